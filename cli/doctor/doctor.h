@@ -37,8 +37,8 @@ HRESULT doctor_check_host(struct doctor *d);     /* the kernel's files, database
 HRESULT doctor_check_registration(struct doctor *d); /* first: it sets d->folder */
 HRESULT doctor_check_service(struct doctor *d);
 HRESULT doctor_check_server(struct doctor *d); /* waits at most d->wait_ms */
+HRESULT doctor_check_ports(struct doctor *d);  /* behind the service's check */
 HRESULT doctor_check_wine(struct doctor *d);
-/* Whether the file at `path` was written after the moment (FILETIME, UTC). False where it cannot be told. */
 #endif
 /* When the file was written last, as clock_utc; 0: there is none, or it cannot be told. */
 int64_t doctor_file_written(const char *path);

@@ -37,6 +37,8 @@ static HRESULT see_fault(void *user, const struct store_finding *f)
     HRESULT hr = secrets ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && f->fault == STORE_FOREIGN) {
         hr = doctor_find(l->d, DOCTOR_FOUND_STORE_FOREIGN, NULL, "%s belongs to %s", f->path, f->detail);
+    } else if (SUCCEEDED(hr) && f->fault == STORE_OPEN) {
+        hr = doctor_find(l->d, DOCTOR_FOUND_STORE_OPEN, NULL, "%s: %s", f->path, store_fault_text(f->fault));
     } else if (SUCCEEDED(hr) && f->fault == STORE_ORPHAN && path_names_behind(secrets, f->path)) {
         hr = doctor_find(l->d, DOCTOR_FOUND_PASSWORDS_ORPHANED, NULL, "%s: passwords of a set that is not there",
                          f->path);

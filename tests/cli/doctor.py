@@ -3,6 +3,7 @@
 """doctor.py SESSION PAGE PROGRAM [EMULATOR]: openpla doctor finds each thing that is brought about here, says what to do,
 changes nothing and has nothing to say of what is sound. Who has a set that does not run would look for hours. SESSION is
 live_session, PAGE docs/doctor.md. What is registered is looked at by doctor_prefix.py."""
+import fcntl
 import json
 import os
 import re
@@ -81,6 +82,13 @@ def the_store(store):
     path = store.put(f"sets/Service/{place('bad')}/bad.xml", "<DataCollectorSet><Desc")
     wanted(examine(), "store-damaged", "bad.xml")
     os.remove(path)
+    os.chmod(store.data, 0o755)
+    wanted(examine(), "store-open", os.path.basename(store.data))
+    os.chmod(store.data, 0o700)
+    if not EMULATOR:
+        with open(os.path.join(store.data, "sets", "Service", "store.lock"), "r+b") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            wanted(examine(), "store-unreadable", "store.lock")
     path = store.put("secrets/" + "0" * 32, "set x\n")
     os.chmod(os.path.dirname(path), 0o700)
     os.utime(path, (1000000000, 1000000000))

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -126,6 +127,32 @@ def service(installed):
     sound("mended as it says")
 
 
+def ports():
+    """Where counters are to be offered to other computers."""
+    key = r"HKLM\Software\OpenPLA"
+    wine("reg", "add", key, "/v", "CounterQueryPort", "/d", "no number", "/f")
+    wanted(look(), "port-setting", "no number")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    wine("reg", "add", key, "/v", "CounterQueryPort", "/d", port, "/f")  # the service has not heard of it
+    wanted(look(), "port-closed", port)
+    with socket.create_server(("127.0.0.1", int(port))):
+        check("port-closed" not in look(), "a port that is open")
+    wine("reg", "delete", key, "/v", "CounterQueryPort", "/f")
+
+
+def disabled(script):
+    wine("reg", "add", r"HKLM\System\CurrentControlSet\Services\OpenPLA", "/v", "Start", "/t", "REG_DWORD", "/d", "4", "/f")
+    for step in ("cleanup", "setup"):  # the services' manager reads it when it starts
+        subprocess.run(["sh", script, step], stdin=subprocess.DEVNULL, timeout=200, check=True)
+    found = look()
+    wanted(found, "service-disabled")
+    mend(found["service-disabled"][0])
+    wine("net", "start", "OpenPLA")
+    sound("it may be started again")
+
+
 def without_service():
     wine(FOLDER + r"\openplasrv.exe", "/regserver", "/noservice")
     found = look()
@@ -161,6 +188,8 @@ def main():
         registration()
         files(installed)
         service(installed)
+        ports()
+        disabled(script)
         without_service()
         print("each is found, and mended as it says")
     finally:

@@ -46,7 +46,7 @@ ALLOWED = {
     # A client of sets as any other: through the façade under Windows, the engine itself natively.
     "cli/logman": ["cli/logman", "cli", "com"] + RUN,
     # Looks at all that there is: what is registered, the server, the store and its runs.
-    "cli/doctor": ["cli/doctor", "cli", "com", "reg"] + RUN,
+    "cli/doctor": ["cli/doctor", "cli", "com", "reg", "engine/pcq"] + RUN,
     "cli": ["cli", "engine/pdh", "engine/etw", "engine/kernel", "engine/tdh", "engine/report", "engine/task", "engine/store", "engine/model"] + COUNTERS,
 }
 # Rows of constants, which nothing is linked for: what the one folder says once, the other may read.
