@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static HRESULT add_text(struct report_schema *s, const char *path, const char *text, size_t size, schema_load *load,
+static HRESULT add_text(struct report_schema *s, const char *path, const char *text, size_t size, schema_loader *load,
                         unsigned depth);
 
 /* ---- tables and sections ---- */
@@ -172,7 +172,7 @@ const char *report_schema_string(const struct report_schema *s, const char *id, 
 /* ---- imports ---- */
 
 /* A damaged file costs what it would have brought. */
-static HRESULT import(struct schema_reading *r, xmlNodePtr e, schema_load *load, unsigned depth)
+static HRESULT import(struct schema_reading *r, xmlNodePtr e, schema_loader *load, unsigned depth)
 {
     const char *name = NULL;
     struct schema_file file = {0};
@@ -212,7 +212,7 @@ static HRESULT read_report(struct schema_reading *r, xmlNodePtr root)
     return hr;
 }
 
-static HRESULT read_parts(struct schema_reading *r, xmlNodePtr root, schema_load *load, unsigned depth)
+static HRESULT read_parts(struct schema_reading *r, xmlNodePtr root, schema_loader *load, unsigned depth)
 {
     HRESULT hr = S_OK;
     for (xmlNodePtr e = schema_element_from(root->children, NULL); e && SUCCEEDED(hr);
@@ -229,7 +229,7 @@ static HRESULT read_parts(struct schema_reading *r, xmlNodePtr root, schema_load
     return hr;
 }
 
-static HRESULT read_document(struct schema_reading *r, schema_load *load, unsigned depth)
+static HRESULT read_document(struct schema_reading *r, schema_loader *load, unsigned depth)
 {
     xmlNodePtr root = r->document->root;
     HRESULT hr = xml_document_check_root(r->document, "Report");
@@ -251,7 +251,7 @@ static bool is_known(const struct report_schema *s, const char *path)
     return false;
 }
 
-static HRESULT add_text(struct report_schema *s, const char *path, const char *text, size_t size, schema_load *load,
+static HRESULT add_text(struct report_schema *s, const char *path, const char *text, size_t size, schema_loader *load,
                         unsigned depth)
 {
     struct xml_document document;
@@ -270,7 +270,7 @@ static HRESULT add_text(struct report_schema *s, const char *path, const char *t
     return FAILED(hr) ? error_prefix(hr, "%s", path) : S_OK;
 }
 
-HRESULT report_schema_add(struct report_schema *s, const char *path, const char *text, size_t size, schema_load *load)
+HRESULT report_schema_add(struct report_schema *s, const char *path, const char *text, size_t size, schema_loader *load)
 {
     char *utf8 = NULL;
     const unsigned char *bytes = (const unsigned char *)text;
@@ -289,7 +289,7 @@ HRESULT report_schema_add(struct report_schema *s, const char *path, const char 
     return hr;
 }
 
-HRESULT report_schema_add_file(struct report_schema *s, const char *name, schema_load *load)
+HRESULT report_schema_add_file(struct report_schema *s, const char *name, schema_loader *load)
 {
     struct schema_file file = {0};
     HRESULT hr = load(name, NULL, &file);

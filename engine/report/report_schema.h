@@ -144,16 +144,17 @@ struct report_schema {
 
 struct schema_file;
 /* Where imported files come from: schema_file_load (schema_files.h). NULL: nowhere, each import is an error. */
-typedef HRESULT schema_load(const char *name, const char *importer, struct schema_file *out);
+typedef HRESULT schema_loader(const char *name, const char *importer, struct schema_file *out);
 
 /* Adds a schema, with all that it imports. `text` is UTF-8 or has a byte order mark, `path` names it in errors and is
    what relative imports start from. A section of a name that is there gets the further tables; the first string of an
    ID and a language counts, so does the first Report's name, version and threshold. What is wrong in an element costs
    its table, its string or the import alone and is one of `errors`. OPENPLA_E_MALFORMED_XML for what is no schema;
    E_OUTOFMEMORY: the schema can only be freed. */
-HRESULT report_schema_add(struct report_schema *s, const char *path, const char *text, size_t size, schema_load *load);
+HRESULT report_schema_add(struct report_schema *s, const char *path, const char *text, size_t size,
+                          schema_loader *load);
 /* Loads and adds; a name as in Import. */
-HRESULT report_schema_add_file(struct report_schema *s, const char *name, schema_load *load);
+HRESULT report_schema_add_file(struct report_schema *s, const char *name, schema_loader *load);
 /* All are added: sections and tables get the order of their keys. */
 void report_schema_order(struct report_schema *s);
 /* The text of an ID in the language ("de-AT", "": none wished), else in a language without its country, else without a

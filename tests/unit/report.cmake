@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-foreach(thing reader compare schema make)
+foreach(thing reader compare schema make xsd)
   openpla_test(test_report_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_report_${thing}.c LINK openpla_report)
 endforeach()
 openpla_test(test_row_sort ${CMAKE_CURRENT_LIST_DIR}/test_row_sort.c LINK openpla_report)

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""report.py PROGRAM [EMULATOR]: "openpla report" of openpla.exe, which is PROGRAM, makes a report of a folder of logs,
+traces and configurations. What it says is held against sums that are made here of the same data."""
+import json
+import os
+import random
+import struct
+import tempfile
+import xml.etree.ElementTree as xml
+
+import made_trace
+from program import check, openpla_apart
+
+PROVIDER = "5b3f6bb0-1d1c-4f0a-9f5e-0c1c37a1f0a1"
+NAMESPACE = 'xmlns="http://schemas.microsoft.com/diagnostics/2007/02/tracerpt"'
+SCHEMA = f"""<Report {NAMESPACE} name="demo" version="1"><Sections><Section name="load" key="1" note="of a test">
+<CounterTable name="processor" topic="counters" key="1" object="Processor" columns="sum count p95" chart="/% *User*/">
+<Exclude column="machine"/><Include instance="i/_total/"/></CounterTable>
+<EventTable name="writers" topic="events" key="2"><Column name="pid" groupby="true" sort="primary" order="ascending">
+<EventField field="sys:PID" payloadGuid="{{{PROVIDER}}}" payloadId="*"/></Column>
+<Column name="bytes" summary="total"><EventField field="Bytes" aggregate="total" payloadGuid="{{{PROVIDER}}}" payloadId="*"/>
+</Column></EventTable></Section></Sections><StringTable><String ID="load">Load</String></StringTable>
+<StringTable xml:lang="de"><String ID="load">Last</String></StringTable></Report>"""
+CONFIGURATION = """<Report name="configuration" version="1"><Header><Data name="computer">HOST</Data></Header>
+<Section name="network"><Table name="networkInformation"><Header><Data name="name" key="1"/></Header>
+<Item><Data name="name">eth0</Data></Item></Table></Section></Report>"""
+
+
+def report(expected, *arguments):
+    return openpla_apart(expected, "report", *arguments)
+
+
+def write(name, text):
+    with open(name, "w", encoding="utf-8", newline="") as f:
+        f.write(text)
+
+
+def write_log(name, samples):
+    lines = ['"(PDH-CSV 4.0) (UTC)(0)","\\\\HOST\\Processor(_Total)\\% User Time","\\\\HOST\\Processor(0)\\% User Time"']
+    for i, value in enumerate(samples):
+        shown = " " if value is None else repr(value)
+        lines.append(f'"02/28/2021 15:{33 + i // 60:02}:{i % 60:02}.000","{shown}","1"')
+    write(name, "\r\n".join(lines) + "\r\n")
+
+
+def write_trace(name, written):
+    """Events of one provider: process, bytes."""
+    fields = b"Bytes\0\x08"  # UINT32
+    made_trace.trace(name, [made_trace.self_described(PROVIDER, "Test.Report", "Write", fields, struct.pack("<I", size),
+                                                      made_trace.START + i * made_trace.SECOND // 100, process=process)
+                            for i, (process, size) in enumerate(written)])
+
+
+def table(root, name):
+    """Rows, as dictionaries; the footer last, if there is one."""
+    found = [t for t in root.iter("Table") if t.get("name") == name]
+    check(len(found) == 1, f"{len(found)} tables {name}", xml.tostring(root, "unicode"))
+    return [{d.get("name"): d.text or "" for d in row.findall("Data")} for row in found[0] if row.tag in ("Item", "Footer")]
+
+
+def facts(root):
+    return {d.get("name"): d.text for d in root.find("Header")}
+
+
+def near(text, number):
+    return abs(float(text) - number) <= 1e-9 * max(1, abs(number))
+
+
+def figures_are_those_of_the_logs():
+    values = [None] + [round(random.uniform(0, 100), 6) for _ in range(89)]
+    values[40] = None
+    written = [(random.randrange(5) * 4, random.randrange(1 << 20)) for _ in range(500)]
+    os.mkdir("run")
+    write("schema.xml", SCHEMA)
+    write_log("run/a.csv", values)
+    write_trace("run/b.etl", written)
+    write("run/c.xml", CONFIGURATION)
+    output, said = report(3, "run", "-schema", "schema.xml", "-set", "Nightly")
+    check(output.strip().replace("\\", "/").endswith("run/report.xml"), "where it is", output)
+    check(said.count("\n") == 1 and "3 events and 0 buffers were lost" in said, "lost events", said)
+    root = xml.parse("run/report.xml").getroot()
+    there = [v for v in values if v is not None]
+    (row,) = table(root, "processor")
+    check(row["counter"] == "% User Time" and row["instance"] == "_Total", "row", row)
+    check(near(row["mean"], sum(there) / len(there)) and near(row["min"], min(there)) and near(row["max"], max(there)) and
+          near(row["sum"], sum(there)) and row["count"] == str(len(there)) and
+          near(row["p95"], sorted(there)[-(-95 * len(there) // 100) - 1]), "figures", row, there)
+    series = root.find(".//Chart/Series").text.split()
+    check(len(series) >= 80 and any(float(p.split(":")[-1]) > max(there) - 0.01 for p in series if p != "-"), "chart", series)
+    sums = {}
+    for process, size in written:
+        sums[process] = sums.get(process, 0) + size
+    rows = table(root, "writers")
+    check([(int(r["pid"]), float(r["bytes"])) for r in rows[:-1]] == sorted(sums.items()), "sums by process", rows, sums)
+    check(float(rows[-1]["bytes"]) == sum(sums.values()), "footer", rows[-1])
+    check(table(root, "networkInformation") == [{"name": "eth0"}], "configuration")
+    said = facts(root)
+    check(said["set"] == "Nightly" and said["computer"] == "HOST" and said["samples"] == "90" and said["events"] == "500"
+          and said["eventsLost"] == "3" and said["gaps"] == "0", "header", said)
+    check(root.find(".//String[@ID='load']").text == "Load", "string")
+    # Made again it does not read itself; another language; as JSON.
+    output, _ = report(3, "run", "-schema", "schema.xml", "-language", "de", "--json")
+    root = xml.parse("run/report.xml").getroot()
+    check(root.find(".//String[@ID='load']").text == "Last" and facts(root)["samples"] == "90", "again")
+    check(json.loads(output)["name"] == "demo", "JSON", output)
+
+
+def files_and_the_general_schema():
+    output, _ = report(0, "run/a.csv", "-o", "other.xml")
+    check(output.strip().endswith("other.xml"), "output", output)
+    rows = table(xml.parse("other.xml").getroot(), "Processor")
+    check([r["instance"] for r in rows] == ["0", "_Total"], "general", rows)
+    report(3, "run", "-schema", "schema.xml", "-events", "all.xml", "-o", "third.xml")
+    with open("all.xml", encoding="utf-8") as f:
+        check(f.read().count("<EventData") >= 500, "all events")
+
+
+def what_is_wrong_is_told():
+    write("bad.xml", SCHEMA.replace('object="Processor"', ""))
+    _, said = report(3, "run", "-schema", "bad.xml", "-progress", "-o", "fourth.xml")
+    check("section 'load': table 'processor': line 2: CounterTable object: it is wanted" in said, "mistake", said)
+    rows = table(xml.parse("fourth.xml").getroot(), "remarks")
+    check(len(rows) == 2 and "bad.xml" in rows[0]["remark"], "remark in the report", rows)
+    os.mkdir("empty")
+    _, said = report(1, "empty")
+    check("nothing that a report could be made of" in said and not os.listdir("empty"), "empty folder", said)
+    _, said = report(1, "run", "-schema", "absent.xml")
+    check("absent.xml" in said, "absent schema", said)
+    report(2)
+    report(2, "run", "-level", "6")
+    _, said = report(1, "run/a.csv", "-o", "run/a.csv")
+    check("is read from" in said, "overwrites its input", said)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    random.seed(7)
+    figures_are_those_of_the_logs()
+    files_and_the_general_schema()
+    what_is_wrong_is_told()
+    os.chdir("/")
