@@ -290,31 +290,66 @@ static void little_memory_changes_no_row(void **state)
     memory_free(lines[1]);
 }
 
-static void memory_may_run_out(void **state)
+/* Events for tables of all kinds: groups, pairs, begins and ends. */
+static HRESULT feed_all_kinds(struct table_fixture *f)
+{
+    HRESULT hr = S_OK;
+    for (unsigned i = 0; i < 240 && SUCCEEDED(hr); i++) {
+        char name[40];
+        const struct made_event e = {.class = i % 3 ? 'A' : 'B',
+                                     .opcode = (uint8_t)(i % 3 ? i % 3 : 1),
+                                     .thread = i / 3 % 70,
+                                     .process = i / 3 % 50,
+                                     .ms = i,
+                                     .size = i,
+                                     .name = name};
+        snprintf(name, sizeof name, "name of event %u", i);
+        hr = table_feed(f, &e);
+    }
+    return hr;
+}
+
+static void out_of_memory_at_each_call(const char *table)
 {
     HRESULT hr = E_OUTOFMEMORY;
     unsigned fail_at = 0;
-    (void)state;
     while (hr == E_OUTOFMEMORY && ++fail_at < 3000) {
         struct table_fixture f;
         char *lines = NULL;
-        table_open(&f, many_table);
-        f.memory = 1u << 16;
+        table_open(&f, table);
+        f.memory = 1u << 14;
         memory_fail_at(fail_at);
         table_create(&f);
         hr = f.created;
         if (SUCCEEDED(hr))
-            hr = feed_many(&f, 250);
+            hr = feed_all_kinds(&f);
         if (SUCCEEDED(hr))
             lines = table_take(&f, &hr);
         if (SUCCEEDED(hr) && !lines)
             hr = E_OUTOFMEMORY;
         memory_fail_at(0);
+        assert_true(FAILED(hr) || strstr(lines, "\n"));
         memory_free(lines);
         table_close(&f);
     }
     assert_int_equal(hr, S_OK);
     assert_true(fail_at > 30);
+}
+
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    out_of_memory_at_each_call(
+        "<EventTable name='t' rowcount='3'>" COLUMN("pid", "groupby='true'", "sys:PID", CLASS_A, "1", "") COLUMN(
+            "bytes", "sort='primary' summary='total'", "Size", CLASS_A, "1",
+            "aggregate='total'") "<SubTable>" COLUMN("name", "", "Name", CLASS_A, "1", "") "</SubTable></EventTable>");
+    out_of_memory_at_each_call("<EventTable name='t'>" COLUMN("a", "sort='primary'", "Name", CLASS_A, "1", "") COLUMN(
+        "b", "", "Name", CLASS_B, "1", "") "<EqualJoin><EventJoinField field='sys:PID' payloadGuid='" CLASS_A
+                                           "' payloadId='1'/><EventJoinField field='sys:PID' payloadGuid='" CLASS_B
+                                           "' payloadId='1'/></EqualJoin></EventTable>");
+    out_of_memory_at_each_call(
+        "<EventTable name='t' transaction='true'>" COLUMN("name", "sort='primary'", "Name", CLASS_A, "1", "")
+            COLUMN("ms", "", "sys:ResponseTime", CLASS_A, "1", "") "</EventTable>");
 }
 
 int main(void)
