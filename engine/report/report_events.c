@@ -189,7 +189,7 @@ void report_events_totals(const struct report_events *e, struct report_totals *t
     totals->events = e->events;
     totals->first = e->first;
     totals->last = e->last;
-    totals->seconds = e->events ? ((double)e->last - (double)e->first) / 1e7 : 0;
+    totals->seconds = e->events ? (double)(e->last - e->first) / 1e7 : 0;
 }
 
 HRESULT report_events_write(struct report_events *e, const struct schema_table *table,
