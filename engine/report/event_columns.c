@@ -8,7 +8,7 @@ bool event_source_has(const struct event_source *s, const EVENT_RECORD *record)
     static const GUID any;
     const EVENT_HEADER *h = &record->EventHeader;
     const bool classic = (h->Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) != 0;
-    if (!guid_equal(&s->said->guid, &any) && !guid_equal(&s->said->guid, &h->ProviderId))
+    if (guid_equal(&s->said->guid, &any) ? report_event_is_of_log(record) : !guid_equal(&s->said->guid, &h->ProviderId))
         return false;
     return s->said->any_event || s->said->id == (classic ? h->EventDescriptor.Opcode : h->EventDescriptor.Id);
 }

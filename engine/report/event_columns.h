@@ -18,7 +18,8 @@ struct event_source {
     uint64_t met, of_another_version;
     unsigned other_version; /* the last one that was met */
 };
-/* By the event's header alone: the class and type of a classic event, the provider and number of another one. */
+/* By the event's header alone: the class and type of a classic event, the provider and number of another one. Any
+   provider is not the log itself. */
 bool event_source_has(const struct event_source *s, const EVENT_RECORD *record);
 
 struct event_column {

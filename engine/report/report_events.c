@@ -132,13 +132,6 @@ HRESULT report_events_create(const struct report_events_make *make, struct texts
 
 /* ---- reading ---- */
 
-/* {68FDD900-4A3E-11D1-84F4-0000F80464E3}, the class of what a log says of itself: nobody wrote that. */
-static bool is_of_the_log(const GUID *guid)
-{
-    static const GUID of_logs = {0x68FDD900, 0x4A3E, 0x11D1, {0x84, 0xF4, 0x00, 0x00, 0xF8, 0x04, 0x64, 0xE3}};
-    return guid_equal(guid, &of_logs);
-}
-
 static HRESULT take(void *context, const struct trace_event *event)
 {
     enum { ASKED_EACH = 256 }; /* events */
@@ -146,7 +139,7 @@ static HRESULT take(void *context, const struct trace_event *event)
     struct report_event one = {
         .event = event, .utc = event->record->EventHeader.TimeStamp.QuadPart, .schemas = &e->schemas};
     HRESULT hr = S_OK;
-    if (!is_of_the_log(&event->record->EventHeader.ProviderId)) {
+    if (!report_event_is_of_log(event->record)) {
         e->first = e->events == 0 || one.utc < e->first ? one.utc : e->first;
         e->last = e->events == 0 || one.utc > e->last ? one.utc : e->last;
         e->events++;

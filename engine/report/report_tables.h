@@ -39,6 +39,13 @@ struct report_event {
 /* E_OUTOFMEMORY. (*out)->schema is NULL for an event that nobody knows. Valid until the next event. */
 HRESULT report_event_look(struct report_event *e, const struct dumped_event **out);
 
+/* Of the class of what a log says of itself, {68FDD900-4A3E-11D1-84F4-0000F80464E3}: nobody wrote that. */
+static inline bool report_event_is_of_log(const EVENT_RECORD *record)
+{
+    static const GUID of_logs = {0x68FDD900, 0x4A3E, 0x11D1, {0x84, 0xF4, 0x00, 0x00, 0xF8, 0x04, 0x64, 0xE3}};
+    return guid_equal(&record->EventHeader.ProviderId, &of_logs);
+}
+
 struct report_table_kind {
     /* Each event of all traces. A failure ends the report; what is wrong with an event alone is counted by the table.
      */
