@@ -6,7 +6,6 @@
 #include "com/idle_child.h"
 #include "engine/os/clock.h"
 #include "engine/os/host.h"
-#include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/os/thread.h"
 
@@ -43,8 +42,8 @@ static HRESULT listen_by(const struct pcq_settings *settings)
     if (settings->port && !offer("ncacn_ip_tcp", port))
         any = false; /* what was asked for */
     if (!any)
-        return error_set(HRESULT_FROM_WIN32(RPC_S_NO_ENDPOINT_FOUND), "counters cannot be offered: port %s is taken",
-                         port);
+        return error_set(HRESULT_FROM_WIN32(RPC_S_NO_ENDPOINT_FOUND),
+                         "counters cannot be offered where " PCQ_PORT_VALUE " says: %s", port);
     /* Under Wine nothing is authenticated, and this would refuse all. */
     unsigned flags = host_is_wine() ? 0 : RPC_IF_ALLOW_SECURE_ONLY;
     RPC_STATUS status = RPC_S_OK;
@@ -84,20 +83,6 @@ int counter_server_main(const WCHAR *parent)
 static struct thread *keeper;
 static struct wakeup *end;
 
-static HRESULT start_child(struct process **child)
-{
-    char *program = program_beside_module("openplasrv"), *own = text_format("%lu", GetCurrentProcessId());
-    HRESULT hr = E_OUTOFMEMORY;
-    *child = NULL;
-    if (program && own)
-        hr = process_start(
-            &(struct program){.path = program, .arguments = (const char *[]){"/counters", own}, .argument_count = 2},
-            child);
-    memory_free(program);
-    memory_free(own);
-    return hr;
-}
-
 /* Until the end one child after another. */
 static void keep(void *user)
 {
@@ -110,12 +95,13 @@ static void keep(void *user)
     for (bool over = false; !over;) {
         struct process *child;
         uint64_t started = clock_monotonic_ms();
-        HRESULT hr = start_child(&child);
+        HRESULT hr = server_child_start("/counters", &child);
         while (SUCCEEDED(hr) && !over && process_wait(child, LOOK_MS, NULL) == S_FALSE)
             over = wakeup_wait(end, 0);
         if (over)
-            process_terminate(process_id(child), process_start_time(process_id(child)));
-        process_close(child);
+            idle_child_end(child);
+        else
+            process_close(child);
         if (clock_passed_ms(started, clock_monotonic_ms()) >= LIVED_MS)
             pause = START_AGAIN_MS;
         over = over || wakeup_wait(end, pause);

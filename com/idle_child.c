@@ -2,27 +2,27 @@
 /* The child that keeps Wine up while a service has work to do. */
 #include "com/idle_child.h"
 
-#include "engine/os/file.h"
-#include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 
 #include <wchar.h>
 
-HRESULT idle_child_start(struct process **child)
+HRESULT server_child_start(const char *option, struct process **child)
 {
-    char *folder = host_module_folder(), *program = folder ? path_join(folder, "openplasrv.exe") : NULL,
-         *parent = text_format("%lu", GetCurrentProcessId());
+    char *program = program_beside_module("openplasrv"), *own = text_format("%lu", GetCurrentProcessId());
     HRESULT hr = E_OUTOFMEMORY;
     *child = NULL;
-    if (program && parent)
+    if (program && own)
         hr = process_start(
-            &(struct program){.path = program, .arguments = (const char *[]){"/idle", parent}, .argument_count = 2},
-            child);
-    memory_free(parent);
+            &(struct program){.path = program, .arguments = (const char *[]){option, own}, .argument_count = 2}, child);
     memory_free(program);
-    memory_free(folder);
+    memory_free(own);
     return hr;
+}
+
+HRESULT idle_child_start(struct process **child)
+{
+    return server_child_start("/idle", child);
 }
 
 void idle_child_end(struct process *child)

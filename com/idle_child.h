@@ -8,7 +8,10 @@
 
 #include <windows.h>
 
-/* Starts openplasrv.exe with the arguments `/idle <own process id>`; *child, NULL on failure, is for idle_child_end. */
+/* Starts openplasrv.exe with the arguments `option` and this process' id; *child, NULL on failure, is for
+   idle_child_end. */
+HRESULT server_child_start(const char *option, struct process **child);
+/* The same with `/idle`. */
 HRESULT idle_child_start(struct process **child);
 void idle_child_end(struct process *child); /* NULL is allowed */
 /* The child's main program: waits for the end of the process with the id in `parent`. Exit code. */

@@ -5,7 +5,6 @@
 #include "engine/os/access.h"
 #include "engine/os/environment.h"
 #include "engine/os/memory.h"
-#include "engine/os/registry.h"
 
 #include <string.h>
 
@@ -13,59 +12,27 @@
 #define MONITOR_USERS   "S-1-5-32-558"
 #define LONGEST_ADDRESS 64
 
-/* A value of the registry as text. S_FALSE: there is none. */
-static HRESULT read_value(struct registry_key *key, const char *name, char **out)
-{
-    struct registry_value v;
-    uint64_t number;
-    HRESULT hr = registry_read(key, name, &v);
-    bool is_text = hr == S_OK && (v.type == REGISTRY_TEXT || v.type == REGISTRY_EXPAND_TEXT);
-    if (hr != S_OK)
-        return hr;
-    registry_value_free(&v);
-    if (is_text)
-        return registry_read_text(key, name, out);
-    hr = registry_read_number(key, name, &number);
-    *out = hr == S_OK ? text_format("%llu", (unsigned long long)number) : NULL;
-    return FAILED(hr) ? hr : *out ? S_OK : E_OUTOFMEMORY;
-}
-
-/* *out NULL: it is not set. */
-static HRESULT read_setting(struct registry_key *key, const char *variable, const char *name, char **out)
-{
-    *out = NULL;
-    HRESULT hr = environment_get(variable, out);
-    if (hr == S_FALSE && key)
-        hr = read_value(key, name, out);
-    return FAILED(hr) ? hr : S_OK;
-}
-
 HRESULT pcq_settings_read(struct pcq_settings *out)
 {
-    struct registry_key *key = NULL;
     char *port = NULL;
     uint64_t number = 0;
     *out = (struct pcq_settings){0};
-    HRESULT hr = registry_open("Software\\OpenPLA", false, &key);
-    if (SUCCEEDED(hr))
-        hr = read_setting(key, "OPENPLA_COUNTER_QUERY_PORT", PCQ_PORT_VALUE, &port);
-    if (SUCCEEDED(hr) && port && (!text_to_u64(port, &number) || number > UINT16_MAX))
+    HRESULT hr = environment_read_setting("OPENPLA_COUNTER_QUERY_PORT", PCQ_PORT_VALUE, &port);
+    if (hr != S_OK)
+        return hr;
+    if (!text_to_u64(port, &number) || number > UINT16_MAX)
         hr = error_set(E_INVALIDARG, PCQ_PORT_VALUE " \"%s\": a port is a number of 0 to 65535", port);
-    if (SUCCEEDED(hr) && port)
-        hr = read_setting(key, "OPENPLA_COUNTER_QUERY_FROM", PCQ_FROM_VALUE, &out->from);
-    if (SUCCEEDED(hr) && port && !out->from)
-        out->from = text_copy(PCQ_FROM_HERE);
-    if (SUCCEEDED(hr) && port && !out->from)
-        hr = E_OUTOFMEMORY;
-    out->port = (uint16_t)number;
-    const bool has_port = port != NULL;
     memory_free(port);
-    registry_close(key);
-    if (FAILED(hr) || !has_port) {
-        pcq_settings_free(out);
-        return FAILED(hr) ? hr : S_FALSE;
+    if (SUCCEEDED(hr))
+        hr = environment_read_setting("OPENPLA_COUNTER_QUERY_FROM", PCQ_FROM_VALUE, &out->from);
+    if (hr == S_FALSE) {
+        out->from = text_copy(PCQ_FROM_HERE);
+        hr = out->from ? S_OK : E_OUTOFMEMORY;
     }
-    return S_OK;
+    if (FAILED(hr))
+        pcq_settings_free(out);
+    out->port = SUCCEEDED(hr) ? (uint16_t)number : 0;
+    return hr;
 }
 
 void pcq_settings_free(struct pcq_settings *s)
