@@ -36,14 +36,6 @@ static bool offer(const char *protocol, const char *endpoint)
 static HRESULT listen_by(const struct pcq_settings *settings)
 {
     char port[8];
-    snprintf(port, sizeof port, "%u", settings->port);
-    bool any = offer("ncacn_np", PIPE);
-    any = offer("ncalrpc", LOCAL_ENDPOINT) || any;
-    if (settings->port && !offer("ncacn_ip_tcp", port))
-        any = false; /* what was asked for */
-    if (!any)
-        return error_set(HRESULT_FROM_WIN32(RPC_S_NO_ENDPOINT_FOUND),
-                         "counters cannot be offered where " PCQ_PORT_VALUE " says: %s", port);
     /* Under Wine nothing is authenticated, and this would refuse all. */
     unsigned flags = host_is_wine() ? 0 : RPC_IF_ALLOW_SECURE_ONLY;
     RPC_STATUS status = RPC_S_OK;
@@ -52,8 +44,17 @@ static HRESULT listen_by(const struct pcq_settings *settings)
     if (status == RPC_S_OK)
         status = RpcServerRegisterIf2(PerflibV2_v1_0_s_ifspec, NULL, NULL, flags, RPC_C_LISTEN_MAX_CALLS_DEFAULT,
                                       MOST_FRAGMENT, NULL);
-    if (status == RPC_S_OK)
-        status = RpcServerListen(1, RPC_C_LISTEN_MAX_CALLS_DEFAULT, TRUE);
+    if (status != RPC_S_OK)
+        return HRESULT_FROM_WIN32((DWORD)status);
+    snprintf(port, sizeof port, "%u", settings->port);
+    bool any = offer("ncacn_np", PIPE);
+    any = offer("ncalrpc", LOCAL_ENDPOINT) || any;
+    if (settings->port && !offer("ncacn_ip_tcp", port))
+        any = false; /* what was asked for */
+    if (!any)
+        return error_set(HRESULT_FROM_WIN32(RPC_S_NO_ENDPOINT_FOUND),
+                         "counters cannot be offered where " PCQ_PORT_VALUE " says: %s", port);
+    status = RpcServerListen(1, RPC_C_LISTEN_MAX_CALLS_DEFAULT, TRUE);
     return status == RPC_S_OK ? S_OK : HRESULT_FROM_WIN32((DWORD)status);
 }
 

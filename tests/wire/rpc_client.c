@@ -93,8 +93,13 @@ bool rpc_connect_port(struct rpc_client *c, uint16_t port)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     *c = (struct rpc_client){.socket = socket(AF_INET, SOCK_STREAM, 0), .pipe = INVALID_HANDLE_VALUE, .call = 1};
-    if (c->socket != INVALID_SOCKET && connect(c->socket, (struct sockaddr *)&address, sizeof address) == 0 &&
-        bind_interface(c))
+    /* A connection that comes while a server begins to listen may be left alone by Wine for good: who asks tries
+       again. */
+    DWORD patience = 5000, none = 0;
+    if (c->socket != INVALID_SOCKET &&
+        setsockopt(c->socket, SOL_SOCKET, SO_RCVTIMEO, (const char *)&patience, sizeof patience) == 0 &&
+        connect(c->socket, (struct sockaddr *)&address, sizeof address) == 0 && bind_interface(c) &&
+        setsockopt(c->socket, SOL_SOCKET, SO_RCVTIMEO, (const char *)&none, sizeof none) == 0)
         return true;
     rpc_disconnect(c);
     return false;

@@ -40,6 +40,13 @@ static uint16_t free_port(void)
     return ntohs(address.sin_port);
 }
 
+/* As soon as the server answers; it must not end meanwhile. */
+static void connect_port(void)
+{
+    while (!rpc_connect_port(&client, port))
+        assert_int_equal(WaitForSingleObject(server.hProcess, 50), WAIT_TIMEOUT);
+}
+
 static void start_server(const char *from)
 {
     char line[64], text[8];
@@ -50,8 +57,7 @@ static void start_server(const char *from)
     SetEnvironmentVariableA("OPENPLA_COUNTER_QUERY_FROM", from);
     snprintf(line, sizeof line, "openplasrv.exe /counters %lu", GetCurrentProcessId());
     assert_true(CreateProcessA(NULL, line, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &server));
-    while (!rpc_connect_port(&client, port))
-        assert_int_equal(WaitForSingleObject(server.hProcess, 50), WAIT_TIMEOUT);
+    connect_port();
 }
 
 static int end_server(void **state)
@@ -290,7 +296,7 @@ static void expect_alive(void)
 static void reconnect(void)
 {
     rpc_disconnect(&client);
-    assert_true(rpc_connect_port(&client, port));
+    connect_port();
 }
 
 static void handles_that_are_none_are_faults(void **state)
@@ -308,7 +314,7 @@ static void handles_that_are_none_are_faults(void **state)
     assert_int_equal(call(PCQ_QUERY_DATA), CONTEXT_MISMATCH);
     /* Another client's. */
     open_query(handle, 0);
-    assert_true(rpc_connect_port(&client, port));
+    connect_port();
     begin();
     ndr_put(&in, handle, 20);
     ndr_put_number(&in, 0);
