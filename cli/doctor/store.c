@@ -26,6 +26,7 @@ struct looking {
     int64_t newest;       /* what was written last */
     char newest_path[512];
     uint32_t faults;
+    bool locked; /* who waits for the lock of each set would wait for minutes */
 };
 
 /* ---- what store check finds ---- */
@@ -54,6 +55,7 @@ static HRESULT see_fault(void *user, const struct store_finding *f)
 static HRESULT check_files(struct looking *l)
 {
     HRESULT hr = store_check(false, see_fault, l);
+    l->locked = FAILED(hr);
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
         hr = doctor_find(l->d, DOCTOR_FOUND_STORE_UNREADABLE, NULL, "%s (0x%08X)", error_text(hr), (unsigned)hr);
     if (SUCCEEDED(hr) && l->faults > MOST_FAULTS)
@@ -64,19 +66,17 @@ static HRESULT check_files(struct looking *l)
 /* ---- runs ---- */
 
 /* A record says that a run goes on, and no process runs it. */
-static HRESULT check_run(struct looking *l, const char *space, const char *name, const char *definition)
+static HRESULT check_run(struct looking *l, const char *space, const char *name)
 {
     struct run_host host;
-    char *record = text_format("%.*s.run", (int)(strlen(definition) - strlen(".xml")), definition), *text = NULL;
-    size_t size;
-    if (!record)
-        return E_OUTOFMEMORY;
+    struct run_record record = {0};
     HRESULT hr = run_host_find(space, name, &host);
     if (hr == S_FALSE) {
-        hr = file_load(record, DEFINITION_MAX, &text, &size);
-        if (SUCCEEDED(hr) && strstr(text, "\nrunning 1\n"))
+        hr = store_load_run(space, name, &record);
+        if (SUCCEEDED(hr) && record.running)
             hr = doctor_find(l->d, DOCTOR_FOUND_RUN_CUT_OFF, name, "%s\\%s: the process that ran it has ended", space,
                              name);
+        run_record_free(&record);
     } else if (hr == S_OK) {
 #ifdef _WIN32
         char *own = host_module_folder();
@@ -93,8 +93,6 @@ static HRESULT check_run(struct looking *l, const char *space, const char *name,
         error_clear();
         hr = S_OK;
     }
-    memory_free(text);
-    memory_free(record);
     return hr;
 }
 
@@ -145,7 +143,7 @@ static HRESULT see_definition(struct looking *l, const char *space, const char *
         value_free(&root);
     }
     if (SUCCEEDED(hr) && name)
-        hr = check_run(l, space, name, path);
+        hr = check_run(l, space, name);
     object_release(set);
     memory_free(name);
     memory_free(xml);
@@ -244,7 +242,7 @@ HRESULT doctor_check_store(struct doctor *d)
     HRESULT hr = data ? check_files(&l) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = add_folder(&l, data);
-    for (const char *const *space = store_namespaces(); *space && SUCCEEDED(hr); space++)
+    for (const char *const *space = store_namespaces(); *space && SUCCEEDED(hr) && !l.locked; space++)
         hr = see_namespace(&l, *space);
     if (SUCCEEDED(hr))
         hr = check_clock(&l);

@@ -199,11 +199,21 @@ def a_log_is_described():
     check(moved["output"]["samples"] == 10 and moved["input"]["files"][0]["remarks"] == [], "relog's JSON", str(moved))
 
 
+def under_windows_name():
+    """A copy that is called as Windows' tool is that tool, so that scripts need no edit."""
+    name = "Relog" + os.path.splitext(PROGRAM)[1]
+    shutil.copy(PROGRAM, name)
+    done = subprocess.run([*EMULATOR, os.path.abspath(name), "a.csv"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    os.remove(name)
+    check(done.returncode == 0 and b"Samples:  10" in done.stdout, "the copy", done.stdout.decode("utf-8"))
+
+
 def main():
     work = tempfile.mkdtemp(prefix="openpla-relog.", dir=os.environ.get("WINEPREFIX"))
     os.chdir(work)
     for step in (copies_are_the_log, raw_values_become_what_was_used, databases_are_logs_too, parts_are_chosen,
-                 logs_become_one, nothing_is_lost, usage_is_told, a_log_is_described):
+                 logs_become_one, nothing_is_lost, usage_is_told, a_log_is_described, under_windows_name):
         print(step.__name__, flush=True)
         step()
     os.chdir("/")
