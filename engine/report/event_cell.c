@@ -2,7 +2,7 @@
 #include "engine/report/event_cell.h"
 
 #include "engine/os/memory.h"
-#include "engine/tdh/value_forms.h"
+#include "engine/report/plain_number.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,7 +48,7 @@ void event_cell_show(const struct event_cell *cell, struct text_buffer *out)
     else if (cell->kind == CELL_SIGNED)
         text_buffer_add_i64(out, (int64_t)cell->number);
     else if (cell->kind == CELL_REAL)
-        add_real(out, cell->real == 0 ? 0 : cell->real, false); /* no "-0" */
+        plain_number_add(out, cell->real);
 }
 
 /* ---- kept ---- */

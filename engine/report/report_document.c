@@ -5,11 +5,10 @@
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
-#include "engine/tdh/value_forms.h"
+#include "engine/report/plain_number.h"
 #include "engine/xml/xml_text.h"
 
 #include <stdio.h>
-#include <math.h>
 #include <string.h>
 
 #define BLOCK ((size_t)64 << 10) /* bytes that are written at once */
@@ -226,8 +225,7 @@ void report_cell(struct report_document *d, const char *text)
 void report_cell_number(struct report_document *d, double value)
 {
     struct text_buffer text = {0};
-    if (isfinite(value))
-        add_real(&text, value == 0 ? 0 : value, false); /* no "-0" */
+    plain_number_add(&text, value);
     fail(d, text.failed ? E_OUTOFMEMORY : S_OK);
     report_cell(d, text.text);
     text_buffer_free(&text);

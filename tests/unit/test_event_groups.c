@@ -126,6 +126,40 @@ static void sums_past_64_bits_are_told(void **state)
     text_buffer_free(&text);
 }
 
+/* A reader of XPath 1.0 takes 5e+09 for no number. */
+static void numbers_have_no_exponents(void **state)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } numbers[] = {{5861089280, "5861089280"},
+                   {-1.5e9, "-1500000000"},
+                   {1e21, "1000000000000000000000"},
+                   {1234567.891, "1234567.891"},
+                   {0.000012345, "0.000012345"},
+                   {-1e-7, "-0.0000001"},
+                   {12345678.5, "12345678.5"},
+                   {-0.0, "0"},
+                   {520.8333333333334, "520.8333333333334"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct text_buffer text = {0};
+        const struct event_cell cell = event_cell_real(numbers[i].value);
+        event_cell_show(&cell, &text);
+        assert_string_equal(text.text, numbers[i].text);
+        assert_true(strtod(text.text, NULL) == numbers[i].value);
+        text_buffer_free(&text);
+    }
+    for (double value = 1e-300; value < 1e300; value *= 1234.5) {
+        struct text_buffer text = {0};
+        const struct event_cell cell = event_cell_real(value);
+        event_cell_show(&cell, &text);
+        assert_null(strpbrk(text.text, "eE+"));
+        assert_true(strtod(text.text, NULL) == value);
+        text_buffer_free(&text);
+    }
+}
+
 /* ---- order ---- */
 
 static struct event_cell text_of(const char *text)
@@ -273,13 +307,10 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_exact_in_any_memory),
-        cmocka_unit_test(more_keys_than_fit_come_once),
-        cmocka_unit_test(sums_past_64_bits_are_told),
-        cmocka_unit_test(cells_sort_as_they_are_read),
-        cmocka_unit_test(the_first_rows_are_those_of_all),
-        cmocka_unit_test(a_full_disk_is_told),
-        cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(sums_are_exact_in_any_memory), cmocka_unit_test(more_keys_than_fit_come_once),
+        cmocka_unit_test(numbers_have_no_exponents),    cmocka_unit_test(sums_past_64_bits_are_told),
+        cmocka_unit_test(cells_sort_as_they_are_read),  cmocka_unit_test(the_first_rows_are_those_of_all),
+        cmocka_unit_test(a_full_disk_is_told),          cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
