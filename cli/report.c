@@ -1,42 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla report: makes a report of the logs, traces and configurations of a run. */
-#include "engine/report/report.h"
+#include "cli/report.h"
 
 #include "cli/config.h"
 #include "cli/interrupt.h"
-#include "cli/trace_schemas.h"
 #include "cli/verbs.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/report/report.h"
 #include "engine/report/schema_files.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #define VERB "report"
-
-struct report {
-    struct texts operands, schemas, inputs;
-    const char *output, *events, *set, *language;
-    uint32_t level;
-    bool as_json, show_progress, yes;
-    struct trace_knowledge known;
-    char *path; /* of the report */
-    struct report_schema schema;
-    struct texts remarks;
-    struct cli_progress progress;
-    atomic_bool interrupted;
-    atomic_flag asking;
-    uint64_t asked; /* of clock_monotonic_ms; of who has `asking` */
-};
 
 /* Asked very often, by both threads that read, while to ask the system is dear: one of them does, ten times a second.
  */
 static bool stop(void *context)
 {
     enum { ASKED_EACH = 100 /* ms */ };
-    struct report *r = context;
+    struct report_request *r = context;
     if (atomic_load(&r->interrupted) || atomic_flag_test_and_set(&r->asking))
         return atomic_load(&r->interrupted);
     const uint64_t now = clock_monotonic_ms();
@@ -51,13 +35,13 @@ static bool stop(void *context)
 
 static void show(void *context, uint64_t done, uint64_t total)
 {
-    struct report *r = context;
+    struct report_request *r = context;
     if (r->show_progress)
         cli_progress_show(&r->progress, done, total);
 }
 
 /* Of a folder all that it holds; its report lies in it unless -o says another place. */
-static HRESULT find_inputs(struct report *r)
+static HRESULT find_inputs(struct report_request *r)
 {
     struct texts except = {0};
     HRESULT hr = S_OK;
@@ -77,7 +61,7 @@ static HRESULT find_inputs(struct report *r)
     return r->path ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT read_schemas(struct report *r)
+static HRESULT read_schemas(struct report_request *r)
 {
     HRESULT hr = r->schemas.count ? S_OK : texts_add(&r->schemas, SCHEMA_GENERAL);
     for (size_t i = 0; i < r->schemas.count && SUCCEEDED(hr); i++)
@@ -87,7 +71,7 @@ static HRESULT read_schemas(struct report *r)
     return hr;
 }
 
-static HRESULT check_output(const struct report *r)
+static HRESULT check_output(const struct report_request *r)
 {
     for (size_t i = 0; i < r->inputs.count; i++)
         if (file_is_same(r->inputs.items[i], r->path) || (r->events && file_is_same(r->inputs.items[i], r->events)))
@@ -98,7 +82,7 @@ static HRESULT check_output(const struct report *r)
     return S_OK;
 }
 
-static HRESULT make(struct report *r)
+HRESULT report_request_make(struct report_request *r)
 {
     struct report_make make = {.inputs = &r->inputs,
                                .schema = &r->schema,
@@ -128,7 +112,7 @@ static HRESULT make(struct report *r)
     return FAILED(hr) ? error_restore(&why) : S_OK;
 }
 
-static HRESULT show_json(struct report *r)
+static HRESULT show_json(struct report_request *r)
 {
     struct json j = {.out = stdout};
     struct texts remarks = {0};
@@ -137,7 +121,7 @@ static HRESULT show_json(struct report *r)
     return hr;
 }
 
-static int tell(struct report *r)
+static int tell(struct report_request *r)
 {
     for (size_t i = 0; i < r->remarks.count; i++)
         fprintf(stderr, "openpla " VERB ": %s\n", r->remarks.items[i]);
@@ -148,9 +132,19 @@ static int tell(struct report *r)
     return r->remarks.count ? CLI_REMARKS : CLI_DONE;
 }
 
+void report_request_free(struct report_request *r)
+{
+    texts_free(&r->operands);
+    texts_free(&r->schemas);
+    texts_free(&r->inputs);
+    texts_free(&r->remarks);
+    report_schema_free(&r->schema);
+    memory_free(r->path);
+}
+
 static int run(int argc, char **argv)
 {
-    struct report r = {.asking = ATOMIC_FLAG_INIT};
+    struct report_request r = {.asking = ATOMIC_FLAG_INIT};
     const struct option options[] = {{"schema", OPTION_TEXTS, &r.schemas},
                                      {"o", OPTION_TEXT, &r.output},
                                      {"events", OPTION_TEXT, &r.events},
@@ -168,17 +162,12 @@ static int run(int argc, char **argv)
     if (result == CLI_DONE && r.level > SCHEMA_HIGHEST_LEVEL)
         result = cli_usage(VERB, "-level: %u is not from 1 to %d", (unsigned)r.level, SCHEMA_HIGHEST_LEVEL);
     if (result == CLI_DONE) {
-        const HRESULT hr = make(&r);
+        const HRESULT hr = report_request_make(&r);
         result = FAILED(hr) ? cli_error(VERB, hr) : tell(&r);
     }
-    texts_free(&r.operands);
-    texts_free(&r.schemas);
-    texts_free(&r.inputs);
-    texts_free(&r.remarks);
+    report_request_free(&r);
     texts_free(&r.known.manifests);
     texts_free(&r.known.programs);
-    report_schema_free(&r.schema);
-    memory_free(r.path);
     return result;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla tracerpt: event traces as CSV or XML, and a summary of what is in them. */
 #include "cli/inputs.h"
+#include "cli/report.h"
 #include "cli/trace_output.h"
 #include "cli/trace_schemas.h"
 #include "cli/trace_session.h"
@@ -32,6 +33,7 @@ struct tracerpt {
     struct event_sorts sorts; /* for -export and -int */
     uint64_t lost;            /* told by events of sessions */
     uint64_t undecoded;       /* said on the screen at the end */
+    struct report_request request;
     struct cli_progress progress;
 };
 
@@ -43,18 +45,23 @@ static int failed(struct tracerpt *t, HRESULT hr)
 
 /* ---- the command line ---- */
 
-/* What Windows' tracerpt has and this one has not. */
-static int refuse(const struct tracerpt *t)
+/* A report is of files: counter logs too. */
+static int check_report(struct tracerpt *t)
 {
-    const char *const reports = "reports are not made of traces; -summary and -o are";
-    if (t->report)
-        return cli_usage(VERB, "-report: %s", reports);
-    if (t->report_form)
-        return cli_usage(VERB, "-f: is the form of a report; %s", reports);
-    if (t->level)
-        return cli_usage(VERB, "-rl: is the level of a report; %s", reports);
-    if (t->counting)
-        return cli_usage(VERB, "-df: says what a report counts; %s", reports);
+    uint64_t level = 0;
+    if (t->report_form && !text_equal_nocase(t->report_form, "XML"))
+        return cli_usage(VERB, "-f: \"%s\" is not written; reports are XML", t->report_form);
+    if (t->level && (!text_to_u64(t->level, &level) || level < 1 || level > SCHEMA_HIGHEST_LEVEL))
+        return cli_usage(VERB, "-rl: \"%s\" is no level from 1 to %d", t->level, SCHEMA_HIGHEST_LEVEL);
+    t->request.level = (uint32_t)level;
+    if (!t->report && (t->report_form || t->level || t->counting))
+        return cli_usage(VERB, "-%s: is for reports (-report)", t->report_form ? "f" : t->level ? "rl" : "df");
+    if (t->report && t->sessions.count != 0)
+        return cli_usage(VERB, "-report: is of files, not of sessions that run");
+    if (t->report && t->begin.count + t->end.count != 0)
+        return cli_usage(VERB, "-report: is of all of the time; -b and -e are for dumps");
+    if (t->report && !t->report[0])
+        t->report = "workload.xml";
     return CLI_DONE;
 }
 
@@ -84,7 +91,7 @@ static int choose_outputs(struct tracerpt *t)
 {
     if (t->raw && t->summary)
         return cli_usage(VERB, "-rts: is for dumps (-o); a summary has no raw times");
-    if (!t->output && !t->summary && !t->exported && !t->structure) {
+    if (!t->output && !t->summary && !t->exported && !t->structure && !t->report) {
         t->output = "";
         t->summary = t->raw ? NULL : "";
     }
@@ -104,7 +111,7 @@ static bool is_nowhere(const char *path)
 
 static int check(struct tracerpt *t)
 {
-    int result = refuse(t);
+    int result = check_report(t);
     /* Lines that have it mostly name where formats are too. */
     if (t->symbols)
         fprintf(stderr, "openpla " VERB ": -pdb: symbols of programs are not read; -tmf and -tp name the formats that "
@@ -230,7 +237,9 @@ static void print_result(const struct tracerpt *t)
     printf("\nInput\n----------------\n%s\n", t->sessions.count != 0 ? "Session(s):" : "File(s):");
     for (size_t i = 0; i < t->sessions.count; i++)
         printf("     %s\n", t->sessions.items[i]);
-    for (size_t i = 0; i < t->inputs.count; i++)
+    for (size_t i = 0; i < t->request.inputs.count; i++)
+        printf("     %s\n", t->request.inputs.items[i]);
+    for (size_t i = 0; i < t->inputs.count && t->request.inputs.count == 0; i++)
         printf("     %s\n", t->inputs.items[i].path);
     printf("\n100.00%%\n\nOutput\n----------------\n");
     if (t->output)
@@ -241,6 +250,10 @@ static void print_result(const struct tracerpt *t)
         printf("Schema:             %s\n", t->exported);
     if (t->structure)
         printf("Structure:          %s\n", t->structure);
+    if (t->report)
+        printf("Report:             %s\n", t->report);
+    if (t->inputs.count == 0 && t->sessions.count == 0)
+        return; /* the report has counted */
     printf("\nEvents:             %llu\n", (unsigned long long)t->counts.events);
     if (t->undecoded != 0)
         printf("Not decoded:        %llu, which the dump has in hexadecimal with the reason\n",
@@ -348,9 +361,67 @@ static int make(struct tracerpt *t)
     return result;
 }
 
+/* The report reads the files by itself: counter logs are among them, and both its kinds at once. */
+static int make_report(struct tracerpt *t)
+{
+    struct report_request *r = &t->request;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < t->files.count && SUCCEEDED(hr); i++)
+        hr = texts_add(&r->operands, t->files.items[i]);
+    if (SUCCEEDED(hr) && t->counting && t->counting[0])
+        hr = texts_add(&r->schemas, t->counting);
+    r->output = t->report;
+    r->yes = t->yes;
+    r->show_progress = true;
+    r->known = t->known;
+    if (SUCCEEDED(hr))
+        hr = report_request_make(r);
+    if (FAILED(hr))
+        return cli_error(VERB, hr);
+    for (size_t i = 0; i < r->remarks.count; i++)
+        fprintf(stderr, "openpla " VERB ": %s\n", r->remarks.items[i]);
+    return r->remarks.count ? CLI_REMARKS : CLI_DONE;
+}
+
+/* What is dumped and counted are traces. */
+static HRESULT leave_logs_out(struct tracerpt *t)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->files.count; i++) {
+        char *path = t->files.items[i];
+        if (text_equal_nocase(path_extension(path), ".etl"))
+            t->files.items[kept++] = path;
+        else
+            memory_free(path);
+    }
+    t->files.count = kept;
+    return kept ? S_OK : error_set(E_INVALIDARG, "none of the files is a trace (.etl)");
+}
+
+static int make_all(struct tracerpt *t)
+{
+    const bool dumps = t->output || t->summary || t->exported || t->structure;
+    int reported = CLI_DONE;
+    if (t->report) {
+        reported = make_report(t);
+        if (reported == CLI_FAILED)
+            return reported;
+        const HRESULT hr = dumps ? leave_logs_out(t) : S_OK;
+        if (FAILED(hr))
+            return cli_error(VERB, hr);
+    }
+    if (dumps) {
+        const int result = make(t);
+        return result == CLI_DONE ? reported : result;
+    }
+    print_result(t);
+    printf("\nThe command completed successfully.\n");
+    return reported;
+}
+
 static int run(int argc, char **argv)
 {
-    struct tracerpt t = {0};
+    struct tracerpt t = {.request = {.asking = ATOMIC_FLAG_INIT}};
     struct texts arguments = {0};
     const struct option options[] = {
         {"l", OPTION_TEXTS, &t.files},
@@ -385,7 +456,8 @@ static int run(int argc, char **argv)
     if (result == CLI_DONE)
         result = check(&t);
     if (result == CLI_DONE)
-        result = make(&t);
+        result = make_all(&t);
+    report_request_free(&t.request);
     trace_output_close(&t.dump_file);
     trace_output_close(&t.summary_file);
     trace_output_close(&t.manifest_file);
@@ -420,6 +492,11 @@ const struct verb verb_tracerpt = {
     "schema.man\n"
     "                    if no file is given\n"
     "  -int FILE         of each sort of events what it is made of: names, fields with their types, maps\n"
+    "  -report [FILE]    a report of the traces and of counter logs (.blg, .csv, .tsv) among the files, as \"openpla\n"
+    "                    report\" makes it; workload.xml if no file is given\n"
+    "  -f XML            its form\n"
+    "  -rl LEVEL         its tables, up to this level of 1 to 5; 1 if not given\n"
+    "  -df FILE          the report schema\n"
     "  -lr               of events whose data do not fit what is known of them, the values that could be read\n"
     "  -rts              times as the numbers of the trace's clock; not with -summary\n"
     "  -b TIME           from this time on, \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the first trace's "

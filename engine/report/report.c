@@ -20,6 +20,7 @@ struct making {
     struct report_events *events;     /* NULL: there is no trace */
     struct report_totals totals;
     struct texts *remarks;
+    struct texts notes;                      /* what was so when it was recorded: no mistake of an input or a schema */
     _Atomic uint64_t logs_done, traces_done; /* bytes */
     uint64_t logs_total, traces_total;
     struct error_kept logs_failed; /* of the thread that reads them */
@@ -222,13 +223,13 @@ static void write_remarks(const struct making *m, struct report_document *d)
     static const struct report_column_head column = {.name = "remark", .left = true};
     const struct report_table_head head = {
         .name = "remarks", .columns = &column, .column_count = 1, .threshold = SCHEMA_SHOWN_ROWS};
-    if (!m->remarks->count)
+    if (!m->remarks->count && !m->notes.count)
         return;
     report_section_begin(d, "howMade", NULL, NULL);
     report_table_begin(d, &head);
-    for (size_t i = 0; i < m->remarks->count; i++)
+    for (size_t i = 0; i < m->remarks->count + m->notes.count; i++)
         if (report_row_begin(d)) {
-            report_cell(d, m->remarks->items[i]);
+            report_cell(d, i < m->remarks->count ? m->remarks->items[i] : m->notes.items[i - m->remarks->count]);
             report_row_end(d);
         }
     report_table_end(d, NULL);
@@ -295,7 +296,7 @@ static HRESULT tell(struct making *m)
 {
     HRESULT hr = report_inputs_remarks(&m->inputs, m->remarks);
     if (SUCCEEDED(hr) && m->counters)
-        hr = report_counters_totals(m->counters, &m->totals, m->remarks);
+        hr = report_counters_totals(m->counters, &m->totals, &m->notes);
     if (SUCCEEDED(hr) && m->events) {
         report_events_totals(m->events, &m->totals);
         m->totals.events_lost = m->inputs.traces.events_lost;
@@ -305,7 +306,7 @@ static HRESULT tell(struct making *m)
         char *text = text_format("%llu events and %llu buffers were lost while they were recorded: totals are lower "
                                  "than what happened",
                                  (unsigned long long)m->totals.events_lost, (unsigned long long)m->totals.buffers_lost);
-        hr = text ? texts_give(m->remarks, text) : E_OUTOFMEMORY;
+        hr = text ? texts_give(&m->notes, text) : E_OUTOFMEMORY;
     }
     return hr;
 }
@@ -352,6 +353,7 @@ HRESULT report_make(const struct report_make *make, struct texts *remarks)
     report_counters_free(m->counters);
     report_events_free(m->events);
     report_inputs_close(&m->inputs);
+    texts_free(&m->notes);
     memory_free(m);
     return FAILED(why.hr) ? error_restore(&why) : S_OK;
 }

@@ -13,7 +13,7 @@ import tempfile
 PROGRAM, EMULATOR = os.path.abspath(sys.argv[1]), sys.argv[2:]
 
 # Taken, since command lines of tracerpt have them, and refused or without effect here.
-UNSHOWN = {"tracerpt": {"report", "f", "rl", "df", "pdb"}}
+UNSHOWN = {"tracerpt": {"pdb"}}
 # Of the last option's words in a help page these begin with a dash and are none of the verb's options.
 FOREIGN = {"?", "x"}
 

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* A report as a command line asks for it: what "openpla report" and "openpla tracerpt -report" share. */
+#ifndef OPENPLA_CLI_REPORT_H
+#define OPENPLA_CLI_REPORT_H
+
+#include "cli/cli.h"
+#include "engine/etw/trace_schemas.h"
+#include "engine/report/report_schema.h"
+
+#include <stdatomic.h>
+
+/* .asking = ATOMIC_FLAG_INIT, the rest zero but for what is asked. */
+struct report_request {
+    struct texts operands;       /* files and folders */
+    struct texts schemas;        /* names of report schemas; none: the general one */
+    const char *output, *events; /* borrowed, as the texts below; NULL: report.xml, no events */
+    const char *set, *language;
+    uint32_t level;
+    bool as_json, show_progress, yes;
+    struct trace_knowledge known;
+    /* What came of it. */
+    char *path; /* of the report */
+    struct texts remarks;
+
+    struct texts inputs;
+    struct report_schema schema;
+    struct cli_progress progress;
+    atomic_bool interrupted;
+    atomic_flag asking;
+    uint64_t asked; /* of clock_monotonic_ms; of who has `asking` */
+};
+/* Makes it; Ctrl+C ends it with ERROR_CANCELLED's HRESULT. */
+HRESULT report_request_make(struct report_request *r);
+void report_request_free(struct report_request *r); /* all but `known` */
+
+#endif
