@@ -7,3 +7,7 @@ openpla_test(test_pcq_client ${CMAKE_CURRENT_LIST_DIR}/test_pcq_client.c ${CMAKE
   LINK openpla_pcq)
 # On one thread, so that each allocation can be made to fail, and a busy machine fails nothing.
 set_property(TEST test_pcq_client APPEND PROPERTY ENVIRONMENT OPENPLA_SAMPLE_LIMIT=0)
+# A limit of its own, short for who waits and long enough for a host that answers.
+openpla_test(test_pcq_late ${CMAKE_CURRENT_LIST_DIR}/test_pcq_late.c ${CMAKE_CURRENT_LIST_DIR}/pcq_loopback.c
+  LINK openpla_pcq)
+set_property(TEST test_pcq_late APPEND PROPERTY ENVIRONMENT OPENPLA_SAMPLE_LIMIT=300)

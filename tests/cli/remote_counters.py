@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""remote_counters.py PROGRAM EMULATOR: openpla.exe, which is PROGRAM, counts what another computer offers by TCP: this one
+under another name. A user would lose counters of other computers, or those of his own when a host goes away."""
+import csv
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+SERVER = os.path.join(os.path.dirname(PROGRAM), "openplasrv.exe")
+START_S = 60
+
+
+def check(right, what, output=""):
+    if not right:
+        sys.exit(f"{what}\n{output}")
+
+
+def start(program, *arguments, **more):
+    out = tempfile.TemporaryFile()
+    process = subprocess.Popen([*EMULATOR, program, *arguments], env=dict(os.environ, **more), stdin=subprocess.DEVNULL,
+                               stdout=out, stderr=subprocess.STDOUT)
+    return process, out
+
+
+def ended(process, out):
+    code = process.wait(2 * START_S)
+    out.seek(0)
+    return code, out.read().decode("utf-8").replace("\r", "")
+
+
+def typeperf(expected, *arguments, **more):
+    code, output = ended(*start(PROGRAM, "typeperf", *arguments, **more))
+    check(code == expected, f"typeperf {' '.join(arguments)}: exit code {code}, not {expected}", output)
+    return output
+
+
+def listens(port):
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+        return True
+    except OSError:
+        return False
+
+
+def offer(port):
+    server, _ = start(SERVER, "/counters", OPENPLA_COUNTER_QUERY_PORT=str(port))
+    for _ in range(START_S * 10):
+        if listens(port):
+            return server
+        time.sleep(0.1)
+    sys.exit("nothing is offered")
+
+
+def stop(server, port):
+    """Hard: the program that the emulator's script has started."""
+    with open(f"/proc/{server.pid}/task/{server.pid}/children", encoding="ascii") as file:
+        for child in file.read().split():
+            os.kill(int(child), signal.SIGKILL)
+    server.wait()
+    for _ in range(START_S * 10):
+        if not listens(port):
+            return
+        time.sleep(0.1)
+    sys.exit("the server does not end")
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        return s.getsockname()[1]
+
+
+def rows_of(output):
+    return [row for row in csv.reader(output.splitlines()) if len(row) > 1]
+
+
+def rows_in(log):
+    if not os.path.exists(log):
+        return []
+    with open(log, encoding="utf-8") as file:
+        return rows_of(file.read())
+
+
+def main():
+    port = free_port()
+    there, named = rf"\\127.0.0.1:{port}", {"OPENPLA_COUNTER_HOSTS": f"other=127.0.0.1:{port}"}
+    output = typeperf(1, "-sc", "1", there + r"\Memory\Available MBytes")
+    check("0x800007D0" in output, "a computer that is not there is not told", output)
+    server = offer(port)
+    try:
+        output = typeperf(0, "-sc", "2", "-si", "0.2", there + r"\Memory\Commit Limit", r"\Memory\Commit Limit",
+                          there + r"\Processor(_Total)\% Processor Time")
+        rows = rows_of(output)
+        check(len(rows) == 3 and rows[0][1] == there + r"\Memory\Commit Limit", "not the counters of the path", output)
+        check(rows[1][1] == rows[1][2] and float(rows[2][1]) > 0, "another value there than here", output)
+        check(0 <= float(rows[2][3]) <= 100, "no share of the processors", output)
+        output = typeperf(0, "-q", "-s", "other", **named)
+        check(r"\\other\Process(*)\% Processor Time" in output, "its objects are not listed", output)
+        output = typeperf(0, "-s", "other", "-sc", "1", r"\Process(*)\ID Process", **named)
+        check(r"\\other\Process(_Total)\ID Process" in output, "its instances are not found", output)
+        # It goes away while it is counted.
+        log = os.path.abspath("away.csv")
+        counting = start(PROGRAM, "typeperf", "-sc", "40", "-si", "0.25", "-y", "-o", log, r"\\other\System\Processes",
+                         r"\System\Processes", **named)
+        while len(rows_in(log)) < 4 and counting[0].poll() is None:
+            time.sleep(0.1)
+        stop(server, port)
+        server = None
+        code, output = ended(*counting)
+        rows = rows_in(log)
+        check(code == 0 and len(rows) == 41, f"counting ended with {code}, {len(rows)} rows", output)
+        check(not rows[-1][1].strip() and float(rows[-1][2]) > 0, "a host that is gone costs others", str(rows[-1]))
+        check(float(rows[2][1]) > 0, "a host that was there has no value", str(rows[2]))
+    finally:
+        if server:
+            stop(server, port)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    main()

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Another computer that hangs in a call: its counters have no values, all others do, and nobody waits for it twice.
+   What it says late is the next sample's. With the computer's own thread, as programs have it. */
+#include "engine/pcq/other_computer.h"
+#include "engine/pcq/other_object.h"
+#include "engine/pdh/pdh.h"
+#include "pcq_loopback.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+static DWORD status_of(PDH_HCOUNTER counter)
+{
+    PDH_RAW_COUNTER raw;
+    assert_int_equal(PdhGetRawCounterValue(counter, NULL, &raw), ERROR_SUCCESS);
+    return raw.CStatus;
+}
+
+/* Until the host is heard again, which takes as many samples as this machine lets its thread wait. */
+static void collect_until_valid(PDH_HQUERY query, PDH_HCOUNTER counter)
+{
+    do {
+        assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    } while (status_of(counter) != PDH_CSTATUS_VALID_DATA);
+}
+
+static void a_host_that_hangs_costs_its_own_counters(void **state)
+{
+    (void)state;
+    PDH_HQUERY query, other;
+    PDH_HCOUNTER there, here;
+    struct wakeup *go;
+    assert_int_equal(wakeup_create(&go), S_OK);
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    assert_int_equal(PdhAddCounterW(query, u"\\\\other\\Memory\\Available Bytes", 0, &there), ERROR_SUCCESS);
+    assert_int_equal(PdhAddCounterW(query, u"\\Memory\\Available Bytes", 0, &here), ERROR_SUCCESS);
+    collect_until_valid(query, there);
+    loopback.hangs = go;
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+        assert_int_equal(status_of(here), PDH_CSTATUS_VALID_DATA);
+    }
+    assert_int_equal(status_of(there), PDH_CSTATUS_NO_MACHINE);
+    loopback.hangs = NULL;
+    wakeup_set(go);
+    collect_until_valid(query, there);
+    /* A query that is closed while its call hangs does not wait for it; what it had is given back later. */
+    loopback.hangs = go;
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &other), ERROR_SUCCESS);
+    PdhCollectQueryData(query);
+    assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
+    loopback.hangs = NULL;
+    wakeup_set(go);
+    assert_int_equal(PdhCloseQuery(other), ERROR_SUCCESS);
+    /* The computer's thread may still be with the one that was closed. */
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
+    while (PdhAddCounterW(query, u"\\\\other\\Memory\\Available Bytes", 0, &there) != ERROR_SUCCESS)
+        ;
+    collect_until_valid(query, there);
+    assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
+    wakeup_free(go);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_host_that_hangs_costs_its_own_counters)};
+    other_computer_links(&loopback_links);
+    catalogue_set_others(&other_objects_of_catalogues);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
