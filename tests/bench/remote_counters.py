@@ -163,10 +163,10 @@ def main():
     port = free_port()
     try:
         for prefix in (offering, asking):
-            os.mkdir(prefix)
-            # Without it Wine ends the services between two programs.
-            subprocess.run(["wineserver", "-p"], env=environment(prefix), check=True)
             run(prefix, "wineboot", "-i")
+            # It ends with the first start's services; the next one keeps them between two programs.
+            subprocess.run(["wineserver", "-w"], env=environment(prefix), check=True)
+            subprocess.run(["wineserver", "-p"], env=environment(prefix), check=True)
         server = start(offering, os.path.join(work, "server.log"), os.path.join(BIN, "openplasrv.exe"), "/counters",
                        OPENPLA_COUNTER_QUERY_PORT=str(port))
         wait_for(port)
