@@ -9,6 +9,7 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/pdh/counter_facts.h"
+#include "engine/perflib/counter_types.h"
 
 bool counter_list_is_ours(void)
 {

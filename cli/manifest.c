@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla manifest: providers of instrumentation manifests, where no wevtutil registers them. */
+/* openpla manifest: providers of instrumentation manifests, of events and of counters, where no wevtutil and no lodctr
+   registers them. */
+#include "cli/manifest_counters.h"
 #include "cli/manifest_show.h"
 #include "cli/verbs.h"
 #include "engine/os/file.h"
@@ -23,8 +25,10 @@ static HRESULT may_register(void)
 {
 #ifdef _WIN32
     if (!host_is_wine())
-        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                         "this computer's providers are the event log's: use wevtutil im and um");
+        return error_set(
+            HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+            "this computer's providers are the system's: use wevtutil im and um, and of counters lodctr /M "
+            "and unlodctr /M");
 #endif
     return S_OK;
 }
@@ -37,37 +41,58 @@ struct adding {
     bool force;
 };
 
-static HRESULT add_providers(const struct adding *a, const char *path)
+/* Those of events; *added: how many. */
+static HRESULT add_event_providers(const struct adding *a, const char *path, const char *whole,
+                                   const struct provider_manifests *list, size_t *added)
 {
-    struct provider_manifests list;
-    struct texts remarks = {0};
-    char *whole = host_full_path(path);
-    size_t added = 0;
-    HRESULT hr = whole ? may_register() : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr))
-        hr = manifest_file_load(path, &remarks, &list);
-    if (FAILED(hr)) {
-        memory_free(whole);
-        texts_free(&remarks);
-        return hr;
-    }
-    for (size_t i = 0; i < remarks.count; i++)
-        fprintf(stderr, "openpla " VERB ": %s: %s\n", path, remarks.items[i]);
-    for (size_t i = 0; SUCCEEDED(hr) && i < list.count; i++) {
-        struct provider_manifest *m = list.items[i];
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < list->count; i++) {
+        const struct provider_manifest *m = list->items[i];
         char guid[39];
         text_from_guid(&m->guid, guid);
         if (!m->name) {
             hr = error_set(E_INVALIDARG, "%s: it is no manifest, and has no names of its providers", path);
         } else if (!a->name || text_equal_nocase(a->name, m->name) || text_equal_nocase(a->name, guid)) {
-            added++;
+            ++*added;
             hr = manifest_register(m, whole, &a->files, a->force);
             if (SUCCEEDED(hr))
                 printf("%s %s\n", m->name, guid);
         }
     }
+    return hr;
+}
+
+/* All is read before anything is registered. */
+static HRESULT add_providers(const struct adding *a, const char *path)
+{
+    struct counter_manifest counters = {.has_events = false};
+    struct provider_manifests list = {0};
+    struct texts remarks = {0};
+    char *whole = host_full_path(path);
+    size_t added = 0;
+    HRESULT hr = whole ? may_register() : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = manifest_counters_load(path, a->name, &remarks, &counters);
+    if (SUCCEEDED(hr) && (counters.has_events || !counters.providers.count))
+        hr = manifest_file_load(path, &remarks, &list);
+    for (size_t i = 0; SUCCEEDED(hr) && i < remarks.count; i++)
+        fprintf(stderr, "openpla " VERB ": %s: %s\n", path, remarks.items[i]);
+    if (SUCCEEDED(hr))
+        hr = manifest_counters_add(&counters.providers, whole, a->force);
+    added = counters.providers.count;
+    if (SUCCEEDED(hr)) {
+        hr = add_event_providers(a, path, whole, &list, &added);
+        if (FAILED(hr)) {
+            struct error_kept why = error_keep(hr);
+            size_t removed = 0;
+            (void)manifest_counters_remove(&counters.providers, true, &removed);
+            hr = error_restore(&why);
+        }
+    }
     if (SUCCEEDED(hr) && !added)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "%s: it has no provider \"%.200s\"", path, a->name);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "%s: it has no provider \"%.200s\"", path,
+                       a->name ? a->name : "");
+    counter_manifest_free(&counters);
     provider_manifests_free(&list);
     texts_free(&remarks);
     memory_free(whole);
@@ -121,17 +146,23 @@ static int list(int argc, char **argv)
     bool as_json = false;
     const struct option options[] = {{"json", OPTION_FLAG, &as_json}};
     struct known_providers known = {0};
+    struct registered_countersets counters = {0};
     struct json j = {.out = stdout};
     int result = options_parse(VERB, argc, argv, options, 1, NULL);
     if (result != CLI_DONE)
         return result;
     HRESULT hr = registered_providers_list(&known);
+    if (SUCCEEDED(hr))
+        hr = manifest_counters_registered(NULL, &counters);
     if (SUCCEEDED(hr) && as_json)
         json_begin(&j, NULL, '[');
     for (size_t i = 0; SUCCEEDED(hr) && i < known.count; i++)
         hr = print_one(&known.items[i], as_json ? &j : NULL);
+    if (SUCCEEDED(hr))
+        manifest_counters_list(&counters, as_json ? &j : NULL);
     if (SUCCEEDED(hr) && as_json)
         json_end(&j, ']');
+    registered_countersets_free(&counters);
     known_providers_free(&known);
     return FAILED(hr) ? failed(hr) : CLI_DONE;
 }
@@ -158,25 +189,60 @@ static HRESULT not_registered(const char *name)
                      "no provider \"%.200s\" is registered (openpla manifest list shows them)", name);
 }
 
-static HRESULT load(const char *what, const char *languages, struct provider_manifests *out)
+/* What is shown: a registered provider, of events or of counters, or all of a file. */
+struct shown {
+    struct provider_manifests events;
+    struct registered_countersets counters;
+};
+
+static HRESULT load_file(const char *path, struct shown *out)
 {
-    struct provider_manifest *m;
+    struct counter_manifest m;
+    HRESULT hr = manifest_counters_load(path, NULL, NULL, &m);
+    out->counters = m.providers;
+    if (SUCCEEDED(hr) && (m.has_events || !m.providers.count))
+        hr = manifest_file_load(path, NULL, &out->events);
+    return hr;
+}
+
+static HRESULT load(const char *what, const char *languages, struct shown *out)
+{
+    struct provider_manifest *m = NULL;
     GUID guid;
-    *out = (struct provider_manifests){0};
-    HRESULT hr = find_registered(what, &guid);
+    HRESULT hr = manifest_counters_registered(what, &out->counters);
+    if (SUCCEEDED(hr))
+        hr = find_registered(what, &guid);
     if (hr == S_OK)
         hr = registered_manifest_load(&guid, languages, &m);
+    if (hr == S_FALSE && out->counters.count)
+        return S_OK;
     if (hr == S_FALSE)
-        return file_find(what) == S_OK ? manifest_file_load(what, NULL, out) : not_registered(what);
+        return file_find(what) == S_OK ? load_file(what, out) : not_registered(what);
     if (FAILED(hr))
         return hr;
-    out->items = memory_alloc(sizeof *out->items);
-    if (!out->items) {
+    out->events.items = memory_alloc(sizeof *out->events.items);
+    if (!out->events.items) {
         provider_manifest_free(m);
         return E_OUTOFMEMORY;
     }
-    out->items[out->count++] = m;
+    out->events.items[out->events.count++] = m;
     return S_OK;
+}
+
+static HRESULT show_all(const struct shown *s, const char *languages, bool as_json)
+{
+    struct json j = {.out = stdout};
+    HRESULT hr = S_OK;
+    if (!as_json) {
+        manifest_counters_show(&s->counters);
+        return manifest_show_text(&s->events, languages);
+    }
+    json_begin(&j, NULL, '[');
+    manifest_counters_show_json(&s->counters, &j);
+    hr = manifest_show_json(&s->events, languages, &j);
+    if (SUCCEEDED(hr))
+        json_end(&j, ']');
+    return hr;
 }
 
 static int show(int argc, char **argv)
@@ -189,12 +255,13 @@ static int show(int argc, char **argv)
     if (result == CLI_DONE && operands.count != 1)
         result = cli_usage(VERB, "show: a provider's name or GUID, or a file, is wanted");
     if (result == CLI_DONE) {
-        struct provider_manifests all = {0};
+        struct shown all = {.counters = {0}};
         char *own = language ? text_copy(language) : host_ui_languages();
         HRESULT hr = own ? load(operands.items[0], own, &all) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr))
-            hr = as_json ? manifest_show_json(&all, own) : manifest_show_text(&all, own);
-        provider_manifests_free(&all);
+            hr = show_all(&all, own, as_json);
+        registered_countersets_free(&all.counters);
+        provider_manifests_free(&all.events);
         memory_free(own);
         result = FAILED(hr) ? failed(hr) : CLI_DONE;
     }
@@ -204,24 +271,35 @@ static int show(int argc, char **argv)
 
 static HRESULT remove_one(const char *what, bool force)
 {
+    struct registered_countersets counters;
     GUID guid;
-    HRESULT hr = find_registered(what, &guid);
+    size_t removed = 0;
+    HRESULT hr = manifest_counters_registered(what, &counters);
+    if (SUCCEEDED(hr))
+        hr = manifest_counters_remove(&counters, force, &removed);
+    registered_countersets_free(&counters);
+    if (SUCCEEDED(hr))
+        hr = find_registered(what, &guid);
     if (hr == S_OK)
         hr = manifest_unregister(&guid, force);
-    return hr == S_FALSE ? not_registered(what) : hr;
+    return hr == S_FALSE && !removed ? not_registered(what) : hr;
 }
 
-/* As wevtutil um: all providers of a manifest that are registered; `add -name` may have taken one alone. */
+/* As wevtutil um and lodctr's counterpart: all providers of a manifest that are registered; `add -name` may have taken
+   one alone. */
 static HRESULT remove_all(const char *path, bool force)
 {
-    struct provider_manifests all;
+    struct shown all = {.counters = {0}};
     size_t removed = 0;
-    HRESULT hr = manifest_file_load(path, NULL, &all);
-    for (size_t i = 0; SUCCEEDED(hr) && i < all.count; i++) {
-        hr = manifest_unregister(&all.items[i]->guid, force);
+    HRESULT hr = load_file(path, &all);
+    if (SUCCEEDED(hr))
+        hr = manifest_counters_remove(&all.counters, force, &removed);
+    for (size_t i = 0; SUCCEEDED(hr) && i < all.events.count; i++) {
+        hr = manifest_unregister(&all.events.items[i]->guid, force);
         removed += hr == S_OK;
     }
-    provider_manifests_free(&all);
+    registered_countersets_free(&all.counters);
+    provider_manifests_free(&all.events);
     return SUCCEEDED(hr) && !removed ? not_registered(path) : hr;
 }
 
@@ -252,16 +330,17 @@ static int run(int argc, char **argv)
 
 const struct verb verb_manifest = {
     .name = VERB,
-    .summary = "registers event providers by their manifests, and shows what they say",
+    .summary = "registers providers of events and counters by their manifests, and shows what they say",
     .help =
         "openpla manifest add [-name PROVIDER] [-rf FILE] [-mf FILE] [-pf FILE] [-force] MANIFEST\n"
         "openpla manifest list [-json]\n"
         "openpla manifest show [-language NAME] [-json] PROVIDER|FILE\n"
         "openpla manifest remove [-force] PROVIDER|MANIFEST\n"
         "\n"
-        "What Windows' wevtutil does by im and um, which under Wine nothing does: who reads a trace then knows\n"
-        "the providers' events, and their names and messages. PROVIDER is a name or a GUID; show takes a manifest,\n"
-        "or a program or DLL that has one in it, as well.\n"
+        "What Windows' wevtutil does by im and um, and lodctr and unlodctr by /M, which under Wine nothing does: who\n"
+        "reads a trace then knows the providers' events, and their names and messages; and the countersets of a\n"
+        "manifest's providers of counters can be counted, under their names, also before their programs run.\n"
+        "PROVIDER is a name or a GUID; show takes a manifest, or a program or DLL that has one in it, as well.\n"
         "\n"
         "  -name         of several providers of the manifest this one alone\n"
         "  -rf           the file that has the compiled manifest (WEVT_TEMPLATE), in the place of resourceFileName\n"

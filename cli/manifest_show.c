@@ -242,30 +242,27 @@ static void write_maps(struct json *j, const struct provider_manifest *m, const 
     json_end(j, ']');
 }
 
-HRESULT manifest_show_json(const struct provider_manifests *all, const char *languages)
+HRESULT manifest_show_json(const struct provider_manifests *all, const char *languages, struct json *j)
 {
-    struct json j = {.out = stdout};
     HRESULT hr = S_OK;
-    json_begin(&j, NULL, '[');
     for (size_t i = 0; SUCCEEDED(hr) && i < all->count; i++) {
         const struct provider_manifest *m = all->items[i];
         char guid[39];
         text_from_guid(&m->guid, guid);
-        json_begin(&j, NULL, '{');
-        json_text(&j, "name", m->name);
-        json_text(&j, "guid", guid);
-        json_text(&j, "message", message_tables_find(&m->messages, m->message, languages));
-        json_text(&j, "resourceFile", m->resource_file);
-        json_text(&j, "messageFile", m->message_file);
+        json_begin(j, NULL, '{');
+        json_text(j, "name", m->name);
+        json_text(j, "guid", guid);
+        json_text(j, "message", message_tables_find(&m->messages, m->message, languages));
+        json_text(j, "resourceFile", m->resource_file);
+        json_text(j, "messageFile", m->message_file);
         for (int kind = 0; kind < MANIFEST_KINDS; kind++)
-            write_fields(&j, m, (enum manifest_kind)kind, languages);
-        write_maps(&j, m, languages);
-        json_begin(&j, "events", '[');
+            write_fields(j, m, (enum manifest_kind)kind, languages);
+        write_maps(j, m, languages);
+        json_begin(j, "events", '[');
         for (size_t k = 0; SUCCEEDED(hr) && k < m->event_count; k++)
-            hr = write_event(&j, m, &m->events[k], languages);
-        json_end(&j, ']');
-        json_end(&j, '}');
+            hr = write_event(j, m, &m->events[k], languages);
+        json_end(j, ']');
+        json_end(j, '}');
     }
-    json_end(&j, ']');
     return hr;
 }

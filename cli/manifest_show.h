@@ -7,6 +7,7 @@
 #include "engine/tdh/provider_manifest.h"
 
 HRESULT manifest_show_text(const struct provider_manifests *all, const char *languages);
-HRESULT manifest_show_json(const struct provider_manifests *all, const char *languages);
+/* An object each, in the array that was begun. */
+HRESULT manifest_show_json(const struct provider_manifests *all, const char *languages, struct json *j);
 
 #endif

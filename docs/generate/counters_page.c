@@ -5,6 +5,7 @@
 #include "engine/pcq/members.h"
 #include "engine/pdh/counter_facts.h"
 #include "engine/pdh/table.h"
+#include "engine/perflib/counter_types.h"
 
 #include <string.h>
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What people are told of counters: the name of a type, the unit of a value, what a value of ours is made of, and why a
+/* What people are told of counters: the unit of a value, what a value of ours is made of, and why a
    counter of Windows is not here. */
 #ifndef OPENPLA_PDH_COUNTER_FACTS_H
 #define OPENPLA_PDH_COUNTER_FACTS_H
 
 #include "engine/pdh/counter_object.h"
 
-/* As winperf.h calls it; NULL: it has no name there. */
-const char *counter_type_name(DWORD type);
 /* Of the values that PDH computes of it: "%", "s", "bytes", "bytes/s", "1/s", "MHz" ...; "" for a plain number. What a
    type does not say is taken from the counter's name. `room` of 24 is enough. */
 void counter_unit(const char *counter, DWORD type, char *out, size_t room);

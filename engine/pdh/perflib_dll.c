@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The provider functions of Perflib V2 (perflib.h) for programs that take them from openpdh.dll: Wine's own do nothing.
-   Their countersets are readable as PDH objects by every process. Windows takes the names from the manifest that lodctr
-   registers; where there is none, we take them from the key
-   HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib\_V2Providers\{provider}\{counterset}, values Name (REG_SZ)
-   and Counters (REG_MULTI_SZ: id, name, id, name ...); else the counterset is called by its GUID and a counter
-   "Counter" and its id. Meaning and errors of the functions: Microsoft's documentation of perflib.h. */
+   Their countersets are readable as PDH objects by every process. Names are those that are registered
+   (counterset_registration.h); else the counterset is called by its GUID and a counter "Counter" and its id. Meaning
+   and errors of the functions: Microsoft's documentation of perflib.h. */
 #include <windows.h>
 #include <winperf.h>
 #undef WINADVAPI
@@ -14,12 +12,12 @@
 #include "engine/os/thread.h"
 #include "engine/pdh/counterset_share.h"
 #include "engine/pdh/handle.h"
+#include "engine/perflib/counterset_registration.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <perflib.h>
 
-#define NAMES_KEY       u"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib\\_V2Providers"
 #define REFERENCES_MS   50 /* how often values that the program keeps itself are fetched */
 #define SINGLE_INSTANCE 0  /* PERF_COUNTERSET_SINGLE_INSTANCE */
 
@@ -118,42 +116,26 @@ ULONG WINAPI PerfStopProvider(HANDLE handle)
     return ERROR_SUCCESS;
 }
 
-static void wide_name(char *out, size_t bytes, const WCHAR *name)
-{
-    char *text;
-    if (SUCCEEDED(text_from_utf16(name, (size_t)lstrlenW(name), true, &text))) {
-        snprintf(out, bytes, "%s", text);
-        memory_free(text);
-    }
-}
-
 /* Puts the registered names in the place of the made-up ones. */
 static void read_names(const struct provider *p, const GUID *guid, char *set_name, struct counterset_counter *counters,
                        ULONG count)
 {
-    char provider_text[39], set_text[39];
-    WCHAR path[300], text[4096] = u"";
-    HKEY key;
-    DWORD bytes = sizeof text - 2 * sizeof *text;
-    text_from_guid(&p->guid, provider_text);
-    text_from_guid(guid, set_text);
-    swprintf(path, 300, NAMES_KEY u"\\%hs\\%hs", provider_text, set_text);
-    if (RegOpenKeyExW(HKEY_LOCAL_MACHINE, path, 0, KEY_READ, &key))
+    struct registered_countersets list;
+    if (registered_provider_read(&p->guid, &list) != S_OK)
         return;
-    if (!RegQueryValueExW(key, u"Name", NULL, NULL, (BYTE *)text, &bytes) && *text)
-        wide_name(set_name, COUNTERSET_INSTANCE_BYTES, text);
-    memset(text, 0, sizeof text);
-    bytes = sizeof text - 2 * sizeof *text;
-    if (!RegQueryValueExW(key, u"Counters", NULL, NULL, (BYTE *)text, &bytes)) {
-        for (const WCHAR *id = text; *id;) {
-            const WCHAR *name = id + lstrlenW(id) + 1;
-            for (ULONG i = 0; i < count && *name; i++)
-                if (counters[i].id == wcstoul(id, NULL, 0))
-                    wide_name(counters[i].name, COUNTERSET_NAME_BYTES, name);
-            id = *name ? name + lstrlenW(name) + 1 : name;
+    for (size_t i = 0; i < list.items[0].count; i++) {
+        const struct registered_set *set = &list.items[0].sets[i];
+        if (!guid_equal(&set->guid, guid))
+            continue;
+        if (set->name)
+            text_fit(set_name, COUNTERSET_INSTANCE_BYTES, set->name);
+        for (ULONG n = 0; n < count; n++) {
+            const struct registered_counter *c = registered_counter_of(set, counters[n].id);
+            if (c)
+                text_fit(counters[n].name, COUNTERSET_NAME_BYTES, c->name);
         }
     }
-    RegCloseKey(key);
+    registered_countersets_free(&list);
 }
 
 static struct set *find_set(const struct provider *p, const GUID *guid)

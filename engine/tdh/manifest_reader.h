@@ -36,6 +36,13 @@ struct manifest_reader {
     size_t message_bytes; /* of all messages so far */
 };
 
+/* ---- the document ---- */
+
+/* UTF-8, or UTF-16 with its mark, whose root is instrumentationManifest. MANIFEST_INVALID; *out is zero on failure. */
+HRESULT manifest_open(const void *xml, size_t size, struct xml_document *out);
+/* All string tables of the document. */
+HRESULT manifest_read_strings(struct manifest_reader *r, xmlNodePtr root);
+
 /* ---- values ---- */
 
 /* MANIFEST_INVALID with line, element, attribute and value (NULL: it is the element that is wrong) and the reason. */
@@ -74,6 +81,9 @@ void manifest_strings_free(struct manifest_strings *s);
 /* The attribute's text in each culture as the message of that id; *to is the id, another one when the message is one of
    messageTable, and stays as it was when there is no such attribute. */
 HRESULT manifest_message(struct manifest_reader *r, xmlNodePtr e, const char *attribute, uint32_t id, uint32_t *to);
+/* The attribute with what its $(string.ID) stand for, in English where there is that culture, else in the first that
+   has them; *out NULL: there is no such attribute. From memory_alloc. */
+HRESULT manifest_plain_text(struct manifest_reader *r, xmlNodePtr e, const char *attribute, char **out);
 /* What Windows says of all providers, in each culture. */
 HRESULT manifest_add_message(struct manifest_reader *r, uint32_t id, const char *text);
 

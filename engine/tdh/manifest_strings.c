@@ -210,6 +210,28 @@ HRESULT manifest_message(struct manifest_reader *r, xmlNodePtr e, const char *at
     return hr;
 }
 
+HRESULT manifest_plain_text(struct manifest_reader *r, xmlNodePtr e, const char *attribute, char **out)
+{
+    const size_t cultures = r->strings.cultures.count;
+    size_t english = 0;
+    char *text, *missing = NULL;
+    *out = NULL;
+    HRESULT hr = manifest_text(r, e, attribute, &text);
+    if (FAILED(hr) || !text)
+        return hr;
+    for (size_t i = cultures; i > 0; i--)
+        if (text_matches("en*", r->strings.cultures.items[i - 1]))
+            english = i - 1;
+    hr = resolve(r, text, english, out, &missing);
+    for (size_t i = 0; hr == S_FALSE && i < cultures; i++)
+        hr = resolve(r, text, i, out, &missing);
+    if (hr == S_FALSE)
+        hr = manifest_wrong(e, attribute, text, "no culture has the string \"%.100s\"", missing);
+    memory_free(missing);
+    memory_free(text);
+    return hr;
+}
+
 HRESULT manifest_add_message(struct manifest_reader *r, uint32_t id, const char *text)
 {
     const size_t cultures = r->strings.cultures.count;

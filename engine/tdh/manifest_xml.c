@@ -121,7 +121,7 @@ static HRESULT read_provider(struct manifest_reader *r, xmlNodePtr e, void *abou
 
 /* ---- the document ---- */
 
-static HRESULT read_strings(struct manifest_reader *r, xmlNodePtr root)
+HRESULT manifest_read_strings(struct manifest_reader *r, xmlNodePtr root)
 {
     HRESULT hr = S_OK;
     for (xmlNodePtr n = root->children; SUCCEEDED(hr) && n; n = n->next) {
@@ -158,21 +158,40 @@ static HRESULT read_providers(struct manifest_reader *r, xmlNodePtr root, struct
     return hr;
 }
 
-static HRESULT read_document(const char *xml, size_t size, struct texts *remarks, struct provider_manifests *out)
+HRESULT manifest_open(const void *xml, size_t size, struct xml_document *out)
 {
-    struct xml_document d;
-    struct manifest_reader r = {.document = &d, .remarks = remarks};
-    HRESULT hr = xml_document_open(xml, size, &d);
+    const uint8_t *bytes = xml;
+    char *own = NULL;
+    HRESULT hr = S_OK;
+    *out = (struct xml_document){0};
+    if (size > MANIFEST_MOST_BYTES)
+        return error_set(MANIFEST_INVALID, "a manifest of %llu bytes, more than %u", (unsigned long long)size,
+                         MANIFEST_MOST_BYTES);
+    if (size >= 2 && ((bytes[0] == 0xFF && bytes[1] == 0xFE) || (bytes[0] == 0xFE && bytes[1] == 0xFF)))
+        hr = source_text_decode(xml, size, &own);
+    if (SUCCEEDED(hr))
+        hr = xml_document_open(own ? own : xml, own ? strlen(own) : size, out);
+    memory_free(own);
     if (hr == OPENPLA_E_MALFORMED_XML) {
         struct error_kept why = error_keep(hr);
         return error_set(MANIFEST_INVALID, "%.900s", why.text);
     }
+    if (SUCCEEDED(hr) && !manifest_is(out->root, "instrumentationManifest")) {
+        hr = manifest_wrong(out->root, NULL, NULL, "the root of a manifest is instrumentationManifest");
+        xml_document_close(out);
+    }
+    return hr;
+}
+
+HRESULT manifest_xml_read(const void *xml, size_t size, struct texts *remarks, struct provider_manifests *out)
+{
+    struct xml_document d;
+    struct manifest_reader r = {.document = &d, .remarks = remarks};
+    *out = (struct provider_manifests){0};
+    HRESULT hr = manifest_open(xml, size, &d);
     if (FAILED(hr))
         return hr;
-    if (!manifest_is(d.root, "instrumentationManifest"))
-        hr = manifest_wrong(d.root, NULL, NULL, "the root of a manifest is instrumentationManifest");
-    if (SUCCEEDED(hr))
-        hr = read_strings(&r, d.root);
+    hr = manifest_read_strings(&r, d.root);
     if (SUCCEEDED(hr))
         hr = read_providers(&r, d.root, out);
     manifest_strings_free(&r.strings);
@@ -180,23 +199,6 @@ static HRESULT read_document(const char *xml, size_t size, struct texts *remarks
     name_index_free(&r.table_values);
     forget_provider(&r);
     xml_document_close(&d);
-    return hr;
-}
-
-HRESULT manifest_xml_read(const void *xml, size_t size, struct texts *remarks, struct provider_manifests *out)
-{
-    const uint8_t *bytes = xml;
-    char *own = NULL;
-    HRESULT hr = S_OK;
-    *out = (struct provider_manifests){0};
-    if (size > MANIFEST_MOST_BYTES)
-        return error_set(MANIFEST_INVALID, "a manifest of %llu bytes, more than %u", (unsigned long long)size,
-                         MANIFEST_MOST_BYTES);
-    if (size >= 2 && ((bytes[0] == 0xFF && bytes[1] == 0xFE) || (bytes[0] == 0xFE && bytes[1] == 0xFF)))
-        hr = source_text_decode(xml, size, &own);
-    if (SUCCEEDED(hr))
-        hr = read_document(own ? own : xml, own ? strlen(own) : size, remarks, out);
-    memory_free(own);
     if (FAILED(hr)) {
         struct error_kept why = error_keep(hr);
         provider_manifests_free(out);

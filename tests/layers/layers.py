@@ -17,7 +17,8 @@ XML = ["engine/xml"] + OS
 MODEL = ["engine/model"] + XML
 STORE = ["engine/store"] + MODEL
 TASK = ["engine/task"] + STORE
-TDH = ["engine/tdh", "engine/xml"] + LOG
+PERFLIB = ["engine/perflib"] + OS
+TDH = ["engine/tdh", "engine/perflib", "engine/xml"] + LOG
 KERNEL = ["engine/kernel"] + LOG
 CORES = ["engine/pdh", "engine/etw", "engine/kernel"] + TDH
 COUNTERS = ["engine/counters"] + LOG
@@ -27,13 +28,14 @@ RUN = ["engine/run", "engine/collect", "engine/report", "engine/task", "engine/s
 ALLOWED = {
     "engine/os": OS,
     "engine/log": LOG,
+    "engine/perflib": PERFLIB,
     "engine/xml": XML,
     "engine/model": MODEL,
     "engine/store": STORE,
     "engine/task": TASK,
     "engine/counters": COUNTERS,
-    "engine/pdh": ["engine/pdh"] + LOG,
-    "engine/pcq": ["engine/pcq", "engine/pdh"] + LOG,
+    "engine/pdh": ["engine/pdh", "engine/perflib"] + LOG,
+    "engine/pcq": ["engine/pcq", "engine/pdh", "engine/perflib"] + LOG,
     "engine/tdh": TDH,
     "engine/kernel": KERNEL,
     "engine/etw": ["engine/etw", "engine/kernel"] + TDH,
@@ -47,7 +49,7 @@ ALLOWED = {
     "cli/logman": ["cli/logman", "cli", "com"] + RUN,
     # Looks at all that there is: what is registered, the server, the store and its runs.
     "cli/doctor": ["cli/doctor", "cli", "com", "reg", "engine/pcq"] + RUN,
-    "cli": ["cli", "engine/pdh", "engine/etw", "engine/kernel", "engine/tdh", "engine/report", "engine/task", "engine/store", "engine/model"] + COUNTERS,
+    "cli": ["cli", "engine/perflib", "engine/pdh", "engine/etw", "engine/kernel", "engine/tdh", "engine/report", "engine/task", "engine/store", "engine/model"] + COUNTERS,
 }
 # Rows of constants, which nothing is linked for: what the one folder says once, the other may read.
 ROWS_BESIDE = {("engine/model", "engine/log/log_formats.def")}

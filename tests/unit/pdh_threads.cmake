@@ -2,7 +2,7 @@
 if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
   # The collecting core once more under the thread sanitizer, which cannot be together with the address sanitizer.
   set(sources)
-  foreach(layer os log pdh)
+  foreach(layer os perflib log pdh)
     get_target_property(files openpla_${layer} SOURCES)
     foreach(file ${files})
       if(NOT IS_ABSOLUTE ${file})
