@@ -57,7 +57,7 @@ HRESULT manifest_counters_registered(const char *name, struct registered_counter
     return hr;
 }
 
-HRESULT manifest_counters_add(struct registered_countersets *list, const char *whole, bool force)
+HRESULT manifest_counters_write(struct registered_countersets *list, const char *whole, bool force)
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < list->count; i++) {
@@ -65,8 +65,12 @@ HRESULT manifest_counters_add(struct registered_countersets *list, const char *w
         list->items[i].manifest = text_copy(whole);
         hr = list->items[i].manifest ? S_OK : E_OUTOFMEMORY;
     }
-    if (SUCCEEDED(hr))
-        hr = registered_countersets_write(list, force);
+    return SUCCEEDED(hr) ? registered_countersets_write(list, force) : hr;
+}
+
+HRESULT manifest_counters_add(struct registered_countersets *list, const char *whole, bool force)
+{
+    HRESULT hr = manifest_counters_write(list, whole, force);
     for (size_t i = 0; SUCCEEDED(hr) && i < list->count; i++) {
         char guid[39];
         text_from_guid(&list->items[i].guid, guid);

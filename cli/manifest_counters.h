@@ -11,7 +11,9 @@
 HRESULT manifest_counters_load(const char *path, const char *name, struct texts *remarks, struct counter_manifest *out);
 /* Those that are registered, all or (`name` or GUID) one. */
 HRESULT manifest_counters_registered(const char *name, struct registered_countersets *out);
-/* Registers all of them, or none, as those of the manifest `whole`, and names them on stdout. */
+/* Registers all of them, or none, as those of the manifest `whole`. */
+HRESULT manifest_counters_write(struct registered_countersets *list, const char *whole, bool force);
+/* The same, and names them on stdout. */
 HRESULT manifest_counters_add(struct registered_countersets *list, const char *whole, bool force);
 /* Removes those of the list that are registered. *removed: how many. */
 HRESULT manifest_counters_remove(const struct registered_countersets *list, bool force, size_t *removed);

@@ -63,6 +63,7 @@ bool perf_object_read(const uint8_t *bytes, size_t size, struct perf_object *out
         .bytes = bytes,
         .size = total,
         .title = get_u32(bytes + 0x0C),
+        .help = get_u32(bytes + 0x14),
         .counters = get_u32(bytes + 0x20),
         .instances = (int32_t)get_u32(bytes + 0x28),
         .ticks = (int64_t)get_u64(bytes + 0x30),
@@ -83,6 +84,7 @@ bool perf_object_counter(const struct perf_object *object, size_t *offset, struc
         return false;
     *out = (struct perf_counter){
         .title = get_u32(at + 0x04),
+        .help = get_u32(at + 0x0C),
         .default_scale = (int32_t)get_u32(at + 0x14),
         .type = get_u32(at + 0x1C),
         .size = get_u32(at + 0x20),

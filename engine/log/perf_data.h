@@ -26,7 +26,7 @@ struct perf_data {
 struct perf_object {
     const uint8_t *bytes; /* borrowed */
     size_t size;          /* TotalByteLength */
-    uint32_t title;       /* index of its name */
+    uint32_t title, help; /* indices of its name and help */
     uint32_t counters;
     int32_t instances; /* -1: it has none, one block of counters instead */
     int64_t ticks, frequency;
@@ -34,7 +34,7 @@ struct perf_object {
 };
 
 struct perf_counter {
-    uint32_t title;
+    uint32_t title, help; /* as the object's */
     int32_t default_scale;
     uint32_t type;         /* PERF_* */
     uint32_t size, offset; /* of the value in a counter block */

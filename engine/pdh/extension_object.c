@@ -108,9 +108,12 @@ void extension_ask_if_used(struct extension *e)
 
 static void free_object(struct extension_object *eo)
 {
-    for (uint32_t i = 0; i < eo->provider.counter_count; i++)
+    for (uint32_t i = 0; i < eo->provider.counter_count; i++) {
         memory_free((char *)eo->schemas[i].name);
+        memory_free((char *)eo->schemas[i].help);
+    }
     memory_free((char *)eo->provider.name);
+    memory_free((char *)eo->provider.help);
     memory_free(eo->schemas);
     memory_free(eo->definitions);
     memory_free(eo->time_bases);
@@ -406,11 +409,8 @@ static HRESULT make_counters(struct extension_object *eo, const struct extension
         if (perf_counter_is_base(&c) || perf_counter_is_text(&c))
             continue;
         uint32_t n = eo->provider.counter_count;
-        char *name = name_or_number(names, c.title);
-        if (!name)
-            return E_OUTOFMEMORY;
-        eo->schemas[n] = (struct counter_schema){.name = name,
-                                                 .help = "",
+        eo->schemas[n] = (struct counter_schema){.name = name_or_number(names, c.title),
+                                                 .help = text_copy(extension_name(names, c.help)),
                                                  .type = c.type,
                                                  .detail = PERF_DETAIL_NOVICE,
                                                  .scale = c.default_scale,
@@ -418,6 +418,8 @@ static HRESULT make_counters(struct extension_object *eo, const struct extension
         eo->definitions[n] = i;
         eo->time_bases[n] = perf_counter_time_base(times, data, &c);
         eo->provider.counter_count = n + 1;
+        if (!eo->schemas[n].name || !eo->schemas[n].help)
+            return E_OUTOFMEMORY;
     }
     return eo->provider.counter_count ? S_OK : S_FALSE;
 }
@@ -436,7 +438,7 @@ static HRESULT add_object(struct extension *e, const struct extension_names_tabl
     }
     eo->extension = e;
     eo->provider = (struct provider){.name = name_or_number(names, data->title),
-                                     .help = "",
+                                     .help = text_copy(extension_name(names, data->help)),
                                      .index = data->title,
                                      .has_instances = data->instances >= 0,
                                      .at_once = true,
@@ -445,7 +447,7 @@ static HRESULT add_object(struct extension *e, const struct extension_names_tabl
                                      .time_base = time_base,
                                      .state_size = sizeof(struct extension_sample),
                                      .close = close_sample};
-    HRESULT hr = eo->provider.name ? make_counters(eo, names, &times, data) : E_OUTOFMEMORY;
+    HRESULT hr = eo->provider.name && eo->provider.help ? make_counters(eo, names, &times, data) : E_OUTOFMEMORY;
     if (hr == S_OK && !catalogue_add(c, &eo->provider))
         hr = E_OUTOFMEMORY;
     if (hr != S_OK) {

@@ -6,7 +6,7 @@
 #include "engine/pdh/catalogue.h"
 #include "engine/pdh/extension_host.h"
 
-/* The system's table of names by their numbers. Zero-initialise. */
+/* The system's table of names and help by their numbers. Zero-initialise. */
 struct extension_name {
     uint32_t index;
     char *text;

@@ -89,6 +89,8 @@ static HRESULT add_list(HKEY root, const WCHAR *path, const WCHAR *name, struct 
 HRESULT extension_names(const struct texts *services, struct texts *out)
 {
     HRESULT hr = add_list(HKEY_LOCAL_MACHINE, NAMES, u"Counter", out);
+    if (SUCCEEDED(hr))
+        hr = add_list(HKEY_LOCAL_MACHINE, NAMES, u"Help", out);
     for (size_t i = 0; i < services->count && SUCCEEDED(hr); i++) {
         WCHAR *service, path[400];
         hr = text_to_utf16(services->items[i], &service, NULL);
@@ -97,6 +99,8 @@ HRESULT extension_names(const struct texts *services, struct texts *out)
             lstrcatW(path, service);
             lstrcatW(path, u"\\Performance");
             hr = add_list(HKEY_LOCAL_MACHINE, path, u"Counter 009", out);
+            if (SUCCEEDED(hr))
+                hr = add_list(HKEY_LOCAL_MACHINE, path, u"Help 009", out);
             memory_free(service);
         }
     }

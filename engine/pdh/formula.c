@@ -2,6 +2,8 @@
 /* The formulas of the counter types, as the SDK documents them per type. */
 #include "engine/pdh/formula.h"
 
+#include "engine/perflib/counter_types.h"
+
 #include "engine/log/log.h"
 #include "engine/os/clock.h"
 
@@ -96,7 +98,7 @@ bool formula_needs_two(DWORD type)
 
 bool formula_is_fraction(DWORD type)
 {
-    return (type & PERF_TYPE_COUNTER) && (type & 0x00070000) == PERF_COUNTER_FRACTION;
+    return counter_type_is_fraction(type);
 }
 
 int64_t formula_time_base(DWORD type)

@@ -29,6 +29,7 @@ if(WIN32)
   add_dependencies(test_pdh_extension openpdh extension_dll)
   # It makes keys of services, and test_registration looks at all of them.
   set_tests_properties(test_pdh_extension PROPERTIES RESOURCE_LOCK registry)
+  set_tests_properties(test_pdh_countersets PROPERTIES RESOURCE_LOCK registry)
   openpla_test(test_perflib ${CMAKE_CURRENT_LIST_DIR}/test_perflib.c LINK openpla_os)
   add_dependencies(test_perflib openpdh)
 endif()

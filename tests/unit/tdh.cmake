@@ -6,9 +6,10 @@ foreach(thing manifest registered wevt_template)
   openpla_test(test_tdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_tdh_${thing}.c LINK openpla_tdh)
 endforeach()
 openpla_test(test_counter_manifest ${CMAKE_CURRENT_LIST_DIR}/test_counter_manifest.c LINK openpla_tdh)
+openpla_test(test_extension_ini ${CMAKE_CURRENT_LIST_DIR}/test_extension_ini.c LINK openpla_perflib)
 if(WIN32)
-  # Under Wine it writes into the prefix' registry.
-  set_tests_properties(test_counter_manifest PROPERTIES RESOURCE_LOCK registry)
+  # Under Wine they write into the prefix' registry.
+  set_tests_properties(test_counter_manifest test_extension_ini PROPERTIES RESOURCE_LOCK registry)
 endif()
 openpla_test(test_tdh_dump ${CMAKE_CURRENT_LIST_DIR}/test_tdh_dump.c LINK openpla_tdh)
 openpla_test(test_tdh_payload_filter ${CMAKE_CURRENT_LIST_DIR}/test_tdh_payload_filter.c LINK openpla_tdh)

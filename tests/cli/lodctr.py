@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""lodctr.py PROGRAM [EMULATOR]: lodctr, unlodctr and the manifests of counters, as installers and people call them.
+Natively the registry ends with the process, so what one registers another sees under Wine alone."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+from program import EMULATOR, PROGRAM, check, host_path, openpla
+
+MANIFEST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "shop_counters.man")
+GUID = "{6d3c1e52-84b7-4c0e-9a1f-3be27d605c18}"
+SERVICE = "OpenPlaTestLodctr"
+KEY = f"HKLM\\SYSTEM\\CurrentControlSet\\Services\\{SERVICE}"
+INI = f"""[info]
+drivername={SERVICE}
+symbolfile=shop.h
+[languages]
+009=English
+[text]
+SHOP_009_NAME=Shop of Lodctr
+SHOP_009_HELP=A shop
+SALES_009_NAME=Sales
+"""
+
+
+def reg(*arguments):
+    subprocess.run([*EMULATOR, "reg", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, timeout=120, check=True)
+
+
+def manifests():
+    """A new user has the example's counters by name and with help before its program runs, and gets rid of them."""
+    shown = json.loads(openpla(0, "manifest", "show", "-json", host_path(MANIFEST)))[0]
+    check(shown["guid"] == GUID.upper() and [s["name"] for s in shown["countersets"]] == ["Shop Till", "Shop House"],
+          "manifest show", shown)
+    check([c["base"] for c in shown["countersets"][0]["counters"] if "base" in c] == [4], "the base", shown)
+    with open(MANIFEST, "rb") as f:
+        xml = f.read()
+    with open("bad.man", "wb") as f:
+        f.write(xml.replace(b'type="perf_counter_rawcount"', b'type="perf_counter"'))
+    for line in ("manifest", "add", host_path("bad.man")), ("lodctr", f"/M:{host_path('bad.man')}"):
+        told = openpla(1, *line)
+        check('bad.man: line 31: counter type="perf_counter": no type of a counter' in told, "a mistake", told)
+    told = openpla(0, "lodctr", f"/m:{host_path(MANIFEST)}")
+    check(told.startswith("Info: Successfully installed performance counters in "), "lodctr /M", told)
+    told = openpla(0, "manifest", "add", host_path(MANIFEST))
+    check(told == f"Example-Shop {GUID.upper()}, 2 countersets\n", "manifest add", told)
+    if EMULATOR:
+        listed = [p for p in json.loads(openpla(0, "manifest", "list", "-json")) if p["guid"] == GUID.upper()]
+        check(listed and listed[0]["countersets"] == 2 and listed[0]["manifest"].endswith("shop_counters.man"), "list",
+              listed)
+        counters = {c["path"].split("\\", 1)[1]: c for c in json.loads(openpla(0, "typeperf", "-q", "Shop Till", "--json"))}
+        told = counters["Shop Till(*)\\% Paid by Card"]
+        check(told["help"] == "Sales that were paid by card." and told["type"] == "PERF_LARGE_RAW_FRACTION", "typeperf -q",
+              counters)
+        check(len(counters) == 3, "a base is none", counters)
+        check("Visitors" in openpla(0, "manifest", "show", "Example-Shop"), "show what is registered")
+        told = openpla(0, "unlodctr", f"/g:{GUID}")
+        check("Successfully uninstalled" in told, "unlodctr /G", told)
+    told = openpla(1, "unlodctr", "/p:Example-Shop")
+    check("no provider \"Example-Shop\" is registered" in told, "unlodctr of what is not there", told)
+    told = openpla(1, "manifest", "remove", host_path(MANIFEST))
+    check("no provider" in told, "manifest remove of what is not there", told)
+
+
+def extensions():
+    """As an installer: the service's key, then the ini file."""
+    with open("shop.h", "w", encoding="ascii") as f:
+        f.write("#define SHOP 0\n#define SALES 2\n")
+    with open("shop.ini", "w", encoding="utf-16") as f:
+        f.write(INI)
+    told = openpla(1, "lodctr", host_path("shop.ini"))
+    check("Error: Unable to install" in told and f"Services\\{SERVICE}\\Performance" in told, "no service", told)
+    with open("bad.ini", "w", encoding="utf-8") as f:
+        f.write(INI.replace("SALES_009", "SOLD_009"))
+    told = openpla(1, "lodctr", host_path("bad.ini"))
+    check("bad.ini: line 9: SOLD_009_NAME=Sales: the header does not define" in told, "a mistake", told)
+    if not EMULATOR:
+        return
+    reg("add", f"{KEY}\\Performance", "/v", "Library", "/d", "C:\\shop.dll", "/f")
+    try:
+        told = openpla(0, "lodctr", host_path("shop.ini"))
+        check(told.startswith(f"Info: Successfully installed the performance counters of {SERVICE}"), "lodctr", told)
+        told = openpla(0, "lodctr", f"/q:{SERVICE}")
+        for line in ("Performance Counter ID Queries [PERFLIB]:", "    Base Index: 0x00000737 (1847)",
+                     f"[{SERVICE}] Performance Counters (Enabled)", "    DLL Name: C:\\shop.dll", "    First Counter ID: 0x"):
+            check(line in told, line, told)
+        openpla(0, "lodctr", f"/d:{SERVICE}")
+        told = json.loads(openpla(0, "lodctr", f"/q:{SERVICE}", "-json"))["services"][0]
+        check(not told["enabled"] and told["lastHelp"] == told["firstCounter"] + 3, "/D, /Q as JSON", told)
+        openpla(0, "lodctr", f"/e:{SERVICE}")
+        check("needs no trust" in openpla(0, "lodctr", f"/t:{SERVICE}"), "/T")
+        check("Info: Successfully rebuilt performance counter setting" in openpla(0, "lodctr", "/r"), "/R")
+        shutil.copy(PROGRAM, "unlodctr.exe")
+        done = subprocess.run([*EMULATOR, os.path.abspath("unlodctr.exe"), SERVICE], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
+        check(done.returncode == 0 and b"Successfully uninstalled" in done.stdout, "a copy named unlodctr.exe", done.stdout)
+        check("have no numbers" in openpla(1, "unlodctr", SERVICE), "unlodctr twice")
+    finally:
+        reg("delete", KEY, "/f")
+
+
+with tempfile.TemporaryDirectory() as top:
+    os.chdir(top)
+    os.environ["OPENPLA_DATA"] = host_path(os.path.join(top, "data"))
+    for wrong in (["lodctr"], ["lodctr", "/M:"], ["lodctr", "/Z"], ["unlodctr"], ["unlodctr", "/Q:x"], ["lodctr", "a", "b"]):
+        openpla(2, *wrong)
+    manifests()
+    extensions()

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* What lodctr does with an ini file: the DLL's counters get numbers of their own, with names and help; a mistake is
+   told by its line; and a registration that fails changes nothing. */
+#include "engine/os/memory.h"
+#include "engine/perflib/extension_registration.h"
+#include "engine/perflib/registry_texts.h"
+#include "tests/unit/scratch_folder.h"
+
+#define SERVICE     "OpenPlaTestIni"
+#define SERVICE_KEY SERVICES_KEY "\\" SERVICE
+#define KEY         SERVICE_KEY "\\Performance"
+
+static const char symbols[] =
+    "/* of the DLL */\n#define SHOP 0\n#  define SALES 0x2\r\n#define RATE 4 // a second\n#define ODD 3\n";
+static const char ini[] =
+    "[info]\r\ndrivername=" SERVICE "\r\nsymbolfile=shop.h\r\n\r\n[languages]\r\n009=English\r\n"
+    "007=German\r\n[objects]\r\nSHOP_009_NAME=Shop\r\nSHOP_007_NAME=Laden\r\n[text]\r\n"
+    "; a comment\r\nSHOP_009_NAME=Shop\r\nSHOP_009_HELP=A shop\r\nSALES_009_NAME = Sales = all \r\n"
+    "SALES_007_NAME=Verk\xC3\xA4ufe\r\nRATE_009_NAME=Sales/sec\r\nRATE_009_HELP=\r\n";
+
+static HRESULT read_ini(const char *text, struct extension_ini *out)
+{
+    HRESULT hr = extension_ini_begin(text, out);
+    if (FAILED(hr))
+        return hr;
+    hr = extension_ini_read(text, symbols, out);
+    if (FAILED(hr))
+        extension_ini_free(out);
+    return hr;
+}
+
+static void names_and_help_are_read(void **state)
+{
+    (void)state;
+    struct extension_ini i;
+    assert_int_equal(read_ini(ini, &i), S_OK);
+    assert_string_equal(i.service, SERVICE);
+    assert_string_equal(i.symbol_file, "shop.h");
+    assert_int_equal(i.languages.count, 2);
+    assert_int_equal(i.last, 4);
+    assert_int_equal(i.objects.count, 1);
+    assert_int_equal(i.count, 5); /* an empty help is none */
+    assert_string_equal(i.items[0].text, "Shop");
+    assert_string_equal(i.items[1].text, "Sales = all");
+    assert_int_equal(i.items[1].offset, 2);
+    assert_string_equal(i.items[3].text, "A shop");
+    assert_true(i.items[3].is_help);
+    assert_string_equal(i.items[4].text, "Verk\xC3\xA4ufe");
+    extension_ini_free(&i);
+}
+
+#define INFO "[info]\ndrivername=" SERVICE "\nsymbolfile=x.h\n[languages]\n009=\n[text]\n"
+
+static void a_mistake_is_told_by_its_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *told;
+    } mistakes[] = {
+        {"", "no drivername"},
+        {"[info]\ndrivername=a\n", "no symbolfile"},
+        {"[info]\ndrivername=\n", "line 2: drivername=: a value is wanted"},
+        {"[info]\ndrivername=a\ndrivername=b\n", "line 3: drivername=b: it is said twice"},
+        {"[info]\ndrivername=a\\b\nsymbolfile=x\n", "no name of a service"},
+        {"[info]\ndrivername=a\nsymbolfile=x\n", "[languages] names none"},
+        {"[info]\ndrivername=a\nsymbolfile=x\n[languages]\nen=\n", "line 5: en=: a language is three"},
+        {INFO, "[text] has none"},
+        {INFO "SALES_009=x\n", "line 7: SALES_009=x: it ends with neither"},
+        {INFO "_009_NAME=x\n", "it has no symbol"},
+        {INFO "NAME=x\n", "it ends with neither"},
+        {INFO "_NAME=x\n", "it has no symbol"},
+        {INFO "SALES_00A_NAME=x\n", "[languages] does not name its language"},
+        {INFO "NONE_009_NAME=x\n", "the header does not define the symbol"},
+        {INFO "ODD_009_NAME=x\n", "the symbol's number is odd"},
+        {INFO "SALES_009_NAME=\n", "a name is wanted"},
+        {INFO "SALES_009_NAME=x\nRATE_009_NAME=y\nSALES_009_NAME=z\n", "both are the name of the number 2"},
+    };
+    for (size_t n = 0; n < sizeof mistakes / sizeof *mistakes; n++) {
+        struct extension_ini i;
+        assert_int_equal(read_ini(mistakes[n].text, &i), EXTENSION_INVALID);
+        if (!strstr(error_text(EXTENSION_INVALID), mistakes[n].told))
+            fail_msg("%s: %s", mistakes[n].told, error_text(EXTENSION_INVALID));
+    }
+}
+
+static void make_service(void)
+{
+    struct registry_key *key;
+    bool made;
+    assert_int_equal(registry_make(KEY, &made, &key), S_OK);
+    assert_int_equal(registry_write_text(key, "Library", "C:\\shop.dll"), S_OK);
+    registry_close(key);
+}
+
+/* Of the value's number `at` the text. */
+static void assert_listed(const char *value, uint32_t number, const char *wanted)
+{
+    struct registry_key *key;
+    struct texts list = {0};
+    bool found = false;
+    assert_int_equal(registry_open(KEY, false, &key), S_OK);
+    assert_int_equal(registry_read_texts(key, value, &list), S_OK);
+    registry_close(key);
+    for (size_t i = 0; i + 1 < list.count; i += 2) {
+        uint64_t one;
+        assert_true(text_to_u64(list.items[i], &one));
+        if (one == number) {
+            assert_string_equal(list.items[i + 1], wanted);
+            found = true;
+        }
+    }
+    assert_true(found);
+    texts_free(&list);
+}
+
+static void a_service_gets_numbers_and_gives_them_back(void **state)
+{
+    (void)state;
+    struct extension_ini i;
+    struct registered_extensions list;
+    assert_int_equal(read_ini(ini, &i), S_OK);
+    assert_int_equal(extension_register(&i), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)), SERVICE));
+    make_service();
+    assert_int_equal(extension_unregister(SERVICE), S_FALSE);
+    assert_int_equal(extension_register(&i), S_OK);
+    assert_int_equal(extension_register(&i), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
+    assert_int_equal(registered_extensions_read(SERVICE, &list), S_OK);
+    const struct registered_extension e = list.items[0];
+    assert_string_equal(e.library, "C:\\shop.dll");
+    assert_true(e.first_counter > COUNTERS_OF_SYSTEM && e.first_counter % 2 == 0);
+    assert_int_equal(e.last_counter, e.first_counter + 4);
+    assert_int_equal(e.first_help, e.first_counter + 1);
+    assert_int_equal(e.last_help, e.last_counter + 1);
+    assert_int_equal(list.last_counter, e.last_counter);
+    assert_int_equal(list.last_help, e.last_help);
+    assert_false(e.is_disabled);
+    assert_listed("Counter 009", e.first_counter + 2, "Sales = all");
+    assert_listed("Counter 007", e.first_counter + 2, "Verk\xC3\xA4ufe");
+    assert_listed("Help 009", e.first_help, "A shop");
+    const uint32_t first = e.first_counter, last = e.last_counter;
+    registered_extensions_free(&list);
+    assert_int_equal(extension_enable(SERVICE, false), S_OK);
+    assert_int_equal(extension_unregister(SERVICE), S_OK);
+    assert_int_equal(registered_extensions_read(SERVICE, &list), S_OK);
+    assert_true(list.items[0].is_disabled && !list.items[0].first_counter);
+    registered_extensions_free(&list);
+    assert_int_equal(extension_register(&i), S_OK); /* what was given is not given again */
+    assert_listed("Counter 009", last + 2, "Shop");
+    assert_true(last + 2 > first);
+    assert_int_equal(extension_rebuild(), S_OK);
+    assert_int_equal(registered_extensions_read("OpenPlaNoService", &list), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_int_equal(registry_delete(SERVICE_KEY), S_OK);
+    extension_ini_free(&i);
+}
+
+/* Each allocation fails in turn; the service has its texts whole or none. */
+static void without_memory_nothing_changes(void **state)
+{
+    (void)state;
+    struct extension_ini i;
+    HRESULT hr = E_OUTOFMEMORY;
+    for (uint64_t n = 1; hr == E_OUTOFMEMORY; n++) {
+        memory_fail_at(n);
+        hr = read_ini(ini, &i);
+        memory_fail_at(0);
+    }
+    assert_int_equal(hr, S_OK);
+    make_service();
+    hr = E_OUTOFMEMORY;
+    for (uint64_t n = 1; hr == E_OUTOFMEMORY; n++) {
+        struct registry_key *key;
+        struct texts list = {0};
+        uint64_t first;
+        memory_fail_at(n);
+        hr = extension_register(&i);
+        memory_fail_at(0);
+        assert_int_equal(registry_open(KEY, false, &key), S_OK);
+        assert_int_equal(registry_read_number(key, "First Counter", &first), SUCCEEDED(hr) ? S_OK : S_FALSE);
+        assert_int_equal(registry_read_texts(key, "Counter 009", &list), SUCCEEDED(hr) ? S_OK : S_FALSE);
+        texts_free(&list);
+        registry_close(key);
+    }
+    assert_int_equal(hr, S_OK);
+    assert_int_equal(registry_delete(SERVICE_KEY), S_OK);
+    extension_ini_free(&i);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_and_help_are_read),
+        cmocka_unit_test(a_mistake_is_told_by_its_line),
+        cmocka_unit_test(a_service_gets_numbers_and_gives_them_back),
+        cmocka_unit_test(without_memory_nothing_changes),
+    };
+    char *scratch = scratch_create("extension_ini");
+    scratch_environment("OPENPLA_DATA", scratch);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_remove(scratch);
+    memory_free(scratch);
+    return failed;
+}
