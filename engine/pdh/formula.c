@@ -2,10 +2,9 @@
 /* The formulas of the counter types, as the SDK documents them per type. */
 #include "engine/pdh/formula.h"
 
-#include "engine/perflib/counter_types.h"
-
 #include "engine/log/log.h"
 #include "engine/os/clock.h"
+#include "engine/perflib/counter_types.h"
 
 #include <string.h>
 
