@@ -3,6 +3,7 @@
    own bytes, through a socket and through the named pipe; and what hostile bytes do. */
 #include "engine/os/text.h"
 #include "engine/pcq/blocks.h"
+#include "perflib_server.h"
 #include "tests/wire/rpc_client.h"
 
 #include <setjmp.h>
@@ -279,10 +280,18 @@ static void a_client_reads_counters_by_tcp(void **state)
     look_for_own_process();
 }
 
+/* Endpoints are opened one after another, TCP not as the last. A Wine that calls one otherwise has had time, too. */
+static void wait_for_pipe(const char *name)
+{
+    for (int i = 0; i < 200 && !WaitNamedPipeA(name, 50); i++)
+        assert_int_equal(WaitForSingleObject(server.hProcess, 50), WAIT_TIMEOUT);
+}
+
 static void a_client_reads_counters_by_the_pipe(void **state)
 {
     (void)state;
     rpc_disconnect(&client);
+    wait_for_pipe("\\\\.\\pipe\\winreg");
     assert_true(rpc_connect_pipe(&client, "\\\\.\\pipe\\winreg"));
     look_for_own_process();
 }
@@ -413,6 +422,39 @@ static void who_goes_leaves_no_query(void **state)
     }
 }
 
+void __RPC_FAR *__RPC_USER MIDL_user_allocate(size_t size)
+{
+    return malloc(size);
+}
+
+void __RPC_USER MIDL_user_free(void __RPC_FAR *bytes)
+{
+    free(bytes);
+}
+
+/* The system's own RPC runtime, as clients on this computer use it: the local endpoint and the pipe. */
+static void a_client_of_the_runtime_is_served(void **state)
+{
+    (void)state;
+    static const char *const bindings[] = {"ncalrpc:[OpenPLACounters]", "ncacn_np:[\\\\pipe\\\\winreg]"};
+    static const char *const pipes[] = {"\\\\.\\pipe\\lrpc\\OpenPLACounters", "\\\\.\\pipe\\winreg"}; /* Wine's */
+    for (size_t i = 0; i < sizeof bindings / sizeof *bindings; i++) {
+        static PERFLIB_GUID guids[256];
+        WCHAR machine[] = L"anything";
+        unsigned long size = 0, needed = 0;
+        RPC_HQUERY query = NULL;
+        wait_for_pipe(pipes[i]);
+        assert_int_equal(RpcBindingFromStringBindingA((RPC_CSTR)bindings[i], &perflib_binding), RPC_S_OK);
+        assert_int_equal(PerflibV2EnumerateCounterSet(machine, 256, &size, &needed, guids), 0);
+        assert_true(size > 10 && size == needed);
+        assert_int_equal(PerflibV2OpenQueryHandle(machine, &query), 0);
+        assert_non_null(query);
+        assert_int_equal(PerflibV2CloseQueryHandle(&query), 0);
+        assert_null(query);
+        RpcBindingFree(&perflib_binding);
+    }
+}
+
 static void other_addresses_are_refused(void **state)
 {
     (void)state;
@@ -434,9 +476,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_server, end_server)
     const struct CMUnitTest tests[] = {
-        TEST(a_client_reads_counters_by_tcp),   TEST(a_client_reads_counters_by_the_pipe),
-        TEST(handles_that_are_none_are_faults), TEST(lies_cost_their_call_alone),
-        TEST(a_request_may_come_in_parts),      TEST(who_goes_leaves_no_query),
+        TEST(a_client_of_the_runtime_is_served),
+        TEST(a_client_reads_counters_by_tcp),
+        TEST(a_client_reads_counters_by_the_pipe),
+        TEST(handles_that_are_none_are_faults),
+        TEST(lies_cost_their_call_alone),
+        TEST(a_request_may_come_in_parts),
+        TEST(who_goes_leaves_no_query),
         TEST(other_addresses_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
