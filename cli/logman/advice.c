@@ -3,6 +3,7 @@
 
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/run/definition.h"
 
 #include <string.h>
 
@@ -39,6 +40,8 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
     const int session = logman_is_given(line, LOGMAN_SESSION);
     if (line->verb == LOGMAN_EXPORT && line->name && has_extension(line->name, logs))
         return "this is a log's name: openpla relog converts logs, export writes the definitions of sets";
+    if (definition_is_damaged(hr) && hr != E_ACCESSDENIED && line->verb != LOGMAN_IMPORT && line->name)
+        return "openpla store check says what is wrong with the files of sets; delete makes place for another set";
     for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
         if (advice[i].code == (uint32_t)hr && (advice[i].verbs & 1u << line->verb) != 0 &&
             (advice[i].session < 0 || advice[i].session == session))

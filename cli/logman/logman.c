@@ -13,6 +13,7 @@
 #include "cli/verbs.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/run/definition.h"
 #include "engine/run/sets.h"
 
 #include <stdio.h>
@@ -266,6 +267,9 @@ static HRESULT act(struct run *r)
     HRESULT hr = logman_target_open(r->line, &t);
     if (SUCCEEDED(hr))
         hr = verbs[r->line->verb](r, &t);
+    else if (r->line->verb == LOGMAN_DELETE && hr != E_ACCESSDENIED &&
+             definition_is_damaged(hr)) /* it is bound, if to nothing that can be read */
+        hr = set_delete(t.set, &caller_self);
     logman_target_free(&t);
     return hr;
 }

@@ -81,7 +81,7 @@ static HRESULT mask_add(struct kernel_masks *m, const char *option, uint64_t num
     return S_OK;
 }
 
-static HRESULT item_number(struct object *item, uint64_t *out)
+HRESULT logman_item_number(struct object *item, uint64_t *out)
 {
     struct value v;
     int64_t number = 0;
@@ -110,7 +110,7 @@ static HRESULT mask_add_name(struct kernel_masks *m, const char *option, const c
         const bool same = text_equal_nocase(v.text, name);
         value_free(&v);
         if (same)
-            return FAILED(hr = item_number(items[i], &number)) ? hr : mask_add(m, option, number);
+            return FAILED(hr = logman_item_number(items[i], &number)) ? hr : mask_add(m, option, number);
     }
     return error_set(E_INVALIDARG, "%s: the provider has no keyword \"%s\"", option, name);
 }
@@ -138,7 +138,7 @@ static HRESULT put_masks(struct object *map, struct kernel_masks *m, struct obje
     HRESULT hr = S_OK;
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
         uint64_t number;
-        hr = item_number(items[i], &number);
+        hr = logman_item_number(items[i], &number);
         uint32_t *group = &m->groups[(number >> GROUP_SHIFT) % GROUPS];
         const uint32_t bits = (uint32_t)number & GROUP_BITS;
         const bool enable = number <= UINT32_MAX && bits && (bits & (bits - 1)) == 0 && (*group & bits) != 0;

@@ -11,5 +11,7 @@
 HRESULT logman_put_providers(const struct logman_line *line, struct object *collector);
 /* A provider as it is known here under the name or GUID text, a reference. ERROR_NOT_FOUND's HRESULT. */
 HRESULT logman_known_provider(const char *name, struct object **out);
+/* The Value of a value map's item as a number; 0 with a failure. */
+HRESULT logman_item_number(struct object *item, uint64_t *out);
 
 #endif

@@ -439,14 +439,10 @@ static HRESULT show_map(struct object *map, const char *what, int digits)
     if (count)
         printf("\n%-20s%-21s%s\n%s\n", "Value", what, "Description", rule);
     for (size_t i = 0; i < count; i++) {
-        struct value v;
-        int64_t number = 0;
+        uint64_t number;
         char text[20], *key = text_of(list[i], "Key"), *description = text_of(list[i], "Description");
-        if (SUCCEEDED(object_get(list[i], class_property(list[i]->class, "Value"), &v))) {
-            (void)variant_to_i64(&v.variant, &number);
-            value_free(&v);
-        }
-        snprintf(text, sizeof text, "0x%0*" PRIX64, digits, (uint64_t)number);
+        (void)logman_item_number(list[i], &number);
+        snprintf(text, sizeof text, "0x%0*" PRIX64, digits, number);
         printf("%-20s%-20s %s\n", text, key ? key : "", description ? description : "");
         memory_free(key);
         memory_free(description);
@@ -466,14 +462,10 @@ static HRESULT show_processes(struct object *provider)
     if (SUCCEEDED(hr)) {
         printf("\n%-20s%s\n%s\n", "PID", "Image", rule);
         for (size_t i = 0; i < count; i++) {
-            struct value v;
-            int64_t number = 0;
+            uint64_t number;
             char *image = text_of(list[i], "Key");
-            if (SUCCEEDED(object_get(list[i], class_property(list[i]->class, "Value"), &v))) {
-                (void)variant_to_i64(&v.variant, &number);
-                value_free(&v);
-            }
-            printf("0x%08" PRIx64 "          %s\n", (uint64_t)number, image ? image : "");
+            (void)logman_item_number(list[i], &number);
+            printf("0x%08" PRIx64 "          %s\n", number, image ? image : "");
             memory_free(image);
         }
         objects_release(list, count);

@@ -123,6 +123,27 @@ static void a_usual_mistake_is_answered(void **state)
     expect("logman stop session -ets", 0, DONE);
 }
 
+/* One definition that cannot be read keeps nobody from the other sets, nor from making it anew. */
+static void a_damaged_set_can_be_deleted(void **state)
+{
+    char *path;
+    (void)state;
+    go_to("damaged");
+    expect("logman create counter sound -c \\System\\Threads", 0, DONE);
+    expect("logman create counter damaged -c \\System\\Threads", 0, DONE);
+    path = store_definition_path("Service", "damaged");
+    assert_non_null(path);
+    assert_int_equal(file_store(path, "<broken", 7), S_OK);
+    memory_free(path);
+    expect("logman query", 0, "sound");
+    expect("logman start damaged", (uint32_t)OPENPLA_E_MALFORMED_XML, "openpla store check says");
+    expect("logman delete damaged", 0, DONE);
+    expect("logman query damaged", 0x80300002, "damaged");
+    expect("logman create counter damaged -c \\System\\Threads", 0, DONE);
+    expect("logman delete damaged", 0, DONE);
+    expect("logman delete sound", 0, DONE);
+}
+
 /* At once: nobody is asked who could not answer. */
 static void another_computer_is_refused(void **state)
 {
@@ -188,6 +209,7 @@ int main(void)
         cmocka_unit_test(what_is_mended_is_remarked),
         cmocka_unit_test(the_kernels_flags_are_what_was_said),
         cmocka_unit_test(a_usual_mistake_is_answered),
+        cmocka_unit_test(a_damaged_set_can_be_deleted),
         cmocka_unit_test(another_computer_is_refused),
         cmocka_unit_test(json_is_whole_when_memory_ends),
     };
