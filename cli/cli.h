@@ -76,6 +76,7 @@ struct nearest {
 /* Zero-initialised but for the word. The name is borrowed. */
 void nearest_consider(struct nearest *n, const char *name);
 
+bool settings_is_config(const char *argument); /* "-config" */
 /* Adds the arguments to `out`, and in the place of each "-config FILE" what FILE says: pieces of a command line, or
    "[option]" and lines with its values. E_INVALIDARG where the file's name is missing. */
 HRESULT settings_expand(int argc, char **argv, struct texts *out);

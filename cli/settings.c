@@ -53,7 +53,7 @@ static HRESULT add_settings(const char *path, struct texts *out)
     return hr;
 }
 
-static bool is_config(const char *argument)
+bool settings_is_config(const char *argument)
 {
     return text_equal_nocase(argument, "-config") || text_equal_nocase(argument, "/config") ||
            text_equal_nocase(argument, "--config");
@@ -63,7 +63,7 @@ HRESULT settings_expand(int argc, char **argv, struct texts *out)
 {
     HRESULT hr = S_OK;
     for (int i = 0; i < argc && SUCCEEDED(hr); i++)
-        if (!is_config(argv[i]))
+        if (!settings_is_config(argv[i]))
             hr = texts_add(out, argv[i]);
         else if (i + 1 == argc)
             hr = error_set(E_INVALIDARG, "-config: its value is missing");

@@ -356,25 +356,33 @@ static HRESULT read_word(struct reader *r, struct operands *o)
     return texts_add(&o->words, word);
 }
 
-HRESULT logman_line_read(int argc, char **argv, struct logman_line *out)
+static HRESULT read_words(struct logman_line *line, struct operands *o, size_t count, char **words)
 {
-    struct reader r = {.line = out};
-    struct operands o = {0};
+    struct reader r = {.line = line};
     HRESULT hr = S_OK;
-    *out = (struct logman_line){0};
-    for (int i = 0; i < argc && SUCCEEDED(hr); i++)
-        hr = texts_add(&r.words, argv[i]);
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
+        hr = texts_add(&r.words, words[i]);
     if (SUCCEEDED(hr))
-        hr = mend_words(out, &r.words);
+        hr = mend_words(line, &r.words);
     while (SUCCEEDED(hr) && r.at < r.words.count)
-        hr = read_word(&r, &o);
+        hr = read_word(&r, o);
+    texts_free(&r.words);
+    return hr;
+}
+
+HRESULT logman_line_read(const struct texts *settings, int argc, char **argv, struct logman_line *out)
+{
+    struct operands o = {0};
+    *out = (struct logman_line){0};
+    HRESULT hr = read_words(out, &o, settings->count, settings->items);
+    if (SUCCEEDED(hr))
+        hr = read_words(out, &o, (size_t)argc, argv);
     const struct logman_option *name = logman_option(out, LOGMAN_NAME);
     if (SUCCEEDED(hr) && name)
         hr = give_name(out, name->words.items[0]);
     if (SUCCEEDED(hr))
         hr = take_operands(out, &o);
     texts_free(&o.words);
-    texts_free(&r.words);
     return hr;
 }
 

@@ -81,9 +81,10 @@ struct logman_line {
     struct texts remarks; /* what was taken for something else than what stood there */
 };
 
-/* argv without the program's name, UTF-8. E_INVALIDARG with a text that names the word, E_OUTOFMEMORY; for
-   logman_line_free in any case. */
-HRESULT logman_line_read(int argc, char **argv, struct logman_line *out);
+/* `settings`: the words of -config's files; what the line says wins over them. argv without the program's name and
+   without -config, UTF-8. E_INVALIDARG with a text that names the word, E_OUTOFMEMORY; for logman_line_free in any
+   case. */
+HRESULT logman_line_read(const struct texts *settings, int argc, char **argv, struct logman_line *out);
 void logman_line_free(struct logman_line *line);
 /* The last one of that use, NULL: it was not given. */
 const struct logman_option *logman_option(const struct logman_line *line, enum logman_use use);

@@ -348,11 +348,11 @@ static void end_json(const struct run *r, HRESULT hr)
     json_end(j, '}');
 }
 
-static HRESULT run_line(int argc, char **argv, struct json *j)
+static HRESULT run_line(const struct texts *settings, const struct texts *words, struct json *j)
 {
     struct logman_line line = {0};
     struct run r = {.line = &line, .json = j};
-    HRESULT hr = logman_line_read(argc, argv, &line);
+    HRESULT hr = logman_line_read(settings, (int)words->count, words->items, &line);
     if (line.help) {
         hr = logman_show_help(&line);
     } else {
@@ -383,14 +383,28 @@ static bool wants_json(int argc, char **argv)
     return false;
 }
 
+/* The line's own words, and those of the files that -config names. */
+static HRESULT split_settings(int argc, char **argv, struct texts *words, struct texts *settings)
+{
+    HRESULT hr = S_OK;
+    for (int i = 0; i < argc && SUCCEEDED(hr); i++)
+        if (!settings_is_config(argv[i])) {
+            hr = texts_add(words, argv[i]);
+        } else {
+            hr = settings_expand(argc - i < 2 ? 1 : 2, argv + i, settings);
+            i++;
+        }
+    return hr;
+}
+
 static int run(int argc, char **argv)
 {
-    struct texts words = {0};
+    struct texts words = {0}, settings = {0};
     struct json json = {.out = stdout};
     if (logman_tell_options())
         return CLI_DONE;
-    HRESULT hr = settings_expand(argc, argv, &words);
-    struct json *j = wants_json(argc, argv) || wants_json((int)words.count, words.items) ? &json : NULL;
+    HRESULT hr = split_settings(argc, argv, &words, &settings);
+    struct json *j = wants_json(argc, argv) || wants_json((int)settings.count, settings.items) ? &json : NULL;
 #ifdef _WIN32
     (void)_setmode(_fileno(stdout), _O_TEXT);
     (void)_setmode(_fileno(stderr), _O_TEXT);
@@ -398,7 +412,7 @@ static int run(int argc, char **argv)
         hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
 #endif
     if (SUCCEEDED(hr)) {
-        hr = run_line((int)words.count, words.items, j);
+        hr = run_line(&settings, &words, j);
     } else if (j) {
         const struct run r = {.json = j};
         json_begin(j, NULL, '{');
@@ -413,6 +427,7 @@ static int run(int argc, char **argv)
     (void)_setmode(_fileno(stderr), _O_BINARY);
 #endif
     texts_free(&words);
+    texts_free(&settings);
     return FAILED(hr) ? (int)hr : 0;
 }
 

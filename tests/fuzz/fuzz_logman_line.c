@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (text_is_utf8(word, strlen(word))) /* as the program's words are */
             expect(texts_add(&words, word) == S_OK);
     }
-    HRESULT hr = logman_line_read((int)words.count, words.items, &line);
+    HRESULT hr = logman_line_read(&(struct texts){0}, (int)words.count, words.items, &line);
     expect(hr == S_OK || (hr == E_INVALIDARG && *error_text(hr)));
     size_t taken = 0;
     for (size_t i = 0; i < line.count; i++) {

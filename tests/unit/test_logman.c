@@ -123,6 +123,22 @@ static void a_usual_mistake_is_answered(void **state)
     expect("logman stop session -ets", 0, DONE);
 }
 
+/* Wherever -config stands, and whatever list its file ends with. */
+static void the_line_wins_over_its_settings(void **state)
+{
+    static const char file[] = "[si]\n7\n[f]\ncsv\n[max]\n9\n[c]\n\\System\\Threads\n\\Memory\\Available Bytes\n";
+    (void)state;
+    go_to("settings");
+    assert_int_equal(file_store("settings.txt", file, sizeof file - 1), S_OK);
+    expect("logman create counter -si 5 --max -config settings.txt settled", 0, DONE);
+    expect("logman query settled", 0,
+           "Sample Interval:      5 second(s)\n\nCounters:\n              \\System\\Threads\n");
+    expect("logman query settled", 0, "\\Memory\\Available Bytes\n\nThe");
+    expect("logman query settled", 0, "_000001.csv\n");
+    expect("logman query settled", 0, "Schedules:            On\nRun as:");
+    expect("logman delete settled", 0, DONE);
+}
+
 /* One definition that cannot be read keeps nobody from the other sets, nor from making it anew. */
 static void a_damaged_set_can_be_deleted(void **state)
 {
@@ -210,6 +226,7 @@ int main(void)
         cmocka_unit_test(the_kernels_flags_are_what_was_said),
         cmocka_unit_test(a_usual_mistake_is_answered),
         cmocka_unit_test(a_damaged_set_can_be_deleted),
+        cmocka_unit_test(the_line_wins_over_its_settings),
         cmocka_unit_test(another_computer_is_refused),
         cmocka_unit_test(json_is_whole_when_memory_ends),
     };

@@ -164,7 +164,7 @@ static char *outcome(const char *text)
     struct logman_line line;
     int code;
     split(text, &words);
-    const bool sound = SUCCEEDED(logman_line_read((int)words.count, words.items, &line));
+    const bool sound = SUCCEEDED(logman_line_read(&(struct texts){0}, (int)words.count, words.items, &line));
     const char *ets = logman_is_given(&line, LOGMAN_SESSION) ? "-ets" : "";
     if (sound)
         begin(&line, ets);
@@ -235,7 +235,7 @@ static void know_providers(const struct texts *lines)
         if (strncasecmp(lines->items[i], "logman", 6) != 0)
             continue;
         split(lines->items[i], &words);
-        (void)logman_line_read((int)words.count, words.items, &line);
+        (void)logman_line_read(&(struct texts){0}, (int)words.count, words.items, &line);
         if (line.adverb == LOGMAN_PROVIDERS && line.name)
             name_provider(&xml, &names, line.name);
         for (size_t j = 0; j < line.count; j++)
