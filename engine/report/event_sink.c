@@ -24,6 +24,8 @@ struct event_sink {
     uint64_t records;
     struct event_sum summaries[SCHEMA_MOST_COLUMNS];
     struct text_buffer key, body, sub, shown;
+    const struct report_totals *totals; /* while it is written */
+    unsigned asked;
     struct head {
         struct report_table_head table;
         struct report_column_head columns[SCHEMA_MOST_COLUMNS];
@@ -212,12 +214,20 @@ static HRESULT add_group(struct event_sink *s, const struct event_group *g, doub
     return event_rows_add(s->rows, s->key.text, s->key.length, s->body.text, s->body.length);
 }
 
-static HRESULT groups_to_rows(struct event_sink *s, double seconds)
+static HRESULT go_on(struct event_sink *s)
+{
+    return report_is_stopped(s->totals, &s->asked)
+               ? error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "table %s: the report was stopped", s->table->name)
+               : S_OK;
+}
+
+static HRESULT groups_to_rows(struct event_sink *s)
 {
     struct event_group *group = memory_alloc(sizeof *group);
     HRESULT hr = group ? event_groups_finish(s->groups) : E_OUTOFMEMORY;
     while (SUCCEEDED(hr) && (hr = event_groups_next(s->groups, group)) == S_OK)
-        hr = add_group(s, group, seconds);
+        if (SUCCEEDED(hr = go_on(s)))
+            hr = add_group(s, group, s->totals->seconds);
     memory_free(group);
     event_groups_free(s->groups);
     s->groups = NULL;
@@ -312,7 +322,7 @@ static HRESULT write_rows(struct event_sink *s, struct report_document *to)
     struct event_cell cells[EVENT_COLUMNS];
     struct sorted_row row;
     HRESULT hr;
-    while ((hr = event_rows_next(s->rows, &row)) == S_OK) {
+    while (SUCCEEDED(hr = go_on(s)) && (hr = event_rows_next(s->rows, &row)) == S_OK) {
         const char *at = row.body;
         uint32_t size;
         if (c->grouped) {
@@ -385,7 +395,7 @@ static HRESULT bring_together(struct event_sink *s, struct row_sort *by_group, s
     while (SUCCEEDED(hr) && (hr = row_sort_next(by_group, &row)) == S_OK) {
         uint64_t count = 0;
         hr = add_ranked(s, ranked, row.body, TAG_ROW, 0, row.body + 8, row.body_size - 8);
-        while (more == S_OK && compare_group(&sub, &row) < 0)
+        while (SUCCEEDED(hr) && more == S_OK && compare_group(&sub, &row) < 0 && SUCCEEDED(hr = go_on(s)))
             more = row_sort_next(s->subs, &sub);
         for (; SUCCEEDED(hr) && more == S_OK && compare_group(&sub, &row) == 0; more = row_sort_next(s->subs, &sub)) {
             count++;
@@ -422,7 +432,7 @@ static HRESULT write_ranked(struct event_sink *s, struct row_sort *ranked, struc
     struct open_parts open = {false, false};
     struct sorted_row row;
     HRESULT hr;
-    while ((hr = row_sort_next(ranked, &row)) == S_OK) {
+    while (SUCCEEDED(hr = go_on(s)) && (hr = row_sort_next(ranked, &row)) == S_OK) {
         if (row.key[8] == TAG_ROW) {
             end_row(&open, to);
             open.row = report_row_begin(to);
@@ -469,10 +479,12 @@ static HRESULT add_remark(const struct event_sink *s, struct texts *remarks, cha
     return hr;
 }
 
-HRESULT event_sink_write(struct event_sink *s, double seconds, struct report_document *to, struct texts *remarks)
+HRESULT event_sink_write(struct event_sink *s, const struct report_totals *totals, struct report_document *to,
+                         struct texts *remarks)
 {
+    s->totals = totals;
     uint64_t omitted = 0, cut = 0;
-    HRESULT hr = s->groups ? groups_to_rows(s, seconds) : S_OK;
+    HRESULT hr = s->groups ? groups_to_rows(s) : S_OK;
     if (SUCCEEDED(hr))
         hr = event_rows_finish(s->rows);
     if (FAILED(hr))

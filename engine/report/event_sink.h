@@ -15,8 +15,9 @@ HRESULT event_sink_create(const struct schema_table *table, const struct event_c
 void event_sink_free(struct event_sink *s); /* NULL is allowed */
 /* Errors: E_OUTOFMEMORY, those of scratch files (row_sort.h). */
 HRESULT event_sink_add(struct event_sink *s, const struct event_cell *cells);
-/* Writes the table. `seconds`: the duration of the collection; 0: rates are empty. Rows that are left out for want of
-   room, and not by the table's own rowcount, are told in `remarks`. */
-HRESULT event_sink_write(struct event_sink *s, double seconds, struct report_document *to, struct texts *remarks);
+/* Writes the table; rates are by the totals' seconds. Rows that are left out for want of room, and not by the table's
+   own rowcount, are told in `remarks`. ERROR_CANCELLED's HRESULT when it is stopped. */
+HRESULT event_sink_write(struct event_sink *s, const struct report_totals *totals, struct report_document *to,
+                         struct texts *remarks);
 
 #endif

@@ -23,7 +23,7 @@ struct source_fields {
 };
 
 struct event_table {
-    const struct report_table_make *make;
+    size_t memory;
     const struct schema_table *table;
     struct texts *remarks;
     struct event_columns columns;
@@ -33,6 +33,8 @@ struct event_table {
     struct event_transactions *transactions; /* NULL: events are no transactions */
     struct event_cell cells[EVENT_COLUMNS];
     struct text_buffer body, before;
+    const struct report_totals *totals; /* while it is written */
+    unsigned asked;
     uint64_t undecoded, processor_told, left_out;
     char *failed; /* why the table cannot be made, found on the way */
 };
@@ -100,7 +102,7 @@ static HRESULT order_join(struct event_table *t)
     for (size_t side = 0; side < 2; side++)
         c->sources[side] = (struct event_source){.said = &said->join[side]};
     c->source_count = 2;
-    return event_join_create(t->make->memory / 4, &t->join);
+    return event_join_create(t->memory / 4, &t->join);
 }
 
 /* ---- cells of events ---- */
@@ -247,6 +249,8 @@ static HRESULT take_joined(struct event_table *t, const struct dumped_event *e)
 static HRESULT take_pair(void *context, const char *const bodies[2])
 {
     struct event_table *t = context;
+    if (report_is_stopped(t->totals, &t->asked))
+        return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "table %s: the report was stopped", t->table->name);
     for (size_t i = 0; i < t->columns.count; i++)
         t->cells[i] = (struct event_cell){0};
     fill_from(t, bodies[0]);
@@ -419,6 +423,7 @@ static HRESULT table_write(void *table, const struct report_totals *totals, stru
 {
     struct event_table *t = table;
     HRESULT hr = S_OK;
+    t->totals = totals;
     if (t->join && !t->failed)
         hr = event_join_pairs(t->join, take_pair, t, &t->left_out);
     event_join_free(t->join);
@@ -439,7 +444,7 @@ static HRESULT table_write(void *table, const struct report_totals *totals, stru
                                        (unsigned long long)t->left_out));
     if (SUCCEEDED(hr) && t->transactions)
         hr = tell_transactions(t, totals->events_lost);
-    return SUCCEEDED(hr) ? event_sink_write(t->sink, totals->seconds, to, t->remarks) : hr;
+    return SUCCEEDED(hr) ? event_sink_write(t->sink, totals, to, t->remarks) : hr;
 }
 
 HRESULT event_table_create(const struct report_table_make *make, struct report_table *out)
@@ -450,14 +455,18 @@ HRESULT event_table_create(const struct report_table_make *make, struct report_t
     *out = (struct report_table){0};
     if (!t)
         return E_OUTOFMEMORY;
-    t->make = make;
+    t->memory = make->memory;
     t->table = make->table;
     t->remarks = make->remarks;
     HRESULT hr = event_columns_make(make->table, &t->columns, make->remarks);
-    if (FAILED(hr)) {
-        char *place = event_table_place(make->table);
-        hr = error_prefix(hr, "%s", place ? place : make->table->name);
-        memory_free(place);
+    if (hr == E_INVALIDARG) { /* costs this table alone */
+        t->failed = text_copy(error_text(hr));
+        if (!t->failed) {
+            table_free(t);
+            return E_OUTOFMEMORY;
+        }
+        *out = (struct report_table){&kind, t};
+        return S_OK;
     }
     if (SUCCEEDED(hr) && said->joined)
         hr = order_join(t);

@@ -272,6 +272,8 @@ static HRESULT write_document(struct making *m, struct report_document *d)
 {
     const struct report_schema *s = m->make->schema;
     HRESULT hr = S_OK;
+    m->totals.stop = m->make->stop;
+    m->totals.stop_context = m->make->context;
     write_header(m, d);
     for (size_t i = 0; i < s->section_count && SUCCEEDED(hr); i++)
         hr = write_section(m, &s->sections[i], d);

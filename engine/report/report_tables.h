@@ -16,7 +16,15 @@ struct report_totals {
     uint64_t samples;                  /* of all counter logs */
     int64_t sample_first, sample_last; /* of them; 0: there was none */
     uint64_t gaps;                     /* times that a log has no sample for twice its interval and more */
+    /* Asked often while tables are written; true ends that with ERROR_CANCELLED's HRESULT. NULL: nobody asks. */
+    bool (*stop)(void *context);
+    void *stop_context;
 };
+/* Whether to end: asks once in 256 calls, which *calls counts. */
+static inline bool report_is_stopped(const struct report_totals *totals, unsigned *calls)
+{
+    return totals->stop && ++*calls % 256 == 0 && totals->stop(totals->stop_context);
+}
 
 /* What a table is made of; all borrowed, and valid until the table is freed. */
 struct report_table_make {
@@ -59,7 +67,8 @@ struct report_table {
     void *state;
 };
 
-/* event_table.c. SCHEMA errors that only show now (a field that nobody has) are remarks of the table's write. */
+/* event_table.c. E_OUTOFMEMORY. What is wrong with a table, and shows only now or with the events (columns of too many
+   sorts of events, a sum of texts), is a remark of its write. */
 HRESULT event_table_create(const struct report_table_make *make, struct report_table *out);
 
 #endif

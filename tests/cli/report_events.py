@@ -92,9 +92,9 @@ def main():
     events = read_events()
     said = openpla(3, "report", host_path("one.etl"), host_path("two.etl"), "-schema", host_path("schema.xml"), "-o",
                    host_path("report.xml"))
-    check("6 events and 0 buffers were lost" in said and "the traces lost 6 events, so" in said,
-          "what the logs' headers say of lost events", said)
+    check("the traces lost 6 events, so" in said, "what the logs' headers say of lost events", said)
     root = ElementTree.parse("report.xml").getroot()
+    check(root.find("Header/Data[@name='eventsLost']").text == "6", "lost events in the report's header")
     tables = {table.get("name"): table for table in root.findall("Section/Table")}
     mine = [row for row in events if row[0] == "Maker/Made"]
     seconds = (int(events[-1][TIME]) - int(events[0][TIME])) / SECOND

@@ -59,6 +59,7 @@ struct table_fixture {
     struct report_table_make make;
     struct report_table table;
     HRESULT created;
+    bool stopped; /* whoever waits for the report does so no more */
 };
 
 /* `table` is the EventTable's XML. The result of event_table_create is in `created`. */
@@ -125,12 +126,20 @@ static inline HRESULT table_feed(struct table_fixture *f, const struct made_even
     return f->table.kind->event(f->table.state, &e);
 }
 
+static inline bool table_is_stopped(void *context)
+{
+    return ((const struct table_fixture *)context)->stopped;
+}
+
 /* The lines of what the table writes; NULL, with *hr, when that fails. */
 static inline char *table_take(struct table_fixture *f, HRESULT *hr)
 {
     struct report_document d = {0};
-    const struct report_totals totals = {
-        .first = TRACE_BEGIN, .last = TRACE_BEGIN + (int64_t)(f->seconds * 1e7), .seconds = f->seconds};
+    const struct report_totals totals = {.first = TRACE_BEGIN,
+                                         .last = TRACE_BEGIN + (int64_t)(f->seconds * 1e7),
+                                         .seconds = f->seconds,
+                                         .stop = table_is_stopped,
+                                         .stop_context = f};
     *hr = f->table.kind->write(f->table.state, &totals, &d);
     text_buffer_add(&d.lines, "");
     if (SUCCEEDED(*hr))
@@ -139,7 +148,7 @@ static inline char *table_take(struct table_fixture *f, HRESULT *hr)
         *hr = E_OUTOFMEMORY;
     if (FAILED(*hr))
         text_buffer_free(&d.lines);
-    return text_buffer_take(&d.lines);
+    return SUCCEEDED(*hr) ? text_buffer_take(&d.lines) : NULL;
 }
 
 static inline void table_close(struct table_fixture *f)

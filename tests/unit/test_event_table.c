@@ -267,6 +267,30 @@ static const char many_table[] =
                "aggregate='total'") "<SubTable>" COLUMN("size", "", "Size", CLASS_A, "11", "")
             COLUMN("name", "", "Name", CLASS_A, "11", "") "</SubTable></EventTable>";
 
+/* Columns of more sorts of events than a table can have: the schema's reader lets any number of types through. */
+static void what_cannot_be_made_costs_its_table_alone(void **state)
+{
+    struct table_fixture f;
+    HRESULT hr;
+    struct text_buffer table = {0};
+    (void)state;
+    text_buffer_add(&table, "<EventTable name='t'>");
+    for (unsigned i = 0; i < 20; i++)
+        text_buffer_format(&table,
+                           "<Column name='c%u'><EventField field='Size' payloadGuid='%s' payloadId='%u'/></Column>", i,
+                           CLASS_A, i);
+    text_buffer_add(&table, "</EventTable>");
+    expect(table.text, writes, COUNT(writes), "", "its columns are of more than 16 sorts of events");
+    text_buffer_free(&table);
+    table_open(&f, many_table);
+    table_create(&f);
+    assert_int_equal(feed_many(&f, 600), S_OK);
+    f.stopped = true;
+    assert_null(table_take(&f, &hr));
+    assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_CANCELLED));
+    table_close(&f);
+}
+
 /* The same rows, whatever memory the table has. */
 static void little_memory_changes_no_row(void **state)
 {
@@ -364,6 +388,7 @@ int main(void)
         cmocka_unit_test(joined_events_share_a_value),
         cmocka_unit_test(ends_close_the_newest_begin_of_their_thread),
         cmocka_unit_test(what_does_not_fit_is_told),
+        cmocka_unit_test(what_cannot_be_made_costs_its_table_alone),
         cmocka_unit_test(little_memory_changes_no_row),
         cmocka_unit_test(memory_may_run_out),
     };
