@@ -250,6 +250,45 @@ static void who_may_not_start_it_is_refused(void **state)
     memory_free(root);
 }
 
+/* Memory is out somewhere on the way: there is a whole report or none, nothing else is left in the folder, and the
+   client hears of it. Not each allocation, of which there are thousands, but all of the first ones. */
+static void without_memory_no_half_report_is_left(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("memory"), *folder = path_join(root, "run000001"),
+         *path = path_join(folder, "report.xml");
+    fixture_commit("memory", root, OWN_FOLDER, CSV_EACH_SECOND ONE_COUNTER);
+    run_once("memory");
+    struct object *set = query("memory");
+    bool failed = true;
+    for (uint64_t n = 1; failed; n += 1 + n / 16) {
+        struct object *errors;
+        struct texts left = {0};
+        assert_int_equal(issues_create(NULL, &errors), S_OK);
+        memory_fail_at(n);
+        HRESULT hr = set_manage(set, &caller_self, STEP_CREATE_REPORT, "run000001", errors);
+        failed = memory_count() >= n;
+        memory_fail_at(0);
+        assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
+        assert_true(failed || hr == S_OK);
+        assert_int_equal(folder_list(folder, false, &left), S_OK);
+        for (size_t i = 0; i < left.count; i++)
+            assert_true(!strcmp(left.items[i], "c.csv") || !strcmp(left.items[i], "report.xml"));
+        if (file_exists(path)) {
+            assert_true(holds(folder, "report.xml", "</Report>"));
+            assert_int_equal(file_delete(path), S_OK);
+        }
+        texts_free(&left);
+        object_release(errors);
+    }
+    assert_int_equal(manage(set, STEP_CREATE_REPORT, "run000001", S_OK, S_OK), 0);
+    assert_true(file_exists(path));
+    object_release(set);
+    memory_free(path);
+    memory_free(folder);
+    memory_free(root);
+}
+
 static int begin(void **state)
 {
     int rc = fixture_setup(state);
@@ -268,6 +307,7 @@ int main(void)
         cmocka_unit_test(run_makes_reports_of_old_folders),
         cmocka_unit_test(the_running_folder_is_left),
         cmocka_unit_test(who_may_not_start_it_is_refused),
+        cmocka_unit_test(without_memory_no_half_report_is_left),
     };
     return cmocka_run_group_tests(tests, begin, fixture_teardown);
 }
