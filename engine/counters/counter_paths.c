@@ -85,43 +85,16 @@ static HRESULT expand(const struct pdh_api *pdh, const char *path, struct texts 
     return hr;
 }
 
-/* Whether the counter wants an instance: a list without any does not tell, the refusal of a path without one does. */
-static bool wants_instance(const struct pdh_api *pdh, const char *path)
-{
-    PDH_HQUERY query = NULL;
-    PDH_HCOUNTER counter;
-    WCHAR *wide;
-    if (FAILED(text_to_utf16(path, &wide, NULL)))
-        return false;
-    PDH_STATUS status = pdh->PdhOpenQueryW(NULL, 0, &query);
-    if (!status) {
-        status = pdh->PdhAddCounterW(query, wide, 0, &counter);
-        pdh->PdhCloseQuery(query);
-    }
-    memory_free(wide);
-    return status == (PDH_STATUS)PDH_CSTATUS_NO_INSTANCE;
-}
-
-static char *make_path(const char *machine, const char *object, bool with_instances, const char *counter)
-{
-    const char *name = machine ? machine + strspn(machine, "\\") : "";
-    return text_format("%s%s\\%s%s\\%s", machine ? "\\\\" : "", name, object, with_instances ? "(*)" : "", counter);
-}
-
 /* One object's counters. An object may have no instance now. */
 static HRESULT list_counters(const struct pdh_api *pdh, const char *machine, const WCHAR *wide_machine,
                              const char *object, bool each_instance, struct texts *out)
 {
     struct texts counters = {0}, instances = {0};
+    const char *name = machine ? machine + strspn(machine, "\\") : "";
     HRESULT hr = list_items(pdh, wide_machine, object, &counters, &instances);
-    bool has_instances = instances.count;
     for (size_t i = 0; i < counters.count && SUCCEEDED(hr); i++) {
-        char *path = make_path(machine, object, has_instances, counters.items[i]);
-        if (i == 0 && path && !has_instances && wants_instance(pdh, path)) {
-            has_instances = true;
-            memory_free(path);
-            path = make_path(machine, object, true, counters.items[i]);
-        }
+        char *path = text_format("%s%s\\%s%s\\%s", machine ? "\\\\" : "", name, object, instances.count ? "(*)" : "",
+                                 counters.items[i]);
         if (!path)
             hr = E_OUTOFMEMORY;
         else
