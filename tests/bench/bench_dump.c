@@ -13,66 +13,14 @@
 #include "engine/os/memory.h"
 #include "engine/tdh/event_dump.h"
 #include "engine/tdh/schemas.h"
+#include "tests/bench/made_files.h"
 #include "tests/bench/measured.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 3, CHUNK = 0x10000, MEGABYTE = 1 << 20, EVENT_BYTES = 0x50 + 24 + 56 + 64 };
-
-static uint64_t write_trace(const char *path, uint64_t bytes)
-{
-    static uint8_t traits[] = "\x08\0Maker", metadata[] = "\0\0\0Made\0Name\0\x01Size\0\x08"
-                                                          "Flag\0\x0dId\0\x0fTime\0\x11";
-    uint8_t data[64];
-    struct etl_log log;
-    struct relogged_file *file;
-    EVENT_HEADER_EXTENDED_DATA_ITEM items[] = {
-        {.ExtType = 12, .DataSize = 8, .DataPtr = (uintptr_t)traits, .Linkage = 1},
-        {.ExtType = 11, .DataSize = sizeof metadata - 1, .DataPtr = (uintptr_t)metadata},
-    };
-    EVENT_RECORD record = {.ExtendedDataCount = 2, .ExtendedData = items, .UserData = data};
-    put_u16(metadata, sizeof metadata - 1);
-    must(session_log_of_host(ETL_CLOCK_SYSTEM, &log), "log");
-    must(relogged_file_create(path, &log, 2, &file), "create");
-    record.EventHeader.Flags = EVENT_HEADER_FLAG_64_BIT_HEADER | EVENT_HEADER_FLAG_PROCESSOR_INDEX;
-    record.EventHeader.ProcessId = 4242;
-    record.EventHeader.EventDescriptor.Level = 4;
-    uint64_t events = 0;
-    for (uint64_t size = 0; size < bytes; size += EVENT_BYTES, events++) {
-        char name[16];
-        size_t at = 0;
-        snprintf(name, sizeof name, "name %u", (unsigned)(events % 100000));
-        for (const char *c = name; *c; c++, at += 2)
-            put_u16(data + at, (uint16_t)*c);
-        put_u16(data + at, 0);
-        put_u32(data + at + 2, (uint32_t)events);
-        put_u32(data + at + 6, 1);
-        memset(data + at + 10, 0x5A, 16);
-        put_u64(data + at + 26, (uint64_t)log.start_utc + events);
-        record.UserDataLength = (USHORT)(at + 34);
-        record.EventHeader.TimeStamp.QuadPart = log.start_utc + (int64_t)events * 30;
-        record.BufferContext.ProcessorIndex = (USHORT)(events / 7 % 2);
-        must(relogged_file_add(file, &record), "add");
-    }
-    must(relogged_file_close(file, 0, 0), "close");
-    etl_log_free(&log);
-    return events;
-}
-
-static double read_raw(const char *path)
-{
-    struct file *file;
-    static uint8_t chunk[CHUNK];
-    size_t got = CHUNK;
-    const double begin = processor_seconds();
-    must(file_open(path, FILE_READ, &file), "open");
-    for (uint64_t at = 0; got == CHUNK; at += got)
-        must(file_read_at(file, at, chunk, CHUNK, &got), "read");
-    file_close(file);
-    return processor_seconds() - begin;
-}
+enum { ROUNDS = 3, MEGABYTE = 1 << 20 };
 
 static HRESULT write_file(void *context, const void *bytes, size_t size)
 {
@@ -128,10 +76,11 @@ int main(int argc, char **argv)
     char *trace = path_join(argv[1], "bench_dump.etl"), *csv = path_join(argv[1], "bench_dump.csv");
     if (!trace || !csv)
         return 1;
-    (void)write_trace(trace, megabytes * MEGABYTE);
+    (void)made_trace(trace, megabytes * MEGABYTE);
     const double before = peak_megabytes();
     for (int round = 0; round < ROUNDS; round++) {
-        const double raw = read_raw(trace), seconds = dump(trace, csv, &events);
+        uint64_t bytes;
+        const double raw = read_raw(trace, &bytes), seconds = dump(trace, csv, &events);
         printf(
             "%.0f events a second, %.2f s for %llu, %.1f times the reading of the file, peak %.1f MB (%.1f before)\n",
             (double)events / seconds, seconds, (unsigned long long)events, seconds / raw, peak_megabytes(), before);

@@ -8,6 +8,7 @@
 #include "engine/log/log.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "tests/bench/made_files.h"
 #include "tests/bench/measured.h"
 
 #include <stdio.h>
@@ -16,60 +17,6 @@
 #include <string.h>
 
 enum { ROUNDS = 5, CHUNK = 0x10000, MEGABYTE = 1 << 20 };
-#define SECOND INT64_C(10000000)
-#define START  INT64_C(132590000000000000)
-
-static uint64_t write_log(const char *path, uint64_t bytes, size_t singles, size_t instances, double *bytes_per_sample,
-                          double *seconds)
-{
-    struct log_counter *counters = calloc(singles + 1, sizeof *counters);
-    struct log_cell *cells = calloc(singles + 1, sizeof *cells);
-    struct log_item *items = calloc(instances + 1, sizeof *items);
-    char(*names)[32] = calloc(instances + 1, sizeof *names);
-    struct log_writer *log;
-    uint64_t samples = 0;
-    if (!counters || !cells || !items || !names)
-        exit(1);
-    for (size_t i = 0; i < singles; i++) {
-        counters[i] = (struct log_counter){
-            .machine = "\\\\BOX", .object = "Memory", .counter = "Pages/sec", .index = (uint32_t)i, .type = 0x10410400};
-        cells[i].raw.multi_count = 1;
-    }
-    counters[singles] = (struct log_counter){.machine = "\\\\BOX",
-                                             .object = "Process",
-                                             .instance = "*",
-                                             .counter = "% Processor Time",
-                                             .type = 0x20510500,
-                                             .wildcard = true};
-    for (size_t i = 0; i < instances; i++) {
-        snprintf(names[i], sizeof names[i], "process%zu", i);
-        items[i].instance = names[i];
-    }
-    const size_t count = singles + (instances != 0);
-    cells[singles] = (struct log_cell){.items = items, .item_count = instances};
-    (void)file_delete(path);
-    const double begin = processor_seconds();
-    must(log_writer_create(LOG_BINARY, path, counters, count, START, NULL, &log), "create");
-    const uint64_t empty = log_writer_size(log);
-    while (log_writer_size(log) < bytes) {
-        for (size_t i = 0; i < singles; i++) {
-            cells[i].raw.first = (int64_t)(samples * i);
-            cells[i].raw.second = (int64_t)samples;
-        }
-        for (size_t i = 0; i < instances; i++)
-            items[i].raw.first = (int64_t)(samples * i);
-        must(log_writer_append(log, START + (int64_t)samples++ * SECOND, cells), "append");
-    }
-    *bytes_per_sample = (double)(log_writer_size(log) - empty) / (double)samples;
-    must(log_writer_close(log), "close");
-    *seconds = processor_seconds() - begin;
-    free(counters);
-    free(cells);
-    free(items);
-    free(names);
-    return samples;
-}
-
 static double write_raw(const char *path, uint64_t bytes)
 {
     struct file *file;
@@ -83,19 +30,6 @@ static double write_raw(const char *path, uint64_t bytes)
     const double seconds = processor_seconds() - begin;
     must(file_delete(path), "delete raw");
     return seconds;
-}
-
-static double read_raw(const char *path, uint64_t *bytes)
-{
-    struct file *file;
-    static uint8_t chunk[CHUNK];
-    size_t got = CHUNK;
-    const double begin = processor_seconds();
-    must(file_open(path, FILE_READ, &file), "open");
-    for (*bytes = 0; got == CHUNK; *bytes += got)
-        must(file_read_at(file, *bytes, chunk, CHUNK, &got), "read");
-    file_close(file);
-    return processor_seconds() - begin;
 }
 
 static double read_log(const char *path, uint64_t *samples, uint64_t *values)
@@ -148,7 +82,7 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s/bench_log_read.tmp", argv[1]);
     const double raw_seconds = write_raw(path, megabytes * MEGABYTE);
     const uint64_t written =
-        write_log(path, megabytes * MEGABYTE, singles, instances, &bytes_per_sample, &write_seconds);
+        made_log(path, megabytes * MEGABYTE, singles, instances, &bytes_per_sample, &write_seconds);
     (void)read_raw(path, &bytes);
     const double before = peak_megabytes();
     for (int i = 0; i < ROUNDS; i++) {
