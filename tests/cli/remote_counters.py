@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""remote_counters.py PROGRAM EMULATOR: openpla.exe, which is PROGRAM, counts what another computer offers by TCP: this one
+"""remote_counters.py PROGRAM CONSUMER EMULATOR: openpla.exe, which is PROGRAM, counts what another computer offers by TCP: this one
 under another name. A user would lose counters of other computers, or those of his own when a host goes away."""
 import csv
 import os
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
+PROGRAM, CONSUMER, EMULATOR = sys.argv[1], sys.argv[2], sys.argv[3:]
 SERVER = os.path.join(os.path.dirname(PROGRAM), "openplasrv.exe")
 START_S = 60
 
@@ -76,7 +76,7 @@ def free_port():
 
 
 def rows_of(output):
-    return [row for row in csv.reader(output.splitlines()) if len(row) > 1]
+    return list(csv.reader(line for line in output.splitlines() if line.startswith('"')))
 
 
 def rows_in(log):
@@ -103,6 +103,8 @@ def main():
         check(r"\\other\Process(*)\% Processor Time" in output, "its objects are not listed", output)
         output = typeperf(0, "-s", "other", "-sc", "1", r"\Process(*)\ID Process", **named)
         check(r"\\other\Process(_Total)\ID Process" in output, "its instances are not found", output)
+        code, output = ended(*start(CONSUMER, f"127.0.0.1:{port}"))
+        check(code == 0, "a program cannot read its countersets", output)
         # It goes away while it is counted.
         log = os.path.abspath("away.csv")
         counting = start(PROGRAM, "typeperf", "-sc", "40", "-si", "0.25", "-y", "-o", log, r"\\other\System\Processes",

@@ -11,3 +11,7 @@ set_property(TEST test_pcq_client APPEND PROPERTY ENVIRONMENT OPENPLA_SAMPLE_LIM
 openpla_test(test_pcq_late ${CMAKE_CURRENT_LIST_DIR}/test_pcq_late.c ${CMAKE_CURRENT_LIST_DIR}/pcq_loopback.c
   LINK openpla_pcq)
 set_property(TEST test_pcq_late APPEND PROPERTY ENVIRONMENT OPENPLA_SAMPLE_LIMIT=300)
+if(WIN32)
+  openpla_test(test_perf_consumer ${CMAKE_CURRENT_LIST_DIR}/test_perf_consumer.c LINK openpla_pcq)
+  add_dependencies(test_perf_consumer openpdh)
+endif()
