@@ -404,6 +404,14 @@ static HRESULT tell_sources(struct event_table *t)
     return hr;
 }
 
+static bool has_events(const struct event_table *t)
+{
+    bool any = false;
+    for (size_t i = 0; i < t->columns.source_count; i++)
+        any |= t->columns.sources[i].met != 0;
+    return any;
+}
+
 static HRESULT tell_transactions(struct event_table *t, uint64_t lost)
 {
     const struct event_transaction_counts counts = event_transactions_counts(t->transactions);
@@ -436,6 +444,8 @@ static HRESULT table_write(void *table, const struct report_totals *totals, stru
         return add_remark(t, why);
     }
     hr = tell_sources(t);
+    if (SUCCEEDED(hr) && !has_events(t))
+        return S_OK; /* schemas are for more systems than this one: their tables would be empty */
     if (SUCCEEDED(hr) && t->undecoded)
         hr = add_remark(
             t, text_format("%llu events could not be decoded, and are not in it", (unsigned long long)t->undecoded));

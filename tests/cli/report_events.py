@@ -35,6 +35,7 @@ TABLES = """
  <Column name="others">{others}</Column>
  <EqualJoin><EventJoinField field="Name" payloadGuid="{{{maker}}}" payloadId="0"/>
  <EventJoinField field="Name" payloadGuid="{{{other}}}" payloadId="0"/></EqualJoin></EventTable>
+<EventTable name="absent"><Column name="all">{absent}</Column></EventTable>
 <EventTable name="byProvider"><Column name="provider" groupby="true" sort="primary" order="ascending">{provider}</Column>
  <Column name="count">{all}</Column></EventTable>
 """
@@ -65,6 +66,7 @@ def make():
         ratio=field("Ratio", "total"), count=field("sys:AggregateCount"), requests=field("sys:RequestRate"),
         name=field("Name"), size=field("Size"), time=field("sys:Timestamp"),
         response=field("sys:ResponseTime", "total"), others=field("Size", "total", OTHER),
+        absent=field("sys:AggregateCount", None, MAKER, "77"),
         provider=field("sys:ProviderName", None, none, "*"), all=field("sys:AggregateCount", None, none, "*"))
     with open("schema.xml", "w", encoding="utf-8") as f:
         f.write(f'<Report name="r" version="1"><Sections><Section name="s" key="1">{tables}</Section></Sections></Report>')
@@ -92,10 +94,12 @@ def main():
     events = read_events()
     said = openpla(3, "report", host_path("one.etl"), host_path("two.etl"), "-schema", host_path("schema.xml"), "-o",
                    host_path("report.xml"))
+    check(f"table absent: the traces have no event 77 of {{{MAKER}}}" in said, "events that are not there", said)
     check("the traces lost 6 events, so" in said, "what the logs' headers say of lost events", said)
     root = ElementTree.parse("report.xml").getroot()
     check(root.find("Header/Data[@name='eventsLost']").text == "6", "lost events in the report's header")
     tables = {table.get("name"): table for table in root.findall("Section/Table")}
+    check("absent" not in tables, "a table without events")
     mine = [row for row in events if row[0] == "Maker/Made"]
     seconds = (int(events[-1][TIME]) - int(events[0][TIME])) / SECOND
 
