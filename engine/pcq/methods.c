@@ -135,8 +135,8 @@ static void write_text(struct block_writer *w, const void *what)
 
 static void write_provider_guid(struct block_writer *w, const void *what)
 {
-    (void)what;
-    block_put(w, &provider_guid, sizeof provider_guid);
+    const struct provider *p = ((const struct request *)what)->set->object->provider;
+    block_put(w, p->guid ? p->maker : &provider_guid, sizeof provider_guid);
 }
 
 /* Parts of a counter are called as it is, with what they are behind. */
@@ -207,10 +207,10 @@ static DWORD answer(struct request *r, uint32_t request, uint32_t lcid, struct p
         write = write_texts;
         break;
     default:
-        /* What provider a counterset is of its record does not tell. */
-        if (p->guid)
+        /* Of one that is not registered its record does not tell whose it is. */
+        if (p->guid && !p->maker)
             return PCQ_GUID_NOT_FOUND;
-        r->text = provider_name;
+        r->text = p->guid ? p->maker_name : provider_name;
         if (request == PCQ_PROVIDER_GUID)
             write = write_provider_guid;
         break;

@@ -55,6 +55,8 @@ struct provider {
     const char *machine; /* of a log file, without backslashes; NULL: this computer */
     const GUID *guid;    /* of a Perflib V2 counterset, with its own ids of the values; NULL: it has neither */
     const uint32_t *value_ids;
+    const GUID *maker;      /* the Perflib V2 provider that a counterset is registered for; NULL: it is not known */
+    const char *maker_name; /* where there is a `maker` */
     bool has_instances;
     const struct counter_schema *counters;
     uint32_t counter_count;

@@ -27,7 +27,7 @@ struct counterset_value {
 struct counterset_object {
     struct provider provider; /* first */
     struct countersets *countersets;
-    GUID guid;
+    GUID guid, maker;
     bool is_aggregate; /* one row of all providers' instances */
     struct counter_schema *schemas;
     struct counterset_value *values; /* by id */
@@ -68,6 +68,7 @@ static void free_object(struct counterset_object *co)
     }
     memory_free((char *)co->provider.name);
     memory_free((char *)co->provider.help);
+    memory_free((char *)co->provider.maker_name);
     memory_free(co->schemas);
     memory_free(co->values);
     memory_free(co->ids);
@@ -305,7 +306,9 @@ static HRESULT make_counters(struct counterset_object *co, const struct register
     return shown ? S_OK : S_FALSE;
 }
 
-static HRESULT add_object(struct countersets *s, const struct registered_set *set, struct catalogue *c)
+/* `of` NULL: its provider is not known. */
+static HRESULT add_object(struct countersets *s, const struct registered_provider *of, const struct registered_set *set,
+                          struct catalogue *c)
 {
     struct counterset_object *co = memory_zero(1, sizeof *co);
     void *objects = s->objects;
@@ -325,9 +328,13 @@ static HRESULT add_object(struct countersets *s, const struct registered_set *se
                                      .sample = sample,
                                      .state_size = sizeof(struct counterset_sample),
                                      .close = close_sample};
-    HRESULT hr = !co->provider.name || !co->provider.help ? E_OUTOFMEMORY
-                 : *co->provider.name                     ? make_counters(co, set)
-                                                          : S_FALSE;
+    if (of) {
+        co->maker = of->guid;
+        co->provider.maker = &co->maker;
+        co->provider.maker_name = text_copy(of->name);
+    }
+    bool named = co->provider.name && co->provider.help && (!of || co->provider.maker_name);
+    HRESULT hr = !named ? E_OUTOFMEMORY : *co->provider.name ? make_counters(co, set) : S_FALSE;
     if (hr == S_OK && !catalogue_add(c, &co->provider))
         hr = E_OUTOFMEMORY;
     if (hr != S_OK) {
@@ -364,7 +371,7 @@ static HRESULT add_live(struct countersets *s, const struct counterset_record *r
         hr = one && one->name ? S_OK : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr))
-        hr = add_object(s, set, c);
+        hr = add_object(s, NULL, set, c);
     registered_countersets_free(&list);
     return hr;
 }
@@ -388,7 +395,7 @@ static HRESULT add_registered(struct countersets *s, struct catalogue *c)
         for (size_t k = 0; SUCCEEDED(hr) && k < list.items[i].count && s->count < MOST_OBJECTS; k++) {
             const struct registered_set *set = &list.items[i].sets[k];
             if (set->is_defined && set->name && set->count && !is_known(s, &set->guid))
-                hr = add_object(s, set, c);
+                hr = add_object(s, &list.items[i], set, c);
         }
     registered_countersets_free(&list);
     return hr;

@@ -4,6 +4,7 @@
 #include "engine/pcq/members.h"
 #include "engine/pdh/counterset_share.h"
 #include "engine/pdh/providers.h"
+#include "engine/perflib/counterset_registration.h"
 #include "tests/unit/pcq_fixture.h"
 
 #include <setjmp.h>
@@ -594,9 +595,46 @@ static void a_counterset_keeps_its_ids(void **state)
     assert_int_equal(second.id, 42);
     TAKE(pcq_enumerate_instances(s, &own, &out));
     instance(5, "one");
+    /* Whose it is nobody has registered. */
+    struct pcq_buffer none = {bytes, sizeof bytes, 9, 9};
+    assert_int_equal(pcq_registration_info(s, &own, 7, 0, &none), 4200);
+    assert_int_equal(pcq_registration_info(s, &own, 8, 0, &none), 4200);
     pcq_server_close(s);
     counterset_provider_close(p);
 }
+
+#ifndef _WIN32 /* there it would be the computer's own registry */
+/* Of a counterset that is registered a client learns whose it is, before the provider's program runs. */
+static void a_registered_counterset_names_its_provider(void **state)
+{
+    (void)state;
+    const GUID maker = {.Data1 = 71}, set_guid = {.Data1 = 72};
+    struct registered_countersets list = {0};
+    struct registered_provider *p = registered_add_provider(&list, &maker);
+    struct registered_set *set = registered_add_set(p, &set_guid);
+    struct registered_counter *one = registered_add_counter(set, 7);
+    struct catalogue *c;
+    struct pcq_server *s;
+    p->name = text_copy("A Maker");
+    set->name = text_copy("Registered");
+    set->is_defined = true;
+    set->instances = COUNTERSET_MULTIPLE;
+    one->name = text_copy("Number");
+    one->type = PERF_COUNTER_RAWCOUNT;
+    one->detail = 100;
+    assert_int_equal(registered_countersets_write(&list, true), S_OK);
+    registered_countersets_free(&list);
+    assert_int_equal(catalogue_open_real_time(&c), ERROR_SUCCESS);
+    assert_int_equal(pcq_server_open(c, &s), S_OK);
+    TAKE(pcq_registration_info(s, &set_guid, 7, 0, &out));
+    assert_string_equal(text(), "A Maker");
+    TAKE(pcq_registration_info(s, &set_guid, 8, 0, &out));
+    GUID own = guid();
+    assert_true(guid_equal(&own, &maker));
+    pcq_server_close(s);
+    assert_int_equal(registered_provider_remove(&maker, true), S_OK);
+}
+#endif
 
 int main(void)
 {
@@ -616,6 +654,9 @@ int main(void)
         TEST(ids_are_unique),
         TEST(ids_stay),
         TEST(a_counterset_keeps_its_ids),
+#ifndef _WIN32
+        TEST(a_registered_counterset_names_its_provider),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
