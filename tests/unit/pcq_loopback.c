@@ -212,8 +212,9 @@ static HRESULT call_loopback(struct link *l, unsigned opnum, const uint8_t *byte
     *reply = NULL;
     *reply_size = 0;
     loopback.calls++;
-    if (loopback.hangs)
-        wakeup_wait(loopback.hangs, UINT32_MAX);
+    struct wakeup *go = loopback.hangs;
+    if (go)
+        wakeup_wait(go, UINT32_MAX);
     if (loopback.down || loopback.forgets) {
         loopback.forgets = false;
         return unavailable();

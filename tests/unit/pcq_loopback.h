@@ -15,11 +15,11 @@ struct loopback {
     bool denies;            /* ERROR_ACCESS_DENIED */
     const uint8_t *rubbish; /* every call is answered with this instead, if it is not NULL */
     size_t rubbish_size;
-    struct wakeup *hangs; /* a call waits for it first, if it is not NULL */
-    size_t calls, opened; /* how many there were */
-    size_t bytes;         /* of the replies */
+    struct wakeup *_Atomic hangs; /* a call waits for it first, if it is not NULL */
+    size_t calls, opened;         /* how many there were */
+    size_t bytes;                 /* of the replies */
 };
-/* Of all links, under no lock: set while no call is under way. */
+/* Of all links, under no lock: set while no call is under way, but for `hangs`. */
 extern struct loopback loopback;
 /* Ends the server that the first call has made. */
 void loopback_end(void);

@@ -2,7 +2,7 @@
 if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
   # The collecting core once more under the thread sanitizer, which cannot be together with the address sanitizer.
   set(sources)
-  foreach(layer os perflib log pdh)
+  foreach(layer os perflib log pdh pcq)
     get_target_property(files openpla_${layer} SOURCES)
     foreach(file ${files})
       if(NOT IS_ABSOLUTE ${file})
@@ -19,6 +19,13 @@ if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
     # It does not know pthread_clockjoin_np and takes the threads that it joins for lost.
     set_property(TEST test_pdh_${thing}.tsan APPEND PROPERTY ENVIRONMENT TSAN_OPTIONS=report_thread_leaks=0)
   endforeach()
+  # Other computers' threads.
+  add_executable(test_pcq_late_tsan ${CMAKE_CURRENT_LIST_DIR}/test_pcq_late.c ${CMAKE_CURRENT_LIST_DIR}/pcq_loopback.c)
+  target_link_libraries(test_pcq_late_tsan PRIVATE openpla_pdh_tsan)
+  add_test(NAME test_pcq_late.tsan COMMAND test_pcq_late_tsan)
+  openpla_test_properties(test_pcq_late.tsan)
+  set_property(TEST test_pcq_late.tsan APPEND PROPERTY ENVIRONMENT TSAN_OPTIONS=report_thread_leaks=0
+    OPENPLA_SAMPLE_LIMIT=300)
   add_library(openpla_pdh_tsan STATIC ${sources})
   target_include_directories(openpla_pdh_tsan PUBLIC ${CMAKE_SOURCE_DIR})
   target_compile_definitions(openpla_pdh_tsan PUBLIC _GNU_SOURCE)

@@ -19,7 +19,7 @@
 static int begin(void **state)
 {
     (void)state;
-    memset(&loopback, 0, sizeof loopback);
+    loopback = (struct loopback){0};
     other_computer_links(&loopback_links);
     catalogue_set_others(&other_objects_of_catalogues);
     return 0;
