@@ -81,6 +81,8 @@ void errors_page(const struct sources *s, struct text_buffer *b);
 void enumerations_page(struct text_buffer *b);
 void settings_page(struct text_buffer *b);
 HRESULT schema_text(struct text_buffer *b);
+/* What an element of a schema says of itself, two blanks deeper per level; nothing for "". */
+void add_annotation(struct text_buffer *b, int depth, const char *doc);
 void report_schema_text(struct text_buffer *b);
 void report_grammar_text(struct text_buffer *b);
 

@@ -9,15 +9,6 @@
 #define GUID_PATTERN "[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 #define MASK_HALF    "[^#0,.;]*[#,]*[0,]*(\\.0*#*)?[^#0,.;]*"
 
-static void add_doc(struct text_buffer *b, int depth, const char *doc)
-{
-    if (!*doc)
-        return;
-    text_buffer_format(b, "%*s<xs:annotation><xs:documentation>", 2 * depth, "");
-    add_escaped(b, doc);
-    text_buffer_add(b, "</xs:documentation></xs:annotation>\n");
-}
-
 /* Names of columns are used once in a table. */
 static bool has_columns(enum schema_type type)
 {
@@ -38,7 +29,7 @@ static void add_child(struct text_buffer *b, const struct schema_within *row)
         return;
     }
     text_buffer_add(b, ">\n");
-    add_doc(b, 4, row->doc);
+    add_annotation(b, 4, row->doc);
     if (has_columns(row->type))
         text_buffer_format(b,
                            "        <xs:unique name=\"%sColumns\"><xs:selector xpath=\"r:Column\"/>"
@@ -82,7 +73,7 @@ static void add_values(struct text_buffer *b, enum schema_type type, int depth)
                            v->use == SCHEMA_OPTIONAL ? "" : " use=\"required\"");
         text_buffer_add(b, *v->doc ? ">\n" : "/>\n");
         if (*v->doc) {
-            add_doc(b, depth + 1, v->doc);
+            add_annotation(b, depth + 1, v->doc);
             text_buffer_format(b, "%*s</xs:attribute>\n", 2 * depth, "");
         }
     }
@@ -95,7 +86,7 @@ static void add_values(struct text_buffer *b, enum schema_type type, int depth)
 static void add_type(struct text_buffer *b, enum schema_type type)
 {
     text_buffer_format(b, "  <xs:complexType name=\"%s\">\n", schema_types[type].name);
-    add_doc(b, 2, schema_types[type].doc);
+    add_annotation(b, 2, schema_types[type].doc);
     if (schema_types[type].holds_text) {
         text_buffer_add(b, "    <xs:simpleContent>\n      <xs:extension base=\"xs:string\">\n");
         add_values(b, type, 4);

@@ -3,7 +3,7 @@
 #include "docs/generate/reference.h"
 #include "engine/report/report_form.h"
 
-static void add_doc(struct text_buffer *b, int depth, const char *doc)
+void add_annotation(struct text_buffer *b, int depth, const char *doc)
 {
     if (!*doc)
         return;
@@ -20,7 +20,7 @@ static void end_element(struct text_buffer *b, int depth, const char *element, c
         return;
     }
     text_buffer_add(b, ">\n");
-    add_doc(b, depth + 1, doc);
+    add_annotation(b, depth + 1, doc);
     text_buffer_format(b, "%*s</xs:%s>\n", 2 * depth, "", element);
 }
 
@@ -57,7 +57,7 @@ static void add_attributes(struct text_buffer *b, enum form_type type, int depth
 static void add_type(struct text_buffer *b, enum form_type type)
 {
     text_buffer_format(b, "  <xs:complexType name=\"%s\">\n", form_types[type].name);
-    add_doc(b, 2, form_types[type].doc);
+    add_annotation(b, 2, form_types[type].doc);
     if (form_types[type].holds_text) {
         text_buffer_add(b, "    <xs:simpleContent>\n      <xs:extension base=\"xs:string\">\n");
         add_attributes(b, type, 4);
