@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MOST_RUNS = 4096, READ_BLOCK = 0x8000 };
+enum { MOST_RUNS = 4096, READ_BLOCK = 0x8000, LEAST_BLOCK = 0x1000 };
 #define LARGEST_RECORD 0x7FFFFFFFu
 
 /* Key and body follow it. */
@@ -175,12 +175,19 @@ HRESULT row_sort_add(struct row_sort *s, const void *key, size_t key_size, const
 
 /* ---- out again ---- */
 
+/* What is read of a run at once: all of them together are to stay within the bound. */
+static size_t block_of(const struct row_sort *s)
+{
+    const size_t share = s->memory / s->run_count;
+    return share < LEAST_BLOCK ? LEAST_BLOCK : share < READ_BLOCK ? share : READ_BLOCK;
+}
+
 /* `size` bytes of a run from `begin` on are in its buffer. */
 static HRESULT fill(struct row_sort *s, struct run *r, size_t size)
 {
     if (r->filled - r->begin >= size)
         return S_OK;
-    const size_t rest = r->filled - r->begin, need = size > READ_BLOCK ? size : READ_BLOCK;
+    const size_t rest = r->filled - r->begin, block = block_of(s), need = size > block ? size : block;
     if (rest)
         memmove(r->buffer, r->buffer + r->begin, rest);
     r->begin = 0;
