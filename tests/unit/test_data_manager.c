@@ -250,6 +250,39 @@ static void who_may_not_start_it_is_refused(void **state)
     memory_free(root);
 }
 
+static bool hours_pass; /* from one look at the clock to the next */
+uint64_t __real_clock_monotonic_ms(void);
+uint64_t __wrap_clock_monotonic_ms(void);
+uint64_t __wrap_clock_monotonic_ms(void)
+{
+    static uint64_t looks;
+    return __real_clock_monotonic_ms() + (hours_pass ? ++looks * 3600000 : 0);
+}
+
+/* A report that would take for ever is given up, and the one before stays. */
+static void a_report_has_its_time(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("time"), *folder = path_join(root, "run000001"),
+         *path = path_join(folder, "report.xml");
+    fixture_commit("time", root, OWN_FOLDER "<Value name=\"OpenPLA.ReportTimeout\">60</Value>",
+                   CSV_EACH_SECOND ONE_COUNTER);
+    run_once("time");
+    struct object *set = query("time");
+    assert_int_equal(file_store(path, "before", 6), S_OK);
+    hours_pass = true;
+    size_t failed = manage(set, STEP_CREATE_REPORT, NULL, S_OK, HRESULT_FROM_WIN32(ERROR_TIMEOUT));
+    hours_pass = false;
+    assert_int_equal(failed, 1);
+    assert_true(holds(folder, "report.xml", "before"));
+    fixture_await_event(9023, "time");
+    assert_non_null(strstr(fixture_reason, "60 s"));
+    object_release(set);
+    memory_free(path);
+    memory_free(folder);
+    memory_free(root);
+}
+
 /* Memory is out somewhere on the way: there is a whole report or none, nothing else is left in the folder, and the
    client hears of it. Not each allocation, of which there are thousands, but all of the first ones. */
 static void without_memory_no_half_report_is_left(void **state)
@@ -307,6 +340,7 @@ int main(void)
         cmocka_unit_test(run_makes_reports_of_old_folders),
         cmocka_unit_test(the_running_folder_is_left),
         cmocka_unit_test(who_may_not_start_it_is_refused),
+        cmocka_unit_test(a_report_has_its_time),
         cmocka_unit_test(without_memory_no_half_report_is_left),
     };
     return cmocka_run_group_tests(tests, begin, fixture_teardown);
