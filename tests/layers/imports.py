@@ -22,7 +22,7 @@ IMPORTS = {
     # Works without a server and without registration. ntdll: looks into the processes that it starts. ole32, oleaut32:
     # "openpla task" asks Windows' Task Scheduler. With "openpla logman" the façade of sets is in it, and what
     # comes with it; crypt32: passwords of sets.
-    "openpla.exe": ENGINE | {"ntdll.dll", "ole32.dll", "oleaut32.dll", "rpcrt4.dll", "iphlpapi.dll", "crypt32.dll"},
+    "openpla.exe": ENGINE | {"ntdll.dll", "ole32.dll", "oleaut32.dll", "rpcrt4.dll", "iphlpapi.dll", "crypt32.dll", "ws2_32.dll"},
     # Clients: they know the interfaces, and nothing of ours.
     "query_counters.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     "control_provider.exe": BASE | {"ole32.dll", "oleaut32.dll", "openetw.dll"},
