@@ -5,6 +5,9 @@
 const struct provider *const pdh_providers[] = {
     &pdh_cache,
     &pdh_control_group,
+    &pdh_gpu_adapter_memory,
+    &pdh_gpu_engine,
+    &pdh_gpu_process_memory,
     &pdh_icmp,
     &pdh_icmp6,
     &pdh_ipv4,
@@ -22,6 +25,8 @@ const struct provider *const pdh_providers[] = {
     &pdh_processor,
     &pdh_processor_information,
     &pdh_processor_performance,
+    &pdh_redirector,
+    &pdh_smb_client_shares,
     &pdh_system,
     &pdh_tcpv4,
     &pdh_tcpv6,
@@ -29,5 +34,6 @@ const struct provider *const pdh_providers[] = {
     &pdh_thread,
     &pdh_udpv4,
     &pdh_udpv6,
+    &pdh_wine_server,
 };
 const size_t pdh_provider_count = sizeof pdh_providers / sizeof *pdh_providers;

@@ -30,7 +30,8 @@ struct source_time {
     X(SOURCE_SNMP, "net/snmp", "/proc/net/snmp", true)                                                                 \
     X(SOURCE_SNMP6, "net/snmp6", "/proc/net/snmp6", true)                                                              \
     X(SOURCE_TCP, "net/tcp", "/proc/net/tcp", false)                                                                   \
-    X(SOURCE_TCP6, "net/tcp6", "/proc/net/tcp6", false)
+    X(SOURCE_TCP6, "net/tcp6", "/proc/net/tcp6", false)                                                                \
+    X(SOURCE_CIFS, "fs/cifs/Stats", "/proc/fs/cifs/Stats", false)
 
 #define SOURCE_PART(part, name, path, piece) part,
 enum source_part { SOURCE_FILES(SOURCE_PART) SOURCE_PROCESSES, SOURCE_PARTS };

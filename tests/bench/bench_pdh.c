@@ -3,6 +3,7 @@
      bench_pdh ratio [hz]                   a sample of 10,000 counters of all objects, those of the host's processes
                                             among them, as a ratio to a plain loop that keeps the same files open,
                                             reads them and parses every number; with "hz" one sample a second
+     bench_pdh each                         what each object costs a sample: microseconds, with all its instances
      bench_pdh hold SECONDS COUNTERS PATH.. collects up to COUNTERS counters of the expanded paths once a second, for
                                             peers.py to look at; with 0 counters it only sleeps */
 #include "engine/os/clock.h"
@@ -209,6 +210,42 @@ static int ratio(bool hz)
     return 0;
 }
 
+/* Each object with a query of its own, as only what is asked for is sampled. */
+static int each(void)
+{
+    static WCHAR objects[1 << 14];
+    DWORD units = sizeof objects / sizeof *objects;
+    if (PdhEnumObjectsW(NULL, NULL, objects, &units, PERF_DETAIL_WIZARD, 1) != ERROR_SUCCESS)
+        return 1;
+    printf("%-28s %9s %10s\n", "object", "counters", "us");
+    for (const WCHAR *object = objects, *end; *object; object = end + 1) {
+        char *name = NULL;
+        for (end = object; *end; end++) {
+        }
+        PdhCloseQuery(query);
+        count = 0;
+        if (FAILED(text_from_utf16(object, (size_t)(end - object), true, &name)) ||
+            PdhOpenQueryW(NULL, 0, &query) != ERROR_SUCCESS)
+            return 1;
+        for (int instances = 1; instances >= 0 && !count; instances--) {
+            char *path = text_format("\\%s%s\\*", name, instances ? "(*)" : "");
+            if (path)
+                add_all(path, COUNTERS);
+            memory_free(path);
+        }
+        pdh_sample(); /* finds what is kept from one sample to the next */
+        double us = 1e18;
+        for (int i = 0; count && i < 5; i++) {
+            double one = time_of(pdh_sample, 20);
+            us = one < us ? one : us;
+        }
+        if (count)
+            printf("%-28s %9u %10.1f\n", name, (unsigned)count, us);
+        memory_free(name);
+    }
+    return 0;
+}
+
 static int hold(unsigned seconds, unsigned most, char **paths, int path_count)
 {
     for (int i = 0; i < path_count; i++)
@@ -240,10 +277,12 @@ int main(int argc, char **argv)
         return 1;
     if (argc > 1 && !strcmp(argv[1], "ratio"))
         rc = ratio(argc > 2 && !strcmp(argv[2], "hz"));
+    else if (argc > 1 && !strcmp(argv[1], "each"))
+        rc = each();
     else if (argc > 4 && !strcmp(argv[1], "hold"))
         rc = hold((unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]), argv + 4, argc - 4);
     else
-        fprintf(stderr, "usage: bench_pdh ratio [hz] | hold SECONDS COUNTERS PATH...\n");
+        fprintf(stderr, "usage: bench_pdh ratio [hz] | each | hold SECONDS COUNTERS PATH...\n");
     PdhCloseQuery(query);
     return rc;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as each of the kernel's files: the first byte chooses. -DPARSER=n fixes the choice. */
 #include "engine/os/process_text.h"
+#include "engine/pdh/cifs_text.h"
+#include "engine/pdh/drm_text.h"
 #include "engine/pdh/kernel_text.h"
 
 #include <stdlib.h>
@@ -57,6 +59,25 @@ static void process(const char *text, size_t size)
     process_io_parse(text, size, &io);
 }
 
+static void shares(const char *text, size_t size)
+{
+    struct cifs_part part;
+    for (const char *at = text; cifs_next(&at, text + size, &part);)
+        if (at > text + size || (part.length && (part.name < text || part.name + part.length > text + size)))
+            abort();
+}
+
+static void card(const char *text, size_t size)
+{
+    struct drm_file f;
+    drm_file_parse(text, size, &f);
+    if (f.engine_count > DRM_ENGINES)
+        abort();
+    for (size_t i = 0; i < f.engine_count; i++)
+        if (!memchr(f.engines[i].name, 0, DRM_ENGINE_NAME) || !drm_engine_type(f.engines[i].name))
+            abort();
+}
+
 #ifndef PARSER
 #define PARSER data[0]
 #endif
@@ -72,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!text)
         return 0;
     memcpy(text, data + 1, --size);
-    switch (PARSER % 11) {
+    switch (PARSER % 13) {
     case 0:
         keys(text, size);
         break;
@@ -102,6 +123,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case 9:
         kernel_list_has(text, size, 5);
+        break;
+    case 10:
+        shares(text, size);
+        break;
+    case 11:
+        card(text, size);
         break;
     default:
         process(text, size);

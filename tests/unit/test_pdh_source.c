@@ -4,56 +4,13 @@
 #include "engine/os/clock.h"
 #include "engine/os/thread.h"
 #include "engine/pdh/counter_object.h"
-#include "engine/pdh/pdh.h"
-#include "tests/unit/kernel_root.h"
+#define ROOT_NAME "test_pdh_source"
+#include "tests/unit/root_query.h"
 #ifndef _WIN32
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #endif
-
-static struct kernel_root root;
-static PDH_HQUERY query;
-
-static int open_query(void **state)
-{
-    (void)state;
-    root = kernel_root_create("test_pdh_source");
-    return PdhOpenQueryW(NULL, 0, &query) != ERROR_SUCCESS;
-}
-
-static int close_query(void **state)
-{
-    (void)state;
-    PDH_STATUS status = PdhCloseQuery(query);
-    kernel_root_remove(&root);
-    return status != ERROR_SUCCESS;
-}
-
-static PDH_HCOUNTER add(const char *path)
-{
-    PDH_HCOUNTER counter = NULL;
-    WCHAR *wide;
-    assert_int_equal(text_to_utf16(path, &wide, NULL), S_OK);
-    PDH_STATUS status = PdhAddEnglishCounterW(query, wide, 0, &counter);
-    if (status != ERROR_SUCCESS)
-        print_message("%s: 0x%08X\n", path, (unsigned)status);
-    assert_int_equal(status, ERROR_SUCCESS);
-    memory_free(wide);
-    return counter;
-}
-
-static PDH_RAW_COUNTER raw_of(PDH_HCOUNTER counter)
-{
-    PDH_RAW_COUNTER raw;
-    assert_int_equal(PdhGetRawCounterValue(counter, NULL, &raw), ERROR_SUCCESS);
-    return raw;
-}
-
-static bool is_valid(PDH_HCOUNTER counter)
-{
-    return raw_of(counter).CStatus == PDH_CSTATUS_VALID_DATA;
-}
 
 /* A row whose source names the wrong figure would log something else under a name that people trust. */
 static void each_value_is_made_of_its_source(void **state)
@@ -74,6 +31,10 @@ static void each_value_is_made_of_its_source(void **state)
         {"\\Control Group(system.slice)\\IO Write Operations/sec", 6, 0},
         {"\\Control Group(system.slice_ssh.service)\\Tasks", 4, 0},
         {"\\Control Group(system.slice_ssh.service)\\Memory Limit Bytes", 9999, 0},
+        {"\\GPU Adapter Memory(luid_0x00000000_0x00000300_phys_0)\\Dedicated Usage", 7000, 0},
+        {"\\GPU Adapter Memory(luid_0x00000000_0x00000300_phys_0)\\Total Committed", 7400, 0},
+        {"\\GPU Engine(pid_77_luid_0x00000000_0x00000300_phys_0_eng_1_engtype_Copy)\\Running Time", 30, 0},
+        {"\\GPU Process Memory(pid_77_luid_0x00000000_0x00000300_phys_0)\\Shared Usage", 4096, 0},
         {"\\ICMP\\Messages/sec", 7, 0},
         {"\\ICMPv6\\Messages/sec", 3, 0},
         {"\\IPv4\\Datagrams/sec", 30, 0},
@@ -126,6 +87,11 @@ static void each_value_is_made_of_its_source(void **state)
         {"\\Processor Performance(PPM_Processor_1)\\Processor Frequency", 2400, 0},
         {"\\Processor Information(0,_Total)\\Clock Interrupts/sec", 300, 0},
         {"\\Processor Information(_Total)\\% Idle Time", 303 * 100000, 0},
+        {"\\Redirector\\Packets Transmitted/sec", 150, 0},
+        {"\\Redirector\\Server Sessions", 2, 0},
+        {"\\SMB Client Shares(server_data)\\Read Bytes/sec", 4096, 0},
+        {"\\SMB Client Shares(server_data)\\Avg. Bytes/Write", 500, 5},
+        {"\\SMB Client Shares(_Total)\\Metadata Requests/sec", 108, 0},
         {"\\System\\Context Switches/sec", 1000, 0},
         {"\\System\\Processor Queue Length", 3, 0},
         {"\\TCPv4\\Connections Established", 1, 0},
@@ -135,6 +101,8 @@ static void each_value_is_made_of_its_source(void **state)
         {"\\Thermal Zone Information(acpitz#1)\\High Precision Temperature", 2732 - 55, 0},
         {"\\UDPv4\\Datagrams Received Errors", 9, 0},
         {"\\UDPv6\\Datagrams Received/sec", 5, 0},
+        {"\\Wine Server\\% Processor Time", 900 * 100000, 0},
+        {"\\Wine Server\\Open Files", 2, 0},
 #ifndef _WIN32 /* under Wine the processes are those of Windows */
         {"\\Objects\\Processes", 1, 0},
         {"\\Process(some)\\% Processor Time", 110 * 100000, 0},

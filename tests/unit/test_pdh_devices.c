@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Graphics cards, folders of other computers, and Wine's server, over files that this test writes: what comes, goes, is
+   shared, is broken or is not there. */
+#include "engine/pdh/cifs_text.h"
+#include "engine/pdh/drm_text.h"
+
+#define ROOT_NAME "test_pdh_devices"
+#include "tests/unit/root_query.h"
+
+#define CARD "luid_0x00000000_0x00000300_phys_0"
+
+static PDH_STATUS status_of_adding(const WCHAR *path)
+{
+    PDH_HCOUNTER counter;
+    return PdhAddEnglishCounterW(query, path, 0, &counter);
+}
+
+static void collect(void)
+{
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+}
+
+/* Two files of one client, as after dup(), would double what a program has and does. */
+static void a_client_counts_once(void **state)
+{
+    (void)state;
+#define CLIENT(id, busy, memory)                                                                                       \
+    "drm-driver: i915\ndrm-pdev: 0000:03:00.0\ndrm-client-id: " id "\ndrm-engine-render: " busy                        \
+    " ns\ndrm-memory-vram: " memory "\n"
+    kernel_root_write(&root, "/proc/77/fdinfo/5", CLIENT("8", "2000", "8 KiB"));
+    kernel_root_write(&root, "/proc/77/fdinfo/6", CLIENT("8", "2000", "8 KiB"));
+    kernel_root_write(&root, "/proc/77/fdinfo/7", CLIENT("9", "500", "1 MiB"));
+    /* Handed on to another process. */
+    kernel_root_write(&root, "/proc/78/fdinfo/3", CLIENT("9", "500", "1 MiB"));
+    kernel_root_delete(&root, "/sys/class/drm/card0/device/mem_info_vram_used");
+    PDH_HCOUNTER engine = add("\\GPU Engine(pid_77_" CARD "_eng_0_engtype_3D)\\Running Time");
+    PDH_HCOUNTER memory = add("\\GPU Process Memory(pid_77_" CARD ")\\Dedicated Usage");
+    PDH_HCOUNTER other = add("\\GPU Process Memory(pid_78_" CARD ")\\Total Committed");
+    PDH_HCOUNTER card = add("\\GPU Adapter Memory(" CARD ")\\Dedicated Usage");
+    collect();
+    assert_int_equal(raw_of(engine).FirstValue, 25);
+    assert_int_equal(raw_of(memory).FirstValue, 8192 + 1048576);
+    assert_int_equal(raw_of(other).FirstValue, 1048576);
+    assert_int_equal(raw_of(card).FirstValue, 8192 + 1048576);
+    /* The program goes on, ends, and its number of a file becomes another file's. */
+    kernel_root_write(&root, "/proc/77/fdinfo/5", CLIENT("8", "9000", "16 KiB"));
+    kernel_root_write(&root, "/proc/77/fdinfo/6", CLIENT("8", "9000", "16 KiB"));
+    collect();
+    assert_int_equal(raw_of(engine).FirstValue, 95);
+    assert_int_equal(raw_of(memory).FirstValue, 16384 + 1048576);
+    for (const char *file = "567"; *file; file++) {
+        char path[] = "/proc/77/fdinfo/0";
+        path[sizeof path - 2] = *file;
+        kernel_root_write(&root, path, "pos: 0\nflags: 02\n");
+    }
+    collect();
+    assert_int_equal(raw_of(engine).CStatus, PDH_CSTATUS_NO_INSTANCE);
+    assert_int_equal(raw_of(card).FirstValue, 1048576);
+    assert_int_equal(raw_of(other).FirstValue, 1048576);
+}
+
+/* A host without any of these must say so, and not show zeros. */
+static void what_is_not_there_is_absent(void **state)
+{
+    (void)state;
+    kernel_root_delete(&root, "/proc/fs/cifs/Stats");
+    kernel_root_write(&root, "/proc/self/stat", "9 (bash) S 1 9 9 0 -1 0 1 2 3 4 5 4 0 0 20 0 1 0 1 5678 42 0 1 1\n");
+    assert_int_equal(status_of_adding(u"\\Redirector\\Server Sessions"), (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
+    assert_int_equal(status_of_adding(u"\\SMB Client Shares(*)\\Read Bytes/sec"), (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
+    assert_int_equal(status_of_adding(u"\\Wine Server\\Open Files"), (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
+}
+
+/* A share that is mounted later would not be in the log, or one that has gone would stay in it. */
+static void shares_come_and_go(void **state)
+{
+    (void)state;
+    kernel_root_write(&root, "/proc/fs/cifs/Stats", "CIFS Session: 0\nOperations (MIDs): 0\n");
+    PDH_HCOUNTER sessions = add("\\Redirector\\Server Sessions"), sent = add("\\Redirector\\Packets Transmitted/sec");
+    PDH_HCOUNTER all = add("\\SMB Client Shares(_Total)\\Read Bytes/sec");
+    collect();
+    assert_true(is_valid(sessions) && is_valid(sent) && raw_of(sent).FirstValue == 0);
+    kernel_root_write(&root, "/proc/fs/cifs/Stats",
+                      "CIFS Session: 1\n1) \\\\a b\\c d\tDISCONNECTED \nSMBs: 5\nBytes read: 99  Bytes written: 1\n");
+    PDH_HCOUNTER one = add("\\SMB Client Shares(a b_c d)\\Read Bytes/sec");
+    collect();
+    assert_int_equal(raw_of(sessions).FirstValue, 1);
+    assert_int_equal(raw_of(sent).FirstValue, 5);
+    assert_int_equal(raw_of(one).FirstValue, 99);
+    assert_int_equal(raw_of(all).FirstValue, 99);
+    kernel_root_write(&root, "/proc/fs/cifs/Stats", "CIFS Session: 0\n");
+    collect();
+    assert_int_equal(raw_of(one).CStatus, PDH_CSTATUS_NO_INSTANCE);
+}
+
+/* Drivers are many and write what they like: no text may crash, hang, or make figures that are none. */
+static void texts_of_any_form(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool is_one;
+        size_t engines;
+        int64_t busy, dedicated, shared;
+        uint32_t device;
+    } table[] = {
+        {"", false, 0, 0, INT64_MIN, INT64_MIN, 0},
+        {"drm-driver", false, 0, 0, INT64_MIN, INT64_MIN, 0},
+        {"drm-engine-render: 5 ns\n", false, 1, 5, INT64_MIN, INT64_MIN, 0},
+        {"drm-driver: x\ndrm-engine-: 5 ns\ndrm-engine-a\ndrm-engine-b: ns\ndrm-memory-vram: \n", true, 0, 0, INT64_MIN,
+         INT64_MIN, 0},
+        {"drm-driver: x\ndrm-engine-a: 99999999999999999999999 ns\ndrm-memory-cpu: 99999999999999999999 MiB\n", true, 1,
+         INT64_MAX, INT64_MIN, INT64_MAX, 0},
+        {"drm-driver: x\ndrm-engine-a: 8 ns\ndrm-engine-capacity-a: 99999999999\n", true, 1, 0, INT64_MIN, INT64_MIN,
+         0},
+        {"drm-driver: x\ndrm-engine-a-name-that-is-longer-than-any: 8 ns\ndrm-pdev: 0000:ZZ:00.0\n", true, 1, 8,
+         INT64_MIN, INT64_MIN, 0},
+        {"drm-driver: x\ndrm-pdev: ffff:ff:1f.7\ndrm-resident-vram0: 1 KiB\ndrm-resident-vram1: 2 KiB\n"
+         "drm-memory-vram: 77 KiB\ndrm-resident-system0: 3\n",
+         true, 0, 0, 3072, 3, 0xFFFFFFFF},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct drm_file f;
+        print_message("%s\n", table[i].text);
+        assert_int_equal(drm_file_parse(table[i].text, strlen(table[i].text), &f), table[i].is_one);
+        assert_int_equal(f.engine_count, table[i].engines);
+        assert_true(!f.engine_count || f.engines[0].busy == table[i].busy);
+        assert_true(f.memory.dedicated == table[i].dedicated && f.memory.shared == table[i].shared);
+        assert_int_equal(f.device, table[i].device);
+    }
+    struct text_buffer b = {0};
+    text_buffer_add(&b, "drm-driver: x\n");
+    for (unsigned i = 0; i < 1000; i++)
+        text_buffer_format(&b, "drm-engine-e%u: %u ns\n", i, i);
+    char *many = text_buffer_take(&b);
+    struct drm_file f;
+    assert_non_null(many);
+    assert_true(drm_file_parse(many, strlen(many), &f));
+    assert_int_equal(f.engine_count, DRM_ENGINES);
+    memory_free(many);
+    static const char stats[] =
+        "SMBs: 7\n1)\n2) \\\\s\\t\nSMBs: -1\nSMBs: 99999999999999999999\nReads: x Bytes: 3\n3) ";
+    const char *at = stats, *end = stats + sizeof stats - 1;
+    struct cifs_part part;
+    assert_true(cifs_next(&at, end, &part));
+    assert_true(part.length == 0 && part.figures[CIFS_REQUESTS] == 7);
+    assert_true(cifs_next(&at, end, &part));
+    assert_true(part.length == 5 && part.figures[CIFS_REQUESTS] == INT64_MAX && part.figures[CIFS_READS] == INT64_MIN &&
+                part.figures[CIFS_BYTES_READ] == 3);
+    assert_false(cifs_next(&at, end, &part));
+}
+
+/* A host of thousands of open files must not make one sample take long: they are looked at a part at a time, and the
+   card's users among them are found in the end. */
+static void many_open_files(void **state)
+{
+    (void)state;
+    char path[64];
+    for (unsigned id = 100; id < 104; id++) {
+        for (unsigned file = 0; file < 400; file++) {
+            snprintf(path, sizeof path, "/proc/%u/fdinfo/%u", id, file);
+            kernel_root_write(&root, path, "pos: 0\n");
+        }
+    }
+    kernel_root_write(&root, "/proc/104/fdinfo/1", CLIENT("3", "700", "1 KiB"));
+    PDH_HCOUNTER all = add("\\GPU Process Memory(*)\\Dedicated Usage");
+    DWORD bytes = 0, count = 0;
+    for (int i = 0; i < 3; i++)
+        collect();
+    PDH_STATUS status = PdhGetRawCounterArrayW(all, &bytes, &count, NULL);
+    assert_int_equal(status, (PDH_STATUS)PDH_MORE_DATA);
+    PDH_RAW_COUNTER_ITEM_W *items = memory_alloc(bytes);
+    assert_non_null(items);
+    assert_int_equal(PdhGetRawCounterArrayW(all, &bytes, &count, items), ERROR_SUCCESS);
+    assert_int_equal(count, 2);
+    memory_free(items);
+}
+
+#define WITH_QUERY(test) cmocka_unit_test_setup_teardown(test, open_query, close_query)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_QUERY(a_client_counts_once), WITH_QUERY(what_is_not_there_is_absent), WITH_QUERY(shares_come_and_go),
+        WITH_QUERY(many_open_files),      cmocka_unit_test(texts_of_any_form),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
