@@ -91,6 +91,47 @@ def zones():
     return {kind: kelvins[0] for kind, kelvins in found.items() if len(kelvins) == 1}
 
 
+def shares():
+    """SMBs and bytes read by share, as the kernel's client of SMB tells them; {} where it is not loaded."""
+    if not os.path.exists("/proc/fs/cifs/Stats"):
+        return {}
+    parts = re.split(r"^\d+\) \\\\\\\\", proc("fs/cifs/Stats"), flags=re.M)[1:]
+    return {re.sub(r"[\\/#]", "_", part.splitlines()[0].split("\t")[0].strip()):
+            (int(re.search(r"SMBs: (\d+)", part)[1]), int(re.search(r"Bytes(?: read)?: *(\d+)", part)[1])) for part in parts}
+
+
+def luid(slot):
+    domain, bus, device, function = (int(part, 16) for part in re.split("[:.]", slot))
+    return f"luid_0x00000000_0x{domain << 16 | bus << 8 | device << 3 | function:08X}_phys_0"
+
+
+def cards():
+    """Bytes in use of the cards whose driver tells them."""
+    found = {}
+    for file in glob.glob("/sys/class/drm/card*/device/mem_info_vram_used"):
+        slot = re.search(r"PCI_SLOT_NAME=(\S+)", open(os.path.dirname(file) + "/uevent").read())
+        if slot:
+            found[luid(slot[1])] = int(open(file).read())
+    return found
+
+
+def engines():
+    """Nanoseconds of the first engine of each process with one file of a graphics driver, by instance."""
+    found = {}
+    for folder in glob.glob("/proc/[0-9]*/fdinfo") if os.path.isdir("/sys/class/drm") else ():
+        texts = []
+        try:
+            texts = [text for text in (open(f"{folder}/{file}").read() for file in os.listdir(folder)) if "drm-driver" in text]
+        except OSError:
+            pass
+        if len(texts) == 1:
+            slot = re.search(r"drm-pdev:\s*(\S+)", texts[0])
+            busy = re.search(r"drm-engine-(render|gfx):\s*(\d+) ns", texts[0])
+            if slot and busy and re.search(r"drm-engine-(?!capacity)([^:]+)", texts[0])[1] == busy[1]:
+                found[f"pid_{folder.split('/')[2]}_{luid(slot[1])}_eng_0_engtype_3D"] = int(busy[2])
+    return found
+
+
 def parse_numactl():
     if not shutil.which("numactl"):
         return None
@@ -102,7 +143,7 @@ def totals():
     stat = proc("stat")
     return {"time": time.monotonic(), "stat": {line.split()[0]: line.split()[1:] for line in stat.splitlines()},
             "vmstat": keyed("vmstat"), "snmp": snmp(), "links": links(), "nstat": nstat(), "pressure": pressure(), "sleep": sleep(),
-            "own group": own_group()}
+            "own group": own_group(), "shares": shares(), "engines": engines()}
 
 
 def interrupts(t):
@@ -155,6 +196,16 @@ def checks(before, after, at_end, iostat, top, pidstat):
         for kind, total in kinds.items():
             t.add(rf"\Pressure({resource})\% {kind.title()} Time",
                   100 * (total - before["pressure"][resource][kind]) / 1e6 / span, "/proc/pressure", 5, 0.2)
+    for share in before["shares"].keys() & after["shares"].keys():
+        t.add(rf"\SMB Client Shares({share})\Read Bytes/sec", rate(lambda x: x["shares"][share][1]), "/proc/fs/cifs", 5000, 0.15)
+    if before["shares"] and after["shares"]:
+        t.add(r"\Redirector\Packets Transmitted/sec",
+              rate(lambda x: sum(smbs for smbs, _ in x["shares"].values())), "/proc/fs/cifs", 5, 0.15)
+    for card, used in cards().items():
+        t.add(rf"\GPU Adapter Memory({card})\Dedicated Usage", used, "/sys/class/drm", 10 << 20, 0.1)
+    for engine in before["engines"].keys() & after["engines"].keys():
+        t.add(rf"\GPU Engine({engine})\Utilization Percentage",
+              100 * rate(lambda x: x["engines"][engine]) / 1e9, "fdinfo", 5, 0.2)
     if after["own group"] is not None:
         t.add(r"\Control Group(own)\% Processor Time", 100 * rate(lambda x: x["own group"]), "the group's files", 20, 0.2)
     if at_end["numactl"]:
@@ -337,6 +388,10 @@ def main():
     for tool in ("free", "ps", "df", "ss", "ip", "iostat", "top", "pidstat", "nstat", "swapon", "numactl"):
         if not shutil.which(tool):
             print(f"{tool}: not installed, left out")
+    for what, there in (("graphics card", cards() or after["engines"]), ("mount of another computer's files", after["shares"])):
+        if not there:
+            print(f"no {what} here: its objects are left out")
+    print("Wine Server is there under Wine alone: left out")
     if not at_end["swap"]:
         print("no swap space here: the use of Paging File is 0")
     print(f"{'counter':58} {'ours':>16} {'theirs':>16}  tool (tolerance)")

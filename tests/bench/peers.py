@@ -1,20 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""CPU per value at 1 Hz and memory of counters under Wine, beside pcp's pmlogger and sysstat's sadc in the same run.
+"""CPU per value at 1 Hz and memory of counters under Wine, beside pcp's pmlogger, sysstat's sadc and Prometheus' node
+exporter in the same run.
 
-peers.py BENCH_PDH_EXE WINEPREFIX [SECONDS]    needs the Debian packages pcp and sysstat; one that is missing is left out
+peers.py BENCH_PDH_EXE WINEPREFIX [SECONDS]    needs the Debian packages pcp, sysstat and prometheus-node-exporter (or a
+                                               program in NODE_EXPORTER); one that is missing is left out
 The CPU is the sum of /proc/<pid>/task/*/schedstat over the seconds, after a warm-up. The programs run at the same time,
 so that other load and cold caches hit all of them. Values of one sample: of ours, the counters of the query; of pmlogger,
 the values in one record of its archive; of sadc, all numbers in one record of its file, as `sadf -H` lists them: of each
-activity its items, times its sub-items ("3x36"), times the numbers of an item ("(10,0,0)": of 64 bits, long, of 32 bits).
+activity its items, times its sub-items ("3x36"), times the numbers of an item ("(10,0,0)": of 64 bits, long, of 32 bits);
+of the node exporter, the lines of one answer, of the parts that tell of the same things, asked for once a second.
 """
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 WARM_UP = 6
@@ -155,6 +161,42 @@ def sadc(seconds):
         return cpu, rss, sadc_numbers(header)
 
 
+NODE_PARTS = "cpu diskstats filesystem meminfo netdev netstat pressure schedstat sockstat stat thermal_zone uname vmstat".split()
+LIKE_NODE = LIKE_SADC + [r"\Pressure(*)\*", r"\Thermal Zone Information(*)\*", r"\NUMA Node Memory(*)\*"]
+
+
+def node_exporter(seconds):
+    program = os.environ.get("NODE_EXPORTER") or shutil.which("prometheus-node-exporter")
+    if not program:
+        return None
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = subprocess.Popen([program, f"--web.listen-address=127.0.0.1:{port}", "--web.disable-exporter-metrics",
+                                "--collector.disable-defaults", *("--collector." + part for part in NODE_PARTS)],
+                               stderr=subprocess.DEVNULL)
+    answers, end = [], threading.Event()
+
+    def scrape():
+        while not end.wait(1):
+            try:
+                answers.append(urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read())
+            except OSError:
+                pass
+
+    scraper = threading.Thread(target=scrape)
+    scraper.start()
+    try:
+        cpu, rss = watch(process.pid, seconds)
+    finally:
+        end.set()
+        scraper.join()
+        process.terminate()
+        process.wait()
+    if not answers:
+        raise SystemExit("the node exporter does not answer")
+    return cpu, rss, sum(not line.startswith(b"#") for line in answers[-1].splitlines())
+
+
 def main():
     wine = Wine(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
     seconds = int(sys.argv[3]) if len(sys.argv) > 3 else 30
@@ -162,13 +204,14 @@ def main():
     thousand = wine.hold(seconds, 1000, LIKE_PCP)
     print(f"memory: 1,000 counters {thousand[1] / 1024:.1f} MB, an empty program {empty[1] / 1024:.1f} MB: "
           f"{(thousand[1] - empty[1]) / 1024:.1f} MB more")
-    for name, peer, paths in (("pmlogger -o", pmlogger, LIKE_PCP), ("sadc, the same activities", sadc, LIKE_SADC)):
+    for name, peer, paths in (("pmlogger -o", pmlogger, LIKE_PCP), ("sadc, the same activities", sadc, LIKE_SADC),
+                              ("node exporter", node_exporter, LIKE_NODE)):
         with ThreadPoolExecutor() as pool:
             running = pool.submit(peer, seconds)
             cpu, _, counters = wine.hold(seconds, 10001, paths)
             result = running.result()
         if result is None:
-            print(f"{name}: not installed")
+            print(f"{name}: skipped, not installed")
             continue
         ours, theirs = cpu * 1000 / counters, result[0] * 1000 / result[2]
         print(f"{name}: {result[0]:.2f} ms/s for {result[2]} values = {theirs:.2f} us per value; "
