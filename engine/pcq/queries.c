@@ -141,8 +141,36 @@ static size_t find_counter(const struct pcq_query *q, const struct pcq_counter *
     return i;
 }
 
+/* The sets that were sampled in a call for instances that were not known: names that are none cost a sample of each set
+   and not each its own, for which all others would wait. */
+struct sampled {
+    size_t *positions;
+    size_t count, capacity;
+};
+
+/* Looks for the instance among those that are there now. */
+static DWORD look_for_row(struct pcq_server *s, const struct pcq_counter *c, const struct pcq_set *set,
+                          struct sampled *sampled)
+{
+    size_t i = 0;
+    if (pcq_row_find(c, set->object) != SIZE_MAX)
+        return ERROR_SUCCESS;
+    while (i < sampled->count && sampled->positions[i] != set->position)
+        i++;
+    if (i < sampled->count)
+        return ERROR_PATH_NOT_FOUND;
+    void *positions = sampled->positions;
+    bool ok = memory_grow(&positions, &sampled->capacity, sampled->count + 1, sizeof *sampled->positions);
+    sampled->positions = positions;
+    if (!ok)
+        return PCQ_OUT_OF_MEMORY;
+    sampled->positions[sampled->count++] = set->position;
+    pcq_sets_sample(s, &(struct counter_object_use){set->object, OBJECT_BIT(0)}, 1);
+    return pcq_row_find(c, set->object) == SIZE_MAX ? ERROR_PATH_NOT_FOUND : ERROR_SUCCESS;
+}
+
 /* Takes c->name over when it succeeds. */
-static DWORD add_counter(struct pcq_query *q, struct pcq_counter *c)
+static DWORD add_counter(struct pcq_query *q, struct pcq_counter *c, struct sampled *sampled)
 {
     struct pcq_server *s = q->server;
     struct pcq_set set;
@@ -164,11 +192,9 @@ static DWORD add_counter(struct pcq_query *q, struct pcq_counter *c)
     c->position = set.position;
     c->all_counters = c->id == PCQ_ANY;
     c->all_instances = p->has_instances && is_pattern(c->name);
-    if (p->has_instances && !c->all_instances && pcq_row_find(c, set.object) == SIZE_MAX) {
-        pcq_sets_sample(s, &(struct counter_object_use){set.object, OBJECT_BIT(0)}, 1);
-        if (pcq_row_find(c, set.object) == SIZE_MAX)
-            return ERROR_PATH_NOT_FOUND;
-    }
+    error = p->has_instances && !c->all_instances ? look_for_row(s, c, &set, sampled) : ERROR_SUCCESS;
+    if (error != ERROR_SUCCESS)
+        return error;
     void *items = q->counters;
     bool ok = memory_grow(&items, &q->capacity, q->count + 1, sizeof *q->counters);
     q->counters = items;
@@ -196,12 +222,13 @@ static DWORD delete_counter(struct pcq_query *q, struct pcq_counter *c)
     return ERROR_SUCCESS;
 }
 
-static DWORD validate(struct pcq_query *q, const uint8_t *block, const struct pcq_identifier *id, bool add)
+static DWORD validate(struct pcq_query *q, const uint8_t *block, const struct pcq_identifier *id, bool add,
+                      struct sampled *sampled)
 {
     struct pcq_counter c = {.guid = id->guid, .id = id->counter, .instance = id->instance};
     DWORD error = name_of(block, id->size, &c.name);
     if (error == ERROR_SUCCESS)
-        error = add ? add_counter(q, &c) : delete_counter(q, &c);
+        error = add ? add_counter(q, &c, sampled) : delete_counter(q, &c);
     memory_free(c.name);
     return error;
 }
@@ -209,17 +236,19 @@ static DWORD validate(struct pcq_query *q, const uint8_t *block, const struct pc
 DWORD pcq_validate_counters(struct pcq_query *q, void *data, uint32_t size, bool add)
 {
     uint8_t *bytes = data;
+    struct sampled sampled = {0};
     if (!fits(bytes, size))
         return ERROR_INVALID_PARAMETER;
     query_enter(q->server->query);
     for (size_t at = 0, count = 0; at < size; count++) {
         struct pcq_identifier id;
         memcpy(&id, bytes + at, sizeof id);
-        id.status = count < MOST_IDENTIFIERS ? validate(q, bytes + at, &id, add) : PCQ_OUT_OF_MEMORY;
+        id.status = count < MOST_IDENTIFIERS ? validate(q, bytes + at, &id, add, &sampled) : PCQ_OUT_OF_MEMORY;
         memcpy(bytes + at + offsetof(struct pcq_identifier, status), &id.status, sizeof id.status);
         at += id.size;
     }
     query_leave(q->server->query);
+    memory_free(sampled.positions);
     return ERROR_SUCCESS;
 }
 

@@ -24,10 +24,12 @@ static const char *parts_names[3];
 static uint64_t parts_keys[3];
 static size_t parts_count;
 static HRESULT parts_result;
+static size_t parts_samples; /* that were taken */
 
 static inline HRESULT sample_parts(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)source, (void)wanted;
+    parts_samples++;
     HRESULT hr = FAILED(parts_result) ? parts_result : counter_object_set_rows(o, parts_count);
     struct instance_list *list = SUCCEEDED(hr) ? instance_list_create(parts_count, parts_names, parts_keys) : NULL;
     if (FAILED(hr) || !list)

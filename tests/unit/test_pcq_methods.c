@@ -453,6 +453,27 @@ static void each_counter_has_its_own_status(void **state)
     assert_int_equal(u32(), 0); /* the next has moved up */
 }
 
+/* One who asks for names that are none does not have the set sampled for each while all others wait. */
+static void many_unknown_instances_cost_one_sample(void **state)
+{
+    (void)state;
+    static const uint32_t statuses[] = {3, 3, 3, 3, 0, 3};
+    parts_names[1] = "delta";
+    identify(&parts, 700, 0xFFFFFFFF, "no");
+    identify(&parts, 700, 0xFFFFFFFF, "none");
+    identify(&parts, 702, 0xFFFFFFFF, "no");
+    identify(&parts, 700, 99, "alpha");
+    identify(&parts, 700, 0xFFFFFFFF, "delta");
+    identify(&parts, 700, 0xFFFFFFFF, "beta");
+    size_t before = parts_samples;
+    validate(true, statuses);
+    assert_int_equal(parts_samples, before + 2); /* the set is opened with one */
+    identify(&parts, 702, 0xFFFFFFFF, "epsilon");
+    parts_names[2] = "epsilon"; /* the next call looks again */
+    validate(true, (const uint32_t[]){0});
+    assert_int_equal(parts_samples, before + 3);
+}
+
 static void blocks_that_lie_change_nothing(void **state)
 {
     (void)state;
@@ -648,6 +669,7 @@ int main(void)
         TEST(each_kind_of_counter_has_its_block),
         TEST(what_has_gone_is_told_in_its_place),
         TEST(each_counter_has_its_own_status),
+        TEST(many_unknown_instances_cost_one_sample),
         TEST(blocks_that_lie_change_nothing),
         TEST(a_client_has_so_many_queries),
         TEST(memory_may_end_anywhere),
