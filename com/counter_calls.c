@@ -123,6 +123,13 @@ static DWORD enter(char *client, size_t room)
         return error;                                                                                                  \
     } while (0)
 
+/* Wine hands on a handle of zeros as none (behaviour 25), which is a fault by C706 as any that is not known. */
+static void expect_query(RPC_HQUERY query)
+{
+    if (!query)
+        RpcRaiseException(RPC_X_SS_CONTEXT_MISMATCH);
+}
+
 static GUID guid_of(const PERFLIB_GUID *g)
 {
     GUID guid;
@@ -180,18 +187,21 @@ error_status_t PerflibV2CloseQueryHandle(PRPC_HQUERY phQuery)
 error_status_t PerflibV2QueryCounterInfo(RPC_HQUERY hQuery, ULONG dwInSize, ULONG *pdwOutSize, ULONG *pdwRtnSize,
                                          unsigned char *lpData)
 {
+    expect_query(hQuery);
     ANSWER(pcq_query_info(hQuery, &out));
 }
 
 error_status_t PerflibV2QueryCounterData(RPC_HQUERY hQuery, ULONG dwInSize, ULONG *pdwOutSize, ULONG *pdwRtnSize,
                                          unsigned char *lpData)
 {
+    expect_query(hQuery);
     ANSWER(pcq_query_data(hQuery, &out));
 }
 
 error_status_t PerflibV2ValidateCounters(RPC_HQUERY hQuery, ULONG dwInSize, unsigned char *lpData, ULONG dwAdd)
 {
     char client[128];
+    expect_query(hQuery);
     DWORD error = enter(client, sizeof client);
     return error == ERROR_SUCCESS ? pcq_validate_counters(hQuery, lpData, dwInSize, dwAdd != 0) : error;
 }

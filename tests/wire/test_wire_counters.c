@@ -333,6 +333,16 @@ static void handles_that_are_none_are_faults(void **state)
     ndr_put(&in, other, 20);
     ndr_put_number(&in, 0);
     assert_int_not_equal(call(PCQ_QUERY_INFO), 0);
+    /* None at all. */
+    memset(other, 0, sizeof other);
+    begin();
+    ndr_put(&in, other, 20);
+    ndr_put_number(&in, 0);
+    assert_int_equal(call(PCQ_QUERY_INFO), CONTEXT_MISMATCH);
+    assert_int_equal(call(PCQ_QUERY_DATA), CONTEXT_MISMATCH);
+    ndr_put_number(&in, 0);
+    ndr_put_number(&in, 1);
+    assert_int_equal(call(PCQ_VALIDATE_COUNTERS), CONTEXT_MISMATCH);
     rpc_disconnect(&client);
     client = first;
     expect_alive();
