@@ -10,8 +10,10 @@ bool pdh_list_ask(struct pdh_list *l, size_t element)
 {
     if (l->asked > 0) {
         bool again = (DWORD)l->status == PDH_MORE_DATA && l->asked < MOST_CALLS;
-        /* What is listed may have grown by the next call, as processes do: an eighth more than was asked for. */
-        DWORD room = l->size > l->room ? l->size + l->size / 8 + 256 : l->room * 2 + 256;
+        /* What is listed may have grown by the next call, as threads do on a busy computer: an eighth more than was
+           asked for, and each time that this was too little twice as much more. */
+        uint64_t more = l->size > l->room ? l->size + ((uint64_t)l->size << (l->asked - 1)) / 8 : l->room * 2ull;
+        DWORD room = more < UINT32_MAX - 256 ? (DWORD)more + 256 : UINT32_MAX;
         void *data = again ? memory_resize(l->data, room * element) : NULL;
         if (again && !data)
             l->status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;

@@ -142,6 +142,13 @@ static void lists_that_grow(void **state)
         assert_int_equal(l.status, 0);
         assert_int_equal(calls, round ? 1 : 2);
     }
+    struct pdh_list threads = {0}; /* of a computer that starts more and more */
+    for (DWORD need = 40000; pdh_list_ask(&threads, sizeof(WCHAR)); need += need / 5) {
+        threads.status = threads.size < need ? (PDH_STATUS)PDH_MORE_DATA : 0;
+        threads.size = need;
+    }
+    assert_int_equal(threads.status, 0);
+    memory_free(threads.data);
     DWORD calls = 0;
     for (; calls < 1000 && pdh_list_ask(&l, 1); calls++)
         l.status = (PDH_STATUS)PDH_MORE_DATA;
