@@ -155,12 +155,18 @@ static HRESULT lock(struct file_lock **out)
     return hr;
 }
 
+/* What no counter has is damage of the registry, and counts for nothing. */
+static uint32_t higher(uint32_t last, uint32_t other)
+{
+    return other > last && other <= INT32_MAX ? other : last;
+}
+
 /* The highest number of all services and of the system's. */
 static uint32_t highest(const struct registered_extensions *all)
 {
-    uint32_t last = all->last_counter > COUNTERS_OF_SYSTEM ? all->last_counter : COUNTERS_OF_SYSTEM;
+    uint32_t last = higher(COUNTERS_OF_SYSTEM, all->last_counter);
     for (size_t i = 0; i < all->count; i++)
-        last = all->items[i].last_counter > last ? all->items[i].last_counter : last;
+        last = higher(last, all->items[i].last_counter);
     return last + last % 2;
 }
 
@@ -258,6 +264,8 @@ static HRESULT remove_texts(struct registry_key *key)
         hr = text_from_utf16(e->name, e->name_units, true, &name);
         if (SUCCEEDED(hr))
             hr = registry_remove(key, name);
+        if (hr == S_FALSE) /* a name that is no UTF-16 is not found by its text: it stays */
+            i++;
         memory_free(name);
     }
     if (e)

@@ -53,6 +53,8 @@ HRESULT registry_write_texts(struct registry_key *key, const char *name, const s
         }
         memory_free(wide);
     }
+    if (SUCCEEDED(hr) && (used + 1) * sizeof *list > REGISTRY_MOST_BYTES)
+        hr = error_set(E_INVALIDARG, "%s: the texts need more than %u bytes", name, (unsigned)REGISTRY_MOST_BYTES);
     if (SUCCEEDED(hr))
         hr = used ? registry_write(key, name, REGISTRY_TEXTS, list, (used + 1) * sizeof *list)
                   : registry_remove(key, name);

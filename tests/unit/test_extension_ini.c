@@ -8,6 +8,7 @@
 
 #define SERVICE     "OpenPlaTestIni"
 #define SERVICE_KEY SERVICES_KEY "\\" SERVICE
+#define OTHER_KEY   SERVICES_KEY "\\OpenPlaTestIniOther"
 #define KEY         SERVICE_KEY "\\Performance"
 
 static const char symbols[] =
@@ -154,6 +155,65 @@ static void a_service_gets_numbers_and_gives_them_back(void **state)
     extension_ini_free(&i);
 }
 
+/* A number that no counter has, of a service whose key is damaged, moves nobody's numbers to the system's own. */
+static void a_damaged_number_counts_for_nothing(void **state)
+{
+    static const uint32_t damaged[] = {UINT32_MAX, UINT32_MAX - 1, (uint32_t)INT32_MAX + 1};
+    (void)state;
+    struct extension_ini i;
+    struct registered_extensions list;
+    struct registry_key *other;
+    bool made;
+    assert_int_equal(read_ini(ini, &i), S_OK);
+    make_service();
+    assert_int_equal(registry_make(OTHER_KEY "\\Performance", &made, &other), S_OK);
+    for (size_t n = 0; n < sizeof damaged / sizeof *damaged; n++) {
+        assert_int_equal(registry_write_number(other, "Last Counter", REGISTRY_NUMBER, damaged[n]), S_OK);
+        assert_int_equal(extension_register(&i), S_OK);
+        assert_int_equal(registered_extensions_read(SERVICE, &list), S_OK);
+        assert_in_range(list.items[0].first_counter, COUNTERS_OF_SYSTEM + 1, INT32_MAX);
+        registered_extensions_free(&list);
+        assert_int_equal(extension_unregister(SERVICE), S_OK);
+    }
+    registry_close(other);
+    assert_int_equal(registry_delete(OTHER_KEY), S_OK);
+    assert_int_equal(registry_delete(SERVICE_KEY), S_OK);
+    extension_ini_free(&i);
+}
+
+/* What could not be read again is refused, and the service has none of it. */
+static void texts_that_are_too_long_are_refused(void **state)
+{
+    (void)state;
+    struct extension_ini i;
+    struct text_buffer b = {0};
+    struct registered_extensions list;
+    text_buffer_add(&b, ini);
+    for (size_t n = 0; n <= REGISTRY_MOST_BYTES / 2 / 30000; n++) {
+        text_buffer_format(&b, "N%u_009_NAME=", (unsigned)n);
+        for (size_t k = 0; k < 3000; k++)
+            text_buffer_add(&b, "0123456789");
+        text_buffer_add(&b, "\n");
+    }
+    struct text_buffer h = {0};
+    text_buffer_add(&h, symbols);
+    for (unsigned n = 0; n <= REGISTRY_MOST_BYTES / 2 / 30000; n++)
+        text_buffer_format(&h, "#define N%u %u\n", n, 100 + n * 2);
+    assert_false(b.failed || h.failed);
+    assert_int_equal(extension_ini_begin(b.text, &i), S_OK);
+    assert_int_equal(extension_ini_read(b.text, h.text, &i), S_OK);
+    make_service();
+    assert_int_equal(extension_register(&i), E_INVALIDARG);
+    assert_non_null(strstr(error_text(E_INVALIDARG), "Counter 009"));
+    assert_int_equal(registered_extensions_read(SERVICE, &list), S_OK);
+    assert_int_equal(list.items[0].first_counter, 0);
+    registered_extensions_free(&list);
+    assert_int_equal(registry_delete(SERVICE_KEY), S_OK);
+    extension_ini_free(&i);
+    text_buffer_free(&b);
+    text_buffer_free(&h);
+}
+
 /* Each allocation fails in turn; the service has its texts whole or none. */
 static void without_memory_nothing_changes(void **state)
 {
@@ -192,6 +252,8 @@ int main(void)
         cmocka_unit_test(names_and_help_are_read),
         cmocka_unit_test(a_mistake_is_told_by_its_line),
         cmocka_unit_test(a_service_gets_numbers_and_gives_them_back),
+        cmocka_unit_test(a_damaged_number_counts_for_nothing),
+        cmocka_unit_test(texts_that_are_too_long_are_refused),
         cmocka_unit_test(without_memory_nothing_changes),
     };
     char *scratch = scratch_create("extension_ini");
