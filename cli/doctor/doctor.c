@@ -3,6 +3,7 @@
 #include "cli/doctor/doctor.h"
 
 #include "cli/json.h"
+#include "cli/shown_text.h"
 #include "cli/verbs.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
@@ -50,14 +51,16 @@ static char *fill_in(const struct doctor *d, const char *mend, const char *about
 
 HRESULT doctor_find(struct doctor *d, enum doctor_id id, const char *about, const char *format, ...)
 {
-    struct text_buffer what = {0};
     va_list arguments;
-    char piece[2048];
     va_start(arguments, format);
-    vsnprintf(piece, sizeof piece, format, arguments);
+    const int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    text_buffer_add(&what, piece);
-    struct doctor_finding f = {id, text_buffer_take(&what), fill_in(d, kinds[id].mend, about)};
+    struct doctor_finding f = {id, length < 0 ? NULL : memory_alloc((size_t)length + 1),
+                               fill_in(d, kinds[id].mend, about)};
+    va_start(arguments, format);
+    if (f.what)
+        vsnprintf(f.what, (size_t)length + 1, format, arguments);
+    va_end(arguments);
     if (f.what && f.mend && memory_grow((void **)&d->items, &d->capacity, d->count + 1, sizeof *d->items)) {
         d->items[d->count++] = f;
         return S_OK;
@@ -154,9 +157,13 @@ static void show_text(const struct doctor *d)
     for (int severity = DOCTOR_ERROR; severity >= DOCTOR_NOTE; severity--)
         for (size_t i = 0; i < d->count; i++) {
             const struct doctor_finding *f = &d->items[i];
-            if ((int)kinds[f->id].severity == severity)
-                printf("%s: %s: %s\n  why: %s\n  do:  %s\n", severities[severity], kinds[f->id].id, f->what,
-                       kinds[f->id].why, f->mend);
+            if ((int)kinds[f->id].severity != severity)
+                continue;
+            printf("%s: %s: ", severities[severity], kinds[f->id].id);
+            print_shown(f->what);
+            printf("\n  why: %s\n  do:  ", kinds[f->id].why);
+            print_shown(f->mend);
+            printf("\n");
         }
     if (!d->count)
         printf("Nothing is wrong.\n");

@@ -120,6 +120,10 @@ def rooms_and_clock(store):
 
 def the_host(store):
     wanted(examine(TZ="Nowhere/Land"), "zone-unknown", "Nowhere/Land")
+    wanted(examine(TZ="/".join(["\u00e9" * 200] * 6)), "zone-unknown", "\u00e9/\u00e9")  # whole, as UTF-8
+    told = subprocess.run([*EMULATOR, PROGRAM, "doctor"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=120,
+                          env={**os.environ, "TZ": "Nowhere\x1b]0;/Land"}, check=False).stdout
+    check(b"Nowhere\\u001b]0;/Land" in told and b"\x1b" not in told, "what moves the cursor is written out", told)
     for zone in ("Europe/Berlin", "EST5EDT", "<+03>-3", ""):
         check("zone-unknown" not in examine(TZ=zone) or not os.path.isdir("/usr/share/zoneinfo"), f"the zone {zone}")
     if EMULATOR:
