@@ -173,11 +173,15 @@ class Line:
                 for path, _, names in os.walk(self.folder) for name in names}
 
     def has_written(self):
+        """A binary log has a sample, all else a header and a row: a second one may be ten seconds off."""
+        path = self.out.name
         if "-o" in self.words:
             path = os.path.join(self.folder, self.words[self.words.index("-o") + 1])
-            return os.path.exists(path) and os.path.getsize(path) > 200
-        with open(self.out.name, "rb") as file:
-            return len(re.findall(rb'^"', file.read(), re.M)) > 1
+        if not os.path.exists(path):
+            return False
+        with open(path, "rb") as file:
+            data = file.read()
+        return len(data) > 200 if path.endswith(".blg") else len(re.findall(rb'^"', data, re.M)) > 1
 
     def poll(self):
         """Whether it has ended. One with more than two samples has enough with the first."""
