@@ -294,13 +294,14 @@ static void one_process_serves_a_program(void **state)
     assert_int_equal(processes('o', &id), 1);
 }
 
-static struct process *run_program(const char *name, const char *first, const char *second)
+/* The last argument may be NULL. */
+static struct process *run_program(const char *name, const char *first, const char *second, const char *third)
 {
-    const char *arguments[] = {first, second};
+    const char *arguments[] = {first, second, third};
     char *bin = host_module_folder(), *path = path_join(bin, name);
     struct process *p;
-    assert_int_equal(process_start(&(struct program){.path = path, .arguments = arguments, .argument_count = 2}, &p),
-                     S_OK);
+    const struct program program = {.path = path, .arguments = arguments, .argument_count = third ? 3 : 2};
+    assert_int_equal(process_start(&program, &p), S_OK);
     memory_free(path);
     memory_free(bin);
     return p;
@@ -314,13 +315,15 @@ static bool ends(DWORD id, uint64_t start)
     return false;
 }
 
-static void a_list_of_all_starts_one_process(void **state)
+/* Of its object alone: among all objects a busy computer may be longer at the others than the process waits for its
+   next query. */
+static void a_list_starts_one_process(void **state)
 {
     (void)state;
     DWORD id = 0;
     behave("3 4 well");
-    struct process *p = run_program("openpla.exe", "typeperf", "-qx");
-    assert_int_equal(process_wait(p, 60000, NULL), S_OK);
+    struct process *p = run_program("openpla.exe", "typeperf", "-qx", "Test Extension");
+    assert_int_equal(process_wait(p, 200000, NULL), S_OK);
     process_close(p);
     assert_int_equal(processes('o', &id), 1);
     assert_true(ends(id, process_start_time(id)));
@@ -346,7 +349,7 @@ static void a_hung_dll_ends_with_the_program(void **state)
     (void)state;
     DWORD id = 0;
     behave("3 4 hang");
-    struct process *p = run_program("test_pdh_extension.exe", "count", "");
+    struct process *p = run_program("test_pdh_extension.exe", "count", "", NULL);
     for (uint64_t last = clock_monotonic_ms() + 30000; !processes('h', &id) && clock_monotonic_ms() < last;)
         Sleep(50);
     assert_int_not_equal(id, 0);
@@ -452,7 +455,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(garbage_is_not_shown),
         cmocka_unit_test(a_dll_that_does_not_open_is_left_out),
         cmocka_unit_test(one_process_serves_a_program),
-        cmocka_unit_test(a_list_of_all_starts_one_process),
+        cmocka_unit_test(a_list_starts_one_process),
         cmocka_unit_test(a_hung_dll_ends_with_the_program),
         cmocka_unit_test(a_dll_comes_from_no_current_folder),
     };
