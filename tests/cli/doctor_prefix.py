@@ -67,8 +67,9 @@ def registration():
     wine("reg", "add", SET + r"\LocalServer32", "/v", "ServerExecutable", "/d", r"C:\other\pla.exe", "/f")
     wanted(look(), "registered-other", r"C:\other\pla.exe")
     wine("reg", "delete", SET + r"\LocalServer32", "/f")
-    wanted(look(), "not-registered")
-    mend(look()["not-registered"][0])
+    found = look()
+    wanted(found, "not-registered")
+    mend(found["not-registered"][0])
     sound("registered anew")
 
 
@@ -114,8 +115,6 @@ def service(installed):
     os.kill(server(), signal.SIGSTOP)
     found = look("-wait", "2")
     wanted(found, "server-hangs")
-    os.kill(server(), signal.SIGCONT)
-    sound("it goes on")
     os.kill(server(), signal.SIGKILL)
     found = look()
     wanted(found, "service-dead")
@@ -179,8 +178,9 @@ def main():
         os.makedirs(installed)
         for name in FILES:
             shutil.copy(os.path.join(os.path.dirname(PROGRAM), name), installed)
-        wanted(look(), "not-registered")
-        mend(look()["not-registered"][0])
+        found = look()
+        wanted(found, "not-registered")
+        mend(found["not-registered"][0])
         wine("net", "start", "OpenPLA")
         sound("a prefix where all is well")
         registration()
