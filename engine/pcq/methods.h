@@ -42,6 +42,8 @@ DWORD pcq_enumerate_instances(struct pcq_server *s, const GUID *set, struct pcq_
 /* What one client asks for again and again. */
 struct pcq_query;
 enum { PCQ_QUERIES_OF_CLIENT = 64, PCQ_QUERIES = 1024, PCQ_COUNTERS_OF_QUERY = 4096 };
+/* Bytes in UTF-8 of all its instances' names; patterns need not be names of anything. */
+#define PCQ_NAMES_OF_QUERY (1u << 20)
 /* `client` says who it is, in any words that are the same each time. PCQ_OUT_OF_MEMORY; PCQ_NO_RESOURCES beyond
    PCQ_QUERIES_OF_CLIENT of one client or PCQ_QUERIES of all. */
 DWORD pcq_open_query(struct pcq_server *s, const char *client, struct pcq_query **out);

@@ -47,6 +47,7 @@ DWORD pcq_open_query(struct pcq_server *s, const char *client, struct pcq_query 
 
 static void remove_counter(struct pcq_query *q, size_t at)
 {
+    q->name_bytes -= strlen(q->counters[at].name);
     memory_free(q->counters[at].name);
     memmove(q->counters + at, q->counters + at + 1, (q->count - at - 1) * sizeof *q->counters);
     q->count--;
@@ -174,7 +175,7 @@ static DWORD add_counter(struct pcq_query *q, struct pcq_counter *c, struct samp
 {
     struct pcq_server *s = q->server;
     struct pcq_set set;
-    if (q->count >= PCQ_COUNTERS_OF_QUERY)
+    if (q->count >= PCQ_COUNTERS_OF_QUERY || q->name_bytes + strlen(c->name) > PCQ_NAMES_OF_QUERY)
         return PCQ_OUT_OF_MEMORY;
     DWORD error = pcq_set_find(s, &c->guid, &set);
     if (error != ERROR_SUCCESS)
@@ -201,6 +202,7 @@ static DWORD add_counter(struct pcq_query *q, struct pcq_counter *c, struct samp
     if (!ok)
         return PCQ_OUT_OF_MEMORY;
     q->counters[q->count++] = *c;
+    q->name_bytes += strlen(c->name);
     c->name = NULL;
     return ERROR_SUCCESS;
 }

@@ -20,6 +20,7 @@ struct pcq_query {
     char *client;
     struct pcq_counter *counters; /* in the order of the data's blocks */
     size_t count, capacity;
+    size_t name_bytes; /* of the counters' names */
 };
 
 /* The row of the one instance that is asked for, in the object's last sample; SIZE_MAX: it is not there. */

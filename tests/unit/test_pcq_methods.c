@@ -9,6 +9,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
 
@@ -519,6 +520,36 @@ static void a_client_has_so_many_queries(void **state)
         pcq_close_query(more[--count]);
 }
 
+/* 999 bytes, another for each number. */
+static const char *long_pattern(uint32_t number)
+{
+    static char name[1000];
+    memset(name, 'x', sizeof name - 1);
+    name[snprintf(name, sizeof name, "*%u", number)] = 'x';
+    return name;
+}
+
+/* Patterns need not be names of anything, so a client could have the server keep as many as it likes. */
+static void names_of_a_query_are_bounded(void **state)
+{
+    (void)state;
+    uint32_t status = 0, count = 0;
+    for (; !status && count <= PCQ_COUNTERS_OF_QUERY; count++) {
+        request_size = 0;
+        identify(&parts, 700, 0xFFFFFFFF, long_pattern(count));
+        assert_int_equal(pcq_validate_counters(query, request, request_size, true), ERROR_SUCCESS);
+        memcpy(&status, request + 16, 4);
+    }
+    assert_int_equal(status, PCQ_OUT_OF_MEMORY);
+    assert_int_equal(count - 1, PCQ_NAMES_OF_QUERY / 999);
+    /* What is taken away makes room. */
+    request_size = 0;
+    identify(&parts, 700, 0xFFFFFFFF, long_pattern(0));
+    validate(false, (const uint32_t[]){0});
+    identify(&parts, 700, 0xFFFFFFFF, "*y");
+    validate(true, (const uint32_t[]){0});
+}
+
 static DWORD everything(struct pcq_server *s)
 {
     struct pcq_query *q = NULL;
@@ -672,6 +703,7 @@ int main(void)
         TEST(many_unknown_instances_cost_one_sample),
         TEST(blocks_that_lie_change_nothing),
         TEST(a_client_has_so_many_queries),
+        TEST(names_of_a_query_are_bounded),
         TEST(memory_may_end_anywhere),
         TEST(ids_are_unique),
         TEST(ids_stay),
