@@ -77,8 +77,13 @@ static HRESULT check_output(const struct report_request *r)
         if (file_is_same(r->inputs.items[i], r->path) || (r->events && file_is_same(r->inputs.items[i], r->events)))
             return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time",
                              r->inputs.items[i]);
-    if (r->output && !r->yes && file_exists(r->path) && !cli_may_overwrite(r->path))
-        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is there already; -y overwrites it", r->path);
+    if (r->events && (text_equal_nocase(r->events, r->path) || file_is_same(r->events, r->path)))
+        return error_set(E_INVALIDARG, "%s: cannot be the report and all events at the same time", r->path);
+    const char *const asked[] = {r->output ? r->path : NULL, r->events};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked && !r->yes; i++)
+        if (asked[i] && file_exists(asked[i]) && !cli_may_overwrite(asked[i]))
+            return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is there already; -y overwrites it",
+                             asked[i]);
     return S_OK;
 }
 
@@ -127,8 +132,9 @@ static int tell(struct report_request *r)
         fprintf(stderr, "openpla " VERB ": %s\n", r->remarks.items[i]);
     if (!r->as_json)
         printf("%s\n", r->path);
-    else if (FAILED(show_json(r)))
-        return CLI_FAILED;
+    const HRESULT hr = r->as_json ? show_json(r) : S_OK;
+    if (FAILED(hr))
+        return cli_error(VERB, hr);
     return r->remarks.count ? CLI_REMARKS : CLI_DONE;
 }
 

@@ -9,8 +9,9 @@
 #define EVENT_JOIN_MOST_PAIRS 100000000u
 
 struct event_join;
-/* `memory`: bytes for the sort, and as many again for the events of one value. E_OUTOFMEMORY. */
-HRESULT event_join_create(size_t memory, struct event_join **out);
+/* `memory`: bytes for the sort, and as many again for the events of one value. `most`: pairs that are given.
+   E_OUTOFMEMORY. */
+HRESULT event_join_create(size_t memory, uint64_t most, struct event_join **out);
 void event_join_free(struct event_join *j); /* NULL is allowed */
 /* `side`: 0 or 1. Without a value the event has no partner. Errors: E_OUTOFMEMORY, those of scratch files. */
 HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_cell *value, const char *body,
@@ -18,8 +19,10 @@ HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_c
 
 /* The bodies of a pair, in the order of the sides. */
 typedef HRESULT event_join_take(void *context, const char *const bodies[2]);
-/* Gives all pairs. *left_out: events of one value that were too many for the memory, or pairs past
-   EVENT_JOIN_MOST_PAIRS. Errors: those of `take`, and as above. */
-HRESULT event_join_pairs(struct event_join *j, event_join_take *take, void *context, uint64_t *left_out);
+/* Gives all pairs. `go_on` is asked for each event that is looked at for a partner, as there may be many without one.
+   *left_out: events of one value that were too many for the memory, and pairs past the most. Errors: those of `take`
+   and `go_on`, and as above. */
+HRESULT event_join_pairs(struct event_join *j, event_join_take *take, HRESULT (*go_on)(void *context), void *context,
+                         uint64_t *left_out);
 
 #endif

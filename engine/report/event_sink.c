@@ -398,7 +398,10 @@ static HRESULT bring_together(struct event_sink *s, struct row_sort *by_group, s
         while (SUCCEEDED(hr) && more == S_OK && compare_group(&sub, &row) < 0 && SUCCEEDED(hr = go_on(s)))
             more = row_sort_next(s->subs, &sub);
         for (; SUCCEEDED(hr) && more == S_OK && compare_group(&sub, &row) == 0; more = row_sort_next(s->subs, &sub)) {
+            hr = go_on(s);
             count++;
+            if (FAILED(hr))
+                break;
             if (count <= EVENT_SUB_ROWS)
                 hr = add_ranked(s, ranked, row.body, TAG_SUB_ROW, count, sub.body + sizeof(uint32_t),
                                 sub.body_size - sizeof(uint32_t));

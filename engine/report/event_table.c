@@ -25,7 +25,7 @@ struct source_fields {
 struct event_table {
     size_t memory;
     const struct schema_table *table;
-    struct texts *remarks;
+    struct texts *remarks, *notes;
     struct event_columns columns;
     struct source_fields *sources[EVENT_SOURCES];
     struct event_sink *sink;
@@ -102,18 +102,28 @@ static HRESULT order_join(struct event_table *t)
     for (size_t side = 0; side < 2; side++)
         c->sources[side] = (struct event_source){.said = &said->join[side]};
     c->source_count = 2;
-    return event_join_create(t->memory / 4, &t->join);
+    return event_join_create(t->memory / 4, EVENT_JOIN_MOST_PAIRS, &t->join);
 }
 
 /* ---- cells of events ---- */
 
-static HRESULT add_remark(struct event_table *t, char *what)
+static HRESULT add_to(struct texts *to, const struct event_table *t, char *what)
 {
     char *place = event_table_place(t->table);
-    const HRESULT hr = place && what ? texts_give(t->remarks, text_format("%s: %s", place, what)) : E_OUTOFMEMORY;
+    const HRESULT hr = place && what ? texts_give(to, text_format("%s: %s", place, what)) : E_OUTOFMEMORY;
     memory_free(place);
     memory_free(what);
     return hr;
+}
+
+static HRESULT add_remark(struct event_table *t, char *what)
+{
+    return add_to(t->remarks, t, what);
+}
+
+static HRESULT add_note(struct event_table *t, char *what)
+{
+    return add_to(t->notes, t, what);
 }
 
 static HRESULT tell_missing(struct event_table *t, size_t source, const struct dumped_event *e)
@@ -246,11 +256,20 @@ static HRESULT take_joined(struct event_table *t, const struct dumped_event *e)
     return hr;
 }
 
+static HRESULT go_on(void *context)
+{
+    struct event_table *t = context;
+    return report_is_stopped(t->totals, &t->asked)
+               ? error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "table %s: the report was stopped", t->table->name)
+               : S_OK;
+}
+
 static HRESULT take_pair(void *context, const char *const bodies[2])
 {
     struct event_table *t = context;
-    if (report_is_stopped(t->totals, &t->asked))
-        return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "table %s: the report was stopped", t->table->name);
+    const HRESULT hr = go_on(t);
+    if (FAILED(hr))
+        return hr;
     for (size_t i = 0; i < t->columns.count; i++)
         t->cells[i] = (struct event_cell){0};
     fill_from(t, bodies[0]);
@@ -383,6 +402,7 @@ static HRESULT table_event(void *table, struct report_event *e)
     return FAILED(hr) ? hr : S_OK;
 }
 
+/* Schemas are for more systems than the one that was traced: what it has not is no mistake. */
 static HRESULT tell_sources(struct event_table *t)
 {
     HRESULT hr = S_OK;
@@ -391,15 +411,14 @@ static HRESULT tell_sources(struct event_table *t)
         char guid[39];
         text_from_guid(&s->said->guid, guid);
         if (s->met == 0)
-            hr = add_remark(t, s->said->any_event
-                                   ? text_format("the traces have no event of %s", guid)
-                                   : text_format("the traces have no event %u of %s", (unsigned)s->said->id, guid));
+            hr = add_note(t, s->said->any_event
+                                 ? text_format("the traces have no event of %s", guid)
+                                 : text_format("the traces have no event %u of %s", (unsigned)s->said->id, guid));
         else if (s->of_another_version)
-            hr =
-                add_remark(t, text_format("%llu of %llu events %u of %s are not of version %u, but as version %u; they "
-                                          "count too",
-                                          (unsigned long long)s->of_another_version, (unsigned long long)s->met,
-                                          (unsigned)s->said->id, guid, (unsigned)s->said->version, s->other_version));
+            hr = add_note(t, text_format("%llu of %llu events %u of %s are not of version %u, but as version %u; they "
+                                         "count too",
+                                         (unsigned long long)s->of_another_version, (unsigned long long)s->met,
+                                         (unsigned)s->said->id, guid, (unsigned)s->said->version, s->other_version));
     }
     return hr;
 }
@@ -417,13 +436,13 @@ static HRESULT tell_transactions(struct event_table *t, uint64_t lost)
     const struct event_transaction_counts counts = event_transactions_counts(t->transactions);
     HRESULT hr = S_OK;
     if (counts.unfinished || counts.unbegun || counts.refused)
-        hr = add_remark(t, text_format("%llu transactions were not finished, %llu were not begun in the traces, %llu "
-                                       "were open beyond what memory holds; they are no rows",
-                                       (unsigned long long)counts.unfinished, (unsigned long long)counts.unbegun,
-                                       (unsigned long long)counts.refused));
+        hr = add_note(t, text_format("%llu transactions were not finished, %llu were not begun in the traces, %llu "
+                                     "were open beyond what memory holds; they are no rows",
+                                     (unsigned long long)counts.unfinished, (unsigned long long)counts.unbegun,
+                                     (unsigned long long)counts.refused));
     if (SUCCEEDED(hr) && lost)
-        hr = add_remark(t, text_format("the traces lost %llu events, so a row may be of a begin and a later end",
-                                       (unsigned long long)lost));
+        hr = add_note(t, text_format("the traces lost %llu events, so a row may be of a begin and a later end",
+                                     (unsigned long long)lost));
     return hr;
 }
 
@@ -433,7 +452,7 @@ static HRESULT table_write(void *table, const struct report_totals *totals, stru
     HRESULT hr = S_OK;
     t->totals = totals;
     if (t->join && !t->failed)
-        hr = event_join_pairs(t->join, take_pair, t, &t->left_out);
+        hr = event_join_pairs(t->join, take_pair, go_on, t, &t->left_out);
     event_join_free(t->join);
     t->join = NULL;
     if (FAILED(hr))
@@ -468,6 +487,7 @@ HRESULT event_table_create(const struct report_table_make *make, struct report_t
     t->memory = make->memory;
     t->table = make->table;
     t->remarks = make->remarks;
+    t->notes = make->notes;
     HRESULT hr = event_columns_make(make->table, &t->columns, make->remarks);
     if (hr == E_INVALIDARG) { /* costs this table alone */
         t->failed = text_copy(error_text(hr));

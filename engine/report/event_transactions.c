@@ -40,7 +40,7 @@ HRESULT event_transactions_create(size_t memory, struct event_transactions **out
 
 static void drop(struct event_transactions *t, struct thread *thread, size_t at)
 {
-    t->held -= thread->open[at].size + sizeof *thread->open;
+    t->held -= thread->open[at].size;
     memory_free(thread->open[at].body);
     memmove(thread->open + at, thread->open + at + 1, (thread->count - at - 1) * sizeof *thread->open);
     thread->count--;
@@ -106,14 +106,15 @@ HRESULT event_transactions_begin(struct event_transactions *t, const struct even
         return S_OK;
     }
     struct thread *thread = make(t, begin->thread);
-    char *copy =
-        thread && memory_grow((void **)&thread->open, &thread->capacity, thread->count + 1, sizeof *thread->open)
-            ? memory_copy(body, size)
-            : NULL;
+    const size_t before = thread ? thread->capacity : 0;
+    if (!thread || !memory_grow((void **)&thread->open, &thread->capacity, thread->count + 1, sizeof *thread->open))
+        return E_OUTOFMEMORY;
+    t->held += (thread->capacity - before) * sizeof *thread->open; /* a thread keeps its room when nothing is open */
+    char *copy = memory_copy(body, size);
     if (!copy)
         return E_OUTOFMEMORY;
     thread->open[thread->count++] = (struct open_one){*begin, copy, size};
-    t->held += size + sizeof *thread->open;
+    t->held += size;
     return S_OK;
 }
 

@@ -133,7 +133,11 @@ static HRESULT create_parts(struct making *m)
     const size_t memory = make->memory ? make->memory : REPORT_MEMORY;
     const unsigned level = make->level ? make->level : 1;
     HRESULT hr = S_OK;
-    if (m->inputs.logs.count)
+    if (make->events_output && !m->inputs.traces.count) {
+        char *text = text_format("%s: is not written, there is no trace", make->events_output);
+        hr = text ? texts_give(m->remarks, text) : E_OUTOFMEMORY;
+    }
+    if (SUCCEEDED(hr) && m->inputs.logs.count)
         hr = report_counters_create(&(struct report_counters_make){make->schema, level, memory / 2}, &m->counters);
     if (SUCCEEDED(hr) && m->inputs.traces.count) {
         static const struct trace_knowledge nothing;
@@ -142,7 +146,7 @@ static HRESULT create_parts(struct making *m)
                                                                .memory = memory / 2,
                                                                .known = make->known ? make->known : &nothing,
                                                                .events_output = make->events_output},
-                                  m->remarks, &m->events);
+                                  m->remarks, &m->notes, &m->events);
     }
     return hr;
 }
@@ -332,10 +336,13 @@ static HRESULT make_it(struct making *m)
     if (SUCCEEDED(hr))
         hr = tell(m);
     if (SUCCEEDED(hr))
-        hr = report_document_create(m->make->output, &(struct report_head){.name = s->name ? s->name : "report"}, &d);
+        hr = report_document_create(
+            m->make->output, &(struct report_head){.name = s->name ? s->name : "report", .base = m->make->base}, &d);
     if (FAILED(hr))
         return hr;
     hr = write_document(m, d);
+    if (SUCCEEDED(hr) && m->events)
+        hr = report_events_keep(m->events);
     if (SUCCEEDED(hr))
         return report_document_close(d);
     const struct error_kept why = error_keep(hr);

@@ -21,6 +21,7 @@ struct open_table {
 
 struct report_document {
     char *path, *draft; /* the document's; where it is until it is whole */
+    char *base;         /* NULL: anywhere */
     struct file *file;
     struct text_buffer text;
     struct error_kept failed; /* hr: what went wrong first */
@@ -60,6 +61,16 @@ static void add_attribute(struct text_buffer *b, const char *name, const char *t
         xml_add_attribute(b, name, text);
 }
 
+static void free_document(struct report_document *d)
+{
+    file_close(d->file);
+    text_buffer_free(&d->text);
+    memory_free(d->path);
+    memory_free(d->draft);
+    memory_free(d->base);
+    memory_free(d);
+}
+
 HRESULT report_document_create(const char *path, const struct report_head *head, struct report_document **out)
 {
     struct report_document *d = memory_zero(1, sizeof *d);
@@ -68,11 +79,12 @@ HRESULT report_document_create(const char *path, const struct report_head *head,
         return E_OUTOFMEMORY;
     d->path = text_copy(path);
     d->draft = text_format("%s.new", path);
-    HRESULT hr = d->path && d->draft ? file_open(d->draft, FILE_REPLACE, &d->file) : E_OUTOFMEMORY;
+    d->base = head->base ? text_copy(head->base) : NULL;
+    HRESULT hr = !d->path || !d->draft || (head->base && !d->base) ? E_OUTOFMEMORY
+                 : d->base ? file_open_below(d->base, d->draft, FILE_REPLACE, &d->file)
+                           : file_open(d->draft, FILE_REPLACE, &d->file);
     if (FAILED(hr)) {
-        memory_free(d->path);
-        memory_free(d->draft);
-        memory_free(d);
+        free_document(d);
         return hr;
     }
     text_buffer_add(&d->text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Report");
@@ -85,13 +97,17 @@ HRESULT report_document_create(const char *path, const struct report_head *head,
 void report_fact(struct report_document *d, const char *name, const char *text, const char *units)
 {
     struct text_buffer *b = &d->text;
+    if (!text) {
+        fail(d, E_OUTOFMEMORY);
+        return;
+    }
     text_buffer_add(b, d->facts_open ? "" : " <Header>\n");
     d->facts_open = true;
     text_buffer_add(b, "  <Data");
     xml_add_attribute(b, "name", name);
     add_attribute(b, "units", units);
     text_buffer_add(b, ">");
-    xml_add_escaped(b, text ? text : "", false);
+    xml_add_escaped(b, text, false);
     text_buffer_add(b, "</Data>\n");
 }
 
@@ -334,22 +350,14 @@ HRESULT report_document_status(const struct report_document *d)
     return d->text.failed && SUCCEEDED(d->failed.hr) ? E_OUTOFMEMORY : d->failed.hr;
 }
 
-static void free_document(struct report_document *d)
-{
-    file_close(d->file);
-    text_buffer_free(&d->text);
-    memory_free(d->path);
-    memory_free(d->draft);
-    memory_free(d);
-}
-
 void report_document_drop(struct report_document *d)
 {
     if (!d)
         return;
     file_close(d->file);
     d->file = NULL;
-    (void)file_delete(d->draft); /* what cannot be taken away is overwritten by the next one */
+    (void)(d->base ? file_delete_below(d->base, d->draft)
+                   : file_delete(d->draft)); /* what cannot be taken away is overwritten by the next one */
     free_document(d);
 }
 

@@ -15,6 +15,7 @@ struct report_document;
 /* Texts may be NULL where they are absent; all borrowed, a table's until its end. */
 struct report_head {
     const char *name, *version;
+    const char *base; /* the file lies below it, wherever links lead (file_open_below); NULL: anywhere */
 };
 struct report_column_head {
     const char *name; /* of the Data of the rows; a title, or the ID of a string */
@@ -37,6 +38,7 @@ struct report_table_head {
    failure of the disk or of memory is lost, and report_document_close tells that. */
 HRESULT report_document_create(const char *path, const struct report_head *head, struct report_document **out);
 /* In this order: facts; sections with their tables; strings. */
+/* `text` NULL: there was no memory to make it. */
 void report_fact(struct report_document *d, const char *name, const char *text, const char *units);
 /* A section without a table is left out. */
 void report_section_begin(struct report_document *d, const char *name, const char *key, const char *note);

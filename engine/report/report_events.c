@@ -20,6 +20,7 @@ struct report_events {
     struct event_dump *dump;
     struct file *file; /* of the dump, which has its name when it is whole */
     char *draft;
+    bool dumped; /* the draft is whole, and has not its name yet */
     uint64_t events;
     int64_t first, last;
     uint64_t since_asked; /* events since `seen` was asked */
@@ -56,7 +57,7 @@ static HRESULT count_tables(const struct report_events *e, size_t *count)
     return S_OK;
 }
 
-static HRESULT create_tables(struct report_events *e, struct texts *remarks)
+static HRESULT create_tables(struct report_events *e, struct texts *remarks, struct texts *notes)
 {
     size_t count;
     HRESULT hr = count_tables(e, &count);
@@ -71,7 +72,7 @@ static HRESULT create_tables(struct report_events *e, struct texts *remarks)
                 continue;
             struct table_of *to = &e->tables[e->count];
             hr = event_table_create(
-                &(struct report_table_make){e->make.schema, section, table, e->make.memory / count, remarks},
+                &(struct report_table_make){e->make.schema, section, table, e->make.memory / count, remarks, notes},
                 &to->table);
             if (FAILED(hr))
                 return hr;
@@ -108,10 +109,19 @@ static HRESULT close_dump(struct report_events *e)
     e->dump = NULL;
     file_close(e->file);
     e->file = NULL;
-    return SUCCEEDED(hr) ? file_rename(e->draft, e->make.events_output) : hr;
+    e->dumped = SUCCEEDED(hr);
+    return hr;
 }
 
-HRESULT report_events_create(const struct report_events_make *make, struct texts *remarks, struct report_events **out)
+HRESULT report_events_keep(struct report_events *e)
+{
+    HRESULT hr = e->dumped ? file_rename(e->draft, e->make.events_output) : S_OK;
+    e->dumped &= FAILED(hr);
+    return hr;
+}
+
+HRESULT report_events_create(const struct report_events_make *make, struct texts *remarks, struct texts *notes,
+                             struct report_events **out)
 {
     struct report_events *e = memory_zero(1, sizeof *e);
     *out = NULL;
@@ -120,7 +130,7 @@ HRESULT report_events_create(const struct report_events_make *make, struct texts
     e->make = *make;
     HRESULT hr = trace_schemas_open(make->known, &e->schemas);
     if (SUCCEEDED(hr))
-        hr = create_tables(e, remarks);
+        hr = create_tables(e, remarks, notes);
     if (SUCCEEDED(hr))
         hr = open_dump(e);
     if (FAILED(hr))
@@ -203,8 +213,9 @@ void report_events_free(struct report_events *e)
     if (e->file) {
         (void)event_dump_close(e->dump);
         file_close(e->file);
-        (void)file_delete(e->draft);
     }
+    if (e->file || e->dumped)
+        (void)file_delete(e->draft);
     memory_free(e->draft);
     memory_free(e->tables);
     trace_schemas_close(&e->schemas);

@@ -14,8 +14,9 @@ struct report_events_make {
     const struct trace_knowledge *known;
     const char *events_output; /* all events as XML go to this file; NULL: nowhere */
 };
-/* `remarks` gets what users must know of tables, until the end. */
-HRESULT report_events_create(const struct report_events_make *make, struct texts *remarks, struct report_events **out);
+/* `remarks` and `notes` get what report_tables.h says, until the end. */
+HRESULT report_events_create(const struct report_events_make *make, struct texts *remarks, struct texts *notes,
+                             struct report_events **out);
 /* `seen` is told the bytes that are read, often; false ends the reading with ERROR_CANCELLED's HRESULT. */
 HRESULT report_events_read(struct report_events *e, struct trace_inputs *traces,
                            bool (*seen)(void *context, uint64_t done), void *context);
@@ -23,6 +24,8 @@ HRESULT report_events_read(struct report_events *e, struct trace_inputs *traces,
 void report_events_totals(const struct report_events *e, struct report_totals *totals);
 HRESULT report_events_write(struct report_events *e, const struct schema_table *table,
                             const struct report_totals *totals, struct report_document *to);
+/* What `events_output` says is there from now on; without it that file is as it was. */
+HRESULT report_events_keep(struct report_events *e);
 void report_events_free(struct report_events *e); /* NULL is allowed */
 
 #endif

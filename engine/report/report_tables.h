@@ -32,7 +32,8 @@ struct report_table_make {
     const struct schema_section *section;
     const struct schema_table *table;
     size_t memory;         /* bytes that the table may keep; what is more goes to a file in disk */
-    struct texts *remarks; /* of the report: what a user must know of how the table was made */
+    struct texts *remarks; /* of the report: what is wrong with the table, or not in it */
+    struct texts *notes;   /* of the report: what the traces have not, which is no mistake of the schema */
 };
 
 /* An event of the pass. What is known of it is looked up when the first table wants it. */

@@ -60,7 +60,9 @@ static HRESULT read_field(struct schema_reading *r, xmlNodePtr e, enum schema_ty
         return hr;
     uint64_t number = 0;
     text_to_guid(guid, &out->guid); /* it was checked */
-    out->any_event = !strcmp(id, "*") || !text_to_u64(id, &number);
+    out->any_event = !strcmp(id, "*");
+    if (!out->any_event)
+        text_to_u64(id, &number); /* it was checked */
     out->id = (uint32_t)number;
     out->version = (uint32_t)version;
     out->aggregate = (enum schema_aggregate)(word + 1);

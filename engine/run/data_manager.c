@@ -85,10 +85,25 @@ static HRESULT note(const struct managed *m, const char *folder, HRESULT hr)
     return issues_add(m->errors, hr, folder, why.text);
 }
 
-/* A folder's failure is an item; what is returned ends the whole call. S_FALSE: there is nothing in it for a report. */
-static HRESULT manage_folder(const struct managed *m, const char *folder)
+/* Asked before each folder: a run may begin while reports of others are made. */
+static HRESULT find_running(struct managed *m)
 {
-    HRESULT hr;
+    struct run_state state;
+    memory_free(m->running);
+    m->running = NULL;
+    HRESULT hr = run_query(m->space, m->name, &state);
+    if (FAILED(hr) || state.phase == PHASE_STOPPED)
+        return hr;
+    m->running = text_copy(state.location);
+    return m->running ? S_OK : E_OUTOFMEMORY;
+}
+
+/* A folder's failure is an item; what is returned ends the whole call. S_FALSE: there is nothing in it for a report. */
+static HRESULT manage_folder(struct managed *m, const char *folder)
+{
+    HRESULT hr = find_running(m);
+    if (FAILED(hr))
+        return hr;
     if (m->running && file_is_same(m->running, folder))
         hr = error_set(PLA_E_DCS_IN_USE, "the run that writes to this folder has not ended");
     else
@@ -103,7 +118,7 @@ static HRESULT manage_folder(const struct managed *m, const char *folder)
     return noted;
 }
 
-static HRESULT manage_all(const struct managed *m)
+static HRESULT manage_all(struct managed *m)
 {
     struct texts names = {0};
     /* A set without folders of its own writes into RootPath itself. */
@@ -120,7 +135,7 @@ static HRESULT manage_all(const struct managed *m)
 }
 
 /* `folder` is a client's. */
-static HRESULT manage_one(const struct managed *m, const char *folder)
+static HRESULT manage_one(struct managed *m, const char *folder)
 {
     const char *names = path_names_behind(m->root, folder);
     names = names ? names : folder;
@@ -174,16 +189,6 @@ static HRESULT load_set(const struct caller *caller, struct managed *m)
     return FAILED(hr) ? definition_name_file(hr, m->space, m->name) : m->root ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT find_running(struct managed *m)
-{
-    struct run_state state;
-    HRESULT hr = run_query(m->space, m->name, &state);
-    if (FAILED(hr) || state.phase == PHASE_STOPPED)
-        return hr;
-    m->running = text_copy(state.location);
-    return m->running ? S_OK : E_OUTOFMEMORY;
-}
-
 HRESULT data_manager_run(const struct caller *caller, const char *space, const char *name, uint32_t steps,
                          const char *folder, struct object *errors)
 {
@@ -193,8 +198,6 @@ HRESULT data_manager_run(const struct caller *caller, const char *space, const c
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "Run: Steps 0x%X: %s", (unsigned)steps, not_done);
     if (SUCCEEDED(hr))
         hr = load_set(caller, &m);
-    if (SUCCEEDED(hr))
-        hr = find_running(&m);
     if (SUCCEEDED(hr))
         hr = folder && *folder ? manage_one(&m, folder) : manage_all(&m);
     memory_free(m.running);

@@ -162,9 +162,9 @@ static void finish(struct run *r)
         r->failure = error_keep(closed);
     write_last_record(r, S_OK, NULL);
     if (r->ended) {
-        run_move(r, STEP_COMPILE);
-        if (run_is_managed(r) && FAILED(held_add_report(&r->set, location)))
+        if (location && run_is_managed(r) && FAILED(held_add_report(&r->set, location)))
             error_clear(); /* then nobody will tell of a host that is killed */
+        run_move(r, STEP_COMPILE);
         ended_segments_wait(r->ended);
         held_clear(&r->set);
         if (run_take_ended(r))

@@ -6,6 +6,7 @@
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/report/report.h"
+#include "engine/report/report_configuration.h"
 #include "engine/report/schema_files.h"
 #include "engine/run/data_manager.h"
 #include "engine/run/settings.h"
@@ -43,6 +44,17 @@ static HRESULT file_below(const struct run_report *what, const char *name, char 
                          fault ? fault : "it is the name of a log");
     *out = path_join(what->folder, name);
     return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+/* So is what a configuration collector wrote. The folder is one that may be looked into. */
+static HRESULT check_replaced(const char *path)
+{
+    char *computer = NULL;
+    HRESULT hr = file_exists(path) ? report_configuration_is(path, &computer) : S_FALSE;
+    memory_free(computer);
+    return hr == S_OK ? error_set(E_INVALIDARG, "RuleTargetFileName: \"%s\": it is a configuration that was collected",
+                                  path_name(path))
+                      : hr;
 }
 
 static HRESULT add_schema(const struct data_manager *m, struct report_schema *s)
@@ -89,6 +101,7 @@ static HRESULT make(const struct run_report *what, struct limit *limit, const ch
         hr = report_make(&(struct report_make){.inputs = &inputs,
                                                .schema = &schema,
                                                .output = path,
+                                               .base = what->root,
                                                .set = what->name,
                                                .stop = is_over,
                                                .context = limit},
@@ -110,6 +123,8 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
         hr = file_below(what, m->RuleTargetFileName[0] ? m->RuleTargetFileName : REPORT_FILE_NAME, path);
     if (SUCCEEDED(hr)) /* it is there: this asks where it lies */
         hr = folder_create_below(what->root, what->folder);
+    if (SUCCEEDED(hr))
+        hr = check_replaced(*path);
     if (SUCCEEDED(hr))
         hr = make(what, &limit, *path, remarks);
     if (FAILED(hr) && is_over(&limit))

@@ -14,8 +14,8 @@ struct run_report {
 };
 /* Writes the report, in place of one that is there, and nothing of it if that fails. *path, from memory_alloc, is the
    report's file; what the user must know of the logs and the schema is added to `remarks`. S_FALSE: there are no logs.
-   E_INVALIDARG: RuleTargetFileName is a log's name; HRESULT of ERROR_BAD_PATHNAME: a link leads outside; of
-   ERROR_TIMEOUT; what report_make says. */
+   E_INVALIDARG: RuleTargetFileName is the name of a log or of a collected configuration; HRESULT of ERROR_BAD_PATHNAME:
+   a link leads outside; of ERROR_TIMEOUT; what report_make says. */
 HRESULT run_report_make(const struct run_report *what, char **path, struct texts *remarks);
 
 #endif

@@ -118,6 +118,20 @@ def files_and_the_general_schema():
     report(0, "run", "-schema", "schema.xml", "-events", "all.xml", "-o", "third.xml")
     with open("all.xml", encoding="utf-8") as f:
         check(f.read().count("<EventData") >= 500, "all events")
+    # What is there stays without -y, one file is not both, and without traces none comes.
+    write("kept.xml", "mine")
+    report(1, "run", "-schema", "schema.xml", "-events", "kept.xml", "-o", "fifth.xml")
+    with open("kept.xml", encoding="utf-8") as f:
+        check(f.read() == "mine", "a file that was there")
+    _, said = report(1, "run", "-schema", "schema.xml", "-events", "both.xml", "-o", "both.xml")
+    check("at the same time" in said and not os.path.exists("both.xml"), "one file for both", said)
+    _, said = report(3, "run/a.csv", "-events", "none.xml", "-o", "fifth.xml")
+    check("none.xml: is not written" in said and not os.path.exists("none.xml"), "events without traces", said)
+    # A schema may ask for events that this system has not: it is told in the report, and nothing is wrong.
+    write("more.xml", SCHEMA.replace('payloadId="*"', 'payloadId="77"'))
+    report(0, "run", "-schema", "more.xml", "-o", "sixth.xml")
+    rows = table(xml.parse("sixth.xml").getroot(), "remarks")
+    check(any("the traces have no event 77" in r["remark"] for r in rows), "events that are not there", rows)
 
 
 def what_is_wrong_is_told():

@@ -11,3 +11,5 @@ openpla_test(test_event_groups ${CMAKE_CURRENT_LIST_DIR}/test_event_groups.c LIN
 target_link_options(test_event_groups PRIVATE -Wl,--wrap=file_write)
 openpla_test(test_event_table ${CMAKE_CURRENT_LIST_DIR}/test_event_table.c ${CMAKE_CURRENT_LIST_DIR}/report_lines.c
   LINK openpla_report)
+openpla_test(test_event_join ${CMAKE_CURRENT_LIST_DIR}/test_event_join.c LINK openpla_report)
+target_link_options(test_event_join PRIVATE -Wl,--wrap=file_write)

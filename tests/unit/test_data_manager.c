@@ -8,6 +8,7 @@
 #include "engine/run/sets.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
+#include "scratch_link.h"
 
 #include <string.h>
 
@@ -132,7 +133,6 @@ static void a_host_that_is_killed_meanwhile(void **state)
     assert_int_equal(run_start(SPACE, "killed", true), S_OK);
     assert_int_equal(run_stop(SPACE, "killed", false), S_OK);
     struct run_state s = fixture_await("killed", RUN_COMPILING, 60000);
-    fixture_sleep(300); /* its host writes down what it does once it is there */
     fixture_kill(s.process_id);
     scratch_environment("TEST_REPORTS_AFTER", "");
     fixture_await("killed", RUN_STOPPED, 60000);
@@ -224,6 +224,41 @@ static void the_running_folder_is_left(void **state)
     object_release(set);
     memory_free(first);
     memory_free(second);
+    memory_free(root);
+}
+
+/* Whoever may write to the folder has no file outside overwritten, and no configuration is lost to the report. */
+static void a_report_replaces_nothing_else(void **state)
+{
+    (void)state;
+    static const char collected[] = "<Report name='configuration' version='1'/>";
+    char *root = fixture_folder("links"), *folder = path_join(root, "run000001"), *outside = path_join(root, "victim"),
+         *path = path_join(folder, "mine.xml");
+    fixture_commit("links", folder, MANAGED("<RuleTargetFileName>mine.xml</RuleTargetFileName>"),
+                   CSV_EACH_SECOND "<LogOverwrite>-1</LogOverwrite>" ONE_COUNTER);
+    assert_int_equal(folder_create(folder), S_OK);
+    assert_int_equal(file_store(outside, "victim", 6), S_OK);
+    scratch_link(folder, "mine.xml.new", "../victim", false);
+    run_once("links");
+    struct run_record record = fixture_record("links");
+    assert_int_equal(record.last_result, HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME));
+    run_record_free(&record);
+    assert_true(holds(root, "victim", "victim"));
+    assert_false(is_there(folder, "mine.xml"));
+    scratch_unlink(folder, "mine.xml.new");
+    assert_int_equal(file_store(path, collected, sizeof collected - 1), S_OK);
+    run_once("links");
+    record = fixture_record("links");
+    assert_int_equal(record.last_result, E_INVALIDARG);
+    assert_non_null(strstr(record.last_message, "mine.xml"));
+    run_record_free(&record);
+    assert_true(holds(folder, "mine.xml", collected));
+    assert_int_equal(file_delete(path), S_OK);
+    run_once("links");
+    assert_true(holds(folder, "mine.xml", "Processes"));
+    memory_free(path);
+    memory_free(outside);
+    memory_free(folder);
     memory_free(root);
 }
 
@@ -339,6 +374,7 @@ int main(void)
         cmocka_unit_test(a_host_that_is_killed_meanwhile),
         cmocka_unit_test(run_makes_reports_of_old_folders),
         cmocka_unit_test(the_running_folder_is_left),
+        cmocka_unit_test(a_report_replaces_nothing_else),
         cmocka_unit_test(who_may_not_start_it_is_refused),
         cmocka_unit_test(a_report_has_its_time),
         cmocka_unit_test(without_memory_no_half_report_is_left),
