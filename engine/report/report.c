@@ -145,7 +145,8 @@ static HRESULT create_parts(struct making *m)
                                                                .level = level,
                                                                .memory = memory / 2,
                                                                .known = make->known ? make->known : &nothing,
-                                                               .events_output = make->events_output},
+                                                               .events_output = make->events_output,
+                                                               .base = make->base},
                                   m->remarks, &m->notes, &m->events);
     }
     return hr;

@@ -15,7 +15,7 @@ struct report_make {
     const struct texts *inputs;          /* files; report_find_inputs finds those of a folder */
     const struct report_schema *schema;  /* ordered */
     const char *output;                  /* the document */
-    const char *base;                    /* as struct report_head has it; NULL: the document may lie anywhere */
+    const char *base;                    /* as struct report_head has it; NULL: document and events may lie anywhere */
     const char *events_output;           /* EventsFileName: all events as XML; NULL: not wanted */
     const char *set, *computer;          /* for its header; NULL: as the inputs say it */
     const char *language;                /* of its texts; NULL: that without a name, or English */

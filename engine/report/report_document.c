@@ -6,6 +6,7 @@
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/report/plain_number.h"
+#include "engine/report/report_draft.h"
 #include "engine/xml/xml_text.h"
 
 #include <stdio.h>
@@ -81,8 +82,7 @@ HRESULT report_document_create(const char *path, const struct report_head *head,
     d->draft = text_format("%s.new", path);
     d->base = head->base ? text_copy(head->base) : NULL;
     HRESULT hr = !d->path || !d->draft || (head->base && !d->base) ? E_OUTOFMEMORY
-                 : d->base ? file_open_below(d->base, d->draft, FILE_REPLACE, &d->file)
-                           : file_open(d->draft, FILE_REPLACE, &d->file);
+                                                                   : report_draft_open(d->base, d->draft, &d->file);
     if (FAILED(hr)) {
         free_document(d);
         return hr;
@@ -356,8 +356,7 @@ void report_document_drop(struct report_document *d)
         return;
     file_close(d->file);
     d->file = NULL;
-    (void)(d->base ? file_delete_below(d->base, d->draft)
-                   : file_delete(d->draft)); /* what cannot be taken away is overwritten by the next one */
+    report_draft_drop(d->base, d->draft);
     free_document(d);
 }
 

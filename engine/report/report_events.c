@@ -2,8 +2,8 @@
 /* Traces read once, every event given to every table. */
 #include "engine/report/report_events.h"
 
-#include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/report/report_draft.h"
 
 #include <string.h>
 
@@ -95,7 +95,7 @@ static HRESULT open_dump(struct report_events *e)
     if (!e->make.events_output)
         return S_OK;
     e->draft = text_format("%s.new", e->make.events_output);
-    HRESULT hr = e->draft ? file_open(e->draft, FILE_REPLACE, &e->file) : E_OUTOFMEMORY;
+    HRESULT hr = e->draft ? report_draft_open(e->make.base, e->draft, &e->file) : E_OUTOFMEMORY;
     const struct event_dump_options options = {
         .form = EVENT_DUMP_XML, .encoding = EVENT_DUMP_UTF8, .lenient = true, .write = write_dump, .context = e};
     return SUCCEEDED(hr) ? event_dump_create(&options, &e->dump) : hr;
@@ -215,7 +215,7 @@ void report_events_free(struct report_events *e)
         file_close(e->file);
     }
     if (e->file || e->dumped)
-        (void)file_delete(e->draft);
+        report_draft_drop(e->make.base, e->draft);
     memory_free(e->draft);
     memory_free(e->tables);
     trace_schemas_close(&e->schemas);

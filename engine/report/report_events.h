@@ -13,6 +13,7 @@ struct report_events_make {
     size_t memory;                      /* bytes that all tables may keep */
     const struct trace_knowledge *known;
     const char *events_output; /* all events as XML go to this file; NULL: nowhere */
+    const char *base;          /* of it, as report_draft.h has it */
 };
 /* `remarks` and `notes` get what report_tables.h says, until the end. */
 HRESULT report_events_create(const struct report_events_make *make, struct texts *remarks, struct texts *notes,

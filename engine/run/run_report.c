@@ -36,23 +36,23 @@ static bool names_a_log(const char *name)
     return false;
 }
 
-static HRESULT file_below(const struct run_report *what, const char *name, char **out)
+/* Where a file of a data manager's property goes. */
+static HRESULT file_below(const struct run_report *what, const char *property, const char *name, char **out)
 {
     const char *fault = path_names_fault(name);
     if (fault || names_a_log(name))
-        return error_set(E_INVALIDARG, "RuleTargetFileName: \"%s\": %s", name,
-                         fault ? fault : "it is the name of a log");
+        return error_set(E_INVALIDARG, "%s: \"%s\": %s", property, name, fault ? fault : "it is the name of a log");
     *out = path_join(what->folder, name);
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
 /* So is what a configuration collector wrote. The folder is one that may be looked into. */
-static HRESULT check_replaced(const char *path)
+static HRESULT check_replaced(const char *property, const char *path)
 {
     char *computer = NULL;
     HRESULT hr = file_exists(path) ? report_configuration_is(path, &computer) : S_FALSE;
     memory_free(computer);
-    return hr == S_OK ? error_set(E_INVALIDARG, "RuleTargetFileName: \"%s\": it is a configuration that was collected",
+    return hr == S_OK ? error_set(E_INVALIDARG, "%s: \"%s\": it is a configuration that was collected", property,
                                   path_name(path))
                       : hr;
 }
@@ -88,11 +88,27 @@ static HRESULT find_inputs(const struct run_report *what, const char *path, stru
     return hr;
 }
 
+/* MS-PLA 3.2.4.2: EventsFileName, beside the report. NULL where there is to be none. */
+static HRESULT find_events_file(const struct run_report *what, const char *report, char **out)
+{
+    const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
+    *out = NULL;
+    if (!m->EventsFileName[0])
+        return S_OK;
+    HRESULT hr = file_below(what, "EventsFileName", m->EventsFileName, out);
+    if (SUCCEEDED(hr) && text_equal_nocase(*out, report))
+        hr = error_set(E_INVALIDARG, "EventsFileName: \"%s\": it is the name of the report", m->EventsFileName);
+    return SUCCEEDED(hr) ? check_replaced("EventsFileName", *out) : hr;
+}
+
 static HRESULT make(const struct run_report *what, struct limit *limit, const char *path, struct texts *remarks)
 {
     struct report_schema schema = {0};
     struct texts inputs = {0};
-    HRESULT hr = find_inputs(what, path, &inputs);
+    char *events;
+    HRESULT hr = find_events_file(what, path, &events);
+    if (SUCCEEDED(hr))
+        hr = find_inputs(what, path, &inputs);
     if (SUCCEEDED(hr) && !inputs.count)
         hr = REPORT_NO_DATA;
     if (SUCCEEDED(hr))
@@ -102,12 +118,14 @@ static HRESULT make(const struct run_report *what, struct limit *limit, const ch
                                                .schema = &schema,
                                                .output = path,
                                                .base = what->root,
+                                               .events_output = events,
                                                .set = what->name,
                                                .stop = is_over,
                                                .context = limit},
                          remarks);
     report_schema_free(&schema);
     texts_free(&inputs);
+    memory_free(events);
     return hr;
 }
 
@@ -120,11 +138,12 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
     if (SUCCEEDED(hr) && !limit.seconds)
         limit.seconds = REPORT_TIMEOUT_USUAL;
     if (SUCCEEDED(hr))
-        hr = file_below(what, m->RuleTargetFileName[0] ? m->RuleTargetFileName : REPORT_FILE_NAME, path);
+        hr = file_below(what, "RuleTargetFileName", m->RuleTargetFileName[0] ? m->RuleTargetFileName : REPORT_FILE_NAME,
+                        path);
     if (SUCCEEDED(hr)) /* it is there: this asks where it lies */
         hr = folder_create_below(what->root, what->folder);
     if (SUCCEEDED(hr))
-        hr = check_replaced(*path);
+        hr = check_replaced("RuleTargetFileName", *path);
     if (SUCCEEDED(hr))
         hr = make(what, &limit, *path, remarks);
     if (FAILED(hr) && is_over(&limit))

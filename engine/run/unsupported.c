@@ -8,7 +8,6 @@ HRESULT unsupported_validate(struct object *o, struct object *issues)
 {
     static const char frees[] = "this version removes nothing, whatever a set's folders hold";
     static const char html[] = "this version makes no HTML of the report";
-    static const char events[] = "this version writes no file of all events";
     static const char rules[] = "this version applies no rules to the report";
     static const char actions[] = "this version does nothing with old folders";
     const struct data_collector_set *set = (const struct data_collector_set *)o;
@@ -22,7 +21,6 @@ HRESULT unsupported_validate(struct object *o, struct object *issues)
         {on && m->MaxSize, PLA_S_PROPERTY_IGNORED, "DataManager/MaxSize", frees},
         {after && m->MaxFolderCount, PLA_S_PROPERTY_IGNORED, "DataManager/MaxFolderCount", frees},
         {on, PLA_S_PROPERTY_IGNORED, "DataManager/ReportFileName", html},
-        {on && m->EventsFileName[0], PLA_S_PROPERTY_IGNORED, "DataManager/EventsFileName", events},
         {on && acts, PLA_S_PROPERTY_IGNORED, "DataManager/FolderActions", actions},
         {on && m->Rules[0], PLA_S_PROPERTY_IGNORED, "DataManager/Rules", rules},
     };

@@ -107,6 +107,9 @@ def load(seconds):
                 "average": str((EVENTS + 1) / 2)}], f"what was sold: {rows(report, 'Table[@name=' + repr('sales') + ']')}")
         providers = {row["provider"]: row["count"] for row in rows(report, "Table[@name='eventsByProvider']")}
         check(providers.get("Example.Shop") == str(EVENTS), f"events by provider: {providers}")
+        with open(os.path.join(root, "run", "events.xml"), encoding="utf-8") as file:
+            written = len(re.findall(r"Guid=\"\{7d4c9e11-52a0-4e5b-8c1f-6a2b0d9e3f77\}\"", file.read(), re.I))
+        check(written == EVENTS, f"EventsFileName has each event: {written}")
         keys = [row for row in rows(report) if row.get("name", "").lower() == "currentversion"]
         check(keys, "the configuration's registry values are in the report")
     return count

@@ -31,6 +31,7 @@ If action = "start" Then
     dataSet.DataCollectors.Add collector
     Check "the configuration"
     dataSet.DataManager.Enabled = True
+    dataSet.DataManager.EventsFileName = "events.xml"
     dataSet.DataManager.ReportSchema = "<Report name=""load"" version=""1"">" & _
         "<Import file=""%systemroot%\pla\reports\Report.General.xml""/>" & _
         "<Sections><Section name=""shop"" key=""5""><EventTable name=""sales"">" & _

@@ -227,6 +227,31 @@ static void the_running_folder_is_left(void **state)
     memory_free(root);
 }
 
+/* The file of all events takes no other file's name. Without a trace there is none, which is no failure. */
+static void the_events_have_a_file_of_their_own(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        HRESULT result;
+    } cases[] = {{"report.xml", E_INVALIDARG}, {"log.csv", E_INVALIDARG}, {"events.xml", S_OK}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *root = fixture_folder("events"),
+             *manager = text_format(
+                 "<DataManager><Enabled>-1</Enabled><EventsFileName>%s</EventsFileName></DataManager>", cases[i].name);
+        fixture_commit("events", root, manager, CSV_EACH_SECOND "<LogOverwrite>-1</LogOverwrite>" ONE_COUNTER);
+        run_once("events");
+        struct run_record record = fixture_record("events");
+        assert_int_equal(record.last_result, cases[i].result);
+        assert_true(SUCCEEDED(cases[i].result) || strstr(record.last_message, "EventsFileName"));
+        run_record_free(&record);
+        assert_int_equal(is_there(root, "report.xml"), SUCCEEDED(cases[i].result));
+        assert_false(is_there(root, "events.xml"));
+        memory_free(manager);
+        memory_free(root);
+    }
+}
+
 /* Whoever may write to the folder has no file outside overwritten, and no configuration is lost to the report. */
 static void a_report_replaces_nothing_else(void **state)
 {
@@ -374,6 +399,7 @@ int main(void)
         cmocka_unit_test(a_host_that_is_killed_meanwhile),
         cmocka_unit_test(run_makes_reports_of_old_folders),
         cmocka_unit_test(the_running_folder_is_left),
+        cmocka_unit_test(the_events_have_a_file_of_their_own),
         cmocka_unit_test(a_report_replaces_nothing_else),
         cmocka_unit_test(who_may_not_start_it_is_refused),
         cmocka_unit_test(a_report_has_its_time),
