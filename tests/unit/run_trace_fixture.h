@@ -128,6 +128,16 @@ static inline ULONG ask(const char *name, ULONG code)
     return ControlTraceW(0, units, &b.p, code);
 }
 
+/* Of a session that runs, since it began. */
+static inline ULONG buffers_written(const char *name)
+{
+    struct block b = block_of(0, NULL);
+    WCHAR units[200];
+    wide(name, units);
+    assert_int_equal(ControlTraceW(0, units, &b.p, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
+    return b.p.BuffersWritten;
+}
+
 static inline void check_message(const char *name, const char *part)
 {
     struct run_record record = fixture_record(name);
