@@ -155,7 +155,7 @@ static HRESULT read_catalog(struct blg_reader *r)
 {
     const uint8_t *data = r->records.record.data;
     const size_t size = r->records.record.size;
-    if (r->catalog_size == size && memcmp(r->catalog, data, size) == 0) {
+    if (size && r->catalog_size == size && memcmp(r->catalog, data, size) == 0) {
         memcpy(r->instance, r->records.record.instance, sizeof r->instance);
         return S_OK; /* the same again, after a seek or an append */
     }
