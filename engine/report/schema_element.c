@@ -2,27 +2,22 @@
 /* An element of a report schema held against the grammar, and its attributes. */
 #include "engine/os/memory.h"
 #include "engine/report/schema_reading.h"
+#include "engine/xml/xml_fault.h"
 #include "engine/xml/xml_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_ERRORS = 200, SHOWN = 120 /* bytes of a value */ };
+enum { MOST_ERRORS = 200 };
 
 HRESULT schema_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
 {
-    char why[300], where[200] = "";
     va_list list;
     va_start(list, format);
-    vsnprintf(why, sizeof why, format, list);
+    HRESULT hr = xml_wrong(SCHEMA_INVALID, element, attribute, value, format, list);
     va_end(list);
-    if (value)
-        snprintf(where, sizeof where, " %s=\"%.*s\"", attribute, SHOWN, value);
-    else if (attribute)
-        snprintf(where, sizeof where, " %s", attribute);
-    return error_set(SCHEMA_INVALID, "line %ld: %.60s%s: %s", xmlGetLineNo(element), (const char *)element->name, where,
-                     why);
+    return hr;
 }
 
 static HRESULT note(struct texts *to, char *text)

@@ -2,29 +2,22 @@
 /* Attributes of an instrumentation manifest's elements. */
 #include "engine/os/memory.h"
 #include "engine/tdh/manifest_reader.h"
+#include "engine/xml/xml_fault.h"
 #include "engine/xml/xml_text.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #define EVENTS_NAMESPACE "http://schemas.microsoft.com/win/2004/08/events"
 #define WINDOWS_NAMES    "http://manifests.microsoft.com/win/2004/08/windows/events"
-#define SHOWN            120 /* bytes of a value */
 
 HRESULT manifest_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
 {
-    char why[400], where[200] = "";
     va_list list;
     va_start(list, format);
-    vsnprintf(why, sizeof why, format, list);
+    HRESULT hr = xml_wrong(MANIFEST_INVALID, element, attribute, value, format, list);
     va_end(list);
-    if (value)
-        snprintf(where, sizeof where, " %s=\"%.*s\"", attribute, SHOWN, value);
-    else if (attribute)
-        snprintf(where, sizeof where, " %s", attribute);
-    return error_set(MANIFEST_INVALID, "line %ld: %.60s%s: %s", xmlGetLineNo(element), (const char *)element->name,
-                     where, why);
+    return hr;
 }
 
 bool manifest_is(xmlNodePtr node, const char *name)
