@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Cabinets (MS-CAB): written of a folder's files, judged as a whole before anything is taken out, taken apart.
+   What is wrong with a cabinet itself, or cannot be put into one, is PLA_E_CABAPI_FAILURE, with a text that names the
+   cabinet, the entry and what is wrong; what a file or folder refuses is that call's own failure. */
+#ifndef OPENPLA_CABINET_H
+#define OPENPLA_CABINET_H
+
+#include "engine/os/text.h"
+
+#define CABINET_FILES_MAX 65535u
+#define CABINET_SIZE_MAX  0x7FFFFFFFu /* of the whole cabinet, bytes */
+#define CABINET_FILE_MAX  0x7FFF8000u /* of one file in it, bytes: 65,535 blocks of 32,768 */
+
+/* Told of the bytes that have been read or written of `whole`, at least once in a megabyte; may be all zeros. */
+struct cabinet_watch {
+    bool (*go_on)(void *user, uint64_t done, uint64_t whole); /* false: end with ERROR_CANCELLED's HRESULT */
+    void *user;
+};
+
+/* What belongs into a cabinet of that folder: names below it with '/', folders within it included, the report's
+   (report.*) first, then by name. Not in it: cabinets, our own unfinished ones, empty folders, what links lead to. A
+   folder that is 32 deep or has more than CABINET_FILES_MAX files is PLA_E_CABAPI_FAILURE. */
+HRESULT cabinet_list_folder(const char *folder, struct texts *names);
+
+/* Writes these files (names below `folder`, either separator) in their order as `output`: by cabinet.dll where there is
+   one, MSZIP on every host. It is written beside `output` as "~NAME.tmp", which a later call of the same `output`
+   replaces, read back, compared byte for byte with the files, flushed, and renamed over `output`. On failure what had
+   the name `output` is as it was. A file that is too large, that changed meanwhile, or a cabinet that would be larger
+   than 2 GB is PLA_E_CABAPI_FAILURE; so are no names at all. */
+HRESULT cabinet_write(const char *folder, const struct texts *names, const char *output,
+                      const struct cabinet_watch *watch);
+
+/* What a reader takes of an unknown cabinet; NULL where it is asked for: the most that the format holds, and 64 GiB. */
+struct cabinet_limits {
+    uint64_t bytes; /* of all files together */
+    uint32_t files;
+};
+struct cabinet_entry {
+    char *name;          /* UTF-8, with '/', judged: it names something below any folder on any host */
+    uint64_t size;       /* bytes */
+    int64_t written;     /* FILETIME, local time, in steps of 2 s; 0: the cabinet's is no time */
+    uint32_t attributes; /* FILE_TRAIT_ of engine/os/file_traits.h */
+};
+struct cabinet;
+/* Opens it and judges all headers, names and sizes, without taking anything out: what leads out of a folder, is no
+   name on some host or there twice, blocks that are not there or overlap, sizes that do not add up, parts of sets of
+   several cabinets, compression other than MSZIP. What is opened is what is taken apart: the file stays open. */
+HRESULT cabinet_open(const char *path, const struct cabinet_limits *limits, struct cabinet **out);
+void cabinet_close(struct cabinet *c); /* NULL is allowed */
+size_t cabinet_count(const struct cabinet *c);
+const struct cabinet_entry *cabinet_entry_at(const struct cabinet *c, size_t index); /* borrowed */
+
+/* S_OK: each of these files of the folder is in it, byte for byte. Else PLA_E_CABAPI_FAILURE, with the first one that
+   is not, or the file's own failure. To be asked before files are deleted that are said to be in a cabinet. */
+HRESULT cabinet_holds(struct cabinet *c, const char *folder, const struct texts *names,
+                      const struct cabinet_watch *watch);
+
+/* Takes all out into the folder, which is made if it is missing: into a new folder in it first, from there by renames
+   once all is whole. Nothing that is there is replaced: a name that exists already is ERROR_FILE_EXISTS' HRESULT, too
+   little room is ERROR_DISK_FULL's, and both are found before anything is written. Links are never followed below the
+   folder. Of attributes only read-only is kept. On failure the folder is as it was. */
+HRESULT cabinet_extract_all(struct cabinet *c, const char *folder, const struct cabinet_watch *watch);
+/* The three in one. */
+HRESULT cabinet_extract(const char *path, const struct cabinet_limits *limits, const char *folder,
+                        const struct cabinet_watch *watch);
+
+#endif
