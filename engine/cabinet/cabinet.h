@@ -5,7 +5,7 @@
 #ifndef OPENPLA_CABINET_H
 #define OPENPLA_CABINET_H
 
-#include "engine/os/text.h"
+#include "engine/os/file.h"
 
 #define CABINET_FILES_MAX 65535u
 #define CABINET_SIZE_MAX  0x7FFFFFFFu /* of the whole cabinet, bytes */
@@ -17,18 +17,48 @@ struct cabinet_watch {
     void *user;
 };
 
+/* ---- by opened files: who works in folders that others may change meanwhile ---- */
+
+struct cabinet;
+struct cabinet_limits;
+struct cabinet_member {
+    const char *name;    /* below the folder, with either separator; what cabinet_open would refuse is refused here */
+    uint64_t size;       /* bytes: as many are read */
+    int64_t written;     /* FILETIME, UTC */
+    uint32_t attributes; /* FILE_TRAIT_ of engine/os/file_traits.h */
+};
+struct cabinet_source {
+    const struct cabinet_member *members;
+    size_t count;
+    HRESULT (*open)(void *user, size_t index, struct file **in); /* closed by who asked, before the next one */
+    void *user;
+};
+/* Writes a cabinet of these into `out`, an empty file that is open for writing, in their order: by cabinet.dll where
+   there is one, MSZIP on every host. PLA_E_CABAPI_FAILURE: no members, a name that is none, a file too large or shorter
+   than its size, a cabinet larger than 2 GB. What is in `out` after a failure is nothing. */
+HRESULT cabinet_pack(const struct cabinet_source *source, struct file *out, const struct cabinet_watch *watch);
+/* cabinet_open of a file that is open and stays the caller's; `name` is for texts. */
+HRESULT cabinet_open_file(struct file *f, const char *name, const struct cabinet_limits *limits, struct cabinet **out);
+/* S_OK: each member is in the cabinet, in its size, and what is opened of it is what is in there, byte for byte and no
+   longer. Else PLA_E_CABAPI_FAILURE, with the first one that is not, or what `open` failed with. To be asked before
+   files are deleted that are said to be in a cabinet. */
+HRESULT cabinet_compare(struct cabinet *c, const struct cabinet_source *source, const struct cabinet_watch *watch);
+
+/* ---- by names ---- */
+
 /* What belongs into a cabinet of that folder: names below it with '/', folders within it included, the report's
-   (report.*) first, then by name. Not in it: cabinets, our own unfinished ones, empty folders, what links lead to. A
-   folder that is 32 deep or has more than CABINET_FILES_MAX files is PLA_E_CABAPI_FAILURE. */
+   (report.*) first, then by name. Not in it: cabinets, our own unfinished ones, empty folders. A folder that is 32 deep
+   or has more than CABINET_FILES_MAX files is PLA_E_CABAPI_FAILURE; a link that leads out is ERROR_BAD_PATHNAME's. */
 HRESULT cabinet_list_folder(const char *folder, struct texts *names);
 
-/* Writes these files (names below `folder`, either separator) in their order as `output`: by cabinet.dll where there is
-   one, MSZIP on every host. It is written beside `output` as "~NAME.tmp", which a later call of the same `output`
-   replaces, read back, compared byte for byte with the files, flushed, and renamed over `output`. On failure what had
-   the name `output` is as it was. A file that is too large, that changed meanwhile, or a cabinet that would be larger
-   than 2 GB is PLA_E_CABAPI_FAILURE; so are no names at all. */
+/* Writes these files of the folder in their order as `output`: beside it, as "~NAME.tmp", which a later call of the
+   same `output` replaces; that is read back and compared with the files, flushed, and renamed over `output`. On failure
+   what had the name `output` is as it was, and the other is gone. Failures are cabinet_pack's, cabinet_compare's,
+   files'. */
 HRESULT cabinet_write(const char *folder, const struct texts *names, const char *output,
                       const struct cabinet_watch *watch);
+
+/* ---- reading ---- */
 
 /* What a reader takes of an unknown cabinet; NULL where it is asked for: the most that the format holds, and 64 GiB. */
 struct cabinet_limits {
@@ -41,7 +71,6 @@ struct cabinet_entry {
     int64_t written;     /* FILETIME, local time, in steps of 2 s; 0: the cabinet's is no time */
     uint32_t attributes; /* FILE_TRAIT_ of engine/os/file_traits.h */
 };
-struct cabinet;
 /* Opens it and judges all headers, names and sizes, without taking anything out: what leads out of a folder, is no
    name on some host or there twice, blocks that are not there or overlap, sizes that do not add up, parts of sets of
    several cabinets, compression other than MSZIP. What is opened is what is taken apart: the file stays open. */
@@ -50,8 +79,7 @@ void cabinet_close(struct cabinet *c); /* NULL is allowed */
 size_t cabinet_count(const struct cabinet *c);
 const struct cabinet_entry *cabinet_entry_at(const struct cabinet *c, size_t index); /* borrowed */
 
-/* S_OK: each of these files of the folder is in it, byte for byte. Else PLA_E_CABAPI_FAILURE, with the first one that
-   is not, or the file's own failure. To be asked before files are deleted that are said to be in a cabinet. */
+/* cabinet_compare with these files of the folder. */
 HRESULT cabinet_holds(struct cabinet *c, const char *folder, const struct texts *names,
                       const struct cabinet_watch *watch);
 
