@@ -48,6 +48,8 @@ struct collect_context {
     /* A text log has the columns of the instances that its wildcards had at its beginning. When new ones come the
        collector asks for a new segment, at most every so many seconds. 0: never. Other formats take instances in. */
     uint32_t new_instances_seconds;
+    /* The same for counters of other computers that could not be reached when the log began, in every format. 0: 60. */
+    uint32_t other_computers_seconds;
     uint32_t query_timeout_seconds; /* a query that gives nothing for so long is given up; 0: 60 */
 };
 
@@ -62,7 +64,7 @@ enum collector_end {
 /* How a collector stands, the most urgent of what holds. */
 enum collector_standing {
     COLLECTOR_GOES_ON,
-    COLLECTOR_WANTS_SEGMENT, /* the next data should go into a new segment (new_instances_seconds) */
+    COLLECTOR_WANTS_SEGMENT, /* the next data should go into a new segment: it is to have more columns */
     COLLECTOR_AT_LIMIT,      /* a limit of its own is reached, with what it has written */
     COLLECTOR_DONE,          /* all is collected */
     COLLECTOR_FAILED         /* it cannot go on */

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* The performance counter collector: PDH's values of one set of counters, sample by sample into one log. */
 #include "engine/collect/kind.h"
-#include "engine/counters/counter_query.h"
+#include "engine/counters/counter_watch.h"
+#include "engine/log/counter_path.h"
 #include "engine/model/model.h"
 #include "engine/os/clock.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
+
+/* Counters that come later ask for a new segment, which has columns for them. */
+struct latecomers {
+    struct counter_watch *watch; /* NULL: nobody waits for any */
+    uint64_t from;               /* clock_monotonic_ms: not before */
+    uint64_t pause;              /* ms from one look at all of them to the next */
+};
 
 struct counter_collector {
     struct collector collector;
@@ -20,9 +28,8 @@ struct counter_collector {
     void *user;           /* collect_context's */
     void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
     bool circular;
-    bool watches;        /* new instances ask for a new segment */
-    bool has_new;        /* there are such */
-    uint64_t watch_from; /* clock_monotonic_ms */
+    bool has_new; /* latecomers have come */
+    struct latecomers instances, computers;
 };
 
 /* What befell the log although no sample failed. */
@@ -40,6 +47,8 @@ static HRESULT counter_collector_close(struct collector *c)
     struct counter_collector *cc = (struct counter_collector *)c;
     tell_remark(cc);
     HRESULT hr = log_writer_close(cc->log);
+    counter_watch_close(cc->instances.watch);
+    counter_watch_close(cc->computers.watch);
     counter_query_close(cc->query);
     memory_free((void *)cc->options.comment);
     memory_free(cc->path);
@@ -52,20 +61,33 @@ static HRESULT counter_collector_close(struct collector *c)
 struct refusals {
     const struct collect_context *context;
     struct error_kept first; /* S_OK: nothing was refused */
+    struct texts elsewhere;  /* paths of other computers among them */
+    bool failed;             /* memory was out */
 };
+
+static bool is_elsewhere(const char *text)
+{
+    struct counter_path path;
+    bool elsewhere =
+        !counter_path_parse(text, &path) && (DWORD)counter_path_machine_is_ours(path.machine) == PDH_CSTATUS_NO_MACHINE;
+    counter_path_free(&path);
+    return elsewhere;
+}
 
 static void refuse(void *user, HRESULT reason, const char *subject, const char *text)
 {
     struct refusals *r = user;
+    if (is_elsewhere(subject))
+        r->failed = FAILED(texts_add(&r->elsewhere, subject)) || r->failed;
     if (SUCCEEDED(r->first.hr))
         r->first = error_keep(error_set(reason, "%s", text));
     r->context->note(r->context->user, reason, subject, text);
 }
 
 /* The counters that can be added; what cannot is noted and the others are collected (DECISIONS 16). If none can, there
-   is nothing to start (34), unless new instances are waited for. */
+   is nothing to start (34), unless new instances or other computers are waited for. */
 static HRESULT open_query(struct counter_collector *cc, const struct texts *paths,
-                          const struct collect_context *context)
+                          const struct collect_context *context, struct texts *elsewhere)
 {
     struct refusals refusals = {.context = context};
     const struct counter_collector *previous = (const struct counter_collector *)context->previous;
@@ -78,9 +100,12 @@ static HRESULT open_query(struct counter_collector *cc, const struct texts *path
     HRESULT hr = host_pdh(&request.pdh);
     if (SUCCEEDED(hr))
         hr = counter_query_open(&request, &cc->query);
+    *elsewhere = refusals.elsewhere;
+    if (SUCCEEDED(hr) && refusals.failed)
+        hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !paths->count)
         context->note(context->user, S_OK, NULL, "a collector has no counters: its log shows when the set ran");
-    if (FAILED(hr) || SUCCEEDED(refusals.first.hr) || context->new_instances_seconds)
+    if (FAILED(hr) || SUCCEEDED(refusals.first.hr) || context->new_instances_seconds || elsewhere->count)
         return hr;
     size_t count;
     counter_query_columns(cc->query, &count);
@@ -116,20 +141,40 @@ static HRESULT create_log(struct counter_collector *cc)
     return hr;
 }
 
-static HRESULT begin_watch(struct counter_collector *cc, const struct texts *paths, uint32_t seconds)
+static HRESULT await(struct counter_collector *cc, const struct texts *paths, uint32_t seconds, struct latecomers *out)
 {
-    if (!seconds || cc->format->wildcards)
-        return S_OK;
-    cc->watch_from = clock_monotonic_ms() + (uint64_t)seconds * 1000;
-    cc->watches = true;
-    return counter_query_watch(cc->query, paths);
+    out->from = clock_monotonic_ms() + (uint64_t)seconds * 1000;
+    return paths->count && seconds ? counter_watch_open(cc->query, paths, &out->watch) : S_OK;
+}
+
+#define OTHER_COMPUTERS_SECONDS 60
+
+static HRESULT begin_watch(struct counter_collector *cc, const struct texts *paths, const struct texts *elsewhere,
+                           const struct collect_context *context)
+{
+    uint32_t seconds = context->other_computers_seconds ? context->other_computers_seconds : OTHER_COMPUTERS_SECONDS;
+    HRESULT hr = await(cc, elsewhere, seconds, &cc->computers);
+    cc->computers.pause = (uint64_t)seconds * 1000;
+    if (SUCCEEDED(hr) && !cc->format->wildcards)
+        hr = await(cc, paths, context->new_instances_seconds, &cc->instances);
+    return hr;
+}
+
+static bool have_come(struct latecomers *l)
+{
+    bool all, found;
+    if (!l->watch || clock_monotonic_ms() < l->from)
+        return false;
+    found = counter_watch_has_new(l->watch, &all);
+    if (all)
+        l->from = clock_monotonic_ms() + l->pause;
+    return found;
 }
 
 /* After a sample. */
 static void watch(struct counter_collector *cc)
 {
-    if (cc->watches && !cc->has_new && clock_monotonic_ms() >= cc->watch_from)
-        cc->has_new = counter_query_has_new(cc->query);
+    cc->has_new = cc->has_new || have_come(&cc->instances) || have_come(&cc->computers);
 }
 
 static void pass_over(void *user, HRESULT reason, const char *subject, const char *text)
@@ -181,10 +226,12 @@ static HRESULT counter_collector_open(struct object *object, const struct collec
     cc->options.comment = text_copy(context->description);
     cc->path = text_copy(cc->format->is_file ? context->output_path : model->DataSourceName);
     HRESULT hr = cc->options.comment && cc->path && cc->base ? S_OK : E_OUTOFMEMORY;
+    struct texts elsewhere = {0};
     if (SUCCEEDED(hr))
-        hr = open_query(cc, &model->PerformanceCounters, context);
+        hr = open_query(cc, &model->PerformanceCounters, context, &elsewhere);
     if (SUCCEEDED(hr))
-        hr = begin_watch(cc, &model->PerformanceCounters, context->new_instances_seconds);
+        hr = begin_watch(cc, &model->PerformanceCounters, &elsewhere, context);
+    texts_free(&elsewhere);
     if (SUCCEEDED(hr) && !take_over_log(cc, (struct counter_collector *)context->previous))
         hr = create_log(cc);
     if (FAILED(hr)) {

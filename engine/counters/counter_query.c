@@ -6,23 +6,15 @@
 #include "engine/counters/counter_paths.h"
 #include "engine/log/counter_path.h"
 #include "engine/os/clock.h"
-#include "engine/os/hash.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct query_counter {
     PDH_HCOUNTER handle;
     uint64_t hash; /* of the names, to find what two paths have in common */
     struct counter_instances instances;
-};
-
-/* What wildcards stand for at one moment, as sorted hashes of paths. */
-struct expansion {
-    uint64_t *hashes;
-    size_t count, capacity;
 };
 
 struct counter_query {
@@ -39,8 +31,6 @@ struct counter_query {
     void *user;
     size_t place; /* of the path that is added */
     struct pdh_list formatted;
-    struct texts watched;
-    struct expansion then, now; /* of the watched paths */
 };
 
 static bool has_wildcard(const char *text)
@@ -436,80 +426,42 @@ void counter_query_close(struct counter_query *q)
     memory_free(q->counters);
     memory_free(q->cells);
     memory_free(q->formatted.data);
-    texts_free(&q->watched);
-    memory_free(q->then.hashes);
-    memory_free(q->now.hashes);
     memory_free(q);
 }
 
-static HRESULT add_hashes(const WCHAR *paths, struct expansion *out)
+/* PDH lists a path without wildcards whether it names a counter or not. */
+static HRESULT list_one(struct counter_query *q, const WCHAR *wide, WCHAR **paths)
 {
-    for (const WCHAR *p = paths; *p; p++) {
-        uint64_t hash = HASH_START;
-        for (; *p; p++)
-            hash = hash_number(hash, *p);
-        void *hashes = out->hashes;
-        if (!memory_grow(&hashes, &out->capacity, out->count + 1, sizeof *out->hashes))
-            return E_OUTOFMEMORY;
-        out->hashes = hashes;
-        out->hashes[out->count++] = hash;
-    }
-    return S_OK;
+    PDH_HCOUNTER counter = NULL;
+    if (q->pdh->PdhAddCounterW(q->handle, wide, 0, &counter) &&
+        q->pdh->PdhAddEnglishCounterW(q->handle, wide, 0, &counter))
+        return S_OK;
+    q->pdh->PdhRemoveCounter(counter);
+    size_t units = 0;
+    while (wide[units])
+        units++;
+    *paths = memory_zero(units + 2, sizeof **paths);
+    if (*paths)
+        memcpy(*paths, wide, units * sizeof **paths);
+    return *paths ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT expand_watched(struct counter_query *q, const char *text, struct expansion *out)
+HRESULT counter_query_list(struct counter_query *q, const char *text, WCHAR **paths)
 {
     struct counter_path path;
     PDH_STATUS status = counter_path_parse(text, &path);
-    if (status || !has_wildcard(text)) {
-        counter_path_free(&path);
+    *paths = NULL;
+    if (status)
         return (DWORD)status == PDH_MEMORY_ALLOCATION_FAILURE ? E_OUTOFMEMORY : S_OK;
-    }
     /* As when it is added: without an instance all of them are meant. */
-    WCHAR *wide = NULL, *paths = NULL;
-    HRESULT hr = wide_path(text, &path, all_instances(&path) || !path.instance, &wide);
-    if (SUCCEEDED(hr) && !expand(q, wide, 0, &paths))
-        hr = add_hashes(paths, out);
-    memory_free(paths);
+    const bool wildcard = has_wildcard(text);
+    WCHAR *wide = NULL;
+    HRESULT hr = wide_path(text, &path, wildcard && (all_instances(&path) || !path.instance), &wide);
+    if (SUCCEEDED(hr) && !wildcard)
+        hr = list_one(q, wide, paths);
+    else if (SUCCEEDED(hr))
+        expand(q, wide, 0, paths);
     memory_free(wide);
     counter_path_free(&path);
     return hr;
-}
-
-static int compare_hashes(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static HRESULT expand_all(struct counter_query *q, struct expansion *out)
-{
-    HRESULT hr = S_OK;
-    out->count = 0;
-    for (size_t i = 0; i < q->watched.count && SUCCEEDED(hr); i++)
-        hr = expand_watched(q, q->watched.items[i], out);
-    if (SUCCEEDED(hr) && out->count)
-        qsort(out->hashes, out->count, sizeof *out->hashes, compare_hashes);
-    return hr;
-}
-
-HRESULT counter_query_watch(struct counter_query *q, const struct texts *paths)
-{
-    HRESULT hr = texts_copy(&q->watched, paths);
-    return SUCCEEDED(hr) ? expand_all(q, &q->then) : hr;
-}
-
-/* That memory is out costs the question, which is asked again. */
-bool counter_query_has_new(struct counter_query *q)
-{
-    if (FAILED(expand_all(q, &q->now)))
-        return false;
-    size_t i = 0;
-    for (size_t k = 0; k < q->now.count; k++) {
-        while (i < q->then.count && q->then.hashes[i] < q->now.hashes[k])
-            i++;
-        if (i == q->then.count || q->then.hashes[i] != q->now.hashes[k])
-            return true;
-    }
-    return false;
 }

@@ -47,10 +47,9 @@ bool counter_query_same_columns(const struct counter_query *a, const struct coun
    has no data, which is no failure, the cells say so. */
 HRESULT counter_query_sample(struct counter_query *q, int64_t *utc, const struct log_cell **cells);
 
-/* Notes what the wildcards of these paths, which are copied, stand for now. E_OUTOFMEMORY only. */
-HRESULT counter_query_watch(struct counter_query *q, const struct texts *paths);
-/* Whether they stand for anything now that they did not then. */
-bool counter_query_has_new(struct counter_query *q);
+/* The counters that the path stands for now, whether they were added or not: one behind the other, an empty one at the
+   end, from memory_alloc; NULL: there are none. E_OUTOFMEMORY only. */
+HRESULT counter_query_list(struct counter_query *q, const char *path, WCHAR **paths);
 
 void counter_query_close(struct counter_query *q); /* NULL is allowed */
 

@@ -322,6 +322,35 @@ static void new_instances_ask_for_a_segment(void **state)
     }
 }
 
+/* Users would lose a computer's counters until the log's end, since it was not up when that began. */
+static void another_computer_that_comes_up_asks_for_a_segment(void **state)
+{
+    struct test *t = *state;
+    static const char *const paths[] = {"\\\\FAKE\\Speicher\\Frei", "\\\\FAKE\\Speicher\\*"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct collector *c;
+        t->context.other_computers_seconds = 1;
+        set_instances("alpha", NULL, NULL);
+        fake_no_memory = true;
+        add(t, "\\Prozess(*)\\Zahl");
+        add(t, paths[i]);
+        assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
+        set_instances("alpha", "beta", NULL); /* nobody asked for what is here */
+        for (uint64_t until = clock_monotonic_ms() + 1200; clock_monotonic_ms() < until;)
+            assert_int_equal(collector_sample(c), S_OK);
+        assert_int_equal(standing(c), COLLECTOR_GOES_ON);
+        fake_no_memory = false;
+        for (uint64_t until = clock_monotonic_ms() + 60000;
+             standing(c) == COLLECTOR_GOES_ON && clock_monotonic_ms() < until;)
+            assert_int_equal(collector_sample(c), S_OK);
+        assert_int_equal(standing(c), COLLECTOR_WANTS_SEGMENT);
+        assert_int_equal(collector_close(c), S_OK);
+        texts_free(&t->model->PerformanceCounters);
+        memset(&t->model->PerformanceCounters, 0, sizeof t->model->PerformanceCounters);
+        assert_int_equal(file_delete(t->path), S_OK);
+    }
+}
+
 /* A sample that PDH fails must be told to the run, not written as an empty row. */
 static void a_failing_collection_is_a_lost_sample(void **state)
 {
@@ -557,6 +586,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_instances_in_every_spelling, setup, teardown),
         cmocka_unit_test_setup_teardown(instances_come_and_go, setup, teardown),
         cmocka_unit_test_setup_teardown(rates_go_on_in_the_next_segment, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_computer_that_comes_up_asks_for_a_segment, setup, teardown),
         cmocka_unit_test_setup_teardown(new_instances_ask_for_a_segment, setup, teardown),
         cmocka_unit_test_setup_teardown(a_failing_collection_is_a_lost_sample, setup, teardown),
         cmocka_unit_test_setup_teardown(limits, setup, teardown),
