@@ -130,17 +130,29 @@ static double column_value(struct counter_series *s, unsigned column)
     }
 }
 
-/* Where each counter of the table is first: found again by a table of hashes would be faster, but these are few names,
-   and neighbours mostly have the same. */
-static size_t rank_of(const struct row *rows, size_t count, const char *counter)
+static int compare_names(const void *left, const void *right)
 {
-    for (size_t i = count; i-- > 0 && count - i <= 64;)
-        if (!strcmp(rows[i].counter, counter))
-            return rows[i].rank;
-    for (size_t i = 0; i + 64 < count; i++)
-        if (rows[i].rank == i && !strcmp(rows[i].counter, counter))
-            return i;
-    return count;
+    const struct row *a = *(struct row *const *)left, *b = *(struct row *const *)right;
+    const int order = strcmp(a->counter, b->counter);
+    return order ? order : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* Rows are in the order of the logs: each gets the place of the first with its counter. */
+static HRESULT rank_rows(struct row *rows, size_t count)
+{
+    struct row **by_name = memory_alloc((count + 1) * sizeof *by_name);
+    if (!by_name)
+        return E_OUTOFMEMORY;
+    for (size_t i = 0; i < count; i++) {
+        rows[i].rank = i;
+        by_name[i] = &rows[i];
+    }
+    qsort(by_name, count, sizeof *by_name, compare_names);
+    for (size_t i = 1; i < count; i++)
+        if (!strcmp(by_name[i]->counter, by_name[i - 1]->counter))
+            by_name[i]->rank = by_name[i - 1]->rank;
+    memory_free(by_name);
+    return S_OK;
 }
 
 static HRESULT choose(const struct counter_rows *from, unsigned sort, bool ascending, struct row **out, size_t *count)
@@ -158,13 +170,13 @@ static HRESULT choose(const struct counter_rows *from, unsigned sort, bool ascen
             !counter_table_takes(from->schema, from->table, counter, instance))
             continue;
         const double key = column_value(s, sort);
-        rows[*count] = (struct row){
-            i,        rank_of(rows, *count, counter->counter), counter->counter, instance, sort && isfinite(key), key,
-            ascending};
+        rows[*count] = (struct row){i, 0, counter->counter, instance, sort && isfinite(key), key, ascending};
         ++*count;
     }
-    qsort(rows, *count, sizeof *rows, compare_rows);
-    return S_OK;
+    HRESULT hr = rank_rows(rows, *count);
+    if (SUCCEEDED(hr))
+        qsort(rows, *count, sizeof *rows, compare_rows);
+    return hr;
 }
 
 /* ---- cells ---- */

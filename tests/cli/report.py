@@ -110,6 +110,18 @@ def figures_are_those_of_the_logs():
     check(json.loads(output)["name"] == "demo", "JSON", output)
 
 
+def counters_far_apart_stand_together():
+    """Logs have a counter's instances side by side, or all counters of an instance: rows are by counter either way."""
+    names = [f"\\\\HOST\\Wide({i})\\{counter}" for i in range(300) for counter in ("Writes", "Idle", f"Only {i}")]
+    write("wide.csv", "\r\n".join(['"(PDH-CSV 4.0) (UTC)(0)",' + ",".join(f'"{n}"' for n in names)] +
+                                  [f'"02/28/2021 15:33:0{s}.000",' + ",".join(f'"{i}"' for i in range(900)) for s in (1, 2)]) +
+          "\r\n")
+    report(0, "wide.csv", "-o", "wide.xml")
+    rows = [(r["counter"], r["instance"]) for r in table(xml.parse("wide.xml").getroot(), "Wide")]
+    right = [(c, str(i)) for c in ("Writes", "Idle") for i in range(300)] + [(f"Only {i}", str(i)) for i in range(300)]
+    check(rows == right, "order of rows", rows[:5], rows[298:302], rows[598:])
+
+
 def files_and_the_general_schema():
     output, _ = report(0, "run/a.csv", "-o", "other.xml")
     check(output.strip().endswith("other.xml"), "output", output)
@@ -156,5 +168,6 @@ with tempfile.TemporaryDirectory() as folder:
     random.seed(7)
     figures_are_those_of_the_logs()
     files_and_the_general_schema()
+    counters_far_apart_stand_together()
     what_is_wrong_is_told()
     os.chdir("/")
