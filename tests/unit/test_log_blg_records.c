@@ -438,6 +438,22 @@ static int remove_file(void **state)
     return 0;
 }
 
+/* A log whose first catalog names nothing was taken for one that had been read, with no counters and no word of it. */
+static void an_empty_catalog_is_damage(void **state)
+{
+    (void)state;
+    struct log_reader *reader = NULL;
+    struct buffer record = {.size = 0};
+    begin_file();
+    add_record(CATALOG, 0, &record);
+    begin_sample(&record);
+    end_sample(&record, 1);
+    assert_int_equal(etl_file_close(file), S_OK);
+    const HRESULT hr = log_reader_open(PATH, &reader);
+    assert_true(FAILED(hr));
+    assert_non_null(strstr(error_text(hr), "entry 1 of its catalog"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -446,6 +462,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_object_that_is_damaged_is_missing, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(a_second_catalog_adds_counters, remove_file, remove_file),
         cmocka_unit_test_setup_teardown(what_does_not_fit_the_catalog_is_missing, remove_file, remove_file),
+        cmocka_unit_test_setup_teardown(an_empty_catalog_is_damage, remove_file, remove_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
