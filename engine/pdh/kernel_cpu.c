@@ -77,14 +77,18 @@ static void add_line(const char *p, const char *end, struct kernel_counts *out)
     out->has_clock |= clock;
 }
 
+HRESULT kernel_columns_parse(const char *text, size_t size, struct kernel_counts *out)
+{
+    out->count = 0;
+    out->has_clock = false;
+    HRESULT hr = parse_columns(text, kernel_line_end(text, text + size), out);
+    return hr == E_FAIL ? error_set(hr, "a table of interrupts: no processor in its first line") : hr;
+}
+
 HRESULT kernel_counts_parse(const char *text, size_t size, struct kernel_counts *out)
 {
     const char *end = text + size, *line = kernel_line_end(text, end);
-    out->count = 0;
-    out->has_clock = false;
-    HRESULT hr = parse_columns(text, line, out);
-    if (hr == E_FAIL)
-        return error_set(hr, "a table of interrupts: no processor in its first line");
+    HRESULT hr = kernel_columns_parse(text, size, out);
     for (const char *p = line; SUCCEEDED(hr) && p < end; p = line) {
         line = kernel_line_end(p + 1, end);
         add_line(p + 1, line, out);
@@ -96,6 +100,43 @@ void kernel_counts_free(struct kernel_counts *counts)
 {
     memory_free(counts->counts);
     *counts = (struct kernel_counts){0};
+}
+
+/* " 38:   0   20710   PCI-MSIX-0000:00:03.0   1-edge   virtio2-input.0": the last word is the user, and stands behind a
+   comma where there are several. */
+static bool parse_interrupt(const char *p, const char *end, struct kernel_interrupt *out)
+{
+    uint64_t count;
+    p = kernel_number(p, end, &out->number);
+    if (!p || p == end || *p != ':')
+        return false;
+    out->counts = ++p;
+    out->end = end;
+    for (const char *next; (next = kernel_number(p, end, &count));)
+        p = next;
+    const char *last = end;
+    while (last > p && (last[-1] == ' ' || last[-1] == '\t'))
+        last--;
+    out->user = last;
+    while (out->user > p && out->user[-1] != ' ' && out->user[-1] != '\t')
+        out->user--;
+    const char *before = out->user;
+    while (before > p && (before[-1] == ' ' || before[-1] == '\t'))
+        before--;
+    out->user_length = before > p && before[-1] != ',' ? (size_t)(last - out->user) : 0;
+    return true;
+}
+
+bool kernel_interrupt_next(const char **at, const char *end, struct kernel_interrupt *out)
+{
+    bool found = false;
+    while (!found && *at < end) {
+        const char *line = kernel_line_end(*at, end);
+        *out = (struct kernel_interrupt){0};
+        found = parse_interrupt(*at, line, out);
+        *at = line < end ? line + 1 : end;
+    }
+    return found;
 }
 
 /* "cpu MHz\t\t: 2299.998" as thousandths. */

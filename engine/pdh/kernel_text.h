@@ -53,6 +53,20 @@ struct kernel_counts {
 HRESULT kernel_counts_parse(const char *text, size_t size, struct kernel_counts *out);
 void kernel_counts_free(struct kernel_counts *counts);
 
+/* One interrupt that has a number, of /proc/interrupts. */
+struct kernel_interrupt {
+    uint64_t number;
+    const char *counts; /* in the text: a number for each processor of the table */
+    const char *end;    /* of its line */
+    const char *user;   /* what the driver that asked for it called it, in the text, not terminated */
+    size_t user_length; /* 0: nobody has it, or several share it */
+};
+/* The next one from *at on, which moves behind it; false at the end. Lines of another form are passed over. */
+bool kernel_interrupt_next(const char **at, const char *end, struct kernel_interrupt *out);
+/* Fills the `cpu` of *out anew from the first line of /proc/interrupts or softirqs, all counts 0. E_FAIL when it names
+   no processor. */
+HRESULT kernel_columns_parse(const char *text, size_t size, struct kernel_counts *out);
+
 /* One line of a table with a named thing in each. */
 #define KERNEL_ROW_VALUES 24
 struct kernel_row {

@@ -19,6 +19,7 @@ const struct provider *const pdh_providers[] = {
     &pdh_numa_node_memory,
     &pdh_objects,
     &pdh_paging_file,
+    &pdh_network_activity,
     &pdh_physical_disk,
     &pdh_pressure,
     &pdh_process,

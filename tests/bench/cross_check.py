@@ -143,11 +143,27 @@ def totals():
     stat = proc("stat")
     return {"time": time.monotonic(), "stat": {line.split()[0]: line.split()[1:] for line in stat.splitlines()},
             "vmstat": keyed("vmstat"), "snmp": snmp(), "links": links(), "nstat": nstat(), "pressure": pressure(), "sleep": sleep(),
-            "own group": own_group(), "shares": shares(), "engines": engines()}
+            "own group": own_group(), "shares": shares(), "engines": engines(),
+            "card_interrupts": card_interrupts()}
 
 
 def interrupts(t):
     return int(t["stat"]["intr"][0])
+
+
+def card_interrupts():
+    """By "processor, card", of the cards that have interrupts of their own, or are on the virtio bus."""
+    found = {}
+    first, *lines = [line.split() for line in proc("interrupts").splitlines()]
+    for card in os.listdir("/sys/class/net"):
+        folder = f"/sys/class/net/{card}/device"
+        numbers = os.listdir(folder + "/msi_irqs") if os.path.isdir(folder + "/msi_irqs") else []
+        device = os.path.basename(os.path.realpath(folder))
+        own = [line for line in lines if line[0].rstrip(":") in numbers or
+               (device.startswith("virtio") and line[-1].startswith(device + "-"))]
+        for i, processor in enumerate(first if own else ()):
+            found[f"{processor.removeprefix('CPU')}, {card}"] = sum(int(line[i + 1]) for line in own)
+    return found
 
 
 class Table:
@@ -196,6 +212,9 @@ def checks(before, after, at_end, iostat, top, pidstat):
         for kind, total in kinds.items():
             t.add(rf"\Pressure({resource})\% {kind.title()} Time",
                   100 * (total - before["pressure"][resource][kind]) / 1e6 / span, "/proc/pressure", 5, 0.2)
+    for card in before["card_interrupts"].keys() & after["card_interrupts"].keys():
+        t.add(rf"\Per Processor Network Interface Card Activity({card})\Interrupts/sec",
+              rate(lambda x: x["card_interrupts"][card]), "/proc/interrupts", 5, 0.15)
     for share in before["shares"].keys() & after["shares"].keys():
         t.add(rf"\SMB Client Shares({share})\Read Bytes/sec", rate(lambda x: x["shares"][share][1]), "/proc/fs/cifs", 5000, 0.15)
     if before["shares"] and after["shares"]:

@@ -48,6 +48,17 @@ static void counts(const char *text, size_t size)
     kernel_counts_free(&c);
 }
 
+static void interrupts(const char *text, size_t size)
+{
+    struct kernel_interrupt i;
+    struct kernel_counts c = {0};
+    kernel_columns_parse(text, size, &c);
+    kernel_counts_free(&c);
+    for (const char *at = text; kernel_interrupt_next(&at, text + size, &i);)
+        if (i.counts > i.end || i.end > text + size || (i.user_length && i.user + i.user_length > i.end))
+            abort();
+}
+
 static void process(const char *text, size_t size)
 {
     struct process_stat stat;
@@ -93,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!text)
         return 0;
     memcpy(text, data + 1, --size);
-    switch (PARSER % 13) {
+    switch (PARSER % 14) {
     case 0:
         keys(text, size);
         break;
@@ -129,6 +140,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case 11:
         card(text, size);
+        break;
+    case 12:
+        interrupts(text, size);
         break;
     default:
         process(text, size);

@@ -97,6 +97,7 @@ static const char *const kernel_root_files[][2] = {
     {"/proc/77/task/77/status", "voluntary_ctxt_switches: 3\nnonvoluntary_ctxt_switches: 4\n"},
     {"/sys/block/vda/device/uevent", ""},
     {"/sys/class/net/eth0/speed", "1000\n"},
+    {"/sys/class/net/eth0/device/msi_irqs/24", "msix\n"},
     {"/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "3000000\n"},
     {"/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "1500000\n"},
     {"/sys/devices/system/cpu/cpu0/cpuidle/state0/name", "POLL\n"},

@@ -92,6 +92,46 @@ static void shares_come_and_go(void **state)
     assert_int_equal(raw_of(one).CStatus, PDH_CSTATUS_NO_INSTANCE);
 }
 
+static void write_interrupts(unsigned first)
+{
+    char *table = text_format("  CPU0 CPU3\n 38: %u 6 PCI-MSIX-0000:00:03.0 1-edge virtio2-input.0\n"
+                              " 39: 7 0 PCI-MSIX-0000:00:03.0 2-edge virtio2-output.0\n"
+                              " 40: 100 100 PCI-MSIX-0000:00:04.0 0-edge virtio20-config\n"
+                              " 11: 3 2 IO-APIC 11-fasteoi ens9\n 12: 500 500 IO-APIC 12-fasteoi usb1, ens9\n"
+                              " 13: 50 50 IO-APIC 13-edge ens90\nLOC: 9 9 Local timer interrupts\n",
+                              first);
+    kernel_root_write(&root, "/proc/interrupts", table);
+    memory_free(table);
+}
+
+/* Which interrupts are a card's is told in three ways; one of another card, or of a device beside it, would be load
+   that the card did not have. */
+static void interrupts_of_cards(void **state)
+{
+    (void)state;
+    static const char *const cards[] = {"/sys/class/net/eth1/mtu", "/sys/class/net/ens9/mtu", "/sys/class/net/lo/mtu",
+                                        "/sys/bus/virtio/devices/virtio2/net/eth1/mtu",
+                                        "/sys/bus/virtio/devices/virtio3/driver"};
+    for (size_t i = 0; i < sizeof cards / sizeof *cards; i++)
+        kernel_root_write(&root, cards[i], "");
+    write_interrupts(1);
+    PDH_HCOUNTER virtio = add("\\Per Processor Network Interface Card Activity(0, eth1)\\Interrupts/sec");
+    PDH_HCOUNTER other = add("\\Per Processor Network Interface Card Activity(3, eth1)\\Interrupts/sec");
+    PDH_HCOUNTER old = add("\\Per Processor Network Interface Card Activity(3, ens9)\\Interrupts/sec");
+    PDH_HCOUNTER none = add("\\Per Processor Network Interface Card Activity(0, lo)\\Interrupts/sec");
+    collect();
+    assert_int_equal(raw_of(virtio).FirstValue, 8);
+    assert_int_equal(raw_of(other).FirstValue, 6);
+    assert_int_equal(raw_of(old).FirstValue, 2);
+    assert_int_equal(raw_of(none).CStatus, PDH_CSTATUS_NO_INSTANCE);
+    write_interrupts(41);
+    collect();
+    assert_int_equal(raw_of(virtio).FirstValue, 48);
+    kernel_root_write(&root, "/proc/interrupts", "  CPU0 CPU3\n 1: 2 3 IO-APIC 1-edge i8042\n");
+    collect();
+    assert_false(is_valid(virtio));
+}
+
 /* Drivers are many and write what they like: no text may crash, hang, or make figures that are none. */
 static void texts_of_any_form(void **state)
 {
@@ -180,7 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_QUERY(a_client_counts_once), WITH_QUERY(what_is_not_there_is_absent), WITH_QUERY(shares_come_and_go),
-        WITH_QUERY(many_open_files),      cmocka_unit_test(texts_of_any_form),
+        WITH_QUERY(many_open_files),      WITH_QUERY(interrupts_of_cards),         cmocka_unit_test(texts_of_any_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,7 @@ static void each_value_is_made_of_its_source(void **state)
         {"\\NUMA Node Memory(_Total)\\Standby List MBytes", 3, 0},
         {"\\Paging File(swapfile)\\% Usage", 250, 1000},
         {"\\Paging File(_Total)\\% Usage", 250, 1000},
+        {"\\Per Processor Network Interface Card Activity(1, eth0)\\Interrupts/sec", 5, 0},
         {"\\PhysicalDisk(_Total)\\Avg. Disk Bytes/Write", 600 * 512, 50},
         {"\\PhysicalDisk(_Total)\\Avg. Disk sec/Read", 3000000, 100},
         {"\\PhysicalDisk(_Total)\\Avg. Disk sec/Transfer", 10000000, 150},
