@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs one Windows program of the tests under Wine, headless and quiet. winedbg is off: with it a crash can exit 0.
+# Runs one Windows program, of the tests or of a user, under Wine, headless and quiet. winedbg is off: with it a crash can exit 0.
 : "${WINEPREFIX:?WINEPREFIX is not set; run the tests through ctest}"
 export WINEPREFIX LC_ALL=C.UTF-8
 export WINEDEBUG="${WINEDEBUG:--all}"
@@ -11,6 +11,8 @@ unset DISPLAY WAYLAND_DISPLAY
 # Where 32-bit programs run too, Debian's wine starts as one, and would take cscript and the registry of those.
 wine=wine
 [ ! -x /usr/lib/wine/wine64 ] || wine=/usr/lib/wine/wine64
+# For people: what they type and read goes through. Who says so has started the prefix' services before.
+[ "${OPENPLA_WINE_RUN:-}" != through ] || exec "$wine" "$@"
 mkdir -p "$WINEPREFIX/.openpla/out" || exit 1
 out=$(mktemp "$WINEPREFIX/.openpla/out/${1##*[/\\]}.XXXXXX") || exit 1
 "$wine" "$@" >"$out" 2>&1 </dev/null 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &

@@ -8,7 +8,6 @@ exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 root=$(cd "$(dirname "$0")/.." && pwd)
 logs=$root/build/bootstrap
 bin=$root/build/mingw/bin
-installed_files="openpla.dll openplasrv.exe openplahost.exe openpdh.dll openetw.dll opentdh.dll openetwhost.exe openpla.exe"
 build_packages="gcc-mingw-w64-x86-64-win32 gcc-mingw-w64-i686-win32 mingw-w64-tools wine wine64 cmake ninja-build dpkg-dev
   python3"
 test_packages="clang llvm libclang-rt-dev libxml2-dev libxslt1-dev libcmocka-dev
@@ -19,6 +18,9 @@ if grep -qx VERSION_CODENAME=bookworm /etc/os-release 2>/dev/null; then test_pac
 if grep -qx VERSION_CODENAME=trixie /etc/os-release 2>/dev/null && dpkg --print-foreign-architectures 2>/dev/null |
     grep -qx i386; then test_packages="$test_packages wine32:i386"; fi
 force=no
+wine_run=$root/cmake/wine-run.sh
+scripts=$root/installer
+. "$root/installer/prefix.sh"
 
 usage() {
     cat <<END
@@ -134,79 +136,6 @@ build() {
     step configure "Configure (cmake --preset mingw; fetches libxml2, libxslt and cmocka as Debian sources)" \
         cmake --preset mingw
     step build "Build (cmake --build --preset mingw)" cmake --build --preset mingw
-}
-
-wine() {
-    sh "$root/cmake/wine-run.sh" "$@" 9>&-
-}
-
-# Names of the programs that run in the prefix, one per line.
-programs() {
-    wine 'C:\windows\system32\wbem\wmic.exe' process get Name | tr -d '\0\r ' | tr 'A-Z' 'a-z'
-}
-
-runs() {
-    programs | grep -qx "$1"
-}
-
-# wait_gone PROGRAM SECONDS
-wait_gone() {
-    left=$2
-    while runs "$1"; do
-        [ "$left" -gt 0 ] || return 1
-        left=$((left - 1))
-        sleep 1
-    done
-}
-
-# What is installed may be running: sets are stopped only if asked, the server always.
-stop_installed() {
-    if runs openplahost.exe; then
-        if [ $force = no ]; then
-            echo "A data collector set is running in $WINEPREFIX: stop it, or give --force to have it stopped."
-            return 1
-        fi
-        (cd "$root/installer" && wine cscript //nologo stop-sets.vbs) || true
-        wait_gone openplahost.exe 10 || wine taskkill /f /im openplahost.exe
-    fi
-    runs openplasrv.exe || return 0
-    wine net stop OpenPLA || true
-    if ! wait_gone openplasrv.exe 10; then
-        wine taskkill /f /im openplasrv.exe
-        # A server that was killed leaves a dead entry behind, which every later CreateObject would get.
-        wine net stop rpcss || true
-    fi
-}
-
-server_answers() {
-    (cd "$root/installer" && wine cscript //nologo check.vbs) | tr -d '\r' | grep -x 'OpenPLA is ready'
-}
-
-install_files() {
-    target="$WINEPREFIX/drive_c/Program Files/OpenPLA"
-    # The DLLs for 32-bit programs go beside the server where the prefix has such programs; /regserver finds them there.
-    [ ! -e "$WINEPREFIX/drive_c/windows/syswow64/cscript.exe" ] ||
-        installed_files="$installed_files x86/openpla.dll x86/openpdh.dll x86/openetw.dll x86/opentdh.dll"
-    changed=no
-    for file in $installed_files; do
-        cmp -s "$bin/$file" "$target/$file" || changed=yes
-    done
-    if [ $changed = no ] && server_answers; then
-        echo "unchanged"
-        return
-    fi
-    stop_installed
-    mkdir -p "$target/x86"
-    for file in $installed_files; do
-        # Renamed into place: a script that still has the old file loaded keeps the old one.
-        cp "$bin/$file" "$target/$file.new"
-        mv -f "$target/$file.new" "$target/$file"
-    done
-    wine 'C:\Program Files\OpenPLA\openplasrv.exe' /regserver
-    server_answers || {
-        echo "OpenPLA is registered, but CreateObject(\"PLA.DataCollectorSet\") does not work."
-        return 1
-    }
 }
 
 # prefix DIR: a Wine prefix with OpenPLA installed and registered.

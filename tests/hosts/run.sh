@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh SUITE [--keep]: `installer/bootstrap.sh test` of what is committed (HEAD), in a bare Debian SUITE (bookworm or
-# trixie, which then takes 32-bit programs too) made by debootstrap. It ends with the exit code of the tests. Needs root.
+# run.sh SUITE [--keep] [-- COMMAND ...]: `installer/bootstrap.sh test` of what is committed (HEAD), or the command, in a bare
+# Debian SUITE (bookworm or trixie, which then takes 32-bit programs too) made by debootstrap, where the tree is
+# /srv/openpla. It ends with the exit code of the tests. Needs root.
 # --keep leaves the root, build/hosts/SUITE, and takes the one that is there: its packages need not be installed again.
 # OPENPLA_MIRROR names another mirror than deb.debian.org; OPENPLA_<LIBRARY>_TAR, as in cmake/fetch-sources.sh, a library
-# that it lacks.
+# that it lacks. They and OPENPLA_<NAME>_DEB are copied into the root, where the variables name the copies.
 # Everything is mounted and run in namespaces of its own, which end with it however it ends: no mount is ever left, and
 # none is there when the root is removed.
 set -eu
@@ -18,7 +19,7 @@ fail() {
 }
 
 usage() {
-    echo "usage: sh tests/hosts/run.sh bookworm|trixie [--keep]" >&2
+    echo "usage: sh tests/hosts/run.sh bookworm|trixie [--keep] [-- COMMAND ...]" >&2
     exit 2
 }
 
@@ -55,7 +56,7 @@ make_root() {
 # The caller's proxies, and the tar files, which are copied to where the root sees them; one NAME=value per line.
 passed_on() {
     env | grep -E '^(https?_proxy|no_proxy)=.' || true
-    env | grep -E '^OPENPLA_[A-Z0-9_]+_TAR=.' | while IFS='=' read -r name file; do
+    env | grep -E '^OPENPLA_[A-Z0-9_]+_(TAR|DEB)=.' | while IFS='=' read -r name file; do
         cp "$file" "$root/srv/tar/"
         echo "$name=/srv/tar/${file##*/}"
     done
@@ -68,17 +69,16 @@ inside() {
     mount --rbind /dev "$root/dev"
     mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
     mount --bind "$packages" "$root/var/cache/apt/archives"
-    set --
+    [ $# -gt 0 ] || set -- sh /srv/openpla/installer/bootstrap.sh test
     while read -r setting; do
-        set -- "$@" "$setting"
+        [ -z "$setting" ] || set -- "$setting" "$@"
     done <<END
 $(passed_on)
 END
-    [ -n "${1:-}" ] || set --
     # Wine of Debian 12 does not share what is registered with its 32-bit programs.
     [ "$suite" = bookworm ] || chroot "$root" dpkg --add-architecture i386
     exec chroot "$root" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-        TERM=dumb "$@" sh /srv/openpla/installer/bootstrap.sh test
+        TERM=dumb "$@"
 }
 
 # Kills what runs in the namespaces, if it is still there, and removes the root.
@@ -105,16 +105,21 @@ case $suite in
 bookworm | trixie) ;;
 *) usage ;;
 esac
-case ${2:-} in
-'') [ $# -eq 1 ] || usage ;;
---keep) keep=yes ;;
---inside) ;;
+[ $# -eq 0 ] || shift
+inside=no
+case ${1:-} in
+--keep) keep=yes && shift ;;
+--inside) inside=yes && shift ;;
+esac
+case ${1:-} in
+'') [ $# -eq 0 ] || usage ;;
+--) shift && { [ $# -gt 0 ] || usage; } ;;
 *) usage ;;
 esac
 root=$tree/build/hosts/$suite
 packages=$tree/build/hosts/packages-$suite
-if [ "${2:-}" = --inside ]; then
-    inside
+if [ $inside = yes ]; then
+    inside "$@"
 fi
 preflight
 mkdir -p "$tree/build/hosts"
@@ -126,7 +131,7 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 # In the background, so that a signal is acted on at once.
-unshare --mount --propagation private --pid --fork --kill-child sh "$0" "$suite" --inside </dev/null 9>&- &
+unshare --mount --propagation private --pid --fork --kill-child sh "$0" "$suite" --inside ${1:+-- "$@"} </dev/null 9>&- &
 running=$!
 rc=0
 wait $running || rc=$?

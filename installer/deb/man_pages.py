@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""man_pages.py FOLDER VERSION DATE WRAPPER PROGRAM [ARGUMENTS]: writes openpla.1 and a page for each verb into FOLDER, from what
+the program itself says of them (openpla help). WRAPPER is the package's command, PROGRAM openpla, or what runs it.
+
+A help text is: its command lines up to the first empty line, then paragraphs, and lists, whose lines begin with two blanks;
+what stands further in goes on with the line before."""
+import json
+import os
+import re
+import subprocess
+import sys
+
+FORMS = re.compile(r"  (\S(?:.*?\S)?)(?:  +(\S.*))?$")
+# A name that is as long as its column leaves one blank before its text.
+TIGHT = re.compile(r"  (-\S+(?: [A-Z][A-Z0-9|.]*)*) ([a-z].*)$")
+
+
+def roff(text):
+    """Text as troff takes it: no line is a request, dashes are those of options."""
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\\&" + text if text.startswith((".", "'")) else text
+
+
+def item(line):
+    """Name and text of a list's line."""
+    found = FORMS.match(line)
+    if not found.group(2):
+        found = TIGHT.match(line) or found
+    return found.group(1), found.group(2) or ""
+
+
+def body(lines):
+    """Paragraphs, lists and command lines of a help text."""
+    out, within = [], None  # None, "text" or "list"
+    for line in lines:
+        if not line:
+            within = None
+        elif re.match(r"  \S", line):
+            name, text = item(line)
+            out += [".TP", ".B " + roff(name)] + ([roff(text)] if text else [])
+            within = "list"
+        elif line.startswith(" ") and within == "list":
+            out.append(roff(line.strip()))
+        elif line.startswith("openpla "):
+            out += [".PP", ".nf", roff(line), ".fi"]
+            within = None
+        else:
+            if within != "text":
+                out.append(".PP")
+            out.append(roff(line.strip()))
+            within = "text"
+    return out
+
+
+def page(name, summary, synopsis, described, also, version, date):
+    out = [f'.TH {roff(name.upper())} 1 "{date}" "OpenPLA {version}" "Performance logs and alerts"',
+           ".SH NAME", f"{roff(name)} \\- {roff(summary)}", ".SH SYNOPSIS", ".nf", *map(roff, synopsis), ".fi",
+           ".SH DESCRIPTION", *described, ".SH SEE ALSO"]
+    out.append(",\n".join(f"\\fB{roff(other)}\\fR(1)" for other in also))
+    return "\n".join(out) + "\n"
+
+
+def parts(text):
+    """The command lines at its top, and what follows."""
+    lines = text.rstrip("\n").split("\n")
+    end = lines.index("") if "" in lines else len(lines)
+    return lines[:end], lines[end:]
+
+
+def main():
+    folder, version, date, wrapper, *program = sys.argv[1:]
+
+    def said_by(*words):
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=120, check=True)
+        return done.stdout.decode("utf-8").replace("\r\n", "\n")
+
+    def write(name, *contents):
+        with open(os.path.join(folder, name + ".1"), "w", encoding="utf-8", newline="\n") as out:
+            out.write(page(name, *contents, version, date))
+
+    verbs = json.loads(said_by(*program, "help", "--json"))
+    for verb in verbs:
+        synopsis, rest = parts(said_by(*program, "help", verb["verb"]))
+        write("openpla-" + verb["verb"], verb["summary"], synopsis, body(rest), ["openpla"])
+    lines = said_by(*program, "help").rstrip("\n").split("\n")
+    listed = []
+    for verb in verbs:
+        listed += [".TP", ".B " + roff(verb["verb"]), roff(verb["summary"])]
+        if verb["verbs"]:
+            listed += [".br", roff(", ".join(verb["verbs"]))]
+    codes = next(i for i, line in enumerate(lines) if line.startswith("Exit codes:"))
+    write("openpla", "performance logs and alerts", [line for line in lines if line.startswith("openpla ")],
+          listed + body(["", *lines[codes:]]) + [".SH IN THIS PACKAGE"] + body(said_by("sh", wrapper, "--package-help").split("\n")),
+          ["openpla-" + verb["verb"] for verb in verbs])
+
+
+main()

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+# Functions that install OpenPLA in the Wine prefix $WINEPREFIX, for `. prefix.sh`: of the tree (installer/bootstrap.sh)
+# and of the Debian package (installer/deb/openpla). The caller sets:
+#   bin        folder of the programs
+#   wine_run   the path of cmake/wine-run.sh
+#   scripts    folder of check.vbs and stop-sets.vbs
+#   force      yes: sets that run are stopped where an update would otherwise be refused
+installed_files="openpla.dll openplasrv.exe openplahost.exe openpdh.dll openetw.dll opentdh.dll openetwhost.exe openpla.exe"
+files_32="x86/openpla.dll x86/openpdh.dll x86/openetw.dll x86/opentdh.dll"
+
+wine() {
+    sh "$wine_run" "$@" 9>&-
+}
+
+# Names of the programs that run in the prefix, one per line.
+programs() {
+    wine 'C:\windows\system32\wbem\wmic.exe' process get Name | tr -d '\0\r ' | tr 'A-Z' 'a-z'
+}
+
+runs() {
+    programs | grep -qx "$1"
+}
+
+# wait_gone PROGRAM SECONDS
+wait_gone() {
+    left=$2
+    while runs "$1"; do
+        [ "$left" -gt 0 ] || return 1
+        left=$((left - 1))
+        sleep 1
+    done
+}
+
+# What is installed may be running: sets are stopped only if asked, the server always.
+stop_installed() {
+    if runs openplahost.exe; then
+        if [ "$force" = no ]; then
+            echo "A data collector set is running in $WINEPREFIX: stop it, or give --force to have it stopped."
+            return 1
+        fi
+        (cd "$scripts" && wine cscript //nologo stop-sets.vbs) || true
+        wait_gone openplahost.exe 10 || wine taskkill /f /im openplahost.exe
+    fi
+    runs openplasrv.exe || return 0
+    wine net stop OpenPLA || true
+    if ! wait_gone openplasrv.exe 10; then
+        wine taskkill /f /im openplasrv.exe
+        # A server that was killed leaves a dead entry behind, which every later CreateObject would get.
+        wine net stop rpcss || true
+    fi
+}
+
+server_answers() {
+    (cd "$scripts" && wine cscript //nologo check.vbs) | tr -d '\r' | grep -x 'OpenPLA is ready'
+}
+
+install_files() {
+    target="$WINEPREFIX/drive_c/Program Files/OpenPLA"
+    wanted_files=$installed_files
+    # The DLLs for 32-bit programs go beside the server where the prefix has such programs; /regserver finds them there.
+    [ ! -e "$WINEPREFIX/drive_c/windows/syswow64/cscript.exe" ] || [ ! -e "$bin/x86/openpla.dll" ] ||
+        wanted_files="$wanted_files $files_32"
+    changed=no
+    for file in $wanted_files; do
+        cmp -s "$bin/$file" "$target/$file" || changed=yes
+    done
+    if [ $changed = no ] && server_answers; then
+        echo "unchanged"
+        return
+    fi
+    stop_installed || return 1
+    mkdir -p "$target/x86"
+    for file in $wanted_files; do
+        # Renamed into place: a script that still has the old file loaded keeps the old one.
+        cp "$bin/$file" "$target/$file.new" && mv -f "$target/$file.new" "$target/$file" || return 1
+    done
+    wine 'C:\Program Files\OpenPLA\openplasrv.exe' /regserver || return 1
+    server_answers || {
+        echo "OpenPLA is registered, but CreateObject(\"PLA.DataCollectorSet\") does not work."
+        return 1
+    }
+}

@@ -1,0 +1,126 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# deb.sh [SUITE ...]: the Debian package of build/mingw/bin in a bare bookworm and a bare trixie (tests/hosts/run.sh), as a
+# user has it: apt install, the command as an ordinary user, scripts, the service, an upgrade while a set runs, removal and
+# purge, after which the system has the files that it had. lintian says nothing of it. Needs root, the network, and ten
+# minutes for each; it is no part of a run. Roots are kept, in build/hosts. What is not tried is systemd itself, which no
+# chroot has: its units are read by systemd-analyze, and what they start is started by hand.
+set -eu
+
+say() {
+    echo "== $*"
+}
+
+fail() {
+    echo "deb.sh: $*" >&2
+    exit 1
+}
+
+# Files of the system, but those of apt, dpkg and logs, and of homes.
+files() {
+    find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /srv -o -path /tmp -o -path /home -o -path /root \
+        -o -path /var/cache -o -path /var/log -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/lib/systemd \
+        -o -path '/etc/*-' -o -path /etc/.pwd.lock \) -prune -o -print | LC_ALL=C sort
+}
+
+# as_user COMMAND...: as an ordinary user, with the output through a pipe, as scripts have it.
+as_user() {
+    runuser -u tester -- env -u XDG_RUNTIME_DIR HOME=/home/tester "$@" 2>&1 </dev/null | cat
+}
+
+# said NAME WORDS COMMAND...: the command's output has the words.
+said() {
+    name=$1
+    words=$2
+    shift 2
+    "$@" >"/tmp/$name.out" 2>&1 || true
+    tr -d '\r' <"/tmp/$name.out" | grep -qF -- "$words" || { cat "/tmp/$name.out" >&2 && fail "$name does not say \"$words\""; }
+}
+
+service() {
+    runuser -u openpla -- env HOME=/var/lib/openpla /usr/lib/openpla/service "$1" >"/tmp/service-$1.out" 2>&1 ||
+        { cat "/tmp/service-$1.out" >&2 && fail "the service does not $1"; }
+}
+
+inside() {
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -q update >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get update"; }
+    # What the package needs, so that only the package itself is between the two lists; and what looks at it.
+    apt-get -q install -y --no-install-recommends wine wine64 adduser lintian systemd man-db \
+        bash-completion >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get install"; }
+    apt-get -q purge -y openpla >/dev/null 2>&1 || true
+    id tester >/dev/null 2>&1 || useradd -m tester
+    rm -rf /home/tester/.local
+    files >/tmp/before
+
+    say "lintian $(lintian --version)"
+    lintian --fail-on error,warning --info "$OPENPLA_FIRST_DEB" >/tmp/lintian.out 2>&1 || { cat /tmp/lintian.out && fail lintian; }
+    grep -v '^N:' /tmp/lintian.out || true
+
+    say "apt install"
+    apt-get -q install -y "$OPENPLA_FIRST_DEB" >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get install"; }
+    [ "$(command -v openpla)" = /usr/bin/openpla ] || fail "openpla is not on the PATH"
+    systemd-analyze verify /usr/lib/systemd/system/openpla.service /usr/lib/systemd/system/openpla-tracefs.service
+
+    say "an ordinary user"
+    said first 'performance logs and alerts' as_user openpla help
+    said counters 'Exiting, please wait' as_user openpla typeperf '\System\Processes' -sc 2
+    said doctor '' as_user openpla doctor
+    cat /tmp/doctor.out
+    said create 'The command completed successfully.' as_user openpla logman create counter Base -c '\System\Processes' -si 1 -f csv
+    said start 'The command completed successfully.' as_user openpla logman start Base
+    said query 'Running' as_user openpla logman query Base
+    said script 'Done.' as_user openpla --wine cscript //nologo 'Z:\usr\share\doc\openpla\examples\collect.vbs' Demo 3 csv
+
+    say "an update while a set runs"
+    apt-get -q install -y "$OPENPLA_NEWER_DEB" >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "the upgrade"; }
+    said waits 'a set is running' as_user openpla logman query Base
+    said still 'Running' as_user openpla logman query Base
+    said stop 'The command completed successfully.' as_user openpla logman stop Base
+    said updated 'Stopped' as_user openpla logman query Base
+    cmp /usr/lib/openpla/build /home/tester/.local/share/openpla/prefix/.openpla/build || fail "the prefix has the version before"
+    said kept 'Base' as_user openpla logman query
+
+    say "the service"
+    service start
+    said system 'The command completed successfully.' openpla --system logman create counter Whole -c '\System\Processes' -si 1
+    said system_start 'The command completed successfully.' openpla --system logman start Whole
+    said apart 'Data Collector Set was not found' as_user openpla logman query Whole
+    service stop
+    [ -z "$(find /proc -maxdepth 1 -user openpla 2>/dev/null)" ] || fail "programs of the service are left"
+
+    say "manual and completion"
+    man openpla-logman 2>/dev/null | cat | grep -q 'create counter' || [ -e /etc/dpkg/dpkg.cfg.d/docker ] || fail "no manual page"
+    bash -c '. /usr/share/bash-completion/completions/openpla && complete -p openpla' >/dev/null || fail "no completion"
+
+    as_user openpla --end >/dev/null
+    say "removal"
+    apt-get -q remove -y openpla >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get remove"; }
+    [ -e /var/lib/openpla/prefix ] || fail "removal took the service's sets along"
+    apt-get -q purge -y openpla >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get purge"; }
+    files >/tmp/after
+    diff /tmp/before /tmp/after || fail "these files are another after purge"
+    ! getent passwd openpla || fail "the user is left"
+    rm -rf /home/tester/.local /home/tester/.cache
+    say "nothing is left"
+}
+
+if [ "${1:-}" = --inside ]; then
+    inside
+    exit
+fi
+tree=$(cd "$(dirname "$0")/../.." && pwd)
+out=$tree/build/deb
+OPENPLA_FIRST_DEB=$(sh "$tree/installer/deb/build.sh" | tail -n 1)
+# The same with a program that is another.
+OPENPLA_NEWER_DEB=$out/openpla_99_amd64.deb
+rm -rf "$out/newer"
+dpkg-deb --raw-extract "$OPENPLA_FIRST_DEB" "$out/newer"
+printf newer >>"$out/newer/usr/lib/openpla/openpla.exe"
+echo newer >>"$out/newer/usr/lib/openpla/build"
+sed -i 's/^Version: .*/Version: 99/' "$out/newer/DEBIAN/control"
+dpkg-deb --root-owner-group --build "$out/newer" "$OPENPLA_NEWER_DEB" >/dev/null
+export OPENPLA_FIRST_DEB OPENPLA_NEWER_DEB
+for suite in ${*:-bookworm trixie}; do
+    sh "$tree/tests/hosts/run.sh" "$suite" --keep -- sh /srv/openpla/tests/installer/deb.sh --inside
+done
