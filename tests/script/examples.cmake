@@ -33,3 +33,6 @@ add_test(NAME script.baseline COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST
 openpla_test_properties(script.baseline ";server")
 add_test(NAME script.report COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/report.py)
 openpla_test_properties(script.report ";server")
+add_test(NAME script.languages
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/languages.py ${CMAKE_CROSSCOMPILING_EMULATOR})
+openpla_test_properties(script.languages ";server")

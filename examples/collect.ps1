@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+# The job of collect.vbs in PowerShell: makes a set, lets it collect counters for some seconds, stops it and names its log.
+# powershell -File collect.ps1 [-Name SET] [-Seconds N]
+param([string]$Name = 'DemoPowerShell', [int]$Seconds = 6)
+$ErrorActionPreference = 'Stop'
+$plaPerformanceCounter = 0
+$plaCommaSeparated = 0
+$plaCreateOrModify = 3
+try {
+    $set = New-Object -ComObject PLA.DataCollectorSet
+    $collector = $set.DataCollectors.CreateDataCollector($plaPerformanceCounter)
+    $collector.Name = 'Counters'
+    $collector.FileName = 'Counters'
+    $collector.LogFileFormat = $plaCommaSeparated
+    $collector.LogOverwrite = $true
+    $collector.SampleInterval = 1
+    $collector.PerformanceCounters = [string[]]('\Processor(_Total)\% Processor Time', '\Memory\Available MBytes',
+        '\System\Processes')
+    $set.DataCollectors.Add($collector)
+    foreach ($remark in $set.Commit($Name, $null, $plaCreateOrModify)) {
+        Write-Output "  $($remark.Key): $($remark.Description)"
+    }
+    Write-Output "Committed: $Name"
+    $set.Start($true)
+    Write-Output 'Started'
+    Start-Sleep -Seconds $Seconds
+    $set.Stop($true)
+    # What the run left behind is read from the stored set.
+    $set.Query($Name, $null)
+    Write-Output "Log: $($set.DataCollectors.Item(0).LatestOutputLocation)"
+    Write-Output 'Done.'
+}
+catch {
+    Write-Output ('FAILED: 0x{0:X8} {1}' -f $_.Exception.HResult, $_.Exception.Message)
+    exit 1
+}

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""The job of collect.vbs in Python for Windows with comtypes (`pip install comtypes`), by the interfaces of the type library
+instead of names: makes a set, lets it collect counters for some seconds, stops it and names its log.
+
+python collect_comtypes.py [set name] [seconds]"""
+import sys
+import time
+
+import comtypes
+import comtypes.client
+
+# The library, as it is registered: makes a module of its interfaces and enumerations.
+pla = comtypes.client.GetModule(("{03837500-098B-11D8-9414-505054503030}", 1, 0))
+
+
+def collect(name, seconds):
+    data_set = comtypes.client.CreateObject("PLA.DataCollectorSet", interface=pla.IDataCollectorSet)
+    plain = data_set.DataCollectors.CreateDataCollector(pla.plaPerformanceCounter)
+    collector = plain.QueryInterface(pla.IPerformanceCounterDataCollector)
+    collector.Name = "Counters"
+    collector.FileName = "Counters"
+    collector.LogFileFormat = pla.plaCommaSeparated
+    collector.LogOverwrite = True
+    collector.SampleInterval = 1
+    collector.PerformanceCounters = [r"\Processor(_Total)\% Processor Time", r"\Memory\Available MBytes",
+                                     r"\System\Processes"]
+    data_set.DataCollectors.Add(plain)
+    remarks = data_set.Commit(name, None, pla.plaCreateOrModify)
+    print(f"Committed: {name} ({remarks.Count} remarks)")
+    data_set.Start(True)
+    print("Started")
+    time.sleep(seconds)
+    data_set.Stop(True)
+    # What the run left behind is read from the stored set.
+    data_set.Query(name, None)
+    print("Log:", data_set.DataCollectors.Item(0).LatestOutputLocation)
+    print("Done.")
+
+
+try:
+    collect(sys.argv[1] if len(sys.argv) > 1 else "DemoComtypes", float(sys.argv[2]) if len(sys.argv) > 2 else 6)
+except comtypes.COMError as error:
+    sys.exit(f"FAILED: 0x{error.hresult & 0xFFFFFFFF:08X} {error.details[0] or error.text}")

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""languages.py WINE-RUN: the examples in C++, Python, PowerShell and C#. The one in C++ runs. Wine has no Python, PowerShell
+or .NET here, so of the others the syntax is checked where this host can read it, and each member that they call is one of
+the interfaces' (idl/pla.idl): a user would copy a name that is wrong."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TREE, BIN = os.environ["OPENPLA_SOURCE_DIR"], os.environ["OPENPLA_BIN_DIR"]
+EXAMPLES = os.path.join(TREE, "examples")
+# How each names an object of ours, and what it calls of one that is its own language's.
+OBJECTS = {
+    "collect_win32com.py": r"(?:data_set|collector|remark)",
+    "collect_comtypes.py": r"(?:data_set|collector|plain|remarks)",
+    "collect.ps1": r"\$(?:set|collector|remark)",
+    "collect.cs": r"(?:set|collector|remark)",
+}
+OWN = {"QueryInterface"}
+USED = {"Name", "FileName", "LogFileFormat", "SampleInterval", "PerformanceCounters", "DataCollectors", "Add", "Commit",
+        "Start", "Stop", "Query", "Item", "LatestOutputLocation", "CreateDataCollector"}
+
+
+def read(*path):
+    with open(os.path.join(TREE, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def members():
+    idl = "".join(read("idl", name) for name in os.listdir(os.path.join(TREE, "idl")) if name.endswith(".idl"))
+    return set(re.findall(r"HRESULT (\w+)\(", idl))
+
+
+def check_members():
+    known = members()
+    for name, objects in OBJECTS.items():
+        calls = set()
+        for chain in re.findall(rf"(?<![\w.]){objects}((?:\.\w+(?:\([^()]*\))?)+)", read("examples", name)):
+            calls |= set(re.findall(r"\.(\w+)", re.sub(r"\([^()]*\)", "", chain)))
+        assert not calls - known - OWN, f"{name} calls what no interface has: {calls - known - OWN}"
+        assert USED <= calls, f"{name} does another job: it does not call {USED - calls}"
+
+
+def check_syntax(folder):
+    for name in OBJECTS:
+        if name.endswith(".py"):
+            compile(read("examples", name), name, "exec")
+    source = os.path.join(EXAMPLES, "collect.cs")
+    for compiler, options in (("mcs", ["-r:Microsoft.CSharp"]), ("csc", [])):
+        if shutil.which(compiler):
+            subprocess.run([compiler, *options, "-warnaserror", f"-out:{folder}/collect.exe", source], check=True, timeout=100)
+    if shutil.which("pwsh"):
+        subprocess.run(["pwsh", "-NoProfile", "-Command", "$e = $null; [void][System.Management.Automation.Language.Parser]::"
+                        f"ParseFile('{EXAMPLES}/collect.ps1', [ref]$null, [ref]$e); exit $e.Count"], check=True, timeout=100)
+
+
+def check_cpp():
+    program = os.path.join(BIN, "collect_cpp.exe")
+    if not os.path.exists(program):
+        print("this host has no compiler for C++")
+        sys.exit(77)
+    for _ in range(2):
+        done = subprocess.run([sys.argv[1], program, "test-languages-cpp", "2"], capture_output=True, timeout=100, check=False)
+        output = done.stdout.decode("cp1252").replace("\r\n", "\n")
+        assert not done.returncode and re.fullmatch(
+            r"Committed: test-languages-cpp \(\d+ remarks\)\nStarted\nLog: C:\\PerfLogs\\Admin\\.*Counters.*\.csv\nDone\.\n",
+            output), output
+        log = output.split("Log: C:")[1].split("\n")[0].replace("\\", "/")
+        with open(os.environ["WINEPREFIX"] + "/drive_c" + log, encoding="cp1252") as file:
+            lines = file.read().splitlines()
+        assert lines[0].startswith('"(PDH-CSV 4.0)') and lines[0].count(",") == 3 and len(lines) > 1, lines
+    assert subprocess.run([sys.argv[1], program, "a", "0"], capture_output=True, timeout=100, check=False).returncode == 2
+
+
+def main():
+    check_members()
+    with tempfile.TemporaryDirectory() as folder:
+        check_syntax(folder)
+    check_cpp()
+
+
+main()
