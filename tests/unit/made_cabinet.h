@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Cabinets made by hand, right ones and wrong ones: by no code of ours, as what reads them is to be judged. */
+#ifndef OPENPLA_TESTS_MADE_CABINET_H
+#define OPENPLA_TESTS_MADE_CABINET_H
+
+#include "tests/unit/scratch_folder.h"
+
+struct made_entry {
+    const char *name;
+    uint32_t size, offset;
+    uint16_t folder, attributes;
+};
+struct made_cabinet {
+    const struct made_entry *entries;
+    size_t count;
+    uint16_t flags, packing;
+    const uint8_t *data; /* of its one folder: one block of so many bytes, which unpack to so many */
+    uint16_t packed, unpacked;
+    uint8_t reserve; /* bytes behind header, folder row and block head each, with flag 4 */
+    bool wrong_checksum;
+};
+
+struct made_bytes {
+    uint8_t bytes[8192];
+    size_t size;
+};
+
+static inline void made_put(struct made_bytes *b, uint32_t value, size_t size)
+{
+    for (size_t i = 0; i < size; i++, value >>= 8)
+        b->bytes[b->size++] = (uint8_t)value;
+}
+
+static inline void made_patch(struct made_bytes *b, size_t at, uint32_t value, size_t size)
+{
+    struct made_bytes all = *b;
+    b->size = at;
+    made_put(b, value, size);
+    b->size = all.size;
+}
+
+static inline uint32_t made_word(const uint8_t *at)
+{
+    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+/* Where parts of a cabinet without reserved bytes are, for who breaks one. */
+enum { MADE_SIZE = 8, MADE_FILES_AT = 16, MADE_VERSION = 24, MADE_FOLDERS = 26, MADE_FILES = 28, MADE_FOLDER = 36 };
+
+/* How MS-CAB sums up: whole words by exclusive or, of the rest the first byte highest. */
+static inline uint32_t made_checksum(const uint8_t *at, size_t size, uint32_t sum)
+{
+    uint32_t rest = 0;
+    for (; size >= 4; at += 4, size -= 4)
+        sum ^= made_word(at);
+    for (; size; size--)
+        rest = rest << 8 | *at++;
+    return sum ^ rest;
+}
+
+static inline void made_build(const struct made_cabinet *m, struct made_bytes *b)
+{
+    uint8_t lengths[4] = {(uint8_t)m->packed, (uint8_t)(m->packed >> 8), (uint8_t)m->unpacked,
+                          (uint8_t)(m->unpacked >> 8)};
+    memset(b, 0, sizeof *b);
+    made_put(b, 0x4643534D, 4);
+    made_put(b, 0, 12);
+    made_put(b, 0, 8);
+    made_put(b, 0x0103, 2);
+    made_put(b, m->data ? 1 : 0, 2);
+    made_put(b, (uint32_t)m->count, 2);
+    made_put(b, m->flags, 2);
+    made_put(b, 0, 4);
+    if (m->flags & 4) {
+        made_put(b, m->reserve, 2);
+        made_put(b, m->reserve, 1);
+        made_put(b, m->reserve, 1);
+        b->size += m->reserve;
+    }
+    const size_t folder = b->size;
+    if (m->data) {
+        made_put(b, 0, 4);
+        made_put(b, 1, 2);
+        made_put(b, m->packing, 2);
+        b->size += m->reserve;
+    }
+    made_patch(b, MADE_FILES_AT, (uint32_t)b->size, 4);
+    for (size_t i = 0; i < m->count; i++) {
+        const struct made_entry *e = &m->entries[i];
+        made_put(b, e->size, 4);
+        made_put(b, e->offset, 4);
+        made_put(b, e->folder, 2);
+        made_put(b, 0x5B77, 2); /* 23.11.2025 */
+        made_put(b, 0x6000, 2); /* 12:00 */
+        made_put(b, e->attributes, 2);
+        assert_true(b->size + strlen(e->name) + 1 < sizeof b->bytes);
+        memcpy(b->bytes + b->size, e->name, strlen(e->name) + 1);
+        b->size += strlen(e->name) + 1;
+    }
+    if (m->data) {
+        made_patch(b, folder, (uint32_t)b->size, 4);
+        made_put(b, made_checksum(lengths, 4, made_checksum(m->data, m->packed, 0)) ^ m->wrong_checksum, 4);
+        made_put(b, m->packed, 2);
+        made_put(b, m->unpacked, 2);
+        b->size += m->reserve;
+        assert_true(b->size + m->packed < sizeof b->bytes);
+        memcpy(b->bytes + b->size, m->data, m->packed);
+        b->size += m->packed;
+    }
+    made_patch(b, MADE_SIZE, (uint32_t)b->size, 4);
+}
+
+static inline void made_store(const struct made_bytes *b, const char *path)
+{
+    assert_int_equal(file_store(path, b->bytes, b->size), S_OK);
+}
+
+#endif

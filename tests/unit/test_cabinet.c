@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* Cabinets written, compared and taken apart: whose logs are packed and then deleted has nothing else left of them. */
+#include "engine/cabinet/cabinet.h"
+#include "tests/unit/file_faults.h"
+#include "tests/unit/scratch_folder.h"
+
+static char *scratch;
+
+static int make_scratch(void **state)
+{
+    *state = scratch = scratch_create("test_cabinet");
+    return 0;
+}
+
+static char *in_scratch(const char *name)
+{
+    char *path = path_join(scratch, name);
+    assert_non_null(path);
+    return path;
+}
+
+/* Bytes that pack well (repeated lines), badly (a generator's) or not at all. */
+static void make_file(const char *name, size_t size, bool random)
+{
+    char *path = in_scratch(name), *folder = path_folder(path), *bytes = memory_alloc(size + 1);
+    uint32_t seed = (uint32_t)size + 1;
+    assert_non_null(bytes);
+    for (size_t i = 0; i < size; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        bytes[i] = random ? (char)(seed >> 24) : "counter,1.5,2.5\n"[(i + (seed >> 31)) % 16];
+    }
+    assert_int_equal(folder_create(folder), S_OK);
+    struct file *f;
+    assert_int_equal(file_open(path, FILE_REPLACE, &f), S_OK);
+    assert_int_equal(file_write(f, bytes, size), S_OK);
+    file_close(f);
+    memory_free(bytes);
+    memory_free(folder);
+    memory_free(path);
+}
+
+static void same_bytes(const char *a, const char *b)
+{
+    char *x, *y;
+    size_t x_size, y_size;
+    assert_int_equal(file_load(a, 1 << 24, &x, &x_size), S_OK);
+    assert_int_equal(file_load(b, 1 << 24, &y, &y_size), S_OK);
+    assert_int_equal(x_size, y_size);
+    assert_memory_equal(x, y, x_size);
+    memory_free(x);
+    memory_free(y);
+}
+
+static void make_run(void)
+{
+    make_file("run/z.csv", 100000, false);
+    make_file("run/a.blg", 300000, true);
+    make_file("run/block.bin", 32768, true);
+    make_file("run/two.bin", 65536, false);
+    make_file("run/empty.log", 0, false);
+    make_file("run/one.log", 1, false);
+    make_file("run/report.xml", 5000, false);
+    make_file("run/Report.html", 6000, false);
+    make_file("run/sub/deep/\xC3\xA4\xE4\xB8\xAD.txt", 70000, true);
+    make_file("run/old.CAB", 10, false);
+    make_file("run/~x.cab.tmp", 10, false);
+}
+
+static void what_is_packed_comes_out_again(void **state)
+{
+    static const char *const wanted[] = {
+        "Report.html", "report.xml", "a.blg", "block.bin", "empty.log", "one.log", "sub/deep/\xC3\xA4\xE4\xB8\xAD.txt",
+        "two.bin",     "z.csv"};
+    struct texts names = {0};
+    struct cabinet *c;
+    (void)state;
+    char *run = in_scratch("run"), *cab = in_scratch("run/run.cab"), *to = in_scratch("out/to");
+    make_run();
+    assert_int_equal(cabinet_list_folder(run, &names), S_OK);
+    assert_int_equal(names.count, sizeof wanted / sizeof *wanted);
+    for (size_t i = 0; i < names.count; i++)
+        assert_string_equal(names.items[i], wanted[i]);
+    assert_int_equal(cabinet_write(run, &names, cab, NULL), S_OK);
+    assert_int_equal(cabinet_open(cab, NULL, &c), S_OK);
+    assert_int_equal(cabinet_count(c), names.count);
+    for (size_t i = 0; i < names.count; i++)
+        assert_string_equal(cabinet_entry_at(c, i)->name, wanted[i]);
+    assert_int_equal(cabinet_entry_at(c, 2)->size, 300000);
+    assert_int_equal(cabinet_holds(c, run, &names, NULL), S_OK);
+    cabinet_close(c);
+    assert_int_equal(cabinet_extract(cab, NULL, to, NULL), S_OK);
+    for (size_t i = 0; i < names.count; i++) {
+        char *was = path_join(run, names.items[i]), *is = path_join(to, names.items[i]);
+        same_bytes(was, is);
+        memory_free(is);
+        memory_free(was);
+    }
+    texts_free(&names);
+    memory_free(to);
+    memory_free(cab);
+    memory_free(run);
+}
+
+/* Many files, more than one block has, and their order. */
+static void many_files_are_packed(void **state)
+{
+    struct texts names = {0};
+    (void)state;
+    char *run = in_scratch("run"), *cab = in_scratch("many.cab"), *to = in_scratch("to");
+    for (int i = 0; i < 200; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "run/%03d.csv", i);
+        make_file(name, (size_t)(i * 7 % 300), i % 2 != 0);
+    }
+    assert_int_equal(cabinet_list_folder(run, &names), S_OK);
+    assert_int_equal(cabinet_write(run, &names, cab, NULL), S_OK);
+    assert_int_equal(cabinet_extract(cab, NULL, to, NULL), S_OK);
+    for (size_t i = 0; i < names.count; i += 17) {
+        char *was = path_join(run, names.items[i]), *is = path_join(to, names.items[i]);
+        same_bytes(was, is);
+        memory_free(is);
+        memory_free(was);
+    }
+    texts_free(&names);
+    memory_free(to);
+    memory_free(cab);
+    memory_free(run);
+}
+
+/* Who deletes by what cabinet_holds says must not lose what came after the cabinet. */
+static void what_changed_since_is_told(void **state)
+{
+    struct texts names = {0}, one = {0};
+    struct cabinet *c;
+    (void)state;
+    char *run = in_scratch("run"), *cab = in_scratch("run.cab");
+    make_file("run/a.csv", 40000, false);
+    make_file("run/b.csv", 40000, true);
+    assert_int_equal(cabinet_list_folder(run, &names), S_OK);
+    assert_int_equal(cabinet_write(run, &names, cab, NULL), S_OK);
+    assert_int_equal(cabinet_open(cab, NULL, &c), S_OK);
+    assert_int_equal(texts_add(&one, "b.csv"), S_OK);
+    assert_int_equal(cabinet_holds(c, run, &one, NULL), S_OK);
+
+    make_file("run/a.csv", 40000, true); /* as long, other bytes */
+    assert_int_equal(cabinet_holds(c, run, &one, NULL), S_OK);
+    assert_int_equal(cabinet_holds(c, run, &names, NULL), PLA_E_CABAPI_FAILURE);
+    assert_non_null(strstr(error_text(PLA_E_CABAPI_FAILURE), "a.csv"));
+    make_file("run/a.csv", 40001, false);
+    assert_int_equal(cabinet_holds(c, run, &names, NULL), PLA_E_CABAPI_FAILURE);
+    make_file("run/c.csv", 1, false);
+    assert_int_equal(texts_add(&one, "c.csv"), S_OK);
+    assert_int_equal(cabinet_holds(c, run, &one, NULL), PLA_E_CABAPI_FAILURE);
+    assert_non_null(strstr(error_text(PLA_E_CABAPI_FAILURE), "\"c.csv\" is not in the cabinet"));
+    cabinet_close(c);
+    texts_free(&one);
+    texts_free(&names);
+    memory_free(cab);
+    memory_free(run);
+}
+
+static HRESULT no_input(void *user, size_t index, struct file **in)
+{
+    (void)user, (void)index;
+    *in = NULL;
+    return E_UNEXPECTED;
+}
+
+static void what_no_cabinet_holds_is_refused_by_name(void **state)
+{
+    static const struct {
+        struct cabinet_member members[2];
+        size_t count;
+        const char *why;
+    } cases[] = {
+        {{{"x", 0, 0, 0}}, 0, "0 files"},
+        {{{"big.blg", 0x7FFF8001, 0, 0}}, 1, "\"big.blg\": cannot be put into a cabinet: it is larger"},
+        {{{"a?", 1, 0, 0}}, 1, "no name has on Windows"},
+        {{{"../a", 1, 0, 0}}, 1, "leads to another folder"},
+        {{{"a", 1, 0, 0}, {"A", 1, 0, 0}}, 2, "another file has this name"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct cabinet_source source = {cases[i].members, cases[i].count, no_input, NULL};
+        assert_int_equal(cabinet_pack(&source, NULL, NULL), PLA_E_CABAPI_FAILURE);
+        if (!strstr(error_text(PLA_E_CABAPI_FAILURE), cases[i].why))
+            fail_msg("\"%s\" was awaited: %s", cases[i].why, error_text(PLA_E_CABAPI_FAILURE));
+    }
+}
+
+static bool twice_only(void *user, uint64_t done, uint64_t whole)
+{
+    assert_true(done <= whole);
+    return --*(int *)user > 0;
+}
+
+static void both_ways_can_be_stopped(void **state)
+{
+    struct texts names = {0};
+    (void)state;
+    char *run = in_scratch("run"), *cab = in_scratch("run.cab"), *to = in_scratch("to");
+    make_file("run/a.blg", 3000000, false);
+    assert_int_equal(cabinet_list_folder(run, &names), S_OK);
+    for (int calls = 1; calls < 4; calls++) {
+        int left = calls;
+        const struct cabinet_watch watch = {twice_only, &left};
+        assert_int_equal(cabinet_write(run, &names, cab, &watch), HRESULT_FROM_WIN32(ERROR_CANCELLED));
+        assert_false(file_exists(cab));
+    }
+    assert_int_equal(cabinet_write(run, &names, cab, NULL), S_OK);
+    for (int calls = 1; calls < 3; calls++) {
+        int left = calls;
+        const struct cabinet_watch watch = {twice_only, &left};
+        assert_int_equal(cabinet_extract(cab, NULL, to, &watch), HRESULT_FROM_WIN32(ERROR_CANCELLED));
+        assert_false(folder_exists(to));
+    }
+    texts_free(&names);
+    memory_free(to);
+    memory_free(cab);
+    memory_free(run);
+}
+
+/* ---- faults ---- */
+
+struct faulty {
+    char *run, *cab, *to, *old;
+    struct texts names;
+};
+
+static void faulty_begin(struct faulty *x)
+{
+    *x = (struct faulty){in_scratch("run"), in_scratch("run.cab"), in_scratch("to"), in_scratch("old.cab"), {0}};
+    make_file("run/a.csv", 50000, false);
+    make_file("run/sub/b.blg", 40000, true);
+    assert_int_equal(cabinet_list_folder(x->run, &x->names), S_OK);
+    make_file("run.cab", 10, false);
+    make_file("old.cab", 10, false);
+}
+
+static void faulty_end(struct faulty *x)
+{
+    texts_free(&x->names);
+    memory_free(x->run);
+    memory_free(x->cab);
+    memory_free(x->to);
+    memory_free(x->old);
+}
+
+/* Nothing half: the cabinet is what it was or a new whole one, what is taken out is there whole or not at all. */
+static void written_or_not(const struct faulty *x, HRESULT hr)
+{
+    char *beside = in_scratch("~run.cab.tmp");
+    struct cabinet *c;
+    if (FAILED(hr)) {
+        same_bytes(x->cab, x->old);
+    } else {
+        assert_int_equal(cabinet_open(x->cab, NULL, &c), S_OK);
+        assert_int_equal(cabinet_holds(c, x->run, &x->names, NULL), S_OK);
+        cabinet_close(c);
+    }
+    assert_false(file_exists(beside));
+    memory_free(beside);
+}
+
+static void taken_out_or_not(const struct faulty *x, HRESULT hr)
+{
+    if (FAILED(hr))
+        assert_false(folder_exists(x->to));
+    for (size_t i = 0; SUCCEEDED(hr) && i < x->names.count; i++) {
+        char *was = path_join(x->run, x->names.items[i]), *is = path_join(x->to, x->names.items[i]);
+        same_bytes(was, is);
+        memory_free(is);
+        memory_free(was);
+    }
+}
+
+/* How many cabinet.dll asks for, and what it does when it gets none, is its own. */
+static void each_allocation_fails_in_turn(void **state)
+{
+    struct faulty x;
+    HRESULT hr = E_OUTOFMEMORY;
+    (void)state;
+    faulty_begin(&x);
+    for (uint64_t n = 1; hr != S_OK; n++) {
+        memory_fail_at(n);
+        hr = cabinet_write(x.run, &x.names, x.cab, NULL);
+        memory_fail_at(0);
+        assert_true(hr == S_OK || hr == E_OUTOFMEMORY || hr == PLA_E_CABAPI_FAILURE);
+        written_or_not(&x, hr);
+    }
+    hr = E_OUTOFMEMORY;
+    for (uint64_t n = 1; hr != S_OK; n++) {
+        memory_fail_at(n);
+        hr = cabinet_extract(x.cab, NULL, x.to, NULL);
+        memory_fail_at(0);
+        assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
+        if (FAILED(hr) && folder_exists(x.to)) /* to tidy up takes memory, too: the next call has it */
+            scratch_remove(x.to);
+        taken_out_or_not(&x, hr);
+    }
+    struct texts names = {0};
+    for (uint64_t n = 1; hr != E_FAIL; n++) {
+        memory_fail_at(n);
+        const HRESULT listed = cabinet_list_folder(x.run, &names);
+        memory_fail_at(0);
+        hr = listed == S_OK ? E_FAIL : listed;
+        assert_true(listed == S_OK || listed == E_OUTOFMEMORY);
+        assert_int_equal(names.count, listed == S_OK ? x.names.count : 0);
+    }
+    texts_free(&names);
+    faulty_end(&x);
+}
+
+static void each_operation_on_a_file_fails_in_turn(void **state)
+{
+    const HRESULT broken = HRESULT_FROM_WIN32(ERROR_IO_DEVICE);
+    (void)state;
+    for (int kind = FAULT_ONCE; kind <= FAULT_FULL; kind++) {
+        struct faulty x;
+        struct file_faults faults = {.kind = kind, .hr = broken};
+        if (kind == FAULT_LASTING)
+            continue; /* nothing can be tidied away either */
+        faulty_begin(&x);
+        HRESULT hr = broken;
+        for (faults.at = 1; hr != S_OK || faults.met; faults.at++) {
+            file_faults_begin(&faults);
+            hr = cabinet_write(x.run, &x.names, x.cab, NULL);
+            file_faults_end();
+            if (SUCCEEDED(hr) && faults.met) /* an operation that need not succeed */
+                make_file("run.cab", 10, false);
+            else
+                written_or_not(&x, hr);
+        }
+        hr = broken;
+        for (faults.at = 1; hr != S_OK || faults.met; faults.at++) {
+            file_faults_begin(&faults);
+            hr = cabinet_extract(x.cab, NULL, x.to, NULL);
+            file_faults_end();
+            taken_out_or_not(&x, hr);
+            if (SUCCEEDED(hr))
+                scratch_remove(x.to);
+        }
+        faulty_end(&x);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_packed_comes_out_again, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(many_files_are_packed, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(what_changed_since_is_told, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(what_no_cabinet_holds_is_refused_by_name, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(both_ways_can_be_stopped, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(each_allocation_fails_in_turn, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(each_operation_on_a_file_fails_in_turn, make_scratch, scratch_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

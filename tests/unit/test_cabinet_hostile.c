@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* Cabinets from anybody: who takes one apart would have files written where they do not belong, his disk filled, or
+   what is his replaced. Each is refused for the one thing that is wrong with it, before anything is written. */
+#include "engine/cabinet/cabinet.h"
+#include "engine/os/file_traits.h"
+#include "tests/unit/made_cabinet.h"
+#include "tests/unit/scratch_link.h"
+
+static const uint8_t four[] = "abcd";
+static const struct made_entry plain[] = {{"a.txt", 4, 0, 0, 0x20}};
+static const struct made_cabinet right = {plain, 1, 0, 0, four, 4, 4, 0, false};
+
+static char *scratch;
+
+static int make_scratch(void **state)
+{
+    *state = scratch = scratch_create("test_cabinet_hostile");
+    return 0;
+}
+
+static char *in_scratch(const char *name)
+{
+    char *path = path_join(scratch, name);
+    assert_non_null(path);
+    return path;
+}
+
+/* Nothing but the cabinet is in the scratch folder then. */
+static void nothing_was_written(void)
+{
+    struct texts files = {0}, folders = {0};
+    assert_int_equal(folder_list(scratch, false, &files), S_OK);
+    assert_int_equal(folder_list(scratch, true, &folders), S_OK);
+    assert_int_equal(files.count, 1);
+    assert_int_equal(folders.count, 0);
+    texts_free(&files);
+    texts_free(&folders);
+}
+
+/* Both by its own and on the way to its files. */
+static void is_refused(const struct made_bytes *b, const struct cabinet_limits *limits, const char *why)
+{
+    char *path = in_scratch("x.cab"), *to = in_scratch("to");
+    struct cabinet *c;
+    made_store(b, path);
+    const HRESULT hr = cabinet_open(path, limits, &c);
+    if (hr != PLA_E_CABAPI_FAILURE || !strstr(error_text(hr), why))
+        fail_msg("\"%s\" was awaited, 0x%08X came: %s", why, (unsigned)hr, error_text(hr));
+    assert_null(c);
+    assert_int_equal(cabinet_extract(path, limits, to, NULL), PLA_E_CABAPI_FAILURE);
+    nothing_was_written();
+    memory_free(to);
+    memory_free(path);
+}
+
+/* It can be opened; what is wrong is in its bytes. */
+static void is_refused_when_unpacked(const struct made_cabinet *m, const char *why)
+{
+    struct made_bytes b;
+    char *path = in_scratch("x.cab"), *to = in_scratch("to");
+    struct cabinet *c;
+    made_build(m, &b);
+    made_store(&b, path);
+    assert_int_equal(cabinet_open(path, NULL, &c), S_OK);
+    const HRESULT hr = cabinet_extract_all(c, to, NULL);
+    if (hr != PLA_E_CABAPI_FAILURE || !strstr(error_text(hr), why))
+        fail_msg("\"%s\" was awaited, 0x%08X came: %s", why, (unsigned)hr, error_text(hr));
+    cabinet_close(c);
+    nothing_was_written();
+    memory_free(to);
+    memory_free(path);
+}
+
+static void names_that_lead_elsewhere_are_refused(void **state)
+{
+    static const struct {
+        const char *name, *why;
+        uint16_t attributes;
+    } cases[] = {
+        {"..\\up.txt", "leads to another folder", 0},
+        {"../up.txt", "leads to another folder", 0},
+        {"a\\..\\..\\deep.txt", "leads to another folder", 0},
+        {"a/.../b", "leads to another folder", 0},
+        {"\\abs.txt", "begins at a root", 0},
+        {"/abs.txt", "begins at a root", 0},
+        {"C:\\x.txt", "behind a drive", 0},
+        {"C:rel.txt", "behind a drive", 0},
+        {"\\\\server\\share\\x", "share or a device", 0},
+        {"\\\\?\\C:\\x", "share or a device", 0},
+        {"//server/share/x", "share or a device", 0},
+        {"x.txt:stream", "before a stream", 0},
+        {"a\\x.txt::$DATA", "before a stream", 0},
+        {"CON", "device's", 0},
+        {"a\\nul.txt", "device's", 0},
+        {"com1.log", "device's", 0},
+        {"nul ", "device's", 0},
+        {"x.txt.", "cuts off", 0},
+        {"x.txt ", "cuts off", 0},
+        {"a \\x.txt", "cuts off", 0},
+        {"a\\.\\x.txt", "cuts off", 0},
+        {"a\\\\x.txt", "is empty", 0},
+        {"a\\", "is empty", 0},
+        {"", "is empty", 0},
+        {"a\nb.txt", "not seen", 0},
+        {"a\x1b[2Jb.txt", "not seen", 0},
+        {"a*b", "no name has on Windows", 0},
+        {"a?b", "no name has on Windows", 0},
+        {"a<b", "no name has on Windows", 0},
+        {"a|b", "no name has on Windows", 0},
+        {"a\xE2\x80\xAEgpj.exe", "turns the writing round", 0x80},
+        {"a\xC2\x85", "not seen", 0x80},
+        {"a\xFF\xFE", "not the UTF-8", 0x80},
+        {"a\xC0\xAE\xC0\xAE/x", "not the UTF-8", 0x80},
+        {"a\xED\xA0\x80", "not the UTF-8", 0x80},
+        {"com\xC2\xB9", "device's", 0x80},
+        {"a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v/w/x/y/z/1/2/3/4/5/6/7/8", "folders deep", 0},
+    };
+    struct made_bytes b;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct made_entry entries[] = {{"first.txt", 1, 0, 0, 0}, {cases[i].name, 1, 1, 0, cases[i].attributes}};
+        struct made_cabinet m = right;
+        m.entries = entries;
+        m.count = 2;
+        made_build(&m, &b);
+        is_refused(&b, NULL, cases[i].why);
+        /* What is shown of such a name does nothing to a terminal. */
+        for (const char *at = error_text(PLA_E_CABAPI_FAILURE); *at; at++)
+            assert_true(*at >= ' ' && *at < 0x7F);
+    }
+}
+
+static void names_longer_than_any_are_refused(void **state)
+{
+    char name[300];
+    struct made_bytes b;
+    (void)state;
+    for (size_t length = 254; length < 258; length++) {
+        memset(name, 'n', length);
+        name[length] = 0;
+        const struct made_entry entries[] = {{name, 4, 0, 0, 0}};
+        struct made_cabinet m = right;
+        m.entries = entries;
+        made_build(&m, &b);
+        if (length > 255) {
+            is_refused(&b, NULL, "longer than 255 bytes");
+        } else {
+            char *path = in_scratch("x.cab");
+            struct cabinet *c;
+            made_store(&b, path);
+            assert_int_equal(cabinet_open(path, NULL, &c), S_OK);
+            cabinet_close(c);
+            memory_free(path);
+        }
+    }
+}
+
+static void two_of_one_name_are_refused(void **state)
+{
+    static const char *const pairs[][2] = {{"dup.txt", "dup.txt"}, {"dup.txt", "DUP.TXT"}, {"a\\b.txt", "A/B.txt"},
+                                           {"a", "a/b"},           {"a/b/c", "A/b"},       {"\xC3\xA4", "\xC3\x84"}};
+    struct made_bytes b;
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const struct made_entry entries[] = {
+            {pairs[i][0], 2, 0, 0, 0x80}, {"m", 0, 2, 0, 0}, {pairs[i][1], 2, 2, 0, 0x80}};
+        struct made_cabinet m = right;
+        m.entries = entries;
+        m.count = 3;
+        made_build(&m, &b);
+        is_refused(&b, NULL, "another entry has this name");
+    }
+}
+
+/* One field of a cabinet that is right otherwise. */
+static void headers_that_lie_are_refused(void **state)
+{
+    static const struct {
+        size_t at;
+        uint32_t value;
+        size_t size;
+        const char *why;
+    } cases[] = {
+        {0, 0x4643534E, 4, "is no cabinet"},
+        {MADE_VERSION + 1, 2, 1, "is no cabinet"},
+        {MADE_SIZE, 1 << 20, 4, "cut short"},
+        {MADE_SIZE, 0x80000000, 4, "cut short"},
+        {MADE_SIZE, 40, 4, ""},
+        {MADE_FILES_AT, 0, 4, ""},
+        {MADE_FILES_AT, 0xFFFFFFFF, 4, ""},
+        {MADE_FILES_AT, 40, 4, ""},
+        {MADE_FOLDERS, 0, 2, "not there"},
+        {MADE_FOLDERS, 0xFFFF, 2, ""},
+        {MADE_FILES, 2, 2, ""},
+        {MADE_FILES, 0xFFFF, 2, ""},
+        {MADE_FOLDER, 0, 4, "within its headers"},
+        {MADE_FOLDER, 0xFFFFFFF0, 4, "not there"},
+        {MADE_FOLDER + 4, 2, 2, "not there"},
+        {MADE_FOLDER + 4, 0, 2, "no bytes for"},
+        {MADE_FOLDER + 4, 0xFFFF, 2, "not there"},
+        {MADE_FOLDER + 6, 2, 2, "Quantum or LZX"},
+        {MADE_FOLDER + 6, 0x1503, 2, "Quantum or LZX"},
+        {30, 1, 2, "several cabinets"},
+        {30, 2, 2, "several cabinets"},
+    };
+    struct made_bytes b;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        made_build(&right, &b);
+        made_patch(&b, cases[i].at, cases[i].value, cases[i].size);
+        is_refused(&b, NULL, cases[i].why);
+    }
+    made_build(&right, &b);
+    for (size_t cut = 0; cut < right.packed + 100u && b.size; cut++) {
+        b.size--;
+        is_refused(&b, NULL, "");
+    }
+}
+
+static void entries_that_lie_about_bytes_are_refused(void **state)
+{
+    static const struct {
+        struct made_entry entries[2];
+        const char *why;
+    } cases[] = {
+        {{{"a", 0x7FFF8000, 0, 0, 0}, {"b", 0, 0, 0, 0}}, "shares bytes"},
+        {{{"a", 4, 0, 0, 0}, {"b", 0x7FFF8000, 4, 0, 0}}, "no bytes for"},
+        {{{"a", 0xFFFFFFFF, 0, 0, 0}, {"b", 0, 0xFFFFFFFF, 0, 0}}, "larger than"},
+        {{{"a", 4, 0, 0, 0}, {"b", 4, 0, 0, 0}}, "shares bytes"},
+        {{{"a", 4, 0, 0, 0}, {"b", 1, 3, 0, 0}}, "shares bytes"},
+        {{{"a", 4, 0, 0, 0}, {"b", 1, 4, 0, 0}}, "no bytes for"},
+        {{{"a", 4, 0, 0, 0}, {"b", 0, 4, 1, 0}}, "not there"},
+        {{{"a", 4, 0, 0xFFFD, 0}, {"b", 0, 4, 0, 0}}, "another cabinet"},
+        {{{"a", 4, 0, 0xFFFE, 0}, {"b", 0, 4, 0, 0}}, "another cabinet"},
+        {{{"a", 4, 0, 0xFFFF, 0}, {"b", 0, 4, 0, 0}}, "another cabinet"},
+    };
+    struct made_bytes b;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made_cabinet m = right;
+        m.entries = cases[i].entries;
+        m.count = 2;
+        made_build(&m, &b);
+        is_refused(&b, NULL, cases[i].why);
+    }
+}
+
+static void what_is_more_than_let_is_refused(void **state)
+{
+    static const struct made_entry entries[] = {{"a", 2, 0, 0, 0}, {"b", 2, 2, 0, 0}};
+    struct made_cabinet m = right;
+    struct made_bytes b;
+    (void)state;
+    m.entries = entries;
+    m.count = 2;
+    made_build(&m, &b);
+    is_refused(&b, &(struct cabinet_limits){.bytes = 3, .files = 9}, "unpacks to more than the 3 bytes");
+    is_refused(&b, &(struct cabinet_limits){.bytes = 9, .files = 1}, "2 files, more than the 1");
+}
+
+static void damaged_blocks_are_refused(void **state)
+{
+    static const uint8_t no_ck[] = {'X', 'K', 1, 4, 0, 0xFB, 0xFF, 'a', 'b', 'c', 'd'};
+    static const uint8_t stored_short[] = {'C', 'K', 1, 3, 0, 0xFC, 0xFF, 'a', 'b', 'c'};
+    static const uint8_t stored_long[] = {'C', 'K', 1, 5, 0, 0xFA, 0xFF, 'a', 'b', 'c', 'd', 'e'};
+    static const uint8_t not_inverse[] = {'C', 'K', 1, 4, 0, 0xFB, 0xFE, 'a', 'b', 'c', 'd'};
+    static const uint8_t kind_three[] = {'C', 'K', 7, 0};
+    static const uint8_t no_end[] = {'C', 'K', 0, 4, 0, 0xFB, 0xFF, 'a', 'b', 'c', 'd'};
+    /* Fixed codes: a length of 3 from before the first byte. */
+    static const uint8_t before_all[] = {'C', 'K', 0x03, 0x02, 0x00, 0x00};
+    static const struct {
+        const uint8_t *data;
+        uint16_t size;
+    } cases[] = {{no_ck, sizeof no_ck},
+                 {stored_short, sizeof stored_short},
+                 {stored_long, sizeof stored_long},
+                 {not_inverse, sizeof not_inverse},
+                 {kind_three, sizeof kind_three},
+                 {no_end, sizeof no_end},
+                 {before_all, sizeof before_all},
+                 {no_ck, 1}};
+    struct made_cabinet m = right;
+    (void)state;
+    m.packing = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        m.data = cases[i].data;
+        m.packed = cases[i].size;
+        is_refused_when_unpacked(&m, "cannot be unpacked");
+    }
+    m = right;
+    m.wrong_checksum = true;
+    is_refused_when_unpacked(&m, "checksum");
+}
+
+static void reserved_bytes_are_passed_over(void **state)
+{
+    static const uint8_t packed[] = {'C', 'K', 1, 4, 0, 0xFB, 0xFF, 'a', 'b', 'c', 'd'};
+    const struct made_entry entries[] = {{"d\\a.txt", 3, 0, 0, 0x21}, {"e.txt", 0, 3, 0, 0}, {"f\xE4.txt", 1, 3, 0, 0}};
+    const struct made_cabinet m = {entries, 3, 4, 1, packed, sizeof packed, 4, 7, false};
+    struct made_bytes b;
+    (void)state;
+    char *path = in_scratch("x.cab"), *to = in_scratch("to"), *inner = in_scratch("to/d/a.txt"),
+         *umlaut = in_scratch("to/f\xC3\xA4.txt"), *empty = in_scratch("to/e.txt");
+    made_build(&m, &b);
+    made_store(&b, path);
+    assert_int_equal(cabinet_extract(path, NULL, to, NULL), S_OK);
+    char *text = scratch_read(inner);
+    assert_string_equal(text, "abc");
+    memory_free(text);
+    text = scratch_read(umlaut);
+    assert_string_equal(text, "d");
+    memory_free(text);
+    assert_true(file_exists(empty));
+    struct file *f;
+    struct file_traits traits;
+    assert_int_equal(file_open_source(inner, &f), S_OK);
+    assert_int_equal(file_traits_of(f, &traits), S_OK);
+    assert_true(traits.attributes & FILE_TRAIT_READ_ONLY);
+    /* So that it can be tidied away. */
+    traits.attributes &= ~FILE_TRAIT_READ_ONLY;
+    (void)file_put_traits(f, &traits);
+    file_close(f);
+    /* A second time nothing is replaced. */
+    assert_int_equal(cabinet_extract(path, NULL, to, NULL), HRESULT_FROM_WIN32(ERROR_FILE_EXISTS));
+    memory_free(empty);
+    memory_free(umlaut);
+    memory_free(inner);
+    memory_free(to);
+    memory_free(path);
+}
+
+/* Somebody has put a link where the cabinet's folder would be made. */
+static void links_in_the_target_are_not_followed(void **state)
+{
+    static const struct made_entry entries[] = {{"d\\a.txt", 4, 0, 0, 0}};
+    struct made_cabinet m = right;
+    struct made_bytes b;
+    (void)state;
+    char *path = in_scratch("x.cab"), *to = in_scratch("to"), *out = in_scratch("elsewhere"),
+         *written = in_scratch("elsewhere/a.txt");
+    m.entries = entries;
+    made_build(&m, &b);
+    made_store(&b, path);
+    assert_int_equal(folder_create(to), S_OK);
+    assert_int_equal(folder_create(out), S_OK);
+    scratch_link(to, "d", "../elsewhere", false);
+    assert_int_equal(cabinet_extract(path, NULL, to, NULL), HRESULT_FROM_WIN32(ERROR_FILE_EXISTS));
+    assert_false(file_exists(written));
+    scratch_unlink(to, "d");
+    memory_free(written);
+    memory_free(out);
+    memory_free(to);
+    memory_free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(names_that_lead_elsewhere_are_refused, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(names_longer_than_any_are_refused, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(two_of_one_name_are_refused, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(headers_that_lie_are_refused, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(entries_that_lie_about_bytes_are_refused, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(what_is_more_than_let_is_refused, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(damaged_blocks_are_refused, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(reserved_bytes_are_passed_over, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(links_in_the_target_are_not_followed, make_scratch, scratch_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
