@@ -7,6 +7,8 @@
 #include "engine/os/host.h"
 #include "engine/os/win32/unknown.h"
 #include "engine/run/sets.h"
+#include "idl/proxy_clsid.h"
+#include "reg/registration_table.h"
 
 #include <objbase.h>
 
@@ -103,4 +105,27 @@ IUnknown *com_class_factory(size_t index, bool for_client, CLSID *clsid)
     struct factory *f = &factories[index][for_client];
     *clsid = *f->id;
     return (IUnknown *)&f->iface;
+}
+
+CLSID com_class_beside(const CLSID *clsid)
+{
+    const CLSID beside = REGISTRATION_BESIDE_GUID(clsid->Data1);
+    return beside;
+}
+
+HRESULT com_use_own_proxies(void)
+{
+    static const CLSID proxies = OPENPLA_PROXY_CLSID;
+    static const IID *const interfaces[] = {
+#define INTERFACE(name, guid, methods) &IID_##name,
+#include "reg/interfaces.def"
+#undef INTERFACE
+    };
+    static volatile LONG done;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; !done && SUCCEEDED(hr) && i < ARRAYSIZE(interfaces); i++)
+        hr = CoRegisterPSClsid(interfaces[i], &proxies);
+    if (SUCCEEDED(hr))
+        InterlockedExchange(&done, 1);
+    return hr;
 }

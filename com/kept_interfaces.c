@@ -21,7 +21,7 @@ static IUnknown kept = {(IUnknownVtbl *)&kept_vtable};
 /* Ours, and those that clients ask objects for besides. */
 static const IID *const interfaces[] = {
     &IID_IUnknown, &IID_IDispatch, &IID_IEnumVARIANT, &IID_ISupportErrorInfo, &IID_IClassFactory,
-#define INTERFACE(name, guid) &IID_##name,
+#define INTERFACE(name, guid, methods) &IID_##name,
 #include "reg/interfaces.def"
 #undef INTERFACE
 };

@@ -38,6 +38,11 @@ STDAPI DllGetClassObject(REFCLSID clsid, REFIID iid, void **out)
         IUnknown *factory = com_class_factory(i, is_registered_use(clsid), &id);
         if (IsEqualCLSID(clsid, &id))
             return IUnknown_QueryInterface(factory, iid, out);
+        id = com_class_beside(&id);
+        if (IsEqualCLSID(clsid, &id)) {
+            HRESULT hr = com_use_own_proxies();
+            return FAILED(hr) ? hr : IUnknown_QueryInterface(factory, iid, out);
+        }
     }
     return proxy_stub_get_class_object(clsid, iid, out);
 }

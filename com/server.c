@@ -8,13 +8,14 @@
 #include "com/idle_child.h"
 #include "com/kept_interfaces.h"
 #include "com/server_security.h"
+#include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/libraries.h"
 #include "engine/os/memory.h"
 #include "engine/os/quotas.h"
 #include "engine/run/supervisor.h"
 #include "engine/store/store.h"
-#include "reg/registration.h"
+#include "reg/registration_check.h"
 #include "reg/service.h"
 
 #include <stdio.h>
@@ -80,7 +81,8 @@ static HRESULT last_error(const char *doing)
     return error_set(FAILED(hr) ? hr : E_FAIL, "%s: %s", doing, error_standard_text(hr));
 }
 
-static DWORD class_cookies[COM_CLASS_COUNT];
+/* Both kinds where both are registered; those of Windows' PLA must not be taken from it where we are beside it. */
+static DWORD class_cookies[2 * COM_CLASS_COUNT];
 static size_t classes_registered;
 
 static void revoke_classes(void)
@@ -89,17 +91,42 @@ static void revoke_classes(void)
         CoRevokeClassObject(class_cookies[--classes_registered]);
 }
 
+static HRESULT register_class(size_t index, bool beside)
+{
+    CLSID clsid;
+    IUnknown *factory = com_class_factory(index, false, &clsid);
+    if (beside)
+        clsid = com_class_beside(&clsid);
+    HRESULT hr = CoRegisterClassObject(&clsid, factory, CLSCTX_LOCAL_SERVER, REGCLS_MULTIPLEUSE | REGCLS_SUSPENDED,
+                                       &class_cookies[classes_registered]);
+    if (SUCCEEDED(hr))
+        classes_registered++;
+    return hr;
+}
+
+/* Whether this program is registered as the server of this mode. */
+static bool serves(enum registration_mode mode)
+{
+    char *server = NULL, *own = host_module_folder(), *folder = NULL;
+    if (own && registration_find_server(mode, &server) == S_OK)
+        folder = path_folder(server);
+    const bool is = folder && text_equal_nocase(folder, own);
+    memory_free(folder);
+    memory_free(server);
+    memory_free(own);
+    return is;
+}
+
 /* Registers every class and lets clients in at once. */
 static HRESULT register_classes(void)
 {
+    const bool beside = serves(REGISTRATION_BESIDE), dropin = !beside || serves(REGISTRATION_DROPIN);
     HRESULT hr = S_OK;
-    while (SUCCEEDED(hr) && classes_registered < COM_CLASS_COUNT) {
-        CLSID clsid;
-        IUnknown *factory = com_class_factory(classes_registered, false, &clsid);
-        hr = CoRegisterClassObject(&clsid, factory, CLSCTX_LOCAL_SERVER, REGCLS_MULTIPLEUSE | REGCLS_SUSPENDED,
-                                   &class_cookies[classes_registered]);
-        if (SUCCEEDED(hr))
-            classes_registered++;
+    for (size_t i = 0; SUCCEEDED(hr) && i < COM_CLASS_COUNT; i++) {
+        if (dropin)
+            hr = register_class(i, false);
+        if (SUCCEEDED(hr) && beside)
+            hr = register_class(i, true);
     }
     if (SUCCEEDED(hr))
         hr = CoResumeClassObjects();
@@ -120,6 +147,8 @@ static HRESULT open_server(void)
     call_entry_guard();
     if (SUCCEEDED(hr))
         hr = server_secure(CoInitializeSecurity);
+    if (SUCCEEDED(hr) && serves(REGISTRATION_BESIDE))
+        hr = com_use_own_proxies();
     if (SUCCEEDED(hr) && host_is_wine())
         hr = kept_interfaces_begin();
     store_keep_definitions(true);
@@ -265,15 +294,35 @@ static int serve_as_service(void)
 
 /* Command line */
 
-static int change_registration(bool remove, bool service, bool dropin)
+/* What the arguments after the verb ask for. */
+struct wish {
+    bool noservice, dropin, beside, rows;
+};
+
+static HRESULT remove_registrations(struct registration *what, const struct wish *wish)
 {
-    struct registration what = {.service = service};
+    HRESULT hr = S_OK;
+    for (int mode = REGISTRATION_DROPIN; mode <= REGISTRATION_BESIDE; mode++) {
+        if (mode == REGISTRATION_BESIDE ? wish->dropin : wish->beside)
+            continue;
+        what->mode = (enum registration_mode)mode;
+        HRESULT removed = registration_remove(what);
+        hr = FAILED(hr) ? hr : removed;
+    }
+    return hr;
+}
+
+static int change_registration(bool remove, const struct wish *wish)
+{
+    struct registration what = {.service = !wish->noservice, .rows_only = wish->rows};
     char *folder = host_module_folder();
     HRESULT hr = folder ? S_OK : E_OUTOFMEMORY;
     what.folder = folder;
-    what.replace = dropin || host_is_wine();
+    what.replace = wish->dropin || host_is_wine();
+    /* Wine has no PLA whose place could be taken. */
+    what.mode = wish->beside || (!wish->dropin && !host_is_wine()) ? REGISTRATION_BESIDE : REGISTRATION_DROPIN;
     if (SUCCEEDED(hr))
-        hr = remove ? registration_remove(&what) : registration_write(&what);
+        hr = remove ? remove_registrations(&what, wish) : registration_write(&what);
     if (FAILED(hr))
         fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
     memory_free(folder);
@@ -287,10 +336,12 @@ static bool is_option(const WCHAR *argument, const WCHAR *name)
 
 static int usage(void)
 {
-    fputs("openplasrv /regserver [/noservice] [/dropin]   registers the classes and the service\n"
-          "openplasrv /unregserver                        removes what /regserver wrote\n"
+    fputs("openplasrv /regserver [/noservice] [/beside | /dropin]   registers the classes and the service\n"
+          "openplasrv /unregserver [/beside | /dropin]              removes what /regserver wrote\n"
           "  /noservice   COM starts the server when a client needs it; no service is made\n"
-          "  /dropin      take the place of another PLA; /unregserver puts it back\n"
+          "  /beside      classes of our own, OpenPLA.DataCollectorSet: what there is without a word on Windows\n"
+          "  /dropin      take the place of another PLA; /unregserver puts it back. Without a word under Wine\n"
+          "  /rows        leaves the service to somebody else, such as an installer\n"
           "openplasrv -Embedding                          serves the classes; COM starts it so\n"
           "openplasrv /service                            the same as a service\n"
           "openplasrv /counters                           offers this computer's counters by RPC\n",
@@ -300,7 +351,7 @@ static int usage(void)
 
 int OpenPlaServer(int argc, WCHAR **argv)
 {
-    bool service = true, dropin = false;
+    struct wish wish = {0};
     libraries_restrict();
     /* COM appends the argument to the command line of LocalServer32, which has it already. */
     if (argc >= 2 && is_option(argv[1], L"Embedding"))
@@ -311,16 +362,19 @@ int OpenPlaServer(int argc, WCHAR **argv)
         return idle_child_main(argv[2]);
     if ((argc == 2 || argc == 3) && is_option(argv[1], L"counters"))
         return counter_server_main(argc == 3 ? argv[2] : NULL);
-    if (argc == 2 && is_option(argv[1], L"unregserver"))
-        return change_registration(true, true, false);
-    if (argc < 2 || !is_option(argv[1], L"regserver"))
+    const bool remove = argc >= 2 && is_option(argv[1], L"unregserver");
+    if (argc < 2 || (!remove && !is_option(argv[1], L"regserver")))
         return usage();
     for (int i = 2; i < argc; i++)
-        if (is_option(argv[i], L"noservice"))
-            service = false;
+        if (is_option(argv[i], L"noservice") && !remove)
+            wish.noservice = true;
         else if (is_option(argv[i], L"dropin"))
-            dropin = true;
+            wish.dropin = true;
+        else if (is_option(argv[i], L"beside"))
+            wish.beside = true;
+        else if (is_option(argv[i], L"rows"))
+            wish.rows = true;
         else
             return usage();
-    return change_registration(false, service, dropin);
+    return wish.dropin && wish.beside ? usage() : change_registration(remove, &wish);
 }

@@ -25,6 +25,11 @@ enum {
     COM_CLASS_COUNT
 };
 IUnknown *com_class_factory(size_t index, bool for_client, CLSID *clsid);
+/* The class of OpenPLA's own that stands beside this one of Windows' (reg/registration_table.h). */
+CLSID com_class_beside(const CLSID *clsid);
+/* Tells COM in this process that our proxies and stubs serve the interfaces, which no registration says beside Windows'
+   own PLA. Once is enough. */
+HRESULT com_use_own_proxies(void);
 
 /* Whether a set of any namespace runs now; in com/running_sets.c. */
 bool server_set_is_running(void);

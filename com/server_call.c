@@ -5,8 +5,10 @@
 #include "com/collection.h"
 #include "com/convert.h"
 #include "com/foreign_call.h"
+#include "com/server.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "reg/registration_check.h"
 
 enum {
     MOST_ARGUMENTS = 5,
@@ -55,12 +57,16 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
     *out = NULL;
     if (FAILED(hr))
         return hr;
+    /* Another computer is asked for the classes that every PLA has. */
+    CLSID id = *class_id;
+    if (here && registration_mode_here() == REGISTRATION_BESIDE)
+        id = com_class_beside(class_id);
     info.pwszName = name;
     for (int i = 0; i < ACTIVATIONS && (!i || (here && server_is_gone(hr))); i++) {
         if (i)
             Sleep(ACTIVATION_PAUSE);
-        hr = CoCreateInstanceEx(class_id, NULL, here ? CLSCTX_LOCAL_SERVER : CLSCTX_REMOTE_SERVER, here ? NULL : &info,
-                                1, &query);
+        hr = CoCreateInstanceEx(&id, NULL, here ? CLSCTX_LOCAL_SERVER : CLSCTX_REMOTE_SERVER, here ? NULL : &info, 1,
+                                &query);
         if (SUCCEEDED(hr))
             hr = query.hr;
     }

@@ -4,7 +4,6 @@
 
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
-#include "idl/proxy_clsid.h"
 #include "mspla.h"
 #include "reg/program_folder.h"
 #include "reg/service.h"
@@ -12,106 +11,17 @@
 #include <windows.h>
 #include <string.h>
 
-#define GUID_TAIL "-098B-11D8-9414-505054503030}"
-#define REPLACED  "Software\\OpenPLA\\Replaced"
+#define REPLACED                       "Software\\OpenPLA\\Replaced"
 
-enum row_when { ONCE, WITH_SERVICE, EACH_CLASS, SERVER_CLASS, CLIENT_CLASS, EACH_INTERFACE };
-enum row_kind { ROW_VALUE, ROW_KEY, ROW_ABSENT };
-#define REG_KIND_STRING   ROW_VALUE
-#define REG_KIND_KEY_ONLY ROW_KEY
-#define REG_KIND_NO_VALUE ROW_ABSENT
-
-static const struct table_row {
-    bool narrow; /* for 32-bit programs */
-    enum row_when when;
-    const char *root, *key, *name;
-    enum row_kind kind;
-    const char *data;
-} table[] = {
-#define ROW(when, root, key, name, type, data)    {false, when, root, key, name, REG_KIND_##type, data},
-#define ROW_32(when, root, key, name, type, data) {true, when, root, key, name, REG_KIND_##type, data},
-#include "reg/registration.def"
-#undef ROW_32
-#undef ROW
-};
-
-/* A class or interface: what {guid}, {name}, {title} and {methods} stand for. */
-struct subject {
-    const char *guid, *name, *title;
-    unsigned int methods;
-    bool facade; /* a class that is registered in process too */
-};
-static const struct subject classes[] = {
-#define CLASS(name, guid, title, create, category)    {"{" guid GUID_TAIL, #name, title, 0, false},
-#define FACADE(name, guid, title, create, for_client) {"{" guid GUID_TAIL, #name, title, 0, true},
-#include "reg/classes.def"
-#undef FACADE
-#undef CLASS
-};
-static const struct subject interfaces[] = {
-#define INTERFACE(name, guid) {"{" guid GUID_TAIL, #name, "", sizeof(name##Vtbl) / sizeof(void *), false},
+/* What the table says of each interface is what the IDL makes. */
+#define INTERFACE(name, guid, methods) _Static_assert(sizeof(name##Vtbl) == (methods) * sizeof(void *), #name);
 #include "reg/interfaces.def"
 #undef INTERFACE
-};
-static const struct subject nothing = {"", "", "", 0, false};
 
 /* openpla.dll for 32-bit programs. NULL when memory is out. */
 static char *narrow_module(const char *folder)
 {
     return text_format("%s\\" OPENPLA_FOLDER_32 "\\openpla.dll", folder);
-}
-
-/* *out is NULL when memory is out. */
-static HRESULT placeholder(const char *word, size_t length, const char *folder, bool narrow,
-                           const struct subject *subject, char **out)
-{
-#define IS(text) (length == sizeof(text) - 1 && !memcmp(word, text, length))
-    if (IS("folder"))
-        *out = text_copy(folder);
-    else if (IS("module"))
-        *out = narrow ? narrow_module(folder) : text_format("%s\\openpla.dll", folder);
-    else if (IS("server"))
-        *out = text_format("%s\\openplasrv.exe", folder);
-    else if (IS("proxy"))
-        *out = text_copy(OPENPLA_PROXY_CLSID_TEXT);
-    else if (IS("guid"))
-        *out = text_copy(subject->guid);
-    else if (IS("name"))
-        *out = text_copy(subject->name);
-    else if (IS("title"))
-        *out = text_copy(subject->title);
-    else if (IS("methods"))
-        *out = text_format("%u", subject->methods);
-    else
-        return error_set(E_INVALIDARG, "registration table: unknown placeholder {%.*s}", (int)length, word);
-#undef IS
-    return S_OK;
-}
-
-/* Braces around lower-case letters are a placeholder; those of a GUID hold other things too. */
-static HRESULT fill_in(const char *text, const char *folder, bool narrow, const struct subject *subject, char **out)
-{
-    struct text_buffer buffer = {0};
-    char *value = NULL;
-    while (*text) {
-        size_t length = *text == '{' ? strspn(text + 1, "abcdefghijklmnopqrstuvwxyz") : 0;
-        if (!length || text[1 + length] != '}') {
-            text_buffer_add_n(&buffer, text++, 1);
-            continue;
-        }
-        HRESULT hr = placeholder(text + 1, length, folder, narrow, subject, &value);
-        if (SUCCEEDED(hr) && !value)
-            hr = E_OUTOFMEMORY;
-        if (FAILED(hr)) {
-            text_buffer_free(&buffer);
-            return hr;
-        }
-        text_buffer_add(&buffer, value);
-        memory_free(value);
-        text += length + 2;
-    }
-    *out = text_buffer_take(&buffer);
-    return *out ? S_OK : E_OUTOFMEMORY;
 }
 
 static void row_free(struct registration_row *row)
@@ -122,59 +32,39 @@ static void row_free(struct registration_row *row)
     registered_value_free(&row->value);
 }
 
-static HRESULT fill_row(const struct table_row *from, const char *folder, const struct subject *subject,
-                        struct registration_row *row)
+/* Takes the texts of the entry over. */
+static HRESULT row_of(struct registration_entry *from, struct registration_row *row)
 {
-    char *key, *data = NULL;
-    HRESULT hr = fill_in(from->key, folder, from->narrow, subject, &key);
-    if (FAILED(hr))
-        return hr;
-    row->key_only = from->kind == ROW_KEY;
-    row->service = from->when == WITH_SERVICE;
-    row->narrow = from->narrow;
-    row->root = text_copy(from->root);
-    row->key = text_format("%s\\%s", from->root, key);
-    row->name = from->name ? text_copy(from->name) : NULL;
-    memory_free(key);
-    if (!row->root || !row->key || (from->name && !row->name))
-        return E_OUTOFMEMORY;
-    if (from->kind == ROW_VALUE) {
-        hr = fill_in(from->data, folder, from->narrow, subject, &data);
-        if (SUCCEEDED(hr))
-            hr = registry_text(data, &row->value);
-        memory_free(data);
+    *row = (struct registration_row){.root = from->root,
+                                     .key = from->key,
+                                     .name = from->name,
+                                     .key_only = from->kind == REGISTRATION_KEY_ONLY,
+                                     .service = from->service,
+                                     .narrow = from->narrow};
+    from->root = from->key = from->name = NULL;
+    switch (from->kind) {
+    case REGISTRATION_STRING:
+        return registry_text(from->data, &row->value);
+    case REGISTRATION_NUMBER:
+        return registry_number(from->data, &row->value);
+    case REGISTRATION_BYTES:
+        return registry_bytes(from->data, &row->value);
+    default:
+        return S_OK;
     }
-    return hr;
 }
 
-HRESULT registration_expand(const char *folder, struct registration_rows *out)
+HRESULT registration_expand(enum registration_mode mode, const char *folder, struct registration_rows *out)
 {
     struct registration_rows rows = {0};
-    HRESULT hr = S_OK;
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]) && SUCCEEDED(hr); i++) {
-        const struct subject *subjects = &nothing;
-        size_t count = 1;
-        if (table[i].when == EACH_CLASS || table[i].when == SERVER_CLASS || table[i].when == CLIENT_CLASS) {
-            subjects = classes;
-            count = sizeof(classes) / sizeof(classes[0]);
-        } else if (table[i].when == EACH_INTERFACE) {
-            subjects = interfaces;
-            count = sizeof(interfaces) / sizeof(interfaces[0]);
-        }
-        for (size_t j = 0; j < count && SUCCEEDED(hr); j++) {
-            struct registration_row row = {0};
-            if (table[i].when == (subjects[j].facade ? SERVER_CLASS : CLIENT_CLASS))
-                continue;
-            hr = fill_row(&table[i], folder, &subjects[j], &row);
-            if (SUCCEEDED(hr) &&
-                !memory_grow((void **)&rows.items, &rows.capacity, rows.count + 1, sizeof(*rows.items)))
-                hr = E_OUTOFMEMORY;
-            if (SUCCEEDED(hr))
-                rows.items[rows.count++] = row;
-            else
-                row_free(&row);
-        }
-    }
+    struct registration_entries entries = {0};
+    HRESULT hr = registration_table(mode, folder, &entries);
+    for (size_t i = 0; i < entries.count && SUCCEEDED(hr); i++)
+        if (!memory_grow((void **)&rows.items, &rows.capacity, rows.count + 1, sizeof(*rows.items)))
+            hr = E_OUTOFMEMORY;
+        else
+            hr = row_of(&entries.items[i], &rows.items[rows.count++]);
+    registration_entries_free(&entries);
     if (SUCCEEDED(hr))
         *out = rows;
     else
@@ -197,21 +87,22 @@ static char *server_path(const char *folder)
 
 enum owner { OWNER_NOBODY, OWNER_THIS, OWNER_OTHER_FOLDER, OWNER_FOREIGN };
 
-/* Whose class DataCollectorSet is now. *module (may come back NULL) is what its registration names. */
-static HRESULT find_owner(const char *folder, enum owner *owner, char **module)
+/* Whose class DataCollectorSet of this mode is now. *module (may come back NULL) is what its registration names. */
+static HRESULT find_owner(enum registration_mode mode, const char *folder, enum owner *owner, char **module)
 {
     static const struct {
         const char *key, *before, *program, *after;
     } servers[] = {{"InprocServer32", "", "openpla.dll", ""},
                    {"LocalServer32", "\"", "openplasrv.exe", "\" -Embedding"}};
-    HRESULT hr = S_OK;
+    char *guid = registration_guid(mode, &registration_classes[0]);
+    HRESULT hr = guid ? S_OK : E_OUTOFMEMORY;
     size_t i, units;
 
     *owner = OWNER_NOBODY;
     *module = NULL;
     for (i = 0; i < 2 && SUCCEEDED(hr) && !*module; i++) {
         struct registered_value value = {0};
-        char *key = text_format("Software\\Classes\\CLSID\\%s\\%s", classes[0].guid, servers[i].key);
+        char *key = text_format("Software\\Classes\\CLSID\\%s\\%s", guid, servers[i].key);
         char *ours = text_format("%s%s\\%s%s", servers[i].before, folder, servers[i].program, servers[i].after);
         char *anywhere = text_format("*\\%s%s", servers[i].program, servers[i].after);
         hr = key && ours && anywhere ? registry_get(key, NULL, &value) : E_OUTOFMEMORY;
@@ -229,6 +120,7 @@ static HRESULT find_owner(const char *folder, enum owner *owner, char **module)
         memory_free(ours);
         memory_free(anywhere);
     }
+    memory_free(guid);
     return hr;
 }
 
@@ -306,24 +198,44 @@ static HRESULT write_rows(const struct registration_rows *rows, const struct reg
     return hr;
 }
 
+static HRESULT foreign(const char *module)
+{
+    return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                     "class %s%s belongs to %s; /dropin takes its place and /unregserver puts it back",
+                     registration_classes[0].digits, REGISTRATION_TAIL_DROPIN, module);
+}
+
+/* Windows gives the keys of its own classes to TrustedInstaller: not even administrators write there. */
+static HRESULT explain(HRESULT hr)
+{
+    if (hr != E_ACCESSDENIED)
+        return hr;
+    char *text = text_copy(error_text(hr));
+    if (text)
+        hr = error_set(hr,
+                       "%s (only an administrator registers; and where Windows protects the keys of its own PLA, "
+                       "allow-dropin.ps1 gives them to administrators and back again)",
+                       text);
+    memory_free(text);
+    return hr;
+}
+
 HRESULT registration_write(const struct registration *what)
 {
     struct registration_rows rows = {0};
     struct registry_changes changes = {0};
     char *server = server_path(what->folder), *narrow = narrow_module(what->folder), *module = NULL;
     enum owner owner = OWNER_NOBODY;
-    HRESULT hr = server && narrow ? find_owner(what->folder, &owner, &module) : E_OUTOFMEMORY;
+    HRESULT hr = server && narrow ? find_owner(what->mode, what->folder, &owner, &module) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && owner == OWNER_FOREIGN && !what->replace)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                       "class %s belongs to %s; /dropin takes its place and /unregserver puts it back", classes[0].guid,
-                       module);
+        hr = foreign(module);
     if (SUCCEEDED(hr) && what->service)
         hr = program_folder_check(what->folder);
     if (SUCCEEDED(hr))
-        hr = registration_expand(what->folder, &rows);
+        hr = registration_expand(what->mode, what->folder, &rows);
     if (SUCCEEDED(hr))
-        hr = write_rows(&rows, what, owner == OWNER_FOREIGN, file_exists(narrow), &changes);
-    if (SUCCEEDED(hr))
+        hr = explain(write_rows(&rows, what, owner == OWNER_FOREIGN, file_exists(narrow), &changes));
+    if (SUCCEEDED(hr) && !what->rows_only)
         hr = what->service ? service_install(server) : service_remove(server);
     if (FAILED(hr))
         registry_changes_undo(&changes);
@@ -335,28 +247,51 @@ HRESULT registration_write(const struct registration *what)
     return FAILED(hr) ? hr : S_OK;
 }
 
+/* The rows of the other mode where it is registered from this folder too, else none: what both need stays. */
+static HRESULT other_rows(const struct registration *what, struct registration_rows *out)
+{
+    const enum registration_mode other = what->mode == REGISTRATION_DROPIN ? REGISTRATION_BESIDE : REGISTRATION_DROPIN;
+    enum owner owner;
+    char *module = NULL;
+    HRESULT hr = find_owner(other, what->folder, &owner, &module);
+    memory_free(module);
+    return SUCCEEDED(hr) && owner == OWNER_THIS ? registration_expand(other, what->folder, out) : hr;
+}
+
+static bool is_among(const struct registration_row *row, const struct registration_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (!strcmp(row->key, rows->items[i].key) && !row->name == !rows->items[i].name &&
+            (!row->name || !strcmp(row->name, rows->items[i].name)))
+            return true;
+    return false;
+}
+
 HRESULT registration_remove(const struct registration *what)
 {
-    struct registration_rows rows = {0};
+    struct registration_rows rows = {0}, others = {0};
     char *server = server_path(what->folder), *module = NULL;
     enum owner owner = OWNER_NOBODY;
-    HRESULT hr = server ? find_owner(what->folder, &owner, &module) : E_OUTOFMEMORY;
+    HRESULT hr = server ? find_owner(what->mode, what->folder, &owner, &module) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && owner != OWNER_THIS) {
         hr = S_FALSE;
     } else if (SUCCEEDED(hr)) {
-        hr = registration_expand(what->folder, &rows);
+        hr = registration_expand(what->mode, what->folder, &rows);
+        if (SUCCEEDED(hr))
+            hr = other_rows(what, &others);
         if (SUCCEEDED(hr)) {
-            HRESULT hr2 = service_remove(server);
+            HRESULT hr2 = what->rows_only || others.count ? S_OK : service_remove(server);
             /* The class's row that find_owner looks at is among the first: last, so that a second attempt finds it. */
             for (size_t i = rows.count; i-- > 0;) {
-                hr = remove_row(&rows.items[i]);
+                hr = is_among(&rows.items[i], &others) ? S_OK : remove_row(&rows.items[i]);
                 hr2 = FAILED(hr2) ? hr2 : hr;
             }
-            if (SUCCEEDED(hr2))
+            if (SUCCEEDED(hr2) && what->mode == REGISTRATION_DROPIN)
                 hr2 = registry_delete_tree("Software", REPLACED);
             hr = FAILED(hr2) ? hr2 : S_OK;
         }
     }
+    registration_rows_free(&others);
     registration_rows_free(&rows);
     memory_free(module);
     memory_free(server);

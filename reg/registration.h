@@ -4,17 +4,16 @@
 #ifndef OPENPLA_REGISTRATION_H
 #define OPENPLA_REGISTRATION_H
 
+#include "reg/registration_table.h"
 #include "reg/registry_changes.h"
-
-/* The folder below the server's where openpla.dll and openpdh.dll for 32-bit programs are, if they are. */
-#define OPENPLA_FOLDER_32 "x86"
-#define OPENPLA_APPID     "{03837503-098B-11D8-9414-505054503030}"
 
 struct registration {
     const char *folder; /* UTF-8, without a separator at its end: where openpla.dll and openplasrv.exe are */
     bool service;       /* the classes are served by the service OpenPLA; else by a process that a client starts */
     bool replace;       /* take the classes' place from another module. Its values are kept below
                            HKLM\Software\OpenPLA\Replaced and put back by registration_remove */
+    enum registration_mode mode;
+    bool rows_only; /* the service is made and removed by somebody else: an installer */
 };
 
 /* Writes the table, then makes or updates the service (or removes it when not `service`). On failure the registry is
@@ -24,7 +23,8 @@ struct registration {
 HRESULT registration_write(const struct registration *what);
 /* Stops and deletes the service and removes what the table says, as far as it is as registration_write(what) writes
    it: other values and keys stay. Goes on after a failure and returns the first. S_FALSE: another module, or nobody,
-   is registered, and nothing was done. */
+   is registered in this mode, and nothing was done. Where the other mode is registered from this folder too, the
+   service and the rows that it needs stay. */
 HRESULT registration_remove(const struct registration *what);
 
 /* One value of the table with everything filled in. */
@@ -39,9 +39,8 @@ struct registration_rows {
     struct registration_row *items;
     size_t count, capacity;
 };
-/* The table for this folder, the rows of both kinds of registration and of 32-bit programs. E_INVALIDARG: an unknown
- * placeholder. */
-HRESULT registration_expand(const char *folder, struct registration_rows *out);
+/* registration_table as values of the registry. */
+HRESULT registration_expand(enum registration_mode mode, const char *folder, struct registration_rows *out);
 void registration_rows_free(struct registration_rows *rows);
 
 #endif

@@ -23,25 +23,47 @@ static HRESULT text_of(const struct registered_value *value, char **out)
     return text_from_utf16((const WCHAR *)value->data, units, true, out);
 }
 
-HRESULT registration_find_server(char **server)
+HRESULT registration_find_server(enum registration_mode mode, char **server)
 {
-    struct registration_rows rows = {0};
-    HRESULT hr = registration_expand("", &rows);
-    *server = NULL;
+    struct registered_value value = {0};
     /* Of the first class, by which registering finds its owner too. */
-    for (size_t i = 0; SUCCEEDED(hr) && i < rows.count; i++) {
-        const struct registration_row *row = &rows.items[i];
-        struct registered_value value = {0};
-        if (!row->name || !text_equal_nocase(row->name, "ServerExecutable"))
-            continue;
-        hr = registry_get(row->key, row->name, &value);
-        if (SUCCEEDED(hr))
-            hr = text_of(&value, server);
-        registered_value_free(&value);
-        break;
-    }
-    registration_rows_free(&rows);
+    char *guid = registration_guid(mode, &registration_classes[0]);
+    char *key = guid ? text_format("Software\\Classes\\CLSID\\%s\\LocalServer32", guid) : NULL;
+    HRESULT hr = key ? registry_get(key, "ServerExecutable", &value) : E_OUTOFMEMORY;
+    *server = NULL;
+    if (SUCCEEDED(hr))
+        hr = text_of(&value, server);
+    registered_value_free(&value);
+    memory_free(key);
+    memory_free(guid);
     return SUCCEEDED(hr) && !*server ? S_FALSE : hr;
+}
+
+static bool has_server_of_ours(enum registration_mode mode)
+{
+    char *server = NULL;
+    const bool ours =
+        registration_find_server(mode, &server) == S_OK && text_equal_nocase(path_name(server), "openplasrv.exe");
+    memory_free(server);
+    return ours;
+}
+
+enum registration_mode registration_mode_here(void)
+{
+    return !has_server_of_ours(REGISTRATION_DROPIN) && has_server_of_ours(REGISTRATION_BESIDE) ? REGISTRATION_BESIDE
+                                                                                               : REGISTRATION_DROPIN;
+}
+
+HRESULT registration_is_by_service(enum registration_mode mode, bool *out)
+{
+    struct registered_value value = {0};
+    HRESULT hr =
+        registry_get(mode == REGISTRATION_BESIDE ? "Software\\Classes\\AppID\\{03837503" REGISTRATION_TAIL_BESIDE
+                                                 : "Software\\Classes\\AppID\\{03837503" REGISTRATION_TAIL_DROPIN,
+                     "LocalService", &value);
+    *out = SUCCEEDED(hr) && value.exists;
+    registered_value_free(&value);
+    return hr;
 }
 
 static HRESULT compare_row(const struct registration_row *row, bool wanted,
@@ -68,12 +90,12 @@ static HRESULT compare_row(const struct registration_row *row, bool wanted,
     return hr;
 }
 
-HRESULT registration_compare(const char *folder, bool service,
+HRESULT registration_compare(enum registration_mode mode, const char *folder, bool service,
                              HRESULT (*each)(void *user, const struct registration_fault *fault), void *user)
 {
     struct registration_rows rows = {0};
     char *narrow = text_format("%s\\" OPENPLA_FOLDER_32 "\\openpla.dll", folder);
-    HRESULT hr = narrow ? registration_expand(folder, &rows) : E_OUTOFMEMORY;
+    HRESULT hr = narrow ? registration_expand(mode, folder, &rows) : E_OUTOFMEMORY;
     const bool with_narrow = narrow && file_exists(narrow);
     for (size_t i = 0; SUCCEEDED(hr) && i < rows.count; i++)
         if (with_narrow || !rows.items[i].narrow)

@@ -4,6 +4,7 @@
 
 #include "engine/os/memory.h"
 
+#include <stdlib.h>
 #include <windows.h>
 #include <string.h>
 
@@ -41,6 +42,35 @@ HRESULT registry_text(const char *text, struct registered_value *out)
     if (FAILED(hr))
         return hr;
     *out = (struct registered_value){true, REG_SZ, (DWORD)((units + 1) * sizeof(WCHAR)), (BYTE *)wide};
+    return S_OK;
+}
+
+HRESULT registry_number(const char *digits, struct registered_value *out)
+{
+    uint64_t number;
+    if (!text_to_u64(digits, &number) || number > UINT32_MAX)
+        return error_set(E_INVALIDARG, "registration table: '%s' is no number of 32 bits", digits);
+    DWORD *data = memory_alloc(sizeof *data);
+    if (!data)
+        return E_OUTOFMEMORY;
+    *data = (DWORD)number;
+    *out = (struct registered_value){true, REG_DWORD, sizeof *data, (BYTE *)data};
+    return S_OK;
+}
+
+HRESULT registry_bytes(const char *digits, struct registered_value *out)
+{
+    const size_t size = strlen(digits) / 2;
+    if (!size || strlen(digits) % 2 || strspn(digits, "0123456789abcdef") != 2 * size)
+        return error_set(E_INVALIDARG, "registration table: '%s' are no bytes", digits);
+    BYTE *data = memory_alloc(size);
+    if (!data)
+        return E_OUTOFMEMORY;
+    for (size_t i = 0; i < size; i++) {
+        char pair[3] = {digits[2 * i], digits[2 * i + 1], 0};
+        data[i] = (BYTE)strtoul(pair, NULL, 16);
+    }
+    *out = (struct registered_value){true, REG_BINARY, (DWORD)size, data};
     return S_OK;
 }
 

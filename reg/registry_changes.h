@@ -43,6 +43,9 @@ void registry_changes_free(struct registry_changes *changes);
 
 /* REG_SZ of a UTF-8 text. */
 HRESULT registry_text(const char *text, struct registered_value *out);
+/* REG_DWORD of decimal digits, REG_BINARY of pairs of hexadecimal ones. E_INVALIDARG for anything else. */
+HRESULT registry_number(const char *digits, struct registered_value *out);
+HRESULT registry_bytes(const char *digits, struct registered_value *out);
 bool registered_value_equal(const struct registered_value *a, const struct registered_value *b);
 
 #endif

@@ -14,15 +14,6 @@
 
 /* ---- the service ---- */
 
-static HRESULT is_by_service(bool *out)
-{
-    struct registered_value value = {0};
-    HRESULT hr = registry_get("Software\\Classes\\AppID\\" OPENPLA_APPID, "LocalService", &value);
-    *out = SUCCEEDED(hr) && value.exists;
-    registered_value_free(&value);
-    return hr;
-}
-
 static HRESULT check_command(struct doctor *d, const struct service_seen *s)
 {
     char *expected = text_format("\"%s\\openplasrv.exe\" /service", d->folder);
@@ -67,7 +58,7 @@ HRESULT doctor_check_service(struct doctor *d)
     bool by_service;
     if (!d->folder)
         return S_OK;
-    HRESULT hr = is_by_service(&by_service);
+    HRESULT hr = registration_is_by_service(registration_mode_here(), &by_service);
     if (SUCCEEDED(hr) && !by_service)
         return doctor_find(d, DOCTOR_FOUND_NO_SERVICE, NULL, "OpenPLA is registered without its service");
     if (SUCCEEDED(hr))

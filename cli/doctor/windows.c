@@ -105,12 +105,12 @@ static bool runs_32(void)
 static HRESULT check_rows(struct doctor *d)
 {
     struct rows rows = {d, 0, 0};
-    struct registered_value by_service = {0};
+    const enum registration_mode mode = registration_mode_here();
+    bool by_service = false;
     char *narrow = path_join(d->folder, OPENPLA_FOLDER_32 "\\openpla.dll");
-    HRESULT hr =
-        narrow ? registry_get("Software\\Classes\\AppID\\" OPENPLA_APPID, "LocalService", &by_service) : E_OUTOFMEMORY;
+    HRESULT hr = narrow ? registration_is_by_service(mode, &by_service) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = registration_compare(d->folder, by_service.exists, see_row, &rows);
+        hr = registration_compare(mode, d->folder, by_service, see_row, &rows);
     if (SUCCEEDED(hr) && rows.wide > MOST_ROWS)
         hr = doctor_find(d, DOCTOR_FOUND_REGISTRATION_DAMAGED, NULL, "%u more values are absent or others",
                          (unsigned)(rows.wide - MOST_ROWS));
@@ -120,7 +120,6 @@ static HRESULT check_rows(struct doctor *d)
         hr = doctor_find(d, DOCTOR_FOUND_PROGRAMS_32, NULL,
                          "%u values of the registry that 32-bit programs see are absent or others",
                          (unsigned)rows.narrow);
-    registered_value_free(&by_service);
     memory_free(narrow);
     return hr;
 }
@@ -143,7 +142,7 @@ static HRESULT check_server_of(struct doctor *d, const char *server, const char 
 HRESULT doctor_check_registration(struct doctor *d)
 {
     char *server = NULL, *own = host_module_folder();
-    HRESULT hr = own ? registration_find_server(&server) : E_OUTOFMEMORY;
+    HRESULT hr = own ? registration_find_server(registration_mode_here(), &server) : E_OUTOFMEMORY;
     if (hr == S_FALSE)
         hr = doctor_find(d, DOCTOR_FOUND_NOT_REGISTERED, NULL, "the classes of PLA are not registered");
     else if (SUCCEEDED(hr))

@@ -5,7 +5,7 @@
 #include "engine/os/memory.h"
 #include "idl/proxy_clsid.h"
 #include "mspla.h"
-#include "reg/registration.h"
+#include "reg/registration_check.h"
 #include "reg/service.h"
 #include "tests/com/registry_snapshot.h"
 
@@ -17,6 +17,7 @@
 #include <windows.h>
 #include <cmocka.h>
 #include <ole2.h>
+#include <sddl.h>
 #include <string.h>
 
 #define FOLDER        "C:\\Program Files\\Open PLA test"
@@ -24,12 +25,13 @@
 #define NARROW_CLSIDS "Software\\Classes\\Wow6432Node\\CLSID\\"
 #define SET_CLSID     "{03837521-098B-11D8-9414-505054503030}"
 #define LIBRARY       "{03837500-098B-11D8-9414-505054503030}"
+#define OPENPLA_APPID "{03837503" REGISTRATION_TAIL_DROPIN
 #define APPID_KEY     "Software\\Classes\\AppID\\" OPENPLA_APPID
 #define SERVICE_KEY   "System\\CurrentControlSet\\Services\\OpenPLA"
 #define COMMAND       L"\"C:\\Program Files\\Open PLA test\\openplasrv.exe\" /service"
 
-static const struct registration with_service = {FOLDER, true, false};
-static const struct registration no_service = {FOLDER, false, false};
+static const struct registration with_service = {FOLDER, true, false, REGISTRATION_DROPIN, false};
+static const struct registration no_service = {FOLDER, false, false, REGISTRATION_DROPIN, false};
 
 static struct texts before; /* with nothing of ours registered: where every test begins and ends */
 
@@ -57,7 +59,7 @@ static struct texts table_snapshot(void)
 {
     struct registration_rows rows;
     struct texts lines = {0};
-    assert_int_equal(registration_expand(FOLDER, &rows), S_OK);
+    assert_int_equal(registration_expand(REGISTRATION_DROPIN, FOLDER, &rows), S_OK);
     for (size_t i = 0; i < rows.count; i++)
         snapshot_add(&lines, rows.items[i].key);
     registration_rows_free(&rows);
@@ -126,7 +128,7 @@ static int wipe(void)
     static const WCHAR *const services[] = {OPENPLA_SERVICE_NAME, L"OtherService"};
     struct registration_rows rows;
     SC_HANDLE manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_ALL_ACCESS);
-    if (!manager || FAILED(registration_expand(FOLDER, &rows)))
+    if (!manager || FAILED(registration_expand(REGISTRATION_DROPIN, FOLDER, &rows)))
         return 1;
     for (size_t i = 0; i < rows.count; i++) {
         const char *below = rows.items[i].key + strlen(rows.items[i].root) + 1;
@@ -151,7 +153,7 @@ static int wipe(void)
 static int remove_earlier(void **state)
 {
     char *folder = host_module_folder();
-    struct registration earlier = {folder, true, false};
+    struct registration earlier = {folder, true, false, REGISTRATION_DROPIN, false};
     HRESULT hr = folder ? registration_remove(&earlier) : E_OUTOFMEMORY;
     (void)state;
     memory_free(folder);
@@ -192,7 +194,7 @@ static struct texts table_lines(const struct registration *what)
 {
     struct registration_rows rows;
     struct texts lines = {0}, unique = {0};
-    assert_int_equal(registration_expand(what->folder, &rows), S_OK);
+    assert_int_equal(registration_expand(what->mode, what->folder, &rows), S_OK);
     for (size_t i = 0; i < rows.count; i++) {
         const struct registration_row *row = &rows.items[i];
         char *line;
@@ -488,7 +490,7 @@ static void refused_service_leaves_nothing(void **state)
 static void fail_at_many_places(const struct registration *what, const struct texts *expected)
 {
     uint64_t n, step = 1;
-    for (n = 1;; n += step, step += 23) {
+    for (n = 1;; n += step, step += 31) {
         struct texts now;
         memory_fail_at(n);
         HRESULT hr = registration_write(what);
@@ -506,7 +508,7 @@ static void fail_at_many_places(const struct registration *what, const struct te
 /* A failing first registration leaves nothing; a failing repair or update leaves the registration that worked. */
 static void out_of_memory_takes_everything_back(void **state)
 {
-    static const struct registration moved = {"D:\\Other", true, false};
+    static const struct registration moved = {"D:\\Other", true, false, REGISTRATION_DROPIN, false};
     struct texts nothing = table_snapshot(), working;
     (void)state;
     assert_int_equal(nothing.count, 0);
@@ -523,7 +525,7 @@ static void out_of_memory_takes_everything_back(void **state)
 /* Windows' own PLA is not lost by accident, is replaced on request, and comes back. */
 static void another_module_comes_back(void **state)
 {
-    static const struct registration dropin = {FOLDER, true, true};
+    static const struct registration dropin = {FOLDER, true, true, REGISTRATION_DROPIN, false};
     static const char in_process[] = CLSIDS SET_CLSID "\\InprocServer32";
     struct texts foreign, foreign_32, now;
     HRESULT hr;
@@ -564,7 +566,7 @@ static void another_module_comes_back(void **state)
 /* What others put into our keys is theirs, and a registration from another folder is not ours to remove. */
 static void removes_only_what_is_ours(void **state)
 {
-    static const struct registration elsewhere = {"D:\\Other", true, false};
+    static const struct registration elsewhere = {"D:\\Other", true, false, REGISTRATION_DROPIN, false};
     struct texts registered, now, left;
     (void)state;
     assert_int_equal(registration_write(&with_service), S_OK);
@@ -616,7 +618,7 @@ static void assert_seen(const char *key, const char *name, const char *expected)
 static void programs_of_32_bits_find_their_dll(void **state)
 {
 #define FOLDER_32 "C:\\openpla registration test"
-    static const struct registration both = {FOLDER_32, false, false};
+    static const struct registration both = {FOLDER_32, false, false, REGISTRATION_DROPIN, false};
     static const char sets[] = CLSIDS SET_CLSID "\\InprocServer32",
                       proxy[] = CLSIDS OPENPLA_PROXY_CLSID_TEXT "\\InprocServer32";
     static const char server_set[] = CLSIDS "{03837531-098B-11D8-9414-505054503030}";
@@ -660,6 +662,89 @@ static void programs_of_32_bits_find_their_dll(void **state)
 #undef FOLDER_32
 }
 
+/* Beside Windows' own PLA scripts get OpenPLA by its own names, and nothing of Windows' is touched: no identifier,
+   interface, library or ProgID of PLA. */
+static void beside_takes_nothing_of_windows(void **state)
+{
+    static const struct registration beside = {FOLDER, true, false, REGISTRATION_BESIDE, false};
+    struct texts expected = table_lines(&beside), service = {0};
+    WCHAR name[] = L"OpenPLA.DataCollectorSet";
+    char text[39];
+    CLSID clsid;
+    (void)state;
+    assert_int_equal(registration_write(&beside), S_OK);
+    struct texts after = snapshot();
+    struct texts added = snapshot_without(&after, &before);
+    snapshot_add(&service, SERVICE_KEY);
+    snapshot_sort(&service);
+    struct texts rest = snapshot_without(&added, &service);
+    assert_same(&expected, &rest);
+    for (size_t i = 0; i < rest.count; i++) {
+        assert_null(strstr(rest.items[i], "-098b-11d8-9414-505054503030"));
+        assert_null(strstr(rest.items[i], "classes\\pla."));
+        assert_null(strstr(rest.items[i], "classes\\interface"));
+        assert_null(strstr(rest.items[i], "classes\\typelib"));
+    }
+    assert_int_equal(CLSIDFromProgID(name, &clsid), S_OK);
+    text_from_guid(&clsid, text);
+    assert_string_equal(text, "{03837521" REGISTRATION_TAIL_BESIDE);
+    const CLSID same = REGISTRATION_BESIDE_GUID(0x03837521);
+    assert_memory_equal(&clsid, &same, sizeof same);
+    assert_int_equal(registration_mode_here(), REGISTRATION_BESIDE);
+    /* Then also in Windows' place, and back: what was there goes on working. */
+    assert_int_equal(registration_write(&with_service), S_OK);
+    assert_int_equal(registration_mode_here(), REGISTRATION_DROPIN);
+    assert_int_equal(registration_remove(&with_service), S_OK);
+    struct texts again = snapshot();
+    assert_same(&after, &again);
+    assert_int_equal(registration_remove(&with_service), S_FALSE);
+    assert_int_equal(registration_remove(&beside), S_OK);
+    assert_as_before();
+    texts_free(&again);
+    texts_free(&rest);
+    texts_free(&added);
+    texts_free(&after);
+    texts_free(&service);
+    texts_free(&expected);
+}
+
+/* An AppID that lets anybody start the server, or nobody. The table has the bytes, SDDL is what people read. */
+static void the_appid_says_who_may_call(void **state)
+{
+    static const struct {
+        const char *name;
+        const WCHAR *sddl;
+    } rows[] = {
+        {"LaunchPermission", L"O:BAG:BAD:(A;;0xb;;;SY)(A;;0x1f;;;BA)(A;;0x1f;;;S-1-5-32-559)(A;;0xb;;;LS)"},
+        {"AccessPermission", L"O:BAG:BAD:(A;;0x3;;;SY)(A;;0x7;;;BA)(A;;0x7;;;S-1-5-32-559)(A;;0x3;;;LS)"},
+    };
+    struct registered_value value;
+    (void)state;
+    assert_int_equal(registration_write(&no_service), S_OK);
+    for (size_t i = 0; i < ARRAYSIZE(rows); i++) {
+        PSECURITY_DESCRIPTOR descriptor, present;
+        PACL acl, present_acl;
+        BOOL has, defaulted;
+        assert_true(
+            ConvertStringSecurityDescriptorToSecurityDescriptorW(rows[i].sddl, SDDL_REVISION_1, &descriptor, NULL));
+        assert_int_equal(registry_get(APPID_KEY, rows[i].name, &value), S_OK);
+        assert_int_equal(value.type, REG_BINARY);
+        present = value.data;
+        assert_true(IsValidSecurityDescriptor(present));
+        assert_int_equal(GetSecurityDescriptorLength(present), value.size);
+        assert_true(GetSecurityDescriptorDacl(descriptor, &has, &acl, &defaulted) && has);
+        assert_true(GetSecurityDescriptorDacl(present, &has, &present_acl, &defaulted) && has);
+        assert_int_equal(acl->AclSize, present_acl->AclSize);
+        assert_memory_equal(acl, present_acl, acl->AclSize);
+        registered_value_free(&value);
+        LocalFree(descriptor);
+    }
+    assert_int_equal(registry_get(APPID_KEY, "AuthenticationLevel", &value), S_OK);
+    assert_int_equal(value.type, REG_DWORD);
+    assert_int_equal(*(DWORD *)value.data, 6);
+    registered_value_free(&value);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, clean_up)
@@ -668,6 +753,7 @@ int main(void)
         T(service_starts_our_program),      T(registers_without_a_service),    T(writing_twice_changes_nothing),
         T(refused_key_leaves_nothing),      T(refused_service_leaves_nothing), T(out_of_memory_takes_everything_back),
         T(another_module_comes_back),       T(removes_only_what_is_ours),      T(programs_of_32_bits_find_their_dll),
+        T(beside_takes_nothing_of_windows), T(the_appid_says_who_may_call),
     };
 #undef T
     int failed;

@@ -28,7 +28,7 @@ HRESULT wire_link_register(DWORD *cookie)
 {
     static const CLSID proxy_class = OPENPLA_PROXY_CLSID;
     static const IID *const interfaces[] = {
-#define INTERFACE(name, guid) &IID_##name,
+#define INTERFACE(name, guid, methods) &IID_##name,
 #include "reg/interfaces.def"
 #undef INTERFACE
     };

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of registration.def in the forms that administrators and installers take: the files of reg/scripts. */
+#ifndef OPENPLA_REG_FORMS_H
+#define OPENPLA_REG_FORMS_H
+
+#include "engine/os/text.h"
+
+struct registration_form {
+    const char *name;                        /* of the file, without its folder */
+    HRESULT (*make)(struct text_buffer *to); /* its whole text; the caller frees the buffer, after a failure too */
+};
+extern const struct registration_form registration_forms[];
+extern const size_t registration_form_count;
+
+#endif
