@@ -30,6 +30,11 @@ HRESULT trace_output_write(void *output, const void *bytes, size_t size)
     return file_write(((struct trace_output *)output)->file, bytes, size);
 }
 
+HRESULT trace_output_write_at(void *output, uint64_t offset, const void *bytes, size_t size)
+{
+    return file_write_at(((struct trace_output *)output)->file, offset, bytes, size);
+}
+
 HRESULT trace_output_finish(struct trace_output *o)
 {
     file_close(o->file);

@@ -15,6 +15,7 @@ struct trace_output {
 HRESULT trace_output_open(struct trace_output *o, const char *path, bool yes, const struct trace_inputs *in);
 /* event_dump_options' write, with the output as context. */
 HRESULT trace_output_write(void *output, const void *bytes, size_t size);
+HRESULT trace_output_write_at(void *output, uint64_t offset, const void *bytes, size_t size);
 /* Takes the name. */
 HRESULT trace_output_finish(struct trace_output *o);
 /* Nothing is left of what is not finished. */

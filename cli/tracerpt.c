@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla tracerpt: event traces as CSV or XML, and a summary of what is in them. */
+/* openpla tracerpt: event traces as CSV, XML or EVTX, and a summary of what is in them. */
 #include "cli/inputs.h"
 #include "cli/report.h"
 #include "cli/trace_output.h"
@@ -69,14 +69,13 @@ static int choose_form(struct tracerpt *t)
 {
     t->options.form = EVENT_DUMP_XML;
     if (t->form && text_equal_nocase(t->form, "EVTX"))
-        return cli_usage(VERB, "-of: EVTX, the event log's own format, is not written; "
-                               "CSV and XML can be read by all");
-    if (t->form && text_equal_nocase(t->form, "CSV"))
+        t->options.form = EVENT_DUMP_EVTX;
+    else if (t->form && text_equal_nocase(t->form, "CSV"))
         t->options.form = EVENT_DUMP_CSV;
     else if (t->form && !text_equal_nocase(t->form, "XML"))
-        return cli_usage(VERB, "-of: \"%s\" is none of CSV, XML", t->form);
+        return cli_usage(VERB, "-of: \"%s\" is none of CSV, EVTX, XML", t->form);
     if (t->encoding && t->options.form != EVENT_DUMP_CSV)
-        return cli_usage(VERB, "-en: is for -of CSV; XML is UTF-8");
+        return cli_usage(VERB, "-en: is for -of CSV; XML is UTF-8, EVTX has an encoding of its own");
     if (t->encoding && text_equal_nocase(t->encoding, "ANSI"))
         t->options.encoding = EVENT_DUMP_ANSI;
     else if (t->encoding && text_equal_nocase(t->encoding, "Unicode"))
@@ -85,6 +84,9 @@ static int choose_form(struct tracerpt *t)
         return cli_usage(VERB, "-en: \"%s\" is none of ANSI, Unicode", t->encoding);
     return CLI_DONE;
 }
+
+static const char *const dump_names[] = {
+    [EVENT_DUMP_CSV] = "dumpfile.csv", [EVENT_DUMP_XML] = "dumpfile.xml", [EVENT_DUMP_EVTX] = "dumpfile.evtx"};
 
 /* Without a word of what is wanted it is a dump and a summary. */
 static int choose_outputs(struct tracerpt *t)
@@ -96,7 +98,7 @@ static int choose_outputs(struct tracerpt *t)
         t->summary = t->raw ? NULL : "";
     }
     if (t->output && !t->output[0])
-        t->output = t->options.form == EVENT_DUMP_CSV ? "dumpfile.csv" : "dumpfile.xml";
+        t->output = dump_names[t->options.form];
     if (t->summary && !t->summary[0])
         t->summary = "summary.txt";
     if (t->exported && !t->exported[0])
@@ -317,6 +319,7 @@ static HRESULT open_outputs(struct tracerpt *t)
         t->options.raw_time = t->raw;
         t->options.lenient = t->lenient;
         t->options.write = trace_output_write;
+        t->options.write_at = trace_output_write_at;
         t->options.context = &t->dump_file;
         hr = event_dump_create(&t->options, &t->dump);
     }
@@ -474,7 +477,7 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_tracerpt = {
-    "tracerpt", "dump event traces as CSV or XML, and sum them up",
+    "tracerpt", "dump event traces as CSV, XML or EVTX, and sum them up",
     "openpla tracerpt TRACE [TRACE ...] [options]\n"
     "openpla tracerpt -rt SESSION [SESSION ...] [options]\n"
     "\n"
@@ -484,8 +487,8 @@ const struct verb verb_tracerpt = {
     "\n"
     "  -l TRACE ...      traces to read\n"
     "  -rt SESSION ...   sessions to read, which give events in real time\n"
-    "  -o [FILE]         the dump; dumpfile.xml, or dumpfile.csv, if no file is given; NUL: none\n"
-    "  -of CSV|XML       its form; XML if not given\n"
+    "  -o [FILE]         the dump; dumpfile.xml, dumpfile.csv or dumpfile.evtx if no file is given; NUL: none\n"
+    "  -of CSV|EVTX|XML  its form; XML if not given. EVTX is what the event viewer opens\n"
     "  -en ANSI|Unicode  the encoding of CSV; UTF-8 if not given\n"
     "  -summary [FILE]   how many events there are of each sort; summary.txt if no file is given\n"
     "  -export [FILE]    a manifest of the events that were met, as -import and \"openpla manifest add\" take it; "

@@ -45,6 +45,20 @@ static HRESULT write_out(struct event_dump *d)
     return hr;
 }
 
+static void dump_free(struct event_dump *d)
+{
+    text_buffer_free(&d->text);
+    text_buffer_free(&d->cell);
+    event_inserts_free(&d->inserts);
+    evtx_writer_free(d->log);
+    evtx_record_free(&d->record);
+    memory_free(d->array.bytes);
+    memory_free(d);
+}
+
+static const struct event_dump_writer *const forms[] = {
+    [EVENT_DUMP_CSV] = &event_dump_csv, [EVENT_DUMP_XML] = &event_dump_xml, [EVENT_DUMP_EVTX] = &event_dump_evtx};
+
 HRESULT event_dump_create(const struct event_dump_options *options, struct event_dump **out)
 {
     struct event_dump *d = memory_zero(1, sizeof *d);
@@ -52,12 +66,12 @@ HRESULT event_dump_create(const struct event_dump_options *options, struct event
     if (!d)
         return error_set(E_OUTOFMEMORY, "out of memory for a dump of events");
     d->options = *options;
-    d->writer = options->form == EVENT_DUMP_CSV ? &event_dump_csv : &event_dump_xml;
-    d->writer->begin(d);
-    const HRESULT hr = write_out(d);
+    d->writer = forms[options->form];
+    HRESULT hr = d->writer->begin(d);
+    if (SUCCEEDED(hr))
+        hr = write_out(d);
     if (FAILED(hr)) {
-        text_buffer_free(&d->text);
-        memory_free(d);
+        dump_free(d);
         return hr;
     }
     *out = d;
@@ -81,6 +95,8 @@ static HRESULT add_values(struct event_dump_step *s, bool *decoded)
         d->writer->end_values(s);
     } else {
         d->text.length = before;
+        if (d->writer->take_back)
+            d->writer->take_back(s);
         used = 0;
     }
     used = used < data.size ? used : data.size;
@@ -101,7 +117,10 @@ HRESULT event_dump_add(struct event_dump *d, const struct dumped_event *e, bool 
         d->writer->undecoded(&s, e->record->UserData, e->record->UserDataLength, ERROR_NOT_FOUND, e->reason);
     if (FAILED(hr))
         return hr;
-    d->writer->tail(&s);
+    hr = d->writer->tail(&s);
+    if (FAILED(hr))
+        return hr;
+    *decoded = *decoded && !s.too_long;
     return d->text.length >= WRITE_BYTES || d->text.failed ? write_out(d) : S_OK;
 }
 
@@ -110,15 +129,25 @@ HRESULT event_dump_close(struct event_dump *d)
     if (!d)
         return S_OK;
     d->writer->end(d);
-    const HRESULT hr = write_out(d);
-    text_buffer_free(&d->text);
-    text_buffer_free(&d->cell);
-    event_inserts_free(&d->inserts);
-    memory_free(d);
+    HRESULT hr = write_out(d);
+    if (SUCCEEDED(hr) && d->writer->written)
+        hr = d->writer->written(d);
+    dump_free(d);
     return hr;
 }
 
 /* ---- what forms share ---- */
+
+bool event_dump_is_element_name(const char *name)
+{
+    bool first = true;
+    for (const char *c = name; *c; c++, first = false) {
+        const bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_';
+        if (!letter && (first || !((*c >= '0' && *c <= '9') || *c == '-' || *c == '.')))
+            return false;
+    }
+    return !first;
+}
 
 const char *dumped_event_name(const struct dumped_event *e, struct text_buffer *room)
 {

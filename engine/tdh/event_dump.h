@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events as files for other programs: CSV and XML as tracerpt writes them. A stream: nothing is kept of an event when
-   the next one comes. What cannot be decoded comes in hexadecimal, with the reason. */
+/* Events as files for other programs: CSV, XML and the event log's own form (.evtx) as tracerpt writes them. A stream:
+   nothing is kept of an event when the next one comes. What cannot be decoded comes in hexadecimal, with the reason. */
 #ifndef OPENPLA_EVENT_DUMP_H
 #define OPENPLA_EVENT_DUMP_H
 
@@ -16,7 +16,7 @@ struct dumped_event {
     bool gmt;                          /* times in a sentence of WPP are UTC, else local */
 };
 
-enum event_dump_form { EVENT_DUMP_CSV, EVENT_DUMP_XML };
+enum event_dump_form { EVENT_DUMP_CSV, EVENT_DUMP_XML, EVENT_DUMP_EVTX };
 enum event_dump_encoding { EVENT_DUMP_UTF8, EVENT_DUMP_ANSI, EVENT_DUMP_UTF16 /* with a byte order mark */ };
 struct event_dump_options {
     enum event_dump_form form;
@@ -26,13 +26,16 @@ struct event_dump_options {
         lenient; /* of data that do not fit their schema: the values that could be read, then the rest in hexadecimal */
     /* Takes what is written; its failure is that of the dump. */
     HRESULT (*write)(void *context, const void *bytes, size_t size);
+    /* Of EVTX, whose header is known at the end: writes over what was written from that byte on. */
+    HRESULT (*write_at)(void *context, uint64_t offset, const void *bytes, size_t size);
     void *context;
 };
 
 struct event_dump;
 /* Begins the dump. Errors: E_OUTOFMEMORY, and those of `write`. */
 HRESULT event_dump_create(const struct event_dump_options *options, struct event_dump **out);
-/* *decoded: it was known, and its data fit. After a failure the dump is at its end. */
+/* *decoded: it was known, its data fit, and a record of EVTX held them. After a failure the dump is at its end, which
+   is ERROR_FILE_TOO_LARGE's HRESULT where EVTX has no more room. */
 HRESULT event_dump_add(struct event_dump *d, const struct dumped_event *e, bool *decoded);
 /* Ends the dump and frees it, also when it fails. NULL is allowed. */
 HRESULT event_dump_close(struct event_dump *d);

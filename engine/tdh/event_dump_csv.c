@@ -10,9 +10,10 @@ static const char columns[] =
     "Event Name, Type, Event ID, Version, Channel, Level, Opcode, Task, Keyword, PID, TID, Processor Number, Instance "
     "ID, Parent Instance ID, Activity ID, Related Activity ID, Clock-Time, Kernel(ms), User(ms), User Data\r\n";
 
-static void begin(struct event_dump *d)
+static HRESULT begin(struct event_dump *d)
 {
     text_buffer_add(&d->text, columns);
+    return S_OK;
 }
 
 static void comma(struct text_buffer *b)
@@ -87,8 +88,7 @@ static void head(struct event_dump_step *s)
     text_buffer_add_hex(b, h->ProcessId, 8);
     comma(b);
     text_buffer_add_hex(b, h->ThreadId, 8);
-    decimal(b, (h->Flags & EVENT_HEADER_FLAG_PROCESSOR_INDEX) != 0 ? r->BufferContext.ProcessorIndex
-                                                                   : r->BufferContext.ProcessorNumber);
+    decimal(b, event_dump_processor(r));
     add_instance(s);
     comma(b);
     text_buffer_add_guid(b, &h->ActivityId);
@@ -167,9 +167,10 @@ static void undecoded(struct event_dump_step *s, const uint8_t *bytes, size_t si
         dump_quoted(b, s->dump->cell.text, s->dump->cell.length);
 }
 
-static void tail(struct event_dump_step *s)
+static HRESULT tail(struct event_dump_step *s)
 {
     text_buffer_add_n(&s->dump->text, "\r\n", 2);
+    return S_OK;
 }
 
 static void end(struct event_dump *d)
@@ -177,4 +178,11 @@ static void end(struct event_dump *d)
     (void)d;
 }
 
-const struct event_dump_writer event_dump_csv = {begin, head, values, value, end_values, undecoded, tail, end};
+const struct event_dump_writer event_dump_csv = {.begin = begin,
+                                                 .head = head,
+                                                 .values = values,
+                                                 .value = value,
+                                                 .end_values = end_values,
+                                                 .undecoded = undecoded,
+                                                 .tail = tail,
+                                                 .end = end};

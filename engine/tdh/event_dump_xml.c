@@ -7,18 +7,15 @@
 
 #include <string.h>
 
-#define EVENT_SPACE "http://schemas.microsoft.com/win/2004/08/events/event"
-#define TRACE_SPACE "http://schemas.microsoft.com/win/2004/08/events/trace"
-enum { TEMPLATE_OF_USER_DATA = 2 }; /* TEMPLATE_FLAGS */
-
 static void add(struct text_buffer *b, const char *text)
 {
     text_buffer_add(b, text);
 }
 
-static void begin(struct event_dump *d)
+static HRESULT begin(struct event_dump *d)
 {
     add(&d->text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\r\n<Events>\r\n");
+    return S_OK;
 }
 
 static void end(struct event_dump *d)
@@ -79,7 +76,7 @@ static void head(struct event_dump_step *s)
     const EVENT_HEADER *h = &r->EventHeader;
     const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
     event_inserts_clear(&s->dump->inserts);
-    add(b, "<Event xmlns=\"" EVENT_SPACE "\">\r\n\t<System>\r\n\t\t<Provider");
+    add(b, "<Event xmlns=\"" EVENT_DUMP_EVENT_SPACE "\">\r\n\t<System>\r\n\t\t<Provider");
     if (e->schema && e->schema->provider_name)
         xml_add_attribute(b, "Name", e->schema->provider_name);
     add(b, " Guid=\"");
@@ -95,10 +92,7 @@ static void head(struct event_dump_step *s)
     add_correlation(b, e);
     number(b, "\t\t<Execution ProcessID=\"", h->ProcessId, "\"");
     number(b, " ThreadID=\"", h->ThreadId, "\"");
-    number(b, " ProcessorID=\"",
-           (h->Flags & EVENT_HEADER_FLAG_PROCESSOR_INDEX) != 0 ? r->BufferContext.ProcessorIndex
-                                                               : r->BufferContext.ProcessorNumber,
-           "\"");
+    number(b, " ProcessorID=\"", event_dump_processor(r), "\"");
     number(b, " KernelTime=\"", (uint64_t)h->KernelTime * e->timer_resolution / 10000, "\"");
     number(b, " UserTime=\"", (uint64_t)h->UserTime * e->timer_resolution / 10000, "\" />\r\n\t\t<Channel");
     if (e->schema && e->schema->channel_name) {
@@ -123,21 +117,9 @@ static HRESULT values(struct event_dump_step *s)
         add(&s->dump->text, "\t<UserData>\r\n");
         return S_OK;
     }
-    s->elements = (s->event->schema->template_flags & TEMPLATE_OF_USER_DATA) != 0;
+    s->elements = (s->event->schema->template_flags & EVENT_DUMP_USER_DATA) != 0;
     add(&s->dump->text, s->elements ? "\t<UserData>\r\n\t\t<EventXML xmlns=\"Event_NS\">\r\n" : "\t<EventData>\r\n");
     return S_OK;
-}
-
-/* A name that an element may have; others are attributes. */
-static bool is_element_name(const char *name)
-{
-    bool first = true;
-    for (const char *c = name; *c; c++, first = false) {
-        const bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_';
-        if (!letter && (first || !((*c >= '0' && *c <= '9') || *c == '-' || *c == '.')))
-            return false;
-    }
-    return !first;
 }
 
 static void indent(struct text_buffer *b, unsigned depth)
@@ -160,7 +142,7 @@ static void open_element(struct event_dump_step *s, const struct event_value *v,
 
 static const char *element_of(const struct event_dump_step *s, const struct event_value *v, const char *otherwise)
 {
-    return s->elements && is_element_name(v->property->name) ? v->property->name : otherwise;
+    return s->elements && event_dump_is_element_name(v->property->name) ? v->property->name : otherwise;
 }
 
 static void close_element(struct text_buffer *b, const char *name)
@@ -276,7 +258,7 @@ static void add_keywords(struct text_buffer *b, const struct event_schema *schem
     add(b, "\t\t</Keywords>\r\n");
 }
 
-static void tail(struct event_dump_step *s)
+static HRESULT tail(struct event_dump_step *s)
 {
     struct text_buffer *b = &s->dump->text;
     const struct event_schema *schema = s->event->schema;
@@ -298,14 +280,22 @@ static void tail(struct event_dump_step *s)
         add_keywords(b, schema);
         const char *name = mof ? mof->task_name : schema->event_name;
         if (name) {
-            add(b, "\t\t<EventName xmlns=\"" TRACE_SPACE "\">");
+            add(b, "\t\t<EventName xmlns=\"" EVENT_DUMP_TRACE_SPACE "\">");
             xml_add_escaped(b, name, false);
             add(b, "</EventName>\r\n");
         }
     }
-    add(b, "\t</RenderingInfo>\r\n\t<ExtendedTracingInfo xmlns=\"" TRACE_SPACE "\">\r\n\t\t<EventGuid>");
+    add(b, "\t</RenderingInfo>\r\n\t<ExtendedTracingInfo xmlns=\"" EVENT_DUMP_TRACE_SPACE "\">\r\n\t\t<EventGuid>");
     text_buffer_add_guid(b, mof ? &mof->event : &s->event->record->EventHeader.ProviderId);
     add(b, "</EventGuid>\r\n\t</ExtendedTracingInfo>\r\n</Event>\r\n");
+    return S_OK;
 }
 
-const struct event_dump_writer event_dump_xml = {begin, head, values, value, end_values, undecoded, tail, end};
+const struct event_dump_writer event_dump_xml = {.begin = begin,
+                                                 .head = head,
+                                                 .values = values,
+                                                 .value = value,
+                                                 .end_values = end_values,
+                                                 .undecoded = undecoded,
+                                                 .tail = tail,
+                                                 .end = end};

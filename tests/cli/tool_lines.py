@@ -18,6 +18,7 @@ import time
 import xml.etree.ElementTree as ElementTree
 
 LINES, PROGRAM = sys.argv[1], os.path.abspath(sys.argv[2])
+import evtx_read
 from made_trace import SECOND, START, self_described, trace
 
 PATIENCE = 100
@@ -87,7 +88,9 @@ def samples():
     trace("sample.etl", [self_described("11112222-3333-4444-5555-666677778888", "Maker", "Made", b"Size\0\x08",
                                         struct.pack("<I", i), START + i * SECOND) for i in range(5)])
     with open("sample.man", "w", encoding="ascii") as file:
-        file.write("<instrumentationManifest/>")
+        file.write('<instrumentationManifest xmlns="http://schemas.microsoft.com/win/2004/08/events"><instrumentation>'
+                   '<events><provider name="Shop" guid="{99990000-1111-2222-3333-444455556666}" symbol="SHOP"><events>'
+                   '<event value="1"/></events></provider></events></instrumentation></instrumentationManifest>')
     with open("odbc.ini", "w", encoding="ascii") as file:
         for source in SOURCES:
             file.write(f"[{source}]\nDriver=SQLite3\nDatabase={os.getcwd()}/{source}.db\n")
@@ -115,6 +118,8 @@ def of_file(path):
     if data.startswith(b"<?xml") or data.startswith(b"\xef\xbb\xbf<?xml"):
         root = ElementTree.fromstring(data)
         return f"XML, {root.tag.split('}')[-1]} with {len(root)} events"
+    if extension == ".evtx":
+        return f"event log, {len(evtx_read.read(path))} events"
     text = data.decode("utf-8", "replace")
     processed = re.search(r"Total Events  Processed (\d+)", text)
     if processed:

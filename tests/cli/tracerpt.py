@@ -163,7 +163,7 @@ def the_command_line():
     check(len(rows("settings.csv")) == 11, "-config")
     for wrong in (["one.etl", "-report", "-f", "html"], ["one.etl", "-f", "xml"], ["one.etl", "-rl", "3"],
                   ["one.etl", "-df", "x"], ["one.etl", "-report", "-rl", "6"], ["-rt", "s", "-report"],
-                  ["one.etl", "-int"], ["one.etl", "-of", "EVTX"], ["one.etl", "-of", "TXT"], [], ["-rt"],
+                  ["one.etl", "-int"], ["one.etl", "-of", "TXT"], [], ["-rt"],
                   ["one.etl", "-en", "UTF"], ["one.etl", "-rts", "-summary"], ["one.etl", "-rt", "s"],
                   ["one.etl", "-b", "yesterday"], ["one.etl", "-b", "2022-1-1", "-e", "2021-1-1"], ["one.etl", "-what"]):
         output = tracerpt(2, *wrong)

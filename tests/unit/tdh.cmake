@@ -12,6 +12,7 @@ if(WIN32)
   set_tests_properties(test_counter_manifest test_extension_ini PROPERTIES RESOURCE_LOCK registry)
 endif()
 openpla_test(test_tdh_dump ${CMAKE_CURRENT_LIST_DIR}/test_tdh_dump.c LINK openpla_tdh)
+openpla_test(test_tdh_evtx ${CMAKE_CURRENT_LIST_DIR}/test_tdh_evtx.c LINK openpla_tdh)
 openpla_test(test_tdh_payload_filter ${CMAKE_CURRENT_LIST_DIR}/test_tdh_payload_filter.c LINK openpla_tdh)
 # As programs use it.
 foreach(thing event_api provider_api)
