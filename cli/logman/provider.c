@@ -120,11 +120,14 @@ static HRESULT mask_add_names(struct kernel_masks *m, const char *option, const 
 {
     HRESULT hr = S_OK;
     for (const char *at = names; *at && SUCCEEDED(hr);) {
-        const size_t length = strcspn(at += strspn(at, "(), "), "(),");
-        char *name = text_copy_n(at, length);
+        const size_t length = strcspn(at += strspn(at, "(), \t"), "(),");
+        size_t end = length; /* blanks are part of a name, and stand behind it too */
+        while (end && (at[end - 1] == ' ' || at[end - 1] == '\t'))
+            end--;
+        char *name = text_copy_n(at, end);
         if (!name)
             return E_OUTOFMEMORY;
-        if (length)
+        if (end)
             hr = mask_add_name(m, option, name, items, count);
         memory_free(name);
         at += length;
@@ -176,8 +179,8 @@ static HRESULT add_names(struct object *map, const char *option, char *names)
 {
     HRESULT hr = put_number(map, 0);
     for (char *at = names; *at && SUCCEEDED(hr);) {
-        at += strspn(at, "(), ");
-        const size_t length = strcspn(at, "(), ");
+        at += strspn(at, "(), \t");
+        const size_t length = strcspn(at, "(), \t");
         char *name = text_copy_n(at, length);
         if (!name)
             return E_OUTOFMEMORY;

@@ -292,6 +292,20 @@ static HRESULT show_trace(struct object *collector)
     return hr;
 }
 
+/* OutputLocation is of the next run (MS-PLA 3.2.4.5): while this one goes on, its file is what one looks for. */
+static void line_output(struct object *set, struct object *collector)
+{
+    enum { RUNNING = 1, COMPILING }; /* DataCollectorSetStatus */
+    const uint64_t status = number_of(set, "Status");
+    const bool its_own = status == RUNNING || status == COMPILING;
+    char *latest = its_own ? text_of(collector, "LatestOutputLocation") : NULL;
+    if (latest && *latest)
+        line("Output Location:", latest);
+    else
+        line_text("Output Location:", collector, "OutputLocation", false);
+    memory_free(latest);
+}
+
 static HRESULT show_collector(struct object *set, struct object *collector)
 {
     char *set_name = text_of(set, "Name"), *name = text_of(collector, "Name");
@@ -303,7 +317,7 @@ static HRESULT show_collector(struct object *set, struct object *collector)
         if (kind == LOGMAN_COUNTER)
             line_text("Data Source:", collector, "DataSourceName", false);
         if (kind != LOGMAN_ALERT)
-            line_text("Output Location:", collector, "OutputLocation", false);
+            line_output(set, collector);
         line_switch("Append:", collector, "LogAppend");
         line_switch("Circular:", collector, "LogCircular");
         line_switch("Overwrite:", collector, "LogOverwrite");

@@ -19,6 +19,8 @@ enum {
     SHAPE_HEADER = 24,
     NAME_HEADER = 8,
     MORE = 0x40,
+    /* Of a chunk that is full to its last byte libevtx leaves the last record out. */
+    MOST_FREE_AT = EVTX_CHUNK_BYTES - 8,
 };
 
 /* A shape that the chunk has, with what it was made of. */
@@ -64,7 +66,7 @@ static uint32_t add_sum(const struct evtx_writer *w, uint32_t sum, const uint8_t
 
 static uint8_t *take(struct evtx_writer *w, size_t size)
 {
-    if (w->full || size > EVTX_CHUNK_BYTES - w->at) {
+    if (w->full || size > MOST_FREE_AT - w->at) {
         w->full = true;
         return NULL;
     }

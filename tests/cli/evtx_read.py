@@ -179,7 +179,7 @@ def read(path):
         last, free = number(chunk, 44, "I"), number(chunk, 48, "I")
         assert number(chunk, 52, "I") == zlib.crc32(chunk[512:free]), "the checksum of records"
         assert number(chunk, 124, "I") == zlib.crc32(chunk[:120] + chunk[128:512]), "the chunk's checksum"
-        assert not any(chunk[free:])
+        assert free < CHUNK and not any(chunk[free:])
         numbers, at, before = struct.unpack_from("<QQQQ", chunk, 8), 512, 0
         first = len(events) + 1
         while at < free:

@@ -82,6 +82,8 @@ static void the_kernels_flags_are_what_was_said(void **state)
     expect("logman update kernel -p \"Windows Kernel Trace\" \"(Thread Context Switch Events,disk)\"", 0, DONE);
     expect("logman query kernel", 0,
            "KeywordsAny:          0x100 | 0x20000004 (Disk I/O Events, Thread Context Switch Events)\n");
+    expect("logman update kernel -p \"Windows Kernel Trace\" \"( process , thread,\tnet )\"", 0, DONE);
+    expect("logman query kernel", 0, flags);
     expect("logman update kernel -p \"Windows Kernel Trace\" 0x10003", 0, DONE);
     expect("logman export kernel -y -xml kernel.xml", 0, DONE);
     expect("logman delete kernel", 0, DONE);
@@ -92,6 +94,21 @@ static void the_kernels_flags_are_what_was_said(void **state)
     expect("logman update kernel -p \"Windows Kernel Trace\" 0x100000000", 0x80070057, "has more");
     expect("logman query kernel", 0, flags);
     expect("logman delete kernel", 0, DONE);
+}
+
+/* Who looks for the data of a set that runs finds them, and not where those of its next run will be. */
+static void the_file_that_is_being_written_is_shown(void **state)
+{
+    (void)state;
+    go_to("writing");
+    expect("logman create counter writing -c \"\\Memory\\Commit Limit\" -f csv -si 1 -o here", 0, DONE);
+    expect("logman query writing", 0, "here_000001.csv\n");
+    expect("logman start writing", 0, DONE);
+    expect("logman query writing", 0, "here_000001.csv\n");
+    expect("logman query writing", 0, "Status:               Running\n");
+    expect("logman stop writing", 0, DONE);
+    expect("logman query writing", 0, "here_000002.csv\n");
+    expect("logman delete writing", 0, DONE);
 }
 
 /* What people do wrong again and again is told them with what to do. */
@@ -224,6 +241,7 @@ int main(void)
         cmocka_unit_test(a_daily_set_may_begin_earlier_in_the_day),
         cmocka_unit_test(what_is_mended_is_remarked),
         cmocka_unit_test(the_kernels_flags_are_what_was_said),
+        cmocka_unit_test(the_file_that_is_being_written_is_shown),
         cmocka_unit_test(a_usual_mistake_is_answered),
         cmocka_unit_test(a_damaged_set_can_be_deleted),
         cmocka_unit_test(the_line_wins_over_its_settings),

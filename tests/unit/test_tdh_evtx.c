@@ -62,7 +62,7 @@ static uint64_t records(void)
         const uint8_t *chunk = file + EVTX_HEADER_BYTES + i * EVTX_CHUNK_BYTES;
         const uint32_t end = get_u32(chunk + 48);
         assert_memory_equal(chunk, "ElfChnk", 8);
-        assert_true(end <= EVTX_CHUNK_BYTES);
+        assert_true(end < EVTX_CHUNK_BYTES); /* or libevtx leaves the last record out */
         uint32_t at = 512;
         while (at < end) {
             const uint32_t length = get_u32(chunk + at + 4);
