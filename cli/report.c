@@ -8,6 +8,7 @@
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/page/page.h"
 #include "engine/report/report.h"
 #include "engine/report/schema_files.h"
 
@@ -40,6 +41,25 @@ static void show(void *context, uint64_t done, uint64_t total)
         cli_progress_show(&r->progress, done, total);
 }
 
+/* The path with that extension in place of .xml or .html, or behind a name that has none of the two. */
+static char *with_extension(const char *path, const char *extension)
+{
+    const char *own = path_extension(path);
+    const bool replaced =
+        text_equal_nocase(own, ".xml") || text_equal_nocase(own, ".html") || text_equal_nocase(own, ".htm");
+    return text_format("%.*s%s", (int)(strlen(path) - (replaced ? strlen(own) : 0)), path, extension);
+}
+
+/* Beside the report, with its name; -o may have said it whole. */
+static HRESULT name_page(struct report_request *r)
+{
+    if (!r->html)
+        return S_OK;
+    const bool is_said = r->output && !text_equal_nocase(path_extension(r->output), ".xml");
+    r->page = is_said && *path_extension(r->output) ? text_copy(r->output) : with_extension(r->path, ".html");
+    return r->page ? S_OK : E_OUTOFMEMORY;
+}
+
 /* Of a folder all that it holds; its report lies in it unless -o says another place. */
 static HRESULT find_inputs(struct report_request *r)
 {
@@ -57,8 +77,11 @@ static HRESULT find_inputs(struct report_request *r)
     texts_free(&except);
     if (FAILED(hr))
         return hr;
-    r->path = r->output ? text_copy(r->output) : path_join(folder ? folder : "", REPORT_FILE_NAME);
-    return r->path ? S_OK : E_OUTOFMEMORY;
+    if (r->output && r->html)
+        r->path = with_extension(r->output, ".xml");
+    else
+        r->path = r->output ? text_copy(r->output) : path_join(folder ? folder : "", REPORT_FILE_NAME);
+    return r->path ? name_page(r) : E_OUTOFMEMORY;
 }
 
 static HRESULT read_schemas(struct report_request *r)
@@ -79,12 +102,30 @@ static HRESULT check_output(const struct report_request *r)
                              r->inputs.items[i]);
     if (r->events && (text_equal_nocase(r->events, r->path) || file_is_same(r->events, r->path)))
         return error_set(E_INVALIDARG, "%s: cannot be the report and all events at the same time", r->path);
-    const char *const asked[] = {r->output ? r->path : NULL, r->events};
+    const char *const asked[] = {r->output ? r->path : NULL, r->events, r->output ? r->page : NULL};
     for (size_t i = 0; i < sizeof asked / sizeof *asked && !r->yes; i++)
         if (asked[i] && file_exists(asked[i]) && !cli_may_overwrite(asked[i]))
             return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is there already; -y overwrites it",
                              asked[i]);
     return S_OK;
+}
+
+static HRESULT make_page(struct report_request *r)
+{
+    return page_make(
+        &(struct page_make){.report = r->path, .output = r->page, .sheet = r->sheet, .stop = stop, .context = r},
+        &r->remarks);
+}
+
+HRESULT report_request_make_page(struct report_request *r)
+{
+    r->path = text_copy(r->operands.items[0]);
+    HRESULT hr = r->path ? name_page(r) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && file_is_same(r->path, r->page))
+        hr = error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time", r->path);
+    if (SUCCEEDED(hr) && r->output && !r->yes && file_exists(r->page) && !cli_may_overwrite(r->page))
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is there already; -y overwrites it", r->page);
+    return SUCCEEDED(hr) ? make_page(r) : hr;
 }
 
 HRESULT report_request_make(struct report_request *r)
@@ -110,6 +151,8 @@ HRESULT report_request_make(struct report_request *r)
     make.output = r->path;
     if (SUCCEEDED(hr))
         hr = report_make(&make, &r->remarks);
+    if (SUCCEEDED(hr) && r->page)
+        hr = make_page(r);
     const struct error_kept why = error_keep(hr);
     if (begun)
         interrupt_end();
@@ -132,6 +175,8 @@ static int tell(struct report_request *r)
         fprintf(stderr, "openpla " VERB ": %s\n", r->remarks.items[i]);
     if (!r->as_json)
         printf("%s\n", r->path);
+    if (!r->as_json && r->page)
+        printf("%s\n", r->page);
     const HRESULT hr = r->as_json ? show_json(r) : S_OK;
     if (FAILED(hr))
         return cli_error(VERB, hr);
@@ -146,6 +191,13 @@ void report_request_free(struct report_request *r)
     texts_free(&r->remarks);
     report_schema_free(&r->schema);
     memory_free(r->path);
+    memory_free(r->page);
+}
+
+/* A page of a report that is there, perhaps with what rules have said of it. */
+static bool is_report_alone(const struct report_request *r)
+{
+    return r->html && r->operands.count == 1 && text_equal_nocase(path_extension(r->operands.items[0]), ".xml");
 }
 
 static int run(int argc, char **argv)
@@ -160,6 +212,8 @@ static int run(int argc, char **argv)
                                      {"import", OPTION_TEXTS, &r.known.manifests},
                                      {"i", OPTION_TEXTS, &r.known.programs},
                                      {"json", OPTION_FLAG, &r.as_json},
+                                     {"html", OPTION_FLAG, &r.html},
+                                     {"sheet", OPTION_TEXT, &r.sheet},
                                      {"progress", OPTION_FLAG, &r.show_progress},
                                      {"y", OPTION_FLAG, &r.yes}};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &r.operands);
@@ -167,8 +221,10 @@ static int run(int argc, char **argv)
         result = cli_usage(VERB, "which folder or files?");
     if (result == CLI_DONE && r.level > SCHEMA_HIGHEST_LEVEL)
         result = cli_usage(VERB, "-level: %u is not from 1 to %d", (unsigned)r.level, SCHEMA_HIGHEST_LEVEL);
+    if (result == CLI_DONE && r.sheet && !r.html)
+        result = cli_usage(VERB, "-sheet: is for a page (-html)");
     if (result == CLI_DONE) {
-        const HRESULT hr = report_request_make(&r);
+        const HRESULT hr = is_report_alone(&r) ? report_request_make_page(&r) : report_request_make(&r);
         result = FAILED(hr) ? cli_error(VERB, hr) : tell(&r);
     }
     report_request_free(&r);
@@ -180,6 +236,7 @@ static int run(int argc, char **argv)
 const struct verb verb_report = {
     VERB, "make a report of logs, traces and configurations",
     "openpla report FOLDER|FILE ... [-schema SCHEMA ...] [-o REPORT.xml] [-level N] [--progress] [--json]\n"
+    "openpla report FOLDER|FILE ...|REPORT.xml -html [-o PAGE.html] [-sheet SHEET.xsl]\n"
     "\n"
     "Makes a report, an XML document, of the counter logs (.blg, .csv, .tsv), the traces (.etl) and the\n"
     "configuration documents (.xml) of a folder, or of these files: tables of counters and events as\n"
@@ -190,6 +247,9 @@ const struct verb verb_report = {
     "  -o         the report; without it report.xml in the folder\n"
     "  -events    all events too, as XML, into this file\n"
     "  -level     tables up to this level, 1 to 5; without it 1\n"
+    "  -html      a page for people too, beside the report: report.html; of a report that is there\n"
+    "             already the page alone\n"
+    "  -sheet     the page by an XSLT file of your own\n"
     "  -set       the name of the set, for the report's header\n"
     "  -language  of titles, where a schema has several\n"
     "  -import    manifests that tell of events; -i programs that have them\n"

@@ -16,10 +16,12 @@ struct report_request {
     const char *output, *events; /* borrowed, as the texts below; NULL: report.xml, no events */
     const char *set, *language;
     uint32_t level;
-    bool as_json, show_progress, yes;
+    const char *sheet; /* of the page; NULL: our own */
+    bool as_json, show_progress, yes, html;
     struct trace_knowledge known;
     /* What came of it. */
     char *path; /* of the report */
+    char *page; /* NULL: none was wanted */
     struct texts remarks;
 
     struct texts inputs;
@@ -31,6 +33,8 @@ struct report_request {
 };
 /* Makes it; Ctrl+C ends it with ERROR_CANCELLED's HRESULT. */
 HRESULT report_request_make(struct report_request *r);
+/* The page of a report that is there already: the one operand. */
+HRESULT report_request_make_page(struct report_request *r);
 void report_request_free(struct report_request *r); /* all but `known` */
 
 #endif

@@ -37,15 +37,27 @@ static void double_width(struct chart_series *s)
     s->width *= 2;
 }
 
+/* From where the first point begins, if the first value is at `from`. Unsigned, since a hostile log's times may be any.
+ */
+static uint64_t distance(const struct chart_series *s, int64_t from, int64_t to)
+{
+    const uint64_t lead = (uint64_t)s->lead, since = to > from ? (uint64_t)to - (uint64_t)from : 0;
+    return since > UINT64_MAX - lead ? UINT64_MAX : since + lead;
+}
+
 void chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t width)
 {
     if (s->width == 0) {
         s->begin = s->last = utc;
+        s->assumed = true;
+    }
+    if (s->assumed && s->count <= 1) {
+        s->assumed = width <= 0;
         s->width = width > 0 ? width : SECOND;
+        s->lead = s->width / 2;
     }
     s->last = utc > s->last ? utc : s->last;
-    /* Unsigned, since a hostile log's times may be any. */
-    const uint64_t since = utc > s->begin ? (uint64_t)utc - (uint64_t)s->begin : 0;
+    const uint64_t since = distance(s, s->begin, utc);
     while (since / (uint64_t)s->width >= CHART_POINTS && s->width <= INT64_MAX / 2)
         double_width(s);
     const uint64_t wanted = since / (uint64_t)s->width;
@@ -60,8 +72,8 @@ void chart_series_text(const struct chart_series *s, int64_t first, int64_t last
 {
     /* Points of the chart that lie before the series begins, or behind its end, have no value. */
     const uint64_t width = s->width > 0 ? (uint64_t)s->width : (uint64_t)SECOND;
-    const uint64_t before = s->begin > first ? ((uint64_t)s->begin - (uint64_t)first) / width : 0;
-    const uint64_t all = last > first ? ((uint64_t)last - (uint64_t)first) / width + 1 : 1;
+    const uint64_t before = distance(s, first, s->begin) / width;
+    const uint64_t all = distance(s, first, last) / width + 1;
     const char *blank = "";
     for (uint64_t i = 0; i < all && i < 2 * CHART_POINTS; i++) {
         const struct chart_point *p = i >= before && i - before < s->count ? &s->points[i - before] : &no_value;

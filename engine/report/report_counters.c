@@ -212,16 +212,15 @@ HRESULT report_counters_read(struct report_counters *c, struct inputs *logs, boo
         hr = columns_begin(&c->columns, logs);
     while (SUCCEEDED(hr) && (hr = inputs_next(logs, &at)) == S_OK) {
         const int64_t utc = logs->items[at].utc;
-        const int64_t interval = c->rhythms[at].distances.count ? c->rhythms[at].distances.items[0] : 0;
         hr = columns_learn(&c->columns, logs, at);
         if (SUCCEEDED(hr))
             hr = follow_columns(c);
         if (SUCCEEDED(hr))
             hr = columns_fill(&c->columns, logs, at);
         if (SUCCEEDED(hr))
-            hr = take_values(c, utc, interval);
-        if (SUCCEEDED(hr))
             hr = note_time(c, &c->rhythms[at], utc);
+        if (SUCCEEDED(hr)) /* one is known from the second sample on */
+            hr = take_values(c, utc, c->rhythms[at].distances.count ? c->rhythms[at].distances.items[0] : 0);
         if (SUCCEEDED(hr) && !seen(context))
             hr = HRESULT_FROM_WIN32(ERROR_CANCELLED);
     }

@@ -226,6 +226,12 @@ static HRESULT begin_single(struct reader *r, const char *name, const struct sax
     return add_data(&r->single, name, a);
 }
 
+static HRESULT begin_chart(struct reader *r, const struct sax_attributes *a)
+{
+    HRESULT hr = add_element(&r->single, a);
+    return SUCCEEDED(hr) ? CALL(r, chart_begin, r->single.items) : hr;
+}
+
 static HRESULT begin_of(struct reader *r, enum form_type type, const struct sax_attributes *a)
 {
     switch (type) {
@@ -247,7 +253,10 @@ static HRESULT begin_of(struct reader *r, enum form_type type, const struct sax_
         return begin_row(r);
     case FORM_Cell:
         return begin_cell(r, a);
+    case FORM_Chart:
+        return begin_chart(r, a);
     case FORM_Fact:
+    case FORM_Series:
         return begin_single(r, "name", a);
     case FORM_String:
         return begin_single(r, "ID", a);
@@ -366,14 +375,16 @@ static HRESULT end_data(struct reader *r, const struct data_list *order)
     return remark ? add_remark(r, remark) : E_OUTOFMEMORY;
 }
 
-static HRESULT end_single(struct reader *r, bool string)
+static HRESULT end_single(struct reader *r, enum form_type type)
 {
     HRESULT hr = end_data(r, NULL);
     if (SUCCEEDED(hr))
         hr = data_list_give(&r->single);
     if (FAILED(hr))
         return hr;
-    return string ? CALL(r, string, r->single.items->name, r->single.items->text) : CALL(r, fact, r->single.items);
+    if (type == FORM_String)
+        return CALL(r, string, r->single.items->name, r->single.items->text);
+    return type == FORM_Series ? CALL(r, series, r->single.items) : CALL(r, fact, r->single.items);
 }
 
 static HRESULT end_row(struct reader *r, bool footer)
@@ -410,8 +421,11 @@ static HRESULT end_of(struct reader *r, enum form_type type)
     case FORM_Cell:
         return end_data(r, &this_table(r)->columns);
     case FORM_Fact:
+    case FORM_Series:
     case FORM_String:
-        return end_single(r, type == FORM_String);
+        return end_single(r, type);
+    case FORM_Chart:
+        return r->handlers->chart_end ? r->handlers->chart_end(r->about) : S_OK;
     default:
         return S_OK;
     }
@@ -443,8 +457,10 @@ static void open_parser(void *about)
     r->context = xmlCreatePushParserCtxt((xmlSAXHandlerPtr)(uintptr_t)&handler, r, NULL, 0, NULL);
     if (!r->context)
         return;
-    /* What the file's mark does not tell is UTF-8, and what reaches the parser is. */
-    xmlCtxtUseOptions(r->context, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_IGNORE_ENC);
+    /* What the file's mark does not tell is UTF-8, and what reaches the parser is. NOENT, as there are no entities but
+       XML's own: without it an & in an attribute would come as &#38;. */
+    xmlCtxtUseOptions(r->context, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_IGNORE_ENC |
+                                      XML_PARSE_NOENT);
     xmlSwitchEncoding(r->context, XML_CHAR_ENCODING_UTF8);
 }
 
@@ -464,7 +480,7 @@ static HRESULT end_all(struct reader *r)
     while (r->depth && SUCCEEDED(hr)) {
         const enum form_type type = r->open[--r->depth];
         const bool row = type == FORM_Item || type == FORM_Footer;
-        if (type == FORM_Section || type == FORM_Table || (row && r->row_given))
+        if (type == FORM_Section || type == FORM_Table || type == FORM_Chart || (row && r->row_given))
             hr = end_of(r, type);
     }
     return hr;

@@ -50,6 +50,9 @@ struct report_handlers {
     HRESULT (*row)(void *about, const struct report_table *table, const struct report_row *row);
     HRESULT (*row_end)(void *about, const struct report_table *table); /* behind the tables that stand in it */
     HRESULT (*table_end)(void *about, const struct report_table *table);
+    HRESULT (*chart_begin)(void *about, const struct report_data *chart); /* without a text */
+    HRESULT (*series)(void *about, const struct report_data *series);     /* of the chart; its points */
+    HRESULT (*chart_end)(void *about);
     HRESULT (*section_end)(void *about);
     HRESULT (*string)(void *about, const char *id, const char *text);
 };

@@ -254,6 +254,37 @@ static void test_a_chart_loses_no_peak(void **state)
     end(&m);
 }
 
+/* Counters that have a value from the first sample on, when nothing tells the log's interval yet: each of them was
+   drawn as points with gaps of 14 s between. And samples come a little late or early: that is no gap, a missing one is.
+ */
+static void test_a_chart_has_the_gaps_of_the_log_alone(void **state)
+{
+    static const int late_ms[] = {0, 3, -300, 450, -450, 0, 200, -400};
+    struct made m;
+    struct text_buffer log = {0};
+    begin(state, &m, "<CounterTable name='memory' topic='t' object='Memory' chart='i/available*/'/>");
+    text_buffer_add(&log, HEAD "," MEMORY "\r\n");
+    for (int i = 0; i < 40; i++) {
+        const int ms = 15000 * (i + 1) + late_ms[i % 8];
+        if (i != 20)
+            text_buffer_format(&log, "\"01/02/2026 03:%02d:%02d.%03d\",\"%d\"\r\n", ms / 60000, ms / 1000 % 60,
+                               ms % 1000, i + 1);
+    }
+    put(&m, "a.csv", log.text);
+    text_buffer_free(&log);
+    assert_int_equal(make(&m), S_OK);
+    char *text;
+    size_t size;
+    assert_int_equal(file_load(m.output, 1 << 20, &text, &size), S_OK);
+    const char *series = strstr(text, "<Series name=\"Available MBytes\">");
+    assert_non_null(series);
+    assert_non_null(strstr(series,
+                           ">1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 - 22 23 24 25 26 27 28 29 30 31 32 "
+                           "33 34 35 36 37 38 39 40<"));
+    memory_free(text);
+    end(&m);
+}
+
 static void test_what_a_folder_has_for_a_report(void **state)
 {
     static const char *const names[] = {"a.BLG", "b.csv", "report.xml", "made.xml", "c.etl", "other.txt", "d.xml"};
@@ -289,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_a_configuration_comes_into_the_report),
         cmocka_unit_test(test_a_failure_leaves_the_old_report_and_nothing_else),
         cmocka_unit_test(test_a_chart_loses_no_peak),
+        cmocka_unit_test(test_a_chart_has_the_gaps_of_the_log_alone),
         cmocka_unit_test(test_what_a_folder_has_for_a_report),
     };
     return cmocka_run_group_tests(tests, setup, scratch_end);

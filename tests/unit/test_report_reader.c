@@ -43,6 +43,23 @@ static HRESULT on_section(void *about, const struct report_section *section)
     return S_OK;
 }
 
+static HRESULT on_chart(void *about, const struct report_data *chart)
+{
+    struct told *t = about;
+    t->open++;
+    text_buffer_format(&t->text, "chart %s", chart->name);
+    HRESULT hr = put_attributes(t, chart->attributes, chart->attribute_count);
+    text_buffer_add(&t->text, "\n");
+    return hr;
+}
+
+static HRESULT on_series(void *about, const struct report_data *series)
+{
+    struct told *t = about;
+    text_buffer_format(&t->text, "series %s=%s\n", series->name, series->text);
+    return S_OK;
+}
+
 static HRESULT on_table(void *about, const struct report_table *table)
 {
     struct told *t = about;
@@ -98,6 +115,9 @@ static const struct report_handlers handlers = {.begin = on_begin,
                                                 .row = on_row,
                                                 .row_end = on_end,
                                                 .table_end = on_end,
+                                                .chart_begin = on_chart,
+                                                .series = on_series,
+                                                .chart_end = on_section_end,
                                                 .section_end = on_section_end,
                                                 .string = on_string};
 
@@ -139,7 +159,7 @@ static const char document[] =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
     "<Report name=\"c\xC3\xB6nfig\" version=\"1\" complete=\"1\"><!-- a > comment -->\n"
     " <Header><Data name=\"computer\">HOST</Data></Header>\n"
-    " <Section name=\"registry\"><Table name=\"values\" source=\"HKLM\\X\">\n"
+    " <Section name=\"registry\"><Table name=\"values\" source=\"HKLM\\X &amp; &lt;Y&#38;\">\n"
     "  <Header><Data name=\"key\" key=\"1\"/><Data name=\"value\"/></Header>\n"
     "  <Item><Data name=\"key\">a</Data><Data name=\"value\" type=\"REG_SZ\"> one &amp;\n<![CDATA[<two>]]> "
     "</Data></Item>\n"
@@ -150,13 +170,14 @@ static const char document[] =
     "   <Table name=\"threads\"><Header><Data name=\"tid\"/></Header><Item><Data name=\"tid\">7</Data></Item></Table>\n"
     "   <Table name=\"none\"/></Item>\n"
     "  <Item><Data name=\"image\">y.exe</Data></Item>\n"
-    "  <Footer><Data name=\"image\" summary=\"total\">2</Data></Footer></Table></Section>\n"
+    "  <Footer><Data name=\"image\" summary=\"total\">2</Data></Footer></Table>\n"
+    "  <Chart name=\"images\" duration=\"3\"><Series name=\"a &amp; b\">1 2:3 -</Series></Chart></Section>\n"
     " <StringTable><String ID=\"cpu\">CPU</String></StringTable></Report>\n<?rest x?>\n";
 
 static const char said[] = "report name:c\xC3\xB6nfig version:1 complete:1\n"
                            "computer=HOST\n"
                            "section registry\n"
-                           "table registry/values source:HKLM\\X [key key:1] [value]\n"
+                           "table registry/values source:HKLM\\X & <Y& [key key:1] [value]\n"
                            "row key=a value= one &\n<two>  type:REG_SZ\n"
                            "row key=\xE2\x82\xAC\xF0\x9F\x98\x80 value=\n"
                            "table registry/warning\n"
@@ -168,6 +189,8 @@ static const char said[] = "report name:c\xC3\xB6nfig version:1 complete:1\n"
                            "  table cpu/none\n"
                            "row image=y.exe\n"
                            "footer image=2 summary:total\n"
+                           "chart images duration:3\n"
+                           "series a & b=1 2:3 -\n"
                            "string cpu=CPU\n";
 
 static void documents_come_in_their_order(void **state)

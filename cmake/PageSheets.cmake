@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+# openpla_page_sheets(OUT FOLDER): a C file with the sheets of pages and pictures, each whole: style, script and the
+# templates that both have are put in, and the page's policy names the two by their hashes.
+include(EmbedText)
+
+# The hash of a text as a Content-Security-Policy has it: 6 bits a character of the 64 hexadecimal digits and 2 zeros.
+function(_policy_hash out text)
+  set(letters "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+  string(SHA256 hex "${text}")
+  string(APPEND hex "00")
+  set(all "")
+  foreach(at RANGE 0 63 3)
+    string(SUBSTRING "${hex}" ${at} 3 three)
+    math(EXPR high "0x${three} >> 6")
+    math(EXPR low "0x${three} & 63")
+    string(SUBSTRING "${letters}" ${high} 1 first)
+    string(SUBSTRING "${letters}" ${low} 1 second)
+    string(APPEND all "${first}${second}")
+  endforeach()
+  string(SUBSTRING "${all}" 0 43 all)
+  set(${out} "${all}=" PARENT_SCOPE)
+endfunction()
+
+function(_as_xml out text)
+  string(REPLACE "&" "&amp;" text "${text}")
+  string(REPLACE "<" "&lt;" text "${text}")
+  string(REPLACE ">" "&gt;" text "${text}")
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+function(openpla_page_sheets out folder)
+  foreach(file page.xsl plot.xsl chart.xsl page.css lines.css page.js)
+    set(path ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${file})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+    string(REPLACE "." "_" name ${file})
+    file(READ ${path} ${name})
+    string(REPLACE "\r" "" ${name} "${${name}}")
+  endforeach()
+  set(style "${lines_css}${page_css}")
+  _policy_hash(style_hash "${style}")
+  _policy_hash(script_hash "${page_js}")
+  _as_xml(style "${style}")
+  _as_xml(script "${page_js}")
+  _as_xml(lines "${lines_css}")
+  foreach(sheet page plot)
+    set(text "${${sheet}_xsl}")
+    string(REPLACE "@CHART@" "${chart_xsl}" text "${text}")
+    string(REPLACE "@STYLE@" "${style}" text "${text}")
+    string(REPLACE "@LINES@" "${lines}" text "${text}")
+    string(REPLACE "@SCRIPT@" "${script}" text "${text}")
+    string(REPLACE "@STYLE_HASH@" "${style_hash}" text "${text}")
+    string(REPLACE "@SCRIPT_HASH@" "${script_hash}" text "${text}")
+    openpla_literal(${sheet}_literal "${text}")
+  endforeach()
+  file(CONFIGURE OUTPUT ${out} @ONLY CONTENT "/* SPDX-License-Identifier: MIT */
+/* Made by cmake/PageSheets.cmake. */
+#include \"engine/page/page_sheet.h\"
+
+const char page_sheet_html[] =
+     @page_literal@;
+const char page_sheet_svg[] =
+     @plot_literal@;
+")
+endfunction()

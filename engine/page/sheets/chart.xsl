@@ -1,0 +1,50 @@
+  <!-- A chart's lines, in units of its width and height: what pages and pictures share. -->
+  <xsl:template name="drawing">
+    <g class="grid" xmlns="http://www.w3.org/2000/svg">
+      <xsl:for-each select="Mark"><path d="M0 {@y}H{../@width}"/></xsl:for-each>
+      <xsl:for-each select="Time"><path d="M{@x} 0V{../@height}"/></xsl:for-each>
+    </g>
+    <xsl:for-each select="Series[@path]"><path class="s{@number}" d="{@path}" xmlns="http://www.w3.org/2000/svg"/></xsl:for-each>
+  </xsl:template>
+
+  <xsl:template name="chart-title">
+    <xsl:value-of select="@title"/>
+    <xsl:if test="@counter"><xsl:text>: </xsl:text><xsl:value-of select="@counter"/></xsl:if>
+  </xsl:template>
+
+  <!-- 2026-01-02T03:04:05.000Z, without what nobody reads. -->
+  <xsl:template name="time">
+    <xsl:param name="text"/>
+    <xsl:choose>
+      <xsl:when test="substring($text, 11, 1) = 'T' and substring($text, 20) = '.000Z'">
+        <xsl:value-of select="concat(substring($text, 1, 10), ' ', substring($text, 12, 8), ' UTC')"/>
+      </xsl:when>
+      <xsl:when test="substring($text, 11, 1) = 'T' and substring($text, string-length($text)) = 'Z'">
+        <xsl:value-of select="concat(substring($text, 1, 10), ' ', translate(substring($text, 12), 'Z', ' '), 'UTC')"/>
+      </xsl:when>
+      <xsl:otherwise><xsl:value-of select="$text"/></xsl:otherwise>
+    </xsl:choose>
+  </xsl:template>
+
+  <xsl:template name="seconds">
+    <xsl:param name="text"/>
+    <xsl:variable name="s" select="number($text)"/>
+    <xsl:choose>
+      <xsl:when test="not($s &gt;= 120) or $s &gt; 100000000"><xsl:value-of select="$text"/> s</xsl:when>
+      <xsl:when test="$s &lt; 7200"><xsl:value-of select="concat(floor($s div 60), ' min ', floor($s mod 60), ' s')"/></xsl:when>
+      <xsl:otherwise><xsl:value-of select="concat(floor($s div 3600), ' h ', floor($s mod 3600 div 60), ' min')"/></xsl:otherwise>
+    </xsl:choose>
+  </xsl:template>
+
+  <xsl:template name="chart-words">
+    <xsl:text>Lines over time from </xsl:text>
+    <xsl:call-template name="time"><xsl:with-param name="text" select="@start"/></xsl:call-template>
+    <xsl:text>, </xsl:text>
+    <xsl:call-template name="seconds"><xsl:with-param name="text" select="@duration"/></xsl:call-template>
+    <xsl:text>; scale from </xsl:text><xsl:value-of select="Mark[last()]"/>
+    <xsl:text> to </xsl:text><xsl:value-of select="Mark[1]"/>
+    <xsl:text>. </xsl:text>
+    <xsl:for-each select="Series[@path]">
+      <xsl:value-of select="concat(@name, ': ', @least, ' to ', @greatest, '. ')"/>
+    </xsl:for-each>
+  </xsl:template>

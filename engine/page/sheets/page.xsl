@@ -1,0 +1,392 @@
+<?xml version="1.0" encoding="UTF-8"?>
+<!-- SPDX-License-Identifier: MIT -->
+<!-- A report as one page: what it is, warnings, overview, charts, sections, how it was made. Its input is what
+     page_document.h describes. Data stands in texts alone: never in a style, a script, a link, nor in any attribute,
+     where libxml2's HTML leaves <!- - as it is, up to its end. Attributes have what page_document.c has made. -->
+<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
+  <xsl:output method="html" encoding="UTF-8" doctype-system="about:legacy-compat" indent="no"/>
+  <xsl:strip-space elements="*"/>
+  <xsl:key name="warning" match="Section[@name = 'advice']/Table[@name = 'warning']/Item" use="Data/@link"/>
+  <xsl:key name="tagged" match="*[@tag]" use="@tag"/>
+@CHART@
+  <xsl:template match="/Report">
+    <xsl:variable name="advice" select="Section[@name = 'advice']"/>
+    <xsl:variable name="found" select="$advice/Table[@name = 'warning']/Item"/>
+    <xsl:variable name="overview" select="$advice/Table[@name != 'warning' and Item]"/>
+    <xsl:variable name="charts" select="Section/Chart"/>
+    <xsl:variable name="sections" select="Section[@name != 'advice' and @name != 'howMade' and Table]"/>
+    <xsl:variable name="made" select="Section[@name = 'howMade' and Table]"/>
+    <xsl:variable name="name">
+      <xsl:choose>
+        <xsl:when test="Header/Data[@name = 'set'] != ''"><xsl:value-of select="Header/Data[@name = 'set']"/></xsl:when>
+        <xsl:otherwise><xsl:value-of select="@title"/></xsl:otherwise>
+      </xsl:choose>
+      <xsl:if test="Header/Data[@name = 'computer'] != ''">
+        <xsl:text> on </xsl:text><xsl:value-of select="Header/Data[@name = 'computer']"/>
+      </xsl:if>
+    </xsl:variable>
+    <html lang="en">
+      <head>
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-@STYLE_HASH@'; script-src 'sha256-@SCRIPT_HASH@'; base-uri 'none'; form-action 'none'"/>
+        <meta name="viewport" content="width=device-width, initial-scale=1"/>
+        <meta name="generator" content="OpenPLA"/>
+        <title><xsl:value-of select="$name"/> - report</title>
+        <style>@STYLE@</style>
+      </head>
+      <body>
+        <a class="skip" href="#main">To the report</a>
+        <header>
+          <h1><xsl:value-of select="$name"/></h1>
+          <p class="quiet">
+            <xsl:call-template name="time"><xsl:with-param name="text" select="string(Header/Data[@name = 'start'])"/></xsl:call-template>
+            <xsl:if test="Header/Data[@name = 'duration']">
+              <xsl:text>, </xsl:text>
+              <xsl:call-template name="seconds"><xsl:with-param name="text" select="string(Header/Data[@name = 'duration'])"/></xsl:call-template>
+            </xsl:if>
+          </p>
+        </header>
+        <nav aria-label="Contents">
+          <ul>
+            <li><a href="#warnings">Warnings (<xsl:value-of select="count($found)"/>)</a></li>
+            <li><a href="#overview">Overview</a></li>
+            <xsl:if test="$charts"><li><a href="#charts">Over time</a></li></xsl:if>
+            <xsl:for-each select="$sections"><li><a href="#{@id}"><xsl:value-of select="@title"/></a></li></xsl:for-each>
+            <li><a href="#made">How this report was made</a></li>
+          </ul>
+        </nav>
+        <main id="main">
+          <xsl:if test="Damage">
+            <section aria-labelledby="damage">
+              <h2 id="damage">This report is damaged</h2>
+              <xsl:for-each select="Damage"><p class="damage"><xsl:value-of select="."/></p></xsl:for-each>
+            </section>
+          </xsl:if>
+          <section aria-labelledby="warnings">
+            <h2 id="warnings">Warnings</h2>
+            <xsl:choose>
+              <xsl:when test="$found">
+                <ol class="warnings">
+                  <xsl:apply-templates mode="warning" select="$found[Data/@img = 'Red' or Data/@img = 'error' or Data/@img = 'critical']"/>
+                  <xsl:apply-templates mode="warning" select="$found[not(Data/@img = 'Red' or Data/@img = 'error' or Data/@img = 'critical') and (Data/@img = 'Yellow' or Data/@img = 'warning')]"/>
+                  <xsl:apply-templates mode="warning" select="$found[not(Data/@img = 'Red' or Data/@img = 'error' or Data/@img = 'critical' or Data/@img = 'Yellow' or Data/@img = 'warning')]"/>
+                </ol>
+                <xsl:apply-templates mode="cut" select="$advice/Table[@name = 'warning']"/>
+              </xsl:when>
+              <xsl:when test="$advice/Table[@name = 'warning']"><p class="nothing">Rules have judged this report and found nothing.</p></xsl:when>
+              <xsl:otherwise><p class="quiet">No rules have judged this report.</p></xsl:otherwise>
+            </xsl:choose>
+          </section>
+          <section aria-labelledby="overview">
+            <h2 id="overview">Overview</h2>
+            <dl class="facts">
+              <xsl:for-each select="Header/Data[. != '']">
+                <div>
+                  <dt><xsl:call-template name="fact"/></dt>
+                  <dd>
+                    <xsl:choose>
+                      <xsl:when test="@name = 'start' or @name = 'end'">
+                        <xsl:call-template name="time"><xsl:with-param name="text" select="string(.)"/></xsl:call-template>
+                      </xsl:when>
+                      <xsl:when test="@name = 'duration'">
+                        <xsl:call-template name="seconds"><xsl:with-param name="text" select="string(.)"/></xsl:call-template>
+                      </xsl:when>
+                      <xsl:otherwise>
+                        <xsl:value-of select="."/>
+                        <xsl:if test="@units"><xsl:value-of select="concat(' ', @units)"/></xsl:if>
+                      </xsl:otherwise>
+                    </xsl:choose>
+                  </dd>
+                </div>
+              </xsl:for-each>
+            </dl>
+            <xsl:apply-templates select="$overview"/>
+          </section>
+          <xsl:if test="$charts">
+            <section aria-labelledby="charts">
+              <h2 id="charts">Over time</h2>
+              <p class="quiet">Times are UTC. Where a line is interrupted there were no values.</p>
+              <xsl:apply-templates select="$charts"/>
+              <xsl:if test="Omitted/@charts &gt; 0">
+                <p class="quiet">A page has <xsl:value-of select="count($charts)"/> charts at most; <xsl:value-of select="Omitted/@charts"/> more are in the report itself.</p>
+              </xsl:if>
+            </section>
+          </xsl:if>
+          <xsl:for-each select="$sections">
+            <section aria-labelledby="{@id}">
+              <h2 id="{@id}"><xsl:value-of select="@title"/></h2>
+              <xsl:if test="@note"><p><xsl:value-of select="@note"/></p></xsl:if>
+              <xsl:apply-templates select="Table"/>
+            </section>
+          </xsl:for-each>
+          <section aria-labelledby="made">
+            <h2 id="made">How this report was made</h2>
+            <p>By the report schema <xsl:value-of select="@title"/>. This page shows the report that lies beside it, whose numbers are not rounded.</p>
+            <xsl:if test="@complete = '0'"><p>It was ended before all was collected.</p></xsl:if>
+            <xsl:if test="Omitted/@tables &gt; 0">
+              <p><xsl:value-of select="Omitted/@tables"/> tables have no room on this page; they are in the report itself.</p>
+            </xsl:if>
+            <xsl:apply-templates select="$made/Table"/>
+          </section>
+        </main>
+        <footer><p>Made by OpenPLA.</p></footer>
+        <script>@SCRIPT@</script>
+      </body>
+    </html>
+  </xsl:template>
+
+  <xsl:template name="fact">
+    <xsl:choose>
+      <xsl:when test="@name = 'computer'">Computer</xsl:when>
+      <xsl:when test="@name = 'set'">Set of collectors</xsl:when>
+      <xsl:when test="@name = 'start'">From</xsl:when>
+      <xsl:when test="@name = 'end'">To</xsl:when>
+      <xsl:when test="@name = 'duration'">Duration</xsl:when>
+      <xsl:when test="@name = 'samples'">Samples</xsl:when>
+      <xsl:when test="@name = 'gaps'">Gaps</xsl:when>
+      <xsl:when test="@name = 'events'">Events</xsl:when>
+      <xsl:when test="@name = 'eventsLost'">Events lost</xsl:when>
+      <xsl:when test="@name = 'buffersLost'">Buffers lost</xsl:when>
+      <xsl:otherwise><xsl:value-of select="@name"/></xsl:otherwise>
+    </xsl:choose>
+  </xsl:template>
+
+  <!-- ==== warnings ==== -->
+
+  <xsl:template name="severity-class">
+    <xsl:param name="img"/>
+    <xsl:choose>
+      <xsl:when test="$img = 'Red' or $img = 'error' or $img = 'critical'">bad</xsl:when>
+      <xsl:when test="$img = 'Yellow' or $img = 'warning'">warn</xsl:when>
+      <xsl:when test="$img = 'Green' or $img = 'ok'">good</xsl:when>
+      <xsl:otherwise>info</xsl:otherwise>
+    </xsl:choose>
+  </xsl:template>
+
+  <!-- Its sign, its word, and by the class its colour. -->
+  <xsl:template name="severity">
+    <xsl:param name="img"/>
+    <xsl:variable name="class"><xsl:call-template name="severity-class"><xsl:with-param name="img" select="$img"/></xsl:call-template></xsl:variable>
+    <span class="sev {$class}">
+      <xsl:choose>
+        <xsl:when test="$class = 'bad'"><span aria-hidden="true">&#9632; </span>Critical</xsl:when>
+        <xsl:when test="$class = 'warn'"><span aria-hidden="true">&#9650; </span>Warning</xsl:when>
+        <xsl:when test="$class = 'good'"><span aria-hidden="true">&#9679; </span>Good</xsl:when>
+        <xsl:otherwise><span aria-hidden="true">&#9670; </span>Note</xsl:otherwise>
+      </xsl:choose>
+    </span>
+  </xsl:template>
+
+  <xsl:template name="warning-number"><xsl:value-of select="count(preceding-sibling::Item) + 1"/></xsl:template>
+
+  <xsl:template match="Item" mode="warning">
+    <xsl:variable name="img" select="string(Data[@img][1]/@img)"/>
+    <xsl:variable name="number"><xsl:call-template name="warning-number"/></xsl:variable>
+    <xsl:variable name="class"><xsl:call-template name="severity-class"><xsl:with-param name="img" select="$img"/></xsl:call-template></xsl:variable>
+    <li class="{$class}" id="w{$number}">
+      <h3>
+        <xsl:call-template name="severity"><xsl:with-param name="img" select="$img"/></xsl:call-template>
+        <xsl:value-of select="concat(' ', Data[@name = 'symptom'])"/>
+      </h3>
+      <xsl:variable name="more" select="Data[@name != 'symptom' and . != '']"/>
+      <xsl:if test="$more">
+        <dl>
+          <xsl:for-each select="$more">
+            <dt>
+              <xsl:choose>
+                <xsl:when test="@name = 'cause'">Cause</xsl:when>
+                <xsl:when test="@name = 'details'">Details</xsl:when>
+                <xsl:when test="@name = 'resolution'">What to do</xsl:when>
+                <xsl:otherwise><xsl:value-of select="@name"/></xsl:otherwise>
+              </xsl:choose>
+            </dt>
+            <dd><xsl:value-of select="."/></dd>
+          </xsl:for-each>
+        </dl>
+      </xsl:if>
+      <xsl:variable name="at" select="key('tagged', Data/@link)[@id]"/>
+      <xsl:if test="$at">
+        <p>
+          <xsl:text>Seen in: </xsl:text>
+          <xsl:for-each select="$at[position() &lt;= 20]">
+            <xsl:if test="position() &gt; 1">, </xsl:if>
+            <a href="#{@id}">
+              <xsl:value-of select="ancestor-or-self::Table[last()]/@title"/>
+              <xsl:if test="self::Data"><xsl:value-of select="concat(': ', ../Data[1], ' ', .)"/></xsl:if>
+            </a>
+          </xsl:for-each>
+        </p>
+      </xsl:if>
+    </li>
+  </xsl:template>
+
+  <!-- ==== charts ==== -->
+
+  <xsl:template match="Chart">
+    <figure>
+      <figcaption><h3 id="{@id}h"><xsl:call-template name="chart-title"/></h3></figcaption>
+      <div class="plot">
+        <div class="marks" aria-hidden="true"><xsl:for-each select="Mark"><span><xsl:value-of select="."/></span></xsl:for-each></div>
+        <svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="{@id}t {@id}d" viewBox="0 0 {@width} {@height}" preserveAspectRatio="none">
+          <title id="{@id}t"><xsl:call-template name="chart-title"/></title>
+          <desc id="{@id}d"><xsl:call-template name="chart-words"/></desc>
+          <xsl:call-template name="drawing"/>
+        </svg>
+        <div class="times" aria-hidden="true"><xsl:for-each select="Time"><span><xsl:value-of select="."/></span></xsl:for-each></div>
+      </div>
+      <xsl:if test="@empty"><p class="quiet">There are no values.</p></xsl:if>
+      <ul class="legend">
+        <xsl:for-each select="Series">
+          <li>
+            <svg xmlns="http://www.w3.org/2000/svg" aria-hidden="true" viewBox="0 0 40 8"><path class="s{@number}" d="M1 4h38"/></svg>
+            <xsl:value-of select="@name"/>
+          </li>
+        </xsl:for-each>
+      </ul>
+      <xsl:if test="@omitted &gt; 0"><p class="quiet"><xsl:value-of select="@omitted"/> more series are in the report itself.</p></xsl:if>
+      <details>
+        <summary>The numbers<span class="quiet"> of <xsl:call-template name="chart-title"/></span></summary>
+        <div class="scroll" role="region" tabindex="0" aria-labelledby="{@id}h">
+          <table aria-labelledby="{@id}h">
+            <thead><tr><th scope="col">Series</th><th scope="col" class="n">Least</th><th scope="col" class="n">Greatest</th><th scope="col" class="n">Last</th></tr></thead>
+            <tbody>
+              <xsl:for-each select="Series">
+                <tr>
+                  <th scope="row"><xsl:value-of select="@name"/></th>
+                  <td class="n"><xsl:value-of select="@least"/></td>
+                  <td class="n"><xsl:value-of select="@greatest"/></td>
+                  <td class="n"><xsl:value-of select="@last"/></td>
+                </tr>
+              </xsl:for-each>
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  </xsl:template>
+
+  <!-- ==== tables ==== -->
+
+  <xsl:template match="Table" mode="cut">
+    <xsl:if test="Omitted">
+      <p class="quiet">The first <xsl:value-of select="Omitted/@shown"/> of <xsl:value-of select="Omitted/@rows"/> rows<xsl:text/>
+        <xsl:text>; all are in the report itself.</xsl:text></p>
+    </xsl:if>
+  </xsl:template>
+
+  <xsl:template match="Table">
+    <xsl:variable name="rows" select="count(Item)"/>
+    <xsl:variable name="open">
+      <xsl:choose>
+        <xsl:when test="@threshold"><xsl:value-of select="@threshold"/></xsl:when>
+        <xsl:otherwise>25</xsl:otherwise>
+      </xsl:choose>
+    </xsl:variable>
+    <xsl:variable name="folds" select="$rows &gt; $open and not(parent::Item)"/>
+    <xsl:variable name="labels">
+      <xsl:choose>
+        <xsl:when test="parent::Item"/>
+        <xsl:when test="../@name = 'advice'">overview </xsl:when>
+        <xsl:when test="../@name = 'howMade'">made </xsl:when>
+        <xsl:otherwise><xsl:value-of select="concat(../@id, ' ')"/></xsl:otherwise>
+      </xsl:choose>
+      <xsl:value-of select="concat(@id, 'h')"/>
+    </xsl:variable>
+    <div class="block" id="{@id}">
+      <xsl:if test="not(parent::Item)">
+        <h3 id="{@id}h"><xsl:value-of select="@title"/></h3>
+        <xsl:if test="@note"><p><xsl:value-of select="@note"/></p></xsl:if>
+        <xsl:if test="@source"><p class="quiet"><xsl:value-of select="@source"/></p></xsl:if>
+        <xsl:if test="@tag"><p><xsl:call-template name="back"/></p></xsl:if>
+      </xsl:if>
+      <xsl:choose>
+        <xsl:when test="not(Item)"><p class="quiet">No rows.</p></xsl:when>
+        <xsl:otherwise>
+          <xsl:if test="$folds">
+            <input type="checkbox" class="all" id="{@id}a"/>
+            <label for="{@id}a">All <xsl:value-of select="$rows"/> rows<span class="quiet"> of <xsl:value-of select="@title"/></span></label>
+          </xsl:if>
+          <div class="scroll" role="region" tabindex="0" aria-labelledby="{$labels}">
+            <table class="rows" aria-labelledby="{$labels}">
+              <xsl:if test="$folds"><xsl:attribute name="data-shown"><xsl:value-of select="$open"/></xsl:attribute></xsl:if>
+              <xsl:if test="Header/Data"><xsl:apply-templates select="Header"/></xsl:if>
+              <tbody>
+                <xsl:for-each select="Item">
+                  <xsl:variable name="more" select="$folds and position() &gt; $open"/>
+                  <tr>
+                    <xsl:if test="$more"><xsl:attribute name="class">more</xsl:attribute></xsl:if>
+                    <xsl:apply-templates select="Data"/>
+                  </tr>
+                  <xsl:if test="Table/Item">
+                    <tr class="sub">
+                      <xsl:if test="$more"><xsl:attribute name="class">sub more</xsl:attribute></xsl:if>
+                      <td colspan="{count(Data)}"><xsl:apply-templates select="Table[Item]" mode="within"/></td>
+                    </tr>
+                  </xsl:if>
+                </xsl:for-each>
+              </tbody>
+              <xsl:if test="Footer"><tfoot><tr><xsl:apply-templates select="Footer/Data"/></tr></tfoot></xsl:if>
+            </table>
+          </div>
+        </xsl:otherwise>
+      </xsl:choose>
+      <xsl:apply-templates mode="cut" select="."/>
+    </div>
+  </xsl:template>
+
+  <xsl:template match="Table" mode="within">
+    <details>
+      <summary id="{@id}h"><xsl:value-of select="concat(@title, ' of ', ../Data[1], ' (', count(Item), ')')"/></summary>
+      <xsl:apply-templates select="."/>
+    </details>
+  </xsl:template>
+
+  <xsl:template match="Table/Header">
+    <thead>
+      <tr>
+        <xsl:for-each select="Data">
+          <th scope="col">
+            <xsl:if test="@number"><xsl:attribute name="class">n</xsl:attribute></xsl:if>
+            <xsl:if test="@sort = 'primary'">
+              <xsl:attribute name="aria-sort">
+                <xsl:choose>
+                  <xsl:when test="@order = 'ascending'">ascending</xsl:when>
+                  <xsl:otherwise>descending</xsl:otherwise>
+                </xsl:choose>
+              </xsl:attribute>
+            </xsl:if>
+            <xsl:value-of select="@title"/>
+            <xsl:if test="@units"><xsl:value-of select="concat(' (', @units, ')')"/></xsl:if>
+            <xsl:if test="@note"><span class="note"><xsl:value-of select="@note"/></span></xsl:if>
+          </th>
+        </xsl:for-each>
+      </tr>
+    </thead>
+  </xsl:template>
+
+  <xsl:template name="back">
+    <xsl:for-each select="key('warning', @tag)[position() &lt;= 5]">
+      <xsl:variable name="number"><xsl:call-template name="warning-number"/></xsl:variable>
+      <xsl:text> </xsl:text>
+      <a class="back" href="#w{$number}"><xsl:value-of select="concat('warning ', $number)"/></a>
+    </xsl:for-each>
+  </xsl:template>
+
+  <xsl:template name="cell">
+    <xsl:if test="@id"><xsl:attribute name="id"><xsl:value-of select="@id"/></xsl:attribute></xsl:if>
+    <xsl:if test="@number"><xsl:attribute name="class">n</xsl:attribute></xsl:if>
+    <xsl:choose>
+      <xsl:when test="@raw"><xsl:attribute name="data-v"><xsl:value-of select="@raw"/></xsl:attribute></xsl:when>
+      <xsl:when test="@number and (@units or @tag)"><xsl:attribute name="data-v"><xsl:value-of select="."/></xsl:attribute></xsl:when>
+    </xsl:choose>
+    <xsl:if test="@img">
+      <xsl:call-template name="severity"><xsl:with-param name="img" select="@img"/></xsl:call-template>
+      <xsl:text> </xsl:text>
+    </xsl:if>
+    <xsl:value-of select="."/>
+    <xsl:if test="@units and . != ''"><xsl:value-of select="concat(' ', @units)"/></xsl:if>
+    <xsl:if test="@tag"><xsl:call-template name="back"/></xsl:if>
+  </xsl:template>
+
+  <xsl:template match="Item[count(Data) &gt; 1]/Data[1]"><th scope="row"><xsl:call-template name="cell"/></th></xsl:template>
+  <xsl:template match="Data"><td><xsl:call-template name="cell"/></td></xsl:template>
+</xsl:stylesheet>

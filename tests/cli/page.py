@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""page.py PROGRAM [EMULATOR]: "openpla report -html" of openpla.exe, which is PROGRAM, makes a page of a report. Whoever
+opens it would see half of it, run what somebody has named a process, load something from elsewhere, or wait for a page of
+a hundred megabytes."""
+import base64
+import hashlib
+import html.parser
+import os
+import random
+import re
+import subprocess
+import tempfile
+
+from program import EMULATOR, PROGRAM, check, openpla, openpla_apart
+
+MOST_BYTES = 2 << 20
+VOID = {"meta", "input", "br", "hr", "img", "link"}
+HOSTILE = ["<script>alert(1)</script>", "\"' onmouseover='alert(1)", "</td></tr></table>", "&amp;&#60;b&#62;", "a\u202etxt.exe\u2066",
+           "javascript:alert(1)", "]]>", "<!--", "<!--\" onmouseover=\"alert(1)\"-->", "&{\" onload=\"x\"};", "{@id}", "x" * 5000, "\u00e4\u4e2d\U0001f600"]
+
+
+class Page(html.parser.HTMLParser):
+    """What is well-formed, and what of it stands where."""
+
+    def __init__(self, path):
+        super().__init__(convert_charrefs=True)
+        self.open, self.text, self.ids, self.links, self.tables, self.scripts, self.styles = [], [], [], [], 0, [], []
+        self.paths, self.cells, self.policy = [], [], ""
+        with open(path, encoding="utf-8", newline="") as f:
+            self.source = f.read()
+        self.feed(self.source)
+        self.close()
+        check(not self.open, f"{path}: left open: {self.open}")
+        check(len(set(self.ids)) == len(self.ids), f"{path}: an id twice", sorted(self.ids))
+        for link in self.links:
+            check(link.startswith("#") and link[1:] in self.ids, f"{path}: a link to nothing: {link}")
+
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            check(not name.startswith("on") and name not in ("src", "srcset", "style", "action", "data", "poster"),
+                  f"<{tag} {name}={value!r}>")
+            check(name != "href" or tag == "a", f"<{tag} href={value!r}>")
+            if name == "id":
+                check(re.fullmatch(r"[a-z0-9]+", value), f"id {value!r}")
+                self.ids.append(value)
+            if name == "href":
+                self.links.append(value)
+            if name == "content" and "default-src" in value:
+                self.policy = value
+            if name == "d":
+                self.paths.append(value)
+        self.tables += tag == "table"
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        check(self.open and self.open[-1] == tag, f"</{tag}> in {self.open}")
+        self.open.pop()
+
+    def handle_data(self, data):
+        where = self.open[-1] if self.open else ""
+        if where in ("script", "style"):
+            (self.scripts if where == "script" else self.styles).append(data)
+        else:
+            self.text.append(data)
+        if "td" in self.open or "th" in self.open:
+            self.cells.append(data)
+
+    def words(self):
+        return re.sub(r"\s+", " ", " ".join(self.text))
+
+
+def hash_of(text):
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def read(path):
+    page = Page(path)
+    check(len(page.scripts) == 1 and len(page.styles) == 1, "one script, one style")
+    check("default-src 'none'" in page.policy and f"style-src 'sha256-{hash_of(page.styles[0])}'" in page.policy and
+          f"script-src 'sha256-{hash_of(page.scripts[0])}'" in page.policy, "the policy names both", page.policy)
+    check(os.path.getsize(path) <= MOST_BYTES, f"{path}: {os.path.getsize(path)} bytes")
+    for path_text in page.paths:
+        check(re.fullmatch(r"[MlhvHV0-9 -]*", path_text), "a path", path_text)
+    return page
+
+
+def write(name, text):
+    with open(name, "w", encoding="utf-8", newline="") as f:
+        f.write(text)
+
+
+def escaped(text):
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;").replace(">", "&gt;")
+
+
+def row(**cells):
+    return "<Item>" + "".join(f'<Data name="{name}">{escaped(str(text))}</Data>' for name, text in cells.items()) + "</Item>"
+
+
+def report(sections, strings=""):
+    return ('<?xml version="1.0" encoding="UTF-8"?>\n<Report name="demo" version="1"><Header><Data name="computer">HOST</Data>'
+            '<Data name="start">2026-01-02T03:04:05.000Z</Data><Data name="duration" units="s">300</Data></Header>'
+            f"{sections}<StringTable>{strings}</StringTable></Report>")
+
+
+def page_of(text, expected=0, name="made"):
+    write(f"{name}.xml", text)
+    openpla(expected, "report", f"{name}.xml", "-html", "-y")
+    return read(f"{name}.html")
+
+
+def a_run_has_report_and_page():
+    os.mkdir("run")
+    lines = ['"(PDH-CSV 4.0) (UTC)(0)","\\\\HOST\\Processor(_Total)\\% Processor Time","\\\\HOST\\Memory\\Available MBytes"']
+    for i in range(60):
+        if not 20 <= i < 30:
+            lines.append(f'"02/28/2021 15:33:{i:02}.000","{99.5 if i == 40 else 12.345678}","{7000 + i}"')
+    write("run/a.csv", "\r\n".join(lines) + "\r\n")
+    output, said = openpla_apart(0, "report", "run", "-html", "-schema", "Report.System.Summary.xml")
+    check([line.replace("\\", "/") for line in output.split()[:2]] == ["run/report.xml", "run/report.html"], "where", output, said)
+    page = read("run/report.html")
+    words = page.words()
+    for wanted in ("HOST", "% Processor Time", "12.35", "99.5", "Available MBytes", "7,0", "2021-02-28 15:33:00 UTC"):
+        check(wanted in words, f"the page lacks {wanted}", words)
+    lines = [p for p in page.paths if p.count("l") + p.count("h") + p.count("v") > 10]
+    check(lines and all(p.count("M") == 2 for p in lines), "ten seconds without a sample are a gap", page.paths)
+    # A page at another place, its report beside it.
+    output, _ = openpla_apart(0, "report", "run", "-html", "-o", "other.html")
+    check(os.path.exists("other.xml") and read("other.html").tables, "the other page", output)
+    check("is there already" in openpla(1, "report", "run", "-html", "-o", "other.html"), "it is not overwritten unasked")
+    check("is for a page" in openpla(2, "report", "run", "-sheet", "x.xsl"), "a sheet without a page")
+
+
+def numbers_are_read_as_their_masks_say():
+    head = '<Header><Data name="what" align="left"/><Data name="n" format="#,##0.0"/><Data name="m"/></Header>'
+    page = page_of(report(f'<Section name="s"><Table name="t">{head}{row(what=7.25, n="1234567.85", m="0.00012345")}'
+                          f'{row(what="b", n="-0.04", m="123456789012345678901")}{row(what="c", n="", m="-5")}</Table></Section>'))
+    for wanted in ("7.25", "1,234,567.9", "0.000123", "0.0", "123456789012345678901", "-5"):
+        check(wanted in page.cells, f"no cell {wanted}", page.cells)
+    check("-0.0" not in page.cells and "NaN" not in page.words(), "no number", page.cells)
+    check('data-v="1234567.85"' in page.source, "sorted by what it was")
+
+
+def warnings_and_rows_lead_to_each_other():
+    sections = ('<Section name="advice" key="1"><Table name="warning">'
+                '<Item><Data name="symptom" img="warning" link="DQ">Disk queue is long</Data><Data name="cause">slow</Data>'
+                '<Data name="details">9.5</Data><Data name="resolution">Buy another.</Data></Item>'
+                '<Item><Data name="symptom" img="Red" link="none">It burns</Data></Item></Table></Section>'
+                '<Section name="disk"><Table name="queue"><Header><Data name="instance" align="left"/><Data name="mean"/></Header>' +
+                "".join(f'<Item><Data name="instance">{i}</Data><Data name="mean"{" tag=" + chr(34) + "DQ" + chr(34) if i == 8500 else ""}>'
+                        f"{i}.5</Data></Item>" for i in range(9000)) + "</Table></Section>")
+    page = page_of(report(sections))
+    words = page.words()
+    check(words.index("It burns") < words.index("Disk queue is long"), "the worst comes first")
+    for wanted in ("Critical", "Warning", "What to do", "Buy another.", "8,500.5" if "8,500.5" in words else "8,501"):
+        check(wanted in words, f"the page lacks {wanted}", words[:2000])
+    check("#w1" in page.links and any(re.fullmatch(r"#d\d+", link) for link in page.links), "links there and back", page.links)
+    check("of 9000 rows" in words, "what is left out is told", words[-500:])
+    page = page_of(report('<Section name="advice"><Table name="warning"/></Section>'))
+    check("found nothing" in page.words(), "nothing was found")
+
+
+def names_stay_texts():
+    """Wherever a name of somebody can stand: it is a text there, whatever it says."""
+    for at, text in enumerate(HOSTILE):
+        name = escaped(text)
+        sections = (f'<Section name="{name}" note="{name}"><Table name="{name}" note="{name}" source="{name}" tag="{name}">'
+                    f'<Header><Data name="{name}" units="{name}" note="{name}" align="left"/><Data name="b"/></Header>'
+                    f'<Item><Data name="{name}" img="{name}" units="{name}" tag="{name}" link="{name}">{name}</Data><Data name="b"/>'
+                    f'<Table name="{name}"><Item><Data name="{name}">{name}</Data></Item></Table></Item></Table>'
+                    f'<Chart name="{name}" start="{name}" duration="{name}"><Series name="{name}">1 2:{name} 3</Series></Chart></Section>'
+                    f'<Section name="advice"><Table name="warning"><Item><Data name="symptom" link="{name}" img="{name}">{name}</Data>'
+                    f'<Data name="{name}">{name}</Data></Item></Table></Section>')
+        page = page_of(report(sections, f'<String ID="x">{name}</String>'))
+        words = "".join(page.text)
+        check(not re.search("[\u202a-\u202e\u2066-\u2069]", page.source), "no text turns the others around")
+        shown = re.sub("[\u202a-\u202e\u2066-\u2069]", "\ufffd", text)[:190]
+        check(words.count(shown) >= 25, f"{at}: {text!r} is there {words.count(shown)} times")
+
+
+def any_report_makes_a_page():
+    """Pieces of reports in any order, as rules or another program may leave them."""
+    random.seed(24)
+    pieces = ['<Section name="s">', "</Section>", '<Table name="t" threshold="2">', "</Table>", "<Item>", "</Item>",
+              '<Header><Data name="a"/><Data name="b" align="left" visible="0"/></Header>', '<Data name="a">-12.75</Data>',
+              '<Data name="b" img="Red" tag="q">x</Data>', '<Data name="symptom" link="q">y</Data>', "<Footer>", "</Footer>",
+              '<Section name="advice">', '<Table name="warning">', '<Chart name="c" start="2026-01-02T03:04:05.000Z" duration="1e9">',
+              "</Chart>", '<Series name="z">1:2 - 1e30 -5:5 nan inf 0x10</Series>', '<Series name="">-</Series>', "text", "<x/>",
+              '<Chart name="c" duration="-1">', '<Section name="howMade">', '<Table name="">', "<Item><Data/></Item>"]
+    for _ in range(6 if EMULATOR else 25):
+        body = "".join(random.choice(pieces) for _ in range(random.randrange(1, 60)))
+        write("any.xml", f'<Report name="r">{body}</Report>')
+        done = openpla_any("report", "any.xml", "-html", "-y")
+        check(done in (0, 1, 3), f"exit code {done}", body)
+        if done != 1:
+            read("any.html")
+    # One that ends in the middle says so, and has what is there.
+    write("half.xml", report(f'<Section name="s"><Table name="t"><Header><Data name="a" align="left"/></Header>{row(a="whole")}')[:-60])
+    openpla(3, "report", "half.xml", "-html")
+    words = read("half.html").words()
+    check("damaged" in words and "whole" in words, "half a report", words)
+    write("empty.xml", "")
+    check("no XML" in openpla(1, "report", "empty.xml", "-html"), "nothing")
+    check(not os.path.exists("empty.html"), "no page of nothing")
+
+
+def openpla_any(*arguments):
+    return subprocess.run([*EMULATOR, PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, timeout=120, check=False).returncode
+
+
+def no_report_makes_a_large_page():
+    """As much as a report may have, of texts that are as long as they may be when they are written out."""
+    head = "<Header>" + "".join(f'<Data name="c{i}" align="left"/>' for i in range(10)) + "</Header>"
+    long = "&amp;&lt;" * 300
+    rows = "".join("<Item>" + "".join(f'<Data name="c{i}">{long}</Data>' for i in range(10)) + "</Item>" for _ in range(150))
+    points = " ".join(f"{random.uniform(0, 50):.5f}:{random.uniform(50, 1e6):.5f}" for _ in range(512))
+    charts = "".join(f'<Chart name="c{i}" start="2026-01-02T03:04:05.000Z" duration="300">' +
+                     "".join(f'<Series name="s{k}">{points}</Series>' for k in range(8)) + "</Chart>" for i in range(40))
+    page = page_of(report(f'<Section name="s"><Table name="t">{head}{rows}</Table>{charts}</Section>'))
+    check("28 more are in the report itself" in page.words(), "charts that are left out", page.words()[-400:])
+    short = "".join(f'<Table name="t{k}"><Header><Data name="a" align="left"/><Data name="b"/></Header>' +
+                    "".join(f'<Item><Data name="a">r{i}</Data><Data name="b">{i}</Data></Item>' for i in range(1500)) + "</Table>"
+                    for k in range(12))
+    page = page_of(report(f'<Section name="s">{short}</Section>'))
+    check(page.tables == 12, "each table has its rows", page.tables)
+
+
+def a_sheet_of_ones_own():
+    style = 'xmlns:xsl="http://www.w3.org/1999/XSL/Transform" version="1.0"'
+    write("own.xsl", f'<xsl:stylesheet {style}><xsl:output method="text"/><xsl:template match="/">'
+                     "rows: <xsl:value-of select=\"count(//Item)\"/></xsl:template></xsl:stylesheet>")
+    write("small.xml", report(f'<Section name="s"><Table name="t">{row(a=1)}{row(a=2)}</Table></Section>'))
+    openpla(0, "report", "small.xml", "-html", "-sheet", "own.xsl", "-o", "own.html")
+    with open("own.html", encoding="utf-8") as f:
+        check(f.read().strip() == "rows: 2", "the report as it is")
+    write("secret.txt", "<secret>told</secret>")
+    here = os.path.abspath("secret.txt")
+    bad = {"document": f'<xsl:template match="/"><x><xsl:copy-of select="document(\'{here}\')"/></x></xsl:template>',
+           "import": f'<xsl:import href="{here}"/>', "include": f'<xsl:include href="{here}"/>',
+           "write": '<xsl:template match="/"><xsl:document href="written.txt" method="text">x</xsl:document></xsl:template>',
+           "recursion": '<xsl:template match="/"><xsl:apply-templates select="/"/></xsl:template>',
+           "loop": '<xsl:template match="/"><xsl:for-each select="//*"><xsl:for-each select="//*"><xsl:for-each select="//*">'
+                   '<xsl:for-each select="//*"><xsl:for-each select="//*"><xsl:for-each select="//*"><xsl:value-of select="count(//*)"/>'
+                   "</xsl:for-each></xsl:for-each></xsl:for-each></xsl:for-each></xsl:for-each></xsl:for-each></xsl:template>",
+           "stop": '<xsl:template match="/"><xsl:message terminate="yes">no</xsl:message></xsl:template>',
+           "expression": '<xsl:template match="/"><xsl:value-of select="1 +"/></xsl:template>'}
+    for name, text in bad.items():
+        write("bad.xsl", f"<xsl:stylesheet {style}>{text}</xsl:stylesheet>")
+        said = openpla(1, "report", "small.xml", "-html", "-sheet", "bad.xsl", "-o", "bad.html")
+        check("bad.xsl" in said and len(said) < 700, f"{name}: which sheet it is", said)
+        check(not os.path.exists("bad.html") and not os.path.exists("bad.html.new"), f"{name}: no page")
+    check(not os.path.exists("written.txt"), "a sheet wrote a file")
+    for text in ("<x/>", "", "<xsl:stylesheet", f'<!DOCTYPE x [<!ENTITY e SYSTEM "{here}">]><x>&e;</x>'):
+        write("bad.xsl", text)
+        said = openpla(1, "report", "small.xml", "-html", "-sheet", "bad.xsl", "-o", "bad.html")
+        check("bad.xsl" in said and "told" not in said, "no sheet", said)
+
+
+def main():
+    work = tempfile.TemporaryDirectory(prefix="openpla-page.", dir=os.environ.get("WINEPREFIX"))
+    os.chdir(work.name)
+    a_run_has_report_and_page()
+    numbers_are_read_as_their_masks_say()
+    warnings_and_rows_lead_to_each_other()
+    names_stay_texts()
+    any_report_makes_a_page()
+    no_report_makes_a_large_page()
+    a_sheet_of_ones_own()
+    os.chdir("/")
+    work.cleanup()
+
+
+main()
