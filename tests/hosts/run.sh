@@ -69,14 +69,16 @@ inside() {
     mount --rbind /dev "$root/dev"
     mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
     mount --bind "$packages" "$root/var/cache/apt/archives"
-    [ $# -gt 0 ] || set -- sh /srv/openpla/installer/bootstrap.sh test
+    if [ $# -eq 0 ]; then
+        set -- sh /srv/openpla/installer/bootstrap.sh test
+        # Wine of Debian 12 does not share what is registered with its 32-bit programs.
+        [ "$suite" = bookworm ] || chroot "$root" dpkg --add-architecture i386
+    fi
     while read -r setting; do
         [ -z "$setting" ] || set -- "$setting" "$@"
     done <<END
 $(passed_on)
 END
-    # Wine of Debian 12 does not share what is registered with its 32-bit programs.
-    [ "$suite" = bookworm ] || chroot "$root" dpkg --add-architecture i386
     exec chroot "$root" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
         TERM=dumb "$@"
 }
