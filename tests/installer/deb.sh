@@ -18,7 +18,7 @@ fail() {
 
 # Files of the system, but those of apt, dpkg and logs, and of homes.
 files() {
-    find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /srv -o -path /tmp -o -path /home -o -path /root \
+    find / -xdev \( -path /proc -o -path /run -o -path /sys -o -path /dev -o -path /srv -o -path /tmp -o -path /home -o -path /root \
         -o -path /var/cache -o -path /var/log -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/lib/systemd \
         -o -path '/etc/*-' -o -path /etc/.pwd.lock \) -prune -o -print | LC_ALL=C sort
 }

@@ -1,0 +1,226 @@
+' SPDX-License-Identifier: MIT
+' What works of OpenPLA on this computer, in some forty lines; for a first look at it on Windows, and under Wine.
+' cscript //nologo first-run.vbs FOLDER [SECONDS]
+' FOLDER has openpla.exe and the files beside it; SECONDS is how long each program may collect (2).
+' It registers nothing, starts no service and no set, and writes below %TEMP% alone, into a folder that it removes; one
+' trace session of its own runs for a moment where this account may have one. Lines are ok, FAILED, or none for what this
+' computer does not have. The exit code is 1 if one has FAILED.
+Option Explicit
+On Error Resume Next
+
+Const SET_CLASS = "{03837521-098B-11D8-9414-505054503030}"
+Const SESSION = "OpenPLA-first-run"
+Dim shell, files, folder, scratch, program, good, bad, absent, name, output, code, seconds
+
+good = 0
+bad = 0
+absent = 0
+Set shell = CreateObject("WScript.Shell")
+Set files = CreateObject("Scripting.FileSystemObject")
+If WScript.Arguments.Count < 1 Then
+    WScript.Echo "usage: cscript //nologo first-run.vbs FOLDER [SECONDS]"
+    WScript.Quit 2
+End If
+folder = files.GetAbsolutePathName(WScript.Arguments(0))
+seconds = "2"
+If WScript.Arguments.Count > 1 Then seconds = CStr(CLng(WScript.Arguments(1)))
+program = folder & "\openpla.exe"
+Randomize
+scratch = Plain(shell.ExpandEnvironmentStrings("%TEMP%")) & "\openpla-first-run-" & CLng(Rnd * 1000000000)
+Err.Clear
+files.CreateFolder scratch
+If Err.Number <> 0 Then
+    WScript.Echo "FAILED  no folder can be made below %TEMP%: " & Err.Description
+    WScript.Quit 1
+End If
+
+WScript.Echo "OpenPLA: what works here, from " & folder
+Tell "system", Value("HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\ProductName") & ", build " & _
+    Value("HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\CurrentBuild") & ", " & _
+    Plain(shell.ExpandEnvironmentStrings("%PROCESSOR_ARCHITECTURE%"))
+Tell "administrator", Value("HKEY_USERS\S-1-5-19\Environment\TEMP")
+
+' The programs.
+For Each name In Array("openpla.exe", "openpla.dll", "openplasrv.exe", "openplahost.exe", "openpdh.dll", "openetw.dll", _
+        "opentdh.dll", "openetwhost.exe")
+    Present name, True
+Next
+Present "x86\openpla.dll", False
+
+' The command line, which needs no registration.
+Try "help", "help", "performance logs and alerts"
+Try "help as JSON", "help --json", """verb"""
+Try "completion", "completion bash", "complete "
+Try "counters listed", "typeperf -q System", "\System\Processes"
+Try "counters shown", "typeperf ""\System\Processes"" ""\Memory\Available MBytes"" -sc " & seconds, "(PDH-CSV 4.0)"
+Try "processes", "typeperf ""\Process(*)\ID Process"" -sc 1", "\Process("
+Try "log as CSV", "typeperf ""\System\Processes"" -sc " & seconds & " -f CSV -o """ & scratch & "\a.csv"" -y", ""
+Try "log as BLG", "typeperf ""\System\Processes"" -sc " & seconds & " -f BIN -o """ & scratch & "\a.blg"" -y", ""
+Try "CSV read", "logstat """ & scratch & "\a.csv"" -c", "\System\Processes"
+Try "BLG read", "logstat """ & scratch & "\a.blg"" -c", "\System\Processes"
+Try "BLG into TSV", "relog """ & scratch & "\a.blg"" -f TSV -o """ & scratch & "\b.tsv"" -y", ""
+Try "report of a log", "report """ & scratch & "\a.csv"" -o """ & scratch & "\report.xml"" -y", ""
+Write_definition scratch & "\set.xml"
+Try "definition judged", "check """ & scratch & "\set.xml"" -all", "\System\Processes"
+Try "a wrong option told", "relog -jsno", "the nearest is -json"
+
+' A trace session, of a provider that nobody has; on Windows administrators and Performance Log Users may.
+code = Run("logman create trace " & SESSION & " -p {7E0C1F0A-5A54-4B0F-8F0B-6A1C2D3E4F50} -o """ & scratch & "\a.etl"" -ets")
+If code = 0 Then
+    Tell "trace session begun", "yes"
+    Try "trace session listed", "logman query -ets", SESSION
+    Try "trace session ended", "logman stop " & SESSION & " -ets", ""
+    Try "trace read", "logstat """ & scratch & "\a.etl""", ""
+    Try "trace as CSV", "tracerpt """ & scratch & "\a.etl"" -of CSV -o """ & scratch & "\t.csv"" -y", ""
+ElseIf code = &H80070005 Or code = &H80040154 Then ' not for this account; no PLA is registered
+    Tell "trace session begun", ""
+Else
+    Fail "trace session begun", "exit code 0x" & Hex(code) & " " & Last_line()
+End If
+
+' What is registered.
+Tell "PLA of this computer", Value("HKCR\CLSID\" & SET_CLASS & "\InprocServer32\") & _
+    Value("HKCR\CLSID\" & SET_CLASS & "\LocalServer32\")
+Set_by "PLA.DataCollectorSet"
+Set_by "OpenPLA.DataCollectorSet"
+code = Run("doctor -wait 20")
+Tell "doctor", "exit code " & code & ", " & Findings()
+
+files.DeleteFolder scratch, True
+If files.FolderExists(scratch) Then
+    Fail "nothing left behind", scratch
+Else
+    Tell "nothing left behind", "yes"
+End If
+WScript.Echo good & " ok, " & bad & " FAILED, " & absent & " none"
+WScript.Echo "Done."
+If bad > 0 Then WScript.Quit 1
+WScript.Quit 0
+
+Sub Line(how, what, detail)
+    WScript.Echo Left(how & "        ", 8) & Left(what & Space(26), 26) & Left(detail, 120)
+    Err.Clear
+End Sub
+
+' ok with the detail, or none where there is none.
+Sub Tell(what, detail)
+    If detail = "" Then
+        absent = absent + 1
+        Line "none", what, ""
+    Else
+        good = good + 1
+        Line "ok", what, detail
+    End If
+End Sub
+
+Sub Fail(what, detail)
+    bad = bad + 1
+    Line "FAILED", what, detail
+End Sub
+
+' Wine 8 counts the zero behind a text with it.
+Function Plain(text)
+    Plain = Replace(text, Chr(0), "")
+End Function
+
+' A value of the registry, empty where it is not there.
+Function Value(path)
+    On Error Resume Next
+    Value = ""
+    Value = Plain(CStr(shell.RegRead(path)))
+    Err.Clear
+End Function
+
+Sub Present(name, wanted)
+    On Error Resume Next
+    If files.FileExists(folder & "\" & name) Then
+        Tell name, files.GetFile(folder & "\" & name).Size & " bytes"
+    ElseIf wanted Then
+        Fail name, "is not there"
+    Else
+        Tell name, ""
+    End If
+End Sub
+
+' Runs openpla.exe; its words are in output then.
+Function Run(arguments)
+    On Error Resume Next
+    Dim text
+    output = ""
+    Run = shell.Run("cmd /s /c """"" & program & """ " & arguments & " > """ & scratch & "\out.txt"" 2>&1""", 0, True)
+    If Err.Number <> 0 Then Run = Err.Number
+    Err.Clear
+    Set text = files.OpenTextFile(scratch & "\out.txt", 1)
+    output = text.ReadAll
+    text.Close
+    Err.Clear
+End Function
+
+Function Last_line()
+    Dim lines, i
+    Last_line = ""
+    lines = Split(Replace(output, vbCr, ""), vbLf)
+    For i = 0 To UBound(lines)
+        If lines(i) <> "" Then Last_line = lines(i)
+    Next
+End Function
+
+' The program ends with 0, or what it says has the words that it is to have.
+Sub Try(what, arguments, words)
+    On Error Resume Next
+    Dim code, said
+    code = Run(arguments)
+    said = InStr(output, words) > 0
+    If said And (code = 0 Or words <> "") Then
+        Tell what, "exit code " & code
+    Else
+        Fail what, "exit code " & code & ": " & Last_line()
+    End If
+End Sub
+
+Sub Write_definition(path)
+    On Error Resume Next
+    Dim text
+    Set text = files.CreateTextFile(path, True)
+    text.WriteLine "<?xml version=""1.0""?><DataCollectorSet><Name>First</Name><PerformanceCounterDataCollector>" & _
+        "<DataCollectorType>0</DataCollectorType><Name>Counters</Name><Counter>\System\Processes</Counter>" & _
+        "</PerformanceCounterDataCollector></DataCollectorSet>"
+    text.Close
+    Err.Clear
+End Sub
+
+' A set in this process' memory: made, filled, turned into XML and back, never committed.
+Sub Set_by(class_name)
+    On Error Resume Next
+    Dim set_made, collector, copy
+    Err.Clear
+    Set set_made = CreateObject(class_name)
+    If Err.Number <> 0 Then
+        Tell class_name, ""
+        Exit Sub
+    End If
+    Set collector = set_made.DataCollectors.CreateDataCollector(0)
+    collector.Name = "Counters"
+    collector.SampleInterval = 7
+    set_made.DataCollectors.Add collector
+    Set copy = CreateObject(class_name)
+    copy.SetXml set_made.Xml
+    If Err.Number <> 0 Then
+        Fail class_name, "0x" & Hex(Err.Number) & " " & Err.Description
+    ElseIf "" & copy.DataCollectors(0).SampleInterval <> "7" Then ' as text: Wine's VBScript compares no unsigned numbers
+        Fail class_name, "a set's XML does not give the set"
+    Else
+        Tell class_name, "makes sets"
+    End If
+End Sub
+
+' The ids of what the doctor found.
+Function Findings()
+    Dim lines, i, parts
+    Findings = ""
+    lines = Split(Replace(output, vbCr, ""), vbLf)
+    For i = 0 To UBound(lines)
+        parts = Split(lines(i), ": ")
+        If UBound(parts) > 1 And Left(lines(i), 1) <> " " Then Findings = Findings & parts(0) & " " & parts(1) & " "
+    Next
+End Function

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""first_run.py WINE-RUN: first-run.vbs says in some forty lines what works, all of it does here, and it leaves nothing
+behind; of programs that are not there it says so. Somebody with a Windows machine would send a report that says nothing."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TEMPORARY = os.path.join(os.environ["WINEPREFIX"], "drive_c", "users")
+
+
+def run(folder):
+    path = "Z:" + os.path.abspath(folder).replace("/", "\\")
+    for _ in range(3):  # Wine's cscript sometimes ends before it runs anything
+        done = subprocess.run([sys.argv[1], "cscript", "//nologo", "first-run.vbs", path, "1"], cwd=HERE, capture_output=True,
+                              timeout=280, check=False)
+        if done.stdout:
+            break
+    return done.returncode, done.stdout.decode("cp437").replace("\r\n", "\n")
+
+
+def left():
+    return [name for place, folders, _ in os.walk(TEMPORARY) for name in folders if name.startswith("openpla-first-run")]
+
+
+def main():
+    code, said = run(os.environ["OPENPLA_BIN_DIR"])
+    lines = said.splitlines()
+    assert not code and "FAILED" not in said.replace(" 0 FAILED", ""), said
+    assert 30 < len(lines) < 46 and lines[-1] == "Done." and not left(), (said, left())
+    assert re.fullmatch(r"\d\d ok, 0 FAILED, \d none", lines[-2]), lines[-2]
+    for wanted in ("counters shown", "log as BLG", "report of a log", "trace session begun", "trace as CSV"):
+        assert re.search(rf"^ok +{wanted} ", said, re.M), said
+    assert re.search(r"^ok +PLA\.DataCollectorSet +makes sets$", said, re.M), said
+    with tempfile.TemporaryDirectory() as empty:
+        code, said = run(empty)
+    assert code == 1 and re.search(r"^FAILED +openpla\.exe +is not there$", said, re.M) and said.endswith("Done.\n"), said
+    assert not left(), left()
+
+
+main()
