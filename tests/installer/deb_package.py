@@ -21,7 +21,7 @@ MODES = {"usr/bin/openpla": 0o755, "usr/lib/openpla/service": 0o755, "usr/lib/op
 
 
 def run(*words, code=0, **more):
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=200,
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=500,
                           check=False, **more)
     output = done.stdout.decode("utf-8", "replace").replace("\r\n", "\n")
     if done.returncode != code:
@@ -88,7 +88,8 @@ def command(folder, scratch):
 
 def main():
     with tempfile.TemporaryDirectory() as scratch:
-        package = run("sh", f"{TREE}/installer/deb/build.sh", BIN, f"{scratch}/out").splitlines()[-1]
+        package = run("sh", f"{TREE}/installer/deb/build.sh", BIN, f"{scratch}/out",
+                      env={**os.environ, "OPENPLA_DEB_COMPRESSION": "none"}).splitlines()[-1]
         folder = f"{scratch}/unpacked"
         contents(package, folder)
         manual(folder)

@@ -25,6 +25,7 @@ IMPORTS = {
     "openpla.exe": ENGINE | {"ntdll.dll", "ole32.dll", "oleaut32.dll", "rpcrt4.dll", "iphlpapi.dll", "crypt32.dll", "ws2_32.dll"},
     # Clients: they know the interfaces, and nothing of ours.
     "query_counters.exe": BASE | {"ole32.dll", "oleaut32.dll"},
+    "collect_cpp.exe": BASE | {"ole32.dll", "oleaut32.dll"},
     "control_provider.exe": BASE | {"ole32.dll", "oleaut32.dll", "openetw.dll"},
     # Made from Windows' headers, as anybody makes such programs.
     "write_events.exe": BASE | {"openetw.dll"},
