@@ -58,6 +58,7 @@ EXPORTS = {
     "openplahost.exe": set(),
     "openpla.exe": set(),
     "query_counters.exe": set(),
+    "collect_cpp.exe": set(),
     "control_provider.exe": set(),
     "write_events.exe": set(),
     "send_packets.exe": set(),
