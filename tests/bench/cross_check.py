@@ -100,6 +100,16 @@ def shares():
             (int(re.search(r"SMBs: (\d+)", part)[1]), int(re.search(r"Bytes(?: read)?: *(\d+)", part)[1])) for part in parts}
 
 
+def samba():
+    """Sessions, open files and connections by share, as smbstatus tells them; None: no server, or not root's right."""
+    if not shutil.which("smbstatus") or not os.access("/run/samba/smbXsrv_session_global.tdb", os.R_OK):
+        return None
+    told = json.loads(run("smbstatus", "--json"))
+    shares = [t["service"] for t in told["tcons"].values()]
+    return {"sessions": len(told["sessions"]), "shares": {name: shares.count(name) for name in set(shares)},
+            "files": sum(len(f["opens"]) for f in told["open_files"].values())}
+
+
 def luid(slot):
     domain, bus, device, function = (int(part, 16) for part in re.split("[:.]", slot))
     return f"luid_0x00000000_0x{domain << 16 | bus << 8 | device << 3 | function:08X}_phys_0"
@@ -215,6 +225,13 @@ def checks(before, after, at_end, iostat, top, pidstat):
     for card in before["card_interrupts"].keys() & after["card_interrupts"].keys():
         t.add(rf"\Per Processor Network Interface Card Activity({card})\Interrupts/sec",
               rate(lambda x: x["card_interrupts"][card]), "/proc/interrupts", 5, 0.15)
+    told = at_end.get("samba")
+    if told:
+        t.add(r"\Server\Server Sessions", told["sessions"], "smbstatus")
+        t.add(r"\Server\Files Open", told["files"], "smbstatus")
+        t.add(r"\SMB Server Sessions(_Total)\Tree Connect Count", sum(told["shares"].values()), "smbstatus")
+        for name, count in told["shares"].items():
+            t.add(rf"\SMB Server Shares({name})\Tree Connect Count", count, "smbstatus")
     for share in before["shares"].keys() & after["shares"].keys():
         t.add(rf"\SMB Client Shares({share})\Read Bytes/sec", rate(lambda x: x["shares"][share][1]), "/proc/fs/cifs", 5000, 0.15)
     if before["shares"] and after["shares"]:
@@ -366,7 +383,7 @@ def main():
     span = int(sys.argv[2]) if len(sys.argv) > 2 else 10
     names = {counter for counter, *_ in checks(totals(), dict(totals(), time=time.monotonic() + 1),
                                                {"free": {"available": 0, "buff/cache": 0, "free": 0}, "ps": (1, 1, 1),
-                                                "df": 1, "ss": (1, 1), "swap": parse_swapon(), "mhz": 1, "numactl": parse_numactl()},
+                                                "df": 1, "ss": (1, 1), "samba": samba(), "swap": parse_swapon(), "mhz": 1, "numactl": parse_numactl()},
                                                {"r/s": 0, "w/s": 0, "wkB/s": 0, "%util": 0},
                                                {k: 0 for k in ("us", "ni", "sy", "hi", "si")},
                                                {k: 0 for k in ("%CPU", "cswch/s", "nvcswch/s")})}
@@ -389,7 +406,7 @@ def main():
         time.sleep(span)
         after = totals()
         mhz = re.search(r"^cpu MHz\s*: ([\d.]+)", proc("cpuinfo"), re.M)
-        at_end = {"swap": parse_swapon(), "numactl": parse_numactl(), "mhz": float(mhz[1]) if mhz else None,
+        at_end = {"samba": samba(), "swap": parse_swapon(), "numactl": parse_numactl(), "mhz": float(mhz[1]) if mhz else None,
                   "free": parse_free() if shutil.which("free") else None,
                   "ps": (len(run("ps", "-e").splitlines()) - 1, len(run("ps", "-eL").splitlines()) - 1,
                          sum(map(int, run("ps", "-eo", "rss=").split()))) if shutil.which("ps") else None,
@@ -407,7 +424,8 @@ def main():
     for tool in ("free", "ps", "df", "ss", "ip", "iostat", "top", "pidstat", "nstat", "swapon", "numactl"):
         if not shutil.which(tool):
             print(f"{tool}: not installed, left out")
-    for what, there in (("graphics card", cards() or after["engines"]), ("mount of another computer's files", after["shares"])):
+    for what, there in (("graphics card", cards() or after["engines"]), ("mount of another computer's files", after["shares"]),
+                        ("server of Samba's that may be asked", at_end["samba"])):
         if not there:
             print(f"no {what} here: its objects are left out")
     print("Wine Server is there under Wine alone: left out")

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as each of the kernel's files: the first byte chooses. -DPARSER=n fixes the choice. */
+#include "engine/log/little_endian.h"
 #include "engine/os/process_text.h"
 #include "engine/pdh/cifs_text.h"
 #include "engine/pdh/drm_text.h"
 #include "engine/pdh/kernel_text.h"
+#include "engine/pdh/samba_records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +61,30 @@ static void interrupts(const char *text, size_t size)
             abort();
 }
 
+/* As records behind a head that is one. */
+static void samba(const char *text, size_t size)
+{
+    enum { HEAD = 168 + 4 };
+    struct samba_file f;
+    struct samba_record record;
+    struct samba_connection connection;
+    if (samba_file_begin(&f, text, size))
+        while (samba_file_next(&f, &record))
+            ;
+    uint8_t *file = calloc(1, HEAD + size);
+    if (!file)
+        return;
+    memcpy(file, "TDB file\n", 9);
+    put_u32(file + 32, 0x2601196D);
+    memcpy(file + HEAD, text, size);
+    for (bool more = samba_file_begin(&f, file, HEAD + size); more && samba_file_next(&f, &record);)
+        if (record.data + record.size > file + HEAD + size ||
+            (samba_connection_read(&record, &connection) &&
+             (const uint8_t *)connection.share + connection.length >= record.data + record.size))
+            abort();
+    free(file);
+}
+
 static void process(const char *text, size_t size)
 {
     struct process_stat stat;
@@ -104,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!text)
         return 0;
     memcpy(text, data + 1, --size);
-    switch (PARSER % 14) {
+    switch (PARSER % 15) {
     case 0:
         keys(text, size);
         break;
@@ -143,6 +169,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case 12:
         interrupts(text, size);
+        break;
+    case 13:
+        samba(text, size);
         break;
     default:
         process(text, size);

@@ -18,17 +18,23 @@ struct kernel_root {
     char *root;   /* the same in Unix form */
 };
 
-static inline void kernel_root_write(const struct kernel_root *r, const char *path, const char *text)
+static inline void kernel_root_write_bytes(const struct kernel_root *r, const char *path, const void *bytes,
+                                           size_t size)
 {
     char *file = text_format("%s%s", r->folder, path), *folder = text_copy(file);
     *strrchr(folder, '/') = 0;
     assert_int_equal(folder_create(folder), S_OK);
     struct file *f;
     assert_int_equal(file_open(file, FILE_REPLACE, &f), S_OK);
-    assert_int_equal(file_write(f, text, strlen(text)), S_OK);
+    assert_int_equal(file_write(f, bytes, size), S_OK);
     file_close(f);
     memory_free(folder);
     memory_free(file);
+}
+
+static inline void kernel_root_write(const struct kernel_root *r, const char *path, const char *text)
+{
+    kernel_root_write_bytes(r, path, text, strlen(text));
 }
 
 static inline void kernel_root_delete(const struct kernel_root *r, const char *path)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 foreach(thing formula kernel_text process host_processes api forms logs countersets hostile_counterset
-    hostile_extension live fault source follow devices threads)
+    hostile_extension live fault source follow devices samba threads)
   openpla_test(test_pdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_pdh_${thing}.c LINK openpla_pdh)
 endforeach()
 if(WIN32)
@@ -39,7 +39,7 @@ if(NOT WIN32 OR CMAKE_CROSSCOMPILING)
   openpla_needs_postgres(test_pdh_sql)
 endif()
 # On a busy machine a sample may take longer than a user would wait for it.
-foreach(test test_pdh_follow test_pdh_devices test_pdh_api test_pdh_forms test_pdh_logs test_pdh_countersets test_pdh_fault test_pdh_sql
+foreach(test test_pdh_follow test_pdh_devices test_pdh_samba test_pdh_api test_pdh_forms test_pdh_logs test_pdh_countersets test_pdh_fault test_pdh_sql
     test_pdh_extension test_pdh_hostile_extension test_pdh_hostile_counterset pdh.any_program)
   if(TEST ${test})
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT OPENPLA_SAMPLE_LIMIT=0)

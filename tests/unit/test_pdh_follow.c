@@ -5,6 +5,7 @@
 
 #define ROOT_NAME "test_pdh_follow"
 #include "tests/unit/root_query.h"
+#include "tests/unit/samba_root.h"
 
 /* Who a thing is, not what it does; what begins with the host or the process, which stay; and the space of a true file
    system, which other programs move: tests/bench/cross_check.py asks df for it. */
@@ -120,6 +121,7 @@ static void move_all(void)
         memory_free(text);
     }
     write_protocols(1999);
+    samba_write(&root, 4, 9);
     kernel_root_write(&root, "/sys/devices/system/cpu/cpu1/cpuidle/state1/time", "700\n");
     kernel_root_write(&root, "/sys/devices/system/cpu/cpu1/cpuidle/state1/usage", "70\n");
     /* The rate by the clock is of what came since, for each of its ticks. */
@@ -202,6 +204,7 @@ static void every_counter_follows_its_source(void **state)
     (void)state;
     unsigned dead = 0, seen = 0;
     write_protocols(7);
+    samba_write(&root, 2, 3);
     kernel_root_write(&root, "/sys/devices/system/cpu/cpu1/cpuidle/state1/name", "C2\n");
     kernel_root_write(&root, "/sys/devices/system/cpu/cpu1/cpuidle/state1/time", "300\n");
     kernel_root_write(&root, "/sys/devices/system/cpu/cpu1/cpuidle/state1/usage", "30\n");
