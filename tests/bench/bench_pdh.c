@@ -200,7 +200,11 @@ static int ratio(bool hz, bool with_new)
                                             "\\Control Group(*)\\*",
                                             "\\NUMA Node Memory(*)\\*",
                                             "\\Thermal Zone Information(*)\\*",
-                                            "\\Processor Performance(*)\\*"};
+                                            "\\Processor Performance(*)\\*",
+                                            "\\Per Processor Network Interface Card Activity(*)\\*",
+                                            "\\Server\\*",
+                                            "\\SMB Server Shares(*)\\*",
+                                            "\\SMB Server Sessions(*)\\*"};
     for (size_t i = 0; with_new && i < sizeof new_paths / sizeof *new_paths; i++)
         add_all(new_paths[i], COUNTERS);
     while (count < COUNTERS) {
