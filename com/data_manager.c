@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* IDataManager. MS-PLA 3.2.4.2. */
+#include "com/cabinet_entry.h"
 #include "com/caller.h"
 #include "com/convert.h"
 #include "engine/os/memory.h"
@@ -28,9 +29,16 @@ static HRESULT STDMETHODCALLTYPE manager_run(IDataManager *This, DataManagerStep
 
 static HRESULT STDMETHODCALLTYPE manager_extract(IDataManager *This, BSTR cabinet, BSTR destination)
 {
-    (void)cabinet, (void)destination;
-    return com_result(This, error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                                      "Extract: this version makes no cabinets and takes none apart"));
+    const struct caller caller = com_caller();
+    char *from = NULL, *to = NULL;
+    HRESULT hr = text_from_bstr(cabinet, "CabFilename", &from);
+    if (SUCCEEDED(hr))
+        hr = text_from_bstr(destination, "DestinationPath", &to);
+    if (SUCCEEDED(hr))
+        hr = extract_for(&caller, from, to);
+    memory_free(from);
+    memory_free(to);
+    return com_result(This, hr);
 }
 
 #define INTERFACE    IDataManager

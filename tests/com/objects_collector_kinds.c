@@ -320,21 +320,33 @@ static void the_data_manager_says_what_it_cannot_do(void **state)
     IDataCollectorSet *set = new_set();
     void *manager = member(set, L"DataManager");
     VARIANT run[2] = {of_long(plaCreateReport), of_text(L"")}, result;
-    VARIANT extract[2] = {of_text(L"\\\\server\\share\\a.cab"), of_text(L"C:\\")};
+    VARIANT extract[2] = {of_text(L"C:\\no such.cab"), of_text(L"C:\\none")};
+    VARIANT shared[2] = {of_text(L"\\\\server\\share\\a.cab"), of_text(L"C:\\none")};
+    VARIANT device[2] = {of_text(L"C:\\no such.cab"), of_text(L"\\\\.\\pipe\\none")};
     (void)state;
     assert_hr(invoke(manager, L"Run", DISPATCH_METHOD, &result, run, 2), PLA_E_DCS_NOT_FOUND); /* never committed */
     assert_said("Run");
     V_I4(&run[0]) = 0x20;
     assert_hr(invoke(manager, L"Run", DISPATCH_METHOD, &result, run, 2), E_INVALIDARG);
     assert_said("Steps");
-    assert_hr(invoke(manager, L"Extract", DISPATCH_METHOD, NULL, extract, 2), NOT_SUPPORTED);
-    assert_said("Extract");
+    assert_hr(invoke(manager, L"Extract", DISPATCH_METHOD, NULL, extract, 2), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_said("no such.cab");
+    assert_hr(invoke(manager, L"Extract", DISPATCH_METHOD, NULL, device, 2), E_INVALIDARG);
+    assert_said("DestinationPath");
+    /* A server that went to the share would log on there, as itself, for whoever asks. */
+    if (!in_process) {
+        assert_hr(invoke(manager, L"Extract", DISPATCH_METHOD, NULL, shared, 2), E_ACCESSDENIED);
+        assert_said("CabFilename");
+    }
     if (in_process) {
         assert_hr(heard(IDataManager_Run((IDataManager *)manager, plaCreateReport, NULL, NULL)), E_POINTER);
         assert_said("Errors");
     }
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         VariantClear(&extract[i]);
+        VariantClear(&shared[i]);
+        VariantClear(&device[i]);
+    }
     VariantClear(&run[1]);
     release(manager);
     release(set);

@@ -52,8 +52,9 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli/reach
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli/reach/tdh_names.def")) as names_file:
     TDH_FUNCTIONS = set(re.findall(r"^NAME\((\w+)\)$", names_file.read(), re.M))
 EXPORTS = {
-    # PlaExpandTaskArguments: pla.dll's own flat function.
-    "openpla.dll": {"DllCanUnloadNow", "DllGetClassObject", "OpenPlaHost", "OpenPlaServer", "PlaExpandTaskArguments"},
+    # Pla: pla.dll's own flat functions.
+    "openpla.dll": {"DllCanUnloadNow", "DllGetClassObject", "OpenPlaHost", "OpenPlaServer", "PlaExpandTaskArguments",
+                    "PlaExtractCabinet"},
     "openplasrv.exe": set(),
     "openplahost.exe": set(),
     "openpla.exe": set(),
@@ -85,7 +86,7 @@ def for_32_bits():
     HARDENED = 0x0140
     for name in set(IMPORTS) - {"openpla.dll", "openpdh.dll", "openetw.dll", "opentdh.dll"}:
         del IMPORTS[name]
-    EXPORTS["openpla.dll"] = {"DllCanUnloadNow", "DllGetClassObject", "PlaExpandTaskArguments"}
+    EXPORTS["openpla.dll"] = {"DllCanUnloadNow", "DllGetClassObject", "PlaExpandTaskArguments", "PlaExtractCabinet"}
 
 
 def complaints_of_import_library():

@@ -36,3 +36,5 @@ openpla_test_properties(script.report ";server")
 add_test(NAME script.languages
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/languages.py ${CMAKE_CROSSCOMPILING_EMULATOR})
 openpla_test_properties(script.languages ";server")
+add_test(NAME script.extract COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/extract.py)
+openpla_test_properties(script.extract ";server")

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Cabinets for clients: IDataManager's Extract, and what openpla.dll exports for them under pla.dll's names. */
+#ifndef OPENPLA_CABINET_ENTRY_H
+#define OPENPLA_CABINET_ENTRY_H
+
+#include "engine/os/caller.h"
+
+#include <windows.h>
+
+/* cabinet_extract with the caller's rights. Another process names both by a drive: a share would be gone to, and logged
+   on to, by this process in its stead. E_INVALIDARG for what is no path of a file or folder, E_ACCESSDENIED for another
+   process' share or path without a drive; where COM tells who calls, its rights are taken, or CoImpersonateClient's
+   failure. */
+HRESULT extract_for(const struct caller *caller, const char *cabinet, const char *folder);
+
+/* Told of each file, by its path, once all are there. */
+typedef void(CALLBACK *extracted_callback)(const WCHAR *file, void *context);
+/* Takes a cabinet apart, as Extract does it, for the program that calls. `callback` may be NULL. Which text parameters
+   pla.dll has is not published: a BSTR may be given, too. E_POINTER, E_INVALIDARG, cabinet_extract's failures. */
+HRESULT WINAPI PlaExtractCabinet(const WCHAR *cabinet, const WCHAR *folder, extracted_callback callback, void *context);
+
+#endif

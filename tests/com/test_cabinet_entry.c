@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* pla.dll's flat function for cabinets, as a program that loads it finds it: by its name and number. A right cabinet is
+   there, file by file; of a wrong one, nothing. */
+#include "tests/unit/made_cabinet.h"
+
+#include <windows.h>
+#include <wchar.h>
+
+typedef void(CALLBACK *extracted_callback)(const WCHAR *file, void *context);
+typedef HRESULT(WINAPI *extract_function)(const WCHAR *cabinet, const WCHAR *folder, extracted_callback callback,
+                                          void *context);
+static extract_function extract;
+static WCHAR cabinet[MAX_PATH], folder[MAX_PATH];
+
+static int make_scratch(void **state)
+{
+    char *path = scratch_create("test_cabinet_entry");
+    assert_int_equal(swprintf(cabinet, MAX_PATH, L"%hs\\a.cab", path) > 0, 1);
+    assert_int_equal(swprintf(folder, MAX_PATH, L"%hs\\out", path) > 0, 1);
+    *state = path;
+    return 0;
+}
+
+static void make_cabinet(const char *scratch, const char *second)
+{
+    static const uint8_t bytes[] = "abcdef";
+    const struct made_entry entries[] = {{"sub\\a.txt", 4, 0, 0, 0}, {second, 2, 4, 0, 0}};
+    const struct made_cabinet m = {entries, 2, 0, 0, bytes, 6, 6, 0, false};
+    struct made_bytes b;
+    char *path = path_join(scratch, "a.cab");
+    made_build(&m, &b);
+    made_store(&b, path);
+    memory_free(path);
+}
+
+struct told {
+    int calls;
+    WCHAR text[4 * MAX_PATH];
+};
+
+static void CALLBACK on_file(const WCHAR *file, void *context)
+{
+    struct told *told = context;
+    assert_int_not_equal(GetFileAttributesW(file), INVALID_FILE_ATTRIBUTES);
+    told->calls++;
+    wcscat(told->text, file + wcslen(folder));
+}
+
+static void each_file_is_told(void **state)
+{
+    struct told told = {0};
+    make_cabinet(*state, "b.txt");
+    assert_int_equal(extract(cabinet, folder, on_file, &told), S_OK);
+    assert_int_equal(told.calls, 2);
+    assert_int_equal(wcscmp(told.text, L"\\sub\\a.txt\\b.txt"), 0);
+    assert_int_equal(extract(cabinet, folder, NULL, NULL), HRESULT_FROM_WIN32(ERROR_FILE_EXISTS));
+}
+
+static void a_hostile_cabinet_gives_nothing(void **state)
+{
+    struct told told = {0};
+    make_cabinet(*state, "..\\b.txt");
+    assert_int_equal(extract(cabinet, folder, on_file, &told), (HRESULT)0x80300113); /* PLA_E_CABAPI_FAILURE */
+    assert_int_equal(told.calls, 0);
+    assert_int_equal(GetFileAttributesW(folder), INVALID_FILE_ATTRIBUTES);
+}
+
+static void what_is_no_path_is_refused(void **state)
+{
+    static const WCHAR lone[] = {0xD800, 0};
+    make_cabinet(*state, "b.txt");
+    assert_int_equal(extract(NULL, folder, NULL, NULL), E_POINTER);
+    assert_int_equal(extract(cabinet, NULL, NULL, NULL), E_POINTER);
+    assert_int_equal(extract(cabinet, L"", NULL, NULL), E_INVALIDARG);
+    assert_int_equal(extract(lone, folder, NULL, NULL), E_INVALIDARG);
+    assert_int_equal(extract(cabinet, L"\\\\.\\pipe\\x", NULL, NULL), E_INVALIDARG);
+    assert_int_equal(extract(L"NUL", folder, NULL, NULL), E_INVALIDARG);
+    assert_int_equal(extract(L"none.cab", folder, NULL, NULL), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(each_file_is_told, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(a_hostile_cabinet_gives_nothing, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(what_is_no_path_is_refused, make_scratch, scratch_end),
+    };
+    HMODULE module = LoadLibraryW(L"openpla.dll");
+    if (!module)
+        return 1;
+    FARPROC named = GetProcAddress(module, "PlaExtractCabinet");
+    if (!named || named != GetProcAddress(module, MAKEINTRESOURCEA(9)))
+        return 2;
+    memcpy(&extract, &named, sizeof extract);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
