@@ -5,7 +5,6 @@
 
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
-#include "engine/pcq/methods.h"
 #include "perflib_server.h"
 
 #include <stdio.h>
@@ -14,12 +13,14 @@
 static const struct pcq_settings *rules;
 static struct pcq_server *server;
 
-HRESULT counter_calls_begin(const struct pcq_settings *settings)
+HRESULT counter_calls_begin(const struct pcq_settings *settings, struct pcq_server **out)
 {
     struct catalogue *catalogue;
     PDH_STATUS status = catalogue_open_real_time(&catalogue);
     rules = settings;
-    return status != ERROR_SUCCESS ? E_OUTOFMEMORY : pcq_server_open(catalogue, &server);
+    HRESULT hr = status != ERROR_SUCCESS ? E_OUTOFMEMORY : pcq_server_open(catalogue, &server);
+    *out = server;
+    return hr;
 }
 
 /* What the stub holds for all calls together: a client may offer a buffer of 1 GB, which RPC makes before it asks us.

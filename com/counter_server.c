@@ -8,6 +8,7 @@
 #include "engine/os/host.h"
 #include "engine/os/process.h"
 #include "engine/os/thread.h"
+#include "engine/pcq/counter_port.h"
 
 #include <stdio.h>
 #include <wchar.h>
@@ -21,19 +22,34 @@
 #define LIVED_MS       10000 /* one that ran so long was started well */
 #define LOOK_MS        200
 
+static bool tell(long error, const char *protocol, const char *endpoint)
+{
+    if (error)
+        fprintf(stderr, "openplasrv: error %ld: %s:%s\n", error, protocol, endpoint);
+    else
+        fprintf(stderr, "openplasrv: counters are offered at %s:%s\n", protocol, endpoint);
+    fflush(stderr);
+    return !error;
+}
+
 /* True: it listens there. */
 static bool offer(const char *protocol, const char *endpoint)
 {
-    RPC_STATUS status = RpcServerUseProtseqEpA((RPC_CSTR)protocol, WAITING, (RPC_CSTR)endpoint, NULL);
-    if (status == RPC_S_OK)
-        fprintf(stderr, "openplasrv: counters are offered at %s:%s\n", protocol, endpoint);
-    else
-        fprintf(stderr, "openplasrv: error %ld: %s:%s\n", (long)status, protocol, endpoint);
-    fflush(stderr);
-    return status == RPC_S_OK;
+    return tell((long)RpcServerUseProtseqEpA((RPC_CSTR)protocol, WAITING, (RPC_CSTR)endpoint, NULL), protocol,
+                endpoint);
 }
 
-static HRESULT listen_by(const struct pcq_settings *settings)
+/* Of a connection by TCP Wine's runtime lets the thread that waits for the next call and the one that sends the last
+   answer share one event, and now and then both wait for ever (DECISIONS 110). */
+static bool offer_port(struct pcq_server *server, const struct pcq_settings *settings, const char *port)
+{
+    if (!host_is_wine())
+        return offer("ncacn_ip_tcp", port);
+    HRESULT hr = counter_port_open(server, settings);
+    return tell(FAILED(hr) ? (long)HRESULT_CODE(hr) : 0, "ncacn_ip_tcp", port);
+}
+
+static HRESULT listen_by(struct pcq_server *server, const struct pcq_settings *settings)
 {
     char port[8];
     /* Under Wine nothing is authenticated, and this would refuse all. */
@@ -49,7 +65,7 @@ static HRESULT listen_by(const struct pcq_settings *settings)
     snprintf(port, sizeof port, "%u", settings->port);
     bool any = offer("ncacn_np", PIPE);
     any = offer("ncalrpc", LOCAL_ENDPOINT) || any;
-    if (settings->port && !offer("ncacn_ip_tcp", port))
+    if (settings->port && !offer_port(server, settings, port))
         any = false; /* what was asked for */
     if (!any)
         return error_set(HRESULT_FROM_WIN32(RPC_S_NO_ENDPOINT_FOUND),
@@ -61,14 +77,15 @@ static HRESULT listen_by(const struct pcq_settings *settings)
 int counter_server_main(const WCHAR *parent)
 {
     static struct pcq_settings settings;
+    struct pcq_server *server;
     HANDLE process = parent ? OpenProcess(SYNCHRONIZE, FALSE, wcstoul(parent, NULL, 10)) : NULL;
     HRESULT hr = parent && !process ? HRESULT_FROM_WIN32(GetLastError()) : pcq_settings_read(&settings);
     if (hr == S_FALSE)
         hr = error_set(E_INVALIDARG, "no setting " PCQ_PORT_VALUE " says where counters are to be offered");
     if (SUCCEEDED(hr))
-        hr = counter_calls_begin(&settings);
+        hr = counter_calls_begin(&settings, &server);
     if (SUCCEEDED(hr))
-        hr = listen_by(&settings);
+        hr = listen_by(server, &settings);
     if (FAILED(hr)) {
         fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
         return 1;

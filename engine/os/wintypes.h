@@ -69,6 +69,8 @@ typedef struct {
 #define ERROR_SHARING_VIOLATION    32
 #define ERROR_LOCK_VIOLATION       33
 #define ERROR_INVALID_DATA         13
+#define ERROR_HANDLE_EOF           38
+#define ERROR_BAD_NETPATH          53
 #define ERROR_WRITE_PROTECT        19
 #define ERROR_MOD_NOT_FOUND        126
 #define ERROR_PROC_NOT_FOUND       127

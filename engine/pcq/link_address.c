@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/pcq/link_address.h"
 
+#include "engine/os/environment.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
@@ -59,5 +60,13 @@ HRESULT link_address_find(const char *machine, const char *hosts, struct link_ad
         hr = error_set(E_INVALIDARG, "%s: \"%s\" is no port", machine, out->port);
     if (FAILED(hr))
         link_address_free(out);
+    return hr;
+}
+
+HRESULT link_address_of(const char *machine, struct link_address *out)
+{
+    char *hosts = environment_setting("OPENPLA_COUNTER_HOSTS", "CounterHosts");
+    HRESULT hr = link_address_find(machine, hosts, out);
+    memory_free(hosts);
     return hr;
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of PerflibV2 by the host's RPC, without stubs: the parameters are made by engine/pcq/ndr.h. */
-#include "engine/os/environment.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/pcq/blocks.h"
 #include "engine/pcq/link.h"
-#include "engine/pcq/link_address.h"
 
 #include <windows.h>
 #include <rpc.h>
@@ -55,32 +53,20 @@ static RPC_STATUS bind(const struct link_address *a, RPC_BINDING_HANDLE *out)
     return status;
 }
 
-/* MS-PCQ 3.2.3: packet privacy. Wine has none for us to ask for without another program, and no pipe of another
-   computer. */
+/* MS-PCQ 3.2.3: packet privacy. */
 static HRESULT connect(struct remote *r, const struct link_address *a)
 {
-    const bool wine = host_is_wine();
-    if (wine && !a->port)
-        return HRESULT_FROM_WIN32(ERROR_BAD_NETPATH);
     RPC_STATUS status = bind(a, &r->binding);
-    if (status == RPC_S_OK && !wine)
+    if (status == RPC_S_OK)
         status = RpcBindingSetAuthInfoW(r->binding, NULL, RPC_C_AUTHN_LEVEL_PKT_PRIVACY, RPC_C_AUTHN_GSS_NEGOTIATE,
                                         NULL, RPC_C_AUTHZ_NONE);
     return result(status);
 }
 
-static HRESULT open_remote(const char *machine, struct link **out)
+static HRESULT open_by_runtime(const struct link_address *address, struct link **out)
 {
-    struct link_address address;
-    char *hosts = environment_setting("OPENPLA_COUNTER_HOSTS", "CounterHosts");
-    HRESULT hr = link_address_find(machine, hosts, &address);
-    memory_free(hosts);
-    *out = NULL;
-    if (FAILED(hr))
-        return hr;
     struct remote *r = memory_zero(1, sizeof *r);
-    hr = r ? connect(r, &address) : E_OUTOFMEMORY;
-    link_address_free(&address);
+    HRESULT hr = r ? connect(r, address) : E_OUTOFMEMORY;
     if (FAILED(hr)) {
         if (r)
             close_remote(&r->link);
@@ -89,6 +75,21 @@ static HRESULT open_remote(const char *machine, struct link **out)
     r->link.kind = &link_remote;
     *out = &r->link;
     return S_OK;
+}
+
+static HRESULT open_remote(const char *machine, struct link **out)
+{
+    struct link_address address;
+    HRESULT hr = link_address_of(machine, &address);
+    *out = NULL;
+    if (FAILED(hr))
+        return hr;
+    if (!host_is_wine())
+        hr = open_by_runtime(&address, out);
+    else
+        hr = address.port ? link_tcp_open(&address, out) : HRESULT_FROM_WIN32(ERROR_BAD_NETPATH);
+    link_address_free(&address);
+    return hr;
 }
 
 /* C706 14.1: how numbers are told, as ndr.h writes and reads them. */

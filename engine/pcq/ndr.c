@@ -5,45 +5,21 @@
 
 #include "engine/log/little_endian.h"
 #include "engine/os/memory.h"
+#include "engine/pcq/pdu.h"
 
 #include <string.h>
 
-struct writer {
-    uint8_t *bytes;
-    size_t size, capacity;
-    bool failed;
-};
-
-static uint8_t *reserve(struct writer *w, size_t size)
-{
-    void *bytes = w->bytes;
-    w->failed = w->failed || !memory_grow(&bytes, &w->capacity, w->size + size, 1);
-    w->bytes = bytes;
-    if (w->failed)
-        return NULL;
-    uint8_t *at = w->bytes + w->size;
-    w->size += size;
-    return at;
-}
-
-static void put_number(struct writer *w, uint32_t value)
+static void put_number(struct pdu_writer *w, uint32_t value)
 {
     size_t gap = (4 - w->size % 4) % 4;
-    uint8_t *at = reserve(w, gap + 4);
+    uint8_t *at = pdu_reserve(w, gap + 4);
     if (at) {
         memset(at, 0, gap);
         put_u32(at + gap, value);
     }
 }
 
-static void put_bytes(struct writer *w, const void *from, size_t size)
-{
-    uint8_t *at = reserve(w, size);
-    if (at)
-        memcpy(at, from, size);
-}
-
-static HRESULT put_text(struct writer *w, const char *text)
+static HRESULT put_text(struct pdu_writer *w, const char *text)
 {
     WCHAR *wide;
     size_t units;
@@ -53,7 +29,7 @@ static HRESULT put_text(struct writer *w, const char *text)
     put_number(w, (uint32_t)units + 1);
     put_number(w, 0);
     put_number(w, (uint32_t)units + 1);
-    uint8_t *at = reserve(w, (units + 1) * 2);
+    uint8_t *at = pdu_reserve(w, (units + 1) * 2);
     for (size_t i = 0; at && i <= units; i++)
         put_u16(at + 2 * i, (uint16_t)wide[i]);
     memory_free(wide);
@@ -62,15 +38,15 @@ static HRESULT put_text(struct writer *w, const char *text)
 
 HRESULT ndr_write_request(const struct ndr_call *r, uint8_t **out, size_t *size)
 {
-    struct writer w = {0};
+    struct pdu_writer w = {0};
     const bool names_machine = r->method <= PCQ_OPEN_QUERY;
     HRESULT hr = names_machine ? put_text(&w, r->machine) : S_OK;
     if (names_machine && (r->method == PCQ_REGISTRATION_INFO || r->method == PCQ_ENUMERATE_INSTANCES)) {
         put_number(&w, r->set.Data1);
-        put_bytes(&w, &r->set.Data2, sizeof r->set - sizeof r->set.Data1);
+        pdu_put(&w, &r->set.Data2, sizeof r->set - sizeof r->set.Data1);
     }
     if (!names_machine)
-        put_bytes(&w, r->handle, NDR_HANDLE_BYTES);
+        pdu_put(&w, r->handle, NDR_HANDLE_BYTES);
     if (r->method == PCQ_REGISTRATION_INFO) {
         put_number(&w, r->code);
         put_number(&w, r->language);
@@ -78,7 +54,7 @@ HRESULT ndr_write_request(const struct ndr_call *r, uint8_t **out, size_t *size)
     if (r->method == PCQ_VALIDATE_COUNTERS) {
         put_number(&w, r->size);
         put_number(&w, r->size);
-        put_bytes(&w, r->data, r->size);
+        pdu_put(&w, r->data, r->size);
         put_number(&w, r->add);
     } else if (r->method != PCQ_OPEN_QUERY && r->method != PCQ_CLOSE_QUERY) {
         put_number(&w, r->room);
@@ -118,15 +94,19 @@ static const uint8_t *take_bytes(struct reader *r, size_t size)
     return at;
 }
 
+static size_t unit_of(enum pcq_method method)
+{
+    return method == PCQ_ENUMERATE_SETS ? sizeof(GUID) : 1;
+}
+
 /* pdwOutSize, pdwRtnSize and the array that has room for what was asked, as much of it as there is. */
 static void take_sized(struct reader *in, const struct ndr_call *r, struct ndr_reply *out)
 {
-    const size_t unit = r->method == PCQ_ENUMERATE_SETS ? sizeof(GUID) : 1;
     uint32_t written = take_number(in);
     out->needed = take_number(in);
     uint32_t most = take_number(in), offset = take_number(in), length = take_number(in);
     in->failed = in->failed || most != r->room || offset != 0 || length > most || length != written;
-    out->size = in->failed ? 0 : (size_t)length * unit;
+    out->size = in->failed ? 0 : (size_t)length * unit_of(r->method);
     out->data = take_bytes(in, out->size);
 }
 
@@ -151,4 +131,94 @@ HRESULT ndr_read_reply(const struct ndr_call *r, const uint8_t *bytes, size_t si
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     }
     return S_OK;
+}
+
+/* ---- the server's side ---- */
+
+/* [in, string]: what it says is not looked at. */
+static void skip_text(struct reader *in)
+{
+    uint32_t most = take_number(in), offset = take_number(in), units = take_number(in);
+    in->failed = in->failed || offset != 0 || units == 0 || units > most;
+    const uint8_t *text = in->failed ? NULL : take_bytes(in, (size_t)units * 2);
+    in->failed = in->failed || !text || get_u16(text + 2 * ((size_t)units - 1)) != 0;
+}
+
+static void take_guid(struct reader *in, GUID *out)
+{
+    out->Data1 = take_number(in); /* where it is aligned */
+    const uint8_t *rest = take_bytes(in, sizeof *out - sizeof out->Data1);
+    if (rest)
+        memcpy(&out->Data2, rest, sizeof *out - sizeof out->Data1);
+}
+
+/* The IDL's ranges. */
+static uint32_t most_room(enum pcq_method method)
+{
+    switch (method) {
+    case PCQ_ENUMERATE_SETS:
+        return PCQ_MOST_SETS;
+    case PCQ_REGISTRATION_INFO:
+        return PCQ_MOST_INFO;
+    case PCQ_QUERY_DATA:
+        return PCQ_MOST_DATA;
+    default:
+        return PCQ_MOST_IDENTIFIERS;
+    }
+}
+
+HRESULT ndr_read_request(enum pcq_method method, const uint8_t *bytes, size_t size, struct ndr_call *out)
+{
+    struct reader in = {.bytes = bytes, .size = size};
+    const uint8_t *handle = NULL;
+    *out = (struct ndr_call){.method = method};
+    if (method <= PCQ_OPEN_QUERY)
+        skip_text(&in);
+    else
+        handle = take_bytes(&in, NDR_HANDLE_BYTES);
+    if (handle)
+        memcpy(out->handle, handle, NDR_HANDLE_BYTES);
+    if (method == PCQ_REGISTRATION_INFO || method == PCQ_ENUMERATE_INSTANCES)
+        take_guid(&in, &out->set);
+    if (method == PCQ_REGISTRATION_INFO) {
+        out->code = take_number(&in);
+        out->language = take_number(&in);
+    }
+    if (method != PCQ_OPEN_QUERY && method != PCQ_CLOSE_QUERY)
+        out->room = take_number(&in);
+    if (!in.failed && out->room > most_room(method))
+        return E_INVALIDARG;
+    if (method == PCQ_VALIDATE_COUNTERS) {
+        out->size = out->room;
+        out->room = 0;
+        in.failed = take_number(&in) != out->size || in.failed;
+        out->data = in.failed ? NULL : take_bytes(&in, out->size);
+        out->add = take_number(&in) != 0;
+    }
+    return in.failed ? HRESULT_FROM_WIN32(ERROR_INVALID_DATA) : S_OK;
+}
+
+HRESULT ndr_write_reply(const struct ndr_call *r, const struct ndr_reply *reply, uint8_t **out, size_t *size)
+{
+    struct pdu_writer w = {0};
+    if (r->method == PCQ_OPEN_QUERY || r->method == PCQ_CLOSE_QUERY) {
+        pdu_put(&w, reply->handle, NDR_HANDLE_BYTES);
+    } else if (r->method == PCQ_VALIDATE_COUNTERS) {
+        put_number(&w, r->size);
+        pdu_put(&w, reply->data, r->size);
+    } else {
+        const uint32_t units = (uint32_t)(reply->size / unit_of(r->method));
+        put_number(&w, units);
+        put_number(&w, reply->needed);
+        put_number(&w, r->room);
+        put_number(&w, 0);
+        put_number(&w, units);
+        pdu_put(&w, reply->data, reply->size);
+    }
+    put_number(&w, reply->status);
+    if (w.failed)
+        memory_free(w.bytes);
+    *out = w.failed ? NULL : w.bytes;
+    *size = w.failed ? 0 : w.size;
+    return w.failed ? E_OUTOFMEMORY : S_OK;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What goes over the wire for the eight methods of PerflibV2 (MS-PCQ 3.1.4.1), in NDR (C706 14) with little-endian
-   numbers: requests are written, replies are read. A reply comes from another computer and is held to its own length
-   and to what was asked for. */
+   numbers. What comes from another computer is held to its own length, and a reply to what was asked for. */
 #ifndef OPENPLA_PCQ_NDR_H
 #define OPENPLA_PCQ_NDR_H
 
@@ -35,5 +34,11 @@ HRESULT ndr_write_request(const struct ndr_call *r, uint8_t **out, size_t *size)
 /* The reply to `r`; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with *out zero when it is none, or has more than there was
    room for. */
 HRESULT ndr_read_reply(const struct ndr_call *r, const uint8_t *bytes, size_t size, struct ndr_reply *out);
+
+/* The server's side: what the method was called with; `data` is within the bytes, the machine is not looked at.
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) when it is none, E_INVALIDARG when a size is beyond the IDL's range. */
+HRESULT ndr_read_request(enum pcq_method method, const uint8_t *bytes, size_t size, struct ndr_call *out);
+/* The reply to `r`, from memory_alloc. E_OUTOFMEMORY. */
+HRESULT ndr_write_reply(const struct ndr_call *r, const struct ndr_reply *reply, uint8_t **out, size_t *size);
 
 #endif

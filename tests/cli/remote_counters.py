@@ -30,7 +30,11 @@ def start(program, *arguments, **more):
 
 
 def ended(process, out):
-    code = process.wait(2 * START_S)
+    try:
+        code = process.wait(2 * START_S)
+    except subprocess.TimeoutExpired:
+        process.terminate()
+        code = "none, it did not end"
     out.seek(0)
     return code, out.read().decode("utf-8").replace("\r", "")
 
@@ -87,6 +91,59 @@ def rows_in(log):
         return rows_of(file.read())
 
 
+SET_XML = """<DataCollectorSet><RootPath>{root}</RootPath>
+<Value name="OpenPLA.OtherComputersFile">1</Value>
+<PerformanceCounterDataCollector><FileName>counts</FileName><FileNameFormat>1</FileNameFormat>
+<FileNameFormatPattern>N</FileNameFormatPattern><SampleInterval>1</SampleInterval><LogFileFormat>0</LogFileFormat>
+<Counter>\\System\\Processes</Counter><Counter>{away}</Counter></PerformanceCounterDataCollector>
+</DataCollectorSet>"""
+
+
+def logman(*words):
+    code, output = ended(*start(PROGRAM, "logman", *words))
+    check(code == 0, f"logman {words}: {code}", output)
+
+
+def first_rows(folder):
+    """Of each log of the set, in the order of their beginning."""
+    logs = sorted(os.path.join(path, name) for path, _, names in os.walk(folder) for name in names
+                  if name.endswith(".csv"))
+    return [rows_in(log) for log in logs]
+
+
+def a_set_whose_host_comes_later():
+    """What the host has begins when it comes, and what is here does not wait for it."""
+    port, name = free_port(), f"remote-{os.getpid()}"
+    away = rf"\\127.0.0.1:{port}\System\Processes"
+    root = os.path.join(os.getcwd(), "runs")
+    os.mkdir(root)
+    with open("set.xml", "w", encoding="utf-8") as file:
+        file.write(SET_XML.format(root="Z:" + root.replace("/", "\\"), away=away))
+    logman("import", "-name", name, "-xml", "set.xml")
+    logman("start", name)
+    server = None
+    try:
+        for _ in range(START_S * 10):
+            logs = first_rows(root)
+            if logs and len(logs[0]) >= 3:
+                break
+            time.sleep(0.1)
+        check(logs and len(logs[0]) >= 3 and len(logs[0][0]) == 2, "what is here waits for another computer", str(logs))
+        server = offer(port)
+        for _ in range(START_S * 10):
+            logs = first_rows(root)
+            if len(logs) > 1 and len(logs[-1]) >= 3:
+                break
+            time.sleep(0.1)
+        check(len(logs) > 1 and logs[-1][0][2:] == [away] and float(logs[-1][-1][2]) > 0,
+              "a computer that came later is not counted", str(logs[1:]))
+    finally:
+        logman("stop", name)
+        logman("delete", name)
+        if server:
+            stop(server, port)
+
+
 def main():
     port = free_port()
     there, named = rf"\\127.0.0.1:{port}", {"OPENPLA_COUNTER_HOSTS": f"other=127.0.0.1:{port}"}
@@ -127,3 +184,4 @@ def main():
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     main()
+    a_set_whose_host_comes_later()

@@ -14,8 +14,8 @@ BASE = {"kernel32.dll", "msvcrt.dll", "advapi32.dll"}
 ENGINE = BASE | {"api-ms-win-core-synch-l1-2-0.dll"}
 IMPORTS = {
     # ntdll: takes exceptions of what it calls. iphlpapi: what a configuration has of network adapters. crypt32: passwords
-    # of sets, where the system has no better place.
-    "openpla.dll": ENGINE | {"ole32.dll", "oleaut32.dll", "rpcrt4.dll", "ntdll.dll", "iphlpapi.dll", "crypt32.dll"},
+    # of sets, where the system has no better place. ws2_32: offers counters under Wine.
+    "openpla.dll": ENGINE | {"ole32.dll", "oleaut32.dll", "rpcrt4.dll", "ntdll.dll", "iphlpapi.dll", "crypt32.dll", "ws2_32.dll"},
     # One copy of the engine: the programs are thin and take it from openpla.dll (DECISIONS 19).
     "openplasrv.exe": BASE | {"openpla.dll"},
     "openplahost.exe": BASE | {"openpla.dll"},
@@ -37,8 +37,8 @@ IMPORTS = {
     "write_typed.exe": BASE | {"openetw.dll"},
     "write_classic.exe": BASE | {"openetw.dll"},
     "decode_events.exe": BASE | {"openetw.dll"},
-    # Any program under Wine may load it: no COM, no XML. rpcrt4: asks other computers; ntdll: reads the host's kernel files with handles it keeps.
-    "openpdh.dll": ENGINE | {"ntdll.dll", "rpcrt4.dll"},
+    # Any program under Wine may load it: no COM, no XML. rpcrt4, ws2_32: asks other computers; ntdll: reads the host's kernel files with handles it keeps.
+    "openpdh.dll": ENGINE | {"ntdll.dll", "rpcrt4.dll", "ws2_32.dll"},
     # As openpdh.dll: what any program may load.
     "openetw.dll": ENGINE | {"ntdll.dll"},
     # What openetw.dll forwards TDH's names to, loaded by who decodes alone. libxml2 is in it, and hidden.

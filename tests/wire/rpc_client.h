@@ -13,7 +13,7 @@ struct rpc_client {
     HANDLE pipe;
     uint32_t call;
 };
-/* False: nobody answers there within seconds, or the interface is refused. */
+/* False: nobody listens there, or the interface is refused. */
 bool rpc_connect_port(struct rpc_client *c, uint16_t port);
 bool rpc_connect_pipe(struct rpc_client *c, const char *name);
 void rpc_disconnect(struct rpc_client *c);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/os/socket.h"
+
+#include "engine/os/memory.h"
+#include "engine/os/posix/posix_call.h"
+#include "engine/os/text.h"
+
+#include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+typedef int host_socket;
+#define NO_SOCKET             (-1)
+#define wait_sockets          poll
+#define close_socket          close
+#define socket_error()        errno
+#define IS_INTERRUPTED(error) ((error) == EINTR)
+#define IS_UNDER_WAY(error)   ((error) == EINPROGRESS)
+
+static HRESULT socket_failed_by(int error, const char *what)
+{
+    return posix_failed(error, what);
+}
+
+static HRESULT socket_failed(const char *what)
+{
+    return posix_failed(errno == EAGAIN ? ETIMEDOUT : errno, what);
+}
+
+static HRESULT begin_sockets(void)
+{
+    return S_OK;
+}
+
+static void set_blocking(host_socket s, bool blocking)
+{
+    int flags = fcntl(s, F_GETFL);
+    (void)fcntl(s, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
+}
+
+static void set_time(host_socket s, int option, uint32_t ms)
+{
+    struct timeval time = {.tv_sec = (time_t)(ms / 1000), .tv_usec = (suseconds_t)(ms % 1000) * 1000};
+    (void)setsockopt(s, SOL_SOCKET, option, &time, sizeof time);
+}
+
+#include "engine/os/socket_calls.inc"

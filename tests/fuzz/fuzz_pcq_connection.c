@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes on the port where counters are offered. A client that knows the protocol is met half way: what the input
+   says becomes packets with right headers, unless its first byte asks for the bytes as they are. */
+#include "engine/log/little_endian.h"
+#include "engine/pcq/gate.h"
+#include "engine/pcq/rpc_connection.h"
+#include "tests/unit/pcq_fixture.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct input {
+    const uint8_t *at, *end;
+    bool raw;
+    struct pdu_writer made; /* of the packet that is received now */
+    size_t taken;
+    size_t sent;
+};
+
+static HRESULT count_sent(void *user, const void *bytes, size_t size)
+{
+    struct input *in = user;
+    for (size_t i = 0; i < size; i++)
+        in->sent += ((const uint8_t *)bytes)[i]; /* looks at each */
+    return S_OK;
+}
+
+static const uint8_t *take(struct input *in, size_t size)
+{
+    const uint8_t *at = in->at;
+    if ((size_t)(in->end - at) < size)
+        return NULL;
+    in->at += size;
+    return at;
+}
+
+/* A packet of a kind, a length and bytes; requests have method and flags of their own, and the last handle. */
+static bool make_packet(struct input *in)
+{
+    static const uint8_t types[] = {PDU_REQUEST,       PDU_REQUEST,  PDU_REQUEST, PDU_BIND,
+                                    PDU_ALTER_CONTEXT, PDU_ORPHANED, 99};
+    const uint8_t *head = take(in, 4);
+    if (!head)
+        return false;
+    const uint8_t type = types[head[0] % sizeof types];
+    const size_t length = (size_t)head[2] * 4;
+    const uint8_t *body = take(in, length);
+    in->made.size = in->taken = 0;
+    if (!body)
+        return false;
+    const size_t begin = pdu_begin(&in->made, type, head[1], 1);
+    if (type == PDU_REQUEST) {
+        pdu_put_u32(&in->made, 0);
+        pdu_put_u16(&in->made, 0);
+        pdu_put_u16(&in->made, head[3] % 9);
+    }
+    pdu_put(&in->made, body, length);
+    pdu_end(&in->made, begin);
+    return !in->made.failed;
+}
+
+static HRESULT give(void *user, void *bytes, size_t size)
+{
+    struct input *in = user;
+    if (in->raw) {
+        const uint8_t *at = take(in, size);
+        if (at)
+            memcpy(bytes, at, size);
+        return at ? S_OK : S_FALSE;
+    }
+    if (in->taken == in->made.size && !make_packet(in))
+        return S_FALSE;
+    if (in->made.size - in->taken < size)
+        return S_FALSE;
+    memcpy(bytes, in->made.bytes + in->taken, size);
+    in->taken += size;
+    return S_OK;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!size)
+        return 0;
+    struct rpc_service service = {.server = pcq_fixture(), .from = PCQ_FROM_HERE};
+    struct input in = {.at = data + 1, .end = data + size, .raw = data[0] & 1};
+    struct pdu_stream stream = {.user = &in, .send = count_sent, .receive = give};
+    if (!service.server)
+        abort();
+    parts_count = data[0] % 4;
+    rpc_connection_serve(&service, &stream, data[0] & 2 ? "10.0.0.1" : "127.0.0.1");
+    memory_free(in.made.bytes);
+    pcq_server_close(service.server);
+    if (service.holds)
+        abort();
+    return 0;
+}
