@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# openpla_report_schemas(OUT FILE...): a C file with the report schemas that the program brings, each under the name of its
-# file, so that none can be missing beside the program.
+# openpla_report_schemas(OUT TABLE FILE...): a C file with the report schemas, or the rules, that the program brings, each
+# under the name of its file, so that none can be missing beside the program.
 include(EmbedText)
 
-function(openpla_report_schemas out)
+function(openpla_report_schemas out table)
   set(rows "")
   foreach(file ${ARGN})
     openpla_text_literal(xml ${file})
@@ -14,7 +14,7 @@ function(openpla_report_schemas out)
 /* Made by cmake/ReportSchemas.cmake. */
 #include \"engine/report/schema_files.h\"
 
-const struct shipped_schema shipped_schemas[] = {
+const struct shipped_schema ${table}[] = {
 @rows@    {NULL, NULL},
 };
 ")

@@ -15,7 +15,7 @@ static bool has_columns(enum schema_type type)
     return schema_find_within(type, "Column") != NULL;
 }
 
-static void add_child(struct text_buffer *b, const struct schema_within *row)
+static void add_child(struct text_buffer *b, const struct xml_within *row)
 {
     text_buffer_format(b, "      <xs:element name=\"%s\" type=\"r:%s\"", row->element, schema_types[row->type].name);
     if (row->least != 1)
@@ -51,7 +51,7 @@ static void add_children(struct text_buffer *b, enum schema_type type)
         return;
     text_buffer_add(b, ordered ? "    <xs:sequence>\n" : "    <xs:choice minOccurs=\"0\" maxOccurs=\"unbounded\">\n");
     for (size_t i = 0; i < schema_within_count; i++) {
-        struct schema_within row = schema_withins[i];
+        struct xml_within row = schema_withins[i];
         if (row.parent != type)
             continue;
         if (!ordered)
@@ -64,13 +64,13 @@ static void add_children(struct text_buffer *b, enum schema_type type)
 static void add_values(struct text_buffer *b, enum schema_type type, int depth)
 {
     for (size_t i = 0; i < schema_value_count; i++) {
-        const struct schema_value *v = &schema_values[i];
+        const struct xml_value *v = &schema_values[i];
         if (v->of != type)
             continue;
         const char *sort = schema_sort_names[v->sort];
         text_buffer_format(b, "%*s<xs:attribute name=\"%s\" type=\"%s%s\"%s", 2 * depth, "", v->name,
                            strncmp(sort, "xs:", 3) == 0 ? "" : "r:", sort,
-                           v->use == SCHEMA_OPTIONAL ? "" : " use=\"required\"");
+                           v->use == XML_OPTIONAL ? "" : " use=\"required\"");
         text_buffer_add(b, *v->doc ? ">\n" : "/>\n");
         if (*v->doc) {
             add_annotation(b, depth + 1, v->doc);

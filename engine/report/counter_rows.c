@@ -268,6 +268,7 @@ HRESULT counter_rows_write(const struct counter_rows *from, struct report_docume
                                            .topic = t->topic,
                                            .key = t->key,
                                            .note = t->note,
+                                           .source = from->object ? from->object : t->counters.object,
                                            .threshold = shown_rows(from),
                                            .level = t->level,
                                            .most_rows = t->row_count,

@@ -5,6 +5,7 @@
 #include "engine/os/memory.h"
 #include "engine/report/schema_files.h"
 #include "engine/report/schema_reading.h"
+#include "engine/report/string_language.h"
 #include "engine/xml/xml_text.h"
 
 #include <string.h>
@@ -140,8 +141,7 @@ static HRESULT read_strings(struct schema_reading *r, xmlNodePtr e)
     return hr;
 }
 
-/* How well a string's language fits the wanted one; 0: not at all. */
-static unsigned language_fit(const char *has, const char *wanted)
+unsigned string_language_fit(const char *has, const char *wanted)
 {
     const size_t base = strcspn(wanted, "-_");
     char without_country[16] = {0};
@@ -160,7 +160,8 @@ const char *report_schema_string(const struct report_schema *s, const char *id, 
     const char *found = id;
     unsigned best = 0;
     for (size_t i = 0; i < s->string_count; i++) {
-        const unsigned fit = strcmp(s->strings[i].id, id) == 0 ? language_fit(s->strings[i].language, language) : 0;
+        const unsigned fit =
+            strcmp(s->strings[i].id, id) == 0 ? string_language_fit(s->strings[i].language, language) : 0;
         if (fit > best) {
             best = fit;
             found = s->strings[i].text;
@@ -261,7 +262,7 @@ static HRESULT add_text(struct report_schema *s, const char *path, const char *t
         return error_set(SCHEMA_INVALID, "%s: more than %d files are imported", path, SCHEMA_MOST_FILES);
     HRESULT hr = texts_add(&s->files, path);
     if (SUCCEEDED(hr))
-        hr = xml_document_open(text, size, &document);
+        hr = xml_document_open_any(text, size, &document);
     if (FAILED(hr))
         return error_prefix(hr, "%s", path);
     struct schema_reading r = {.s = s, .document = &document, .file = s->files.items[s->files.count - 1]};
@@ -272,21 +273,7 @@ static HRESULT add_text(struct report_schema *s, const char *path, const char *t
 
 HRESULT report_schema_add(struct report_schema *s, const char *path, const char *text, size_t size, schema_loader *load)
 {
-    char *utf8 = NULL;
-    const unsigned char *bytes = (const unsigned char *)text;
-    if (size < 2 || bytes[0] != 0xFF || bytes[1] != 0xFE)
-        return add_text(s, path, text, size, load, 0);
-    WCHAR *units = memory_alloc(size);
-    HRESULT hr = units ? S_OK : E_OUTOFMEMORY;
-    for (size_t i = 1; SUCCEEDED(hr) && i < size / 2; i++)
-        units[i - 1] = (WCHAR)(bytes[2 * i] | bytes[2 * i + 1] << 8);
-    if (SUCCEEDED(hr))
-        hr = text_from_utf16(units, size / 2 - 1, true, &utf8);
-    memory_free(units);
-    if (SUCCEEDED(hr))
-        hr = add_text(s, path, utf8, strlen(utf8), load, 0);
-    memory_free(utf8);
-    return hr;
+    return add_text(s, path, text, size, load, 0);
 }
 
 HRESULT report_schema_add_file(struct report_schema *s, const char *name, schema_loader *load)

@@ -3,7 +3,6 @@
 #include "engine/os/memory.h"
 #include "engine/report/schema_reading.h"
 #include "engine/xml/xml_fault.h"
-#include "engine/xml/xml_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,16 +60,6 @@ HRESULT schema_own(struct report_schema *s, char *text, const char **out)
     return text ? texts_give(&s->owned, text) : E_OUTOFMEMORY;
 }
 
-static void trim(char *text)
-{
-    size_t length = strlen(text), blanks = 0;
-    while (length && xml_is_blank(text[length - 1]))
-        text[--length] = 0;
-    while (xml_is_blank(text[blanks]))
-        blanks++;
-    memmove(text, text + blanks, length - (blanks < length ? blanks : length) + 1);
-}
-
 HRESULT schema_text_of(struct schema_reading *r, xmlNodePtr e, const char *name, const char **out)
 {
     char *text = NULL;
@@ -78,7 +67,7 @@ HRESULT schema_text_of(struct schema_reading *r, xmlNodePtr e, const char *name,
     HRESULT hr = xmlHasProp(e, BAD_CAST name) ? xml_element_attribute(r->document, e, name, &text) : S_OK;
     if (FAILED(hr) || !text)
         return hr;
-    trim(text);
+    xml_trim(text);
     return schema_own(r->s, text, out);
 }
 
@@ -113,73 +102,16 @@ HRESULT schema_word_of(struct schema_reading *r, xmlNodePtr e, const char *name,
 
 xmlNodePtr schema_element_from(xmlNodePtr node, const char *name)
 {
-    while (node && !(schema_is_ours(node) && (!name || !strcmp((const char *)node->name, name))))
-        node = node->next;
-    return node;
+    return xml_grammar_element(&schema_grammar, node, name);
 }
 
-static HRESULT check_attributes(struct schema_reading *r, xmlNodePtr e, enum schema_type type)
+static HRESULT remark(void *context, xmlNodePtr node, const char *what)
 {
-    HRESULT hr = S_OK;
-    for (xmlAttrPtr a = e->properties; a && SUCCEEDED(hr); a = a->next) {
-        const char *name = (const char *)a->name, *text = NULL;
-        if (a->ns)
-            continue;
-        const struct schema_value *row = schema_find_value(type, name);
-        if (!row) {
-            hr = schema_note_remark(r, e, "the attribute %.60s is not known, it is passed over", name);
-            continue;
-        }
-        hr = schema_text_of(r, e, name, &text);
-        const char *fault = SUCCEEDED(hr) && text ? schema_value_fault(row->sort, text) : NULL;
-        if (fault)
-            hr = schema_wrong(e, name, text, "%s", fault);
-    }
-    return hr;
-}
-
-static HRESULT check_missing(struct schema_reading *r, xmlNodePtr e, enum schema_type type)
-{
-    HRESULT hr = S_OK;
-    for (size_t i = 0; i < schema_value_count && SUCCEEDED(hr); i++) {
-        const struct schema_value *row = &schema_values[i];
-        if (row->of != type || row->use == SCHEMA_OPTIONAL || xmlHasProp(e, BAD_CAST row->name))
-            continue;
-        hr = row->use == SCHEMA_REQUIRED ? schema_wrong(e, row->name, NULL, "it is wanted")
-                                         : schema_note_remark(r, e, "it has no %s", row->name);
-    }
-    return hr;
-}
-
-static HRESULT check_children(struct schema_reading *r, xmlNodePtr e, enum schema_type type)
-{
-    HRESULT hr = S_OK;
-    for (xmlNodePtr child = schema_element_from(e->children, NULL); child && SUCCEEDED(hr);
-         child = schema_element_from(child->next, NULL))
-        if (!schema_find_within(type, (const char *)child->name))
-            hr = schema_note_remark(r, child, "no such element stands in a %s, it is passed over", e->name);
-    for (size_t i = 0; i < schema_within_count && SUCCEEDED(hr); i++) {
-        const struct schema_within *row = &schema_withins[i];
-        unsigned count = 0;
-        if (row->parent != type)
-            continue;
-        for (xmlNodePtr child = schema_element_from(e->children, row->element); child;
-             child = schema_element_from(child->next, row->element))
-            count++;
-        if (count < row->least)
-            hr = schema_wrong(e, NULL, NULL, "%u elements %s stand in it, %u are wanted", count, row->element,
-                              row->least);
-        else if (row->most && count > row->most)
-            hr =
-                schema_wrong(e, NULL, NULL, "%u elements %s stand in it, more than %u", count, row->element, row->most);
-    }
-    return hr;
+    return schema_note_remark(context, node, "%s", what);
 }
 
 HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema_type type)
 {
-    HRESULT hr = check_attributes(r, e, type);
-    if (SUCCEEDED(hr))
-        hr = check_missing(r, e, type);
-    return SUCCEEDED(hr) ? check_children(r, e, type) : hr;
+    const struct xml_checking checking = {&schema_grammar, r->document, SCHEMA_INVALID, remark, r};
+    return xml_grammar_check(&checking, e, type);
 }

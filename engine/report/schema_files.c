@@ -48,30 +48,30 @@ static bool ends_with_folder(const char *path, size_t length, const char *folder
     return same;
 }
 
-/* What is before the name in an Import, with its '/'. The folder of Windows' own schemas counts whatever
+/* What is before the name in an Import, with its '/'. The folder of Windows' own files counts whatever
    %systemroot% is, as natively it is nothing. */
-static const struct shipped_schema *find_shipped(const char *name, const char *wanted)
+static const struct shipped_schema *find_shipped(const struct shipped_files *of, const char *name, const char *wanted)
 {
     const char *last = strrchr(wanted, '/');
-    if (last && !ends_with_folder(wanted, (size_t)(last - wanted), "pla/reports"))
+    if (last && !ends_with_folder(wanted, (size_t)(last - wanted), of->folder))
         return NULL;
-    for (const struct shipped_schema *s = shipped_schemas; s->name; s++)
+    for (const struct shipped_schema *s = of->rows; s->name; s++)
         if (text_equal_nocase(s->name, name))
             return s;
     return NULL;
 }
 
-static HRESULT take_shipped(const char *name, const char *path, struct schema_file *out)
+static HRESULT take_shipped(const struct shipped_files *of, const char *name, const char *path, struct schema_file *out)
 {
     char *wanted = path_of(name, NULL);
     if (!wanted)
         return E_OUTOFMEMORY;
     const char *last = strrchr(wanted, '/');
-    const struct shipped_schema *s = find_shipped(last ? last + 1 : wanted, wanted);
+    const struct shipped_schema *s = find_shipped(of, last ? last + 1 : wanted, wanted);
     memory_free(wanted);
     if (!s)
         return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
-                         "\"%s\": there is no such schema, neither as a file nor in this program", path);
+                         "\"%s\": there is no such %s, neither as a file nor in this program", path, of->sort);
     out->path = text_copy(s->name);
     out->text = text_copy(s->xml);
     out->size = strlen(s->xml);
@@ -81,11 +81,12 @@ static HRESULT take_shipped(const char *name, const char *path, struct schema_fi
     return E_OUTOFMEMORY;
 }
 
-HRESULT schema_file_load(const char *name, const char *importer, struct schema_file *out)
+HRESULT shipped_file_load(const struct shipped_files *of, const char *name, const char *importer,
+                          struct schema_file *out)
 {
     memset(out, 0, sizeof *out);
     if (!*name)
-        return error_set(E_INVALIDARG, "a schema's file has no name");
+        return error_set(E_INVALIDARG, "a file of a %s has no name", of->sort);
     out->path = path_of(name, importer);
     if (!out->path)
         return E_OUTOFMEMORY;
@@ -95,7 +96,13 @@ HRESULT schema_file_load(const char *name, const char *importer, struct schema_f
     char *path = out->path;
     out->path = NULL;
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND))
-        hr = take_shipped(name, path, out);
+        hr = take_shipped(of, name, path, out);
     memory_free(path);
     return hr;
+}
+
+HRESULT schema_file_load(const char *name, const char *importer, struct schema_file *out)
+{
+    static const struct shipped_files schemas = {"schema", "pla/reports", shipped_schemas};
+    return shipped_file_load(&schemas, name, importer, out);
 }

@@ -20,10 +20,19 @@ struct schema_file {
     char *text;
     size_t size;
 };
+/* What files of one sort are called, and which of them the program brings. */
+struct shipped_files {
+    const char *sort;   /* for messages: "schema" */
+    const char *folder; /* Windows' own, below %systemroot%: "pla/reports" */
+    const struct shipped_schema *rows;
+};
 /* `name` as an Import or a user says it: variables are expanded, '\' and '/' both separate. A relative name stands for
    a file beside `importer` (a path, borrowed; NULL: in this process's folder). If there is no such file, a shipped one
-   of that name in any case, where nothing or pla\reports stands before it. HRESULT of ERROR_FILE_NOT_FOUND, with both
+   of that name in any case, where nothing or that folder stands before it. HRESULT of ERROR_FILE_NOT_FOUND, with both
    in the text; of ERROR_FILE_TOO_LARGE above 16 MB; file_load's errors. *out is empty on failure. */
+HRESULT shipped_file_load(const struct shipped_files *of, const char *name, const char *importer,
+                          struct schema_file *out);
+/* The same of report schemas. */
 HRESULT schema_file_load(const char *name, const char *importer, struct schema_file *out);
 void schema_file_free(struct schema_file *f);
 

@@ -19,13 +19,13 @@ const char *const schema_sort_names[SCHEMA_SORT_COUNT] = {
 #define SORT(check, schema_type) schema_type,
 #include "engine/report/schema_grammar.def"
 };
-const struct schema_within schema_withins[] = {
+const struct xml_within schema_withins[] = {
 #define WITHIN(Type, element, child, least, most, doc) {SCHEMA_##Type, #element, SCHEMA_##child, least, most, doc},
 #include "engine/report/schema_grammar.def"
 };
 const size_t schema_within_count = COUNT(schema_withins);
-const struct schema_value schema_values[] = {
-#define VALUE(Type, attribute, check, use, doc) {SCHEMA_##Type, #attribute, VALUE_##check, SCHEMA_##use, doc},
+const struct xml_value schema_values[] = {
+#define VALUE(Type, attribute, check, use, doc) {SCHEMA_##Type, #attribute, VALUE_##check, XML_##use, doc},
 #include "engine/report/schema_grammar.def"
 };
 const size_t schema_value_count = COUNT(schema_values);
@@ -47,20 +47,9 @@ const char *const schema_system_fields[] = {
 };
 const size_t schema_system_field_count = COUNT(schema_system_fields);
 
-const struct schema_within *schema_find_within(enum schema_type parent, const char *element)
+const struct xml_within *schema_find_within(enum schema_type parent, const char *element)
 {
-    for (size_t i = 0; i < schema_within_count; i++)
-        if (schema_withins[i].parent == parent && !strcmp(schema_withins[i].element, element))
-            return &schema_withins[i];
-    return NULL;
-}
-
-const struct schema_value *schema_find_value(enum schema_type of, const char *name)
-{
-    for (size_t i = 0; i < schema_value_count; i++)
-        if (schema_values[i].of == of && !strcmp(schema_values[i].name, name))
-            return &schema_values[i];
-    return NULL;
+    return xml_grammar_within(&schema_grammar, parent, element);
 }
 
 int schema_find_word(enum schema_sort_of_value sort, const char *text)
@@ -170,3 +159,17 @@ bool schema_is_ours(xmlNodePtr node)
     return node->type == XML_ELEMENT_NODE &&
            (!node->ns || !node->ns->href || !strcmp((const char *)node->ns->href, REPORT_SCHEMA_NAMESPACE));
 }
+
+static const char *value_fault(unsigned sort, const char *text)
+{
+    return schema_value_fault((enum schema_sort_of_value)sort, text);
+}
+
+const struct xml_grammar schema_grammar = {
+    .withins = schema_withins,
+    .within_count = COUNT(schema_withins),
+    .values = schema_values,
+    .value_count = COUNT(schema_values),
+    .fault = value_fault,
+    .is_ours = schema_is_ours,
+};

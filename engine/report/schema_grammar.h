@@ -3,9 +3,7 @@
 #ifndef OPENPLA_SCHEMA_GRAMMAR_H
 #define OPENPLA_SCHEMA_GRAMMAR_H
 
-#include "engine/os/text.h"
-
-#include <libxml/tree.h>
+#include "engine/xml/xml_grammar.h"
 
 enum schema_type {
 #define ELEMENT(Type, ...) SCHEMA_##Type,
@@ -24,24 +22,11 @@ struct schema_type_row {
 };
 extern const struct schema_type_row schema_types[SCHEMA_TYPE_COUNT];
 extern const char *const schema_sort_names[SCHEMA_SORT_COUNT]; /* types of XML Schema; without "xs:" they are ours */
-struct schema_within {
-    enum schema_type parent;
-    const char *element;
-    enum schema_type type;
-    unsigned least, most; /* most 0: any number */
-    const char *doc;
-};
-extern const struct schema_within schema_withins[];
+extern const struct xml_within schema_withins[];
 extern const size_t schema_within_count;
-struct schema_value {
-    enum schema_type of;
-    const char *name;
-    enum schema_sort_of_value sort;
-    enum schema_use { SCHEMA_OPTIONAL, SCHEMA_WANTED /* a remark where it is missing */, SCHEMA_REQUIRED } use;
-    const char *doc;
-};
-extern const struct schema_value schema_values[];
+extern const struct xml_value schema_values[];
 extern const size_t schema_value_count;
+extern const struct xml_grammar schema_grammar; /* these rows */
 struct schema_word {
     enum schema_sort_of_value sort;
     const char *text;
@@ -52,8 +37,7 @@ extern const char *const schema_out_types[], *const schema_system_fields[]; /* f
 extern const size_t schema_out_type_count, schema_system_field_count;       /* with the place 0 */
 
 /* NULL: no such element stands in one of that type. */
-const struct schema_within *schema_find_within(enum schema_type parent, const char *element);
-const struct schema_value *schema_find_value(enum schema_type of, const char *name);
+const struct xml_within *schema_find_within(enum schema_type parent, const char *element);
 /* Which of a sort's words, without case; -1: none. */
 int schema_find_word(enum schema_sort_of_value sort, const char *text);
 /* Why the text is no such value; static. NULL: it is one. */

@@ -84,6 +84,26 @@ HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out
     return S_OK;
 }
 
+HRESULT xml_document_open_any(const char *bytes, size_t size, struct xml_document *out)
+{
+    const unsigned char *mark = (const unsigned char *)bytes;
+    char *utf8 = NULL;
+    if (size < 2 || mark[0] != 0xFF || mark[1] != 0xFE)
+        return xml_document_open(bytes, size, out);
+    memset(out, 0, sizeof *out);
+    WCHAR *units = memory_alloc(size);
+    HRESULT hr = units ? S_OK : E_OUTOFMEMORY;
+    for (size_t i = 1; SUCCEEDED(hr) && i < size / 2; i++)
+        units[i - 1] = (WCHAR)(mark[2 * i] | mark[2 * i + 1] << 8);
+    if (SUCCEEDED(hr))
+        hr = text_from_utf16(units, size / 2 - 1, true, &utf8);
+    memory_free(units);
+    if (SUCCEEDED(hr))
+        hr = xml_document_open(utf8, strlen(utf8), out);
+    memory_free(utf8);
+    return hr;
+}
+
 void xml_document_close(struct xml_document *d)
 {
     xml_memory_destroy(d->memory);

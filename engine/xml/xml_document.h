@@ -28,6 +28,8 @@ struct xml_document {
 /* UTF-8 text, whatever its declaration says (DECISIONS 3): no DTD, nothing loaded, bounded size, depth and memory.
    OPENPLA_E_MALFORMED_XML with line and reason; E_OUTOFMEMORY. *out is zero on failure. */
 HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out);
+/* The same of a file's bytes: UTF-8, or UTF-16 with its mark in front, as Windows' own files have it. */
+HRESULT xml_document_open_any(const char *bytes, size_t size, struct xml_document *out);
 void xml_document_close(struct xml_document *d);
 /* S_OK, or OPENPLA_E_MALFORMED_XML with the name of the root and the wanted one. */
 HRESULT xml_document_check_root(const struct xml_document *d, const char *wanted);

@@ -10,7 +10,7 @@ import tempfile
 
 from tree import read, tree_files, write_all
 
-# What each folder may include, itself always among it. Order: com > run > page > {collect, report} > {counters, pdh, etw} > {tdh, kernel} > log > os,
+# What each folder may include, itself always among it. Order: com > run > page > {collect, rules > report} > {counters, pdh, etw} > {tdh, kernel} > log > os,
 # where pdh has no use of tdh. pdh becomes a DLL that carries no XML library, and neither becomes one with model.
 OS, LOG = ["engine/os"], ["engine/log", "engine/os"]
 XML = ["engine/xml"] + OS
@@ -26,7 +26,8 @@ COUNTERS = ["engine/counters"] + LOG
 COLLECT = ["engine/collect", "engine/model", "engine/counters"] + CORES
 REPORT = ["engine/report", "engine/model"] + CORES
 PAGE = ["engine/page", "engine/report", "engine/xml"] + OS
-RUN = ["engine/run", "engine/page", "engine/collect", "engine/report", "engine/cabinet", "engine/task", "engine/store", "engine/model"] + CORES
+RULES = ["engine/rules"] + REPORT
+RUN = ["engine/run", "engine/rules", "engine/page", "engine/collect", "engine/report", "engine/cabinet", "engine/task", "engine/store", "engine/model"] + CORES
 ALLOWED = {
     "engine/os": OS,
     "engine/log": LOG,
@@ -45,6 +46,7 @@ ALLOWED = {
     "engine/collect": COLLECT,
     "engine/report": REPORT,
     "engine/page": PAGE,
+    "engine/rules": RULES,
     "engine/run": RUN,
     "com": ["com", "reg", "idl", "engine/pcq"] + RUN,
     "reg": ["reg", "idl"] + OS,
@@ -53,7 +55,7 @@ ALLOWED = {
     "cli/logman": ["cli/logman", "cli", "com"] + RUN,
     # Looks at all that there is: what is registered, the server, the store and its runs.
     "cli/doctor": ["cli/doctor", "cli", "com", "reg", "engine/pcq"] + RUN,
-    "cli": ["cli", "engine/cabinet", "engine/perflib", "engine/pdh", "engine/etw", "engine/kernel", "engine/tdh", "engine/report", "engine/page", "engine/task", "engine/store", "engine/model"] + COUNTERS,
+    "cli": ["cli", "engine/cabinet", "engine/perflib", "engine/pdh", "engine/etw", "engine/kernel", "engine/tdh", "engine/rules", "engine/report", "engine/page", "engine/task", "engine/store", "engine/model"] + COUNTERS,
 }
 # Rows of constants, which nothing is linked for: what the one folder says once, the other may read.
 ROWS_BESIDE = {("engine/model", "engine/log/log_formats.def")}
@@ -65,7 +67,7 @@ PORTABLE = {f"{name}.h" for name in (
     "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic "
     "stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype").split()}
 XML_HEADER = re.compile(r"(libxml|libxslt|libexslt)/")
-XML_FOR = ("engine/xml", "engine/model", "engine/report", "engine/page", "engine/tdh")
+XML_FOR = ("engine/xml", "engine/model", "engine/report", "engine/rules", "engine/page", "engine/tdh")
 # The library that packs cabinets where the host has no cabinet.dll.
 PACKING_HEADER, PACKING_FOR = "zlib.h", "engine/cabinet"
 # The engine's only files that may name the host's own headers.

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules that judge a report: MS-PLA 2.2.3.4, 2.2.4 to 2.2.8, DECISIONS 101. Rules are read once and applied to as many
+   reports as wanted; what is wrong in them costs the step, the rule or the group alone. */
+#ifndef OPENPLA_RULES_H
+#define OPENPLA_RULES_H
+
+#include "engine/report/schema_files.h"
+
+#define RULES_GENERAL  "Rules.General.xml" /* all rules that the program brings */
+#define RULES_LOG_NAME "rules.log"
+
+enum {
+    RULES_FILES_MAX = 256,
+    RULES_DEEPEST = 32, /* imports within one another */
+    RULES_GROUPS_MAX = 4096,
+    RULES_NODES_MAX = 10000,    /* of a step, more are not looked at */
+    RULES_INSERTED_MAX = 100000 /* elements that rules add to a report */
+};
+/* Bits of Logging's level. */
+enum { RULES_LOG_ERRORS = 1, RULES_LOG_RULES = 2, RULES_LOG_STEPS = 4, RULES_LOG_ACTIONS = 8 };
+
+struct rules;
+/* NULL when out of memory. */
+struct rules *rules_create(void);
+void rules_free(struct rules *r); /* NULL is allowed */
+/* Adds rules with all that they import, where they import it. `text` is UTF-8, or UTF-16 with its mark; `path` names it
+   in errors and is what relative imports start from. A file that is there already is passed over. A fault in an element
+   is one of rules_errors. OPENPLA_E_MALFORMED_XML for what is no rules at all; what schema_file_load says of an Include
+   that is fatal; E_OUTOFMEMORY: the rules can only be freed. */
+HRESULT rules_add(struct rules *r, const char *path, const char *text, size_t size);
+/* A name as in Import: a file, or one that the program brings. */
+HRESULT rules_add_file(struct rules *r, const char *name);
+/* schema_file_load for rules: Windows' own are %systemroot%\pla\rules\Rules.System.CPU.xml and its kin. */
+HRESULT rules_file_load(const char *name, const char *importer, struct schema_file *out);
+/* "FILE: group 'g': rule 'r': step 1: line N: ELEMENT attribute="value": why" */
+const struct texts *rules_errors(const struct rules *r);
+const struct texts *rules_remarks(const struct rules *r);
+/* Of the Logging that was read first; 0: none is wanted. */
+uint32_t rules_log_level(const struct rules *r);
+const char *rules_log_name(const struct rules *r);
+
+/* By the symptom's img: Red, error, critical; Green, information; else a warning. */
+enum rules_severity { RULES_NOTHING, RULES_INFORMATION, RULES_WARNING, RULES_ERROR };
+/* Texts are owned, "" where there is none. */
+struct rules_warning {
+    enum rules_severity severity;
+    char *symptom, *cause, *details, *resolution; /* several of a name: with a line end between */
+    char *group, *rule;
+};
+/* What Notify says (events 3000 to 3002). */
+struct rules_notice {
+    enum rules_severity severity;
+    char *text;
+};
+/* Zero-initialise. */
+struct rules_outcome {
+    struct rules_warning *warnings;
+    size_t warning_count, warning_capacity;
+    struct rules_notice *notices;
+    size_t notice_count, notice_capacity;
+    enum rules_severity worst;    /* of the warnings */
+    struct texts errors, remarks; /* of this report; those of the rules themselves are rules_errors */
+    char *log;                    /* the lines of rules.log; NULL: none */
+};
+void rules_outcome_free(struct rules_outcome *o);
+
+struct rules_job {
+    const struct rules *rules;
+    const char *report;          /* read */
+    const char *output;          /* replaced by the report with what the rules did; NULL: nothing is written */
+    const char *base;            /* the output lies below it (file_open_below); NULL: anywhere */
+    const char *language;        /* of strings; NULL: any */
+    uint32_t log_level;          /* in place of the rules' own; 0: theirs */
+    uint32_t expression_limit;   /* operations of XPath that one expression may take; 0: 20,000,000 */
+    bool (*stop)(void *context); /* asked between expressions; NULL: never */
+    void *context;
+};
+/* Runs the rules over a report. Documents that rules insert lie in the report's folder. What rules did to it before is
+   taken out first, so that rules may be run again. PLA_E_RULES_MANAGER_FAILED, with the reason: there is nothing to
+   run, or no report; HRESULT of ERROR_CANCELLED; file errors; E_OUTOFMEMORY. The report is as it was on failure. */
+HRESULT rules_apply(const struct rules_job *job, struct rules_outcome *out);
+
+#endif

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rules.py PROGRAM [EMULATOR]: "openpla rules" of openpla.exe, which is PROGRAM, judges a report that "openpla report"
+has made of a log, and its exit code tells a script how bad it is."""
+import json
+import os
+import re
+import tempfile
+import xml.etree.ElementTree as xml
+
+from program import check, openpla, openpla_apart
+
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "rules.md")
+
+
+def write(name, text):
+    with open(name, "w", encoding="utf-8", newline="") as f:
+        f.write(text)
+
+
+def write_log(name, paths, values):
+    lines = [",".join(f'"{cell}"' for cell in ["(PDH-CSV 4.0) (UTC)(0)"] + [f"\\\\HOST\\{p}" for p in paths])]
+    for i in range(10):
+        lines.append(",".join(f'"{cell}"' for cell in [f"02/28/2021 15:33:{i:02}.000"] + [str(v) for v in values]))
+    write(name, "\r\n".join(lines) + "\r\n")
+
+
+def report_of(memory, processor):
+    write_log("a.csv", [r"Memory\% Committed Bytes In Use", r"Processor(_Total)\% Processor Time"], [memory, processor])
+    openpla(0, "report", "a.csv", "-o", "report.xml", "-y")
+
+
+def exit_codes_tell_the_worst():
+    for memory, processor, code, words in ((10, 10, 0, []), (85, 10, 3, ["warning: 85 % of the memory"]),
+                                           (95, 60, 4, ["error: 95 % of the memory", "warning: The processors are busy"])):
+        report_of(memory, processor)
+        output, said = openpla_apart(code, "rules", "report.xml")
+        for word in words or ["nothing was found"]:
+            check(word in output, word, output)
+        check("openpla rules:" not in said, said)
+    output, _ = openpla_apart(4, "rules", "report.xml", "--json")
+    told = json.loads(output)
+    check(told["worst"] == "error" and len(told["warnings"]) == 2, output)
+    check(all(w["cause"] and w["details"] and w["resolution"] for w in told["warnings"]), output)
+    check(not told["errors"] and not told["remarks"], output)
+
+
+def the_report_is_changed_where_that_is_asked():
+    report_of(95, 10)
+    with open("report.xml", "rb") as f:
+        before = f.read()
+    openpla(4, "rules", "report.xml", "-o", "ruled.xml", "-log", "log.txt")
+    with open("report.xml", "rb") as f:
+        check(f.read() == before, "the report was changed")
+    root = xml.parse("ruled.xml").getroot()
+    warnings = root.findall("./Section[@name='advice']/Table[@name='warning']/Item")
+    check(len(warnings) == 1, xml.tostring(root, "unicode"))
+    link = warnings[0].find("Data[@name='symptom']").get("link")
+    check(len(root.findall(f".//Item[@tag='{link}']")) == 1, link)
+    health = root.findall("./Section[@name='advice']/Table[@name='sysHealthSummary']/Item")
+    check([i.find("Data[@name='status']").get("img") for i in health] == ["Green", "Red"], xml.tostring(root, "unicode"))
+    with open("log.txt", encoding="utf-8") as f:
+        check("rule Rules.System.Memory.xml: group 'Memory': rule" in f.read(), "log")
+    openpla(1, "rules", "report.xml", "-rules", "none.xml")
+    openpla(2, "rules")
+    # What is left is a report, and again over itself nothing is doubled.
+    openpla(4, "rules", "ruled.xml", "-o", "ruled.xml")
+    with open("ruled.xml", encoding="utf-8") as f:
+        check(f.read().count('img="Red"') == 2, "doubled")
+    openpla(0, "config", "ruled.xml")
+
+
+def rules_of_the_page_find_what_they_say():
+    with open(PAGE, encoding="utf-8") as f:
+        write("mine.xml", re.search(r"<Rules>.*?</Rules>", f.read(), re.S).group(0))
+    write_log("web.csv", [r"Web Service(shop)\Response Time", r"Web Service(wiki)\Response Time"], [250, 90])
+    openpla(0, "report", "web.csv", "-o", "web.xml")
+    output, said = openpla_apart(3, "rules", "web.xml", "-rules", "mine.xml")
+    check("warning: shop answers after 250 ms" in output and "Look at the database first." in output, output, said)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        exit_codes_tell_the_worst()
+        the_report_is_changed_where_that_is_asked()
+        rules_of_the_page_find_what_they_say()
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Reports and rules of tests: files in a folder, and what came of running the one over the other. */
+#ifndef OPENPLA_RULES_REPORT_H
+#define OPENPLA_RULES_REPORT_H
+
+#include "engine/rules/rules.h"
+#include "tests/unit/scratch_folder.h"
+
+struct ruled {
+    struct rules *rules;
+    struct rules_outcome outcome;
+    char *path; /* of the report, in which the rules' work is */
+    char *text; /* of it */
+    HRESULT hr;
+};
+
+static inline void rules_put(const char *folder, const char *name, const char *text)
+{
+    char *path = path_join(folder, name);
+    assert_int_equal(file_store(path, text, strlen(text)), S_OK);
+    memory_free(path);
+}
+
+/* Runs rules over FOLDER/report.xml, which is changed. */
+static inline void rules_run_limited(struct ruled *r, const char *folder, const char *rules, uint32_t limit)
+{
+    size_t size;
+    *r = (struct ruled){.rules = rules_create(), .path = path_join(folder, "report.xml")};
+    assert_non_null(r->rules);
+    char *path = path_join(folder, "rules.xml"); /* relative imports start from here */
+    r->hr = rules_add(r->rules, path, rules, strlen(rules));
+    memory_free(path);
+    if (SUCCEEDED(r->hr))
+        r->hr = rules_apply(
+            &(struct rules_job){.rules = r->rules, .report = r->path, .output = r->path, .expression_limit = limit},
+            &r->outcome);
+    assert_int_equal(file_load(r->path, 1 << 24, &r->text, &size), S_OK);
+}
+
+static inline void rules_run_over(struct ruled *r, const char *folder, const char *rules)
+{
+    rules_run_limited(r, folder, rules, 0);
+}
+
+static inline void ruled_free(struct ruled *r)
+{
+    rules_outcome_free(&r->outcome);
+    rules_free(r->rules);
+    memory_free(r->path);
+    memory_free(r->text);
+}
+
+/* Nothing was wrong with the rules or with what they did. */
+static inline void assert_no_fault(const struct ruled *r)
+{
+    const struct texts *const all[] = {rules_errors(r->rules), rules_remarks(r->rules), &r->outcome.errors,
+                                       &r->outcome.remarks};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (size_t k = 0; k < all[i]->count; k++)
+            fail_msg("%s", all[i]->items[k]);
+    assert_int_equal(r->hr, S_OK);
+}
+
+static inline void assert_said(const struct texts *t, const char *piece)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (strstr(t->items[i], piece))
+            return;
+    fail_msg("nobody says '%s', but: %s", piece, t->count ? t->items[0] : "nothing");
+}
+
+static inline void assert_has(const struct ruled *r, const char *piece)
+{
+    if (!strstr(r->text, piece))
+        fail_msg("there is no '%s' in %s", piece, r->text);
+}
+
+static inline void assert_has_not(const struct ruled *r, const char *piece)
+{
+    if (strstr(r->text, piece))
+        fail_msg("there is '%s' in %s", piece, r->text);
+}
+
+#endif
