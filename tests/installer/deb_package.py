@@ -86,6 +86,22 @@ def command(folder, scratch):
         run(openpla, "--end", env=environment)
 
 
+def tracefs(folder, scratch):
+    """The switch, with a mount that says what it is told: this host's tracefs stays as it is."""
+    os.mkdir(f"{scratch}/tools")
+    for name, does in ("mount", f'echo mount "$@" >>{scratch}/told'), ("id", "echo 123"), ("rmdir", "exit 1"):
+        with open(f"{scratch}/tools/{name}", "w", encoding="utf-8") as tool:
+            tool.write(f"#!/bin/sh\n{does}\n")
+        os.chmod(f"{scratch}/tools/{name}", 0o755)
+    environment = {**os.environ, "PATH": f"{scratch}/tools:{os.environ['PATH']}"}
+    for switch in "on", "off":
+        run(f"{folder}/usr/lib/openpla/tracefs", switch, env=environment)
+    run(f"{folder}/usr/lib/openpla/tracefs", code=2, env=environment)
+    with open(f"{scratch}/told", encoding="utf-8") as told:
+        lines = [line for line in told.read().splitlines() if "remount" in line]
+    assert lines == ["mount -o remount,uid=123 /sys/kernel/tracing", "mount -o remount,uid=0 /sys/kernel/tracing"], lines
+
+
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         package = run("sh", f"{TREE}/installer/deb/build.sh", BIN, f"{scratch}/out",
@@ -93,6 +109,7 @@ def main():
         folder = f"{scratch}/unpacked"
         contents(package, folder)
         manual(folder)
+        tracefs(folder, scratch)
         command(folder, scratch)
         if shutil.which("lintian"):
             run("lintian", "--fail-on", "error,warning", package)
