@@ -112,6 +112,8 @@ fi
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 out=$tree/build/deb
 OPENPLA_FIRST_DEB=$(sh "$tree/installer/deb/build.sh" | tail -n 1)
+again=$(sh "$tree/installer/deb/build.sh" "$tree/build/mingw/bin" "$out/again" | tail -n 1)
+cmp "$OPENPLA_FIRST_DEB" "$again" || fail "the same programs give another package"
 # The same with a program that is another.
 OPENPLA_NEWER_DEB=$out/openpla_99_amd64.deb
 rm -rf "$out/newer"
@@ -119,7 +121,7 @@ dpkg-deb --raw-extract "$OPENPLA_FIRST_DEB" "$out/newer"
 printf newer >>"$out/newer/usr/lib/openpla/openpla.exe"
 echo newer >>"$out/newer/usr/lib/openpla/build"
 sed -i 's/^Version: .*/Version: 99/' "$out/newer/DEBIAN/control"
-dpkg-deb --root-owner-group --build "$out/newer" "$OPENPLA_NEWER_DEB" >/dev/null
+dpkg-deb --root-owner-group -Zgzip --build "$out/newer" "$OPENPLA_NEWER_DEB" >/dev/null
 export OPENPLA_FIRST_DEB OPENPLA_NEWER_DEB
 for suite in ${*:-bookworm trixie}; do
     sh "$tree/tests/hosts/run.sh" "$suite" --keep -- sh /srv/openpla/tests/installer/deb.sh --inside
