@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What can be counted, as programs list it: computers, objects, counters, instances, defaults, name indexes. */
+#include "engine/log/counter_path.h"
 #include "engine/os/memory.h"
 #include "engine/pdh/api.h"
+
+#include <string.h>
 
 /* A query on the source for one call; the machine, an argument of its own, is checked. */
 static PDH_STATUS look(enum api_form form, struct api_source source, const void *machine, char **name,
@@ -31,15 +34,6 @@ static PDH_STATUS no_memory_or(HRESULT hr)
     return pdh_status_of(hr, PDH_MEMORY_ALLOCATION_FAILURE);
 }
 
-PDH_STATUS api_connect_machine(enum api_form form, const void *machine)
-{
-    struct query *q;
-    char *name;
-    PDH_STATUS status = look(form, (struct api_source){0}, machine, &name, &q);
-    end_look(q, name);
-    return status;
-}
-
 /* Adds "\\\\NAME" if it is not there yet. */
 static HRESULT add_machine(struct texts *list, const char *name)
 {
@@ -49,6 +43,37 @@ static HRESULT add_machine(struct texts *list, const char *name)
     char *text = text_format("\\\\%s", name);
     HRESULT hr = text ? texts_add(list, text) : E_OUTOFMEMORY;
     memory_free(text);
+    return hr;
+}
+
+/* Computers that programs of this process have connected to, as "\\\\NAME": what they list from then on. A program that
+   asks for ever new names is not followed. */
+#define MOST_CONNECTED 1024
+static struct host_lock connected_lock = HOST_LOCK_INIT;
+static struct texts connected;
+
+PDH_STATUS api_connect_machine(enum api_form form, const void *machine)
+{
+    struct query *q;
+    char *name;
+    PDH_STATUS status = look(form, (struct api_source){0}, machine, &name, &q);
+    if (status == ERROR_SUCCESS && !counter_path_machine_is(name, q->catalogue->computer)) {
+        host_lock_enter(&connected_lock);
+        if (connected.count < MOST_CONNECTED)
+            status = no_memory_or(add_machine(&connected, name + strspn(name, "\\")));
+        host_lock_leave(&connected_lock);
+    }
+    end_look(q, name);
+    return status;
+}
+
+static HRESULT add_connected(struct texts *list)
+{
+    HRESULT hr = S_OK;
+    host_lock_enter(&connected_lock);
+    for (size_t i = 0; i < connected.count && SUCCEEDED(hr); i++)
+        hr = add_machine(list, connected.items[i] + 2);
+    host_lock_leave(&connected_lock);
     return hr;
 }
 
@@ -65,6 +90,8 @@ PDH_STATUS api_enum_machines(enum api_form form, struct api_source source, void 
         char *ours = host_computer_name();
         hr = ours ? add_machine(&machines, ours) : E_OUTOFMEMORY;
         memory_free(ours);
+        if (SUCCEEDED(hr))
+            hr = add_connected(&machines);
     }
     for (size_t i = 0; status == ERROR_SUCCESS && SUCCEEDED(hr) && i < q->catalogue->count; i++) {
         const char *machine = q->catalogue->providers[i]->machine;

@@ -103,6 +103,23 @@ static void its_objects_are_listed(void **state)
     assert_int_equal(PdhConnectMachineW(u"\\\\other"), ERROR_SUCCESS);
 }
 
+/* Programs show the computers that they have connected to. */
+static void connected_computers_are_listed(void **state)
+{
+    (void)state;
+    WCHAR machines[256] = {0};
+    DWORD units = 256;
+    assert_int_equal(PdhConnectMachineW(u"\\\\other"), ERROR_SUCCESS);
+    assert_int_equal(PdhConnectMachineW(u"\\\\OTHER"), ERROR_SUCCESS);
+    /* This one, the other one once, and the end. */
+    assert_int_equal(PdhEnumMachinesW(NULL, machines, &units), ERROR_SUCCESS);
+    const WCHAR *second = machines;
+    while (*second++)
+        ;
+    assert_memory_equal(second, u"\\\\other\0", 9 * sizeof(WCHAR));
+    assert_int_equal(units, (size_t)(second - machines) + 9);
+}
+
 /* Plain numbers, fractions, rates and times go through the same formulas with the same figures. */
 static void values_are_what_they_are_there(void **state)
 {
@@ -303,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_is_found),
         cmocka_unit_test(its_objects_are_listed),
+        cmocka_unit_test(connected_computers_are_listed),
         cmocka_unit_test(values_are_what_they_are_there),
         cmocka_unit_test(a_sample_is_one_call),
         cmocka_unit_test_setup(a_path_says_what_is_wrong, begin),
