@@ -2,7 +2,7 @@
 /* Cabinets written, compared and taken apart: whose logs are packed and then deleted has nothing else left of them. */
 #include "engine/cabinet/cabinet.h"
 #include "tests/unit/file_faults.h"
-#include "tests/unit/scratch_folder.h"
+#include "tests/unit/scratch_link.h"
 
 static char *scratch;
 
@@ -220,6 +220,38 @@ static void both_ways_can_be_stopped(void **state)
     memory_free(run);
 }
 
+/* It is where the next one is made: also a link that somebody has put there since. */
+static void what_a_killed_writer_left_is_replaced(void **state)
+{
+    struct texts names = {0};
+    struct cabinet *c;
+    (void)state;
+    char *run = in_scratch("run"), *cab = in_scratch("out/run.cab"), *out = in_scratch("out"),
+         *beside = in_scratch("out/~run.cab.tmp"), *other = in_scratch("other.txt");
+    make_file("run/a.csv", 1000, false);
+    make_file("out/~run.cab.tmp", 900000, true);
+    make_file("other.txt", 4, false);
+    assert_int_equal(cabinet_list_folder(run, &names), S_OK);
+    assert_int_equal(cabinet_write(run, &names, cab, NULL), S_OK);
+    assert_int_equal(cabinet_open(cab, NULL, &c), S_OK);
+    assert_int_equal(cabinet_holds(c, run, &names, NULL), S_OK);
+    cabinet_close(c);
+    assert_false(file_exists(beside));
+
+    scratch_link(out, "~run.cab.tmp", "../other.txt", false);
+    assert_int_equal(cabinet_write(run, &names, cab, NULL), HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME));
+    char *text = scratch_read(other);
+    assert_int_equal(strlen(text), 4);
+    memory_free(text);
+    scratch_unlink(out, "~run.cab.tmp");
+    texts_free(&names);
+    memory_free(other);
+    memory_free(beside);
+    memory_free(out);
+    memory_free(cab);
+    memory_free(run);
+}
+
 /* ---- faults ---- */
 
 struct faulty {
@@ -352,6 +384,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_changed_since_is_told, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(what_no_cabinet_holds_is_refused_by_name, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(both_ways_can_be_stopped, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(what_a_killed_writer_left_is_replaced, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(each_allocation_fails_in_turn, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(each_operation_on_a_file_fails_in_turn, make_scratch, scratch_end),
     };

@@ -245,6 +245,40 @@ static void entries_that_lie_about_bytes_are_refused(void **state)
     }
 }
 
+/* Each of the folders is the same block: a small file would unpack to as many times its bytes as it has rows. */
+static void folders_that_share_blocks_are_refused(void **state)
+{
+    enum { FOLDERS = 50, ROWS = 36 + 8 * FOLDERS, ENTRY = 16 + 3 };
+    struct made_bytes b = {.size = 0};
+    (void)state;
+    made_put(&b, 0x4643534D, 4);
+    made_put(&b, 0, 4);
+    made_put(&b, ROWS + ENTRY * FOLDERS + 8 + 4, 4);
+    made_put(&b, 0, 4);
+    made_put(&b, ROWS, 4);
+    made_put(&b, 0, 4);
+    made_put(&b, 0x0103, 2);
+    made_put(&b, FOLDERS, 2);
+    made_put(&b, FOLDERS, 2);
+    made_put(&b, 0, 6);
+    for (int i = 0; i < FOLDERS; i++) {
+        made_put(&b, ROWS + ENTRY * FOLDERS, 4);
+        made_put(&b, 1, 4);
+    }
+    for (uint32_t i = 0; i < FOLDERS; i++) {
+        made_put(&b, 4, 4);
+        made_put(&b, 0, 4);
+        made_put(&b, i, 2);
+        made_put(&b, 0, 6);
+        made_put(&b, ('a' + i / 10) | ('0' + i % 10) << 8, 3);
+    }
+    made_put(&b, 0, 4);
+    made_put(&b, 4, 2);
+    made_put(&b, 4, 2);
+    made_put(&b, made_word(four), 4);
+    is_refused(&b, NULL, "overlap");
+}
+
 static void what_is_more_than_let_is_refused(void **state)
 {
     static const struct made_entry entries[] = {{"a", 2, 0, 0, 0}, {"b", 2, 2, 0, 0}};
@@ -361,6 +395,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(two_of_one_name_are_refused, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(headers_that_lie_are_refused, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(entries_that_lie_about_bytes_are_refused, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(folders_that_share_blocks_are_refused, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(what_is_more_than_let_is_refused, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(damaged_blocks_are_refused, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(reserved_bytes_are_passed_over, make_scratch, scratch_end),
