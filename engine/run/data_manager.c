@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The data manager: behind a segment, and asked for by Run. */
+/* The data manager: behind a segment, and asked for by Run. The report first, then what becomes of folders. */
 #include "engine/run/data_manager.h"
 
 #include "engine/os/credentials.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/retention/set_policy.h"
 #include "engine/run/definition.h"
+#include "engine/run/run_folders.h"
 #include "engine/run/run_journal.h"
 #include "engine/run/run_report.h"
 #include "engine/run/sets.h"
@@ -14,7 +16,8 @@
 
 #include <string.h>
 
-static const char not_done[] = "this version makes the report (0x1) and none of the other steps";
+static const char not_done[] = "this version applies no rules (0x2) and makes no HTML (0x4)";
+enum { NOT_DONE_STEPS = STEP_RUN_RULES | STEP_CREATE_HTML };
 
 /* An event for what has come of a report, by whomever it was made. The thread's error text survives. */
 static void tell(const char *space, const char *name, const char *file, HRESULT hr, size_t remarks)
@@ -44,11 +47,18 @@ static HRESULT make(const struct run_report *what, const char *space)
     return hr;
 }
 
-/* Whether each run of the set has a folder of its own, where all logs are the run's: sessions may have more files than
-   the one that a collector names. */
-static bool has_own_folders(const struct data_collector_set *set)
+static HRESULT report_on(const struct ended_segment *segment, const char *root)
 {
-    return set->Subdirectory[0] || set->SubdirectoryFormat;
+    const struct run_report what = {
+        .set = segment->set,
+        .name = segment->name,
+        .root = root,
+        .folder = segment->location,
+        /* In a folder of its own all logs are the run's: sessions may have more files than the one that a collector
+           names. */
+        .files = set_has_run_folders(segment->set) ? NULL : &segment->files,
+    };
+    return make(&what, segment->space);
 }
 
 HRESULT data_manager_compile(const struct ended_segment *segment)
@@ -56,16 +66,18 @@ HRESULT data_manager_compile(const struct ended_segment *segment)
     char *root = host_expand_environment(segment->set->RootPath);
     if (!root)
         return E_OUTOFMEMORY;
-    const struct run_report what = {
-        .set = segment->set,
-        .name = segment->name,
-        .root = root,
-        .folder = segment->location,
-        .files = has_own_folders(segment->set) ? NULL : &segment->files,
-    };
-    HRESULT hr = make(&what, segment->space);
+    HRESULT hr = segment->reported ? report_on(segment, root) : S_OK;
+    struct error_kept reported = error_keep(hr);
+    HRESULT passed = run_folders_pass(&(struct run_pass){.space = segment->space,
+                                                         .name = segment->name,
+                                                         .set = segment->set,
+                                                         .root = root,
+                                                         .parts = set_retention_parts(segment->set),
+                                                         .latest_runs = segment->running});
+    if (FAILED(passed))
+        passed = error_prefix(passed, "the folders of runs");
     memory_free(root);
-    return hr;
+    return FAILED(reported.hr) ? error_restore(&reported) : FAILED(passed) ? passed : reported.hr;
 }
 
 /* ---- Run ---- */
@@ -101,8 +113,8 @@ static HRESULT find_running(struct managed *m)
 /* A folder's failure is an item; what is returned ends the whole call. S_FALSE: there is nothing in it for a report. */
 static HRESULT manage_folder(struct managed *m, const char *folder)
 {
-    HRESULT hr = find_running(m);
-    if (FAILED(hr))
+    HRESULT hr = m->steps & STEP_CREATE_REPORT ? find_running(m) : S_FALSE;
+    if (hr != S_OK)
         return hr;
     if (m->running && file_is_same(m->running, folder))
         hr = error_set(PLA_E_DCS_IN_USE, "the run that writes to this folder has not ended");
@@ -111,19 +123,44 @@ static HRESULT manage_folder(struct managed *m, const char *folder)
     if (hr == E_OUTOFMEMORY || hr == S_FALSE)
         return hr;
     HRESULT noted = FAILED(hr) ? note(m, folder, hr) : S_OK;
-    const uint32_t others = m->steps & ~(uint32_t)STEP_CREATE_REPORT;
+    const uint32_t others = m->steps & (uint32_t)NOT_DONE_STEPS;
     if (SUCCEEDED(noted) && others)
         noted = note(m, folder,
                      error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "Steps 0x%X: %s", (unsigned)others, not_done));
     return noted;
 }
 
+static HRESULT note_folder(void *user, const char *folder, HRESULT hr)
+{
+    return note(user, folder, hr);
+}
+
+/* Behind the reports; of all folders, or of `only`. What concerns a folder is in the map by now. */
+static HRESULT look_after(struct managed *m, const char *only)
+{
+    const unsigned parts = (m->steps & STEP_FOLDER_ACTIONS ? RETENTION_ACTIONS : 0u) |
+                           (m->steps & STEP_RESOURCE_FREEING ? RETENTION_LIMITS : 0u);
+    if (!parts)
+        return S_OK;
+    HRESULT hr = find_running(m);
+    return FAILED(hr) ? hr
+                      : run_folders_pass(&(struct run_pass){.space = m->space,
+                                                            .name = m->name,
+                                                            .set = m->set,
+                                                            .root = m->root,
+                                                            .parts = parts,
+                                                            .only = only,
+                                                            .running = m->running,
+                                                            .failed = note_folder,
+                                                            .user = m});
+}
+
 static HRESULT manage_all(struct managed *m)
 {
     struct texts names = {0};
     /* A set without folders of its own writes into RootPath itself. */
-    HRESULT hr = has_own_folders(m->set) ? S_OK : manage_folder(m, m->root);
-    if (SUCCEEDED(hr) && has_own_folders(m->set))
+    HRESULT hr = set_has_run_folders(m->set) ? S_OK : manage_folder(m, m->root);
+    if (SUCCEEDED(hr) && set_has_run_folders(m->set))
         hr = folder_list(m->root, true, &names);
     for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++) {
         char *folder = path_join(m->root, names.items[i]);
@@ -131,7 +168,7 @@ static HRESULT manage_all(struct managed *m)
         memory_free(folder);
     }
     texts_free(&names);
-    return hr;
+    return SUCCEEDED(hr) ? look_after(m, NULL) : hr;
 }
 
 /* `folder` is a client's. */
@@ -149,9 +186,11 @@ static HRESULT manage_one(struct managed *m, const char *folder)
     HRESULT hr = folder_exists(path) ? manage_folder(m, path)
                                      : error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND),
                                                  "bstrFolder: there is no folder \"%s\"", path);
-    if (hr == S_FALSE)
+    if (hr == S_FALSE && m->steps & STEP_CREATE_REPORT)
         hr =
             note(m, path, error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "there are no logs to make a report of"));
+    if (SUCCEEDED(hr))
+        hr = look_after(m, path);
     memory_free(path);
     return hr;
 }
@@ -194,7 +233,7 @@ HRESULT data_manager_run(const struct caller *caller, const char *space, const c
 {
     struct managed m = {.space = space, .name = name, .steps = steps, .errors = errors};
     HRESULT hr = definition_check(caller, GATE_START, space, name, NULL);
-    if (SUCCEEDED(hr) && !(steps & STEP_CREATE_REPORT))
+    if (SUCCEEDED(hr) && !(steps & ~(uint32_t)NOT_DONE_STEPS))
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "Run: Steps 0x%X: %s", (unsigned)steps, not_done);
     if (SUCCEEDED(hr))
         hr = load_set(caller, &m);

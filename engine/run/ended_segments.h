@@ -13,6 +13,7 @@ struct ended_segment {
     char *location;
     struct texts files;        /* of its members, "" for one without */
     bool managed;              /* the data manager has work with it */
+    bool reported;             /* a report is among that */
     bool running;              /* the set runs on: it is no stop */
     struct error_kept failure; /* of the work, if it fails */
     struct ended_segment *next;

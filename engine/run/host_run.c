@@ -4,6 +4,7 @@
 
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
+#include "engine/retention/set_policy.h"
 #include "engine/run/settings.h"
 
 void run_show_figures(struct run *r, size_t index)
@@ -74,7 +75,7 @@ void run_end(struct run *r, HRESULT hr)
 static HRESULT put_in_line(struct run *r, struct ended_segment *e)
 {
     HRESULT hr = r->ended ? S_OK : ended_segments_create(r->compile, r->section, &r->ended);
-    if (SUCCEEDED(hr) && e->managed)
+    if (SUCCEEDED(hr) && e->reported)
         run_tell(r, JOURNAL_COMPILING, &(struct journal_facts){.file = e->location});
     if (SUCCEEDED(hr))
         hr = ended_segments_add(r->ended, e);
@@ -89,15 +90,19 @@ bool run_is_managed(const struct run *r)
 HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment *s)
 {
     struct ended_segment *ended = NULL;
-    bool managed = r->compile && ((const struct data_manager *)set->set->DataManager)->Enabled;
+    const bool on = r->compile && ((const struct data_manager *)set->set->DataManager)->Enabled;
+    bool reported = on;
     uint32_t at = REPORT_AT_STOP; /* what no one knows is as Windows has it */
-    if (managed && !r->end && (FAILED(setting_read(&set->set->object, SETTING_ReportAt, &at)) || at == REPORT_AT_STOP))
-        managed = false;
+    if (on && !r->end && (FAILED(setting_read(&set->set->object, SETTING_ReportAt, &at)) || at == REPORT_AT_STOP))
+        reported = false;
+    /* A set that never stops has its folders looked after too. */
+    const bool managed = reported || (on && set_retention_parts(set->set));
     /* None is open after one that could not be. */
     HRESULT compiled = s->location && (managed || set->set->Task[0]) ? ended_segment_create(set, s, &ended) : S_OK;
     HRESULT closed = segment_close(s);
     if (ended) {
         ended->managed = managed;
+        ended->reported = reported;
         ended->running = !r->end;
         compiled = put_in_line(r, ended);
     }

@@ -6,6 +6,8 @@
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/retention/plan.h"
+#include "engine/run/run_folders.h"
 
 #include <string.h>
 
@@ -56,26 +58,54 @@ HRESULT output_file(struct object *collector, const char *folder, const struct n
     return other ? S_OK : E_OUTOFMEMORY;
 }
 
+static HRESULT check_disk(const struct data_manager *m, const char *root)
+{
+    uint64_t bytes = 0;
+    HRESULT hr = m->MinFreeDisk ? folder_free_bytes(root, &bytes) : S_OK;
+    if (SUCCEEDED(hr) && m->MinFreeDisk && bytes >> 20 < m->MinFreeDisk)
+        hr = error_set(PLA_E_NO_MIN_DISK, "MinFreeDisk: \"%s\" has %u MB left, the set asks for %u", root,
+                       (unsigned)(bytes >> 20), (unsigned)m->MinFreeDisk);
+    return hr;
+}
+
+static HRESULT check_folders(const struct data_manager *m, const char *root)
+{
+    struct texts folders = {0};
+    HRESULT hr = m->MaxFolderCount ? folder_list(root, true, &folders) : S_OK;
+    if (SUCCEEDED(hr) && m->MaxFolderCount && folders.count >= m->MaxFolderCount)
+        hr = error_set(PLA_E_TOO_MANY_FOLDERS, "MaxFolderCount: \"%s\" has %u folders, the set allows %u", root,
+                       (unsigned)folders.count, (unsigned)m->MaxFolderCount);
+    texts_free(&folders);
+    return hr;
+}
+
+static HRESULT check(const struct data_manager *m, const char *root)
+{
+    HRESULT hr = check_disk(m, root);
+    return SUCCEEDED(hr) ? check_folders(m, root) : hr;
+}
+
+/* What does not hold is made to hold, by the policy, before the start fails: a disk that others have filled would keep
+   a set from running for ever. */
 HRESULT output_check_resources(const struct run_set *r)
 {
     const struct data_manager *m = (const struct data_manager *)r->set->DataManager;
     if (!m->Enabled || !m->CheckBeforeRunning)
         return S_OK;
     char *root = host_expand_environment(r->set->RootPath);
-    struct texts folders = {0};
-    uint64_t bytes = 0;
-    HRESULT hr = root ? S_OK : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && m->MinFreeDisk)
-        hr = folder_free_bytes(root, &bytes);
-    if (SUCCEEDED(hr) && m->MinFreeDisk && bytes >> 20 < m->MinFreeDisk)
-        hr = error_set(PLA_E_NO_MIN_DISK, "MinFreeDisk: \"%s\" has %u MB left, the set asks for %u", root,
-                       (unsigned)(bytes >> 20), (unsigned)m->MinFreeDisk);
-    if (SUCCEEDED(hr) && m->MaxFolderCount)
-        hr = folder_list(root, true, &folders);
-    if (SUCCEEDED(hr) && m->MaxFolderCount && folders.count >= m->MaxFolderCount)
-        hr = error_set(PLA_E_TOO_MANY_FOLDERS, "MaxFolderCount: \"%s\" has %u folders, the set allows %u", root,
-                       (unsigned)folders.count, (unsigned)m->MaxFolderCount);
-    texts_free(&folders);
+    HRESULT hr = root ? check(m, root) : E_OUTOFMEMORY;
+    if (hr == PLA_E_NO_MIN_DISK || hr == PLA_E_TOO_MANY_FOLDERS) {
+        struct error_kept why = error_keep(hr);
+        hr = run_folders_pass(&(struct run_pass){.space = r->space,
+                                                 .name = r->name,
+                                                 .set = r->set,
+                                                 .root = root,
+                                                 .parts = RETENTION_LIMITS,
+                                                 .room_for_one = true});
+        hr = hr == E_OUTOFMEMORY ? hr : check(m, root);
+        if (hr == why.hr)
+            hr = error_restore(&why);
+    }
     memory_free(root);
     return hr;
 }

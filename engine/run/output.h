@@ -8,8 +8,8 @@
 /* RootPath is made for the user only when it is the default or below that, as Windows' own wizard puts it; elsewhere a
    mistyped path must not make folders: HRESULT of ERROR_PATH_NOT_FOUND. */
 HRESULT output_check_root(const struct data_collector_set *set);
-/* MS-PLA 3.2.4.2: what the data manager wants to have before a set starts (behaviour 14). PLA_E_NO_MIN_DISK,
-   PLA_E_TOO_MANY_FOLDERS. */
+/* MS-PLA 3.2.4.2: what the data manager wants to have before a set starts (behaviour 14); folders of the set's own runs
+   go by its policy before it fails. PLA_E_NO_MIN_DISK, PLA_E_TOO_MANY_FOLDERS. */
 HRESULT output_check_resources(const struct run_set *r);
 /* The file of a collector in `folder`, from memory_alloc. `follows`: the segment continues a run, so a file in the way
    that the set's names cannot avoid gets the serial number added (behaviour 5). */

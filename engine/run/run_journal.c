@@ -26,6 +26,7 @@ enum fact {
     FACT_THRESHOLD,
     FACT_SERVER,
     FACT_COUNT,
+    FACT_ACTION,
     FACTS
 };
 /* As our own events and the additions call them. */
@@ -34,7 +35,7 @@ static const char *const fact_names[FACTS] = {
     [FACT_ERROR] = "Error",         [FACT_TASK] = "TaskName",     [FACT_COUNTER] = "CounterName",
     [FACT_COLLECTOR] = "Collector", [FACT_FILE] = "File",         [FACT_REASON] = "Reason",
     [FACT_VALUE] = "Value",         [FACT_OPERATOR] = "Operator", [FACT_THRESHOLD] = "Threshold",
-    [FACT_SERVER] = "ServerName",   [FACT_COUNT] = "Count",
+    [FACT_SERVER] = "ServerName",   [FACT_COUNT] = "Count",       [FACT_ACTION] = "Action",
 };
 
 #define FIELDS_MAX 5
@@ -154,6 +155,18 @@ static const struct journal_row {
      JOURNAL_ERROR,
      "The report of a run was not made",
      {{FACT_NAME, NULL}, {FACT_FILE, NULL}, {FACT_ERROR, NULL}}},
+    {JOURNAL_FOLDER_STEP,
+     JOURNAL_INFORMATION,
+     "The data manager has done something with the folder of a run",
+     {{FACT_NAME, NULL}, {FACT_FILE, "Folder"}, {FACT_ACTION, NULL}, {FACT_REASON, NULL}, {FACT_COUNT, "Bytes"}}},
+    {JOURNAL_FOLDER_STEP_FAILED,
+     JOURNAL_WARNING,
+     "The data manager could not do something with the folder of a run",
+     {{FACT_NAME, NULL}, {FACT_FILE, "Folder"}, {FACT_ACTION, NULL}, {FACT_ERROR, NULL}}},
+    {JOURNAL_LIMIT_NOT_HELD,
+     JOURNAL_WARNING,
+     "A limit of the folders of runs does not hold",
+     {{FACT_NAME, NULL}, {FACT_FILE, "Folder"}, {FACT_REASON, NULL}}},
 };
 
 static const struct journal_row *row_of(enum journal_id id)
@@ -207,6 +220,7 @@ static const char *word_of(const struct journal_facts *f, const struct words *w,
         [FACT_REASON] = f->reason,       [FACT_VALUE] = f->value,
         [FACT_OPERATOR] = f->comparison, [FACT_THRESHOLD] = f->threshold,
         [FACT_SERVER] = f->server,       [FACT_COUNT] = w->count,
+        [FACT_ACTION] = f->action,
     };
     return words[fact];
 }

@@ -41,7 +41,10 @@ enum journal_id {
     JOURNAL_REFUSED = 9020,
     JOURNAL_STOP_ASKED = 9021,
     JOURNAL_REPORT_MADE = 9022,
-    JOURNAL_REPORT_FAILED = 9023
+    JOURNAL_REPORT_FAILED = 9023,
+    JOURNAL_FOLDER_STEP = 9030,
+    JOURNAL_FOLDER_STEP_FAILED = 9031,
+    JOURNAL_LIMIT_NOT_HELD = 9032
 };
 
 /* What an event may say; NULL and 0 where there is nothing. Texts are borrowed. */
@@ -51,7 +54,8 @@ struct journal_facts {
     const char *counter, *collector, *file, *reason;
     const char *value, *comparison, *threshold; /* of an alert */
     const char *server;
-    uint64_t count; /* of samples, of actions */
+    const char *action; /* of the data manager, with a folder */
+    uint64_t count;     /* of samples, of actions, of bytes */
     HRESULT error;
 };
 /* Into the event file, and into the system's event log if the id is one of its provider's. The thread's error text

@@ -7,6 +7,7 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/run/output.h"
+#include "engine/run/run_folders.h"
 
 #include <string.h>
 
@@ -205,7 +206,8 @@ static struct member *find_previous(const struct segment *previous, const struct
 
 /* Takes back what a start that failed has made; *moved: a collector of `previous` writes another file from now on. The
    thread's error text survives. */
-static void undo(struct segment *s, struct segment *previous, bool folder_created, HRESULT hr, bool *moved)
+static void undo(const struct run_set *r, struct segment *s, struct segment *previous, bool folder_created, HRESULT hr,
+                 bool *moved)
 {
     struct error_kept why = error_keep(hr);
     *moved = false;
@@ -222,8 +224,10 @@ static void undo(struct segment *s, struct segment *previous, bool folder_create
             collector_delete_file(m->model, s->root, m->file);
         }
     }
-    if (folder_created)
+    if (folder_created) {
+        run_folder_give_back(r, s);
         folder_delete(s->location);
+    }
     segment_free(s);
     error_restore(&why);
 }
@@ -248,6 +252,8 @@ static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *p
     if (SUCCEEDED(hr))
         hr = folder_create_below(s->root, s->location);
     folder_created = folder_created && SUCCEEDED(hr);
+    if (SUCCEEDED(hr))
+        run_folder_take(r, s, folder_created);
     for (size_t i = 0; SUCCEEDED(hr) && !follows && i < s->count; i++)
         hr = member_choose_file(&s->members[i], s->location, context, follows);
     if (SUCCEEDED(hr))
@@ -263,7 +269,7 @@ static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *p
     if (FAILED(hr)) {
         struct error_kept why = error_keep(hr);
         bool moved;
-        undo(s, previous, folder_created, hr, &moved);
+        undo(r, s, previous, folder_created, hr, &moved);
         if (entered)
             change_record(r, put_back, &entry);
         entry.segment = previous;

@@ -3,25 +3,27 @@
 #include "engine/run/unsupported.h"
 
 #include "engine/model/validate.h"
+#include "engine/retention/set_policy.h"
 
 HRESULT unsupported_validate(struct object *o, struct object *issues)
 {
-    static const char frees[] = "this version removes nothing, whatever a set's folders hold";
+    static const char shared[] = "all runs of the set have one folder, which is never deleted; Subdirectory gives each "
+                                 "its own";
     static const char html[] = "this version makes no HTML of the report";
     static const char rules[] = "this version applies no rules to the report";
-    static const char actions[] = "this version does nothing with old folders";
     const struct data_collector_set *set = (const struct data_collector_set *)o;
     const struct data_manager *m = (const struct data_manager *)set->DataManager;
-    bool acts = collection_count(m->FolderActions) > 0;
+    const bool acts = collection_count(m->FolderActions) > 0;
     object_lock(o);
+    const bool on = m->Enabled, stays = on && !set_has_run_folders(set);
     /* What is looked at before a run is obeyed. */
-    bool on = m->Enabled, after = on && !m->CheckBeforeRunning;
+    const bool after = stays && !m->CheckBeforeRunning;
     const struct finding all[] = {
-        {after && m->MinFreeDisk, PLA_S_PROPERTY_IGNORED, "DataManager/MinFreeDisk", frees},
-        {on && m->MaxSize, PLA_S_PROPERTY_IGNORED, "DataManager/MaxSize", frees},
-        {after && m->MaxFolderCount, PLA_S_PROPERTY_IGNORED, "DataManager/MaxFolderCount", frees},
+        {after && m->MinFreeDisk, PLA_S_PROPERTY_IGNORED, "DataManager/MinFreeDisk", shared},
+        {stays && m->MaxSize, PLA_S_PROPERTY_IGNORED, "DataManager/MaxSize", shared},
+        {after && m->MaxFolderCount, PLA_S_PROPERTY_IGNORED, "DataManager/MaxFolderCount", shared},
         {on, PLA_S_PROPERTY_IGNORED, "DataManager/ReportFileName", html},
-        {on && acts, PLA_S_PROPERTY_IGNORED, "DataManager/FolderActions", actions},
+        {stays && acts, PLA_S_PROPERTY_IGNORED, "DataManager/FolderActions", shared},
         {on && m->Rules[0], PLA_S_PROPERTY_IGNORED, "DataManager/Rules", rules},
     };
     object_unlock(o);

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* What a set's run has made that outlives its host, in a file beside the set: "openpla-held 1", then a line each,
-   escaped. Never torn: a session that is not in it runs for ever. */
+/* Lists in files beside a set, a first line that says of what, then a line each, escaped, never torn: what a set's run
+   has made that outlives its host, as a session that is not in it runs for ever; and the folders of its runs. */
 #include "engine/os/memory.h"
 #include "engine/store/set_file.h"
 #include "engine/store/store.h"
 
 #include <string.h>
 
-#define FIRST_LINE "openpla-held 1\n"
-#define FILE_MOST  (1 << 20) /* bytes */
+#define HELD_LINE    "openpla-held 1\n"
+#define HELD_MOST    (1 << 20) /* bytes */
+#define FOLDERS_LINE "openpla-folders 1\n"
+#define FOLDERS_MOST (64 << 20)
 
-static HRESULT parse(char *text, struct texts *out)
+/* S_FALSE: the file is another one. */
+static HRESULT parse(char *text, const char *first_line, struct texts *out)
 {
-    const size_t first = sizeof FIRST_LINE - 1;
-    if (strncmp(text, FIRST_LINE, first) != 0)
+    const size_t first = strlen(first_line);
+    if (strncmp(text, first_line, first) != 0)
         return S_FALSE;
     HRESULT hr = S_OK;
     for (char *line = text + first, *end; SUCCEEDED(hr) && (end = strchr(line, '\n')) != NULL; line = end + 1) {
@@ -24,38 +27,67 @@ static HRESULT parse(char *text, struct texts *out)
     return hr;
 }
 
-HRESULT held_file_check(const char *path)
+/* S_FALSE: there is none, or another one. */
+static HRESULT load(const char *path, const char *first_line, size_t most, struct texts *out)
+{
+    char *text = NULL;
+    size_t size;
+    *out = (struct texts){0};
+    HRESULT hr = file_load(path, most, &text, &size);
+    if (set_file_is_missing(hr))
+        hr = S_FALSE;
+    else if (SUCCEEDED(hr))
+        hr = parse(text, first_line, out);
+    if (FAILED(hr))
+        texts_free(out);
+    memory_free(text);
+    return hr;
+}
+
+static HRESULT save(const char *path, const char *first_line, const struct texts *lines)
+{
+    struct text_buffer b = {0};
+    text_buffer_add(&b, first_line);
+    for (size_t i = 0; i < lines->count; i++) {
+        text_buffer_add_escaped(&b, lines->items[i]);
+        text_buffer_add(&b, "\n");
+    }
+    HRESULT hr = b.failed ? E_OUTOFMEMORY : file_store(path, b.text, b.length);
+    text_buffer_free(&b);
+    return hr;
+}
+
+static HRESULT check(const char *path, const char *first_line, size_t most, const char *what)
 {
     struct texts lines = {0};
     char *text;
     size_t size;
-    HRESULT hr = file_load(path, FILE_MOST, &text, &size);
+    HRESULT hr = file_load(path, most, &text, &size);
     if (FAILED(hr))
         return hr;
-    hr = parse(text, &lines);
+    hr = parse(text, first_line, &lines);
     texts_free(&lines);
     memory_free(text);
-    return hr == S_FALSE
-               ? error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "\"%s\": is no list of what a run holds", path)
-               : hr;
+    return hr == S_FALSE ? error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "\"%s\": is no %s", path, what) : hr;
+}
+
+HRESULT held_file_check(const char *path)
+{
+    return check(path, HELD_LINE, HELD_MOST, "list of what a run holds");
+}
+
+HRESULT folders_file_check(const char *path)
+{
+    return check(path, FOLDERS_LINE, FOLDERS_MOST, "list of the folders of runs");
 }
 
 HRESULT store_load_held(const char *space, const char *name, struct texts *out)
 {
     struct set_file at;
-    char *text = NULL;
-    size_t size;
     *out = (struct texts){0};
     HRESULT hr = set_file_locate(space, name, &at);
     if (SUCCEEDED(hr))
-        hr = file_load(at.held, FILE_MOST, &text, &size);
-    if (set_file_is_missing(hr))
-        hr = S_FALSE;
-    else if (SUCCEEDED(hr))
-        hr = parse(text, out);
-    if (FAILED(hr))
-        texts_free(out);
-    memory_free(text);
+        hr = load(at.held, HELD_LINE, HELD_MOST, out);
     set_file_close(&at);
     return hr;
 }
@@ -63,18 +95,11 @@ HRESULT store_load_held(const char *space, const char *name, struct texts *out)
 HRESULT store_save_held(const char *space, const char *name, const struct texts *lines)
 {
     struct set_file at;
-    struct text_buffer b = {0};
-    text_buffer_add(&b, FIRST_LINE);
-    for (size_t i = 0; i < lines->count; i++) {
-        text_buffer_add_escaped(&b, lines->items[i]);
-        text_buffer_add(&b, "\n");
-    }
-    HRESULT hr = b.failed ? E_OUTOFMEMORY : set_file_locate(space, name, &at);
+    HRESULT hr = set_file_locate(space, name, &at);
     if (SUCCEEDED(hr)) {
-        hr = file_store(at.held, b.text, b.length);
+        hr = save(at.held, HELD_LINE, lines);
         set_file_close(&at);
     }
-    text_buffer_free(&b);
     return hr;
 }
 
@@ -85,4 +110,33 @@ void store_remove_held(const char *space, const char *name)
         return;
     file_delete(at.held);
     set_file_close(&at);
+}
+
+HRESULT store_load_folders(const char *space, const char *name, struct texts *out)
+{
+    struct set_file at;
+    *out = (struct texts){0};
+    HRESULT hr = set_file_locate(space, name, &at);
+    if (SUCCEEDED(hr))
+        hr = load(at.folders, FOLDERS_LINE, FOLDERS_MOST, out);
+    set_file_close(&at);
+    return hr;
+}
+
+HRESULT store_change_folders(const char *space, const char *name, const struct folders_change *change)
+{
+    struct set_file at;
+    struct texts lines = {0};
+    HRESULT hr = set_file_open(space, name, SET_FILE_CREATE, &at);
+    if (SUCCEEDED(hr))
+        hr = load(at.folders, FOLDERS_LINE, FOLDERS_MOST, &lines);
+    if (SUCCEEDED(hr))
+        hr = change->change(&lines, change->user);
+    if (hr == S_OK)
+        hr = folder_create_protected(at.place, PROTECTION_PLACE);
+    if (hr == S_OK)
+        hr = save(at.folders, FOLDERS_LINE, &lines);
+    texts_free(&lines);
+    set_file_close(&at);
+    return FAILED(hr) ? hr : S_OK;
 }

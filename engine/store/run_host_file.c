@@ -122,7 +122,7 @@ HRESULT store_let_run(const char *space, const char *name, const char *sid)
     HRESULT hr = set_file_locate(space, name, &at);
     if (FAILED(hr))
         return hr;
-    const char *const files[] = {at.run, at.run_lock, at.host, at.held};
+    const char *const files[] = {at.run, at.run_lock, at.host, at.held, at.folders, at.pass};
     hr = folder_create(at.place);
     if (SUCCEEDED(hr))
         hr = file_let(at.place, sid, FILE_LET_ADD);

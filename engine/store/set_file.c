@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LOCK_FILE     "store.lock" /* files of sets end in .xml, .run, .running, .host or .held */
+#define LOCK_FILE     "store.lock" /* files of sets end in .xml, .run, .running, .host, .held, .folders or .pass */
 #define LOCK_PATIENCE 10000        /* ms; who holds it needs some milliseconds */
 
 char *store_folder(const char *space)
@@ -62,9 +62,12 @@ HRESULT set_file_locate(const char *space, const char *name, struct set_file *ou
         at.run_lock = with_suffix(at.place, file, ".running");
         at.host = with_suffix(at.place, file, ".host");
         at.held = with_suffix(at.place, file, ".held");
+        at.folders = with_suffix(at.place, file, ".folders");
+        at.pass = with_suffix(at.place, file, ".pass");
     }
     memory_free(file);
-    if (!at.folder || (name && (!at.name || !at.definition || !at.run || !at.run_lock || !at.host || !at.held))) {
+    if (!at.folder || (name && (!at.name || !at.definition || !at.run || !at.run_lock || !at.host || !at.held ||
+                                !at.folders || !at.pass))) {
         set_file_close(&at);
         return E_OUTOFMEMORY;
     }
@@ -89,6 +92,8 @@ void set_file_close(struct set_file *at)
     memory_free(at->run_lock);
     memory_free(at->host);
     memory_free(at->held);
+    memory_free(at->folders);
+    memory_free(at->pass);
     *at = (struct set_file){0};
 }
 

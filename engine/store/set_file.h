@@ -15,6 +15,8 @@ struct set_file {
     char *run_lock;    /* <place>/<file>.running */
     char *host;        /* <place>/<file>.host */
     char *held;        /* <place>/<file>.held */
+    char *folders;     /* <place>/<file>.folders */
+    char *pass;        /* <place>/<file>.pass */
     struct file_lock *lock;
 };
 /* The paths alone. name NULL: the namespace only. E_NOINTERFACE for an unknown namespace. Zero on failure. */
@@ -67,9 +69,11 @@ bool set_file_is_missing(HRESULT hr);
 
 /* Has those who watch the store look at all of the namespace. */
 void set_file_forget_changes(const struct set_file *at);
-/* Whether the file is a run record, and a list of what a run holds: ERROR_INVALID_DATA's HRESULT when not. */
+/* Whether the file is a run record, a list of what a run holds, and one of folders: ERROR_INVALID_DATA's HRESULT when
+   not. */
 HRESULT run_record_check(const char *path);
 HRESULT held_file_check(const char *path);
+HRESULT folders_file_check(const char *path);
 
 struct run_change;
 /* Loads the run record, has it changed and saves it. */

@@ -118,9 +118,11 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
         hr = set_gate_save(caller, &at, !is_new, security);
     if (SUCCEEDED(hr))
         hr = owner_quota_check(&at, caller, size, &owner);
-    if (SUCCEEDED(hr) && is_new)
-        hr = remove_if_there(at.run); /* of an earlier set of this name */
-    else if (SUCCEEDED(hr) && folder_exists(at.definition))
+    if (SUCCEEDED(hr) && is_new) {
+        hr = remove_if_there(at.run); /* of an earlier set of this name, as are its folders */
+        if (SUCCEEDED(hr))
+            hr = remove_if_there(at.folders);
+    } else if (SUCCEEDED(hr) && folder_exists(at.definition))
         hr = folder_delete(at.definition);
     if (SUCCEEDED(hr)) {
         text_buffer_add_n(&content, xml, size);
@@ -184,9 +186,14 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
     if (SUCCEEDED(hr)) {
         remove_if_there(at.run); /* what stays is removed before a set of this name is made again */
         remove_if_there(at.host);
+        remove_if_there(at.folders); /* a set of this name that is made later owns none of them */
         /* Whoever holds it is a run that has not heard yet: it keeps its lock. */
         if (file_exists(at.run_lock) && SUCCEEDED(file_lock_take(at.run_lock, 0, &running)))
             file_delete(at.run_lock);
+        file_lock_release(running);
+        running = NULL;
+        if (file_exists(at.pass) && SUCCEEDED(file_lock_take(at.pass, 0, &running)))
+            file_delete(at.pass);
         file_lock_release(running);
         set_file_remove_torn(at.place);
         set_file_note_change(&at);
@@ -213,6 +220,17 @@ char *store_run_lock_path(const char *space, const char *name)
         return NULL;
     char *path = at.run_lock;
     at.run_lock = NULL;
+    set_file_close(&at);
+    return path;
+}
+
+char *store_pass_lock_path(const char *space, const char *name)
+{
+    struct set_file at;
+    if (FAILED(set_file_locate(space, name, &at)))
+        return NULL;
+    char *path = at.pass;
+    at.pass = NULL;
     set_file_close(&at);
     return path;
 }

@@ -132,6 +132,8 @@ char *store_folder(const char *space);
 char *store_definition_path(const char *space, const char *name);
 /* Path of the lock file that a run holds for its whole life. From memory_alloc. */
 char *store_run_lock_path(const char *space, const char *name);
+/* Of the one that who goes over the folders of its runs holds meanwhile. From memory_alloc. */
+char *store_pass_lock_path(const char *space, const char *name);
 
 /* The host of a set's run as it has written itself down: only who holds the run lock writes it, and nothing that others
    can compute is in it. */
@@ -156,5 +158,16 @@ HRESULT store_let_run(const char *space, const char *name, const char *sid);
 HRESULT store_load_held(const char *space, const char *name, struct texts *out);
 HRESULT store_save_held(const char *space, const char *name, const struct texts *lines);
 void store_remove_held(const char *space, const char *name);
+
+/* The folders that a set's runs have made, a line each in the order of the runs (engine/retention/folder_record.h);
+   they go with the set. S_FALSE, and *out empty: none is known. */
+HRESULT store_load_folders(const char *space, const char *name, struct texts *out);
+/* `change` may return S_FALSE: there is nothing to save. Called under the namespace's lock: it must not call the store.
+   What cannot be read as such a list begins anew. */
+struct folders_change {
+    HRESULT (*change)(struct texts *lines, void *user);
+    void *user;
+};
+HRESULT store_change_folders(const char *space, const char *name, const struct folders_change *change);
 
 #endif

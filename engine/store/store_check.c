@@ -255,12 +255,15 @@ static HRESULT check_beside(struct checking *c, const char *path, const char *ex
     char *file = text_copy_n(path_name(path), strlen(path_name(path)) - strlen(extension));
     char *name = file ? store_name_of_file(file) : NULL;
     HRESULT hr = definition && run_lock && name ? file_find(definition) : E_OUTOFMEMORY;
-    const bool orphan = hr == S_FALSE, record = !strcmp(extension, ".run"), held = !strcmp(extension, ".held");
+    const bool orphan = hr == S_FALSE, record = !strcmp(extension, ".run"), held = !strcmp(extension, ".held"),
+               folders = !strcmp(extension, ".folders");
     if (orphan && !is_held(run_lock)) /* else a run of it has not heard yet */
-        hr = tell(c, STORE_ORPHAN, path, name, record || held ? ASIDE : REMOVE);
+        hr = tell(c, STORE_ORPHAN, path, name, record || held || folders ? ASIDE : REMOVE);
     else if (SUCCEEDED(hr) && record && (hr = run_record_check(path)) != E_OUTOFMEMORY && FAILED(hr))
         hr = tell(c, STORE_DAMAGED, path, name, mending_of(hr));
     else if (SUCCEEDED(hr) && held && (hr = held_file_check(path)) != E_OUTOFMEMORY && FAILED(hr))
+        hr = tell(c, STORE_DAMAGED, path, name, mending_of(hr));
+    else if (SUCCEEDED(hr) && folders && (hr = folders_file_check(path)) != E_OUTOFMEMORY && FAILED(hr))
         hr = tell(c, STORE_DAMAGED, path, name, mending_of(hr));
     memory_free(name);
     memory_free(file);
@@ -278,7 +281,7 @@ static bool is_one_of(const char *text, const char *const *list)
 
 static HRESULT check_file(struct checking *c, const char *folder, const char *file, const char *const *own)
 {
-    static const char *const beside[] = {".run", ".running", ".host", ".held", NULL};
+    static const char *const beside[] = {".run", ".running", ".host", ".held", ".folders", ".pass", NULL};
     if (own && is_one_of(file, own))
         return S_OK;
     char *path = path_join(folder, file);

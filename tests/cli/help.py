@@ -29,7 +29,7 @@ def openpla(*words, code=0):
 def named(text):
     """The options that a page names, without their dashes."""
     found = set()
-    for match in re.finditer(r"(?<![\w\\/.:{-])(?:-\[-\]|--|-)([a-z?][a-z]*)(?![\w-])", text):
+    for match in re.finditer(r"(?<![\w\\/.:{-])(?:-\[-\]|--|-)([a-z?][a-z]*(?:-[a-z]+)*)(?![\w-])", text):
         found.add(match.group(1))
     return found - FOREIGN
 

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 
 from program import check, host_path, openpla_apart
+from store_place import place
 
 XML = "<DataCollectorSet><Description>{}</Description></DataCollectorSet>\n<?openpla-set name=\"{}\"?>\n"
 RECORD = ("openpla-run 1\nserial-number 3\nlast-result 0x00000000\nrunning 0\nlast-scheduled 0\nlast-message \n"
@@ -17,14 +18,6 @@ RECORD = ("openpla-run 1\nserial-number 3\nlast-result 0x00000000\nrunning 0\nla
 def openpla(expected, *arguments):
     output, said = openpla_apart(expected, "store", *arguments)
     return output + said if expected == 2 else output
-
-
-def place(name):
-    """The folder of a set: the first byte of FNV-1a of its file's name."""
-    value = 0xCBF29CE484222325
-    for byte in name.encode():
-        value = ((value ^ byte) * 0x100000001B3) & (2 ** 64 - 1)
-    return f"{value >> 56:02x}"
 
 
 class Store:

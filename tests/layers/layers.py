@@ -19,6 +19,7 @@ STORE = ["engine/store"] + MODEL
 TASK = ["engine/task"] + STORE
 PERFLIB = ["engine/perflib"] + OS
 CABINET = ["engine/cabinet"] + LOG
+RETENTION = ["engine/retention"] + CABINET + STORE
 TDH = ["engine/tdh", "engine/perflib", "engine/xml"] + LOG
 KERNEL = ["engine/kernel"] + LOG
 CORES = ["engine/pdh", "engine/etw", "engine/kernel"] + TDH
@@ -27,12 +28,13 @@ COLLECT = ["engine/collect", "engine/model", "engine/counters"] + CORES
 REPORT = ["engine/report", "engine/model"] + CORES
 PAGE = ["engine/page", "engine/report", "engine/xml"] + OS
 RULES = ["engine/rules"] + REPORT
-RUN = ["engine/run", "engine/rules", "engine/page", "engine/collect", "engine/report", "engine/cabinet", "engine/task", "engine/store", "engine/model"] + CORES
+RUN = ["engine/run", "engine/retention", "engine/rules", "engine/page", "engine/collect", "engine/report", "engine/cabinet", "engine/task", "engine/store", "engine/model"] + CORES
 ALLOWED = {
     "engine/os": OS,
     "engine/log": LOG,
     "engine/perflib": PERFLIB,
     "engine/cabinet": CABINET,
+    "engine/retention": RETENTION,
     "engine/xml": XML,
     "engine/model": MODEL,
     "engine/store": STORE,
@@ -55,7 +57,7 @@ ALLOWED = {
     "cli/logman": ["cli/logman", "cli", "com"] + RUN,
     # Looks at all that there is: what is registered, the server, the store and its runs.
     "cli/doctor": ["cli/doctor", "cli", "com", "reg", "engine/pcq"] + RUN,
-    "cli": ["cli", "engine/cabinet", "engine/perflib", "engine/pdh", "engine/etw", "engine/kernel", "engine/tdh", "engine/rules", "engine/report", "engine/page", "engine/task", "engine/store", "engine/model"] + COUNTERS,
+    "cli": ["cli", "engine/retention", "engine/cabinet", "engine/perflib", "engine/pdh", "engine/etw", "engine/kernel", "engine/tdh", "engine/rules", "engine/report", "engine/page", "engine/task", "engine/store", "engine/model"] + COUNTERS,
 }
 # Rows of constants, which nothing is linked for: what the one folder says once, the other may read.
 ROWS_BESIDE = {("engine/model", "engine/log/log_formats.def")}

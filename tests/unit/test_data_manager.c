@@ -194,7 +194,7 @@ static void run_makes_reports_of_old_folders(void **state)
     /* What is not done is said, for each folder. */
     assert_int_equal(
         manage(set, STEP_CREATE_REPORT | STEP_RUN_RULES, "", S_OK, HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)), 2);
-    assert_int_equal(manage(set, STEP_FOLDER_ACTIONS, "", HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), S_OK), 0);
+    assert_int_equal(manage(set, STEP_RUN_RULES, "", HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), S_OK), 0);
     assert_int_equal(manage(set, 0x20 | STEP_CREATE_REPORT, "", E_INVALIDARG, S_OK), 0);
     assert_int_equal(manage(set, STEP_CREATE_REPORT, "..", E_INVALIDARG, S_OK), 0);
     assert_int_equal(manage(set, STEP_CREATE_REPORT, "run000001/../../x", E_INVALIDARG, S_OK), 0);

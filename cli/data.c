@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla data: the folders of a set's runs, and what its data manager would do with them. */
+#include "cli/json.h"
+#include "cli/verbs.h"
+#include "engine/model/model.h"
+#include "engine/os/clock.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/retention/pass.h"
+#include "engine/retention/set_policy.h"
+#include "engine/store/store.h"
+
+#include <stdio.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define VERB "data"
+
+/* A set whose runs write below the folder. */
+struct looked {
+    const char *space;
+    const char *name;
+    const struct data_collector_set *set;
+    char *root;
+    unsigned parts;
+    struct retention_policy policy;
+    struct run_record record;
+    struct texts others; /* folders that are not its */
+    struct scanned scanned;
+    struct retention_plan plan;
+    int64_t now;
+};
+
+struct showing {
+    const char *folder; /* that was asked for */
+    bool dry_run, as_json;
+    struct json json;
+    unsigned sets, failures;
+};
+
+static void nobody_is_told(void *user, const struct retention_told *told)
+{
+    (void)user;
+    (void)told;
+}
+
+static HRESULT find_others(struct looked *l)
+{
+    struct texts all = {0};
+    HRESULT hr = folder_list(l->root, true, &all);
+    for (size_t i = 0; SUCCEEDED(hr) && i < all.count; i++) {
+        bool own = false;
+        for (size_t n = 0; !own && n < l->scanned.count; n++) {
+            const char *rest = path_names_behind(all.items[i], l->scanned.folders[n].name);
+            own = !strcmp(all.items[i], l->scanned.folders[n].name) || (rest && *rest);
+        }
+        if (!own)
+            hr = texts_add(&l->others, all.items[i]);
+    }
+    texts_free(&all);
+    return hr;
+}
+
+static HRESULT look(struct looked *l)
+{
+    const struct data_manager *m = (const struct data_manager *)l->set->DataManager;
+    l->parts = set_retention_parts(l->set);
+    l->now = clock_utc();
+    HRESULT hr = set_retention_policy(l->set, &l->policy);
+    if (SUCCEEDED(hr))
+        hr = store_load_run(l->space, l->name, &l->record);
+    const struct retention_pass pass = {
+        .scan = {.space = l->space,
+                 .set = l->name,
+                 .root = l->root,
+                 .names = {m->RuleTargetFileName, m->ReportFileName},
+                 .running = l->record.running ? l->record.latest_location : NULL},
+        .policy = &l->policy,
+        .parts = l->parts,
+        .now = l->now,
+        .tell = nobody_is_told,
+    };
+    if (SUCCEEDED(hr))
+        hr = retention_pass_plan(&pass, &l->scanned, &l->plan);
+    return SUCCEEDED(hr) ? find_others(l) : hr;
+}
+
+static void looked_free(struct looked *l)
+{
+    retention_policy_free(&l->policy);
+    run_record_free(&l->record);
+    texts_free(&l->others);
+    scanned_free(&l->scanned);
+    retention_plan_free(&l->plan);
+}
+
+/* ---- as text ---- */
+
+static double megabytes(uint64_t bytes)
+{
+    return (double)bytes / (1 << 20);
+}
+
+static const char *state_of(const struct retained_folder *f)
+{
+    return f->running  ? "running"
+           : f->going  ? "its deletion has begun"
+           : f->other  ? "has a link in it"
+           : f->latest ? "newest"
+                       : "";
+}
+
+static void show_folder(const struct retained_folder *f, int64_t now)
+{
+    printf("%-32s %5u d %10.1f MB  %-4s %-6s %-7s %s\n", f->name, (unsigned)retained_age(f, now),
+           megabytes(retained_bytes(f)), f->data_files ? "data" : "", f->report_files ? "report" : "",
+           f->packed ? "cabinet" : "", state_of(f));
+}
+
+static void show_step(const struct looked *l, const struct retention_step *step)
+{
+    printf("%-32s %-15s %10.1f MB  ", l->scanned.folders[step->folder].name, retention_what_text(step->what),
+           megabytes(step->bytes));
+    if (step->why == RETENTION_BY_ACTION) {
+        const struct retention_action *a = &l->policy.actions[step->action];
+        printf("action %zu (age %u d, size %u MB)", step->action + 1, (unsigned)a->age, (unsigned)a->size);
+    } else {
+        printf("%s", retention_why_text(step->why));
+    }
+    printf("%s\n", step->what == RETENTION_DELETE_DATA && step->packed ? ", what the cabinet holds" : "");
+}
+
+static void show_plan(const struct looked *l)
+{
+    if (!set_has_run_folders(l->set))
+        printf("All runs have one folder, which is never deleted (Subdirectory gives each its own).\n");
+    else if (!l->parts)
+        printf("The data manager is off, or has neither folder actions nor limits: nothing would be done.\n");
+    else if (!l->plan.count)
+        printf("The next pass would do nothing.\n");
+    else
+        printf("The next pass would:\n");
+    for (size_t i = 0; i < l->plan.count; i++)
+        show_step(l, &l->plan.steps[i]);
+    for (size_t i = 0; i < sizeof l->plan.over / sizeof *l->plan.over; i++)
+        if (l->plan.over[i])
+            printf("%s would not hold all the same.\n",
+                   retention_why_text((enum retention_why)(RETENTION_FOLDERS + i)));
+}
+
+static void show_text(const struct showing *s, const struct looked *l)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < l->scanned.count; i++)
+        bytes += retained_bytes(&l->scanned.folders[i]);
+    printf("%s%s: %zu folders of its runs, %.1f MB, in %s\n", s->sets ? "\n" : "", l->name, l->scanned.count,
+           megabytes(bytes), l->root);
+    for (size_t i = 0; !s->dry_run && i < l->scanned.count; i++)
+        show_folder(&l->scanned.folders[i], l->now);
+    if (l->others.count && !s->dry_run)
+        printf("Not of its runs, and never touched: %zu\n", l->others.count);
+    for (size_t i = 0; !s->dry_run && i < l->others.count; i++)
+        printf("%s\n", l->others.items[i]);
+    show_plan(l);
+    fflush(stdout);
+    for (size_t i = 0; i + 1 < l->scanned.failures.count; i += 2)
+        fprintf(stderr, "openpla " VERB ": %s: %s\n", l->scanned.failures.items[i], l->scanned.failures.items[i + 1]);
+}
+
+/* ---- as JSON ---- */
+
+static void json_folder(struct json *j, const struct retained_folder *f, int64_t now)
+{
+    json_begin(j, NULL, '{');
+    json_text(j, "folder", f->name);
+    json_integer(j, "serialNumber", f->serial);
+    json_integer(j, "ageDays", retained_age(f, now));
+    json_integer(j, "bytes", (int64_t)retained_bytes(f));
+    json_integer(j, "dataBytes", (int64_t)f->data_bytes);
+    json_integer(j, "reportBytes", (int64_t)f->report_bytes);
+    json_integer(j, "cabinetBytes", (int64_t)f->cabinet_bytes);
+    json_bool(j, "cabinet", f->packed);
+    json_bool(j, "sent", f->sent != 0);
+    json_bool(j, "newest", f->latest);
+    json_bool(j, "running", f->running);
+    json_end(j, '}');
+}
+
+static void json_step(struct json *j, const struct looked *l, const struct retention_step *step)
+{
+    json_begin(j, NULL, '{');
+    json_text(j, "folder", l->scanned.folders[step->folder].name);
+    json_text(j, "step", retention_what_text(step->what));
+    json_text(j, "why", retention_why_text(step->why));
+    if (step->why == RETENTION_BY_ACTION)
+        json_integer(j, "action", (int64_t)step->action + 1);
+    json_integer(j, "bytes", (int64_t)step->bytes);
+    json_end(j, '}');
+}
+
+static void show_json(struct showing *s, const struct looked *l)
+{
+    struct json *j = &s->json;
+    json_begin(j, NULL, '{');
+    json_text(j, "set", l->name);
+    json_text(j, "rootPath", l->root);
+    json_bool(j, "managed", l->parts != 0);
+    json_begin(j, "folders", '[');
+    for (size_t i = 0; i < l->scanned.count; i++)
+        json_folder(j, &l->scanned.folders[i], l->now);
+    json_end(j, ']');
+    json_begin(j, "others", '[');
+    for (size_t i = 0; i < l->others.count; i++)
+        json_text(j, NULL, l->others.items[i]);
+    json_end(j, ']');
+    json_begin(j, "nextPass", '[');
+    for (size_t i = 0; i < l->plan.count; i++)
+        json_step(j, l, &l->plan.steps[i]);
+    json_end(j, ']');
+    json_begin(j, "failures", '[');
+    for (size_t i = 0; i + 1 < l->scanned.failures.count; i += 2) {
+        json_begin(j, NULL, '{');
+        json_text(j, "folder", l->scanned.failures.items[i]);
+        json_text(j, "reason", l->scanned.failures.items[i + 1]);
+        json_end(j, '}');
+    }
+    json_end(j, ']');
+    json_end(j, '}');
+}
+
+/* ---- which sets ---- */
+
+static HRESULT show_set(struct showing *s, const char *space, const char *name, const struct data_collector_set *set,
+                        char *root)
+{
+    struct looked l = {.space = space, .name = name, .set = set, .root = root};
+    HRESULT hr = look(&l);
+    if (SUCCEEDED(hr)) {
+        if (s->as_json)
+            show_json(s, &l);
+        else
+            show_text(s, &l);
+        s->sets++;
+        s->failures += l.scanned.failures.count > 0;
+    }
+    looked_free(&l);
+    return hr;
+}
+
+/* A definition that cannot be read has no folder that could be known. */
+static HRESULT try_set(struct showing *s, const char *space, const char *name)
+{
+    char *xml = NULL, *root = NULL;
+    size_t size;
+    struct object *set = NULL;
+    HRESULT hr = store_load(&caller_self, space, name, &xml, &size);
+    if (SUCCEEDED(hr))
+        hr = set_create_from_xml(xml, size, &set);
+    memory_free(xml);
+    if (FAILED(hr))
+        return hr == E_OUTOFMEMORY ? hr : S_OK;
+    root = host_expand_environment(set_of(set)->RootPath);
+    hr = root ? S_OK : E_OUTOFMEMORY;
+    if (root && file_is_same(root, s->folder))
+        hr = show_set(s, space, name, set_of(set), root);
+    memory_free(root);
+    object_release(set);
+    return hr;
+}
+
+static HRESULT show_sets(struct showing *s)
+{
+    HRESULT hr = S_OK;
+    for (const char *const *space = store_namespaces(); SUCCEEDED(hr) && *space; space++) {
+        struct texts names = {0};
+        hr = store_list(&caller_self, *space, &names);
+        for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++)
+            hr = try_set(s, *space, names.items[i]);
+        texts_free(&names);
+    }
+    if (SUCCEEDED(hr) && !s->sets)
+        hr = error_set(PLA_E_DCS_NOT_FOUND, "\"%s\": no stored set has this folder as its RootPath", s->folder);
+    return hr;
+}
+
+static int run(int argc, char **argv)
+{
+    struct texts folders = {0};
+    struct showing s = {.json = {.out = stdout}};
+    const struct option options[] = {{"dry-run", OPTION_FLAG, &s.dry_run}, {"json", OPTION_FLAG, &s.as_json}};
+    int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &folders);
+    if (result == CLI_DONE && folders.count != 1)
+        result = cli_usage(VERB, folders.count ? "one folder only" : "which folder?");
+    if (result == CLI_DONE) {
+        s.folder = folders.items[0];
+        if (s.as_json)
+            json_begin(&s.json, NULL, '[');
+        HRESULT hr = show_sets(&s);
+        const struct error_kept why = error_keep(hr);
+        if (s.as_json)
+            json_end(&s.json, ']');
+        result = FAILED(hr) ? cli_error(VERB, error_restore(&why)) : s.failures ? CLI_REMARKS : CLI_DONE;
+    }
+    texts_free(&folders);
+    return result;
+}
+
+const struct verb verb_data = {
+    .name = VERB,
+    .summary = "shows the folders of a set's runs, and what its data manager would do with them",
+    .help = "openpla data FOLDER [--dry-run] [--json]\n"
+            "\n"
+            "FOLDER is the RootPath of a set. Shows the folders that its runs have made, how old and how large they\n"
+            "are and what is in them, those that are not the set's, and what the next pass of its data manager would\n"
+            "do, by which action or limit. A cabinet that would be made counts as what would go into it. Nothing is\n"
+            "changed.\n"
+            "\n"
+            "  --dry-run   the steps of the next pass alone\n"
+            "  --json      an array with an object for each set that has this RootPath\n"
+            "\n"
+            "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 there are folders that could not be looked at.\n",
+    .run = run,
+};

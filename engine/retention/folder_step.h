@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* One step of a plan, done in the folder that has the mark of its record when it is opened. */
+#ifndef OPENPLA_FOLDER_STEP_H
+#define OPENPLA_FOLDER_STEP_H
+
+#include "engine/retention/scan.h"
+
+struct folder_work {
+    const char *root;
+    const struct folder_record *record;
+    const struct content_names *names;
+};
+/* E_ACCESSDENIED for each of them: the folder has the mark no more. S_FALSE: there was nothing to do. */
+
+/* Of all but cabinets, the reports first: beside its name, read back, compared with the files, then renamed. Nothing is
+   left of one that fails. PLA_E_CABAPI_FAILURE. */
+HRESULT folder_pack(const struct folder_work *w);
+/* All but reports, cabinets and the mark, with folders that become empty. `packed`: only if the folder's cabinet holds
+   each of them as it is; else nothing, and PLA_E_CABAPI_FAILURE. A file that cannot be deleted (in use) does not keep
+   the others; the first such failure is returned. */
+HRESULT folder_delete_data(const struct folder_work *w, bool packed);
+HRESULT folder_delete_cabinet(const struct folder_work *w);
+HRESULT folder_delete_reports(const struct folder_work *w);
+/* With all that is in it, the mark last. `empty`: only if nothing is in it but the mark. A link or a device in it is
+   ERROR_BAD_PATHNAME's, before anything is deleted. */
+HRESULT folder_remove(const struct folder_work *w, bool empty);
+
+#endif

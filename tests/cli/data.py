@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""data.py PROGRAM [EMULATOR]: openpla data shows the folders of a set's runs, whose they are, and what the next pass
+would do, and does nothing of it. Who cannot see that beforehand does not switch it on."""
+import datetime
+import json
+import os
+import tempfile
+
+from program import check, host_path, openpla_apart
+from store_place import place
+
+MANAGER = ("<DataManager><Enabled>-1</Enabled><MaxFolderCount>2</MaxFolderCount><FolderAction><Size>0</Size><Age>1</Age>"
+           "<Actions>3</Actions><SendCabTo></SendCabTo></FolderAction></DataManager>")
+
+
+def data(expected, *arguments):
+    return openpla_apart(expected, "data", *arguments)
+
+
+def put(path, text):
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text)
+
+
+class Set:
+    """One whose runs have made folders, each so many days ago."""
+
+    def __init__(self, base, name, manager):
+        self.root = os.path.join(base, "logs")
+        self.file = os.path.join(base, "store", "sets", "Service", place(name), name)
+        self.lines = []
+        os.makedirs(self.root, exist_ok=True)
+        put(self.file + ".xml", f"<DataCollectorSet><RootPath>{host_path(self.root)}</RootPath><Subdirectory>run</Subdirectory>"
+            f"<SubdirectoryFormat>1</SubdirectoryFormat>{manager}</DataCollectorSet>\n<?openpla-set name=\"{name}\"?>\n")
+
+    def run(self, name, days, marked=True, data_bytes=1 << 20):
+        word = f"{len(self.lines) + 1:032x}"
+        started = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=days)
+        ticks = int((started - datetime.datetime(1601, 1, 1, tzinfo=datetime.timezone.utc)).total_seconds()) * 10000000
+        self.lines.append(f"{len(self.lines) + 1} {ticks} {word} 0 0 {name}\n")
+        put(os.path.join(self.root, name, "log.csv"), "x" * data_bytes)
+        if marked:
+            put(os.path.join(self.root, name, "openpla.run"), f"openpla-folder 1\n{word}\nserial number 1\n")
+        put(self.file + ".folders", "openpla-folders 1\n" + "".join(self.lines))
+
+
+def names(folder):
+    return sorted(os.path.relpath(os.path.join(path, file), folder) for path, _, files in os.walk(folder)
+                  for file in files if not file.endswith(".lock"))
+
+
+def main():
+    base = tempfile.mkdtemp()
+    os.environ["OPENPLA_DATA"] = host_path(os.path.join(base, "store"))
+    kept = Set(base, "kept", MANAGER)
+    for path, _, _ in os.walk(os.path.join(base, "store")):
+        os.chmod(path, 0o700)
+    root = host_path(kept.root)
+    for name, days, marked in (("run1", 40.5, True), ("run2", 3.5, True), ("run3", 2.5, False), ("run4", 0, True)):
+        kept.run(name, days, marked)
+    put(os.path.join(kept.root, "photos", "a.jpg"), "a")
+    before = names(base)
+
+    text, _ = data(0, root)
+    check("3 folders of its runs, 3.0 MB" in text, "the set's folders", text)
+    check(" 40 d " in text and " 3 d " in text, "the ages", text)
+    check("run3\n" in text and "photos\n" in text and "Not of its runs, and never touched: 2" in text, "the others", text)
+    check("newest" in text, "the newest", text)
+    check("create cabinet" in text and "action 1 (age 1 d, size 0 MB)" in text and "MaxFolderCount" in text, "the plan", text)
+
+    text, _ = data(0, root, "--dry-run")
+    check("delete folder" in text and "photos" not in text and "newest" not in text, "the steps alone", text)
+
+    (shown,) = json.loads(data(0, root, "--json")[0])
+    check(shown["set"] == "kept" and shown["managed"] and shown["others"] == ["photos", "run3"], "JSON", shown)
+    check([(f["folder"], f["ageDays"], f["newest"]) for f in shown["folders"]] ==
+          [("run1", 40, False), ("run2", 3, False), ("run4", 0, True)], "JSON's folders", shown)
+    check([(s["folder"], s["step"]) for s in shown["nextPass"]] ==
+          [("run1", "create cabinet"), ("run1", "delete data"), ("run2", "create cabinet"), ("run2", "delete data"),
+           ("run1", "delete folder")], "JSON's steps", shown)
+    check(names(base) == before, "something was changed", before, names(base))
+
+    Set(base, "off", "<DataManager><Enabled>0</Enabled></DataManager>")
+    text, _ = data(0, root)
+    check("off: 0 folders of its runs" in text and "nothing would be done" in text, "a second set", text)
+    said = "".join(data(1, host_path(base)))
+    check("no stored set has this folder" in said, "no set", said)
+    data(2)
+    data(2, root, root)
+
+
+main()

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Folders of real runs, which the data manager looks after at stop, at segments and before starts: who relies on it has
+   a disk that does not fill, and an event for whatever went. */
+#include "engine/model/model.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/run/sets.h"
+#include "run_fixture.h"
+#include "scratch_folder.h"
+
+#include <string.h>
+
+#define MANAGED(more) "<DataManager><Enabled>-1</Enabled>" more "</DataManager>"
+#define OWN_FOLDER                                                                                                     \
+    "<Subdirectory>run</Subdirectory><SubdirectoryFormat>1</SubdirectoryFormat><SubdirectoryFormatPattern>NNNNNN"      \
+    "</SubdirectoryFormatPattern>"
+#define ACTION(steps)                                                                                                  \
+    "<FolderAction><Size>0</Size><Age>0</Age><Actions>" steps "</Actions><SendCabTo></SendCabTo></FolderAction>"
+
+static void run_once(const char *name)
+{
+    assert_int_equal(run_start(SPACE, name, true), S_OK);
+    assert_int_equal(run_stop(SPACE, name, true), S_OK);
+}
+
+static bool is_there(const char *root, unsigned serial, const char *file)
+{
+    char *path = text_format("%s/run%06u/%s", root, serial, file);
+    bool there = file_exists(path);
+    memory_free(path);
+    return there;
+}
+
+static bool has_run(const char *root, unsigned serial)
+{
+    return is_there(root, serial, "c.csv");
+}
+
+static void put_foreign(const char *root)
+{
+    char *folder = path_join(root, "not mine"), *file = path_join(folder, "letter.txt");
+    assert_int_equal(folder_create(folder), S_OK);
+    assert_int_equal(file_store(file, "x", 1), S_OK);
+    memory_free(file);
+    memory_free(folder);
+}
+
+static bool foreign_stays(const char *root)
+{
+    char *file = path_join(root, "not mine/letter.txt");
+    bool there = file_exists(file);
+    memory_free(file);
+    return there;
+}
+
+static void old_runs_go_when_a_run_stops(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("few");
+    put_foreign(root);
+    fixture_commit("few", root, OWN_FOLDER MANAGED("<MaxFolderCount>2</MaxFolderCount>"), CSV_EACH_SECOND ONE_COUNTER);
+    for (int i = 0; i < 4; i++)
+        run_once("few");
+    assert_false(has_run(root, 1) || has_run(root, 2));
+    assert_true(has_run(root, 3) && has_run(root, 4) && is_there(root, 3, "report.xml"));
+    assert_true(foreign_stays(root));
+    assert_int_equal(fixture_events(9030, "few"), 2);
+    assert_string_equal(fixture_reason, "MaxFolderCount");
+    struct run_record record = fixture_record("few");
+    assert_int_equal(record.last_result, S_OK);
+    assert_true(fixture_only_stopped(record.last_message));
+    run_record_free(&record);
+    memory_free(root);
+}
+
+/* A set that never stops has its folders looked after at each segment. */
+static void at_each_segment(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("segments");
+    fixture_commit("segments", root, OWN_FOLDER "<Segment>-1</Segment>" MANAGED("<MaxFolderCount>2</MaxFolderCount>"),
+                   CSV_EACH_SECOND "<SegmentMaxRecords>1</SegmentMaxRecords>" ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "segments", true), S_OK);
+    fixture_await_event(9030, "segments");
+    assert_false(has_run(root, 1));
+    assert_int_equal(run_stop(SPACE, "segments", true), S_OK);
+    struct run_record record = fixture_record("segments");
+    assert_int_equal(record.last_result, S_OK);
+    assert_true(has_run(root, record.serial_number - 1) && has_run(root, record.serial_number - 2));
+    assert_false(has_run(root, record.serial_number - 3));
+    /* Segments that are no stop have had no report. */
+    assert_int_equal(fixture_events(9022, "segments"), 1);
+    run_record_free(&record);
+    memory_free(root);
+}
+
+static void before_a_start(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("start");
+    static const char without[] = OWN_FOLDER MANAGED("");
+    static const char with[] = OWN_FOLDER MANAGED("<CheckBeforeRunning>-1</CheckBeforeRunning>"
+                                                  "<MaxFolderCount>2</MaxFolderCount>");
+    fixture_commit("start", root, without, CSV_EACH_SECOND ONE_COUNTER);
+    for (int i = 0; i < 3; i++)
+        run_once("start");
+    fixture_commit("start", root, with, CSV_EACH_SECOND ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "start", true), S_OK);
+    assert_false(has_run(root, 1) || has_run(root, 2));
+    assert_true(has_run(root, 3));
+    assert_int_equal(run_stop(SPACE, "start", true), S_OK);
+    run_once("start");
+    assert_true(has_run(root, 4) && has_run(root, 5));
+    /* What others have put there is counted, and stays: then the start fails as it says. */
+    put_foreign(root);
+    assert_int_equal(run_start(SPACE, "start", true), PLA_E_TOO_MANY_FOLDERS);
+    assert_true(foreign_stays(root) && has_run(root, 5));
+    memory_free(root);
+}
+
+static void actions_of_a_run(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("acts");
+    fixture_commit("acts", root, OWN_FOLDER MANAGED(ACTION("3")), CSV_EACH_SECOND ONE_COUNTER);
+    run_once("acts");
+    assert_false(has_run(root, 1));
+    assert_true(is_there(root, 1, "report.xml") && is_there(root, 1, "run000001.cab"));
+    assert_int_equal(fixture_events(9030, "acts"), 2);
+    run_once("acts");
+    assert_true(is_there(root, 1, "run000001.cab") && is_there(root, 2, "run000002.cab"));
+    assert_int_equal(fixture_events(9030, "acts"), 4);
+    /* By hand, of a set whose cabinets go. */
+    struct object *set, *errors;
+    fixture_commit("acts", root, OWN_FOLDER MANAGED(ACTION("8")), CSV_EACH_SECOND ONE_COUNTER);
+    assert_int_equal(sets_create(NULL, &set), S_OK);
+    assert_int_equal(set_query(set, &caller_self, "acts", NULL), S_OK);
+    assert_int_equal(issues_create(NULL, &errors), S_OK);
+    assert_int_equal(set_manage(set, &caller_self, STEP_FOLDER_ACTIONS, "", errors), S_OK);
+    assert_int_equal(collection_count(errors), 0);
+    assert_false(is_there(root, 1, "run000001.cab"));
+    assert_true(is_there(root, 2, "run000002.cab")); /* of the newest run nothing is lost */
+    char *mine = path_join(root, "not mine");
+    put_foreign(root);
+    assert_int_equal(set_manage(set, &caller_self, STEP_FOLDER_ACTIONS | STEP_RESOURCE_FREEING, mine, errors), S_OK);
+    assert_int_equal(collection_count(errors), 1);
+    assert_true(foreign_stays(root));
+    memory_free(mine);
+    object_release(errors);
+    object_release(set);
+    memory_free(root);
+}
+
+/* A file that is open somewhere is told of; the run and the other folders have nothing of it. */
+static void what_cannot_go_is_told(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("held"), *path = path_join(root, "run000001/c.csv");
+    struct file *writing;
+    fixture_commit("held", root, OWN_FOLDER MANAGED("<MaxFolderCount>1</MaxFolderCount>"), CSV_EACH_SECOND ONE_COUNTER);
+    run_once("held");
+    assert_int_equal(file_open(path, FILE_APPEND, &writing), S_OK);
+    run_once("held");
+    assert_true(has_run(root, 1));
+    struct run_record record = fixture_record("held");
+    assert_int_equal(record.last_result, HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION));
+    assert_non_null(strstr(record.last_message, "c.csv"));
+    run_record_free(&record);
+    assert_int_equal(fixture_events(9031, "held"), 1);
+    file_close(writing);
+    run_once("held");
+    assert_false(has_run(root, 1) || has_run(root, 2));
+    assert_true(has_run(root, 3));
+    memory_free(path);
+    memory_free(root);
+}
+
+/* A start that fails leaves neither a folder nor a mark. */
+static void a_start_that_fails(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("fails"), *folder = path_join(root, "run000001");
+    fixture_commit("fails", root, OWN_FOLDER MANAGED(""), CSV_EACH_SECOND "<FileName>nul</FileName>" ONE_COUNTER);
+    assert_true(FAILED(run_start(SPACE, "fails", true)));
+    assert_false(folder_exists(folder));
+    memory_free(folder);
+    memory_free(root);
+}
+
+static int setup(void **state)
+{
+    scratch_environment("TEST_REPORTS", "1");
+    return fixture_setup(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(old_runs_go_when_a_run_stops),
+        cmocka_unit_test(at_each_segment),
+        cmocka_unit_test(before_a_start),
+        cmocka_unit_test(actions_of_a_run),
+        cmocka_unit_test(what_cannot_go_is_told),
+        cmocka_unit_test(a_start_that_fails),
+    };
+    return cmocka_run_group_tests(tests, setup, fixture_teardown);
+}
