@@ -69,7 +69,7 @@ static HRESULT pack_block(struct writer *w, size_t *size)
 
 static HRESULT write_block(struct writer *w)
 {
-    size_t size;
+    size_t size = 0;
     if (!w->filled)
         return S_OK;
     HRESULT hr = pack_block(w, &size);
