@@ -3,6 +3,7 @@
    says becomes packets with right headers, unless its first byte asks for the bytes as they are. */
 #include "engine/log/little_endian.h"
 #include "engine/pcq/gate.h"
+#include "engine/pcq/members.h"
 #include "engine/pcq/rpc_connection.h"
 #include "tests/unit/pcq_fixture.h"
 
@@ -16,6 +17,7 @@ struct input {
     struct pdu_writer made; /* of the packet that is received now */
     size_t taken;
     size_t sent;
+    uint8_t handle[20]; /* what the last answer of the size of an opened query had in its place */
 };
 
 static HRESULT count_sent(void *user, const void *bytes, size_t size)
@@ -23,6 +25,9 @@ static HRESULT count_sent(void *user, const void *bytes, size_t size)
     struct input *in = user;
     for (size_t i = 0; i < size; i++)
         in->sent += ((const uint8_t *)bytes)[i]; /* looks at each */
+    const size_t head = PDU_HEADER + PDU_CALL_HEADER;
+    if (size == head + sizeof in->handle + 4)
+        memcpy(in->handle, (const uint8_t *)bytes + head, sizeof in->handle);
     return S_OK;
 }
 
@@ -35,7 +40,22 @@ static const uint8_t *take(struct input *in, size_t size)
     return at;
 }
 
-/* A packet of a kind, a length and bytes; requests have method and flags of their own, and the last handle. */
+/* What stands before the parameters that matter, and no input would hit upon. */
+static void put_prefix(struct input *in, uint8_t how, uint16_t method)
+{
+    static const uint8_t machine[] = {2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 'a', 0, 0, 0};
+    GUID set;
+    if (how & 0x80 && method > PCQ_OPEN_QUERY)
+        pdu_put(&in->made, in->handle, sizeof in->handle);
+    else if (how & 0x80)
+        pdu_put(&in->made, machine, sizeof machine);
+    if (!(how & 0x40) || method > PCQ_ENUMERATE_INSTANCES)
+        return;
+    pcq_guid(how & 0x20 ? &parts_provider : &whole_provider, &set);
+    pdu_put(&in->made, &set, sizeof set);
+}
+
+/* A packet of a kind, a length and bytes; requests have a method of their own. */
 static bool make_packet(struct input *in)
 {
     static const uint8_t types[] = {PDU_REQUEST,       PDU_REQUEST,  PDU_REQUEST, PDU_BIND,
@@ -49,15 +69,28 @@ static bool make_packet(struct input *in)
     in->made.size = in->taken = 0;
     if (!body)
         return false;
-    const size_t begin = pdu_begin(&in->made, type, head[1], 1);
+    const size_t begin = pdu_begin(&in->made, type, head[1] & (PDU_FIRST | PDU_LAST), 1);
     if (type == PDU_REQUEST) {
         pdu_put_u32(&in->made, 0);
         pdu_put_u16(&in->made, 0);
         pdu_put_u16(&in->made, head[3] % 9);
+        put_prefix(in, head[1], head[3] % 9);
     }
     pdu_put(&in->made, body, length);
     pdu_end(&in->made, begin);
     return !in->made.failed;
+}
+
+static void make_bind(struct input *in)
+{
+    const size_t begin = pdu_begin(&in->made, PDU_BIND, PDU_FIRST | PDU_LAST, 1);
+    pdu_put_u32(&in->made, PDU_FRAGMENT);
+    pdu_put_u32(&in->made, 0);
+    pdu_put_u32(&in->made, 1);
+    pdu_put_u32(&in->made, 1u << 16);
+    pdu_put(&in->made, pdu_perflib, sizeof pdu_perflib);
+    pdu_put(&in->made, pdu_ndr, sizeof pdu_ndr);
+    pdu_end(&in->made, begin);
 }
 
 static HRESULT give(void *user, void *bytes, size_t size)
@@ -84,6 +117,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     struct rpc_service service = {.server = pcq_fixture(), .from = PCQ_FROM_HERE};
     struct input in = {.at = data + 1, .end = data + size, .raw = data[0] & 1};
+    if (!in.raw) /* bound already */
+        make_bind(&in);
     struct pdu_stream stream = {.user = &in, .send = count_sent, .receive = give};
     if (!service.server)
         abort();
