@@ -82,24 +82,34 @@ static bool begins_query(const char *word, const char *before)
     return colon && (strncmp(word, "root", 4) == 0 || strchr(word, '\\'));
 }
 
+static HRESULT remark_joined(const struct change *c, const struct logman_option *o, const char *words)
+{
+    return remark(c, text_format("-%s: \"%s\" is taken for one, of words without quotes", name_of(o), words));
+}
+
 static HRESULT join_words(const struct change *c, const struct logman_option *o,
                           bool (*begins)(const char *word, const char *before), struct texts *out)
 {
     HRESULT hr = S_OK;
+    bool joined = false;
     for (size_t i = 0; i < o->words.count && SUCCEEDED(hr); i++) {
         const char *word = o->words.items[i];
         if (!begins || out->count == 0 || begins(word, out->items[out->count - 1])) {
-            hr = texts_add(out, word);
+            if (joined)
+                hr = remark_joined(c, o, out->items[out->count - 1]);
+            joined = false;
+            if (SUCCEEDED(hr))
+                hr = texts_add(out, word);
             continue;
         }
-        char **last = &out->items[out->count - 1], *joined = text_format("%s %s", *last, word);
-        if (!joined)
+        char **last = &out->items[out->count - 1], *both = text_format("%s %s", *last, word);
+        if (!both)
             return E_OUTOFMEMORY;
         memory_free(*last);
-        *last = joined;
-        hr = remark(c, text_format("-%s: \"%s\" is taken for one, of words without quotes", name_of(o), joined));
+        *last = both;
+        joined = true;
     }
-    return hr;
+    return SUCCEEDED(hr) && joined ? remark_joined(c, o, out->items[out->count - 1]) : hr;
 }
 
 /* A path may lack its first backslash, and have "%%" as in a batch file. */

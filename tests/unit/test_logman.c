@@ -15,6 +15,21 @@ static void expect(const char *text, uint32_t code, const char *says)
     texts_free(&words);
 }
 
+/* All that it says: no remark but this one. */
+static void expect_alone(const char *text, const char *remark)
+{
+    struct texts words = {0};
+    int result;
+    split(text, &words);
+    char *written = run(&verb_logman, &words, &result), *wanted = text_format("%s\n" DONE "\n", remark);
+    assert_non_null(wanted);
+    if (result != 0 || strcmp(written, wanted) != 0)
+        fail_msg("%s: 0x%08X: %s", text, (unsigned)result, written);
+    memory_free(wanted);
+    memory_free(written);
+    texts_free(&words);
+}
+
 static void go_to(const char *name)
 {
     char *folder = fixture_folder(name);
@@ -63,6 +78,9 @@ static void what_is_mended_is_remarked(void **state)
     go_to("mended");
     expect("logman create counter –n “two words” -c \\Network Interface(*)\\*", 0,
            "Remark: -c: \"\\Network Interface(*)\\*\" is taken for one, of words without quotes\n");
+    expect_alone("logman create counter thrice -c \\Processor(_Total)\\% Processor Time",
+                 "Remark: -c: \"\\Processor(_Total)\\% Processor Time\" is taken for one, of words without quotes\n");
+    expect("logman delete thrice", 0, DONE);
     expect("logman query two” words", 0x80070057, "belongs to no option");
     expect("logman delete “two words”", 0, "Remark: curly quotes around \"two words\" are taken for quotes\n");
 }
@@ -122,6 +140,19 @@ static void a_usual_mistake_is_answered(void **state)
     expect("logman update twice -cnf", 0, "Remark: -cnf: without a time, and without -max");
     expect("logman update twice -cnf 1:00:00 -max 5 -f bincirc", 0, "Remark: -cnf: a circular log");
     expect("logman update twice --cnf --max", 0, "Remark: -f bincirc: without -max");
+    expect("logman update twice -f bin -max 5", 0, "Remark: -max: the set ends when its log has this size; with -cnf");
+    expect_alone("logman update twice -f bincirc -max 5", "");
+    expect("logman update twice --max -f csv -si 00:05", 0,
+           "-si: \"00:05\" is minutes and seconds: 5 s; \"00:05:00\" is");
+    expect("logman update twice -rf 3", 0, "Remark: -rf: the set ends before its second sample");
+    expect_alone("logman update twice -rf 01:00", "");
+    expect("logman create counter named -c \\System\\Threads -o x.csv -f csv", 0,
+           "Remark: -o: the name of the file gets the number of the run, _000001; --v");
+    expect("logman delete named", 0, DONE);
+    expect_alone("logman create counter named -c \\System\\Threads -o x.csv -f csv --v", "");
+    expect("logman update named -b 13/01/2299 08:00:00", 0, "\"13/01/2299\" is taken for day/month/year");
+    expect_alone("logman update named -b 01/13/2299 08:00:00", "");
+    expect("logman delete named", 0, DONE);
     expect("logman update twice -f bin -rc C:\\scripts\\closed.cmd", 0,
            "Remark: -rc: \"C:\\scripts\\closed.cmd\" is taken for a task's name");
     expect("logman update twice -rf 5 --rc --max 100 --v nnnnnn --cnf 1:00:00", 0, DONE);
