@@ -43,6 +43,7 @@ struct option {
         OPTION_OPTIONAL, /* one value, or none: then target, as that of OPTION_TEXT, is "" */
         OPTION_TEXTS,    /* all arguments up to the next option; target: struct texts, copies */
         OPTION_COUNT,    /* one value, a whole number from 1 on; target: uint32_t */
+        OPTION_FORM,     /* told by a verb that reads its line by itself: target: const char, what help has behind it */
     } kind;
     void *target;
 };

@@ -1,16 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla completion: a script for bash that completes the command lines of all verbs. It holds what the verbs' own
-   tables say, so that no program is started when Tab is pressed, which under Wine takes seconds. */
+   tables and pages of help say, and looks for sets where they are stored, so that no program is started when Tab is
+   pressed, which under Wine takes seconds. */
 #include "cli/verbs.h"
 
 #include <string.h>
 
 #define VERB "completion"
 
+#ifdef _WIN32
+#define DATA "${WINEPREFIX:-$HOME/.wine}/drive_c/ProgramData/OpenPLA"
+#else
+#define DATA "$HOME/.openpla"
+#endif
+
 static const char driver[] =
+    "# Words that begin with the one that is typed, in any case.\n"
+    "_openpla_add()\n"
+    "{\n"
+    "    local found\n"
+    "    for found in \"$@\"; do\n"
+    "        if [[ ${found,,} == \"${word,,}\"* ]]; then COMPREPLY+=(\"$found\"); fi\n"
+    "    done\n"
+    "}\n"
+    "# Sets that are stored; a name is that of its file, in which %XX is a character.\n"
+    "_openpla_sets()\n"
+    "{\n"
+    "    local data=" DATA " file name\n"
+    "    if [[ $OPENPLA_DATA == /* ]]; then data=$OPENPLA_DATA; fi\n"
+    "    for file in \"$data\"/sets/Service/*/*.xml; do\n"
+    "        name=${file##*/}\n"
+    "        name=${name%.xml}\n"
+    "        if [[ -e $file && $name != %~* ]]; then\n"
+    "            printf -v name %b \"${name//%/\\\\x}\"\n"
+    "            printf -v name %q \"$name\"\n"
+    "            _openpla_add \"$name\"\n"
+    "        fi\n"
+    "    done\n"
+    "}\n"
     "_openpla()\n"
     "{\n"
-    "    local word=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[0]##*/} sub= verbs= options= values= i=1\n"
+    "    local word=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[0]##*/} sub= verbs= options= values= fixed= i=1\n"
+    "    local before=${COMP_WORDS[COMP_CWORD - 1],,} one\n"
     "    COMPREPLY=()\n"
     "    verb=${verb%.exe}\n"
     "    if [[ $verb == openpla ]]; then\n"
@@ -31,10 +62,15 @@ static const char driver[] =
     "    done\n"
     "    if [[ $word == -* ]]; then\n"
     "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
-    "    elif [[ \" $values \" != *\" ${COMP_WORDS[COMP_CWORD - 1],,} \"* ]]; then\n"
+    "    elif [[ \" $values \" != *\" $before \"* ]]; then\n"
     "        COMPREPLY=($(compgen -W \"$verbs\" -- \"$word\"))\n"
+    "        if [[ ${verb,,}$sub =~ ^logman\\ (delete|export|query|start|stop|update)$ ]]; then _openpla_sets; fi\n"
+    "    else\n"
+    "        for one in $fixed; do\n"
+    "            if [[ $one == \"$before=\"* ]]; then one=${one#*=}; _openpla_add ${one//|/ }; fi\n"
+    "        done\n"
     "    fi\n"
-    "    # What is neither is a file, as a value is.\n"
+    "    # What is none of them is a file, as a value is.\n"
     "}\n"
     "complete -o default -F _openpla openpla openpla.exe";
 
@@ -42,11 +78,52 @@ static const char driver[] =
 static const char *const tools[] = {"lodctr", "logman", "relog", "tracerpt", "typeperf", "unlodctr"};
 
 struct heard {
-    const char *verb, *sub;
+    const struct verb *verb;
+    const char *sub;
     bool begun;
     int what;
 };
-enum { SUB_VERBS, OPTIONS, VALUES };
+enum { SUB_VERBS, OPTIONS, VALUES, FIXED };
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* How long "CSV|TSV" is at the start of the text; 0: it is no choice of words, or one of what may be several. */
+static size_t choice_length(const char *text)
+{
+    size_t length = 0;
+    bool choice = false;
+    for (; is_letter(text[length]) || (text[length] == '|' && is_letter(text[length + 1])); length++)
+        choice |= text[length] == '|';
+    const char *behind = text + length;
+    const bool ends = !*behind || *behind == ']' || *behind == '\n' || (*behind == ' ' && behind[1] != '.');
+    return choice && ends ? length : 0;
+}
+
+/* What stands behind the option in the verb's page, or of a page that is made of a table, in that. */
+static const char *form_of(const struct verb *verb, const struct option *option)
+{
+    if (option->kind == OPTION_FORM)
+        return option->target;
+    const size_t length = strlen(option->name);
+    for (const char *at = verb->help; at && (at = strstr(at, "\n  -")) != NULL; at++)
+        if (strncmp(at + 4, option->name, length) == 0 && at[4 + length] == ' ')
+            return at + 5 + length;
+    return NULL;
+}
+
+static void put_choice(const struct heard *h, const struct option *option)
+{
+    const char *form = form_of(h->verb, option);
+    if (!form)
+        return;
+    form += *form == '[';
+    const size_t length = choice_length(form);
+    if (length)
+        printf(" -%s=%.*s", option->name, (int)length, form);
+}
 
 /* `sub` is one word more than `of`. */
 static const char *last_word(const char *sub, const char *of)
@@ -72,13 +149,15 @@ static void put_words(void *user, const char *sub, const struct option *options,
     if (h->what == SUB_VERBS && word)
         put(h, "", word);
     for (size_t i = 0; h->what != SUB_VERBS && strcmp(sub, h->sub) == 0 && i < count; i++)
-        if (h->what == OPTIONS || options[i].kind != OPTION_FLAG)
+        if (h->what == FIXED)
+            put_choice(h, &options[i]);
+        else if (h->what == OPTIONS || options[i].kind != OPTION_FLAG)
             put(h, "-", options[i].name);
 }
 
 static void put_list(const struct verb *verb, const char *sub, const char *name, int what)
 {
-    struct heard h = {.verb = verb->name, .sub = sub, .what = what};
+    struct heard h = {.verb = verb, .sub = sub, .what = what};
     printf(" %s='", name);
     options_ask(verb, put_words, &h);
     fputs("'", stdout);
@@ -106,6 +185,7 @@ static void put_verb(const struct verb *verb)
         put_list(verb, sub, "verbs", SUB_VERBS);
         put_list(verb, sub, "options", OPTIONS);
         put_list(verb, sub, "values", VALUES);
+        put_list(verb, sub, "fixed", FIXED);
         fputs(" ;;\n", stdout);
     }
     texts_free(&subs);
@@ -139,10 +219,11 @@ static int run(int argc, char **argv)
 
 const struct verb verb_completion = {
     .name = VERB,
-    .summary = "writes a script by which bash completes verbs and options",
+    .summary = "writes a script by which bash completes verbs, options, their words and names of sets",
     .help = "openpla completion bash\n"
             "\n"
-            "Writes the script to stdout. It knows the verbs and options of this program; for each shell that begins:\n"
+            "Writes the script to stdout. It knows the verbs and options of this program and the words that an option\n"
+            "may have, and finds the names of sets where they are stored; for each shell that begins:\n"
             "\n"
             "  openpla completion bash > ~/.local/share/bash-completion/completions/openpla\n"
             "\n"

@@ -30,7 +30,7 @@ static const char help_text[] =
     "  -sc NUMBER    samples to take (default: until Ctrl+C)\n"
     "  -o FILE       writes a log instead of showing; SQL:DSN!NAME is the log set NAME of a database;\n"
     "                with -q and -qx the list, as -cf takes it\n"
-    "  -f FORMAT     CSV (default), TSV, BIN or SQL; BIN and SQL need -o\n"
+    "  -f CSV|TSV|BIN|SQL  the format, CSV if not given; BIN and SQL need -o\n"
     "  -y            replaces an existing file without asking\n"
     "  -s COMPUTER   for counters that name none\n"
     "  -config FILE  options from a file\n"

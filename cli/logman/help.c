@@ -162,7 +162,8 @@ static void tell(const char *sub, unsigned verbs, unsigned adverb)
     for (size_t i = 0; i < LOGMAN_OPTIONS; i++) {
         const struct logman_row *row = &logman_rows[i];
         if (is_shown(row, verbs, adverb))
-            options[count++] = (struct option){row->name, row->form ? OPTION_TEXT : OPTION_FLAG, NULL};
+            options[count++] =
+                (struct option){row->name, row->form ? OPTION_FORM : OPTION_FLAG, (void *)(uintptr_t)row->form};
         if (is_shown(row, verbs, adverb) && row->alias)
             options[count++] = (struct option){row->alias, OPTION_TEXT, NULL};
     }

@@ -105,6 +105,23 @@ def bash_completes(verbs, folder):
     assert complete(script, "logman", "Base", "update", "-rd") == ["-rdcs"]
     assert complete(script, "openpla", "LOGMAN", "CREATE", "Trace", "x", "-m") == ["-m", "-max", "-mode"]
     assert complete(script, "openpla", "logman", "export", "x", "-xml", "") == [], "a file is wanted"
+    assert complete(script, "logman", "create", "counter", "x", "-f", "") == ["bin", "bincirc", "csv", "sql", "tsv"]
+    assert complete(script, "tracerpt", "x.etl", "-OF", "e") == ["EVTX"]
+    assert complete(script, "openpla", "relog", "-f", "t") == ["TSV"]
+    assert complete(script, "openpla", "trace", "show", "-process", "") == [], "any process"
+    assert complete(script, "logman", "create", "trace", "x", "-mode", "") == [], "words that are joined"
+    # Names of sets, as their files have them; what is no set of a user is none.
+    for name in ("base", "two words", "a%25b", "%~0123", "store"):
+        path = os.path.join(folder, "sets", "Service", name[0].replace("%", "_"), name + (".lock" if name == "store" else ".xml"))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii"):
+            pass
+    os.environ["OPENPLA_DATA"] = folder
+    assert complete(script, "openpla", "logman", "start", "") == ["a%b", "base", "two\\ words"]
+    assert complete(script, "logman", "query", "B") == ["base"]
+    assert complete(script, "logman", "query", "-ets", "p") == ["providers"]
+    assert complete(script, "logman", "create", "counter", "b") == []
+    del os.environ["OPENPLA_DATA"]
 
 
 def main():
