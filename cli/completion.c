@@ -75,7 +75,7 @@ static const char driver[] =
     "complete -o default -F _openpla openpla openpla.exe";
 
 /* The names under which Windows has the tools. */
-static const char *const tools[] = {"lodctr", "logman", "relog", "tracerpt", "typeperf", "unlodctr"};
+static const char *const tools[] = {"diskperf", "lodctr", "logman", "relog", "tracerpt", "typeperf", "unlodctr"};
 
 struct heard {
     const struct verb *verb;

@@ -209,6 +209,24 @@ static int trust(const char *service)
     return CLI_DONE;
 }
 
+/* What Windows' program takes and this one does not, and what does it here; NULL: neither takes it. */
+static const char *instead_of(char letter)
+{
+    switch (letter) {
+    case 's':
+    case 'r':
+        return "the form of such a file is published nowhere: the ini files and manifests register it all again, -q "
+               "-json "
+               "shows what is registered, and -r without a file sets the numbers right";
+    case 'c':
+    case 'h':
+        return "the names and the help of the system's own counters are in this program, and need no file";
+    case 'l':
+        return "all languages of an ini file are registered";
+    }
+    return NULL;
+}
+
 static const struct option lodctr_options[] = {
     {"m", OPTION_TEXT, NULL}, {"q", OPTION_OPTIONAL, NULL}, {"e", OPTION_TEXT, NULL},    {"d", OPTION_TEXT, NULL},
     {"t", OPTION_TEXT, NULL}, {"r", OPTION_FLAG, NULL},     {"json", OPTION_FLAG, NULL},
@@ -234,6 +252,8 @@ static int lodctr(int argc, char **argv)
         return cli_usage("lodctr", "there is a word too many: %s", argv[argc - 1]);
     if (json && l.letter != 'q')
         return cli_usage("lodctr", "-json is for /Q");
+    if (l.letter && instead_of(l.letter) && (l.letter != 'r' || value))
+        return cli_usage("lodctr", "%s: %s", argv[0], instead_of(l.letter));
     if (l.letter && !value && !strchr("qr", l.letter))
         return cli_usage("lodctr", "%s: a value is wanted behind a colon, as /%c:NAME", argv[0], l.letter - 32);
     HRESULT hr = may_register();
@@ -254,9 +274,7 @@ static int lodctr(int argc, char **argv)
     case 't':
         return trust(value);
     case 'r':
-        if (!value)
-            return rebuild();
-        break;
+        return rebuild();
     }
     return cli_usage("lodctr", "%s: there is no such option here", argv[0]);
 }
@@ -332,7 +350,9 @@ const struct verb verb_lodctr = {
             "  -e, -d        loads the service's DLL from now on, or does not\n"
             "  -t            there is nothing to trust: a DLL is loaded in a process of its own\n"
             "  -r            sets the table of numbers right from what the services have\n"
-            "  -json         as JSON\n",
+            "  -json         as JSON\n"
+            "\n"
+            "Files of Windows' /S, /R:FILE, /C and /H are neither written nor read: their form is published nowhere.\n",
     .run = lodctr,
 };
 

@@ -107,5 +107,11 @@ with tempfile.TemporaryDirectory() as top:
     os.environ["OPENPLA_DATA"] = host_path(os.path.join(top, "data"))
     for wrong in (["lodctr"], ["lodctr", "/M:"], ["lodctr", "/Z"], ["unlodctr"], ["unlodctr", "/Q:x"], ["lodctr", "a", "b"]):
         openpla(2, *wrong)
+    for word, says in (("/S:all.txt", "-r without a file"), ("/R:all.txt", "-q -json"), ("/C:c.txt", "need no file"),
+                       ("/H:h.txt", "need no file"), ("/L:009", "all languages")):
+        told = openpla(2, "lodctr", word)
+        check(says in told and word in told, f"lodctr {word}", told)
+    told = openpla(0, "diskperf", "-y")
+    check("are always on" in told, "diskperf", told)
     manifests()
     extensions()
