@@ -3,6 +3,7 @@
 #include "engine/run/unsupported.h"
 
 #include "engine/model/validate.h"
+#include "engine/retention/cabinet_send.h"
 #include "engine/retention/set_policy.h"
 
 HRESULT unsupported_validate(struct object *o, struct object *issues)
@@ -27,5 +28,20 @@ HRESULT unsupported_validate(struct object *o, struct object *issues)
         {on && m->Rules[0], PLA_S_PROPERTY_IGNORED, "DataManager/Rules", rules},
     };
     object_unlock(o);
-    return validation_tell_all(&(struct validation){.issues = issues}, all, sizeof all / sizeof all[0]);
+    struct retention_policy policy = {0};
+    bool unsent = false;
+    const char *fault = NULL;
+    HRESULT hr = on && acts ? set_retention_policy(set, &policy) : S_OK;
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < policy.action_count; i++)
+        if (policy.actions[i].actions & ACTION_SEND_CABINET && !policy.actions[i].destination) {
+            unsent = true;
+            fault = send_destination_fault(policy.actions[i].send_to);
+        }
+    retention_policy_free(&policy);
+    const struct finding sends = {unsent, PLA_S_PROPERTY_IGNORED, "DataManager/FolderActions/SendCabTo", fault};
+    hr = validation_tell_all(&(struct validation){.issues = issues}, &sends, 1);
+    return FAILED(hr) ? hr
+                      : validation_tell_all(&(struct validation){.issues = issues}, all, sizeof all / sizeof all[0]);
 }

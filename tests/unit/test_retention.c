@@ -2,7 +2,9 @@
 /* Passes over real folders. Who loses here has had folders of his own deleted, or logs that were in no cabinet. */
 #include "engine/cabinet/cabinet.h"
 #include "engine/os/clock.h"
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/retention/cabinet_send.h"
 #include "engine/retention/folder_record.h"
 #include "engine/retention/pass.h"
 #include "engine/store/store.h"
@@ -11,11 +13,22 @@
 #include "scratch_link.h"
 
 #include <string.h>
+#ifndef _WIN32
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
 #ifndef _WIN32
 /* A thousand passes are not to wait for the disk. */
 int __wrap_fsync(int fd);
+int __wrap_fdatasync(int fd);
 int __wrap_fsync(int fd)
+{
+    (void)fd;
+    return 0;
+}
+
+int __wrap_fdatasync(int fd)
 {
     (void)fd;
     return 0;
@@ -380,14 +393,14 @@ static void assert_nothing_lost(const char *folder)
     memory_free(path);
 }
 
-/* Each operation natively, where a pass takes milliseconds; of the other faults ever fewer. */
+/* Ever fewer: each one has killed_at_any_operation. */
 static uint64_t next_step(int kind, uint64_t n)
 {
 #ifdef _WIN32
     (void)kind;
     return 1 + n / 2;
 #else
-    return kind == 1 ? 1 : 1 + n / 3;
+    return 1 + n / (kind == 0 ? 8 : 3);
 #endif
 }
 
@@ -430,6 +443,127 @@ static void whatever_fails(void **state)
     }
 }
 
+#ifndef _WIN32
+/* The process is killed at that operation. False: it has come to its end before. */
+static bool pass_is_killed(uint64_t n)
+{
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        struct told told;
+        struct file_faults faults = {.kind = FAULT_END, .at = n};
+        file_faults_begin(&faults);
+        pass(&packs, &told);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status);
+}
+
+static void killed_at_any_operation(void **state)
+{
+    (void)state;
+    bool killed = true;
+    for (uint64_t n = 1; killed; n++) {
+        struct told told;
+        make_runs(2);
+        killed = pass_is_killed(n);
+        assert_nothing_lost("run1");
+        assert_nothing_lost("run2");
+        assert_int_equal(pass(&packs, &told), S_OK);
+        assert_int_equal(told.failure, S_OK);
+        text_buffer_free(&told.steps);
+        assert_nothing_lost("run1");
+        assert_true(is_there("run1", "run1.cab") && !is_there("run1", "log.csv"));
+        assert_false(is_there("run1", "~run1.cab.tmp"));
+        scratch_remove(root);
+        assert_int_equal(folder_create(root), S_OK);
+    }
+}
+
+/* Natively a path that begins with two separators is a folder of this host. */
+static void cabinets_are_sent(void **state)
+{
+    (void)state;
+    char here[1024], *computer = host_computer_name(), *other = text_format("%s_run1.cab", computer);
+    assert_non_null(getcwd(here, sizeof here));
+    char *share = text_format("/%s/%s/share", here, root), *there = path_join(share, "run1.cab"),
+         *second = path_join(share, other);
+    struct retention_action sends[] = {{.actions = ACTION_CREATE_CABINET | ACTION_DELETE_DATA},
+                                       {.actions = ACTION_SEND_CABINET | ACTION_DELETE_CABINET,
+                                        .send_to = share,
+                                        .destination = folder_sent_to(share)}};
+    const struct retention_policy policy = {.actions = sends, .action_count = 2};
+    make_runs(1);
+    /* It is not there: the cabinet stays, and goes with the next pass. */
+    assert_pass_fails(&policy, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "share");
+    assert_true(is_there("run1", "run1.cab"));
+    put(share, "run1.cab", "of another computer");
+    sends[1].actions = ACTION_SEND_CABINET;
+    assert_pass(&policy, "run1 send cabinet;");
+    assert_pass(&policy, ""); /* once */
+    char *text = scratch_read(there);
+    assert_string_equal(text, "of another computer");
+    memory_free(text);
+    assert_true(file_exists(second));
+    /* What was cut off, and is not known to be there, is sent again under its name. */
+    assert_int_equal(file_delete(there), S_OK);
+    put(share, "~run1.cab.tmp", "half");
+    sends[1].actions = ACTION_SEND_CABINET | ACTION_DELETE_CABINET;
+    make_run("run2", 2);
+    assert_pass(&policy,
+                "run1 delete cabinet;run2 create cabinet;run2 delete data;run2 send cabinet;run2 delete cabinet;");
+    assert_false(is_there("run1", "run1.cab") || is_there("run2", "run2.cab"));
+    assert_true(is_there("run1", "report.xml"));
+    memory_free(second);
+    memory_free(there);
+    memory_free(share);
+    memory_free(other);
+    memory_free(computer);
+}
+#endif
+
+static void where_cabinets_may_go(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "",           "C:\\logs",     "logs",        "\\\\?\\C:\\logs", "\\\\.\\pipe\\x",
+        "\\\\server", "\\\\server\\", "https://x/y", "\\\\\\share",     "\\logs"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_non_null(send_destination_fault(wrong[i]));
+    assert_null(send_destination_fault("\\\\server\\share"));
+    assert_null(send_destination_fault("\\\\server\\share\\logs\\of mine"));
+}
+
+/* What was not written by us is no record, and hides no other one. */
+static void records_of_anything(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "",
+        "1",
+        "1 2 00112233445566778899aabbccddeeff 0 0",
+        "1 2 00112233445566778899aabbccddeeff 0 0 ",
+        "1 2 00112233445566778899aabbccddeeff 0 0 ..",
+        "1 2 00112233445566778899aabbccddeeff 0 0 a/../../b",
+        "1 2 00112233445566778899aabbccddeef 0 0 a",
+        "99999999999 2 00112233445566778899aabbccddeeff 0 0 a",
+        "1 x 00112233445566778899aabbccddeeff 0 0 a",
+    };
+    struct texts all = {0};
+    struct folder_records records;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_int_equal(texts_add(&all, lines[i]), S_OK);
+    assert_int_equal(texts_add(&all, "7 2 00112233445566778899aabbccddeeff 5 1 a b"), S_OK);
+    assert_int_equal(folder_records_read(&all, &records), S_OK);
+    assert_int_equal(records.count, 1);
+    assert_string_equal(records.items[0].name, "a b");
+    assert_true(records.items[0].going && records.items[0].sent == 5 && records.items[0].serial == 7);
+    folder_records_free(&records);
+    texts_free(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +577,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_folder_alone, begin, end),
         cmocka_unit_test_setup_teardown(data_that_are_in_a_cabinet_go, begin, end),
         cmocka_unit_test_setup_teardown(whatever_fails, begin, end),
+#ifndef _WIN32
+        cmocka_unit_test_setup_teardown(killed_at_any_operation, begin, end),
+        cmocka_unit_test_setup_teardown(cabinets_are_sent, begin, end),
+#endif
+        cmocka_unit_test(where_cabinets_may_go),
+        cmocka_unit_test(records_of_anything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
