@@ -7,8 +7,11 @@
 # chroot has: its units are read by systemd-analyze, and what they start is started by hand.
 set -eu
 
+# Each step with the seconds that have passed.
+read -r began _ </proc/uptime
 say() {
-    echo "== $*"
+    read -r now _ </proc/uptime
+    echo "== $((${now%.*} - ${began%.*})) s: $*"
 }
 
 fail() {
@@ -61,6 +64,8 @@ inside() {
     apt-get -q install -y "$OPENPLA_FIRST_DEB" >/tmp/apt.out 2>&1 || { tail -n 20 /tmp/apt.out && fail "apt-get install"; }
     [ "$(command -v openpla)" = /usr/bin/openpla ] || fail "openpla is not on the PATH"
     systemd-analyze verify /usr/lib/systemd/system/openpla.service /usr/lib/systemd/system/openpla-tracefs.service
+
+    say "installed, kilobytes: $(dpkg-query -W -f '${Installed-Size}' openpla), the package: $(($(stat -c %s "$OPENPLA_FIRST_DEB") / 1024))"
 
     say "an ordinary user"
     said first 'performance logs and alerts' as_user openpla help
