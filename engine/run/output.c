@@ -102,9 +102,10 @@ HRESULT output_check_resources(const struct run_set *r)
                                                  .root = root,
                                                  .parts = RETENTION_LIMITS,
                                                  .room_for_one = true});
+        struct error_kept passed = error_keep(hr);
         hr = hr == E_OUTOFMEMORY ? hr : check(m, root);
-        if (hr == why.hr)
-            hr = error_restore(&why);
+        if (hr == why.hr && FAILED(passed.hr))
+            hr = error_set(hr, "%s; no room could be made: %s", why.text, passed.text);
     }
     memory_free(root);
     return hr;
