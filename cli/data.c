@@ -11,7 +11,7 @@
 #include "engine/store/store.h"
 
 #include <stdio.h>
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define VERB "data"
@@ -44,20 +44,28 @@ static void nobody_is_told(void *user, const struct retention_told *told)
     (void)told;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* By the first names of the set's folders, sorted, as there may be thousands of both. */
 static HRESULT find_others(struct looked *l)
 {
-    struct texts all = {0};
+    struct texts all = {0}, own = {0};
     HRESULT hr = folder_list(l->root, true, &all);
-    for (size_t i = 0; SUCCEEDED(hr) && i < all.count; i++) {
-        bool own = false;
-        for (size_t n = 0; !own && n < l->scanned.count; n++) {
-            const char *rest = path_names_behind(all.items[i], l->scanned.folders[n].name);
-            own = !strcmp(all.items[i], l->scanned.folders[n].name) || (rest && *rest);
-        }
-        if (!own)
-            hr = texts_add(&l->others, all.items[i]);
+    for (size_t i = 0; SUCCEEDED(hr) && i < l->scanned.count; i++) {
+        const char *name = l->scanned.folders[i].name;
+        char *first = text_copy_n(name, strcspn(name, "\\/"));
+        hr = first ? texts_give(&own, first) : E_OUTOFMEMORY;
     }
+    if (own.count)
+        qsort(own.items, own.count, sizeof *own.items, by_text);
+    for (size_t i = 0; SUCCEEDED(hr) && i < all.count; i++)
+        if (!own.count || !bsearch(&all.items[i], own.items, own.count, sizeof *own.items, by_text))
+            hr = texts_add(&l->others, all.items[i]);
     texts_free(&all);
+    texts_free(&own);
     return hr;
 }
 
