@@ -49,8 +49,9 @@ static int failed(struct tracerpt *t, HRESULT hr)
 static int check_report(struct tracerpt *t)
 {
     uint64_t level = 0;
-    if (t->report_form && !text_equal_nocase(t->report_form, "XML"))
-        return cli_usage(VERB, "-f: \"%s\" is not written; reports are XML", t->report_form);
+    t->request.html = t->report_form && text_equal_nocase(t->report_form, "HTML");
+    if (t->report_form && !t->request.html && !text_equal_nocase(t->report_form, "XML"))
+        return cli_usage(VERB, "-f: \"%s\" is none of XML, HTML", t->report_form);
     if (t->level && (!text_to_u64(t->level, &level) || level < 1 || level > SCHEMA_HIGHEST_LEVEL))
         return cli_usage(VERB, "-rl: \"%s\" is no level from 1 to %d", t->level, SCHEMA_HIGHEST_LEVEL);
     t->request.level = (uint32_t)level;
@@ -61,7 +62,7 @@ static int check_report(struct tracerpt *t)
     if (t->report && t->begin.count + t->end.count != 0)
         return cli_usage(VERB, "-report: is of all of the time; -b and -e are for dumps");
     if (t->report && !t->report[0])
-        t->report = "workload.xml";
+        t->report = t->request.html ? "workload.html" : "workload.xml";
     return CLI_DONE;
 }
 
@@ -253,7 +254,7 @@ static void print_result(const struct tracerpt *t)
     if (t->structure)
         printf("Structure:          %s\n", t->structure);
     if (t->report)
-        printf("Report:             %s\n", t->report);
+        printf("Report:             %s\n", t->request.page ? t->request.page : t->report);
     if (t->inputs.count == 0 && t->sessions.count == 0)
         return; /* the report has counted */
     printf("\nEvents:             %llu\n", (unsigned long long)t->counts.events);
@@ -497,7 +498,7 @@ const struct verb verb_tracerpt = {
     "  -int FILE         of each sort of events what it is made of: names, fields with their types, maps\n"
     "  -report [FILE]    a report of the traces and of counter logs (.blg, .csv, .tsv) among the files, as \"openpla\n"
     "                    report\" makes it; workload.xml if no file is given\n"
-    "  -f XML            its form\n"
+    "  -f XML|HTML       its form; HTML is a page, beside which the report itself lies as XML\n"
     "  -rl LEVEL         its tables, up to this level of 1 to 5; 1 if not given\n"
     "  -df FILE          the report schema\n"
     "  -lr               of events whose data do not fit what is known of them, the values that could be read\n"

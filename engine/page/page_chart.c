@@ -196,7 +196,7 @@ static void add_marks(struct text_buffer *out, const struct scale *s)
     for (int i = 0; i <= count; i++) {
         const double value = s->high - i * s->step;
         text_buffer_format(out, "<Mark y=\"%d\">", height_of(s, value));
-        page_number_scaled(out, fabs(value) < s->step / 1e6 ? 0 : value, largest);
+        page_number_scaled(out, fabs(value) < s->step / 1e6 ? 0 : value, largest, 6);
         text_buffer_add(out, "</Mark>");
     }
 }
@@ -244,7 +244,7 @@ static void add_times(struct text_buffer *out, const struct chart_layout *c)
 static void add_value(struct text_buffer *out, const char *name, double value)
 {
     text_buffer_format(out, " %s=\"", name);
-    page_number_scaled(out, value, value);
+    page_number_scaled(out, value, value, 4);
     text_buffer_add(out, "\"");
 }
 

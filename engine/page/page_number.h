@@ -12,7 +12,7 @@ bool page_is_number(const char *text);
    digits that count, in groups of three; a whole number as it is, in groups with `grouped`. A text that is no number is
    added as it is. */
 void page_number_add(struct text_buffer *out, const char *text, const char *mask, bool grouped);
-/* A scale of a chart: three digits or so, with k, M, G, T, P behind. `largest` of the scale chooses that. */
-void page_number_scaled(struct text_buffer *out, double value, double largest);
+/* A value of a chart with so many digits, and k, M, G, T, P or E behind; `largest` of the scale chooses that. */
+void page_number_scaled(struct text_buffer *out, double value, double largest, int digits);
 
 #endif

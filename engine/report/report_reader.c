@@ -367,7 +367,8 @@ static HRESULT end_data(struct reader *r, const struct data_list *order)
         return hr;
     if (l->count > REPORT_MAX_COLUMNS)
         return error_set(OPENPLA_E_MALFORMED_XML, "line %u: more than %d Data", line_now(r), REPORT_MAX_COLUMNS);
-    if (!is_second(l, order))
+    /* Warnings may say several ways out (MS-PLA 2.2.8). */
+    if ((order && !strcmp(this_table(r)->given.name, "warning")) || !is_second(l, order))
         return S_OK;
     char *remark =
         text_format("line %u: a second Data '%.64s' is passed over", line_now(r), data_list_name(l, l->count - 1));

@@ -16,8 +16,8 @@
 
 #include <string.h>
 
-static const char not_done[] = "this version applies no rules (0x2) and makes no HTML (0x4)";
-enum { NOT_DONE_STEPS = STEP_RUN_RULES | STEP_CREATE_HTML };
+static const char not_done[] = "this version applies no rules (0x2)";
+enum { NOT_DONE_STEPS = STEP_RUN_RULES, FOLDER_STEPS = STEP_CREATE_REPORT | STEP_CREATE_HTML };
 
 /* An event for what has come of a report, by whomever it was made. The thread's error text survives. */
 static void tell(const char *space, const char *name, const char *file, HRESULT hr, size_t remarks)
@@ -54,6 +54,7 @@ static HRESULT report_on(const struct ended_segment *segment, const char *root)
         .name = segment->name,
         .root = root,
         .folder = segment->location,
+        .steps = STEP_CREATE_REPORT | STEP_CREATE_HTML,
         /* In a folder of its own all logs are the run's: sessions may have more files than the one that a collector
            names. */
         .files = set_has_run_folders(segment->set) ? NULL : &segment->files,
@@ -113,13 +114,15 @@ static HRESULT find_running(struct managed *m)
 /* A folder's failure is an item; what is returned ends the whole call. S_FALSE: there is nothing in it for a report. */
 static HRESULT manage_folder(struct managed *m, const char *folder)
 {
-    HRESULT hr = m->steps & STEP_CREATE_REPORT ? find_running(m) : S_FALSE;
+    HRESULT hr = m->steps & (uint32_t)FOLDER_STEPS ? find_running(m) : S_FALSE;
     if (hr != S_OK)
         return hr;
     if (m->running && file_is_same(m->running, folder))
         hr = error_set(PLA_E_DCS_IN_USE, "the run that writes to this folder has not ended");
     else
-        hr = make(&(struct run_report){.set = m->set, .name = m->name, .root = m->root, .folder = folder}, m->space);
+        hr = make(
+            &(struct run_report){.set = m->set, .name = m->name, .root = m->root, .folder = folder, .steps = m->steps},
+            m->space);
     if (hr == E_OUTOFMEMORY || hr == S_FALSE)
         return hr;
     HRESULT noted = FAILED(hr) ? note(m, folder, hr) : S_OK;
@@ -186,7 +189,7 @@ static HRESULT manage_one(struct managed *m, const char *folder)
     HRESULT hr = folder_exists(path) ? manage_folder(m, path)
                                      : error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND),
                                                  "bstrFolder: there is no folder \"%s\"", path);
-    if (hr == S_FALSE && m->steps & STEP_CREATE_REPORT)
+    if (hr == S_FALSE && m->steps & (uint32_t)FOLDER_STEPS)
         hr =
             note(m, path, error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "there are no logs to make a report of"));
     if (SUCCEEDED(hr))

@@ -5,10 +5,12 @@
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/page/page.h"
 #include "engine/report/report.h"
 #include "engine/report/report_configuration.h"
 #include "engine/report/schema_files.h"
 #include "engine/run/data_manager.h"
+#include "engine/run/sets.h"
 #include "engine/run/settings.h"
 
 #include <string.h>
@@ -129,6 +131,41 @@ static HRESULT make(const struct run_report *what, struct limit *limit, const ch
     return hr;
 }
 
+/* MS-PLA 2.2.3.4: the page of the report, as HTML whatever its name says. */
+static HRESULT find_page_file(const struct run_report *what, const char *report, char **out)
+{
+    const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
+    const char *name = m->ReportFileName[0] ? m->ReportFileName : PAGE_FILE_NAME;
+    HRESULT hr = file_below(what, "ReportFileName", name, out);
+    if (SUCCEEDED(hr) &&
+        (text_equal_nocase(path_name(*out), path_name(report)) || text_equal_nocase(name, m->EventsFileName)))
+        hr = error_set(E_INVALIDARG, "ReportFileName: \"%s\": it is the name of the report or of all events", name);
+    return SUCCEEDED(hr) ? check_replaced("ReportFileName", *out) : hr;
+}
+
+static HRESULT make_page(const struct run_report *what, struct limit *limit, const char *report, const char *page,
+                         struct texts *remarks)
+{
+    char *sheet = NULL;
+    HRESULT hr =
+        setting_read_text(&((struct data_collector_set *)what->set)->object, NULL, SETTING_ReportSheet, &sheet);
+    if (SUCCEEDED(hr) && !file_exists(report))
+        hr = S_FALSE;
+    else if (SUCCEEDED(hr)) {
+        hr = page_make(&(struct page_make){.report = report,
+                                           .output = page,
+                                           .base = what->root,
+                                           .sheet = *sheet ? sheet : NULL,
+                                           .stop = is_over,
+                                           .context = limit},
+                       remarks);
+        if (FAILED(hr))
+            hr = error_prefix(hr, "the page \"%s\"", path_name(page));
+    }
+    memory_free(sheet);
+    return hr;
+}
+
 HRESULT run_report_make(const struct run_report *what, char **path, struct texts *remarks)
 {
     const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
@@ -144,8 +181,14 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
         hr = folder_create_below(what->root, what->folder);
     if (SUCCEEDED(hr))
         hr = check_replaced("RuleTargetFileName", *path);
-    if (SUCCEEDED(hr))
+    char *page = NULL;
+    if (SUCCEEDED(hr) && what->steps & STEP_CREATE_HTML)
+        hr = find_page_file(what, *path, &page);
+    if (SUCCEEDED(hr) && what->steps & STEP_CREATE_REPORT)
         hr = make(what, &limit, *path, remarks);
+    if (SUCCEEDED(hr) && page)
+        hr = make_page(what, &limit, *path, page, remarks);
+    memory_free(page);
     if (FAILED(hr) && is_over(&limit))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "it takes longer than %u s (OpenPLA.ReportTimeout)",
                        (unsigned)limit.seconds);

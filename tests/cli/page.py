@@ -11,6 +11,7 @@ import random
 import re
 import subprocess
 import tempfile
+import xml.etree.ElementTree as xml
 
 from program import EMULATOR, PROGRAM, check, openpla, openpla_apart
 
@@ -133,6 +134,29 @@ def a_run_has_report_and_page():
     check("is for a page" in openpla(2, "report", "run", "-sheet", "x.xsl"), "a sheet without a page")
 
 
+def logs_are_plotted():
+    """By the charts of pages: a chart of each counter, with its instances; a picture is whole XML."""
+    openpla(0, "plot", "run/a.csv", "-o", "all.html")
+    page = read("all.html")
+    check("Processor: % Processor Time" in page.words() and "Memory: Available MBytes" in page.words(), "both", page.words())
+    check("Warnings" not in page.words(), "nothing is judged", page.words())
+    openpla(0, "plot", "run/a.csv", "-o", "one.svg", "-counter", "\\memory\\avail*")
+    picture = xml.parse("one.svg").getroot()
+    check(picture.tag == "{http://www.w3.org/2000/svg}svg" and float(picture.get("height")) > 300, "a picture", picture.attrib)
+    words = " ".join(picture.itertext())
+    check("Memory: Available MBytes" in words and "% Processor Time" not in words and "7000 to 7059" in words, "one chart", words)
+    lines = [p.get("d") for p in picture.iter("{http://www.w3.org/2000/svg}path") if p.get("class") == "s1"]
+    check(lines[0].count("M") == 2, "the gap", lines)
+    check(sorted(f for f in os.listdir(".") if "report" in f) == [], "nothing is left beside it", os.listdir("."))
+    check("is there already" in openpla(1, "plot", "run/a.csv", "-o", "one.svg"), "it is not overwritten unasked")
+    check("none" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-counter", "\\none\\*"), "no such counter")
+    check(not os.path.exists("none.svg"), "no picture of nothing")
+    for wrong in (["run/a.csv"], ["run/a.csv", "-o", "x.png"], ["-o", "x.svg"]):
+        openpla(2, "plot", *wrong)
+    openpla(0, "tracerpt", "run/a.csv", "-report", "trace.html", "-f", "html")
+    check("Processor" in read("trace.html").words() and os.path.exists("trace.xml"), "tracerpt -f html")
+
+
 def numbers_are_read_as_their_masks_say():
     head = '<Header><Data name="what" align="left"/><Data name="n" format="#,##0.0"/><Data name="m"/></Header>'
     page = page_of(report(f'<Section name="s"><Table name="t">{head}{row(what=7.25, n="1234567.85", m="0.00012345")}'
@@ -146,7 +170,8 @@ def numbers_are_read_as_their_masks_say():
 def warnings_and_rows_lead_to_each_other():
     sections = ('<Section name="advice" key="1"><Table name="warning">'
                 '<Item><Data name="symptom" img="warning" link="DQ">Disk queue is long</Data><Data name="cause">slow</Data>'
-                '<Data name="details">9.5</Data><Data name="resolution">Buy another.</Data></Item>'
+                '<Data name="details">9.5</Data><Data name="resolution">Buy another.</Data>'
+                '<Data name="resolution">Or wait.</Data></Item>'
                 '<Item><Data name="symptom" img="Red" link="none">It burns</Data></Item></Table></Section>'
                 '<Section name="disk"><Table name="queue"><Header><Data name="instance" align="left"/><Data name="mean"/></Header>' +
                 "".join(f'<Item><Data name="instance">{i}</Data><Data name="mean"{" tag=" + chr(34) + "DQ" + chr(34) if i == 8500 else ""}>'
@@ -154,7 +179,7 @@ def warnings_and_rows_lead_to_each_other():
     page = page_of(report(sections))
     words = page.words()
     check(words.index("It burns") < words.index("Disk queue is long"), "the worst comes first")
-    for wanted in ("Critical", "Warning", "What to do", "Buy another.", "8,500.5" if "8,500.5" in words else "8,501"):
+    for wanted in ("Critical", "Warning", "What to do", "Buy another.", "Or wait.", "8,500.5" if "8,500.5" in words else "8,501"):
         check(wanted in words, f"the page lacks {wanted}", words[:2000])
     check("#w1" in page.links and any(re.fullmatch(r"#d\d+", link) for link in page.links), "links there and back", page.links)
     check("of 9000 rows" in words, "what is left out is told", words[-500:])
@@ -263,6 +288,7 @@ def main():
     work = tempfile.TemporaryDirectory(prefix="openpla-page.", dir=os.environ.get("WINEPREFIX"))
     os.chdir(work.name)
     a_run_has_report_and_page()
+    logs_are_plotted()
     numbers_are_read_as_their_masks_say()
     warnings_and_rows_lead_to_each_other()
     names_stay_texts()

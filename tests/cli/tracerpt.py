@@ -161,7 +161,7 @@ def the_command_line():
         f.write("one.etl -of csv\n[o]\nsettings.csv\n-y\n")
     tracerpt(0, "-config", "settings.txt")
     check(len(rows("settings.csv")) == 11, "-config")
-    for wrong in (["one.etl", "-report", "-f", "html"], ["one.etl", "-f", "xml"], ["one.etl", "-rl", "3"],
+    for wrong in (["one.etl", "-report", "-f", "doc"], ["one.etl", "-f", "xml"], ["one.etl", "-rl", "3"],
                   ["one.etl", "-df", "x"], ["one.etl", "-report", "-rl", "6"], ["-rt", "s", "-report"],
                   ["one.etl", "-int"], ["one.etl", "-of", "TXT"], [], ["-rt"],
                   ["one.etl", "-en", "UTF"], ["one.etl", "-rts", "-summary"], ["one.etl", "-rt", "s"],

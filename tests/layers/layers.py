@@ -57,7 +57,7 @@ ALLOWED = {
     "cli/logman": ["cli/logman", "cli", "com"] + RUN,
     # Looks at all that there is: what is registered, the server, the store and its runs.
     "cli/doctor": ["cli/doctor", "cli", "com", "reg", "engine/pcq"] + RUN,
-    "cli": ["cli", "engine/retention", "engine/cabinet", "engine/perflib", "engine/pdh", "engine/etw", "engine/kernel", "engine/tdh", "engine/rules", "engine/report", "engine/page", "engine/task", "engine/store", "engine/model"] + COUNTERS,
+    "cli": ["cli", "engine/xml", "engine/retention", "engine/cabinet", "engine/perflib", "engine/pdh", "engine/etw", "engine/kernel", "engine/tdh", "engine/rules", "engine/report", "engine/page", "engine/task", "engine/store", "engine/model"] + COUNTERS,
 }
 # Rows of constants, which nothing is linked for: what the one folder says once, the other may read.
 ROWS_BESIDE = {("engine/model", "engine/log/log_formats.def")}

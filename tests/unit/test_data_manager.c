@@ -53,6 +53,8 @@ static void a_run_has_its_report(void **state)
     assert_true(holds(record.latest_location, "report.xml", "<Report"));
     assert_true(holds(record.latest_location, "report.xml", "Processes"));
     assert_true(holds(record.latest_location, "report.xml", "</Report>"));
+    assert_true(holds(record.latest_location, "report.html", "<!DOCTYPE html"));
+    assert_true(holds(record.latest_location, "report.html", "Processes"));
     assert_int_equal(fixture_events(1012, "reported"), 1);
     assert_int_equal(fixture_events(9022, "reported"), 1);
     run_record_free(&record);
@@ -191,6 +193,12 @@ static void run_makes_reports_of_old_folders(void **state)
     assert_true(holds(first, "report.xml", "Processes"));
     assert_false(is_there(empty, "report.xml"));
     assert_int_equal(manage(set, STEP_CREATE_REPORT, second, S_OK, S_OK), 0); /* the whole path */
+    /* The page is of the report as it is by then. */
+    assert_false(is_there(second, "report.html"));
+    assert_int_equal(manage(set, STEP_CREATE_HTML, NULL, S_OK, S_OK), 0);
+    assert_true(holds(first, "report.html", "Processes"));
+    assert_true(holds(second, "report.html", "</html>"));
+    assert_false(is_there(empty, "report.html"));
     /* What is not done is said, for each folder. */
     assert_int_equal(
         manage(set, STEP_CREATE_REPORT | STEP_RUN_RULES, "", S_OK, HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)), 2);
@@ -249,6 +257,49 @@ static void the_events_have_a_file_of_their_own(void **state)
         assert_false(is_there(root, "events.xml"));
         memory_free(manager);
         memory_free(root);
+    }
+}
+
+/* The page has the name and the sheet that were asked for; one that takes another file's name is none, and the report
+   is not made in vain. A sheet that is not right costs the page alone. */
+static void the_page_is_as_the_set_says(void **state)
+{
+    (void)state;
+#define SHEET(inside)                                                                                                  \
+    "<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'>" inside "</xsl:stylesheet>"
+    static const char right[] = SHEET("<xsl:template match='/'><own/></xsl:template>"), wrong[] = SHEET("<xsl:own/>");
+    static const struct {
+        const char *page, *sheet;
+        HRESULT result;
+    } cases[] = {{"mine.page", NULL, S_OK},
+                 {"mine.page", right, S_OK},
+                 {"mine.page", wrong, OPENPLA_E_MALFORMED_XML},
+                 {"report.xml", NULL, E_INVALIDARG},
+                 {"c.csv", NULL, E_INVALIDARG}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *root = fixture_folder("page"), *sheet = path_join(root, "sheet.xsl"),
+             *manager =
+                 text_format("<DataManager><Enabled>-1</Enabled><ReportFileName>%s</ReportFileName></DataManager>"
+                             "<Value name=\"OpenPLA.ReportSheet\">%s</Value>",
+                             cases[i].page, cases[i].sheet ? sheet : "");
+        fixture_commit("page", root, manager, CSV_EACH_SECOND "<LogOverwrite>-1</LogOverwrite>" ONE_COUNTER);
+        assert_int_equal(folder_create(root), S_OK);
+        assert_int_equal(
+            file_store(sheet, cases[i].sheet ? cases[i].sheet : "", cases[i].sheet ? strlen(cases[i].sheet) : 0), S_OK);
+        run_once("page");
+        struct run_record record = fixture_record("page");
+        assert_int_equal(record.last_result, cases[i].result);
+        assert_true(SUCCEEDED(cases[i].result) || strstr(record.last_message, cases[i].page));
+        assert_int_equal(is_there(root, "report.xml"), cases[i].result != E_INVALIDARG);
+        assert_true(FAILED(cases[i].result) || holds(root, "mine.page", cases[i].sheet ? "<own" : "<html"));
+        assert_true(FAILED(cases[i].result) || fixture_lines(root, "c.csv") >= 2);
+        char *paths[] = {path_join(root, "report.xml"), path_join(root, "mine.page"), sheet, manager, root};
+        for (size_t k = 0; k < sizeof paths / sizeof *paths; k++) {
+            if (k < 2)
+                (void)file_delete(paths[k]);
+            memory_free(paths[k]);
+        }
+        run_record_free(&record);
     }
 }
 
@@ -400,6 +451,7 @@ int main(void)
         cmocka_unit_test(run_makes_reports_of_old_folders),
         cmocka_unit_test(the_running_folder_is_left),
         cmocka_unit_test(the_events_have_a_file_of_their_own),
+        cmocka_unit_test(the_page_is_as_the_set_says),
         cmocka_unit_test(a_report_replaces_nothing_else),
         cmocka_unit_test(who_may_not_start_it_is_refused),
         cmocka_unit_test(a_report_has_its_time),

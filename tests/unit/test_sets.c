@@ -354,18 +354,17 @@ static void what_is_not_done_is_told(void **state)
     committed_with("<DataCollectorSet><Segment>-1</Segment>" SIZE TRACE "</DataCollectorSet>", MODE_CREATE_NEW,
                    "TraceDataCollector[1]/PreallocateFile ");
     committed_with(MANAGER("<MaxSize>5</MaxSize><Rules/>"), MODE_CREATE_NEW, ""); /* it is off */
-    committed_with(MANAGER("<Enabled>-1</Enabled>"), MODE_CREATE_NEW | MODE_VALIDATE_ONLY,
-                   "DataManager/ReportFileName ");
+    committed_with(MANAGER("<Enabled>-1</Enabled>"), MODE_CREATE_NEW | MODE_VALIDATE_ONLY, "");
     committed_with(
         MANAGER("<Enabled>-1</Enabled><CheckBeforeRunning>-1</CheckBeforeRunning><MinFreeDisk>5</MinFreeDisk>"
                 "<MaxFolderCount>5</MaxFolderCount>"),
-        MODE_CREATE_NEW, "DataManager/ReportFileName ");
+        MODE_CREATE_NEW, "");
     committed_with(
         MANAGER("<Enabled>-1</Enabled><MinFreeDisk>5</MinFreeDisk><MaxSize>5</MaxSize>"
                 "<MaxFolderCount>5</MaxFolderCount><EventsFileName>e.xml</EventsFileName><Rules><Group/></Rules>"
                 "<ReportSchema><Report/></ReportSchema><FolderAction/>"),
         MODE_CREATE_NEW,
-        "DataManager/MinFreeDisk DataManager/MaxSize DataManager/MaxFolderCount DataManager/ReportFileName "
+        "DataManager/MinFreeDisk DataManager/MaxSize DataManager/MaxFolderCount "
         "DataManager/FolderActions DataManager/Rules ");
 }
 

@@ -12,6 +12,8 @@
   <xsl:template match="/Report">
     <xsl:variable name="advice" select="Section[@name = 'advice']"/>
     <xsl:variable name="found" select="$advice/Table[@name = 'warning']/Item"/>
+    <!-- A plot is a report that no rules are for. -->
+    <xsl:variable name="judged" select="$advice or @name != 'plot'"/>
     <xsl:variable name="overview" select="$advice/Table[@name != 'warning' and Item]"/>
     <xsl:variable name="charts" select="Section/Chart"/>
     <xsl:variable name="sections" select="Section[@name != 'advice' and @name != 'howMade' and Table]"/>
@@ -47,7 +49,7 @@
         </header>
         <nav aria-label="Contents">
           <ul>
-            <li><a href="#warnings">Warnings (<xsl:value-of select="count($found)"/>)</a></li>
+            <xsl:if test="$judged"><li><a href="#warnings">Warnings (<xsl:value-of select="count($found)"/>)</a></li></xsl:if>
             <li><a href="#overview">Overview</a></li>
             <xsl:if test="$charts"><li><a href="#charts">Over time</a></li></xsl:if>
             <xsl:for-each select="$sections"><li><a href="#{@id}"><xsl:value-of select="@title"/></a></li></xsl:for-each>
@@ -61,6 +63,7 @@
               <xsl:for-each select="Damage"><p class="damage"><xsl:value-of select="."/></p></xsl:for-each>
             </section>
           </xsl:if>
+          <xsl:if test="$judged">
           <section aria-labelledby="warnings">
             <h2 id="warnings">Warnings</h2>
             <xsl:choose>
@@ -76,6 +79,7 @@
               <xsl:otherwise><p class="quiet">No rules have judged this report.</p></xsl:otherwise>
             </xsl:choose>
           </section>
+          </xsl:if>
           <section aria-labelledby="overview">
             <h2 id="overview">Overview</h2>
             <dl class="facts">
@@ -120,7 +124,7 @@
           </xsl:for-each>
           <section aria-labelledby="made">
             <h2 id="made">How this report was made</h2>
-            <p>By the report schema <xsl:value-of select="@title"/>. This page shows the report that lies beside it, whose numbers are not rounded.</p>
+            <xsl:if test="$judged"><p>By the report schema <xsl:value-of select="@title"/>. This page shows the report that lies beside it, whose numbers are not rounded.</p></xsl:if>
             <xsl:if test="@complete = '0'"><p>It was ended before all was collected.</p></xsl:if>
             <xsl:if test="Omitted/@tables &gt; 0">
               <p><xsl:value-of select="Omitted/@tables"/> tables have no room on this page; they are in the report itself.</p>
@@ -168,10 +172,10 @@
     <xsl:variable name="class"><xsl:call-template name="severity-class"><xsl:with-param name="img" select="$img"/></xsl:call-template></xsl:variable>
     <span class="sev {$class}">
       <xsl:choose>
-        <xsl:when test="$class = 'bad'"><span aria-hidden="true">&#9632; </span>Critical</xsl:when>
-        <xsl:when test="$class = 'warn'"><span aria-hidden="true">&#9650; </span>Warning</xsl:when>
-        <xsl:when test="$class = 'good'"><span aria-hidden="true">&#9679; </span>Good</xsl:when>
-        <xsl:otherwise><span aria-hidden="true">&#9670; </span>Note</xsl:otherwise>
+        <xsl:when test="$class = 'bad'">Critical</xsl:when>
+        <xsl:when test="$class = 'warn'">Warning</xsl:when>
+        <xsl:when test="$class = 'good'">Good</xsl:when>
+        <xsl:otherwise>Note</xsl:otherwise>
       </xsl:choose>
     </span>
   </xsl:template>
@@ -245,7 +249,7 @@
       <xsl:if test="@omitted &gt; 0"><p class="quiet"><xsl:value-of select="@omitted"/> more series are in the report itself.</p></xsl:if>
       <details>
         <summary>The numbers<span class="quiet"> of <xsl:call-template name="chart-title"/></span></summary>
-        <div class="scroll" role="region" tabindex="0" aria-labelledby="{@id}h">
+        <div class="scroll" role="group" tabindex="0" aria-labelledby="{@id}h">
           <table aria-labelledby="{@id}h">
             <thead><tr><th scope="col">Series</th><th scope="col" class="n">Least</th><th scope="col" class="n">Greatest</th><th scope="col" class="n">Last</th></tr></thead>
             <tbody>
@@ -305,7 +309,7 @@
             <input type="checkbox" class="all" id="{@id}a"/>
             <label for="{@id}a">All <xsl:value-of select="$rows"/> rows<span class="quiet"> of <xsl:value-of select="@title"/></span></label>
           </xsl:if>
-          <div class="scroll" role="region" tabindex="0" aria-labelledby="{$labels}">
+          <div class="scroll" role="group" tabindex="0" aria-labelledby="{$labels}">
             <table class="rows" aria-labelledby="{$labels}">
               <xsl:if test="$folds"><xsl:attribute name="data-shown"><xsl:value-of select="$open"/></xsl:attribute></xsl:if>
               <xsl:if test="Header/Data"><xsl:apply-templates select="Header"/></xsl:if>

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla plot: charts of counter logs, as a picture or a page. They are a report's charts, drawn as a page has them:
+   one report tells which counters there are, a second one has those that are wanted. */
+#include "cli/interrupt.h"
+#include "cli/verbs.h"
+#include "engine/os/file.h"
+#include "engine/os/memory.h"
+#include "engine/page/page.h"
+#include "engine/page/page_document.h"
+#include "engine/report/counter_filter.h"
+#include "engine/report/report.h"
+#include "engine/report/report_reader.h"
+#include "engine/xml/xml_text.h"
+
+#include <string.h>
+
+#define VERB           "plot"
+#define MOST_INSTANCES 256 /* of a chart that are named one by one; it shows eight of them */
+
+struct plot {
+    struct texts logs, patterns; /* operands; -counter */
+    const char *output;
+    bool yes;
+
+    struct filter filter;
+    char *draft;               /* the reports; taken away at the end */
+    struct text_buffer tables; /* of the second one's schema */
+    char *object, *counter;    /* that are looked at now, in the first one */
+    struct texts instances;    /* those of the counter that are wanted */
+    bool all;                  /* no instance of it was left out */
+    size_t charts, left_out;
+    struct texts remarks;
+};
+
+static bool stop(void *context)
+{
+    (void)context;
+    return interrupt_wait(0);
+}
+
+/* ---- which counters ---- */
+
+/* As a pattern of a schema: what means something there is itself. */
+static void add_pattern(struct text_buffer *b, const char *name, const char *text)
+{
+    struct text_buffer pattern = {0};
+    text_buffer_add(&pattern, "i/");
+    for (; *text; text++) {
+        text_buffer_add(&pattern, strchr("/\\*?", *text) ? "\\" : "");
+        text_buffer_add_n(&pattern, text, 1);
+    }
+    text_buffer_add(&pattern, "/");
+    b->failed |= pattern.failed;
+    xml_add_attribute(b, name, pattern.text ? pattern.text : "");
+    text_buffer_free(&pattern);
+}
+
+/* A chart of the counter that all rows so far were of. */
+static void end_counter(struct plot *p)
+{
+    struct text_buffer *b = &p->tables;
+    const bool wanted = p->counter && p->instances.count > 0;
+    if (wanted && p->charts == PAGE_MOST_CHARTS)
+        p->left_out++;
+    else if (wanted) {
+        p->charts++;
+        text_buffer_add(b, "<CounterTable topic=\"plot\"");
+        xml_add_attribute(b, "name", p->object);
+        xml_add_attribute(b, "object", p->object);
+        add_pattern(b, "chart", p->counter);
+        text_buffer_add(b, ">");
+        for (size_t i = 0; i < p->instances.count && (i == 0 || !p->all); i++) {
+            text_buffer_add(b, "<Include");
+            add_pattern(b, "counter", p->counter);
+            if (!p->all)
+                add_pattern(b, "instance", p->instances.items[i]);
+            text_buffer_add(b, "/>");
+        }
+        text_buffer_add(b, "</CounterTable>");
+    }
+    texts_free(&p->instances);
+    memory_free(p->counter);
+    p->counter = NULL;
+    p->all = true;
+}
+
+static HRESULT on_table(void *about, const struct report_table *table)
+{
+    struct plot *p = about;
+    memory_free(p->object);
+    p->object = text_copy(table->name);
+    return p->object ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT matches(struct plot *p, const char *counter, const char *instance, bool *right)
+{
+    struct log_counters one = {0};
+    char *path = *instance ? text_format("\\%s(%s)\\%s", p->object, instance, counter)
+                           : text_format("\\%s\\%s", p->object, counter);
+    HRESULT hr = path ? log_counters_add_path(&one, path) : E_OUTOFMEMORY;
+    *right = false;
+    if (SUCCEEDED(hr))
+        hr = filter_matches(&p->filter, &one.items[0], NULL, right);
+    log_counters_free(&one);
+    memory_free(path);
+    return hr;
+}
+
+/* The table is sorted by counters. */
+static HRESULT on_row(void *about, const struct report_table *table, const struct report_row *row)
+{
+    struct plot *p = about;
+    const struct report_data *counter = report_find(row->cells, row->cell_count, "counter", 0);
+    const struct report_data *instance = report_find(row->cells, row->cell_count, "instance", 1);
+    bool right;
+    if (!counter || strcmp(table->section, "plot") != 0)
+        return S_OK;
+    if (!p->counter || strcmp(p->counter, counter->text) != 0) {
+        end_counter(p);
+        p->counter = text_copy(counter->text);
+        if (!p->counter)
+            return E_OUTOFMEMORY;
+    }
+    const char *name = instance ? instance->text : "";
+    HRESULT hr = matches(p, counter->text, name, &right);
+    if (SUCCEEDED(hr) && right && p->instances.count < MOST_INSTANCES)
+        hr = texts_add(&p->instances, name);
+    p->all = p->all && right && SUCCEEDED(hr);
+    return hr;
+}
+
+static HRESULT on_table_end(void *about, const struct report_table *table)
+{
+    (void)table;
+    end_counter(about);
+    return S_OK;
+}
+
+/* ---- reports ---- */
+
+static HRESULT make_report(struct plot *p, const char *tables, struct texts *remarks)
+{
+    struct report_schema schema = {0};
+    char *text =
+        text_format("<Report name=\"plot\" version=\"1\"><Sections><Section name=\"plot\" key=\"1\">%s</Section>"
+                    "</Sections><StringTable><String ID=\"plot\">Counters</String></StringTable></Report>",
+                    tables);
+    HRESULT hr = text ? report_schema_add(&schema, VERB, text, strlen(text), NULL) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        report_schema_order(&schema);
+        hr = report_make(&(struct report_make){.inputs = &p->logs, .schema = &schema, .output = p->draft, .stop = stop},
+                         remarks);
+    }
+    report_schema_free(&schema);
+    memory_free(text);
+    return hr;
+}
+
+static HRESULT choose(struct plot *p)
+{
+    static const struct report_handlers handlers = {.table_begin = on_table, .row = on_row, .table_end = on_table_end};
+    struct texts again = {0};
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < p->patterns.count && SUCCEEDED(hr); i++)
+        hr = filter_add(&p->filter, p->patterns.items[i]);
+    if (SUCCEEDED(hr))
+        hr = make_report(p,
+                         "<CounterTable name=\"*\" topic=\"plot\" object=\"*\" sort=\"counter\" order=\"ascending\"/>",
+                         &p->remarks);
+    if (SUCCEEDED(hr))
+        hr = report_read(p->draft, &handlers, p, &again);
+    texts_free(&again);
+    for (size_t i = 0; i < p->filter.count && SUCCEEDED(hr); i++)
+        if (!p->filter.patterns[i].used)
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "-counter: no counter of the logs is \"%s\"",
+                           p->filter.patterns[i].text);
+    if (SUCCEEDED(hr) && !p->charts)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NO_DATA), "the logs have no counter");
+    if (SUCCEEDED(hr) && p->left_out) {
+        char *text = text_format("%zu counters are not drawn: there is room for %d; -counter chooses them", p->left_out,
+                                 PAGE_MOST_CHARTS);
+        hr = text ? texts_give(&p->remarks, text) : E_OUTOFMEMORY;
+    }
+    return FAILED(hr) ? hr : p->tables.failed ? E_OUTOFMEMORY : S_OK;
+}
+
+static HRESULT make(struct plot *p)
+{
+    struct texts again = {0};
+    for (size_t i = 0; i < p->logs.count; i++)
+        if (file_is_same(p->logs.items[i], p->output))
+            return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time", p->output);
+    if (!p->yes && file_exists(p->output) && !cli_may_overwrite(p->output))
+        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is there already; -y overwrites it", p->output);
+    p->draft = text_format("%s.report", p->output);
+    HRESULT hr = p->draft ? choose(p) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = make_report(p, p->tables.text, &again);
+    if (SUCCEEDED(hr))
+        hr = page_make(&(struct page_make){.report = p->draft,
+                                           .output = p->output,
+                                           .picture = text_equal_nocase(path_extension(p->output), ".svg"),
+                                           .stop = stop},
+                       &p->remarks);
+    const struct error_kept why = error_keep(hr);
+    if (p->draft)
+        (void)file_delete(p->draft);
+    texts_free(&again);
+    return FAILED(hr) ? error_restore(&why) : S_OK;
+}
+
+static int plot(struct plot *p)
+{
+    const bool begun = interrupt_begin();
+    const HRESULT hr = begun ? make(p) : error_set(E_FAIL, "Ctrl+C cannot be waited for");
+    const struct error_kept why = error_keep(hr);
+    if (begun)
+        interrupt_end();
+    if (FAILED(hr))
+        return cli_error(VERB, error_restore(&why));
+    for (size_t i = 0; i < p->remarks.count; i++)
+        fprintf(stderr, "openpla " VERB ": %s\n", p->remarks.items[i]);
+    printf("%s\n", p->output);
+    return p->remarks.count ? CLI_REMARKS : CLI_DONE;
+}
+
+static bool has_form(const char *path)
+{
+    const char *extension = path_extension(path);
+    return text_equal_nocase(extension, ".svg") || text_equal_nocase(extension, ".html") ||
+           text_equal_nocase(extension, ".htm");
+}
+
+static int run(int argc, char **argv)
+{
+    struct plot p = {.all = true};
+    const struct option options[] = {
+        {"counter", OPTION_TEXTS, &p.patterns}, {"o", OPTION_TEXT, &p.output}, {"y", OPTION_FLAG, &p.yes}};
+    int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &p.logs);
+    if (result == CLI_DONE && !p.logs.count)
+        result = cli_usage(VERB, "which log?");
+    if (result == CLI_DONE && (!p.output || !has_form(p.output)))
+        result = cli_usage(VERB, "-o: where? A file .svg or .html");
+    if (result == CLI_DONE)
+        result = plot(&p);
+    end_counter(&p);
+    memory_free(p.object);
+    memory_free(p.draft);
+    text_buffer_free(&p.tables);
+    filter_free(&p.filter);
+    texts_free(&p.remarks);
+    texts_free(&p.logs);
+    texts_free(&p.patterns);
+    return result;
+}
+
+const struct verb verb_plot = {
+    VERB, "draw the counters of logs over time",
+    "openpla plot LOG ... -o PICTURE.svg|PAGE.html [-counter PATH ...]\n"
+    "\n"
+    "Draws counters of counter logs (.blg, .csv, .tsv) over time: a chart for each counter, with the 8\n"
+    "instances that have the greatest means. Where a line is interrupted the log has no values.\n"
+    "\n"
+    "  -o        where: a picture (SVG), or a page (HTML) that has the figures too\n"
+    "  -counter  which counters, with wildcards: \"\\Processor(*)\\% Processor Time\"; without it the first\n"
+    "            12 of the log\n"
+    "  -y        overwrites what is there, without asking\n"
+    "\n"
+    "Exit code 3: it is drawn, and says what is not right with the logs, or was left out.\n",
+    run};
