@@ -296,7 +296,7 @@ static int serve_as_service(void)
 
 /* What the arguments after the verb ask for. */
 struct wish {
-    bool noservice, dropin, beside, rows;
+    bool noservice, dropin, beside, rows, start;
 };
 
 static HRESULT remove_registrations(struct registration *what, const struct wish *wish)
@@ -314,7 +314,7 @@ static HRESULT remove_registrations(struct registration *what, const struct wish
 
 static int change_registration(bool remove, const struct wish *wish)
 {
-    struct registration what = {.service = !wish->noservice, .rows_only = wish->rows};
+    struct registration what = {.service = !wish->noservice, .rows_only = wish->rows, .start = wish->start};
     char *folder = host_module_folder();
     HRESULT hr = folder ? S_OK : E_OUTOFMEMORY;
     what.folder = folder;
@@ -329,6 +329,17 @@ static int change_registration(bool remove, const struct wish *wish)
     return FAILED(hr);
 }
 
+/* For whoever replaces or removes the programs: the exit code says whether a set still runs. */
+static int tell_sets(bool stop_them)
+{
+    HRESULT hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
+    if (FAILED(hr))
+        return 1;
+    const bool running = server_tell_sets(stop_them);
+    CoUninitialize();
+    return running;
+}
+
 static bool is_option(const WCHAR *argument, const WCHAR *name)
 {
     return (*argument == L'/' || *argument == L'-') && !_wcsicmp(argument + 1, name);
@@ -341,7 +352,9 @@ static int usage(void)
           "  /noservice   COM starts the server when a client needs it; no service is made\n"
           "  /beside      classes of our own, OpenPLA.DataCollectorSet: what there is without a word on Windows\n"
           "  /dropin      take the place of another PLA; /unregserver puts it back. Without a word under Wine\n"
+          "  /start       and starts the service; if it does not start, nothing is registered\n"
           "  /rows        leaves the service to somebody else, such as an installer\n"
+          "openplasrv /sets [/stop]   names the sets that run, or stops them; 1: some still run\n"
           "openplasrv -Embedding                          serves the classes; COM starts it so\n"
           "openplasrv /service                            the same as a service\n"
           "openplasrv /counters                           offers this computer's counters by RPC\n",
@@ -362,12 +375,16 @@ int OpenPlaServer(int argc, WCHAR **argv)
         return idle_child_main(argv[2]);
     if ((argc == 2 || argc == 3) && is_option(argv[1], L"counters"))
         return counter_server_main(argc == 3 ? argv[2] : NULL);
+    if (argc >= 2 && argc <= 3 && is_option(argv[1], L"sets"))
+        return argc == 2 || is_option(argv[2], L"stop") ? tell_sets(argc == 3) : usage();
     const bool remove = argc >= 2 && is_option(argv[1], L"unregserver");
     if (argc < 2 || (!remove && !is_option(argv[1], L"regserver")))
         return usage();
     for (int i = 2; i < argc; i++)
         if (is_option(argv[i], L"noservice") && !remove)
             wish.noservice = true;
+        else if (is_option(argv[i], L"start") && !remove)
+            wish.start = true;
         else if (is_option(argv[i], L"dropin"))
             wish.dropin = true;
         else if (is_option(argv[i], L"beside"))

@@ -237,6 +237,8 @@ HRESULT registration_write(const struct registration *what)
         hr = explain(write_rows(&rows, what, owner == OWNER_FOREIGN, file_exists(narrow), &changes));
     if (SUCCEEDED(hr) && !what->rows_only)
         hr = what->service ? service_install(server) : service_remove(server);
+    if (SUCCEEDED(hr) && what->service && what->start)
+        hr = service_start();
     if (FAILED(hr))
         registry_changes_undo(&changes);
     registry_changes_free(&changes);

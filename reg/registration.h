@@ -14,6 +14,7 @@ struct registration {
                            HKLM\Software\OpenPLA\Replaced and put back by registration_remove */
     enum registration_mode mode;
     bool rows_only; /* the service is made and removed by somebody else: an installer */
+    bool start;     /* with the service: that it starts is part of registering */
 };
 
 /* Writes the table, then makes or updates the service (or removes it when not `service`). On failure the registry is

@@ -7,8 +7,10 @@
 #include <windows.h>
 #include <wchar.h>
 
-#define ACCOUNT      L"LocalSystem" /* what a set without credentials runs as; others need its rights too */
-#define STOP_WAIT_MS 30000
+#define ACCOUNT       L"LocalSystem" /* what a set without credentials runs as; others need its rights too */
+#define STOP_WAIT_MS  30000
+#define START_WAIT_MS 30000
+#define START_POLL_MS 50
 
 /* "<server>" /service: quoted, since a path may hold blanks. */
 static WCHAR *service_command(const char *server)
@@ -163,6 +165,33 @@ HRESULT service_remove(const char *server)
     HRESULT hr = service_open(server, 0, SERVICE_QUERY_CONFIG | SERVICE_QUERY_STATUS | SERVICE_STOP | DELETE, &c);
     if (hr == S_OK)
         hr = service_delete(c.service, c.command);
+    service_close(&c);
+    return hr;
+}
+
+HRESULT service_start(void)
+{
+    struct connection c;
+    SERVICE_STATUS status = {.dwCurrentState = SERVICE_START_PENDING};
+    HRESULT hr = service_open("", 0, SERVICE_START | SERVICE_QUERY_STATUS, &c);
+    if (hr == S_FALSE)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_SERVICE_DOES_NOT_EXIST), "there is no service OpenPLA");
+    if (SUCCEEDED(hr) && !StartServiceW(c.service, 0, NULL) && GetLastError() != ERROR_SERVICE_ALREADY_RUNNING)
+        hr = service_error("starting");
+    for (DWORD waited = 0; SUCCEEDED(hr) && status.dwCurrentState == SERVICE_START_PENDING; waited += START_POLL_MS) {
+        if (waited)
+            Sleep(START_POLL_MS);
+        if (!QueryServiceStatus(c.service, &status))
+            hr = service_error("asking");
+        else if (waited > START_WAIT_MS)
+            break;
+    }
+    if (SUCCEEDED(hr) && status.dwCurrentState != SERVICE_RUNNING) {
+        SetLastError(status.dwCurrentState == SERVICE_STOPPED && status.dwWin32ExitCode
+                         ? status.dwWin32ExitCode
+                         : ERROR_SERVICE_REQUEST_TIMEOUT);
+        hr = service_error("starting");
+    }
     service_close(&c);
     return hr;
 }

@@ -18,6 +18,8 @@ HRESULT service_install(const char *server);
 /* Stops the service (waits up to 30 s for its process) and deletes it, if it runs `server`.
    S_FALSE: there is none, or it runs another program. */
 HRESULT service_remove(const char *server);
+/* Starts the service and waits until it runs, 30 seconds at most. S_OK when it ran already. */
+HRESULT service_start(void);
 
 /* The service as its manager tells of it. */
 struct service_seen {

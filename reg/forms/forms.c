@@ -423,11 +423,12 @@ static void add_xml(struct text_buffer *to, const char *text)
 /* A row for the installer: the folder is its property, which ends in a separator. */
 static HRESULT wxi_row(struct text_buffer *to, const struct registration_entry *e)
 {
-    static const char *const types[] = {"string", "integer", "binary"};
+    static const char *const types[] = {"string", "integer", "string"};
     if (e->kind > REGISTRATION_KEY_ONLY)
         return S_OK;
     if (e->kind == REGISTRATION_KEY_ONLY) {
-        text_buffer_format(to, "  <RegistryKey Root=\"HKLM\" Key=\"%s\" Action=\"createAndRemoveOnUninstall\"/>\n",
+        /* Windows Installer's sign for the key alone, made and removed. */
+        text_buffer_format(to, "  <RegistryValue Root=\"HKLM\" Key=\"%s\" Name=\"*\" Type=\"string\" Value=\"\"/>\n",
                            e->key);
         return S_OK;
     }
@@ -435,6 +436,8 @@ static HRESULT wxi_row(struct text_buffer *to, const struct registration_entry *
     if (e->name)
         text_buffer_format(to, " Name=\"%s\"", e->name);
     text_buffer_format(to, " Type=\"%s\" Value=\"", types[e->kind]);
+    if (e->kind == REGISTRATION_BYTES)
+        text_buffer_add(to, "#x"); /* so Windows Installer has them; wixl's own type for bytes writes a text */
     for (const char *at = e->data; *at;) {
         const char *folder = strstr(at, "%FOLDER%\\");
         char *part = folder ? text_copy_n(at, (size_t)(folder - at)) : text_copy(at);

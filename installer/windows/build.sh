@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# build.sh [BIN [OUT]]: OUT/openpla-VERSION.msi and OUT/openpla-VERSION.zip of the programs in BIN (build/mingw/bin; OUT:
+# build/msi). OPENPLA_MSI_VERSION names another version than the tree's. The same programs give the same bytes: times are
+# SOURCE_DATE_EPOCH, or that of the commit.
+set -eu
+tree=$(cd "$(dirname "$0")/../.." && pwd)
+here=$tree/installer/windows
+bin=$(cd "${1:-$tree/build/mingw/bin}" && pwd)
+mkdir -p "${2:-$tree/build/msi}"
+out=$(cd "${2:-$tree/build/msi}" && pwd)
+version=${OPENPLA_MSI_VERSION:-$(sed -n 's/^project(openpla VERSION \([0-9.]*\).*/\1/p' "$tree/CMakeLists.txt")}
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$tree" log -1 --format=%ct 2>/dev/null || stat -c %Y "$tree/CMakeLists.txt")}
+export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
+umask 022
+. "$tree/installer/prefix.sh"
+
+fail() {
+    echo "build.sh: $*" >&2
+    exit 1
+}
+
+for tool in wixl:wixl msibuild:msitools python3:python3 x86_64-w64-mingw32-strip:binutils-mingw-w64-x86-64; do
+    command -v "${tool%:*}" >/dev/null || fail "a package is missing: apt-get install ${tool#*:}"
+done
+name=openpla-$version
+root=$out/$name
+rm -rf "$root"
+mkdir -p "$root/x86" "$root/docs" "$root/examples" "$root/registration"
+
+# The programs, without what only a debugger reads.
+# shellcheck disable=SC2154 # of prefix.sh
+for file in $installed_files $files_32; do
+    case $file in
+    x86/*) strip=i686-w64-mingw32-strip ;;
+    *) strip=x86_64-w64-mingw32-strip ;;
+    esac
+    [ -e "$bin/$file" ] || { [ "$strip" = i686-w64-mingw32-strip ] && continue; } || fail "$bin/$file is missing: build first"
+    "$strip" --strip-debug --enable-deterministic-archives -o "$root/$file" "$bin/$file"
+done
+rmdir "$root/x86" 2>/dev/null || true
+cp "$tree/LICENSE" "$root/LICENSE.txt"
+cp "$tree/README.md" "$root/"
+cp "$tree"/docs/*.md "$root/docs/"
+cp -R "$tree/docs/reference" "$root/docs/reference"
+find "$tree/examples" -maxdepth 1 -type f ! -name CMakeLists.txt -exec cp {} "$root/examples/" \;
+for file in "$tree"/reg/scripts/*; do
+    [ "${file%.wxi}" != "$file" ] || cp "$file" "$root/registration/"
+done
+cp "$tree/installer/firewall.vbs" "$root/registration/"
+cp "$tree/installer/stop-sets.vbs" "$here/install.vbs" "$root/"
+find "$root" -type f -exec chmod 0644 {} +
+find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+
+python3 "$here/parts.py" "$root" "$version" "$tree/reg/scripts" >"$out/$name.wxs"
+msi=$out/$name.msi
+rm -f "$msi"
+(cd "$root" && wixl -a x64 -o "$msi" "$out/$name.wxs")
+# What wixl cannot say.
+msibuild "$msi" -i "$here/DrLocator.idt" -i "$here/Signature.idt"
+msibuild "$msi" \
+    -q "INSERT INTO AppSearch (Property, Signature_) VALUES ('WINE', 'wine')" \
+    -q "UPDATE InstallExecuteSequence SET Sequence=1501 WHERE Action='RemoveExistingProducts'" \
+    -q "UPDATE Component SET Condition='MODE=\"beside\"' WHERE Component='registration'" \
+    -q "INSERT INTO CustomAction (Action, Type, Source, Target) VALUES ('Purge', 3170, 'INSTALLDIR', '[System64Folder]cmd.exe /c rd /s /q \"[CommonAppDataFolder]OpenPLA\"')" \
+    -q "INSERT INTO InstallExecuteSequence (Action, Condition, Sequence) VALUES ('Purge', 'PURGE=1 AND REMOVE=\"ALL\" AND NOT UPGRADINGPRODUCTCODE', 3600)"
+[ ! -d "$root/x86" ] ||
+    msibuild "$msi" -q "UPDATE Component SET Condition='MODE=\"beside\"' WHERE Component='registration32'"
+python3 "$here/parts.py" --settle "$msi"
+
+rm -f "$out/$name.zip"
+python3 "$here/parts.py" --zip "$root" "$out/$name.zip"
+rm -rf "$root"
+ls -s --block-size=1 "$msi" "$out/$name.zip" | awk '{ print $2, $1 }'
