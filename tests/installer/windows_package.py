@@ -33,7 +33,6 @@ dataSet.Start True
 WScript.Echo "status " & dataSet.Status
 """
 failures = []
-took = {}
 
 
 def check(good, what, *details):
@@ -89,7 +88,7 @@ class Prefix:
 def msi(prefix, what, *arguments, good=True):
     began = time.monotonic()
     code, output = prefix.run("msiexec", *[str(a) for a in arguments], "/qn")
-    took[what] = time.monotonic() - began
+    print(f"{what}: {time.monotonic() - began:.1f} s", flush=True)
     check((code == 0) == good, what, "ended with", code, output)
     return code
 
@@ -206,8 +205,6 @@ def main():
             compare(prefix, before, "after all")
         finally:
             prefix.step("cleanup")
-    for what, seconds in took.items():
-        print(f"{what}: {seconds:.1f} s")
     return bool(failures)
 
 
