@@ -48,7 +48,7 @@ for file in "$tree"/reg/scripts/*; do
     [ "${file%.wxi}" != "$file" ] || cp "$file" "$root/registration/"
 done
 cp "$tree/installer/firewall.vbs" "$root/registration/"
-cp "$tree/installer/stop-sets.vbs" "$here/install.vbs" "$root/"
+cp "$tree/installer/stop-sets.vbs" "$root/"
 find "$root" -type f -exec chmod 0644 {} +
 find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
@@ -62,7 +62,7 @@ msibuild "$msi" \
     -q "INSERT INTO AppSearch (Property, Signature_) VALUES ('WINE', 'wine')" \
     -q "UPDATE InstallExecuteSequence SET Sequence=1501 WHERE Action='RemoveExistingProducts'" \
     -q "UPDATE Component SET Condition='MODE=\"beside\"' WHERE Component='registration'" \
-    -q "INSERT INTO CustomAction (Action, Type, Source, Target) VALUES ('Purge', 3170, 'INSTALLDIR', '[System64Folder]cmd.exe /c rd /s /q \"[CommonAppDataFolder]OpenPLA\"')" \
+    -q "INSERT INTO CustomAction (Action, Type, Source, Target) VALUES ('Purge', 3170, 'TARGETDIR', '[System64Folder]cmd.exe /c rd /s /q \"[CommonAppDataFolder]OpenPLA\"')" \
     -q "INSERT INTO InstallExecuteSequence (Action, Condition, Sequence) VALUES ('Purge', 'PURGE=1 AND REMOVE=\"ALL\" AND NOT UPGRADINGPRODUCTCODE', 3600)"
 [ ! -d "$root/x86" ] ||
     msibuild "$msi" -q "UPDATE Component SET Condition='MODE=\"beside\"' WHERE Component='registration32'"

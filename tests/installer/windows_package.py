@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""windows_package.py: the MSI and the zip in a Wine prefix of their own: install, the main job, upgrade over a running
+"""windows_package.py: the MSI in a Wine prefix of their own: install, the main job, upgrade over a running
 set, repair, uninstall; and whether registry and files are then what they were, to the byte. Who installs OpenPLA must be
 able to get rid of it, and a step that fails must leave nothing. Ends with 77 where wixl is missing."""
 import os
@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 
 TREE = pathlib.Path(os.environ["OPENPLA_SOURCE_DIR"])
 BIN = os.environ["OPENPLA_BIN_DIR"]
@@ -170,18 +169,6 @@ def beside(prefix, package):
     check(not (prefix.drive / "ProgramData/OpenPLA").exists(), "PURGE takes users' sets")
 
 
-def by_script(prefix, out):
-    archive = out / "openpla-0.1.0.zip"
-    with zipfile.ZipFile(archive) as opened:
-        opened.extractall(out)
-    folder = out / "openpla-0.1.0"
-    code, output = prefix.run("cscript", "//nologo", "install.vbs", folder=folder)
-    check(code == 0 and output.endswith("Done."), "install.vbs", output)
-    prefix.collect("Zip")
-    code, output = prefix.run("cscript", "//nologo", "install.vbs", "remove", folder=folder)
-    check(code == 0 and output.endswith("Done."), "install.vbs remove", output)
-
-
 def main():
     if not shutil.which("wixl") or not shutil.which("msibuild"):
         print("wixl and msitools make the installer, and are not here")
@@ -199,7 +186,6 @@ def main():
             rollback(prefix, first, before)
             in_place(prefix, first, second)
             beside(prefix, first)
-            by_script(prefix, out)
             shutil.rmtree(prefix.drive / "ProgramData/OpenPLA", ignore_errors=True)
             shutil.rmtree(prefix.drive / "PerfLogs", ignore_errors=True)
             compare(prefix, before, "after all")
