@@ -16,8 +16,7 @@
 
 #include <string.h>
 
-static const char not_done[] = "this version applies no rules (0x2)";
-enum { NOT_DONE_STEPS = STEP_RUN_RULES, FOLDER_STEPS = STEP_CREATE_REPORT | STEP_CREATE_HTML };
+enum { FOLDER_STEPS = STEP_CREATE_REPORT | STEP_RUN_RULES | STEP_CREATE_HTML };
 
 /* An event for what has come of a report, by whomever it was made. The thread's error text survives. */
 static void tell(const char *space, const char *name, const char *file, HRESULT hr, size_t remarks)
@@ -54,7 +53,7 @@ static HRESULT report_on(const struct ended_segment *segment, const char *root)
         .name = segment->name,
         .root = root,
         .folder = segment->location,
-        .steps = STEP_CREATE_REPORT | STEP_CREATE_HTML,
+        .steps = STEP_CREATE_REPORT | STEP_RUN_RULES | STEP_CREATE_HTML,
         /* In a folder of its own all logs are the run's: sessions may have more files than the one that a collector
            names. */
         .files = set_has_run_folders(segment->set) ? NULL : &segment->files,
@@ -125,12 +124,7 @@ static HRESULT manage_folder(struct managed *m, const char *folder)
             m->space);
     if (hr == E_OUTOFMEMORY || hr == S_FALSE)
         return hr;
-    HRESULT noted = FAILED(hr) ? note(m, folder, hr) : S_OK;
-    const uint32_t others = m->steps & (uint32_t)NOT_DONE_STEPS;
-    if (SUCCEEDED(noted) && others)
-        noted = note(m, folder,
-                     error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "Steps 0x%X: %s", (unsigned)others, not_done));
-    return noted;
+    return FAILED(hr) ? note(m, folder, hr) : S_OK;
 }
 
 static HRESULT note_folder(void *user, const char *folder, HRESULT hr)
@@ -236,8 +230,6 @@ HRESULT data_manager_run(const struct caller *caller, const char *space, const c
 {
     struct managed m = {.space = space, .name = name, .steps = steps, .errors = errors};
     HRESULT hr = definition_check(caller, GATE_START, space, name, NULL);
-    if (SUCCEEDED(hr) && !(steps & ~(uint32_t)NOT_DONE_STEPS))
-        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "Run: Steps 0x%X: %s", (unsigned)steps, not_done);
     if (SUCCEEDED(hr))
         hr = load_set(caller, &m);
     if (SUCCEEDED(hr))

@@ -10,6 +10,7 @@
 #include "engine/report/report_configuration.h"
 #include "engine/report/schema_files.h"
 #include "engine/run/data_manager.h"
+#include "engine/run/run_rules.h"
 #include "engine/run/sets.h"
 #include "engine/run/settings.h"
 
@@ -166,6 +167,17 @@ static HRESULT make_page(const struct run_report *what, struct limit *limit, con
     return hr;
 }
 
+/* The report is there, whatever becomes of the rules: that is a remark, and event 3002. */
+static HRESULT judge(const struct run_report *what, struct limit *limit, const char *path, struct texts *remarks)
+{
+    HRESULT hr = run_rules_apply(what, path, is_over, limit, remarks);
+    if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
+        return FAILED(hr) ? hr : S_OK;
+    const struct error_kept why = error_keep(hr);
+    char *text = text_format("Rules: %s", why.text);
+    return text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+}
+
 HRESULT run_report_make(const struct run_report *what, char **path, struct texts *remarks)
 {
     const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
@@ -186,6 +198,8 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
         hr = find_page_file(what, *path, &page);
     if (SUCCEEDED(hr) && what->steps & STEP_CREATE_REPORT)
         hr = make(what, &limit, *path, remarks);
+    if (hr == S_OK && what->steps & STEP_RUN_RULES)
+        hr = file_exists(*path) ? judge(what, &limit, *path, remarks) : S_FALSE;
     if (SUCCEEDED(hr) && page)
         hr = make_page(what, &limit, *path, page, remarks);
     memory_free(page);

@@ -11,7 +11,7 @@ struct run_report {
     const char *root;                     /* RootPath: nothing is written outside (DECISIONS 36) */
     const char *folder;                   /* there */
     const struct texts *files;            /* the logs, "" for one without; NULL: those that are in the folder */
-    uint32_t steps;                       /* STEP_CREATE_REPORT, STEP_CREATE_HTML (sets.h); others are not done here */
+    uint32_t steps;                       /* STEP_CREATE_REPORT, STEP_RUN_RULES, STEP_CREATE_HTML (sets.h) */
 };
 /* Writes the report and then, of the report that is there, the page ReportFileName, each in place of one that is there,
    and nothing of it if that fails. *path, from memory_alloc, is the report's file; what the user must know of the logs

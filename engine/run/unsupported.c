@@ -10,7 +10,6 @@ HRESULT unsupported_validate(struct object *o, struct object *issues)
 {
     static const char shared[] = "all runs of the set have one folder, which is never deleted; Subdirectory gives each "
                                  "its own";
-    static const char rules[] = "this version applies no rules to the report";
     const struct data_collector_set *set = (const struct data_collector_set *)o;
     const struct data_manager *m = (const struct data_manager *)set->DataManager;
     const bool acts = collection_count(m->FolderActions) > 0;
@@ -23,7 +22,6 @@ HRESULT unsupported_validate(struct object *o, struct object *issues)
         {stays && m->MaxSize, PLA_S_PROPERTY_IGNORED, "DataManager/MaxSize", shared},
         {after && m->MaxFolderCount, PLA_S_PROPERTY_IGNORED, "DataManager/MaxFolderCount", shared},
         {stays && acts, PLA_S_PROPERTY_IGNORED, "DataManager/FolderActions", shared},
-        {on && m->Rules[0], PLA_S_PROPERTY_IGNORED, "DataManager/Rules", rules},
     };
     object_unlock(o);
     struct retention_policy policy = {0};

@@ -17,12 +17,16 @@ struct ruled {
 static inline void rules_put(const char *folder, const char *name, const char *text)
 {
     char *path = path_join(folder, name);
-    assert_int_equal(file_store(path, text, strlen(text)), S_OK);
+    struct file *f; /* not flushed to the disk, which takes longer than all else */
+    assert_int_equal(file_open(path, FILE_REPLACE, &f), S_OK);
+    assert_int_equal(file_write(f, text, strlen(text)), S_OK);
+    file_close(f);
     memory_free(path);
 }
 
-/* Runs rules over FOLDER/report.xml, which is changed. */
-static inline void rules_run_limited(struct ruled *r, const char *folder, const char *rules, uint32_t limit)
+/* Runs rules over FOLDER/report.xml, which is changed if it is to be written. */
+static inline void rules_run_limited(struct ruled *r, const char *folder, const char *rules, uint32_t limit,
+                                     bool written)
 {
     size_t size;
     *r = (struct ruled){.rules = rules_create(), .path = path_join(folder, "report.xml")};
@@ -32,14 +36,15 @@ static inline void rules_run_limited(struct ruled *r, const char *folder, const 
     memory_free(path);
     if (SUCCEEDED(r->hr))
         r->hr = rules_apply(
-            &(struct rules_job){.rules = r->rules, .report = r->path, .output = r->path, .expression_limit = limit},
+            &(struct rules_job){
+                .rules = r->rules, .report = r->path, .output = written ? r->path : NULL, .expression_limit = limit},
             &r->outcome);
     assert_int_equal(file_load(r->path, 1 << 24, &r->text, &size), S_OK);
 }
 
 static inline void rules_run_over(struct ruled *r, const char *folder, const char *rules)
 {
-    rules_run_limited(r, folder, rules, 0);
+    rules_run_limited(r, folder, rules, 0, true);
 }
 
 static inline void ruled_free(struct ruled *r)

@@ -11,7 +11,7 @@ openpla_test(test_run_state ${CMAKE_CURRENT_LIST_DIR}/test_run_state.c LINK open
 add_executable(run_test_host ${CMAKE_CURRENT_LIST_DIR}/run_test_host.c ${CMAKE_CURRENT_LIST_DIR}/fake_kinds.c)
 target_link_libraries(run_test_host PRIVATE openpla_run openpla_flags)
 target_link_options(run_test_host PRIVATE -Wl,--wrap=collector_open,--wrap=collector_sample,--wrap=start_report_await)
-foreach(test test_run test_credentials test_data_manager test_run_folders test_run_kinds test_run_limits test_run_planted test_run_requests test_run_tasks test_run_timeouts test_supervisor test_damaged_sets test_gate test_sets test_sets_categories)
+foreach(test test_run test_credentials test_data_manager test_run_folders test_run_kinds test_run_limits test_run_planted test_run_requests test_run_rules test_run_tasks test_run_timeouts test_supervisor test_damaged_sets test_gate test_sets test_sets_categories)
   openpla_test(${test} ${CMAKE_CURRENT_LIST_DIR}/${test}.c ${CMAKE_CURRENT_LIST_DIR}/run_fixture.c LINK openpla_run)
   add_dependencies(${test} run_test_host)
   if(WIN32)

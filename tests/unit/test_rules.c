@@ -440,7 +440,7 @@ static void expressions_that_run_away_are_stopped(void **state)
                             "<Insert><Attribute name='on' value='1'/></Insert>") "</Step></Rule></Group></Rules>",
                         expressions[i]);
         rules_put(*state, "report.xml", b.text);
-        rules_run_limited(&r, *state, rules, 50000);
+        rules_run_limited(&r, *state, rules, 50000, true);
         assert_int_equal(r.hr, S_OK);
         assert_said(&r.outcome.errors, "it takes more than 50000 operations");
         assert_has(&r, "on=\"1\"");

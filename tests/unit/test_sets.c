@@ -365,7 +365,7 @@ static void what_is_not_done_is_told(void **state)
                 "<ReportSchema><Report/></ReportSchema><FolderAction/>"),
         MODE_CREATE_NEW,
         "DataManager/MinFreeDisk DataManager/MaxSize DataManager/MaxFolderCount "
-        "DataManager/FolderActions DataManager/Rules ");
+        "DataManager/FolderActions ");
 }
 
 /* A schedule that is over before it begins never starts; without its end it would start the set every day. */

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules that the program brings, each with a report that it must warn of and one just below: a wrong figure, path
+   or name of a counter would be silence, and nobody would notice. */
+#include "engine/rules/shipped_rules.h"
+#include "tests/unit/rules_report.h"
+
+#define ITEM(counter, instance, figures)                                                                               \
+    "<Item><Data name='counter'>" counter "</Data><Data name='instance'>" instance "</Data>" figures "</Item>"
+#define MEAN(value)                                                                                                    \
+    "<Data name='mean'>" value "</Data><Data name='min'>" value "</Data><Data name='max'>" value "</Data>"
+#define TABLE(object, rows)                   "<Table name='t' source='" object "'>" rows "</Table>"
+#define ONE(object, counter, instance, value) TABLE(object, ITEM(counter, instance, MEAN(value)))
+#define CPUS                                                                                                           \
+    TABLE("Processor", ITEM("% Processor Time", "_Total", MEAN("1")) ITEM("% Processor Time", "0", MEAN("1"))          \
+                           ITEM("% Processor Time", "1", MEAN("1")))
+#define SWITCHES(kernel, each)                                                                                         \
+    TABLE("Processor", ITEM("% Privileged Time", "_Total", MEAN(kernel)) ITEM("% Processor Time", "0", MEAN("1")))     \
+    ONE("System", "Context Switches/sec", "", each)
+#define NETWORK(bytes)                                                                                                 \
+    TABLE("Network Interface",                                                                                         \
+          ITEM("Bytes Total/sec", "eth0", MEAN(bytes)) ITEM("Current Bandwidth", "eth0", MEAN("1000000")))
+
+static const struct {
+    const char *pack, *tables;
+    enum rules_severity severity; /* RULES_NOTHING: there is no warning */
+    const char *symptom;
+} cases[] = {
+    {"CPU", ONE("Processor", "% Processor Time", "_Total", "49"), RULES_NOTHING, ""},
+    {"CPU", ONE("Processor", "% Processor Time", "_Total", "50"), RULES_NOTHING, ""},
+    {"CPU", ONE("Processor", "% Processor Time", "_Total", "51"), RULES_WARNING, "The processors are busy: 51 %"},
+    {"CPU", ONE("Processor", "% Processor Time", "_Total", "81"), RULES_ERROR, "The processors are busy: 81 %"},
+    /* What 95 % of the samples stay below goes before the mean. */
+    {"CPU", TABLE("Processor", ITEM("% Processor Time", "_Total", MEAN("20") "<Data name='p95'>95.128</Data>")),
+     RULES_ERROR, "The processors are busy: 95.13 %"},
+    {"CPU", ONE("Processor", "% Privileged Time", "_Total", "19"), RULES_NOTHING, ""},
+    {"CPU", ONE("Processor", "% Privileged Time", "_Total", "21"), RULES_WARNING, "The system itself"},
+    {"CPU", ONE("Processor", "% Privileged Time", "_Total", "31"), RULES_ERROR, "The system itself"},
+    {"CPU", ONE("Processor", "% Interrupt Time", "_Total", "9"), RULES_NOTHING, ""},
+    {"CPU", ONE("Processor", "% Interrupt Time", "_Total", "11"), RULES_WARNING, "Interrupts"},
+    {"CPU", ONE("Processor", "% Interrupt Time", "_Total", "21"), RULES_ERROR, "Interrupts"},
+    {"CPU", ONE("Processor", "% DPC Time", "_Total", "9"), RULES_NOTHING, ""},
+    {"CPU", ONE("Processor", "% DPC Time", "_Total", "11"), RULES_WARNING, "Work that drivers"},
+    {"CPU", CPUS ONE("System", "Processor Queue Length", "", "3"), RULES_NOTHING, ""},
+    {"CPU", CPUS ONE("System", "Processor Queue Length", "", "5"), RULES_WARNING, "2.5 for each of the 2"},
+    {"CPU", CPUS ONE("System", "Processor Queue Length", "", "21"), RULES_ERROR, "10.5 for each of the 2"},
+    /* Nobody knows how many processors there are. */
+    {"CPU", ONE("System", "Processor Queue Length", "", "50"), RULES_NOTHING, ""},
+    {"CPU", SWITCHES("10", "9000"), RULES_NOTHING, ""},
+    {"CPU", SWITCHES("20", "2400"), RULES_NOTHING, ""},
+    {"CPU", SWITCHES("21", "2600"), RULES_WARNING, "from thread to thread 2600 times"},
+    {"CPU", SWITCHES("31", "5100"), RULES_ERROR, "from thread to thread 5100 times"},
+    {"Memory", ONE("Memory", "Available MBytes", "", "65"), RULES_NOTHING, ""},
+    {"Memory", ONE("Memory", "Available MBytes", "", "63"), RULES_ERROR, "63 MB were available"},
+    {"Memory", ONE("Memory", "% Committed Bytes In Use", "", "79"), RULES_NOTHING, ""},
+    {"Memory", ONE("Memory", "% Committed Bytes In Use", "", "81"), RULES_WARNING, "81 % of the memory"},
+    {"Memory", ONE("Memory", "% Committed Bytes In Use", "", "91"), RULES_ERROR, "91 % of the memory"},
+    {"Memory", ONE("Paging File", "% Usage", "_Total", "69"), RULES_NOTHING, ""},
+    {"Memory", ONE("Paging File", "% Usage", "_Total", "71"), RULES_WARNING, "71 %"},
+    {"Memory", ONE("Paging File", "% Usage", "_Total", "91"), RULES_ERROR, "91 %"},
+    {"Memory", ONE("Memory", "Pages/sec", "", "999"), RULES_NOTHING, ""},
+    {"Memory", ONE("Memory", "Pages/sec", "", "1001"), RULES_WARNING, "1001 pages"},
+    {"Disk", ONE("PhysicalDisk", "Avg. Disk sec/Read", "0 C:", "0.014"), RULES_NOTHING, ""},
+    {"Disk", ONE("PhysicalDisk", "Avg. Disk sec/Read", "0 C:", "0.016"), RULES_WARNING,
+     "Disk 0 C:: a read takes 16 ms"},
+    {"Disk", ONE("PhysicalDisk", "Avg. Disk sec/Write", "0 C:", "0.026"), RULES_ERROR, "a write takes 26 ms"},
+    {"Disk", ONE("PhysicalDisk", "Avg. Disk sec/Write", "0 C:", "0.01"), RULES_NOTHING, ""},
+    {"Disk", ONE("PhysicalDisk", "Avg. Disk sec/Transfer", "0 C:", "0.02"), RULES_WARNING, "a transfer takes 20 ms"},
+    {"Disk", ONE("PhysicalDisk", "Avg. Disk sec/Transfer", "_Total", "0.02"), RULES_NOTHING, ""},
+    {"Disk", ONE("PhysicalDisk", "Avg. Disk Queue Length", "0 C:", "1.9"), RULES_NOTHING, ""},
+    {"Disk", ONE("PhysicalDisk", "Avg. Disk Queue Length", "0 C:", "2.1"), RULES_WARNING, "2.1 requests wait"},
+    {"Disk", ONE("LogicalDisk", "% Free Space", "C:", "11"), RULES_NOTHING, ""},
+    {"Disk", ONE("LogicalDisk", "% Free Space", "C:", "9"), RULES_WARNING, "Drive C: is nearly full: 9 %"},
+    {"Disk",
+     TABLE("LogicalDisk", ITEM("% Free Space", "C:", MEAN("9")) ITEM("% Free Space", "D:", MEAN("4"))
+                              ITEM("% Free Space", "E:", MEAN(""))),
+     RULES_ERROR, "Drive D: is nearly full: 4 %"},
+    {"Disk", ONE("LogicalDisk", "Free Megabytes", "C:", "4001"), RULES_NOTHING, ""},
+    {"Disk", ONE("LogicalDisk", "Free Megabytes", "C:", "3999"), RULES_WARNING, "3999 MB"},
+    {"Disk", ONE("LogicalDisk", "Free Megabytes", "C:", "499"), RULES_ERROR, "499 MB"},
+    {"Network", NETWORK("37000"), RULES_NOTHING, ""},
+    {"Network", NETWORK("40000"), RULES_WARNING, "Interface eth0 is used to 32 %"},
+    {"Network", NETWORK("70000"), RULES_ERROR, "Interface eth0 is used to 56 %"},
+    {"Network", ONE("Network Interface", "Bytes Total/sec", "lo", "70000"), RULES_NOTHING, ""},
+    {"Network", ONE("Network Interface", "Output Queue Length", "eth0", "1"), RULES_NOTHING, ""},
+    {"Network", ONE("Network Interface", "Output Queue Length", "eth0", "1.5"), RULES_WARNING, "1.5 packets"},
+    {"Network", ONE("Network Interface", "Output Queue Length", "eth0", "3"), RULES_ERROR, "3 packets"},
+    {"Performance", ONE("Process", "Handle Count", "a", "16384"), RULES_NOTHING, ""},
+    {"Performance", ONE("Process", "Handle Count", "a", "16385"), RULES_WARNING, "a has 16385 handles"},
+    {"Performance", ONE("Process", "Handle Count", "_Total", "99999"), RULES_NOTHING, ""},
+    {"Performance", ONE("Process", "Thread Count", "O'Hara {x}", "1000"), RULES_NOTHING, ""},
+    {"Performance", ONE("Process", "Thread Count", "O'Hara {x}", "1001"), RULES_WARNING, "O'Hara {x} has 1001 threads"},
+};
+
+static void judge(struct ruled *r, const char *folder, const char *pack, const char *tables, bool written)
+{
+    char *report = text_format("<Report name='r'><Section name='s'>%s</Section></Report>", tables);
+    char *rules = text_format("<Rules><Import file='%%systemroot%%\\pla\\rules\\Rules.%s.xml'/></Rules>", pack);
+    rules_put(folder, "report.xml", report);
+    rules_run_limited(r, folder, rules, 0, written);
+    assert_no_fault(r);
+    memory_free(rules);
+    memory_free(report);
+}
+
+/* By its own pack and by all of them. */
+static void each_figure_is_the_limit(void **state)
+{
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        struct ruled r;
+        const size_t at = i / 2;
+        char *pack = i % 2 ? text_copy("General") : text_format("System.%s", cases[at].pack);
+        const bool written = at % 8 == 0;
+        judge(&r, *state, pack, cases[at].tables, written);
+        bool found = cases[at].severity == RULES_NOTHING;
+        for (size_t k = 0; k < r.outcome.warning_count; k++) {
+            const struct rules_warning *w = &r.outcome.warnings[k];
+            found |= w->severity == cases[at].severity && strstr(w->symptom, cases[at].symptom);
+            assert_true(*w->cause && *w->details && *w->resolution);
+            assert_null(strchr(w->details, '$'));
+            if (written)
+                assert_has(&r, " rules=\"tag\">");
+        }
+        if (!found || r.outcome.worst != cases[at].severity)
+            fail_msg("%s: %s: %u warnings", pack, cases[at].tables, (unsigned)r.outcome.warning_count);
+        ruled_free(&r);
+        memory_free(pack);
+    }
+}
+
+/* A mistake in one of ours would cost its rule, of which nobody would hear. */
+static void all_packs_are_right_and_find_nothing_in_nothing(void **state)
+{
+    size_t count = 0;
+    for (const struct shipped_schema *s = shipped_rules; s->name; s++, count++) {
+        struct rules *r = rules_create();
+        assert_int_equal(rules_add_file(r, s->name), S_OK);
+        for (size_t i = 0; i < rules_errors(r)->count; i++)
+            fail_msg("%s", rules_errors(r)->items[i]);
+        for (size_t i = 0; i < rules_remarks(r)->count; i++)
+            fail_msg("%s", rules_remarks(r)->items[i]);
+        rules_free(r);
+    }
+    assert_true(count >= 12);
+    struct ruled r;
+    judge(&r, *state, "General", "", true);
+    assert_int_equal(r.outcome.warning_count, 0);
+    assert_has_not(&r, "<Table name=\"sysHealthSummary\""); /* an overview of nothing */
+    ruled_free(&r);
+}
+
+static void the_overview_has_a_colour_for_each_part(void **state)
+{
+    struct ruled r;
+    judge(&r, *state, "General",
+          ONE("Processor", "% Processor Time", "_Total", "10") ONE("Memory", "% Committed Bytes In Use", "", "85")
+              ONE("PhysicalDisk", "% Disk Time", "_Total", "99.6"),
+          true);
+    assert_has(&r, ">healthCpu</Data><Data name=\"status\" img=\"Green\" translate=\"1\">healthGood</Data>"
+                   "<Data name=\"utilization\" units=\"%\">10</Data>");
+    assert_has(&r, ">healthMemory</Data><Data name=\"status\" img=\"Yellow\" translate=\"1\">healthBusy</Data>");
+    assert_has(&r, ">healthDisk</Data><Data name=\"status\" img=\"Red\" translate=\"1\">healthBad</Data>"
+                   "<Data name=\"utilization\" units=\"%\">100</Data>");
+    assert_has(&r, "<String ID=\"healthBusy\" rules=\"1\">busy</String>");
+    ruled_free(&r);
+}
+
+static int make(void **state)
+{
+    *state = scratch_create("rules_packs");
+    scratch_environment("systemroot", *state); /* where nobody has put any */
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_figure_is_the_limit),
+        cmocka_unit_test(all_packs_are_right_and_find_nothing_in_nothing),
+        cmocka_unit_test(the_overview_has_a_colour_for_each_part),
+    };
+    return cmocka_run_group_tests(tests, make, scratch_end);
+}
