@@ -30,8 +30,8 @@
 #define SERVICE_KEY   "System\\CurrentControlSet\\Services\\OpenPLA"
 #define COMMAND       L"\"C:\\Program Files\\Open PLA test\\openplasrv.exe\" /service"
 
-static const struct registration with_service = {FOLDER, true, false, REGISTRATION_DROPIN, false};
-static const struct registration no_service = {FOLDER, false, false, REGISTRATION_DROPIN, false};
+static const struct registration with_service = {.folder = FOLDER, .service = true, .mode = REGISTRATION_DROPIN};
+static const struct registration no_service = {.folder = FOLDER, .mode = REGISTRATION_DROPIN};
 
 static struct texts before; /* with nothing of ours registered: where every test begins and ends */
 
@@ -153,7 +153,7 @@ static int wipe(void)
 static int remove_earlier(void **state)
 {
     char *folder = host_module_folder();
-    struct registration earlier = {folder, true, false, REGISTRATION_DROPIN, false};
+    struct registration earlier = {.folder = folder, .service = true, .mode = REGISTRATION_DROPIN};
     HRESULT hr = folder ? registration_remove(&earlier) : E_OUTOFMEMORY;
     (void)state;
     memory_free(folder);
@@ -508,7 +508,7 @@ static void fail_at_many_places(const struct registration *what, const struct te
 /* A failing first registration leaves nothing; a failing repair or update leaves the registration that worked. */
 static void out_of_memory_takes_everything_back(void **state)
 {
-    static const struct registration moved = {"D:\\Other", true, false, REGISTRATION_DROPIN, false};
+    static const struct registration moved = {.folder = "D:\\Other", .service = true, .mode = REGISTRATION_DROPIN};
     struct texts nothing = table_snapshot(), working;
     (void)state;
     assert_int_equal(nothing.count, 0);
@@ -525,7 +525,8 @@ static void out_of_memory_takes_everything_back(void **state)
 /* Windows' own PLA is not lost by accident, is replaced on request, and comes back. */
 static void another_module_comes_back(void **state)
 {
-    static const struct registration dropin = {FOLDER, true, true, REGISTRATION_DROPIN, false};
+    static const struct registration dropin = {
+        .folder = FOLDER, .service = true, .replace = true, .mode = REGISTRATION_DROPIN};
     static const char in_process[] = CLSIDS SET_CLSID "\\InprocServer32";
     struct texts foreign, foreign_32, now;
     HRESULT hr;
@@ -566,7 +567,7 @@ static void another_module_comes_back(void **state)
 /* What others put into our keys is theirs, and a registration from another folder is not ours to remove. */
 static void removes_only_what_is_ours(void **state)
 {
-    static const struct registration elsewhere = {"D:\\Other", true, false, REGISTRATION_DROPIN, false};
+    static const struct registration elsewhere = {.folder = "D:\\Other", .service = true, .mode = REGISTRATION_DROPIN};
     struct texts registered, now, left;
     (void)state;
     assert_int_equal(registration_write(&with_service), S_OK);
@@ -618,7 +619,7 @@ static void assert_seen(const char *key, const char *name, const char *expected)
 static void programs_of_32_bits_find_their_dll(void **state)
 {
 #define FOLDER_32 "C:\\openpla registration test"
-    static const struct registration both = {FOLDER_32, false, false, REGISTRATION_DROPIN, false};
+    static const struct registration both = {.folder = FOLDER_32, .mode = REGISTRATION_DROPIN};
     static const char sets[] = CLSIDS SET_CLSID "\\InprocServer32",
                       proxy[] = CLSIDS OPENPLA_PROXY_CLSID_TEXT "\\InprocServer32";
     static const char server_set[] = CLSIDS "{03837531-098B-11D8-9414-505054503030}";
@@ -666,7 +667,7 @@ static void programs_of_32_bits_find_their_dll(void **state)
    interface, library or ProgID of PLA. */
 static void beside_takes_nothing_of_windows(void **state)
 {
-    static const struct registration beside = {FOLDER, true, false, REGISTRATION_BESIDE, false};
+    static const struct registration beside = {.folder = FOLDER, .service = true, .mode = REGISTRATION_BESIDE};
     struct texts expected = table_lines(&beside), service = {0};
     WCHAR name[] = L"OpenPLA.DataCollectorSet";
     char text[39];
