@@ -141,10 +141,11 @@ static HRESULT create_log(struct counter_collector *cc)
     return hr;
 }
 
-static HRESULT await(struct counter_collector *cc, const struct texts *paths, uint32_t seconds, struct latecomers *out)
+static HRESULT await(struct counter_collector *cc, const struct texts *paths, bool refused, uint32_t seconds,
+                     struct latecomers *out)
 {
     out->from = clock_monotonic_ms() + (uint64_t)seconds * 1000;
-    return paths->count && seconds ? counter_watch_open(cc->query, paths, &out->watch) : S_OK;
+    return paths->count && seconds ? counter_watch_open(cc->query, paths, refused, &out->watch) : S_OK;
 }
 
 #define OTHER_COMPUTERS_SECONDS 60
@@ -153,10 +154,10 @@ static HRESULT begin_watch(struct counter_collector *cc, const struct texts *pat
                            const struct collect_context *context)
 {
     uint32_t seconds = context->other_computers_seconds ? context->other_computers_seconds : OTHER_COMPUTERS_SECONDS;
-    HRESULT hr = await(cc, elsewhere, seconds, &cc->computers);
+    HRESULT hr = await(cc, elsewhere, true, seconds, &cc->computers);
     cc->computers.pause = (uint64_t)seconds * 1000;
     if (SUCCEEDED(hr) && !cc->format->wildcards)
-        hr = await(cc, paths, context->new_instances_seconds, &cc->instances);
+        hr = await(cc, paths, false, context->new_instances_seconds, &cc->instances);
     return hr;
 }
 

@@ -32,11 +32,12 @@ static uint64_t hash_path(const WCHAR *path, const WCHAR **next)
 }
 
 /* A counter that is there without a wildcard is all that it will ever be. */
-static HRESULT note_path(struct counter_watch *w, const char *path)
+static HRESULT note_path(struct counter_watch *w, const char *path, bool refused)
 {
-    WCHAR *paths;
-    HRESULT hr = counter_query_list(w->query, path, &paths);
-    if (SUCCEEDED(hr) && (!paths || strchr(path, '*')))
+    WCHAR *paths = NULL;
+    const bool wildcard = strchr(path, '*') != NULL;
+    HRESULT hr = refused && !wildcard ? S_OK : counter_query_list(w->query, path, &paths);
+    if (SUCCEEDED(hr) && (!paths || wildcard))
         hr = texts_add(&w->paths, path);
     for (const WCHAR *p = paths; SUCCEEDED(hr) && p && *p;) {
         void *then = w->then;
@@ -56,7 +57,7 @@ static int compare_hashes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-HRESULT counter_watch_open(struct counter_query *q, const struct texts *paths, struct counter_watch **out)
+HRESULT counter_watch_open(struct counter_query *q, const struct texts *paths, bool refused, struct counter_watch **out)
 {
     struct counter_watch *w = memory_zero(1, sizeof *w);
     *out = NULL;
@@ -65,7 +66,7 @@ HRESULT counter_watch_open(struct counter_query *q, const struct texts *paths, s
     w->query = q;
     HRESULT hr = S_OK;
     for (size_t i = 0; i < paths->count && SUCCEEDED(hr); i++)
-        hr = note_path(w, paths->items[i]);
+        hr = note_path(w, paths->items[i], refused);
     if (FAILED(hr)) {
         counter_watch_close(w);
         return hr;

@@ -351,6 +351,31 @@ static void another_computer_that_comes_up_asks_for_a_segment(void **state)
     }
 }
 
+static void come_up(void *user, HRESULT reason, const char *subject, const char *text)
+{
+    note(user, reason, subject, text);
+    fake_no_memory = false;
+}
+
+/* One that comes up just after it was asked for would be lost as well. */
+static void another_computer_that_comes_up_at_once_asks_too(void **state)
+{
+    struct test *t = *state;
+    struct collector *c;
+    t->context.other_computers_seconds = 1;
+    t->context.note = come_up;
+    fake_no_memory = true;
+    add(t, "\\Prozess(*)\\Zahl");
+    add(t, "\\\\FAKE\\Speicher\\Frei");
+    assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
+    assert_false(fake_no_memory);
+    for (uint64_t until = clock_monotonic_ms() + 60000;
+         standing(c) == COLLECTOR_GOES_ON && clock_monotonic_ms() < until;)
+        assert_int_equal(collector_sample(c), S_OK);
+    assert_int_equal(standing(c), COLLECTOR_WANTS_SEGMENT);
+    assert_int_equal(collector_close(c), S_OK);
+}
+
 /* A sample that PDH fails must be told to the run, not written as an empty row. */
 static void a_failing_collection_is_a_lost_sample(void **state)
 {
@@ -587,6 +612,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(instances_come_and_go, setup, teardown),
         cmocka_unit_test_setup_teardown(rates_go_on_in_the_next_segment, setup, teardown),
         cmocka_unit_test_setup_teardown(another_computer_that_comes_up_asks_for_a_segment, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_computer_that_comes_up_at_once_asks_too, setup, teardown),
         cmocka_unit_test_setup_teardown(new_instances_ask_for_a_segment, setup, teardown),
         cmocka_unit_test_setup_teardown(a_failing_collection_is_a_lost_sample, setup, teardown),
         cmocka_unit_test_setup_teardown(limits, setup, teardown),
