@@ -6,7 +6,7 @@
 #include "engine/pcq/gate.h"
 #include "engine/pcq/methods.h"
 
-/* At most so many connections at once; one more is ended at once. */
+/* At most so many connections at once of addresses that may ask; one more is ended at once. */
 #define COUNTER_PORT_CONNECTIONS 256
 
 /* Listens at settings->port from now on until the process ends, each connection with a thread of its own; both

@@ -112,7 +112,7 @@ HRESULT link_tcp_open(const struct link_address *a, struct link **out)
 
 static HRESULT receive_answer(struct tcp *t, struct pdu_writer *w)
 {
-    for (bool last = false; !last;) {
+    for (bool last = false; !last && !w->failed;) {
         HRESULT hr = receive(t);
         const struct pdu *p = t->packet;
         if (FAILED(hr))
@@ -120,10 +120,11 @@ static HRESULT receive_answer(struct tcp *t, struct pdu_writer *w)
         if (p->type == PDU_FAULT && p->size >= PDU_CALL_HEADER + 4)
             return error_set(no_rpc(), "the other computer gives the RPC fault 0x%08lX",
                              (unsigned long)get_u32(p->bytes + PDU_CALL_HEADER));
-        if (p->type != PDU_RESPONSE || p->size < PDU_CALL_HEADER || w->size + p->size > MOST_ANSWER)
+        last = p->flags & PDU_LAST;
+        /* A part that carries nothing and is not the last one would let it go on for ever. */
+        if (p->type != PDU_RESPONSE || p->size < PDU_CALL_HEADER + (last ? 0 : 1) || w->size + p->size > MOST_ANSWER)
             return no_rpc();
         pdu_put(w, p->bytes + PDU_CALL_HEADER, p->size - PDU_CALL_HEADER);
-        last = (p->flags & PDU_LAST) || w->failed;
     }
     return w->failed ? E_OUTOFMEMORY : S_OK;
 }

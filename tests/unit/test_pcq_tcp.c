@@ -47,16 +47,21 @@ static HRESULT open_client(struct link **out)
 
 static struct wakeup *server_ended;
 
-static void begin(const char *from)
+static void listen_somewhere(void)
 {
-    struct thread *thread;
-    service = (struct rpc_service){.server = pcq_fixture(), .from = from};
-    assert_non_null(service.server);
     HRESULT hr = E_FAIL;
     for (port = 47110; FAILED(hr) && port < 47910; port++)
         hr = socket_listen(port, &listener);
     port--;
     assert_int_equal(hr, S_OK);
+}
+
+static void begin(const char *from)
+{
+    struct thread *thread;
+    service = (struct rpc_service){.server = pcq_fixture(), .from = from};
+    assert_non_null(service.server);
+    listen_somewhere();
     assert_int_equal(wakeup_create(&server_ended), S_OK);
     assert_int_equal(thread_start(serve, server_ended, &thread), S_OK);
     thread_close(thread);
@@ -195,12 +200,62 @@ static void what_is_no_server_of_counters_is_told(void **state)
     assert_int_equal(link_tcp.open("somewhere:0", &l), E_INVALIDARG);
 }
 
+/* Answers whoever binds, and a call with packets that carry nothing, as long as they are taken. */
+static void answer_nothing(void *user)
+{
+    struct wakeup *ended = user;
+    struct socket_end *s;
+    char address[SOCKET_ADDRESS_BYTES];
+    struct pdu *p = memory_alloc(sizeof *p);
+    if (p && SUCCEEDED(socket_accept(listener, &s, address))) {
+        struct pdu_stream stream = pdu_stream_socket(s);
+        struct pdu_writer bound = {0}, nothing = {0};
+        HRESULT hr = pdu_receive(&stream, p);
+        size_t at = pdu_begin(&bound, PDU_BIND_ACK, PDU_FIRST | PDU_LAST, p->call);
+        static const uint8_t taken[16 + 24]; /* no second address, context 0 accepted */
+        pdu_put(&bound, taken, sizeof taken);
+        pdu_end(&bound, at);
+        if (hr == S_OK && SUCCEEDED(socket_send(s, bound.bytes, bound.size)) && pdu_receive(&stream, p) == S_OK) {
+            at = pdu_begin(&nothing, PDU_RESPONSE, PDU_FIRST, p->call);
+            pdu_put(&nothing, taken, PDU_CALL_HEADER);
+            pdu_end(&nothing, at);
+            while (SUCCEEDED(socket_send(s, nothing.bytes, nothing.size)))
+                ;
+        }
+        memory_free(bound.bytes);
+        memory_free(nothing.bytes);
+        socket_close(s);
+    }
+    memory_free(p);
+    wakeup_set(ended);
+}
+
+/* Who counts on another computer would have a thread at work for ever, and no counters of it until a restart. */
+static void an_answer_without_end_is_a_failure(void **state)
+{
+    (void)state;
+    struct thread *thread;
+    struct link_answer answer = {0};
+    struct ndr_call call = {.method = PCQ_ENUMERATE_SETS, .machine = "any"};
+    listen_somewhere();
+    assert_int_equal(wakeup_create(&server_ended), S_OK);
+    assert_int_equal(thread_start(answer_nothing, server_ended, &thread), S_OK);
+    thread_close(thread);
+    assert_int_equal(open_client(&client), S_OK);
+    assert_int_equal(link_ask(client, &call, &answer), HRESULT_FROM_WIN32(1726)); /* RPC_S_CALL_FAILED */
+    link_tcp.close(client);
+    client = NULL;
+    wakeup_wait(server_ended, UINT32_MAX);
+    wakeup_free(server_ended);
+    socket_close(listener);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_and_requests_take_many_packets), cmocka_unit_test(other_addresses_are_refused),
         cmocka_unit_test(handles_are_a_connections_own),          cmocka_unit_test(who_goes_leaves_no_query),
-        cmocka_unit_test(what_is_no_server_of_counters_is_told),
+        cmocka_unit_test(what_is_no_server_of_counters_is_told),  cmocka_unit_test(an_answer_without_end_is_a_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,6 +46,12 @@ static void set_blocking(host_socket s, bool blocking)
     (void)fcntl(s, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
 }
 
+/* A program that is started meanwhile would hold the port, or the connection, beyond our end. */
+static void keep_from_children(host_socket s)
+{
+    (void)fcntl(s, F_SETFD, FD_CLOEXEC);
+}
+
 static void set_time(host_socket s, int option, uint32_t ms)
 {
     struct timeval time = {.tv_sec = (time_t)(ms / 1000), .tv_usec = (suseconds_t)(ms % 1000) * 1000};
