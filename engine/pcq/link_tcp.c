@@ -122,7 +122,7 @@ static HRESULT receive_answer(struct tcp *t, struct pdu_writer *w)
                              (unsigned long)get_u32(p->bytes + PDU_CALL_HEADER));
         last = p->flags & PDU_LAST;
         /* A part that carries nothing and is not the last one would let it go on for ever. */
-        if (p->type != PDU_RESPONSE || p->size < PDU_CALL_HEADER + (last ? 0 : 1) || w->size + p->size > MOST_ANSWER)
+        if (p->type != PDU_RESPONSE || p->size < PDU_CALL_HEADER + (last ? 0u : 1u) || w->size + p->size > MOST_ANSWER)
             return no_rpc();
         pdu_put(w, p->bytes + PDU_CALL_HEADER, p->size - PDU_CALL_HEADER);
     }
