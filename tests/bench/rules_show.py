@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Real runs under a load that is known, each against the warnings that it must have, and no others:
+
+rules_show.py PROGRAM           natively: logs by "openpla typeperf", then report, rules and page
+rules_show.py wine              sets with a data manager under Wine, in $WINEPREFIX, in which OpenPLA is registered
+rules_show.py PROGRAM large     time and memory of rules and page, of a report of nearly 16 MB
+
+The loads are a process on each processor that counts; memory that is committed up to 85 % of the limit (of which at
+most 1 GB is written to, and nothing while more than half of the memory is used); and a drive of 16 MB without a free
+byte, a tmpfs in a mount namespace of its own. What else the machine does cannot be stopped: a run without load comes
+before them and one after, and a warning that one of those has too is the machine's. A warning of the list that those
+have is no proof, which is said. Wants root, or user namespaces; under Wine the prefix' programs are ended. Exit codes:
+0 as listed, 1 not, 3 as listed and something is no proof."""
+import json
+import mmap
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.abspath(os.path.join(HERE, "..", ".."))
+SECONDS = 10  # of each run
+SCHEMA = "Report.System.Diagnostics.xml"
+COUNTERS = [r"\Processor(*)\*", r"\System\*", r"\Memory\*", r"\Paging File(*)\*", r"\PhysicalDisk(*)\*",
+            r"\LogicalDisk(*)\*", r"\Network Interface(*)\*", r"\Process(*)\Handle Count", r"\Process(*)\Thread Count"]
+# The warnings' links, and how bad they are. Written before the first run.
+LISTS = {
+    "processors": {"cpuBusy": "Red"},
+    "memory": {"memoryCommit": "warning"},
+    "full disk": {"driveFull": "Red", "driveFree": "Red"},
+    "large report": {"processHandles": "warning"},
+}
+COMMIT_SHARE, WRITTEN_MOST, USED_MOST = 0.85, 1 << 30, 0.5
+CHUNK = 64 << 20
+COLUMNS = ["counter", "instance", "mean", "min", "max"]
+LARGE = (16 << 20) - (64 << 10)  # bytes; rules judge up to 16 MB
+
+
+def warnings(report):
+    """{link: (img, text)} of a report that was judged."""
+    tables = ElementTree.parse(report).getroot().findall("Section[@name='advice']/Table[@name='warning']")
+    if len(tables) != 1:
+        sys.exit(f"FAILED: {report} has {len(tables)} tables of warnings")
+    symptoms = [item.find("Data[@name='symptom']") for item in tables[0].findall("Item")]
+    return {symptom.get("link"): (symptom.get("img"), symptom.text) for symptom in symptoms}
+
+
+def spin(_):
+    while True:
+        pass
+
+
+def memory_kb():
+    with open("/proc/meminfo", encoding="ascii") as file:
+        return {line.split(":")[0]: int(line.split()[1]) for line in file}
+
+
+def commit(full):
+    """Keeps what all processes have committed at a share of the limit, whatever others do; says when it is there."""
+    chunks, written = [], 0
+    while True:
+        now = memory_kb()
+        more = int(COMMIT_SHARE * now["CommitLimit"] - now["Committed_AS"]) // (CHUNK >> 10)
+        if more <= 0:
+            full.set()
+        for _ in range(max(more, 0)):
+            chunks.append(mmap.mmap(-1, CHUNK, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+            used = 1 - memory_kb()["MemAvailable"] / now["MemTotal"]
+            if written < WRITTEN_MOST and used < USED_MOST:
+                for page in range(0, CHUNK, mmap.PAGESIZE):
+                    chunks[-1][page] = 1
+                written += CHUNK
+        for _ in range(min(max(-more, 0), len(chunks))):
+            chunks.pop().close()
+        time.sleep(0.1)
+
+
+class Load:
+    """What a run is under; its processes end with it."""
+
+    def __init__(self, name):
+        self.processes = []
+        if name == "processors":
+            self.processes = [multiprocessing.Process(target=spin, args=(i,), daemon=True)
+                              for i in range(len(os.sched_getaffinity(0)))]
+        if name == "memory":
+            self.full = multiprocessing.Event()
+            self.processes = [multiprocessing.Process(target=commit, args=(self.full,), daemon=True)]
+        self.name = name
+
+    def __enter__(self):
+        for process in self.processes:
+            process.start()
+        if self.name == "memory" and not self.full.wait(60):
+            sys.exit("FAILED: the memory could not be committed within 60 s")
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.terminate()
+            process.join()
+
+
+def run(what, *command):
+    """The exit code; what went wrong is shown."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False)
+    if done.returncode not in (0, 3, 4):
+        sys.exit(f"FAILED: {what}: exit code {done.returncode}: {done.stdout.decode(errors='replace')[-600:]}")
+    return done.returncode
+
+
+# The drive Z: is the root natively: so the log is written by a program whose root is the full disk.
+FULL_ROOT = """set -e
+mount -t tmpfs -o size=16m small "$1/root"
+for folder in usr lib lib64 proc sys dev; do
+    if [ -e "/$folder" ]; then mkdir "$1/root/$folder"; mount --rbind "/$folder" "$1/root/$folder"; fi
+done
+mkdir "$1/root/run"
+mount --bind "$1" "$1/root/run"
+head -c 16777216 /dev/zero >"$1/root/ballast" 2>/dev/null || true
+shift
+exec chroot "$@" """
+
+
+def unshare():
+    return ["unshare", "--mount"] if os.getuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+
+
+def native(program, name):
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "root"))
+        os.mkdir(os.path.join(folder, "logs"))
+        with open(os.path.join(folder, "counters.txt"), "w", encoding="ascii") as file:
+            file.write("\n".join(COUNTERS) + "\n")
+        there, command, inside = folder, [], program
+        if name == "full disk":
+            inside = "/run/openpla"
+            with open(program, "rb") as file, open(os.path.join(folder, "openpla"), "wb") as copy:
+                copy.write(file.read())
+            os.chmod(copy.name, 0o755)
+            command = [*unshare(), "sh", "-c", FULL_ROOT, "sh", folder, os.path.join(folder, "root")]
+            there = "/run"
+        with Load(name):
+            run("typeperf", *command, inside, "typeperf", "-cf", there + "/counters.txt", "-si", "1",
+                "-sc", str(SECONDS), "-f", "BIN", "-o", there + "/logs/counters.blg", "-y")
+        report = os.path.join(folder, "logs", "report.xml")
+        run("report", program, "report", os.path.join(folder, "logs"), "-schema", SCHEMA)
+        run("rules", program, "rules", report, "-o", report)
+        run("page", program, "report", report, "-html")
+        return warnings(report)
+
+
+def tell(script, *arguments):
+    sys.path.insert(0, os.path.join(HERE, "..", "fault"))
+    os.environ["OPENPLA_SOURCE_DIR"] = SOURCE
+    from faults import windows_path, wine  # wants the prefix to be named
+    code, text = wine("cscript", "//nologo", windows_path(script), *arguments)
+    if code or not ("\n" + text).endswith("\nDone.\n"):
+        sys.exit(f"FAILED: {script} {arguments}: exit code {code}: {text}")
+    return text
+
+
+def in_wine(name):
+    """A set's run; its report was judged by the data manager."""
+    script = os.path.join(HERE, "rules_show.vbs")
+    with tempfile.TemporaryDirectory() as folder:
+        inside = "Z:" + folder.replace("/", "\\")
+        counters = os.path.join(folder, "counters.txt")
+        with open(counters, "w", encoding="ascii") as file:
+            file.write("\n".join(COUNTERS))
+        set_name = f"Show{os.getpid()}"
+        with Load(name):
+            tell(script, "start", set_name, inside, inside + "\\counters.txt")
+            time.sleep(SECONDS)
+            said = tell(script, "stop", set_name)
+        if "Result: 0x00000000" not in said:
+            sys.exit(f"FAILED: {name}: the run's {said}")
+        return warnings(os.path.join(folder, "run", "report.xml"))
+
+
+FULL_DRIVE = """mount -t tmpfs -o size=16m small "$1" || exit 1
+head -c 16777216 /dev/zero >"$1/ballast" 2>/dev/null
+shift
+code=0
+"$@" || code=$?
+wineserver -k
+wineserver -w
+exit $code"""
+
+
+def full_drive():
+    """Wine's programs and its server see the drive S:, which is full, until the server is ended."""
+    letter = os.path.join(os.environ["WINEPREFIX"], "dosdevices", "s:")
+    subprocess.run(["wineserver", "-k"], check=False)
+    subprocess.run(["wineserver", "-w"], check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(folder, letter)
+        try:
+            return subprocess.run([*unshare(), "sh", "-c", FULL_DRIVE, "sh", folder, sys.executable,
+                                   os.path.abspath(__file__), "wine", "full disk"], check=False, stdout=subprocess.PIPE, text=True)
+        finally:
+            os.unlink(letter)
+
+
+def judge(name, found, quiet):
+    """Says how a run's warnings differ from its list; 0, 1 or 3, as the exit code."""
+    wanted, result = LISTS[name], 0
+    for link, img in wanted.items():
+        has = found.get(link)
+        print(f"{name}: {link}: {'MISSING' if not has else has[1] if has[0] == img else f'is {has[0]}, not {img}'}")
+        if not has or has[0] != img:
+            result = 1
+        elif link in quiet:
+            print(f"{name}: {link} is no proof: a run without load has it too")
+            result = result or 3
+    for link in sorted(found.keys() - wanted.keys()):
+        excused = link in quiet
+        print(f"{name}: {link}: {'the machine has it without load' if excused else 'NOT EXPECTED'}: {found[link][1]}")
+        if not excused:
+            result = 1
+    return result
+
+
+def write_large(name):
+    """Rows up to the size, 20,000 a table; the first 5,000 are handles of processes, of which one has too many."""
+    rows = 0
+    with open(name, "w", encoding="utf-8") as file:
+        size = file.write('<?xml version="1.0" encoding="UTF-8"?>\n'
+                          '<Report name="large" version="1">\n <Section name="s" key="1">')
+        while size < LARGE:
+            if not rows % 20000:
+                size += file.write("</Table>\n" if rows else "\n")
+                size += file.write(f'<Table name="t{rows}" source="Process"><Header>' + "".join(f'<Data name="{column}"/>' for column in COLUMNS) + "</Header>\n")
+            value = 20000 if rows == 4999 else rows % 15000
+            cells = ["Handle Count" if rows < 5000 else "Working Set", f"p{rows}", value, value, value]
+            size += file.write("<Item>" + "".join(f'<Data name="{column}">{cell}</Data>'
+                                                  for column, cell in zip(COLUMNS, cells)) + "</Item>\n")
+            rows += 1
+        file.write("</Table></Section><StringTable/></Report>\n")
+    print(f"large report: {os.path.getsize(name) / (1 << 20):.2f} MB, {rows} rows")
+
+
+def large(program):
+    with tempfile.TemporaryDirectory() as folder:
+        report, judged = os.path.join(folder, "report.xml"), os.path.join(folder, "judged.xml")
+        write_large(report)
+        for what, expected, command in (("rules", 3, ["rules", report, "-o", judged]),
+                                        ("page", 0, ["report", judged, "-html"])):
+            begun = time.monotonic()
+            process = subprocess.Popen([program, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode != expected:
+                sys.exit(f"FAILED: {what} of the large report: exit code {process.returncode}")
+            print(f"large report: {what}: {usage.ru_utime + usage.ru_stime:.2f} s of the processor, "
+                  f"{time.monotonic() - begun:.2f} s, {usage.ru_maxrss / 1024:.1f} MB at most")
+        page = os.path.join(folder, "judged.html")
+        print(f"large report: its page has {os.path.getsize(page) / (1 << 20):.2f} MB")
+        return judge("large report", warnings(judged), {})
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    if sys.argv[1:] == ["wine", "full disk"]:
+        print(json.dumps(in_wine("full disk")))
+        return 0
+    program = sys.argv[1] if sys.argv[1] == "wine" else os.path.abspath(sys.argv[1])
+    if len(sys.argv) == 3:
+        return large(program)
+    names = ["without load", "processors", "memory", "full disk", "without load, again"]
+    found = {}
+    for name in names:
+        print(f"{name} ...", flush=True)
+        if program != "wine":
+            found[name] = native(program, name)
+        elif name != "full disk":
+            found[name] = in_wine(name)
+        else:
+            done = full_drive()
+            if done.returncode:
+                sys.exit(done.returncode)
+            found[name] = json.loads(done.stdout)
+    quiet = {**found[names[0]], **found[names[-1]]}
+    for link, (img, text) in sorted(quiet.items()):
+        print(f"without load: {link}: {img}: {text}")
+    results = [judge(name, found[name], quiet) for name in names[1:-1]]
+    return 1 if 1 in results else max(results)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
