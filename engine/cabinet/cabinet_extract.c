@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { INNER_TRIES = 10000 };
+
 struct extraction {
     struct cabinet *c;
     const char *folder;
@@ -177,14 +179,19 @@ static void make_read_only(const struct extraction *x)
     }
 }
 
+/* Under a name that nothing has: a process that was killed left its folder, and numbers of processes come again. */
 static HRESULT make_inner(struct extraction *x)
 {
     static atomic_uint extracted; /* so that threads may take out into one folder */
-    char name[64];
-    snprintf(name, sizeof name, "~extract-%lu-%u.tmp", (unsigned long)process_own_id(),
-             atomic_fetch_add(&extracted, 1));
-    x->inner = path_join(x->folder, name);
-    HRESULT hr = x->inner ? file_find(x->inner) : E_OUTOFMEMORY;
+    HRESULT hr = S_OK;
+    for (int tries = 0; hr == S_OK && tries < INNER_TRIES; tries++) {
+        char name[64];
+        snprintf(name, sizeof name, "~extract-%lu-%u.tmp", (unsigned long)process_own_id(),
+                 atomic_fetch_add(&extracted, 1));
+        memory_free(x->inner);
+        x->inner = path_join(x->folder, name);
+        hr = x->inner ? file_find(x->inner) : E_OUTOFMEMORY;
+    }
     if (hr == S_OK)
         return error_set(HRESULT_FROM_WIN32(ERROR_FILE_EXISTS), "\"%s\": is in the way", x->inner);
     return SUCCEEDED(hr) ? folder_create_below(x->folder, x->inner) : hr;

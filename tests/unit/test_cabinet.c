@@ -252,6 +252,33 @@ static void what_a_killed_writer_left_is_replaced(void **state)
     memory_free(run);
 }
 
+/* Numbers of processes come again, soonest under Wine and in containers: what such a one left must not bar the folder.
+ */
+static void what_a_killed_reader_left_is_not_in_the_way(void **state)
+{
+    enum { LEFT = 20 };
+    struct texts names = {0}, left = {0};
+    (void)state;
+    char *run = in_scratch("run"), *cab = in_scratch("run.cab"), *to = in_scratch("to");
+    make_file("run/a.csv", 1000, false);
+    assert_int_equal(cabinet_list_folder(run, &names), S_OK);
+    assert_int_equal(cabinet_write(run, &names, cab, NULL), S_OK);
+    for (int i = 0; i < LEFT; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "to/~extract-%lu-%d.tmp/a.csv", (unsigned long)process_own_id(), i);
+        make_file(name, 10, false);
+    }
+    assert_int_equal(cabinet_extract(cab, NULL, to, NULL), S_OK);
+    same_trees(run, to, &names);
+    assert_int_equal(folder_list(to, true, &left), S_OK);
+    assert_int_equal(left.count, LEFT); /* another may be at work in one of them: none is taken away */
+    texts_free(&left);
+    texts_free(&names);
+    memory_free(to);
+    memory_free(cab);
+    memory_free(run);
+}
+
 /* ---- faults ---- */
 
 struct faulty {
@@ -381,6 +408,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_no_cabinet_holds_is_refused_by_name, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(both_ways_can_be_stopped, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(what_a_killed_writer_left_is_replaced, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(what_a_killed_reader_left_is_not_in_the_way, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(each_allocation_fails_in_turn, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(each_operation_on_a_file_fails_in_turn, make_scratch, scratch_end),
     };
