@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # LibXml2::LibXml2, LibXslt::LibXslt, LibXslt::LibExslt and cmocka::cmocka: the system's where the target has them,
-# else static libraries built from Debian's sources.
+# else static libraries built from Debian's sources. ZLIB::ZLIB: the system's, for Windows as a static library.
 include(ExternalProject)
 set(OPENPLA_LIBRARIES AUTO CACHE STRING "SYSTEM, BUNDLED, or AUTO: the system's if found, else bundled")
 set_property(CACHE OPENPLA_LIBRARIES PROPERTY STRINGS AUTO SYSTEM BUNDLED)
@@ -67,6 +67,16 @@ if(NOT (LibXml2_FOUND AND LibXslt_FOUND))
   _imported(LibXslt::LibXslt libxslt.a ep_libxslt INCLUDE ${_inst}/include DEFINE LIBXSLT_STATIC LINK LibXml2::LibXml2)
   _imported(LibXslt::LibExslt libexslt.a ep_libxslt DEFINE LIBEXSLT_STATIC LINK LibXslt::LibXslt)
   set(OPENPLA_BUNDLED_XML ON)
+endif()
+
+# Not libz.dll.a, with which our programs would need zlib1.dll beside them.
+if(WIN32)
+  set(ZLIB_USE_STATIC_LIBS ON)
+endif()
+find_package(ZLIB)
+if(NOT ZLIB_FOUND)
+  message(FATAL_ERROR "zlib is missing: install zlib1g-dev, for MinGW-w64 libz-mingw-w64-dev (Debian) or "
+    "mingw-w64-x86_64-zlib (MSYS2)")
 endif()
 
 if(BUILD_TESTING)

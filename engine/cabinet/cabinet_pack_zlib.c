@@ -2,11 +2,11 @@
 /* Packs where there is no cabinet.dll: the parts of MS-CAB by hand, MSZIP's blocks by zlib. */
 #include "engine/cabinet/cabinet_format.h"
 #include "engine/cabinet/cabinet_packing.h"
+#include "engine/cabinet/mszip.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/memory.h"
 
 #include <string.h>
-#include <zlib.h>
 
 enum { LEVEL = 6, MEMORY_LEVEL = 8, STORED_HEAD = 5 };
 
@@ -23,18 +23,6 @@ struct writer {
     uint8_t before[CABINET_BLOCK_MAX], block[CABINET_BLOCK_MAX];
     uint8_t packed[CABINET_BLOCK_BYTES + CABINET_PACKED_MAX];
 };
-
-static voidpf from_memory(voidpf user, uInt count, uInt size)
-{
-    (void)user;
-    return memory_zero(count, size);
-}
-
-static void to_memory(voidpf user, voidpf p)
-{
-    (void)user;
-    memory_free(p);
-}
 
 /* ---- the blocks ---- */
 
@@ -224,8 +212,7 @@ HRESULT packing_write(struct packing *p)
     if (!w)
         return E_OUTOFMEMORY;
     w->p = p;
-    w->z.zalloc = from_memory;
-    w->z.zfree = to_memory;
+    mszip_memory(&w->z);
     const int rc = deflateInit2(&w->z, LEVEL, Z_DEFLATED, -MAX_WBITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
     const HRESULT hr = rc == Z_OK          ? write_all(w)
                        : rc == Z_MEM_ERROR ? E_OUTOFMEMORY

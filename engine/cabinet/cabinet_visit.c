@@ -2,7 +2,7 @@
 /* All bytes of a cabinet, block by block, given out as its entries'. */
 #include "engine/cabinet/cabinet_format.h"
 #include "engine/cabinet/cabinet_reader.h"
-#include "engine/cabinet/inflate.h"
+#include "engine/cabinet/mszip.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/memory.h"
 
@@ -17,6 +17,7 @@ struct visit {
     uint64_t done; /* bytes given out */
     size_t entry;  /* the next one, or the one that has begun */
     bool begun;
+    struct mszip mszip;
     size_t history;                          /* bytes before the block's own that it may refer to */
     uint8_t unpacked[2 * CABINET_BLOCK_MAX]; /* those before, which end in the middle; behind them the block's */
     uint8_t packed[CABINET_PACKED_MAX];
@@ -35,10 +36,25 @@ static HRESULT read_at(struct visit *v, uint64_t at, void *data, size_t size)
     return SUCCEEDED(hr) && got < size ? cabinet_fault(v->c, "has been cut since it was opened") : hr;
 }
 
+static HRESULT unpack_block(struct visit *v, const struct cabinet_folder *folder, size_t packed, size_t bytes)
+{
+    uint8_t *out = v->unpacked + CABINET_BLOCK_MAX;
+    if (folder->packing == CABINET_STORED) {
+        if (packed != bytes)
+            return cabinet_fault(v->c, "has been changed since it was opened");
+        memcpy(out, v->packed, bytes);
+        return S_OK;
+    }
+    HRESULT hr = S_FALSE;
+    if (packed >= 2 && v->packed[0] == 'C' && v->packed[1] == 'K')
+        hr = mszip_unpack(&v->mszip, v->packed + 2, packed - 2, out, bytes, v->history);
+    return hr == S_FALSE ? cabinet_fault(v->c, "is damaged: a block cannot be unpacked") : hr;
+}
+
 /* The heads are read again, so they are looked at again: the file may be another by now. */
 static HRESULT read_block(struct visit *v, const struct cabinet_folder *folder, size_t *size)
 {
-    uint8_t head[CABINET_BLOCK_BYTES], *out = v->unpacked + CABINET_BLOCK_MAX;
+    uint8_t head[CABINET_BLOCK_BYTES];
     HRESULT hr = read_at(v, v->at, head, sizeof head);
     if (FAILED(hr))
         return hr;
@@ -53,16 +69,8 @@ static HRESULT read_block(struct visit *v, const struct cabinet_folder *folder, 
     v->at += packed;
     if (checksum && checksum != cabinet_checksum(head + BLOCK_PACKED, 4, cabinet_checksum(v->packed, packed, 0)))
         return cabinet_fault(v->c, "is damaged: a block has another checksum than it says");
-    if (folder->packing == CABINET_STORED) {
-        if (packed != bytes)
-            return cabinet_fault(v->c, "has been changed since it was opened");
-        memcpy(out, v->packed, bytes);
-    } else if (packed < 2 || v->packed[0] != 'C' || v->packed[1] != 'K' ||
-               !inflate_block(v->packed + 2, packed - 2, out, bytes, v->history)) {
-        return cabinet_fault(v->c, "is damaged: a block cannot be unpacked");
-    }
     *size = bytes;
-    return S_OK;
+    return unpack_block(v, folder, packed, bytes);
 }
 
 static HRESULT begin_entry(struct visit *v)
@@ -143,6 +151,8 @@ HRESULT cabinet_visit(struct cabinet *c, const struct cabinet_visitor *visitor, 
     for (size_t i = 0; SUCCEEDED(hr) && i < c->folder_count; i++)
         if (c->folders[i].files)
             hr = visit_folder(v, &c->folders[i]);
+    if (v)
+        mszip_end(&v->mszip);
     memory_free(v);
     return SUCCEEDED(hr) ? cabinet_go_on(watch, c->bytes, c->bytes) : hr;
 }

@@ -5,7 +5,7 @@
 #include "engine/cabinet/cabinet_format.h"
 #include "engine/cabinet/cabinet_name.h"
 #include "engine/cabinet/cabinet_reader.h"
-#include "engine/cabinet/inflate.h"
+#include "engine/cabinet/mszip.h"
 #include "engine/log/little_endian.h"
 #include "engine/os/memory.h"
 
@@ -101,6 +101,7 @@ static size_t around_block(const uint8_t *block, size_t size, uint8_t bits, uint
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct file *f;
+    static struct mszip mszip; /* from one input to the next, as from block to block */
     static uint8_t made[1 << 16], unpacked[2 * CABINET_BLOCK_MAX];
     if (!f)
         must(file_open_scratch(&f) == S_OK);
@@ -109,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t kind = data[0] % 4, bits = data[1];
     if (kind == 1) {
         /* Right into the unpacker, with a history that is there. */
-        (void)inflate_block(data + 2, size - 2, unpacked + CABINET_BLOCK_MAX, bits * 16u, data[0] * 64u);
+        (void)mszip_unpack(&mszip, data + 2, size - 2, unpacked + CABINET_BLOCK_MAX, bits * 16u, data[0] * 64u);
         size = around_block(data + 2, size - 2, bits, made);
         data = made;
     } else if (kind == 2) {

@@ -70,7 +70,7 @@ PORTABLE = {f"{name}.h" for name in (
     "stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype").split()}
 XML_HEADER = re.compile(r"(libxml|libxslt|libexslt)/")
 XML_FOR = ("engine/xml", "engine/model", "engine/report", "engine/rules", "engine/page", "engine/tdh")
-# The library that packs cabinets where the host has no cabinet.dll.
+# The library that unpacks cabinets, and packs them where the host has no cabinet.dll.
 PACKING_HEADER, PACKING_FOR = "zlib.h", "engine/cabinet"
 # The engine's only files that may name the host's own headers.
 HOST_FILES = re.compile(r"engine/os/(win32|posix)/|engine/os/(wintypes|pdh_types|etw_types|odbc_types)\.h$|engine/.*_(dll|api)\.c$")
