@@ -17,7 +17,7 @@ struct cabinet_watch {
     void *user;
 };
 
-/* ---- by opened files: who works in folders that others may change meanwhile ---- */
+/* ---- writing, of opened files: folders are such that others may change meanwhile ---- */
 
 struct cabinet;
 struct cabinet_limits;
@@ -44,20 +44,6 @@ HRESULT cabinet_open_file(struct file *f, const char *name, const struct cabinet
    files are deleted that are said to be in a cabinet. */
 HRESULT cabinet_compare(struct cabinet *c, const struct cabinet_source *source, const struct cabinet_watch *watch);
 
-/* ---- by names ---- */
-
-/* What belongs into a cabinet of that folder: names below it with '/', folders within it included, the report's
-   (report.*) first, then by name. Not in it: cabinets, our own unfinished ones, empty folders. A folder that is 32 deep
-   or has more than CABINET_FILES_MAX files is PLA_E_CABAPI_FAILURE; a link that leads out is ERROR_BAD_PATHNAME's. */
-HRESULT cabinet_list_folder(const char *folder, struct texts *names);
-
-/* Writes these files of the folder in their order as `output`: beside it, as "~NAME.tmp", which a later call of the
-   same `output` replaces; that is read back and compared with the files, flushed, and renamed over `output`. On failure
-   what had the name `output` is as it was, and the other is gone. Failures are cabinet_pack's, cabinet_compare's,
-   files'. */
-HRESULT cabinet_write(const char *folder, const struct texts *names, const char *output,
-                      const struct cabinet_watch *watch);
-
 /* ---- reading ---- */
 
 /* What a reader takes of an unknown cabinet; NULL where it is asked for: the most that the format holds, and 64 GiB. */
@@ -78,10 +64,6 @@ HRESULT cabinet_open(const char *path, const struct cabinet_limits *limits, stru
 void cabinet_close(struct cabinet *c); /* NULL is allowed */
 size_t cabinet_count(const struct cabinet *c);
 const struct cabinet_entry *cabinet_entry_at(const struct cabinet *c, size_t index); /* borrowed */
-
-/* cabinet_compare with these files of the folder. */
-HRESULT cabinet_holds(struct cabinet *c, const char *folder, const struct texts *names,
-                      const struct cabinet_watch *watch);
 
 /* Takes all out into the folder, which is made if it is missing: into a new folder in it first, from there by renames
    once all is whole. Nothing that is there is replaced: a name that exists already is ERROR_FILE_EXISTS' HRESULT, too

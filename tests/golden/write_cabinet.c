@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* write_cabinet FOLDER CABINET: the cabinet of a folder, as the data manager makes it, for cabinet_check.py. */
-#include "engine/cabinet/cabinet.h"
+/* write_cabinet FOLDER CABINET: the cabinet of all files of a folder, for cabinet_check.py. */
 #include "engine/os/clock.h"
+#include "tests/unit/folder_cabinet.h"
 
 #include <stdio.h>
 
@@ -13,9 +13,9 @@ int main(int argc, char **argv)
         return 2;
     }
     const uint64_t began = clock_monotonic_ms();
-    HRESULT hr = cabinet_list_folder(argv[1], &names);
+    HRESULT hr = folder_cabinet_names(argv[1], "", &names);
     if (SUCCEEDED(hr))
-        hr = cabinet_write(argv[1], &names, argv[2], NULL);
+        hr = folder_cabinet_write(argv[1], &names, argv[2], NULL);
     if (SUCCEEDED(hr))
         printf("%llu files, %llu ms\n", (unsigned long long)names.count,
                (unsigned long long)(clock_monotonic_ms() - began));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Cabinets written, compared and taken apart: whose logs are packed and then deleted has nothing else left of them. */
-#include "engine/cabinet/cabinet.h"
 #include "tests/unit/file_faults.h"
-#include "tests/unit/scratch_link.h"
+#include "tests/unit/folder_cabinet.h"
+#include "tests/unit/scratch_folder.h"
 
 static char *scratch;
 
@@ -72,31 +72,23 @@ static void make_run(void)
     make_file("run/report.xml", 5000, false);
     make_file("run/Report.html", 6000, false);
     make_file("run/sub/deep/\xC3\xA4\xE4\xB8\xAD.txt", 70000, true);
-    make_file("run/old.CAB", 10, false);
-    make_file("run/~x.cab.tmp", 10, false);
 }
 
 static void what_is_packed_comes_out_again(void **state)
 {
-    static const char *const wanted[] = {
-        "Report.html", "report.xml", "a.blg", "block.bin", "empty.log", "one.log", "sub/deep/\xC3\xA4\xE4\xB8\xAD.txt",
-        "two.bin",     "z.csv"};
     struct texts names = {0};
     struct cabinet *c;
     (void)state;
-    char *run = in_scratch("run"), *cab = in_scratch("run/run.cab"), *to = in_scratch("out/to");
+    char *run = in_scratch("run"), *cab = in_scratch("run.cab"), *to = in_scratch("out/to");
     make_run();
-    assert_int_equal(cabinet_list_folder(run, &names), S_OK);
-    assert_int_equal(names.count, sizeof wanted / sizeof *wanted);
-    for (size_t i = 0; i < names.count; i++)
-        assert_string_equal(names.items[i], wanted[i]);
-    assert_int_equal(cabinet_write(run, &names, cab, NULL), S_OK);
+    assert_int_equal(folder_cabinet_names(run, "", &names), S_OK);
+    assert_int_equal(names.count, 9);
+    assert_int_equal(folder_cabinet_write(run, &names, cab, NULL), S_OK);
     assert_int_equal(cabinet_open(cab, NULL, &c), S_OK);
     assert_int_equal(cabinet_count(c), names.count);
     for (size_t i = 0; i < names.count; i++)
-        assert_string_equal(cabinet_entry_at(c, i)->name, wanted[i]);
-    assert_int_equal(cabinet_entry_at(c, 2)->size, 300000);
-    assert_int_equal(cabinet_holds(c, run, &names, NULL), S_OK);
+        assert_string_equal(cabinet_entry_at(c, i)->name, names.items[i]);
+    assert_int_equal(folder_cabinet_holds(c, run, &names), S_OK);
     cabinet_close(c);
     assert_int_equal(cabinet_extract(cab, NULL, to, NULL), S_OK);
     same_trees(run, to, &names);
@@ -117,8 +109,8 @@ static void many_files_are_packed(void **state)
         snprintf(name, sizeof name, "run/%03d.csv", i);
         make_file(name, (size_t)(i * 7 % 300), i % 2 != 0);
     }
-    assert_int_equal(cabinet_list_folder(run, &names), S_OK);
-    assert_int_equal(cabinet_write(run, &names, cab, NULL), S_OK);
+    assert_int_equal(folder_cabinet_names(run, "", &names), S_OK);
+    assert_int_equal(folder_cabinet_write(run, &names, cab, NULL), S_OK);
     assert_int_equal(cabinet_extract(cab, NULL, to, NULL), S_OK);
     same_trees(run, to, &names);
     texts_free(&names);
@@ -136,21 +128,21 @@ static void what_changed_since_is_told(void **state)
     char *run = in_scratch("run"), *cab = in_scratch("run.cab");
     make_file("run/a.csv", 40000, false);
     make_file("run/b.csv", 40000, true);
-    assert_int_equal(cabinet_list_folder(run, &names), S_OK);
-    assert_int_equal(cabinet_write(run, &names, cab, NULL), S_OK);
+    assert_int_equal(folder_cabinet_names(run, "", &names), S_OK);
+    assert_int_equal(folder_cabinet_write(run, &names, cab, NULL), S_OK);
     assert_int_equal(cabinet_open(cab, NULL, &c), S_OK);
     assert_int_equal(texts_add(&one, "b.csv"), S_OK);
-    assert_int_equal(cabinet_holds(c, run, &one, NULL), S_OK);
+    assert_int_equal(folder_cabinet_holds(c, run, &one), S_OK);
 
     make_file("run/a.csv", 40000, true); /* as long, other bytes */
-    assert_int_equal(cabinet_holds(c, run, &one, NULL), S_OK);
-    assert_int_equal(cabinet_holds(c, run, &names, NULL), PLA_E_CABAPI_FAILURE);
+    assert_int_equal(folder_cabinet_holds(c, run, &one), S_OK);
+    assert_int_equal(folder_cabinet_holds(c, run, &names), PLA_E_CABAPI_FAILURE);
     assert_non_null(strstr(error_text(PLA_E_CABAPI_FAILURE), "a.csv"));
     make_file("run/a.csv", 40001, false);
-    assert_int_equal(cabinet_holds(c, run, &names, NULL), PLA_E_CABAPI_FAILURE);
+    assert_int_equal(folder_cabinet_holds(c, run, &names), PLA_E_CABAPI_FAILURE);
     make_file("run/c.csv", 1, false);
     assert_int_equal(texts_add(&one, "c.csv"), S_OK);
-    assert_int_equal(cabinet_holds(c, run, &one, NULL), PLA_E_CABAPI_FAILURE);
+    assert_int_equal(folder_cabinet_holds(c, run, &one), PLA_E_CABAPI_FAILURE);
     assert_non_null(strstr(error_text(PLA_E_CABAPI_FAILURE), "\"c.csv\" is not in the cabinet"));
     cabinet_close(c);
     texts_free(&one);
@@ -200,14 +192,13 @@ static void both_ways_can_be_stopped(void **state)
     (void)state;
     char *run = in_scratch("run"), *cab = in_scratch("run.cab"), *to = in_scratch("to");
     make_file("run/a.blg", 3000000, false);
-    assert_int_equal(cabinet_list_folder(run, &names), S_OK);
+    assert_int_equal(folder_cabinet_names(run, "", &names), S_OK);
     for (int calls = 1; calls < 4; calls++) {
         int left = calls;
         const struct cabinet_watch watch = {twice_only, &left};
-        assert_int_equal(cabinet_write(run, &names, cab, &watch), HRESULT_FROM_WIN32(ERROR_CANCELLED));
-        assert_false(file_exists(cab));
+        assert_int_equal(folder_cabinet_write(run, &names, cab, &watch), HRESULT_FROM_WIN32(ERROR_CANCELLED));
     }
-    assert_int_equal(cabinet_write(run, &names, cab, NULL), S_OK);
+    assert_int_equal(folder_cabinet_write(run, &names, cab, NULL), S_OK);
     for (int calls = 1; calls < 3; calls++) {
         int left = calls;
         const struct cabinet_watch watch = {twice_only, &left};
@@ -216,38 +207,6 @@ static void both_ways_can_be_stopped(void **state)
     }
     texts_free(&names);
     memory_free(to);
-    memory_free(cab);
-    memory_free(run);
-}
-
-/* It is where the next one is made: also a link that somebody has put there since. */
-static void what_a_killed_writer_left_is_replaced(void **state)
-{
-    struct texts names = {0};
-    struct cabinet *c;
-    (void)state;
-    char *run = in_scratch("run"), *cab = in_scratch("out/run.cab"), *out = in_scratch("out"),
-         *beside = in_scratch("out/~run.cab.tmp"), *other = in_scratch("other.txt");
-    make_file("run/a.csv", 1000, false);
-    make_file("out/~run.cab.tmp", 900000, true);
-    make_file("other.txt", 4, false);
-    assert_int_equal(cabinet_list_folder(run, &names), S_OK);
-    assert_int_equal(cabinet_write(run, &names, cab, NULL), S_OK);
-    assert_int_equal(cabinet_open(cab, NULL, &c), S_OK);
-    assert_int_equal(cabinet_holds(c, run, &names, NULL), S_OK);
-    cabinet_close(c);
-    assert_false(file_exists(beside));
-
-    scratch_link(out, "~run.cab.tmp", "../other.txt", false);
-    assert_int_equal(cabinet_write(run, &names, cab, NULL), HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME));
-    char *text = scratch_read(other);
-    assert_int_equal(strlen(text), 4);
-    memory_free(text);
-    scratch_unlink(out, "~run.cab.tmp");
-    texts_free(&names);
-    memory_free(other);
-    memory_free(beside);
-    memory_free(out);
     memory_free(cab);
     memory_free(run);
 }
@@ -261,8 +220,8 @@ static void what_a_killed_reader_left_is_not_in_the_way(void **state)
     (void)state;
     char *run = in_scratch("run"), *cab = in_scratch("run.cab"), *to = in_scratch("to");
     make_file("run/a.csv", 1000, false);
-    assert_int_equal(cabinet_list_folder(run, &names), S_OK);
-    assert_int_equal(cabinet_write(run, &names, cab, NULL), S_OK);
+    assert_int_equal(folder_cabinet_names(run, "", &names), S_OK);
+    assert_int_equal(folder_cabinet_write(run, &names, cab, NULL), S_OK);
     for (int i = 0; i < LEFT; i++) {
         char name[64];
         snprintf(name, sizeof name, "to/~extract-%lu-%d.tmp/a.csv", (unsigned long)process_own_id(), i);
@@ -282,18 +241,17 @@ static void what_a_killed_reader_left_is_not_in_the_way(void **state)
 /* ---- faults ---- */
 
 struct faulty {
-    char *run, *cab, *to, *old;
+    char *run, *cab, *to;
     struct texts names;
 };
 
+/* Two blocks with a folder, and an end that is in both. */
 static void faulty_begin(struct faulty *x)
 {
-    *x = (struct faulty){in_scratch("run"), in_scratch("run.cab"), in_scratch("to"), in_scratch("old.cab"), {0}};
-    make_file("run/a.csv", 50000, false);
-    make_file("run/sub/b.blg", 40000, true);
-    assert_int_equal(cabinet_list_folder(x->run, &x->names), S_OK);
-    make_file("run.cab", 10, false);
-    make_file("old.cab", 10, false);
+    *x = (struct faulty){in_scratch("run"), in_scratch("run.cab"), in_scratch("to"), {0}};
+    make_file("run/a.csv", 30000, false);
+    make_file("run/sub/b.blg", 9000, true);
+    assert_int_equal(folder_cabinet_names(x->run, "", &x->names), S_OK);
 }
 
 static void faulty_end(struct faulty *x)
@@ -302,31 +260,37 @@ static void faulty_end(struct faulty *x)
     memory_free(x->run);
     memory_free(x->cab);
     memory_free(x->to);
-    memory_free(x->old);
 }
 
-/* Nothing half: the cabinet is what it was or a new whole one, what is taken out is there whole or not at all. */
-static void written_or_not(const struct faulty *x, HRESULT hr)
+/* Who is told that it is written may delete the files. */
+static void written_if_said(const struct faulty *x, HRESULT hr)
 {
-    char *beside = in_scratch("~run.cab.tmp");
     struct cabinet *c;
-    if (FAILED(hr)) {
-        same_bytes(x->cab, x->old);
-    } else {
-        assert_int_equal(cabinet_open(x->cab, NULL, &c), S_OK);
-        assert_int_equal(cabinet_holds(c, x->run, &x->names, NULL), S_OK);
-        cabinet_close(c);
-    }
-    assert_false(file_exists(beside));
-    memory_free(beside);
+    if (FAILED(hr))
+        return;
+    assert_int_equal(cabinet_open(x->cab, NULL, &c), S_OK);
+    assert_int_equal(folder_cabinet_holds(c, x->run, &x->names), S_OK);
+    cabinet_close(c);
 }
 
+/* Whole or not at all. */
 static void taken_out_or_not(const struct faulty *x, HRESULT hr)
 {
     if (SUCCEEDED(hr))
         same_trees(x->run, x->to, &x->names);
     else
         assert_false(folder_exists(x->to));
+}
+
+static HRESULT open_and_compare(const struct faulty *x)
+{
+    struct cabinet *c;
+    HRESULT hr = cabinet_open(x->cab, NULL, &c);
+    if (FAILED(hr))
+        return hr;
+    hr = folder_cabinet_holds(c, x->run, &x->names);
+    cabinet_close(c);
+    return hr;
 }
 
 /* How many cabinet.dll asks for, and what it does when it gets none, is its own. */
@@ -338,10 +302,17 @@ static void each_allocation_fails_in_turn(void **state)
     faulty_begin(&x);
     for (uint64_t n = 1; hr != S_OK; n++) {
         memory_fail_at(n);
-        hr = cabinet_write(x.run, &x.names, x.cab, NULL);
+        hr = folder_cabinet_write(x.run, &x.names, x.cab, NULL);
         memory_fail_at(0);
         assert_true(hr == S_OK || hr == E_OUTOFMEMORY || hr == PLA_E_CABAPI_FAILURE);
-        written_or_not(&x, hr);
+        written_if_said(&x, hr);
+    }
+    hr = E_OUTOFMEMORY;
+    for (uint64_t n = 1; hr != S_OK; n++) {
+        memory_fail_at(n);
+        hr = open_and_compare(&x);
+        memory_fail_at(0);
+        assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
     }
     hr = E_OUTOFMEMORY;
     for (uint64_t n = 1; hr != S_OK; n++) {
@@ -353,38 +324,31 @@ static void each_allocation_fails_in_turn(void **state)
             scratch_remove(x.to);
         taken_out_or_not(&x, hr);
     }
-    struct texts names = {0};
-    for (uint64_t n = 1; hr != E_FAIL; n++) {
-        memory_fail_at(n);
-        const HRESULT listed = cabinet_list_folder(x.run, &names);
-        memory_fail_at(0);
-        hr = listed == S_OK ? E_FAIL : listed;
-        assert_true(listed == S_OK || listed == E_OUTOFMEMORY);
-        assert_int_equal(names.count, listed == S_OK ? x.names.count : 0);
-    }
-    texts_free(&names);
     faulty_end(&x);
 }
 
 static void each_operation_on_a_file_fails_in_turn(void **state)
 {
+    static const int kinds[] = {FAULT_ONCE, FAULT_FULL}; /* of a lasting one nothing can be tidied away either */
     const HRESULT broken = HRESULT_FROM_WIN32(ERROR_IO_DEVICE);
     (void)state;
-    for (int kind = FAULT_ONCE; kind <= FAULT_FULL; kind++) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct faulty x;
-        struct file_faults faults = {.kind = kind, .hr = broken};
-        if (kind == FAULT_LASTING)
-            continue; /* nothing can be tidied away either */
+        struct file_faults faults = {.kind = kinds[i], .hr = broken};
         faulty_begin(&x);
         HRESULT hr = broken;
         for (faults.at = 1; hr != S_OK || faults.met; faults.at++) {
             file_faults_begin(&faults);
-            hr = cabinet_write(x.run, &x.names, x.cab, NULL);
+            hr = folder_cabinet_write(x.run, &x.names, x.cab, NULL);
             file_faults_end();
-            if (SUCCEEDED(hr) && faults.met) /* an operation that need not succeed */
-                make_file("run.cab", 10, false);
-            else
-                written_or_not(&x, hr);
+            written_if_said(&x, hr);
+        }
+        hr = broken;
+        for (faults.at = 1; hr != S_OK; faults.at++) {
+            file_faults_begin(&faults);
+            hr = open_and_compare(&x);
+            file_faults_end();
+            assert_true(FAILED(hr) == faults.met); /* what could not be read is not the same */
         }
         hr = broken;
         for (faults.at = 1; hr != S_OK || faults.met; faults.at++) {
@@ -407,7 +371,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_changed_since_is_told, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(what_no_cabinet_holds_is_refused_by_name, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(both_ways_can_be_stopped, make_scratch, scratch_end),
-        cmocka_unit_test_setup_teardown(what_a_killed_writer_left_is_replaced, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(what_a_killed_reader_left_is_not_in_the_way, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(each_allocation_fails_in_turn, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(each_operation_on_a_file_fails_in_turn, make_scratch, scratch_end),

@@ -350,10 +350,20 @@ static void one_folder_alone(void **state)
 
 static void data_that_are_in_a_cabinet_go(void **state)
 {
+    /* The report first, to have it at hand; no cabinet, and not the mark, which is this folder's alone. */
+    static const char *const packed[] = {"report.xml", "files/copied.txt", "log.csv"};
+    struct cabinet *c;
     (void)state;
     make_runs(2);
     put(root, "run1/files/copied.txt", "r");
+    put(root, "run1/another.cab", "r");
     assert_pass(&packs, "run1 create cabinet;run1 delete data;run2 create cabinet;run2 delete data;");
+    char *cabinet = path_join(root, "run1/run1.cab"), *late = path_join(root, "run1/late.csv");
+    assert_int_equal(cabinet_open(cabinet, NULL, &c), S_OK);
+    assert_int_equal(cabinet_count(c), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(cabinet_entry_at(c, i)->name, packed[i]);
+    cabinet_close(c);
     assert_true(is_there("run1", "run1.cab") && is_there("run1", "report.xml"));
     assert_false(is_there("run1", "log.csv") || is_there("run1", "files") || is_there("run1", "~run1.cab.tmp"));
     assert_pass(&packs, ""); /* nor is a cabinet of the report alone put in its place */
@@ -362,7 +372,6 @@ static void data_that_are_in_a_cabinet_go(void **state)
     assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "late.csv");
     assert_true(is_there("run1", "late.csv"));
     /* The same file again is in it. */
-    char *late = path_join(root, "run1/late.csv");
     assert_int_equal(file_delete(late), S_OK);
     put(root, "run1/log.csv", "run1");
     assert_pass(&packs, "run1 delete data;");
@@ -370,6 +379,7 @@ static void data_that_are_in_a_cabinet_go(void **state)
     assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "log.csv");
     assert_true(is_there("run1", "log.csv"));
     memory_free(late);
+    memory_free(cabinet);
 }
 
 /* Whether the data are in the folder, or in its whole cabinet. */
