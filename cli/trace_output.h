@@ -8,7 +8,7 @@
 /* Zero-initialise. */
 struct trace_output {
     const char *path; /* borrowed */
-    char *partial;    /* written until it is whole; NULL: the path itself, which is a device */
+    char *partial;    /* written until it is whole; NULL: the path itself, of a device, a pipe or a link */
     struct file *file;
 };
 /* What is there is asked about, unless `yes`: ERROR_ALREADY_EXISTS' HRESULT. A trace that is read is E_INVALIDARG. */

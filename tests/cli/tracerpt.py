@@ -149,6 +149,18 @@ def the_command_line():
     output = tracerpt(1, "one.etl", "-of", "csv", "-o", "mine.csv", say="n\n")
     check("Overwrite it?" in output and open("mine.csv").read() == "mine", "a file that may not go", output)
     check("mine.csv.partial" not in os.listdir(), "something is left behind", os.listdir())
+    # As root /dev/null and /dev/stdout would be files from then on.
+    os.symlink("/dev/null", "null.csv")
+    tracerpt(0, "one.etl", "-of", "csv", "-o", "null.csv", "-y")
+    check(os.path.islink("null.csv"), "a dump took the place of a device")
+    os.symlink("led_to.csv", "link.csv")
+    with open("led_to.csv", "w") as f:
+        f.write("mine")
+    if not EMULATOR:  # Wine 8 to 10 show links as what they lead to
+        output = tracerpt(1, "one.etl", "-of", "csv", "-o", "link.csv", say="n\n")
+        check("Overwrite it?" in output and open("led_to.csv").read() == "mine", "what a link leads to may not go", output)
+        tracerpt(0, "one.etl", "-of", "csv", "-o", "link.csv", "-y")
+        check(os.path.islink("link.csv") and len(rows("led_to.csv")) == 11, "a dump took the place of a link")
     if EMULATOR:  # gives programs no standard input
         tracerpt(0, "one.etl", "-of", "csv", "-o", "mine.csv", "-y")
     else:
