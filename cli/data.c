@@ -71,7 +71,6 @@ static HRESULT find_others(struct looked *l)
 
 static HRESULT look(struct looked *l)
 {
-    const struct data_manager *m = (const struct data_manager *)l->set->DataManager;
     l->parts = set_retention_parts(l->set);
     l->now = clock_utc();
     HRESULT hr = set_retention_policy(l->set, &l->policy);
@@ -81,7 +80,7 @@ static HRESULT look(struct looked *l)
         .scan = {.space = l->space,
                  .set = l->name,
                  .root = l->root,
-                 .names = {m->RuleTargetFileName, m->ReportFileName},
+                 .names = set_content_names(l->set),
                  .running = l->record.running ? l->record.latest_location : NULL},
         .policy = &l->policy,
         .parts = l->parts,

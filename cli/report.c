@@ -5,6 +5,7 @@
 #include "cli/config.h"
 #include "cli/interrupt.h"
 #include "cli/verbs.h"
+#include "engine/model/report_names.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"

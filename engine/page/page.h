@@ -6,7 +6,6 @@
 
 #include "engine/os/text.h"
 
-#define PAGE_FILE_NAME  "report.html"     /* where ReportFileName says none */
 #define PAGE_MOST_BYTES ((size_t)2 << 20) /* of a page by our own sheet, of any report */
 
 struct page_make {

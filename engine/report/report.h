@@ -6,9 +6,8 @@
 #include "engine/etw/trace_schemas.h"
 #include "engine/report/report_schema.h"
 
-#define REPORT_FILE_NAME "report.xml"                      /* where RuleTargetFileName says none */
-#define REPORT_MEMORY    ((size_t)96 << 20)                /* bytes, where report_make is told none */
-#define REPORT_NO_DATA   HRESULT_FROM_WIN32(ERROR_NO_DATA) /* nothing that a report could be made of */
+#define REPORT_MEMORY  ((size_t)96 << 20)                /* bytes, where report_make is told none */
+#define REPORT_NO_DATA HRESULT_FROM_WIN32(ERROR_NO_DATA) /* nothing that a report could be made of */
 
 /* Zero-initialise. All borrowed. */
 struct report_make {

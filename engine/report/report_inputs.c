@@ -2,6 +2,7 @@
 /* What a report is made of: found in a folder, told apart, opened. */
 #include "engine/report/report_inputs.h"
 
+#include "engine/model/report_names.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/report/report.h"

@@ -7,7 +7,10 @@
 
 #include <string.h>
 
-enum { BLOCK = 1 << 16 }; /* bytes at once */
+enum {
+    BLOCK = 1 << 16, /* bytes at once */
+    NAMES_MOST = 100,
+};
 
 static bool is_separator(char c)
 {
@@ -88,13 +91,16 @@ static HRESULT copy(struct file *from, const char *to, uint8_t *block)
     return hr;
 }
 
-static HRESULT send_as(struct file *cabinet, const char *folder, const char *name, bool replaces, uint8_t *blocks)
+/* The temporary name has the folder's word: two computers that send at once must not write to one file. */
+static HRESULT send_as(struct file *cabinet, const char *folder, const char *name, const char *word, uint8_t *blocks)
 {
-    char *path = path_join(folder, name), *temporary_name = text_format("~%s.tmp", name);
+    char *path = path_join(folder, name), *temporary_name = text_format("~%s.%s.tmp", name, word);
     char *temporary = temporary_name ? path_join(folder, temporary_name) : NULL;
     HRESULT hr = path && temporary ? find_there(cabinet, path, blocks) : E_OUTOFMEMORY;
-    if (hr == S_FALSE || (replaces && hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS))) {
+    if (hr == S_FALSE) {
         hr = copy(cabinet, temporary, blocks);
+        if (SUCCEEDED(hr)) /* a copy takes long enough for another computer's */
+            hr = file_find(path) == S_FALSE ? S_OK : HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
         if (SUCCEEDED(hr))
             hr = file_rename(temporary, path);
         if (FAILED(hr)) {
@@ -109,16 +115,31 @@ static HRESULT send_as(struct file *cabinet, const char *folder, const char *nam
     return hr;
 }
 
-static HRESULT send(struct file *cabinet, const char *name, const char *destination)
+/* FOLDER.cab, COMPUTER_FOLDER.cab, COMPUTER_FOLDER_2.cab and so on; what is there is somebody's only copy. */
+static char *name_there(const char *name, const char *computer, unsigned n)
 {
+    const int stem = (int)(path_extension(name) - name);
+    if (!n)
+        return text_copy(name);
+    return n == 1 ? text_format("%s_%s", computer, name)
+                  : text_format("%s_%.*s_%u%s", computer, stem, name, n, name + stem);
+}
+
+static HRESULT send(struct file *cabinet, const char *name, const char *word, const char *destination)
+{
+    const HRESULT taken = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
     uint8_t *blocks = memory_alloc(2 * BLOCK);
-    HRESULT hr = blocks ? send_as(cabinet, destination, name, false, blocks) : E_OUTOFMEMORY;
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS)) {
-        char *computer = host_computer_name(), *other = computer ? text_format("%s_%s", computer, name) : NULL;
-        hr = other ? send_as(cabinet, destination, other, true, blocks) : E_OUTOFMEMORY;
-        memory_free(other);
-        memory_free(computer);
+    char *computer = host_computer_name();
+    HRESULT hr = blocks && computer ? taken : E_OUTOFMEMORY;
+    for (unsigned n = 0; hr == taken && n < NAMES_MOST; n++) {
+        char *there = name_there(name, computer, n);
+        hr = there ? send_as(cabinet, destination, there, word, blocks) : E_OUTOFMEMORY;
+        memory_free(there);
     }
+    if (hr == taken)
+        hr = error_set(hr, "SendCabTo: \"%s\" has %d other files of names for \"%s\"", destination, (int)NAMES_MOST,
+                       name);
+    memory_free(computer);
     memory_free(blocks);
     return hr;
 }
@@ -142,7 +163,7 @@ HRESULT folder_send(const struct folder_work *w, const char *destination)
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
         hr = S_FALSE;
     if (hr == S_OK)
-        hr = send(cabinet, name, destination);
+        hr = send(cabinet, name, w->record->word, destination);
     file_close(cabinet);
     held_folder_close(f);
     memory_free(name);

@@ -110,23 +110,41 @@ static char *mark_text(const struct folder_record *r)
     return text_format(MARK_FIRST "%s\nserial number %u\n", r->word, (unsigned)r->serial);
 }
 
-HRESULT folder_check_mark(struct held_folder *f, const struct folder_record *record)
+/* S_OK: the folder has a mark, whose text is this, with a NUL behind; S_FALSE: none that can be read. */
+static HRESULT read_mark(struct held_folder *f, char text[MARK_MOST])
 {
     struct file *file;
-    char text[MARK_MOST];
     size_t got = 0;
-    const size_t first = sizeof MARK_FIRST - 1, word = strlen(record->word);
     HRESULT hr = held_folder_file(f, FOLDER_MARK, FILE_READ, &file);
     if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : S_FALSE;
-    hr = file_read_at(file, 0, text, sizeof text, &got);
+    hr = file_read_at(file, 0, text, MARK_MOST - 1, &got);
     file_close(file);
+    text[got] = 0;
+    return FAILED(hr) ? hr : strncmp(text, MARK_FIRST, sizeof MARK_FIRST - 1) != 0 ? S_FALSE : S_OK;
+}
+
+HRESULT folder_check_mark(struct held_folder *f, const struct folder_record *record)
+{
+    char text[MARK_MOST];
+    const char *word = text + sizeof MARK_FIRST - 1;
+    const size_t length = strlen(record->word);
+    HRESULT hr = read_mark(f, text);
+    return hr != S_OK ? hr : !strncmp(word, record->word, length) && word[length] == '\n' ? S_OK : S_FALSE;
+}
+
+HRESULT folder_leave(const char *root, const char *name)
+{
+    struct held_folder *f;
+    char text[MARK_MOST];
+    HRESULT hr = held_folder_open(root, name, &f);
     if (FAILED(hr))
         return hr;
-    return got > first + word && !memcmp(text, MARK_FIRST, first) && !memcmp(text + first, record->word, word) &&
-                   text[first + word] == '\n'
-               ? S_OK
-               : S_FALSE;
+    hr = read_mark(f, text);
+    if (hr == S_OK)
+        hr = held_folder_delete(f, FOLDER_MARK);
+    held_folder_close(f);
+    return hr;
 }
 
 static HRESULT write_mark(struct held_folder *f, const struct folder_record *record)

@@ -33,6 +33,10 @@ struct folder_record *folder_records_find(const struct folder_records *r, const 
 HRESULT folder_take(const char *space, const char *set, const char *root, const char *name, bool made, uint32_t serial);
 /* Takes back what folder_take did with a folder that was made, for a start that fails; failures are nobody's. */
 void folder_give_back(const char *space, const char *set, const char *root, const char *name);
+/* A folder that was there before the run, and is not taken: what a run of another set, or of one that is not looked
+   after, leaves in it is not for the set to delete that has made it. Takes its mark away, whoever's that is; S_FALSE:
+   it has none. */
+HRESULT folder_leave(const char *root, const char *name);
 /* S_OK: the open folder has the mark of this record; S_FALSE: it has none, or another one's. */
 HRESULT folder_check_mark(struct held_folder *f, const struct folder_record *record);
 

@@ -22,15 +22,16 @@ static HRESULT make_plan(const struct retention_pass *p, const struct scanned *s
     struct retention_policy policy = *p->policy;
     uint64_t free = UINT64_MAX;
     const size_t only = p->only ? index_of(s, p->only) : RETENTION_ALL;
-    if (p->room_for_one && policy.most_folders)
+    if (p->room_for_one && policy.most_folders) /* where 1 is allowed the newest has it; 0 is no limit */
         policy.most_folders--;
-    const bool no_room = p->room_for_one && p->policy->most_folders && !policy.most_folders;
+    if (p->room_for_one)
+        policy.most_size = 0;
     if (policy.least_free && FAILED(folder_free_bytes(p->scan.root, &free)))
         free = UINT64_MAX; /* what cannot be known deletes nothing */
     *plan = (struct retention_plan){0};
     if (p->only && only == RETENTION_ALL)
         return S_OK;
-    return no_room ? S_OK : retention_plan_make(s->folders, s->count, &policy, parts, only, p->now, free, plan);
+    return retention_plan_make(s->folders, s->count, &policy, parts, only, p->now, free, plan);
 }
 
 HRESULT retention_pass_plan(const struct retention_pass *p, struct scanned *scanned, struct retention_plan *plan)
@@ -74,6 +75,15 @@ static HRESULT send(struct doing *d, const struct folder_work *w, const struct r
     return hr;
 }
 
+/* That an earlier cabinet was sent says nothing of this one: else it would be deleted as sent by a pass that comes
+   after one that was ended here. */
+static HRESULT pack(struct doing *d, const struct folder_work *w)
+{
+    HRESULT hr =
+        w->record->sent ? folder_note(d->pass->scan.space, d->pass->scan.set, FOLDER_SENT, &w->record, 1, 0) : S_OK;
+    return SUCCEEDED(hr) ? folder_pack(w) : hr;
+}
+
 static HRESULT remove_folder(struct doing *d, const struct folder_work *w, bool empty)
 {
     HRESULT hr = folder_remove(w, empty);
@@ -87,7 +97,7 @@ static HRESULT do_step(struct doing *d, const struct retention_step *step)
     const struct folder_work w = {d->pass->scan.root, d->scanned->of[step->folder], &d->pass->scan.names};
     switch (step->what) {
     case RETENTION_CREATE_CABINET:
-        return folder_pack(&w);
+        return pack(d, &w);
     case RETENTION_DELETE_DATA:
         return folder_delete_data(&w, step->packed);
     case RETENTION_SEND_CABINET:

@@ -17,7 +17,7 @@ struct retention_pass {
     const struct retention_policy *policy;
     unsigned parts;    /* of RETENTION_ACTIONS and RETENTION_LIMITS */
     const char *only;  /* the name below root of the one folder that it is about; NULL: all */
-    bool room_for_one; /* MaxFolderCount is to hold with one folder more */
+    bool room_for_one; /* before a start: MaxFolderCount is to hold with one folder more, MaxSize is not asked */
     int64_t now;
     void (*tell)(void *user, const struct retention_told *told);
     void *user;

@@ -62,6 +62,7 @@ static HRESULT pack(struct planning *p, struct retention_step step, size_t *pack
     step.what = RETENTION_CREATE_CABINET;
     step.bytes = f->data_bytes + f->report_bytes;
     f->packed = true;
+    f->sent = 0; /* an earlier cabinet was, without these data */
     f->cabinet_bytes = step.bytes;
     return add(p, &step, packing);
 }

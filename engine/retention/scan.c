@@ -79,8 +79,8 @@ static bool is_running(const struct scan *s, const struct folder_record *record)
     const char *names = s->running ? path_names_behind(s->root, s->running) : NULL;
     if (!s->running)
         return false;
-    if (names)
-        return !strcmp(names, record->name);
+    if (names) /* rather one too many: hosts differ in whether RUN is run */
+        return text_equal_nocase(names, record->name);
     char *path = path_join(s->root, record->name);
     bool same = !path || file_is_same(path, s->running);
     memory_free(path);

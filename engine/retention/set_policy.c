@@ -2,6 +2,7 @@
 /* A set's policy, of its properties. */
 #include "engine/retention/set_policy.h"
 
+#include "engine/model/report_names.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/retention/cabinet_send.h"
@@ -19,6 +20,13 @@ unsigned set_retention_parts(const struct data_collector_set *set)
         return 0;
     return (collection_count(m->FolderActions) ? RETENTION_ACTIONS : 0u) |
            (m->MaxFolderCount || m->MaxSize || m->MinFreeDisk ? RETENTION_LIMITS : 0u);
+}
+
+struct content_names set_content_names(const struct data_collector_set *set)
+{
+    const struct data_manager *m = (const struct data_manager *)set->DataManager;
+    return (struct content_names){m->RuleTargetFileName[0] ? m->RuleTargetFileName : REPORT_FILE_NAME,
+                                  m->ReportFileName[0] ? m->ReportFileName : PAGE_FILE_NAME};
 }
 
 static HRESULT take_action(const struct folder_action *a, struct retention_action *out)

@@ -18,9 +18,12 @@ static bool is_looked_after(const struct data_collector_set *set)
 void run_folder_take(struct run_set *r, const struct segment *s, bool made)
 {
     const char *name = path_names_behind(s->root, s->location);
-    if (!name || !*name || !is_looked_after(r->set))
+    if (!name || !*name)
         return;
-    HRESULT hr = folder_take(r->space, r->name, s->root, name, made, s->serial_number);
+    HRESULT hr =
+        is_looked_after(r->set) ? folder_take(r->space, r->name, s->root, name, made, s->serial_number) : S_FALSE;
+    if (hr == S_FALSE && !made)
+        hr = folder_leave(s->root, name);
     if (FAILED(hr))
         diagnostics_note(&r->diagnostics, hr, error_text(hr));
 }
@@ -81,13 +84,12 @@ static void tell(void *user, const struct retention_told *told)
 
 static HRESULT pass_with(const struct run_pass *p, const struct retention_policy *policy)
 {
-    const struct data_manager *m = (const struct data_manager *)p->set->DataManager;
     struct telling telling = {.pass = p};
     const struct retention_pass pass = {
         .scan = {.space = p->space,
                  .set = p->name,
                  .root = p->root,
-                 .names = {m->RuleTargetFileName, m->ReportFileName},
+                 .names = set_content_names(p->set),
                  .running = p->running,
                  .latest_runs = p->latest_runs},
         .policy = policy,

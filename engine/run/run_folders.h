@@ -7,7 +7,8 @@
 #include "engine/run/segment.h"
 
 /* The folder of a segment that is being opened becomes the set's, if its data manager is on and runs have folders;
-   `made`: the run has just made it. What fails is noted in the diagnostics: the folder is nobody's then. */
+   `made`: the run has just made it. One that was there and is not the set's is no set's from now on. What fails is
+   noted in the diagnostics: the folder is nobody's then. */
 void run_folder_take(struct run_set *r, const struct segment *s, bool made);
 /* For a start that fails, of a folder that it has made. */
 void run_folder_give_back(const struct run_set *r, const struct segment *s);

@@ -2,6 +2,7 @@
 /* One report: its schema, its inputs, where it goes and how long it may take. MS-PLA 2.2.2.6 (plaCreateReport). */
 #include "engine/run/run_report.h"
 
+#include "engine/model/report_names.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-openpla_test(test_retention_plan ${CMAKE_CURRENT_LIST_DIR}/test_retention_plan.c LINK openpla_retention)
-openpla_test(test_retention ${CMAKE_CURRENT_LIST_DIR}/test_retention.c LINK openpla_retention)
+foreach(test test_retention test_retention_plan test_retention_faults)
+  openpla_test(${test} ${CMAKE_CURRENT_LIST_DIR}/${test}.c LINK openpla_retention)
+endforeach()
 if(NOT WIN32)
-  target_link_options(test_retention PRIVATE -Wl,--wrap=fsync,--wrap=fdatasync)
+  target_link_options(test_retention_faults PRIVATE -Wl,--wrap=fsync,--wrap=fdatasync)
 endif()

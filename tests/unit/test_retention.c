@@ -1,163 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Passes over real folders. Who loses here has had folders of his own deleted, or logs that were in no cabinet. */
+/* Passes over real folders. Who loses here has had folders of his own deleted. */
 #include "engine/cabinet/cabinet.h"
-#include "engine/os/clock.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
 #include "engine/retention/cabinet_send.h"
-#include "engine/retention/folder_record.h"
-#include "engine/retention/pass.h"
-#include "engine/store/store.h"
-#include "file_faults.h"
-#include "scratch_folder.h"
+#include "retention_fixture.h"
 #include "scratch_link.h"
 
-#include <string.h>
-#ifndef _WIN32
-#include <sys/wait.h>
-#include <unistd.h>
-#endif
-
-#ifndef _WIN32
-/* A thousand passes are not to wait for the disk. */
-int __wrap_fsync(int fd);
-int __wrap_fdatasync(int fd);
-int __wrap_fsync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
-int __wrap_fdatasync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-#endif
-
-#define SPACE "Service"
-#define SET   "kept"
-#define DAY   INT64_C(864000000000)
-
-static char *root;
-static int64_t days; /* how far the clock of passes is ahead */
-
-static void put(const char *folder, const char *name, const char *text)
-{
-    char *path = path_join(folder, name), *in = path_folder(path);
-    assert_int_equal(folder_create(in), S_OK);
-    struct file *f;
-    assert_int_equal(file_open(path, FILE_REPLACE, &f), S_OK); /* what is flushed takes long, a thousand times */
-    assert_int_equal(file_write(f, text, strlen(text)), S_OK);
-    file_close(f);
-    memory_free(in);
-    memory_free(path);
-}
-
-static bool is_there(const char *folder, const char *name)
-{
-    char *path = path_join(root, folder), *whole = path_join(path, name);
-    bool there = file_find(whole) == S_OK;
-    memory_free(path);
-    memory_free(whole);
-    return there;
-}
-
-/* A run's folder, with a log and a report. */
-static void make_run(const char *name, uint32_t serial)
-{
-    char *folder = path_join(root, name);
-    assert_int_equal(folder_create(folder), S_OK);
-    assert_int_equal(folder_take(SPACE, SET, root, name, true, serial), S_OK);
-    put(folder, "log.csv", name);
-    put(folder, "report.xml", "<Report/>");
-    memory_free(folder);
-}
-
-static void make_runs(unsigned count)
-{
-    for (unsigned i = 1; i <= count; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "run%u", i);
-        make_run(name, i);
-    }
-}
-
-struct told {
-    struct text_buffer steps;
-    HRESULT failure; /* the latest */
-    char text[512];
-};
-
-static void tell(void *user, const struct retention_told *told)
-{
-    struct told *t = user;
-    if (FAILED(told->hr)) {
-        t->failure = told->hr;
-        text_fit(t->text, sizeof t->text, error_text(told->hr));
-    } else if (told->step) {
-        text_buffer_format(&t->steps, "%s %s;", path_name(told->folder), retention_what_text(told->step->what));
-    }
-}
-
-static struct retention_pass pass_of(const struct retention_policy *policy, struct told *told)
-{
-    *told = (struct told){0};
-    return (struct retention_pass){.scan = {SPACE, SET, root, {"report.xml", "report.html"}, NULL, false},
-                                   .policy = policy,
-                                   .parts = RETENTION_ACTIONS | RETENTION_LIMITS,
-                                   .now = clock_utc() + days * DAY,
-                                   .tell = tell,
-                                   .user = told};
-}
-
-static HRESULT pass(const struct retention_policy *policy, struct told *told)
-{
-    const struct retention_pass p = pass_of(policy, told);
-    return retention_pass_run(&p);
-}
-
-/* What a pass does, in words. */
-static void assert_pass(const struct retention_policy *policy, const char *expected)
-{
-    struct told told;
-    assert_int_equal(pass(policy, &told), S_OK);
-    assert_string_equal(told.steps.text ? told.steps.text : "", expected);
-    assert_int_equal(told.failure, S_OK);
-    text_buffer_free(&told.steps);
-}
-
-static void assert_pass_fails(const struct retention_policy *policy, HRESULT hr, const char *words)
-{
-    struct told told;
-    assert_int_equal(pass(policy, &told), S_OK);
-    assert_int_equal(told.failure, hr);
-    assert_non_null(strstr(told.text, words));
-    text_buffer_free(&told.steps);
-}
-
-static const struct retention_policy one_folder = {.most_folders = 1};
 static struct retention_action delete_data[] = {{.actions = ACTION_DELETE_DATA}};
-static struct retention_action pack_and_delete[] = {{.actions = ACTION_CREATE_CABINET | ACTION_DELETE_DATA}};
 static const struct retention_policy deletes = {.actions = delete_data, .action_count = 1};
-static const struct retention_policy packs = {.actions = pack_and_delete, .action_count = 1};
-
-static int begin(void **state)
-{
-    *state = scratch_create("test_retention");
-    scratch_environment("OPENPLA_DATA", *state);
-    root = path_join(*state, "logs");
-    assert_int_equal(folder_create(root), S_OK);
-    assert_int_equal(store_save(&caller_self, SPACE, SET, STORE_CREATE, "<DataCollectorSet/>", 19, NULL, NULL), S_OK);
-    days = 0;
-    return 0;
-}
-
-static int end(void **state)
-{
-    memory_free(root);
-    return scratch_end(state);
-}
 
 /* ---- whose folders are ---- */
 
@@ -206,6 +55,52 @@ static void a_folder_that_was_there_before(void **state)
     /* One that runs share stays the set's, and is that of the newest. */
     assert_int_equal(folder_take(SPACE, SET, root, "run3", false, 4), S_OK);
     assert_pass(&one_folder, "");
+}
+
+/* A run of another set writes into a folder of this one's, as they have one RootPath. */
+static void another_set_writes_into_it(void **state)
+{
+    (void)state;
+    assert_int_equal(store_save(&caller_self, SPACE, "other", STORE_CREATE, "<DataCollectorSet/>", 19, NULL, NULL),
+                     S_OK);
+    make_runs(3);
+    assert_int_equal(folder_take(SPACE, "other", root, "run1", false, 1), S_FALSE);
+    assert_int_equal(folder_leave(root, "run1"), S_OK);
+    assert_int_equal(folder_leave(root, "run1"), S_FALSE);
+    put(root, "run1/of the other.csv", "a");
+    assert_pass(&one_folder, "run2 delete folder;");
+    days = 400;
+    assert_pass(&deletes, "");
+    assert_true(is_there("run1", "of the other.csv"));
+    /* What only has the mark's name is somebody's file. */
+    put(root, "mine/openpla.run", "mine");
+    assert_int_equal(folder_leave(root, "mine"), S_FALSE);
+    assert_true(is_there("mine", "openpla.run"));
+}
+
+/* MaxSize is none of the limits that a start asks (MS-PLA 3.2.4.2); of 1 folder that is allowed the newest is one. */
+static void room_before_a_start(void **state)
+{
+    (void)state;
+    make_runs(3);
+    char *big = path_join(root, "run1/big.csv");
+    struct file *file;
+    struct told told;
+    assert_int_equal(file_open(big, FILE_REPLACE, &file), S_OK);
+    assert_int_equal(file_set_size(file, 2 << 20), S_OK);
+    file_close(file);
+    const struct retention_policy policies[] = {{.most_size = 1},
+                                                {.most_size = 1, .most_folders = 3, .oldest_first = true}};
+    static const char *const expected[] = {"", "run1 delete folder;"};
+    for (size_t i = 0; i < 2; i++) {
+        struct retention_pass p = pass_of(&policies[i], &told);
+        p.parts = RETENTION_LIMITS;
+        p.room_for_one = true;
+        assert_int_equal(retention_pass_run(&p), S_OK);
+        assert_string_equal(told.steps.text ? told.steps.text : "", expected[i]);
+        text_buffer_free(&told.steps);
+    }
+    memory_free(big);
 }
 
 /* The set is deleted and made again: what the first one's runs made is not the second's. */
@@ -382,158 +277,6 @@ static void data_that_are_in_a_cabinet_go(void **state)
     memory_free(cabinet);
 }
 
-/* Whether the data are in the folder, or in its whole cabinet. */
-static void assert_nothing_lost(const char *folder)
-{
-    char *path = path_join(root, folder), *out = path_join(root, "out"), *log = path_join(path, "log.csv");
-    char *name = text_format("%s.cab", folder), *cabinet = path_join(path, name);
-    if (!file_exists(log)) {
-        assert_int_equal(cabinet_extract(cabinet, NULL, out, NULL), S_OK);
-        memory_free(log);
-        log = path_join(out, "log.csv");
-    }
-    char *text = scratch_read(log);
-    assert_string_equal(text, folder);
-    memory_free(text);
-    scratch_remove(out);
-    memory_free(cabinet);
-    memory_free(name);
-    memory_free(log);
-    memory_free(out);
-    memory_free(path);
-}
-
-/* Ever fewer: each one has killed_at_any_operation. */
-static uint64_t next_step(int kind, uint64_t n)
-{
-#ifdef _WIN32
-    (void)kind;
-    return 1 + n / 2;
-#else
-    return 1 + n / (kind == 0 ? 8 : 3);
-#endif
-}
-
-/* Nothing more can be done from one operation on files on, each in turn, as if the pass were killed there; then one
-   fails alone, the disk is full, memory runs out. */
-static void whatever_fails(void **state)
-{
-    (void)state;
-    for (int kind = 0; kind < 4; kind++) {
-        struct file_faults faults = {.kind = kind == 2   ? FAULT_FULL
-                                             : kind == 1 ? FAULT_LASTING
-                                                         : FAULT_ONCE,
-                                     .hr = HRESULT_FROM_WIN32(ERROR_IO_DEVICE)};
-        bool met = true;
-        for (uint64_t n = 1; met; n += next_step(kind, n)) {
-            struct told told;
-            make_runs(2);
-            faults.at = kind < 3 ? n : 0;
-            file_faults_begin(&faults);
-            memory_fail_at(kind == 3 ? n : 0);
-            HRESULT hr = pass(&packs, &told);
-            met = kind < 3 ? faults.met : hr == E_OUTOFMEMORY || memory_count() >= n;
-            memory_fail_at(0);
-            file_faults_end();
-            text_buffer_free(&told.steps);
-            assert_nothing_lost("run1");
-            assert_nothing_lost("run2");
-            /* The next pass brings it to its end. */
-            assert_int_equal(pass(&packs, &told), S_OK);
-            text_buffer_free(&told.steps);
-            assert_nothing_lost("run1");
-            assert_true(is_there("run1", "run1.cab") && !is_there("run1", "log.csv"));
-            assert_false(is_there("run1", "~run1.cab.tmp"));
-            assert_int_equal(pass(&one_folder, &told), S_OK);
-            text_buffer_free(&told.steps);
-            assert_false(is_there("run1", ""));
-            scratch_remove(root);
-            assert_int_equal(folder_create(root), S_OK);
-        }
-    }
-}
-
-#ifndef _WIN32
-/* The process is killed at that operation. False: it has come to its end before. */
-static bool pass_is_killed(uint64_t n)
-{
-    int status;
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (!child) {
-        struct told told;
-        struct file_faults faults = {.kind = FAULT_END, .at = n};
-        file_faults_begin(&faults);
-        pass(&packs, &told);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return WIFSIGNALED(status);
-}
-
-static void killed_at_any_operation(void **state)
-{
-    (void)state;
-    bool killed = true;
-    for (uint64_t n = 1; killed; n++) {
-        struct told told;
-        make_runs(2);
-        killed = pass_is_killed(n);
-        assert_nothing_lost("run1");
-        assert_nothing_lost("run2");
-        assert_int_equal(pass(&packs, &told), S_OK);
-        assert_int_equal(told.failure, S_OK);
-        text_buffer_free(&told.steps);
-        assert_nothing_lost("run1");
-        assert_true(is_there("run1", "run1.cab") && !is_there("run1", "log.csv"));
-        assert_false(is_there("run1", "~run1.cab.tmp"));
-        scratch_remove(root);
-        assert_int_equal(folder_create(root), S_OK);
-    }
-}
-
-/* Natively a path that begins with two separators is a folder of this host. */
-static void cabinets_are_sent(void **state)
-{
-    (void)state;
-    char here[1024], *computer = host_computer_name(), *other = text_format("%s_run1.cab", computer);
-    assert_non_null(getcwd(here, sizeof here));
-    char *share = text_format("/%s/%s/share", here, root), *there = path_join(share, "run1.cab"),
-         *second = path_join(share, other);
-    struct retention_action sends[] = {{.actions = ACTION_CREATE_CABINET | ACTION_DELETE_DATA},
-                                       {.actions = ACTION_SEND_CABINET | ACTION_DELETE_CABINET,
-                                        .send_to = share,
-                                        .destination = folder_sent_to(share)}};
-    const struct retention_policy policy = {.actions = sends, .action_count = 2};
-    make_runs(1);
-    /* It is not there: the cabinet stays, and goes with the next pass. */
-    assert_pass_fails(&policy, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "share");
-    assert_true(is_there("run1", "run1.cab"));
-    put(share, "run1.cab", "of another computer");
-    sends[1].actions = ACTION_SEND_CABINET;
-    assert_pass(&policy, "run1 send cabinet;");
-    assert_pass(&policy, ""); /* once */
-    char *text = scratch_read(there);
-    assert_string_equal(text, "of another computer");
-    memory_free(text);
-    assert_true(file_exists(second));
-    /* What was cut off, and is not known to be there, is sent again under its name. */
-    assert_int_equal(file_delete(there), S_OK);
-    put(share, "~run1.cab.tmp", "half");
-    sends[1].actions = ACTION_SEND_CABINET | ACTION_DELETE_CABINET;
-    make_run("run2", 2);
-    assert_pass(&policy,
-                "run1 delete cabinet;run2 create cabinet;run2 delete data;run2 send cabinet;run2 delete cabinet;");
-    assert_false(is_there("run1", "run1.cab") || is_there("run2", "run2.cab"));
-    assert_true(is_there("run1", "report.xml"));
-    memory_free(second);
-    memory_free(there);
-    memory_free(share);
-    memory_free(other);
-    memory_free(computer);
-}
-#endif
-
 static void where_cabinets_may_go(void **state)
 {
     (void)state;
@@ -579,6 +322,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_not_the_sets_stays, begin, end),
         cmocka_unit_test_setup_teardown(a_folder_that_was_there_before, begin, end),
+        cmocka_unit_test_setup_teardown(another_set_writes_into_it, begin, end),
+        cmocka_unit_test_setup_teardown(room_before_a_start, begin, end),
         cmocka_unit_test_setup_teardown(another_set_of_that_name, begin, end),
         cmocka_unit_test_setup_teardown(links_lead_nowhere, begin, end),
         cmocka_unit_test_setup_teardown(data_go_and_what_is_told_of_them_stays, begin, end),
@@ -586,11 +331,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(folders_vanish, begin, end),
         cmocka_unit_test_setup_teardown(one_folder_alone, begin, end),
         cmocka_unit_test_setup_teardown(data_that_are_in_a_cabinet_go, begin, end),
-        cmocka_unit_test_setup_teardown(whatever_fails, begin, end),
-#ifndef _WIN32
-        cmocka_unit_test_setup_teardown(killed_at_any_operation, begin, end),
-        cmocka_unit_test_setup_teardown(cabinets_are_sent, begin, end),
-#endif
         cmocka_unit_test(where_cabinets_may_go),
         cmocka_unit_test(records_of_anything),
     };

@@ -161,6 +161,15 @@ static void sending_and_what_waits_for_it(void **state)
     assert_words(f, &policy, "delete cabinet;");
     f.sent = 8; /* elsewhere */
     assert_words(f, &policy, "send cabinet;delete cabinet then;");
+    /* An earlier cabinet has been sent; the data that have come since are in none that was. */
+    struct retention_action all = {.actions = ACTION_CREATE_CABINET | ACTION_DELETE_DATA | ACTION_SEND_CABINET |
+                                              ACTION_DELETE_CABINET,
+                                   .destination = 7};
+    struct retained_folder late = folder("F", 0, 1);
+    late.sent = 7;
+    late.report_files = 1;
+    assert_words(late, &(struct retention_policy){.actions = &all, .action_count = 1},
+                 "create cabinet;delete data that is in it then;send cabinet then;delete cabinet then;");
     a.destination = 0; /* SendCabTo is no share */
     assert_words(f, &policy, "");
     a = (struct retention_action){.actions = 0x1F, .destination = 7};
@@ -269,6 +278,7 @@ static void model_act(struct model_folder *f, const struct retention_action *a, 
 {
     if (a->actions & ACTION_CREATE_CABINET && f->data && !f->cabinet) {
         f->cabinet = true;
+        f->sent = 0;
         f->cabinet_bytes = f->data_bytes + (f->report ? MB(1) : 0);
     }
     if (a->actions & ACTION_DELETE_DATA && (!newest || f->cabinet))

@@ -94,6 +94,27 @@ static void at_each_segment(void **state)
     memory_free(root);
 }
 
+/* Two sets have one RootPath and give their folders the same names: what the second one has written into a folder of
+   the first one's is not the first one's to delete. */
+static void a_folder_that_two_sets_write_to(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("two"), *log = text_format("%s/run000001/c.csv", root);
+    fixture_commit("first", root, OWN_FOLDER MANAGED("<MaxFolderCount>1</MaxFolderCount>"),
+                   CSV_EACH_SECOND ONE_COUNTER);
+    run_once("first");
+    assert_true(is_there(root, 1, "openpla.run"));
+    assert_int_equal(file_delete(log), S_OK);
+    fixture_commit("second", root, OWN_FOLDER, CSV_EACH_SECOND ONE_COUNTER);
+    run_once("second");
+    assert_true(has_run(root, 1) && !is_there(root, 1, "openpla.run"));
+    run_once("first");
+    run_once("first");
+    assert_true(has_run(root, 1) && !has_run(root, 2) && has_run(root, 3));
+    memory_free(log);
+    memory_free(root);
+}
+
 static void before_a_start(void **state)
 {
     (void)state;
@@ -198,6 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(old_runs_go_when_a_run_stops),
         cmocka_unit_test(at_each_segment),
+        cmocka_unit_test(a_folder_that_two_sets_write_to),
         cmocka_unit_test(before_a_start),
         cmocka_unit_test(actions_of_a_run),
         cmocka_unit_test(what_cannot_go_is_told),

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* A set's runs with folders, without a run: a store, a RootPath, and passes whose clock may be ahead. */
+#ifndef OPENPLA_RETENTION_FIXTURE_H
+#define OPENPLA_RETENTION_FIXTURE_H
+
+#include "engine/os/clock.h"
+#include "engine/os/memory.h"
+#include "engine/retention/folder_record.h"
+#include "engine/retention/pass.h"
+#include "engine/store/store.h"
+#include "scratch_folder.h"
+
+#include <string.h>
+
+#define SPACE "Service"
+#define SET   "kept"
+#define DAY   INT64_C(864000000000)
+
+static char *root;
+static int64_t days; /* how far the clock of passes is ahead */
+
+static inline void put(const char *folder, const char *name, const char *text)
+{
+    char *path = path_join(folder, name), *in = path_folder(path);
+    assert_int_equal(folder_create(in), S_OK);
+    struct file *f;
+    assert_int_equal(file_open(path, FILE_REPLACE, &f), S_OK); /* what is flushed takes long, a thousand times */
+    assert_int_equal(file_write(f, text, strlen(text)), S_OK);
+    file_close(f);
+    memory_free(in);
+    memory_free(path);
+}
+
+static inline bool is_there(const char *folder, const char *name)
+{
+    char *path = path_join(root, folder), *whole = path_join(path, name);
+    bool there = file_find(whole) == S_OK;
+    memory_free(path);
+    memory_free(whole);
+    return there;
+}
+
+/* A run's folder, with a log and a report. */
+static inline void make_run(const char *name, uint32_t serial)
+{
+    char *folder = path_join(root, name);
+    assert_int_equal(folder_create(folder), S_OK);
+    assert_int_equal(folder_take(SPACE, SET, root, name, true, serial), S_OK);
+    put(folder, "log.csv", name);
+    put(folder, "report.xml", "<Report/>");
+    memory_free(folder);
+}
+
+static inline void make_runs(unsigned count)
+{
+    for (unsigned i = 1; i <= count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "run%u", i);
+        make_run(name, i);
+    }
+}
+
+struct told {
+    struct text_buffer steps;
+    HRESULT failure; /* the latest */
+    char text[512];
+};
+
+static inline void tell(void *user, const struct retention_told *told)
+{
+    struct told *t = user;
+    if (FAILED(told->hr)) {
+        t->failure = told->hr;
+        text_fit(t->text, sizeof t->text, error_text(told->hr));
+    } else if (told->step) {
+        text_buffer_format(&t->steps, "%s %s;", path_name(told->folder), retention_what_text(told->step->what));
+    }
+}
+
+static inline struct retention_pass pass_of(const struct retention_policy *policy, struct told *told)
+{
+    *told = (struct told){0};
+    return (struct retention_pass){.scan = {SPACE, SET, root, {"report.xml", "report.html"}, NULL, false},
+                                   .policy = policy,
+                                   .parts = RETENTION_ACTIONS | RETENTION_LIMITS,
+                                   .now = clock_utc() + days * DAY,
+                                   .tell = tell,
+                                   .user = told};
+}
+
+static inline HRESULT pass(const struct retention_policy *policy, struct told *told)
+{
+    const struct retention_pass p = pass_of(policy, told);
+    return retention_pass_run(&p);
+}
+
+/* What a pass does, in words. */
+static inline void assert_pass(const struct retention_policy *policy, const char *expected)
+{
+    struct told told;
+    assert_int_equal(pass(policy, &told), S_OK);
+    assert_string_equal(told.steps.text ? told.steps.text : "", expected);
+    assert_int_equal(told.failure, S_OK);
+    text_buffer_free(&told.steps);
+}
+
+static inline void assert_pass_fails(const struct retention_policy *policy, HRESULT hr, const char *words)
+{
+    struct told told;
+    assert_int_equal(pass(policy, &told), S_OK);
+    assert_int_equal(told.failure, hr);
+    assert_non_null(strstr(told.text, words));
+    text_buffer_free(&told.steps);
+}
+
+static const struct retention_policy one_folder = {.most_folders = 1};
+static struct retention_action pack_and_delete[] = {{.actions = ACTION_CREATE_CABINET | ACTION_DELETE_DATA}};
+static const struct retention_policy packs = {.actions = pack_and_delete, .action_count = 1};
+
+static inline int begin(void **state)
+{
+    *state = scratch_create("test_retention");
+    scratch_environment("OPENPLA_DATA", *state);
+    root = path_join(*state, "logs");
+    assert_int_equal(folder_create(root), S_OK);
+    assert_int_equal(store_save(&caller_self, SPACE, SET, STORE_CREATE, "<DataCollectorSet/>", 19, NULL, NULL), S_OK);
+    days = 0;
+    return 0;
+}
+
+static inline int end(void **state)
+{
+    memory_free(root);
+    return scratch_end(state);
+}
+
+#endif

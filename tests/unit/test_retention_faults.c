@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* Passes that are killed, fail, or send to where others send too. Who loses here has logs that are in no cabinet. */
+#include "engine/cabinet/cabinet.h"
+#include "engine/os/host.h"
+#include "file_faults.h"
+#include "retention_fixture.h"
+
+#ifndef _WIN32
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
+#ifndef _WIN32
+/* A thousand passes are not to wait for the disk. */
+int __wrap_fsync(int fd);
+int __wrap_fdatasync(int fd);
+int __wrap_fsync(int fd)
+{
+    (void)fd;
+    return 0;
+}
+
+int __wrap_fdatasync(int fd)
+{
+    (void)fd;
+    return 0;
+}
+#endif
+
+/* Whether the data are in the folder, or in its whole cabinet. */
+static void assert_nothing_lost(const char *folder)
+{
+    char *path = path_join(root, folder), *out = path_join(root, "out"), *log = path_join(path, "log.csv");
+    char *name = text_format("%s.cab", folder), *cabinet = path_join(path, name);
+    if (!file_exists(log)) {
+        assert_int_equal(cabinet_extract(cabinet, NULL, out, NULL), S_OK);
+        memory_free(log);
+        log = path_join(out, "log.csv");
+    }
+    char *text = scratch_read(log);
+    assert_string_equal(text, folder);
+    memory_free(text);
+    scratch_remove(out);
+    memory_free(cabinet);
+    memory_free(name);
+    memory_free(log);
+    memory_free(out);
+    memory_free(path);
+}
+
+static void begin_again(void)
+{
+    scratch_remove(root);
+    assert_int_equal(folder_create(root), S_OK);
+}
+
+/* What a pass has left that was ended or failed is brought to its end by the next one. */
+static void assert_next_pass_ends_it(void)
+{
+    struct told told;
+    assert_nothing_lost("run1");
+    assert_int_equal(pass(&packs, &told), S_OK);
+    text_buffer_free(&told.steps);
+    assert_nothing_lost("run1");
+    assert_true(is_there("run1", "run1.cab") && !is_there("run1", "log.csv"));
+    assert_false(is_there("run1", "~run1.cab.tmp"));
+}
+
+/* From one operation on files on all fail; one fails alone; the disk is full; memory runs out. Ever fewer of them:
+   natively each one has killed_while_packing. */
+static void whatever_fails(void **state)
+{
+    (void)state;
+    static const struct file_faults kinds[] = {{.kind = FAULT_ONCE}, {.kind = FAULT_LASTING}, {.kind = FAULT_FULL}};
+    for (size_t kind = 0; kind < 4; kind++) {
+        const bool memory = kind == 3;
+        bool met = true;
+        for (uint64_t n = 1; met; n += 1 + n / 2) {
+            struct told told;
+            struct file_faults faults = memory ? (struct file_faults){0} : kinds[kind];
+            make_runs(1);
+            faults.at = memory ? 0 : n;
+            faults.hr = HRESULT_FROM_WIN32(ERROR_IO_DEVICE);
+            file_faults_begin(&faults);
+            memory_fail_at(memory ? n : 0);
+            HRESULT hr = pass(&packs, &told);
+            met = memory ? hr == E_OUTOFMEMORY || memory_count() >= n : faults.met;
+            memory_fail_at(0);
+            file_faults_end();
+            text_buffer_free(&told.steps);
+            assert_next_pass_ends_it();
+            begin_again();
+        }
+    }
+}
+
+/* The folder is nobody's then, and what the set knew of others it knows still. */
+static void memory_runs_out_as_a_folder_is_taken(void **state)
+{
+    (void)state;
+    char *run2 = path_join(root, "run2");
+    make_runs(1);
+    bool met = true;
+    for (uint64_t n = 1; met; n++) {
+        struct texts lines;
+        struct folder_records records;
+        assert_int_equal(folder_create(run2), S_OK);
+        memory_fail_at(n);
+        HRESULT hr = folder_take(SPACE, SET, root, "run2", true, 2);
+        met = memory_count() >= n;
+        memory_fail_at(0);
+        if (FAILED(hr)) {
+            assert_int_equal(hr, E_OUTOFMEMORY);
+            put(run2, "log.csv", "run2");
+            assert_pass(&one_folder, "");
+            assert_true(is_there("run2", "log.csv"));
+        }
+        folder_give_back(SPACE, SET, root, "run2");
+        assert_int_equal(store_load_folders(SPACE, SET, &lines), S_OK);
+        assert_int_equal(folder_records_read(&lines, &records), S_OK);
+        assert_int_equal(records.count, 1);
+        assert_non_null(folder_records_find(&records, "run1"));
+        folder_records_free(&records);
+        texts_free(&lines);
+        scratch_remove(run2);
+    }
+    memory_free(run2);
+}
+
+#ifndef _WIN32
+/* The process is killed at that operation. False: it has come to its end before. */
+static bool pass_is_killed(const struct retention_policy *policy, uint64_t n)
+{
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        struct told told;
+        struct file_faults faults = {.kind = FAULT_END, .at = n};
+        file_faults_begin(&faults);
+        pass(policy, &told);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status);
+}
+
+static void killed_while_packing(void **state)
+{
+    (void)state;
+    bool killed = true;
+    for (uint64_t n = 1; killed; n++) {
+        make_runs(1);
+        killed = pass_is_killed(&packs, n);
+        assert_next_pass_ends_it();
+        begin_again();
+    }
+}
+
+/* Half a folder is not left for good, whatever the limits say by then; the other one stays whole. */
+static void killed_while_deleting(void **state)
+{
+    (void)state;
+    bool killed = true;
+    for (uint64_t n = 1; killed; n++) {
+        struct told told;
+        make_runs(2);
+        put(root, "mine/letter.txt", "a");
+        killed = pass_is_killed(&one_folder, n);
+        if (is_there("run1", "log.csv") && is_there("run1", "report.xml"))
+            assert_int_equal(pass(&one_folder, &told), S_OK);
+        else
+            assert_int_equal(pass(&(struct retention_policy){0}, &told), S_OK);
+        assert_int_equal(told.failure, S_OK);
+        text_buffer_free(&told.steps);
+        assert_false(is_there("run1", ""));
+        assert_true(is_there("run2", "log.csv") && is_there("run2", "report.xml") && is_there("mine", "letter.txt"));
+        begin_again();
+    }
+}
+
+/* ---- sending ---- */
+
+/* Natively a path that begins with two separators is a folder of this host. */
+static char *share_here(void)
+{
+    char here[1024];
+    assert_non_null(getcwd(here, sizeof here));
+    return text_format("/%s/%s/share", here, root);
+}
+
+static void assert_holds_log(const char *share, const char *name, const char *log)
+{
+    char *cabinet = path_join(share, name), *out = path_join(root, "out"), *file = path_join(out, "log.csv");
+    assert_int_equal(cabinet_extract(cabinet, NULL, out, NULL), S_OK);
+    char *text = scratch_read(file);
+    assert_string_equal(text, log);
+    memory_free(text);
+    scratch_remove(out);
+    memory_free(file);
+    memory_free(out);
+    memory_free(cabinet);
+}
+
+static size_t files_in(const char *folder)
+{
+    struct texts names = {0};
+    assert_int_equal(folder_list(folder, false, &names), S_OK);
+    const size_t count = names.count;
+    texts_free(&names);
+    return count;
+}
+
+static void killed_while_sending(void **state)
+{
+    (void)state;
+    char *share = share_here(), *there = path_join(share, "run1.cab");
+    struct retention_action send_and_delete[] = {{.actions = ACTION_SEND_CABINET | ACTION_DELETE_CABINET,
+                                                  .send_to = share,
+                                                  .destination = folder_sent_to(share)}};
+    const struct retention_policy sends = {.actions = send_and_delete, .action_count = 1};
+    bool killed = true;
+    for (uint64_t n = 1; killed; n++) {
+        struct told told;
+        make_runs(1);
+        assert_int_equal(folder_create(share), S_OK);
+        assert_int_equal(pass(&packs, &told), S_OK);
+        text_buffer_free(&told.steps);
+        killed = pass_is_killed(&sends, n);
+        assert_true(is_there("run1", "run1.cab") || file_exists(there));
+        if (file_exists(there)) /* under that name it is whole */
+            assert_holds_log(share, "run1.cab", "run1");
+        assert_int_equal(pass(&sends, &told), S_OK);
+        assert_int_equal(told.failure, S_OK);
+        text_buffer_free(&told.steps);
+        assert_holds_log(share, "run1.cab", "run1");
+        assert_int_equal(files_in(share), 1);
+        assert_false(is_there("run1", "run1.cab"));
+        begin_again();
+    }
+    memory_free(there);
+    memory_free(share);
+}
+
+static void cabinets_are_sent(void **state)
+{
+    (void)state;
+    char *share = share_here(), *computer = host_computer_name(), *second = text_format("%s_run1.cab", computer),
+         *third = text_format("%s_run1_2.cab", computer), *fourth = text_format("%s_run1_3.cab", computer);
+    struct retention_action sends[] = {{.actions = ACTION_CREATE_CABINET | ACTION_DELETE_DATA},
+                                       {.actions = ACTION_SEND_CABINET | ACTION_DELETE_CABINET,
+                                        .send_to = share,
+                                        .destination = folder_sent_to(share)}};
+    const struct retention_policy policy = {.actions = sends, .action_count = 2};
+    make_runs(1);
+    /* It is not there: the cabinet stays, and goes with the next pass. */
+    assert_pass_fails(&policy, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "share");
+    assert_true(is_there("run1", "run1.cab"));
+    /* Others send there too, whose cabinets are the only ones by now. */
+    put(share, "run1.cab", "of another computer");
+    put(share, second, "of another set");
+    sends[1].actions = ACTION_SEND_CABINET;
+    assert_pass(&policy, "run1 send cabinet;");
+    assert_pass(&policy, ""); /* once */
+    assert_holds_log(share, third, "run1");
+    assert_int_equal(files_in(share), 3);
+    char *there = path_join(share, "run1.cab"), *text = scratch_read(there);
+    assert_string_equal(text, "of another computer");
+    memory_free(text);
+    memory_free(there);
+    there = path_join(share, second);
+    text = scratch_read(there);
+    assert_string_equal(text, "of another set");
+    memory_free(text);
+    memory_free(there);
+    sends[1].actions = ACTION_SEND_CABINET | ACTION_DELETE_CABINET;
+    assert_pass(&policy, "run1 delete cabinet;");
+    assert_true(is_there("run1", "report.xml"));
+    /* What has come since has a cabinet of its own, which has been sent nowhere. */
+    put(root, "run1/log.csv", "late");
+    assert_pass(&policy, "run1 create cabinet;run1 delete data;run1 send cabinet;run1 delete cabinet;");
+    assert_holds_log(share, third, "run1");
+    assert_holds_log(share, fourth, "late");
+    memory_free(fourth);
+    memory_free(third);
+    memory_free(second);
+    memory_free(computer);
+    memory_free(share);
+}
+
+/* A pass that packs what has come since and is ended before it sends: the next one does not take the cabinet for sent.
+ */
+static void killed_before_a_second_cabinet_is_sent(void **state)
+{
+    (void)state;
+    char *share = share_here();
+    struct retention_action all[] = {
+        {.actions = ACTION_CREATE_CABINET | ACTION_DELETE_DATA | ACTION_SEND_CABINET | ACTION_DELETE_CABINET,
+         .send_to = share,
+         .destination = folder_sent_to(share)}};
+    const struct retention_policy policy = {.actions = all, .action_count = 1};
+    assert_int_equal(folder_create(share), S_OK);
+    make_runs(1);
+    assert_pass(&policy, "run1 create cabinet;run1 delete data;run1 send cabinet;run1 delete cabinet;");
+    put(root, "run1/log.csv", "late");
+    assert_pass(&packs, "run1 create cabinet;run1 delete data;");
+    assert_pass(&policy, "run1 send cabinet;run1 delete cabinet;");
+    assert_int_equal(files_in(share), 2);
+    memory_free(share);
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(whatever_fails, begin, end),
+        cmocka_unit_test_setup_teardown(memory_runs_out_as_a_folder_is_taken, begin, end),
+#ifndef _WIN32
+        cmocka_unit_test_setup_teardown(killed_while_packing, begin, end),
+        cmocka_unit_test_setup_teardown(killed_while_deleting, begin, end),
+        cmocka_unit_test_setup_teardown(killed_while_sending, begin, end),
+        cmocka_unit_test_setup_teardown(cabinets_are_sent, begin, end),
+        cmocka_unit_test_setup_teardown(killed_before_a_second_cabinet_is_sent, begin, end),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
