@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-openpla_fuzz(fuzz_rules ${CMAKE_CURRENT_LIST_DIR}/fuzz_rules.c LINK openpla_rules)
+openpla_fuzz(fuzz_rules ${CMAKE_CURRENT_LIST_DIR}/fuzz_rules.c LINK openpla_rules RUNS 2000)
