@@ -222,9 +222,11 @@ static HRESULT on_table(void *about, const struct report_table *table)
     return FAILED(hr) ? hr : status(w);
 }
 
-static void add_cell(struct writing *w, const struct report_data *d, const struct shown_column *c)
+/* `row_tag` (NULL: none) is the row's, which its first cell has for it. */
+static void add_cell(struct writing *w, const struct report_data *d, const struct shown_column *c, const char *row_tag)
 {
-    static const char *const kept[] = {"img", "units", "link", "tag", "summary"};
+    static const char *const kept[] = {"img", "units", "link", "summary"};
+    const char *tag = report_attribute(d->attributes, d->attribute_count, "tag");
     const char *translate = report_attribute(d->attributes, d->attribute_count, "translate");
     const char *text = translate && strcmp(translate, "0") != 0 ? title_of(w, d->text) : d->text;
     const bool is_number = c && !c->left && page_is_number(text);
@@ -235,7 +237,9 @@ static void add_cell(struct writing *w, const struct report_data *d, const struc
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         page_attribute(w->out, kept[i], report_attribute(d->attributes, d->attribute_count, kept[i]),
                        PAGE_LONGEST_NAME);
-    if (report_attribute(d->attributes, d->attribute_count, "tag"))
+    tag = tag ? tag : row_tag;
+    page_attribute(w->out, "tag", tag, PAGE_LONGEST_NAME);
+    if (tag)
         text_buffer_format(w->out, " id=\"d%u\"", ++w->cells);
     text_buffer_add(w->out, is_number ? " number=\"1\"" : "");
     if (is_number)
@@ -252,19 +256,23 @@ static void add_cell(struct writing *w, const struct report_data *d, const struc
 static void add_cells(struct writing *w, const struct open_table *t, const struct report_row *row)
 {
     static const struct report_data nothing = {"", "", NULL, 0};
-    for (size_t i = 0; !t->column_count && i < row->cell_count && i < MOST_COLUMNS; i++)
-        add_cell(w, &row->cells[i], NULL);
+    const char *tag = report_attribute(row->attributes, row->attribute_count, "tag");
+    for (size_t i = 0; !t->column_count && i < row->cell_count && i < MOST_COLUMNS; i++, tag = NULL)
+        add_cell(w, &row->cells[i], NULL, tag);
     for (size_t i = 0; i < t->column_count; i++) {
         const struct report_data *d = report_find(row->cells, row->cell_count, t->columns[i].name, i);
-        if (t->warnings && d)
-            add_cell(w, d, NULL);
-        else if (!t->columns[i].hidden)
-            add_cell(w, d ? d : &nothing, &t->columns[i]);
+        const bool is_warning = t->warnings && d;
+        if (!is_warning && t->columns[i].hidden)
+            continue;
+        add_cell(w, d ? d : &nothing, is_warning ? NULL : &t->columns[i], tag);
+        tag = NULL;
     }
 }
 
 static bool is_tagged(const struct report_row *row)
 {
+    if (report_attribute(row->attributes, row->attribute_count, "tag"))
+        return true;
     for (size_t i = 0; i < row->cell_count; i++)
         if (report_attribute(row->cells[i].attributes, row->cells[i].attribute_count, "tag"))
             return true;

@@ -41,9 +41,9 @@ struct reader {
     bool row_given;        /* the row that is open was: its tables are read */
     struct open_table tables[REPORT_MAX_TABLES];
     size_t table_count;
-    struct data_list section, row, single; /* its name and attributes; an Item's Data; a fact, a string */
-    struct data_list *filled;              /* where the text goes that comes now; NULL: nowhere */
-    const char *part;                      /* of the text, that is parsed now */
+    struct data_list section, item, row, single; /* its name and attributes; an Item's, its Data; a fact, a string */
+    struct data_list *filled;                    /* where the text goes that comes now; NULL: nowhere */
+    const char *part;                            /* of the text, that is parsed now */
     size_t part_size;
 };
 
@@ -173,7 +173,13 @@ static HRESULT tell_row(struct reader *r, bool footer)
     HRESULT hr = r->row_given ? S_FALSE : data_list_give(&r->row);
     if (hr != S_OK)
         return hr;
-    const struct report_row row = {r->row.items, r->row.count, line_now(r), footer};
+    const struct report_data *own = r->item.items;
+    const struct report_row row = {.cells = r->row.items,
+                                   .cell_count = r->row.count,
+                                   .attributes = own->attributes,
+                                   .attribute_count = own->attribute_count,
+                                   .line = line_now(r),
+                                   .footer = footer};
     r->row_given = true;
     return CALL(r, row, &this_table(r)->given, &row);
 }
@@ -203,11 +209,12 @@ static HRESULT begin_table(struct reader *r, const struct sax_attributes *a)
     return S_OK;
 }
 
-static HRESULT begin_row(struct reader *r)
+static HRESULT begin_row(struct reader *r, const struct sax_attributes *a)
 {
     data_list_clear(&r->row);
     r->row_given = false;
-    return tell_table(r);
+    HRESULT hr = add_element(&r->item, a);
+    return SUCCEEDED(hr) ? tell_table(r) : hr;
 }
 
 /* A cell that follows the tables of its row would come too late. */
@@ -250,7 +257,7 @@ static HRESULT begin_of(struct reader *r, enum form_type type, const struct sax_
         return add_data(r->filled, "name", a);
     case FORM_Item:
     case FORM_Footer:
-        return begin_row(r);
+        return begin_row(r, a);
     case FORM_Cell:
         return begin_cell(r, a);
     case FORM_Chart:
@@ -556,6 +563,7 @@ HRESULT report_read(const char *path, const struct report_handlers *handlers, vo
     r->remarks = remarks;
     HRESULT hr = read_file(r, path);
     data_list_free(&r->section);
+    data_list_free(&r->item);
     data_list_free(&r->row);
     data_list_free(&r->single);
     for (size_t i = 0; i < REPORT_MAX_TABLES; i++) {

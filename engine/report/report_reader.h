@@ -36,6 +36,8 @@ struct report_table {
 struct report_row {
     const struct report_data *cells;
     size_t cell_count;
+    const struct report_attribute *attributes; /* of the row itself */
+    size_t attribute_count;
     unsigned line;
     bool footer;
 };

@@ -183,6 +183,14 @@ def warnings_and_rows_lead_to_each_other():
         check(wanted in words, f"the page lacks {wanted}", words[:2000])
     check("#w1" in page.links and any(re.fullmatch(r"#d\d+", link) for link in page.links), "links there and back", page.links)
     check("of 9000 rows" in words, "what is left out is told", words[-500:])
+    # Of a row that is told of as a whole the first cell is it; a warning is nothing that another one tells of.
+    page = page_of(report('<Section name="advice"><Table name="warning"><Item tag="DQ"><Data name="symptom" link="DQ" tag="DQ">Busy</Data>'
+                          '</Item></Table></Section><Section name="disk"><Table name="queue"><Header><Data name="instance" visible="0"/>'
+                          '<Data name="mean"/></Header><Item tag="DQ"><Data name="instance">0</Data><Data name="mean">77</Data></Item>'
+                          "</Table></Section>"))
+    check(re.search(r'<td[^>]* id="d[0-9]+"[^>]*>77', page.source) or re.search(r'id="d[0-9]+"[^>]*>77', page.source),
+          "the row that has the tag", page.source[-3000:])
+    check("#w1" in page.links and sum(link.startswith("#d") for link in page.links) == 1, "links of a row", page.links)
     page = page_of(report('<Section name="advice"><Table name="warning"/></Section>'))
     check("found nothing" in page.words(), "nothing was found")
 

@@ -68,6 +68,12 @@ def the_report_is_changed_where_that_is_asked():
     with open("ruled.xml", encoding="utf-8") as f:
         check(f.read().count('img="Red"') == 2, "doubled")
     openpla(0, "config", "ruled.xml")
+    # On a page the warning and the row that it tells of lead to each other.
+    openpla(0, "report", "ruled.xml", "-html")
+    with open("ruled.html", encoding="utf-8") as f:
+        page = f.read()
+    to, back = re.search(r'<a href="#(d[0-9]+)"', page), re.search(r'<a class="back" href="#(w[0-9]+)"', page)
+    check(to and back and f'id="{to.group(1)}"' in page and f'id="{back.group(1)}"' in page, "no way from warning to row", page)
 
 
 def rules_of_the_page_find_what_they_say():

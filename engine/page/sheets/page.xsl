@@ -7,7 +7,7 @@
   <xsl:output method="html" encoding="UTF-8" doctype-system="about:legacy-compat" indent="no"/>
   <xsl:strip-space elements="*"/>
   <xsl:key name="warning" match="Section[@name = 'advice']/Table[@name = 'warning']/Item" use="Data/@link"/>
-  <xsl:key name="tagged" match="*[@tag]" use="@tag"/>
+  <xsl:key name="tagged" match="*[@tag][not(ancestor::Section[@name = 'advice'] and ancestor::Table[@name = 'warning'])]" use="@tag"/>
 @CHART@
   <xsl:template match="/Report">
     <xsl:variable name="advice" select="Section[@name = 'advice']"/>
