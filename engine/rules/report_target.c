@@ -8,7 +8,10 @@
 
 #include <string.h>
 
-enum { REPORT_BYTES_MAX = 64 << 20 }; /* UTF-16 is twice as long as what is parsed */
+enum {
+    REPORT_BYTES_MAX = 64 << 20, /* UTF-16 is twice as long as what is parsed */
+    DEEPEST = 200,               /* elements within one another that rules make; libxml2 reads 256 */
+};
 
 /* ---- what libxml2 does ---- */
 
@@ -83,8 +86,25 @@ HRESULT report_target_make(struct report_target *t, const char *name, const char
     return hr;
 }
 
+/* Elements within one another; as deep as documents are. */
+static unsigned height(xmlNodePtr e)
+{
+    unsigned most = 0;
+    for (xmlNodePtr child = rules_child(e, NULL); child; child = rules_next(child, NULL)) {
+        const unsigned below = height(child);
+        most = below > most ? below : most;
+    }
+    return most + 1;
+}
+
 HRESULT report_target_put(struct report_target *t, xmlNodePtr at, enum rules_axis axis, xmlNodePtr made)
 {
+    unsigned deep = height(made) + (axis == AXIS_CHILD);
+    for (xmlNodePtr above = at->parent; above; above = above->parent)
+        deep++;
+    if (deep > DEEPEST)
+        return error_set(RULES_INVALID, "elements would be nested deeper than %d, and nobody could read the report",
+                         DEEPEST);
     return use(t, put_element, &(struct change){.at = at, .node = made, .axis = axis});
 }
 

@@ -13,6 +13,8 @@ enum {
     RULES_FILES_MAX = 256,
     RULES_DEEPEST = 32, /* imports within one another */
     RULES_GROUPS_MAX = 4096,
+    RULES_TEXT_MAX = 65536, /* bytes of a text that is put together, or of a variable */
+    RULES_VARIABLES_MAX = 1000,
     RULES_NODES_MAX = 10000,    /* of a step, more are not looked at */
     RULES_INSERTED_MAX = 100000 /* elements that rules add to a report */
 };

@@ -21,6 +21,11 @@ HRESULT rules_do_variable(struct rules_run *run, xmlNodePtr e, xmlNodePtr contex
         value = result.value;
         result.value = (struct rule_value){0};
         xpath_result_free(&result);
+        if (SUCCEEDED(hr) && strlen(value.text) > RULES_TEXT_MAX) {
+            memory_free(value.text);
+            hr = rules_wrong(e, "expression", rules_attribute(e, "expression"), "its value is longer than %d bytes",
+                             RULES_TEXT_MAX);
+        }
     } else {
         xml_element_text(e, &text);
         text_buffer_add(&text, "");

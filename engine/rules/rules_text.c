@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-enum { TEXT_BYTES_MAX = 65536 };
-
 /* ---- strings ---- */
 
 /* xml:lang of a StringTable; "": any. */
@@ -61,7 +59,7 @@ static HRESULT add_strings(const struct rules_run *run, xmlNodePtr e, const char
             return rules_wrong(e, NULL, NULL, "there is no String of the ID '%.*s'",
                                (int)(end - id > 100 ? 100 : end - id), id);
         xml_element_text(string, out);
-        if (out->length > TEXT_BYTES_MAX)
+        if (out->length > RULES_TEXT_MAX)
             break;
         c = end + 1;
     }
@@ -83,6 +81,10 @@ HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_
     struct rule_variable *v = find_variable(run, name, strlen(name));
     void *items = run->variables;
     char *copy = NULL;
+    if (!v && run->variable_count >= RULES_VARIABLES_MAX) {
+        memory_free(value->text);
+        return error_set(RULES_INVALID, "there are more than %d variables", RULES_VARIABLES_MAX);
+    }
     if (!v && (!memory_grow(&items, &run->variable_capacity, run->variable_count + 1, sizeof *run->variables) ||
                !(copy = text_copy(name)))) {
         memory_free(value->text);
@@ -112,7 +114,7 @@ static void add_values(const struct rules_run *run, const char *text, struct tex
         }
         const struct rule_variable *v = find_variable(run, c + 1, n);
         text_buffer_add(out, v ? v->value.text : "");
-        if (out->length > TEXT_BYTES_MAX)
+        if (out->length > RULES_TEXT_MAX)
             break;
         c += n + 2;
     }
@@ -128,8 +130,8 @@ HRESULT rules_expand(struct rules_run *run, xmlNodePtr e, const char *text, char
     text_buffer_add(&whole, "");
     if (SUCCEEDED(hr) && (strings.failed || whole.failed))
         hr = E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && (whole.length > TEXT_BYTES_MAX || strings.length > TEXT_BYTES_MAX))
-        hr = rules_wrong(e, NULL, NULL, "the text becomes longer than %d bytes", TEXT_BYTES_MAX);
+    if (SUCCEEDED(hr) && (whole.length > RULES_TEXT_MAX || strings.length > RULES_TEXT_MAX))
+        hr = rules_wrong(e, NULL, NULL, "the text becomes longer than %d bytes", RULES_TEXT_MAX);
     if (SUCCEEDED(hr))
         *out = text_buffer_take(&whole);
     text_buffer_free(&strings);

@@ -253,10 +253,14 @@ static HRESULT run_evaluation(struct evaluation *e, struct xml_memory **memory)
     void *const to = xmlGenericErrorContext;
     *memory = xml_memory_create_freeing();
     xmlSetGenericErrorFunc(NULL, say_nothing); /* of this thread */
+    if (*memory)
+        xml_memory_bound_work(*memory, (uint64_t)e->limit * OPERATION_BYTES);
     HRESULT hr = *memory ? xml_memory_use(*memory, evaluate, e) : E_OUTOFMEMORY;
+    if (*memory)
+        e->operations += xml_memory_given(*memory) / OPERATION_BYTES;
     xmlSetGenericErrorFunc(to, say);
     if (hr == OPENPLA_E_MALFORMED_XML)
-        hr = error_set(BAD, "it takes too much memory");
+        hr = error_set(BAD, "it makes too much text, or too many nodes");
     if (SUCCEEDED(hr) && (e->error || (e->node && !e->object)))
         hr = evaluation_error(e);
     return hr;

@@ -11,6 +11,7 @@ enum {
     EXPRESSION_VARIABLES_MAX = 64,
     EXPRESSION_DEEPEST = 64,          /* brackets within one another */
     EXPRESSION_OPERATIONS = 20000000, /* of one evaluation: a second or less */
+    OPERATION_BYTES = 200,            /* of texts and lists that it makes: they count as operations */
 };
 
 enum rule_value_kind { RULE_TEXT, RULE_NUMBER, RULE_TRUTH };

@@ -14,6 +14,10 @@ void xml_memory_begin(void);
 struct xml_memory *xml_memory_create(void); /* NULL when out of memory */
 /* For what is read as a stream: what libxml2 frees on its way is free at once. */
 struct xml_memory *xml_memory_create_freeing(void);
+/* Of such memory: `bytes` in all, those that are free again too, before it is too much; an expression can ask for the
+   same text for hours. */
+void xml_memory_bound_work(struct xml_memory *m, uint64_t bytes);
+uint64_t xml_memory_given(const struct xml_memory *m);
 void xml_memory_destroy(struct xml_memory *m);
 /* Calls work(about), whose libxml2 calls have their memory from `m`. When there is no more, `work` is left where it is:
    libxml2 2.9 neither survives an allocation that fails nor frees all it has then. So `work` allocates nothing else.

@@ -33,6 +33,7 @@ struct xml_memory {
     struct piece *pieces; /* the first is cut from */
     bool freeing;         /* blocks of their own instead */
     struct loose *loose;
+    uint64_t given, most_given; /* bytes of loose blocks, all there ever were; 0: as many as there are */
     size_t size;
     bool too_much;
     jmp_buf out; /* where a call goes that gets no memory */
@@ -70,7 +71,8 @@ static bool add_piece(struct xml_memory *m, size_t need)
 
 static void *add_loose(struct xml_memory *m, size_t size)
 {
-    m->too_much = size > MEMORY_MAX - m->size;
+    m->given += size;
+    m->too_much = size > MEMORY_MAX - m->size || (m->most_given && m->given > m->most_given);
     struct loose *l = m->too_much ? NULL : memory_alloc(sizeof *l + sizeof(struct block) + size);
     if (!l)
         longjmp(m->out, 1);
@@ -188,6 +190,16 @@ struct xml_memory *xml_memory_create_freeing(void)
     if (m)
         m->freeing = true;
     return m;
+}
+
+void xml_memory_bound_work(struct xml_memory *m, uint64_t bytes)
+{
+    m->most_given = bytes;
+}
+
+uint64_t xml_memory_given(const struct xml_memory *m)
+{
+    return m->given;
 }
 
 void xml_memory_destroy(struct xml_memory *m)

@@ -460,6 +460,72 @@ static void expressions_that_run_away_are_stopped(void **state)
     text_buffer_free(&deep);
 }
 
+/* Each text is made anew where it is asked for: few operations of XPath, many bytes. */
+static void texts_that_run_away_are_stopped(void **state)
+{
+    struct text_buffer b = {0};
+    struct ruled r;
+    text_buffer_add(&b, "<Report name='r'><T>");
+    for (unsigned i = 0; i < 10000; i++)
+        text_buffer_add(&b, "0123456789");
+    text_buffer_add(&b, "</T>");
+    for (unsigned i = 0; i < 500; i++)
+        text_buffer_add(&b, "<X/>");
+    text_buffer_add(&b, "</Report>");
+    rules_put(*state, "report.xml", b.text);
+    rules_run_limited(&r, *state,
+                      "<Rules><Group name='g'><Rule name='r'><Step select=\"//X[contains(/, 'no')]\"/></Rule>"
+                      "<Rule name='q'><Step select='/Report'><Variable name='a' expression='string(/)'/></Step></Rule>"
+                      "</Group></Rules>",
+                      50000, true);
+    assert_int_equal(r.hr, S_OK);
+    assert_said(&r.outcome.errors, "it makes too much text, or too many nodes");
+    assert_said(&r.outcome.errors, "its value is longer than 65536 bytes");
+    ruled_free(&r);
+    text_buffer_free(&b);
+}
+
+static void variables_are_bounded(void **state)
+{
+    struct text_buffer b = {0};
+    struct ruled r;
+    text_buffer_add(&b, "<Rules><Group name='g'><Rule name='r'><Step select='/Report'>");
+    for (unsigned i = 0; i < 1001; i++)
+        text_buffer_format(&b, "<Variable name='v%u'>x</Variable>", i);
+    text_buffer_add(&b, "</Step></Rule></Group></Rules>");
+    run(&r, state, REPORT, b.text);
+    assert_int_equal(r.hr, S_OK);
+    assert_said(&r.outcome.errors, "there are more than 1000 variables");
+    ruled_free(&r);
+    text_buffer_free(&b);
+}
+
+/* What is nested deeper than readers go is a report that is lost. */
+static void a_report_is_readable_however_deep_rules_insert(void **state)
+{
+    static const char *const rules[] = {
+        RULE(STEP("",
+                  DO("<Insert select='(//*[not(*)])[last()]'><Node axis='child'><A><B><C/></B></A></Node></Insert>"))),
+        RULE(STEP("", DO("<Warning table='(//Item)[last()]'><Item><Data name='symptom'>deep</Data></Item></Warning>"))),
+    };
+    struct text_buffer b = {0};
+    text_buffer_add(&b, "<Report name='r'><Section name='s'><Table name='physicalDisk'>");
+    for (unsigned i = 0; i < 300; i++)
+        text_buffer_add(&b, "<Item/>");
+    text_buffer_add(&b, "</Table></Section></Report>");
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        struct ruled r;
+        run(&r, state, b.text, rules[i]);
+        assert_int_equal(r.hr, S_OK);
+        assert_said(&r.outcome.errors, "elements would be nested deeper than 200");
+        ruled_free(&r);
+        rules_run_over(&r, *state, RULE(STEP("", "")));
+        assert_int_equal(r.hr, S_OK);
+        ruled_free(&r);
+    }
+    text_buffer_free(&b);
+}
+
 /* Each allocation that fails is told as that, and the report is as it was. */
 static void out_of_memory_leaves_the_report(void **state)
 {
@@ -522,6 +588,9 @@ int main(void)
         cmocka_unit_test(what_is_no_rules_or_no_report_is_refused),
         cmocka_unit_test(imports_come_in_their_order),
         cmocka_unit_test(expressions_that_run_away_are_stopped),
+        cmocka_unit_test(texts_that_run_away_are_stopped),
+        cmocka_unit_test(variables_are_bounded),
+        cmocka_unit_test(a_report_is_readable_however_deep_rules_insert),
         cmocka_unit_test(out_of_memory_leaves_the_report),
     };
     return cmocka_run_group_tests(tests, make, scratch_end);
