@@ -196,21 +196,23 @@ def warnings_and_rows_lead_to_each_other():
 
 
 def names_stay_texts():
-    """Wherever a name of somebody can stand: it is a text there, whatever it says."""
-    for at, text in enumerate(HOSTILE):
-        name = escaped(text)
-        sections = (f'<Section name="{name}" note="{name}"><Table name="{name}" note="{name}" source="{name}" tag="{name}">'
-                    f'<Header><Data name="{name}" units="{name}" note="{name}" align="left"/><Data name="b"/></Header>'
-                    f'<Item><Data name="{name}" img="{name}" units="{name}" tag="{name}" link="{name}">{name}</Data><Data name="b"/>'
-                    f'<Table name="{name}"><Item><Data name="{name}">{name}</Data></Item></Table></Item></Table>'
-                    f'<Chart name="{name}" start="{name}" duration="{name}"><Series name="{name}">1 2:{name} 3</Series></Chart></Section>'
-                    f'<Section name="advice"><Table name="warning"><Item><Data name="symptom" link="{name}" img="{name}">{name}</Data>'
-                    f'<Data name="{name}">{name}</Data></Item></Table></Section>')
-        page = page_of(report(sections, f'<String ID="x">{name}</String>'))
+    """Wherever a name of somebody can stand: it is a text there, whatever it says. Several in a report: as many as have a chart."""
+    for first in range(0, len(HOSTILE), 7):
+        sections = warnings = strings = ""
+        for name in map(escaped, HOSTILE[first:first + 7]):
+            sections += (f'<Section name="{name}" note="{name}"><Table name="{name}" note="{name}" source="{name}" tag="{name}">'
+                         f'<Header><Data name="{name}" units="{name}" note="{name}" align="left"/><Data name="b"/></Header>'
+                         f'<Item><Data name="{name}" img="{name}" units="{name}" tag="{name}" link="{name}">{name}</Data><Data name="b"/>'
+                         f'<Table name="{name}"><Item><Data name="{name}">{name}</Data></Item></Table></Item></Table>'
+                         f'<Chart name="{name}" start="{name}" duration="{name}"><Series name="{name}">1 2:{name} 3</Series></Chart></Section>')
+            warnings += (f'<Item><Data name="symptom" link="{name}" img="{name}">{name}</Data><Data name="{name}">{name}</Data></Item>')
+            strings += f'<String ID="x">{name}</String>'
+        page = page_of(report(f'{sections}<Section name="advice"><Table name="warning">{warnings}</Table></Section>', strings))
         words = "".join(page.text)
         check(not re.search("[\u202a-\u202e\u2066-\u2069]", page.source), "no text turns the others around")
-        shown = re.sub("[\u202a-\u202e\u2066-\u2069]", "\ufffd", text)[:190]
-        check(words.count(shown) >= 25, f"{at}: {text!r} is there {words.count(shown)} times")
+        for text in HOSTILE[first:first + 7]:
+            shown = re.sub("[\u202a-\u202e\u2066-\u2069]", "\ufffd", text)[:190]
+            check(words.count(shown) >= 25, f"{text!r} is there {words.count(shown)} times")
 
 
 def any_report_makes_a_page():
@@ -222,7 +224,7 @@ def any_report_makes_a_page():
               '<Section name="advice">', '<Table name="warning">', '<Chart name="c" start="2026-01-02T03:04:05.000Z" duration="1e9">',
               "</Chart>", '<Series name="z">1:2 - 1e30 -5:5 nan inf 0x10</Series>', '<Series name="">-</Series>', "text", "<x/>",
               '<Chart name="c" duration="-1">', '<Section name="howMade">', '<Table name="">', "<Item><Data/></Item>"]
-    for _ in range(6 if EMULATOR else 25):
+    for _ in range(6): # fuzz_page has more of them
         body = "".join(random.choice(pieces) for _ in range(random.randrange(1, 60)))
         write("any.xml", f'<Report name="r">{body}</Report>')
         done = openpla_any("report", "any.xml", "-html", "-y")
@@ -275,11 +277,11 @@ def a_sheet_of_ones_own():
            "import": f'<xsl:import href="{here}"/>', "include": f'<xsl:include href="{here}"/>',
            "write": '<xsl:template match="/"><xsl:document href="written.txt" method="text">x</xsl:document></xsl:template>',
            "recursion": '<xsl:template match="/"><xsl:apply-templates select="/"/></xsl:template>',
-           "loop": '<xsl:template match="/"><xsl:for-each select="//*"><xsl:for-each select="//*"><xsl:for-each select="//*">'
-                   '<xsl:for-each select="//*"><xsl:for-each select="//*"><xsl:for-each select="//*"><xsl:value-of select="count(//*)"/>'
-                   "</xsl:for-each></xsl:for-each></xsl:for-each></xsl:for-each></xsl:for-each></xsl:for-each></xsl:template>",
            "stop": '<xsl:template match="/"><xsl:message terminate="yes">no</xsl:message></xsl:template>',
            "expression": '<xsl:template match="/"><xsl:value-of select="1 +"/></xsl:template>'}
+    if EMULATOR: # with sanitizers it takes ten seconds until it is stopped
+        bad["loop"] = ('<xsl:template match="/">' + '<xsl:for-each select="//*">' * 6 + '<xsl:value-of select="count(//*)"/>' +
+                       "</xsl:for-each>" * 6 + "</xsl:template>")
     for name, text in bad.items():
         write("bad.xsl", f"<xsl:stylesheet {style}>{text}</xsl:stylesheet>")
         said = openpla(1, "report", "small.xml", "-html", "-sheet", "bad.xsl", "-o", "bad.html")
