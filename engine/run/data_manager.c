@@ -184,8 +184,10 @@ static HRESULT manage_one(struct managed *m, const char *folder)
                                      : error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND),
                                                  "bstrFolder: there is no folder \"%s\"", path);
     if (hr == S_FALSE && m->steps & (uint32_t)FOLDER_STEPS)
-        hr =
-            note(m, path, error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "there are no logs to make a report of"));
+        hr = note(m, path,
+                  error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "%s",
+                            m->steps & STEP_CREATE_REPORT ? "there are no logs to make a report of"
+                                                          : "there is no report, which another step makes (0x1)"));
     if (SUCCEEDED(hr))
         hr = look_after(m, path);
     memory_free(path);

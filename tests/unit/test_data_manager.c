@@ -171,6 +171,31 @@ static size_t manage(struct object *set, uint32_t steps, const char *folder, HRE
     return count;
 }
 
+static HRESULT says_that_a_report_is_missing(void *user, HRESULT hr, const char *key, const char *text)
+{
+    (void)key;
+    assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    if (!strstr(text, "there is no report"))
+        fail_msg("%s", text);
+    ++*(int *)user;
+    return S_OK;
+}
+
+/* Who asks for rules or a page alone would look for logs. */
+static void a_missing_report_is_told_as_that(struct object *set, const char *folder)
+{
+    static const uint32_t steps[] = {STEP_RUN_RULES, STEP_CREATE_HTML, STEP_RUN_RULES | STEP_CREATE_HTML};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct object *errors;
+        int told = 0;
+        assert_int_equal(issues_create(NULL, &errors), S_OK);
+        assert_int_equal(set_manage(set, &caller_self, steps[i], folder, errors), S_OK);
+        assert_int_equal(issues_each(errors, says_that_a_report_is_missing, &told), S_OK);
+        assert_int_equal(told, 1);
+        object_release(errors);
+    }
+}
+
 static void run_makes_reports_of_old_folders(void **state)
 {
     (void)state;
@@ -205,6 +230,7 @@ static void run_makes_reports_of_old_folders(void **state)
     assert_int_equal(manage(set, STEP_CREATE_REPORT, "run000001/../../x", E_INVALIDARG, S_OK), 0);
     assert_int_equal(manage(set, STEP_CREATE_REPORT, "absent", HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), S_OK), 0);
     assert_int_equal(manage(set, STEP_CREATE_REPORT, "empty", S_OK, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)), 1);
+    a_missing_report_is_told_as_that(set, "empty");
     object_release(set);
     memory_free(first);
     memory_free(second);
