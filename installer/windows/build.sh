@@ -69,6 +69,7 @@ msibuild "$msi" \
 python3 "$here/parts.py" --settle "$msi"
 
 rm -f "$out/$name.zip"
+cp "$tree/installer/install.vbs" "$root/"
 python3 "$here/parts.py" --zip "$root" "$out/$name.zip"
 rm -rf "$root"
 ls -s --block-size=1 "$msi" "$out/$name.zip" | awk '{ print $2, $1 }'

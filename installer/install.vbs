@@ -1,0 +1,43 @@
+' SPDX-License-Identifier: MIT
+' Installs OpenPLA from the unpacked zip, where it lies: registers its programs and starts the service, or removes that.
+'   cscript //nologo install.vbs [beside | dropin]
+'   cscript //nologo install.vbs remove [beside | dropin]
+' Without a word: beside Windows' own PLA, under Wine in its place. Needs an administrator. Files, sets and logs stay.
+Option Explicit
+Dim shell, files, folder, words, i, code
+
+Set shell = CreateObject("WScript.Shell")
+Set files = CreateObject("Scripting.FileSystemObject")
+folder = files.GetParentFolderName(WScript.ScriptFullName)
+If Not files.FileExists(folder & "\openplasrv.exe") Then Quit 1, "There is no " & folder & "\openplasrv.exe"
+words = "/regserver /start"
+For i = 0 To WScript.Arguments.Count - 1
+    Select Case LCase(WScript.Arguments(i))
+    Case "remove"
+        If i > 0 Then Usage
+        words = "/unregserver"
+    Case "beside", "dropin"
+        words = words & " /" & LCase(WScript.Arguments(i))
+    Case Else
+        Usage
+    End Select
+Next
+If Left(words, 2) = "/u" Then
+    If Server("/sets") <> 0 Then Quit 1, "A data collector set is running: stop it, or have stop-sets.vbs stop it."
+End If
+code = Server(words)
+If code <> 0 Then Quit 1, "openplasrv.exe " & words & " ended with 0x" & Hex(code)
+Quit 0, "Done."
+
+Function Server(words)
+    Server = shell.Run("""" & folder & "\openplasrv.exe"" " & words, 0, True)
+End Function
+
+Sub Usage()
+    Quit 2, "install.vbs [remove] [beside | dropin]"
+End Sub
+
+Sub Quit(code, text)
+    WScript.Echo text
+    WScript.Quit code
+End Sub
