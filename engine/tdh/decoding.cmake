@@ -9,6 +9,7 @@ if(WIN32)
   set_target_properties(opentdh PROPERTIES PREFIX "" IMPORT_PREFIX lib IMPORT_SUFFIX .a
     ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   target_link_options(opentdh PRIVATE -Wl,--exclude-all-symbols)
+  openpla_version_resource(opentdh "decoding of events")
   target_link_libraries(opentdh PRIVATE openpla_tdh LibXml2::LibXml2 openpla_flags)
   if(OPENPLA_BUNDLED_XML)
     target_compile_definitions(opentdh PRIVATE OPENPLA_BUNDLED_XML)

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+# openpla_version_resource(TARGET DESCRIPTION): what Windows shows of a program or DLL that is shipped, and what an
+# installer compares: the version of the project.
+function(openpla_version_resource target description)
+  if(NOT WIN32)
+    return()
+  endif()
+  get_target_property(kind ${target} TYPE)
+  get_target_property(name ${target} OUTPUT_NAME)
+  if(NOT name)
+    set(name ${target})
+  endif()
+  if(kind STREQUAL "EXECUTABLE")
+    set(type VFT_APP)
+    set(file ${name}.exe)
+  else()
+    set(type VFT_DLL)
+    set(file ${name}.dll)
+  endif()
+  set(resource ${CMAKE_BINARY_DIR}/version/${target}.rc)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/version.rc.in ${resource} @ONLY)
+  target_sources(${target} PRIVATE ${resource})
+endfunction()
