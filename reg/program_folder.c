@@ -20,10 +20,9 @@ struct allowed {
 
 static bool is_text_sid(PSID sid, const WCHAR *text)
 {
-    PSID other;
+    PSID other = NULL;
     bool same = ConvertStringSidToSidW(text, &other) && EqualSid(sid, other);
-    if (same)
-        LocalFree(other);
+    LocalFree(other);
     return same;
 }
 
