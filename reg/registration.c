@@ -224,6 +224,8 @@ HRESULT registration_write(const struct registration *what)
 {
     struct registration_rows rows = {0};
     struct registry_changes changes = {0};
+    struct service_seen earlier = {0};
+    bool first = false;
     char *server = server_path(what->folder), *narrow = narrow_module(what->folder), *module = NULL;
     enum owner owner = OWNER_NOBODY;
     HRESULT hr = server && narrow ? find_owner(what->mode, what->folder, &owner, &module) : E_OUTOFMEMORY;
@@ -235,12 +237,22 @@ HRESULT registration_write(const struct registration *what)
         hr = registration_expand(what->mode, what->folder, &rows);
     if (SUCCEEDED(hr))
         hr = explain(write_rows(&rows, what, owner == OWNER_FOREIGN, file_exists(narrow), &changes));
+    if (SUCCEEDED(hr) && !what->rows_only && what->service) {
+        hr = service_look(&earlier);
+        first = hr == S_FALSE;
+    }
     if (SUCCEEDED(hr) && !what->rows_only)
         hr = what->service ? service_install(server) : service_remove(server);
     if (SUCCEEDED(hr) && what->service && what->start)
         hr = service_start();
-    if (FAILED(hr))
+    if (FAILED(hr)) {
+        const struct error_kept why = error_keep(hr);
         registry_changes_undo(&changes);
+        if (first)
+            service_remove(server);
+        hr = error_restore(&why);
+    }
+    memory_free(earlier.command);
     registry_changes_free(&changes);
     registration_rows_free(&rows);
     memory_free(module);

@@ -18,9 +18,9 @@ struct registration {
 };
 
 /* Writes the table, then makes or updates the service (or removes it when not `service`). On failure the registry is
-   as it was before. Writing twice changes nothing more. With the service E_ACCESSDENIED for a folder that others can
-   write (program_folder.h). ERROR_ALREADY_EXISTS when the classes belong to another module
-   and `replace` is not set. */
+   as it was before, and a service that was not there is not. Writing twice changes nothing more. With the service
+   E_ACCESSDENIED for a folder that others can write (program_folder.h). ERROR_ALREADY_EXISTS when the classes belong to
+   another module and `replace` is not set. */
 HRESULT registration_write(const struct registration *what);
 /* Stops and deletes the service and removes what the table says, as far as it is as registration_write(what) writes
    it: other values and keys stay. Goes on after a failure and returns the first. S_FALSE: another module, or nobody,

@@ -12,7 +12,7 @@
 #define OPENPLA_SERVICE_DESCRIPTION                                                                                    \
     L"Starts, stops and schedules data collector sets, and serves the PLA classes to local and remote clients."
 
-/* Makes the service, or brings the one that exists up to date: own process, automatic start, account LocalService,
+/* Makes the service, or brings the one that exists up to date: own process, automatic start, account LocalSystem,
    program `server` (UTF-8 path) with the argument /service. On failure the service is as it was. */
 HRESULT service_install(const char *server);
 /* Stops the service (waits up to 30 s for its process) and deletes it, if it runs `server`.

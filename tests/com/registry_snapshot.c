@@ -50,19 +50,26 @@ char *snapshot_key_line(const char *key)
 
 static void add_values(struct texts *lines, HKEY handle, const char *key)
 {
-    static WCHAR name[16384];
-    static BYTE data[1 << 20];
-    DWORD i, units, type, size;
-    for (i = 0;; i++) {
+    WCHAR name[16384];
+    DWORD largest = 0, count = 0, units, type, size;
+    if (RegQueryInfoKeyW(handle, NULL, NULL, NULL, NULL, NULL, NULL, &count, NULL, &largest, NULL, NULL))
+        abort();
+    if (!count)
+        return;
+    BYTE *data = memory_alloc(largest);
+    if (!data)
+        abort();
+    for (DWORD i = 0; i < count; i++) {
         char *text;
         units = ARRAYSIZE(name);
-        size = sizeof(data);
+        size = largest;
         if (RegEnumValueW(handle, i, name, &units, NULL, &type, data, &size))
-            return;
+            break;
         text = narrow(name, units);
         add_taken(lines, snapshot_line(key, text, type, data, size));
         memory_free(text);
     }
+    memory_free(data);
 }
 
 static void add_key(struct texts *lines, HKEY handle, const char *key)

@@ -54,14 +54,37 @@ static struct texts snapshot_32(void)
     return lines;
 }
 
+/* The key below its root that holds the row: HKLM\root\key. The rows of one follow each other; NULL for all but the
+   first, so that nobody looks into one twice. From memory_alloc. */
+static char *first_of_key(const struct registration_rows *rows, size_t i)
+{
+    char *key[2] = {NULL, NULL};
+    for (size_t k = 0; k < 2 && k <= i; k++) {
+        const struct registration_row *row = &rows->items[i - k];
+        const size_t root = strlen(row->root) + 1;
+        key[k] = text_copy_n(row->key, root + strcspn(row->key + root, "\\"));
+        assert_non_null(key[k]);
+    }
+    if (key[1] && !strcmp(key[0], key[1])) {
+        memory_free(key[0]);
+        key[0] = NULL;
+    }
+    memory_free(key[1]);
+    return key[0];
+}
+
 /* Only the keys that the table names, and the service's: for tests that look many times. */
 static struct texts table_snapshot(void)
 {
     struct registration_rows rows;
     struct texts lines = {0};
     assert_int_equal(registration_expand(REGISTRATION_DROPIN, FOLDER, &rows), S_OK);
-    for (size_t i = 0; i < rows.count; i++)
-        snapshot_add(&lines, rows.items[i].key);
+    for (size_t i = 0; i < rows.count; i++) {
+        char *key = first_of_key(&rows, i);
+        if (key)
+            snapshot_add(&lines, key);
+        memory_free(key);
+    }
     registration_rows_free(&rows);
     snapshot_add(&lines, "Software\\OpenPLA");
     snapshot_add(&lines, "System\\CurrentControlSet\\Services\\OpenPLA");
@@ -121,23 +144,33 @@ static void assert_value(const char *key, const char *name, const char *expected
     memory_free(text);
 }
 
+static int wipe_rows(enum registration_mode mode)
+{
+    struct registration_rows rows;
+    if (FAILED(registration_expand(mode, FOLDER, &rows)))
+        return 1;
+    for (size_t i = 0; i < rows.count; i++) {
+        char *top = first_of_key(&rows, i);
+        WCHAR key[200];
+        if (top) {
+            swprintf(key, ARRAYSIZE(key), L"%hs", top);
+            RegDeleteTreeW(HKEY_LOCAL_MACHINE, key);
+        }
+        memory_free(top);
+    }
+    registration_rows_free(&rows);
+    return 0;
+}
+
 /* Deletes every key that the table names, whoever's values are in it, and the services. A run that failed or was ended
    left them; this prefix is for tests. */
 static int wipe(void)
 {
     static const WCHAR *const services[] = {OPENPLA_SERVICE_NAME, L"OtherService"};
-    struct registration_rows rows;
     SC_HANDLE manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_ALL_ACCESS);
-    if (!manager || FAILED(registration_expand(REGISTRATION_DROPIN, FOLDER, &rows)))
+    if (!manager || wipe_rows(REGISTRATION_DROPIN) || wipe_rows(REGISTRATION_BESIDE))
         return 1;
-    for (size_t i = 0; i < rows.count; i++) {
-        const char *below = rows.items[i].key + strlen(rows.items[i].root) + 1;
-        WCHAR key[200];
-        swprintf(key, ARRAYSIZE(key), L"%hs\\%.*hs", rows.items[i].root, (int)strcspn(below, "\\"), below);
-        RegDeleteTreeW(HKEY_LOCAL_MACHINE, key);
-    }
     RegDeleteTreeW(HKEY_LOCAL_MACHINE, L"Software\\OpenPLA");
-    registration_rows_free(&rows);
     for (size_t i = 0; i < ARRAYSIZE(services); i++) {
         SC_HANDLE service = OpenServiceW(manager, services[i], DELETE);
         if (service) {
@@ -486,23 +519,38 @@ static void refused_service_leaves_nothing(void **state)
     CloseServiceHandle(manager);
 }
 
-/* Runs out of memory at many places; every time the registry is as `expected`. */
-static void fail_at_many_places(const struct registration *what, const struct texts *expected)
+/* A service that is made and does not start, its program being unable to, leaves neither rows nor a service. */
+static void service_that_does_not_start_leaves_nothing(void **state)
 {
-    uint64_t n, step = 1;
-    for (n = 1;; n += step, step += 31) {
+    static const struct registration started = {.folder = FOLDER, .service = true, .start = true};
+    struct texts start = table_snapshot(), now;
+    (void)state;
+    HRESULT hr = registration_write(&started);
+    assert_true(FAILED(hr));
+    assert_non_null(strstr(error_text(hr), "starting service OpenPLA"));
+    now = table_snapshot();
+    assert_same(&start, &now);
+    texts_free(&now);
+    texts_free(&start);
+    assert_no_service();
+}
+
+/* Runs out of memory at PLACES places of the `last` allocations, from the first to nearly the last, where all is
+   written and all must be taken back; every time the registry is as `expected`. Then writes it. */
+static void fail_at_many_places(const struct registration *what, uint64_t last, const struct texts *expected)
+{
+    enum { PLACES = 8 };
+    for (uint64_t i = 0; i < PLACES; i++) {
         struct texts now;
-        memory_fail_at(n);
+        memory_fail_at(1 + last * i / PLACES);
         HRESULT hr = registration_write(what);
         memory_fail_at(0);
-        if (hr == S_OK)
-            break;
         assert_int_equal(hr, E_OUTOFMEMORY);
         now = table_snapshot();
         assert_same(expected, &now);
         texts_free(&now);
     }
-    assert_true(n > 1000);
+    assert_int_equal(registration_write(what), S_OK);
 }
 
 /* A failing first registration leaves nothing; a failing repair or update leaves the registration that worked. */
@@ -512,9 +560,15 @@ static void out_of_memory_takes_everything_back(void **state)
     struct texts nothing = table_snapshot(), working;
     (void)state;
     assert_int_equal(nothing.count, 0);
-    fail_at_many_places(&with_service, &nothing);
+    memory_fail_at(UINT64_MAX);
+    assert_int_equal(registration_write(&with_service), S_OK);
+    const uint64_t last = memory_count();
+    memory_fail_at(0);
+    assert_true(last > 1000);
+    assert_int_equal(registration_remove(&with_service), S_OK);
+    fail_at_many_places(&with_service, last, &nothing);
     working = table_snapshot();
-    fail_at_many_places(&moved, &working);
+    fail_at_many_places(&moved, last, &working);
     assert_value(CLSIDS SET_CLSID "\\LocalServer32", NULL, "\"D:\\Other\\openplasrv.exe\" -Embedding");
     texts_free(&working);
     texts_free(&nothing);
@@ -750,11 +804,21 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, clean_up)
     static const struct CMUnitTest tests[] = {
-        T(writes_the_table_and_removes_it), T(clients_find_the_classes),       T(interfaces_have_our_proxy),
-        T(service_starts_our_program),      T(registers_without_a_service),    T(writing_twice_changes_nothing),
-        T(refused_key_leaves_nothing),      T(refused_service_leaves_nothing), T(out_of_memory_takes_everything_back),
-        T(another_module_comes_back),       T(removes_only_what_is_ours),      T(programs_of_32_bits_find_their_dll),
-        T(beside_takes_nothing_of_windows), T(the_appid_says_who_may_call),
+        T(writes_the_table_and_removes_it),
+        T(clients_find_the_classes),
+        T(interfaces_have_our_proxy),
+        T(service_starts_our_program),
+        T(registers_without_a_service),
+        T(writing_twice_changes_nothing),
+        T(refused_key_leaves_nothing),
+        T(refused_service_leaves_nothing),
+        T(service_that_does_not_start_leaves_nothing),
+        T(out_of_memory_takes_everything_back),
+        T(another_module_comes_back),
+        T(removes_only_what_is_ours),
+        T(programs_of_32_bits_find_their_dll),
+        T(beside_takes_nothing_of_windows),
+        T(the_appid_says_who_may_call),
     };
 #undef T
     int failed;
