@@ -291,6 +291,16 @@ static HRESULT take_nodes(const xmlNodeSet *set, struct xpath_result *out)
     return S_OK;
 }
 
+/* libxml2 writes sixteen digits of some numbers, of which the last is noise: 9.300000000000001. XPath has no exponents.
+ */
+static char *text_of(const struct evaluation *e)
+{
+    const double size = e->number < 0 ? -e->number : e->number;
+    if (e->object->type == XPATH_NUMBER && size >= 1e-4 && size < 1e15)
+        return text_format("%.15g", e->number);
+    return text_copy((const char *)e->text);
+}
+
 static HRESULT take(const struct evaluation *e, struct xpath_result *out)
 {
     out->truth = e->truth;
@@ -299,7 +309,7 @@ static HRESULT take(const struct evaluation *e, struct xpath_result *out)
                 : e->object->type == XPATH_BOOLEAN ? RULE_TRUTH
                                                    : RULE_TEXT,
         .number = e->number,
-        .text = text_copy((const char *)e->text),
+        .text = text_of(e),
     };
     if (!out->value.text)
         return E_OUTOFMEMORY;
