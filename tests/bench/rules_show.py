@@ -4,14 +4,14 @@
 
 rules_show.py PROGRAM           natively: logs by "openpla typeperf", then report, rules and page
 rules_show.py wine              sets with a data manager under Wine, in $WINEPREFIX, in which OpenPLA is registered
-rules_show.py PROGRAM large     time and memory of rules and page, of a report of nearly 16 MB
+rules_show.py PROGRAM large     time and memory of rules and page, of a report of 8 MB
 
 The loads are a process on each processor that counts; memory that is committed up to 85 % of the limit (of which at
 most 1 GB is written to, and nothing while more than half of the memory is used); and a drive of 16 MB without a free
 byte, a tmpfs in a mount namespace of its own. What else the machine does cannot be stopped: a run without load comes
 before them and one after, and a warning that one of those has too is the machine's. A warning of the list that those
-have, and as bad, is no proof, which is said. Wants root, or user namespaces; under Wine the prefix' programs are ended. Exit codes:
-0 as listed, 1 not, 3 as listed and something is no proof."""
+have, and as bad, is no proof, which is said. Wants root, or user namespaces; under Wine the prefix' programs are ended.
+Exit codes: 0 as listed, 1 not, 3 as listed and something is no proof."""
 import json
 import mmap
 import multiprocessing
@@ -38,7 +38,7 @@ LISTS = {
 COMMIT_SHARE, WRITTEN_MOST, USED_MOST = 0.85, 1 << 30, 0.5
 CHUNK = 64 << 20
 COLUMNS = ["counter", "instance", "mean", "min", "max"]
-LARGE = (16 << 20) - (64 << 10)  # bytes; rules judge up to 16 MB
+LARGE = 8 << 20  # bytes; twice as many rows as that has would not be taken
 
 
 def warnings(report):
