@@ -5,6 +5,7 @@
 #include "cli/verbs.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/os/process.h"
 #include "engine/page/page.h"
 #include "engine/page/page_document.h"
 #include "engine/report/counter_filter.h"
@@ -192,7 +193,13 @@ static HRESULT make(struct plot *p)
             return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time", p->output);
     if (!p->yes && file_exists(p->output) && !cli_may_overwrite(p->output))
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is there already; -y overwrites it", p->output);
-    p->draft = text_format("%s.report", p->output);
+    p->draft = text_format("%s.%u.report", p->output, (unsigned)process_own_id());
+    if (p->draft && file_exists(p->draft)) { /* somebody's */
+        memory_free(p->draft);
+        p->draft = NULL;
+        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                         "beside %s lies a file that the report would replace", p->output);
+    }
     HRESULT hr = p->draft ? choose(p) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = make_report(p, p->tables.text, &again);

@@ -136,7 +136,11 @@ def a_run_has_report_and_page():
 
 def logs_are_plotted():
     """By the charts of pages: a chart of each counter, with its instances; a picture is whole XML."""
+    write("all.html.report", "mine")
     openpla(0, "plot", "run/a.csv", "-o", "all.html")
+    with open("all.html.report", encoding="utf-8") as f:
+        check(f.read() == "mine", "somebody's file was replaced")
+    os.remove("all.html.report")
     page = read("all.html")
     check("Processor: % Processor Time" in page.words() and "Memory: Available MBytes" in page.words(), "both", page.words())
     check("Warnings" not in page.words(), "nothing is judged", page.words())

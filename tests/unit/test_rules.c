@@ -396,36 +396,11 @@ static void imports_come_in_their_order(void **state)
               "<Rules><Import file='a.xml'/><Group name='b'><Rule name='r'><Step select='/Report'>" DO(
                   "<Variable name='v'>{v}b</Variable>") "</Step></Rule></Group></Rules>");
     run(&r, state, REPORT,
-        "<Rules><Import file='a.xml'/><Import file='b.xml'/><Group name='c'><Rule name='r'><Step select='/Report'>" DO(
-            "<Insert><Attribute name='v' value='{v}c'/></Insert><Notify severity='warning' title='t'>{v}</Notify>") ""
-                                                                                                                    "</"
-                                                                                                                    "St"
-                                                                                                                    "ep"
-                                                                                                                    "><"
-                                                                                                                    "/R"
-                                                                                                                    "ul"
-                                                                                                                    "e>"
-                                                                                                                    "</"
-                                                                                                                    "Gr"
-                                                                                                                    "ou"
-                                                                                                                    "p>"
-                                                                                                                    "<I"
-                                                                                                                    "mp"
-                                                                                                                    "or"
-                                                                                                                    "t "
-                                                                                                                    "fi"
-                                                                                                                    "le"
-                                                                                                                    "='"
-                                                                                                                    "no"
-                                                                                                                    "ne"
-                                                                                                                    ".x"
-                                                                                                                    "ml"
-                                                                                                                    "'/"
-                                                                                                                    "><"
-                                                                                                                    "/R"
-                                                                                                                    "ul"
-                                                                                                                    "es"
-                                                                                                                    ">");
+        "<Rules><Import file='a.xml'/><Import file='b.xml'/><Group name='c'><Rule name='r'><Step "
+        "select='/Report'><Exists>"
+        "<Otherwise><Insert><Attribute name='v' value='{v}c'/></Insert>"
+        "<Notify severity='warning' title='t'>{v}</Notify></Otherwise></Exists>"
+        "</Step></Rule></Group><Import file='none.xml'/></Rules>");
     assert_int_equal(r.hr, S_OK);
     assert_has(&r, " v=\"bac\"");
     assert_int_equal(r.outcome.notice_count, 1);
