@@ -250,20 +250,26 @@ def write_large(name):
 def large(program):
     with tempfile.TemporaryDirectory() as folder:
         report, judged = os.path.join(folder, "report.xml"), os.path.join(folder, "judged.xml")
+        faults = []
         write_large(report)
         for what, expected, command in (("rules", 3, ["rules", report, "-o", judged]),
                                         ("page", 0, ["report", judged, "-html"])):
             begun = time.monotonic()
-            process = subprocess.Popen([program, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            with open(os.path.join(folder, "told"), "wb") as told:
+                process = subprocess.Popen([program, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                           stderr=told)
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
             if process.returncode != expected:
                 sys.exit(f"FAILED: {what} of the large report: exit code {process.returncode}")
+            with open(told.name, encoding="utf-8", errors="replace") as file:
+                faults += [line for line in file.read().splitlines() if "openpla rules:" in line]
             print(f"large report: {what}: {usage.ru_utime + usage.ru_stime:.2f} s of the processor, "
                   f"{time.monotonic() - begun:.2f} s, {usage.ru_maxrss / 1024:.1f} MB at most")
         page = os.path.join(folder, "judged.html")
         print(f"large report: its page has {os.path.getsize(page) / (1 << 20):.2f} MB")
-        return judge("large report", warnings(judged), {})
+        print("".join(f"large report: FAULT: {line}\n" for line in faults), end="")
+        return 1 if faults else judge("large report", warnings(judged), {})
 
 
 def main():
