@@ -74,6 +74,7 @@ def the_report_is_changed_where_that_is_asked():
         page = f.read()
     to, back = re.search(r'<a href="#(d[0-9]+)"', page), re.search(r'<a class="back" href="#(w[0-9]+)"', page)
     check(to and back and f'id="{to.group(1)}"' in page and f'id="{back.group(1)}"' in page, "no way from warning to row", page)
+    check("Memory: % Committed Bytes In Use 95<" in page, "which row it is", re.findall("Seen in.{0,200}", page))
 
 
 def rules_of_the_page_find_what_they_say():

@@ -215,7 +215,9 @@
             <xsl:if test="position() &gt; 1">, </xsl:if>
             <a href="#{@id}">
               <xsl:value-of select="ancestor-or-self::Table[last()]/@title"/>
-              <xsl:if test="self::Data"><xsl:value-of select="concat(': ', ../Data[1], ' ', .)"/></xsl:if>
+              <xsl:if test="self::Data">
+                <xsl:value-of select="concat(': ', ../Data[1], ' ', self::*[preceding-sibling::Data] | self::*[not(preceding-sibling::Data)]/following-sibling::Data[1])"/>
+              </xsl:if>
             </a>
           </xsl:for-each>
         </p>
