@@ -24,7 +24,8 @@ def logman(*words, code=0, program=PROGRAM, verb=("logman",), cwd=None):
     # A program's exit code is cut to a byte by this system.
     check(done.returncode == code & 0xFF, f"{words}: {done.returncode}, not 0x{code:08X}: {text}")
     check("\r\n" in text and "\n" not in text.replace("\r\n", ""), f"{words}: lines end as Windows' do")
-    lines = text.split("\r\n")[:-1]
+    # The emulator's script brings what stands on stderr, too.
+    lines = [line for line in text.split("\r\n")[:-1] if not line.startswith("Remark: ")]
     check(lines[0] == "" and (lines[-1] == DONE) == (code == 0), f"{words}: {text}")
     return lines
 
