@@ -38,3 +38,5 @@ add_test(NAME script.languages
 openpla_test_properties(script.languages ";server")
 add_test(NAME script.extract COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/extract.py)
 openpla_test_properties(script.extract ";server")
+add_test(NAME script.folders COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/folders.py)
+openpla_test_properties(script.folders ";server")
