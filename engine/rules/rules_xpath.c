@@ -2,6 +2,7 @@
 #include "engine/rules/rules_xpath.h"
 
 #include "engine/os/memory.h"
+#include "engine/rules/rules.h"
 
 #include <stdio.h>
 #include <libxml/xpath.h>
@@ -185,6 +186,56 @@ static xmlXPathObjectPtr as_object(const struct rule_value *value)
                                       : xmlXPathNewString(BAD_CAST value->text);
 }
 
+/* In document order. */
+static const xmlNode *next_below(const xmlNode *node, const xmlNode *top)
+{
+    if (node->children)
+        return node->children;
+    while (node != top && !node->next)
+        node = node->parent;
+    return node == top ? NULL : node->next;
+}
+
+/* Attributes and documents have no `content` where a node has it. */
+static bool has_text(const xmlNode *n, bool selected)
+{
+    const bool text = n->type == XML_TEXT_NODE || n->type == XML_CDATA_SECTION_NODE;
+    return (text || (selected && (n->type == XML_COMMENT_NODE || n->type == XML_PI_NODE))) && n->content;
+}
+
+/* XPath 5: the value of the first one. No more of it than tells that it is too long for all who want texts: the whole
+   of a report is walked through again and again where a step selects it, and nobody reads its value. */
+static xmlChar *value_of_nodes(xmlNodeSetPtr set)
+{
+    const size_t most = RULES_TEXT_MAX + 1;
+    if (set && set->nodeNr > 1)
+        xmlXPathNodeSetSort(set);
+    const xmlNode *top = set && set->nodeNr ? set->nodeTab[0] : NULL;
+    if (top && top->type == XML_NAMESPACE_DECL)
+        return xmlXPathCastNodeToString(set->nodeTab[0]);
+    size_t size = 0;
+    xmlChar *text = NULL;
+    for (int pass = 0; pass < 2; pass++) { /* how much, then what */
+        size_t at = 0;
+        for (const xmlNode *n = top; n && at < most; n = next_below(n, top)) {
+            if (!has_text(n, n == top))
+                continue;
+            size_t part = strlen((const char *)n->content);
+            part = part < most - at ? part : most - at;
+            if (text)
+                memcpy(text + at, n->content, part);
+            at += part;
+        }
+        size = at;
+        if (!text)
+            text = xmlMalloc(size + 1);
+        if (!text)
+            return NULL;
+    }
+    text[size] = 0;
+    return text;
+}
+
 static void evaluate(void *about)
 {
     struct evaluation *e = about;
@@ -207,7 +258,8 @@ static void evaluate(void *about)
     if (!e->object)
         return;
     e->truth = xmlXPathCastToBoolean(e->object);
-    e->text = xmlXPathCastToString(e->object);
+    e->text =
+        e->object->type == XPATH_NODESET ? value_of_nodes(e->object->nodesetval) : xmlXPathCastToString(e->object);
     e->number = e->object->type == XPATH_NUMBER ? e->object->floatval : e->truth;
 }
 

@@ -470,6 +470,11 @@ static void texts_that_run_away_are_stopped(void **state)
     assert_said(&r.outcome.errors, "it makes too much text, or too many nodes");
     assert_said(&r.outcome.errors, "its value is longer than 65536 bytes");
     ruled_free(&r);
+    /* A step that selects the whole report asks for none of its text. */
+    rules_put(*state, "report.xml", b.text);
+    rules_run_limited(&r, *state, RULE("<Step select='/Report'><Variable name='a'>x</Variable></Step>"), 500, true);
+    assert_no_fault(&r);
+    ruled_free(&r);
     text_buffer_free(&b);
 }
 
