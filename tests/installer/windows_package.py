@@ -18,9 +18,10 @@ TREE = pathlib.Path(os.environ["OPENPLA_SOURCE_DIR"])
 BIN = os.environ["OPENPLA_BIN_DIR"]
 PROGRAM = r"C:\Program Files\OpenPLA"
 REFUSED = (91, 67)  # ERROR_INSTALL_FAILURE; a package for another version is 1638 or 1603: the low byte is what Unix sees
-# What Wine itself writes when it is used: its installer's empty lists, and devices.
+# What Wine itself writes when it is used: its installer's empty lists, devices, how many services there ever were.
 OF_WINE = re.compile(r"^\[HKEY_LOCAL_MACHINE\\(Hardware|Software\\Classes\\Installer|Software\\Microsoft\\Windows\\"
-                     r"CurrentVersion\\Installer|System\\CurrentControlSet\\(Control|Enum|Hardware Profiles))", re.I)
+                     r"CurrentVersion\\Installer|System\\(Current)?ControlSet(\d+)?\\(Control|Enum|Hardware Profiles))",
+                     re.I)
 RUNS = """
 Dim dataSet, collector
 Set dataSet = CreateObject("PLA.DataCollectorSet")
