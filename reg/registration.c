@@ -224,8 +224,7 @@ HRESULT registration_write(const struct registration *what)
 {
     struct registration_rows rows = {0};
     struct registry_changes changes = {0};
-    struct service_seen earlier = {0};
-    bool first = false;
+    struct service_kept earlier = {0};
     char *server = server_path(what->folder), *narrow = narrow_module(what->folder), *module = NULL;
     enum owner owner = OWNER_NOBODY;
     HRESULT hr = server && narrow ? find_owner(what->mode, what->folder, &owner, &module) : E_OUTOFMEMORY;
@@ -237,10 +236,8 @@ HRESULT registration_write(const struct registration *what)
         hr = registration_expand(what->mode, what->folder, &rows);
     if (SUCCEEDED(hr))
         hr = explain(write_rows(&rows, what, owner == OWNER_FOREIGN, file_exists(narrow), &changes));
-    if (SUCCEEDED(hr) && !what->rows_only && what->service) {
-        hr = service_look(&earlier);
-        first = hr == S_FALSE;
-    }
+    if (SUCCEEDED(hr) && !what->rows_only && what->service)
+        hr = service_keep(&earlier);
     if (SUCCEEDED(hr) && !what->rows_only)
         hr = what->service ? service_install(server) : service_remove(server);
     if (SUCCEEDED(hr) && what->service && what->start)
@@ -248,11 +245,13 @@ HRESULT registration_write(const struct registration *what)
     if (FAILED(hr)) {
         const struct error_kept why = error_keep(hr);
         registry_changes_undo(&changes);
-        if (first)
-            service_remove(server);
+        const HRESULT back = server ? service_restore(&earlier, server) : S_OK;
+        const struct error_kept not_back = error_keep(back);
         hr = error_restore(&why);
+        if (FAILED(back))
+            hr = error_set(hr, "%.480s; nor is the service what it was: %.480s", why.text, not_back.text);
     }
-    memory_free(earlier.command);
+    service_kept_free(&earlier);
     registry_changes_free(&changes);
     registration_rows_free(&rows);
     memory_free(module);

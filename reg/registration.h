@@ -17,10 +17,10 @@ struct registration {
     bool start;     /* with the service: that it starts is part of registering */
 };
 
-/* Writes the table, then makes or updates the service (or removes it when not `service`). On failure the registry is
-   as it was before, and a service that was not there is not. Writing twice changes nothing more. With the service
-   E_ACCESSDENIED for a folder that others can write (program_folder.h). ERROR_ALREADY_EXISTS when the classes belong to
-   another module and `replace` is not set. */
+/* Writes the table, then makes or updates the service (or removes it when not `service`). On failure registry and
+   service are as they were before (but for the password of a service's account, service.h). Writing twice changes
+   nothing more. With the service E_ACCESSDENIED for a folder that others can write (program_folder.h).
+   ERROR_ALREADY_EXISTS when the classes belong to another module and `replace` is not set. */
 HRESULT registration_write(const struct registration *what);
 /* Stops and deletes the service and removes what the table says, as far as it is as registration_write(what) writes
    it: other values and keys stay. Goes on after a failure and returns the first. S_FALSE: another module, or nobody,

@@ -76,29 +76,94 @@ static QUERY_SERVICE_CONFIGW *query_config(SC_HANDLE service)
     return config;
 }
 
-static BOOL describe(SC_HANDLE service)
+/* Its text is NULL where the service has none. From memory_alloc; NULL with the last error set. */
+static SERVICE_DESCRIPTIONW *query_description(SC_HANDLE service)
 {
-    SERVICE_DESCRIPTIONW description = {(WCHAR *)OPENPLA_SERVICE_DESCRIPTION};
+    SERVICE_DESCRIPTIONW *description = NULL;
+    DWORD size = 0;
+    if (!QueryServiceConfig2W(service, SERVICE_CONFIG_DESCRIPTION, NULL, 0, &size) &&
+        GetLastError() != ERROR_INSUFFICIENT_BUFFER)
+        return NULL;
+    if (size < sizeof *description)
+        size = sizeof *description;
+    description = memory_alloc(size);
+    if (!description) {
+        SetLastError(ERROR_OUTOFMEMORY);
+    } else if (!QueryServiceConfig2W(service, SERVICE_CONFIG_DESCRIPTION, (BYTE *)description, size, &size)) {
+        memory_free(description);
+        description = NULL;
+    }
+    return description;
+}
+
+static BOOL describe(SC_HANDLE service, const WCHAR *text)
+{
+    SERVICE_DESCRIPTIONW description = {(WCHAR *)text};
     return ChangeServiceConfig2W(service, SERVICE_CONFIG_DESCRIPTION, &description);
+}
+
+HRESULT service_keep(struct service_kept *out)
+{
+    struct connection c;
+    *out = (struct service_kept){0};
+    HRESULT hr = service_open("", 0, SERVICE_QUERY_CONFIG, &c);
+    if (hr == S_OK) {
+        out->config = query_config(c.service);
+        out->description = out->config ? query_description(c.service) : NULL;
+        if (!out->description)
+            hr = service_error("reading");
+    }
+    service_close(&c);
+    if (SUCCEEDED(hr))
+        out->taken = true;
+    else
+        service_kept_free(out);
+    return hr;
+}
+
+void service_kept_free(struct service_kept *kept)
+{
+    memory_free(kept->config);
+    memory_free(kept->description);
+    *kept = (struct service_kept){0};
+}
+
+static BOOL restore_config(SC_HANDLE service, const QUERY_SERVICE_CONFIGW *config, const WCHAR *account)
+{
+    return ChangeServiceConfigW(service, config->dwServiceType, config->dwStartType, config->dwErrorControl,
+                                config->lpBinaryPathName, NULL, NULL, NULL, account, NULL, config->lpDisplayName);
+}
+
+HRESULT service_restore(const struct service_kept *kept, const char *server)
+{
+    struct connection c;
+    if (!kept->taken)
+        return S_OK;
+    if (!kept->config)
+        return service_remove(server);
+    HRESULT hr = service_open(server, 0, SERVICE_CHANGE_CONFIG, &c);
+    if (hr == S_FALSE)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_SERVICE_DOES_NOT_EXIST), "there is no service OpenPLA");
+    /* Nobody but the manager knows the password of an account: what else was changed comes back without it. */
+    if (SUCCEEDED(hr) && !restore_config(c.service, kept->config, kept->config->lpServiceStartName)) {
+        hr = service_error("restoring");
+        restore_config(c.service, kept->config, NULL);
+    }
+    if (c.service) {
+        const WCHAR *text = kept->description->lpDescription;
+        if (!describe(c.service, text ? text : L"") && SUCCEEDED(hr))
+            hr = service_error("restoring");
+    }
+    service_close(&c);
+    return hr;
 }
 
 static HRESULT service_update(SC_HANDLE service, const WCHAR *command)
 {
-    QUERY_SERVICE_CONFIGW *earlier = query_config(service);
-    HRESULT hr = S_OK;
-    if (!earlier)
-        return service_error("reading");
     if (!ChangeServiceConfigW(service, SERVICE_WIN32_OWN_PROCESS, SERVICE_AUTO_START, SERVICE_ERROR_NORMAL, command,
-                              NULL, NULL, NULL, ACCOUNT, NULL, OPENPLA_SERVICE_DISPLAY_NAME)) {
-        hr = service_error("changing");
-    } else if (!describe(service)) {
-        hr = service_error("describing");
-        ChangeServiceConfigW(service, earlier->dwServiceType, earlier->dwStartType, earlier->dwErrorControl,
-                             earlier->lpBinaryPathName, NULL, NULL, NULL, earlier->lpServiceStartName, NULL,
-                             earlier->lpDisplayName);
-    }
-    memory_free(earlier);
-    return hr;
+                              NULL, NULL, NULL, ACCOUNT, NULL, OPENPLA_SERVICE_DISPLAY_NAME))
+        return service_error("changing");
+    return describe(service, OPENPLA_SERVICE_DESCRIPTION) ? S_OK : service_error("describing");
 }
 
 static HRESULT service_create(struct connection *c)
@@ -108,17 +173,13 @@ static HRESULT service_create(struct connection *c)
                                 SERVICE_ERROR_NORMAL, c->command, NULL, NULL, NULL, ACCOUNT, NULL);
     if (!c->service)
         return service_error("creating");
-    if (describe(c->service))
-        return S_OK;
-    HRESULT hr = service_error("describing");
-    DeleteService(c->service);
-    return hr;
+    return describe(c->service, OPENPLA_SERVICE_DESCRIPTION) ? S_OK : service_error("describing");
 }
 
 HRESULT service_install(const char *server)
 {
     struct connection c;
-    HRESULT hr = service_open(server, SC_MANAGER_CREATE_SERVICE, SERVICE_QUERY_CONFIG | SERVICE_CHANGE_CONFIG, &c);
+    HRESULT hr = service_open(server, SC_MANAGER_CREATE_SERVICE, SERVICE_CHANGE_CONFIG, &c);
     if (hr == S_OK)
         hr = service_update(c.service, c.command);
     else if (hr == S_FALSE)
@@ -127,19 +188,22 @@ HRESULT service_install(const char *server)
     return hr;
 }
 
-static void service_stop(SC_HANDLE service)
+/* Whether it ran and does no more. */
+static bool service_stop(SC_HANDLE service)
 {
     SERVICE_STATUS_PROCESS status = {0};
     DWORD size;
     if (!QueryServiceStatusEx(service, SC_STATUS_PROCESS_INFO, (BYTE *)&status, sizeof(status), &size) ||
         status.dwCurrentState == SERVICE_STOPPED)
-        return;
+        return false;
     HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, status.dwProcessId);
     /* The control fails when the process died; Wine's manager shows it as running all the same. */
-    if (process && ControlService(service, SERVICE_CONTROL_STOP, (SERVICE_STATUS *)&status))
+    const bool told = process && ControlService(service, SERVICE_CONTROL_STOP, (SERVICE_STATUS *)&status);
+    if (told)
         WaitForSingleObject(process, STOP_WAIT_MS);
     if (process)
         CloseHandle(process);
+    return told;
 }
 
 static HRESULT service_delete(SC_HANDLE service, const WCHAR *command)
@@ -151,9 +215,12 @@ static HRESULT service_delete(SC_HANDLE service, const WCHAR *command)
     if (_wcsicmp(config->lpBinaryPathName, command)) {
         hr = S_FALSE;
     } else {
-        service_stop(service);
-        if (!DeleteService(service) && GetLastError() != ERROR_SERVICE_MARKED_FOR_DELETE)
+        const bool ran = service_stop(service);
+        if (!DeleteService(service) && GetLastError() != ERROR_SERVICE_MARKED_FOR_DELETE) {
             hr = service_error("deleting");
+            if (ran)
+                StartServiceW(service, 0, NULL);
+        }
     }
     memory_free(config);
     return hr;
@@ -162,7 +229,8 @@ static HRESULT service_delete(SC_HANDLE service, const WCHAR *command)
 HRESULT service_remove(const char *server)
 {
     struct connection c;
-    HRESULT hr = service_open(server, 0, SERVICE_QUERY_CONFIG | SERVICE_QUERY_STATUS | SERVICE_STOP | DELETE, &c);
+    HRESULT hr = service_open(server, 0,
+                              SERVICE_QUERY_CONFIG | SERVICE_QUERY_STATUS | SERVICE_STOP | SERVICE_START | DELETE, &c);
     if (hr == S_OK)
         hr = service_delete(c.service, c.command);
     service_close(&c);

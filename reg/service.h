@@ -12,11 +12,25 @@
 #define OPENPLA_SERVICE_DESCRIPTION                                                                                    \
     L"Starts, stops and schedules data collector sets, and serves the PLA classes to local and remote clients."
 
+/* The service as it was, for service_restore. */
+struct service_kept {
+    bool taken;                        /* service_keep succeeded */
+    QUERY_SERVICE_CONFIGW *config;     /* from memory_alloc; NULL: there was no service */
+    SERVICE_DESCRIPTIONW *description; /* from memory_alloc; its text may be NULL */
+};
+/* S_FALSE: there is no such service, which is kept too. On failure *out is empty. */
+HRESULT service_keep(struct service_kept *out);
+/* Puts back what service_install(server) has changed, or removes the service where there was none; nothing where
+   nothing was kept. Goes on after a failure and returns the first: the account cannot come back where it has a
+   password, which nobody but the service manager knows. */
+HRESULT service_restore(const struct service_kept *kept, const char *server);
+void service_kept_free(struct service_kept *kept);
+
 /* Makes the service, or brings the one that exists up to date: own process, automatic start, account LocalSystem,
-   program `server` (UTF-8 path) with the argument /service. On failure the service is as it was. */
+   program `server` (UTF-8 path) with the argument /service. On failure it may be half done: service_restore. */
 HRESULT service_install(const char *server);
-/* Stops the service (waits up to 30 s for its process) and deletes it, if it runs `server`.
-   S_FALSE: there is none, or it runs another program. */
+/* Stops the service (waits up to 30 s for its process) and deletes it, if it runs `server`. Where it cannot be deleted
+   it is started again. S_FALSE: there is none, or it runs another program. */
 HRESULT service_remove(const char *server);
 /* Starts the service and waits until it runs, 30 seconds at most. S_OK when it ran already. */
 HRESULT service_start(void);

@@ -535,6 +535,40 @@ static void service_that_does_not_start_leaves_nothing(void **state)
     assert_no_service();
 }
 
+/* An update that fails at its last step leaves the service that worked, with all that an administrator had set. */
+static void an_earlier_service_comes_back(void **state)
+{
+    static const struct registration started = {.folder = FOLDER, .service = true, .start = true};
+    static const WCHAR *const texts[] = {L"As it was", NULL};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        SERVICE_DESCRIPTIONW description = {(WCHAR *)texts[i]};
+        SC_HANDLE manager, none = open_service(&manager);
+        assert_null(none);
+        SC_HANDLE service =
+            CreateServiceW(manager, OPENPLA_SERVICE_NAME, L"Earlier", SERVICE_ALL_ACCESS, SERVICE_WIN32_SHARE_PROCESS,
+                           SERVICE_DEMAND_START, SERVICE_ERROR_IGNORE, L"C:\\old\\openplasrv.exe", NULL, NULL, NULL,
+                           L"NT AUTHORITY\\LocalService", NULL);
+        assert_non_null(service);
+        assert_true(!texts[i] || ChangeServiceConfig2W(service, SERVICE_CONFIG_DESCRIPTION, &description));
+        CloseServiceHandle(service);
+        struct texts start = {0}, now = {0};
+        snapshot_add(&start, SERVICE_KEY);
+        snapshot_sort(&start);
+        assert_true(FAILED(registration_write(&started)));
+        snapshot_add(&now, SERVICE_KEY);
+        snapshot_sort(&now);
+        assert_same(&start, &now);
+        texts_free(&now);
+        texts_free(&start);
+        service = OpenServiceW(manager, OPENPLA_SERVICE_NAME, DELETE);
+        assert_true(DeleteService(service));
+        CloseServiceHandle(service);
+        CloseServiceHandle(manager);
+    }
+    assert_as_before();
+}
+
 /* Runs out of memory at PLACES places of the `last` allocations, from the first to nearly the last, where all is
    written and all must be taken back; every time the registry is as `expected`. Then writes it. */
 static void fail_at_many_places(const struct registration *what, uint64_t last, const struct texts *expected)
@@ -813,6 +847,7 @@ int main(void)
         T(refused_key_leaves_nothing),
         T(refused_service_leaves_nothing),
         T(service_that_does_not_start_leaves_nothing),
+        T(an_earlier_service_comes_back),
         T(out_of_memory_takes_everything_back),
         T(another_module_comes_back),
         T(removes_only_what_is_ours),
