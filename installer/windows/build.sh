@@ -72,4 +72,4 @@ rm -f "$out/$name.zip"
 cp "$tree/installer/install.vbs" "$root/"
 python3 "$here/parts.py" --zip "$root" "$out/$name.zip"
 rm -rf "$root"
-ls -s --block-size=1 "$msi" "$out/$name.zip" | awk '{ print $2, $1 }'
+stat -c "%n %s" "$msi" "$out/$name.zip"
