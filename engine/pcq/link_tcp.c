@@ -44,7 +44,7 @@ static void close_tcp(struct link *l)
     memory_free(t);
 }
 
-static HRESULT send(struct tcp *t, struct pdu_writer *w)
+static HRESULT send(struct tcp *t, struct byte_buffer *w)
 {
     HRESULT hr = w->failed ? E_OUTOFMEMORY : t->stream.send(t->stream.user, w->bytes, w->size);
     memory_free(w->bytes);
@@ -62,15 +62,15 @@ static HRESULT receive(struct tcp *t)
 /* C706 12.6.4.3: one context. */
 static HRESULT bind(struct tcp *t)
 {
-    struct pdu_writer w = {0};
+    struct byte_buffer w = {0};
     const size_t begin = pdu_begin(&w, PDU_BIND, PDU_FIRST | PDU_LAST, ++t->call);
-    pdu_put_u16(&w, PDU_FRAGMENT);
-    pdu_put_u16(&w, PDU_FRAGMENT);
-    pdu_put_u32(&w, 0);
-    pdu_put_u32(&w, 1);
-    pdu_put_u32(&w, 1u << 16); /* context 0 with one syntax */
-    pdu_put(&w, pdu_perflib, sizeof pdu_perflib);
-    pdu_put(&w, pdu_ndr, sizeof pdu_ndr);
+    byte_buffer_u16(&w, PDU_FRAGMENT);
+    byte_buffer_u16(&w, PDU_FRAGMENT);
+    byte_buffer_u32(&w, 0);
+    byte_buffer_u32(&w, 1);
+    byte_buffer_u32(&w, 1u << 16); /* context 0 with one syntax */
+    byte_buffer_put(&w, pdu_perflib, sizeof pdu_perflib);
+    byte_buffer_put(&w, pdu_ndr, sizeof pdu_ndr);
     pdu_end(&w, begin);
     HRESULT hr = send(t, &w);
     if (SUCCEEDED(hr))
@@ -110,7 +110,7 @@ HRESULT link_tcp_open(const struct link_address *a, struct link **out)
     return S_OK;
 }
 
-static HRESULT receive_answer(struct tcp *t, struct pdu_writer *w)
+static HRESULT receive_answer(struct tcp *t, struct byte_buffer *w)
 {
     for (bool last = false; !last && !w->failed;) {
         HRESULT hr = receive(t);
@@ -124,7 +124,7 @@ static HRESULT receive_answer(struct tcp *t, struct pdu_writer *w)
         /* A part that carries nothing and is not the last one would let it go on for ever. */
         if (p->type != PDU_RESPONSE || p->size < PDU_CALL_HEADER + (last ? 0u : 1u) || w->size + p->size > MOST_ANSWER)
             return no_rpc();
-        pdu_put(w, p->bytes + PDU_CALL_HEADER, p->size - PDU_CALL_HEADER);
+        byte_buffer_put(w, p->bytes + PDU_CALL_HEADER, p->size - PDU_CALL_HEADER);
     }
     return w->failed ? E_OUTOFMEMORY : S_OK;
 }
@@ -133,7 +133,7 @@ static HRESULT call_tcp(struct link *l, unsigned opnum, const uint8_t *request, 
                         size_t *reply_size)
 {
     struct tcp *t = (struct tcp *)l;
-    struct pdu_writer w = {0}, answer = {0};
+    struct byte_buffer w = {0}, answer = {0};
     pdu_put_call(&w, PDU_REQUEST, ++t->call, 0, (uint16_t)opnum, request, size, t->fragment);
     HRESULT hr = send(t, &w);
     if (SUCCEEDED(hr))

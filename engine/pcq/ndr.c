@@ -9,17 +9,17 @@
 
 #include <string.h>
 
-static void put_number(struct pdu_writer *w, uint32_t value)
+static void put_number(struct byte_buffer *w, uint32_t value)
 {
     size_t gap = (4 - w->size % 4) % 4;
-    uint8_t *at = pdu_reserve(w, gap + 4);
+    uint8_t *at = byte_buffer_add(w, gap + 4);
     if (at) {
         memset(at, 0, gap);
         put_u32(at + gap, value);
     }
 }
 
-static HRESULT put_text(struct pdu_writer *w, const char *text)
+static HRESULT put_text(struct byte_buffer *w, const char *text)
 {
     WCHAR *wide;
     size_t units;
@@ -29,7 +29,7 @@ static HRESULT put_text(struct pdu_writer *w, const char *text)
     put_number(w, (uint32_t)units + 1);
     put_number(w, 0);
     put_number(w, (uint32_t)units + 1);
-    uint8_t *at = pdu_reserve(w, (units + 1) * 2);
+    uint8_t *at = byte_buffer_add(w, (units + 1) * 2);
     for (size_t i = 0; at && i <= units; i++)
         put_u16(at + 2 * i, (uint16_t)wide[i]);
     memory_free(wide);
@@ -38,15 +38,15 @@ static HRESULT put_text(struct pdu_writer *w, const char *text)
 
 HRESULT ndr_write_request(const struct ndr_call *r, uint8_t **out, size_t *size)
 {
-    struct pdu_writer w = {0};
+    struct byte_buffer w = {0};
     const bool names_machine = r->method <= PCQ_OPEN_QUERY;
     HRESULT hr = names_machine ? put_text(&w, r->machine) : S_OK;
     if (names_machine && (r->method == PCQ_REGISTRATION_INFO || r->method == PCQ_ENUMERATE_INSTANCES)) {
         put_number(&w, r->set.Data1);
-        pdu_put(&w, &r->set.Data2, sizeof r->set - sizeof r->set.Data1);
+        byte_buffer_put(&w, &r->set.Data2, sizeof r->set - sizeof r->set.Data1);
     }
     if (!names_machine)
-        pdu_put(&w, r->handle, NDR_HANDLE_BYTES);
+        byte_buffer_put(&w, r->handle, NDR_HANDLE_BYTES);
     if (r->method == PCQ_REGISTRATION_INFO) {
         put_number(&w, r->code);
         put_number(&w, r->language);
@@ -54,7 +54,7 @@ HRESULT ndr_write_request(const struct ndr_call *r, uint8_t **out, size_t *size)
     if (r->method == PCQ_VALIDATE_COUNTERS) {
         put_number(&w, r->size);
         put_number(&w, r->size);
-        pdu_put(&w, r->data, r->size);
+        byte_buffer_put(&w, r->data, r->size);
         put_number(&w, r->add);
     } else if (r->method != PCQ_OPEN_QUERY && r->method != PCQ_CLOSE_QUERY) {
         put_number(&w, r->room);
@@ -200,12 +200,12 @@ HRESULT ndr_read_request(enum pcq_method method, const uint8_t *bytes, size_t si
 
 HRESULT ndr_write_reply(const struct ndr_call *r, const struct ndr_reply *reply, uint8_t **out, size_t *size)
 {
-    struct pdu_writer w = {0};
+    struct byte_buffer w = {0};
     if (r->method == PCQ_OPEN_QUERY || r->method == PCQ_CLOSE_QUERY) {
-        pdu_put(&w, reply->handle, NDR_HANDLE_BYTES);
+        byte_buffer_put(&w, reply->handle, NDR_HANDLE_BYTES);
     } else if (r->method == PCQ_VALIDATE_COUNTERS) {
         put_number(&w, r->size);
-        pdu_put(&w, reply->data, r->size);
+        byte_buffer_put(&w, reply->data, r->size);
     } else {
         const uint32_t units = (uint32_t)(reply->size / unit_of(r->method));
         put_number(&w, units);
@@ -213,7 +213,7 @@ HRESULT ndr_write_reply(const struct ndr_call *r, const struct ndr_reply *reply,
         put_number(&w, r->room);
         put_number(&w, 0);
         put_number(&w, units);
-        pdu_put(&w, reply->data, reply->size);
+        byte_buffer_put(&w, reply->data, reply->size);
     }
     put_number(&w, reply->status);
     if (w.failed)

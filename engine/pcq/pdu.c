@@ -2,7 +2,6 @@
 #include "engine/pcq/pdu.h"
 
 #include "engine/log/little_endian.h"
-#include "engine/os/memory.h"
 
 #include <string.h>
 
@@ -48,56 +47,23 @@ HRESULT pdu_receive(const struct pdu_stream *s, struct pdu *out)
     return hr == S_FALSE ? HRESULT_FROM_WIN32(ERROR_INVALID_DATA) : hr;
 }
 
-uint8_t *pdu_reserve(struct pdu_writer *w, size_t size)
-{
-    void *bytes = w->bytes;
-    w->failed = w->failed || !memory_grow(&bytes, &w->capacity, w->size + size, 1);
-    w->bytes = bytes;
-    if (w->failed)
-        return NULL;
-    uint8_t *at = w->bytes + w->size;
-    w->size += size;
-    return at;
-}
-
-void pdu_put(struct pdu_writer *w, const void *bytes, size_t size)
-{
-    uint8_t *at = size ? pdu_reserve(w, size) : NULL;
-    if (at)
-        memcpy(at, bytes, size);
-}
-
-void pdu_put_u16(struct pdu_writer *w, uint16_t value)
-{
-    uint8_t *at = pdu_reserve(w, 2);
-    if (at)
-        put_u16(at, value);
-}
-
-void pdu_put_u32(struct pdu_writer *w, uint32_t value)
-{
-    uint8_t *at = pdu_reserve(w, 4);
-    if (at)
-        put_u32(at, value);
-}
-
-size_t pdu_begin(struct pdu_writer *w, enum pdu_type type, uint8_t flags, uint32_t call)
+size_t pdu_begin(struct byte_buffer *w, enum pdu_type type, uint8_t flags, uint32_t call)
 {
     const size_t begin = w->size;
     const uint8_t head[8] = {5, 0, (uint8_t)type, flags, DATA_LITTLE_ENDIAN};
-    pdu_put(w, head, sizeof head);
-    pdu_put_u32(w, 0);
-    pdu_put_u32(w, call);
+    byte_buffer_put(w, head, sizeof head);
+    byte_buffer_u32(w, 0);
+    byte_buffer_u32(w, call);
     return begin;
 }
 
-void pdu_end(struct pdu_writer *w, size_t begin)
+void pdu_end(struct byte_buffer *w, size_t begin)
 {
     if (!w->failed)
         put_u16(w->bytes + begin + 8, (uint16_t)(w->size - begin));
 }
 
-void pdu_put_call(struct pdu_writer *w, enum pdu_type type, uint32_t call, uint16_t context, uint16_t method,
+void pdu_put_call(struct byte_buffer *w, enum pdu_type type, uint32_t call, uint16_t context, uint16_t method,
                   const uint8_t *parameters, size_t size, size_t fragment)
 {
     const size_t most = (fragment - PDU_HEADER - PDU_CALL_HEADER) & ~(size_t)7;
@@ -106,10 +72,10 @@ void pdu_put_call(struct pdu_writer *w, enum pdu_type type, uint32_t call, uint1
         const size_t part = size - at < most ? size - at : most;
         const uint8_t flags = (uint8_t)((at ? 0 : PDU_FIRST) | (at + part == size ? PDU_LAST : 0));
         const size_t begin = pdu_begin(w, type, flags, call);
-        pdu_put_u32(w, (uint32_t)(size - at));
-        pdu_put_u16(w, context);
-        pdu_put_u16(w, method);
-        pdu_put(w, parameters + at, part);
+        byte_buffer_u32(w, (uint32_t)(size - at));
+        byte_buffer_u16(w, context);
+        byte_buffer_u16(w, method);
+        byte_buffer_put(w, parameters + at, part);
         pdu_end(w, begin);
         at += part;
     } while (at < size && !w->failed);

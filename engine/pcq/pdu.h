@@ -4,6 +4,7 @@
 #ifndef OPENPLA_PCQ_PDU_H
 #define OPENPLA_PCQ_PDU_H
 
+#include "engine/log/byte_buffer.h"
 #include "engine/os/socket.h"
 #include "engine/os/text.h"
 
@@ -56,22 +57,11 @@ struct pdu {
    endian numbers, or longer than PDU_FRAGMENT, or authenticated. */
 HRESULT pdu_receive(const struct pdu_stream *s, struct pdu *out);
 
-/* Bytes that grow. Zero-initialise; memory_free(bytes). */
-struct pdu_writer {
-    uint8_t *bytes;
-    size_t size, capacity;
-    bool failed; /* memory is out; nothing is written any more */
-};
-/* Room for `size` more at their end, not initialised; NULL: memory is out. */
-uint8_t *pdu_reserve(struct pdu_writer *w, size_t size);
-void pdu_put(struct pdu_writer *w, const void *bytes, size_t size);
-void pdu_put_u16(struct pdu_writer *w, uint16_t value);
-void pdu_put_u32(struct pdu_writer *w, uint32_t value);
 /* Begins a packet; its length is written by pdu_end, which takes what pdu_begin gave. */
-size_t pdu_begin(struct pdu_writer *w, enum pdu_type type, uint8_t flags, uint32_t call);
-void pdu_end(struct pdu_writer *w, size_t begin);
+size_t pdu_begin(struct byte_buffer *w, enum pdu_type type, uint8_t flags, uint32_t call);
+void pdu_end(struct byte_buffer *w, size_t begin);
 /* Packets of a request (with its method) or a response (0) that carry the parameters, none longer than `fragment`. */
-void pdu_put_call(struct pdu_writer *w, enum pdu_type type, uint32_t call, uint16_t context, uint16_t method,
+void pdu_put_call(struct byte_buffer *w, enum pdu_type type, uint32_t call, uint16_t context, uint16_t method,
                   const uint8_t *parameters, size_t size, size_t fragment);
 
 /* The one context of PerflibV2 1.0 in NDR 2.0: 20 bytes each. */

@@ -35,10 +35,10 @@ struct connection {
     bool asking;    /* a request has begun: */
     uint32_t call;
     uint16_t context, method;
-    struct pdu_writer parameters;
+    struct byte_buffer parameters;
 };
 
-static HRESULT send(struct connection *c, struct pdu_writer *w)
+static HRESULT send(struct connection *c, struct byte_buffer *w)
 {
     HRESULT hr = w->failed ? E_OUTOFMEMORY : c->stream->send(c->stream->user, w->bytes, w->size);
     memory_free(w->bytes);
@@ -50,7 +50,7 @@ static HRESULT send(struct connection *c, struct pdu_writer *w)
 enum { ACCEPTED = 0, REJECTED = 2, NO_INTERFACE = 1, NO_SYNTAX = 2 };
 
 /* `at` are the syntaxes of one context. */
-static void bind_context(struct connection *c, uint16_t id, const uint8_t *at, size_t syntaxes, struct pdu_writer *w)
+static void bind_context(struct connection *c, uint16_t id, const uint8_t *at, size_t syntaxes, struct byte_buffer *w)
 {
     static const uint8_t none[sizeof pdu_ndr];
     bool known = memcmp(at, pdu_perflib, sizeof pdu_perflib) == 0, ndr = false;
@@ -59,9 +59,9 @@ static void bind_context(struct connection *c, uint16_t id, const uint8_t *at, s
     bool good = known && ndr && c->context_count < MOST_CONTEXTS;
     if (good)
         c->contexts[c->context_count++] = id;
-    pdu_put_u16(w, good ? ACCEPTED : REJECTED);
-    pdu_put_u16(w, good ? 0 : known ? NO_SYNTAX : NO_INTERFACE);
-    pdu_put(w, good ? pdu_ndr : none, sizeof pdu_ndr);
+    byte_buffer_u16(w, good ? ACCEPTED : REJECTED);
+    byte_buffer_u16(w, good ? 0 : known ? NO_SYNTAX : NO_INTERFACE);
+    byte_buffer_put(w, good ? pdu_ndr : none, sizeof pdu_ndr);
 }
 
 static HRESULT bind(struct connection *c, const struct pdu *p)
@@ -72,13 +72,13 @@ static HRESULT bind(struct connection *c, const struct pdu *p)
     const size_t takes = get_u16(p->bytes + 2), count = p->bytes[8];
     if (!alter)
         c->fragment = takes < PDU_LEAST_FRAGMENT ? PDU_LEAST_FRAGMENT : takes > PDU_FRAGMENT ? PDU_FRAGMENT : takes;
-    struct pdu_writer w = {0};
+    struct byte_buffer w = {0};
     const size_t begin = pdu_begin(&w, alter ? PDU_ALTER_CONTEXT_ACK : PDU_BIND_ACK, PDU_FIRST | PDU_LAST, p->call);
-    pdu_put_u16(&w, PDU_FRAGMENT);
-    pdu_put_u16(&w, PDU_FRAGMENT);
-    pdu_put_u32(&w, 1); /* the association */
-    pdu_put_u32(&w, 0); /* no second address, and what aligns the results */
-    pdu_put_u32(&w, (uint32_t)count);
+    byte_buffer_u16(&w, PDU_FRAGMENT);
+    byte_buffer_u16(&w, PDU_FRAGMENT);
+    byte_buffer_u32(&w, 1); /* the association */
+    byte_buffer_u32(&w, 0); /* no second address, and what aligns the results */
+    byte_buffer_u32(&w, (uint32_t)count);
     size_t at = 12;
     for (size_t i = 0; i < count; i++) {
         const size_t syntaxes = p->size - at >= 4 ? p->bytes[at + 2] : 0, size = 4 + (syntaxes + 1) * sizeof pdu_ndr;
@@ -201,13 +201,13 @@ static DWORD gate(const struct connection *c)
 
 static HRESULT answer_fault(struct connection *c, uint32_t fault)
 {
-    struct pdu_writer w = {0};
+    struct byte_buffer w = {0};
     const size_t begin = pdu_begin(&w, PDU_FAULT, PDU_FIRST | PDU_LAST, c->call);
-    pdu_put_u32(&w, 0);
-    pdu_put_u16(&w, c->context);
-    pdu_put_u16(&w, 0);
-    pdu_put_u32(&w, fault);
-    pdu_put_u32(&w, 0);
+    byte_buffer_u32(&w, 0);
+    byte_buffer_u16(&w, c->context);
+    byte_buffer_u16(&w, 0);
+    byte_buffer_u32(&w, fault);
+    byte_buffer_u32(&w, 0);
     pdu_end(&w, begin);
     return send(c, &w);
 }
@@ -216,7 +216,7 @@ static HRESULT answer(struct connection *c, const struct ndr_call *call, const s
 {
     uint8_t *bytes;
     size_t size;
-    struct pdu_writer w = {0};
+    struct byte_buffer w = {0};
     HRESULT hr = ndr_write_reply(call, reply, &bytes, &size);
     if (FAILED(hr))
         return answer_fault(c, FAULT_NO_MEMORY);
@@ -314,7 +314,7 @@ static HRESULT take_request(struct connection *c, const struct pdu *p)
         answer_fault(c, FAULT_PROTOCOL);
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     }
-    pdu_put(&c->parameters, p->bytes + head, p->size - head);
+    byte_buffer_put(&c->parameters, p->bytes + head, p->size - head);
     if (c->parameters.failed)
         return E_OUTOFMEMORY;
     if (!(p->flags & PDU_LAST))
@@ -323,7 +323,7 @@ static HRESULT take_request(struct connection *c, const struct pdu *p)
     HRESULT hr = serve_call(c);
     if (c->parameters.capacity > USUAL_ANSWER) { /* what was large once need not be kept */
         memory_free(c->parameters.bytes);
-        c->parameters = (struct pdu_writer){0};
+        c->parameters = (struct byte_buffer){0};
     }
     return hr;
 }

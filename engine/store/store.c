@@ -202,35 +202,29 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
     return hr;
 }
 
-char *store_definition_path(const char *space, const char *name)
+/* The member of struct set_file that is there; NULL as the functions of the header say. */
+static char *path_of(const char *space, const char *name, size_t member)
 {
     struct set_file at;
     if (FAILED(set_file_locate(space, name, &at)))
         return NULL;
-    char *path = at.definition;
-    at.definition = NULL;
+    char **place = (char **)((char *)&at + member), *path = *place;
+    *place = NULL;
     set_file_close(&at);
     return path;
+}
+
+char *store_definition_path(const char *space, const char *name)
+{
+    return path_of(space, name, offsetof(struct set_file, definition));
 }
 
 char *store_run_lock_path(const char *space, const char *name)
 {
-    struct set_file at;
-    if (FAILED(set_file_locate(space, name, &at)))
-        return NULL;
-    char *path = at.run_lock;
-    at.run_lock = NULL;
-    set_file_close(&at);
-    return path;
+    return path_of(space, name, offsetof(struct set_file, run_lock));
 }
 
 char *store_pass_lock_path(const char *space, const char *name)
 {
-    struct set_file at;
-    if (FAILED(set_file_locate(space, name, &at)))
-        return NULL;
-    char *path = at.pass;
-    at.pass = NULL;
-    set_file_close(&at);
-    return path;
+    return path_of(space, name, offsetof(struct set_file, pass));
 }

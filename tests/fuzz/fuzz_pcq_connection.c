@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct input {
     const uint8_t *at, *end;
     bool raw;
-    struct pdu_writer made; /* of the packet that is received now */
+    struct byte_buffer made; /* of the packet that is received now */
     size_t taken;
     size_t sent;
     uint8_t handle[20]; /* what the last answer of the size of an opened query had in its place */
@@ -46,13 +46,13 @@ static void put_prefix(struct input *in, uint8_t how, uint16_t method)
     static const uint8_t machine[] = {2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 'a', 0, 0, 0};
     GUID set;
     if (how & 0x80 && method > PCQ_OPEN_QUERY)
-        pdu_put(&in->made, in->handle, sizeof in->handle);
+        byte_buffer_put(&in->made, in->handle, sizeof in->handle);
     else if (how & 0x80)
-        pdu_put(&in->made, machine, sizeof machine);
+        byte_buffer_put(&in->made, machine, sizeof machine);
     if (!(how & 0x40) || method > PCQ_ENUMERATE_INSTANCES)
         return;
     pcq_guid(how & 0x20 ? &parts_provider : &whole_provider, &set);
-    pdu_put(&in->made, &set, sizeof set);
+    byte_buffer_put(&in->made, &set, sizeof set);
 }
 
 /* A packet of a kind, a length and bytes; requests have a method of their own. */
@@ -71,12 +71,12 @@ static bool make_packet(struct input *in)
         return false;
     const size_t begin = pdu_begin(&in->made, type, head[1] & (PDU_FIRST | PDU_LAST), 1);
     if (type == PDU_REQUEST) {
-        pdu_put_u32(&in->made, 0);
-        pdu_put_u16(&in->made, 0);
-        pdu_put_u16(&in->made, head[3] % 9);
+        byte_buffer_u32(&in->made, 0);
+        byte_buffer_u16(&in->made, 0);
+        byte_buffer_u16(&in->made, head[3] % 9);
         put_prefix(in, head[1], head[3] % 9);
     }
-    pdu_put(&in->made, body, length);
+    byte_buffer_put(&in->made, body, length);
     pdu_end(&in->made, begin);
     return !in->made.failed;
 }
@@ -84,12 +84,12 @@ static bool make_packet(struct input *in)
 static void make_bind(struct input *in)
 {
     const size_t begin = pdu_begin(&in->made, PDU_BIND, PDU_FIRST | PDU_LAST, 1);
-    pdu_put_u32(&in->made, PDU_FRAGMENT);
-    pdu_put_u32(&in->made, 0);
-    pdu_put_u32(&in->made, 1);
-    pdu_put_u32(&in->made, 1u << 16);
-    pdu_put(&in->made, pdu_perflib, sizeof pdu_perflib);
-    pdu_put(&in->made, pdu_ndr, sizeof pdu_ndr);
+    byte_buffer_u32(&in->made, PDU_FRAGMENT);
+    byte_buffer_u32(&in->made, 0);
+    byte_buffer_u32(&in->made, 1);
+    byte_buffer_u32(&in->made, 1u << 16);
+    byte_buffer_put(&in->made, pdu_perflib, sizeof pdu_perflib);
+    byte_buffer_put(&in->made, pdu_ndr, sizeof pdu_ndr);
     pdu_end(&in->made, begin);
 }
 

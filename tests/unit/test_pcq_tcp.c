@@ -209,15 +209,15 @@ static void answer_nothing(void *user)
     struct pdu *p = memory_alloc(sizeof *p);
     if (p && SUCCEEDED(socket_accept(listener, &s, address))) {
         struct pdu_stream stream = pdu_stream_socket(s);
-        struct pdu_writer bound = {0}, nothing = {0};
+        struct byte_buffer bound = {0}, nothing = {0};
         HRESULT hr = pdu_receive(&stream, p);
         size_t at = pdu_begin(&bound, PDU_BIND_ACK, PDU_FIRST | PDU_LAST, p->call);
         static const uint8_t taken[16 + 24]; /* no second address, context 0 accepted */
-        pdu_put(&bound, taken, sizeof taken);
+        byte_buffer_put(&bound, taken, sizeof taken);
         pdu_end(&bound, at);
         if (hr == S_OK && SUCCEEDED(socket_send(s, bound.bytes, bound.size)) && pdu_receive(&stream, p) == S_OK) {
             at = pdu_begin(&nothing, PDU_RESPONSE, PDU_FIRST, p->call);
-            pdu_put(&nothing, taken, PDU_CALL_HEADER);
+            byte_buffer_put(&nothing, taken, PDU_CALL_HEADER);
             pdu_end(&nothing, at);
             while (SUCCEEDED(socket_send(s, nothing.bytes, nothing.size)))
                 ;

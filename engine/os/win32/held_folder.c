@@ -282,22 +282,22 @@ static HRESULT delete_open(struct held_folder *f, const char *name, const char *
     return hr;
 }
 
-HRESULT held_folder_delete(struct held_folder *f, const char *name)
+static HRESULT delete_entry(struct held_folder *f, const char *name, enum file_operation operation, bool folder)
 {
     char *path;
-    HRESULT hr = begin(f, name, FILE_OPERATION_DELETE, &path);
+    HRESULT hr = begin(f, name, operation, &path);
     if (SUCCEEDED(hr))
-        hr = delete_open(f, name, path, false);
+        hr = delete_open(f, name, path, folder);
     memory_free(path);
     return hr;
 }
 
+HRESULT held_folder_delete(struct held_folder *f, const char *name)
+{
+    return delete_entry(f, name, FILE_OPERATION_DELETE, false);
+}
+
 HRESULT held_folder_delete_folder(struct held_folder *f, const char *name)
 {
-    char *path;
-    HRESULT hr = begin(f, name, FILE_OPERATION_DELETE_FOLDER, &path);
-    if (SUCCEEDED(hr))
-        hr = delete_open(f, name, path, true);
-    memory_free(path);
-    return hr;
+    return delete_entry(f, name, FILE_OPERATION_DELETE_FOLDER, true);
 }
