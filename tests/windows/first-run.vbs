@@ -58,6 +58,8 @@ Try "log as CSV", "typeperf ""\System\Processes"" -sc " & seconds & " -f CSV -o 
 Try "log as BLG", "typeperf ""\System\Processes"" -sc " & seconds & " -f BIN -o """ & scratch & "\a.blg"" -y", ""
 Try "CSV read", "logstat """ & scratch & "\a.csv"" -c", "\System\Processes"
 Try "BLG read", "logstat """ & scratch & "\a.blg"" -c", "\System\Processes"
+Try "BLG copied", "relog """ & scratch & "\a.blg"" -f BIN -o """ & scratch & "\c.blg"" -y", ""
+Judge_copy scratch & "\c.blg"
 Try "BLG into TSV", "relog """ & scratch & "\a.blg"" -f TSV -o """ & scratch & "\b.tsv"" -y", ""
 Try "report of a log", "report """ & scratch & "\a.csv"" -o """ & scratch & "\report.xml"" -y", ""
 Write_definition scratch & "\set.xml"
@@ -142,13 +144,17 @@ Sub Present(name, wanted)
     End If
 End Sub
 
-' Runs openpla.exe; its words are in output then.
 Function Run(arguments)
+    Run = Run_of(program, arguments)
+End Function
+
+' Its words are in output then.
+Function Run_of(path, arguments)
     On Error Resume Next
     Dim text
     output = ""
-    Run = shell.Run("cmd /s /c """"" & program & """ " & arguments & " > """ & scratch & "\out.txt"" 2>&1""", 0, True)
-    If Err.Number <> 0 Then Run = Err.Number
+    Run_of = shell.Run("cmd /s /c """"" & path & """ " & arguments & " > """ & scratch & "\out.txt"" 2>&1""", 0, True)
+    If Err.Number <> 0 Then Run_of = Err.Number
     Err.Clear
     Set text = files.OpenTextFile(scratch & "\out.txt", 1)
     output = text.ReadAll
@@ -175,6 +181,23 @@ Sub Try(what, arguments, words)
         Tell what, "exit code " & code
     Else
         Fail what, "exit code " & code & ": " & Last_line()
+    End If
+End Sub
+
+' What OpenPLA wrote is read by Windows' own relog, which Wine has not: nobody else judges that form.
+Sub Judge_copy(path)
+    On Error Resume Next
+    Dim relog, code
+    relog = Plain(shell.ExpandEnvironmentStrings("%SystemRoot%")) & "\System32\relog.exe"
+    If Not files.FileExists(relog) Then
+        Tell "BLG read by Windows", ""
+        Exit Sub
+    End If
+    code = Run_of(relog, """" & path & """ -f CSV -o """ & scratch & "\c.csv"" -y")
+    If code = 0 And files.FileExists(scratch & "\c.csv") Then
+        Tell "BLG read by Windows", files.GetFile(scratch & "\c.csv").Size & " bytes"
+    Else
+        Fail "BLG read by Windows", "exit code " & code & ": " & Last_line()
     End If
 End Sub
 
