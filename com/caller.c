@@ -8,14 +8,14 @@
 #include <windows.h>
 #include <rpc.h>
 
-/* What the call acts for, which need not be the account of the client's process. */
+/* What the call acts for, which need not be the account of the client's process; to be made a process's token too. */
 static HRESULT client_token(void **out)
 {
     HRESULT hr = CoImpersonateClient();
     *out = NULL;
     if (FAILED(hr))
         return hr;
-    if (!OpenThreadToken(GetCurrentThread(), TOKEN_QUERY, TRUE, out))
+    if (!OpenThreadToken(GetCurrentThread(), TOKEN_QUERY | TOKEN_DUPLICATE, TRUE, out))
         hr = HRESULT_FROM_WIN32(GetLastError());
     CoRevertToSelf();
     return hr;

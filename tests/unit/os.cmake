@@ -9,6 +9,15 @@ endif()
 if(WIN32)
   openpla_test(test_os_management ${CMAKE_CURRENT_LIST_DIR}/test_os_management.c LINK openpla_os)
   target_link_libraries(test_os_process PRIVATE shell32)
+  # What Windows alone runs, with the calls of Windows that Wine lacks in these tests.
+  openpla_test(test_windows_secrets ${CMAKE_CURRENT_LIST_DIR}/test_windows_secrets.c LINK openpla_os)
+  target_link_options(test_windows_secrets PRIVATE -Wl,--wrap=host_is_wine,--wrap=LsaOpenPolicy,--wrap=LsaClose
+    -Wl,--wrap=LsaStorePrivateData,--wrap=LsaRetrievePrivateData,--wrap=LsaFreeMemory,--wrap=__imp_LogonUserW)
+  openpla_test(test_event_log ${CMAKE_CURRENT_LIST_DIR}/test_event_log.c LINK openpla_os)
+  target_link_options(test_event_log PRIVATE
+    -Wl,--wrap=__imp_EventRegister,--wrap=__imp_EventUnregister,--wrap=__imp_EventWrite)
+  openpla_test(test_windows_tasks ${CMAKE_CURRENT_LIST_DIR}/test_windows_tasks.c LINK openpla_os)
+  target_link_options(test_windows_tasks PRIVATE -Wl,--wrap=host_is_wine)
 endif()
 # The zone whose rules the test knows; Windows itself takes no notice of it.
 set_property(TEST test_os_host APPEND PROPERTY ENVIRONMENT "TZ=PST8PDT,M3.2.0,M11.1.0")

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Who calls, as Windows tells it: by impersonation, here of this process' own account, since Wine's would be the
+   server's. A wrong answer is a call that is judged by the wrong account, or a thread that goes on as somebody else. */
+#include "com/caller.h"
+#include "engine/os/access.h"
+#include "engine/os/credentials.h"
+#include "engine/os/error.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/os/process.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <windows.h>
+#include <cmocka.h>
+#include <rpc.h>
+
+static RPC_STATUS status;
+static ULONG client;
+static HRESULT refusal; /* of impersonation; S_OK: it is granted */
+static int impersonations;
+
+bool __wrap_host_is_wine(void);
+bool __wrap_host_is_wine(void)
+{
+    return false;
+}
+
+static RPC_STATUS WINAPI client_of_call(RPC_BINDING_HANDLE binding, ULONG *id)
+{
+    assert_null(binding);
+    *id = client;
+    return status;
+}
+RPC_STATUS(WINAPI *__wrap___imp_I_RpcBindingInqLocalClientPID)(RPC_BINDING_HANDLE binding, ULONG *id) = client_of_call;
+
+static HRESULT WINAPI impersonate(void)
+{
+    if (SUCCEEDED(refusal)) {
+        assert_true(ImpersonateSelf(SecurityImpersonation));
+        impersonations++;
+    }
+    return refusal;
+}
+HRESULT(WINAPI *__wrap___imp_CoImpersonateClient)(void) = impersonate;
+
+static HRESULT WINAPI revert(void)
+{
+    impersonations--;
+    return RevertToSelf() ? S_OK : E_FAIL;
+}
+HRESULT(WINAPI *__wrap___imp_CoRevertToSelf)(void) = revert;
+
+static void this_thread_is_itself(void)
+{
+    HANDLE token;
+    assert_int_equal(impersonations, 0);
+    assert_false(OpenThreadToken(GetCurrentThread(), TOKEN_QUERY, TRUE, &token));
+    assert_int_equal(GetLastError(), ERROR_NO_TOKEN);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    status = RPC_S_OK;
+    client = 4711;
+    refusal = S_OK;
+    return 0;
+}
+
+static void a_call_of_this_process_is_its_own(void **state)
+{
+    (void)state;
+    client = GetCurrentProcessId();
+    assert_true(com_caller().in_process);
+    client = 4711;
+    status = RPC_S_NO_CALL_ACTIVE;
+    assert_true(com_caller().in_process);
+}
+
+static void a_call_acts_for_its_account(void **state)
+{
+    const struct caller caller = com_caller();
+    struct access_subject *subject;
+    char *sid = caller_sid(&caller), *own = process_own_sid();
+    (void)state;
+    assert_false(caller.in_process);
+    assert_int_equal(caller.process, 4711);
+    assert_string_equal(sid, own);
+    this_thread_is_itself();
+    assert_int_equal(access_open(&caller, &subject), S_OK);
+    access_close(subject);
+    this_thread_is_itself();
+    memory_free(sid);
+    memory_free(own);
+}
+
+/* A set that names no account runs as who starts it. */
+static void a_process_can_be_made_for_it(void **state)
+{
+    const struct caller caller = com_caller();
+    void *token = NULL;
+    TOKEN_TYPE type = 0;
+    DWORD size;
+    (void)state;
+    assert_int_equal(host_logon()->of_caller(&caller, &token), S_OK);
+    assert_true(GetTokenInformation(token, TokenType, &type, sizeof type, &size));
+    assert_int_equal(type, TokenPrimary);
+    host_logon()->close(token);
+    this_thread_is_itself();
+}
+
+/* Another computer's client has no process here, and is judged by its account alone. */
+static void a_call_from_afar_has_an_account_alone(void **state)
+{
+    (void)state;
+    status = RPC_S_INVALID_BINDING;
+    const struct caller caller = com_caller();
+    char *sid = caller_sid(&caller), *own = process_own_sid();
+    assert_false(caller.in_process);
+    assert_int_equal(caller.process, 0);
+    assert_string_equal(sid, own);
+    memory_free(sid);
+    memory_free(own);
+}
+
+static void who_lets_nobody_be_told_is_refused(void **state)
+{
+    const struct caller caller = com_caller();
+    struct access_subject *subject;
+    void *token = (void *)1;
+    (void)state;
+    refusal = RPC_E_CALL_COMPLETE;
+    assert_int_equal(caller.token(&token), RPC_E_CALL_COMPLETE);
+    assert_null(token);
+    assert_int_equal(access_open(&caller, &subject), E_ACCESSDENIED);
+    assert_int_equal(host_logon()->of_caller(&caller, &token), PLA_E_CREDENTIALS_REQUIRED);
+    char *sid = caller_sid(&caller);
+    assert_string_equal(sid, "");
+    memory_free(sid);
+    this_thread_is_itself();
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_call_of_this_process_is_its_own, begin),
+        cmocka_unit_test_setup(a_call_acts_for_its_account, begin),
+        cmocka_unit_test_setup(a_process_can_be_made_for_it, begin),
+        cmocka_unit_test_setup(a_call_from_afar_has_an_account_alone, begin),
+        cmocka_unit_test_setup(who_lets_nobody_be_told_is_refused, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* Passwords and logons as Windows has them, with an LSA and a LogonUser of this test's own, since Wine has neither: a
+   wrong call loses a password, leaves one in memory, or starts a set as somebody else. */
+#include "engine/os/credentials.h"
+#include "engine/os/host.h"
+#include "tests/unit/scratch_folder.h"
+
+#include <windows.h>
+#include <ntsecapi.h>
+#include <sddl.h>
+#include <wchar.h>
+
+#define PASSWORD        "Gr\xC3\xBC\xC3\x9F 42"
+#define PASSWORD_WIDE   u"Gr\u00FC\u00DF 42"
+#define NO_SUCH         ((NTSTATUS)0xC0000034) /* STATUS_OBJECT_NAME_NOT_FOUND */
+#define DENIED          ((NTSTATUS)0xC0000022) /* STATUS_ACCESS_DENIED */
+#define NO_ROOM         ((NTSTATUS)0xC0000017) /* STATUS_NO_MEMORY */
+#define POLICY          ((LSA_HANDLE)0x1234)
+#define LSA_MOST_SECRET 65535 /* bytes */
+
+bool __wrap_host_is_wine(void);
+bool __wrap_host_is_wine(void)
+{
+    return false;
+}
+
+/* ---- an LSA with room for one secret ---- */
+
+static struct {
+    NTSTATUS open, store, retrieve; /* what it answers */
+    WCHAR name[64];
+    BYTE secret[LSA_MOST_SECRET];
+    size_t bytes;
+    bool has;
+    int opened;         /* policies that nobody has closed */
+    BYTE *given;        /* what was handed out and is not back */
+    size_t given_bytes; /* of it */
+} lsa;
+
+NTSTATUS NTAPI __wrap_LsaOpenPolicy(LSA_UNICODE_STRING *system, LSA_OBJECT_ATTRIBUTES *attributes, ACCESS_MASK access,
+                                    LSA_HANDLE *out);
+NTSTATUS NTAPI __wrap_LsaOpenPolicy(LSA_UNICODE_STRING *system, LSA_OBJECT_ATTRIBUTES *attributes, ACCESS_MASK access,
+                                    LSA_HANDLE *out)
+{
+    assert_null(system); /* this computer's */
+    assert_int_equal(attributes->Length, sizeof *attributes);
+    assert_int_equal(access, POLICY_CREATE_SECRET | POLICY_GET_PRIVATE_INFORMATION);
+    *out = lsa.open < 0 ? NULL : POLICY;
+    lsa.opened += lsa.open >= 0;
+    return lsa.open;
+}
+
+NTSTATUS NTAPI __wrap_LsaClose(LSA_HANDLE policy);
+NTSTATUS NTAPI __wrap_LsaClose(LSA_HANDLE policy)
+{
+    assert_ptr_equal(policy, POLICY);
+    lsa.opened--;
+    return 0;
+}
+
+static bool is_named(const LSA_UNICODE_STRING *name)
+{
+    const size_t length = wcslen(lsa.name) * sizeof(WCHAR);
+    assert_int_equal(name->MaximumLength, name->Length + sizeof(WCHAR));
+    assert_int_equal(name->Buffer[name->Length / sizeof(WCHAR)], 0);
+    return lsa.has && name->Length == length && !memcmp(name->Buffer, lsa.name, length);
+}
+
+NTSTATUS NTAPI __wrap_LsaStorePrivateData(LSA_HANDLE policy, LSA_UNICODE_STRING *name, LSA_UNICODE_STRING *data);
+NTSTATUS NTAPI __wrap_LsaStorePrivateData(LSA_HANDLE policy, LSA_UNICODE_STRING *name, LSA_UNICODE_STRING *data)
+{
+    assert_ptr_equal(policy, POLICY);
+    const bool there = is_named(name);
+    if (lsa.store < 0)
+        return lsa.store;
+    if (!data) {
+        lsa.has = lsa.has && !there;
+        return there ? 0 : NO_SUCH;
+    }
+    assert_true(name->Length < sizeof lsa.name);
+    memcpy(lsa.name, name->Buffer, name->Length + sizeof(WCHAR));
+    memcpy(lsa.secret, data->Buffer, data->Length);
+    lsa.bytes = data->Length;
+    lsa.has = true;
+    return 0;
+}
+
+NTSTATUS NTAPI __wrap_LsaRetrievePrivateData(LSA_HANDLE policy, LSA_UNICODE_STRING *name, LSA_UNICODE_STRING **data);
+NTSTATUS NTAPI __wrap_LsaRetrievePrivateData(LSA_HANDLE policy, LSA_UNICODE_STRING *name, LSA_UNICODE_STRING **data)
+{
+    assert_ptr_equal(policy, POLICY);
+    if (lsa.retrieve < 0)
+        return lsa.retrieve;
+    if (!is_named(name))
+        return NO_SUCH;
+    LSA_UNICODE_STRING *out = malloc(sizeof *out + lsa.bytes + 1);
+    assert_non_null(out);
+    *out = (LSA_UNICODE_STRING){(USHORT)lsa.bytes, (USHORT)lsa.bytes, (WCHAR *)(out + 1)};
+    memcpy(out->Buffer, lsa.secret, lsa.bytes);
+    lsa.given = (BYTE *)out->Buffer;
+    lsa.given_bytes = lsa.bytes;
+    *data = out;
+    return 0;
+}
+
+NTSTATUS NTAPI __wrap_LsaFreeMemory(void *memory);
+NTSTATUS NTAPI __wrap_LsaFreeMemory(void *memory)
+{
+    for (size_t i = 0; i < lsa.given_bytes; i++)
+        assert_int_equal(lsa.given[i], 0); /* no password stays in memory that others get */
+    lsa.given = NULL;
+    lsa.given_bytes = 0;
+    free(memory);
+    return 0;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    memset(&lsa, 0, sizeof lsa);
+    return 0;
+}
+
+static void new_key(char key[SHARED_KEY_DIGITS + 1])
+{
+    assert_int_equal(shared_new_key(key), S_OK);
+}
+
+static void nothing_is_held(void)
+{
+    assert_int_equal(lsa.opened, 0);
+    assert_null(lsa.given);
+}
+
+static void the_lsa_keeps_a_secret(void **state)
+{
+    char key[SHARED_KEY_DIGITS + 1], other[SHARED_KEY_DIGITS + 1], *text;
+    WCHAR name[64];
+    (void)state;
+    new_key(key);
+    new_key(other);
+    assert_int_equal(secret_load(key, &text), S_FALSE);
+    assert_null(text);
+    assert_int_equal(secret_store(key, PASSWORD), S_OK);
+    swprintf(name, ARRAYSIZE(name), L"L$OpenPLA-%hs", key); /* of this computer alone */
+    assert_int_equal(wcscmp(lsa.name, name), 0);
+    assert_int_equal(lsa.bytes, sizeof PASSWORD_WIDE - sizeof(WCHAR));
+    assert_memory_equal(lsa.secret, PASSWORD_WIDE, lsa.bytes);
+    assert_int_equal(secret_load(key, &text), S_OK);
+    assert_string_equal(text, PASSWORD);
+    memory_free_secret(text);
+    assert_int_equal(secret_load(other, &text), S_FALSE);
+    assert_int_equal(secret_delete(other), S_FALSE);
+    assert_true(lsa.has);
+    assert_int_equal(secret_delete(key), S_OK);
+    assert_false(lsa.has);
+    assert_int_equal(secret_delete(key), S_FALSE);
+    nothing_is_held();
+}
+
+static void the_longest_secret_fits(void **state)
+{
+    char key[SHARED_KEY_DIGITS + 1], *text, *back;
+    (void)state;
+    new_key(key);
+    text = memory_zero(1, SECRET_MOST + 1);
+    assert_non_null(text);
+    memset(text, 'x', SECRET_MOST);
+    assert_int_equal(secret_store(key, text), S_OK);
+    assert_int_equal(lsa.bytes, SECRET_MOST * sizeof(WCHAR));
+    assert_int_equal(secret_load(key, &back), S_OK);
+    assert_string_equal(back, text);
+    memory_free_secret(back);
+    memory_free_secret(text);
+    assert_int_equal(secret_store(key, ""), S_OK);
+    assert_int_equal(secret_load(key, &back), S_OK);
+    assert_string_equal(back, "");
+    memory_free_secret(back);
+    nothing_is_held();
+}
+
+/* A program that may not use the LSA keeps secrets in a file, and one that may finds them there. */
+static void who_may_not_use_the_lsa_has_a_file(void **state)
+{
+    char key[SHARED_KEY_DIGITS + 1], *text;
+    (void)state;
+    new_key(key);
+    lsa.open = DENIED;
+    assert_int_equal(secret_store(key, PASSWORD), S_OK);
+    assert_false(lsa.has);
+    lsa.open = 0;
+    assert_int_equal(secret_load(key, &text), S_OK);
+    assert_string_equal(text, PASSWORD);
+    memory_free_secret(text);
+    assert_int_equal(secret_delete(key), S_OK);
+    assert_int_equal(secret_load(key, &text), S_FALSE);
+    nothing_is_held();
+}
+
+/* A failure says what failed, tells nothing of the password, and is no other store's chance. */
+static void a_fault_of_the_lsa_is_told(void **state)
+{
+    char key[SHARED_KEY_DIGITS + 1], *text;
+    (void)state;
+    new_key(key);
+    lsa.store = NO_ROOM;
+    HRESULT hr = secret_store(key, PASSWORD);
+    assert_true(FAILED(hr));
+    assert_non_null(strstr(error_text(hr), "the system's protected store"));
+    assert_null(strstr(error_text(hr), PASSWORD));
+    lsa.store = 0;
+    assert_int_equal(secret_load(key, &text), S_FALSE); /* nor in a file */
+    lsa.retrieve = NO_ROOM;
+    assert_true(FAILED(secret_load(key, &text)));
+    assert_null(text);
+    lsa.open = NO_ROOM;
+    assert_true(FAILED(secret_store(key, PASSWORD)));
+    assert_true(FAILED(secret_load(key, &text)));
+    assert_true(FAILED(secret_delete(key)));
+    nothing_is_held();
+}
+
+/* ---- logons ---- */
+
+static struct {
+    WCHAR user[64], domain[64], password[64];
+    bool has_domain, has_password;
+    DWORD types[4];
+    int count;
+    DWORD refusals[2]; /* last errors of the first calls; 0: it logs on */
+} logons;
+
+static BOOL WINAPI log_on_here(const WCHAR *user, const WCHAR *domain, const WCHAR *password, DWORD type,
+                               DWORD provider, HANDLE *token)
+{
+    const int i = logons.count++;
+    assert_true(i < 2);
+    assert_int_equal(provider, LOGON32_PROVIDER_DEFAULT);
+    logons.types[i] = type;
+    wcscpy(logons.user, user);
+    wcscpy(logons.domain, domain ? domain : L"");
+    wcscpy(logons.password, password ? password : L"");
+    logons.has_domain = domain;
+    logons.has_password = password;
+    SetLastError(logons.refusals[i]);
+    return !logons.refusals[i] && OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, token);
+}
+BOOL(WINAPI *__wrap___imp_LogonUserW)
+(const WCHAR *user, const WCHAR *domain, const WCHAR *password, DWORD type, DWORD provider,
+ HANDLE *token) = log_on_here;
+
+static void each_form_of_a_name_logs_on(void **state)
+{
+    static const struct {
+        const char *account;
+        const WCHAR *user, *domain;
+        bool has_domain, has_password;
+        DWORD type;
+    } rows[] = {
+        {"DOMAIN\\anna", L"anna", L"DOMAIN", true, true, LOGON32_LOGON_BATCH},
+        {"anna@example.org", L"anna@example.org", L"", false, true, LOGON32_LOGON_BATCH},
+        {"anna", L"anna", L".", true, true, LOGON32_LOGON_BATCH},
+        {"NT AUTHORITY\\LocalService", L"LocalService", L"NT AUTHORITY", true, false, LOGON32_LOGON_SERVICE},
+        {"NetworkService", L"NetworkService", L"NT AUTHORITY", true, false, LOGON32_LOGON_SERVICE},
+    };
+    const struct logon *logon = host_logon();
+    (void)state;
+    assert_non_null(logon);
+    for (size_t i = 0; i < ARRAYSIZE(rows); i++) {
+        void *token = NULL;
+        char *sid = NULL, *own = process_own_sid();
+        memset(&logons, 0, sizeof logons);
+        assert_int_equal(logon->log_on(rows[i].account, rows[i].has_password ? PASSWORD : "", &token), S_OK);
+        assert_int_equal(logons.count, 1);
+        assert_int_equal(logons.types[0], rows[i].type);
+        assert_int_equal(wcscmp(logons.user, rows[i].user), 0);
+        assert_int_equal(wcscmp(logons.domain, rows[i].domain), 0);
+        assert_int_equal(logons.has_domain, rows[i].has_domain);
+        assert_int_equal(logons.has_password, rows[i].has_password);
+        assert_int_equal(wcscmp(logons.password, rows[i].has_password ? (const WCHAR *)PASSWORD_WIDE : L""), 0);
+        assert_int_equal(logon->sid(token, &sid), S_OK);
+        assert_string_equal(sid, own);
+        logon->close(token);
+        memory_free(sid);
+        memory_free(own);
+    }
+}
+
+/* Who lacks the right to log on as a batch job may have that to log on here; no other refusal is tried again, or a
+   wrong password would lock the account in half the time. */
+static void a_refused_logon_says_who(void **state)
+{
+    const struct logon *logon = host_logon();
+    void *token = NULL;
+    (void)state;
+    memset(&logons, 0, sizeof logons);
+    logons.refusals[0] = ERROR_LOGON_TYPE_NOT_GRANTED;
+    assert_int_equal(logon->log_on("anna", PASSWORD, &token), S_OK);
+    assert_int_equal(logons.count, 2);
+    assert_int_equal(logons.types[1], LOGON32_LOGON_INTERACTIVE);
+    logon->close(token);
+    memset(&logons, 0, sizeof logons);
+    logons.refusals[0] = ERROR_LOGON_FAILURE;
+    assert_int_equal(logon->log_on("DOMAIN\\anna", PASSWORD, &token), HRESULT_FROM_WIN32(ERROR_LOGON_FAILURE));
+    assert_int_equal(logons.count, 1);
+    assert_null(token);
+    assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_LOGON_FAILURE)), "UserAccount: 'DOMAIN\\anna'"));
+}
+
+/* ---- a process of an account ---- */
+
+static DWORD may; /* what the caller's token was opened for */
+
+static HRESULT token_of_call(void **out)
+{
+    HANDLE token;
+    assert_true(OpenProcessToken(GetCurrentProcess(), TOKEN_DUPLICATE, &token));
+    const BOOL made = DuplicateTokenEx(token, may, NULL, SecurityImpersonation, TokenImpersonation, out);
+    CloseHandle(token);
+    return made ? S_OK : HRESULT_FROM_WIN32(GetLastError());
+}
+
+/* What a set is run with that names no account, and the account of who asks. */
+static void a_process_runs_with_the_callers_token(void **state)
+{
+    const struct caller caller = {.process = 1, .token = token_of_call}, nobody = {.process = 1};
+    const struct logon *logon = host_logon();
+    const char *const arguments[] = {"/c", "exit 7"};
+    struct account account = {.name = "anna"};
+    struct program program = {.path = "C:\\windows\\system32\\cmd.exe",
+                              .arguments = arguments,
+                              .argument_count = ARRAYSIZE(arguments),
+                              .console = true,
+                              .account = &account};
+    struct process *process;
+    uint32_t code = 0;
+    (void)state;
+    assert_int_equal(process_start(&program, &process), PLA_E_CREDENTIALS_REQUIRED);
+    may = TOKEN_QUERY | TOKEN_DUPLICATE;
+    assert_int_equal(logon->of_caller(&caller, &account.token), S_OK);
+    assert_int_equal(process_start(&program, &process), S_OK);
+    assert_int_equal(process_wait(process, 60000, &code), S_OK);
+    assert_int_equal(code, 7);
+    process_close(process);
+    logon->close(account.token);
+    may = TOKEN_QUERY; /* not enough to make another of it */
+    assert_int_equal(logon->of_caller(&caller, &account.token), PLA_E_CREDENTIALS_REQUIRED);
+    assert_null(account.token);
+    assert_int_equal(logon->of_caller(&nobody, &account.token), PLA_E_CREDENTIALS_REQUIRED);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(the_lsa_keeps_a_secret, begin),
+        cmocka_unit_test_setup(the_longest_secret_fits, begin),
+        cmocka_unit_test_setup(who_may_not_use_the_lsa_has_a_file, begin),
+        cmocka_unit_test_setup(a_fault_of_the_lsa_is_told, begin),
+        cmocka_unit_test(each_form_of_a_name_logs_on),
+        cmocka_unit_test(a_refused_logon_says_who),
+        cmocka_unit_test(a_process_runs_with_the_callers_token),
+    };
+    char *folder = scratch_create("test_windows_secrets");
+    scratch_environment("OPENPLA_DATA", folder);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_remove(folder);
+    memory_free(folder);
+    return failed;
+}
