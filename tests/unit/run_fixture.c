@@ -46,6 +46,11 @@ int fixture_teardown(void **state)
 {
     (void)state;
     scratch_remove(data);
+    /* Programs that a run has started stand in its folders until they have ended, hosts do not: a minute is enough. */
+    for (int i = 0; i < 600 && folder_exists(data); i++) {
+        fixture_sleep(100);
+        scratch_remove(data);
+    }
     bool gone = !folder_exists(data); /* else a run has left something open */
     memory_free(data);
     return gone ? 0 : -1;
