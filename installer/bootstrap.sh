@@ -197,7 +197,7 @@ run_tests() {
     # shellcheck disable=SC2086
     packages $build_packages $test_packages
     cd "$root"
-    rm -f build/mingw/wineprefix/.openpla/out/*
+    rm -f build/mingw/wineprefix*/.openpla/out/*
     failed=
     ahead=
     build_ahead
@@ -217,7 +217,7 @@ run_tests() {
     done
     if [ -n "$failed" ]; then
         # Left by cmake/wine-run.sh when ctest ends a program that takes too long.
-        for out in build/mingw/wineprefix/.openpla/out/*; do
+        for out in build/mingw/wineprefix*/.openpla/out/*; do
             [ -e "$out" ] || continue
             echo "What a program that was ended from outside had written ($out):"
             tail -n 20 "$out"
@@ -228,8 +228,12 @@ run_tests() {
 }
 
 clean() {
-    # $logs itself is removed too; ctest's own prefix is not in the list.
-    { cat "$logs/prefixes" 2>/dev/null || true; echo "$root/build/mingw/wineprefix"; } | sort -u | while read -r dir; do
+    # $logs itself is removed too; ctest's own prefixes are not in the list.
+    {
+        cat "$logs/prefixes" 2>/dev/null || true
+        echo "$root/build/mingw/wineprefix"
+        echo "$root/build/mingw/wineprefix_apart"
+    } | sort -u | while read -r dir; do
         [ -d "$dir" ] || continue
         echo "End Wine in $dir"
         WINEPREFIX=$dir sh "$root/cmake/wine-prefix.sh" cleanup

@@ -3,15 +3,20 @@
 if(CMAKE_CROSSCOMPILING)
   openpla_test(test_registration ${CMAKE_CURRENT_LIST_DIR}/test_registration.c
     ${CMAKE_CURRENT_LIST_DIR}/registry_snapshot.c LINK openpla_reg ole32 oleaut32 uuid)
-  set_tests_properties(test_registration PROPERTIES RESOURCE_LOCK registry TIMEOUT 300)
+  openpla_test_apart(test_registration)
 
-  # What tests with NEEDS_SERVER stand on. test_registration ends with nothing registered, so it goes first.
-  foreach(step register unregister)
-    add_test(NAME server.${step} COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} ${CMAKE_BINARY_DIR}/bin/openplasrv.exe
-      /$<IF:$<STREQUAL:${step},register>,regserver,unregserver>)
-    openpla_test_properties(server.${step})
+  # What tests with NEEDS_SERVER stand on, in each of the prefixes.
+  foreach(server server server_apart)
+    foreach(step register unregister)
+      add_test(NAME ${server}.${step} COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} ${CMAKE_BINARY_DIR}/bin/openplasrv.exe
+        /$<IF:$<STREQUAL:${step},register>,regserver,unregserver>)
+      openpla_test_properties(${server}.${step})
+      set_tests_properties(${server}.${step} PROPERTIES RESOURCE_LOCK registry)
+    endforeach()
+    set_tests_properties(${server}.register PROPERTIES FIXTURES_SETUP ${server})
+    set_tests_properties(${server}.unregister PROPERTIES FIXTURES_CLEANUP ${server})
   endforeach()
-  set_tests_properties(server.register PROPERTIES FIXTURES_SETUP server RESOURCE_LOCK registry
-    DEPENDS test_registration)
-  set_tests_properties(server.unregister PROPERTIES FIXTURES_CLEANUP server RESOURCE_LOCK registry)
+  openpla_test_apart(server_apart.register server_apart.unregister)
+  # It ends with nothing registered, so it goes first.
+  set_tests_properties(server_apart.register PROPERTIES DEPENDS test_registration)
 endif()

@@ -21,7 +21,7 @@ openpla_test_properties(script.providers ";server")
 set_tests_properties(script.c_examples script.providers PROPERTIES RESOURCE_LOCK network_provider)
 add_test(NAME script.trace_set COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/trace_set.py)
 openpla_test_properties(script.trace_set ";server")
-set_tests_properties(script.trace_set PROPERTIES RUN_SERIAL ON) # its provider is that of other tests
+openpla_test_apart(script.trace_set) # its provider is that of other tests
 add_test(NAME script.task COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/task.py)
 openpla_test_properties(script.task ";server")
 add_test(NAME script.alert COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/alert.py)
