@@ -83,7 +83,7 @@ function(openpla_fuzz name)
   endif()
   target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-  add_test(NAME ${name}.smoke COMMAND ${name} -runs=${a_RUNS} -max_total_time=40 -max_len=2048
+  add_test(NAME ${name}.smoke COMMAND ${name} -runs=${a_RUNS} -max_total_time=6 -max_len=2048
     ${seeds} -error_exitcode=1) # its own, 77, would count as skipped
   openpla_test_properties(${name}.smoke)
 endfunction()
