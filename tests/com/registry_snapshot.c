@@ -118,8 +118,15 @@ static int compare(const void *a, const void *b)
 
 void snapshot_sort(struct texts *lines)
 {
+    size_t kept = 0;
     if (lines->count)
         qsort(lines->items, lines->count, sizeof(lines->items[0]), compare);
+    for (size_t i = 0; i < lines->count; i++)
+        if (kept && !strcmp(lines->items[kept - 1], lines->items[i]))
+            memory_free(lines->items[i]);
+        else
+            lines->items[kept++] = lines->items[i];
+    lines->count = kept;
 }
 
 struct texts snapshot_without(const struct texts *a, const struct texts *b)

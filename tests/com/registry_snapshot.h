@@ -12,6 +12,7 @@ void snapshot_add(struct texts *lines, const char *key);
 char *snapshot_line(const char *key, const char *name, DWORD type, const void *data, size_t size);
 /* The key's own line; from memory_alloc. */
 char *snapshot_key_line(const char *key);
+/* Each line once from then on: keys may have been added twice. Not for lines of texts_copy. */
 void snapshot_sort(struct texts *lines);
 /* The lines of `a` that are not in `b`; both sorted. */
 struct texts snapshot_without(const struct texts *a, const struct texts *b);

@@ -33,21 +33,16 @@
 static const struct registration with_service = {.folder = FOLDER, .service = true, .mode = REGISTRATION_DROPIN};
 static const struct registration no_service = {.folder = FOLDER, .mode = REGISTRATION_DROPIN};
 
-static struct texts before; /* with nothing of ours registered: where every test begins and ends */
+/* With nothing of ours registered: where all tests begin and end, and, of our own keys, every single one. */
+static struct texts before, own_before;
 
+/* All that we could have written. It takes Wine seconds: for tests of what is written, and once behind all of them. */
 static struct texts snapshot(void)
 {
     struct texts lines = {0};
     snapshot_add(&lines, "Software\\Classes");
     snapshot_add(&lines, "Software\\OpenPLA");
     snapshot_add(&lines, "System\\CurrentControlSet\\Services");
-    snapshot_sort(&lines);
-    return lines;
-}
-
-static struct texts snapshot_32(void)
-{
-    struct texts lines = {0};
     snapshot_add(&lines, "Software\\Classes\\Wow6432Node\\CLSID");
     snapshot_add(&lines, "Software\\Classes\\Wow6432Node\\Interface");
     snapshot_sort(&lines);
@@ -73,21 +68,27 @@ static char *first_of_key(const struct registration_rows *rows, size_t i)
     return key[0];
 }
 
-/* Only the keys that the table names, and the service's: for tests that look many times. */
-static struct texts table_snapshot(void)
+static void add_table(struct texts *lines, enum registration_mode mode)
 {
     struct registration_rows rows;
-    struct texts lines = {0};
-    assert_int_equal(registration_expand(REGISTRATION_DROPIN, FOLDER, &rows), S_OK);
+    assert_int_equal(registration_expand(mode, FOLDER, &rows), S_OK);
     for (size_t i = 0; i < rows.count; i++) {
         char *key = first_of_key(&rows, i);
         if (key)
-            snapshot_add(&lines, key);
+            snapshot_add(lines, key);
         memory_free(key);
     }
     registration_rows_free(&rows);
+}
+
+/* Only the keys that the table names, those of 32-bit programs too, and the service's. */
+static struct texts table_snapshot(void)
+{
+    struct texts lines = {0};
+    add_table(&lines, REGISTRATION_DROPIN);
+    add_table(&lines, REGISTRATION_BESIDE);
     snapshot_add(&lines, "Software\\OpenPLA");
-    snapshot_add(&lines, "System\\CurrentControlSet\\Services\\OpenPLA");
+    snapshot_add(&lines, SERVICE_KEY);
     snapshot_sort(&lines);
     return lines;
 }
@@ -106,8 +107,8 @@ static void assert_same(const struct texts *a, const struct texts *b)
 
 static void assert_as_before(void)
 {
-    struct texts now = snapshot();
-    assert_same(&before, &now);
+    struct texts now = table_snapshot();
+    assert_same(&own_before, &now);
     texts_free(&now);
 }
 
@@ -193,12 +194,14 @@ static int remove_earlier(void **state)
     if (FAILED(hr) || wipe())
         return 1;
     before = snapshot();
+    own_before = table_snapshot();
     return before.count < 1000; /* a prefix has far more: an empty snapshot would prove nothing */
 }
 
-static int forget_snapshot(void **state)
+static int forget_snapshots(void **state)
 {
     (void)state;
+    texts_free(&own_before);
     texts_free(&before);
     return 0;
 }
@@ -226,7 +229,7 @@ static void expect_keys(struct texts *lines, const char *root, const char *key)
 static struct texts table_lines(const struct registration *what)
 {
     struct registration_rows rows;
-    struct texts lines = {0}, unique = {0};
+    struct texts lines = {0};
     assert_int_equal(registration_expand(what->mode, what->folder, &rows), S_OK);
     for (size_t i = 0; i < rows.count; i++) {
         const struct registration_row *row = &rows.items[i];
@@ -241,12 +244,8 @@ static struct texts table_lines(const struct registration *what)
         memory_free(line);
     }
     snapshot_sort(&lines);
-    for (size_t i = 0; i < lines.count; i++)
-        if (!i || strcmp(lines.items[i], lines.items[i - 1]))
-            assert_int_equal(texts_add(&unique, lines.items[i]), S_OK);
-    texts_free(&lines);
     registration_rows_free(&rows);
-    return unique;
+    return lines;
 }
 
 /* A user whose system holds entries that nobody listed cannot get rid of them; one missing entry is a broken client. */
@@ -447,8 +446,8 @@ static void registers_without_a_service(void **state)
     assert_int_equal(registration_write(&no_service), S_OK);
     assert_no_service();
     assert_null(get(APPID_KEY, "LocalService"));
-    struct texts after = snapshot();
-    struct texts added = snapshot_without(&after, &before);
+    struct texts after = table_snapshot();
+    struct texts added = snapshot_without(&after, &own_before);
     assert_same(&expected, &added);
     texts_free(&expected);
     texts_free(&added);
@@ -462,9 +461,9 @@ static void writing_twice_changes_nothing(void **state)
 {
     (void)state;
     assert_int_equal(registration_write(&with_service), S_OK);
-    struct texts once = snapshot();
+    struct texts once = table_snapshot();
     assert_int_equal(registration_write(&with_service), S_OK);
-    struct texts twice = snapshot();
+    struct texts twice = table_snapshot();
     assert_same(&once, &twice);
     texts_free(&once);
     texts_free(&twice);
@@ -616,7 +615,7 @@ static void another_module_comes_back(void **state)
     static const struct registration dropin = {
         .folder = FOLDER, .service = true, .replace = true, .mode = REGISTRATION_DROPIN};
     static const char in_process[] = CLSIDS SET_CLSID "\\InprocServer32";
-    struct texts foreign, foreign_32, now;
+    struct texts foreign, now;
     HRESULT hr;
     (void)state;
     put(CLSIDS SET_CLSID, NULL, "Another's set");
@@ -631,8 +630,7 @@ static void another_module_comes_back(void **state)
     put(NARROW_CLSIDS SET_CLSID "\\ProgID", NULL, "PLA.DataCollectorSet.1"); /* as ours is */
     put(NARROW_CLSIDS SET_CLSID "\\Programmable", "x", "");
     put(NARROW_CLSIDS SET_CLSID "\\Programmable", "x", NULL);
-    foreign = snapshot();
-    foreign_32 = snapshot_32();
+    foreign = table_snapshot();
     hr = registration_write(&with_service);
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     assert_non_null(strstr(error_text(hr), "C:\\windows\\system32\\pla.dll"));
@@ -642,14 +640,10 @@ static void another_module_comes_back(void **state)
     assert_int_equal(registration_write(&dropin), S_OK);
     assert_int_equal(registration_remove(&with_service), S_OK);
     assert_value(in_process, NULL, "C:\\windows\\system32\\pla.dll");
-    now = snapshot();
+    now = table_snapshot();
     assert_same(&foreign, &now);
     texts_free(&now);
     texts_free(&foreign);
-    now = snapshot_32();
-    assert_same(&foreign_32, &now);
-    texts_free(&now);
-    texts_free(&foreign_32);
 }
 
 /* What others put into our keys is theirs, and a registration from another folder is not ours to remove. */
@@ -659,9 +653,9 @@ static void removes_only_what_is_ours(void **state)
     struct texts registered, now, left;
     (void)state;
     assert_int_equal(registration_write(&with_service), S_OK);
-    registered = snapshot();
+    registered = table_snapshot();
     assert_int_equal(registration_remove(&elsewhere), S_FALSE);
-    now = snapshot();
+    now = table_snapshot();
     assert_same(&registered, &now);
     texts_free(&now);
     texts_free(&registered);
@@ -670,8 +664,8 @@ static void removes_only_what_is_ours(void **state)
     put("Software\\Classes\\PLA.DataCollectorSet\\Theirs", NULL, "2");
     put("Software\\Classes\\PLA.DataCollectorSet.1", NULL, "3");
     assert_int_equal(registration_remove(&with_service), S_OK);
-    now = snapshot();
-    left = snapshot_without(&now, &before);
+    now = table_snapshot();
+    left = snapshot_without(&now, &own_before);
     assert_value(CLSIDS SET_CLSID, "Theirs", "1");
     assert_value("Software\\Classes\\PLA.DataCollectorSet\\Theirs", NULL, "2");
     assert_value("Software\\Classes\\PLA.DataCollectorSet.1", NULL, "3");
@@ -713,7 +707,6 @@ static void programs_of_32_bits_find_their_dll(void **state)
     static const char server_set[] = CLSIDS "{03837531-098B-11D8-9414-505054503030}";
     static const char library[] = "Software\\Classes\\TypeLib\\" LIBRARY "\\1.0\\0\\win32";
     char key[200];
-    struct texts was = snapshot_32();
     (void)state;
     assert_int_equal(registration_write(&with_service), S_OK); /* from a folder without such a DLL */
     assert_null(seen_in_32_bits(sets, NULL));
@@ -740,14 +733,10 @@ static void programs_of_32_bits_find_their_dll(void **state)
     assert_value("Software\\Classes\\PLA.DataCollectorSet\\CLSID", NULL, SET_CLSID);
     assert_value(library, NULL, FOLDER_32 "\\x86\\openpla.dll");
     assert_int_equal(registration_remove(&both), S_OK);
-    struct texts now = snapshot_32();
-    assert_same(&was, &now);
     assert_as_before();
     DeleteFileW(module);
     RemoveDirectoryW(L"" FOLDER_32 "\\x86");
     RemoveDirectoryW(L"" FOLDER_32);
-    texts_free(&now);
-    texts_free(&was);
 #undef FOLDER_32
 }
 
@@ -780,16 +769,18 @@ static void beside_takes_nothing_of_windows(void **state)
     const CLSID same = REGISTRATION_BESIDE_GUID(0x03837521);
     assert_memory_equal(&clsid, &same, sizeof same);
     assert_int_equal(registration_mode_here(), REGISTRATION_BESIDE);
+    struct texts working = table_snapshot();
     /* Then also in Windows' place, and back: what was there goes on working. */
     assert_int_equal(registration_write(&with_service), S_OK);
     assert_int_equal(registration_mode_here(), REGISTRATION_DROPIN);
     assert_int_equal(registration_remove(&with_service), S_OK);
-    struct texts again = snapshot();
-    assert_same(&after, &again);
+    struct texts again = table_snapshot();
+    assert_same(&working, &again);
     assert_int_equal(registration_remove(&with_service), S_FALSE);
     assert_int_equal(registration_remove(&beside), S_OK);
     assert_as_before();
     texts_free(&again);
+    texts_free(&working);
     texts_free(&rest);
     texts_free(&added);
     texts_free(&after);
@@ -834,6 +825,15 @@ static void the_appid_says_who_may_call(void **state)
     registered_value_free(&value);
 }
 
+/* What any of the tests has left outside of our own keys, which the others do not look at. */
+static void nothing_is_left_elsewhere(void **state)
+{
+    struct texts now = snapshot();
+    (void)state;
+    assert_same(&before, &now);
+    texts_free(&now);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, clean_up)
@@ -854,13 +854,14 @@ int main(void)
         T(programs_of_32_bits_find_their_dll),
         T(beside_takes_nothing_of_windows),
         T(the_appid_says_who_may_call),
+        T(nothing_is_left_elsewhere),
     };
 #undef T
     int failed;
 
     if (FAILED(CoInitializeEx(NULL, COINIT_MULTITHREADED)))
         return 1;
-    failed = cmocka_run_group_tests(tests, remove_earlier, forget_snapshot);
+    failed = cmocka_run_group_tests(tests, remove_earlier, forget_snapshots);
     CoUninitialize();
     return failed;
 }
