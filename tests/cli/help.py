@@ -41,6 +41,8 @@ def help_names_what_is_taken(verbs):
         taken = {option["name"] for option in verb["options"]} - UNSHOWN.get(name, set())
         assert page.startswith(f"openpla {name}"), page
         assert named(page) == taken, (name, "only in help:", named(page) - taken, "not in help:", taken - named(page))
+        if EMULATOR and name not in ("events", "mof"):
+            continue  # each word under Wine costs a second, and is the same code there
         assert openpla(name, "-?")[0] == page, name
         for sub in verb["verbs"]:
             assert f" {sub} " in page or f" {sub}|" in page or f"{sub}\n" in page, (name, sub)
@@ -52,7 +54,7 @@ def logman_names_what_a_verb_takes(verbs):
     logman = next(verb for verb in verbs if verb["verb"] == "logman")
     subs = {option["of"] for option in logman["options"]} - {""}
     assert {"create counter", "query providers", "stop"} < subs, subs
-    # Each under Wine costs a second.
+    # As above.
     for sub in sorted(subs) if not EMULATOR else ["create counter", "start", "query providers"]:
         page = openpla("logman", *sub.split(), "-?")[0]
         options = page.split("For example:")[0]
