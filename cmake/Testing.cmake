@@ -40,7 +40,8 @@ function(openpla_test_properties name)
   endif()
 endfunction()
 
-# openpla_test_apart(NAMES...): what openpla_test_properties has put into the prefix of all goes into the other one.
+# openpla_test_apart(NAMES...): what openpla_test_properties has put into the prefix of all goes into the other one. One
+# behind the other they take longest, so they begin first.
 function(openpla_test_apart)
   foreach(name ${ARGN})
     get_test_property(${name} ENVIRONMENT environment)
@@ -48,7 +49,7 @@ function(openpla_test_apart)
     get_test_property(${name} FIXTURES_REQUIRED fixtures)
     list(TRANSFORM fixtures REPLACE "^(wine|server)$" "\\1_apart")
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}" FIXTURES_REQUIRED "${fixtures}"
-      RESOURCE_LOCK wine_apart)
+      RESOURCE_LOCK wine_apart COST 1000)
   endforeach()
 endfunction()
 
