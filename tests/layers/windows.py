@@ -5,6 +5,7 @@ no test here runs it, is told on docs/windows.md. Those are the functions that a
 sources, and whole functions that tests/layers/windows.txt names; that file says of each why it is so and how it is
 checked here. --write writes the page's table, with how many lines each has; the test holds its places and texts to the
 list, not the numbers of lines, which any change changes."""
+import os
 import re
 import sys
 import tempfile
@@ -16,6 +17,8 @@ BEGIN, END = "<!-- written by tests/layers/windows.py -->", "<!-- end -->"
 FOLDERS = ("cli/", "com/", "engine/", "reg/")
 # The function itself, and who only passes its answer on to others.
 ASKS = re.compile(r"\bhost_is_wine\(\)")
+# A test that a row names.
+TEST = re.compile(r"\b(?:test_\w+|cli\.\w+|layers\.\w+)")
 FUNCTION = re.compile(r"^(?!\s|#|/|\}|\{|static const \w+ \w+\[)[^;=\n]*?\b(\w+)\([^;]*?\)\n?\{\n(.*?)^\}", re.M | re.S)
 
 
@@ -81,6 +84,10 @@ def check(top, write=False):
         there = {function for function, _, _ in functions(read(top, file))} if file in set(tree_files(top)) else set()
         if name not in there:
             complaints.append(f"{LIST}: {file} has no function {name}")
+    tests = {os.path.basename(path).split(".")[0] for path in tree_files(top) if path.startswith("tests/")}
+    for file, name, _, _, how in rows:
+        complaints += [f"{LIST}: {file} {name}: there is no {test}" for test in TEST.findall(how)
+                       if test.split(".")[-1] not in tests]
     if complaints:
         return complaints
     page = read(top, PAGE)
@@ -101,6 +108,7 @@ def self_test():
     bad = {
         "com/b.c fresh asks": ("com/b.c", code.replace("ask", "fresh", 1)),
         "has no function ask": ("com/a.c", code.replace("ask", "fresh", 1).replace("host_is_wine", "is")),
+        "there is no test_gone": (LIST, rows.replace("that test", "test_gone")),
         "three lines": (LIST, rows + "com/a.c: other\nwhy\n"),
         "is older than": (LIST, rows.replace("that test", "another")),
     }

@@ -18,6 +18,11 @@ if(WIN32)
     -Wl,--wrap=__imp_EventRegister,--wrap=__imp_EventUnregister,--wrap=__imp_EventWrite)
   openpla_test(test_windows_tasks ${CMAKE_CURRENT_LIST_DIR}/test_windows_tasks.c LINK openpla_os)
   target_link_options(test_windows_tasks PRIVATE -Wl,--wrap=host_is_wine)
+  openpla_test(test_windows_tables ${CMAKE_CURRENT_LIST_DIR}/test_windows_tables.c LINK openpla_os)
+  target_link_options(test_windows_tables PRIVATE -Wl,--wrap=host_is_wine)
+  openpla_test(test_windows_rights ${CMAKE_CURRENT_LIST_DIR}/test_windows_rights.c LINK openpla_os)
+  target_link_options(test_windows_rights PRIVATE -Wl,--wrap=host_is_wine,--wrap=__imp_GetNamedSecurityInfoW
+    -Wl,--wrap=__imp_SetNamedSecurityInfoW,--wrap=__imp_SetKernelObjectSecurity)
 endif()
 # The zone whose rules the test knows; Windows itself takes no notice of it.
 set_property(TEST test_os_host APPEND PROPERTY ENVIRONMENT "TZ=PST8PDT,M3.2.0,M11.1.0")

@@ -13,6 +13,8 @@ openpla_test(test_pcq_late ${CMAKE_CURRENT_LIST_DIR}/test_pcq_late.c ${CMAKE_CUR
   LINK openpla_pcq)
 set_property(TEST test_pcq_late APPEND PROPERTY ENVIRONMENT OPENPLA_SAMPLE_LIMIT=300)
 if(WIN32)
+  openpla_test(test_windows_link ${CMAKE_CURRENT_LIST_DIR}/test_windows_link.c LINK openpla_pcq)
+  target_link_options(test_windows_link PRIVATE -Wl,--wrap=host_is_wine,--wrap=__imp_RpcBindingSetAuthInfoW)
   openpla_test(test_perf_consumer ${CMAKE_CURRENT_LIST_DIR}/test_perf_consumer.c LINK openpla_pcq)
   add_dependencies(test_perf_consumer openpdh)
   set_property(TEST test_perf_consumer APPEND PROPERTY ENVIRONMENT OPENPLA_SAMPLE_LIMIT=0)

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""system_names.py TREE NM COMPILER | --self-test: every function that the tables of PDH and ETW take from Windows' DLLs by its
+name is one that Windows' DLL exports, by MinGW's import libraries. A name that is not there, or is in another DLL, is no
+counter, or no trace, on anybody's Windows, and nothing under Wine would tell, where these tables have our own functions."""
+import re
+import subprocess
+import sys
+
+from tree import read
+
+# The list's macro, and the DLL of a row that names none.
+TABLES = {"engine/os/pdh_types.h": ("PDH_API_LIST", "pdh"), "engine/os/etw_api.h": ("ETW_API_LIST", None)}
+# What host_etw_api.c takes beside its table.
+BESIDE = {("advapi32", "OpenTraceW")}
+
+
+def rows(text, macro, dll):
+    """{(DLL, function)} of the list's rows: X(function, (...)) or X(DLL, function, (...))."""
+    found = re.search(rf"#define {macro}\(X\)(.*?[^\\])\n", text, re.S)
+    names = re.findall(r"X\((\w+),\s*(?:\\\s*)?(\w+|\()", found.group(1)) if found else []
+    return {(dll, first) if dll else (first, second) for first, second in names}
+
+
+def exported(listing):
+    """Functions of what nm says of an import library."""
+    return set(re.findall(r" [TI] (?:__imp_)?(\w+)$", listing, re.M))
+
+
+def complaints(wanted, libraries):
+    return [f"{dll}.dll has no function {name}" for dll, name in sorted(wanted) if name not in libraries[dll]]
+
+
+def check(top, nm, compiler):
+    wanted = set(BESIDE)
+    for path, (macro, dll) in TABLES.items():
+        of_table = rows(read(top, path), macro, dll)
+        if len(of_table) < 5:
+            return [f"{path}: no rows of {macro} are found"]
+        wanted |= of_table
+    libraries = {}
+    for dll in {dll for dll, _ in wanted}:
+        file = subprocess.run([compiler, f"-print-file-name=lib{dll}.a"], stdout=subprocess.PIPE, check=True).stdout
+        said = subprocess.run([nm, file.decode().strip()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+        libraries[dll] = exported(said.stdout.decode())
+    return complaints(wanted, libraries)
+
+
+def self_test():
+    text = "#define LIST(X)  \\\n    X(a, First, (int))  \\\n    X(b,      \\\n      Second, (X))\n\nX(c, Third)\n"
+    one = "#define LIST(X)  \\\n    X(Only, (int))  \\\n    X(Other,  \\\n      (int))\n\n"
+    libraries = {"a": exported("00 T First\n00 I __imp_First\n"), "b": exported("00 T Third\n")}
+    wrong = []
+    if rows(text, "LIST", None) != {("a", "First"), ("b", "Second")}:
+        wrong.append(f"rows: {rows(text, 'LIST', None)}")
+    if rows(one, "LIST", "a") != {("a", "Only"), ("a", "Other")}:
+        wrong.append(f"rows: {rows(one, 'LIST', 'a')}")
+    if complaints({("a", "First"), ("b", "Second")}, libraries) != ["b.dll has no function Second"]:
+        wrong.append("a function that is not there is not told")
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    told = check(*sys.argv[1:])
+    print("\n".join(told))
+    return 1 if told else 0
+
+
+sys.exit(main())

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* The rights that files get on Windows, up to the calls that put them, as Wine makes a mode of the host's of them: a
+   wrong one keeps an account's set from writing its log, or lets everybody read another's. */
+#include "engine/os/host.h"
+#include "engine/os/protection.h"
+#include "tests/unit/scratch_folder.h"
+
+#include <windows.h>
+#include <aclapi.h>
+#include <sddl.h>
+
+#define ANNA "S-1-5-21-1-2-3-1001"
+
+static char *folder;
+
+bool __wrap_host_is_wine(void);
+bool __wrap_host_is_wine(void)
+{
+    return false;
+}
+
+/* What stands on the file before, and after, as text; the call is refused with `code`. */
+static struct {
+    const WCHAR *before;
+    WCHAR *after;
+    SECURITY_INFORMATION what;
+    DWORD read_code, write_code;
+} rights;
+
+static DWORD WINAPI read_rights(LPCWSTR name, SE_OBJECT_TYPE type, SECURITY_INFORMATION what, PSID *owner, PSID *group,
+                                PACL *dacl, PACL *sacl, PSECURITY_DESCRIPTOR *out)
+{
+    BOOL present, defaulted;
+    (void)name;
+    assert_int_equal(type, SE_FILE_OBJECT);
+    assert_int_equal(what, DACL_SECURITY_INFORMATION);
+    assert_true(!owner && !group && !sacl);
+    if (rights.read_code)
+        return rights.read_code;
+    assert_true(ConvertStringSecurityDescriptorToSecurityDescriptorW(rights.before, SDDL_REVISION_1, out, NULL));
+    assert_true(GetSecurityDescriptorDacl(*out, &present, dacl, &defaulted));
+    return ERROR_SUCCESS;
+}
+DWORD(WINAPI *__wrap___imp_GetNamedSecurityInfoW)
+(LPCWSTR, SE_OBJECT_TYPE, SECURITY_INFORMATION, PSID *, PSID *, PACL *, PACL *, PSECURITY_DESCRIPTOR *) = read_rights;
+
+static void keep(PSECURITY_DESCRIPTOR descriptor)
+{
+    LocalFree(rights.after);
+    assert_true(ConvertSecurityDescriptorToStringSecurityDescriptorW(
+        descriptor, SDDL_REVISION_1, OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION, &rights.after, NULL));
+}
+
+static DWORD WINAPI write_rights(LPWSTR name, SE_OBJECT_TYPE type, SECURITY_INFORMATION what, PSID owner, PSID group,
+                                 PACL dacl, PACL sacl)
+{
+    SECURITY_DESCRIPTOR descriptor;
+    (void)name;
+    assert_int_equal(type, SE_FILE_OBJECT);
+    assert_true(!owner && !group && !sacl);
+    rights.what = what;
+    if (rights.write_code)
+        return rights.write_code;
+    assert_true(InitializeSecurityDescriptor(&descriptor, SECURITY_DESCRIPTOR_REVISION));
+    assert_true(SetSecurityDescriptorDacl(&descriptor, TRUE, dacl, FALSE));
+    keep(&descriptor);
+    return ERROR_SUCCESS;
+}
+DWORD(WINAPI *__wrap___imp_SetNamedSecurityInfoW)
+(LPWSTR, SE_OBJECT_TYPE, SECURITY_INFORMATION, PSID, PSID, PACL, PACL) = write_rights;
+
+static BOOL WINAPI put_descriptor(HANDLE handle, SECURITY_INFORMATION what, PSECURITY_DESCRIPTOR descriptor)
+{
+    assert_true(handle && handle != INVALID_HANDLE_VALUE);
+    rights.what = what;
+    if (rights.write_code) {
+        SetLastError(rights.write_code);
+        return FALSE;
+    }
+    keep(descriptor);
+    return TRUE;
+}
+BOOL(WINAPI *__wrap___imp_SetKernelObjectSecurity)(HANDLE, SECURITY_INFORMATION, PSECURITY_DESCRIPTOR) = put_descriptor;
+
+static int begin(void **state)
+{
+    (void)state;
+    LocalFree(rights.after);
+    memset(&rights, 0, sizeof rights);
+    rights.before = L"D:(A;;FA;;;SY)(A;;FA;;;BA)";
+    return 0;
+}
+
+static void is_after(const char *expected)
+{
+    char *text;
+    assert_non_null(rights.after);
+    assert_int_equal(text_from_utf16(rights.after, wcslen(rights.after), true, &text), S_OK);
+    assert_string_equal(text, expected);
+    memory_free(text);
+}
+
+/* Beside what others may, of the file alone and not of what is below; once, however often it is let. */
+static void an_account_is_let_beside_the_others(void **state)
+{
+    (void)state;
+    assert_int_equal(file_let(folder, ANNA, FILE_LET_ADD), S_OK);
+    assert_int_equal(rights.what, DACL_SECURITY_INFORMATION);
+    is_after("D:(A;;0x1200ab;;;" ANNA ")(A;;FA;;;SY)(A;;FA;;;BA)");
+    rights.before = L"D:(A;;FR;;;S-1-5-21-1-2-3-1001)(A;;FA;;;SY)";
+    assert_int_equal(file_let(folder, ANNA, FILE_LET_CHANGE), S_OK);
+    is_after("D:(A;;0x13019f;;;" ANNA ")(A;;FA;;;SY)");
+}
+
+static void a_refusal_names_the_file(void **state)
+{
+    (void)state;
+    rights.read_code = ERROR_ACCESS_DENIED;
+    assert_int_equal(file_let(folder, ANNA, FILE_LET_ADD), E_ACCESSDENIED);
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), folder));
+    rights.read_code = 0;
+    rights.write_code = ERROR_ACCESS_DENIED;
+    assert_int_equal(file_let(folder, ANNA, FILE_LET_ADD), E_ACCESSDENIED);
+    assert_true(FAILED(file_let(folder, "Anna", FILE_LET_ADD)));
+    assert_null(rights.after);
+}
+
+/* Each descriptor is put whole: it has a list, takes nothing over from the folder above, and no owner, whom a set's
+   host may not change. */
+static void a_protection_is_put_without_its_owner(void **state)
+{
+    static const enum protection all[] = {PROTECTION_DATA,        PROTECTION_PLACE, PROTECTION_JOURNAL,
+                                          PROTECTION_SECRETS,     PROTECTION_LOCK,  PROTECTION_SECRET,
+                                          PROTECTION_MEMBERS_FILE};
+    (void)state;
+    for (size_t i = 0; i < ARRAYSIZE(all); i++) {
+        begin(NULL);
+        assert_int_equal(file_protect(folder, all[i]), S_OK);
+        assert_int_equal(rights.what, DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION);
+        assert_non_null(wcsstr(rights.after, L";;;SY)"));
+        assert_null(wcsstr(rights.after, L";;;WD)"));
+    }
+    assert_int_equal(file_protect(folder, PROTECTION_SECRETS), S_OK);
+    char *own = process_own_sid(), *expected = text_format("D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;%s)", own);
+    is_after(expected);
+    memory_free(expected);
+    memory_free(own);
+    rights.write_code = ERROR_ACCESS_DENIED;
+    assert_int_equal(file_protect(folder, PROTECTION_SECRETS), E_ACCESSDENIED);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(an_account_is_let_beside_the_others, begin),
+        cmocka_unit_test_setup(a_refusal_names_the_file, begin),
+        cmocka_unit_test_setup(a_protection_is_put_without_its_owner, begin),
+    };
+    folder = scratch_create("test_windows_rights");
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    LocalFree(rights.after);
+    scratch_remove(folder);
+    memory_free(folder);
+    return failed;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Which DLLs the counters and the events of this host are taken from on Windows, tried with Wine's own of these names:
+   with a wrong one there is no counter at all, or a program beside ours could put one of its own in the place. */
+#include "engine/os/file.h"
+#include "engine/os/host.h"
+#include "engine/os/memory.h"
+#include "engine/os/pdh_types.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <windows.h>
+#include <cmocka.h>
+#include <wchar.h>
+
+bool __wrap_host_is_wine(void);
+bool __wrap_host_is_wine(void)
+{
+    return false;
+}
+
+static void counters_are_the_systems(void **state)
+{
+    const struct pdh_api *pdh;
+    WCHAR system[MAX_PATH], found[MAX_PATH];
+    HMODULE module;
+    (void)state;
+    assert_int_equal(host_pdh(&pdh), S_OK);
+    assert_true(GetSystemDirectoryW(system, MAX_PATH) > 0);
+    wcscat(system, L"\\pdh.dll");
+#define LOOK(name, parameters)                                                                                         \
+    assert_true(                                                                                                       \
+        GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,      \
+                           (const WCHAR *)(void *)pdh->name, &module));                                                \
+    assert_true(GetModuleFileNameW(module, found, MAX_PATH) > 0);                                                      \
+    assert_int_equal(_wcsicmp(found, system), 0);
+    PDH_API_LIST(LOOK)
+#undef LOOK
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(counters_are_the_systems)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
