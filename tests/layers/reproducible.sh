@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# reproducible.sh [COMMIT]: builds two clones of COMMIT (default HEAD) in folders of different names and compares what
-# is shipped byte by byte. Takes some minutes; not run by CI.
+# reproducible.sh [COMMIT]: builds two clones of COMMIT (default HEAD) in folders of different names, one after the other,
+# and compares what is shipped byte by byte: programs, the DLLs for 32-bit programs, and the MSI and the zip of them. Takes
+# some minutes; not run by CI.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 commit=$(git -C "$top" rev-parse "${1:-HEAD}")
@@ -13,11 +14,12 @@ for clone in one another-longer-name; do
     git -C "$work/$clone" checkout -q "$commit"
     # Debian's sources are fetched once.
     (cd "$work/$clone" && OPENPLA_DSC_DIR=$work/one/third_party/dl cmake --preset mingw -DBUILD_TESTING=OFF &&
-        cmake --build --preset mingw) >"$work/$clone.log" 2>&1 || {
+        cmake --build --preset mingw && sh installer/windows/build.sh) >"$work/$clone.log" 2>&1 || {
         tail -n 20 "$work/$clone.log"
         exit 1
     }
-    (cd "$work/$clone/build/mingw/bin" && sha256sum -- *.dll *.exe) >"$work/$clone.sums"
+    (cd "$work/$clone/build" && find mingw/bin msi \( -name '*.dll' -o -name '*.exe' -o -name '*.msi' -o -name '*.zip' \) \
+        -exec sha256sum {} + | sort -k 2) >"$work/$clone.sums"
     # The second build must not profit from the clock standing in the same second.
     sleep 2
 done
