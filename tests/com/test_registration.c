@@ -473,6 +473,20 @@ static void writing_twice_changes_nothing(void **state)
     assert_as_before();
 }
 
+static void assert_refused(HRESULT expected, const char *key, const char *advice)
+{
+    struct texts start = table_snapshot();
+    HRESULT hr = registration_write(&with_service);
+    assert_int_equal(hr, expected);
+    assert_non_null(strstr(error_text(hr), key));
+    assert_non_null(strstr(error_text(hr), advice));
+    struct texts now = table_snapshot();
+    assert_same(&start, &now);
+    texts_free(&now);
+    texts_free(&start);
+    assert_no_service();
+}
+
 /* A registry that refuses the last rows must not leave classes that point nowhere. A key that does not outlive the
    system's end refuses keys that do. */
 static void refused_key_leaves_nothing(void **state)
@@ -483,15 +497,31 @@ static void refused_key_leaves_nothing(void **state)
                                      REG_OPTION_VOLATILE, KEY_ALL_ACCESS, NULL, &key, NULL),
                      ERROR_SUCCESS);
     RegCloseKey(key);
-    struct texts start = table_snapshot();
-    HRESULT hr = registration_write(&with_service);
-    assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_CHILD_MUST_BE_VOLATILE));
-    assert_non_null(strstr(error_text(hr), "Software\\Classes\\TypeLib\\" LIBRARY));
-    struct texts now = table_snapshot();
-    assert_same(&start, &now);
-    texts_free(&now);
-    texts_free(&start);
-    assert_no_service();
+    assert_refused(HRESULT_FROM_WIN32(ERROR_CHILD_MUST_BE_VOLATILE), "Software\\Classes\\TypeLib\\" LIBRARY, "");
+}
+
+static void protect(HKEY key, const WCHAR *rights)
+{
+    PSECURITY_DESCRIPTOR descriptor;
+    assert_true(ConvertStringSecurityDescriptorToSecurityDescriptorW(rights, SDDL_REVISION_1, &descriptor, NULL));
+    assert_int_equal(RegSetKeySecurity(key, DACL_SECURITY_INFORMATION, descriptor), ERROR_SUCCESS);
+    LocalFree(descriptor);
+}
+
+/* As Windows protects the keys of its own PLA: who is refused hears what allows it, and then it goes. */
+static void protected_key_names_what_allows_it(void **state)
+{
+    HKEY key;
+    (void)state;
+    assert_int_equal(RegCreateKeyExW(HKEY_LOCAL_MACHINE, L"Software\\Classes\\TypeLib\\" LIBRARY L"\\1.0", 0, NULL, 0,
+                                     KEY_ALL_ACCESS, NULL, &key, NULL),
+                     ERROR_SUCCESS);
+    protect(key, L"D:P(A;;KR;;;WD)");
+    assert_refused(E_ACCESSDENIED, "Software\\Classes\\TypeLib\\" LIBRARY, "allow-dropin.ps1");
+    protect(key, L"D:P(A;;KA;;;WD)");
+    RegCloseKey(key);
+    assert_int_equal(registration_write(&with_service), S_OK);
+    assert_int_equal(registration_remove(&with_service), S_OK);
 }
 
 /* The service comes last; without it the AppID would name a service that is not there. */
@@ -838,23 +868,15 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_teardown(name, clean_up)
     static const struct CMUnitTest tests[] = {
-        T(writes_the_table_and_removes_it),
-        T(clients_find_the_classes),
-        T(interfaces_have_our_proxy),
-        T(service_starts_our_program),
-        T(registers_without_a_service),
-        T(writing_twice_changes_nothing),
-        T(refused_key_leaves_nothing),
-        T(refused_service_leaves_nothing),
-        T(service_that_does_not_start_leaves_nothing),
-        T(an_earlier_service_comes_back),
-        T(out_of_memory_takes_everything_back),
-        T(another_module_comes_back),
-        T(removes_only_what_is_ours),
-        T(programs_of_32_bits_find_their_dll),
-        T(beside_takes_nothing_of_windows),
-        T(the_appid_says_who_may_call),
-        T(nothing_is_left_elsewhere),
+        T(writes_the_table_and_removes_it),    T(clients_find_the_classes),
+        T(interfaces_have_our_proxy),          T(service_starts_our_program),
+        T(registers_without_a_service),        T(writing_twice_changes_nothing),
+        T(refused_key_leaves_nothing),         T(protected_key_names_what_allows_it),
+        T(refused_service_leaves_nothing),     T(service_that_does_not_start_leaves_nothing),
+        T(an_earlier_service_comes_back),      T(out_of_memory_takes_everything_back),
+        T(another_module_comes_back),          T(removes_only_what_is_ours),
+        T(programs_of_32_bits_find_their_dll), T(beside_takes_nothing_of_windows),
+        T(the_appid_says_who_may_call),        T(nothing_is_left_elsewhere),
     };
 #undef T
     int failed;
