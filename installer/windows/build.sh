@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # build.sh [BIN [OUT]]: OUT/openpla-VERSION.msi and OUT/openpla-VERSION.zip of the programs in BIN (build/mingw/bin; OUT:
-# build/msi). OPENPLA_MSI_VERSION names another version than the tree's. The same programs give the same bytes: times are
+# build/msi). OPENPLA_MSI_VERSION names another version than the tree's; with OPENPLA_MSI_ONLY=1 there is no zip. The same programs give the same bytes: times are
 # SOURCE_DATE_EPOCH, or that of the commit.
 set -eu
 tree=$(cd "$(dirname "$0")/../.." && pwd)
@@ -69,7 +69,9 @@ msibuild "$msi" \
 python3 "$here/parts.py" --settle "$msi"
 
 rm -f "$out/$name.zip"
-cp "$tree/installer/install.vbs" "$root/"
-python3 "$here/parts.py" --zip "$root" "$out/$name.zip"
-rm -rf "$root"
-stat -c "%n %s" "$msi" "$out/$name.zip"
+if [ "${OPENPLA_MSI_ONLY:-0}" != 1 ]; then
+    cp "$tree/installer/install.vbs" "$root/"
+    python3 "$here/parts.py" --zip "$root" "$out/$name.zip"
+fi
+rm -rf "$root" "$out/$name.wxs"
+stat -c "%n %s bytes" "$out/$name".*

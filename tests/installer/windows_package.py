@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """windows_package.py [--whole]: the MSI in a Wine prefix of its own: install, the main job, upgrade over a running set,
-uninstall; and whether registry and files are then what they were, to the byte. Who installs OpenPLA must be able to get
-rid of it. --whole, which takes minutes, also: steps that fail and must leave nothing, what is refused, repair, another
-mode, the zip. Ends with 77 where wixl is missing."""
+uninstall, two steps that fail; and whether registry and files are then what they were, to the byte. Who installs OpenPLA
+must be able to get rid of it. --whole, which takes minutes, also: every step failing in turn, what is refused, repair,
+the other mode, the zip, the same bytes from a second build. Ends with 77 where wixl is missing."""
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -22,6 +23,12 @@ REFUSED = (91, 67)  # ERROR_INSTALL_FAILURE; a package for another version is 16
 OF_WINE = re.compile(r"^\[HKEY_LOCAL_MACHINE\\(Hardware|Software\\Classes\\Installer|Software\\Microsoft\\Windows\\"
                      r"CurrentVersion\\Installer|System\\(Current)?ControlSet(\d+)?\\(Control|Enum|Hardware Profiles))",
                      re.I)
+# What fails behind a step: it tells first whether files, registry and service are there, then ends with an error.
+STEP = r"""if exist "C:\Program Files\OpenPLA\openplasrv.exe" echo files>>C:\reached
+reg query HKLM\Software\OpenPLA /v Mode >>C:\reached
+sc query OpenPLA >>C:\reached
+exit 3
+"""
 RUNS = """
 Dim dataSet, collector
 Set dataSet = CreateObject("PLA.DataCollectorSet")
@@ -78,12 +85,20 @@ class Prefix:
         return {block.split("\n", 1)[0]: block for block in blocks if block.startswith("[") and not OF_WINE.match(block)}
 
     def files(self):
-        """Of the system and of users, without what is installed by Wine's installer for itself."""
+        """Of the system and of users, without what is installed by Wine's installer for itself. A file of Wine's stands
+        for its bytes: whoever writes it changes its time."""
         found = {}
         for file in sorted(self.drive.rglob("*")):
             name = file.relative_to(self.drive).as_posix()
-            if not name.startswith(("windows/Installer", "users/", "windows/temp")) and not file.is_symlink():
-                found[name] = file.read_bytes() if file.is_file() else b""
+            if name.startswith(("windows/Installer", "users/", "windows/temp")) or file.is_symlink():
+                continue
+            if not file.is_file():
+                found[name] = b""
+            elif name.startswith("windows/"):
+                status = file.stat()
+                found[name] = (status.st_ino, status.st_size, status.st_mtime_ns)
+            else:
+                found[name] = file.read_bytes()
         return found
 
 
@@ -102,23 +117,53 @@ def same(before, after, what):
     check(not differ, what, f"{len(differ)} differ")
 
 
-def build(out, version):
-    environment = dict(os.environ, OPENPLA_MSI_VERSION=version, SOURCE_DATE_EPOCH="1700000000")
+def build(out, version, **more):
+    environment = dict(os.environ, OPENPLA_MSI_VERSION=version, SOURCE_DATE_EPOCH="1700000000", **more)
     done = subprocess.run(["sh", TREE / "installer/windows/build.sh", BIN, out], env=environment, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     check(done.returncode == 0, "build.sh", done.stdout.decode())
     return out / f"openpla-{version}.msi"
 
 
-def failing(package, sequence):
-    """The package with a step that fails there."""
-    copy = package.with_name(f"fails-{sequence}.msi")
+def steps(package):
+    """A copy of the package that fails behind the step of its installation that the property FAIL names, and the steps in
+    their order: all that the installer does between beginning and end, where it carries them out one after the other.
+    Its service has another name, which the last step, Register, changes."""
+    copy = package.with_name("steps.msi")
     shutil.copy(package, copy)
-    subprocess.run(["msibuild", copy,
-                    "-q", "INSERT INTO CustomAction (Action, Type, Source, Target) VALUES ('Fails', 3090, 'server', '/x')",
-                    "-q", "INSERT INTO InstallExecuteSequence (Action, Sequence) VALUES ('Fails', %d)" % sequence],
-                   check=True)
-    return copy
+    table = subprocess.run(["msiinfo", "export", package, "InstallExecuteSequence"], check=True, stdout=subprocess.PIPE)
+    rows = [row.split("\t") for row in table.stdout.decode().splitlines()[3:]]
+    actions = [name for _, name in sorted((int(sequence), name) for name, _, sequence in rows)]
+    names = actions[actions.index("InstallInitialize"):actions.index("Register")]
+    queries = ["UPDATE ServiceInstall SET DisplayName='Steps'"]
+    for place, name in enumerate(actions, 1):
+        queries.append(f"UPDATE InstallExecuteSequence SET Sequence={10 * place} WHERE Action='{name}'")
+        if name in names:
+            queries.append("INSERT INTO CustomAction (Action, Type, Source, Target) VALUES "
+                           f"('Fail{name}', 3106, 'TARGETDIR', '[System64Folder]cmd.exe /c C:\\step.cmd')")
+            queries.append("INSERT INTO InstallExecuteSequence (Action, Condition, Sequence) VALUES "
+                           f"('Fail{name}', 'FAIL=\"{name}\"', {10 * place + 5})")
+    subprocess.run(["msibuild", copy] + [word for query in queries for word in ("-q", query)], check=True)
+    return copy, names
+
+
+def rows(blocks):
+    """Of the blocks of a .reg file: each value, and each key, with the key's name in small letters."""
+    found = set()
+    for block in blocks:
+        key, *lines = re.sub(r"\\\n *", "", block).split("\n")
+        found |= {(key.lower(), "")} | {(key.lower(), line) for line in lines if line}
+    return found
+
+
+def has_rows(prefix, form):
+    """All that the form of the table says is in the registry; it names the folder that an installer takes by itself."""
+    text = (TREE / f"reg/scripts/{form}.reg").read_bytes().decode().replace("\r", "")
+    wanted = rows(block.strip("\n") for block in text.split("\n\n") if block.strip("\n").startswith("["))
+    # What is to be absent, and what a service changes.
+    wanted = {row for row in wanted if not row[1].endswith("=-")}
+    missing = sorted(wanted - rows(prefix.keys().values()))
+    check(len(wanted) > 100 and not missing, f"rows of {form}", len(wanted), missing[:4])
 
 
 def states(prefix):
@@ -131,11 +176,42 @@ def compare(prefix, before, what):
     same(before[1], after[1], what + ": file")
 
 
-def rollback(prefix, package, before):
-    """After files and registry are written, and after the service and all that the installer itself writes is there."""
-    for sequence in (5500, 6450):
-        msi(prefix, f"install that fails at {sequence}", "/i", failing(package, sequence), good=False)
-    compare(prefix, before, "after installs that failed")
+def rollback(prefix, package, before, whole):
+    """Each step of the installation in turn is the last before one that fails; in the suite the two with most to take
+    back. In between it is seen that files, registry and service were there."""
+    package, names = steps(package)
+    script, reached = prefix.drive / "step.cmd", prefix.drive / "reached"
+    signs = {"files": "InstallFiles", "Mode": "WriteRegistryValues", "SERVICE_NAME: OpenPLA": "InstallServices"}
+    for name in names if whole else ("WriteRegistryValues", "RegisterBack"):
+        script.write_text(STEP.replace("\n", "\r\n"))
+        msi(prefix, f"install that fails behind {name}", "/i", package, f"FAIL={name}", good=False)
+        there = reached.read_text() if reached.exists() else ""
+        for sign, since in signs.items():
+            check((sign in there) == (names.index(name) >= names.index(since)), f"{sign} behind {name}", there)
+        script.unlink()
+        reached.unlink(missing_ok=True)
+        if whole:
+            compare(prefix, before, f"after a failure behind {name}")
+    if not whole:
+        return
+    # The last step itself, half way, when all keys are written: another service has the name that ours is to get.
+    prefix.run("sc", "create", "Other", "binPath=", r"C:\other.exe", "DisplayName=", "OpenPLA Performance Logs and Alerts")
+    with_other = states(prefix)
+    check(with_other != before, "a service of the same name")
+    msi(prefix, "install that fails in Register", "/i", package, good=False)
+    compare(prefix, with_other, "after a failure in Register")
+    prefix.run("sc", "delete", "Other")
+
+
+def repair(prefix, package, key):
+    """Of a deleted file and a deleted key. Wine 8's msiexec says of /f that it is not implemented."""
+    program = prefix.drive / "Program Files/OpenPLA/openpdh.dll"
+    program.unlink()
+    prefix.run("reg", "delete", "HKLM\\" + key, "/f")
+    check(prefix.run("reg", "query", "HKLM\\" + key)[0] != 0, "a deleted key")
+    msi(prefix, "repair", "/i", package, "REINSTALL=ALL", "REINSTALLMODE=amus")
+    check(program.exists(), "the file that the repair puts back")
+    check(prefix.run("reg", "query", "HKLM\\" + key, "/ve")[0] == 0, "the key that the repair puts back")
 
 
 def in_place(prefix, first, second, whole):
@@ -143,6 +219,10 @@ def in_place(prefix, first, second, whole):
     server = PROGRAM + r"\openplasrv.exe"
     msi(prefix, "install", "/i", first)
     check("RUNNING" in prefix.run("sc", "query", "OpenPLA")[1], "the service runs after the install")
+    if whole:
+        has_rows(prefix, "dropin")
+        if (pathlib.Path(BIN) / "x86/openpla.dll").exists():
+            has_rows(prefix, "dropin-32")
     prefix.collect("Main")
     if whole:
         code, findings = prefix.run(PROGRAM + r"\openpla.exe", "doctor")
@@ -157,22 +237,44 @@ def in_place(prefix, first, second, whole):
     if whole:
         prefix.collect("Upgraded")
         check(msi(prefix, "downgrade", "/i", first, good=False) in REFUSED, "how the downgrade is refused")
-        (prefix.drive / "Program Files/OpenPLA/openpdh.dll").unlink()
-        msi(prefix, "repair", "/i", second, "REINSTALL=ALL", "REINSTALLMODE=amus")
-        check((prefix.drive / "Program Files/OpenPLA/openpdh.dll").exists(), "what the repair puts back")
+        repair(prefix, second, r"Software\Classes\CLSID\{03837521-098B-11D8-9414-505054503030}")
     msi(prefix, "uninstall", "/x", second)
     check((prefix.drive / "ProgramData/OpenPLA/sets").is_dir(), "users' sets stay")
 
 
 def beside(prefix, package):
-    """As on Windows; with as little as can be chosen. The last uninstall takes users' sets too."""
+    """As on Windows; with as little as can be chosen, then with what 32-bit programs need too. The last uninstall takes
+    users' sets too."""
+    msi(prefix, "install with a mode that there is not", "/i", package, "MODE=both", good=False)
     msi(prefix, "install beside", "/i", package, "MODE=beside", "ADDLOCAL=Main")
     prefix.collect("Beside", product="OpenPLA")
-    check(not [k for k in prefix.keys() if re.search(r"Classes\\(PLA\.|CLSID\\\{038375[0-9A-F]{2}-098B)", k, re.I)],
-          "Windows' names are not taken")
+    windows = re.compile(r"Classes\\(Wow6432Node\\)?(PLA\.|(CLSID|Interface|TypeLib|AppID)\\\{[0-9A-F]{8}-098B-)", re.I)
+    check(not [key for key in prefix.keys() if windows.search(key)], "Windows' names are not taken")
     check(not (prefix.drive / "Program Files/OpenPLA/docs").exists(), "what was not chosen is not there")
+    check(not (prefix.drive / "Program Files/OpenPLA/x86").exists(), "nor the libraries of 32-bit programs")
+    repair(prefix, package, r"Software\Classes\CLSID\{03837521-7D7F-4CE7-B081-7C53C3F9BDF1}")
+    msi(prefix, "uninstall", "/x", package)
+    if (pathlib.Path(BIN) / "x86/openpla.dll").exists():
+        narrow(prefix, package, windows)
+    msi(prefix, "install beside for PURGE", "/i", package, "MODE=beside", "ADDLOCAL=Main")
     msi(prefix, "uninstall with PURGE", "/x", package, "PURGE=1")
     check(not (prefix.drive / "ProgramData/OpenPLA").exists(), "PURGE takes users' sets")
+
+
+def narrow(prefix, package, windows):
+    """What 32-bit programs see of the classes beside Windows' own; where this Wine has such programs, one uses them."""
+    msi(prefix, "install beside, for 32-bit programs too", "/i", package, "MODE=beside", "ADDLOCAL=Main,Programs32")
+    has_rows(prefix, "beside")
+    has_rows(prefix, "beside-32")
+    check(not [key for key in prefix.keys() if windows.search(key)], "Windows' names are not taken for 32-bit programs")
+    (prefix.path / "script.vbs").write_text((TREE / "examples/collect.vbs").read_text().replace('"PLA.', '"OpenPLA.'))
+    done = subprocess.run([sys.executable, TREE / "tests/programs_32/with_32_bits.py", "sh", TREE / "cmake/wine-run.sh",
+                           r"C:\windows\syswow64\cscript.exe", "//nologo", "script.vbs", "Narrow", "1", "csv"],
+                          cwd=prefix.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
+    output = done.stdout.decode("utf-8", "replace").strip()
+    print("a 32-bit script:", output.splitlines()[-1] if output else done.returncode)
+    check(done.returncode == 77 or (done.returncode == 0 and output.endswith("Done.")), "a 32-bit script", output)
+    msi(prefix, "uninstall", "/x", package)
 
 
 def unpacked(prefix, archive, before):
@@ -189,30 +291,48 @@ def unpacked(prefix, archive, before):
     same(before[0], prefix.keys(), "after the zip: registry")
 
 
+def again(out, package):
+    """Whoever builds at another time in another folder gets the same bytes."""
+    (out / "another folder").mkdir()
+    second = build(out / "another folder", "0.1.0")
+    for file, other in ((package, second), (package.with_suffix(".zip"), second.with_suffix(".zip"))):
+        check(file.read_bytes() == other.read_bytes(), f"the same bytes of {file.name}")
+
+
+def made(out, prefix):
+    """The packages of two versions, built while the prefix is made."""
+    with concurrent.futures.ThreadPoolExecutor() as beside_it:
+        first = beside_it.submit(build, out, "0.1.0")
+        prefix.step("setup")
+        second = build(out, "0.2.0", OPENPLA_MSI_ONLY="1")
+        return first.result(), second
+
+
 def main():
     whole = sys.argv[1:] == ["--whole"]
     if not shutil.which("wixl") or not shutil.which("msibuild"):
         print("wixl and msitools make the installer, and are not here")
         return 77
-    with tempfile.TemporaryDirectory(prefix="openpla-msi-") as folder:
+    # Beside the prefix of the tests, whose Wine's programs it then shares.
+    with tempfile.TemporaryDirectory(prefix="openpla-msi-", dir=pathlib.Path(BIN).parent) as folder:
         out = pathlib.Path(folder)
         prefix = Prefix(out / "prefix")
-        prefix.step("setup")
         try:
-            first, second = build(out, "0.1.0"), build(out, "0.2.0")
-            for file in (first, out / "openpla-0.1.0.zip"):
+            first, second = made(out, prefix)
+            for file in (first, first.with_suffix(".zip")):
                 print(f"{file.name}: {file.stat().st_size} bytes")
             prefix.run("cscript", "//nologo", "check.vbs", folder=TREE / "installer")  # Wine registers what scripts need
             before = states(prefix)
-            if whole:
-                rollback(prefix, first, before)
+            rollback(prefix, first, before, whole)
             in_place(prefix, first, second, whole)
             if whole:
                 beside(prefix, first)
-                unpacked(prefix, out / "openpla-0.1.0.zip", before)
+                unpacked(prefix, first.with_suffix(".zip"), before)
+                again(out, first)
             shutil.rmtree(prefix.drive / "ProgramData/OpenPLA", ignore_errors=True)
             shutil.rmtree(prefix.drive / "PerfLogs", ignore_errors=True)
             compare(prefix, before, "after all")
+            print(f"after all {len(before[0])} keys and {len(before[1])} files were compared with those before")
         finally:
             prefix.step("cleanup")
     return bool(failures)
