@@ -50,6 +50,7 @@ HRESULT cabinet_compare(struct cabinet *c, const struct cabinet_source *source, 
 struct cabinet_limits {
     uint64_t bytes; /* of all files together */
     uint32_t files;
+    const struct cabinet_watch *watch; /* asked while a cabinet of many blocks is judged; NULL: nobody */
 };
 struct cabinet_entry {
     char *name;          /* UTF-8, with '/', judged: it names something below any folder on any host */
@@ -59,7 +60,8 @@ struct cabinet_entry {
 };
 /* Opens it and judges all headers, names and sizes, without taking anything out: what leads out of a folder, is no
    name on some host or there twice, blocks that are not there or overlap, sizes that do not add up, parts of sets of
-   several cabinets, compression other than MSZIP. What is opened is what is taken apart: the file stays open. */
+   several cabinets, compression other than MSZIP, many times the blocks that so many bytes need. What is opened is what
+   is taken apart: the file stays open. */
 HRESULT cabinet_open(const char *path, const struct cabinet_limits *limits, struct cabinet **out);
 void cabinet_close(struct cabinet *c); /* NULL is allowed */
 size_t cabinet_count(const struct cabinet *c);
@@ -68,7 +70,8 @@ const struct cabinet_entry *cabinet_entry_at(const struct cabinet *c, size_t ind
 /* Takes all out into the folder, which is made if it is missing: into a new folder in it first, from there by renames
    once all is whole. Nothing that is there is replaced: a name that exists already is ERROR_FILE_EXISTS' HRESULT, too
    little room is ERROR_DISK_FULL's, and both are found before anything is written. Links are never followed below the
-   folder. Of attributes only read-only is kept. On failure the folder is as it was. */
+   folder. Of attributes only read-only is kept. On failure the folder is as it was, or with the folders that it is in
+   not there again. */
 HRESULT cabinet_extract_all(struct cabinet *c, const char *folder, const struct cabinet_watch *watch);
 /* The three in one. */
 HRESULT cabinet_extract(const char *path, const struct cabinet_limits *limits, const char *folder,

@@ -214,18 +214,50 @@ static HRESULT extract_into(struct extraction *x, const struct cabinet_watch *wa
     return S_OK;
 }
 
+/* How many of the folder and those that it is in are missing. */
+static HRESULT count_missing(const char *folder, size_t *missing)
+{
+    char *path = text_copy(folder);
+    for (*missing = 0; path && *path && !folder_exists(path); ++*missing) {
+        char *parent = path_folder(path);
+        const bool root = parent && strlen(parent) == strlen(path);
+        memory_free(path);
+        path = parent;
+        if (root)
+            break;
+    }
+    const HRESULT hr = path ? S_OK : E_OUTOFMEMORY;
+    memory_free(path);
+    return hr;
+}
+
+/* As many of them, the innermost first. The thread's error text survives. */
+static void remove_made(const char *folder, size_t made, HRESULT failed)
+{
+    const struct error_kept why = error_keep(failed);
+    char *path = text_copy(folder);
+    for (; path && made; made--) {
+        (void)folder_delete(path);
+        char *parent = path_folder(path);
+        memory_free(path);
+        path = parent;
+    }
+    memory_free(path);
+    error_restore(&why);
+}
+
 HRESULT cabinet_extract_all(struct cabinet *c, const char *folder, const struct cabinet_watch *watch)
 {
     struct extraction x = {.c = c, .folder = folder};
-    const bool made = !folder_exists(folder);
-    HRESULT hr = folder_create(folder);
+    size_t missing = 0;
+    HRESULT hr = count_missing(folder, &missing);
+    if (FAILED(hr))
+        return hr;
+    hr = folder_create(folder);
     if (SUCCEEDED(hr))
         hr = extract_into(&x, watch);
-    if (FAILED(hr) && made) {
-        const struct error_kept why = error_keep(hr);
-        (void)folder_delete(folder);
-        error_restore(&why);
-    }
+    if (FAILED(hr))
+        remove_made(folder, missing, hr);
     memory_free(x.inner);
     memory_free(x.path);
     return hr;
@@ -235,7 +267,9 @@ HRESULT cabinet_extract(const char *path, const struct cabinet_limits *limits, c
                         const struct cabinet_watch *watch)
 {
     struct cabinet *c;
-    HRESULT hr = cabinet_open(path, limits, &c);
+    struct cabinet_limits watched = limits ? *limits : cabinet_limits_usual;
+    watched.watch = watched.watch ? watched.watch : watch;
+    HRESULT hr = cabinet_open(path, &watched, &c);
     if (FAILED(hr))
         return hr;
     hr = cabinet_extract_all(c, folder, watch);

@@ -12,6 +12,12 @@
 
 /* Bytes of all files that are taken where nobody says otherwise: 2 GB of logs, packed as well as logs are. */
 #define BYTES_USUAL (64ull << 30)
+enum {
+    BLOCKS_SPARE = 65536, /* beside those that the bytes need: the last one of each folder */
+    BLOCKS_WATCHED = 1024,
+};
+
+const struct cabinet_limits cabinet_limits_usual = {.bytes = BYTES_USUAL, .files = CABINET_FILES_MAX};
 
 struct opening {
     struct cabinet *c;
@@ -22,6 +28,7 @@ struct opening {
     uint64_t *folder_ends; /* what the entries so far take of each folder's bytes */
     uint64_t data_end;     /* where the last folder's blocks have ended */
     size_t folder;         /* of the last entry */
+    uint64_t blocks;       /* by now */
 };
 
 HRESULT cabinet_fault(const struct cabinet *c, const char *what)
@@ -71,6 +78,16 @@ static HRESULT read_header(struct opening *o)
     return hr;
 }
 
+/* A block that is not its folder's last has 32 KB; twice as many are taken, as not all writers may fill them. Each
+   costs a read, and a cabinet of nothing but heads has hundreds of millions. */
+static HRESULT count_block(struct opening *o)
+{
+    const uint64_t most = o->limits->bytes / CABINET_BLOCK_MAX * 2 + BLOCKS_SPARE;
+    if (++o->blocks > most)
+        return cabinet_fault(o->c, "has many times the blocks that its bytes need");
+    return o->blocks % BLOCKS_WATCHED ? S_OK : cabinet_go_on(o->limits->watch, 0, 0);
+}
+
 /* Counts what the folder's blocks unpack to, by their heads. */
 static HRESULT walk_blocks(struct opening *o, const struct cabinet_folder *folder, uint64_t *unpacked)
 {
@@ -81,7 +98,9 @@ static HRESULT walk_blocks(struct opening *o, const struct cabinet_folder *folde
         uint8_t head[CABINET_BLOCK_BYTES];
         if (at + CABINET_BLOCK_BYTES + c->block_reserve > o->size)
             return cabinet_fault(c, "has a block that is not there");
-        const HRESULT hr = read_exactly(c, at, head, sizeof head);
+        HRESULT hr = count_block(o);
+        if (SUCCEEDED(hr))
+            hr = read_exactly(c, at, head, sizeof head);
         if (FAILED(hr))
             return hr;
         const uint32_t packed = get_u16(head + BLOCK_PACKED), bytes = get_u16(head + BLOCK_UNPACKED);
@@ -269,8 +288,7 @@ static HRESULT judge(struct opening *o)
 
 HRESULT cabinet_open_file(struct file *f, const char *name, const struct cabinet_limits *limits, struct cabinet **out)
 {
-    static const struct cabinet_limits usual = {.bytes = BYTES_USUAL, .files = CABINET_FILES_MAX};
-    struct opening o = {.c = memory_zero(1, sizeof *o.c), .limits = limits ? limits : &usual};
+    struct opening o = {.c = memory_zero(1, sizeof *o.c), .limits = limits ? limits : &cabinet_limits_usual};
     *out = NULL;
     if (!o.c)
         return E_OUTOFMEMORY;

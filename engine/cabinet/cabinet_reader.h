@@ -40,6 +40,9 @@ struct cabinet_visitor {
 /* Unpacks all of it, checksums checked. An entry that was begun and not ended is left to the visitor's user. */
 HRESULT cabinet_visit(struct cabinet *c, const struct cabinet_visitor *visitor, const struct cabinet_watch *watch);
 
+/* Of a cabinet that nobody says anything about. */
+extern const struct cabinet_limits cabinet_limits_usual;
+
 /* Asks the watch: ERROR_CANCELLED's HRESULT. */
 HRESULT cabinet_go_on(const struct cabinet_watch *watch, uint64_t done, uint64_t whole);
 

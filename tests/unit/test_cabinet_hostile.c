@@ -53,11 +53,11 @@ static void is_refused(const struct made_bytes *b, const struct cabinet_limits *
     memory_free(path);
 }
 
-/* It can be opened; what is wrong is in its bytes. */
+/* It can be opened; what is wrong is in its bytes. The folders on the way go again, too. */
 static void is_refused_when_unpacked(const struct made_cabinet *m, const char *why)
 {
     struct made_bytes b;
-    char *path = in_scratch("x.cab"), *to = in_scratch("to");
+    char *path = in_scratch("x.cab"), *to = in_scratch("far/away/to");
     struct cabinet *c;
     made_build(m, &b);
     made_store(&b, path);
@@ -292,6 +292,60 @@ static void what_is_more_than_let_is_refused(void **state)
     is_refused(&b, &(struct cabinet_limits){.bytes = 9, .files = 1}, "2 files, more than the 1");
 }
 
+static void put_number(uint8_t *at, uint32_t value, size_t size)
+{
+    for (size_t i = 0; i < size; i++, value >>= 8)
+        at[i] = (uint8_t)value;
+}
+
+static bool give_up(void *user, uint64_t done, uint64_t whole)
+{
+    (void)done;
+    (void)whole;
+    ++*(unsigned *)user;
+    return false;
+}
+
+/* A cabinet of nothing but heads of blocks of one byte: at 2 GB that would be 200 million reads to judge one file. */
+static void blocks_that_cost_time_alone(void **state)
+{
+    enum { FOLDERS = 2, BLOCKS = 65535, BLOCK = 9, ENTRY = 16 + 2, HEAD = 36 + FOLDERS * 8 + ENTRY };
+    const size_t size = HEAD + (size_t)FOLDERS * BLOCKS * BLOCK;
+    uint8_t *bytes = memory_zero(size, 1), *at = bytes;
+    char *path = in_scratch("x.cab");
+    unsigned asked = 0;
+    struct cabinet *c;
+    struct file *f;
+    (void)state;
+    memcpy(at, "MSCF", 4);
+    put_number(at + 8, (uint32_t)size, 4);
+    put_number(at + 16, HEAD - ENTRY, 4);
+    put_number(at + 24, 0x0103, 2);
+    put_number(at + 26, FOLDERS, 2);
+    put_number(at + 28, 1, 2);
+    for (uint32_t i = 0; i < FOLDERS; i++) {
+        put_number(at + 36 + 8 * i, HEAD + i * BLOCKS * BLOCK, 4);
+        put_number(at + 40 + 8 * i, BLOCKS, 2);
+    }
+    put_number(at + HEAD - ENTRY, 1, 4);
+    at[HEAD - 2] = 'a';
+    for (size_t i = 0; i < (size_t)FOLDERS * BLOCKS; i++) {
+        at[HEAD + i * BLOCK + 4] = 1;
+        at[HEAD + i * BLOCK + 6] = 1;
+    }
+    assert_int_equal(file_open(path, FILE_REPLACE, &f), S_OK);
+    assert_int_equal(file_write(f, bytes, size), S_OK);
+    file_close(f);
+    assert_int_equal(cabinet_open(path, &(struct cabinet_limits){.bytes = 1 << 20, .files = 9}, &c),
+                     PLA_E_CABAPI_FAILURE);
+    assert_non_null(strstr(error_text(PLA_E_CABAPI_FAILURE), "many times the blocks"));
+    const struct cabinet_watch impatient = {give_up, &asked};
+    assert_int_equal(cabinet_extract(path, NULL, scratch, &impatient), HRESULT_FROM_WIN32(ERROR_CANCELLED));
+    assert_int_equal(asked, 1);
+    memory_free(path);
+    memory_free(bytes);
+}
+
 static void damaged_blocks_are_refused(void **state)
 {
     static const uint8_t no_ck[] = {'X', 'K', 1, 4, 0, 0xFB, 0xFF, 'a', 'b', 'c', 'd'};
@@ -397,6 +451,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(entries_that_lie_about_bytes_are_refused, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(folders_that_share_blocks_are_refused, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(what_is_more_than_let_is_refused, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(blocks_that_cost_time_alone, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(damaged_blocks_are_refused, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(reserved_bytes_are_passed_over, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(links_in_the_target_are_not_followed, make_scratch, scratch_end),
