@@ -110,18 +110,17 @@ static double megabytes(uint64_t bytes)
 
 static const char *state_of(const struct retained_folder *f)
 {
-    return f->running  ? "running"
-           : f->going  ? "its deletion has begun"
-           : f->other  ? "has a link in it"
-           : f->latest ? "newest"
-                       : "";
+    return f->running ? "running" : f->going ? "its deletion has begun" : f->latest ? "newest" : "";
 }
 
 static void show_folder(const struct retained_folder *f, int64_t now)
 {
-    printf("%-32s %5u d %10.1f MB  %-4s %-6s %-7s %s\n", f->name, (unsigned)retained_age(f, now),
+    printf("%-32s %5u d %10.1f MB  %-4s %-6s %-7s %s", f->name, (unsigned)retained_age(f, now),
            megabytes(retained_bytes(f)), f->data_files ? "data" : "", f->report_files ? "report" : "",
            f->packed ? "cabinet" : "", state_of(f));
+    if (f->others)
+        printf("%s%zu not of a run, which stay%s", *state_of(f) ? ", " : "", f->others, f->others == 1 ? "s" : "");
+    printf("\n");
 }
 
 static void show_step(const struct looked *l, const struct retention_step *step)
@@ -186,6 +185,7 @@ static void json_folder(struct json *j, const struct retained_folder *f, int64_t
     json_integer(j, "dataBytes", (int64_t)f->data_bytes);
     json_integer(j, "reportBytes", (int64_t)f->report_bytes);
     json_integer(j, "cabinetBytes", (int64_t)f->cabinet_bytes);
+    json_integer(j, "others", (int64_t)f->others);
     json_bool(j, "cabinet", f->packed);
     json_bool(j, "sent", f->sent != 0);
     json_bool(j, "newest", f->latest);

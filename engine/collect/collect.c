@@ -37,6 +37,12 @@ bool collector_file_is_there(struct object *collector, const char *file)
     return kind->is_there ? kind->is_there(collector, file) : file_exists(file);
 }
 
+bool collector_writes_parts(struct object *collector, const char *file)
+{
+    const struct collector_kind *kind = kind_of(collector);
+    return kind->writes_parts && kind->writes_parts(collector, file);
+}
+
 void collector_delete_file(struct object *collector, const char *base, const char *file)
 {
     const struct collector_kind *kind = kind_of(collector);

@@ -41,6 +41,9 @@ struct collect_context {
     /* Before the collector makes what outlives this process if it is killed: a line by which collector_let_go finds and
        ends it. On the run's thread only. A failure fails the open. */
     HRESULT (*hold)(void *user, const char *line);
+    /* Before it makes a file beside output_path, below output_base; from any thread, also of one that outlives the
+       collector. */
+    void (*made)(const char *base, const char *path);
     /* This collector in the segment before, completed: the new one takes over its counters, so that rates go on from
        its last sample, or its session, which loses no event. Where the kind says that it follows changed definitions it
        may have been one of another definition, and still be at work. It is closed afterwards. NULL: there is none. */
@@ -84,6 +87,8 @@ struct collector_figures {
 enum collector_output collector_output(struct object *collector);
 /* Whether its output, or a file of what it writes in place of that, is there already. */
 bool collector_file_is_there(struct object *collector, const char *file);
+/* Whether there may be several, whose names have numbers (run_files_add). */
+bool collector_writes_parts(struct object *collector, const char *file);
 /* All of them, of one that is not at work. */
 void collector_delete_file(struct object *collector, const char *base, const char *file);
 /* ERROR_NOT_SUPPORTED's HRESULT, naming it: no collector of its kind runs. Such a one can be opened, and does nothing.

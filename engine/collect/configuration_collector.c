@@ -36,6 +36,7 @@ struct work {
     uint64_t errors;       /* entries of what could not be collected */
     void *user;            /* collect_context's; NULL: nobody is there any more */
     void (*wake)(void *user);
+    void (*made)(const char *base, const char *path); /* collect_context's */
 };
 
 struct configuration_work {
@@ -104,6 +105,7 @@ static HRESULT run_sources(struct work *w)
                                                          .document = w->document,
                                                          .output_base = w->base,
                                                          .output_folder = w->folder,
+                                                         .made = w->made,
                                                          .stop = &w->stop,
                                                          .files_copied = &w->files_copied};
     HRESULT hr = S_OK;
@@ -206,6 +208,7 @@ static HRESULT configuration_collector_open(struct object *object, const struct 
     c->user = w->user = context->user;
     c->note = context->note;
     w->wake = context->wake;
+    w->made = context->made;
     atomic_store(&w->owners, 1);
     w->path = text_copy(context->output_path);
     w->base = text_copy(context->output_base);

@@ -341,8 +341,11 @@ static HRESULT add_entry(const struct configuration_source_context *context, str
 HRESULT configuration_collect_files(const struct configuration_source_context *c)
 {
     const struct texts *files = &c->request->files;
-    struct file_copies copies = {
-        .base = c->output_base, .folder = c->output_folder, .stop = c->stop, .most_bytes = c->request->file_bytes};
+    struct file_copies copies = {.base = c->output_base,
+                                 .folder = c->output_folder,
+                                 .made = c->made,
+                                 .stop = c->stop,
+                                 .most_bytes = c->request->file_bytes};
     if (!files->count)
         return S_OK;
     configuration_begin_section(c->document, "files");

@@ -28,6 +28,8 @@ static HRESULT take_snapshot(const struct configuration_source_context *c, const
         hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
                        "SystemStateFile: the session \"" SESSION "\" is not one in memory (LogFileMode 0x%X)",
                        (unsigned)s.is.mode);
+    if (SUCCEEDED(hr) && c->made)
+        c->made(c->output_base, path);
     if (SUCCEEDED(hr))
         hr = trace_session_flush(&t, path);
     trace_session_free(&s);

@@ -12,7 +12,8 @@ struct collector_kind {
     /* As collector_file_is_there and collector_delete_file; NULL: `file` is all that it writes. */
     bool (*is_there)(const struct object *model, const char *file);
     void (*delete_file)(const struct object *model, const char *base, const char *file);
-    HRESULT (*check)(struct object *model); /* NULL: nothing to see without an open */
+    bool (*writes_parts)(const struct object *model, const char *file); /* NULL: it does not */
+    HRESULT (*check)(struct object *model);                             /* NULL: nothing to see without an open */
     HRESULT (*open)(struct object *model, const struct collect_context *context, struct collector **out);
     void (*rehearse)(struct object *model);                                /* NULL: an open takes no time */
     HRESULT (*sample)(struct collector *c);                                /* NULL: the kind takes none */

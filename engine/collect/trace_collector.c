@@ -286,6 +286,12 @@ static bool trace_collector_is_there(const struct object *model, const char *fil
     return is_private(model) ? trace_file_private_exists(file) : file_exists(file);
 }
 
+/* ETW makes a file for each process of a private session, and numbers those of EVENT_TRACE_FILE_MODE_NEWFILE. */
+static bool trace_collector_writes_parts(const struct object *model, const char *file)
+{
+    return is_private(model) || strstr(file, "%d");
+}
+
 static void trace_collector_delete_file(const struct object *model, const char *base, const char *file)
 {
     (void)file_delete_below(base, file);
@@ -503,6 +509,7 @@ const struct collector_kind trace_collector_kind = {
     .writes = trace_collector_writes,
     .is_there = trace_collector_is_there,
     .delete_file = trace_collector_delete_file,
+    .writes_parts = trace_collector_writes_parts,
     .check = trace_collector_check,
     .open = trace_collector_open,
     .poll = trace_collector_poll,

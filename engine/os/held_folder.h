@@ -20,7 +20,7 @@ void held_folder_close(struct held_folder *f);             /* NULL is allowed */
 enum held_kind {
     HELD_FILE,
     HELD_FOLDER,
-    HELD_OTHER, /* a link, a junction, a device, a pipe */
+    HELD_OTHER, /* a link, a junction, a device, a pipe, a folder where another disk is mounted */
 };
 struct held_entry {
     const char *name;

@@ -11,8 +11,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define MARK_FIRST "openpla-folder 1\n"
-#define MARK_MOST  4096 /* bytes */
+#define MARK_FIRST FOLDER_MARK_FIRST
+#define MARK_MOST  4096 /* bytes, of what tells whose the folder is */
 enum { FIELDS = 5 };    /* before the name */
 
 static void record_clear(struct folder_record *r)

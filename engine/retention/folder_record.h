@@ -4,10 +4,8 @@
 #ifndef OPENPLA_FOLDER_RECORD_H
 #define OPENPLA_FOLDER_RECORD_H
 
-#include "engine/os/held_folder.h"
 #include "engine/os/process.h"
-
-#define FOLDER_MARK "openpla.run" /* the name of the mark's file */
+#include "engine/retention/run_files.h"
 
 struct folder_record {
     char *name; /* below RootPath */

@@ -14,14 +14,17 @@ struct listed {
     struct cabinet_member *items;
     enum content_kind *kind;
     size_t count, capacity, kind_capacity;
+    struct folder_kept *kept;
 };
 #define KIND(k)      (1u << CONTENT_##k)
-#define ALL_BUT_MARK (KIND(DATA) | KIND(REPORT) | KIND(CABINET) | KIND(SCRAP) | KIND(OTHER) | KIND(FOLDER) | KIND(LINK))
+#define ALL_BUT_MARK (KIND(DATA) | KIND(REPORT) | KIND(CABINET) | KIND(SCRAP) | KIND(FOLDER))
 
 static HRESULT list(void *user, const struct content *c)
 {
     struct listed *l = user;
     void *items = l->items, *kinds = l->kind;
+    if (c->kind == CONTENT_OTHER && l->kept && !l->kept->count++)
+        text_fit(l->kept->first, sizeof l->kept->first, c->name);
     if (!(l->kinds & 1u << c->kind))
         return S_OK;
     if (!memory_grow(&items, &l->capacity, l->count + 1, sizeof *l->items))
@@ -49,7 +52,8 @@ static void listed_free(struct listed *l)
 /* The folder, held, and what of it the step is about. */
 static HRESULT begin(const struct folder_work *w, unsigned kinds, struct held_folder **f, struct listed *l)
 {
-    *l = (struct listed){.kinds = kinds};
+    *l = (struct listed){.kinds = kinds, .kept = w->kept};
+    *w->kept = (struct folder_kept){0};
     HRESULT hr = held_folder_open(w->root, w->record->name, f);
     if (FAILED(hr)) {
         *f = NULL;
@@ -211,6 +215,17 @@ static void put_in_order(struct listed *l)
     qsort(l->items + reports, l->count - reports, sizeof *l->items, by_name);
 }
 
+/* Nothing that is there is replaced: what no run has made and has the cabinet's name is somebody's. */
+static HRESULT name_cabinet(const struct folder_work *w, struct held_folder *f, const char *name)
+{
+    char *path = path_join(held_folder_path(f), name);
+    HRESULT hr = path ? run_files_add(w->root, path, false) : E_OUTOFMEMORY;
+    if (hr == S_FALSE)
+        hr = error_set(PLA_E_CABAPI_FAILURE, "\"%s\": has the cabinet's name, and is no cabinet of a run", path);
+    memory_free(path);
+    return hr;
+}
+
 HRESULT folder_pack(const struct folder_work *w)
 {
     struct held_folder *f;
@@ -234,6 +249,8 @@ HRESULT folder_pack(const struct folder_work *w)
         if (SUCCEEDED(hr))
             hr = compare(f, scrap, &l);
         if (SUCCEEDED(hr))
+            hr = name_cabinet(w, f, name);
+        if (SUCCEEDED(hr))
             hr = held_folder_rename(f, scrap, name);
         if (FAILED(hr)) {
             struct error_kept why = error_keep(hr);
@@ -253,7 +270,7 @@ HRESULT folder_delete_data(const struct folder_work *w, bool packed)
     HRESULT hr = begin(w, KIND(DATA) | KIND(SCRAP) | KIND(FOLDER), &f, &l);
     if (SUCCEEDED(hr) && packed) {
         char *cabinet = folder_cabinet_name(f);
-        data = (struct listed){.kinds = KIND(DATA)};
+        data = (struct listed){.kinds = KIND(DATA)}; /* a folder is no member */
         hr = cabinet ? folder_walk(f, w->names, list, &data) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr))
             hr = compare(f, cabinet, &data);
@@ -287,17 +304,12 @@ HRESULT folder_delete_reports(const struct folder_work *w)
 
 /* ---- the folder itself ---- */
 
-static HRESULT check_removable(const struct held_folder *f, const struct listed *l, bool empty)
+static bool is_removable(const struct listed *l, bool empty)
 {
-    for (size_t i = 0; i < l->count; i++) {
-        if (l->kind[i] == CONTENT_LINK)
-            return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
-                             "\"%s\": \"%s\" in it is a link or a device, so the folder stays", held_folder_path(f),
-                             l->items[i].name);
-        if (empty && l->kind[i] != CONTENT_SCRAP && l->kind[i] != CONTENT_FOLDER)
-            return S_FALSE;
-    }
-    return S_OK;
+    for (size_t i = 0; empty && i < l->count; i++)
+        if (l->kind[i] != CONTENT_SCRAP && l->kind[i] != CONTENT_FOLDER)
+            return false;
+    return true;
 }
 
 static HRESULT remove_itself(const struct folder_work *w)
@@ -321,14 +333,16 @@ HRESULT folder_remove(const struct folder_work *w, bool empty)
     HRESULT hr = begin(w, ALL_BUT_MARK, &f, &l);
     /* An earlier pass was ended between the mark and the folder. */
     const bool nothing = hr == E_ACCESSDENIED && w->record->going && !l.count;
-    if (SUCCEEDED(hr))
-        hr = check_removable(f, &l, empty);
+    if (SUCCEEDED(hr) && !is_removable(&l, empty))
+        hr = S_FALSE;
     if (hr != S_OK && !nothing)
         return end(f, &l, hr);
     if (!nothing)
-        hr = delete_listed(f, &l, false);
+        hr = delete_listed(f, &l, w->kept->count > 0);
     if (SUCCEEDED(hr))
         hr = held_folder_delete(f, FOLDER_MARK);
     hr = end(f, &l, hr);
+    if (SUCCEEDED(hr) && w->kept->count)
+        return S_OK;
     return SUCCEEDED(hr) || nothing ? remove_itself(w) : hr;
 }

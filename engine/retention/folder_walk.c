@@ -3,13 +3,14 @@
 #include "engine/retention/folder_walk.h"
 
 #include "engine/os/memory.h"
-#include "engine/retention/folder_record.h"
+#include "engine/retention/run_files.h"
 
 #include <string.h>
 
 struct walking {
     struct held_folder *folder;
     const struct content_names *names;
+    const struct run_files *files;
     const char *cabinet, *scrap;
     const char *prefix; /* "" or names with '/' behind */
     unsigned depth;
@@ -27,23 +28,36 @@ char *folder_scrap_name(const struct held_folder *f)
     return text_format("~%s.cab.tmp", path_name(held_folder_path(f)));
 }
 
-static enum content_kind kind_of_file(const struct walking *w, const char *name)
+static enum content_kind kind_of_file(const struct walking *w, const char *name, const char *path)
 {
-    if (text_equal_nocase(path_extension(name), ".cab"))
-        return !*w->prefix && text_equal_nocase(name, w->cabinet) ? CONTENT_CABINET : CONTENT_OTHER;
-    if (*w->prefix)
-        return CONTENT_DATA;
-    if (text_equal_nocase(name, FOLDER_MARK))
+    const bool above = !*w->prefix;
+    if (above && text_equal_nocase(name, FOLDER_MARK))
         return CONTENT_MARK;
-    if (text_equal_nocase(name, w->scrap))
+    if (above && text_equal_nocase(name, w->scrap))
         return CONTENT_SCRAP;
-    return text_equal_nocase(name, w->names->report) || text_equal_nocase(name, w->names->html) ? CONTENT_REPORT
-                                                                                                : CONTENT_DATA;
+    if (!run_files_have(w->files, path))
+        return CONTENT_OTHER;
+    if (above && text_equal_nocase(name, w->cabinet))
+        return CONTENT_CABINET;
+    return above && (text_equal_nocase(name, w->names->report) || text_equal_nocase(name, w->names->html))
+               ? CONTENT_REPORT
+               : CONTENT_DATA;
 }
 
 static HRESULT walk(struct walking *w);
 
-static HRESULT walk_below(const struct walking *w, const char *name, const char *path)
+/* Whether another set's run has made this folder, or one of this set: it is no part of the one around it. */
+static bool has_mark(struct held_folder *f)
+{
+    struct file *mark;
+    const bool there = SUCCEEDED(held_folder_file(f, FOLDER_MARK, FILE_READ, &mark));
+    if (there)
+        file_close(mark);
+    return there;
+}
+
+/* *kind: of the folder itself. */
+static HRESULT walk_below(const struct walking *w, const char *name, const char *path, enum content_kind *kind)
 {
     struct walking below = *w;
     char *prefix = text_format("%s/", path);
@@ -56,7 +70,10 @@ static HRESULT walk_below(const struct walking *w, const char *name, const char 
     if (SUCCEEDED(hr))
         hr = held_folder_enter(w->folder, name, &below.folder);
     if (SUCCEEDED(hr)) {
-        hr = walk(&below);
+        if (has_mark(below.folder))
+            *kind = CONTENT_OTHER;
+        else
+            hr = walk(&below);
         held_folder_close(below.folder);
     }
     memory_free(prefix);
@@ -66,17 +83,17 @@ static HRESULT walk_below(const struct walking *w, const char *name, const char 
 static HRESULT give(void *user, const struct held_entry *e)
 {
     const struct walking *w = user;
+    enum content_kind kind = CONTENT_OTHER;
     char *path = text_format("%s%s", w->prefix, e->name);
     HRESULT hr = path ? S_OK : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && e->kind == HELD_FOLDER)
-        hr = walk_below(w, e->name, path);
+    if (SUCCEEDED(hr) && e->kind == HELD_FILE)
+        kind = kind_of_file(w, e->name, path);
+    else if (SUCCEEDED(hr) && e->kind == HELD_FOLDER && run_files_below(w->files, path)) {
+        kind = CONTENT_FOLDER;
+        hr = walk_below(w, e->name, path, &kind);
+    }
     if (SUCCEEDED(hr))
-        hr = w->each(w->user, &(struct content){.name = path,
-                                                .kind = e->kind == HELD_FOLDER ? CONTENT_FOLDER
-                                                        : e->kind == HELD_FILE ? kind_of_file(w, e->name)
-                                                                               : CONTENT_LINK,
-                                                .size = e->size,
-                                                .written = e->written});
+        hr = w->each(w->user, &(struct content){.name = path, .kind = kind, .size = e->size, .written = e->written});
     memory_free(path);
     return hr;
 }
@@ -89,11 +106,22 @@ static HRESULT walk(struct walking *w)
 HRESULT folder_walk(struct held_folder *f, const struct content_names *names,
                     HRESULT (*each)(void *user, const struct content *content), void *user)
 {
+    struct run_files files;
+    HRESULT hr = run_files_read(f, &files);
+    if (FAILED(hr))
+        return hr;
     char *cabinet = folder_cabinet_name(f), *scrap = folder_scrap_name(f);
-    struct walking w = {
-        .folder = f, .names = names, .cabinet = cabinet, .scrap = scrap, .prefix = "", .each = each, .user = user};
-    HRESULT hr = cabinet && scrap ? walk(&w) : E_OUTOFMEMORY;
+    struct walking w = {.folder = f,
+                        .names = names,
+                        .files = &files,
+                        .cabinet = cabinet,
+                        .scrap = scrap,
+                        .prefix = "",
+                        .each = each,
+                        .user = user};
+    hr = cabinet && scrap ? walk(&w) : E_OUTOFMEMORY;
     memory_free(cabinet);
     memory_free(scrap);
+    run_files_free(&files);
     return hr;
 }

@@ -13,9 +13,9 @@ enum content_kind {
     CONTENT_CABINET, /* the folder's own: its name and .cab */
     CONTENT_MARK,
     CONTENT_SCRAP,  /* a cabinet that was not finished */
-    CONTENT_OTHER,  /* a cabinet that somebody else has put there */
-    CONTENT_FOLDER, /* behind what is in it */
-    CONTENT_LINK,   /* or a device */
+    CONTENT_OTHER,  /* no run has made it: a file, or a folder with all that is in it, which is not looked into, a link
+                     */
+    CONTENT_FOLDER, /* with a run's files in it; behind what is in it */
 };
 struct content {
     const char *name; /* below the folder, with '/' */
@@ -27,7 +27,8 @@ struct content {
 struct content_names {
     const char *report, *html;
 };
-/* Calls `each` until one call fails, which is returned. A folder that is too deep is HRESULT of ERROR_BAD_PATHNAME.
+/* Calls `each` until one call fails, which is returned. What runs have made is what the folder's mark names; a folder
+   in it that has a mark of its own is somebody else's. One that is too deep is HRESULT of ERROR_BAD_PATHNAME.
    `each` may delete nothing. */
 HRESULT folder_walk(struct held_folder *f, const struct content_names *names,
                     HRESULT (*each)(void *user, const struct content *content), void *user);

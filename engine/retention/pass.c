@@ -4,7 +4,6 @@
 
 #include "engine/os/memory.h"
 #include "engine/retention/cabinet_send.h"
-#include "engine/retention/folder_step.h"
 
 #include <string.h>
 
@@ -56,7 +55,8 @@ struct doing {
     const struct folder_record **gone;  /* whose folders are no more */
     const struct folder_record **going; /* whose deletion begins */
     size_t gone_count, going_count;
-    uint64_t unreachable; /* the destination that could not be sent to in this pass: not each folder waits for it */
+    struct folder_kept kept; /* by the step */
+    uint64_t unreachable;    /* the destination that could not be sent to in this pass: not each folder waits for it */
 };
 
 static HRESULT send(struct doing *d, const struct folder_work *w, const struct retention_action *a)
@@ -94,7 +94,8 @@ static HRESULT remove_folder(struct doing *d, const struct folder_work *w, bool 
 
 static HRESULT do_step(struct doing *d, const struct retention_step *step)
 {
-    const struct folder_work w = {d->pass->scan.root, d->scanned->of[step->folder], &d->pass->scan.names};
+    const struct folder_work w = {d->pass->scan.root, d->scanned->of[step->folder], &d->pass->scan.names, &d->kept};
+    d->kept = (struct folder_kept){0};
     switch (step->what) {
     case RETENTION_CREATE_CABINET:
         return pack(d, &w);
@@ -112,7 +113,8 @@ static HRESULT do_step(struct doing *d, const struct retention_step *step)
     return remove_folder(d, &w, step->why == RETENTION_EMPTY);
 }
 
-static HRESULT tell(const struct retention_pass *p, const char *name, const struct retention_step *step, HRESULT hr)
+static HRESULT tell(const struct retention_pass *p, const char *name, const struct retention_step *step,
+                    const struct folder_kept *kept, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
     char *path = path_join(p->scan.root, name);
@@ -124,9 +126,16 @@ static HRESULT tell(const struct retention_pass *p, const char *name, const stru
                                               .destination = step && step->what == RETENTION_SEND_CABINET
                                                                  ? p->policy->actions[step->action].send_to
                                                                  : NULL,
+                                              .kept = kept && kept->count ? kept : NULL,
                                               .hr = hr});
     memory_free(path);
     return S_OK;
+}
+
+/* Others' files beside a cabinet or a report are in nobody's way. */
+static bool meets_others(const struct retention_step *step)
+{
+    return step->what == RETENTION_DELETE_DATA || step->what == RETENTION_DELETE_FOLDER;
 }
 
 static HRESULT do_steps(struct doing *d)
@@ -140,7 +149,8 @@ static HRESULT do_steps(struct doing *d)
         if (done == E_OUTOFMEMORY)
             hr = done;
         else if (done != S_FALSE)
-            hr = tell(d->pass, d->scanned->folders[step->folder].name, step, done);
+            hr = tell(d->pass, d->scanned->folders[step->folder].name, step,
+                      done == S_OK && meets_others(step) ? &d->kept : NULL, done);
     }
     return hr;
 }
@@ -201,7 +211,7 @@ static HRESULT check_only(const struct retention_pass *p, const struct scanned *
                      ? error_set(E_ACCESSDENIED,
                                  "no run of this set has made the folder \"%s\", or it has lost its mark", p->only)
                      : error_set(PLA_E_DCS_IN_USE, "the run that writes to this folder has not ended");
-    return tell(p, p->only, NULL, hr);
+    return tell(p, p->only, NULL, NULL, hr);
 }
 
 /* Records of folders that others have deleted, unless the disk may just not be there. */

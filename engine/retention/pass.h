@@ -3,13 +3,14 @@
 #ifndef OPENPLA_RETENTION_PASS_H
 #define OPENPLA_RETENTION_PASS_H
 
-#include "engine/retention/scan.h"
+#include "engine/retention/folder_step.h"
 
 /* What has come of a step, or what cannot be done. */
 struct retention_told {
     const char *folder;                /* its path; of a limit RootPath */
     const struct retention_step *step; /* NULL: the folder could not be looked at, or a limit does not hold */
     const char *destination;           /* of a cabinet that is sent */
+    const struct folder_kept *kept;    /* what stays in it, since no run has made it; NULL: nothing does */
     HRESULT hr;                        /* of a failure, with error_text's text */
 };
 struct retention_pass {

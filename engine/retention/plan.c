@@ -21,7 +21,7 @@ struct planning {
 
 uint64_t retained_bytes(const struct retained_folder *f)
 {
-    return f->data_bytes + f->report_bytes + f->cabinet_bytes + f->other_bytes;
+    return f->data_bytes + f->report_bytes + f->cabinet_bytes + f->rest_bytes;
 }
 
 uint32_t retained_age(const struct retained_folder *f, int64_t now)
@@ -54,6 +54,14 @@ static HRESULT delete_folder(struct planning *p, size_t i, enum retention_why wh
 
 /* ---- the actions ---- */
 
+/* What the actions that apply to a folder ask for together, whichever of them does. */
+struct folder_plan {
+    bool packs;              /* a cabinet */
+    bool sends;              /* an action that was done by now sends it */
+    uint64_t destination;    /* of the latest that does */
+    size_t packing, sending; /* the steps of this pass that do so, counted from 1; 0: none does */
+};
+
 static HRESULT pack(struct planning *p, struct retention_step step, size_t *packing)
 {
     struct retained_folder *f = &p->folders[step.folder];
@@ -67,6 +75,7 @@ static HRESULT pack(struct planning *p, struct retention_step step, size_t *pack
     return add(p, &step, packing);
 }
 
+/* `packs`: a cabinet is asked for, by whichever of the folder's actions; what is in none stays then. */
 static HRESULT delete_data(struct planning *p, struct retention_step step, bool packs, size_t packing)
 {
     struct retained_folder *f = &p->folders[step.folder];
@@ -81,29 +90,27 @@ static HRESULT delete_data(struct planning *p, struct retention_step step, bool 
     return add(p, &step, NULL);
 }
 
-static HRESULT send(struct planning *p, struct retention_step step, uint64_t destination, size_t packing,
-                    size_t *sending)
+static HRESULT send(struct planning *p, struct retention_step step, struct folder_plan *of)
 {
     struct retained_folder *f = &p->folders[step.folder];
-    if (!f->packed || !destination || f->sent == destination)
+    if (!f->packed || !of->destination || f->sent == of->destination)
         return S_OK;
     step.what = RETENTION_SEND_CABINET;
     step.bytes = f->cabinet_bytes;
-    step.after = packing;
-    f->sent = destination;
-    return add(p, &step, sending);
+    step.after = of->packing;
+    f->sent = of->destination;
+    return add(p, &step, &of->sending);
 }
 
-/* Beside sending it waits for that. */
-static HRESULT delete_cabinet(struct planning *p, struct retention_step step, bool sends, uint64_t destination,
-                              size_t sending)
+/* Where it is to be sent it waits for that. */
+static HRESULT delete_cabinet(struct planning *p, struct retention_step step, const struct folder_plan *of)
 {
     struct retained_folder *f = &p->folders[step.folder];
-    if (!f->packed || (sends && (!destination || f->sent != destination)) || (f->latest && !sends))
+    if (!f->packed || (of->sends && (!of->destination || f->sent != of->destination)) || (f->latest && !of->sends))
         return S_OK;
     step.what = RETENTION_DELETE_CABINET;
     step.bytes = f->cabinet_bytes;
-    step.after = sending;
+    step.after = of->sending;
     f->packed = false;
     f->cabinet_bytes = 0;
     return add(p, &step, NULL);
@@ -121,20 +128,21 @@ static HRESULT delete_report(struct planning *p, struct retention_step step)
     return add(p, &step, NULL);
 }
 
-/* *packing: the step of this pass that does so, counted from 1. */
-static HRESULT act(struct planning *p, size_t i, size_t n, size_t *packing)
+static HRESULT act(struct planning *p, size_t i, size_t n, struct folder_plan *of)
 {
     const struct retention_action *a = &p->policy->actions[n];
     const struct retention_step step = {.folder = i, .why = RETENTION_BY_ACTION, .action = n};
-    const bool packs = a->actions & ACTION_CREATE_CABINET, sends = a->actions & ACTION_SEND_CABINET;
-    size_t sending = 0;
-    HRESULT hr = packs ? pack(p, step, packing) : S_OK;
+    HRESULT hr = a->actions & ACTION_CREATE_CABINET ? pack(p, step, &of->packing) : S_OK;
     if (SUCCEEDED(hr) && a->actions & ACTION_DELETE_DATA)
-        hr = delete_data(p, step, packs, *packing);
-    if (SUCCEEDED(hr) && sends)
-        hr = send(p, step, a->destination, *packing, &sending);
+        hr = delete_data(p, step, of->packs, of->packing);
+    if (SUCCEEDED(hr) && a->actions & ACTION_SEND_CABINET) {
+        of->sends = true;
+        of->destination = a->destination;
+        of->sending = 0;
+        hr = send(p, step, of);
+    }
     if (SUCCEEDED(hr) && a->actions & ACTION_DELETE_CABINET)
-        hr = delete_cabinet(p, step, sends, a->destination, sending);
+        hr = delete_cabinet(p, step, of);
     if (SUCCEEDED(hr) && a->actions & ACTION_DELETE_REPORT)
         hr = delete_report(p, step);
     return hr;
@@ -147,20 +155,23 @@ static bool applies(const struct retention_action *a, const struct retained_fold
 
 static bool is_empty(const struct retained_folder *f)
 {
-    return !f->data_files && !f->report_files && !f->packed && !f->other_files && !f->other;
+    return !f->data_files && !f->report_files && !f->packed;
 }
 
 static HRESULT act_on(struct planning *p, size_t i)
 {
     struct retained_folder *f = &p->folders[i];
     const uint64_t bytes = retained_bytes(f); /* at the beginning of the pass */
-    size_t packing = 0;
+    struct folder_plan of = {0};
     bool any = false;
     HRESULT hr = S_OK;
+    for (size_t n = 0; n < p->policy->action_count; n++)
+        if (applies(&p->policy->actions[n], f, bytes, p->now) && p->policy->actions[n].actions & ACTION_CREATE_CABINET)
+            of.packs = true;
     for (size_t n = 0; SUCCEEDED(hr) && n < p->policy->action_count; n++)
         if (applies(&p->policy->actions[n], f, bytes, p->now)) {
             any = true;
-            hr = act(p, i, n, &packing);
+            hr = act(p, i, n, &of);
         }
     if (SUCCEEDED(hr) && any && !f->latest && is_empty(f))
         hr = delete_folder(p, i, RETENTION_EMPTY);
@@ -215,7 +226,7 @@ static HRESULT free_room(struct planning *p, size_t only, uint64_t free)
     HRESULT hr = ranked ? S_OK : E_OUTOFMEMORY;
     for (size_t i = 0; ranked && i < p->count; i++) {
         const struct retained_folder *f = &p->folders[i];
-        if (!p->gone[i] && !f->running && !f->latest && !f->other && (only == RETENTION_ALL || only == i))
+        if (!p->gone[i] && !f->running && !f->latest && (only == RETENTION_ALL || only == i))
             ranked[count++] = (struct ranked){i, retained_bytes(f), p->policy->oldest_first};
     }
     if (count)
@@ -259,7 +270,7 @@ HRESULT retention_plan_make(const struct retained_folder *folders, size_t count,
         before += retained_bytes(f);
         if (f->running || (only != RETENTION_ALL && only != i))
             continue;
-        if (f->going && !f->latest && !f->other)
+        if (f->going && !f->latest)
             hr = delete_folder(&p, i, RETENTION_BEGUN);
         else if (parts & RETENTION_ACTIONS)
             hr = act_on(&p, i);

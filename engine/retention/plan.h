@@ -36,13 +36,13 @@ struct retained_folder {
     bool running;     /* it is being written: nothing is done with it */
     bool latest;      /* of the newest run: nothing of it is lost, but for data that are in its cabinet */
     bool going;       /* its deletion was begun before */
-    bool other;       /* it has a link or a device in it: it is not deleted */
     bool packed;      /* its cabinet is there */
     uint64_t sent;    /* folder_sent_to of where that has been sent; 0: nowhere */
-    size_t data_files, report_files, other_files; /* the last: cabinets of others, and what is left of one */
-    uint64_t data_bytes, report_bytes, cabinet_bytes, other_bytes;
+    size_t data_files, report_files;
+    size_t others; /* files and folders in it that no run has made: they stay, and the folder with them */
+    uint64_t data_bytes, report_bytes, cabinet_bytes, rest_bytes; /* the last: the mark, what is left of a cabinet */
 };
-uint64_t retained_bytes(const struct retained_folder *f);
+uint64_t retained_bytes(const struct retained_folder *f); /* of what runs have made */
 /* Whole days; 0 where the clock was set back. */
 uint32_t retained_age(const struct retained_folder *f, int64_t now);
 

@@ -25,14 +25,10 @@ static HRESULT count_content(void *user, const struct content *c)
         break;
     case CONTENT_MARK:
     case CONTENT_SCRAP:
-        f->other_bytes += c->size;
+        f->rest_bytes += c->size;
         break;
     case CONTENT_OTHER:
-        f->other_files++;
-        f->other_bytes += c->size;
-        break;
-    case CONTENT_LINK:
-        f->other = true;
+        f->others++;
         break;
     case CONTENT_FOLDER:
         break;

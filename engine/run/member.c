@@ -4,6 +4,7 @@
 
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/retention/run_files.h"
 #include "engine/run/held.h"
 #include "engine/run/output.h"
 #include "engine/run/run_journal.h"
@@ -51,7 +52,22 @@ static HRESULT hold(void *user, const char *line)
     return held_add(m->set, line);
 }
 
+static void made(const char *base, const char *path)
+{
+    (void)run_files_add(base, path, false); /* one that cannot be named is kept */
+}
+
 /* ---- opening ---- */
+
+/* What the run makes is what the data manager may delete one day. A name that cannot be noted costs no run. */
+static void name_files(struct member *m, const char *root)
+{
+    HRESULT hr = run_files_add(root, m->file, false);
+    if (SUCCEEDED(hr) && *m->file && collector_writes_parts(m->model, m->file))
+        hr = run_files_add(root, m->file, true);
+    if (FAILED(hr))
+        member_note(m, hr);
+}
 
 HRESULT member_choose_file(struct member *m, const char *folder, const struct name_context *context, bool follows)
 {
@@ -97,11 +113,13 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
                                           .alert_rules = member_alert_rules,
                                           .wake = wake,
                                           .hold = hold,
+                                          .made = made,
                                           .previous = previous ? previous->collector : NULL,
                                           .new_instances_seconds = new_instances_seconds,
                                           .other_computers_seconds = other_computers_seconds,
                                           .query_timeout_seconds = query_timeout_seconds};
         bool existed = collector_output(m->model) != WRITES_FILE || collector_file_is_there(m->model, m->file);
+        name_files(m, root);
         start_report_opening(m->set->report, member_name(m));
         hr = collector_open(m->model, &collect, &m->collector);
         start_report_opening(m->set->report, "");

@@ -64,6 +64,19 @@ static void tell_failure(struct telling *t, const struct retention_told *told)
     }
 }
 
+static void tell_kept(const struct telling *t, const struct retention_told *told)
+{
+    char *reason = told->kept->count > 1 ? text_format("\"%s\" and %llu more", told->kept->first,
+                                                       (unsigned long long)told->kept->count - 1)
+                                         : text_format("\"%s\"", told->kept->first);
+    journal_write(JOURNAL_FOLDER_KEPT, &(struct journal_facts){.space = t->pass->space,
+                                                               .name = t->pass->name,
+                                                               .file = told->folder,
+                                                               .reason = reason,
+                                                               .count = told->kept->count});
+    memory_free(reason);
+}
+
 static void tell(void *user, const struct retention_told *told)
 {
     struct telling *t = user;
@@ -80,6 +93,8 @@ static void tell(void *user, const struct retention_told *told)
         facts.reason = error_text(told->hr);
     }
     journal_write(told->step ? JOURNAL_FOLDER_STEP : JOURNAL_LIMIT_NOT_HELD, &facts);
+    if (told->kept)
+        tell_kept(t, told);
 }
 
 static HRESULT pass_with(const struct run_pass *p, const struct retention_policy *policy)

@@ -167,6 +167,10 @@ static const struct journal_row {
      JOURNAL_WARNING,
      "A limit of the folders of runs does not hold",
      {{FACT_NAME, NULL}, {FACT_FILE, "Folder"}, {FACT_REASON, NULL}}},
+    {JOURNAL_FOLDER_KEPT,
+     JOURNAL_INFORMATION,
+     "The data manager has left files in the folder of a run that no run has made",
+     {{FACT_NAME, NULL}, {FACT_FILE, "Folder"}, {FACT_REASON, NULL}, {FACT_COUNT, "Files"}}},
 };
 
 static const struct journal_row *row_of(enum journal_id id)

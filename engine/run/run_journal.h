@@ -44,7 +44,8 @@ enum journal_id {
     JOURNAL_REPORT_FAILED = 9023,
     JOURNAL_FOLDER_STEP = 9030,
     JOURNAL_FOLDER_STEP_FAILED = 9031,
-    JOURNAL_LIMIT_NOT_HELD = 9032
+    JOURNAL_LIMIT_NOT_HELD = 9032,
+    JOURNAL_FOLDER_KEPT = 9033
 };
 
 /* What an event may say; NULL and 0 where there is nothing. Texts are borrowed. */

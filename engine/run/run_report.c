@@ -10,6 +10,7 @@
 #include "engine/report/report.h"
 #include "engine/report/report_configuration.h"
 #include "engine/report/schema_files.h"
+#include "engine/retention/run_files.h"
 #include "engine/run/data_manager.h"
 #include "engine/run/run_rules.h"
 #include "engine/run/sets.h"
@@ -105,6 +106,17 @@ static HRESULT find_events_file(const struct run_report *what, const char *repor
     return SUCCEEDED(hr) ? check_replaced("EventsFileName", *out) : hr;
 }
 
+/* What is about to be made becomes the run's, with the draft that is there until it is whole. */
+static HRESULT name_file(const struct run_report *what, const char *path)
+{
+    char *draft = text_format("%s.new", path);
+    HRESULT hr = draft ? run_files_add(what->root, path, false) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = run_files_add(what->root, draft, false);
+    memory_free(draft);
+    return hr == E_OUTOFMEMORY ? hr : S_OK; /* one that cannot be named is kept */
+}
+
 static HRESULT make(const struct run_report *what, struct limit *limit, const char *path, struct texts *remarks)
 {
     struct report_schema schema = {0};
@@ -115,6 +127,10 @@ static HRESULT make(const struct run_report *what, struct limit *limit, const ch
         hr = find_inputs(what, path, &inputs);
     if (SUCCEEDED(hr) && !inputs.count)
         hr = REPORT_NO_DATA;
+    if (hr == S_OK)
+        hr = name_file(what, path);
+    if (hr == S_OK && events)
+        hr = name_file(what, events);
     if (SUCCEEDED(hr))
         hr = add_schema((const struct data_manager *)what->set->DataManager, &schema);
     if (SUCCEEDED(hr))
@@ -153,7 +169,9 @@ static HRESULT make_page(const struct run_report *what, struct limit *limit, con
         setting_read_text(&((struct data_collector_set *)what->set)->object, NULL, SETTING_ReportSheet, &sheet);
     if (SUCCEEDED(hr) && !file_exists(report))
         hr = S_FALSE;
-    else if (SUCCEEDED(hr)) {
+    else if (SUCCEEDED(hr))
+        hr = name_file(what, page);
+    if (hr == S_OK) {
         hr = page_make(&(struct page_make){.report = report,
                                            .output = page,
                                            .base = what->root,

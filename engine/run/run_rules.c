@@ -3,6 +3,7 @@
 
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/retention/run_files.h"
 #include "engine/rules/rules.h"
 #include "engine/run/run_journal.h"
 
@@ -69,6 +70,8 @@ static HRESULT write_log(const struct run_report *what, const char *name, const 
         name = RULES_LOG_NAME;
     }
     char *path = path_join(what->folder, name);
+    if (path)
+        (void)run_files_add(what->root, path, false); /* one that cannot be named is kept */
     HRESULT hr = path ? file_open_below(what->root, path, FILE_REPLACE, &f) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = file_write(f, log, strlen(log));

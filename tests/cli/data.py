@@ -42,7 +42,7 @@ class Set:
         self.lines.append(f"{len(self.lines) + 1} {ticks} {word} 0 0 {name}\n")
         put(os.path.join(self.root, name, "log.csv"), "x" * data_bytes)
         if marked:
-            put(os.path.join(self.root, name, "openpla.run"), f"openpla-folder 1\n{word}\nserial number 1\n")
+            put(os.path.join(self.root, name, "openpla.run"), f"openpla-folder 1\n{word}\nserial number 1\nfile log.csv\n")
         put(self.file + ".folders", "openpla-folders 1\n" + "".join(self.lines))
 
 
@@ -61,6 +61,7 @@ def main():
     for name, days, marked in (("run1", 40.5, True), ("run2", 3.5, True), ("run3", 2.5, False), ("run4", 0, True)):
         kept.run(name, days, marked)
     put(os.path.join(kept.root, "photos", "a.jpg"), "a")
+    put(os.path.join(kept.root, "run1", "notes.txt"), "a" * (1 << 20))
     before = names(base)
 
     text, _ = data(0, root)
@@ -68,6 +69,7 @@ def main():
     check(" 40 d " in text and " 3 d " in text, "the ages", text)
     check("run3\n" in text and "photos\n" in text and "Not of its runs, and never touched: 2" in text, "the others", text)
     check("newest" in text, "the newest", text)
+    check("1 not of a run, which stays" in text, "what somebody has put into a run's folder", text)
     check("create cabinet" in text and "action 1 (age 1 d, size 0 MB)" in text and "MaxFolderCount" in text, "the plan", text)
 
     text, _ = data(0, root, "--dry-run")
@@ -77,6 +79,7 @@ def main():
     check(shown["set"] == "kept" and shown["managed"] and shown["others"] == ["photos", "run3"], "JSON", shown)
     check([(f["folder"], f["ageDays"], f["newest"]) for f in shown["folders"]] ==
           [("run1", 40, False), ("run2", 3, False), ("run4", 0, True)], "JSON's folders", shown)
+    check([f["others"] for f in shown["folders"]] == [1, 0, 0], "JSON's others", shown)
     check([(s["folder"], s["step"]) for s in shown["nextPass"]] ==
           [("run1", "create cabinet"), ("run1", "delete data"), ("run2", "create cabinet"), ("run2", "delete data"),
            ("run1", "delete folder")], "JSON's steps", shown)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Folder actions as a script has them (folders.vbs): the folders of two runs hold their reports and a cabinet of all;
-what came later, and a folder that is nobody's, are there still."""
+what came later, and a folder that is nobody's, are there still. And examples/folders.vbs as a user runs it, twice: the
+latest three runs stay."""
 import os
 import sys
 import tempfile
@@ -12,19 +13,36 @@ import cscript  # noqa: E402
 from faults import check, windows_path, wine  # noqa: E402
 
 SCRIPT = os.path.join(HERE, "folders.vbs")
+EXAMPLE = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "examples", "folders.vbs")
+
+
+
+def run_script(script, *arguments):
+    for _ in range(cscript.ATTEMPTS):
+        code, text = wine("cscript", "//nologo", windows_path(script), *arguments)
+        if not cscript.never_ran(code, text):
+            break
+    check(code == 0 and ("\n" + text).endswith("\nDone.\n"), f"{script}: {code}: {text}")
+    return text
+
 
 with tempfile.TemporaryDirectory(dir=os.path.join(os.environ["WINEPREFIX"], "drive_c")) as top:
     os.mkdir(os.path.join(top, "mine"))
     with open(os.path.join(top, "mine", "Load.blg"), "w", encoding="ascii") as file:
         file.write("mine")
-    for attempt in range(cscript.ATTEMPTS):
-        code, text = wine("cscript", "//nologo", windows_path(SCRIPT), windows_path(top))
-        if not cscript.never_ran(code, text):
-            break
-    check(code == 0 and ("\n" + text).endswith("\nDone.\n"), f"folders.vbs: {code}: {text}")
-    check("All: 1 80300113 " in text and "000001" in text, f"late.csv is in no cabinet: {text}")
-    check("One: 0\n" in text, f"nothing is wrong with the other: {text}")
+    text = run_script(SCRIPT, windows_path(top))
+    check("All: 0\n" in text and "One: 0\n" in text, f"nothing is wrong with either: {text}")
     for run, more in ("000001", ["late.csv"]), ("000002", []):
         found = sorted(os.listdir(os.path.join(top, run)))
         check(found == sorted([f"{run}.cab", "openpla.run", "report.html", "report.xml"] + more), f"{run}: {found}")
     check(os.listdir(os.path.join(top, "mine")) == ["Load.blg"], "what is nobody's is there")
+
+    kept = os.path.join(top, "kept")
+    os.mkdir(kept)
+    check("Failed: 0" in run_script(EXAMPLE, "Folders of the example", windows_path(kept)), "the example")
+    shown = run_script(EXAMPLE, "Folders of the example", windows_path(kept))
+    runs = sorted(os.listdir(kept))
+    check([name[-6:] for name in runs] == ["000002", "000003", "000004"], f"the latest three runs: {runs}")
+    for name in runs:
+        check(f"{name}\\{name}.cab" in shown and f"{name}\\report.xml" in shown and f"{name}\\Load.blg" not in shown,
+              f"what the example shows: {shown}")

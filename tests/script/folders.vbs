@@ -36,12 +36,12 @@ For n = 1 To 2
     dataSet.Stop True
     Check "Stop"
 Next
-' What is in no cabinet stays, and is told of.
+' What no run has made stays, and is no mistake.
 CreateObject("Scripting.FileSystemObject").CreateTextFile(WScript.Arguments(0) & "\000001\late.csv").Write "late"
 Check "late.csv"
 Set failed = dataSet.DataManager.Run(plaFolderActions, vbNullString)
 Check "Run"
-WScript.Echo "All: " & failed.Count & " " & Hex(failed.Item(0).Value) & " " & failed.Item(0).Key
+WScript.Echo "All: " & failed.Count
 Set failed = dataSet.DataManager.Run(plaFolderActionsAndResourceFreeing, "000002")
 Check "Run of one folder"
 WScript.Echo "One: " & failed.Count

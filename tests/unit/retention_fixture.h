@@ -31,6 +31,15 @@ static inline void put(const char *folder, const char *name, const char *text)
     memory_free(path);
 }
 
+/* The same of a file that a run writes, as runs do it. */
+static inline void write_of_run(const char *name, const char *text)
+{
+    char *path = path_join(root, name);
+    assert_true(SUCCEEDED(run_files_add(root, path, false)));
+    memory_free(path);
+    put(root, name, text);
+}
+
 static inline bool is_there(const char *folder, const char *name)
 {
     char *path = path_join(root, folder), *whole = path_join(path, name);
@@ -46,9 +55,12 @@ static inline void make_run(const char *name, uint32_t serial)
     char *folder = path_join(root, name);
     assert_int_equal(folder_create(folder), S_OK);
     assert_int_equal(folder_take(SPACE, SET, root, name, true, serial), S_OK);
-    put(folder, "log.csv", name);
-    put(folder, "report.xml", "<Report/>");
     memory_free(folder);
+    char *log = path_join(name, "log.csv"), *report = path_join(name, "report.xml");
+    write_of_run(log, name);
+    write_of_run(report, "<Report/>");
+    memory_free(report);
+    memory_free(log);
 }
 
 static inline void make_runs(unsigned count)
@@ -64,6 +76,8 @@ struct told {
     struct text_buffer steps;
     HRESULT failure; /* the latest */
     char text[512];
+    size_t kept; /* files that no run has made, in all folders */
+    char first_kept[64];
 };
 
 static inline void tell(void *user, const struct retention_told *told)
@@ -74,6 +88,9 @@ static inline void tell(void *user, const struct retention_told *told)
         text_fit(t->text, sizeof t->text, error_text(told->hr));
     } else if (told->step) {
         text_buffer_format(&t->steps, "%s %s;", path_name(told->folder), retention_what_text(told->step->what));
+        if (told->kept && !t->kept)
+            text_fit(t->first_kept, sizeof t->first_kept, told->kept->first);
+        t->kept += told->kept ? told->kept->count : 0;
     }
 }
 

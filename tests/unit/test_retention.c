@@ -86,6 +86,7 @@ static void room_before_a_start(void **state)
     char *big = path_join(root, "run1/big.csv");
     struct file *file;
     struct told told;
+    assert_int_equal(run_files_add(root, big, false), S_OK);
     assert_int_equal(file_open(big, FILE_REPLACE, &file), S_OK);
     assert_int_equal(file_set_size(file, 2 << 20), S_OK);
     file_close(file);
@@ -129,20 +130,26 @@ static void links_lead_nowhere(void **state)
     scratch_link(run2, "in", "../outside", false);
     struct told told;
     assert_int_equal(pass(&one_folder, &told), S_OK);
-    assert_string_equal(told.steps.text, "run3 delete folder;");
-    assert_int_equal(told.failure, HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME));
+    assert_string_equal(told.steps.text, "run2 delete folder;run3 delete folder;");
+    assert_int_equal(told.failure, HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME)); /* run1 */
     text_buffer_free(&told.steps);
-    assert_true(is_there("outside", "precious.txt"));
-    assert_true(is_there("run2", "log.csv"));
+    assert_int_equal(told.kept, 1);
+    assert_string_equal(told.first_kept, "in");
+    assert_true(is_there("outside", "precious.txt") && is_there("run2", "in/precious.txt"));
     scratch_unlink(run2, "in");
     scratch_unlink(root, "run1");
-    /* A link to a file: the file stays, and the folder with it. */
-    scratch_link(run2, "file.txt", "../outside/precious.txt", false);
+    /* In place of a file that a run has made: Wine does not say that it is a link, so the folder stays there. */
+    char *run4 = path_join(root, "run4"), *log = path_join(run4, "log.csv");
+    assert_int_equal(file_delete(log), S_OK);
+    scratch_link(run4, "log.csv", "../outside/precious.txt", false);
+    make_run("run5", 5);
     assert_int_equal(pass(&one_folder, &told), S_OK);
     text_buffer_free(&told.steps);
     assert_true(is_there("outside", "precious.txt"));
-    if (is_there("run2", "file.txt"))
-        scratch_unlink(run2, "file.txt");
+    if (is_there("run4", "log.csv"))
+        scratch_unlink(run4, "log.csv");
+    memory_free(log);
+    memory_free(run4);
     memory_free(moved);
     memory_free(run2);
     memory_free(text);
@@ -150,16 +157,185 @@ static void links_lead_nowhere(void **state)
     memory_free(run1);
 }
 
+/* The users' worst story (KB 2916994), within a run's folder: notes, and folders of others, are there after whatever
+   deletes, and who looks into the events learns which. */
+static void what_no_run_has_made_stays(void **state)
+{
+    (void)state;
+    struct told told;
+    make_runs(4);
+    put(root, "run1/notes.txt", "mine");
+    put(root, "run1/mine/deep/picture.jpg", "mine");
+    write_of_run("run1/Files_0001/copied.txt", "r");
+    put(root, "run1/Files_0001/notes.txt", "mine");
+    put(root, "run2/notes.txt", "mine");
+    put(root, "run3/report.html", "mine"); /* by the name of what a run could make, but none has */
+    put(root, "run3/run3.cab", "mine");
+    assert_int_equal(pass(&deletes, &told), S_OK);
+    assert_string_equal(told.steps.text, "run1 delete data;run2 delete data;run3 delete data;");
+    text_buffer_free(&told.steps);
+    assert_int_equal(told.failure, S_OK);
+    assert_int_equal(told.kept, 6);
+    assert_true(is_there("run1", "notes.txt") && is_there("run1", "mine/deep/picture.jpg"));
+    assert_true(is_there("run1", "Files_0001/notes.txt") && !is_there("run1", "Files_0001/copied.txt"));
+    assert_true(is_there("run3", "run3.cab") && !is_there("run3", "log.csv"));
+    struct retention_action rest[] = {{.actions = ACTION_DELETE_CABINET | ACTION_DELETE_REPORT}};
+    assert_int_equal(pass(&(struct retention_policy){.actions = rest, .action_count = 1, .most_folders = 1}, &told),
+                     S_OK);
+    text_buffer_free(&told.steps);
+    assert_int_equal(told.failure, S_OK);
+    assert_true(is_there("run3", "report.html") && is_there("run3", "run3.cab") && is_there("run2", "notes.txt"));
+    assert_true(is_there("run1", "notes.txt") && is_there("run1", "Files_0001/notes.txt"));
+    assert_false(is_there("run1", "report.xml") || is_there("run1", FOLDER_MARK) || is_there("run2", FOLDER_MARK));
+    assert_pass(&one_folder, ""); /* they are nobody's now, and count no more */
+}
+
+/* Nor is a file that has the cabinet's name replaced by the cabinet; what would be in that stays. */
+static void a_file_with_the_cabinets_name(void **state)
+{
+    (void)state;
+    make_runs(2);
+    put(root, "run1/run1.cab", "mine");
+    assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "run1.cab");
+    char *path = path_join(root, "run1/run1.cab"), *text = scratch_read(path);
+    assert_string_equal(text, "mine");
+    assert_true(is_there("run1", "log.csv") && !is_there("run1", "~run1.cab.tmp"));
+    memory_free(text);
+    memory_free(path);
+}
+
+/* The folder of another set's run lies in it. */
+static void another_sets_folder_in_it(void **state)
+{
+    (void)state;
+    make_runs(1);
+    assert_int_equal(store_save(&caller_self, SPACE, "other", STORE_CREATE, "<DataCollectorSet/>", 19, NULL, NULL),
+                     S_OK);
+    char *inner = path_join(root, "run1/inner"), *run1 = path_join(root, "run1"),
+         *log = path_join(root, "run1/inner/log.csv");
+    assert_int_equal(folder_create(inner), S_OK);
+    assert_int_equal(folder_take(SPACE, "other", run1, "inner", true, 1), S_OK);
+    assert_int_equal(run_files_add(run1, log, false), S_OK);
+    put(inner, "log.csv", "other");
+    /* Even where the outer list names it, as before the inner folder was another's. */
+    char *mark = path_join(root, "run1/openpla.run"), *text = scratch_read(mark);
+    char *more = text_format("%sfile inner/log.csv\n", text);
+    assert_int_equal(file_store(mark, more, strlen(more)), S_OK);
+    make_run("run2", 2);
+    struct told told;
+    assert_int_equal(pass(&one_folder, &told), S_OK);
+    assert_string_equal(told.steps.text, "run1 delete folder;");
+    text_buffer_free(&told.steps);
+    assert_int_equal(told.kept, 1);
+    assert_string_equal(told.first_kept, "inner");
+    assert_true(is_there("run1", "inner/log.csv") && is_there("run1", "inner/openpla.run"));
+    assert_false(is_there("run1", "log.csv"));
+    memory_free(more);
+    memory_free(text);
+    memory_free(mark);
+    memory_free(log);
+    memory_free(run1);
+    memory_free(inner);
+}
+
+/* Marks that have no list are of a time when there was none. Nobody knows what of the folder is a run's. */
+static void marks_without_a_list(void **state)
+{
+    (void)state;
+    make_runs(2);
+    char *mark = path_join(root, "run1/openpla.run"), *text;
+    size_t size;
+    assert_int_equal(file_load(mark, 1 << 16, &text, &size), S_OK);
+    *strstr(text, "file ") = 0;
+    assert_int_equal(file_store(mark, text, strlen(text)), S_OK);
+    struct told told;
+    assert_int_equal(pass(&one_folder, &told), S_OK);
+    assert_string_equal(told.steps.text, "run1 delete folder;");
+    text_buffer_free(&told.steps);
+    assert_int_equal(told.kept, 2);
+    assert_true(is_there("run1", "log.csv") && is_there("run1", "report.xml"));
+    assert_false(is_there("run1", FOLDER_MARK));
+    memory_free(text);
+    memory_free(mark);
+}
+
+/* Lists as they may be: cut off, with names of several files, with what is no name. */
+static void lists_of_names(void **state)
+{
+    (void)state;
+    static const char *const of_run[] = {"log.csv", "private.etl_123", "private.etl_123_4", "a1.etl", "Files_1/x"};
+    static const char *const not_of_run[] = {"private.etl",   "private.etl_",
+                                             "private.etl_x", "a.etl",
+                                             "a1x.etl",       "private.etl_1.txt",
+                                             "Files_1",       "x",
+                                             "half",          ""};
+    struct held_folder *f;
+    struct run_files files;
+    make_runs(1);
+    char *mark = path_join(root, "run1/openpla.run"), *text = scratch_read(mark);
+    char *more = text_format("%sparts private.etl\nparts a%%d.etl\nfile Files_1/x\nfile \nrubbish\nfile half", text);
+    assert_int_equal(file_store(mark, more, strlen(more)), S_OK);
+    assert_int_equal(held_folder_open(root, "run1", &f), S_OK);
+    assert_int_equal(run_files_read(f, &files), S_OK);
+    for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++)
+        assert_true(run_files_have(&files, of_run[i]));
+    for (size_t i = 0; i < sizeof not_of_run / sizeof *not_of_run; i++)
+        assert_false(run_files_have(&files, not_of_run[i]));
+    assert_true(run_files_below(&files, "Files_1"));
+    assert_false(run_files_below(&files, "Files_") || run_files_below(&files, "Files_1/x") ||
+                 run_files_below(&files, "log.csv"));
+    run_files_free(&files);
+    /* The next name is not put behind the half of one. */
+    write_of_run("run1/next.csv", "r");
+    assert_int_equal(run_files_read(f, &files), S_OK);
+    assert_true(run_files_have(&files, "next.csv") && run_files_have(&files, "half"));
+    run_files_free(&files);
+    held_folder_close(f);
+    /* What is there is not the run's, and a name must not be two lines. */
+    put(root, "run1/mine.txt", "mine");
+    char *mine = path_join(root, "run1/mine.txt"), *lines = path_join(root, "run1/x\nfile mine.txt");
+    assert_int_equal(run_files_add(root, mine, false), S_FALSE);
+    assert_int_equal(run_files_add(root, lines, false), S_FALSE);
+    assert_int_equal(run_files_add(root, root, false), S_FALSE);
+    memory_free(lines);
+    memory_free(mine);
+    memory_free(more);
+    memory_free(text);
+    memory_free(mark);
+}
+
+#ifndef _WIN32
+static HRESULT look_at_mounts(void *user, const struct held_entry *e)
+{
+    unsigned *seen = user;
+    if (!strcmp(e->name, "proc") && e->kind == HELD_OTHER)
+        *seen |= 1;
+    return S_OK;
+}
+
+/* A disk that is mounted in a run's folder is no part of it, as /proc is none of the root's. */
+static void mounted_disks_are_no_part(void **state)
+{
+    (void)state;
+    unsigned seen = 0;
+    struct held_folder *f;
+    assert_int_equal(held_folder_open("/", "", &f), S_OK);
+    assert_int_equal(held_folder_each(f, look_at_mounts, &seen), S_OK);
+    assert_int_equal(seen, 1);
+    held_folder_close(f);
+}
+#endif
+
 /* ---- steps ---- */
 
 static void data_go_and_what_is_told_of_them_stays(void **state)
 {
     (void)state;
     make_runs(2);
-    put(root, "run1/report.html", "r");
-    put(root, "run1/rules.log", "r");
-    put(root, "run1/files/copied.txt", "r");
-    put(root, "run1/run1.cab", "c");
+    write_of_run("run1/report.html", "r");
+    write_of_run("run1/rules.log", "r");
+    write_of_run("run1/files/copied.txt", "r");
+    write_of_run("run1/run1.cab", "c");
     put(root, "run1/of others.cab", "c");
     assert_pass(&deletes, "run1 delete data;");
     assert_true(is_there("run1", "report.xml") && is_there("run1", "report.html") && is_there("run1", "run1.cab"));
@@ -169,20 +345,18 @@ static void data_go_and_what_is_told_of_them_stays(void **state)
     assert_pass(&deletes, ""); /* again on a folder that is done */
     struct retention_action rest[] = {{.actions = ACTION_DELETE_CABINET | ACTION_DELETE_REPORT}};
     const struct retention_policy policy = {.actions = rest, .action_count = 1};
-    assert_pass(&policy, "run1 delete cabinet;run1 delete report;");
+    /* The folder is nobody's then: it stays with what is in it. */
+    assert_pass(&policy, "run1 delete cabinet;run1 delete report;run1 delete folder;");
     assert_true(is_there("run1", "of others.cab"));
-    char *other = path_join(root, "run1/of others.cab");
-    assert_int_equal(file_delete(other), S_OK);
-    memory_free(other);
-    assert_pass(&policy, "run1 delete folder;");
-    assert_false(is_there("run1", ""));
+    assert_false(is_there("run1", FOLDER_MARK));
+    assert_pass(&policy, "");
 }
 
 static void a_file_in_use(void **state)
 {
     (void)state;
     make_runs(2);
-    put(root, "run1/other.csv", "a");
+    write_of_run("run1/other.csv", "a");
     char *path = path_join(root, "run1/log.csv");
     struct file *writing;
     assert_int_equal(file_open(path, FILE_APPEND, &writing), S_OK);
@@ -250,7 +424,7 @@ static void data_that_are_in_a_cabinet_go(void **state)
     struct cabinet *c;
     (void)state;
     make_runs(2);
-    put(root, "run1/files/copied.txt", "r");
+    write_of_run("run1/files/copied.txt", "r");
     put(root, "run1/another.cab", "r");
     assert_pass(&packs, "run1 create cabinet;run1 delete data;run2 create cabinet;run2 delete data;");
     char *cabinet = path_join(root, "run1/run1.cab"), *late = path_join(root, "run1/late.csv");
@@ -263,7 +437,7 @@ static void data_that_are_in_a_cabinet_go(void **state)
     assert_false(is_there("run1", "log.csv") || is_there("run1", "files") || is_there("run1", "~run1.cab.tmp"));
     assert_pass(&packs, ""); /* nor is a cabinet of the report alone put in its place */
     /* What has come since is in no cabinet. */
-    put(root, "run1/late.csv", "late");
+    write_of_run("run1/late.csv", "late");
     assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "late.csv");
     assert_true(is_there("run1", "late.csv"));
     /* The same file again is in it. */
@@ -326,6 +500,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(room_before_a_start, begin, end),
         cmocka_unit_test_setup_teardown(another_set_of_that_name, begin, end),
         cmocka_unit_test_setup_teardown(links_lead_nowhere, begin, end),
+        cmocka_unit_test_setup_teardown(what_no_run_has_made_stays, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_with_the_cabinets_name, begin, end),
+        cmocka_unit_test_setup_teardown(another_sets_folder_in_it, begin, end),
+        cmocka_unit_test_setup_teardown(marks_without_a_list, begin, end),
+        cmocka_unit_test_setup_teardown(lists_of_names, begin, end),
+#ifndef _WIN32
+        cmocka_unit_test(mounted_disks_are_no_part),
+#endif
         cmocka_unit_test_setup_teardown(data_go_and_what_is_told_of_them_stays, begin, end),
         cmocka_unit_test_setup_teardown(a_file_in_use, begin, end),
         cmocka_unit_test_setup_teardown(folders_vanish, begin, end),

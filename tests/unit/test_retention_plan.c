@@ -70,20 +70,21 @@ static void limits(void **state)
     assert_deleted(two, 3, (struct retention_policy){0}, 0, "", "");
 }
 
-/* Never what is being written, the newest, or what has a link in it, however far the limits are off. */
+/* Never what is being written or the newest, however far the limits are off; what stays of others in a folder keeps it
+   from nothing, and counts for nothing. */
 static void what_no_limit_takes(void **state)
 {
     (void)state;
     struct retained_folder all[] = {folder("R", 9, 100), folder("L", 8, 100), folder("O", 7, 1), folder("N", 6, 100)};
     all[0].running = true;
-    all[1].other = true;
+    all[1].others = 3;
     all[3].latest = true;
     struct retention_plan plan;
     const struct retention_policy policy = {.most_folders = 1, .most_size = 1, .least_free = 1000};
-    assert_deleted(all, 4, policy, 0, "O", "O");
+    assert_deleted(all, 4, policy, 0, "LO", "LO");
     assert_int_equal(retention_plan_make(all, 4, &policy, RETENTION_LIMITS, RETENTION_ALL, NOW, 0, &plan), S_OK);
     assert_true(plan.over[0] && plan.over[1] && plan.over[2]);
-    assert_int_equal(plan.folders, 3);
+    assert_int_equal(plan.folders, 2);
     retention_plan_free(&plan);
     /* Of one folder that it is about, that one alone. */
     assert_int_equal(retention_plan_make(all, 4, &policy, RETENTION_LIMITS, 0, NOW, 0, &plan), S_OK);
@@ -188,6 +189,36 @@ static void sending_and_what_waits_for_it(void **state)
     assert_words(f, &policy, "");
 }
 
+/* Actions of their own say the same as one that has all bits: who asks for a cabinet loses nothing that is in none, and
+   who asks for it to be sent loses none that was not. */
+static void actions_that_need_each_other(void **state)
+{
+    (void)state;
+    struct retention_action one_each[] = {{.actions = ACTION_CREATE_CABINET},
+                                          {.actions = ACTION_DELETE_DATA},
+                                          {.actions = ACTION_SEND_CABINET, .destination = 7},
+                                          {.actions = ACTION_DELETE_CABINET}};
+    struct retention_policy policy = {.actions = one_each, .action_count = 4};
+    struct retained_folder f = folder("F", 0, 1);
+    f.report_files = 1;
+    assert_words(f, &policy, "create cabinet;delete data that is in it then;send cabinet then;delete cabinet then;");
+    /* The cabinet is there, and data that are not in it may be: each is asked. */
+    f.packed = true;
+    policy.action_count = 2;
+    assert_words(f, &policy, "delete data that is in it;");
+    f.packed = false;
+    struct retention_action other_order[] = {{.actions = ACTION_DELETE_DATA}, {.actions = ACTION_CREATE_CABINET}};
+    policy.actions = other_order;
+    assert_words(f, &policy, "create cabinet;"); /* the next pass deletes them */
+    other_order[1].age = 1;                      /* does not apply yet */
+    assert_words(f, &policy, "delete data;");
+    one_each[2].destination = 0; /* no share: the cabinet is the only one */
+    policy = (struct retention_policy){.actions = one_each + 2, .action_count = 2};
+    f.packed = true;
+    f.data_files = 0;
+    assert_words(f, &policy, "");
+}
+
 /* Both conditions must hold. */
 static void age_and_size(void **state)
 {
@@ -274,20 +305,21 @@ static uint64_t model_total(const struct world *w, size_t *folders)
 }
 
 /* What the pages say, read out loud: bit by bit, folder by folder. */
-static void model_act(struct model_folder *f, const struct retention_action *a, bool newest)
+static void model_act(struct model_folder *f, const struct retention_action *a, bool newest, bool packs,
+                      const struct retention_action *sends)
 {
     if (a->actions & ACTION_CREATE_CABINET && f->data && !f->cabinet) {
         f->cabinet = true;
         f->sent = 0;
         f->cabinet_bytes = f->data_bytes + (f->report ? MB(1) : 0);
     }
-    if (a->actions & ACTION_DELETE_DATA && (!newest || f->cabinet))
+    if (a->actions & ACTION_DELETE_DATA && (f->cabinet || (!newest && !packs)))
         f->data = false;
     const bool may_send = f->cabinet && a->destination;
     if (a->actions & ACTION_SEND_CABINET && may_send)
         f->sent = a->destination;
-    const bool sent = f->sent == a->destination && a->destination;
-    if (a->actions & ACTION_DELETE_CABINET && (a->actions & ACTION_SEND_CABINET ? sent : !newest))
+    const bool sent = sends && f->sent == sends->destination && sends->destination;
+    if (a->actions & ACTION_DELETE_CABINET && (sends ? sent : !newest))
         f->cabinet = false;
     if (a->actions & ACTION_DELETE_REPORT && !newest)
         f->report = false;
@@ -299,11 +331,20 @@ static void model_pass(struct world *w, const struct retention_policy *policy)
         struct model_folder *f = &w->model[i];
         const uint64_t bytes = model_bytes(f);
         const int64_t age = w->now > f->started ? (w->now - f->started) / DAY : 0;
-        bool any = false;
-        for (size_t n = 0; f->there && n < policy->action_count; n++)
-            if (age >= policy->actions[n].age && bytes >= MB(policy->actions[n].size)) {
-                model_act(f, &policy->actions[n], i + 1 == w->runs);
+        bool any = false, packs = false;
+        const struct retention_action *sends = NULL;
+        for (int round = 0; round < 2; round++)
+            for (size_t n = 0; f->there && n < policy->action_count; n++) {
+                const struct retention_action *a = &policy->actions[n];
+                if (age < a->age || bytes < MB(a->size))
+                    continue;
                 any = true;
+                if (!round) {
+                    packs = packs || a->actions & ACTION_CREATE_CABINET;
+                    continue;
+                }
+                sends = a->actions & ACTION_SEND_CABINET ? a : sends;
+                model_act(f, a, i + 1 == w->runs, packs, sends);
             }
         if (any && i + 1 != w->runs && !f->data && !f->report && !f->cabinet)
             f->there = false;
@@ -484,6 +525,7 @@ int main(void)
         cmocka_unit_test(what_no_limit_takes),
         cmocka_unit_test(the_built_in_policy),
         cmocka_unit_test(sending_and_what_waits_for_it),
+        cmocka_unit_test(actions_that_need_each_other),
         cmocka_unit_test(age_and_size),
         cmocka_unit_test(what_was_begun_is_finished),
         cmocka_unit_test(memory_runs_out),

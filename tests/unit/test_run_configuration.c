@@ -86,6 +86,30 @@ static void a_running_set_collects_what_it_is_asked_for_anew(void **state)
         memory_free(all[i]);
 }
 
+/* Else copies would stay for good in folders that the data manager deletes. */
+static void what_is_copied_is_the_runs(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("own"), *in = fixture_folder("own_in");
+    put_file(in, "first.txt");
+    char *set =
+        text_format("<Subdirectory>run</Subdirectory><DataManager><Enabled>-1</Enabled></DataManager>"
+                    "<ConfigurationDataCollector><Name>m</Name><FileName>m</FileName><Files>%s/first.txt</Files>"
+                    "</ConfigurationDataCollector>",
+                    in);
+    fixture_commit("own", root, set, CSV_EACH_SECOND ONE_COUNTER);
+    assert_int_equal(run_start(SPACE, "own", true), S_OK);
+    await_collected("own", 1);
+    assert_int_equal(run_stop(SPACE, "own", true), S_OK);
+    char *mark = fixture_read(root, "run/openpla.run");
+    assert_non_null(strstr(mark, "\nfile m.xml\n"));
+    assert_non_null(strstr(mark, "\nfile first.txt\n"));
+    assert_non_null(strstr(mark, "\nfile c.csv\n"));
+    char *all[] = {root, in, set, mark};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        memory_free(all[i]);
+}
+
 static int setup(void **state)
 {
     if (fixture_setup(state) != 0)
@@ -99,6 +123,7 @@ static int setup(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(a_running_set_collects_what_it_is_asked_for_anew)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(a_running_set_collects_what_it_is_asked_for_anew),
+                                              cmocka_unit_test(what_is_copied_is_the_runs)};
     return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }

@@ -139,6 +139,36 @@ static void before_a_start(void **state)
     memory_free(root);
 }
 
+/* Whatever a run and its report make goes with the folder, and nothing else does: what is not in the run's list would
+   stay for good, and what is in it wrongly would be lost. */
+static void what_a_run_has_made_and_nothing_else(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("made"), *folder = path_join(root, "run000001"),
+         *notes = path_join(folder, "notes.txt");
+    fixture_commit("made", root,
+                   OWN_FOLDER MANAGED("<MaxFolderCount>1</MaxFolderCount><Rules><Logging level=\"15\"/><Group>"
+                                      "<Rule name=\"r\"/></Group></Rules>"),
+                   CSV_EACH_SECOND ONE_COUNTER);
+    run_once("made");
+    assert_true(has_run(root, 1) && is_there(root, 1, "report.html") && is_there(root, 1, "rules.log"));
+    assert_int_equal(file_store(notes, "mine", 4), S_OK);
+    run_once("made");
+    struct texts left = {0};
+    assert_int_equal(folder_list(folder, false, &left), S_OK);
+    assert_int_equal(left.count, 1);
+    assert_string_equal(left.items[0], "notes.txt");
+    texts_free(&left);
+    assert_int_equal(fixture_events(9033, "made"), 1);
+    assert_string_equal(fixture_reason, "\"notes.txt\"");
+    struct run_record record = fixture_record("made");
+    assert_int_equal(record.last_result, S_OK);
+    run_record_free(&record);
+    memory_free(notes);
+    memory_free(folder);
+    memory_free(root);
+}
+
 static void actions_of_a_run(void **state)
 {
     (void)state;
@@ -221,6 +251,7 @@ int main(void)
         cmocka_unit_test(at_each_segment),
         cmocka_unit_test(a_folder_that_two_sets_write_to),
         cmocka_unit_test(before_a_start),
+        cmocka_unit_test(what_a_run_has_made_and_nothing_else),
         cmocka_unit_test(actions_of_a_run),
         cmocka_unit_test(what_cannot_go_is_told),
         cmocka_unit_test(a_start_that_fails),

@@ -105,6 +105,14 @@ void held_folder_close(struct held_folder *f)
     memory_free(f);
 }
 
+/* Whether another disk, or a folder of another place, lies over this one: what is in it is not of the folder around. */
+static bool is_mounted(int folder, const char *name)
+{
+    struct statx st;
+    return !statx(folder, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_TYPE, &st) &&
+           (st.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
 static HRESULT give(DIR *directory, const char *name, HRESULT (*each)(void *user, const struct held_entry *entry),
                     void *user)
 {
@@ -113,9 +121,9 @@ static HRESULT give(DIR *directory, const char *name, HRESULT (*each)(void *user
         return S_OK; /* it has just gone */
     struct held_entry entry = {
         .name = name,
-        .kind = S_ISREG(st.st_mode)   ? HELD_FILE
-                : S_ISDIR(st.st_mode) ? HELD_FOLDER
-                                      : HELD_OTHER,
+        .kind = S_ISREG(st.st_mode)                                          ? HELD_FILE
+                : S_ISDIR(st.st_mode) && !is_mounted(dirfd(directory), name) ? HELD_FOLDER
+                                                                             : HELD_OTHER,
         .size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0,
         .written = posix_filetime(st.st_mtim.tv_sec, st.st_mtim.tv_nsec),
     };

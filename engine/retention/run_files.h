@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Which files of a folder its runs have made: lines of its mark, each written there before its file is. What is not
+   named is somebody else's, and nothing is done with it (DECISIONS 113). */
+#ifndef OPENPLA_RUN_FILES_H
+#define OPENPLA_RUN_FILES_H
+
+#include "engine/os/held_folder.h"
+
+#define FOLDER_MARK       "openpla.run" /* the name of the mark's file */
+#define FOLDER_MARK_FIRST "openpla-folder 1\n"
+
+struct run_files {
+    struct texts names; /* below the folder, with '/'; sorted */
+    struct texts parts; /* of files that have several: a number is in place of "%d", or behind the name */
+};
+/* Of the folder's mark; empty where it has none, or one without names, as marks of before there were lists. A line that
+   is cut off is none. E_OUTOFMEMORY, and nothing in *out. */
+HRESULT run_files_read(struct held_folder *f, struct run_files *out);
+void run_files_free(struct run_files *r);
+bool run_files_have(const struct run_files *r, const char *name);
+bool run_files_below(const struct run_files *r, const char *folder); /* whether one of them is in it */
+
+/* A run is about to make `path`, below `root`: names it in the mark of the folder that it will be in, the nearest one
+   that has a mark. `parts`: it is the name of several files. S_FALSE: nothing to name, since no folder has a mark,
+   something has that name already, which is not the run's then, or the name has characters that no list can hold. */
+HRESULT run_files_add(const char *root, const char *path, bool parts);
+
+#endif
