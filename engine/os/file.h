@@ -81,6 +81,8 @@ HRESULT folder_free_bytes(const char *path, uint64_t *bytes);
 HRESULT folder_create_below(const char *base, const char *path);
 HRESULT file_open_below(const char *base, const char *path, enum file_mode mode, struct file **out);
 HRESULT file_delete_below(const char *base, const char *path);
+/* file_load of what file_open_below opens. */
+HRESULT file_load_below(const char *base, const char *path, size_t limit, char **out, size_t *size);
 
 /* ---- whose files are ---- */
 

@@ -49,14 +49,15 @@ static HRESULT load_open_file(struct file *f, const char *path, size_t limit, ch
     return S_OK;
 }
 
-static HRESULT load(const char *path, size_t limit, bool trusted, char **out, size_t *size)
+/* `base` NULL: wherever the path leads. */
+static HRESULT load(const char *base, const char *path, size_t limit, bool trusted, char **out, size_t *size)
 {
     struct file *f;
     *out = NULL;
     *size = 0;
     if (limit > SIZE_MAX / 4)
         limit = SIZE_MAX / 4;
-    HRESULT hr = file_open(path, FILE_READ, &f);
+    HRESULT hr = base ? file_open_below(base, path, FILE_READ, &f) : file_open(path, FILE_READ, &f);
     if (FAILED(hr))
         return hr;
     hr = trusted ? file_check_owner(f) : S_OK;
@@ -68,10 +69,15 @@ static HRESULT load(const char *path, size_t limit, bool trusted, char **out, si
 
 HRESULT file_load(const char *path, size_t limit, char **out, size_t *size)
 {
-    return load(path, limit, false, out, size);
+    return load(NULL, path, limit, false, out, size);
 }
 
 HRESULT file_load_trusted(const char *path, size_t limit, char **out, size_t *size)
 {
-    return load(path, limit, true, out, size);
+    return load(NULL, path, limit, true, out, size);
+}
+
+HRESULT file_load_below(const char *base, const char *path, size_t limit, char **out, size_t *size)
+{
+    return load(base, path, limit, false, out, size);
 }

@@ -17,24 +17,14 @@ void schema_file_free(struct schema_file *f)
     memset(f, 0, sizeof *f);
 }
 
-static bool is_absolute(const char *path)
-{
-    return path[0] == '/' || (path[0] && path[1] == ':');
-}
-
-/* With '/' alone, which every host takes. */
-static char *path_of(const char *name, const char *importer)
+/* Variables expanded, with '/' alone, which every host takes. */
+static char *path_of(const char *name)
 {
     char *path = host_expand_environment(name);
     for (char *p = path; p && *p; p++)
         if (*p == '\\')
             *p = '/';
-    if (!path || !importer || is_absolute(path))
-        return path;
-    char *folder = path_folder(importer), *joined = folder ? path_join(folder, path) : NULL;
-    memory_free(folder);
-    memory_free(path);
-    return joined;
+    return path;
 }
 
 static bool ends_with_folder(const char *path, size_t length, const char *folder)
@@ -61,21 +51,89 @@ static const struct shipped_schema *find_shipped(const struct shipped_files *of,
     return NULL;
 }
 
-static HRESULT take_shipped(const struct shipped_files *of, const char *name, const char *path, struct schema_file *out)
+static HRESULT take_shipped(const struct shipped_files *of, const char *wanted, const char *path,
+                            struct schema_file *out)
 {
-    char *wanted = path_of(name, NULL);
-    if (!wanted)
-        return E_OUTOFMEMORY;
     const char *last = strrchr(wanted, '/');
     const struct shipped_schema *s = find_shipped(of, last ? last + 1 : wanted, wanted);
-    memory_free(wanted);
     if (!s)
         return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
                          "\"%s\": there is no such %s, neither as a file nor in this program", path, of->sort);
     out->path = text_copy(s->name);
     out->text = text_copy(s->xml);
     out->size = strlen(s->xml);
+    out->shipped = true;
     if (out->path && out->text)
+        return S_OK;
+    schema_file_free(out);
+    return E_OUTOFMEMORY;
+}
+
+/* ---- where an import leads ---- */
+
+struct import_place {
+    char *base; /* the file lies below it; NULL: anywhere */
+    char *path; /* NULL: there is no file, what the program brings is looked for */
+};
+
+static HRESULT leads_out(const struct shipped_files *of, const char *name, const char *why)
+{
+    return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
+                     "\"%s\": %s; imports lie in the folder of what imports them, or in %%systemroot%%/%s", name, why,
+                     of->folder);
+}
+
+/* Names behind a base, which is given away to *out. */
+static HRESULT place_below(const struct shipped_files *of, const char *name, char *base, const char *names,
+                           struct import_place *out)
+{
+    const char *fault = path_names_fault(names);
+    if (!fault && *names == '/')
+        fault = "it is an absolute path";
+    out->base = base;
+    if (fault)
+        return leads_out(of, name, fault);
+    out->path = base ? path_join(base, names) : NULL;
+    return out->path ? S_OK : E_OUTOFMEMORY;
+}
+
+/* What is said in a document is said by who wrote that, and read with the rights of who runs it. */
+static HRESULT place_of_import(const struct shipped_files *of, const char *wanted, const char *importer,
+                               struct import_place *out)
+{
+    char *root = path_of("%systemroot%"), *windows = root ? path_join(root, of->folder) : NULL;
+    char *folder = path_folder(importer);
+    HRESULT hr = windows && folder ? S_OK : E_OUTOFMEMORY;
+    const char *names = SUCCEEDED(hr) ? path_names_behind(windows, wanted) : NULL;
+    if (names) {
+        hr = place_below(of, wanted, windows, names, out);
+        windows = NULL;
+    } else if (SUCCEEDED(hr) && strchr(wanted, '/') && find_shipped(of, path_name(wanted), wanted)) {
+        hr = S_OK; /* natively there is no such folder, its files are the program's */
+    } else if (SUCCEEDED(hr) && !*importer) {
+        const char *fault = path_names_fault(wanted);
+        hr = fault ? leads_out(of, wanted, fault) : S_OK; /* beside a text that is no file there is none */
+    } else if (SUCCEEDED(hr)) {
+        names = path_names_behind(folder, wanted);
+        char *base = *folder ? text_copy(folder) : text_copy(".");
+        hr = place_below(of, wanted, base, names ? names : wanted, out);
+    }
+    memory_free(root);
+    memory_free(windows);
+    memory_free(folder);
+    return hr;
+}
+
+static HRESULT load_from(const struct import_place *place, struct schema_file *out)
+{
+    if (!place->path)
+        return HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND);
+    HRESULT hr = place->base ? file_load_below(place->base, place->path, SCHEMA_BYTES_MAX, &out->text, &out->size)
+                             : file_load(place->path, SCHEMA_BYTES_MAX, &out->text, &out->size);
+    if (FAILED(hr))
+        return hr;
+    out->path = text_copy(strncmp(place->path, "./", 2) != 0 ? place->path : place->path + 2);
+    if (out->path)
         return S_OK;
     schema_file_free(out);
     return E_OUTOFMEMORY;
@@ -84,20 +142,26 @@ static HRESULT take_shipped(const struct shipped_files *of, const char *name, co
 HRESULT shipped_file_load(const struct shipped_files *of, const char *name, const char *importer,
                           struct schema_file *out)
 {
+    struct import_place place = {0};
     memset(out, 0, sizeof *out);
     if (!*name)
         return error_set(E_INVALIDARG, "a file of a %s has no name", of->sort);
-    out->path = path_of(name, importer);
-    if (!out->path)
-        return E_OUTOFMEMORY;
-    HRESULT hr = file_load(out->path, SCHEMA_BYTES_MAX, &out->text, &out->size);
-    if (SUCCEEDED(hr))
-        return hr;
-    char *path = out->path;
-    out->path = NULL;
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND))
-        hr = take_shipped(of, name, path, out);
-    memory_free(path);
+    char *wanted = path_of(name);
+    HRESULT hr = wanted ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && importer) {
+        hr = place_of_import(of, wanted, importer, &place);
+    } else if (SUCCEEDED(hr)) {
+        place.path = text_copy(wanted);
+        hr = place.path ? S_OK : E_OUTOFMEMORY;
+    }
+    if (SUCCEEDED(hr)) {
+        hr = load_from(&place, out);
+        if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND))
+            hr = take_shipped(of, wanted, place.path ? place.path : wanted, out);
+    }
+    memory_free(place.base);
+    memory_free(place.path);
+    memory_free(wanted);
     return hr;
 }
 
@@ -105,4 +169,9 @@ HRESULT schema_file_load(const char *name, const char *importer, struct schema_f
 {
     static const struct shipped_files schemas = {"schema", "pla/reports", shipped_schemas};
     return shipped_file_load(&schemas, name, importer, out);
+}
+
+HRESULT schema_file_load_of_set(const char *name, const char *importer, struct schema_file *out)
+{
+    return schema_file_load(name, importer && strchr(importer, '/') ? importer : "", out);
 }

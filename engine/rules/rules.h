@@ -26,9 +26,9 @@ struct rules;
 struct rules *rules_create(void);
 void rules_free(struct rules *r); /* NULL is allowed */
 /* Adds rules with all that they import, where they import it. `text` is UTF-8, or UTF-16 with its mark; `path` names it
-   in errors and is what relative imports start from. A file that is there already is passed over. A fault in an element
-   is one of rules_errors. OPENPLA_E_MALFORMED_XML for what is no rules at all; what schema_file_load says of an Include
-   that is fatal; E_OUTOFMEMORY: the rules can only be freed. */
+   in errors; in its folder, if it has one, and in Windows' own lies what it imports. A file that is there already is
+   passed over. A fault in an element is one of rules_errors. OPENPLA_E_MALFORMED_XML for what is no rules at all; what
+   schema_file_load says of an Include that is fatal; E_OUTOFMEMORY: the rules can only be freed. */
 HRESULT rules_add(struct rules *r, const char *path, const char *text, size_t size);
 /* A name as in Import: a file, or one that the program brings. */
 HRESULT rules_add_file(struct rules *r, const char *name);

@@ -92,24 +92,6 @@ static HRESULT insert_one(struct rules_run *run, struct insertion *i, xmlNodePtr
     return hr;
 }
 
-/* What a link leads out of the folder to is not read: the opened file is asked where it lies. */
-static HRESULT load_beside(const char *folder, const char *path, char **out, size_t *size)
-{
-    struct file *f = NULL;
-    uint64_t bytes = 0;
-    HRESULT hr = *folder ? file_open_below(folder, path, FILE_READ, &f) : file_open(path, FILE_READ, &f);
-    if (SUCCEEDED(hr))
-        hr = file_size(f, &bytes);
-    if (SUCCEEDED(hr) && bytes > DOCUMENT_BYTES_MAX)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE), "%s: it has more than %d bytes", path,
-                       DOCUMENT_BYTES_MAX);
-    *out = SUCCEEDED(hr) ? memory_alloc((size_t)bytes + 1) : NULL;
-    if (SUCCEEDED(hr))
-        hr = *out ? file_read_at(f, 0, *out, (size_t)bytes, size) : E_OUTOFMEMORY;
-    file_close(f);
-    return hr;
-}
-
 /* A file beside the report, by its bare name. */
 static HRESULT open_document(struct rules_run *run, xmlNodePtr e, struct xml_document *out)
 {
@@ -123,11 +105,11 @@ static HRESULT open_document(struct rules_run *run, xmlNodePtr e, struct xml_doc
     if (fault)
         hr = rules_wrong(e, "document", name, "%s; documents lie beside the report", fault);
     if (SUCCEEDED(hr)) {
-        path = path_join(run->target->folder, name);
+        path = path_join(*run->target->folder ? run->target->folder : ".", name);
         hr = path ? S_OK : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr))
-        hr = load_beside(run->target->folder, path, &text, &size);
+        hr = file_load_below(*run->target->folder ? run->target->folder : ".", path, DOCUMENT_BYTES_MAX, &text, &size);
     if (SUCCEEDED(hr))
         hr = xml_document_open_any(text, size, out);
     if (FAILED(hr) && hr != E_OUTOFMEMORY && !fault) {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static HRESULT add_text(struct rules *r, const char *path, const char *text, size_t size, unsigned depth);
+static HRESULT add_text(struct rules *r, const char *path, const char *text, size_t size, bool is_file, unsigned depth);
 
 struct rules *rules_create(void)
 {
@@ -71,16 +71,17 @@ static HRESULT read_logging(struct rules *r, xmlNodePtr e)
 }
 
 /* What is missing costs what it would have brought, unless it is fatal. */
-static HRESULT import(struct rules *r, const char *importer, xmlNodePtr e, unsigned depth)
+static HRESULT import(struct rules *r, size_t importer, xmlNodePtr e, unsigned depth)
 {
     const bool older = !strcmp((const char *)e->name, "Include");
     const char *attribute = older ? "name" : "file", *name = rules_attribute(e, attribute);
     struct schema_file file = {0};
     if (depth + 1 >= RULES_DEEPEST)
         return rules_wrong(e, attribute, name, "imports are nested deeper than %d", RULES_DEEPEST);
-    HRESULT hr = rules_file_load(name ? name : "", importer, &file);
+    const struct rules_file *from = &r->files[importer];
+    HRESULT hr = rules_file_load(name ? name : "", from->is_file ? from->path : "", &file);
     if (SUCCEEDED(hr))
-        hr = add_text(r, file.path, file.text, file.size, depth + 1);
+        hr = add_text(r, file.path, file.text, file.size, !file.shipped, depth + 1);
     schema_file_free(&file);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
         return hr;
@@ -122,7 +123,7 @@ static HRESULT read_part(struct rules *r, size_t file, xmlNodePtr e, unsigned de
             return hr;
         if (parts[i].type == RULES_Logging)
             return read_logging(r, e);
-        return parts[i].type == RULES_StringTable ? S_OK : import(r, path, e, depth);
+        return parts[i].type == RULES_StringTable ? S_OK : import(r, file, e, depth);
     }
     return S_OK; /* passed over, as the grammar has said */
 }
@@ -147,10 +148,10 @@ static bool is_known(const struct rules *r, const char *path)
     return false;
 }
 
-static HRESULT add_text(struct rules *r, const char *path, const char *text, size_t size, unsigned depth)
+static HRESULT add_text(struct rules *r, const char *path, const char *text, size_t size, bool is_file, unsigned depth)
 {
     void *items = r->files;
-    struct rules_file file = {0};
+    struct rules_file file = {.is_file = is_file};
     if (is_known(r, path))
         return S_OK; /* a second import of it, or a circle */
     if (r->file_count >= RULES_FILES_MAX)
@@ -172,7 +173,7 @@ static HRESULT add_text(struct rules *r, const char *path, const char *text, siz
 
 HRESULT rules_add(struct rules *r, const char *path, const char *text, size_t size)
 {
-    return add_text(r, path, text, size, 0);
+    return add_text(r, path, text, size, strpbrk(path, "/\\"), 0);
 }
 
 HRESULT rules_add_file(struct rules *r, const char *name)
@@ -180,7 +181,7 @@ HRESULT rules_add_file(struct rules *r, const char *name)
     struct schema_file file = {0};
     HRESULT hr = rules_file_load(name, NULL, &file);
     if (SUCCEEDED(hr))
-        hr = rules_add(r, file.path, file.text, file.size);
+        hr = add_text(r, file.path, file.text, file.size, !file.shipped, 0);
     schema_file_free(&file);
     return hr;
 }

@@ -12,6 +12,7 @@
 
 struct rules_file {
     char *path;
+    bool is_file; /* else a text of its own, or one that the program brings: nothing lies beside it */
     struct xml_document document;
 };
 struct rules_group {

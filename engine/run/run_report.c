@@ -64,9 +64,9 @@ static HRESULT check_replaced(const char *property, const char *path)
 
 static HRESULT add_schema(const struct data_manager *m, struct report_schema *s)
 {
-    HRESULT hr = m->ReportSchema[0]
-                     ? report_schema_add(s, INLINE_SCHEMA, m->ReportSchema, strlen(m->ReportSchema), schema_file_load)
-                     : report_schema_add_file(s, SCHEMA_GENERAL, schema_file_load);
+    HRESULT hr = m->ReportSchema[0] ? report_schema_add(s, INLINE_SCHEMA, m->ReportSchema, strlen(m->ReportSchema),
+                                                        schema_file_load_of_set)
+                                    : report_schema_add_file(s, SCHEMA_GENERAL, schema_file_load);
     if (SUCCEEDED(hr))
         report_schema_order(s);
     return hr;

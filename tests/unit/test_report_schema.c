@@ -182,7 +182,7 @@ static HRESULT load_circle(const char *name, const char *importer, struct schema
                                                   : "<Report name='b' version='3'><Import file='c.xml'/><Sections>"
                                                     "<Section name='s' key='2'><CounterTable name='of b' topic='t' "
                                                     "object='o'/></Section></Sections></Report>";
-    *out = (struct schema_file){text_copy(name), text_copy(text), strlen(text)};
+    *out = (struct schema_file){text_copy(name), text_copy(text), strlen(text), false};
     return S_OK;
 }
 
