@@ -94,7 +94,8 @@ void index_page(const struct sources *s, struct text_buffer *b)
                     "hexadecimal (`0x1F`), a truth value a\n  number (0 is False) or `true` or `false`; an empty "
                     "element stands for the default.\n"
                     "- [report.xsd](report.xsd): the XML that a configuration collector writes, and reports\n"
-                    "- [report-schema.xsd](report-schema.xsd): the XML that reports are made by\n\n## Interfaces\n\n");
+                    "- [report-schema.xsd](report-schema.xsd): the XML that reports are made by\n"
+                    "- [rules.xsd](rules.xsd): the XML of rules that judge reports\n\n## Interfaces\n\n");
     add_interfaces(&s->idl, b);
     text_buffer_format(b,
                        "## Members\n\n%u of %u members are described on these pages. A property row is a value that "

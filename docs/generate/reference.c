@@ -266,6 +266,10 @@ static HRESULT make_files(const struct sources *s, struct reference *r)
         report_grammar_text(&b);
         hr = add_file(r, "report-schema.xsd", &b);
     }
+    if (SUCCEEDED(hr)) {
+        rules_schema_text(&b);
+        hr = add_file(r, "rules.xsd", &b);
+    }
     text_buffer_free(&b);
     return hr;
 }

@@ -85,5 +85,6 @@ HRESULT schema_text(struct text_buffer *b);
 void add_annotation(struct text_buffer *b, int depth, const char *doc);
 void report_schema_text(struct text_buffer *b);
 void report_grammar_text(struct text_buffer *b);
+void rules_schema_text(struct text_buffer *b);
 
 #endif

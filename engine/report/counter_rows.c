@@ -235,8 +235,8 @@ static HRESULT tell_omitted(const struct schema_table *table, const char *name, 
 {
     if (!omitted || table->row_count)
         return S_OK; /* nothing is missing, or that was wanted */
-    char *text = text_format("table '%.100s': %llu rows are left out, a report has %d of a table at most", name,
-                             (unsigned long long)omitted, REPORT_MOST_ROWS);
+    char *text = text_format("table '%.100s': %llu rows are left out, a report has %d of a table and %u MB at most",
+                             name, (unsigned long long)omitted, REPORT_MOST_ROWS, (unsigned)(REPORT_MOST_BYTES >> 20));
     return text ? texts_give(remarks, text) : E_OUTOFMEMORY;
 }
 

@@ -197,8 +197,8 @@ HRESULT report_configuration_write(const char *path, struct report_document *to,
         hr = text ? texts_give(remarks, text) : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr) && c->omitted) {
-        char *text = text_format("%s: %llu rows are left out, a report has %d of a table at most", path,
-                                 (unsigned long long)c->omitted, REPORT_MOST_ROWS);
+        char *text = text_format("%s: %llu rows are left out, a report has %d of a table and %u MB at most", path,
+                                 (unsigned long long)c->omitted, REPORT_MOST_ROWS, (unsigned)(REPORT_MOST_BYTES >> 20));
         hr = text ? texts_give(remarks, text) : E_OUTOFMEMORY;
     }
     texts_free(&told);

@@ -32,7 +32,7 @@ struct report_document {
     bool in_section, section_written, facts_open, strings_open;
     struct open_table tables[REPORT_DEEPEST];
     size_t depth;
-    uint64_t all_rows;
+    uint64_t all_rows, bytes; /* that are written */
 };
 
 static void fail(struct report_document *d, HRESULT hr)
@@ -47,6 +47,7 @@ static void write_out(struct report_document *d)
         fail(d, E_OUTOFMEMORY);
     else if (d->text.length && SUCCEEDED(d->failed.hr))
         fail(d, file_write(d->file, d->text.text, d->text.length));
+    d->bytes += d->text.length;
     d->text.length = 0;
 }
 
@@ -203,7 +204,7 @@ bool report_row_begin(struct report_document *d)
     struct open_table *t = this_table(d);
     const uint64_t most =
         t->head->most_rows && t->head->most_rows < REPORT_MOST_ROWS ? t->head->most_rows : REPORT_MOST_ROWS;
-    if (t->rows >= most || d->all_rows >= REPORT_MOST_ALL_ROWS) {
+    if (t->rows >= most || d->all_rows >= REPORT_MOST_ALL_ROWS || d->bytes >= REPORT_MOST_BYTES) {
         t->omitted++;
         return false;
     }

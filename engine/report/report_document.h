@@ -9,6 +9,8 @@
 #define REPORT_MOST_ROWS     20000  /* of a table, where its rowcount says no fewer */
 #define REPORT_MOST_ALL_ROWS 200000 /* of the document */
 #define REPORT_DEEPEST       4      /* tables within one another */
+/* Of the document, with which no further rows begin: rules and a user's own XSLT have all of it in memory at once. */
+#define REPORT_MOST_BYTES    ((uint64_t)64 << 20)
 
 struct report_document;
 

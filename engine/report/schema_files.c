@@ -93,7 +93,7 @@ static HRESULT place_below(const struct shipped_files *of, const char *name, cha
     out->base = base;
     if (fault)
         return leads_out(of, name, fault);
-    out->path = base ? path_join(base, names) : NULL;
+    out->path = base ? text_format("%s/%s", base, names) : NULL;
     return out->path ? S_OK : E_OUTOFMEMORY;
 }
 
@@ -101,7 +101,7 @@ static HRESULT place_below(const struct shipped_files *of, const char *name, cha
 static HRESULT place_of_import(const struct shipped_files *of, const char *wanted, const char *importer,
                                struct import_place *out)
 {
-    char *root = path_of("%systemroot%"), *windows = root ? path_join(root, of->folder) : NULL;
+    char *root = path_of("%systemroot%"), *windows = root ? text_format("%s/%s", root, of->folder) : NULL;
     char *folder = path_folder(importer);
     HRESULT hr = windows && folder ? S_OK : E_OUTOFMEMORY;
     const char *names = SUCCEEDED(hr) ? path_names_behind(windows, wanted) : NULL;

@@ -2,6 +2,7 @@
 /* The report that rules change: read whole, changed in memory, written once. */
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/report/report_document.h"
 #include "engine/report/report_draft.h"
 #include "engine/rules/rules_parts.h"
 #include "engine/xml/xml_text.h"
@@ -9,9 +10,13 @@
 #include <string.h>
 
 enum {
-    REPORT_BYTES_MAX = 64 << 20, /* UTF-16 is twice as long as what is parsed */
-    DEEPEST = 200,               /* elements within one another that rules make; libxml2 reads 256 */
+    /* More than our own reports have (REPORT_MOST_BYTES), as rules add to them; UTF-16 is twice as long. */
+    REPORT_BYTES_MAX = 96 << 20,
+    MEMORY_LEAST = 64 << 20, /* of a tree, what is parsed and added beside it */
+    MEMORY_OF_BYTE = 16,     /* what a byte of XML takes at most, where cells are empty: <Data name="a"/> */
+    DEEPEST = 200,           /* elements within one another that rules make; libxml2 reads 256 */
 };
+_Static_assert(REPORT_BYTES_MAX > REPORT_MOST_BYTES, "what is made can be judged");
 
 /* ---- what libxml2 does ---- */
 
@@ -199,10 +204,12 @@ HRESULT report_target_open(const char *path, struct report_target *out)
     char *text = NULL;
     size_t size;
     *out = (struct report_target){0};
-    HRESULT hr = file_load(path, REPORT_BYTES_MAX, &text, &size);
+    HRESULT hr = file_load(path, (uint64_t)2 * REPORT_BYTES_MAX, &text, &size);
     if (FAILED(hr))
         return hr;
-    hr = xml_document_open_any(text, size, &out->document);
+    const struct xml_limits limits = {
+        .bytes = REPORT_BYTES_MAX, .memory = MEMORY_LEAST + MEMORY_OF_BYTE * size, .shared_texts = true};
+    hr = xml_document_open_within(text, size, &limits, &out->document);
     memory_free(text);
     if (SUCCEEDED(hr))
         hr = xml_document_check_root(&out->document, "Report");
@@ -225,19 +232,22 @@ void report_target_close(struct report_target *t)
     *t = (struct report_target){0};
 }
 
+static HRESULT write_part(void *to, const char *bytes, size_t size)
+{
+    return file_write(to, bytes, size);
+}
+
 HRESULT report_target_save(const struct report_target *t, const char *base, const char *path)
 {
     static const char head[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
     struct file *f = NULL;
-    char *xml = NULL, *draft = text_format("%s.new", path);
-    HRESULT hr = draft ? xml_element_whole(&t->document, t->document.root, &xml) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr))
-        hr = report_draft_open(base, draft, &f);
+    char *draft = text_format("%s.new", path);
+    HRESULT hr = draft ? report_draft_open(base, draft, &f) : E_OUTOFMEMORY;
     const bool opened = f;
     if (SUCCEEDED(hr))
         hr = file_write(f, head, sizeof head - 1);
     if (SUCCEEDED(hr))
-        hr = file_write(f, xml, strlen(xml));
+        hr = xml_element_write(&t->document, t->document.root, write_part, f);
     if (SUCCEEDED(hr))
         hr = file_write(f, "\n", 1);
     if (SUCCEEDED(hr))
@@ -250,7 +260,6 @@ HRESULT report_target_save(const struct report_target *t, const char *base, cons
         report_draft_drop(base, draft);
         hr = error_restore(&why);
     }
-    memory_free(xml);
     memory_free(draft);
     return hr;
 }

@@ -186,14 +186,14 @@ static xmlXPathObjectPtr as_object(const struct rule_value *value)
                                       : xmlXPathNewString(BAD_CAST value->text);
 }
 
-/* In document order. */
+/* In document order. The text of an attribute has no parent (xml_shared.h). */
 static const xmlNode *next_below(const xmlNode *node, const xmlNode *top)
 {
     if (node->children)
         return node->children;
-    while (node != top && !node->next)
+    while (node && node != top && !node->next)
         node = node->parent;
-    return node == top ? NULL : node->next;
+    return !node || node == top ? NULL : node->next;
 }
 
 /* Attributes and documents have no `content` where a node has it. */

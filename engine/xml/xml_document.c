@@ -4,6 +4,7 @@
 
 #include "engine/os/memory.h"
 #include "engine/xml/xml_bounds.h"
+#include "engine/xml/xml_shared.h"
 #include "engine/xml/xml_text.h"
 
 #include <string.h>
@@ -27,27 +28,66 @@ static HRESULT malformed(const xmlError *e)
 
 struct parsing {
     const char *xml;
-    int size;
+    int size, given;
+    bool in_parts; /* libxml2 copies what it gets as a whole, and takes no more than 10 MB of some of it */
     xmlParserCtxtPtr context;
     xmlDocPtr doc;
     enum xml_excess excess;
     int line; /* where it stopped for that */
+    struct xml_shared *shared;
 };
+
+static int read_part(void *about, char *to, int most)
+{
+    struct parsing *p = about;
+    const int part = p->size - p->given < most ? p->size - p->given : most;
+    memcpy(to, p->xml + p->given, (size_t)part);
+    p->given += part;
+    return part;
+}
 
 static void parse(void *about)
 {
     struct parsing *p = about;
     p->context = xmlNewParserCtxt();
     xml_bounds_watch(p->context, &p->excess);
+    if (p->shared)
+        xml_shared_watch(p->context, p->shared);
     /* Entities are not expanded, nothing is loaded. */
-    p->doc = xmlCtxtReadMemory(p->context, p->xml, p->size, NULL, "UTF-8",
-                               XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_IGNORE_ENC |
-                                   XML_PARSE_NOCDATA);
+    static const int options =
+        XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_IGNORE_ENC | XML_PARSE_NOCDATA;
+    p->doc = p->in_parts ? xmlCtxtReadIO(p->context, read_part, NULL, p, NULL, "UTF-8", options)
+                         : xmlCtxtReadMemory(p->context, p->xml, p->size, NULL, "UTF-8", options);
     p->line = p->context->input ? p->context->input->line : 0;
 }
 
-HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out)
+static HRESULT parse_within(struct parsing *p, const struct xml_limits *limits, struct xml_document *out)
 {
+    struct xml_shared shared = {0};
+    struct xml_memory *memory = xml_memory_create();
+    p->in_parts = limits->bytes;
+    p->shared = limits->shared_texts ? &shared : NULL;
+    if (memory && limits->memory)
+        xml_memory_bound(memory, limits->memory);
+    HRESULT hr = memory ? xml_memory_use(memory, parse, p) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = xml_bounds_error(p->excess, p->line);
+    xmlNodePtr root = SUCCEEDED(hr) && p->doc ? xmlDocGetRootElement(p->doc) : NULL;
+    if (SUCCEEDED(hr) && !root)
+        hr = malformed(&p->context->lastError);
+    else if (SUCCEEDED(hr) && (p->doc->intSubset || p->doc->extSubset))
+        hr = error_set(OPENPLA_E_MALFORMED_XML, "the XML has a document type declaration; they are refused");
+    if (FAILED(hr) || !root) {
+        xml_memory_destroy(memory);
+        return FAILED(hr) ? hr : OPENPLA_E_MALFORMED_XML;
+    }
+    *out = (struct xml_document){.memory = memory, .root = root};
+    return S_OK;
+}
+
+static HRESULT open_utf8(const char *xml, size_t size, const struct xml_limits *limits, struct xml_document *out)
+{
+    const size_t most = limits->bytes ? limits->bytes : XML_MAX_SIZE;
     memset(out, 0, sizeof *out);
     /* A byte order mark, and blanks before the declaration, are what people paste. */
     if (size >= 3 && !memcmp(xml, BYTE_ORDER_MARK, 3)) {
@@ -60,36 +100,31 @@ HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out
     }
     if (!size)
         return error_set(OPENPLA_E_MALFORMED_XML, "the XML is empty");
-    if (size > XML_MAX_SIZE)
-        return error_set(OPENPLA_E_MALFORMED_XML, "the XML has %llu bytes, more than %u", (unsigned long long)size,
-                         XML_MAX_SIZE);
+    if (size > most)
+        return error_set(OPENPLA_E_MALFORMED_XML, "the XML has %llu bytes, more than %llu", (unsigned long long)size,
+                         (unsigned long long)most);
     struct parsing p = {.xml = xml, .size = (int)size};
     HRESULT hr = xml_bounds_check(xml, size);
-    if (FAILED(hr))
-        return hr;
-    struct xml_memory *memory = xml_memory_create();
-    hr = memory ? xml_memory_use(memory, parse, &p) : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr))
-        hr = xml_bounds_error(p.excess, p.line);
-    xmlNodePtr root = SUCCEEDED(hr) && p.doc ? xmlDocGetRootElement(p.doc) : NULL;
-    if (SUCCEEDED(hr) && !root)
-        hr = malformed(&p.context->lastError);
-    else if (SUCCEEDED(hr) && (p.doc->intSubset || p.doc->extSubset))
-        hr = error_set(OPENPLA_E_MALFORMED_XML, "the XML has a document type declaration; they are refused");
-    if (FAILED(hr) || !root) {
-        xml_memory_destroy(memory);
-        return FAILED(hr) ? hr : OPENPLA_E_MALFORMED_XML;
-    }
-    *out = (struct xml_document){.memory = memory, .root = root};
-    return S_OK;
+    return SUCCEEDED(hr) ? parse_within(&p, limits, out) : hr;
+}
+
+HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out)
+{
+    return open_utf8(xml, size, &(struct xml_limits){0}, out);
 }
 
 HRESULT xml_document_open_any(const char *bytes, size_t size, struct xml_document *out)
 {
+    return xml_document_open_within(bytes, size, &(struct xml_limits){0}, out);
+}
+
+HRESULT xml_document_open_within(const char *bytes, size_t size, const struct xml_limits *limits,
+                                 struct xml_document *out)
+{
     const unsigned char *mark = (const unsigned char *)bytes;
     char *utf8 = NULL;
     if (size < 2 || mark[0] != 0xFF || mark[1] != 0xFE)
-        return xml_document_open(bytes, size, out);
+        return open_utf8(bytes, size, limits, out);
     memset(out, 0, sizeof *out);
     WCHAR *units = memory_alloc(size);
     HRESULT hr = units ? S_OK : E_OUTOFMEMORY;
@@ -99,7 +134,7 @@ HRESULT xml_document_open_any(const char *bytes, size_t size, struct xml_documen
         hr = text_from_utf16(units, size / 2 - 1, true, &utf8);
     memory_free(units);
     if (SUCCEEDED(hr))
-        hr = xml_document_open(utf8, strlen(utf8), out);
+        hr = open_utf8(utf8, strlen(utf8), limits, out);
     memory_free(utf8);
     return hr;
 }
@@ -226,6 +261,38 @@ HRESULT xml_element_inside(const struct xml_document *d, xmlNodePtr element, cha
 HRESULT xml_element_whole(const struct xml_document *d, xmlNodePtr element, char **out)
 {
     return dump_copy(d, element->children ? element : NULL, false, out);
+}
+
+struct writing {
+    xmlNodePtr element;
+    HRESULT (*write)(void *to, const char *bytes, size_t size);
+    void *to;
+    HRESULT hr;
+};
+
+static int write_part(void *about, const char *bytes, int size)
+{
+    struct writing *w = about;
+    if (SUCCEEDED(w->hr))
+        w->hr = w->write(w->to, bytes, (size_t)size);
+    return SUCCEEDED(w->hr) ? size : -1;
+}
+
+static void write_element(void *about)
+{
+    struct writing *w = about;
+    xmlOutputBufferPtr buffer = xmlOutputBufferCreateIO(write_part, NULL, w, NULL);
+    xmlNodeDumpOutput(buffer, w->element->doc, w->element, 0, 0, NULL);
+    if (xmlOutputBufferClose(buffer) < 0 && SUCCEEDED(w->hr))
+        w->hr = E_FAIL;
+}
+
+HRESULT xml_element_write(const struct xml_document *d, xmlNodePtr element,
+                          HRESULT (*write)(void *to, const char *bytes, size_t size), void *to)
+{
+    struct writing w = {.element = element, .write = write, .to = to, .hr = S_OK};
+    HRESULT hr = xml_memory_use(d->memory, write_element, &w);
+    return FAILED(hr) ? hr : w.hr;
 }
 
 struct attribute {

@@ -14,7 +14,9 @@ void xml_memory_begin(void);
 struct xml_memory *xml_memory_create(void); /* NULL when out of memory */
 /* For what is read as a stream: what libxml2 frees on its way is free at once. */
 struct xml_memory *xml_memory_create_freeing(void);
-/* Of such memory: `bytes` in all, those that are free again too, before it is too much; an expression can ask for the
+/* What there may be of it at a time, in place of xml_memory of the quotas. */
+void xml_memory_bound(struct xml_memory *m, size_t bytes);
+/* Of the last: `bytes` in all, those that are free again too, before it is too much; an expression can ask for the
    same text for hours. */
 void xml_memory_bound_work(struct xml_memory *m, uint64_t bytes);
 uint64_t xml_memory_given(const struct xml_memory *m);
@@ -34,6 +36,16 @@ struct xml_document {
 HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out);
 /* The same of a file's bytes: UTF-8, or UTF-16 with its mark in front, as Windows' own files have it. */
 HRESULT xml_document_open_any(const char *bytes, size_t size, struct xml_document *out);
+/* For documents that are larger than a set's XML can be. Zero: the bounds of xml_document_open. */
+struct xml_limits {
+    size_t bytes;  /* of the text as UTF-8 */
+    size_t memory; /* of the document */
+    /* Equal texts of attributes are one node, without a parent: a third of a report's memory. Who changes attributes
+       puts others in their place. */
+    bool shared_texts;
+};
+HRESULT xml_document_open_within(const char *bytes, size_t size, const struct xml_limits *limits,
+                                 struct xml_document *out);
 void xml_document_close(struct xml_document *d);
 /* S_OK, or OPENPLA_E_MALFORMED_XML with the name of the root and the wanted one. */
 HRESULT xml_document_check_root(const struct xml_document *d, const char *wanted);
@@ -46,6 +58,9 @@ void xml_element_text(xmlNodePtr element, struct text_buffer *out);
 /* What is between the element's tags as XML, or the element itself, "" when it is empty. *out from memory_alloc. */
 HRESULT xml_element_inside(const struct xml_document *d, xmlNodePtr element, char **out);
 HRESULT xml_element_whole(const struct xml_document *d, xmlNodePtr element, char **out);
+/* The element itself, part by part; what `write` fails with. */
+HRESULT xml_element_write(const struct xml_document *d, xmlNodePtr element,
+                          HRESULT (*write)(void *to, const char *bytes, size_t size), void *to);
 /* An attribute's value, from memory_alloc; *value is NULL when there is none. */
 HRESULT xml_element_attribute(const struct xml_document *d, xmlNodePtr element, const char *name, char **value);
 /* What can stand within a document of such a text: all behind a byte order mark, blanks and the XML declaration. */

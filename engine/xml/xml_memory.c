@@ -15,8 +15,8 @@
 
 #define PIECE_FIRST 16384
 #define PIECE_LAST  (1u << 20)
-#define MEMORY_MAX  ((size_t)QUOTA_NUMBER_xml_memory) /* of one document */
-#define ALIGNMENT   (2 * sizeof(void *))              /* as memory_alloc's */
+#define MEMORY_MAX  ((size_t)QUOTA_NUMBER_xml_memory) /* of one document, unless its reader says another */
+#define ALIGNMENT   sizeof(uint64_t)                  /* as libxml2's own structs need it */
 
 struct piece {
     struct piece *next;
@@ -24,9 +24,11 @@ struct piece {
 };
 #define PIECE_HEADER ((sizeof(struct piece) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
 
-/* In front of the block's header. */
+/* In front of the block's header, of loose blocks alone. */
 struct loose {
-    struct loose *next, *previous;
+    _Alignas(uint64_t) struct loose *next;
+    struct loose *previous;
+    struct xml_memory *memory;
 };
 
 struct xml_memory {
@@ -34,15 +36,16 @@ struct xml_memory {
     bool freeing;         /* blocks of their own instead */
     struct loose *loose;
     uint64_t given, most_given; /* bytes of loose blocks, all there ever were; 0: as many as there are */
-    size_t size;
+    size_t size, most;          /* bytes */
     bool too_much;
     jmp_buf out; /* where a call goes that gets no memory */
 };
 
-/* In front of each block; what libxml2 keeps beyond documents belongs to none. */
+/* What libxml2 keeps beyond documents is of the heap. */
+enum { BLOCK_CUT, BLOCK_LOOSE, BLOCK_HEAP, BLOCK_KINDS = ALIGNMENT };
+/* In front of each block, of which a document has several for each cell of a report. */
 struct block {
-    struct xml_memory *memory;
-    size_t size;
+    uint64_t size_and_kind; /* bytes, in whole ALIGNMENTs; below them the kind */
 };
 _Static_assert(sizeof(struct block) % ALIGNMENT == 0 && sizeof(struct loose) % ALIGNMENT == 0,
                "what follows a block's header is aligned");
@@ -54,12 +57,28 @@ static struct block *block_of(void *p)
     return (struct block *)(void *)((char *)p - sizeof(struct block));
 }
 
+static size_t size_of(const struct block *b)
+{
+    return (size_t)(b->size_and_kind / BLOCK_KINDS * BLOCK_KINDS);
+}
+
+static unsigned kind_of(const struct block *b)
+{
+    return b->size_and_kind % BLOCK_KINDS;
+}
+
+/* 0: more than there can be. */
+static size_t rounded(size_t size)
+{
+    return size > SIZE_MAX / 2 ? 0 : (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 static bool add_piece(struct xml_memory *m, size_t need)
 {
     size_t size = m->pieces ? m->pieces->size * 2 : PIECE_FIRST;
     size = size > PIECE_LAST ? PIECE_LAST : size;
     size = size < need ? need : size;
-    m->too_much = need > MEMORY_MAX || m->size + size > MEMORY_MAX;
+    m->too_much = need > m->most || size > m->most - m->size;
     struct piece *piece = m->too_much ? NULL : memory_alloc(PIECE_HEADER + size);
     if (!piece)
         return false;
@@ -72,72 +91,76 @@ static bool add_piece(struct xml_memory *m, size_t need)
 static void *add_loose(struct xml_memory *m, size_t size)
 {
     m->given += size;
-    m->too_much = size > MEMORY_MAX - m->size || (m->most_given && m->given > m->most_given);
+    m->too_much = size > m->most - m->size || (m->most_given && m->given > m->most_given);
     struct loose *l = m->too_much ? NULL : memory_alloc(sizeof *l + sizeof(struct block) + size);
     if (!l)
         longjmp(m->out, 1);
-    *l = (struct loose){.next = m->loose};
+    *l = (struct loose){.next = m->loose, .memory = m};
     if (m->loose)
         m->loose->previous = l;
     m->loose = l;
     m->size += size;
     struct block *b = (struct block *)(void *)(l + 1);
-    *b = (struct block){m, size};
+    b->size_and_kind = size | BLOCK_LOOSE;
     return b + 1;
 }
 
 static void free_loose(struct block *b)
 {
     struct loose *l = (struct loose *)(void *)b - 1;
-    *(l->previous ? &l->previous->next : &b->memory->loose) = l->next;
+    *(l->previous ? &l->previous->next : &l->memory->loose) = l->next;
     if (l->next)
         l->next->previous = l->previous;
-    b->memory->size -= b->size;
+    l->memory->size -= size_of(b);
     memory_free(l);
 }
 
 static void *cut(struct xml_memory *m, size_t size)
 {
-    size_t need =
-        size > MEMORY_MAX ? MEMORY_MAX + 1 : sizeof(struct block) + (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    const size_t need = sizeof(struct block) + size;
     if ((!m->pieces || m->pieces->size - m->pieces->used < need) && !add_piece(m, need))
         longjmp(m->out, 1);
     struct block *b = (struct block *)(void *)((char *)m->pieces + PIECE_HEADER + m->pieces->used);
     m->pieces->used += need;
-    *b = (struct block){m, size};
+    b->size_and_kind = size | BLOCK_CUT;
     return b + 1;
 }
 
 /* ---- what libxml2 calls ---- */
 
-static void *xml_alloc(size_t size)
+static void *xml_alloc(size_t wanted)
 {
-    if (current)
+    const size_t size = rounded(wanted ? wanted : 1);
+    if (current) {
+        current->too_much = !size;
+        if (!size)
+            longjmp(current->out, 1);
         return current->freeing ? add_loose(current, size) : cut(current, size);
-    struct block *b = size > SIZE_MAX - sizeof *b ? NULL : memory_alloc(sizeof *b + size);
+    }
+    struct block *b = size ? memory_alloc(sizeof *b + size) : NULL;
     if (!b)
         return NULL;
-    *b = (struct block){NULL, size};
+    b->size_and_kind = size | BLOCK_HEAP;
     return b + 1;
 }
 
 static void xml_free(void *p)
 {
     struct block *b = p ? block_of(p) : NULL;
-    if (b && !b->memory)
+    if (b && kind_of(b) == BLOCK_HEAP)
         memory_free(b);
-    else if (b && b->memory->freeing)
+    else if (b && kind_of(b) == BLOCK_LOOSE)
         free_loose(b);
 }
 
 static void *xml_resize(void *p, size_t size)
 {
     struct block *b = p ? block_of(p) : NULL;
-    if (b && size <= b->size)
+    if (b && size <= size_of(b))
         return p;
     void *grown = xml_alloc(size);
     if (grown && b) {
-        memcpy(grown, p, b->size);
+        memcpy(grown, p, size_of(b));
         xml_free(p);
     }
     return grown;
@@ -178,6 +201,7 @@ struct xml_memory *xml_memory_create(void)
     m = memory_zero(1, sizeof *m);
     if (!m)
         return NULL;
+    m->most = MEMORY_MAX;
     m->pieces = atomic_exchange(&spare, NULL);
     m->size = m->pieces ? m->pieces->size : 0;
     return m;
@@ -187,9 +211,16 @@ struct xml_memory *xml_memory_create_freeing(void)
 {
     xml_memory_begin();
     struct xml_memory *m = memory_zero(1, sizeof *m);
-    if (m)
+    if (m) {
         m->freeing = true;
+        m->most = MEMORY_MAX;
+    }
     return m;
+}
+
+void xml_memory_bound(struct xml_memory *m, size_t bytes)
+{
+    m->most = bytes > m->size ? bytes : m->size;
 }
 
 void xml_memory_bound_work(struct xml_memory *m, uint64_t bytes)
@@ -235,6 +266,6 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
     if (!out)
         return S_OK;
     return m->too_much ? error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: it needs more than %u MB of memory",
-                                   (unsigned)(MEMORY_MAX >> 20))
+                                   (unsigned)(m->most >> 20))
                        : E_OUTOFMEMORY;
 }

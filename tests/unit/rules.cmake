@@ -1,3 +1,6 @@
 # SPDX-License-Identifier: MIT
 openpla_test(test_rules ${CMAKE_CURRENT_LIST_DIR}/test_rules.c LINK openpla_rules)
 openpla_test(test_rules_packs ${CMAKE_CURRENT_LIST_DIR}/test_rules_packs.c LINK openpla_rules)
+openpla_test(test_rules_large ${CMAKE_CURRENT_LIST_DIR}/test_rules_large.c LINK openpla_rules)
+openpla_test(test_rules_imports ${CMAKE_CURRENT_LIST_DIR}/test_rules_imports.c LINK openpla_rules)
+openpla_test(test_rules_xsd ${CMAKE_CURRENT_LIST_DIR}/test_rules_xsd.c LINK openpla_rules)

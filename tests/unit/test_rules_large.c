@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* The largest reports that are made are judged: else who has the most to look at is told the least. */
+#include "engine/report/report_document.h"
+#include "engine/xml/xml_document.h"
+#include "tests/unit/rules_report.h"
+
+#define CELL_BYTES ((size_t)1 << 20)
+#define RULES                                                                                                          \
+    "<Rules><Group name='g'><Rule name='r'><Step select=\"//Item[Data[@name='n'] &gt; 40]\" sortType='first'>"         \
+    "<Exists><Otherwise><Warning><Item><Data name='symptom'>found</Data></Item></Warning></Otherwise></Exists>"        \
+    "</Step></Rule></Group></Rules>"
+
+/* Up to the ceiling of bytes, which few rows of long texts reach. */
+static uint64_t write_report(const char *path, uint64_t *omitted)
+{
+    static const struct report_column_head columns[] = {{.name = "n"}, {.name = "text"}};
+    const struct report_table_head head = {.name = "t", .columns = columns, .column_count = 2};
+    struct report_document *d;
+    char *text = memory_alloc(CELL_BYTES + 1);
+    uint64_t rows = 0;
+    assert_non_null(text);
+    memset(text, 'x', CELL_BYTES);
+    text[CELL_BYTES] = 0;
+    assert_int_equal(report_document_create(path, &(struct report_head){.name = "r"}, &d), S_OK);
+    report_section_begin(d, "s", NULL, NULL);
+    report_table_begin(d, &head);
+    while (report_row_begin(d)) {
+        report_cell_u64(d, rows++);
+        report_cell(d, text);
+        report_row_end(d);
+    }
+    report_table_end(d, omitted);
+    report_section_end(d);
+    assert_int_equal(report_document_close(d), S_OK);
+    memory_free(text);
+    return rows;
+}
+
+static void the_largest_that_is_made_is_judged(void **state)
+{
+    char *path = path_join(*state, "report.xml");
+    struct rules *rules = rules_create();
+    struct rules_outcome outcome = {0};
+    uint64_t omitted;
+    assert_int_equal(write_report(path, &omitted), REPORT_MOST_BYTES / CELL_BYTES);
+    assert_int_equal(omitted, 1);
+    assert_int_equal(rules_add(rules, "Rules", RULES, strlen(RULES)), S_OK);
+    HRESULT hr = rules_apply(&(struct rules_job){.rules = rules, .report = path, .output = path}, &outcome);
+    if (FAILED(hr))
+        fail_msg("%s", error_keep(hr).text);
+    assert_int_equal(outcome.warning_count, 1);
+    rules_outcome_free(&outcome);
+    /* Whole, with what was added to it, it is taken again. */
+    assert_int_equal(rules_apply(&(struct rules_job){.rules = rules, .report = path}, &outcome), S_OK);
+    assert_int_equal(outcome.warning_count, 1);
+    rules_outcome_free(&outcome);
+    rules_free(rules);
+    memory_free(path);
+}
+
+/* What a report's bytes take in memory: rules refuse none that is made, as they have 16 for each byte. */
+static void cells_take_no_more_memory_than_rules_have(void **state)
+{
+    (void)state;
+    static const char *const cells[] = {"<Data name=\"a\"/>", "<Data name=\"mean\">5</Data>",
+                                        "<Data name=\"instance\">a longer text of a cell</Data>"};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        struct text_buffer b = {0};
+        struct xml_document d;
+        text_buffer_add(&b, "<Report><Section><Table>");
+        for (int row = 0; row < 20000; row++)
+            text_buffer_format(&b, "<Item>%s%s%s%s%s%s</Item>\n", cells[i], cells[i], cells[i], cells[i], cells[i],
+                               cells[i]);
+        text_buffer_add(&b, "</Table></Section></Report>");
+        assert_false(b.failed);
+        const struct xml_limits limits = {.bytes = b.length, .memory = 16 * b.length, .shared_texts = true};
+        assert_int_equal(xml_document_open_within(b.text, b.length, &limits, &d), S_OK);
+        xml_document_close(&d);
+        text_buffer_free(&b);
+    }
+}
+
+/* Texts of attributes are shared: to change one must not change its like. */
+static void attributes_with_one_text_are_changed_alone(void **state)
+{
+    struct ruled r;
+    rules_put(*state, "report.xml",
+              "<Report name='r'><Section name='s'><Table name='t'><Item a='x' b='x' c='&amp;x'/><Item a='x'/>"
+              "</Table></Section></Report>");
+    rules_run_over(&r, *state,
+                   "<Rules><Group name='g'><Rule name='r'>"
+                   "<Step select=\"//Item[@a = 'x'][@b = @a][@c = '&amp;x']\"><Exists><Otherwise>"
+                   "<Insert><Attribute name='a' value='y'/></Insert></Otherwise></Exists></Step>"
+                   "<Step select='//@*' sortType='max' sortDataType='string' sortNode='string(.)'><Variable name='v' "
+                   "expression='.'/>"
+                   "<Exists><Otherwise><Insert select='/Report'><Attribute name='last' value='{v}'/></Insert>"
+                   "</Otherwise></Exists></Step></Rule></Group></Rules>");
+    assert_no_fault(&r);
+    assert_has(&r, "<Item a=\"y\" b=\"x\" c=\"&amp;x\" rules=\"a\"/><Item a=\"x\"/>");
+    assert_has(&r, " last=\"y\"");
+    ruled_free(&r);
+}
+
+static int make(void **state)
+{
+    *state = scratch_create("rules_large");
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_largest_that_is_made_is_judged),
+        cmocka_unit_test(cells_take_no_more_memory_than_rules_have),
+        cmocka_unit_test(attributes_with_one_text_are_changed_alone),
+    };
+    return cmocka_run_group_tests(tests, make, scratch_end);
+}

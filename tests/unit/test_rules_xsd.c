@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* The XML Schema of rules, which editors check them by: it takes what the program brings and reads, and refuses what
+   the program tells of as a mistake. */
+#include "engine/os/memory.h"
+#include "engine/rules/rules.h"
+#include "engine/rules/shipped_rules.h"
+#include "engine/xml/xml_document.h"
+#include "tests/unit/schema_check.h"
+
+#define RULES(steps)                                                                                                   \
+    "<Rules><Group name='g'><Rule name='r'>" steps "</Rule></Group><StringTable xml:lang='de'><String ID='a' "         \
+    "loc.comment='b'>c</String></StringTable></Rules>"
+#define STEP(attributes, inside) RULES("<Step select='//Item'" attributes ">" inside "</Step>")
+#define DO(actions)              STEP("", "<Exists><When expression='1'>" actions "</When><Otherwise/></Exists>")
+
+static bool program_takes(const char *text)
+{
+    struct rules *r = rules_create();
+    assert_non_null(r);
+    assert_int_equal(rules_add(r, "r.xml", text, strlen(text)), S_OK);
+    const bool taken = !rules_errors(r)->count;
+    rules_free(r);
+    return taken;
+}
+
+static void what_is_right_is_taken(void **state)
+{
+    static const char *const right[] = {
+        STEP(" sortType='Max' sortDataType='NUMBER' sortNode='.' fatal='True' enabled='false'", "<Otherwise/>"),
+        STEP(" sortType='first'", "<Variable name='1-a.b'>{x} $(a)</Variable>"),
+        DO("<Insert select='.'><Node axis='following-sibling'><A b='c'>d<E/></A></Node><Attribute name='n' "
+           "value=''/></Insert><Delete select='@x'/><Notify severity='error'>text</Notify>"),
+        DO("<Warning tag='t'><Item><Data name='symptom' img='Red' link='t'>$(a)</Data><Other/></Item></Warning>"),
+        "<Rules><Logging level='15' file='r.log'/><Include name='Rules.General.xml' fatal='false'/></Rules>",
+        "<Rules><Group name='g' enabled='TRUE'><Rule name='r'><Help>text <b>x</b></Help></Rule></Group></Rules>",
+    };
+    (void)state;
+    xmlSchemaPtr schema = schema_load("rules.xsd");
+    assert_non_null(schema);
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++)
+        if (!schema_takes(schema, right[i], true) || !program_takes(right[i]))
+            fail_msg("%s", right[i]);
+    size_t packs = 0;
+    for (const struct shipped_schema *s = shipped_rules; s->name; s++, packs++)
+        if (!schema_takes(schema, s->xml, true))
+            fail_msg("%s", s->name);
+    assert_true(packs >= 12);
+    xmlSchemaFree(schema);
+}
+
+static void mistakes_are_refused(void **state)
+{
+    static const char *const broken[] = {
+        "<Rules><Group><Rule name='r'/></Group></Rules>",
+        "<Rules><Import/></Rules>",
+        "<Rules><Logging level='all'/><Group name='g'/></Rules>",
+        "<Rules><Group name='g' enabled='yes'/></Rules>",
+        RULES("<Step/>"),
+        STEP(" sortType='most'", ""),
+        STEP(" sortDataType='money'", ""),
+        STEP(" fatal='1'", ""),
+        STEP("", "<Variable name='a b'>1</Variable>"),
+        DO("<Insert><Node axis='parent'/></Insert>"),
+        DO("<Insert><Attribute name='a'/></Insert>"),
+        DO("<Delete/>"),
+    };
+    (void)state;
+    xmlSchemaPtr schema = schema_load("rules.xsd");
+    assert_non_null(schema);
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
+        if (schema_takes(schema, broken[i], false) || program_takes(broken[i]))
+            fail_msg("%s", broken[i]);
+    xmlSchemaFree(schema);
+    xmlCleanupParser();
+}
+
+int main(void)
+{
+    xml_memory_begin();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_right_is_taken),
+        cmocka_unit_test(mistakes_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
