@@ -195,6 +195,12 @@ def warnings_and_rows_lead_to_each_other():
     check(re.search(r'<td[^>]* id="d[0-9]+"[^>]*>77', page.source) or re.search(r'id="d[0-9]+"[^>]*>77', page.source),
           "the row that has the tag", page.source[-3000:])
     check("#w1" in page.links and sum(link.startswith("#d") for link in page.links) == 1, "links of a row", page.links)
+    # Rules may have made two tables of warnings: each warning has a number of its own, by which its row leads back.
+    page = page_of(report("".join('<Section name="advice"><Table name="warning"><Item><Data name="symptom" img="warning" '
+                                  f'link="{tag}">{tag} is long</Data></Item></Table></Section>' for tag in ("one", "two")) +
+                          '<Section name="s"><Table name="t"><Header><Data name="a"/></Header>'
+                          '<Item><Data name="a" tag="two">5</Data></Item></Table></Section>'))
+    check("#w2" in page.links and "#w1" not in page.links, "the second warning", page.links)
     page = page_of(report('<Section name="advice"><Table name="warning"/></Section>'))
     check("found nothing" in page.words(), "nothing was found")
 

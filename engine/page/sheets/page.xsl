@@ -180,7 +180,12 @@
     </span>
   </xsl:template>
 
-  <xsl:template name="warning-number"><xsl:value-of select="count(preceding-sibling::Item) + 1"/></xsl:template>
+  <!-- Of all tables of warnings together: rules may have made several. -->
+  <xsl:template name="warning-number">
+    <xsl:value-of select="count(preceding-sibling::Item) + 1
+                          + count(../preceding-sibling::Table[@name = 'warning']/Item)
+                          + count(../../preceding-sibling::Section[@name = 'advice']/Table[@name = 'warning']/Item)"/>
+  </xsl:template>
 
   <xsl:template match="Item" mode="warning">
     <xsl:variable name="img" select="string(Data[@img][1]/@img)"/>
