@@ -20,6 +20,11 @@
     TABLE("Network Interface",                                                                                         \
           ITEM("Bytes Total/sec", "eth0", MEAN(bytes)) ITEM("Current Bandwidth", "eth0", MEAN("1000000")))
 
+#define GROWN(counter, least, mean, most, last)                                                                        \
+    TABLE("Process", ITEM(counter, "a",                                                                                \
+                          "<Data name='mean'>" mean "</Data><Data name='min'>" least "</Data><Data name='max'>" most   \
+                          "</Data><Data name='last'>" last "</Data>"))
+
 static const struct {
     const char *pack, *tables;
     enum rules_severity severity; /* RULES_NOTHING: there is no warning */
@@ -91,11 +96,27 @@ static const struct {
     {"Performance", ONE("Process", "Handle Count", "_Total", "99999"), RULES_NOTHING, ""},
     {"Performance", ONE("Process", "Thread Count", "O'Hara {x}", "1000"), RULES_NOTHING, ""},
     {"Performance", ONE("Process", "Thread Count", "O'Hara {x}", "1001"), RULES_WARNING, "O'Hara {x} has 1001 threads"},
+    /* In two hours. */
+    {"Performance", GROWN("Handle Count", "1000", "1100", "1201", "1200"), RULES_NOTHING, ""},
+    {"Performance", GROWN("Handle Count", "1000", "1100", "1203", "1202"), RULES_WARNING, "a has 101 handles more"},
+    {"Performance", GROWN("Thread Count", "10", "110", "211", "210"), RULES_NOTHING, ""},
+    {"Performance", GROWN("Thread Count", "10", "110", "213", "212"), RULES_WARNING, "a has 101 threads more"},
+    {"Performance", GROWN("Private Bytes", "1000000000", "1100000000", "1207618048", "1207618048"), RULES_NOTHING, ""},
+    {"Performance", GROWN("Private Bytes", "1000000000", "1100000000", "1211812352", "1211812352"), RULES_WARNING,
+     "a takes 101 MB more"},
+    /* It came to its size at the beginning, or at the end, or is smaller again. */
+    {"Performance", GROWN("Handle Count", "1000", "1900", "2001", "2000"), RULES_NOTHING, ""},
+    {"Performance", GROWN("Handle Count", "1000", "1100", "2001", "2000"), RULES_NOTHING, ""},
+    {"Performance", GROWN("Handle Count", "1000", "1500", "2000", "1500"), RULES_NOTHING, ""},
 };
+
+static const char *duration = "7200.000"; /* of the report, in seconds */
 
 static void judge(struct ruled *r, const char *folder, const char *pack, const char *tables, bool written)
 {
-    char *report = text_format("<Report name='r'><Section name='s'>%s</Section></Report>", tables);
+    char *report = text_format("<Report name='r'><Header><Data name='duration' units='s'>%s</Data></Header><Section "
+                               "name='s'>%s</Section></Report>",
+                               duration, tables);
     char *rules = text_format("<Rules><Import file='%%systemroot%%\\pla\\rules\\Rules.%s.xml'/></Rules>", pack);
     rules_put(folder, "report.xml", report);
     rules_run_limited(r, folder, rules, 0, written);
@@ -150,6 +171,20 @@ static void all_packs_are_right_and_find_nothing_in_nothing(void **state)
     ruled_free(&r);
 }
 
+/* What a program takes while it begins is no growth: a short report says nothing of it. */
+static void growth_is_judged_in_reports_of_an_hour(void **state)
+{
+    static const char *const durations[] = {"3599.9", "3600", ""};
+    for (size_t i = 0; i < sizeof durations / sizeof *durations; i++) {
+        struct ruled r;
+        duration = durations[i];
+        judge(&r, *state, "System.Performance", GROWN("Handle Count", "1000", "1100", "1203", "1202"), false);
+        assert_int_equal(r.outcome.warning_count, i == 1);
+        ruled_free(&r);
+    }
+    duration = "7200.000";
+}
+
 static void the_overview_has_a_colour_for_each_part(void **state)
 {
     struct ruled r;
@@ -178,6 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_figure_is_the_limit),
         cmocka_unit_test(all_packs_are_right_and_find_nothing_in_nothing),
+        cmocka_unit_test(growth_is_judged_in_reports_of_an_hour),
         cmocka_unit_test(the_overview_has_a_colour_for_each_part),
     };
     return cmocka_run_group_tests(tests, make, scratch_end);
