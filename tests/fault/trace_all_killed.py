@@ -76,6 +76,9 @@ def run_round(program, folder):
 
 
 def main():
+    # What others have registered in the prefix is on the disk, which takes a server that is killed half a minute.
+    for option in "-k", "-w":
+        subprocess.call(["wineserver", option])
     os.environ["OPENPLA_ETW"] = DIRECTORY
     with tempfile.TemporaryDirectory() as folder:
         os.environ["OPENPLA_DATA"] = windows_path(folder)
