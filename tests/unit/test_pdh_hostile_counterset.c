@@ -273,7 +273,7 @@ static void a_room_that_is_used_anew_is_not_seen_half_made(void **state)
     while (ours < views.count && views.items[ours].process != process_own_id())
         ours++;
     assert_true(ours < views.count);
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 5000; i++) { /* without the check a half-made one is seen within some thousand */
         struct counterset_bytes b;
         assert_int_equal(counterset_view_copy(&views, ours, &b), S_OK);
         for (const struct counterset_record *r = NULL; (r = counterset_next(&b, r));) {
