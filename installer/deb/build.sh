@@ -85,7 +85,8 @@ holder=$(sed -n 's/^Copyright (c) //p' "$tree/LICENSE")
     sed -n '/^Permission/,$p' "$tree/LICENSE" | sed -e 's/^$/./' -e 's/^/ /'
 } >"$doc/copyright"
 
-size=$(du -sk --apparent-size "$root/usr" | cut -f1)
+# As dpkg counts: a file by its bytes, all else as one kilobyte; what a folder takes is its file system's affair.
+size=$(find "$root/usr" -type f -printf '%s\n' -o -printf '1\n' | awk '{ n += int(($1 + 1023) / 1024) } END { print n }')
 sed -e "s|@VERSION@|$version|" -e "s|@MAINTAINER@|$maintainer|" -e "s|@SIZE@|$size|" "$here/control.in" \
     >"$root/DEBIAN/control"
 (cd "$root" && find usr -type f | LC_ALL=C sort | xargs -d '\n' md5sum) >"$root/DEBIAN/md5sums"

@@ -118,7 +118,10 @@ tree=$(cd "$(dirname "$0")/../.." && pwd)
 out=$tree/build/deb
 OPENPLA_FIRST_DEB=$(sh "$tree/installer/deb/build.sh" | tail -n 1)
 again=$(sh "$tree/installer/deb/build.sh" "$tree/build/mingw/bin" "$out/again" | tail -n 1)
-cmp "$OPENPLA_FIRST_DEB" "$again" || fail "the same programs give another package"
+if ! cmp "$OPENPLA_FIRST_DEB" "$again"; then
+    diff -r "$out/root" "$out/again/root" || true
+    fail "the same programs give another package"
+fi
 # The same with a program that is another.
 OPENPLA_NEWER_DEB=$out/openpla_99_amd64.deb
 rm -rf "$out/newer"

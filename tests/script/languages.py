@@ -45,6 +45,7 @@ def check_members():
 
 
 def check_syntax(folder):
+    """What this host lacks for it."""
     for name in OBJECTS:
         if name.endswith(".py"):
             compile(read("examples", name), name, "exec")
@@ -55,6 +56,8 @@ def check_syntax(folder):
     if shutil.which("pwsh"):
         subprocess.run(["pwsh", "-NoProfile", "-Command", "$e = $null; [void][System.Management.Automation.Language.Parser]::"
                         f"ParseFile('{EXAMPLES}/collect.ps1', [ref]$null, [ref]$e); exit $e.Count"], check=True, timeout=100)
+    return [what for what, there in (("a C# compiler (Debian: mono-mcs)", shutil.which("mcs") or shutil.which("csc")),
+                                     ("PowerShell", shutil.which("pwsh"))) if not there]
 
 
 def check_cpp():
@@ -78,8 +81,11 @@ def check_cpp():
 def main():
     check_members()
     with tempfile.TemporaryDirectory() as folder:
-        check_syntax(folder)
+        lacking = check_syntax(folder)
     check_cpp()
+    if lacking:
+        print("not read by their own languages' programs, for want of " + " and ".join(lacking))
+        sys.exit(77)
 
 
 main()
