@@ -46,6 +46,8 @@ For Each name In Array("openpla.exe", "openpla.dll", "openplasrv.exe", "openplah
     Present name, True
 Next
 Present "x86\openpla.dll", False
+' Each line below would say only that.
+If Not files.FileExists(program) Then Finish
 
 ' The command line, which needs no registration.
 Try "help", "help", "performance logs and alerts"
@@ -88,16 +90,21 @@ Set_by "OpenPLA.DataCollectorSet"
 code = Run("doctor -wait 20")
 Tell "doctor", "exit code " & code & ", " & Findings()
 
-files.DeleteFolder scratch, True
-If files.FolderExists(scratch) Then
-    Fail "nothing left behind", scratch
-Else
-    Tell "nothing left behind", "yes"
-End If
-WScript.Echo good & " ok, " & bad & " FAILED, " & absent & " none"
-WScript.Echo "Done."
-If bad > 0 Then WScript.Quit 1
-WScript.Quit 0
+Finish
+
+Sub Finish
+    On Error Resume Next
+    files.DeleteFolder scratch, True
+    If files.FolderExists(scratch) Then
+        Fail "nothing left behind", scratch
+    Else
+        Tell "nothing left behind", "yes"
+    End If
+    WScript.Echo good & " ok, " & bad & " FAILED, " & absent & " none"
+    WScript.Echo "Done."
+    If bad > 0 Then WScript.Quit 1
+    WScript.Quit 0
+End Sub
 
 Sub Line(how, what, detail)
     WScript.Echo Left(how & "        ", 8) & Left(what & Space(26), 26) & Left(detail, 120)
