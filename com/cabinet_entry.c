@@ -4,6 +4,7 @@
 #include "engine/cabinet/cabinet.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/run/data_manager.h"
 
 #include <objbase.h>
 #include <wchar.h>
@@ -86,5 +87,19 @@ HRESULT WINAPI PlaExtractCabinet(const WCHAR *cabinet, const WCHAR *folder, extr
         hr = extract_and_tell(from, to, callback, context);
     memory_free(from);
     memory_free(to);
+    return hr;
+}
+
+HRESULT WINAPI PlaDeleteReport(const WCHAR *folder)
+{
+    char *path = NULL;
+    if (!folder)
+        return E_POINTER;
+    HRESULT hr = text_from_utf16(folder, wcslen(folder), false, &path);
+    if (SUCCEEDED(hr))
+        hr = check_path(&caller_self, "folder", path);
+    if (SUCCEEDED(hr))
+        hr = data_manager_delete_report(path);
+    memory_free(path);
     return hr;
 }

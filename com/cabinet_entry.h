@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cabinets for clients: IDataManager's Extract, and what openpla.dll exports for them under pla.dll's names. */
+/* Cabinets for clients: IDataManager's Extract, and what openpla.dll exports for them, and for reports,
+   under pla.dll's names. */
 #ifndef OPENPLA_CABINET_ENTRY_H
 #define OPENPLA_CABINET_ENTRY_H
 
@@ -18,5 +19,9 @@ typedef void(CALLBACK *extracted_callback)(const WCHAR *file, void *context);
 /* Takes a cabinet apart, as Extract does it, for the program that calls. `callback` may be NULL. Which text parameters
    pla.dll has is not published: a BSTR may be given, too. E_POINTER, E_INVALIDARG, cabinet_extract's failures. */
 HRESULT WINAPI PlaExtractCabinet(const WCHAR *cabinet, const WCHAR *folder, extracted_callback callback, void *context);
+/* Deletes the report of a run, which is its folder: what runs have made in it, and the folder, unless something else is
+   in it, which stays. `folder` is its path; a BSTR may be given, too. E_POINTER, E_INVALIDARG, E_ACCESSDENIED where no
+   run has made the folder, PLA_E_DCS_IN_USE while one writes to it. */
+HRESULT WINAPI PlaDeleteReport(const WCHAR *folder);
 
 #endif

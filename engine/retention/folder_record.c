@@ -133,6 +133,17 @@ HRESULT folder_check_mark(struct held_folder *f, const struct folder_record *rec
     return hr != S_OK ? hr : !strncmp(word, record->word, length) && word[length] == '\n' ? S_OK : S_FALSE;
 }
 
+HRESULT folder_read_word(struct held_folder *f, char word[SHARED_KEY_DIGITS + 1])
+{
+    char text[MARK_MOST];
+    const char *at = text + sizeof MARK_FIRST - 1;
+    HRESULT hr = read_mark(f, text);
+    if (hr != S_OK)
+        return hr;
+    text_fit(word, SHARED_KEY_DIGITS + 1, at);
+    return is_word(word) && at[SHARED_KEY_DIGITS] == '\n' ? S_OK : S_FALSE;
+}
+
 HRESULT folder_leave(const char *root, const char *name)
 {
     struct held_folder *f;

@@ -38,6 +38,9 @@ HRESULT folder_leave(const char *root, const char *name);
 /* S_OK: the open folder has the mark of this record; S_FALSE: it has none, or another one's. */
 HRESULT folder_check_mark(struct held_folder *f, const struct folder_record *record);
 
+/* The word of the open folder's mark, whichever set's that is. S_FALSE: it has none. */
+HRESULT folder_read_word(struct held_folder *f, char word[SHARED_KEY_DIGITS + 1]);
+
 /* What becomes of these records: that their deletion begins, or where their cabinet was sent, is noted; those that are
    gone go. In one write. */
 enum folder_fate { FOLDER_GOING, FOLDER_GONE, FOLDER_SENT };

@@ -346,3 +346,22 @@ HRESULT folder_remove(const struct folder_work *w, bool empty)
         return S_OK;
     return SUCCEEDED(hr) || nothing ? remove_itself(w) : hr;
 }
+
+HRESULT folder_remove_marked(const char *path, struct folder_kept *kept)
+{
+    static const struct content_names no_names = {"", ""};
+    struct folder_record record = {.name = (char *)path_name(path)};
+    struct held_folder *f;
+    char *root = path_folder(path);
+    HRESULT hr = root ? held_folder_open(root, record.name, &f) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        hr = folder_read_word(f, record.word);
+        held_folder_close(f);
+    }
+    if (hr == S_FALSE)
+        hr = error_set(E_ACCESSDENIED, "\"%s\": has no mark of a run", path);
+    if (SUCCEEDED(hr))
+        hr = folder_remove(&(struct folder_work){root, &record, &no_names, kept}, false);
+    memory_free(root);
+    return hr;
+}

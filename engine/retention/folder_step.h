@@ -30,5 +30,7 @@ HRESULT folder_delete_reports(const struct folder_work *w);
 /* All in it that runs have made, the mark last, and the folder itself unless something else is kept: from then on it is
    no set's. `empty`: only if nothing of a run is in it but the mark. */
 HRESULT folder_remove(const struct folder_work *w, bool empty);
+/* The same by its path, of a run of whichever set, by the mark alone. E_ACCESSDENIED: it has none. */
+HRESULT folder_remove_marked(const char *path, struct folder_kept *kept);
 
 #endif

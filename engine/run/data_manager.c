@@ -6,12 +6,14 @@
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/retention/folder_step.h"
 #include "engine/retention/set_policy.h"
 #include "engine/run/definition.h"
 #include "engine/run/run_folders.h"
 #include "engine/run/run_journal.h"
 #include "engine/run/run_report.h"
 #include "engine/run/sets.h"
+#include "engine/store/store.h"
 #include "engine/store/stored_account.h"
 
 #include <string.h>
@@ -239,5 +241,42 @@ HRESULT data_manager_run(const struct caller *caller, const char *space, const c
     memory_free(m.running);
     memory_free(m.root);
     object_release(m.set ? &m.set->object : NULL);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* ---- by a folder alone ---- */
+
+static HRESULT check_runs(const char *space, const char *name, const char *folder)
+{
+    struct run_record record;
+    HRESULT hr = store_load_run(space, name, &record);
+    if (FAILED(hr)) /* what cannot be read runs nothing here */
+        return hr == E_OUTOFMEMORY ? hr : S_OK;
+    if (record.running && *record.latest_location && file_is_same(record.latest_location, folder))
+        hr = error_set(PLA_E_DCS_IN_USE, "\"%s\": the run of \"%s\" that writes to it has not ended", folder, name);
+    run_record_free(&record);
+    return hr;
+}
+
+HRESULT data_manager_delete_report(const char *folder)
+{
+    struct folder_kept kept;
+    HRESULT hr = S_OK;
+    size_t length = strlen(folder);
+    while (length && strchr("\\/", folder[length - 1]))
+        length--;
+    char *path = text_copy_n(folder, length);
+    if (!path)
+        return E_OUTOFMEMORY;
+    for (const char *const *space = store_namespaces(); SUCCEEDED(hr) && *space; space++) {
+        struct texts names = {0};
+        hr = store_list(&caller_self, *space, &names);
+        for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++)
+            hr = check_runs(*space, names.items[i], path);
+        texts_free(&names);
+    }
+    if (SUCCEEDED(hr))
+        hr = folder_remove_marked(path, &kept);
+    memory_free(path);
     return FAILED(hr) ? hr : S_OK;
 }

@@ -16,4 +16,8 @@ HRESULT data_manager_compile(const struct ended_segment *segment);
 HRESULT data_manager_run(const struct caller *caller, const char *space, const char *name, uint32_t steps,
                          const char *folder, struct object *errors);
 
+/* PlaDeleteReport: what runs have made in the folder of a run, of whichever set, and the folder itself unless something
+   else is in it. PLA_E_DCS_IN_USE while the run goes on; folder_remove_marked's failures. */
+HRESULT data_manager_delete_report(const char *folder);
+
 #endif

@@ -78,12 +78,64 @@ static void what_is_no_path_is_refused(void **state)
     assert_int_equal(extract(L"none.cab", folder, NULL, NULL), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
 }
 
+typedef HRESULT(WINAPI *delete_function)(const WCHAR *folder);
+static delete_function delete_report;
+
+static void put(const char *in, const char *name, const char *text)
+{
+    char *path = path_join(in, name);
+    assert_int_equal(file_store(path, text, strlen(text)), S_OK);
+    memory_free(path);
+}
+
+static bool is_there(const char *in, const char *name)
+{
+    char *path = path_join(in, name);
+    bool there = file_find(path) == S_OK;
+    memory_free(path);
+    return there;
+}
+
+/* A program that deletes a report deletes no file that the run has not made, and no folder of anybody else. */
+static void a_report_goes_and_nothing_else(void **state)
+{
+    static const char mark[] = "openpla-folder 1\n00112233445566778899aabbccddeeff\nserial number 1\nfile log.csv\n"
+                               "file report.xml\n";
+    char *run = path_join(*state, "run");
+    WCHAR wide[MAX_PATH], with_end[MAX_PATH];
+    assert_true(swprintf(wide, MAX_PATH, L"%hs", run) > 0);
+    assert_true(swprintf(with_end, MAX_PATH, L"%hs\\", run) > 0);
+    assert_int_equal(folder_create(run), S_OK);
+    put(run, "log.csv", "a");
+    put(run, "report.xml", "a");
+    put(run, "notes.txt", "mine");
+    assert_int_equal(delete_report(wide), E_ACCESSDENIED);
+    put(run, "openpla.run", mark);
+    assert_int_equal(delete_report(with_end), S_OK);
+    assert_true(is_there(run, "notes.txt"));
+    assert_false(is_there(run, "log.csv") || is_there(run, "report.xml") || is_there(run, "openpla.run"));
+    assert_int_equal(delete_report(wide), E_ACCESSDENIED);
+    char *notes = path_join(run, "notes.txt");
+    assert_int_equal(file_delete(notes), S_OK);
+    put(run, "log.csv", "a");
+    put(run, "openpla.run", mark);
+    assert_int_equal(delete_report(wide), S_OK);
+    assert_false(folder_exists(run));
+    assert_int_equal(delete_report(wide), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+    assert_int_equal(delete_report(NULL), E_POINTER);
+    assert_int_equal(delete_report(L""), E_INVALIDARG);
+    assert_int_equal(delete_report(L"\\\\.\\pipe\\x"), E_INVALIDARG);
+    memory_free(notes);
+    memory_free(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_file_is_told, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(a_hostile_cabinet_gives_nothing, make_scratch, scratch_end),
         cmocka_unit_test_setup_teardown(what_is_no_path_is_refused, make_scratch, scratch_end),
+        cmocka_unit_test_setup_teardown(a_report_goes_and_nothing_else, make_scratch, scratch_end),
     };
     HMODULE module = LoadLibraryW(L"openpla.dll");
     if (!module)
@@ -92,5 +144,9 @@ int main(void)
     if (!named || named != GetProcAddress(module, MAKEINTRESOURCEA(9)))
         return 2;
     memcpy(&extract, &named, sizeof extract);
+    named = GetProcAddress(module, "PlaDeleteReport");
+    if (!named || named != GetProcAddress(module, MAKEINTRESOURCEA(7)))
+        return 3;
+    memcpy(&delete_report, &named, sizeof delete_report);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,8 +53,8 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli/reach
     TDH_FUNCTIONS = set(re.findall(r"^NAME\((\w+)\)$", names_file.read(), re.M))
 EXPORTS = {
     # Pla: pla.dll's own flat functions.
-    "openpla.dll": {"DllCanUnloadNow", "DllGetClassObject", "OpenPlaHost", "OpenPlaServer", "PlaExpandTaskArguments",
-                    "PlaExtractCabinet"},
+    "openpla.dll": {"DllCanUnloadNow", "DllGetClassObject", "OpenPlaHost", "OpenPlaServer", "PlaDeleteReport",
+                    "PlaExpandTaskArguments", "PlaExtractCabinet"},
     "openplasrv.exe": set(),
     "openplahost.exe": set(),
     "openpla.exe": set(),
@@ -86,7 +86,8 @@ def for_32_bits():
     HARDENED = 0x0140
     for name in set(IMPORTS) - {"openpla.dll", "openpdh.dll", "openetw.dll", "opentdh.dll"}:
         del IMPORTS[name]
-    EXPORTS["openpla.dll"] = {"DllCanUnloadNow", "DllGetClassObject", "PlaExpandTaskArguments", "PlaExtractCabinet"}
+    EXPORTS["openpla.dll"] = {"DllCanUnloadNow", "DllGetClassObject", "PlaDeleteReport", "PlaExpandTaskArguments",
+                              "PlaExtractCabinet"}
 
 
 def complaints_of_import_library():

@@ -4,6 +4,7 @@
 what came later, and a folder that is nobody's, are there still. And examples/folders.vbs as a user runs it, twice: the
 latest three runs stay."""
 import os
+import shutil
 import sys
 import tempfile
 
@@ -30,7 +31,18 @@ with tempfile.TemporaryDirectory(dir=os.path.join(os.environ["WINEPREFIX"], "dri
     os.mkdir(os.path.join(top, "mine"))
     with open(os.path.join(top, "mine", "Load.blg"), "w", encoding="ascii") as file:
         file.write("mine")
-    text = run_script(SCRIPT, windows_path(top))
+    # Wine has shares as folders of its own, dosdevices/unc/SERVER/SHARE.
+    server = f"openpla-{os.getpid()}"
+    unc = os.path.join(os.environ["WINEPREFIX"], "dosdevices", "unc")
+    share = os.path.join(unc, server, "logs")
+    had_unc = os.path.isdir(unc)
+    os.makedirs(share)
+    try:
+        text = run_script(SCRIPT, windows_path(top), f"\\\\{server}\\logs")
+        sent = sorted(os.listdir(share))
+    finally:
+        shutil.rmtree(unc if not had_unc else os.path.join(unc, server))
+    check(sent == ["000001.cab", "000002.cab"], f"what was sent: {sent}")
     check("All: 0\n" in text and "One: 0\n" in text, f"nothing is wrong with either: {text}")
     for run, more in ("000001", ["late.csv"]), ("000002", []):
         found = sorted(os.listdir(os.path.join(top, run)))

@@ -1,5 +1,6 @@
 ' SPDX-License-Identifier: MIT
-' Two runs of a set whose folders are packed behind each, a file that comes later, and passes by Run: folders.vbs ROOT.
+' Two runs of a set whose folders are packed behind each, a file that comes later, and passes by Run: folders.vbs ROOT
+' SHARE, to which the cabinets are sent.
 Option Explicit
 On Error Resume Next
 
@@ -7,6 +8,7 @@ Const plaPerformanceCounter = 0
 Const plaPattern = 1
 Const plaCreateOrModify = 3
 Const plaCreateCabAndDeleteData = 3
+Const plaSendCab = 4
 Const plaFolderActions = 8
 Const plaFolderActionsAndResourceFreeing = 24
 
@@ -25,7 +27,9 @@ dataSet.DataCollectors.Add collector
 Check "DataCollectors.Add"
 dataSet.DataManager.Enabled = True
 Set action = dataSet.DataManager.FolderActions.CreateFolderAction
-action.Actions = plaCreateCabAndDeleteData
+action.Actions = plaCreateCabAndDeleteData + plaSendCab
+action.SendCabTo = WScript.Arguments(1)
+Check "SendCabTo"
 dataSet.DataManager.FolderActions.Add action
 Check "FolderActions.Add"
 Set map = dataSet.Commit("Folders that are packed", vbNullString, plaCreateOrModify)
