@@ -451,6 +451,25 @@ static void data_that_are_in_a_cabinet_go(void **state)
     memory_free(cabinet);
 }
 
+/* What no cabinet holds is told of and stays, with all beside it, until a limit takes the folder. */
+static void a_log_that_no_cabinet_holds(void **state)
+{
+    (void)state;
+    make_runs(2);
+    write_of_run("run1/big.blg", "");
+    char *path = path_join(root, "run1/big.blg");
+    struct file *file;
+    assert_int_equal(file_open(path, FILE_APPEND, &file), S_OK);
+    assert_int_equal(file_set_size(file, CABINET_FILE_MAX + UINT64_C(1)), S_OK); /* takes no room */
+    file_close(file);
+    assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "big.blg");
+    assert_true(is_there("run1", "big.blg") && is_there("run1", "log.csv"));
+    assert_false(is_there("run1", "run1.cab") || is_there("run1", "~run1.cab.tmp"));
+    assert_pass(&one_folder, "run1 delete folder;");
+    assert_false(is_there("run1", ""));
+    memory_free(path);
+}
+
 static void where_cabinets_may_go(void **state)
 {
     (void)state;
@@ -513,6 +532,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(folders_vanish, begin, end),
         cmocka_unit_test_setup_teardown(one_folder_alone, begin, end),
         cmocka_unit_test_setup_teardown(data_that_are_in_a_cabinet_go, begin, end),
+        cmocka_unit_test_setup_teardown(a_log_that_no_cabinet_holds, begin, end),
         cmocka_unit_test(where_cabinets_may_go),
         cmocka_unit_test(records_of_anything),
     };
