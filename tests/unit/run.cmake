@@ -29,6 +29,8 @@ target_link_options(test_credentials PRIVATE -Wl,--wrap=gate_check_create,--wrap
 # System sets write below one folder of the machine, whichever store counts their runs.
 set_tests_properties(test_sets_categories PROPERTIES RESOURCE_LOCK system_sets)
 target_link_options(test_data_manager PRIVATE -Wl,--wrap=clock_monotonic_ms)
+# They wait for a minute: not alone at the end.
+set_tests_properties(test_supervisor test_run_limits test_run_requests PROPERTIES COST 100)
 target_link_options(test_supervisor PRIVATE -Wl,--wrap=clock_utc -Wl,--wrap=clock_monotonic_ms
   -Wl,--wrap=file_load,--wrap=file_load_trusted)
 # With real sessions, and the keys of autologgers.
