@@ -15,14 +15,26 @@ static size_t index_of(const struct scanned *s, const char *name)
     return RETENTION_ALL;
 }
 
+/* How many of its own folders a set may keep that one more can begin: a start counts those of others too (MS-PLA
+   3.2.4.2), which stay. 0, no limit, where nothing that may go would be enough: the newest is never deleted. */
+static uint32_t most_before_a_start(const char *root, const struct scanned *s, uint32_t most)
+{
+    struct texts all = {0};
+    size_t taken = 1;
+    if (SUCCEEDED(folder_list(root, true, &all)) && all.count > s->count)
+        taken += all.count - s->count;
+    texts_free(&all);
+    return most > taken ? (uint32_t)(most - taken) : 0;
+}
+
 static HRESULT make_plan(const struct retention_pass *p, const struct scanned *s, unsigned parts,
                          struct retention_plan *plan)
 {
     struct retention_policy policy = *p->policy;
     uint64_t free = UINT64_MAX;
     const size_t only = p->only ? index_of(s, p->only) : RETENTION_ALL;
-    if (p->room_for_one && policy.most_folders) /* where 1 is allowed the newest has it; 0 is no limit */
-        policy.most_folders--;
+    if (p->room_for_one && policy.most_folders)
+        policy.most_folders = most_before_a_start(p->scan.root, s, policy.most_folders);
     if (p->room_for_one)
         policy.most_size = 0;
     if (policy.least_free && FAILED(folder_free_bytes(p->scan.root, &free)))

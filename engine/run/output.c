@@ -85,6 +85,9 @@ static HRESULT check(const struct data_manager *m, const char *root)
     return SUCCEEDED(hr) ? check_folders(m, root) : hr;
 }
 
+/* A folder in which a user's own files stay makes no room: the second pass knows it as none of the set's. */
+enum { ROOM_PASSES = 2 };
+
 /* What does not hold is made to hold, by the policy, before the start fails: a disk that others have filled would keep
    a set from running for ever. */
 HRESULT output_check_resources(const struct run_set *r)
@@ -93,19 +96,20 @@ HRESULT output_check_resources(const struct run_set *r)
     if (!m->Enabled || !m->CheckBeforeRunning)
         return S_OK;
     char *root = host_expand_environment(r->set->RootPath);
-    HRESULT hr = root ? check(m, root) : E_OUTOFMEMORY;
-    if (hr == PLA_E_NO_MIN_DISK || hr == PLA_E_TOO_MANY_FOLDERS) {
+    HRESULT hr = root ? check(m, root) : E_OUTOFMEMORY, passed = S_OK;
+    for (int i = 0; i < ROOM_PASSES && SUCCEEDED(passed) && (hr == PLA_E_NO_MIN_DISK || hr == PLA_E_TOO_MANY_FOLDERS);
+         i++) {
         struct error_kept why = error_keep(hr);
-        hr = run_folders_pass(&(struct run_pass){.space = r->space,
-                                                 .name = r->name,
-                                                 .set = r->set,
-                                                 .root = root,
-                                                 .parts = RETENTION_LIMITS,
-                                                 .room_for_one = true});
-        struct error_kept passed = error_keep(hr);
-        hr = hr == E_OUTOFMEMORY ? hr : check(m, root);
-        if (hr == why.hr && FAILED(passed.hr))
-            hr = error_set(hr, "%s; no room could be made: %s", why.text, passed.text);
+        passed = run_folders_pass(&(struct run_pass){.space = r->space,
+                                                     .name = r->name,
+                                                     .set = r->set,
+                                                     .root = root,
+                                                     .parts = RETENTION_LIMITS,
+                                                     .room_for_one = true});
+        struct error_kept failure = error_keep(passed);
+        hr = passed == E_OUTOFMEMORY ? passed : check(m, root);
+        if (hr == why.hr && FAILED(passed))
+            hr = error_set(hr, "%s; no room could be made: %s", why.text, failure.text);
     }
     memory_free(root);
     return hr;

@@ -139,6 +139,24 @@ static void before_a_start(void **state)
     memory_free(root);
 }
 
+/* A note that a user has put into a run's folder keeps that, and the next run takes the place of another one. */
+static void what_users_keep_does_not_stop_a_set(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("kept"), *notes = path_join(root, "run000001/notes.txt");
+    fixture_commit("kept", root,
+                   OWN_FOLDER MANAGED("<CheckBeforeRunning>-1</CheckBeforeRunning><MaxFolderCount>3</MaxFolderCount>"),
+                   CSV_EACH_SECOND ONE_COUNTER);
+    run_once("kept");
+    assert_int_equal(file_store(notes, "mine", 4), S_OK);
+    for (int i = 0; i < 4; i++)
+        run_once("kept");
+    assert_true(file_exists(notes) && !is_there(root, 1, "openpla.run"));
+    assert_true(has_run(root, 4) && has_run(root, 5));
+    memory_free(notes);
+    memory_free(root);
+}
+
 /* Whatever a run and its report make goes with the folder, and nothing else does: what is not in the run's list would
    stay for good, and what is in it wrongly would be lost. */
 static void what_a_run_has_made_and_nothing_else(void **state)
@@ -251,6 +269,7 @@ int main(void)
         cmocka_unit_test(at_each_segment),
         cmocka_unit_test(a_folder_that_two_sets_write_to),
         cmocka_unit_test(before_a_start),
+        cmocka_unit_test(what_users_keep_does_not_stop_a_set),
         cmocka_unit_test(what_a_run_has_made_and_nothing_else),
         cmocka_unit_test(actions_of_a_run),
         cmocka_unit_test(what_cannot_go_is_told),
