@@ -20,15 +20,17 @@ quiet() {
     "$@" >>"$own/log" 2>&1 </dev/null 9>&-
 }
 
-# copy_prefix FROM TO: without .openpla. Large files are Wine's own programs, which nobody writes to: they become the
-# same files under other names where the file system allows it.
+# copy_prefix FROM TO: without .openpla. Large files in drive_c/windows are Wine's own programs, which nobody writes to:
+# they become the same files under other names where the file system allows it. No file of the registry may: Wine's server
+# makes one anew unless it has several names, then it writes into it, and so into that of other prefixes.
 copy_prefix() {
     mkdir -p "$2" && cd "$1" || return 1
     find . -mindepth 1 -path ./.openpla -prune -o -type d -print0 | (cd "$2" && xargs -0 mkdir -p) || return 1
     # shellcheck disable=SC2016 # for that shell
-    find . -path ./.openpla -prune -o -type f -size +127k -print0 |
-        xargs -0 sh -c 'cp -l --parents -t "$0" "$@" 2>/dev/null || cp -a --parents -t "$0" "$@"' "$2" || return 1
-    find . -path ./.openpla -prune -o ! -type d ! \( -type f -size +127k \) -print0 | xargs -0 cp -a --parents -t "$2"
+    find . -path './drive_c/windows/*' -type f -size +127k -print0 |
+        xargs -0 -r sh -c 'cp -l --parents -t "$0" "$@" 2>/dev/null || cp -a --parents -t "$0" "$@"' "$2" || return 1
+    find . -path ./.openpla -prune -o ! -type d ! \( -path './drive_c/windows/*' -type f -size +127k \) -print0 |
+        xargs -0 cp -a --parents -t "$2"
 }
 
 # Of the same Wine, and complete: its name is given last.
