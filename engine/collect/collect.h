@@ -41,9 +41,9 @@ struct collect_context {
     /* Before the collector makes what outlives this process if it is killed: a line by which collector_let_go finds and
        ends it. On the run's thread only. A failure fails the open. */
     HRESULT (*hold)(void *user, const char *line);
-    /* Before it makes a file beside output_path, below output_base; from any thread, also of one that outlives the
-       collector. */
-    void (*made)(const char *base, const char *path);
+    /* Before it makes a file beside output_path, in that one's `folder` or below it; `base` is output_base. From any
+       thread, also of one that outlives the collector. */
+    void (*made)(const char *base, const char *folder, const char *path);
     /* This collector in the segment before, completed: the new one takes over its counters, so that rates go on from
        its last sample, or its session, which loses no event. Where the kind says that it follows changed definitions it
        may have been one of another definition, and still be at work. It is closed afterwards. NULL: there is none. */

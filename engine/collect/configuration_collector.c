@@ -36,7 +36,7 @@ struct work {
     uint64_t errors;       /* entries of what could not be collected */
     void *user;            /* collect_context's; NULL: nobody is there any more */
     void (*wake)(void *user);
-    void (*made)(const char *base, const char *path); /* collect_context's */
+    void (*made)(const char *base, const char *folder, const char *path); /* collect_context's */
 };
 
 struct configuration_work {

@@ -26,10 +26,10 @@ struct configuration_request {
 struct configuration_source_context {
     const struct configuration_request *request;
     struct configuration_document *document;
-    const char *output_base;                          /* all that is written must lie below it (file_open_below) */
-    const char *output_folder;                        /* where copies of files go */
-    void (*made)(const char *base, const char *path); /* collect_context's */
-    atomic_bool *stop;                                /* look at least each 100 ms: then end with S_OK */
+    const char *output_base;   /* all that is written must lie below it (file_open_below) */
+    const char *output_folder; /* where copies of files go */
+    void (*made)(const char *base, const char *folder, const char *path); /* collect_context's */
+    atomic_bool *stop; /* look at least each 100 ms: then end with S_OK */
     _Atomic uint64_t *files_copied;
 };
 

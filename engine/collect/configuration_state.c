@@ -29,7 +29,7 @@ static HRESULT take_snapshot(const struct configuration_source_context *c, const
                        "SystemStateFile: the session \"" SESSION "\" is not one in memory (LogFileMode 0x%X)",
                        (unsigned)s.is.mode);
     if (SUCCEEDED(hr) && c->made)
-        c->made(c->output_base, path);
+        c->made(c->output_base, c->output_folder, path);
     if (SUCCEEDED(hr))
         hr = trace_session_flush(&t, path);
     trace_session_free(&s);

@@ -79,7 +79,7 @@ static HRESULT make(struct file_copies *c, const char *name, struct file_copy *o
         memory_free(own);
         char *path = out->name ? path_join(c->folder, out->name) : NULL;
         if (path && c->made)
-            c->made(c->base, path);
+            c->made(c->base, c->folder, path);
         hr = path ? file_open_below(c->base, path, FILE_CREATE_NEW, file) : E_OUTOFMEMORY;
         memory_free(path);
     }

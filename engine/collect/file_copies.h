@@ -10,14 +10,14 @@
 #include <stdatomic.h>
 
 struct file_copies {
-    const char *base, *folder;                        /* borrowed: copies go into `folder`, which lies below `base` */
-    void (*made)(const char *base, const char *path); /* before each copy; NULL: nobody asks */
-    const atomic_bool *stop;                          /* borrowed */
-    uint64_t most_bytes;                              /* of all copies; 0: any number */
-    uint64_t bytes;                                   /* of all copies by now */
-    struct number_table numbers;                      /* the next number of a name */
-    char *buffer, *below;                             /* the folder in `folder` that the next one goes to; NULL: none */
-    uint32_t folders, in_folder;                      /* such folders; copies in the present one */
+    const char *base, *folder; /* borrowed: copies go into `folder`, which lies below `base` */
+    void (*made)(const char *base, const char *folder, const char *path); /* before each copy; NULL: nobody asks */
+    const atomic_bool *stop;                                              /* borrowed */
+    uint64_t most_bytes;                                                  /* of all copies; 0: any number */
+    uint64_t bytes;                                                       /* of all copies by now */
+    struct number_table numbers;                                          /* the next number of a name */
+    char *buffer, *below;        /* the folder in `folder` that the next one goes to; NULL: none */
+    uint32_t folders, in_folder; /* such folders; copies in the present one */
 };
 struct file_copy {
     char *name;                /* from `folder` on; NULL: there is none */

@@ -219,7 +219,7 @@ static void put_in_order(struct listed *l)
 static HRESULT name_cabinet(const struct folder_work *w, struct held_folder *f, const char *name)
 {
     char *path = path_join(held_folder_path(f), name);
-    HRESULT hr = path ? run_files_add(w->root, path, false) : E_OUTOFMEMORY;
+    HRESULT hr = path ? run_files_add(w->root, held_folder_path(f), path, false) : E_OUTOFMEMORY;
     if (hr == S_FALSE)
         hr = error_set(PLA_E_CABAPI_FAILURE, "\"%s\": has the cabinet's name, and is no cabinet of a run", path);
     memory_free(path);

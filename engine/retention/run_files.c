@@ -11,12 +11,21 @@
 
 #define FILE_LINE  "file "
 #define PARTS_LINE "parts "
+#define CUT        "\x18"      /* CAN: in no name */
 #define LIST_MOST  (16u << 20) /* bytes; what comes behind is not named */
 #define WAIT_MS    2000        /* for another who names a file at the moment */
 
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool can_be_named(const char *name, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)name[i] < ' ')
+            return false;
+    return true;
 }
 
 static HRESULT read_line(const char *line, size_t length, struct run_files *out)
@@ -27,7 +36,7 @@ static HRESULT read_line(const char *line, size_t length, struct run_files *out)
     } kinds[] = {{FILE_LINE, &out->names}, {PARTS_LINE, &out->parts}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const size_t word = strlen(kinds[i].word);
-        if (length > word && !strncmp(line, kinds[i].word, word)) {
+        if (length > word && !strncmp(line, kinds[i].word, word) && can_be_named(line + word, length - word)) {
             char *name = text_copy_n(line + word, length - word);
             return name ? texts_give(kinds[i].texts, name) : E_OUTOFMEMORY;
         }
@@ -56,7 +65,7 @@ HRESULT run_files_read(struct held_folder *f, struct run_files *out)
     *out = (struct run_files){0};
     HRESULT hr = held_folder_file(f, FOLDER_MARK, FILE_READ, &file);
     if (FAILED(hr))
-        return hr == E_OUTOFMEMORY ? hr : S_OK;
+        return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? S_OK : hr;
     hr = file_size(file, &size);
     const size_t most = size < LIST_MOST ? (size_t)size : LIST_MOST;
     char *text = SUCCEEDED(hr) ? memory_alloc(most + 1) : NULL;
@@ -156,7 +165,7 @@ static HRESULT has_mark(const char *root, const char *folder)
     return got == sizeof head && !memcmp(head, FOLDER_MARK_FIRST, sizeof head) ? S_OK : S_FALSE;
 }
 
-/* Behind a line that was cut off a new one begins. */
+/* A line that was cut off ends with CUT, so that the beginning of a name becomes none, and a new one begins. */
 static HRESULT write_line(struct file *file, const char *word, const char *name)
 {
     uint64_t size = 0;
@@ -167,7 +176,7 @@ static HRESULT write_line(struct file *file, const char *word, const char *name)
         hr = file_read_at(file, size - 1, &last, 1, &got);
     if (FAILED(hr))
         return hr;
-    char *line = text_format("%s%s%s\n", last == '\n' ? "" : "\n", word, name);
+    char *line = text_format("%s%s%s\n", last == '\n' ? "" : CUT "\n", word, name);
     if (!line)
         return E_OUTOFMEMORY;
     for (char *c = line; *c; c++)
@@ -196,37 +205,12 @@ static HRESULT append(const char *root, const char *folder, const char *word, co
     return hr;
 }
 
-static bool can_be_named(const char *name)
+HRESULT run_files_add(const char *root, const char *folder, const char *path, bool parts)
 {
-    for (; *name; name++)
-        if ((unsigned char)*name < ' ')
-            return false;
-    return true;
-}
-
-/* From the folder that the file is in up, as far as root. */
-HRESULT run_files_add(const char *root, const char *path, bool parts)
-{
-    const char *names = path_names_behind(root, path);
-    if (!names || !*names || !can_be_named(names) || (!parts && file_find(path) != S_FALSE))
+    const char *below = path_names_behind(root, folder), *name = path_names_behind(folder, path);
+    if (!below || !*below || !name || !*name || !can_be_named(name, strlen(name)) ||
+        (!parts && file_find(path) != S_FALSE))
         return S_FALSE;
-    HRESULT hr = S_FALSE;
-    char *folder = path_folder(names);
-    while (hr == S_FALSE && folder && *folder) {
-        hr = has_mark(root, folder);
-        if (hr == S_OK) {
-            const char *name = names + strlen(folder);
-            while (*name == '/' || *name == '\\')
-                name++;
-            hr = append(root, folder, parts ? PARTS_LINE : FILE_LINE, name);
-            break;
-        }
-        char *up = path_folder(folder);
-        memory_free(folder);
-        folder = up;
-    }
-    if (!folder)
-        hr = E_OUTOFMEMORY;
-    memory_free(folder);
-    return hr;
+    HRESULT hr = has_mark(root, below);
+    return hr == S_OK ? append(root, below, parts ? PARTS_LINE : FILE_LINE, name) : hr;
 }

@@ -14,15 +14,17 @@ struct run_files {
     struct texts parts; /* of files that have several: a number is in place of "%d", or behind the name */
 };
 /* Of the folder's mark; empty where it has none, or one without names, as marks of before there were lists. A line that
-   is cut off is none. E_OUTOFMEMORY, and nothing in *out. */
+   is cut off is none. What says why the mark cannot be read, and nothing in *out: who took that for an empty list would
+   give the folder up. */
 HRESULT run_files_read(struct held_folder *f, struct run_files *out);
 void run_files_free(struct run_files *r);
 bool run_files_have(const struct run_files *r, const char *name);
 bool run_files_below(const struct run_files *r, const char *folder); /* whether one of them is in it */
 
-/* A run is about to make `path`, below `root`: names it in the mark of the folder that it will be in, the nearest one
-   that has a mark. `parts`: it is the name of several files. S_FALSE: nothing to name, since no folder has a mark,
-   something has that name already, which is not the run's then, or the name has characters that no list can hold. */
-HRESULT run_files_add(const char *root, const char *path, bool parts);
+/* A run is about to make `path` in its `folder`, or in one of that, below `root`: names it in the folder's mark. The
+   mark of one that the folder lies in is another run's, which would delete what is named there. `parts`: it is the name
+   of several files. S_FALSE: nothing to name, since the folder has no mark, something has that name already, which is
+   not the run's then, or the name has characters that no list can hold. */
+HRESULT run_files_add(const char *root, const char *folder, const char *path, bool parts);
 
 #endif

@@ -52,9 +52,9 @@ static HRESULT hold(void *user, const char *line)
     return held_add(m->set, line);
 }
 
-static void made(const char *base, const char *path)
+static void made(const char *base, const char *folder, const char *path)
 {
-    (void)run_files_add(base, path, false); /* one that cannot be named is kept */
+    (void)run_files_add(base, folder, path, false); /* one that cannot be named is kept */
 }
 
 /* ---- opening ---- */
@@ -62,11 +62,13 @@ static void made(const char *base, const char *path)
 /* What the run makes is what the data manager may delete one day. A name that cannot be noted costs no run. */
 static void name_files(struct member *m, const char *root)
 {
-    HRESULT hr = run_files_add(root, m->file, false);
+    char *folder = path_folder(m->file);
+    HRESULT hr = folder ? run_files_add(root, folder, m->file, false) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && *m->file && collector_writes_parts(m->model, m->file))
-        hr = run_files_add(root, m->file, true);
+        hr = run_files_add(root, folder, m->file, true);
     if (FAILED(hr))
         member_note(m, hr);
+    memory_free(folder);
 }
 
 HRESULT member_choose_file(struct member *m, const char *folder, const struct name_context *context, bool follows)

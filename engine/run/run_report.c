@@ -110,9 +110,9 @@ static HRESULT find_events_file(const struct run_report *what, const char *repor
 static HRESULT name_file(const struct run_report *what, const char *path)
 {
     char *draft = text_format("%s.new", path);
-    HRESULT hr = draft ? run_files_add(what->root, path, false) : E_OUTOFMEMORY;
+    HRESULT hr = draft ? run_files_add(what->root, what->folder, path, false) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = run_files_add(what->root, draft, false);
+        hr = run_files_add(what->root, what->folder, draft, false);
     memory_free(draft);
     return hr == E_OUTOFMEMORY ? hr : S_OK; /* one that cannot be named is kept */
 }

@@ -71,7 +71,7 @@ static HRESULT write_log(const struct run_report *what, const char *name, const 
     }
     char *path = path_join(what->folder, name);
     if (path)
-        (void)run_files_add(what->root, path, false); /* one that cannot be named is kept */
+        (void)run_files_add(what->root, what->folder, path, false); /* one that cannot be named is kept */
     HRESULT hr = path ? file_open_below(what->root, path, FILE_REPLACE, &f) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = file_write(f, log, strlen(log));

@@ -34,8 +34,9 @@ static inline void put(const char *folder, const char *name, const char *text)
 /* The same of a file that a run writes, as runs do it. */
 static inline void write_of_run(const char *name, const char *text)
 {
-    char *path = path_join(root, name);
-    assert_true(SUCCEEDED(run_files_add(root, path, false)));
+    char *path = path_join(root, name), *run = text_copy_n(path, strlen(root) + 1 + strcspn(name, "/\\"));
+    assert_true(SUCCEEDED(run_files_add(root, run, path, false)));
+    memory_free(run);
     memory_free(path);
     put(root, name, text);
 }

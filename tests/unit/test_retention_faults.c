@@ -94,6 +94,29 @@ static void whatever_fails(void **state)
     }
 }
 
+/* A mark that cannot be read for a moment is no mark without names: the folder would be nobody's, and full, for good.
+ */
+static void a_failure_gives_no_folder_up(void **state)
+{
+    (void)state;
+    bool met = true;
+    for (uint64_t n = 1; met; n++) {
+        struct told told;
+        struct file_faults faults = {.kind = FAULT_ONCE, .at = n, .hr = HRESULT_FROM_WIN32(ERROR_IO_DEVICE)};
+        make_runs(2);
+        file_faults_begin(&faults);
+        (void)pass(&one_folder, &told);
+        met = faults.met;
+        file_faults_end();
+        text_buffer_free(&told.steps);
+        assert_int_equal(pass(&one_folder, &told), S_OK);
+        text_buffer_free(&told.steps);
+        assert_false(is_there("run1", ""));
+        assert_true(is_there("run2", "log.csv"));
+        begin_again();
+    }
+}
+
 /* The folder is nobody's then, and what the set knew of others it knows still. */
 static void memory_runs_out_as_a_folder_is_taken(void **state)
 {
@@ -314,6 +337,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(whatever_fails, begin, end),
+        cmocka_unit_test_setup_teardown(a_failure_gives_no_folder_up, begin, end),
         cmocka_unit_test_setup_teardown(memory_runs_out_as_a_folder_is_taken, begin, end),
 #ifndef _WIN32
         cmocka_unit_test_setup_teardown(killed_while_packing, begin, end),

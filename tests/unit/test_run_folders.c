@@ -115,6 +115,24 @@ static void a_folder_that_two_sets_write_to(void **state)
     memory_free(root);
 }
 
+/* The folder of a set that nothing looks after lies in that of a run of another one, which deletes nothing of it. */
+static void a_folder_in_that_of_another_set(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("nested"), *log = text_format("%s/run000001/inner/c.csv", root);
+    fixture_commit("outer", root, OWN_FOLDER MANAGED("<MaxFolderCount>1</MaxFolderCount>"),
+                   CSV_EACH_SECOND ONE_COUNTER);
+    run_once("outer");
+    fixture_commit("inner", root, "<Subdirectory>run000001/inner</Subdirectory>", CSV_EACH_SECOND ONE_COUNTER);
+    run_once("inner");
+    assert_true(file_exists(log));
+    run_once("outer");
+    assert_true(file_exists(log));
+    assert_false(has_run(root, 1));
+    memory_free(log);
+    memory_free(root);
+}
+
 static void before_a_start(void **state)
 {
     (void)state;
@@ -268,6 +286,7 @@ int main(void)
         cmocka_unit_test(old_runs_go_when_a_run_stops),
         cmocka_unit_test(at_each_segment),
         cmocka_unit_test(a_folder_that_two_sets_write_to),
+        cmocka_unit_test(a_folder_in_that_of_another_set),
         cmocka_unit_test(before_a_start),
         cmocka_unit_test(what_users_keep_does_not_stop_a_set),
         cmocka_unit_test(what_a_run_has_made_and_nothing_else),
