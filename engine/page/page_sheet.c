@@ -71,29 +71,34 @@ static xmlDocPtr load_nothing(const xmlChar *uri, xmlDictPtr names, int options,
 
 static xsltSecurityPrefsPtr forbidden;
 
-/* What libxslt keeps beyond a sheet is made before the first one, outside of its memory. */
-static void begin(void)
+static void begin_xslt(void *about)
 {
-    static struct host_lock lock = HOST_LOCK_INIT;
-    static atomic_bool begun;
     static const xsltSecurityOption options[] = {XSLT_SECPREF_READ_FILE, XSLT_SECPREF_WRITE_FILE,
                                                  XSLT_SECPREF_CREATE_DIRECTORY, XSLT_SECPREF_READ_NETWORK,
                                                  XSLT_SECPREF_WRITE_NETWORK};
-    xml_memory_begin();
+    (void)about;
+    xsltInit();
+    xsltSetGenericErrorFunc(NULL, on_error);
+    xsltSetLoaderFunc(load_nothing);
+    forbidden = xsltNewSecurityPrefs();
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        xsltSetSecurityPrefs(forbidden, options[i], xsltSecurityForbid);
+    xsltSetDefaultSecurityPrefs(forbidden); /* imports are looked at while a sheet is read */
+}
+
+/* What libxslt keeps beyond a sheet is made before the first one, outside of its memory. */
+static bool begin(void)
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static atomic_bool begun;
     if (atomic_load(&begun))
-        return;
+        return true;
     host_lock_enter(&lock);
-    if (!atomic_load(&begun)) {
-        xsltInit();
-        xsltSetGenericErrorFunc(NULL, on_error);
-        xsltSetLoaderFunc(load_nothing);
-        forbidden = xsltNewSecurityPrefs();
-        for (size_t i = 0; forbidden && i < sizeof options / sizeof *options; i++)
-            xsltSetSecurityPrefs(forbidden, options[i], xsltSecurityForbid);
-        xsltSetDefaultSecurityPrefs(forbidden); /* imports are looked at while a sheet is read */
-        atomic_store(&begun, forbidden);
-    }
+    if (!atomic_load(&begun))
+        atomic_store(&begun, xml_memory_begin() && xml_memory_keep(begin_xslt, NULL));
+    const bool done = atomic_load(&begun);
     host_lock_leave(&lock);
+    return done;
 }
 
 /* ---- one transformation ---- */
@@ -199,8 +204,7 @@ HRESULT page_transform(const struct page_part *sheet, const struct page_part *do
         hr = check_part(document, PAGE_MOST_INPUT);
     if (FAILED(hr))
         return hr;
-    begin();
-    struct xml_memory *memory = forbidden ? xml_memory_create_freeing() : NULL;
+    struct xml_memory *memory = begin() ? xml_memory_create_freeing() : NULL;
     if (!memory)
         return E_OUTOFMEMORY;
     complaining = &t.complaint;

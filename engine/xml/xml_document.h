@@ -9,8 +9,12 @@
 
 /* All memory of one document: given out piece by piece, given back as a whole (xml_memory.c). */
 struct xml_memory;
-/* Routes libxml2's memory through memory_alloc, once; before libxml2's first use in a program. */
-void xml_memory_begin(void);
+/* Routes libxml2's memory through memory_alloc, once; before libxml2's first use in a program. False: out of memory,
+   and nothing of libxml2 is to be used. */
+bool xml_memory_begin(void);
+/* Calls work(about), which makes what libxml2 or libxslt keep as long as the program runs, no more than 64 KB: it is
+   got beforehand, so that `work` is done whole or, when false is given back for want of memory, not begun. */
+bool xml_memory_keep(void (*work)(void *about), void *about);
 struct xml_memory *xml_memory_create(void); /* NULL when out of memory */
 /* For what is read as a stream: what libxml2 frees on its way is free at once. */
 struct xml_memory *xml_memory_create_freeing(void);

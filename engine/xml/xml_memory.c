@@ -41,7 +41,7 @@ struct xml_memory {
     jmp_buf out; /* where a call goes that gets no memory */
 };
 
-/* What libxml2 keeps beyond documents is of the heap. */
+/* What libxml2 makes outside of documents is of the heap. */
 enum { BLOCK_CUT, BLOCK_LOOSE, BLOCK_HEAP, BLOCK_KINDS = ALIGNMENT };
 /* In front of each block, of which a document has several for each cell of a report. */
 struct block {
@@ -173,21 +173,6 @@ static char *xml_copy(const char *text)
     return copy ? memcpy(copy, text, size) : NULL;
 }
 
-void xml_memory_begin(void)
-{
-    static struct host_lock lock = HOST_LOCK_INIT;
-    static atomic_bool begun;
-    if (atomic_load(&begun))
-        return;
-    host_lock_enter(&lock);
-    if (!atomic_load(&begun)) {
-        xmlMemSetup(xml_free, xml_alloc, xml_resize, xml_copy);
-        xmlInitParser(); /* its tables outlive every document, and making them is not safe among threads */
-    }
-    atomic_store(&begun, true);
-    host_lock_leave(&lock);
-}
-
 /* ---- documents' memory ---- */
 
 /* The last piece of the latest document, NULL while a document has it: a large block is dear to get and to give back,
@@ -196,9 +181,7 @@ static _Atomic(struct piece *) spare;
 
 struct xml_memory *xml_memory_create(void)
 {
-    struct xml_memory *m;
-    xml_memory_begin();
-    m = memory_zero(1, sizeof *m);
+    struct xml_memory *m = xml_memory_begin() ? memory_zero(1, sizeof *m) : NULL;
     if (!m)
         return NULL;
     m->most = MEMORY_MAX;
@@ -209,8 +192,7 @@ struct xml_memory *xml_memory_create(void)
 
 struct xml_memory *xml_memory_create_freeing(void)
 {
-    xml_memory_begin();
-    struct xml_memory *m = memory_zero(1, sizeof *m);
+    struct xml_memory *m = xml_memory_begin() ? memory_zero(1, sizeof *m) : NULL;
     if (m) {
         m->freeing = true;
         m->most = MEMORY_MAX;
@@ -268,4 +250,42 @@ HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *ab
     return m->too_much ? error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: it needs more than %u MB of memory",
                                    (unsigned)(m->most >> 20))
                        : E_OUTOFMEMORY;
+}
+
+/* ---- what outlives every document ---- */
+
+/* Tables that libxml2 and libxslt make once: where memory ends among them, they are never made whole, and what is
+   lacking comes later, out of a document's memory. */
+#define KEPT_BYTES ((size_t)64 << 10)
+
+bool xml_memory_keep(void (*work)(void *about), void *about)
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct xml_memory kept = {.most = MEMORY_MAX};
+    host_lock_enter(&lock);
+    const bool done = add_piece(&kept, KEPT_BYTES) && SUCCEEDED(xml_memory_use(&kept, work, about));
+    host_lock_leave(&lock);
+    return done;
+}
+
+static void begin_parser(void *about)
+{
+    (void)about;
+    xmlInitParser(); /* making its tables is not safe among threads */
+}
+
+bool xml_memory_begin(void)
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static atomic_bool set, begun;
+    if (atomic_load(&begun))
+        return true;
+    host_lock_enter(&lock);
+    if (!atomic_exchange(&set, true))
+        xmlMemSetup(xml_free, xml_alloc, xml_resize, xml_copy);
+    if (!atomic_load(&begun))
+        atomic_store(&begun, xml_memory_keep(begin_parser, NULL));
+    const bool done = atomic_load(&begun);
+    host_lock_leave(&lock);
+    return done;
 }

@@ -118,7 +118,7 @@ static void test_what_the_program_brings_and_reads_is_taken(void **state)
 
 int main(void)
 {
-    xml_memory_begin();
+    assert_true(xml_memory_begin());
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mistakes_are_refused_at_their_line),
         cmocka_unit_test(test_what_the_program_brings_and_reads_is_taken),

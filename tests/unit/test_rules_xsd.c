@@ -76,7 +76,7 @@ static void mistakes_are_refused(void **state)
 
 int main(void)
 {
-    xml_memory_begin();
+    assert_true(xml_memory_begin());
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_right_is_taken),
         cmocka_unit_test(mistakes_are_refused),

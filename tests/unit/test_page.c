@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* Pages of reports: who opens one must see all that was said and nothing that was done to him, and a file of a size
+   that a browser takes however large the report was. */
+#include "engine/page/page.h"
+#include "engine/page/page_document.h"
+#include "engine/page/page_number.h"
+#include "engine/page/page_sheet.h"
+#include "engine/page/page_text.h"
+#include "tests/unit/scratch_folder.h"
+
+#define MOST_PAGE ((size_t)4 << 20)
+
+struct fixture {
+    char *report, *output;
+    struct text_buffer xml;
+};
+
+static void begin(void **state, struct fixture *f)
+{
+    *f = (struct fixture){.report = path_join(*state, "report.xml"), .output = path_join(*state, "page.html")};
+    text_buffer_add(&f->xml, "<Report name='r' version='1'>");
+}
+
+static void end(struct fixture *f)
+{
+    file_delete(f->output);
+    memory_free(f->report);
+    memory_free(f->output);
+    text_buffer_free(&f->xml);
+}
+
+static HRESULT try_make(const struct fixture *f, struct page_make make)
+{
+    struct texts remarks = {0};
+    make.report = f->report;
+    make.output = f->output;
+    assert_int_equal(file_store(f->report, f->xml.text, f->xml.length), S_OK);
+    const HRESULT hr = page_make(&make, &remarks);
+    texts_free(&remarks);
+    return hr;
+}
+
+static char *make(const struct fixture *f, size_t *size)
+{
+    char *text;
+    const HRESULT hr = try_make(f, (struct page_make){0});
+    if (FAILED(hr))
+        fail_msg("%s", error_text(hr));
+    assert_int_equal(file_load(f->output, MOST_PAGE, &text, size), S_OK);
+    return text;
+}
+
+static size_t times(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
+        n++;
+    return n;
+}
+
+/* ---- nothing is loaded, nothing is run ---- */
+
+/* Steps over a name and a value in quotes that may follow; what may not be in a page ends the test. */
+static const char *check_attribute(const char *at)
+{
+    const size_t length = strcspn(at, "= >/\n");
+    const char *behind = at + length;
+    assert_true(length > 0);
+    if (!strncmp(at, "on", 2) || !strncmp(at, "src", 3) || !strncmp(at, "style", 5) || !strncmp(at, "xlink", 5))
+        fail_msg("an attribute: %.80s", at);
+    if (!strncmp(at, "href", 4) && strncmp(at, "href=\"#", 7) != 0)
+        fail_msg("a link: %.80s", at);
+    if (*behind != '=')
+        return behind;
+    assert_int_equal(behind[1], '"');
+    behind = strchr(behind + 2, '"');
+    assert_non_null(behind);
+    return behind + 1;
+}
+
+static bool is_element(const char *at, const char *name)
+{
+    const size_t length = strlen(name);
+    return !strncmp(at, name, length) && strchr(" >/", at[length]);
+}
+
+static void check_page(const char *text)
+{
+    static const char *const never[] = {"img", "iframe", "object", "embed", "link", "base", "form", "audio", "video"};
+    size_t scripts = 0, styles = 0;
+    for (const char *at = strchr(text, '<'); at; at = strchr(at, '<')) {
+        at++;
+        for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+            if (is_element(at, never[i]))
+                fail_msg("an element: %.80s", at);
+        const bool script = is_element(at, "script"), style = is_element(at, "style");
+        scripts += script;
+        styles += style;
+        if (*at == '!' || *at == '/') {
+            at = strchr(at, '>');
+            assert_non_null(at);
+            continue;
+        }
+        at += strcspn(at, " >");
+        while (*at == ' ' || *at == '/')
+            at = *(at += strspn(at, " /")) == '>' ? at : check_attribute(at);
+        assert_int_equal(*at, '>');
+        if (script || style) /* ours, by the hash in the page's policy */
+            at = strstr(at, script ? "</script>" : "</style>");
+        assert_non_null(at);
+    }
+    assert_int_equal(scripts, 1);
+    assert_int_equal(styles, 1);
+    assert_non_null(strstr(text, "default-src 'none'"));
+    assert_null(strstr(text, "url("));
+    assert_null(strstr(text, "@import"));
+}
+
+/* As XML has it, and as the page must show it. */
+static const char *const hostile[][2] = {
+    {"&lt;script&gt;alert(1)&lt;/script&gt;", "&lt;script&gt;alert(1)&lt;/script&gt;"},
+    {"&quot;&gt;&lt;img src=x onerror=alert(2)&gt;", "\"&gt;&lt;img src=x onerror=alert(2)&gt;"},
+    {"&lt;/style&gt;&lt;/title&gt;&lt;!--", "&lt;/style&gt;&lt;/title&gt;&lt;!--"},
+    {"javascript:alert(3)", "javascript:alert(3)"},
+    {"' onmouseover='alert(4)", "' onmouseover='alert(4)"},
+    {"&amp;lt;b&amp;gt; &amp;#60;", "&amp;lt;b&amp;gt; &amp;#60;"},
+    {"a\xE2\x80\xAE"
+     "exe.txt\xE2\x81\xA6",
+     "a\xEF\xBF\xBD"
+     "exe.txt\xEF\xBF\xBD"},
+};
+
+static void test_a_name_is_a_text_wherever_it_stands(void **state)
+{
+    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+        struct fixture f;
+        size_t size;
+        begin(state, &f);
+        const char *h = hostile[i][0];
+        text_buffer_format(&f.xml, "<Header><Data name='computer'>%s</Data><Data name='set'>%s</Data></Header>", h, h);
+        text_buffer_format(&f.xml,
+                           "<Section name='advice'><Table name='warning'><Item><Data name='symptom' link='q' "
+                           "img='Red'>%s</Data><Data name='details'>%s</Data></Item></Table></Section>",
+                           h, h);
+        text_buffer_format(&f.xml,
+                           "<Section name='s' note='n'><Table name='t' source='u' tag='v'><Header><Data name='a' "
+                           "align='left' units='u'/></Header><Item><Data name='a' tag='q' units='u'>%s</Data></Item>"
+                           "</Table><Chart name='c' start='x'><Series name='y'>1 2</Series></Chart></Section>",
+                           h);
+        text_buffer_add(&f.xml, "<StringTable>");
+        for (const char *id = "sntc"; *id; id++)
+            text_buffer_format(&f.xml, "<String ID='%c'>%s</String>", *id, h);
+        text_buffer_add(&f.xml, "</StringTable></Report>");
+        char *text = make(&f, &size);
+        check_page(text);
+        if (times(text, hostile[i][1]) < 7)
+            fail_msg("%s is there %zu times", hostile[i][1], times(text, hostile[i][1]));
+        memory_free(text);
+        end(&f);
+    }
+}
+
+static void test_what_refers_to_a_file_is_refused(void **state)
+{
+    static const char *const documents[] = {
+        "<!DOCTYPE Report [<!ENTITY e SYSTEM 'report.xml'>]><Report name='r'><Header><Data name='a'>&e;</Data></Header>"
+        "</Report>",
+        "<!DOCTYPE Report SYSTEM 'report.xml'><Report name='r'/>",
+        "<Report name='r' xmlns:x='x'><x:include href='report.xml'/><Section name='s'><Table name='t'><Item>"
+        "<Data name='a'>&undeclared;</Data></Item></Table></Section></Report>",
+    };
+    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
+        struct fixture f;
+        begin(state, &f);
+        text_buffer_free(&f.xml);
+        text_buffer_add(&f.xml, documents[i]);
+        assert_int_equal(file_store(f.output, "old", 3), S_OK);
+        const HRESULT hr = try_make(&f, (struct page_make){0});
+        char *text = scratch_read(f.output);
+        if (i < 2)
+            assert_int_equal(hr, OPENPLA_E_MALFORMED_XML);
+        if (FAILED(hr))
+            assert_string_equal(text, "old");
+        else
+            check_page(text);
+        memory_free(text);
+        end(&f);
+    }
+}
+
+/* ---- how large it is ---- */
+
+#define TABLES 20
+#define ROWS   20000
+
+static void test_a_large_report_makes_a_page_of_bounded_size_that_tells_what_it_left_out(void **state)
+{
+    struct fixture f;
+    size_t size;
+    begin(state, &f);
+    text_buffer_add(&f.xml, "<Section name='s'>");
+    for (unsigned t = 0; t < TABLES; t++) {
+        text_buffer_format(&f.xml,
+                           "<Table name='table %u'><Header><Data name='a' align='left'/><Data name='b'/></Header>", t);
+        for (unsigned i = 0; i < ROWS; i++)
+            text_buffer_format(&f.xml, "<Item><Data name='a'>row %u of %u</Data><Data name='b'>%u</Data></Item>", i, t,
+                               i);
+        text_buffer_add(&f.xml, "</Table>");
+    }
+    text_buffer_add(&f.xml,
+                    "<Table name='small'><Item><Data name='a'>the last</Data></Item></Table></Section></Report>");
+    char *text = make(&f, &size);
+    assert_in_range(size, 100000, PAGE_MOST_BYTES);
+    check_page(text);
+    for (unsigned t = 0; t < TABLES; t++) {
+        char *first = text_format(">row 0 of %u<", t), *last = text_format(">row %d of %u<", ROWS - 1, t);
+        assert_int_equal(times(text, first), 1);
+        assert_int_equal(times(text, last), 0);
+        memory_free(first);
+        memory_free(last);
+    }
+    assert_int_equal(times(text, " of 20000 rows; all are in the report itself."), TABLES);
+    assert_int_equal(times(text, ">the last<"), 1);
+    /* What it says is what it has. */
+    const char *told = strstr(text, ">The first ");
+    assert_non_null(told);
+    assert_int_equal(strtoul(told + 11, NULL, 10) * TABLES, times(text, ">row "));
+    memory_free(text);
+    end(&f);
+}
+
+static bool stop_at_once(void *context)
+{
+    (void)context;
+    return true;
+}
+
+static void test_one_who_stops_it_keeps_the_old_page(void **state)
+{
+    struct fixture f;
+    begin(state, &f);
+    text_buffer_add(&f.xml, "<Section name='s'><Table name='t'><Item><Data name='a'>1</Data></Item></Table></Section>"
+                            "</Report>");
+    assert_int_equal(file_store(f.output, "old", 3), S_OK);
+    assert_int_equal(try_make(&f, (struct page_make){.stop = stop_at_once}), HRESULT_FROM_WIN32(ERROR_CANCELLED));
+    char *text = scratch_read(f.output);
+    assert_string_equal(text, "old");
+    memory_free(text);
+    end(&f);
+}
+
+/* ---- its parts ---- */
+
+static void test_numbers_lose_nothing_that_counts(void **state)
+{
+    static const struct {
+        const char *text, *mask, *wanted;
+        bool grouped;
+    } cases[] = {
+        {"1234567.85", "#,##0.0", "1,234,567.9", false},
+        {"-0.04", "#,##0.0", "0.0", false},
+        {"-7", "0;(0)", "(7)", false},
+        {"0.5", "0.0 %", "50.0 %", false},
+        {"1234567", NULL, "1234567", false},
+        {"1234567", NULL, "1,234,567", true},
+        {"0.00012345", NULL, "0.000123", false},
+        {"123456789012345678901", "", "123456789012345678901", false},
+        {"12x", NULL, "12x", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct text_buffer b = {0};
+        page_number_add(&b, cases[i].text, cases[i].mask, cases[i].grouped);
+        assert_string_equal(b.text, cases[i].wanted);
+        text_buffer_free(&b);
+    }
+    assert_true(page_is_number("-0.5"));
+    assert_false(page_is_number("1e5"));
+    assert_false(page_is_number("-"));
+    assert_false(page_is_number(""));
+}
+
+static void test_a_text_is_cut_between_characters(void **state)
+{
+    struct text_buffer b = {0};
+    (void)state;
+    page_text(&b, "ab\xE4\xB8\xAD\xE6\x96\x87", 6, false);
+    assert_string_equal(b.text, "ab\xE4\xB8\xAD\xE2\x80\xA6");
+    text_buffer_free(&b);
+    page_attribute(&b, "a", "", 10);
+    assert_int_equal(b.length, 0);
+    page_attribute(&b, "a", "<\"&", 10);
+    assert_string_equal(b.text, " a=\"&lt;&quot;&amp;\"");
+    text_buffer_free(&b);
+}
+
+static int setup(void **state)
+{
+    *state = scratch_create("page");
+    return *state ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_name_is_a_text_wherever_it_stands),
+        cmocka_unit_test(test_what_refers_to_a_file_is_refused),
+        cmocka_unit_test(test_a_large_report_makes_a_page_of_bounded_size_that_tells_what_it_left_out),
+        cmocka_unit_test(test_one_who_stops_it_keeps_the_old_page),
+        cmocka_unit_test(test_numbers_lose_nothing_that_counts),
+        cmocka_unit_test(test_a_text_is_cut_between_characters),
+    };
+    return cmocka_run_group_tests(tests, setup, scratch_end);
+}
