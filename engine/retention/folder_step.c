@@ -216,21 +216,26 @@ static void put_in_order(struct listed *l)
 }
 
 /* Nothing that is there is replaced: what no run has made and has the cabinet's name is somebody's. */
-static HRESULT name_cabinet(const struct folder_work *w, struct held_folder *f, const char *name)
+static HRESULT check_name(const char *path)
 {
-    char *path = path_join(held_folder_path(f), name);
-    HRESULT hr = path ? run_files_add(w->root, held_folder_path(f), path, false) : E_OUTOFMEMORY;
-    if (hr == S_FALSE)
-        hr = error_set(PLA_E_CABAPI_FAILURE, "\"%s\": has the cabinet's name, and is no cabinet of a run", path);
-    memory_free(path);
-    return hr;
+    return file_find(path) == S_FALSE
+               ? S_OK
+               : error_set(PLA_E_CABAPI_FAILURE, "\"%s\": has the cabinet's name, and is no cabinet of a run", path);
+}
+
+static HRESULT name_cabinet(const struct folder_work *w, struct held_folder *f, const char *path)
+{
+    HRESULT hr = check_name(path);
+    if (SUCCEEDED(hr))
+        hr = run_files_add(w->root, held_folder_path(f), path, false);
+    return hr == S_FALSE ? error_set(PLA_E_CABAPI_FAILURE, "\"%s\": cannot be named in the folder's mark", path) : hr;
 }
 
 HRESULT folder_pack(const struct folder_work *w)
 {
     struct held_folder *f;
     struct listed l;
-    char *name = NULL, *scrap = NULL;
+    char *name = NULL, *scrap = NULL, *path = NULL;
     HRESULT hr = begin(w, KIND(DATA) | KIND(REPORT), &f, &l);
     if (SUCCEEDED(hr) && !holds_data(&l))
         return end(f, &l, S_FALSE);
@@ -238,7 +243,8 @@ HRESULT folder_pack(const struct folder_work *w)
         put_in_order(&l);
         name = folder_cabinet_name(f);
         scrap = folder_scrap_name(f);
-        hr = name && scrap ? S_OK : E_OUTOFMEMORY;
+        path = name ? path_join(held_folder_path(f), name) : NULL;
+        hr = path && scrap ? check_name(path) : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr)) {
         hr = held_folder_delete(f, scrap); /* of a pass that was ended */
@@ -249,7 +255,7 @@ HRESULT folder_pack(const struct folder_work *w)
         if (SUCCEEDED(hr))
             hr = compare(f, scrap, &l);
         if (SUCCEEDED(hr))
-            hr = name_cabinet(w, f, name);
+            hr = name_cabinet(w, f, path);
         if (SUCCEEDED(hr))
             hr = held_folder_rename(f, scrap, name);
         if (FAILED(hr)) {
@@ -258,6 +264,7 @@ HRESULT folder_pack(const struct folder_work *w)
             hr = error_restore(&why);
         }
     }
+    memory_free(path);
     memory_free(name);
     memory_free(scrap);
     return end(f, &l, hr);

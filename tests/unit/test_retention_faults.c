@@ -94,6 +94,22 @@ static void whatever_fails(void **state)
     }
 }
 
+/* No cabinet is written at each pass whose name somebody's file has: that it would not fit says so. */
+static void no_cabinet_is_written_for_nothing(void **state)
+{
+    (void)state;
+    struct told told;
+    struct file_faults faults = {.kind = FAULT_FULL, .at = 1};
+    make_runs(1);
+    put(root, "run1/run1.cab", "mine");
+    file_faults_begin(&faults);
+    assert_int_equal(pass(&packs, &told), S_OK);
+    file_faults_end();
+    text_buffer_free(&told.steps);
+    assert_int_equal(told.failure, PLA_E_CABAPI_FAILURE);
+    assert_non_null(strstr(told.text, "run1.cab"));
+}
+
 /* A mark that cannot be read for a moment is no mark without names: the folder would be nobody's, and full, for good.
  */
 static void a_failure_gives_no_folder_up(void **state)
@@ -337,6 +353,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(whatever_fails, begin, end),
+        cmocka_unit_test_setup_teardown(no_cabinet_is_written_for_nothing, begin, end),
         cmocka_unit_test_setup_teardown(a_failure_gives_no_folder_up, begin, end),
         cmocka_unit_test_setup_teardown(memory_runs_out_as_a_folder_is_taken, begin, end),
 #ifndef _WIN32
