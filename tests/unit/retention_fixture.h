@@ -137,7 +137,8 @@ static const struct retention_policy packs = {.actions = pack_and_delete, .actio
 
 static inline int begin(void **state)
 {
-    *state = scratch_create("test_retention");
+    /* Programs that run at the same time in two Wine prefixes may have one process id. */
+    *state = scratch_create(path_name(__BASE_FILE__));
     scratch_environment("OPENPLA_DATA", *state);
     root = path_join(*state, "logs");
     assert_int_equal(folder_create(root), S_OK);
