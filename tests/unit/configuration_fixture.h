@@ -15,10 +15,10 @@ struct collected {
     xmlDocPtr doc; /* what it wrote; NULL: the document could not be begun */
 };
 
-/* In a folder of the test program's. */
+/* In a folder of the test program: others may have its process id, in other Wine prefixes. */
 static inline void collect_source(struct collected *c, HRESULT (*source)(const struct configuration_source_context *))
 {
-    char *folder = scratch_create("configuration");
+    char *folder = scratch_create(path_name(__BASE_FILE__));
     char *path = path_join(folder, "a.xml"), *text;
     struct configuration_document *d;
     struct file *file;
@@ -59,7 +59,7 @@ static inline uint64_t collect_without_memory(HRESULT (*source)(const struct con
     for (bool failed = true; failed; n++) {
         struct collected c = {.hr = S_OK};
         ask_all(&c);
-        char *folder = scratch_create("configuration_oom"), *path = path_join(folder, "a.xml");
+        char *folder = scratch_create(path_name(__BASE_FILE__)), *path = path_join(folder, "a.xml");
         struct configuration_document *d;
         struct file *file;
         assert_int_equal(file_open(path, FILE_CREATE_NEW, &file), S_OK);
