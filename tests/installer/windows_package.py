@@ -19,10 +19,11 @@ TREE = pathlib.Path(os.environ["OPENPLA_SOURCE_DIR"])
 BIN = os.environ["OPENPLA_BIN_DIR"]
 PROGRAM = r"C:\Program Files\OpenPLA"
 REFUSED = (91, 67)  # ERROR_INSTALL_FAILURE; a package for another version is 1638 or 1603: the low byte is what Unix sees
-# What Wine itself writes when it is used: its installer's empty lists, devices, how many services there ever were.
-OF_WINE = re.compile(r"^\[HKEY_LOCAL_MACHINE\\(Hardware|Software\\Classes\\Installer|Software\\Microsoft\\Windows\\"
-                     r"CurrentVersion\\Installer|System\\(Current)?ControlSet(\d+)?\\(Control|Enum|Hardware Profiles))",
-                     re.I)
+# What Wine itself writes when it is used: its installer's empty lists, devices, how many services there ever were, what
+# the host's ODBC has.
+OF_WINE = re.compile(r"^\[HKEY_LOCAL_MACHINE\\(Hardware|Software\\Classes\\Installer|Software\\ODBC\b|"
+                     r"Software\\Microsoft\\Windows\\CurrentVersion\\Installer|"
+                     r"System\\(Current)?ControlSet(\d+)?\\(Control|Enum|Hardware Profiles))", re.I)
 # What fails behind a step: it tells first whether files, registry and service are there, then ends with an error.
 STEP = r"""if exist "C:\Program Files\OpenPLA\openplasrv.exe" echo files>>C:\reached
 reg query HKLM\Software\OpenPLA /v Mode >>C:\reached
@@ -35,6 +36,7 @@ Set dataSet = CreateObject("PLA.DataCollectorSet")
 Set collector = dataSet.DataCollectors.CreateDataCollector(0)
 collector.Name = "C"
 collector.SampleInterval = 1
+collector.LogOverwrite = True
 collector.PerformanceCounters = Array("\\Memory\\Available MBytes")
 dataSet.DataCollectors.Add collector
 dataSet.Commit "Runs", vbNullString, 3
@@ -285,6 +287,11 @@ def unpacked(prefix, archive, before):
     code, output = prefix.run("cscript", "//nologo", "install.vbs", folder=folder)
     check(code == 0 and output.endswith("Done."), "install.vbs", code, output)
     prefix.collect("Unpacked")
+    check(prefix.script(RUNS) == "status 1", "a set that runs of the unpacked")
+    code, output = prefix.run("cscript", "//nologo", "install.vbs", "remove", folder=folder)
+    check(code == 1 and "is running" in output, "removing over a running set", code, output)
+    code, output = prefix.run("cscript", "//nologo", "stop-sets.vbs", folder=folder)
+    check(code == 0 and output.endswith("Done."), "stop-sets.vbs", code, output)
     code, output = prefix.run("cscript", "//nologo", "install.vbs", "remove", folder=folder)
     check(code == 0 and output.endswith("Done."), "install.vbs remove", code, output)
     shutil.rmtree(prefix.drive / "Unpacked")
