@@ -1,31 +1,39 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""look.py PROGRAM [--axe axe.min.js] [--pictures FOLDER]: opens pages of five reports (tiny, large, only warnings, only
-events, broken input) in Chromium, light, dark and on a phone. No page may load, run or scroll what it should not, axe-core
-finds nothing in either mode, and pictures of them are left in a folder for who wants to look. Without Chromium it is
-skipped, without axe-core that part of it. axe-core is npm's: npm install axe-core, then node_modules/axe-core/axe.min.js."""
+"""look.py PROGRAM [--axe axe.min.js] [--pictures FOLDER] [--suite]: opens pages of reports (tiny, large, mixed, only
+warnings, only events, broken input) in Chromium: light, dark, 320 pixels wide, in forced colours and in print. No page
+may load, say or scroll what it should not, print shows what is folded, axe-core finds nothing in either mode, and
+pictures of them (and a PDF) are left in a folder for who wants to look. --suite: one page alone, light and dark. Without
+Chromium or axe-core it is skipped, behind all that can be seen without axe-core. That is npm's: npm install axe-core, then
+node_modules/axe-core/axe.min.js, which OPENPLA_AXE may name too."""
 import argparse
+import base64
 import html
+import json
 import math
 import os
-import re
+import select
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SKIPPED = 77
 HEAD = ('<Header><Data name="computer">HOST1</Data><Data name="set">Nightly</Data><Data name="start">2026-01-02T03:04:05.000Z</Data>'
         '<Data name="end">2026-01-02T04:04:05.000Z</Data><Data name="duration" units="s">3600</Data></Header>')
-# Put behind a page's end: what is in it, and how wide it is, is shown in place of it.
-RULES = """<script src="axe.js"></script><script>document.querySelectorAll("details").forEach(function(d){d.open=true});
-document.querySelectorAll(".all").forEach(function(c){c.checked=true});
+PATIENCE = 120  # seconds for an answer of the browser
+# What a page is asked for.
+RULES = """document.querySelectorAll("details").forEach(d=>d.open=true);document.querySelectorAll(".all").forEach(c=>c.checked=true);
 axe.run(document,{resultTypes:["violations","incomplete"],rules:{"td-has-header":{enabled:true},"table-fake-caption":{enabled:true}}})
-.then(function(r){var p=document.createElement("pre");p.textContent="AXE "+r.violations.length+" "+r.incomplete.length+" "+
-r.violations.concat(r.incomplete).map(function(v){return v.id+" x"+v.nodes.length+" "+v.nodes[0].target}).join("; ")+" END";
-document.body.replaceChildren(p)});</script>"""
-WIDTH = """<script>document.body.dataset.wide=document.documentElement.scrollWidth+" of "+document.documentElement.clientWidth;</script>"""
+.then(r=>["violations","incomplete"].flatMap(k=>r[k].map(v=>k+": "+v.id+" x"+v.nodes.length+" "+v.nodes[0].target)))"""
+TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+FOLDED = """[...document.querySelectorAll("details>:not(summary),tr.more")].filter(e=>!e.getClientRects().length||!e.checkVisibility()).length"""
+CUT = """[...document.querySelectorAll("table,svg,pre")].filter(e=>e.getBoundingClientRect().right>document.documentElement.clientWidth+1).length"""
+# Lines of charts that keep colours of ours, which may be those of the paper that the reader has chosen.
+UNSEEN = """[...document.querySelectorAll(".plot path[class],.legend path")].filter(
+e=>getComputedStyle(e).stroke!=getComputedStyle(document.body).color).length"""
 
 
 def cell(name, text, more=""):
@@ -81,6 +89,7 @@ def reports():
         "tiny": report(f'<Section name="s">{table("t", ["counter", "mean"], [("Pages/sec", 2.5)])}</Section>'),
         "large": report(WARNINGS + f'<Section name="processes">{table("processes", ["image", "pid", "mean", "threads", "bytes", "note"], large)}'
                         f'{chart("Processor", 8)}{chart("Memory", 1)}{chart("Disk", 3)}</Section>' + disks + images),
+        "mixed": report(WARNINGS + f'<Section name="cpu">{chart("Processor", 3)}</Section>' + disks + images),
         "warnings": report(WARNINGS + disks),
         "events": report(f'<Section name="events">{table("eventsByProvider", ["provider", "count", "rate"], events)}</Section>'),
         "broken": report(WARNINGS + disks)[:-400],
@@ -88,75 +97,174 @@ def reports():
 
 
 class Browser:
+    """Chromium by its devtools protocol over two pipes: messages are JSON, each ended by a NUL."""
+
     def __init__(self, work):
         found = [b for b in map(shutil.which, BROWSERS) if b]
         if not found:
             print("no Chromium is here")
             sys.exit(SKIPPED)
-        os.makedirs(os.path.join(work, "home"))
-        self.environment = dict(os.environ, HOME=os.path.join(work, "home"))
-        self.command = [found[0], "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr"]
+        home = os.path.join(work, "home")
+        os.makedirs(home)
+        its_in, self.out = os.pipe()
+        self.inward, its_out = os.pipe()
 
-    def run(self, page, *more):
-        done = subprocess.run([*self.command, *more, f"file://{page}"], env=self.environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False)
-        said = [line for line in done.stderr.decode("utf-8", "replace").splitlines() if "CONSOLE" in line]
-        if done.returncode:
-            sys.exit(f"{page}: {done.stderr.decode('utf-8', 'replace')[-400:]}")
-        return done.stdout.decode("utf-8", "replace"), said
+        def give():
+            kept = os.dup(its_in), os.dup(its_out)  # one of them may be 3 or 4
+            os.dup2(kept[0], 3)
+            os.dup2(kept[1], 4)
+
+        self.process = subprocess.Popen(  # pylint: disable=subprocess-popen-preexec-fn
+            [found[0], "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+             "--remote-debugging-pipe", f"--user-data-dir={home}/data", "about:blank"], preexec_fn=give, pass_fds=(3, 4),
+            env=dict(os.environ, HOME=home), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(its_in)
+        os.close(its_out)
+        self.number, self.rest, self.session, self.events, self.begun = 0, b"", None, [], False
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Log", "Runtime", "Network"):
+            self.call(f"{domain}.enable")
+        self.begun = True
+
+    def give_up(self, why):
+        """A browser that does not begin, as in a container that it has no use for, says nothing of pages."""
+        self.end()
+        print(why)
+        sys.exit(1 if self.begun else SKIPPED)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+    def hear(self, until):
+        """The first message for which until() is true; events before it are kept."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            while b"\0" in self.rest:
+                text, self.rest = self.rest.split(b"\0", 1)
+                message = json.loads(text)
+                if "method" in message:
+                    self.events.append(message)
+                if until(message):
+                    return message
+            if not select.select([self.inward], [], [], max(0, end - time.monotonic()))[0]:
+                self.give_up("Chromium does not answer")
+            more = os.read(self.inward, 1 << 16)
+            if not more:
+                self.give_up("Chromium has ended")
+            self.rest += more
+
+    def call(self, method, **parameters):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        text = json.dumps(message).encode() + b"\0"
+        try:
+            while text:
+                text = text[os.write(self.out, text):]
+        except BrokenPipeError:
+            self.give_up("Chromium has ended")
+        answer = self.hear(lambda m: m.get("id") == message["id"])
+        if "error" in answer:
+            self.end()
+            sys.exit(f"{method}: {answer['error']}")
+        return answer["result"]
+
+    def ask(self, expression):
+        answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in answer:
+            self.end()
+            sys.exit(f"{expression[:60]}: {answer['exceptionDetails']}")
+        return answer["result"].get("value")
+
+    def show(self, page, width, medium="", **features):
+        """Opens it, and says what it said or loaded that it should not."""
+        self.events = []
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setEmulatedMedia", media=medium,
+                  features=[{"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
+        self.call("Page.navigate", url=f"file://{page}")
+        self.hear(lambda m: m.get("method") == "Page.loadEventFired")
+        said = []
+        for event in self.events:
+            what = event["params"]
+            if event["method"] in ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"):
+                said.append(json.dumps(what)[:300])
+            elif event["method"] == "Network.requestWillBeSent" and what["request"]["url"] != f"file://{page}":
+                said.append(f"loads {what['request']['url'][:200]}")
+        return said
+
+    def picture(self, path):
+        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
+        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True,
+                         clip={"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 6000), "scale": 1})
+        with open(path, "wb") as f:
+            f.write(base64.b64decode(shot["data"]))
+
+    def pdf(self, path):
+        with open(path, "wb") as f:
+            f.write(base64.b64decode(self.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"]))
 
 
-def changed(page, name, behind):
-    """A copy without its policy, and with something of ours behind it."""
-    with open(page, encoding="utf-8") as f:
-        text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", f.read())
-    path = os.path.join(os.path.dirname(page), name)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text + behind)
-    return path
+# A4 less Chromium's margins has about 718 pixels.
+MODES = {"light": (1280, "", {"prefers_color_scheme": "light"}), "dark": (1280, "", {"prefers_color_scheme": "dark"}),
+         "narrow": (320, "", {}), "forced": (1280, "", {"forced_colors": "active"}), "print": (718, "print", {})}
 
 
 def look(browser, page, axe, pictures):
     name, faults = os.path.basename(page)[:-5], []
-    for mode, options in (("light", ["--window-size=1280,1800"]), ("dark", ["--window-size=1280,1800", "--blink-settings=preferredColorScheme=0"]),
-                          ("phone", ["--window-size=500,1800"])):
-        _, said = browser.run(page, *options, f"--screenshot={os.path.join(pictures, f'{name}.{mode}.png')}")
-        faults += [f"{name} {mode}: {line}" for line in said]
-    shown, _ = browser.run(changed(page, "wide.html", WIDTH), "--window-size=500,900", "--dump-dom")
-    wide = re.search(r'data-wide="(\d+) of (\d+)"', shown)
-    if not wide or int(wide.group(1)) > int(wide.group(2)):
-        faults.append(f"{name}: on a narrow window it scrolls sideways: {wide and wide.group()}")
-    for mode, options in (("light", []), ("dark", ["--blink-settings=preferredColorScheme=0"])) if axe else ():
-        shown, _ = browser.run(changed(page, "axe.html", RULES), *options, "--virtual-time-budget=90000", "--dump-dom")
-        found = re.search(r"AXE (\d+) (\d+) (.*?)END", html.unescape(shown), re.S)
-        print(f"{name} {mode}: axe: {found.group(1) + ' violations, ' + found.group(2) + ' to be reviewed' if found else 'nothing'}")
-        if not found or found.group(1) != "0" or found.group(2) != "0":
-            faults.append(f"{name} {mode}: axe: {found.group(3) if found else 'it did not end'}")
+    for mode, (width, medium, features) in MODES.items():
+        faults += [f"{name} {mode}: {line}" for line in browser.show(page, width, medium, **features)]
+        if browser.ask(TOO_WIDE):
+            faults.append(f"{name} {mode}: it scrolls sideways")
+        if mode == "print" and (browser.ask(FOLDED) or browser.ask(CUT)):
+            faults.append(f"{name}: in print {browser.ask(FOLDED)} parts are folded, {browser.ask(CUT)} are cut")
+        if mode == "forced" and browser.ask(UNSEEN):
+            faults.append(f"{name}: in forced colours {browser.ask(UNSEEN)} lines have others")
+        if pictures:
+            browser.picture(os.path.join(pictures, f"{name}.{mode}.png"))
+        if pictures and mode == "print":
+            browser.pdf(os.path.join(pictures, f"{name}.pdf"))
+        if axe and mode in ("light", "dark"):
+            browser.ask(axe + ";0")
+            found = browser.ask(RULES)
+            print(f"{name} {mode}: axe: {len(found)} violations or parts to be reviewed")
+            faults += [f"{name} {mode}: axe: {line}" for line in found]
     return faults
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--axe")
+    parser.add_argument("--axe", default=os.environ.get("OPENPLA_AXE"))
     parser.add_argument("--pictures")
+    parser.add_argument("--suite", action="store_true")
     asked = parser.parse_args()
-    work = tempfile.mkdtemp(prefix="openpla-pages.")
-    pictures = asked.pictures or os.path.join(work, "pictures")
-    os.makedirs(pictures, exist_ok=True)
-    browser, faults = Browser(work), []
-    if asked.axe:
-        shutil.copy(asked.axe, os.path.join(work, "axe.js"))
-    for name, text in reports().items():
-        path = os.path.join(work, f"{name}.xml")
-        with open(path, "w", encoding="utf-8") as f:
-            f.write(text)
-        subprocess.run([asked.program, "report", path, "-html"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-        faults += look(browser, path[:-4] + ".html", asked.axe, pictures)
-    print("\n".join(faults) or f"nothing is wrong; pictures: {pictures if asked.pictures else 'not kept'}")
-    shutil.rmtree(work)
-    if not asked.axe and not faults:
-        print("without axe-core")
+    program, axe, faults = os.path.abspath(asked.program), None, []
+    if asked.axe and os.path.exists(asked.axe):
+        with open(asked.axe, encoding="utf-8") as f:
+            axe = f.read()
+    if asked.pictures:
+        os.makedirs(asked.pictures, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="openpla-pages.", ignore_cleanup_errors=True) as work:
+        browser = Browser(work)
+        try:
+            for name, text in reports().items():
+                if asked.suite and name != "mixed":
+                    continue
+                path = os.path.join(work, f"{name}.xml")
+                with open(path, "w", encoding="utf-8") as f:
+                    f.write(text)
+                subprocess.run([program, "report", path, "-html"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+                faults += look(browser, path[:-4] + ".html", axe, asked.pictures)
+        finally:
+            browser.end()
+    print("\n".join(faults) or f"nothing is wrong; pictures: {asked.pictures or 'not kept'}")
+    if not axe and not faults:
+        print("axe-core is not here; the rest is well")
+        sys.exit(SKIPPED)
     sys.exit(1 if faults else 0)
 
 
