@@ -192,8 +192,7 @@ def rollback(prefix, package, before, whole):
             check((sign in there) == (names.index(name) >= names.index(since)), f"{sign} behind {name}", there)
         script.unlink()
         reached.unlink(missing_ok=True)
-        if whole:
-            compare(prefix, before, f"after a failure behind {name}")
+        compare(prefix, before, f"after a failure behind {name}")
     if not whole:
         return
     # The last step itself, half way, when all keys are written: another service has the name that ours is to get.
@@ -330,6 +329,7 @@ def main():
                 print(f"{file.name}: {file.stat().st_size} bytes")
             prefix.run("cscript", "//nologo", "check.vbs", folder=TREE / "installer")  # Wine registers what scripts need
             before = states(prefix)
+            check(not [key for key in before[0] if re.search(r"\\(OpenPLA|PLA\.)", key, re.I)], "it begins without OpenPLA")
             rollback(prefix, first, before, whole)
             in_place(prefix, first, second, whole)
             if whole:
