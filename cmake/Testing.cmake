@@ -30,6 +30,7 @@ if(CMAKE_CROSSCOMPILING)
     set_tests_properties(${wine}.setup PROPERTIES FIXTURES_SETUP ${wine})
     set_tests_properties(${wine}.cleanup PROPERTIES FIXTURES_CLEANUP ${wine})
   endforeach()
+  set_tests_properties(wine_apart.setup PROPERTIES DEPENDS wine.setup) # a copy of it
 endif()
 
 function(openpla_test_properties name)

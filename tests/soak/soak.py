@@ -25,7 +25,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "tests", "fault"))
-from faults import PREFIX, check, processes, read_log, wait_until_gone, windows_path  # noqa: E402
+from faults import PREFIX, check, processes, read_log, wait_for, wait_until_gone, windows_path  # noqa: E402
 
 STORE = os.path.join(PREFIX, "drive_c", "ProgramData", "OpenPLA", "sets", "Service")
 RUNNER = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
@@ -96,11 +96,13 @@ def server():
 
 
 def check_no_zombie():
-    """The system's first process waits for those that Wine leaves to it, in its own time."""
-    end = time.monotonic() + 60
-    while zombies() and time.monotonic() < end:
+    """The system's first process waits for those that Wine leaves to it, in its own time. Others, of any prefix, come and
+    go meanwhile."""
+    left, end = zombies(), time.monotonic() + 60
+    while left and time.monotonic() < end:
         time.sleep(0.5)
-    check(not zombies(), f"zombies: {zombies()}")
+        left &= zombies()
+    check(not left, f"zombies: {left}")
 
 
 def settled(most=0, rest=5):
@@ -146,7 +148,7 @@ def check_grown(what, before, after, handles, megabytes):
 
 def zombies():
     """Processes of ours that have ended and that nobody has waited for."""
-    found = []
+    found = set()
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
@@ -154,7 +156,7 @@ def zombies():
         except OSError:
             continue
         if "(openpla" in name and rest.split()[0] == "Z":
-            found.append(f"{name}) of {rest.split()[1]}")
+            found.add(f"{name}) of {rest.split()[1]}")
     return found
 
 
@@ -349,8 +351,7 @@ def main():
         kill_servers(o.server_kills, o.sets)
         answer = client("stop", "soak-set-", o.sets)
         check(answer.get("failures") == "0", f"all stop: {answer}")
-        time.sleep(1)
-        check(not processes("openplahost"), f"hosts are left: {processes('openplahost')}")
+        wait_for("no host is left", lambda: not processes("openplahost"))
         for name, xml in definitions.items():
             check(stored(name).startswith(xml), f"{name} is not as it was")
         plain, segmented = Histogram(), Histogram()
