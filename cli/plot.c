@@ -47,7 +47,7 @@ static void add_pattern(struct text_buffer *b, const char *name, const char *tex
     struct text_buffer pattern = {0};
     text_buffer_add(&pattern, "i/");
     for (; *text; text++) {
-        text_buffer_add(&pattern, strchr("/\\*?", *text) ? "\\" : "");
+        text_buffer_add(&pattern, strchr("/\\*?|", *text) ? "\\" : "");
         text_buffer_add_n(&pattern, text, 1);
     }
     text_buffer_add(&pattern, "/");
@@ -266,7 +266,8 @@ const struct verb verb_plot = {
     "openpla plot LOG ... -o PICTURE.svg|PAGE.html [-counter PATH ...]\n"
     "\n"
     "Draws counters of counter logs (.blg, .csv, .tsv) over time: a chart for each counter, with the 8\n"
-    "instances that have the greatest means. Where a line is interrupted the log has no values.\n"
+    "instances that have the greatest means, _Total among them. Where a line is interrupted the log has no\n"
+    "values.\n"
     "\n"
     "  -o        where: a picture (SVG), or a page (HTML) that has the figures too\n"
     "  -counter  which counters, with wildcards: \"\\Processor(*)\\% Processor Time\"; without it the first\n"

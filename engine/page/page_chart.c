@@ -69,19 +69,33 @@ static void read_points(struct chart_line *l, const char *at)
     }
 }
 
-HRESULT chart_layout_series(struct chart_layout *c, const char *name, const char *points)
+HRESULT chart_layout_series(struct chart_layout *c, const char *name, const char *points, bool must)
 {
     if (c->count == CHART_MOST_SERIES) {
         c->omitted++;
-        return S_OK;
+        if (!must || c->first == c->count)
+            return S_OK;
+        memory_free(c->lines[--c->count].name);
     }
-    struct chart_line *l = &c->lines[c->count];
-    l->name = text_copy(name);
-    if (!l->name)
+    const size_t at = must ? c->first : c->count;
+    char *copy = text_copy(name);
+    if (!copy)
         return E_OUTOFMEMORY;
+    memmove(&c->lines[at + 1], &c->lines[at], (c->count - at) * sizeof *c->lines);
+    c->lines[at] = (struct chart_line){.name = copy};
     c->count++;
-    read_points(l, points);
+    c->first += must;
+    read_points(&c->lines[at], points);
     return S_OK;
+}
+
+void chart_layout_limit(struct chart_layout *c, const struct chart_limit *limit)
+{
+    if (c->limit_count == CHART_MOST_LIMITS)
+        return;
+    c->limits[c->limit_count] = *limit;
+    c->limits[c->limit_count].has_value &= fabs(limit->value) < GREATEST;
+    c->limit_count++;
 }
 
 /* ---- the scale ---- */
@@ -106,6 +120,11 @@ static bool find_bounds(const struct chart_layout *c, double *least, double *gre
             *least = !some || low < *least ? low : *least;
             *greatest = !some || high > *greatest ? high : *greatest;
             some = true;
+        }
+    for (size_t i = 0; i < c->limit_count && some; i++)
+        if (c->limits[i].has_value) {
+            *least = fmin(*least, c->limits[i].value);
+            *greatest = fmax(*greatest, c->limits[i].value);
         }
     return some;
 }
@@ -189,6 +208,13 @@ static void add_path(struct text_buffer *out, const struct chart_line *l, const 
 
 /* ---- the element ---- */
 
+static void add_value(struct text_buffer *out, const char *name, double value)
+{
+    text_buffer_format(out, " %s=\"", name);
+    page_number_scaled(out, value, value, 4);
+    text_buffer_add(out, "\"");
+}
+
 static void add_marks(struct text_buffer *out, const struct scale *s)
 {
     const double largest = fmax(fabs(s->low), fabs(s->high));
@@ -198,6 +224,19 @@ static void add_marks(struct text_buffer *out, const struct scale *s)
         text_buffer_format(out, "<Mark y=\"%d\">", height_of(s, value));
         page_number_scaled(out, fabs(value) < s->step / 1e6 ? 0 : value, largest, 6);
         text_buffer_add(out, "</Mark>");
+    }
+}
+
+static void add_limits(struct text_buffer *out, const struct chart_layout *c, const struct scale *s, bool some)
+{
+    for (size_t i = 0; i < c->limit_count; i++) {
+        const struct chart_limit *l = &c->limits[i];
+        text_buffer_format(out, "<Limit warning=\"%zu\"", l->warning);
+        if (l->has_value && some) {
+            text_buffer_format(out, " y=\"%d\"", height_of(s, l->value));
+            add_value(out, "value", l->value);
+        }
+        text_buffer_add(out, "/>");
     }
 }
 
@@ -239,13 +278,6 @@ static void add_times(struct text_buffer *out, const struct chart_layout *c)
             text_buffer_format(out, "%02u:%02u", s / 3600, s / 60 % 60);
         text_buffer_add(out, "</Time>");
     }
-}
-
-static void add_value(struct text_buffer *out, const char *name, double value)
-{
-    text_buffer_format(out, " %s=\"", name);
-    page_number_scaled(out, value, value, 4);
-    text_buffer_add(out, "\"");
 }
 
 static void add_line(struct text_buffer *out, const struct chart_line *l, const char *name, size_t number,
@@ -315,6 +347,7 @@ void chart_layout_add(struct text_buffer *out, const struct chart_layout *c, uns
                        some ? "" : " empty=\"1\"");
     add_marks(out, &s);
     add_times(out, c);
+    add_limits(out, c, &s, some);
     for (size_t i = 0; i < c->count; i++) {
         char *name = short_name(c->lines[i].name, counter);
         out->failed |= !name;

@@ -37,6 +37,7 @@ struct writing {
     struct open_table open[REPORT_MAX_TABLES];
     size_t table_at; /* of the survey, the next one */
     unsigned sections, tables, cells, charts;
+    size_t warning_at, chart_at;           /* of the findings, the next ones */
     unsigned passed_tables, passed_charts; /* that the page does not have */
     unsigned skipped;                      /* depth + 1 of the table, or of the row's table, that is not written; 0 */
     bool row_open[REPORT_MAX_TABLES];
@@ -287,6 +288,8 @@ static HRESULT on_row(void *about, const struct report_table *table, const struc
     if (w->skipped || FAILED(hr))
         return hr;
     w->row_open[table->depth] = true;
+    const size_t warning = w->warning_at;
+    w->warning_at += t->warnings && !row->footer;
     if (row->footer) {
         text_buffer_add(w->out, "<Footer>");
         add_cells(w, t, row);
@@ -306,7 +309,10 @@ static HRESULT on_row(void *about, const struct report_table *table, const struc
         const size_t cells = row->cell_count ? row->cell_count : 1;
         w->cells_left -= cells < w->cells_left ? cells : w->cells_left;
     }
-    text_buffer_add(w->out, "<Item>");
+    if (t->warnings)
+        text_buffer_format(w->out, "<Item number=\"%zu\">", page_findings_number(&w->survey.findings, warning));
+    else
+        text_buffer_add(w->out, "<Item>");
     add_cells(w, t, row);
     return status(w);
 }
@@ -342,19 +348,42 @@ static HRESULT on_table_end(void *about, const struct report_table *table)
 static HRESULT on_chart(void *about, const struct report_data *chart)
 {
     struct writing *w = about;
+    const struct page_findings *f = &w->survey.findings;
+    const struct found_warning *warnings[FINDINGS_MOST_LIMITS];
     const char *start = report_attribute(chart->attributes, chart->attribute_count, "start");
     const char *duration = report_attribute(chart->attributes, chart->attribute_count, "duration");
-    if (w->charts == PAGE_MOST_CHARTS) {
-        w->passed_charts++;
+    const size_t at = w->chart_at++;
+    w->passed_charts += at >= f->chart_count;
+    if (at >= f->chart_count || !f->charts[at].shown)
         return S_OK;
-    }
-    return chart_layout_begin(&w->chart, chart->name, start ? start : "", duration ? duration : "");
+    HRESULT hr = chart_layout_begin(&w->chart, chart->name, start ? start : "", duration ? duration : "");
+    const size_t count = page_findings_about(f, at, warnings);
+    for (size_t i = 0; i < count; i++)
+        chart_layout_limit(&w->chart,
+                           &(struct chart_limit){warnings[i]->number, warnings[i]->has_limit, warnings[i]->limit});
+    return hr;
+}
+
+/* In a chart that is there for a warning, the sum of all instances would make theirs flat. */
+static bool is_sum(const struct found_chart *c, const char *series)
+{
+    static const char sum[] = " (_Total)";
+    const size_t length = strlen(series);
+    return c->watched && c->series.count > 1 && length >= sizeof sum - 1 &&
+           !strcmp(series + length - (sizeof sum - 1), sum);
 }
 
 static HRESULT on_series(void *about, const struct report_data *series)
 {
     struct writing *w = about;
-    return w->chart.lines ? chart_layout_series(&w->chart, series->name, series->text) : S_OK;
+    const struct page_findings *f = &w->survey.findings;
+    if (!w->chart.lines)
+        return S_OK;
+    const size_t at = w->chart_at - 1;
+    const bool named = page_findings_names(f, at, series->name);
+    if (!named && is_sum(&f->charts[at], series->name))
+        return S_OK;
+    return chart_layout_series(&w->chart, series->name, series->text, named);
 }
 
 static HRESULT on_chart_end(void *about)
@@ -411,6 +440,7 @@ HRESULT page_document_make(const char *report, const struct page_bounds *bounds,
     const size_t before = remarks->count;
     HRESULT hr = page_survey_make(&w->survey, report, remarks);
     if (SUCCEEDED(hr)) {
+        page_findings_settle(&w->survey.findings, PAGE_MOST_CHARTS, &w->passed_charts);
         w->share = page_survey_share(&w->survey, bounds->cells - w->cells_left);
         hr = write_all(w, report, remarks, before);
     }

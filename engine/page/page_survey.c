@@ -22,12 +22,25 @@ static HRESULT on_row(void *about, const struct report_table *table, const struc
     struct page_survey *s = about;
     if (s->stop && s->stop(s->context))
         return HRESULT_FROM_WIN32(ERROR_CANCELLED);
-    if (table->depth || row->footer || !s->table_count)
-        return S_OK;
+    const HRESULT hr = page_findings_row(&s->findings, table, row);
+    if (FAILED(hr) || table->depth || row->footer || !s->table_count)
+        return hr;
     struct surveyed_table *t = &s->tables[s->table_count - 1];
     t->rows++;
     t->columns = row->cell_count > t->columns ? row->cell_count : t->columns;
     return S_OK;
+}
+
+static HRESULT on_chart(void *about, const struct report_data *chart)
+{
+    struct page_survey *s = about;
+    return page_findings_chart(&s->findings, chart);
+}
+
+static HRESULT on_series(void *about, const struct report_data *series)
+{
+    struct page_survey *s = about;
+    return page_findings_series(&s->findings, series);
 }
 
 static HRESULT on_string(void *about, const char *id, const char *text)
@@ -54,7 +67,8 @@ static int by_id(const void *a, const void *b)
 
 HRESULT page_survey_make(struct page_survey *s, const char *report, struct texts *remarks)
 {
-    static const struct report_handlers handlers = {.table_begin = on_table, .row = on_row, .string = on_string};
+    static const struct report_handlers handlers = {
+        .table_begin = on_table, .row = on_row, .chart_begin = on_chart, .series = on_series, .string = on_string};
     s->tables = memory_zero(SURVEY_MOST_TABLES, sizeof *s->tables);
     s->strings = memory_zero(SURVEY_MOST_STRINGS, sizeof *s->strings);
     if (!s->tables || !s->strings)
@@ -108,5 +122,6 @@ void page_survey_free(struct page_survey *s)
     }
     memory_free(s->strings);
     memory_free(s->tables);
+    page_findings_free(&s->findings);
     memset(s, 0, sizeof *s);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A first look at a report: its texts, and how large its tables are. */
+/* A first look at a report: its texts, how large its tables are, and what its warnings are about. */
 #ifndef OPENPLA_PAGE_SURVEY_H
 #define OPENPLA_PAGE_SURVEY_H
 
-#include "engine/report/report_reader.h"
+#include "engine/page/page_findings.h"
 
 #define SURVEY_MOST_TABLES  2000
 #define SURVEY_MOST_STRINGS 4000
@@ -22,6 +22,7 @@ struct page_survey {
     size_t table_count;
     struct surveyed_string *strings; /* by ID */
     size_t string_count;
+    struct page_findings findings;
     bool (*stop)(void *context); /* NULL: nobody asks */
     void *context;
 };

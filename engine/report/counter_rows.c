@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_CHARTED = 8, MOST_COLUMNS = 12 };
+enum { MOST_CHARTED = 8, MOST_WATCHED = COUNTER_MOST_WATCHED, MOST_COLUMNS = 12 };
 
 struct row {
     size_t at;   /* of the series */
@@ -18,6 +18,7 @@ struct row {
     bool has_key; /* a table that is sorted: the value of that column */
     double key;
     bool ascending;
+    bool picked;
 };
 
 /* ---- which ---- */
@@ -170,7 +171,7 @@ static HRESULT choose(const struct counter_rows *from, unsigned sort, bool ascen
             !counter_table_takes(from->schema, from->table, counter, instance))
             continue;
         const double key = column_value(s, sort);
-        rows[*count] = (struct row){i, 0, counter->counter, instance, sort && isfinite(key), key, ascending};
+        rows[*count] = (struct row){i, 0, counter->counter, instance, sort && isfinite(key), key, ascending, false};
         ++*count;
     }
     HRESULT hr = rank_rows(rows, *count);
@@ -284,37 +285,167 @@ HRESULT counter_rows_write(const struct counter_rows *from, struct report_docume
 
 /* ---- charts ---- */
 
+static bool has_points(const struct counter_rows *from, const struct row *row)
+{
+    const struct chart_series *chart = from->series[row->at].chart;
+    return chart && chart->count > 0;
+}
+
+static bool is_sum(const struct row *row)
+{
+    return text_equal_nocase(row->instance, "_Total");
+}
+
+static HRESULT write_chart(const struct counter_rows *from, const struct row *rows, size_t count, const char *title,
+                           bool watched, struct report_document *to)
+{
+    const char *name = from->object ? from->object : from->table->name;
+    struct report_chart_head head = {.name = name,
+                                     .title = title,
+                                     .source = from->object ? from->object : from->table->counters.object,
+                                     .watched = watched,
+                                     .first = INT64_MAX,
+                                     .last = INT64_MIN};
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < count; i++) {
+        const struct chart_series *chart = from->series[rows[i].at].chart;
+        head.first = chart->begin < head.first ? chart->begin : head.first;
+        head.last = chart->last > head.last ? chart->last : head.last;
+    }
+    if (!count)
+        return S_OK;
+    report_chart_begin(to, &head);
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
+        struct text_buffer points = {0};
+        char *series =
+            *rows[i].instance ? text_format("%s (%s)", rows[i].counter, rows[i].instance) : text_copy(rows[i].counter);
+        chart_series_text(from->series[rows[i].at].chart, head.first, head.last, &points);
+        hr = series && !points.failed && points.text ? S_OK : E_OUTOFMEMORY;
+        if (SUCCEEDED(hr))
+            report_chart_series(to, series, points.text);
+        text_buffer_free(&points);
+        memory_free(series);
+    }
+    if (SUCCEEDED(hr))
+        report_chart_end(to);
+    return hr;
+}
+
 HRESULT counter_rows_chart(const struct counter_rows *from, struct report_document *to, struct texts *remarks)
 {
+    char pattern[SCHEMA_LONGEST_PATTERN];
     struct row *rows;
-    size_t count, chosen = 0;
-    int64_t first = INT64_MAX, last = INT64_MIN;
+    size_t count;
     (void)remarks;
     HRESULT hr = choose(from, COUNTER_COLUMN_MEAN, false, &rows, &count);
-    for (size_t i = 0; SUCCEEDED(hr) && i < count && chosen < MOST_CHARTED; i++) {
-        const struct chart_series *chart = from->series[rows[i].at].chart;
-        if (!chart || !chart->count || !schema_pattern_matches(from->table->counters.chart, rows[i].counter))
+    for (const char *at = from->table->counters.chart; at && SUCCEEDED(hr);) {
+        struct row chosen[MOST_CHARTED];
+        size_t picked = 0;
+        at = schema_pattern_first(at, pattern);
+        for (size_t i = 0; *pattern && i < count; i++) {
+            const bool full = picked == MOST_CHARTED;
+            if ((!full || is_sum(&rows[i])) && has_points(from, &rows[i]) &&
+                schema_pattern_matches(pattern, rows[i].counter)) {
+                picked -= full;
+                chosen[picked++] = rows[i];
+            }
+        }
+        hr = write_chart(from, chosen, picked, pattern, false, to);
+    }
+    memory_free(rows);
+    return hr;
+}
+
+/* By what a rule may find a series: most, least, the highest peak, the greatest growth. */
+enum standing { STANDING_MOST, STANDING_LEAST, STANDING_PEAK, STANDING_GROWTH, STANDING_KINDS };
+
+static double standing_of(struct counter_series *s, enum standing kind)
+{
+    const double mean = value_statistics_mean(&s->statistics);
+    switch (kind) {
+    case STANDING_MOST:
+        return mean;
+    case STANDING_LEAST:
+        return -mean;
+    case STANDING_PEAK:
+        return s->statistics.greatest;
+    default:
+        return s->statistics.last - s->statistics.least;
+    }
+}
+
+/* Takes the first MOST_CHARTED by each standing, and the sum of all instances; they stay in the order of the rows. */
+static size_t pick_watched(const struct counter_rows *from, struct row *rows, size_t count, size_t rank,
+                           struct row *out)
+{
+    size_t picked = 0;
+    for (enum standing kind = STANDING_MOST; kind < STANDING_KINDS; kind++)
+        for (size_t n = 0; n < MOST_CHARTED; n++) {
+            struct row *best = NULL;
+            double greatest = 0;
+            for (size_t i = 0; i < count; i++) {
+                const double value = rows[i].rank == rank && !rows[i].picked
+                                         ? standing_of(&from->series[rows[i].at], kind)
+                                         : (double)NAN;
+                if (isfinite(value) && (!best || value > greatest)) {
+                    best = &rows[i];
+                    greatest = value;
+                }
+            }
+            if (!best)
+                break;
+            best->picked = true;
+        }
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].rank == rank && (rows[i].picked || is_sum(&rows[i])) && picked < MOST_WATCHED)
+            out[picked++] = rows[i];
+    return picked;
+}
+
+/* Whether the table's own chart has all series of the counter. */
+static bool is_charted(const struct counter_rows *from, const struct row *rows, size_t count, const char *counter)
+{
+    char pattern[SCHEMA_LONGEST_PATTERN];
+    for (const char *at = from->table->counters.chart; at;) {
+        size_t matching = 0;
+        at = schema_pattern_first(at, pattern);
+        if (!*pattern || !schema_pattern_matches(pattern, counter))
             continue;
-        rows[chosen++] = rows[i];
-        first = chart->begin < first ? chart->begin : first;
-        last = chart->last > last ? chart->last : last;
+        for (size_t i = 0; i < count && matching <= MOST_CHARTED; i++)
+            matching += has_points(from, &rows[i]) && schema_pattern_matches(pattern, rows[i].counter);
+        if (matching <= MOST_CHARTED)
+            return true;
     }
-    if (SUCCEEDED(hr) && chosen)
-        report_chart_begin(to, from->object ? from->object : from->table->name, from->table->counters.chart, first,
-                           last);
-    for (size_t i = 0; i < chosen && SUCCEEDED(hr); i++) {
-        struct text_buffer points = {0};
-        char *name =
-            *rows[i].instance ? text_format("%s (%s)", rows[i].counter, rows[i].instance) : text_copy(rows[i].counter);
-        chart_series_text(from->series[rows[i].at].chart, first, last, &points);
-        hr = name && !points.failed && points.text ? S_OK : E_OUTOFMEMORY;
-        if (SUCCEEDED(hr))
-            report_chart_series(to, name, points.text);
-        text_buffer_free(&points);
-        memory_free(name);
+    return false;
+}
+
+HRESULT counter_rows_watched(const struct counter_rows *from, struct report_document *to, struct texts *remarks)
+{
+    struct row *rows, *watched = NULL;
+    size_t count, left = 0;
+    (void)remarks;
+    HRESULT hr = choose(from, COUNTER_COLUMN_MEAN, false, &rows, &count);
+    if (SUCCEEDED(hr))
+        watched = memory_alloc((count + 1) * sizeof *watched);
+    if (SUCCEEDED(hr) && !watched)
+        hr = E_OUTOFMEMORY;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        if (has_points(from, &rows[i]) && schema_patterns_match(from->table->counters.watch, rows[i].counter))
+            watched[left++] = rows[i];
+    while (SUCCEEDED(hr) && left) { /* the counter of the first row; the others stay */
+        struct row chosen[MOST_WATCHED];
+        const struct row first = watched[0];
+        size_t kept = 0;
+        if (!is_charted(from, rows, count, first.counter)) {
+            const size_t picked = pick_watched(from, watched, left, first.rank, chosen);
+            hr = write_chart(from, chosen, picked, first.counter, true, to);
+        }
+        for (size_t i = 0; i < left; i++)
+            if (watched[i].rank != first.rank)
+                watched[kept++] = watched[i];
+        left = kept;
     }
-    if (SUCCEEDED(hr) && chosen)
-        report_chart_end(to);
+    memory_free(watched);
     memory_free(rows);
     return hr;
 }

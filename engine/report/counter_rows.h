@@ -14,7 +14,7 @@ struct counter_series {
     struct value_statistics statistics;
     char *instance; /* "parent/instance#index"; NULL: it has none */
     bool wanted;    /* by some table */
-    bool percentiles, charted;
+    bool percentiles, charted, watched;
     struct chart_series *chart; /* NULL: there are too many, or none is wanted */
 };
 
@@ -29,7 +29,11 @@ struct counter_rows {
 };
 /* Nothing is written where no series had a value. */
 HRESULT counter_rows_write(const struct counter_rows *rows, struct report_document *to, struct texts *remarks);
-/* The series with the greatest means, at most 8. */
+/* For each of the table's patterns the series with the greatest means, at most 8; _Total is one of them. */
 HRESULT counter_rows_chart(const struct counter_rows *rows, struct report_document *to, struct texts *remarks);
+#define COUNTER_MOST_WATCHED 40 /* series of a watched counter's chart */
+/* A chart of each counter that the table watches, where its own charts have not all series of it: of the means the 8
+   greatest and the 8 least, the 8 highest peaks, the 8 greatest growths, and _Total. */
+HRESULT counter_rows_watched(const struct counter_rows *rows, struct report_document *to, struct texts *remarks);
 
 #endif

@@ -15,6 +15,7 @@ enum {
     TOLD_GAPS = 5,       /* of a log that are told one by one */
     COLUMN_BYTES = 640,  /* about, of a column with its names and values */
     MOST_CHARTED = 1024, /* series that have points */
+    MOST_WATCHED = 4096, /* and such as a warning may need; 2 KB each */
 };
 
 struct gap {
@@ -34,7 +35,7 @@ struct report_counters {
     struct filter filter;
     struct columns columns;
     struct counter_series *series; /* beside the columns */
-    size_t series_count, series_capacity, charted;
+    size_t series_count, series_capacity, charted, watched;
     struct rhythm *rhythms; /* of the logs */
     size_t log_count;
     char **log_names;
@@ -109,12 +110,15 @@ static HRESULT begin_series(struct report_counters *c, size_t at)
             s->wanted = true;
             s->percentiles |=
                 (table->counters.added & COUNTER_PERCENTILES) != 0 || (table->counters.sort & COUNTER_PERCENTILES) != 0;
-            s->charted |= table->counters.chart && counter->counter &&
-                          schema_pattern_matches(table->counters.chart, counter->counter);
+            s->charted |= counter->counter && table->counters.chart &&
+                          schema_patterns_match(table->counters.chart, counter->counter);
+            s->watched |= counter->counter && table->counters.watch &&
+                          schema_patterns_match(table->counters.watch, counter->counter);
         }
-    if (SUCCEEDED(hr) && s->charted && c->charted < MOST_CHARTED) {
+    const bool charted = s->charted && c->charted < MOST_CHARTED, watched = s->watched && c->watched < MOST_WATCHED;
+    if (SUCCEEDED(hr) && (charted || watched)) {
         s->chart = memory_zero(1, sizeof *s->chart);
-        c->charted++;
+        *(charted ? &c->charted : &c->watched) += 1;
         c->bytes += sizeof *s->chart;
         hr = s->chart ? S_OK : E_OUTOFMEMORY;
     }
@@ -322,6 +326,9 @@ HRESULT report_counters_write_charts(struct report_counters *c, const struct sch
     for (size_t i = 0; i < section->count && SUCCEEDED(hr); i++)
         if (is_wanted(c, &section->tables[i]) && section->tables[i].counters.chart)
             hr = each_object(c, &section->tables[i], to, counter_rows_chart, NULL);
+    for (size_t i = 0; i < section->count && SUCCEEDED(hr); i++)
+        if (is_wanted(c, &section->tables[i]) && section->tables[i].counters.watch)
+            hr = each_object(c, &section->tables[i], to, counter_rows_watched, NULL);
     return hr;
 }
 

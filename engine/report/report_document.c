@@ -299,18 +299,20 @@ void report_table_end(struct report_document *d, uint64_t *omitted)
 
 /* ---- charts and strings ---- */
 
-void report_chart_begin(struct report_document *d, const char *name, const char *title, int64_t first, int64_t last)
+void report_chart_begin(struct report_document *d, const struct report_chart_head *head)
 {
-    const struct calendar_time t = clock_calendar(first);
+    const struct calendar_time t = clock_calendar(head->first);
     char text[40];
     begin_section(d);
     text_buffer_add(&d->text, "  <Chart");
-    xml_add_attribute(&d->text, "name", name);
-    add_attribute(&d->text, "title", title);
+    xml_add_attribute(&d->text, "name", head->name);
+    add_attribute(&d->text, "title", head->title);
+    add_attribute(&d->text, "source", head->source);
+    add_attribute(&d->text, "watch", head->watched ? "1" : NULL);
     snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.year, t.month, t.day, t.hour, t.minute,
              t.second, t.millisecond);
     xml_add_attribute(&d->text, "start", text);
-    snprintf(text, sizeof text, "%.3f", ((double)last - (double)first) / 1e7);
+    snprintf(text, sizeof text, "%.3f", ((double)head->last - (double)head->first) / 1e7);
     xml_add_attribute(&d->text, "duration", text);
     text_buffer_add(&d->text, ">\n");
 }

@@ -65,7 +65,13 @@ void report_footer_end(struct report_document *d);
 /* *omitted (may be NULL): rows that were not written. */
 void report_table_end(struct report_document *d, uint64_t *omitted);
 /* Values over time, in a section; the points' text is report_chart.h's. */
-void report_chart_begin(struct report_document *d, const char *name, const char *title, int64_t first, int64_t last);
+struct report_chart_head {
+    const char *name, *title;
+    const char *source;  /* the counters' object */
+    bool watched;        /* it is shown where a warning is about its counter */
+    int64_t first, last; /* FILETIME */
+};
+void report_chart_begin(struct report_document *d, const struct report_chart_head *head);
 void report_chart_series(struct report_document *d, const char *name, const char *points);
 void report_chart_end(struct report_document *d);
 void report_string(struct report_document *d, const char *id, const char *text);

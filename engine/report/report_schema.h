@@ -102,7 +102,8 @@ struct schema_counter_table {
     unsigned added;    /* the same, of `columns` (ours) */
     unsigned sort;     /* one of them, by which the rows are sorted (ours); 0: as the logs have them */
     bool ascending;
-    const char *chart; /* (ours) a pattern: of these counters there is a chart */
+    const char *chart; /* (ours) patterns: for each a chart of these counters */
+    const char *watch; /* (ours) patterns: of each of these counters one that is shown where a warning is about it */
 };
 struct schema_table {
     bool of_events; /* EventTable, else CounterTable */
@@ -164,5 +165,11 @@ void report_schema_free(struct report_schema *s);
 
 /* Whether the text fits the pattern; in a time that the product of both lengths bounds. */
 bool schema_pattern_matches(const char *pattern, const char *text);
+#define SCHEMA_LONGEST_PATTERN 1024 /* bytes of one of several */
+/* The first of several patterns, between which | stands; an escaped one is none. One that is too long is empty: no
+   counter has such a name. What follows is behind it; NULL: there is none. */
+const char *schema_pattern_first(const char *patterns, char out[SCHEMA_LONGEST_PATTERN]);
+/* Whether one of them does. */
+bool schema_patterns_match(const char *patterns, const char *text);
 
 #endif

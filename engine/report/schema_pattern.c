@@ -76,3 +76,25 @@ bool schema_pattern_matches(const char *pattern, const char *text)
         }
     }
 }
+
+const char *schema_pattern_first(const char *patterns, char out[SCHEMA_LONGEST_PATTERN])
+{
+    size_t length = 0;
+    while (patterns[length] && patterns[length] != '|')
+        length += patterns[length] == '\\' && patterns[length + 1] ? 2 : 1;
+    const size_t kept = length < SCHEMA_LONGEST_PATTERN ? length : 0;
+    memcpy(out, patterns, kept);
+    out[kept] = 0;
+    return patterns[length] ? patterns + length + 1 : NULL;
+}
+
+bool schema_patterns_match(const char *patterns, const char *text)
+{
+    char one[SCHEMA_LONGEST_PATTERN];
+    while (patterns) {
+        patterns = schema_pattern_first(patterns, one);
+        if (*one && schema_pattern_matches(one, text))
+            return true;
+    }
+    return false;
+}

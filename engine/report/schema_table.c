@@ -295,6 +295,8 @@ HRESULT schema_read_counter_table(struct schema_reading *r, xmlNodePtr e, struct
     if (SUCCEEDED(hr))
         hr = schema_text_of(r, e, "chart", &t->chart);
     if (SUCCEEDED(hr))
+        hr = schema_text_of(r, e, "watch", &t->watch);
+    if (SUCCEEDED(hr))
         hr = read_added(r, e, t);
     if (SUCCEEDED(hr))
         hr = schema_word_of(r, e, "sort", VALUE_COUNTER_COLUMN, &column);

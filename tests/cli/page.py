@@ -185,7 +185,9 @@ def warnings_and_rows_lead_to_each_other():
     check(words.index("It burns") < words.index("Disk queue is long"), "the worst comes first")
     for wanted in ("Critical", "Warning", "What to do", "Buy another.", "Or wait.", "8,500.5" if "8,500.5" in words else "8,501"):
         check(wanted in words, f"the page lacks {wanted}", words[:2000])
-    check("#w1" in page.links and any(re.fullmatch(r"#d\d+", link) for link in page.links), "links there and back", page.links)
+    check("#w2" in page.links and any(re.fullmatch(r"#d\d+", link) for link in page.links), "links there and back", page.links)
+    check(words.index("1: It burns") < words.index("2: Disk queue is long"), "as they are numbered", words[:2000])
+    check(words.index("1 critical") < words.index("300"), "the state before the facts", words[:500])
     check("of 9000 rows" in words, "what is left out is told", words[-500:])
     # Of a row that is told of as a whole the first cell is it; a warning is nothing that another one tells of.
     page = page_of(report('<Section name="advice"><Table name="warning"><Item tag="DQ"><Data name="symptom" link="DQ" tag="DQ">Busy</Data>'
@@ -203,6 +205,56 @@ def warnings_and_rows_lead_to_each_other():
     check("#w2" in page.links and "#w1" not in page.links, "the second warning", page.links)
     page = page_of(report('<Section name="advice"><Table name="warning"/></Section>'))
     check("found nothing" in page.words(), "nothing was found")
+
+
+def warned(limit, chart, series="1 2 9", tag="busy"):
+    """A page with a warning about a counter that has a chart."""
+    return page_of(report('<Section name="advice"><Table name="warning"><Item><Data name="symptom" img="warning" link="busy" '
+                          f'{limit}>It is busy</Data></Item></Table></Section><Section name="s"><Table name="t" source="Disk"><Header>'
+                          '<Data name="counter" align="left"/><Data name="instance" align="left"/><Data name="mean"/></Header>'
+                          f'<Item><Data name="counter">Queue</Data><Data name="instance">C:</Data><Data name="mean" tag="{tag}">5</Data>'
+                          f'</Item></Table><Chart name="t" source="Disk" start="2026-01-02T03:04:05.000Z" duration="3" {chart}>'
+                          f'<Series name="Queue (D:)">1 1 1</Series><Series name="Queue (C:)">{series}</Series></Chart></Section>'))
+
+
+def charts_show_what_was_passed():
+    page = warned('limit="4"', "")
+    words = page.words()
+    check(page.source.count('class="limit"') == 2, "a line, and its sign", page.source[-3000:])
+    check("Limit 4 of warning 1" in words and "Over time: " in words, "what it is", words)
+    check(page.links.count("#w1") == 2 and "#c1" in page.links, "from chart and row to the warning, and back", page.links)
+    check(re.search(r"Lines over time.*? C:.*? D:", words), "what is warned of comes first", words)
+    # The scale has the limit, above all values and below them.
+    for limit, mark in (("20", " 20 "), ("-4", " -5 ")):
+        check(mark in warned(f'limit="{limit}"', "").words(), f"a scale to {limit}")
+    for limit in ("", 'limit="about 4"', 'limit="nan"', 'limit="1e300"', 'limit=""'):
+        page = warned(limit, "")
+        check("#w1" in page.links and 'class="limit"' not in page.source, f"no line for {limit!r}", page.source[-2000:])
+    check('class="limit"' not in warned('limit="4"', "", "- - -", "other").source, "a warning about something else")
+    # One that is there for warnings alone.
+    check("Lines over time" in warned('limit="4"', 'watch="1"').words(), "it is warned of")
+    check("Lines over time" not in warned('limit="4"', 'watch="1"', tag="other").words(), "it is not")
+
+
+def a_run_that_is_judged_has_limits():
+    """By the program's own schemas and rules: queues of twelve disks, of which one is long and another one slow."""
+    os.mkdir("judged")
+    disks = [f"{i} {chr(67 + i)}:" for i in range(12)]
+    heads, rows = ["(PDH-CSV 4.0) (UTC)(0)"], []
+    for counter in ("Avg. Disk Queue Length", "Avg. Disk sec/Read", "Disk Bytes/sec"):
+        heads += [f"\\\\HOST\\PhysicalDisk({disk})\\{counter}" for disk in disks]
+    heads += ["\\\\HOST\\Processor(_Total)\\% Processor Time", "\\\\HOST\\Processor(_Total)\\% Privileged Time"]
+    for i in range(30):
+        rows.append([f"02/28/2021 15:33:{i:02}.000", *("5" if d == 7 else "0.1" for d in range(12)),
+                     *("0.060" if d == 11 else "0.001" for d in range(12)), *(str(1000 - d) for d in range(12)), "95", "5"])
+    write("judged/a.csv", "".join(",".join(f'"{cell}"' for cell in cells) + "\r\n" for cells in [heads, *rows]))
+    openpla(0, "report", "judged", "-o", "judged.xml")
+    openpla(4, "rules", "judged.xml", "-o", "judged.xml", "-y")
+    openpla(0, "report", "judged.xml", "-html", "-y")
+    words = read("judged.html").words()
+    for wanted in ("Limit 2 of", "Limit 0.015 of", "Limit 50 of", "Avg. Disk sec/Read", "11 N:", "7 J:"):
+        check(wanted in words, f"the page lacks {wanted}", words)
+    check("% Privileged Time 0" not in words and "Processor: % Privileged Time" not in words, "nobody warns of that", words)
 
 
 def names_stay_texts():
@@ -311,6 +363,8 @@ def main():
     logs_are_plotted()
     numbers_are_read_as_their_masks_say()
     warnings_and_rows_lead_to_each_other()
+    charts_show_what_was_passed()
+    a_run_that_is_judged_has_limits()
     names_stay_texts()
     any_report_makes_a_page()
     no_report_makes_a_large_page()

@@ -13,3 +13,4 @@ openpla_test(test_event_table ${CMAKE_CURRENT_LIST_DIR}/test_event_table.c ${CMA
   LINK openpla_report)
 openpla_test(test_event_join ${CMAKE_CURRENT_LIST_DIR}/test_event_join.c LINK openpla_report)
 target_link_options(test_event_join PRIVATE -Wl,--wrap=file_write)
+openpla_test(test_page_findings ${CMAKE_CURRENT_LIST_DIR}/test_page_findings.c LINK openpla_page)

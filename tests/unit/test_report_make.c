@@ -228,6 +228,24 @@ static void test_a_failure_leaves_the_old_report_and_nothing_else(void **state)
     end(&m);
 }
 
+/* The report as it is written; the caller frees it. */
+static char *made_text(struct made *m)
+{
+    char *text;
+    size_t size;
+    assert_int_equal(make(m), S_OK);
+    assert_int_equal(file_load(m->output, 1 << 20, &text, &size), S_OK);
+    return text;
+}
+
+static size_t count_of(const char *text, const char *end, const char *what)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, what)) && at < end; at++)
+        count++;
+    return count;
+}
+
 /* An hour of one peak: a chart of 256 points has it. */
 static void test_a_chart_loses_no_peak(void **state)
 {
@@ -239,10 +257,7 @@ static void test_a_chart_loses_no_peak(void **state)
         text_buffer_format(&log, "\"01/02/2026 03:%02u:%02u.000\",\"%s\"\r\n", i / 60, i % 60, i == 1777 ? "99" : "1");
     put(&m, "a.csv", log.text);
     text_buffer_free(&log);
-    assert_int_equal(make(&m), S_OK);
-    char *text;
-    size_t size;
-    assert_int_equal(file_load(m.output, 1 << 20, &text, &size), S_OK);
+    char *text = made_text(&m);
     const char *series = strstr(text, "<Series name=\"Available MBytes\">");
     assert_non_null(series);
     assert_non_null(strstr(series, " 1:99 "));
@@ -272,15 +287,82 @@ static void test_a_chart_has_the_gaps_of_the_log_alone(void **state)
     }
     put(&m, "a.csv", log.text);
     text_buffer_free(&log);
-    assert_int_equal(make(&m), S_OK);
-    char *text;
-    size_t size;
-    assert_int_equal(file_load(m.output, 1 << 20, &text, &size), S_OK);
+    char *text = made_text(&m);
     const char *series = strstr(text, "<Series name=\"Available MBytes\">");
     assert_non_null(series);
     assert_non_null(strstr(series,
                            ">1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 - 22 23 24 25 26 27 28 29 30 31 32 "
                            "33 34 35 36 37 38 39 40<"));
+    memory_free(text);
+    end(&m);
+}
+
+/* A rule may warn of a process that has few handles, and ever more of them: a chart of the greatest alone has it not.
+ */
+static void test_a_watched_counter_has_the_instances_that_rules_may_find(void **state)
+{
+    struct made m;
+    struct text_buffer log = {0};
+    begin(
+        state, &m,
+        "<CounterTable name='p' topic='t' object='Process' chart='i/thread count/|i/io*/' watch='i/*count/|i/io*/'/>");
+    text_buffer_add(&log, HEAD);
+    for (unsigned i = 0; i < 60; i++)
+        text_buffer_format(&log, ",\"\\\\HOST\\Process(p%u)\\Handle Count\"", i);
+    text_buffer_add(&log, ",\"\\\\HOST\\Process(_Total)\\Handle Count\",\"\\\\HOST\\Process(p1)\\Thread Count\","
+                          "\"\\\\HOST\\Process(p1)\\IO\",\"\\\\HOST\\Process(p1)\\Other Count\"\r\n");
+    for (unsigned second = 1; second <= 9; second++) { /* p30 grows from 500 on, p31 has one peak */
+        text_buffer_format(&log, "\"01/02/2026 03:04:0%u.000\"", second);
+        for (unsigned i = 0; i < 60; i++)
+            text_buffer_format(&log, ",\"%u\"",
+                               i == 30                  ? 500 + second * 5
+                               : i == 31 && second == 5 ? 2000
+                               : i == 31                ? 300
+                                                        : 1000 - 10 * i);
+        text_buffer_add(&log, ",\"30000\",\"4\",\"5\",\"6\"\r\n");
+    }
+    put(&m, "a.csv", log.text);
+    text_buffer_free(&log);
+    char *text = made_text(&m);
+    const char *handles = strstr(text, "title=\"Handle Count\" source=\"Process\" watch=\"1\"");
+    assert_non_null(handles);
+    const char *behind = strstr(handles, "</Chart>");
+    static const char *const wanted[] = {"p0", "p7", "p30", "p31", "p59", "_Total"};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        char *series = text_format("<Series name=\"Handle Count (%s)\">", wanted[i]);
+        const char *at = strstr(handles, series);
+        if (!at || at > behind)
+            fail_msg("%s", wanted[i]);
+        memory_free(series);
+    }
+    assert_in_range(count_of(handles, behind, "<Series"), 17, 40);
+    /* What the table's own charts have whole is there once; each pattern has a chart. */
+    assert_int_equal(count_of(text, text + strlen(text), "<Chart "), 4);
+    assert_null(strstr(text, "title=\"Thread Count\""));
+    assert_non_null(strstr(text, "title=\"Other Count\""));
+    memory_free(text);
+    end(&m);
+}
+
+/* Of twelve processors eleven are busier than all together, whose line is what people look for. */
+static void test_the_sum_of_all_instances_is_in_a_chart(void **state)
+{
+    struct made m;
+    struct text_buffer log = {0};
+    begin(state, &m, "<CounterTable name='cpu' topic='t' object='Processor' chart='i/busy/'/>");
+    text_buffer_add(&log, HEAD ",\"\\\\HOST\\Processor(_Total)\\Busy\"");
+    for (unsigned i = 0; i < 12; i++)
+        text_buffer_format(&log, ",\"\\\\HOST\\Processor(%u)\\Busy\"", i);
+    text_buffer_add(&log, "\r\n" AT("01") ",\"50\",\"1\"");
+    for (unsigned i = 1; i < 12; i++)
+        text_buffer_format(&log, ",\"%u\"", 100 - i);
+    put(&m, "a.csv", log.text);
+    text_buffer_free(&log);
+    char *text = made_text(&m);
+    const size_t count = count_of(text, text + strlen(text), "<Series");
+    assert_int_equal(count, 8);
+    assert_non_null(strstr(text, "<Series name=\"Busy (_Total)\">"));
+    assert_null(strstr(text, "<Series name=\"Busy (8)\">"));
     memory_free(text);
     end(&m);
 }
@@ -321,6 +403,8 @@ int main(void)
         cmocka_unit_test(test_a_failure_leaves_the_old_report_and_nothing_else),
         cmocka_unit_test(test_a_chart_loses_no_peak),
         cmocka_unit_test(test_a_chart_has_the_gaps_of_the_log_alone),
+        cmocka_unit_test(test_a_watched_counter_has_the_instances_that_rules_may_find),
+        cmocka_unit_test(test_the_sum_of_all_instances_is_in_a_chart),
         cmocka_unit_test(test_what_a_folder_has_for_a_report),
     };
     return cmocka_run_group_tests(tests, setup, scratch_end);

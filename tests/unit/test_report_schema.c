@@ -248,6 +248,29 @@ static void test_patterns(void **state)
             fail_msg("%s, %s", cases[i].pattern, cases[i].text);
 }
 
+/* Of a chart: several patterns, of which one may have the sign itself. */
+static void test_several_patterns(void **state)
+{
+    static const struct {
+        const char *patterns, *text;
+        bool fits;
+    } cases[] = {
+        {"i/a/|i/b/", "B", true}, {"i/a/|i/b/", "c", false}, {"a|b|", "", false},
+        {"|", "", false},         {"/a\\|b/", "a|b", true},  {"/a\\|b/", "b", false},
+        {"/a\\\\|b", "b", true},  {"a\\", "a\\", true},      {"a||b", "b", true},
+    };
+    char one[SCHEMA_LONGEST_PATTERN];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (schema_patterns_match(cases[i].patterns, cases[i].text) != cases[i].fits)
+            fail_msg("%s, %s", cases[i].patterns, cases[i].text);
+    char *text = text_format("%01100d|b", 0);
+    assert_string_equal(schema_pattern_first(text, one), "b");
+    assert_string_equal(one, ""); /* longer than any name */
+    assert_true(schema_patterns_match(text, "b") && !schema_patterns_match(text, ""));
+    memory_free(text);
+}
+
 static void test_without_memory_a_schema_is_refused_and_nothing_leaks(void **state)
 {
     static const char text[] =
@@ -281,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_imports_come_once_and_sections_of_one_name_become_one),
         cmocka_unit_test(test_the_schemas_that_are_shipped_have_no_mistake),
         cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_several_patterns),
         cmocka_unit_test(test_without_memory_a_schema_is_refused_and_nothing_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

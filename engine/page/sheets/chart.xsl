@@ -4,6 +4,7 @@
       <xsl:for-each select="Mark"><path d="M0 {@y}H{../@width}"/></xsl:for-each>
       <xsl:for-each select="Time"><path d="M{@x} 0V{../@height}"/></xsl:for-each>
     </g>
+    <xsl:for-each select="Limit[@y]"><path class="limit" d="M0 {@y}H{../@width}" xmlns="http://www.w3.org/2000/svg"/></xsl:for-each>
     <xsl:for-each select="Series[@path]"><path class="s{@number}" d="{@path}" xmlns="http://www.w3.org/2000/svg"/></xsl:for-each>
   </xsl:template>
 
@@ -47,4 +48,5 @@
     <xsl:for-each select="Series[@path]">
       <xsl:value-of select="concat(@name, ': ', @least, ' to ', @greatest, '. ')"/>
     </xsl:for-each>
+    <xsl:for-each select="Limit[@y]"><xsl:value-of select="concat('Limit ', @value, ' of warning ', @warning, '. ')"/></xsl:for-each>
   </xsl:template>

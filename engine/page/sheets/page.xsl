@@ -8,6 +8,7 @@
   <xsl:strip-space elements="*"/>
   <xsl:key name="warning" match="Section[@name = 'advice']/Table[@name = 'warning']/Item" use="Data/@link"/>
   <xsl:key name="tagged" match="*[@tag][not(ancestor::Section[@name = 'advice'] and ancestor::Table[@name = 'warning'])]" use="@tag"/>
+  <xsl:key name="drawn" match="Chart" use="Limit/@warning"/>
 @CHART@
   <xsl:template match="/Report">
     <xsl:variable name="advice" select="Section[@name = 'advice']"/>
@@ -39,18 +40,36 @@
         <a class="skip" href="#main">To the report</a>
         <header>
           <h1><xsl:value-of select="$name"/></h1>
-          <p class="quiet">
-            <xsl:call-template name="time"><xsl:with-param name="text" select="string(Header/Data[@name = 'start'])"/></xsl:call-template>
-            <xsl:if test="Header/Data[@name = 'duration']">
-              <xsl:text>, </xsl:text>
-              <xsl:call-template name="seconds"><xsl:with-param name="text" select="string(Header/Data[@name = 'duration'])"/></xsl:call-template>
-            </xsl:if>
-          </p>
+          <xsl:if test="$judged"><p class="state"><xsl:call-template name="state"><xsl:with-param name="found" select="$found"/></xsl:call-template></p></xsl:if>
+          <dl class="facts">
+            <xsl:for-each select="Header/Data[. != '']">
+              <div>
+                <dt><xsl:call-template name="fact"/></dt>
+                <dd>
+                  <xsl:choose>
+                    <xsl:when test="@name = 'start' or @name = 'end'">
+                      <xsl:call-template name="time"><xsl:with-param name="text" select="string(.)"/></xsl:call-template>
+                    </xsl:when>
+                    <xsl:when test="@name = 'duration'">
+                      <xsl:call-template name="seconds"><xsl:with-param name="text" select="string(.)"/></xsl:call-template>
+                    </xsl:when>
+                    <xsl:otherwise>
+                      <xsl:if test="(@name = 'eventsLost' or @name = 'buffersLost') and . &gt; 0">
+                        <xsl:attribute name="class">sev warn</xsl:attribute>
+                      </xsl:if>
+                      <xsl:value-of select="."/>
+                      <xsl:if test="@units"><xsl:value-of select="concat(' ', @units)"/></xsl:if>
+                    </xsl:otherwise>
+                  </xsl:choose>
+                </dd>
+              </div>
+            </xsl:for-each>
+          </dl>
         </header>
         <nav aria-label="Contents">
           <ul>
             <xsl:if test="$judged"><li><a href="#warnings">Warnings (<xsl:value-of select="count($found)"/>)</a></li></xsl:if>
-            <li><a href="#overview">Overview</a></li>
+            <xsl:if test="$overview"><li><a href="#overview">Overview</a></li></xsl:if>
             <xsl:if test="$charts"><li><a href="#charts">Over time</a></li></xsl:if>
             <xsl:for-each select="$sections"><li><a href="#{@id}"><xsl:value-of select="@title"/></a></li></xsl:for-each>
             <li><a href="#made">How this report was made</a></li>
@@ -69,9 +88,7 @@
             <xsl:choose>
               <xsl:when test="$found">
                 <ol class="warnings">
-                  <xsl:apply-templates mode="warning" select="$found[Data/@img = 'Red' or Data/@img = 'error' or Data/@img = 'critical']"/>
-                  <xsl:apply-templates mode="warning" select="$found[not(Data/@img = 'Red' or Data/@img = 'error' or Data/@img = 'critical') and (Data/@img = 'Yellow' or Data/@img = 'warning')]"/>
-                  <xsl:apply-templates mode="warning" select="$found[not(Data/@img = 'Red' or Data/@img = 'error' or Data/@img = 'critical' or Data/@img = 'Yellow' or Data/@img = 'warning')]"/>
+                  <xsl:apply-templates mode="warning" select="$found"><xsl:sort select="@number" data-type="number"/></xsl:apply-templates>
                 </ol>
                 <xsl:apply-templates mode="cut" select="$advice/Table[@name = 'warning']"/>
               </xsl:when>
@@ -80,31 +97,12 @@
             </xsl:choose>
           </section>
           </xsl:if>
-          <section aria-labelledby="overview">
-            <h2 id="overview">Overview</h2>
-            <dl class="facts">
-              <xsl:for-each select="Header/Data[. != '']">
-                <div>
-                  <dt><xsl:call-template name="fact"/></dt>
-                  <dd>
-                    <xsl:choose>
-                      <xsl:when test="@name = 'start' or @name = 'end'">
-                        <xsl:call-template name="time"><xsl:with-param name="text" select="string(.)"/></xsl:call-template>
-                      </xsl:when>
-                      <xsl:when test="@name = 'duration'">
-                        <xsl:call-template name="seconds"><xsl:with-param name="text" select="string(.)"/></xsl:call-template>
-                      </xsl:when>
-                      <xsl:otherwise>
-                        <xsl:value-of select="."/>
-                        <xsl:if test="@units"><xsl:value-of select="concat(' ', @units)"/></xsl:if>
-                      </xsl:otherwise>
-                    </xsl:choose>
-                  </dd>
-                </div>
-              </xsl:for-each>
-            </dl>
-            <xsl:apply-templates select="$overview"/>
-          </section>
+          <xsl:if test="$overview">
+            <section aria-labelledby="overview">
+              <h2 id="overview">Overview</h2>
+              <xsl:apply-templates select="$overview"/>
+            </section>
+          </xsl:if>
           <xsl:if test="$charts">
             <section aria-labelledby="charts">
               <h2 id="charts">Over time</h2>
@@ -156,6 +154,32 @@
 
   <!-- ==== warnings ==== -->
 
+  <!-- The whole in one line: how many there are of each severity. -->
+  <xsl:template name="state">
+    <xsl:param name="found"/>
+    <xsl:variable name="bad" select="count($found[Data/@img = 'Red' or Data/@img = 'error' or Data/@img = 'critical'])"/>
+    <xsl:variable name="good" select="count($found[Data/@img = 'Green' or Data/@img = 'ok'])"/>
+    <xsl:choose>
+      <xsl:when test="$bad"><span class="sev bad"><xsl:value-of select="$bad"/> critical</span></xsl:when>
+      <xsl:when test="not($found)"/>
+      <xsl:when test="count($found) &gt; $good"/>
+      <xsl:otherwise><span class="sev good">Nothing critical</span></xsl:otherwise>
+    </xsl:choose>
+    <xsl:if test="count($found) - $bad - $good &gt; 0">
+      <xsl:text> </xsl:text>
+      <span class="sev warn">
+        <xsl:value-of select="count($found) - $bad - $good"/>
+        <xsl:choose><xsl:when test="count($found) - $bad - $good = 1"> warning</xsl:when><xsl:otherwise> warnings</xsl:otherwise></xsl:choose>
+      </span>
+    </xsl:if>
+    <xsl:if test="not($found)">
+      <xsl:choose>
+        <xsl:when test="Section[@name = 'advice']/Table[@name = 'warning']"><span class="sev good">Nothing was found</span></xsl:when>
+        <xsl:otherwise><span class="quiet">Not judged by rules</span></xsl:otherwise>
+      </xsl:choose>
+    </xsl:if>
+  </xsl:template>
+
   <xsl:template name="severity-class">
     <xsl:param name="img"/>
     <xsl:choose>
@@ -180,21 +204,13 @@
     </span>
   </xsl:template>
 
-  <!-- Of all tables of warnings together: rules may have made several. -->
-  <xsl:template name="warning-number">
-    <xsl:value-of select="count(preceding-sibling::Item) + 1
-                          + count(../preceding-sibling::Table[@name = 'warning']/Item)
-                          + count(../../preceding-sibling::Section[@name = 'advice']/Table[@name = 'warning']/Item)"/>
-  </xsl:template>
-
   <xsl:template match="Item" mode="warning">
     <xsl:variable name="img" select="string(Data[@img][1]/@img)"/>
-    <xsl:variable name="number"><xsl:call-template name="warning-number"/></xsl:variable>
     <xsl:variable name="class"><xsl:call-template name="severity-class"><xsl:with-param name="img" select="$img"/></xsl:call-template></xsl:variable>
-    <li class="{$class}" id="w{$number}">
+    <li class="{$class}" id="w{@number}">
       <h3>
         <xsl:call-template name="severity"><xsl:with-param name="img" select="$img"/></xsl:call-template>
-        <xsl:value-of select="concat(' ', Data[@name = 'symptom'])"/>
+        <xsl:value-of select="concat(' ', @number, ': ', Data[@name = 'symptom'])"/>
       </h3>
       <xsl:variable name="more" select="Data[@name != 'symptom' and . != '']"/>
       <xsl:if test="$more">
@@ -227,13 +243,23 @@
           </xsl:for-each>
         </p>
       </xsl:if>
+      <xsl:variable name="drawn" select="key('drawn', @number)"/>
+      <xsl:if test="$drawn">
+        <p>
+          <xsl:text>Over time: </xsl:text>
+          <xsl:for-each select="$drawn">
+            <xsl:if test="position() &gt; 1">, </xsl:if>
+            <a href="#{@id}"><xsl:call-template name="chart-title"/></a>
+          </xsl:for-each>
+        </p>
+      </xsl:if>
     </li>
   </xsl:template>
 
   <!-- ==== charts ==== -->
 
   <xsl:template match="Chart">
-    <figure>
+    <figure id="{@id}">
       <figcaption><h3 id="{@id}h"><xsl:call-template name="chart-title"/></h3></figcaption>
       <div class="plot">
         <div class="marks" aria-hidden="true"><xsl:for-each select="Mark"><span><xsl:value-of select="."/></span></xsl:for-each></div>
@@ -250,6 +276,15 @@
           <li>
             <svg xmlns="http://www.w3.org/2000/svg" aria-hidden="true" viewBox="0 0 40 8"><path class="s{@number}" d="M1 4h38"/></svg>
             <xsl:value-of select="@name"/>
+          </li>
+        </xsl:for-each>
+        <xsl:for-each select="Limit">
+          <li>
+            <xsl:if test="@y">
+              <svg xmlns="http://www.w3.org/2000/svg" aria-hidden="true" viewBox="0 0 40 8"><path class="limit" d="M1 4h38"/></svg>
+              <xsl:value-of select="concat('Limit ', @value, ' of ')"/>
+            </xsl:if>
+            <a class="back" href="#w{@warning}"><xsl:value-of select="concat('warning ', @warning)"/></a>
           </li>
         </xsl:for-each>
       </ul>
@@ -376,9 +411,9 @@
 
   <xsl:template name="back">
     <xsl:for-each select="key('warning', @tag)[position() &lt;= 5]">
-      <xsl:variable name="number"><xsl:call-template name="warning-number"/></xsl:variable>
+      <xsl:sort select="@number" data-type="number"/>
       <xsl:text> </xsl:text>
-      <a class="back" href="#w{$number}"><xsl:value-of select="concat('warning ', $number)"/></a>
+      <a class="back" href="#w{@number}"><xsl:value-of select="concat('warning ', @number)"/></a>
     </xsl:for-each>
   </xsl:template>
 

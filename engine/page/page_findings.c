@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* Warnings, rows and charts are connected by tags and by names of counters. */
+#include "engine/page/page_findings.h"
+
+#include "engine/os/memory.h"
+#include "engine/page/page_text.h"
+
+#include <stdlib.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- the first reading ---- */
+
+static bool make_room(struct page_findings *f)
+{
+    f->warnings = f->warnings ? f->warnings : memory_zero(FINDINGS_MOST_WARNINGS, sizeof *f->warnings);
+    f->rows = f->rows ? f->rows : memory_zero(FINDINGS_MOST_ROWS, sizeof *f->rows);
+    f->charts = f->charts ? f->charts : memory_zero(FINDINGS_MOST_CHARTS, sizeof *f->charts);
+    return f->warnings && f->rows && f->charts;
+}
+
+static const char *attribute_of(const struct report_row *row, const char *name)
+{
+    const char *value = report_attribute(row->attributes, row->attribute_count, name);
+    for (size_t i = 0; i < row->cell_count && !value; i++)
+        value = report_attribute(row->cells[i].attributes, row->cells[i].attribute_count, name);
+    return value && *value && strlen(value) <= PAGE_LONGEST_CELL ? value : NULL;
+}
+
+static unsigned severity_of(const char *img)
+{
+    static const char *const words[] = {"Red", "error", "critical", "Yellow", "warning"};
+    enum { BAD_WORDS = 3, MILD = 2 };
+    for (size_t i = 0; img && i < sizeof words / sizeof *words; i++)
+        if (!strcmp(img, words[i]))
+            return i >= BAD_WORDS;
+    return MILD;
+}
+
+static HRESULT add_warning(struct page_findings *f, const struct report_row *row)
+{
+    if (f->warning_count == FINDINGS_MOST_WARNINGS)
+        return S_OK;
+    struct found_warning *w = &f->warnings[f->warning_count];
+    const char *link = attribute_of(row, "link"), *limit = attribute_of(row, "limit");
+    char *end = NULL;
+    const double value = limit ? strtod(limit, &end) : 0;
+    *w = (struct found_warning){.link = text_copy(link ? link : ""),
+                                .severity = severity_of(attribute_of(row, "img")),
+                                .order = f->warning_count,
+                                .has_limit = limit && end != limit && !*end && isfinite(value),
+                                .limit = value};
+    f->warning_count++;
+    return w->link ? S_OK : E_OUTOFMEMORY;
+}
+
+/* Where the report does not say an object, its name is the table's. */
+static const char *source_of(const struct report_attribute *attributes, size_t count, const char *name)
+{
+    const char *source = report_attribute(attributes, count, "source");
+    return source && *source ? source : name;
+}
+
+static HRESULT add_row(struct page_findings *f, const struct report_table *table, const struct report_row *row)
+{
+    const struct report_data *counter = report_find(row->cells, row->cell_count, "counter", 0);
+    const struct report_data *instance = report_find(row->cells, row->cell_count, "instance", 1);
+    const char *tag = attribute_of(row, "tag");
+    if (!tag || !counter || !*counter->text || f->row_count == FINDINGS_MOST_ROWS)
+        return S_OK;
+    struct found_row *r = &f->rows[f->row_count++];
+    *r = (struct found_row){
+        .tag = text_copy(tag),
+        .source = text_copy(source_of(table->attributes, table->attribute_count, table->name)),
+        .series = instance && *instance->text ? text_format("%s (%s)", counter->text, instance->text)
+                                              : text_copy(counter->text),
+        .counter = strlen(counter->text),
+    };
+    return r->tag && r->source && r->series ? S_OK : E_OUTOFMEMORY;
+}
+
+HRESULT page_findings_row(struct page_findings *f, const struct report_table *table, const struct report_row *row)
+{
+    if (table->depth || row->footer)
+        return S_OK;
+    if (!make_room(f))
+        return E_OUTOFMEMORY;
+    return !strcmp(table->section, "advice") && !strcmp(table->name, "warning") ? add_warning(f, row)
+                                                                                : add_row(f, table, row);
+}
+
+HRESULT page_findings_chart(struct page_findings *f, const struct report_data *chart)
+{
+    const char *watch = report_attribute(chart->attributes, chart->attribute_count, "watch");
+    if (!make_room(f))
+        return E_OUTOFMEMORY;
+    f->chart_open = f->chart_count < FINDINGS_MOST_CHARTS;
+    if (!f->chart_open)
+        return S_OK;
+    struct found_chart *c = &f->charts[f->chart_count++];
+    *c = (struct found_chart){
+        .source = text_copy(source_of(chart->attributes, chart->attribute_count, chart->name)),
+        .watched = watch && (!strcmp(watch, "1") || !strcmp(watch, "true")),
+    };
+    return c->source ? S_OK : E_OUTOFMEMORY;
+}
+
+HRESULT page_findings_series(struct page_findings *f, const struct report_data *series)
+{
+    struct texts *names = f->chart_open ? &f->charts[f->chart_count - 1].series : NULL;
+    if (!names || names->count == FINDINGS_MOST_SERIES || strlen(series->name) > PAGE_LONGEST_CELL)
+        return S_OK;
+    return texts_add(names, series->name);
+}
+
+/* ---- what belongs together ---- */
+
+/* Of "counter (instance)" the counter is that of the row. */
+static bool is_of_counter(const char *series, const struct found_row *row)
+{
+    return !strncmp(series, row->series, row->counter) &&
+           (!series[row->counter] || !strncmp(series + row->counter, " (", 2));
+}
+
+static bool has_counter(const struct found_chart *c, const struct found_row *row)
+{
+    if (!text_equal_nocase(c->source, row->source))
+        return false;
+    for (size_t i = 0; i < c->series.count; i++)
+        if (is_of_counter(c->series.items[i], row))
+            return true;
+    return false;
+}
+
+static bool has_series(const struct found_chart *c, const struct found_row *row)
+{
+    for (size_t i = 0; i < c->series.count; i++)
+        if (!strcmp(c->series.items[i], row->series))
+            return true;
+    return false;
+}
+
+static const struct found_warning *warning_of(const struct page_findings *f, const struct found_row *row)
+{
+    const struct found_warning *best = NULL;
+    for (size_t i = 0; i < f->warning_count; i++)
+        if (!strcmp(f->warnings[i].link, row->tag) && (!best || f->warnings[i].number < best->number))
+            best = &f->warnings[i];
+    return best;
+}
+
+static int by_severity(const void *a, const void *b)
+{
+    const struct found_warning *x = *(struct found_warning *const *)a, *y = *(struct found_warning *const *)b;
+    if (x->severity != y->severity)
+        return x->severity < y->severity ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+static void number_warnings(struct page_findings *f)
+{
+    struct found_warning *sorted[FINDINGS_MOST_WARNINGS];
+    for (size_t i = 0; i < f->warning_count; i++)
+        sorted[i] = &f->warnings[i];
+    if (f->warning_count)
+        qsort(sorted, f->warning_count, sizeof *sorted, by_severity);
+    for (size_t i = 0; i < f->warning_count; i++)
+        sorted[i]->number = i + 1;
+    for (size_t i = 0; i < f->row_count; i++)
+        f->rows[i].warning = warning_of(f, &f->rows[i]);
+}
+
+static bool is_warned_of(const struct page_findings *f, const struct found_chart *c)
+{
+    for (size_t i = 0; i < f->row_count; i++)
+        if (f->rows[i].warning && has_counter(c, &f->rows[i]))
+            return true;
+    return false;
+}
+
+/* Whether some series that a warning is about is in this chart, and in none that is shown. Where this one has other
+   series of the counter alone, any shown chart of the counter is as good. */
+static bool adds_series(const struct page_findings *f, const struct found_chart *c)
+{
+    for (size_t i = 0; i < f->row_count; i++) {
+        const struct found_row *row = &f->rows[i];
+        bool elsewhere = !row->warning || !has_counter(c, row);
+        const bool exact = !elsewhere && has_series(c, row);
+        for (size_t k = 0; k < f->chart_count && !elsewhere; k++)
+            elsewhere =
+                f->charts[k].shown && has_counter(&f->charts[k], row) && (!exact || has_series(&f->charts[k], row));
+        if (!elsewhere)
+            return true;
+    }
+    return false;
+}
+
+static void show(struct found_chart *c, size_t *left, unsigned *omitted)
+{
+    c->shown = *left > 0;
+    *omitted += !*left;
+    *left -= c->shown;
+}
+
+void page_findings_settle(struct page_findings *f, size_t most, unsigned *omitted)
+{
+    size_t left = most;
+    *omitted = 0;
+    number_warnings(f);
+    for (int watched = 0; watched < 2; watched++)
+        for (size_t i = 0; i < f->chart_count; i++) {
+            struct found_chart *c = &f->charts[i];
+            if (c->watched == (watched == 1) && (watched ? adds_series(f, c) : is_warned_of(f, c)))
+                show(c, &left, omitted);
+        }
+    for (size_t i = 0; i < f->chart_count; i++)
+        if (!f->charts[i].watched && !is_warned_of(f, &f->charts[i]))
+            show(&f->charts[i], &left, omitted);
+}
+
+/* ---- the second reading ---- */
+
+size_t page_findings_number(const struct page_findings *f, size_t at)
+{
+    return at < f->warning_count ? f->warnings[at].number : at + 1;
+}
+
+size_t page_findings_about(const struct page_findings *f, size_t chart, const struct found_warning **out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < f->row_count && chart < f->chart_count; i++) {
+        const struct found_warning *w = has_counter(&f->charts[chart], &f->rows[i]) ? f->rows[i].warning : NULL;
+        size_t place = 0;
+        while (w && place < count && out[place]->number < w->number)
+            place++;
+        if (!w || place == FINDINGS_MOST_LIMITS || (place < count && out[place] == w))
+            continue;
+        count += count < FINDINGS_MOST_LIMITS;
+        memmove(out + place + 1, out + place, (count - place - 1) * sizeof *out);
+        out[place] = w;
+    }
+    return count;
+}
+
+bool page_findings_names(const struct page_findings *f, size_t chart, const char *series)
+{
+    for (size_t i = 0; i < f->row_count && chart < f->chart_count; i++)
+        if (f->rows[i].warning && !strcmp(f->rows[i].series, series) &&
+            text_equal_nocase(f->charts[chart].source, f->rows[i].source))
+            return true;
+    return false;
+}
+
+void page_findings_free(struct page_findings *f)
+{
+    for (size_t i = 0; i < f->warning_count; i++)
+        memory_free(f->warnings[i].link);
+    for (size_t i = 0; i < f->row_count; i++) {
+        memory_free(f->rows[i].tag);
+        memory_free(f->rows[i].source);
+        memory_free(f->rows[i].series);
+    }
+    for (size_t i = 0; i < f->chart_count; i++) {
+        memory_free(f->charts[i].source);
+        texts_free(&f->charts[i].series);
+    }
+    memory_free(f->warnings);
+    memory_free(f->rows);
+    memory_free(f->charts);
+    memset(f, 0, sizeof *f);
+}

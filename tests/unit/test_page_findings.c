@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* What a page's warnings are about: a reader who follows a warning must come to the counter that it names, with what it
+   was compared with, and not to another one. */
+#include "engine/page/page_findings.h"
+#include "tests/unit/scratch_folder.h"
+
+#define PROCESS(items)                                                                                                 \
+    "<Section name='s'><Table name='p' source='Process'><Header><Data name='counter'/><Data "                          \
+    "name='instance'/></Header>" items "</Table></Section>"
+#define TAGGED(tag, counter, instance)                                                                                 \
+    "<Item tag='" tag "'><Data name='counter'>" counter "</Data><Data name='instance'>" instance "</Data></Item>"
+#define WARNING(attributes) "<Item><Data name='symptom' " attributes ">x</Data></Item>"
+#define ADVICE(items)       "<Section name='advice'><Table name='warning'>" items "</Table></Section>"
+#define CHART(attributes, all)                                                                                         \
+    "<Section name='s'><Chart name='p' source='Process' " attributes ">" all "</Chart></Section>"
+#define SERIES(name) "<Series name='" name "'>1 2</Series>"
+
+static HRESULT on_row(void *about, const struct report_table *table, const struct report_row *row)
+{
+    return page_findings_row(about, table, row);
+}
+
+static HRESULT on_chart(void *about, const struct report_data *chart)
+{
+    return page_findings_chart(about, chart);
+}
+
+static HRESULT on_series(void *about, const struct report_data *series)
+{
+    return page_findings_series(about, series);
+}
+
+static HRESULT survey(void **state, struct page_findings *f, const char *sections)
+{
+    static const struct report_handlers handlers = {.row = on_row, .chart_begin = on_chart, .series = on_series};
+    struct texts remarks = {0};
+    char *path = path_join(*state, "report.xml"), *text = text_format("<Report name='r'>%s</Report>", sections);
+    assert_int_equal(file_store(path, text, strlen(text)), S_OK);
+    *f = (struct page_findings){0};
+    const HRESULT hr = report_read(path, &handlers, f, &remarks);
+    file_delete(path);
+    memory_free(text);
+    memory_free(path);
+    texts_free(&remarks);
+    return hr;
+}
+
+static void test_warnings_are_numbered_from_the_worst_on_over_all_tables(void **state)
+{
+    struct page_findings f;
+    unsigned omitted;
+    assert_int_equal(survey(state, &f,
+                            ADVICE(WARNING("img='warning'") WARNING("img='Green'") WARNING("img='Red'"))
+                                ADVICE(WARNING("img='critical'") WARNING("img='Yellow'"))),
+                     S_OK);
+    page_findings_settle(&f, 12, &omitted);
+    static const size_t wanted[] = {3, 5, 1, 2, 4};
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(page_findings_number(&f, i), wanted[i]);
+    assert_int_equal(page_findings_number(&f, 5), 6); /* one that was passed over */
+    page_findings_free(&f);
+}
+
+static void test_a_chart_that_is_kept_for_warnings_is_shown_where_one_is_about_it(void **state)
+{
+    struct page_findings f;
+    const struct found_warning *about[FINDINGS_MOST_LIMITS];
+    unsigned omitted;
+    assert_int_equal(
+        survey(state, &f,
+               PROCESS(TAGGED("h", "Handle Count", "leaky")) CHART("", SERIES("% Processor Time (a)"))
+                   CHART("watch='1'", SERIES("Thread Count (leaky)"))
+                       CHART("watch='1'", SERIES("Handle Count (a)") SERIES("Handle Count (leaky)"))
+                           ADVICE(WARNING("link='h' img='warning' limit='16384'") WARNING("link='h' img='Red'"))),
+        S_OK);
+    page_findings_settle(&f, 12, &omitted);
+    assert_true(f.charts[0].shown && !f.charts[1].shown && f.charts[2].shown);
+    assert_int_equal(omitted, 0);
+    assert_int_equal(page_findings_about(&f, 0, about), 0);
+    assert_int_equal(page_findings_about(&f, 2, about), 1); /* the worse one of the two */
+    assert_int_equal(about[0]->number, 1);
+    assert_true(page_findings_names(&f, 2, "Handle Count (leaky)") && !page_findings_names(&f, 2, "Handle Count (a)"));
+    page_findings_free(&f);
+}
+
+/* The table's own chart has the greatest eight: the ninth, which is warned of, was in no picture. */
+static void test_the_series_that_is_warned_of_is_in_a_chart(void **state)
+{
+    struct page_findings f;
+    unsigned omitted;
+    assert_int_equal(survey(state, &f,
+                            PROCESS(TAGGED("h", "Handle Count", "leaky"))
+                                CHART("", SERIES("Handle Count (a)") SERIES("Handle Count (b)"))
+                                    CHART("watch='true'", SERIES("Handle Count (leaky)"))
+                                        CHART("watch='1'", SERIES("Handle Count (leaky)")) ADVICE(WARNING("link='h'"))),
+                     S_OK);
+    page_findings_settle(&f, 12, &omitted);
+    assert_true(f.charts[0].shown && f.charts[1].shown);
+    assert_false(f.charts[2].shown); /* the same once more */
+    page_findings_free(&f);
+    /* Where no chart has it, one of its counter is as near as a page comes. */
+    assert_int_equal(survey(state, &f,
+                            PROCESS(TAGGED("h", "Handle Count", "leaky")) CHART("watch='1'", SERIES("Handle Count (a)"))
+                                CHART("watch='1'", SERIES("Handle Counts (a)")) ADVICE(WARNING("link='h'"))),
+                     S_OK);
+    page_findings_settle(&f, 12, &omitted);
+    assert_true(f.charts[0].shown && !f.charts[1].shown);
+    page_findings_free(&f);
+}
+
+static void test_where_there_is_no_room_other_charts_go_first(void **state)
+{
+    struct page_findings f;
+    unsigned omitted;
+    assert_int_equal(survey(state, &f,
+                            PROCESS(TAGGED("h", "Handle Count", "leaky")) CHART("", SERIES("% Processor Time (a)"))
+                                CHART("", SERIES("IO Data Bytes/sec (a)"))
+                                    CHART("watch='1'", SERIES("Handle Count (leaky)")) ADVICE(WARNING("link='h'"))),
+                     S_OK);
+    page_findings_settle(&f, 2, &omitted);
+    assert_true(f.charts[0].shown && !f.charts[1].shown && f.charts[2].shown);
+    assert_int_equal(omitted, 1);
+    page_findings_free(&f);
+}
+
+static void test_what_is_no_number_is_no_limit(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_limit;
+    } cases[] = {{"10", true},   {"0.015", true},  {"-3", true},    {"", false},
+                 {"NaN", false}, {"1e999", false}, {"10 %", false}, {"x", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct page_findings f;
+        char *text = text_format(ADVICE(WARNING("limit='%s'")), cases[i].text);
+        assert_int_equal(survey(state, &f, text), S_OK);
+        if (f.warnings[0].has_limit != cases[i].is_limit)
+            fail_msg("%s", cases[i].text);
+        memory_free(text);
+        page_findings_free(&f);
+    }
+}
+
+/* More of everything than is kept: the first ones count, and series of a chart that is not kept are not another's. */
+static void test_a_report_may_have_more_than_is_kept(void **state)
+{
+    struct page_findings f;
+    struct text_buffer b = {0};
+    unsigned omitted;
+    text_buffer_add(&b, "<Section name='advice'><Table name='warning'>");
+    for (unsigned i = 0; i < FINDINGS_MOST_WARNINGS + 5; i++)
+        text_buffer_add(&b, WARNING("link='h'"));
+    text_buffer_add(&b, "</Table></Section><Section name='s'><Table name='p'>");
+    for (unsigned i = 0; i < FINDINGS_MOST_ROWS + 5; i++)
+        text_buffer_add(&b, TAGGED("h", "c", "i"));
+    text_buffer_add(&b, "</Table>");
+    for (unsigned i = 0; i < FINDINGS_MOST_CHARTS + 5; i++) {
+        text_buffer_add(&b, "<Chart name='c'>");
+        for (unsigned k = 0; k < (i < FINDINGS_MOST_CHARTS - 1 ? FINDINGS_MOST_SERIES + 5 : 1); k++)
+            text_buffer_add(&b, SERIES("c (i)"));
+        text_buffer_add(&b, "</Chart>");
+    }
+    text_buffer_add(&b, "</Section>");
+    assert_int_equal(survey(state, &f, b.text), S_OK);
+    assert_int_equal(f.warning_count, FINDINGS_MOST_WARNINGS);
+    assert_int_equal(f.row_count, FINDINGS_MOST_ROWS);
+    assert_int_equal(f.chart_count, FINDINGS_MOST_CHARTS);
+    assert_int_equal(f.charts[0].series.count, FINDINGS_MOST_SERIES);
+    assert_int_equal(f.charts[FINDINGS_MOST_CHARTS - 1].series.count, 1);
+    page_findings_settle(&f, 12, &omitted);
+    assert_int_equal(omitted, FINDINGS_MOST_CHARTS - 12);
+    assert_false(page_findings_names(&f, FINDINGS_MOST_CHARTS, "c (i)"));
+    text_buffer_free(&b);
+    page_findings_free(&f);
+}
+
+/* Each allocation fails in turn; nothing is half there, which the sanitizers would tell of. */
+static void test_without_memory_it_fails_and_nothing_leaks(void **state)
+{
+    static const struct report_attribute watch = {"watch", "1"}, tag = {"tag", "h"}, link = {"link", "h"};
+    static const struct report_data cells[] = {{"counter", "Handle Count", NULL, 0}, {"instance", "a", NULL, 0}};
+    static const struct report_data chart = {"Process", "", &watch, 1}, series = {"Handle Count (a)", "1", NULL, 0};
+    static const struct report_row row = {.cells = cells, .cell_count = 2, .attributes = &tag, .attribute_count = 1};
+    static const struct report_row warning = {.attributes = &link, .attribute_count = 1};
+    static const struct report_table table = {.section = "s", .name = "Process"};
+    static const struct report_table advice = {.section = "advice", .name = "warning"};
+    (void)state;
+    for (uint64_t n = 1;; n++) {
+        struct page_findings f = {0};
+        memory_fail_at(n);
+        HRESULT hr = page_findings_row(&f, &table, &row);
+        if (SUCCEEDED(hr))
+            hr = page_findings_row(&f, &advice, &warning);
+        if (SUCCEEDED(hr))
+            hr = page_findings_chart(&f, &chart);
+        if (SUCCEEDED(hr))
+            hr = page_findings_series(&f, &series);
+        const bool failed = memory_count() >= n;
+        memory_fail_at(0);
+        page_findings_free(&f);
+        assert_int_equal(hr, failed ? E_OUTOFMEMORY : S_OK);
+        if (!failed)
+            break;
+        assert_true(n < 100);
+    }
+}
+
+static int setup(void **state)
+{
+    *state = scratch_create("page_findings");
+    return *state ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_warnings_are_numbered_from_the_worst_on_over_all_tables),
+        cmocka_unit_test(test_a_chart_that_is_kept_for_warnings_is_shown_where_one_is_about_it),
+        cmocka_unit_test(test_the_series_that_is_warned_of_is_in_a_chart),
+        cmocka_unit_test(test_where_there_is_no_room_other_charts_go_first),
+        cmocka_unit_test(test_what_is_no_number_is_no_limit),
+        cmocka_unit_test(test_a_report_may_have_more_than_is_kept),
+        cmocka_unit_test(test_without_memory_it_fails_and_nothing_leaks),
+    };
+    return cmocka_run_group_tests(tests, setup, scratch_end);
+}
