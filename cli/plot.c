@@ -19,8 +19,9 @@
 #define MOST_INSTANCES 256 /* of a chart that are named one by one; it shows eight of them */
 
 struct plot {
-    struct texts logs, patterns; /* operands; -counter */
-    const char *output;
+    struct texts logs, patterns, begin, end; /* operands; -counter; -b; -e */
+    const char *output, *title;
+    int64_t from, to; /* FILETIMEs in the first log's zone */
     bool yes;
 
     struct filter filter;
@@ -29,6 +30,7 @@ struct plot {
     char *object, *counter;    /* that are looked at now, in the first one */
     struct texts instances;    /* those of the counter that are wanted */
     bool all;                  /* no instance of it was left out */
+    bool some;                 /* counter is there, wanted or not */
     size_t charts, left_out;
     struct texts remarks;
 };
@@ -114,8 +116,9 @@ static HRESULT on_row(void *about, const struct report_table *table, const struc
     const struct report_data *counter = report_find(row->cells, row->cell_count, "counter", 0);
     const struct report_data *instance = report_find(row->cells, row->cell_count, "instance", 1);
     bool right;
-    if (!counter || strcmp(table->section, "plot") != 0)
+    if (!counter || strcmp(table->section, "counters") != 0)
         return S_OK;
+    p->some = true;
     if (!p->counter || strcmp(p->counter, counter->text) != 0) {
         end_counter(p);
         p->counter = text_copy(counter->text);
@@ -142,14 +145,25 @@ static HRESULT on_table_end(void *about, const struct report_table *table)
 static HRESULT make_report(struct plot *p, const char *tables, struct texts *remarks)
 {
     struct report_schema schema = {0};
-    char *text =
-        text_format("<Report name=\"plot\" version=\"1\"><Sections><Section name=\"plot\" key=\"1\">%s</Section>"
-                    "</Sections><StringTable><String ID=\"plot\">Counters</String></StringTable></Report>",
-                    tables);
+    struct text_buffer b = {0};
+    text_buffer_format(
+        &b,
+        "<Report name=\"plot\" version=\"1\"><Sections><Section name=\"counters\" key=\"1\">%s"
+        "</Section></Sections><StringTable><String ID=\"counters\">Counters</String><String ID=\"plot\">",
+        tables);
+    xml_add_escaped(&b, p->title && *p->title ? p->title : "Counters", false);
+    text_buffer_add(&b, "</String></StringTable></Report>");
+    char *text = text_buffer_take(&b);
     HRESULT hr = text ? report_schema_add(&schema, VERB, text, strlen(text), NULL) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         report_schema_order(&schema);
-        hr = report_make(&(struct report_make){.inputs = &p->logs, .schema = &schema, .output = p->draft, .stop = stop},
+        hr = report_make(&(struct report_make){.inputs = &p->logs,
+                                               .schema = &schema,
+                                               .output = p->draft,
+                                               .ranged = true,
+                                               .from = p->from,
+                                               .to = p->to,
+                                               .stop = stop},
                          remarks);
     }
     report_schema_free(&schema);
@@ -171,6 +185,8 @@ static HRESULT choose(struct plot *p)
     if (SUCCEEDED(hr))
         hr = report_read(p->draft, &handlers, p, &again);
     texts_free(&again);
+    if (SUCCEEDED(hr) && !p->some && p->begin.count + p->end.count > 0)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NO_DATA), "the logs have no sample of that time (-b, -e)");
     for (size_t i = 0; i < p->filter.count && SUCCEEDED(hr); i++)
         if (!p->filter.patterns[i].used)
             hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "-counter: no counter of the logs is \"%s\"",
@@ -240,14 +256,21 @@ static bool has_form(const char *path)
 
 static int run(int argc, char **argv)
 {
-    struct plot p = {.all = true};
-    const struct option options[] = {
-        {"counter", OPTION_TEXTS, &p.patterns}, {"o", OPTION_TEXT, &p.output}, {"y", OPTION_FLAG, &p.yes}};
+    struct plot p = {.all = true, .from = INT64_MIN, .to = INT64_MAX};
+    const struct option options[] = {{"counter", OPTION_TEXTS, &p.patterns}, {"o", OPTION_TEXT, &p.output},
+                                     {"b", OPTION_TEXTS, &p.begin},          {"e", OPTION_TEXTS, &p.end},
+                                     {"title", OPTION_TEXT, &p.title},       {"y", OPTION_FLAG, &p.yes}};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &p.logs);
     if (result == CLI_DONE && !p.logs.count)
         result = cli_usage(VERB, "which log?");
     if (result == CLI_DONE && (!p.output || !has_form(p.output)))
         result = cli_usage(VERB, "-o: where? A file .svg or .html");
+    if (result == CLI_DONE)
+        result = cli_time(VERB, "b", &p.begin, &p.from);
+    if (result == CLI_DONE)
+        result = cli_time(VERB, "e", &p.end, &p.to);
+    if (result == CLI_DONE && p.to < p.from)
+        result = cli_usage(VERB, "-e: the end is before the begin (-b)");
     if (result == CLI_DONE)
         result = plot(&p);
     end_counter(&p);
@@ -258,12 +281,15 @@ static int run(int argc, char **argv)
     texts_free(&p.remarks);
     texts_free(&p.logs);
     texts_free(&p.patterns);
+    texts_free(&p.begin);
+    texts_free(&p.end);
     return result;
 }
 
 const struct verb verb_plot = {
     VERB, "draw the counters of logs over time",
-    "openpla plot LOG ... -o PICTURE.svg|PAGE.html [-counter PATH ...]\n"
+    "openpla plot LOG ... -o PICTURE.svg|PAGE.html [-counter PATH ...] [-b TIME] [-e TIME]\n"
+    "             [-title TEXT]\n"
     "\n"
     "Draws counters of counter logs (.blg, .csv, .tsv) over time: a chart for each counter, with the 8\n"
     "instances that have the greatest means, _Total among them. Where a line is interrupted the log has no\n"
@@ -272,6 +298,9 @@ const struct verb verb_plot = {
     "  -o        where: a picture (SVG), or a page (HTML) that has the figures too\n"
     "  -counter  which counters, with wildcards: \"\\Processor(*)\\% Processor Time\"; without it the first\n"
     "            12 of the log\n"
+    "  -b, -e    from this time on, up to this time: \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the\n"
+    "            first log's zone\n"
+    "  -title    what stands above the charts\n"
     "  -y        overwrites what is there, without asking\n"
     "\n"
     "Exit code 3: it is drawn, and says what is not right with the logs, or was left out.\n",

@@ -327,6 +327,8 @@ static HRESULT make_it(struct making *m)
         hr = add_all(m->remarks, &s->remarks);
     if (SUCCEEDED(hr))
         hr = report_inputs_open(&m->inputs, m->make->inputs, m->remarks);
+    if (SUCCEEDED(hr) && m->make->ranged)
+        hr = report_inputs_limit(&m->inputs, m->make->from, m->make->to);
     if (SUCCEEDED(hr) && !s->table_count && !m->inputs.documents.count)
         hr = error_set(REPORT_NO_DATA, "the report schema has no table%s%s", s->errors.count ? ": " : "",
                        s->errors.count ? s->errors.items[0] : "");

@@ -20,6 +20,8 @@ struct report_make {
     const char *language;                /* of its texts; NULL: that without a name, or English */
     unsigned level;                      /* tables up to it; 0: 1 */
     size_t memory;                       /* bytes that all tables may keep; 0: REPORT_MEMORY */
+    bool ranged;                         /* of counter logs only the samples of `from` to `to`, inclusive: FILETIMEs */
+    int64_t from, to;                    /* in the zone of the first of the logs; INT64_MIN, INT64_MAX: open */
     const struct trace_knowledge *known; /* of events; NULL: what is registered here */
     /* Called often, from the threads that read; true ends the work with ERROR_CANCELLED's HRESULT. NULL: nobody asks.
      */

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#define TICKS_PER_MINUTE INT64_C(600000000)
+
 /* ---- those of a folder ---- */
 
 static bool is_excepted(const struct texts *except, const char *name)
@@ -127,6 +129,21 @@ HRESULT report_inputs_open(struct report_inputs *in, const struct texts *paths, 
         hr = error_set(REPORT_NO_DATA, "there is nothing that a report could be made of%s%s",
                        remarks->count ? ": " : "", remarks->count ? remarks->items[0] : "");
     return hr;
+}
+
+static int64_t to_utc(int64_t local, int64_t bias)
+{
+    return local == INT64_MIN || local == INT64_MAX ? local : local + bias;
+}
+
+HRESULT report_inputs_limit(struct report_inputs *in, int64_t from, int64_t to)
+{
+    if (!in->logs.count)
+        return S_OK;
+    const int64_t bias = log_reader_info(in->logs.items[0].reader)->zone.bias_minutes * TICKS_PER_MINUTE;
+    in->logs.from = to_utc(from, bias);
+    in->logs.to = to_utc(to, bias);
+    return inputs_rewind(&in->logs);
 }
 
 HRESULT report_inputs_remarks(const struct report_inputs *in, struct texts *remarks)

@@ -16,6 +16,9 @@ struct report_inputs {
 };
 /* What cannot be read is a remark, with the reason. REPORT_NO_DATA: nothing could be. */
 HRESULT report_inputs_open(struct report_inputs *in, const struct texts *paths, struct texts *remarks);
+/* Of the counter logs only the samples of these times, inclusive: FILETIMEs in the first log's zone, INT64_MIN and
+   INT64_MAX for none. Goes to the first of them. */
+HRESULT report_inputs_limit(struct report_inputs *in, int64_t from, int64_t to);
 /* What was damaged in what was read. */
 HRESULT report_inputs_remarks(const struct report_inputs *in, struct texts *remarks);
 void report_inputs_close(struct report_inputs *in);

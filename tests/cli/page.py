@@ -153,6 +153,18 @@ def logs_are_plotted():
     check(lines[0].count("M") == 2, "the gap", lines)
     check(sorted(f for f in os.listdir(".") if "report" in f) == [], "nothing is left beside it", os.listdir("."))
     check("is there already" in openpla(1, "plot", "run/a.csv", "-o", "one.svg"), "it is not overwritten unasked")
+    # A part of the time, and a title, which is a text: ten of the samples, in the log's zone.
+    openpla(0, "plot", "run/a.csv", "-o", "part.svg", "-counter", "\\memory\\avail*", "-b", "2021-02-28", "15:33:35", "-e",
+            "02/28/2021 15:33:44", "-title", HOSTILE[0])
+    words = " ".join(xml.parse("part.svg").getroot().itertext())
+    check("7035 to 7044" in words and words.count(HOSTILE[0]) == 2, "a part of the time, with a title", words)
+    openpla(0, "plot", "run/a.csv", "-o", "part.html", "-b", "2021-02-28 15:33:58", "-title", HOSTILE[0])
+    words = read("part.html").words()
+    check(f"{HOSTILE[0]} on HOST" in words and "7058" in words.replace(",", ""),
+          "the end of the time, with a title", words)
+    check("no sample of that time" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01"), "no such time")
+    check("is before the begin" in openpla(2, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01", "-e", "2021-01-01"), "no range")
+    check("is no time" in openpla(2, "plot", "run/a.csv", "-o", "none.svg", "-b", "soon"), "no time")
     check("none" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-counter", "\\none\\*"), "no such counter")
     check(not os.path.exists("none.svg"), "no picture of nothing")
     for wrong in (["run/a.csv"], ["run/a.csv", "-o", "x.png"], ["-o", "x.svg"]):
