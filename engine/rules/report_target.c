@@ -7,6 +7,7 @@
 #include "engine/rules/rules_parts.h"
 #include "engine/xml/xml_text.h"
 
+#include <libxml/xpath.h>
 #include <string.h>
 
 enum {
@@ -215,6 +216,8 @@ HRESULT report_target_open(const char *path, struct report_target *out)
         hr = xml_document_check_root(&out->document, "Report");
     if (SUCCEEDED(hr))
         hr = drop_earlier(out);
+    if (SUCCEEDED(hr)) /* else libxml2 walks along all siblings to find which of two nodes comes first */
+        xmlXPathOrderDocElems(out->document.root->doc);
     if (SUCCEEDED(hr)) {
         out->folder = path_folder(path);
         hr = out->folder ? S_OK : E_OUTOFMEMORY;

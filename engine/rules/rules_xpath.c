@@ -3,6 +3,7 @@
 
 #include "engine/os/memory.h"
 #include "engine/rules/rules.h"
+#include "engine/xml/xpath_pairs.h"
 
 #include <stdio.h>
 #include <libxml/xpath.h>
@@ -141,12 +142,14 @@ struct evaluation {
     const struct rule_value *const *values;
     size_t value_count;
     uint32_t limit;
+    bool paired;
+    struct xpath_pair pair; /* where it is */
     /* What came of it. */
     xmlXPathObjectPtr object;
     xmlChar *text;
     double number;
     bool truth;
-    uint64_t operations;
+    xmlXPathContextPtr context; /* of the memory, also when the evaluation was left */
     int error, position;
 };
 
@@ -239,7 +242,7 @@ static xmlChar *value_of_nodes(xmlNodeSetPtr set)
 static void evaluate(void *about)
 {
     struct evaluation *e = about;
-    xmlXPathContextPtr context = xmlXPathNewContext(e->node ? e->node->doc : NULL);
+    xmlXPathContextPtr context = e->context = xmlXPathNewContext(e->node ? e->node->doc : NULL);
     context->error = on_error;
     context->userData = e;
     context->opLimit = e->limit;
@@ -254,13 +257,21 @@ static void evaluate(void *about)
     xmlXPathCompExprPtr compiled = xmlXPathCtxtCompile(context, BAD_CAST e->expression);
     if (compiled && e->node)
         e->object = xmlXPathCompiledEval(compiled, context);
-    e->operations = context->opCount;
     if (!e->object)
         return;
     e->truth = xmlXPathCastToBoolean(e->object);
     e->text =
         e->object->type == XPATH_NODESET ? value_of_nodes(e->object->nodesetval) : xmlXPathCastToString(e->object);
     e->number = e->object->type == XPATH_NUMBER ? e->object->floatval : e->truth;
+}
+
+/* What an expression that compares pairs is told when it comes to its end. */
+static HRESULT pair_error(const struct evaluation *e, const char *what, unsigned most)
+{
+    return error_set(BAD,
+                     "by its '%.*s' libxml2 compares nodes in pairs, and then an expression may have %s %u; %s has "
+                     "no such bound",
+                     (int)(e->pair.length < 40 ? e->pair.length : 40), e->pair.at, what, most, e->pair.instead);
 }
 
 /* libxml2's own texts are not shown: they name no place. */
@@ -282,6 +293,8 @@ static HRESULT evaluation_error(const struct evaluation *e)
     case XPATH_INVALID_ARITY:
         return error_set(BAD, "a function in it has too few or too many arguments");
     case XPATH_OP_LIMIT_EXCEEDED:
+        if (e->paired && e->limit == PAIRED_OPERATIONS)
+            return pair_error(e, "no more operations than", PAIRED_OPERATIONS);
         return error_set(BAD, "it takes more than %u operations", (unsigned)e->limit);
     case XPATH_MEMORY_ERROR:
         return error_set(BAD, "its result is too large");
@@ -305,17 +318,29 @@ static HRESULT run_evaluation(struct evaluation *e, struct xml_memory **memory)
     void *const to = xmlGenericErrorContext;
     *memory = xml_memory_create_freeing();
     xmlSetGenericErrorFunc(NULL, say_nothing); /* of this thread */
+    e->paired = xpath_compares_pairs(e->expression, true, &e->pair);
+    if (e->paired && e->limit > PAIRED_OPERATIONS)
+        e->limit = PAIRED_OPERATIONS;
     if (*memory)
         xml_memory_bound_work(*memory, (uint64_t)e->limit * OPERATION_BYTES);
+    if (*memory && e->paired)
+        xml_memory_bound_block(*memory, XPATH_PAIRS_BLOCK);
     HRESULT hr = *memory ? xml_memory_use(*memory, evaluate, e) : E_OUTOFMEMORY;
-    if (*memory)
-        e->operations += xml_memory_given(*memory) / OPERATION_BYTES;
     xmlSetGenericErrorFunc(to, say);
-    if (hr == OPENPLA_E_MALFORMED_XML)
+    if (hr == OPENPLA_E_MALFORMED_XML && e->paired && xml_memory_block_refused(*memory))
+        hr = pair_error(e, "lists of no more nodes than", XPATH_PAIRS_NODES);
+    else if (hr == OPENPLA_E_MALFORMED_XML)
         hr = error_set(BAD, "it makes too much text, or too many nodes");
     if (SUCCEEDED(hr) && (e->error || (e->node && !e->object)))
         hr = evaluation_error(e);
     return hr;
+}
+
+/* What it has taken, whether it came to its end or not. */
+static uint64_t operations_of(const struct evaluation *e, const struct xml_memory *m)
+{
+    const uint64_t counted = e->context ? e->context->opCount : 0;
+    return (counted + (m ? xml_memory_given(m) / OPERATION_BYTES : 0)) * (e->paired ? PAIRED_WEIGHT : 1);
 }
 
 static HRESULT find_values(const struct xpath_scope *scope, const struct texts *names, const struct rule_value **out)
@@ -384,7 +409,7 @@ HRESULT rules_evaluate(struct xpath_scope *scope, const char *expression, struct
     e.value_count = p.names.count;
     if (SUCCEEDED(hr))
         hr = run_evaluation(&e, &memory);
-    scope->operations += e.operations + LEAST_COST;
+    scope->operations += operations_of(&e, memory) + LEAST_COST;
     if (SUCCEEDED(hr))
         hr = take(&e, out);
     xml_memory_destroy(memory);
@@ -410,6 +435,15 @@ HRESULT rules_expression_check(const char *expression)
     if (SUCCEEDED(hr))
         hr = run_evaluation(&e, &memory);
     xml_memory_destroy(memory);
+    prepared_free(&p);
+    return hr;
+}
+
+HRESULT rules_expression_is_paired(const char *expression, bool *out)
+{
+    struct prepared p = {0};
+    HRESULT hr = prepare(expression, &p);
+    *out = SUCCEEDED(hr) && xpath_compares_pairs(p.text.text, true, NULL);
     prepared_free(&p);
     return hr;
 }

@@ -11,7 +11,11 @@ enum {
     EXPRESSION_VARIABLES_MAX = 64,
     EXPRESSION_DEEPEST = 64,          /* brackets within one another */
     EXPRESSION_OPERATIONS = 20000000, /* of one evaluation: a second or less */
-    OPERATION_BYTES = 200,            /* of texts and lists that it makes: they count as operations */
+    /* Of one that compares nodes in pairs (xpath_pairs.h), each with a list of 40,960: a minute. They count in the sum
+       of a run as those of the time that they may take. */
+    PAIRED_OPERATIONS = 250000,
+    PAIRED_WEIGHT = 200,
+    OPERATION_BYTES = 200, /* of texts and lists that it makes: they count as operations */
 };
 
 enum rule_value_kind { RULE_TEXT, RULE_NUMBER, RULE_TRUTH };
@@ -46,5 +50,7 @@ void xpath_result_free(struct xpath_result *r);
 size_t rules_name_length(const char *text);
 /* Whether the text is XPath, whatever its variables are: rules_evaluate's errors but for what values do. */
 HRESULT rules_expression_check(const char *expression);
+/* Whether it compares nodes in pairs, and so has the lesser bounds. E_INVALIDARG as above, E_OUTOFMEMORY. */
+HRESULT rules_expression_is_paired(const char *expression, bool *out);
 
 #endif

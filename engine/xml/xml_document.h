@@ -23,6 +23,10 @@ void xml_memory_bound(struct xml_memory *m, size_t bytes);
 /* Of the last: `bytes` in all, those that are free again too, before it is too much; an expression can ask for the
    same text for hours. */
 void xml_memory_bound_work(struct xml_memory *m, uint64_t bytes);
+/* The largest block that is given, from now on; 0: any. */
+void xml_memory_bound_block(struct xml_memory *m, size_t bytes);
+/* Whether the last xml_memory_use ended at that bound. */
+bool xml_memory_block_refused(const struct xml_memory *m);
 uint64_t xml_memory_given(const struct xml_memory *m);
 void xml_memory_destroy(struct xml_memory *m);
 /* Calls work(about), whose libxml2 calls have their memory from `m`. When there is no more, `work` is left where it is:

@@ -37,7 +37,8 @@ struct xml_memory {
     struct loose *loose;
     uint64_t given, most_given; /* bytes of loose blocks, all there ever were; 0: as many as there are */
     size_t size, most;          /* bytes */
-    bool too_much;
+    size_t most_block;          /* bytes of one block; 0: any */
+    bool too_much, block_refused;
     jmp_buf out; /* where a call goes that gets no memory */
 };
 
@@ -132,8 +133,9 @@ static void *xml_alloc(size_t wanted)
 {
     const size_t size = rounded(wanted ? wanted : 1);
     if (current) {
-        current->too_much = !size;
-        if (!size)
+        current->block_refused = current->most_block && size > current->most_block;
+        current->too_much = !size || current->block_refused;
+        if (current->too_much)
             longjmp(current->out, 1);
         return current->freeing ? add_loose(current, size) : cut(current, size);
     }
@@ -208,6 +210,16 @@ void xml_memory_bound(struct xml_memory *m, size_t bytes)
 void xml_memory_bound_work(struct xml_memory *m, uint64_t bytes)
 {
     m->most_given = bytes;
+}
+
+void xml_memory_bound_block(struct xml_memory *m, size_t bytes)
+{
+    m->most_block = bytes;
+}
+
+bool xml_memory_block_refused(const struct xml_memory *m)
+{
+    return m->block_refused;
 }
 
 uint64_t xml_memory_given(const struct xml_memory *m)

@@ -58,6 +58,7 @@ static char *made_rules(const uint8_t *data, size_t size, size_t *length)
         "</String></StringTable>",
         "<Import file='Rules.System.CPU.xml'/>",
         "count(//*)",
+        "//Item[Data = ../Item//Data/.. | translate(., {v}, 'a')]",
     };
     struct text_buffer b = {0};
     const bool within = size && data[0] & 0x80; /* actions of a step, or whatever else */

@@ -101,6 +101,52 @@ static void attributes_with_one_text_are_changed_alone(void **state)
     ruled_free(&r);
 }
 
+/* Variables of one step over the report: what is said of the one that runs away, and what the next is. */
+static void run_variables(struct ruled *r, void **state, const char *away, const char *next)
+{
+    char *rules = text_format("<Rules><Group name='g'><Rule name='r'><Step select='/Report'><Variable name='a' "
+                              "expression='%s'/></Step><Step select='/Report'><Variable name='n' expression='%s'/>"
+                              "<Exists><Otherwise><Notify>{n}</Notify></Otherwise></Exists></Step></Rule></Group>"
+                              "</Rules>",
+                              away, next);
+    assert_non_null(rules);
+    rules_run_limited(r, *state, rules, 0, false);
+    assert_int_equal(r->hr, S_OK);
+    memory_free(rules);
+}
+
+/* Else each of so many is compared with each, for minutes or hours that nothing counts. */
+static void nodes_in_pairs_are_bounded(void **state)
+{
+    static const char *const many[] = {"count(//X/..)", "count(//X | //Y)", "//X = //X", "//X[X = //X]"};
+    struct text_buffer b = {0};
+    struct ruled r;
+    text_buffer_add(&b, "<Report name='r'>");
+    for (unsigned i = 0; i < 50000; i++)
+        text_buffer_add(&b, "<X/>");
+    text_buffer_add(&b, "</Report>");
+    rules_put(*state, "report.xml", b.text);
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        run_variables(&r, state, many[i], "count(//X[not(@a)])");
+        assert_said(&r.outcome.errors, "lists of no more nodes than 40960");
+        assert_int_equal(r.outcome.notice_count, 1);
+        assert_string_equal(r.outcome.notices[0].text, "50000");
+        ruled_free(&r);
+    }
+    text_buffer_free(&b);
+    text_buffer_add(&b, "<Report name='r'>");
+    for (unsigned i = 0; i < 600; i++)
+        text_buffer_add(&b, "<X/>");
+    text_buffer_add(&b, "</Report>");
+    rules_put(*state, "report.xml", b.text);
+    run_variables(&r, state, "count(//X[count(//X | //Y) &gt; 0])", "count(//X/..) + count(//X | //Y)");
+    assert_said(&r.outcome.errors, "no more operations than 250000");
+    assert_int_equal(r.outcome.notice_count, 1);
+    assert_string_equal(r.outcome.notices[0].text, "601");
+    ruled_free(&r);
+    text_buffer_free(&b);
+}
+
 static int make(void **state)
 {
     *state = scratch_create("rules_large");
@@ -113,6 +159,7 @@ int main(void)
         cmocka_unit_test(the_largest_that_is_made_is_judged),
         cmocka_unit_test(cells_take_no_more_memory_than_rules_have),
         cmocka_unit_test(attributes_with_one_text_are_changed_alone),
+        cmocka_unit_test(nodes_in_pairs_are_bounded),
     };
     return cmocka_run_group_tests(tests, make, scratch_end);
 }
