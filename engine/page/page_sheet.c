@@ -20,6 +20,7 @@
 #define MOST_VARIABLES 20000                /* at one time */
 #define MOST_STEPS     ((unsigned long)5e6) /* instructions of a sheet */
 #define MOST_XPATH     ((unsigned long)5e7) /* operations of its expressions, a second or so */
+#define MOST_GIVEN     ((uint64_t)2 << 30)  /* bytes of all texts and nodes, those that are free again too */
 
 /* What libxml2 and libxslt say of what is wrong: the first of it, on one line. */
 struct complaint {
@@ -207,6 +208,7 @@ HRESULT page_transform(const struct page_part *sheet, const struct page_part *do
     struct xml_memory *memory = begin() ? xml_memory_create_freeing() : NULL;
     if (!memory)
         return E_OUTOFMEMORY;
+    xml_memory_bound_work(memory, MOST_GIVEN);
     complaining = &t.complaint;
     xmlSetStructuredErrorFunc(NULL, on_structured);
     hr = xml_memory_use(memory, transform, &t);
@@ -214,6 +216,8 @@ HRESULT page_transform(const struct page_part *sheet, const struct page_part *do
     complaining = NULL;
     if (SUCCEEDED(hr))
         hr = take_result(&t, out, size);
+    else if (xml_memory_given(memory) > MOST_GIVEN)
+        hr = error_set(hr, "%s: it makes more than %u GB of texts", sheet->name, (unsigned)(MOST_GIVEN >> 30));
     const struct error_kept why = error_keep(hr);
     xml_memory_destroy(memory);
     return FAILED(hr) ? error_restore(&why) : S_OK;

@@ -229,6 +229,36 @@ static void test_a_large_report_makes_a_page_of_bounded_size_that_tells_what_it_
     end(&f);
 }
 
+/* A sheet of a user's that asks for all of a report's text again and again: no run waits for it. */
+static void test_a_sheet_that_goes_on_and_on_ends(void **state)
+{
+    static const char sheet[] = "<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'>"
+                                "<xsl:template match='/'><xsl:for-each select='//Data'><xsl:for-each select='//Data'>"
+                                "<xsl:if test=\"string(/) = 'x'\">y</xsl:if></xsl:for-each></xsl:for-each>"
+                                "</xsl:template></xsl:stylesheet>";
+    struct fixture f;
+    begin(state, &f);
+    char *mine = path_join(*state, "mine.xsl"), *text = memory_alloc(4 << 20);
+    memset(text, 'a', (4 << 20) - 1);
+    text[(4 << 20) - 1] = 0;
+    text_buffer_add(&f.xml, "<Section name='s'><Table name='t'><Item>");
+    for (int i = 0; i < 2000; i++)
+        text_buffer_format(&f.xml, "<Data name='a'>%d</Data>", i);
+    text_buffer_format(&f.xml, "<Data name='b'>%s</Data></Item></Table></Section></Report>", text);
+    assert_int_equal(file_store(mine, sheet, sizeof sheet - 1), S_OK);
+    assert_int_equal(file_store(f.output, "old", 3), S_OK);
+    const HRESULT hr = try_make(&f, (struct page_make){.sheet = mine});
+    assert_int_equal(hr, OPENPLA_E_MALFORMED_XML);
+    assert_non_null(strstr(error_text(hr), "mine.xsl: it makes more than 2 GB of texts"));
+    char *kept = scratch_read(f.output);
+    assert_string_equal(kept, "old");
+    memory_free(kept);
+    memory_free(text);
+    file_delete(mine);
+    memory_free(mine);
+    end(&f);
+}
+
 static bool stop_at_once(void *context)
 {
     (void)context;
@@ -306,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_a_name_is_a_text_wherever_it_stands),
         cmocka_unit_test(test_what_refers_to_a_file_is_refused),
         cmocka_unit_test(test_a_large_report_makes_a_page_of_bounded_size_that_tells_what_it_left_out),
+        cmocka_unit_test(test_a_sheet_that_goes_on_and_on_ends),
         cmocka_unit_test(test_one_who_stops_it_keeps_the_old_page),
         cmocka_unit_test(test_numbers_lose_nothing_that_counts),
         cmocka_unit_test(test_a_text_is_cut_between_characters),
