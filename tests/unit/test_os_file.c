@@ -590,14 +590,25 @@ static void a_root_is_a_folder(void **state)
    its folders for a link out of it, and back, all the time. */
 static atomic_bool exchanging;
 
+/* What the other thread has made in the place meanwhile goes out of the way: else nothing is exchanged from then on. */
+static void put_back(const char *from, const char *to, unsigned *strays)
+{
+    while (rename(from, to) && atomic_load(&exchanging)) {
+        char *stray = text_format("%s.%u", to, (*strays)++);
+        rename(to, stray);
+        memory_free(stray);
+    }
+}
+
 static void *exchange(void *base)
 {
     char *in = below(base, "in"), *kept = below(base, "kept"), *link = below(base, "link");
+    unsigned strays = 0;
     while (atomic_load(&exchanging)) {
         if (!rename(in, kept)) { /* a folder, then a link, then the folder again */
-            rename(link, in);
+            put_back(link, in, &strays);
             rename(in, link);
-            rename(kept, in);
+            put_back(kept, in, &strays);
         }
     }
     memory_free(link);
