@@ -273,7 +273,8 @@ static void a_room_that_is_used_anew_is_not_seen_half_made(void **state)
     while (ours < views.count && views.items[ours].process != process_own_id())
         ours++;
     assert_true(ours < views.count);
-    for (int i = 0; i < 5000; i++) { /* without the check a half-made one is seen within some thousand */
+    /* Without the check a half-made one is seen within some thousand; on a busy machine the other thread begins late. */
+    for (int i = 0; i < 5000 || !seen; i++) {
         struct counterset_bytes b;
         assert_int_equal(counterset_view_copy(&views, ours, &b), S_OK);
         for (const struct counterset_record *r = NULL; (r = counterset_next(&b, r));) {
@@ -289,7 +290,6 @@ static void a_room_that_is_used_anew_is_not_seen_half_made(void **state)
     thread_close(thread);
     counterset_views_close(&views);
     counterset_provider_close(a.hostile.provider);
-    assert_true(seen > 0);
 }
 
 /* An empty name is where lists of names end: it must not hide what comes after it. */
