@@ -6,6 +6,8 @@ add_test(NAME script.configuration COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT
 openpla_test_properties(script.configuration ";server")
 add_test(NAME script.template COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/template.py)
 openpla_test_properties(script.template ";server")
+# As test_categories, the kernel's session.
+set_tests_properties(script.template PROPERTIES RESOURCE_LOCK kernels_session)
 add_test(NAME script.sql_log
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/sql_log.py ${CMAKE_CROSSCOMPILING_EMULATOR})
 openpla_test_properties(script.sql_log ";server")

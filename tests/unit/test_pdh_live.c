@@ -218,10 +218,13 @@ static bool wait_for_instance(PDH_HQUERY query, PDH_HCOUNTER counter, bool there
     for (uint64_t end = clock_monotonic_ms() + 10000; clock_monotonic_ms() < end;) {
         PdhCollectQueryData(query);
         PdhGetRawCounterValue(counter, NULL, &raw);
-        if ((raw.CStatus == PDH_CSTATUS_VALID_DATA) == there)
-            return there || raw.CStatus == PDH_CSTATUS_NO_INSTANCE;
+        if (there ? raw.CStatus == PDH_CSTATUS_VALID_DATA : raw.CStatus == PDH_CSTATUS_NO_INSTANCE)
+            return true;
+        if (raw.CStatus != PDH_CSTATUS_NO_INSTANCE && raw.CStatus != PDH_CSTATUS_VALID_DATA)
+            print_message("status 0x%08x\n", (unsigned)raw.CStatus);
         burn(20);
     }
+    print_message("status 0x%08x, value %lld\n", (unsigned)raw.CStatus, (long long)raw.FirstValue);
     return false;
 }
 
