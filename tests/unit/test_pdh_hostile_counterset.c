@@ -273,7 +273,8 @@ static void a_room_that_is_used_anew_is_not_seen_half_made(void **state)
     while (ours < views.count && views.items[ours].process != process_own_id())
         ours++;
     assert_true(ours < views.count);
-    /* Without the check a half-made one is seen within some thousand; on a busy machine the other thread begins late. */
+    /* Without the check a half-made one is seen within some thousand; on a busy machine the other thread begins late.
+     */
     for (int i = 0; i < 5000 || !seen; i++) {
         struct counterset_bytes b;
         assert_int_equal(counterset_view_copy(&views, ours, &b), S_OK);
