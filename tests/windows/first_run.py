@@ -22,15 +22,16 @@ def run(folder):
     return done.returncode, done.stdout.decode("cp437").replace("\r\n", "\n")
 
 
-def left():
-    return [name for place, folders, _ in os.walk(TEMPORARY) for name in folders if name.startswith("openpla-first-run")]
+def folders():
+    return {name for place, found, _ in os.walk(TEMPORARY) for name in found if name.startswith("openpla-first-run")}
 
 
 def main():
+    before = folders()  # of a run that was ended from outside
     code, said = run(os.environ["OPENPLA_BIN_DIR"])
     lines = said.splitlines()
     assert not code and "FAILED" not in said.replace(" 0 FAILED", ""), said
-    assert 30 < len(lines) < 46 and lines[-1] == "Done." and not left(), (said, left())
+    assert 30 < len(lines) < 46 and lines[-1] == "Done." and folders() == before, (said, folders())
     assert re.fullmatch(r"\d\d ok, 0 FAILED, \d none", lines[-2]), lines[-2]
     for wanted in ("counters shown", "log as BLG", "report of a log", "trace session begun", "trace as CSV"):
         assert re.search(rf"^ok +{wanted} ", said, re.M), said
@@ -38,7 +39,7 @@ def main():
     with tempfile.TemporaryDirectory() as empty:
         code, said = run(empty)
     assert code == 1 and re.search(r"^FAILED +openpla\.exe +is not there$", said, re.M) and said.endswith("Done.\n"), said
-    assert not left(), left()
+    assert folders() == before, folders()
 
 
 main()
