@@ -24,42 +24,49 @@ static bool see(const char *space, const char *name, each_running each)
 }
 
 /* Of thousands of stored sets only those are asked for that have ever run. */
-static bool see_stored(const char *space, each_running each)
+static HRESULT see_stored(const char *space, each_running each, bool *enough)
 {
     struct stored_stamps stamps;
-    bool enough = false;
-    if (FAILED(store_list_stamps(space, &stamps)))
-        return false;
-    for (size_t i = 0; i < stamps.count && !enough; i++) {
+    HRESULT hr = store_list_stamps(space, &stamps);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < stamps.count && !*enough; i++) {
         char *name = NULL;
-        enough = stamps.items[i].has_run && SUCCEEDED(store_name_in(space, &stamps.items[i], &name)) &&
-                 see(space, name, each);
+        *enough = stamps.items[i].has_run && SUCCEEDED(store_name_in(space, &stamps.items[i], &name)) &&
+                  see(space, name, each);
         memory_free(name);
     }
     stored_stamps_free(&stamps);
-    return enough;
+    return S_OK;
 }
 
-static bool see_shipped(const char *space, each_running each)
+static HRESULT see_shipped(const char *space, each_running each, bool *enough)
 {
     struct texts names = {0};
-    bool enough = false;
-    if (FAILED(definition_list(&caller_self, space, &names)))
-        return false;
-    for (size_t i = 0; i < names.count && !enough; i++)
-        enough = see(space, names.items[i], each);
+    HRESULT hr = definition_list(&caller_self, space, &names);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < names.count && !*enough; i++)
+        *enough = see(space, names.items[i], each);
     texts_free(&names);
-    return enough;
+    return S_OK;
 }
 
-static bool see_running(each_running each)
+/* S_FALSE: it was told enough. Fails with the last namespace that could not be read, when all were seen. */
+static HRESULT see_running(each_running each)
 {
     bool enough = false;
+    HRESULT failed = S_OK;
     for (const char *const *space = store_namespaces(); *space && !enough; space++) {
         const struct category *c = category_of(*space);
-        enough = c->runs && (c->source == DEFINITION_STORED ? see_stored(*space, each) : see_shipped(*space, each));
+        if (!c->runs)
+            continue;
+        HRESULT hr =
+            c->source == DEFINITION_STORED ? see_stored(*space, each, &enough) : see_shipped(*space, each, &enough);
+        if (FAILED(hr))
+            failed = hr;
     }
-    return enough;
+    return enough ? S_FALSE : failed;
 }
 
 static bool enough_at_once(const char *space, const char *name)
@@ -70,7 +77,7 @@ static bool enough_at_once(const char *space, const char *name)
 
 bool server_set_is_running(void)
 {
-    return see_running(enough_at_once);
+    return see_running(enough_at_once) == S_FALSE;
 }
 
 static bool tell(const char *space, const char *name)
@@ -91,6 +98,10 @@ static bool stop(const char *space, const char *name)
 
 bool server_tell_sets(bool stop_them)
 {
-    see_running(stop_them ? stop : tell);
-    return server_set_is_running();
+    HRESULT hr = see_running(stop_them ? stop : tell);
+    if (SUCCEEDED(hr))
+        hr = see_running(enough_at_once);
+    if (FAILED(hr))
+        fprintf(stderr, "openplasrv: which sets run cannot be told: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
+    return hr != S_OK;
 }

@@ -353,7 +353,7 @@ static int usage(void)
           "  /beside      classes of our own, OpenPLA.DataCollectorSet: what there is without a word on Windows\n"
           "  /dropin      take the place of another PLA; /unregserver puts it back. Without a word under Wine\n"
           "  /start       and starts the service; if it does not start, nothing is registered\n"
-          "  /rows        leaves the service to somebody else, such as an installer\n"
+          "  /rows        leaves the service to somebody else, such as an installer; /unregserver stops it\n"
           "openplasrv /sets [/stop]   names the sets that run, or stops them; 1: some still run\n"
           "openplasrv -Embedding                          serves the classes; COM starts it so\n"
           "openplasrv /service                            the same as a service\n"

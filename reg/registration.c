@@ -293,7 +293,7 @@ HRESULT registration_remove(const struct registration *what)
         if (SUCCEEDED(hr))
             hr = other_rows(what, &others);
         if (SUCCEEDED(hr)) {
-            HRESULT hr2 = what->rows_only || others.count ? S_OK : service_remove(server);
+            HRESULT hr2 = others.count ? S_OK : what->rows_only ? service_stop(server) : service_remove(server);
             /* The class's row that find_owner looks at is among the first: last, so that a second attempt finds it. */
             for (size_t i = rows.count; i-- > 0;) {
                 hr = is_among(&rows.items[i], &others) ? S_OK : remove_row(&rows.items[i]);

@@ -13,7 +13,7 @@ struct registration {
     bool replace;       /* take the classes' place from another module. Its values are kept below
                            HKLM\Software\OpenPLA\Replaced and put back by registration_remove */
     enum registration_mode mode;
-    bool rows_only; /* the service is made and removed by somebody else: an installer */
+    bool rows_only; /* the service is made and deleted by somebody else, an installer; removing stops it */
     bool start;     /* with the service: that it starts is part of registering */
 };
 

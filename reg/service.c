@@ -189,7 +189,7 @@ HRESULT service_install(const char *server)
 }
 
 /* Whether it ran and does no more. */
-static bool service_stop(SC_HANDLE service)
+static bool stop_and_wait(SC_HANDLE service)
 {
     SERVICE_STATUS_PROCESS status = {0};
     DWORD size;
@@ -206,23 +206,28 @@ static bool service_stop(SC_HANDLE service)
     return told;
 }
 
-static HRESULT service_delete(SC_HANDLE service, const WCHAR *command)
+/* S_FALSE: it runs another program. */
+static HRESULT service_is_of(SC_HANDLE service, const WCHAR *command)
 {
     QUERY_SERVICE_CONFIGW *config = query_config(service);
-    HRESULT hr = S_OK;
     if (!config)
         return service_error("reading");
-    if (_wcsicmp(config->lpBinaryPathName, command)) {
-        hr = S_FALSE;
-    } else {
-        const bool ran = service_stop(service);
-        if (!DeleteService(service) && GetLastError() != ERROR_SERVICE_MARKED_FOR_DELETE) {
-            hr = service_error("deleting");
-            if (ran)
-                StartServiceW(service, 0, NULL);
-        }
-    }
+    const bool is = !_wcsicmp(config->lpBinaryPathName, command);
     memory_free(config);
+    return is ? S_OK : S_FALSE;
+}
+
+static HRESULT service_delete(SC_HANDLE service, const WCHAR *command)
+{
+    HRESULT hr = service_is_of(service, command);
+    if (hr != S_OK)
+        return hr;
+    const bool ran = stop_and_wait(service);
+    if (!DeleteService(service) && GetLastError() != ERROR_SERVICE_MARKED_FOR_DELETE) {
+        hr = service_error("deleting");
+        if (ran)
+            StartServiceW(service, 0, NULL);
+    }
     return hr;
 }
 
@@ -233,6 +238,18 @@ HRESULT service_remove(const char *server)
                               SERVICE_QUERY_CONFIG | SERVICE_QUERY_STATUS | SERVICE_STOP | SERVICE_START | DELETE, &c);
     if (hr == S_OK)
         hr = service_delete(c.service, c.command);
+    service_close(&c);
+    return hr;
+}
+
+HRESULT service_stop(const char *server)
+{
+    struct connection c;
+    HRESULT hr = service_open(server, 0, SERVICE_QUERY_CONFIG | SERVICE_QUERY_STATUS | SERVICE_STOP, &c);
+    if (hr == S_OK)
+        hr = service_is_of(c.service, c.command);
+    if (hr == S_OK)
+        stop_and_wait(c.service);
     service_close(&c);
     return hr;
 }

@@ -56,11 +56,15 @@ python3 "$here/parts.py" "$root" "$version" "$tree/reg/scripts" >"$out/$name.wxs
 msi=$out/$name.msi
 rm -f "$msi"
 (cd "$root" && wixl -a x64 -o "$msi" "$out/$name.wxs")
-# What wixl cannot say.
+# What wixl cannot say. Of what is to run on the way back it makes actions that run at once: 3410 is a program of the
+# package's (18), in the way back (1024, 256), as the system (2048), whose failure is no other one (64).
 msibuild "$msi" -i "$here/DrLocator.idt" -i "$here/Signature.idt"
 msibuild "$msi" \
     -q "INSERT INTO AppSearch (Property, Signature_) VALUES ('WINE', 'wine')" \
-    -q "UPDATE InstallExecuteSequence SET Sequence=1501 WHERE Action='RemoveExistingProducts'" \
+    -q "INSERT INTO InstallExecuteSequence (Action, Condition, Sequence) VALUES ('InstallExecute', 'WIX_UPGRADE_DETECTED OR REMOVE=\"ALL\"', 1505)" \
+    -q "UPDATE InstallExecuteSequence SET Sequence=1506 WHERE Action='RemoveExistingProducts'" \
+    -q "UPDATE CustomAction SET Type=3410 WHERE Action='UnregisterBack'" \
+    -q "UPDATE CustomAction SET Type=3410 WHERE Action='RegisterBack'" \
     -q "UPDATE Component SET Condition='MODE=\"beside\"' WHERE Component='registration'" \
     -q "INSERT INTO CustomAction (Action, Type, Source, Target) VALUES ('Purge', 3170, 'TARGETDIR', '[System64Folder]cmd.exe /c rd /s /q \"[CommonAppDataFolder]OpenPLA\"')" \
     -q "INSERT INTO InstallExecuteSequence (Action, Condition, Sequence) VALUES ('Purge', 'PURGE=1 AND REMOVE=\"ALL\" AND NOT UPGRADINGPRODUCTCODE', 3600)"

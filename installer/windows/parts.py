@@ -69,14 +69,17 @@ SERVICE = ('<ServiceInstall Id="service" Name="OpenPLA" DisplayName="OpenPLA Per
            '<RegistryValue Root="HKLM" Key="Software\\OpenPLA" Name="Folder" Type="string" Value="[INSTALLDIR]"/>')
 
 # Name, arguments of openplasrv.exe, when it runs, sequence, condition. What registers is taken back where a later step
-# fails, and what unregisters is done again. Registering, which
-# starts the service too, is the last step: openplasrv does it all or nothing, and Wine's own way back removes the files
-# before it calls what would take a registration back.
+# fails, and what unregisters is done again; that also waits for the service's process, whose program nobody can delete
+# before. Registering, which starts the service too, is the last step: openplasrv does it all or nothing, and Wine's own
+# way back removes the files before it calls what would take a registration back. What refuses a removal, and
+# unregistering, are the first, and carried out before anything else is begun (InstallExecute): Wine takes nothing else of
+# a removal back, not even its own lists. All run as the installer does: to a step that runs at once, who removes programs
+# by Windows' own list is no administrator, and sees no set that runs.
 ACTIONS = (
-    ("RefuseRunning", "/sets", "immediate", 1390, '(REMOVE="ALL" OR WIX_UPGRADE_DETECTED) AND NOT UPGRADINGPRODUCTCODE AND STOPSETS&lt;&gt;1'),
-    ("StopRunning", "/sets /stop", "immediate", 1391, '(REMOVE="ALL" OR WIX_UPGRADE_DETECTED) AND NOT UPGRADINGPRODUCTCODE AND STOPSETS=1'),
-    ("UnregisterBack", "/regserver /[MODE] /rows", "rollback", 1950, 'REMOVE="ALL"'),
-    ("Unregister", "/unregserver /[MODE] /rows", "deferred", 1951, 'REMOVE="ALL"'),
+    ("RefuseRunning", "/sets", "deferred", 1501, '(REMOVE="ALL" OR WIX_UPGRADE_DETECTED) AND NOT UPGRADINGPRODUCTCODE AND STOPSETS&lt;&gt;1'),
+    ("StopRunning", "/sets /stop", "deferred", 1502, '(REMOVE="ALL" OR WIX_UPGRADE_DETECTED) AND NOT UPGRADINGPRODUCTCODE AND STOPSETS=1'),
+    ("UnregisterBack", "/regserver /[MODE] /rows /start", "rollback", 1503, 'REMOVE="ALL"'),
+    ("Unregister", "/unregserver /[MODE] /rows", "deferred", 1504, 'REMOVE="ALL"'),
     ("RegisterBack", "/unregserver /[MODE] /rows", "rollback", 6490, 'NOT REMOVE="ALL"'),
     ("Register", "/regserver /[MODE] /start", "deferred", 6500, 'NOT REMOVE="ALL"'),
 )
@@ -117,6 +120,7 @@ def source(root, version, scripts):
 <Package Id="{guid("package " + version)}" Description="OpenPLA {version}: Performance Logs and Alerts" Manufacturer="The OpenPLA authors" InstallerVersion="300" InstallScope="perMachine" Compressed="yes"/>
 <MajorUpgrade DowngradeErrorMessage="A newer OpenPLA is installed. Remove it first."/>
 <Media Id="1" Cabinet="openpla.cab" EmbedCab="yes"/>
+<Property Id="PREVFOLDER"><RegistrySearch Id="folder" Root="HKLM" Key="Software\\OpenPLA" Name="Folder" Type="raw" Win64="yes"/></Property>
 <Property Id="PREVMODE"><RegistrySearch Id="mode" Root="HKLM" Key="Software\\OpenPLA" Name="Mode" Type="raw" Win64="yes"/></Property>
 <Condition Message="MODE is beside (own names, next to Windows' own PLA) or dropin (in its place).">MODE="beside" OR MODE="dropin"</Condition>
 <Directory Id="TARGETDIR" Name="SourceDir"><Directory Id="ProgramFiles64Folder"><Directory Id="INSTALLDIR" Name="OpenPLA">
@@ -124,7 +128,8 @@ def source(root, version, scripts):
 {narrow_rows}""")
     print("\n".join(top.write({"openplasrv.exe": SERVICE})))
     print("</Directory></Directory></Directory>")
-    print('<CustomAction Id="SetKeptMode" Property="MODE" Value="[PREVMODE]"/>'
+    print('<CustomAction Id="SetKeptFolder" Property="INSTALLDIR" Value="[PREVFOLDER]"/>'
+          '<CustomAction Id="SetKeptMode" Property="MODE" Value="[PREVMODE]"/>'
           '<CustomAction Id="SetWineMode" Property="MODE" Value="dropin"/>'
           '<CustomAction Id="SetMode" Property="MODE" Value="beside"/>')
     print("\n".join(action(name, arguments, when) for name, arguments, when, _, _ in ACTIONS))
@@ -133,6 +138,7 @@ def source(root, version, scripts):
 <Feature Id="Documents" Title="Documents" Level="1" Description="Pages, examples and registration scripts">{references(pages)}</Feature>
 <InstallExecuteSequence>
 <AppSearch Sequence="50"/>
+<Custom Action="SetKeptFolder" Sequence="59">NOT INSTALLDIR AND PREVFOLDER</Custom>
 <Custom Action="SetKeptMode" Sequence="60">NOT MODE AND PREVMODE</Custom>
 <Custom Action="SetWineMode" Sequence="61">NOT MODE AND WINE</Custom>
 <Custom Action="SetMode" Sequence="62">NOT MODE</Custom>""")

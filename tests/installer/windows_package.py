@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """windows_package.py [--whole]: the MSI in a Wine prefix of its own: install, the main job, upgrade over a running set,
-uninstall, two steps that fail; and whether registry and files are then what they were, to the byte. Who installs OpenPLA
+uninstall, three steps that fail; and whether registry and files are then what they were, to the byte. Who installs OpenPLA
 must be able to get rid of it. --whole, which takes minutes, also: every step failing in turn, what is refused, repair,
 the other mode, the zip, the same bytes from a second build. Ends with 77 where wixl is missing."""
 import concurrent.futures
@@ -128,10 +128,10 @@ def build(out, version, **more):
 
 
 def steps(package):
-    """A copy of the package that fails behind the step of its installation that the property FAIL names, and the steps in
-    their order: all that the installer does between beginning and end, where it carries them out one after the other.
+    """A copy of the package that fails behind the step of its installation or removal that the property FAIL names, and the
+    steps in their order: all that the installer does between beginning and end, where it carries them out one after the other.
     Its service has another name, which the last step, Register, changes."""
-    copy = package.with_name("steps.msi")
+    copy = package.with_name(package.stem + "-steps.msi")
     shutil.copy(package, copy)
     table = subprocess.run(["msiinfo", "export", package, "InstallExecuteSequence"], check=True, stdout=subprocess.PIPE)
     rows = [row.split("\t") for row in table.stdout.decode().splitlines()[3:]]
@@ -170,6 +170,10 @@ def has_rows(prefix, form):
 
 def states(prefix):
     return prefix.keys(), prefix.files()
+
+
+def programs(files):
+    return {name: content for name, content in files.items() if name.startswith("Program Files/OpenPLA")}
 
 
 def compare(prefix, before, what):
@@ -231,14 +235,28 @@ def in_place(prefix, first, second, whole):
     check(prefix.script(RUNS) == "status 1", "a set that runs")
     msi(prefix, "upgrade over a running set", "/i", second, good=False)
     check("Service\\Runs runs" in prefix.run(server, "/sets")[1], "the set runs on after the refused upgrade")
-    if whole:
-        msi(prefix, "uninstall over a running set", "/x", first, good=False)
+    installed = prefix.keys()
+    msi(prefix, "uninstall over a running set", "/x", first, good=False)
+    same(installed, prefix.keys(), "after the refused uninstall: registry")
+    check("Service\\Runs runs" in prefix.run(server, "/sets")[1], "the set runs on after the refused uninstall")
+    check("RUNNING" in prefix.run("sc", "query", "OpenPLA")[1], "and so does the service")
+    second, _ = steps(second)
     msi(prefix, "upgrade that stops it", "/i", second, "STOPSETS=1")
     check(prefix.run(server, "/sets") == (0, ""), "no set runs after the upgrade")
+    (prefix.path / "sets").write_text("no folder")
+    os.environ["OPENPLA_DATA"] = "Z:" + str(prefix.path).replace("/", "\\")
+    code, output = prefix.run(server, "/sets")
+    check(code == 1 and "cannot be told" in output, "sets that cannot be read count as running", code, output)
+    del os.environ["OPENPLA_DATA"]
     if whole:
         prefix.collect("Upgraded")
         check(msi(prefix, "downgrade", "/i", first, good=False) in REFUSED, "how the downgrade is refused")
         repair(prefix, second, r"Software\Classes\CLSID\{03837521-098B-11D8-9414-505054503030}")
+    keys, files = states(prefix)
+    msi(prefix, "uninstall that fails behind Unregister", "/x", second, "FAIL=Unregister", good=False)
+    same(keys, prefix.keys(), "after the uninstall that failed: registry")
+    same(programs(files), programs(prefix.files()), "after the uninstall that failed: file")
+    check("RUNNING" in prefix.run("sc", "query", "OpenPLA")[1], "the service runs after the uninstall that failed")
     msi(prefix, "uninstall", "/x", second)
     check((prefix.drive / "ProgramData/OpenPLA/sets").is_dir(), "users' sets stay")
 
@@ -278,6 +296,23 @@ def narrow(prefix, package, windows):
     msi(prefix, "uninstall", "/x", package)
 
 
+def elsewhere(prefix, first, second, before):
+    """In a folder of the administrator's choice, which the next version takes too."""
+    folder = "Programme f\u00fcr \u0394 & Co"
+    msi(prefix, "install elsewhere", "/i", first, f"INSTALLDIR=C:\\{folder}\\", "ADDLOCAL=Main")
+    prefix.collect("Elsewhere")
+    check(prefix.script(RUNS) == "status 1", "a set that runs")
+    msi(prefix, "upgrade of it over a running set", "/i", second, good=False)
+    msi(prefix, "upgrade of it", "/i", second, "STOPSETS=1")
+    check(sorted(path.name for path in prefix.drive.glob("Program*")) == sorted(
+        ["Program Files", "Program Files (x86)", "ProgramData", folder]), "where it is")
+    check((prefix.drive / folder / "docs/install.md").exists(), "the next version is where the first one was")
+    prefix.collect("ElsewhereUpgraded")
+    msi(prefix, "uninstall", "/x", second)
+    same(before[0], prefix.keys(), "after the other folder: registry")
+    check(not (prefix.drive / folder).exists(), "the folder is gone")
+
+
 def unpacked(prefix, archive, before):
     """Of the zip, by its script: the same programs and the same names, and nothing once it is gone."""
     with zipfile.ZipFile(archive) as files:
@@ -293,8 +328,16 @@ def unpacked(prefix, archive, before):
     check(code == 0 and output.endswith("Done."), "stop-sets.vbs", code, output)
     code, output = prefix.run("cscript", "//nologo", "install.vbs", "remove", folder=folder)
     check(code == 0 and output.endswith("Done."), "install.vbs remove", code, output)
-    shutil.rmtree(prefix.drive / "Unpacked")
     same(before[0], prefix.keys(), "after the zip: registry")
+    # By a script of the table, without a service; its folder as somebody types it who is in it.
+    for arguments in (), ("remove",):
+        code, output = prefix.run("cscript", "//nologo", r"registration\register-beside.vbs", ".", *arguments, folder=folder)
+        check(code == 0 and output.endswith("Done."), "register-beside.vbs", arguments, code, output)
+        if not arguments:
+            prefix.collect("Rows", product="OpenPLA")
+    prefix.step("cleanup")
+    shutil.rmtree(prefix.drive / "Unpacked")
+    same(before[0], prefix.keys(), "after register-beside.vbs: registry")
 
 
 def again(out, package):
@@ -333,6 +376,7 @@ def main():
             rollback(prefix, first, before, whole)
             in_place(prefix, first, second, whole)
             if whole:
+                elsewhere(prefix, first, second, before)
                 beside(prefix, first)
                 unpacked(prefix, first.with_suffix(".zip"), before)
                 again(out, first)
