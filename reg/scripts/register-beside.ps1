@@ -4,7 +4,7 @@
 # FOLDER is where openplasrv.exe is. Needs an administrator. Takes no other PLA's place.
 param([Parameter(Mandatory)][string]$Folder, [switch]$Remove)
 $ErrorActionPreference = 'Stop'
-$Folder = $Folder.TrimEnd('\')
+$Folder = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($Folder).TrimEnd('\')
 $narrow = Test-Path -LiteralPath "$Folder\x86\openpla.dll"
 function Row([bool]$forNarrow, [string]$key, [string]$name, [string]$kind, [string]$data) {
     if ($forNarrow -and -not $narrow) { return }

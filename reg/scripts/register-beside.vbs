@@ -7,7 +7,7 @@ Dim shell, files, folder, narrow, failed
 Set shell = CreateObject("WScript.Shell")
 Set files = CreateObject("Scripting.FileSystemObject")
 If WScript.Arguments.Count < 1 Then Quit 2, "register-beside.vbs FOLDER [remove]"
-folder = WScript.Arguments(0)
+folder = files.GetAbsolutePathName(WScript.Arguments(0))
 failed = 0
 If Right(folder, 1) = "\" Then folder = Left(folder, Len(folder) - 1)
 narrow = files.FileExists(folder & "\x86\openpla.dll")
