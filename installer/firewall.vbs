@@ -3,29 +3,52 @@
 ' somebody turns them on. Needs an administrator; Wine has no firewall.
 '   cscript //nologo firewall.vbs add FOLDER | on | off | remove        FOLDER is where openplasrv.exe is
 Option Explicit
+On Error Resume Next
 Const group = "OpenPLA"
 Const protocolTcp = 6, inbound = 1, allow = 1, domainAndPrivate = 3
-Dim policy, verb
+Dim policy, verb, folder
 If WScript.Arguments.Count < 1 Then Quit 2, "firewall.vbs add FOLDER | on | off | remove"
 verb = LCase(WScript.Arguments(0))
+If verb = "add" And WScript.Arguments.Count < 2 Then Quit 2, "firewall.vbs add FOLDER"
+' A rule whose program is not there lets nobody in, and nobody says so.
+If verb = "add" Then folder = Whole(WScript.Arguments(1))
 Set policy = CreateObject("HNetCfg.FwPolicy2")
+Check "Windows' firewall"
 Select Case verb
 Case "add"
-    If WScript.Arguments.Count < 2 Then Quit 2, "firewall.vbs add FOLDER"
     RemoveRules
-    Add "OpenPLA (DCOM)", "Objects of OpenPLA for other computers", WScript.Arguments(1) & "\openplasrv.exe", "", ""
+    Check "Removing the rules that there are"
+    Add "OpenPLA (DCOM)", "Objects of OpenPLA for other computers", folder & "\openplasrv.exe", "", ""
+    Check "Adding a rule"
     Add "OpenPLA (RPC endpoint mapper)", "By which other computers find OpenPLA", _
         "%SystemRoot%\system32\svchost.exe", "rpcss", "RPC-EPMap"
+    Check "Adding a rule"
 Case "on"
     Turn True
+    Check "Turning the rules on"
 Case "off"
     Turn False
+    Check "Turning the rules off"
 Case "remove"
     RemoveRules
+    Check "Removing the rules"
 Case Else
     Quit 2, "Unknown verb " & verb
 End Select
 WScript.Echo "Done."
+
+' An error in a procedure ends that, and is there behind it.
+Sub Check(doing)
+    If Err.Number <> 0 Then Quit 1, doing & ": 0x" & Hex(Err.Number) & " " & Err.Description
+End Sub
+
+Function Whole(path)
+    Dim files
+    Set files = CreateObject("Scripting.FileSystemObject")
+    Whole = files.GetAbsolutePathName(path)
+    If Right(Whole, 1) = "\" Then Whole = Left(Whole, Len(Whole) - 1)
+    If Not files.FileExists(Whole & "\openplasrv.exe") Then Quit 1, "There is no " & Whole & "\openplasrv.exe"
+End Function
 
 Sub Quit(code, text)
     WScript.Echo text

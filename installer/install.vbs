@@ -4,7 +4,7 @@
 '   cscript //nologo install.vbs remove [beside | dropin]
 ' Without a word: beside Windows' own PLA, under Wine in its place. Needs an administrator. Files, sets and logs stay.
 Option Explicit
-Dim shell, files, folder, words, i, code
+Dim shell, files, folder, words, i, code, said
 
 Set shell = CreateObject("WScript.Shell")
 Set files = CreateObject("Scripting.FileSystemObject")
@@ -23,14 +23,24 @@ For i = 0 To WScript.Arguments.Count - 1
     End Select
 Next
 If Left(words, 2) = "/u" Then
-    If Server("/sets") <> 0 Then Quit 1, "A data collector set is running: stop it, or have stop-sets.vbs stop it."
+    If Server("/sets") <> 0 Then Quit 1, said & "A data collector set is running: stop it, or have stop-sets.vbs stop it."
 End If
 code = Server(words)
-If code <> 0 Then Quit 1, "openplasrv.exe " & words & " ended with 0x" & Hex(code)
+If code <> 0 Then Quit 1, said & "openplasrv.exe " & words & " ended with 0x" & Hex(code)
 Quit 0, "Done."
 
+' What it says is in said then: a window of its own would be gone before anybody has read it.
 Function Server(words)
-    Server = shell.Run("""" & folder & "\openplasrv.exe"" " & words, 0, True)
+    On Error Resume Next
+    Dim path, text
+    said = ""
+    path = files.GetSpecialFolder(2) & "\" & files.GetTempName()
+    Server = shell.Run("cmd /s /c """"" & folder & "\openplasrv.exe"" " & words & " > """ & path & """ 2>&1""", 0, True)
+    If Err.Number <> 0 Then Server = Err.Number
+    Set text = files.OpenTextFile(path, 1)
+    said = text.ReadAll
+    text.Close
+    files.DeleteFile path
 End Function
 
 Sub Usage()
