@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """languages.py WINE-RUN: the examples in C++, Python, PowerShell and C#. The one in C++ runs. Wine has no Python, PowerShell
 or .NET here, so of the others the syntax is checked where this host can read it, and each member that they call is one of
-the interfaces' (idl/pla.idl): a user would copy a name that is wrong."""
+the interfaces' (idl/pla.idl): a user would copy a name that is wrong. PowerShell's scripts, those that register too, are
+read by pwsh, or by npm's grammar of it in the folder that OPENPLA_POWERSHELL names (powershell.js)."""
+import glob
 import os
 import re
 import shutil
@@ -53,11 +55,17 @@ def check_syntax(folder):
     for compiler, options in (("mcs", ["-r:Microsoft.CSharp"]), ("csc", [])):
         if shutil.which(compiler):
             subprocess.run([compiler, *options, "-warnaserror", f"-out:{folder}/collect.exe", source], check=True, timeout=100)
-    if shutil.which("pwsh"):
+    scripts = [f"{EXAMPLES}/collect.ps1", *sorted(glob.glob(f"{TREE}/reg/scripts/*.ps1"))]
+    assert len(scripts) == 4, scripts
+    for script in scripts if shutil.which("pwsh") else []:
         subprocess.run(["pwsh", "-NoProfile", "-Command", "$e = $null; [void][System.Management.Automation.Language.Parser]::"
-                        f"ParseFile('{EXAMPLES}/collect.ps1', [ref]$null, [ref]$e); exit $e.Count"], check=True, timeout=100)
+                        f"ParseFile('{script}', [ref]$null, [ref]$e); exit $e.Count"], check=True, timeout=100)
+    grammar = os.environ.get("OPENPLA_POWERSHELL")
+    if grammar:
+        subprocess.run(["node", os.path.join(os.path.dirname(os.path.abspath(__file__)), "powershell.js"), grammar, *scripts],
+                       check=True, timeout=100)
     return [what for what, there in (("a C# compiler (Debian: mono-mcs)", shutil.which("mcs") or shutil.which("csc")),
-                                     ("PowerShell", shutil.which("pwsh"))) if not there]
+                                     ("PowerShell, or npm's grammar of it", shutil.which("pwsh") or grammar)) if not there]
 
 
 def check_cpp():
