@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # reproducible.sh [COMMIT]: builds two clones of COMMIT (default HEAD) in folders of different names, one after the other,
-# and compares what is shipped byte by byte: programs, the DLLs for 32-bit programs, and the MSI and the zip of them. Takes
-# some minutes; not run by CI.
+# and compares what is shipped byte by byte: programs, the DLLs for 32-bit programs, and the MSI, the zip and the Debian
+# package of them. Takes some minutes; not run by CI.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 commit=$(git -C "$top" rev-parse "${1:-HEAD}")
@@ -12,14 +12,17 @@ trap 'exit 1' HUP INT TERM
 for clone in one another-longer-name; do
     git clone -q --no-checkout "$top" "$work/$clone"
     git -C "$work/$clone" checkout -q "$commit"
-    # Debian's sources are fetched once.
-    (cd "$work/$clone" && OPENPLA_DSC_DIR=$work/one/third_party/dl cmake --preset mingw -DBUILD_TESTING=OFF &&
-        cmake --build --preset mingw && sh installer/windows/build.sh) >"$work/$clone.log" 2>&1 || {
+    # Debian's sources, where this tree has fetched them already.
+    mkdir "$work/$clone/third_party"
+    [ ! -d "$top/third_party/dl" ] || cp -R "$top/third_party/dl" "$work/$clone/third_party/"
+    # A compiler cache would give the second build what the first has made.
+    (unset CMAKE_C_COMPILER_LAUNCHER && cd "$work/$clone" && cmake --preset mingw -DBUILD_TESTING=OFF &&
+        cmake --build --preset mingw && sh installer/build.sh) >"$work/$clone.log" 2>&1 || {
         tail -n 20 "$work/$clone.log"
         exit 1
     }
-    (cd "$work/$clone/build" && find mingw/bin msi \( -name '*.dll' -o -name '*.exe' -o -name '*.msi' -o -name '*.zip' \) \
-        -exec sha256sum {} + | sort -k 2) >"$work/$clone.sums"
+    (cd "$work/$clone/build" && rm -rf deb/prefix deb/root && find mingw/bin msi deb -type f \( -name '*.dll' -o -name '*.exe' \
+        -o -name '*.msi' -o -name '*.zip' -o -name '*.deb' \) -exec sha256sum {} + | sort -k 2) >"$work/$clone.sums"
     # The second build must not profit from the clock standing in the same second.
     sleep 2
 done
