@@ -10,7 +10,7 @@ On Error Resume Next
 
 Const SET_CLASS = "{03837521-098B-11D8-9414-505054503030}"
 Const SESSION = "OpenPLA-first-run"
-Dim shell, files, folder, scratch, program, good, bad, absent, name, output, code, seconds
+Dim shell, files, folder, scratch, program, good, bad, absent, name, output, code, seconds, thing, counter
 
 good = 0
 bad = 0
@@ -38,7 +38,8 @@ WScript.Echo "OpenPLA: what works here, from " & folder
 Tell "system", Value("HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\ProductName") & ", build " & _
     Value("HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\CurrentBuild") & ", " & _
     Plain(shell.ExpandEnvironmentStrings("%PROCESSOR_ARCHITECTURE%"))
-Tell "administrator", Value("HKEY_USERS\S-1-5-19\Environment\TEMP")
+' The registry of LocalService is there for administrators alone.
+If Value("HKEY_USERS\S-1-5-19\Environment\TEMP") <> "" Then Tell "administrator", "yes" Else Tell "administrator", ""
 
 ' The programs.
 For Each name In Array("openpla.exe", "openpla.dll", "openplasrv.exe", "openplahost.exe", "openpdh.dll", "openetw.dll", _
@@ -53,20 +54,23 @@ If Not files.FileExists(program) Then Finish
 Try "help", "help", "performance logs and alerts"
 Try "help as JSON", "help --json", """verb"""
 Try "completion", "completion bash", "complete "
-Try "counters listed", "typeperf -q System", "\System\Processes"
-Try "counters shown", "typeperf ""\System\Processes"" ""\Memory\Available MBytes"" -sc " & seconds, "(PDH-CSV 4.0)"
-Try "processes", "typeperf ""\Process(*)\ID Process"" -sc 1", "\Process("
+code = Run("typeperf ""\System\Processes"" ""\Memory\Available MBytes"" -sc " & seconds)
+Judge_samples "counters shown", 2
+Name_counter
+Try "counters listed", "typeperf -q " & thing, counter
+code = Run("typeperf ""\Process(*)\ID Process"" -sc 1")
+Judge_samples "processes", 4
 Try "log as CSV", "typeperf ""\System\Processes"" -sc " & seconds & " -f CSV -o """ & scratch & "\a.csv"" -y", ""
 Try "log as BLG", "typeperf ""\System\Processes"" -sc " & seconds & " -f BIN -o """ & scratch & "\a.blg"" -y", ""
-Try "CSV read", "logstat """ & scratch & "\a.csv"" -c", "\System\Processes"
-Try "BLG read", "logstat """ & scratch & "\a.blg"" -c", "\System\Processes"
+Try "CSV read", "logstat """ & scratch & "\a.csv"" -c", counter
+Try "BLG read", "logstat """ & scratch & "\a.blg"" -c", counter
 Try "BLG copied", "relog """ & scratch & "\a.blg"" -f BIN -o """ & scratch & "\c.blg"" -y", ""
 Judge_copy scratch & "\c.blg"
 Try "BLG into TSV", "relog """ & scratch & "\a.blg"" -f TSV -o """ & scratch & "\b.tsv"" -y", ""
 Try "report of a log", "report """ & scratch & "\a.csv"" -o """ & scratch & "\report.xml"" -y", ""
 Write_definition scratch & "\set.xml"
 Try "definition judged", "check """ & scratch & "\set.xml"" -all", "\System\Processes"
-Try "a wrong option told", "relog -jsno", "the nearest is -json"
+Try_code "a wrong option told", "relog -jsno", "the nearest is -json", 2
 
 ' A trace session, of a provider that nobody has; on Windows administrators and Performance Log Users may.
 code = Run("logman create trace " & SESSION & " -p {7E0C1F0A-5A54-4B0F-8F0B-6A1C2D3E4F50} -o """ & scratch & "\a.etl"" -ets")
@@ -178,17 +182,64 @@ Function Last_line()
     Next
 End Function
 
-' The program ends with 0, or what it says has the words that it is to have.
+' The program ends with 0, and what it says has the words.
 Sub Try(what, arguments, words)
+    Try_code what, arguments, words, 0
+End Sub
+
+Sub Try_code(what, arguments, words, wanted)
     On Error Resume Next
-    Dim code, said
+    Dim code
     code = Run(arguments)
-    said = InStr(output, words) > 0
-    If said And (code = 0 Or words <> "") Then
-        Tell what, "exit code " & code
-    Else
+    If code <> wanted Then
         Fail what, "exit code " & code & ": " & Last_line()
+    ElseIf InStr(output, words) = 0 Then
+        Fail what, "does not say " & words & ": " & Last_line()
+    Else
+        Tell what, "exit code " & code
     End If
+End Sub
+
+' Of what typeperf has shown: its head, or its last row. Fields are in quotation marks.
+Function Shown(head)
+    Dim lines, i
+    Shown = ""
+    lines = Split(Replace(output, vbCr, ""), vbLf)
+    For i = 0 To UBound(lines)
+        If Left(lines(i), 1) = """" And (InStr(lines(i), "(PDH-CSV 4.0)") > 0) = head Then Shown = lines(i)
+    Next
+End Function
+
+' A head, and a row of as many fields at least, of which the first counter has a value.
+Sub Judge_samples(what, fields)
+    On Error Resume Next
+    Dim values
+    values = Split(Shown(False), """,""")
+    If code <> 0 Or Shown(True) = "" Or UBound(values) + 1 < fields Then
+        Fail what, "exit code " & code & ": " & Last_line()
+    ElseIf Trim(Replace(values(1), """", "")) = "" Then
+        Fail what, "no value: " & Shown(False)
+    Else
+        Tell what, Shown(False)
+    End If
+End Sub
+
+' counter is \System\Processes in this computer's language, as it was shown, thing its object; what this code page may
+' show otherwise than it is is not looked for.
+Sub Name_counter
+    On Error Resume Next
+    Dim heads, parts, i
+    thing = ""
+    counter = "\"
+    heads = Split(Shown(True), """,""")
+    If UBound(heads) < 1 Then Exit Sub
+    parts = Split(Replace(heads(1), """", ""), "\") ' \\COMPUTER\object\counter
+    If UBound(parts) <> 4 Then Exit Sub
+    For i = 1 To Len(heads(1))
+        If AscW(Mid(heads(1), i, 1)) < 32 Or AscW(Mid(heads(1), i, 1)) > 126 Then Exit Sub
+    Next
+    thing = """" & parts(3) & """"
+    counter = "\" & parts(3) & "\" & parts(4)
 End Sub
 
 ' What OpenPLA wrote is read by Windows' own relog, which Wine has not: nobody else judges that form.
