@@ -32,8 +32,8 @@ HRESULT service_install(const char *server);
 /* Stops the service (waits up to 30 s for its process) and deletes it, if it runs `server`. Where it cannot be deleted
    it is started again. S_FALSE: there is none, or it runs another program. */
 HRESULT service_remove(const char *server);
-/* Stops the service, if it runs `server`, and waits up to 30 s for its process: until that has ended nobody can delete its
-   program. S_FALSE: there is none, or it runs another program. */
+/* Stops the service, if it runs `server`, and waits up to 30 s for its process: until that has ended nobody can delete
+   its program. S_FALSE: there is none, or it runs another program. */
 HRESULT service_stop(const char *server);
 /* Starts the service and waits until it runs, 30 seconds at most. S_OK when it ran already. */
 HRESULT service_start(void);
