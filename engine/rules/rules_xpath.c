@@ -3,6 +3,7 @@
 
 #include "engine/os/memory.h"
 #include "engine/rules/rules.h"
+#include "engine/rules/rules_functions.h"
 #include "engine/xml/xpath_pairs.h"
 
 #include <stdio.h>
@@ -150,6 +151,7 @@ struct evaluation {
     double number;
     bool truth;
     xmlXPathContextPtr context; /* of the memory, also when the evaluation was left */
+    uint64_t visited;           /* nodes, for a text that no text came of perhaps */
     int error, position;
 };
 
@@ -208,7 +210,7 @@ static bool has_text(const xmlNode *n, bool selected)
 
 /* XPath 5: the value of the first one. No more of it than tells that it is too long for all who want texts: the whole
    of a report is walked through again and again where a step selects it, and nobody reads its value. */
-static xmlChar *value_of_nodes(xmlNodeSetPtr set)
+static xmlChar *value_of_nodes(xmlNodeSetPtr set, uint64_t *visited)
 {
     const size_t most = RULES_TEXT_MAX + 1;
     if (set && set->nodeNr > 1)
@@ -220,7 +222,7 @@ static xmlChar *value_of_nodes(xmlNodeSetPtr set)
     xmlChar *text = NULL;
     for (int pass = 0; pass < 2; pass++) { /* how much, then what */
         size_t at = 0;
-        for (const xmlNode *n = top; n && at < most; n = next_below(n, top)) {
+        for (const xmlNode *n = top; n && at < most; n = next_below(n, top), ++*visited) {
             if (!has_text(n, n == top))
                 continue;
             size_t part = strlen((const char *)n->content);
@@ -247,6 +249,7 @@ static void evaluate(void *about)
     context->userData = e;
     context->opLimit = e->limit;
     context->node = e->node;
+    rules_functions_use(context);
     for (size_t i = 0; i < e->value_count; i++) {
         char name[16];
         snprintf(name, sizeof name, "v%u", (unsigned)i);
@@ -260,8 +263,8 @@ static void evaluate(void *about)
     if (!e->object)
         return;
     e->truth = xmlXPathCastToBoolean(e->object);
-    e->text =
-        e->object->type == XPATH_NODESET ? value_of_nodes(e->object->nodesetval) : xmlXPathCastToString(e->object);
+    e->text = e->object->type == XPATH_NODESET ? value_of_nodes(e->object->nodesetval, &e->visited)
+                                               : xmlXPathCastToString(e->object);
     e->number = e->object->type == XPATH_NUMBER ? e->object->floatval : e->truth;
 }
 
@@ -340,7 +343,8 @@ static HRESULT run_evaluation(struct evaluation *e, struct xml_memory **memory)
 static uint64_t operations_of(const struct evaluation *e, const struct xml_memory *m)
 {
     const uint64_t counted = e->context ? e->context->opCount : 0;
-    return (counted + (m ? xml_memory_given(m) / OPERATION_BYTES : 0)) * (e->paired ? PAIRED_WEIGHT : 1);
+    return (counted + (m ? xml_memory_given(m) / OPERATION_BYTES : 0)) * (e->paired ? PAIRED_WEIGHT : 1) +
+           e->visited / OPERATION_NODES;
 }
 
 static HRESULT find_values(const struct xpath_scope *scope, const struct texts *names, const struct rule_value **out)

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* What texts are searched for in others: a wrong answer is a wrong warning, and a search that is not counted never
+ * ends. */
+#include "tests/unit/rules_report.h"
+
+#define STEP(expression)                                                                                               \
+    "<Step select='/Report'><Variable name='v' expression=\"" expression "\"/><Exists><Otherwise><Notify>[{v}]"        \
+    "</Notify></Otherwise></Exists></Step>"
+
+static void answers_are_those_of_xpath(void **state)
+{
+    static const char *const cases[][2] = {
+        {"contains('abcd', 'bc')", "[true]"},
+        {"contains('abcd', 'bd')", "[false]"},
+        {"contains('aab', 'ab')", "[true]"},
+        {"contains('ab', 'abc')", "[false]"},
+        {"contains('ab', '')", "[true]"},
+        {"contains('', '')", "[true]"},
+        {"contains('', 'a')", "[false]"},
+        {"contains(1234, 23)", "[true]"},
+        {"contains(/Report/@name, 'r\xC3\xA4')", "[true]"},
+        {"substring-before('1999/04/01', '/')", "[1999]"},
+        {"substring-before('aab', 'ab')", "[a]"},
+        {"substring-before('ab', 'x')", "[]"},
+        {"substring-before('ab', '')", "[]"},
+        {"substring-after('1999/04/01', '/')", "[04/01]"},
+        {"substring-after('1999/04/01', '19')", "[99/04/01]"},
+        {"substring-after('ab', 'x')", "[]"},
+        {"substring-after('ab', 'b')", "[]"},
+        {"substring-after('ab', '')", "[ab]"},
+    };
+    rules_put(*state, "report.xml", "<Report name='r\xC3\xA4nge'/>");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ruled r;
+        char *rules =
+            text_format("<Rules><Group name='g'><Rule name='r'>" STEP("%s") "</Rule></Group></Rules>", cases[i][0]);
+        rules_run_over(&r, *state, rules);
+        assert_no_fault(&r);
+        assert_int_equal(r.outcome.notice_count, 1);
+        if (strcmp(r.outcome.notices[0].text, cases[i][1]) != 0)
+            fail_msg("%s: %s", cases[i][0], r.outcome.notices[0].text);
+        ruled_free(&r);
+        memory_free(rules);
+    }
+}
+
+static void what_is_no_call_is_told(void **state)
+{
+    static const char *const wrong[] = {"contains('a')", "contains()", "substring-after('a', 'b', 'c')"};
+    rules_put(*state, "report.xml", "<Report name='r'/>");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct ruled r;
+        char *rules =
+            text_format("<Rules><Group name='g'><Rule name='r'>" STEP("%s") "</Rule></Group></Rules>", wrong[i]);
+        rules_run_over(&r, *state, rules);
+        assert_said(&r.outcome.errors, "too few or too many arguments");
+        ruled_free(&r);
+        memory_free(rules);
+    }
+}
+
+/* 4 MB in which 2 MB are looked for: 4 * 10^12 compares, which took hours. The next step is done. */
+static void a_search_that_runs_away_is_stopped(void **state)
+{
+    enum { LONG = 4 << 20 };
+    static const char head[] = "<Report name='r'><a>", middle[] = "b</a><b>", tail[] = "c</b></Report>";
+    char *text = memory_alloc(LONG + LONG / 2 + sizeof head + sizeof middle + sizeof tail), *at = text;
+    struct ruled r;
+    assert_non_null(text);
+    at = (char *)memcpy(at, head, sizeof head - 1) + sizeof head - 1;
+    at = (char *)memset(at, 'x', LONG) + LONG;
+    at = (char *)memcpy(at, middle, sizeof middle - 1) + sizeof middle - 1;
+    at = (char *)memset(at, 'x', LONG / 2) + LONG / 2;
+    memcpy(at, tail, sizeof tail);
+    rules_put(*state, "report.xml", text);
+    memory_free(text);
+    rules_run_limited(&r, *state,
+                      "<Rules><Group name='g'><Rule name='r'>" STEP("contains(/Report/a, /Report/b)")
+                          STEP("contains(/Report/a, 'xxxxb')") "</Rule></Group></Rules>",
+                      1000000, false);
+    assert_int_equal(r.hr, S_OK);
+    assert_said(&r.outcome.errors, "takes more than 1000000 operations");
+    assert_int_equal(r.outcome.notice_count, 1);
+    assert_string_equal(r.outcome.notices[0].text, "[true]");
+    ruled_free(&r);
+}
+
+static int make(void **state)
+{
+    *state = scratch_create("rules_functions");
+    return *state ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_are_those_of_xpath),
+        cmocka_unit_test(what_is_no_call_is_told),
+        cmocka_unit_test(a_search_that_runs_away_is_stopped),
+    };
+    return cmocka_run_group_tests(tests, make, scratch_end);
+}
