@@ -3,6 +3,7 @@
 #include "engine/report/report.h"
 
 #include "engine/os/clock.h"
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
 #include "engine/report/report_configuration.h"
@@ -170,6 +171,21 @@ static void add_count_fact(struct report_document *d, const char *name, uint64_t
     memory_free(text);
 }
 
+/* How much memory the computer has no log says, and limits are parts of it. This computer's is that of its own logs. */
+static void add_memory_fact(struct report_document *d, const char *computer)
+{
+    const uint64_t bytes = host_memory();
+    char *own = host_computer_name();
+    if (!own)
+        report_fact(d, "memory", NULL, NULL);
+    else if (bytes && text_equal_nocase(own, computer)) {
+        char *text = text_format("%llu", (unsigned long long)(bytes >> 20));
+        report_fact(d, "memory", text, "MB");
+        memory_free(text);
+    }
+    memory_free(own);
+}
+
 static void write_header(const struct making *m, struct report_document *d)
 {
     const struct report_totals *t = &m->totals;
@@ -179,8 +195,10 @@ static void write_header(const struct making *m, struct report_document *d)
         first = t->first < first ? t->first : first;
         last = t->last > last ? t->last : last;
     }
-    if (computer)
+    if (computer) {
         report_fact(d, "computer", computer, NULL);
+        add_memory_fact(d, computer);
+    }
     if (m->make->set)
         report_fact(d, "set", m->make->set, NULL);
     if (t->samples || t->events) {

@@ -113,12 +113,13 @@ static const struct {
 };
 
 static const char *duration = "7200.000"; /* of the report, in seconds */
+static const char *facts = "";            /* more of its header */
 
 static void judge(struct ruled *r, const char *folder, const char *pack, const char *tables, bool written)
 {
-    char *report = text_format("<Report name='r'><Header><Data name='duration' units='s'>%s</Data></Header><Section "
-                               "name='s'>%s</Section></Report>",
-                               duration, tables);
+    char *report = text_format("<Report name='r'><Header><Data name='duration' units='s'>%s</Data>%s</Header>"
+                               "<Section name='s'>%s</Section></Report>",
+                               duration, facts, tables);
     char *rules = text_format("<Rules><Import file='%%systemroot%%\\pla\\rules\\Rules.%s.xml'/></Rules>", pack);
     rules_put(folder, "report.xml", report);
     rules_run_limited(r, folder, rules, 0, written);
@@ -215,6 +216,55 @@ static void growth_is_judged_in_reports_of_an_hour(void **state)
     duration = "7200.000";
 }
 
+/* 600 MB are much of 1 GB and little of 16 GB. */
+static void memory_is_judged_by_its_size_where_the_report_says_it(void **state)
+{
+#define MEMORY(size) "<Data name='computer'>BOX</Data><Data name='memory' units='MB'>" size "</Data>"
+#define OF(machine, value)                                                                                             \
+    TABLE("Memory", "<Item><Data name='counter'>Available MBytes</Data><Data name='machine'>" machine                  \
+                    "</Data>" MEAN(value) "</Item>")
+    static const struct {
+        const char *facts, *tables;
+        enum rules_severity severity;
+        const char *symptom, *limit;
+    } sizes[] = {
+        {MEMORY("16000"), ONE("Memory", "Available MBytes", "", "1600"), RULES_NOTHING, "", ""},
+        {MEMORY("16000"), ONE("Memory", "Available MBytes", "", "1599"), RULES_WARNING, "time 1599 of 16000 MB",
+         "1600"},
+        {MEMORY("16000"), ONE("Memory", "Available MBytes", "", "800"), RULES_WARNING, "time 800 of 16000 MB", "1600"},
+        {MEMORY("16000"), ONE("Memory", "Available MBytes", "", "799"), RULES_ERROR, "time 799 of 16000 MB", "1600"},
+        {MEMORY("1000"), ONE("Memory", "Available MBytes", "", "101"), RULES_NOTHING, "", ""},
+        {MEMORY("1000"), ONE("Memory", "Available MBytes", "", "99"), RULES_WARNING, "time 99 of 1000 MB", "100"},
+        {MEMORY("1000"), ONE("Memory", "Available MBytes", "", "63"), RULES_ERROR, "time 63 of 1000 MB", "100"},
+        {MEMORY("512"), ONE("Memory", "Available MBytes", "", "65"), RULES_NOTHING, "", ""},
+        {MEMORY("512"), ONE("Memory", "Available MBytes", "", "63"), RULES_ERROR, "time 63 of 512 MB", "64"},
+        /* No size, or another computer's. */
+        {MEMORY(""), ONE("Memory", "Available MBytes", "", "65"), RULES_NOTHING, "", ""},
+        {MEMORY("much"), ONE("Memory", "Available MBytes", "", "63"), RULES_ERROR, "time 63 MB", "64"},
+        {MEMORY("-5"), ONE("Memory", "Available MBytes", "", "63"), RULES_ERROR, "time 63 MB", "64"},
+        {MEMORY("16000"), OF("BOX", "799"), RULES_ERROR, "time 799 of 16000 MB", "1600"},
+        {MEMORY("16000"), OF("O'Hara", "799"), RULES_NOTHING, "", ""},
+        {MEMORY("16000"), OF("O'Hara", "63"), RULES_ERROR, "time 63 MB", "64"},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct ruled r;
+        facts = sizes[i].facts;
+        judge(&r, *state, "System.Memory", sizes[i].tables, true);
+        if (r.outcome.worst != sizes[i].severity)
+            fail_msg("%s %s: %d", facts, sizes[i].tables, (int)r.outcome.worst);
+        if (r.outcome.worst != RULES_NOTHING) {
+            char *limit = text_format(" limit=\"%s\"", sizes[i].limit);
+            assert_int_equal(r.outcome.warning_count, 1);
+            if (!strstr(r.outcome.warnings[0].symptom, sizes[i].symptom))
+                fail_msg("%s %s: %s", facts, sizes[i].tables, r.outcome.warnings[0].symptom);
+            assert_has(&r, limit);
+            memory_free(limit);
+        }
+        ruled_free(&r);
+    }
+    facts = "";
+}
+
 static void the_overview_has_a_colour_for_each_part(void **state)
 {
     struct ruled r;
@@ -244,6 +294,7 @@ int main(void)
         cmocka_unit_test(each_figure_is_the_limit),
         cmocka_unit_test(all_packs_are_right_and_find_nothing_in_nothing),
         cmocka_unit_test(growth_is_judged_in_reports_of_an_hour),
+        cmocka_unit_test(memory_is_judged_by_its_size_where_the_report_says_it),
         cmocka_unit_test(the_overview_has_a_colour_for_each_part),
     };
     return cmocka_run_group_tests(tests, make, scratch_end);
