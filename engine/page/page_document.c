@@ -7,13 +7,17 @@
 #include "engine/page/page_number.h"
 #include "engine/page/page_survey.h"
 #include "engine/page/page_text.h"
+#include "engine/report/report_tags.h"
 
+#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #define MOST_ALWAYS  500 /* rows of warnings, and such that a warning points at */
 #define MOST_FACTS   64
 #define SUB_ROWS     25 /* of a table that stands in a row */
 #define MOST_COLUMNS 40
+#define MOST_TAGS    3000 /* of all tables */
 
 struct shown_column {
     char *name, *format;
@@ -31,7 +35,7 @@ struct writing {
     const struct page_bounds *bounds;
     struct page_survey survey;
     uint64_t share;
-    size_t cells_left, always_left, facts; /* cells: of tables within rows */
+    size_t cells_left, always_left, tags_left, facts; /* cells: of tables within rows */
     struct text_buffer *out;
     bool facts_open;
     struct open_table open[REPORT_MAX_TABLES];
@@ -192,6 +196,20 @@ static bool choose_rows(struct writing *w, const struct report_table *table, uin
     return true;
 }
 
+/* As elements: XSLT 1.0 takes no text apart. */
+static void add_tags(struct writing *w, const char *tags)
+{
+    size_t length;
+    for (const char *tag; w->tags_left && (tag = report_tags_next(&tags, &length)); w->tags_left--) {
+        char *name = text_copy_n(tag, length);
+        w->out->failed |= !name;
+        text_buffer_add(w->out, "<Tag");
+        page_attribute(w->out, "name", name, PAGE_LONGEST_NAME);
+        text_buffer_add(w->out, "/>");
+        memory_free(name);
+    }
+}
+
 static HRESULT on_table(void *about, const struct report_table *table)
 {
     struct writing *w = about;
@@ -215,19 +233,20 @@ static HRESULT on_table(void *about, const struct report_table *table)
     page_attribute(w->out, "name", table->name, PAGE_LONGEST_NAME);
     page_attribute(w->out, "title", title_of(w, table->name), PAGE_LONGEST_NAME);
     page_attribute(w->out, "note", note ? title_of(w, note) : NULL, PAGE_LONGEST_CELL);
-    for (const char *const *name = (const char *const[]){"source", "threshold", "tag", NULL}; *name; name++)
+    for (const char *const *name = (const char *const[]){"source", "threshold", NULL}; *name; name++)
         page_attribute(w->out, *name, report_attribute(table->attributes, table->attribute_count, *name),
                        PAGE_LONGEST_CELL);
     text_buffer_add(w->out, ">");
+    add_tags(w, report_attribute(table->attributes, table->attribute_count, "tag"));
     add_columns(w, table);
     return FAILED(hr) ? hr : status(w);
 }
 
-/* `row_tag` (NULL: none) is the row's, which its first cell has for it. */
-static void add_cell(struct writing *w, const struct report_data *d, const struct shown_column *c, const char *row_tag)
+/* `row_tags` (NULL: none) are the row's and those of its hidden cells: its first cell has them. */
+static void add_cell(struct writing *w, const struct report_data *d, const struct shown_column *c, const char *row_tags)
 {
     static const char *const kept[] = {"img", "units", "link", "summary"};
-    const char *tag = report_attribute(d->attributes, d->attribute_count, "tag");
+    const char *tags = report_attribute(d->attributes, d->attribute_count, "tag");
     const char *translate = report_attribute(d->attributes, d->attribute_count, "translate");
     const char *text = translate && strcmp(translate, "0") != 0 ? title_of(w, d->text) : d->text;
     const bool is_number = c && !c->left && page_is_number(text);
@@ -238,9 +257,7 @@ static void add_cell(struct writing *w, const struct report_data *d, const struc
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         page_attribute(w->out, kept[i], report_attribute(d->attributes, d->attribute_count, kept[i]),
                        PAGE_LONGEST_NAME);
-    tag = tag ? tag : row_tag;
-    page_attribute(w->out, "tag", tag, PAGE_LONGEST_NAME);
-    if (tag)
+    if (tags || row_tags)
         text_buffer_format(w->out, " id=\"d%u\"", ++w->cells);
     text_buffer_add(w->out, is_number ? " number=\"1\"" : "");
     if (is_number)
@@ -249,25 +266,48 @@ static void add_cell(struct writing *w, const struct report_data *d, const struc
     if (is_number && shown.text && strcmp(shown.text, text) != 0)
         page_attribute(w->out, "raw", text, PAGE_LONGEST_CELL);
     text_buffer_add(w->out, ">");
+    add_tags(w, tags);
+    add_tags(w, row_tags);
     page_text(w->out, is_number && shown.text ? shown.text : text, PAGE_LONGEST_CELL, false);
     text_buffer_add(w->out, "</Data>");
     text_buffer_free(&shown);
 }
 
+static const struct report_data *cell_of(const struct open_table *t, const struct report_row *row, size_t column)
+{
+    return report_find(row->cells, row->cell_count, t->columns[column].name, column);
+}
+
+static void gather_tags(struct text_buffer *all, const struct report_attribute *attributes, size_t count)
+{
+    const char *tags = report_attribute(attributes, count, "tag");
+    if (tags)
+        text_buffer_format(all, "%s%s", all->length ? "\n" : "", tags);
+}
+
 static void add_cells(struct writing *w, const struct open_table *t, const struct report_row *row)
 {
     static const struct report_data nothing = {"", "", NULL, 0};
-    const char *tag = report_attribute(row->attributes, row->attribute_count, "tag");
-    for (size_t i = 0; !t->column_count && i < row->cell_count && i < MOST_COLUMNS; i++, tag = NULL)
-        add_cell(w, &row->cells[i], NULL, tag);
+    struct text_buffer of_row = {0};
+    gather_tags(&of_row, row->attributes, row->attribute_count);
+    for (size_t i = 0; i < t->column_count && !t->warnings; i++) {
+        const struct report_data *d = t->columns[i].hidden ? cell_of(t, row, i) : NULL;
+        if (d)
+            gather_tags(&of_row, d->attributes, d->attribute_count);
+    }
+    const char *tags = of_row.text;
+    for (size_t i = 0; !t->column_count && i < row->cell_count && i < MOST_COLUMNS; i++, tags = NULL)
+        add_cell(w, &row->cells[i], NULL, tags);
     for (size_t i = 0; i < t->column_count; i++) {
-        const struct report_data *d = report_find(row->cells, row->cell_count, t->columns[i].name, i);
+        const struct report_data *d = cell_of(t, row, i);
         const bool is_warning = t->warnings && d;
         if (!is_warning && t->columns[i].hidden)
             continue;
-        add_cell(w, d ? d : &nothing, is_warning ? NULL : &t->columns[i], tag);
-        tag = NULL;
+        add_cell(w, d ? d : &nothing, is_warning ? NULL : &t->columns[i], tags);
+        tags = NULL;
     }
+    w->out->failed |= of_row.failed;
+    text_buffer_free(&of_row);
 }
 
 static bool is_tagged(const struct report_row *row)
@@ -345,6 +385,17 @@ static HRESULT on_table_end(void *about, const struct report_table *table)
 
 /* ---- charts ---- */
 
+/* Those that the report's schema wants. */
+static void add_limits(struct chart_layout *c, const char *numbers)
+{
+    for (char *end; numbers && *(numbers += strspn(numbers, " \t\r\n")); numbers = end) {
+        const double value = strchr("-+.0123456789", *numbers) ? strtod(numbers, &end) : NAN;
+        if (!isfinite(value) || end == numbers)
+            return;
+        chart_layout_limit(c, &(struct chart_limit){.has_value = true, .value = value});
+    }
+}
+
 static HRESULT on_chart(void *about, const struct report_data *chart)
 {
     struct writing *w = about;
@@ -361,6 +412,7 @@ static HRESULT on_chart(void *about, const struct report_data *chart)
     for (size_t i = 0; i < count; i++)
         chart_layout_limit(&w->chart,
                            &(struct chart_limit){warnings[i]->number, warnings[i]->has_limit, warnings[i]->limit});
+    add_limits(&w->chart, report_attribute(chart->attributes, chart->attribute_count, "limit"));
     return hr;
 }
 
@@ -437,6 +489,7 @@ HRESULT page_document_make(const char *report, const struct page_bounds *bounds,
     w->survey.context = bounds->context;
     w->cells_left = bounds->cells / 4;
     w->always_left = MOST_ALWAYS;
+    w->tags_left = MOST_TAGS;
     const size_t before = remarks->count;
     HRESULT hr = page_survey_make(&w->survey, report, remarks);
     if (SUCCEEDED(hr)) {

@@ -17,8 +17,9 @@ struct page_bounds {
 /* Reads the report twice: what is in it, then what of it is shown. Each table has its share of the cells, the small
    ones first; the rows of warnings and those that they point at are always there, and charts of what they are about
    come before others. Attributes beside the report's own: title; of a Table rows (all there are); of a warning's Item
-   number, from the worst on; of a Data number, raw (the number as it was) and id (where a warning points) and tag, of
-   the first one also its row's; Damage says what is wrong with the report. report_read's errors and remarks. */
+   number, from the worst on; of a Data number, raw (the number as it was) and id (where a warning points). In a Data
+   and a Table an element Tag for each of its tags, in the first Data also its row's and those of cells that are not
+   shown. Damage says what is wrong with the report. report_read's errors and remarks. */
 HRESULT page_document_make(const char *report, const struct page_bounds *bounds, struct text_buffer *out,
                            struct texts *remarks);
 

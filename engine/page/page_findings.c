@@ -4,6 +4,7 @@
 
 #include "engine/os/memory.h"
 #include "engine/page/page_text.h"
+#include "engine/report/report_tags.h"
 
 #include <stdlib.h>
 #include <math.h>
@@ -61,22 +62,54 @@ static const char *source_of(const struct report_attribute *attributes, size_t c
     return source && *source ? source : name;
 }
 
+/* Of the row itself and of its cells, each once. */
+static bool add_tags(struct text_buffer *all, const char *tags)
+{
+    size_t length;
+    for (const char *tag = report_tags_next(&tags, &length); tag; tag = report_tags_next(&tags, &length)) {
+        if (all->length + length >= REPORT_TAGS_MOST)
+            continue;
+        char *one = text_copy_n(tag, length);
+        if (!one)
+            return false;
+        if (!report_tags_have(all->text, one))
+            text_buffer_format(all, "%s%s", all->length ? "\n" : "", one);
+        memory_free(one);
+    }
+    return !all->failed;
+}
+
+static HRESULT tags_of(const struct report_row *row, char **out)
+{
+    struct text_buffer all = {0};
+    bool done = add_tags(&all, report_attribute(row->attributes, row->attribute_count, "tag"));
+    for (size_t i = 0; i < row->cell_count && done; i++)
+        done = add_tags(&all, report_attribute(row->cells[i].attributes, row->cells[i].attribute_count, "tag"));
+    if (!done)
+        text_buffer_free(&all);
+    *out = done ? text_buffer_take(&all) : NULL;
+    return done ? S_OK : E_OUTOFMEMORY;
+}
+
 static HRESULT add_row(struct page_findings *f, const struct report_table *table, const struct report_row *row)
 {
     const struct report_data *counter = report_find(row->cells, row->cell_count, "counter", 0);
     const struct report_data *instance = report_find(row->cells, row->cell_count, "instance", 1);
-    const char *tag = attribute_of(row, "tag");
-    if (!tag || !counter || !*counter->text || f->row_count == FINDINGS_MOST_ROWS)
+    char *tags = NULL;
+    if (!counter || !*counter->text || f->row_count == FINDINGS_MOST_ROWS)
         return S_OK;
+    HRESULT hr = tags_of(row, &tags);
+    if (FAILED(hr) || !tags)
+        return hr;
     struct found_row *r = &f->rows[f->row_count++];
     *r = (struct found_row){
-        .tag = text_copy(tag),
+        .tags = tags,
         .source = text_copy(source_of(table->attributes, table->attribute_count, table->name)),
         .series = instance && *instance->text ? text_format("%s (%s)", counter->text, instance->text)
                                               : text_copy(counter->text),
         .counter = strlen(counter->text),
     };
-    return r->tag && r->source && r->series ? S_OK : E_OUTOFMEMORY;
+    return r->source && r->series ? S_OK : E_OUTOFMEMORY;
 }
 
 HRESULT page_findings_row(struct page_findings *f, const struct report_table *table, const struct report_row *row)
@@ -140,13 +173,40 @@ static bool has_series(const struct found_chart *c, const struct found_row *row)
     return false;
 }
 
-static const struct found_warning *warning_of(const struct page_findings *f, const struct found_row *row)
+/* The worst one with that link; NULL: none. The others with it have the same limit, as they are of one rule. */
+static const struct found_warning *worst_with(const struct page_findings *f, const char *link, size_t length)
 {
-    const struct found_warning *best = NULL;
+    const struct found_warning *worst = NULL;
     for (size_t i = 0; i < f->warning_count; i++)
-        if (!strcmp(f->warnings[i].link, row->tag) && (!best || f->warnings[i].number < best->number))
-            best = &f->warnings[i];
-    return best;
+        if (!strncmp(f->warnings[i].link, link, length) && !f->warnings[i].link[length] &&
+            (!worst || f->warnings[i].number < worst->number))
+            worst = &f->warnings[i];
+    return worst;
+}
+
+/* Into the worst ones, in their order; once. Gives their count. */
+static size_t add_found(const struct found_warning **worst, size_t count, const struct found_warning *w)
+{
+    size_t place = 0;
+    while (place < count && worst[place]->number < w->number)
+        place++;
+    if (place == FINDINGS_MOST_LIMITS || (place < count && worst[place] == w))
+        return count;
+    count += count < FINDINGS_MOST_LIMITS;
+    memmove(worst + place + 1, worst + place, (count - place - 1) * sizeof *worst);
+    worst[place] = w;
+    return count;
+}
+
+static void connect_row(const struct page_findings *f, struct found_row *row)
+{
+    const char *tags = row->tags;
+    size_t length;
+    for (const char *tag = report_tags_next(&tags, &length); tag; tag = report_tags_next(&tags, &length)) {
+        const struct found_warning *w = worst_with(f, tag, length);
+        if (w)
+            row->worst_count = add_found(row->worst, row->worst_count, w);
+    }
 }
 
 static int by_severity(const void *a, const void *b)
@@ -167,13 +227,13 @@ static void number_warnings(struct page_findings *f)
     for (size_t i = 0; i < f->warning_count; i++)
         sorted[i]->number = i + 1;
     for (size_t i = 0; i < f->row_count; i++)
-        f->rows[i].warning = warning_of(f, &f->rows[i]);
+        connect_row(f, &f->rows[i]);
 }
 
 static bool is_warned_of(const struct page_findings *f, const struct found_chart *c)
 {
     for (size_t i = 0; i < f->row_count; i++)
-        if (f->rows[i].warning && has_counter(c, &f->rows[i]))
+        if (f->rows[i].worst_count && has_counter(c, &f->rows[i]))
             return true;
     return false;
 }
@@ -184,7 +244,7 @@ static bool adds_series(const struct page_findings *f, const struct found_chart 
 {
     for (size_t i = 0; i < f->row_count; i++) {
         const struct found_row *row = &f->rows[i];
-        bool elsewhere = !row->warning || !has_counter(c, row);
+        bool elsewhere = !row->worst_count || !has_counter(c, row);
         const bool exact = !elsewhere && has_series(c, row);
         for (size_t k = 0; k < f->chart_count && !elsewhere; k++)
             elsewhere =
@@ -228,24 +288,16 @@ size_t page_findings_number(const struct page_findings *f, size_t at)
 size_t page_findings_about(const struct page_findings *f, size_t chart, const struct found_warning **out)
 {
     size_t count = 0;
-    for (size_t i = 0; i < f->row_count && chart < f->chart_count; i++) {
-        const struct found_warning *w = has_counter(&f->charts[chart], &f->rows[i]) ? f->rows[i].warning : NULL;
-        size_t place = 0;
-        while (w && place < count && out[place]->number < w->number)
-            place++;
-        if (!w || place == FINDINGS_MOST_LIMITS || (place < count && out[place] == w))
-            continue;
-        count += count < FINDINGS_MOST_LIMITS;
-        memmove(out + place + 1, out + place, (count - place - 1) * sizeof *out);
-        out[place] = w;
-    }
+    for (size_t i = 0; i < f->row_count && chart < f->chart_count; i++)
+        for (size_t k = 0; k < f->rows[i].worst_count && has_counter(&f->charts[chart], &f->rows[i]); k++)
+            count = add_found(out, count, f->rows[i].worst[k]);
     return count;
 }
 
 bool page_findings_names(const struct page_findings *f, size_t chart, const char *series)
 {
     for (size_t i = 0; i < f->row_count && chart < f->chart_count; i++)
-        if (f->rows[i].warning && !strcmp(f->rows[i].series, series) &&
+        if (f->rows[i].worst_count && !strcmp(f->rows[i].series, series) &&
             text_equal_nocase(f->charts[chart].source, f->rows[i].source))
             return true;
     return false;
@@ -256,7 +308,7 @@ void page_findings_free(struct page_findings *f)
     for (size_t i = 0; i < f->warning_count; i++)
         memory_free(f->warnings[i].link);
     for (size_t i = 0; i < f->row_count; i++) {
-        memory_free(f->rows[i].tag);
+        memory_free(f->rows[i].tags);
         memory_free(f->rows[i].source);
         memory_free(f->rows[i].series);
     }

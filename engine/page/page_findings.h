@@ -21,9 +21,11 @@ struct found_warning {
 };
 /* A row of a table of counters that has a tag. */
 struct found_row {
-    char *tag, *source, *series;         /* of which object; as charts name their lines: "counter (instance)" */
-    size_t counter;                      /* bytes of the counter in it */
-    const struct found_warning *warning; /* the worst one that points at it; NULL: none */
+    char *tags;            /* its own and its cells' (report_tags.h) */
+    char *source, *series; /* of which object; as charts name their lines: "counter (instance)" */
+    size_t counter;        /* bytes of the counter in it */
+    const struct found_warning *worst[FINDINGS_MOST_LIMITS]; /* that point at it, the worst first */
+    size_t worst_count;
 };
 struct found_chart {
     char *source;

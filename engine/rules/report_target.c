@@ -4,6 +4,7 @@
 #include "engine/os/memory.h"
 #include "engine/report/report_document.h"
 #include "engine/report/report_draft.h"
+#include "engine/report/report_tags.h"
 #include "engine/rules/rules_parts.h"
 #include "engine/xml/xml_text.h"
 
@@ -17,6 +18,8 @@ enum {
     MEMORY_OF_BYTE = 16,     /* what a byte of XML takes at most, where cells are empty: <Data name="a"/> */
     DEEPEST = 200,           /* elements within one another that rules make; libxml2 reads 256 */
 };
+/* A word of the mark: the first line of `tag` is the report's own, which another program has judged. */
+#define OWN_TAG "+tag"
 _Static_assert(REPORT_BYTES_MAX > REPORT_MOST_BYTES, "what is made can be judged");
 
 /* ---- what libxml2 does ---- */
@@ -151,22 +154,53 @@ static bool has_word(const char *words, const char *word)
     return false;
 }
 
-HRESULT report_target_mark(struct report_target *t, xmlNodePtr e, const char *name, const char *value)
+static HRESULT add_mark(struct report_target *t, xmlNodePtr e, const char *word)
 {
     const char *words = rules_attribute(e, RULES_MARK);
-    HRESULT hr = report_target_set(t, e, name, value);
-    if (FAILED(hr) || (words && (!strcmp(words, "1") || has_word(words, name))))
-        return hr;
-    char *more = words ? text_format("%s %s", words, name) : text_copy(name);
-    hr = more ? report_target_set(t, e, RULES_MARK, more) : E_OUTOFMEMORY;
+    if (has_word(words, "1") || has_word(words, word))
+        return S_OK;
+    char *more = words ? text_format("%s %s", words, word) : text_copy(word);
+    HRESULT hr = more ? report_target_set(t, e, RULES_MARK, more) : E_OUTOFMEMORY;
     memory_free(more);
+    return hr;
+}
+
+HRESULT report_target_mark(struct report_target *t, xmlNodePtr e, const char *name, const char *value)
+{
+    HRESULT hr = report_target_set(t, e, name, value);
+    return SUCCEEDED(hr) ? add_mark(t, e, name) : hr;
+}
+
+HRESULT report_target_tag(struct report_target *t, xmlNodePtr e, const char *tag)
+{
+    const char *tags = rules_attribute(e, "tag"), *words = rules_attribute(e, RULES_MARK);
+    const bool some = tags && *tags, is_own = some && !has_word(words, "1") && !has_word(words, "tag");
+    if (report_tags_have(tags, tag))
+        return S_OK;
+    if (strlen(tag) + (some ? strlen(tags) : 0) >= REPORT_TAGS_MOST || strchr(tag, '\n'))
+        return S_FALSE;
+    char *all = some ? text_format("%s\n%s", tags, tag) : text_copy(tag);
+    HRESULT hr = all ? report_target_set(t, e, "tag", all) : E_OUTOFMEMORY;
+    memory_free(all);
+    return SUCCEEDED(hr) ? add_mark(t, e, is_own ? OWN_TAG : "tag") : hr;
+}
+
+/* The report's own tag is the first of them. */
+static HRESULT drop_tags(struct report_target *t, xmlNodePtr e)
+{
+    const char *tags = rules_attribute(e, "tag");
+    size_t length;
+    const char *own = report_tags_next(&tags, &length);
+    char *kept = own ? text_copy_n(own, length) : NULL;
+    HRESULT hr = !own ? S_OK : kept ? report_target_set(t, e, "tag", kept) : E_OUTOFMEMORY;
+    memory_free(kept);
     return hr;
 }
 
 static HRESULT drop_attributes(struct report_target *t, xmlNodePtr e)
 {
     const char *words = rules_attribute(e, RULES_MARK);
-    HRESULT hr = S_OK;
+    HRESULT hr = has_word(words, OWN_TAG) ? drop_tags(t, e) : S_OK;
     for (xmlAttrPtr a = e->properties, next; words && a && SUCCEEDED(hr); a = next) {
         next = a->next;
         if (!a->ns && (has_word(words, (const char *)a->name) || !strcmp((const char *)a->name, RULES_MARK)))

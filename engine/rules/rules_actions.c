@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What rules do: MS-PLA 2.2.4, 2.2.7, 2.2.8, and Notify. */
 #include "engine/os/memory.h"
+#include "engine/report/report_tags.h"
 #include "engine/rules/rules_parts.h"
 
 #include <string.h>
@@ -145,19 +146,33 @@ static HRESULT tell(struct rules_run *run, xmlNodePtr item)
     return S_OK;
 }
 
-/* What it tells of has its tag. */
+/* What it tells of has its tag, beside those of other warnings. */
 static HRESULT set_tag(struct rules_run *run, xmlNodePtr e, xmlNodePtr context, const char *tag)
 {
     struct xpath_result nodes = {0};
-    size_t tagged = 0;
-    HRESULT hr = rules_attribute(e, "select") ? rules_select(run, e, "select", context, &nodes) : S_OK;
-    if (SUCCEEDED(hr) && !rules_attribute(e, "select") && context && context->type == XML_ELEMENT_NODE)
-        return report_target_mark(run->target, context, "tag", tag);
-    for (size_t i = 0; i < nodes.count && SUCCEEDED(hr); i++)
-        if (nodes.nodes[i]->type == XML_ELEMENT_NODE && report_target_has(run->target, nodes.nodes[i]))
-            hr = report_target_mark(run->target, nodes.nodes[i], "tag", tag), tagged++;
+    const bool selects = rules_attribute(e, "select");
+    size_t found = 0;
+    bool refused = false;
+    HRESULT hr = selects ? rules_select(run, e, "select", context, &nodes) : S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < (selects ? nodes.count : context != NULL); i++) {
+        xmlNodePtr node = selects ? nodes.nodes[i] : context;
+        if (node->type != XML_ELEMENT_NODE || !report_target_has(run->target, node))
+            continue;
+        hr = report_target_tag(run->target, node, tag);
+        refused |= hr == S_FALSE;
+        found++;
+    }
     xpath_result_free(&nodes);
-    return SUCCEEDED(hr) && !tagged ? rules_note_remark(run, e, "what it tells of is not in the report") : hr;
+    if (FAILED(hr))
+        return hr;
+    if (!found)
+        return rules_note_remark(run, e, "what it tells of is not in the report");
+    return refused
+               ? rules_note_remark(run, e,
+                                   "nothing leads to what it tells of: its tag has several lines, or all tags there "
+                                   "have more than %d bytes",
+                                   REPORT_TAGS_MOST)
+               : S_OK;
 }
 
 /* What its table hits, else advice/warning: a warning is not lost for a wrong path. */

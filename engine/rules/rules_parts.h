@@ -103,7 +103,7 @@ void rules_log(struct rules_run *run, uint32_t bits, const char *kind, const cha
 /* ---- the report ---- */
 
 /* Elements and attributes that rules made have the mark: `rules="1"` is an element of theirs, other words are the names
-   of attributes that they put at an element. */
+   of attributes that they put at an element; `+tag` says that lines behind the first of its tag are theirs. */
 #define RULES_MARK "rules"
 struct report_target {
     struct xml_document document;
@@ -121,6 +121,8 @@ HRESULT report_target_put(struct report_target *t, xmlNodePtr at, enum rules_axi
 HRESULT report_target_set(struct report_target *t, xmlNodePtr e, const char *name, const char *value);
 /* The same of an element of the report itself, where it is marked. */
 HRESULT report_target_mark(struct report_target *t, xmlNodePtr e, const char *name, const char *value);
+/* One more tag (report_tags.h). S_FALSE: it has several lines, or there is no room for it; nothing is changed. */
+HRESULT report_target_tag(struct report_target *t, xmlNodePtr e, const char *tag);
 HRESULT report_target_take(struct report_target *t, xmlNodePtr node);
 /* The table of warnings, which is made if there is none. */
 HRESULT report_target_warnings(struct report_target *t, xmlNodePtr *out);

@@ -77,6 +77,48 @@ def the_report_is_changed_where_that_is_asked():
     check("Memory: % Committed Bytes In Use 95<" in page, "which row it is", re.findall("Seen in.{0,200}", page))
 
 
+def two_rules_may_tell_of_one_row():
+    """Each warning leads to the row and the row to each, the worst first."""
+    rule = ('<Rule name="{0}"><Step select="//Table[@source=\'Memory\']/Item"><Exists><Otherwise><Warning select="Data[@name=\'{2}\']" '
+            'table="/Report/Section[@name=\'advice\']/Table[@name=\'warning\']" tag="{0}"><Item><Data name="symptom" img="{1}" link="{0}" limit="{3}">It is {0}</Data></Item></Warning>'
+            "</Otherwise></Exists></Step></Rule>")
+    kinds = (("long", "warning", "mean", 50), ("very long", "Red", "mean", 70), ("quite long", "Green", "max", 60))
+    write("two.xml", "<Rules><Group name='g'>" + "".join(rule.format(*kind) for kind in kinds) + "</Group></Rules>")
+    report_of(95, 10)
+    openpla(4, "rules", "report.xml", "-rules", "two.xml", "-o", "two-ruled.xml")
+    openpla(0, "report", "two-ruled.xml", "-html")
+    with open("two-ruled.html", encoding="utf-8") as f:
+        page = f.read()
+    # By what the reader sees: the numbers of the warnings, and what leads where.
+    numbers = {text: number for number, text in re.findall(r"(\d): It is ([a-z ]+)", page)}
+    check([numbers[kind[0]] for kind in kinds] == ["2", "1", "3"], numbers)
+    for cell, wanted in (("mean", ["1", "2"]), ("max", ["3"])):
+        places = {number: re.search(rf'id="w{number}".*?Seen in: <a href="#(d\d+)"', page, re.S).group(1) for number in wanted}
+        check(len(set(places.values())) == 1, f"warnings of {cell}", places)
+        there = re.search(rf'<t[dh][^>]*id="{places[wanted[0]]}".*?</t[dh]>', page, re.S).group(0)
+        check(re.findall(r'href="#w(\d)"', there) == wanted, f"the ways back of {cell}", there)
+    legend = "".join(re.findall(r'<ul class="legend">.*?</ul>', page, re.S))
+    check(re.findall(r"Limit (\d+) of .*?#w(\d)", legend) == [("70", "1"), ("50", "2"), ("60", "3")], "limits", legend)
+
+
+def memory_is_held_against_what_this_computer_has():
+    """The same figure is none to speak of in the log of a computer whose memory nobody knows."""
+    openpla(0, "typeperf", r"\Memory\Available MBytes", "-sc", "1", "-f", "CSV", "-o", "own.csv", "-y")
+    with open("own.csv", encoding="utf-8") as f:
+        own = re.search(r'"\\\\(\S+?)\\Memory', f.read()).group(1)
+    codes = []
+    for computer in (own, "ELSEWHERE"):
+        write("memory.csv", f'"(PDH-CSV 4.0) (UTC)(0)","\\\\{computer}\\Memory\\Available MBytes"\r\n"02/28/2021 15:33:00.000","70"\r\n')
+        openpla(0, "report", "memory.csv", "-o", "memory.xml", "-y")
+        sizes = [d.text for d in xml.parse("memory.xml").getroot().findall("Header/Data[@name='memory']")]
+        check(len(sizes) == (computer == own), f"sizes of {computer}", sizes)
+        code = 4 if sizes and int(sizes[0]) > 20 * 70 else 3 if sizes and int(sizes[0]) > 10 * 70 else 0
+        output, _ = openpla_apart(code, "rules", "memory.xml")
+        check(not code or f"at one time 70 of {sizes[0]} MB" in output, "how much of it", output)
+        codes.append(code)
+    check(codes[0] != 0 and codes[1] == 0, "a computer with more than 700 MB, and another one", codes)
+
+
 def rules_of_the_page_find_what_they_say():
     with open(PAGE, encoding="utf-8") as f:
         write("mine.xml", re.search(r"<Rules>.*?</Rules>", f.read(), re.S).group(0))
@@ -91,6 +133,8 @@ def main():
         os.chdir(folder)
         exit_codes_tell_the_worst()
         the_report_is_changed_where_that_is_asked()
+        two_rules_may_tell_of_one_row()
+        memory_is_held_against_what_this_computer_has()
         rules_of_the_page_find_what_they_say()
         os.chdir("/")
 

@@ -83,6 +83,58 @@ static void test_a_chart_that_is_kept_for_warnings_is_shown_where_one_is_about_i
     page_findings_free(&f);
 }
 
+/* A process with too many handles that become more: two rules, one row. One of the two had no line and no way back. */
+static void test_all_that_warn_of_a_row_are_in_its_chart(void **state)
+{
+    static const char *const rows[] = {
+        TAGGED("grow&#10;too many&#10;grow", "Handle Count", "leaky"),
+        "<Item tag='grow'><Data name='counter'>Handle Count</Data><Data name='instance' tag='too "
+        "many'>leaky</Data></Item>",
+        "<Item><Data name='counter'>Handle Count</Data><Data name='instance' tag='too many'>leaky</Data>"
+        "<Data name='mean' tag='grow&#10;&#10;'>1</Data></Item>"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct page_findings f;
+        const struct found_warning *about[FINDINGS_MOST_LIMITS];
+        unsigned omitted;
+        char *text = text_format(PROCESS("%s") CHART("", SERIES("Handle Count (leaky)"))
+                                     ADVICE(WARNING("link='grow' img='warning'") WARNING("link='too'")
+                                                WARNING("link='too many' img='Red' limit='16384'")),
+                                 rows[i]);
+        assert_int_equal(survey(state, &f, text), S_OK);
+        page_findings_settle(&f, 12, &omitted);
+        assert_int_equal(page_findings_about(&f, 0, about), 2);
+        assert_ptr_equal(about[0], &f.warnings[2]);
+        assert_ptr_equal(about[1], &f.warnings[0]);
+        page_findings_free(&f);
+        memory_free(text);
+    }
+}
+
+/* More warnings of one row than a chart has lines: the worst are in it. */
+static void test_the_worst_warnings_of_a_row_are_in_its_chart(void **state)
+{
+    struct page_findings f;
+    const struct found_warning *about[FINDINGS_MOST_LIMITS];
+    struct text_buffer tags = {0}, warnings = {0};
+    unsigned omitted;
+    for (unsigned i = 0; i < 3 * FINDINGS_MOST_LIMITS; i++) {
+        text_buffer_format(&tags, "t%u&#10;", i);
+        text_buffer_format(&warnings, WARNING("link='t%u' img='%s'"), i, i % 3 == 2 ? "Red" : "warning");
+    }
+    char *text =
+        text_format(PROCESS("<Item tag='%s'><Data name='counter'>c</Data></Item>") CHART("", SERIES("c")) ADVICE("%s"),
+                    tags.text, warnings.text);
+    assert_int_equal(survey(state, &f, text), S_OK);
+    page_findings_settle(&f, 12, &omitted);
+    assert_int_equal(page_findings_about(&f, 0, about), FINDINGS_MOST_LIMITS);
+    for (size_t i = 0; i < FINDINGS_MOST_LIMITS; i++)
+        assert_ptr_equal(about[i], &f.warnings[3 * i + 2]);
+    page_findings_free(&f);
+    memory_free(text);
+    text_buffer_free(&warnings);
+    text_buffer_free(&tags);
+}
+
 /* The table's own chart has the greatest eight: the ninth, which is warned of, was in no picture. */
 static void test_the_series_that_is_warned_of_is_in_a_chart(void **state)
 {
@@ -216,6 +268,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_warnings_are_numbered_from_the_worst_on_over_all_tables),
         cmocka_unit_test(test_a_chart_that_is_kept_for_warnings_is_shown_where_one_is_about_it),
+        cmocka_unit_test(test_all_that_warn_of_a_row_are_in_its_chart),
+        cmocka_unit_test(test_the_worst_warnings_of_a_row_are_in_its_chart),
         cmocka_unit_test(test_the_series_that_is_warned_of_is_in_a_chart),
         cmocka_unit_test(test_where_there_is_no_room_other_charts_go_first),
         cmocka_unit_test(test_what_is_no_number_is_no_limit),

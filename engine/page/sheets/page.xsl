@@ -7,8 +7,10 @@
   <xsl:output method="html" encoding="UTF-8" doctype-system="about:legacy-compat" indent="no"/>
   <xsl:strip-space elements="*"/>
   <xsl:key name="warning" match="Section[@name = 'advice']/Table[@name = 'warning']/Item" use="Data/@link"/>
-  <xsl:key name="tagged" match="*[@tag][not(ancestor::Section[@name = 'advice'] and ancestor::Table[@name = 'warning'])]" use="@tag"/>
+  <xsl:key name="tagged" match="*[Tag][not(ancestor::Section[@name = 'advice'] and ancestor::Table[@name = 'warning'])]" use="Tag/@name"/>
   <xsl:key name="drawn" match="Chart" use="Limit/@warning"/>
+  <!-- Links of one place to others. -->
+  <xsl:variable name="most" select="20"/>
 @CHART@
   <xsl:template match="/Report">
     <xsl:variable name="advice" select="Section[@name = 'advice']"/>
@@ -139,6 +141,7 @@
   <xsl:template name="fact">
     <xsl:choose>
       <xsl:when test="@name = 'computer'">Computer</xsl:when>
+      <xsl:when test="@name = 'memory'">Memory</xsl:when>
       <xsl:when test="@name = 'set'">Set of collectors</xsl:when>
       <xsl:when test="@name = 'start'">From</xsl:when>
       <xsl:when test="@name = 'end'">To</xsl:when>
@@ -232,7 +235,7 @@
       <xsl:if test="$at">
         <p>
           <xsl:text>Seen in: </xsl:text>
-          <xsl:for-each select="$at[position() &lt;= 20]">
+          <xsl:for-each select="$at[position() &lt;= $most]">
             <xsl:if test="position() &gt; 1">, </xsl:if>
             <a href="#{@id}">
               <xsl:value-of select="ancestor-or-self::Table[last()]/@title"/>
@@ -241,6 +244,7 @@
               </xsl:if>
             </a>
           </xsl:for-each>
+          <xsl:if test="count($at) &gt; $most"><xsl:value-of select="concat(' and ', count($at) - $most, ' more')"/></xsl:if>
         </p>
       </xsl:if>
       <xsl:variable name="drawn" select="key('drawn', @number)"/>
@@ -278,13 +282,14 @@
             <xsl:value-of select="@name"/>
           </li>
         </xsl:for-each>
-        <xsl:for-each select="Limit">
+        <xsl:for-each select="Limit[@y or @warning]">
           <li>
             <xsl:if test="@y">
               <svg xmlns="http://www.w3.org/2000/svg" aria-hidden="true" viewBox="0 0 40 8"><path class="limit" d="M1 4h38"/></svg>
-              <xsl:value-of select="concat('Limit ', @value, ' of ')"/>
+              <xsl:value-of select="concat('Limit ', @value)"/>
+              <xsl:if test="@warning"> of </xsl:if>
             </xsl:if>
-            <a class="back" href="#w{@warning}"><xsl:value-of select="concat('warning ', @warning)"/></a>
+            <xsl:if test="@warning"><a class="back" href="#w{@warning}"><xsl:value-of select="concat('warning ', @warning)"/></a></xsl:if>
           </li>
         </xsl:for-each>
       </ul>
@@ -342,7 +347,7 @@
         <h3 id="{@id}h"><xsl:value-of select="@title"/></h3>
         <xsl:if test="@note"><p><xsl:value-of select="@note"/></p></xsl:if>
         <xsl:if test="@source"><p class="quiet"><xsl:value-of select="@source"/></p></xsl:if>
-        <xsl:if test="@tag"><p><xsl:call-template name="back"/></p></xsl:if>
+        <xsl:if test="Tag"><p><xsl:call-template name="back"/></p></xsl:if>
       </xsl:if>
       <xsl:choose>
         <xsl:when test="not(Item)"><p class="quiet">No rows.</p></xsl:when>
@@ -410,11 +415,18 @@
   </xsl:template>
 
   <xsl:template name="back">
-    <xsl:for-each select="key('warning', @tag)[position() &lt;= 5]">
+    <xsl:variable name="found" select="key('warning', Tag/@name)"/>
+    <xsl:for-each select="$found">
       <xsl:sort select="@number" data-type="number"/>
-      <xsl:text> </xsl:text>
-      <a class="back" href="#w{@number}"><xsl:value-of select="concat('warning ', @number)"/></a>
+      <xsl:if test="position() &lt;= $most">
+        <xsl:text> </xsl:text>
+        <a class="back" href="#w{@number}"><xsl:value-of select="concat('warning ', @number)"/></a>
+      </xsl:if>
     </xsl:for-each>
+    <xsl:if test="count($found) &gt; $most">
+      <xsl:text> </xsl:text>
+      <a class="back" href="#warnings"><xsl:value-of select="concat(count($found) - $most, ' more')"/></a>
+    </xsl:if>
   </xsl:template>
 
   <xsl:template name="cell">
@@ -422,7 +434,7 @@
     <xsl:if test="@number"><xsl:attribute name="class">n</xsl:attribute></xsl:if>
     <xsl:choose>
       <xsl:when test="@raw"><xsl:attribute name="data-v"><xsl:value-of select="@raw"/></xsl:attribute></xsl:when>
-      <xsl:when test="@number and (@units or @tag)"><xsl:attribute name="data-v"><xsl:value-of select="."/></xsl:attribute></xsl:when>
+      <xsl:when test="@number and (@units or Tag)"><xsl:attribute name="data-v"><xsl:value-of select="."/></xsl:attribute></xsl:when>
     </xsl:choose>
     <xsl:if test="@img">
       <xsl:call-template name="severity"><xsl:with-param name="img" select="@img"/></xsl:call-template>
@@ -430,7 +442,7 @@
     </xsl:if>
     <xsl:value-of select="."/>
     <xsl:if test="@units and . != ''"><xsl:value-of select="concat(' ', @units)"/></xsl:if>
-    <xsl:if test="@tag"><xsl:call-template name="back"/></xsl:if>
+    <xsl:if test="Tag"><xsl:call-template name="back"/></xsl:if>
   </xsl:template>
 
   <xsl:template match="Item[count(Data) &gt; 1]/Data[1]"><th scope="row"><xsl:call-template name="cell"/></th></xsl:template>
