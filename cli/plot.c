@@ -7,30 +7,42 @@
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/page/page.h"
+#include "engine/page/page_chart.h"
 #include "engine/page/page_document.h"
 #include "engine/report/counter_filter.h"
 #include "engine/report/report.h"
 #include "engine/report/report_reader.h"
 #include "engine/xml/xml_text.h"
 
+#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #define VERB           "plot"
 #define MOST_INSTANCES 256 /* of a chart that are named one by one; it shows eight of them */
 
+/* -limit: a number, or PATH=NUMBER. */
+struct plot_limit {
+    const char *text, *number;
+    struct filter of; /* none: every counter */
+    bool used, here;  /* in a chart; in that of the counter that is looked at now */
+};
+
 struct plot {
-    struct texts logs, patterns, begin, end; /* operands; -counter; -b; -e */
+    struct texts logs, patterns, limit_texts, begin, end; /* operands; -counter; -limit; -b; -e */
     const char *output, *title;
     int64_t from, to; /* FILETIMEs in the first log's zone */
     bool yes;
 
     struct filter filter;
+    struct plot_limit *limits; /* as many as limit_texts */
     char *draft;               /* the reports; taken away at the end */
     struct text_buffer tables; /* of the second one's schema */
     char *object, *counter;    /* that are looked at now, in the first one */
     struct texts instances;    /* those of the counter that are wanted */
     bool all;                  /* no instance of it was left out */
     bool some;                 /* counter is there, wanted or not */
+    bool too_many;             /* limits of one counter */
     size_t charts, left_out;
     struct texts remarks;
 };
@@ -58,6 +70,24 @@ static void add_pattern(struct text_buffer *b, const char *name, const char *tex
     text_buffer_free(&pattern);
 }
 
+static void add_limits(struct plot *p)
+{
+    struct text_buffer all = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < p->limit_texts.count; i++) {
+        struct plot_limit *l = &p->limits[i];
+        l->used |= l->here;
+        count += l->here;
+        if (l->here && count <= SCHEMA_MOST_LIMITS)
+            text_buffer_format(&all, "%s%s", all.length ? " " : "", l->number);
+    }
+    p->too_many |= count > SCHEMA_MOST_LIMITS;
+    if (all.length)
+        xml_add_attribute(&p->tables, "limit", all.text);
+    p->tables.failed |= all.failed;
+    text_buffer_free(&all);
+}
+
 /* A chart of the counter that all rows so far were of. */
 static void end_counter(struct plot *p)
 {
@@ -71,6 +101,7 @@ static void end_counter(struct plot *p)
         xml_add_attribute(b, "name", p->object);
         xml_add_attribute(b, "object", p->object);
         add_pattern(b, "chart", p->counter);
+        add_limits(p);
         text_buffer_add(b, ">");
         for (size_t i = 0; i < p->instances.count && (i == 0 || !p->all); i++) {
             text_buffer_add(b, "<Include");
@@ -81,6 +112,8 @@ static void end_counter(struct plot *p)
         }
         text_buffer_add(b, "</CounterTable>");
     }
+    for (size_t i = 0; p->limits && i < p->limit_texts.count; i++)
+        p->limits[i].here = false;
     texts_free(&p->instances);
     memory_free(p->counter);
     p->counter = NULL;
@@ -95,6 +128,7 @@ static HRESULT on_table(void *about, const struct report_table *table)
     return p->object ? S_OK : E_OUTOFMEMORY;
 }
 
+/* Whether the counter is drawn; also notes which limits are its. */
 static HRESULT matches(struct plot *p, const char *counter, const char *instance, bool *right)
 {
     struct log_counters one = {0};
@@ -104,6 +138,11 @@ static HRESULT matches(struct plot *p, const char *counter, const char *instance
     *right = false;
     if (SUCCEEDED(hr))
         hr = filter_matches(&p->filter, &one.items[0], NULL, right);
+    for (size_t i = 0; i < p->limit_texts.count && SUCCEEDED(hr) && *right; i++) {
+        bool here = false;
+        hr = filter_matches(&p->limits[i].of, &one.items[0], NULL, &here);
+        p->limits[i].here |= here;
+    }
     log_counters_free(&one);
     memory_free(path);
     return hr;
@@ -138,6 +177,38 @@ static HRESULT on_table_end(void *about, const struct report_table *table)
     (void)table;
     end_counter(about);
     return S_OK;
+}
+
+static HRESULT read_limits(struct plot *p)
+{
+    HRESULT hr = S_OK;
+    p->limits = memory_zero(p->limit_texts.count + 1, sizeof *p->limits);
+    if (!p->limits)
+        return E_OUTOFMEMORY;
+    for (size_t i = 0; i < p->limit_texts.count && SUCCEEDED(hr); i++) {
+        struct plot_limit *l = &p->limits[i];
+        char *end = NULL;
+        l->text = p->limit_texts.items[i];
+        const char *behind = strrchr(l->text, '=');
+        l->number = behind ? behind + 1 : l->text;
+        const double value = strchr("-+.0123456789", *l->number) ? strtod(l->number, &end) : NAN;
+        if (!(fabs(value) < CHART_GREATEST) || end == l->number || *end)
+            return error_set(E_INVALIDARG, "-limit: \"%s\" is neither a number nor PATH=NUMBER", l->text);
+        char *path = behind ? text_copy_n(l->text, (size_t)(behind - l->text)) : NULL;
+        if (behind)
+            hr = path ? filter_add(&l->of, path) : E_OUTOFMEMORY;
+        memory_free(path);
+    }
+    return hr;
+}
+
+static HRESULT check_limits(const struct plot *p)
+{
+    for (size_t i = 0; i < p->limit_texts.count; i++)
+        if (!p->limits[i].used)
+            return error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "-limit: no counter that is drawn is that of \"%s\"",
+                             p->limits[i].text);
+    return p->too_many ? error_set(E_INVALIDARG, "-limit: a chart has %d lines at most", SCHEMA_MOST_LIMITS) : S_OK;
 }
 
 /* ---- reports ---- */
@@ -175,7 +246,7 @@ static HRESULT choose(struct plot *p)
 {
     static const struct report_handlers handlers = {.table_begin = on_table, .row = on_row, .table_end = on_table_end};
     struct texts again = {0};
-    HRESULT hr = S_OK;
+    HRESULT hr = read_limits(p);
     for (size_t i = 0; i < p->patterns.count && SUCCEEDED(hr); i++)
         hr = filter_add(&p->filter, p->patterns.items[i]);
     if (SUCCEEDED(hr))
@@ -191,6 +262,8 @@ static HRESULT choose(struct plot *p)
         if (!p->filter.patterns[i].used)
             hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "-counter: no counter of the logs is \"%s\"",
                            p->filter.patterns[i].text);
+    if (SUCCEEDED(hr) && p->charts)
+        hr = check_limits(p);
     if (SUCCEEDED(hr) && !p->charts)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_NO_DATA), "the logs have no counter");
     if (SUCCEEDED(hr) && p->left_out) {
@@ -257,9 +330,13 @@ static bool has_form(const char *path)
 static int run(int argc, char **argv)
 {
     struct plot p = {.all = true, .from = INT64_MIN, .to = INT64_MAX};
-    const struct option options[] = {{"counter", OPTION_TEXTS, &p.patterns}, {"o", OPTION_TEXT, &p.output},
-                                     {"b", OPTION_TEXTS, &p.begin},          {"e", OPTION_TEXTS, &p.end},
-                                     {"title", OPTION_TEXT, &p.title},       {"y", OPTION_FLAG, &p.yes}};
+    const struct option options[] = {{"counter", OPTION_TEXTS, &p.patterns},
+                                     {"o", OPTION_TEXT, &p.output},
+                                     {"b", OPTION_TEXTS, &p.begin},
+                                     {"e", OPTION_TEXTS, &p.end},
+                                     {"limit", OPTION_TEXTS, &p.limit_texts},
+                                     {"title", OPTION_TEXT, &p.title},
+                                     {"y", OPTION_FLAG, &p.yes}};
     int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &p.logs);
     if (result == CLI_DONE && !p.logs.count)
         result = cli_usage(VERB, "which log?");
@@ -278,9 +355,13 @@ static int run(int argc, char **argv)
     memory_free(p.draft);
     text_buffer_free(&p.tables);
     filter_free(&p.filter);
+    for (size_t i = 0; p.limits && i < p.limit_texts.count; i++)
+        filter_free(&p.limits[i].of);
+    memory_free(p.limits);
     texts_free(&p.remarks);
     texts_free(&p.logs);
     texts_free(&p.patterns);
+    texts_free(&p.limit_texts);
     texts_free(&p.begin);
     texts_free(&p.end);
     return result;
@@ -289,7 +370,7 @@ static int run(int argc, char **argv)
 const struct verb verb_plot = {
     VERB, "draw the counters of logs over time",
     "openpla plot LOG ... -o PICTURE.svg|PAGE.html [-counter PATH ...] [-b TIME] [-e TIME]\n"
-    "             [-title TEXT]\n"
+    "             [-limit [PATH=]VALUE ...] [-title TEXT]\n"
     "\n"
     "Draws counters of counter logs (.blg, .csv, .tsv) over time: a chart for each counter, with the 8\n"
     "instances that have the greatest means, _Total among them. Where a line is interrupted the log has no\n"
@@ -300,6 +381,8 @@ const struct verb verb_plot = {
     "            12 of the log\n"
     "  -b, -e    from this time on, up to this time: \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the\n"
     "            first log's zone\n"
+    "  -limit    a line at that value in each chart, or in those of the counter: 80,\n"
+    "            \"\\Processor(*)\\% Processor Time=80\"; up to 4 in a chart\n"
     "  -title    what stands above the charts\n"
     "  -y        overwrites what is there, without asking\n"
     "\n"

@@ -11,8 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#define STEPS    5    /* of a scale, at most about */
-#define GREATEST 3e37 /* beyond that floats end: no value of a counter */
+#define STEPS 5 /* of a scale, at most about */
 
 HRESULT chart_layout_begin(struct chart_layout *c, const char *name, const char *start, const char *duration)
 {
@@ -42,7 +41,7 @@ static bool read_value(const char **at, float *out)
     if (!strchr("-+.0123456789", **at))
         return false;
     const double value = strtod(*at, &end);
-    if (end == *at || !(fabs(value) < GREATEST))
+    if (end == *at || !(fabs(value) < CHART_GREATEST))
         return false;
     *at = end;
     *out = (float)value;
@@ -91,10 +90,15 @@ HRESULT chart_layout_series(struct chart_layout *c, const char *name, const char
 
 void chart_layout_limit(struct chart_layout *c, const struct chart_limit *limit)
 {
-    if (c->limit_count == CHART_MOST_LIMITS)
+    const bool has_value = limit->has_value && fabs(limit->value) < CHART_GREATEST;
+    bool passed = c->limit_count == CHART_MOST_LIMITS || (!has_value && !limit->warning);
+    for (size_t i = 0; i < c->limit_count && !limit->warning; i++)
+        passed |=
+            c->limits[i].has_value && !(c->limits[i].value < limit->value) && !(c->limits[i].value > limit->value);
+    if (passed)
         return;
     c->limits[c->limit_count] = *limit;
-    c->limits[c->limit_count].has_value &= fabs(limit->value) < GREATEST;
+    c->limits[c->limit_count].has_value = has_value;
     c->limit_count++;
 }
 
@@ -231,7 +235,9 @@ static void add_limits(struct text_buffer *out, const struct chart_layout *c, co
 {
     for (size_t i = 0; i < c->limit_count; i++) {
         const struct chart_limit *l = &c->limits[i];
-        text_buffer_format(out, "<Limit warning=\"%zu\"", l->warning);
+        text_buffer_add(out, "<Limit");
+        if (l->warning)
+            text_buffer_format(out, " warning=\"%zu\"", l->warning);
         if (l->has_value && some) {
             text_buffer_format(out, " y=\"%d\"", height_of(s, l->value));
             add_value(out, "value", l->value);

@@ -11,7 +11,8 @@
 #define CHART_MOST_SERIES 8
 #define CHART_MOST_POINTS 512
 #define CHART_MOST_LIMITS 4
-#define CHART_TIMES       5 /* labels of the time */
+#define CHART_TIMES       5    /* labels of the time */
+#define CHART_GREATEST    3e37 /* beyond that floats end: no value of a counter */
 
 struct chart_line {
     char *name;
@@ -20,9 +21,9 @@ struct chart_line {
         float least, greatest; /* least > greatest: a gap */
     } points[CHART_MOST_POINTS];
 };
-/* What a warning compared the counter with. */
+/* What a warning compared the counter with, or somebody wants to see a line at. */
 struct chart_limit {
-    size_t warning; /* its number */
+    size_t warning; /* its number; 0: it is no warning's */
     bool has_value;
     double value;
 };
@@ -39,11 +40,11 @@ HRESULT chart_layout_begin(struct chart_layout *c, const char *name, const char 
 /* A series by the text of its points. What is no number counts as a gap. `must`: it comes before others, and takes the
    place of one of them where there is no room. */
 HRESULT chart_layout_series(struct chart_layout *c, const char *name, const char *points, bool must);
-/* Those beyond CHART_MOST_LIMITS are passed over. */
+/* Those beyond CHART_MOST_LIMITS are passed over, and such of no warning where there is a line already. */
 void chart_layout_limit(struct chart_layout *c, const struct chart_limit *limit);
 /* Adds the element Chart, ended by "</Chart>": attributes id, name, `title` and what all series are of (counter), Mark
-   elements from the top of the scale down, Time ones from left to right, Limit with warning, y and value, where there
-   is one, and Series with path, least, greatest, last. */
+   elements from the top of the scale down, Time ones from left to right, Limit with warning, y and value, each where
+   there is one, and Series with path, least, greatest, last. */
 void chart_layout_add(struct text_buffer *out, const struct chart_layout *c, unsigned id, const char *title);
 void chart_layout_free(struct chart_layout *c);
 

@@ -303,6 +303,7 @@ static HRESULT write_chart(const struct counter_rows *from, const struct row *ro
     struct report_chart_head head = {.name = name,
                                      .title = title,
                                      .source = from->object ? from->object : from->table->counters.object,
+                                     .limit = from->table->counters.limit,
                                      .watched = watched,
                                      .first = INT64_MAX,
                                      .last = INT64_MIN};

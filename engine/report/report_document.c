@@ -309,6 +309,7 @@ void report_chart_begin(struct report_document *d, const struct report_chart_hea
     add_attribute(&d->text, "title", head->title);
     add_attribute(&d->text, "source", head->source);
     add_attribute(&d->text, "watch", head->watched ? "1" : NULL);
+    add_attribute(&d->text, "limit", head->limit);
     snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.year, t.month, t.day, t.hour, t.minute,
              t.second, t.millisecond);
     xml_add_attribute(&d->text, "start", text);

@@ -68,6 +68,7 @@ void report_table_end(struct report_document *d, uint64_t *omitted);
 struct report_chart_head {
     const char *name, *title;
     const char *source;  /* the counters' object */
+    const char *limit;   /* numbers with blanks between; NULL: no lines */
     bool watched;        /* it is shown where a warning is about its counter */
     int64_t first, last; /* FILETIME */
 };

@@ -94,6 +94,7 @@ enum schema_counter_column {
     COUNTER_COLUMN_P99 = 1024,
     COUNTER_COLUMN_LAST = 2048,
 };
+#define SCHEMA_MOST_LIMITS 4
 struct schema_counter_table {
     const char *object; /* "*" (ours): a table for each object of the logs that no other CounterTable names */
     struct schema_pattern *patterns;
@@ -103,6 +104,7 @@ struct schema_counter_table {
     unsigned sort;     /* one of them, by which the rows are sorted (ours); 0: as the logs have them */
     bool ascending;
     const char *chart; /* (ours) patterns: for each a chart of these counters */
+    const char *limit; /* (ours) numbers, SCHEMA_MOST_LIMITS at most: lines in the charts */
     const char *watch; /* (ours) patterns: of each of these counters one that is shown where a warning is about it */
 };
 struct schema_table {

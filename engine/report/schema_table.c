@@ -3,6 +3,8 @@
 #include "engine/os/memory.h"
 #include "engine/report/schema_reading.h"
 
+#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 /* What both kinds of tables have. */
@@ -285,6 +287,23 @@ static HRESULT read_added(struct schema_reading *r, xmlNodePtr e, struct schema_
     return hr;
 }
 
+/* Shown as they are written. */
+static HRESULT read_limits(struct schema_reading *r, xmlNodePtr e, struct schema_counter_table *t)
+{
+    unsigned count = 0;
+    HRESULT hr = schema_text_of(r, e, "limit", &t->limit);
+    if (FAILED(hr) || !t->limit)
+        return hr;
+    for (const char *at = t->limit; *at; at += strspn(at, " \t\r\n"), count++) {
+        char *end = NULL;
+        const double value = strchr("-+.0123456789", *at) ? strtod(at, &end) : 0;
+        if (!end || end == at || !isfinite(value) || (*end && !strchr(" \t\r\n", *end)))
+            return schema_wrong(e, "limit", t->limit, "no numbers with blanks between");
+        at = end;
+    }
+    return count <= SCHEMA_MOST_LIMITS ? S_OK : schema_wrong(e, "limit", t->limit, "more than four numbers");
+}
+
 HRESULT schema_read_counter_table(struct schema_reading *r, xmlNodePtr e, struct schema_table *out)
 {
     struct schema_counter_table *t = &out->counters;
@@ -296,6 +315,8 @@ HRESULT schema_read_counter_table(struct schema_reading *r, xmlNodePtr e, struct
         hr = schema_text_of(r, e, "chart", &t->chart);
     if (SUCCEEDED(hr))
         hr = schema_text_of(r, e, "watch", &t->watch);
+    if (SUCCEEDED(hr))
+        hr = read_limits(r, e, t);
     if (SUCCEEDED(hr))
         hr = read_added(r, e, t);
     if (SUCCEEDED(hr))

@@ -162,6 +162,24 @@ def logs_are_plotted():
     words = read("part.html").words()
     check(f"{HOSTILE[0]} on HOST" in words and "7058" in words.replace(",", ""),
           "the end of the time, with a title", words)
+    # Lines at values that the reader wants to see passed, in all charts or in those of a counter.
+    openpla(0, "plot", "run/a.csv", "-o", "limit.svg", "-limit", "50", "7100", "\\memory\\avail*=7050", "-50")
+    picture = xml.parse("limit.svg").getroot()
+    words = " ".join(picture.itertext())
+    check(words.count("Limit 7050") == 2 and words.count("Limit 7100") == words.count("Limit 50") == 4, "in legend and words", words)
+    paths = [(p.get("class"), p.get("d")) for p in picture.iter("{http://www.w3.org/2000/svg}path")]
+    lines = [d for c, d in paths if c == "limit" and d.startswith("M0") and "H" in d]
+    check(len(lines) == 3 + 4, "lines over each chart", lines)
+    top, legend = float(picture.get("height")), [float(t.get("y")) for t in picture.iter("{http://www.w3.org/2000/svg}text")]
+    check(top >= 2 * 330 + 20 * (2 + 7) + 20 and max(legend) < top, "room for the legend", top, max(legend))
+    openpla(0, "plot", "run/a.csv", "-o", "limit.html", "-counter", "\\memory\\avail*", "-limit", "7.2e3")
+    page = read("limit.html")
+    check(page.words().count("Limit 7200") == 2 and page.source.count('class="limit"') == 2 and "warning" not in page.words().lower(),
+          "a line, and no warning", page.words())
+    for wrong, said in (("much", "neither a number"), ("=", "neither a number"), ("1e300", "neither a number"), ("\\None\\*=5", "no counter"),
+                        ("\\system\\*=x", "neither a number")):
+        check(said in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-limit", wrong), f"-limit {wrong}")
+    check("4 lines at most" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-limit", "1", "2", "3", "4", "5"), "five lines")
     check("no sample of that time" in openpla(1, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01"), "no such time")
     check("is before the begin" in openpla(2, "plot", "run/a.csv", "-o", "none.svg", "-b", "2022-01-01", "-e", "2021-01-01"), "no range")
     check("is no time" in openpla(2, "plot", "run/a.csv", "-o", "none.svg", "-b", "soon"), "no time")

@@ -303,9 +303,9 @@ static void test_a_watched_counter_has_the_instances_that_rules_may_find(void **
 {
     struct made m;
     struct text_buffer log = {0};
-    begin(
-        state, &m,
-        "<CounterTable name='p' topic='t' object='Process' chart='i/thread count/|i/io*/' watch='i/*count/|i/io*/'/>");
+    begin(state, &m,
+          "<CounterTable name='p' topic='t' object='Process' chart='i/thread count/|i/io*/' watch='i/*count/|i/io*/' "
+          "limit=' 900 1e3'/>");
     text_buffer_add(&log, HEAD);
     for (unsigned i = 0; i < 60; i++)
         text_buffer_format(&log, ",\"\\\\HOST\\Process(p%u)\\Handle Count\"", i);
@@ -324,7 +324,7 @@ static void test_a_watched_counter_has_the_instances_that_rules_may_find(void **
     put(&m, "a.csv", log.text);
     text_buffer_free(&log);
     char *text = made_text(&m);
-    const char *handles = strstr(text, "title=\"Handle Count\" source=\"Process\" watch=\"1\"");
+    const char *handles = strstr(text, "title=\"Handle Count\" source=\"Process\" watch=\"1\" limit=\"900 1e3\"");
     assert_non_null(handles);
     const char *behind = strstr(handles, "</Chart>");
     static const char *const wanted[] = {"p0", "p7", "p30", "p31", "p59", "_Total"};

@@ -141,6 +141,10 @@ static void test_a_mistake_costs_its_table_and_is_told_with_its_place(void **sta
         {"<CounterTable name='bad' topic='t' object='o'><Exclude column='color'/></CounterTable>",
          "column=\"color\": not one of its words"},
         {"<CounterTable name='bad' topic='t' object='o' rowcount='0'/>", "rowcount=\"0\""},
+        {"<CounterTable name='bad' topic='t' object='o' limit='5 %'/>", "limit=\"5 %\": no numbers"},
+        {"<CounterTable name='bad' topic='t' object='o' limit='1e999'/>", "limit=\"1e999\": no numbers"},
+        {"<CounterTable name='bad' topic='t' object='o' limit='- '/>", "limit=\"-\": no numbers"},
+        {"<CounterTable name='bad' topic='t' object='o' limit='1 2 3 4 5'/>", "more than four numbers"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {

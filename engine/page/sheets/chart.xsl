@@ -48,5 +48,9 @@
     <xsl:for-each select="Series[@path]">
       <xsl:value-of select="concat(@name, ': ', @least, ' to ', @greatest, '. ')"/>
     </xsl:for-each>
-    <xsl:for-each select="Limit[@y]"><xsl:value-of select="concat('Limit ', @value, ' of warning ', @warning, '. ')"/></xsl:for-each>
+    <xsl:for-each select="Limit[@y]">
+      <xsl:value-of select="concat('Limit ', @value)"/>
+      <xsl:if test="@warning"><xsl:value-of select="concat(' of warning ', @warning)"/></xsl:if>
+      <xsl:text>. </xsl:text>
+    </xsl:for-each>
   </xsl:template>

@@ -10,7 +10,7 @@
     <!-- A title that its section does not have, too, is its reader's. -->
     <xsl:variable name="titled" select="@title != Section/@title"/>
     <xsl:variable name="head" select="40 * $titled"/>
-    <xsl:variable name="height" select="330 * count($charts) + 20 * count($charts/Series) + 20 + $head"/>
+    <xsl:variable name="height" select="330 * count($charts) + 20 * count($charts/Series | $charts/Limit[@y]) + 20 + $head"/>
     <svg role="img" aria-labelledby="t d" viewBox="0 0 1120 {$height}" width="1120" height="{$height}">
       <title id="t">
         <xsl:if test="$titled"><xsl:value-of select="concat(@title, ', ')"/></xsl:if>
@@ -31,7 +31,7 @@
       <rect class="paper" width="1120" height="{$height}"/>
       <xsl:if test="$titled"><text class="title" x="80" y="36"><xsl:value-of select="@title"/></text></xsl:if>
       <xsl:for-each select="$charts">
-        <xsl:variable name="top" select="330 * (position() - 1) + 20 * count(preceding::Series) + 20 + $head"/>
+        <xsl:variable name="top" select="330 * (position() - 1) + 20 * count(preceding::Series | preceding::Limit[@y]) + 20 + $head"/>
         <g transform="translate(80 {$top})">
           <text class="title" x="0" y="16"><xsl:call-template name="chart-title"/></text>
           <svg x="-5" y="30" width="1010" height="250" viewBox="-5 -5 1010 250">
@@ -46,6 +46,11 @@
               <xsl:value-of select="@name"/>
               <xsl:if test="@path"><xsl:value-of select="concat(' (', @least, ' to ', @greatest, ')')"/></xsl:if>
             </text>
+          </xsl:for-each>
+          <xsl:variable name="lines" select="count(Series)"/>
+          <xsl:for-each select="Limit[@y]">
+            <path class="limit" d="M0 {295 + 20 * ($lines + position())}h40"/>
+            <text x="50" y="{300 + 20 * ($lines + position())}">Limit <xsl:value-of select="@value"/></text>
           </xsl:for-each>
         </g>
       </xsl:for-each>
