@@ -1,10 +1,79 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/rules/rules_functions.h"
 
+#include "engine/rules/rules_xpath.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <libxml/xpathInternals.h>
 #include <string.h>
+
+/* ---- texts of nodes ---- */
+
+/* In document order; by hand, as deep as documents are. */
+static const xmlNode *next_below(const xmlNode *node, const xmlNode *top)
+{
+    if (node->children)
+        return node->children;
+    while (node != top && !node->next)
+        node = node->parent;
+    return node == top ? NULL : node->next;
+}
+
+/* The text of all below it is looked for: that walks along them whether they have any or not. */
+static bool count_text(xmlXPathParserContextPtr parser, const xmlNode *node)
+{
+    xmlXPathContextPtr context = parser->context;
+    const bool has_more = node && (node->type == XML_ELEMENT_NODE || node->type == XML_DOCUMENT_NODE);
+    unsigned visited = 0;
+    for (const xmlNode *n = has_more ? node->children : NULL; n && context->opCount <= context->opLimit;
+         n = next_below(n, node))
+        if (++visited % OPERATION_NODES == 0)
+            context->opCount++;
+    if (context->opCount <= context->opLimit)
+        return true;
+    xmlXPathErr(parser, XPATH_OP_LIMIT_EXCEEDED);
+    return false;
+}
+
+/* Of the arguments of a function that takes texts of them, or of the context's node where it has none. `all`: of each
+   node of a list, and not of the first alone. */
+static bool count_texts(xmlXPathParserContextPtr parser, int count, bool all)
+{
+    if (!count)
+        return count_text(parser, parser->context->node);
+    for (int i = 1; i <= count && i <= parser->valueNr; i++) {
+        xmlXPathObjectPtr value = parser->valueTab[parser->valueNr - i];
+        xmlNodeSetPtr nodes = value && value->type == XPATH_NODESET ? value->nodesetval : NULL;
+        if (nodes && nodes->nodeNr > 1 && !all)
+            xmlXPathNodeSetSort(nodes); /* as libxml2 does to find it */
+        for (int k = 0; nodes && k < (all ? nodes->nodeNr : nodes->nodeNr > 0); k++)
+            if (!count_text(parser, nodes->nodeTab[k]))
+                return false;
+    }
+    return true;
+}
+
+#define COUNTED(name, function, all)                                                                                   \
+    static void name(xmlXPathParserContextPtr parser, int count)                                                       \
+    {                                                                                                                  \
+        if (count_texts(parser, count, all))                                                                           \
+            function(parser, count);                                                                                   \
+    }
+COUNTED(string, xmlXPathStringFunction, false)
+COUNTED(number, xmlXPathNumberFunction, false)
+COUNTED(string_length, xmlXPathStringLengthFunction, false)
+COUNTED(normalize_space, xmlXPathNormalizeFunction, false)
+COUNTED(concat, xmlXPathConcatFunction, false)
+COUNTED(starts_with, xmlXPathStartsWithFunction, false)
+COUNTED(substring, xmlXPathSubstringFunction, false)
+COUNTED(translate, xmlXPathTranslateFunction, false)
+COUNTED(sum, xmlXPathSumFunction, true)
+COUNTED(floor_of, xmlXPathFloorFunction, false)
+COUNTED(ceiling_of, xmlXPathCeilingFunction, false)
+COUNTED(round_of, xmlXPathRoundFunction, false)
+
+/* ---- searching ---- */
 
 struct search {
     xmlChar *in, *what;
@@ -42,6 +111,8 @@ static bool begin(xmlXPathParserContextPtr parser, int count, struct search *s)
         xmlXPathSetArityError(parser);
         return false;
     }
+    if (!count_texts(parser, count, false))
+        return false;
     s->what = xmlXPathPopString(parser);
     s->in = xmlXPathPopString(parser);
     return s->what && s->in && parser->error == XPATH_EXPRESSION_OK && find(parser, s);
@@ -79,12 +150,28 @@ static void substring_after(xmlXPathParserContextPtr parser, int count)
     end(&s);
 }
 
+/* ---- which there are ---- */
+
 static xmlXPathFunction look_up(void *context, const xmlChar *name, const xmlChar *space)
 {
     static const struct {
         const char *name;
         xmlXPathFunction function;
-    } ours[] = {{"contains", contains}, {"substring-before", substring_before}, {"substring-after", substring_after}};
+    } ours[] = {{"ceiling", ceiling_of},
+                {"concat", concat},
+                {"contains", contains},
+                {"floor", floor_of},
+                {"normalize-space", normalize_space},
+                {"number", number},
+                {"round", round_of},
+                {"starts-with", starts_with},
+                {"string", string},
+                {"string-length", string_length},
+                {"substring", substring},
+                {"substring-after", substring_after},
+                {"substring-before", substring_before},
+                {"sum", sum},
+                {"translate", translate}};
     (void)context;
     for (size_t i = 0; i < sizeof ours / sizeof *ours && !space; i++)
         if (!strcmp((const char *)name, ours[i].name))

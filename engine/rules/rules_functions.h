@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* contains(), substring-before() and substring-after() of XPath 1.0 (4.2), counted: libxml2's compare a text with each
-   place of the other one, which takes hours where both are long, and count that as nothing. */
+/* The functions of XPath 1.0 (4.2, 4.4) that take texts, counted. libxml2 counts an operation for each, whether it
+   walks along a node or a whole report for the text, and its contains(), substring-before() and substring-after()
+   compare the one text with each place of the other: expressions of a line took hours. */
 #ifndef OPENPLA_RULES_FUNCTIONS_H
 #define OPENPLA_RULES_FUNCTIONS_H
 
 #include <libxml/xpath.h>
 
 enum { COMPARED_BYTES = 50 }; /* that count as an operation */
-/* The context has them in place of libxml2's; what they compare counts against its opLimit. */
+/* The context has them in place of libxml2's; what they walk along (OPERATION_NODES) and compare counts against its
+   opLimit, which is to be set. */
 void rules_functions_use(xmlXPathContextPtr context);
 
 #endif

@@ -85,6 +85,37 @@ static void a_search_that_runs_away_is_stopped(void **state)
     ruled_free(&r);
 }
 
+/* There is hardly any text in 20,000 elements: nothing that is made was counted. What is below a cell is little. */
+static void a_walk_for_texts_that_are_not_there_is_counted(void **state)
+{
+    static const char *const away[] = {
+        "//X[string(/) = 'x']",     "//X[number(..) &gt; 0]",       "//X[string-length(/Report) = 0]",
+        "//X[contains(.., 'a')]",   "//X[concat(/, '') = 'x']",     "//X[sum(/) = 0]",
+        "//X[starts-with(/, 'a')]", "//X[normalize-space(/) = 'x']"};
+    static const char *const nearby[] = {"count(//X[string(Y) = '1']) + count(//Y[string() = '1'])", "sum(//Y)"};
+    struct text_buffer b = {0};
+    text_buffer_add(&b, "<Report name='r'>");
+    for (unsigned i = 0; i < 10000; i++)
+        text_buffer_add(&b, i % 1000 ? "<X><Y/></X>" : "<X><Y>1</Y></X>");
+    text_buffer_add(&b, "</Report>");
+    rules_put(*state, "report.xml", b.text);
+    text_buffer_free(&b);
+    for (size_t i = 0; i < sizeof away / sizeof *away; i++) {
+        struct ruled r;
+        char *rules = text_format(
+            "<Rules><Group name='g'><Rule name='r'><Step select=\"%s\"/>" STEP("%s") "</Rule></Group></Rules>", away[i],
+            nearby[i % 2]);
+        rules_run_limited(&r, *state, rules, 500000, false);
+        if (r.outcome.errors.count != 1)
+            fail_msg("%s: %u errors", away[i], (unsigned)r.outcome.errors.count);
+        assert_said(&r.outcome.errors, "takes more than 500000 operations");
+        assert_int_equal(r.outcome.notice_count, 1);
+        assert_string_equal(r.outcome.notices[0].text, i % 2 ? "[NaN]" : "[20]");
+        ruled_free(&r);
+        memory_free(rules);
+    }
+}
+
 static int make(void **state)
 {
     *state = scratch_create("rules_functions");
@@ -97,6 +128,7 @@ int main(void)
         cmocka_unit_test(answers_are_those_of_xpath),
         cmocka_unit_test(what_is_no_call_is_told),
         cmocka_unit_test(a_search_that_runs_away_is_stopped),
+        cmocka_unit_test(a_walk_for_texts_that_are_not_there_is_counted),
     };
     return cmocka_run_group_tests(tests, make, scratch_end);
 }
