@@ -6,6 +6,10 @@
 Option Explicit
 
 Dim files, folder, copy, note, i
+If WScript.Arguments.Count < 3 Then
+    WScript.Echo "usage: cscript archive_log.vbs FOLDER STATE TEXT LOG..."
+    WScript.Quit 2
+End If
 Set files = CreateObject("Scripting.FileSystemObject")
 folder = WScript.Arguments(0)
 On Error Resume Next

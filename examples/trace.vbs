@@ -12,7 +12,12 @@ Option Explicit
 On Error Resume Next
 Dim action, name, dataSet, collector, provider, sets, item, found
 
-action = WScript.Arguments(0)
+action = ""
+If WScript.Arguments.Count > 1 Then action = WScript.Arguments(0)
+If action = "" Or ((action = "start" Or action = "boot") And WScript.Arguments.Count < 4) Then
+    WScript.Echo "usage: cscript trace.vbs ACTION NAME [FOLDER PROVIDER]; the actions are told at the top of the script"
+    WScript.Quit 2
+End If
 name = WScript.Arguments(1)
 If action = "boot" Or action = "booted" Or action = "forget" Then
     name = "Autosession\" & name

@@ -64,8 +64,9 @@ def manual(folder):
 
 
 def command(folder, scratch):
-    """As a user has it, in a prefix that its first use makes; without a terminal, through a pipe that ends."""
-    environment = {**os.environ, "OPENPLA_PREFIX": f"{scratch}/data/prefix"}
+    """As a user has it, in a prefix that its first use makes, named as a shell completes it; without a terminal, through a
+    pipe that ends."""
+    environment = {**os.environ, "OPENPLA_PREFIX": f"{scratch}/d\u00e4 ta/prefix/"}
     for name in ("WINEPREFIX", "OPENPLA_DATA"):
         environment.pop(name, None)
     openpla = f"{folder}/usr/bin/openpla"
@@ -79,11 +80,13 @@ def command(folder, scratch):
         with open(f"{folder}/usr/lib/openpla/build", "a", encoding="utf-8") as build:
             build.write("another\n")
         run(openpla, "--update", env=environment)
-        with open(f"{scratch}/data/prefix/.openpla/build", encoding="utf-8") as build:
+        environment["OPENPLA_PREFIX"] = "d\u00e4 ta/prefix"
+        run(openpla, "help", env=environment, cwd=scratch)
+        with open(f"{scratch}/d\u00e4 ta/prefix/.openpla/build", encoding="utf-8") as build:
             assert build.read().endswith("another\n"), "the prefix is not brought up to date"
-        run(openpla, "nonsense", code=2, env=environment)
+        run(openpla, "nonsense", code=2, env=environment, cwd=scratch)
     finally:
-        run(openpla, "--end", env=environment)
+        run(openpla, "--end", env=environment, cwd=scratch)
 
 
 def tracefs(folder, scratch):

@@ -96,6 +96,10 @@ def main():
                                        (["no|name", "1"], 1, "FAILED: Commit: 0x")):
             got, output = run(script, *arguments)
             expect(got == code and words in output, f"{script} {arguments}: exit code {got}", output)
+    # Whoever tries one that needs arguments learns which.
+    for script in "trace.vbs", "trace.js", "archive_log.vbs", "extract.vbs":
+        code, output = run(script)
+        expect(code == 2 and f"usage: cscript {script} " in output, f"{script} without arguments: exit code {code}", output)
 
 
 main()
