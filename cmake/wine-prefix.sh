@@ -6,6 +6,10 @@
 # $WINEPREFIX/.openpla holds what the scripts of this tree keep there: lock, log, marks, output of running programs.
 set -eu
 : "${WINEPREFIX:?}"
+# As in wine-run.sh: programs of Wine, and what they start, die at birth more seldom.
+if [ "${OPENPLA_PLACED:-}" != yes ] && setarch -R true 2>/dev/null; then
+    OPENPLA_PLACED=yes exec setarch -R sh "$0" "$@"
+fi
 case $WINEPREFIX in
 /*) ;;
 *) WINEPREFIX=$(pwd)/$WINEPREFIX ;;
