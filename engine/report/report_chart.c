@@ -4,6 +4,8 @@
 
 #include "engine/tdh/value_forms.h"
 
+#include <math.h>
+
 #define SECOND INT64_C(10000000)
 
 static const struct chart_point no_value = {1, 0};
@@ -45,27 +47,52 @@ static uint64_t distance(const struct chart_series *s, int64_t from, int64_t to)
     return since > UINT64_MAX - lead ? UINT64_MAX : since + lead;
 }
 
-void chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t width)
+/* Whether no sample can be missing between two: each is early or late by less than a quarter of the interval. */
+static bool are_neighbours(const struct chart_series *s, int64_t utc)
+{
+    const uint64_t apart = utc > s->last ? (uint64_t)utc - (uint64_t)s->last : 0;
+    return s->interval > 0 && apart / 3 < ((uint64_t)s->interval + 1) / 2;
+}
+
+/* Where points are shorter than the interval by now, those between neighbours are no gap: they get what the straight
+   line between the two has there. */
+static void bridge(struct chart_series *s, size_t to, float value)
+{
+    const size_t from = s->count - 1;
+    const double step = ((double)value - (double)s->latest) / (double)(to - from);
+    while (isfinite(step) && s->count < to) {
+        const float between = (float)((double)s->latest + step * (double)(s->count - from));
+        s->points[s->count++] = (struct chart_point){between, between};
+    }
+}
+
+void chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t interval)
 {
     if (s->width == 0) {
         s->begin = s->last = utc;
         s->assumed = true;
     }
+    s->interval = interval > 0 ? interval : s->interval;
     if (s->assumed && s->count <= 1) {
-        s->assumed = width <= 0;
-        s->width = width > 0 ? width : SECOND;
+        s->assumed = interval <= 0;
+        s->width = interval > 0 ? interval : SECOND;
         s->lead = s->width / 2;
     }
-    s->last = utc > s->last ? utc : s->last;
     const uint64_t since = distance(s, s->begin, utc);
     while (since / (uint64_t)s->width >= CHART_POINTS && s->width <= INT64_MAX / 2)
         double_width(s);
     const uint64_t wanted = since / (uint64_t)s->width;
     const size_t at = wanted < CHART_POINTS ? (size_t)wanted : CHART_POINTS - 1;
+    if (s->count && at > s->count && are_neighbours(s, utc))
+        bridge(s, at, (float)value);
     while (s->count <= at)
         s->points[s->count++] = no_value;
     const struct chart_point one = {(float)value, (float)value};
     join(&s->points[at], &one);
+    if (utc >= s->last) {
+        s->last = utc;
+        s->latest = one.least;
+    }
 }
 
 void chart_series_text(const struct chart_series *s, int64_t first, int64_t last, struct text_buffer *out)

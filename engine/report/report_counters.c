@@ -195,6 +195,14 @@ static HRESULT note_time(struct report_counters *c, struct rhythm *r, int64_t ut
     return hr;
 }
 
+/* As far as it is known by now, from the second sample on. One of two samples may be missing behind the first. */
+static int64_t interval_of(const struct sample_distances *d)
+{
+    if (d->count < 2)
+        return d->count ? d->items[0] : 0;
+    return d->items[1] < d->items[0] ? d->items[1] : d->items[0];
+}
+
 static HRESULT name_logs(struct report_counters *c, const struct inputs *logs)
 {
     c->rhythms = memory_zero(logs->count + 1, sizeof *c->rhythms);
@@ -223,8 +231,8 @@ HRESULT report_counters_read(struct report_counters *c, struct inputs *logs, boo
             hr = columns_fill(&c->columns, logs, at);
         if (SUCCEEDED(hr))
             hr = note_time(c, &c->rhythms[at], utc);
-        if (SUCCEEDED(hr)) /* one is known from the second sample on */
-            hr = take_values(c, utc, c->rhythms[at].distances.count ? c->rhythms[at].distances.items[0] : 0);
+        if (SUCCEEDED(hr))
+            hr = take_values(c, utc, interval_of(&c->rhythms[at].distances));
         if (SUCCEEDED(hr) && !seen(context))
             hr = HRESULT_FROM_WIN32(ERROR_CANCELLED);
     }

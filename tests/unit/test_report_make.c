@@ -297,6 +297,33 @@ static void test_a_chart_has_the_gaps_of_the_log_alone(void **state)
     end(&m);
 }
 
+/* A set whose interval was changed while it ran: all that came after that was drawn as points, each with a gap beside
+   it, though no sample is missing. One that is missing is a gap still. */
+static void test_a_slower_log_behind_is_a_line_too(void **state)
+{
+    static const unsigned times[] = {75, 95, 115, 155, 175}; /* tenths of a second; 135 is missing */
+    struct made m;
+    struct text_buffer log = {0};
+    begin(state, &m, "<CounterTable name='memory' topic='t' object='Memory' chart='i/available*/'/>");
+    text_buffer_add(&log, HEAD "," MEMORY "\r\n");
+    for (unsigned i = 1; i <= 5; i++)
+        text_buffer_format(&log, "\"01/02/2026 03:04:0%u.000\",\"%u\"\r\n", i, 10 * i);
+    put(&m, "a.csv", log.text);
+    text_buffer_free(&log);
+    text_buffer_add(&log, HEAD "," MEMORY "\r\n");
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        text_buffer_format(&log, "\"01/02/2026 03:04:%02u.%u00\",\"%u\"\r\n", times[i] / 10, times[i] % 10,
+                           times[i] - 15);
+    put(&m, "b.csv", log.text);
+    text_buffer_free(&log);
+    char *text = made_text(&m);
+    const char *series = strstr(text, "<Series name=\"Available MBytes\">");
+    assert_non_null(series);
+    assert_non_null(strstr(series, ">10 20 30 40 50 - - 60 70 80 90 100 - - - 140 150 160<"));
+    memory_free(text);
+    end(&m);
+}
+
 /* A rule may warn of a process that has few handles, and ever more of them: a chart of the greatest alone has it not.
  */
 static void test_a_watched_counter_has_the_instances_that_rules_may_find(void **state)
@@ -403,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_a_failure_leaves_the_old_report_and_nothing_else),
         cmocka_unit_test(test_a_chart_loses_no_peak),
         cmocka_unit_test(test_a_chart_has_the_gaps_of_the_log_alone),
+        cmocka_unit_test(test_a_slower_log_behind_is_a_line_too),
         cmocka_unit_test(test_a_watched_counter_has_the_instances_that_rules_may_find),
         cmocka_unit_test(test_the_sum_of_all_instances_is_in_a_chart),
         cmocka_unit_test(test_what_a_folder_has_for_a_report),
