@@ -35,9 +35,7 @@ static void indent(unsigned depth, unsigned more)
 
 static void put_padded(const char *shown, size_t width)
 {
-    fputs(shown, stdout);
-    for (size_t i = shown_width(shown); i < width; i++)
-        putchar(' ');
+    printf("%s%*s", shown, shown_room(shown, width), "");
 }
 
 /* ---- the document ---- */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla data: the folders of a set's runs, and what its data manager would do with them. */
 #include "cli/json.h"
+#include "cli/shown_text.h"
 #include "cli/verbs.h"
 #include "engine/model/model.h"
 #include "engine/os/clock.h"
+#include "engine/os/file_traits.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/retention/pass.h"
@@ -33,6 +35,8 @@ struct looked {
 
 struct showing {
     const char *folder; /* that was asked for */
+    struct folder_identity identity;
+    bool is_there;
     bool dry_run, as_json;
     struct json json;
     unsigned sets, failures;
@@ -115,9 +119,9 @@ static const char *state_of(const struct retained_folder *f)
 
 static void show_folder(const struct retained_folder *f, int64_t now)
 {
-    printf("%-32s %5u d %10.1f MB  %-4s %-6s %-7s %s", f->name, (unsigned)retained_age(f, now),
-           megabytes(retained_bytes(f)), f->data_files ? "data" : "", f->report_files ? "report" : "",
-           f->packed ? "cabinet" : "", state_of(f));
+    printf("%s%*s %5u d %10.1f MB  %-4s %-6s %-7s %s", f->name, shown_room(f->name, 32), "",
+           (unsigned)retained_age(f, now), megabytes(retained_bytes(f)), f->data_files ? "data" : "",
+           f->report_files ? "report" : "", f->packed ? "cabinet" : "", state_of(f));
     if (f->others)
         printf("%s%zu not of a run, which stay%s", *state_of(f) ? ", " : "", f->others, f->others == 1 ? "s" : "");
     printf("\n");
@@ -125,7 +129,8 @@ static void show_folder(const struct retained_folder *f, int64_t now)
 
 static void show_step(const struct looked *l, const struct retention_step *step)
 {
-    printf("%-32s %-15s %10.1f MB  ", l->scanned.folders[step->folder].name, retention_what_text(step->what),
+    const char *name = l->scanned.folders[step->folder].name;
+    printf("%s%*s %-15s %10.1f MB  ", name, shown_room(name, 32), "", retention_what_text(step->what),
            megabytes(step->bytes));
     if (step->why == RETENTION_BY_ACTION) {
         const struct retention_action *a = &l->policy.actions[step->action];
@@ -254,6 +259,19 @@ static HRESULT show_set(struct showing *s, const char *space, const char *name, 
     return hr;
 }
 
+/* A folder that is there may be written in several ways: with a separator behind it, from the current one, by a link.
+ */
+static bool is_asked_for(const struct showing *s, const char *root)
+{
+    struct folder_identity identity;
+    if (!s->is_there)
+        return file_is_same(root, s->folder);
+    if (SUCCEEDED(folder_identify(root, &identity)))
+        return memcmp(&identity, &s->identity, sizeof identity) == 0;
+    error_clear();
+    return false;
+}
+
 /* A definition that cannot be read has no folder that could be known. */
 static HRESULT try_set(struct showing *s, const char *space, const char *name)
 {
@@ -268,7 +286,7 @@ static HRESULT try_set(struct showing *s, const char *space, const char *name)
         return hr == E_OUTOFMEMORY ? hr : S_OK;
     root = host_expand_environment(set_of(set)->RootPath);
     hr = root ? S_OK : E_OUTOFMEMORY;
-    if (root && file_is_same(root, s->folder))
+    if (root && is_asked_for(s, root))
         hr = show_set(s, space, name, set_of(set), root);
     memory_free(root);
     object_release(set);
@@ -278,6 +296,9 @@ static HRESULT try_set(struct showing *s, const char *space, const char *name)
 static HRESULT show_sets(struct showing *s)
 {
     HRESULT hr = S_OK;
+    s->is_there = SUCCEEDED(folder_identify(s->folder, &s->identity));
+    if (!s->is_there)
+        error_clear();
     for (const char *const *space = store_namespaces(); SUCCEEDED(hr) && *space; space++) {
         struct texts names = {0};
         hr = store_list(&caller_self, *space, &names);
@@ -286,7 +307,8 @@ static HRESULT show_sets(struct showing *s)
         texts_free(&names);
     }
     if (SUCCEEDED(hr) && !s->sets)
-        hr = error_set(PLA_E_DCS_NOT_FOUND, "\"%s\": no stored set has this folder as its RootPath", s->folder);
+        hr = error_set(PLA_E_DCS_NOT_FOUND, "\"%s\": no stored set has this folder as its RootPath%s", s->folder,
+                       s->is_there ? "" : ", and there is no such folder");
     return hr;
 }
 

@@ -40,6 +40,12 @@ size_t shown_width(const char *shown)
     return width;
 }
 
+int shown_room(const char *shown, size_t width)
+{
+    const size_t own = shown_width(shown);
+    return own < width ? (int)(width - own) : 0;
+}
+
 void print_shown(const char *text)
 {
     struct text_buffer b = {0};

@@ -10,6 +10,8 @@
 void add_shown(struct text_buffer *b, const char *text);
 /* Places on the line, one for each character. */
 size_t shown_width(const char *shown);
+/* Blanks behind it in a column of `width`, as printf's %*s takes them, whose own %-39s counts bytes. */
+int shown_room(const char *shown, size_t width);
 /* To stdout. */
 void print_shown(const char *text);
 

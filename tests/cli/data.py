@@ -88,8 +88,12 @@ def main():
     Set(base, "off", "<DataManager><Enabled>0</Enabled></DataManager>")
     text, _ = data(0, root)
     check("off: 0 folders of its runs" in text and "nothing would be done" in text, "a second set", text)
+    for other in root + "/", host_path(os.path.join(base, "store", "..", "logs")):
+        check("kept: 3 folders" in data(0, other)[0], "the folder by another name", other)
     said = "".join(data(1, host_path(base)))
-    check("no stored set has this folder" in said, "no set", said)
+    check("no stored set has this folder" in said and "no such folder" not in said, "no set", said)
+    said = "".join(data(1, host_path(base + "/logz")))
+    check("there is no such folder" in said, "no folder", said)
     data(2)
     data(2, root, root)
 
