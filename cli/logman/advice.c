@@ -40,6 +40,9 @@ const char *logman_advice(const struct logman_line *line, HRESULT hr)
          "administrators may do this; Performance Log Users may too for sets that run as somebody: -u"},
     };
     const int session = logman_is_given(line, LOGMAN_SESSION);
+    const struct logman_option *xml = logman_option(line, LOGMAN_XML);
+    if (hr == E_ACCESSDENIED && xml && folder_exists(xml->words.items[0]))
+        return NULL; /* no right is lacking */
     if (line->verb == LOGMAN_EXPORT && line->name && has_extension(line->name, logs))
         return "this is a log's name: openpla relog converts logs, export writes the definitions of sets";
     if (definition_is_damaged(hr) && hr != E_ACCESSDENIED && line->verb != LOGMAN_IMPORT && line->name)

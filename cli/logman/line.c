@@ -300,6 +300,20 @@ struct operands {
     const struct logman_word *verb, *adverb;
 };
 
+/* One of two words would have been the verb. */
+static HRESULT too_many_words(const struct logman_line *line, const char *word)
+{
+    const char *const both[] = {line->name, word};
+    for (size_t i = 0; !line->verb_given && i < sizeof both / sizeof *both; i++) {
+        struct nearest n = {.word = both[i]};
+        for (const struct logman_word *w = logman_verbs; w->name; w++)
+            nearest_consider(&n, w->name);
+        if (n.name)
+            return error_set(E_INVALIDARG, "\"%s\" is no verb; the nearest is %s", both[i], n.name);
+    }
+    return error_set(E_INVALIDARG, "\"%s\" belongs to no option; the name is \"%s\" already", word, line->name);
+}
+
 static HRESULT take_operands(struct logman_line *line, struct operands *o)
 {
     HRESULT hr = S_OK;
@@ -321,7 +335,7 @@ static HRESULT take_operands(struct logman_line *line, struct operands *o)
         if (adverb)
             o->adverb = adverb;
         else if (line->name)
-            hr = error_set(E_INVALIDARG, "\"%s\" belongs to no option; the name is \"%s\" already", word, line->name);
+            hr = too_many_words(line, word);
         else
             hr = give_name(line, word);
         named = !adverb;

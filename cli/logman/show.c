@@ -4,6 +4,7 @@
 #include "cli/logman/provider.h"
 #include "cli/logman/sets.h"
 #include "cli/logman/values.h"
+#include "cli/shown_text.h"
 #include "engine/collect/trace_providers.h"
 #include "engine/os/memory.h"
 
@@ -124,7 +125,7 @@ static HRESULT show_row(struct object *set)
     if (SUCCEEDED(hr) && !name)
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        printf("%-39s %-29s %s \n", name, types, status_of(set));
+        printf("%s%*s %-29s %s \n", name, shown_room(name, 39), "", types, status_of(set));
     memory_free(name);
     memory_free(types);
     return hr;
@@ -405,7 +406,8 @@ static void provider_row(struct object *provider)
 {
     char guid[39], *name = text_of(provider, "DisplayName");
     guid_text(provider, guid);
-    printf("%-40s %s\n", name && *name ? name : guid, guid);
+    const char *shown = name && *name ? name : guid;
+    printf("%s%*s %s\n", shown, shown_room(shown, 40), "", guid);
     memory_free(name);
 }
 

@@ -72,6 +72,22 @@ static void a_daily_set_may_begin_earlier_in_the_day(void **state)
     expect("logman delete daily", 0, DONE);
 }
 
+/* That only administrators may do it is no help to who named a folder. */
+static void a_folder_is_no_definition(void **state)
+{
+    struct texts words = {0};
+    int result;
+    (void)state;
+    go_to("folder");
+    split("logman import folder -xml .", &words);
+    char *written = run(&verb_logman, &words, &result);
+    assert_int_equal(result, E_ACCESSDENIED);
+    assert_non_null(strstr(written, "\".\": is a folder\n"));
+    assert_null(strstr(written, "administrators"));
+    memory_free(written);
+    texts_free(&words);
+}
+
 static void what_is_mended_is_remarked(void **state)
 {
     (void)state;
@@ -81,7 +97,12 @@ static void what_is_mended_is_remarked(void **state)
     expect_alone("logman create counter thrice -c \\Processor(_Total)\\% Processor Time",
                  "Remark: -c: \"\\Processor(_Total)\\% Processor Time\" is taken for one, of words without quotes\n");
     expect("logman delete thrice", 0, DONE);
+    expect("logman create counter Größe -c \\System\\Threads", 0, DONE);
+    expect("logman", 0, "\nGröße                                   Counter ");
+    expect("logman delete Größe", 0, DONE);
     expect("logman query two” words", 0x80070057, "belongs to no option");
+    expect("logman strat thrice", 0x80070057, "\"strat\" is no verb; the nearest is start\n");
+    expect("logman thrice sotp", 0x80070057, "\"sotp\" is no verb; the nearest is stop\n");
     expect("logman delete “two words”", 0, "Remark: curly quotes around \"two words\" are taken for quotes\n");
 }
 
@@ -270,6 +291,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_named_once),
         cmocka_unit_test(a_collector_is_no_set),
         cmocka_unit_test(a_daily_set_may_begin_earlier_in_the_day),
+        cmocka_unit_test(a_folder_is_no_definition),
         cmocka_unit_test(what_is_mended_is_remarked),
         cmocka_unit_test(the_kernels_flags_are_what_was_said),
         cmocka_unit_test(the_file_that_is_being_written_is_shown),

@@ -303,12 +303,20 @@ static void folders(void **state)
 {
     char *deep = in_folder("a/b/c"), *a = in_folder("a"), *file = in_folder("a/file"), *below = in_folder("a/file/x");
     struct texts names = {0};
+    struct file *f;
+    char *text;
+    size_t size;
     uint64_t bytes = 0;
     (void)state;
     assert_int_equal(folder_create(deep), S_OK);
     assert_int_equal(folder_create(deep), S_OK);
     assert_true(folder_exists(deep));
     assert_false(file_exists(deep));
+    /* As Windows refuses it; the text tells who gave a folder for a file that no right is lacking. */
+    assert_int_equal(file_load(deep, 100, &text, &size), E_ACCESSDENIED);
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), ": is a folder"));
+    assert_int_equal(file_open(deep, FILE_REPLACE, &f), E_ACCESSDENIED);
+    assert_non_null(strstr(error_text(E_ACCESSDENIED), ": is a folder"));
     assert_int_equal(file_store(file, "", 0), S_OK);
     assert_true(file_exists(file));
     assert_false(folder_exists(file));

@@ -50,6 +50,8 @@ HRESULT posix_result(int error)
 HRESULT posix_report(int error, const char *what)
 {
     HRESULT hr = posix_result(error);
+    if (error == EISDIR) /* who named one for a file lacks no right */
+        return error_set(hr, "\"%s\": is a folder", what);
     return error_set(hr, "\"%s\": %s (errno %d)", what, error_standard_text(hr), error);
 }
 

@@ -108,7 +108,10 @@ HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposit
     if (more & FILE_FLAG_WRITE_THROUGH)
         access |= DELETE;
     const DWORD code = open_or_make(wide, access, share, disposition, FILE_ATTRIBUTE_NORMAL | more, what, out);
+    const DWORD traits = code == ERROR_ACCESS_DENIED ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
     memory_free(wide);
+    if (traits != INVALID_FILE_ATTRIBUTES && traits & FILE_ATTRIBUTE_DIRECTORY) /* who named it lacks no right */
+        return error_set(E_ACCESSDENIED, "\"%s\": is a folder", path);
     return code == ERROR_SUCCESS ? S_OK : win32_failed(code, path);
 }
 
