@@ -36,7 +36,10 @@ bool cli_may_overwrite(const char *path)
     char answer[8] = "";
     fprintf(stderr, "%s is there already. Overwrite it? [y/n] ", path);
     fflush(stderr);
-    return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
+    const bool answered = fgets(answer, sizeof answer, stdin);
+    if (!answered) /* what follows is a line of its own */
+        fputc('\n', stderr);
+    return answered && (*answer == 'y' || *answer == 'Y');
 }
 
 #ifdef _WIN32

@@ -74,7 +74,7 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_config = {
-    CONFIG_VERB, "show or compare what configuration collectors wrote",
+    CONFIG_VERB, "shows or compares what configuration collectors wrote",
     "openpla config FILE.xml [FILE.xml ...] [-t TABLE ...] [--json]\n"
     "openpla config diff BEFORE.xml AFTER.xml [-t TABLE ...] [-ignore COLUMN ...] [-all] [--json]\n"
     "\n"

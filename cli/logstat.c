@@ -190,7 +190,7 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_logstat = {
-    "logstat", "show what is in a log",
+    "logstat", "shows what is in a log",
     "openpla logstat LOG [LOG ...] [-c] [--json]\n"
     "\n"
     "Reads performance logs whole and says their format, computer, zone, range of time, interval of\n"

@@ -368,7 +368,7 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_plot = {
-    VERB, "draw the counters of logs over time",
+    VERB, "draws the counters of logs over time",
     "openpla plot LOG ... -o PICTURE.svg|PAGE.html [-counter PATH ...] [-b TIME] [-e TIME]\n"
     "             [-limit [PATH=]VALUE ...] [-title TEXT]\n"
     "\n"

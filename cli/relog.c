@@ -420,7 +420,7 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_relog = {
-    "relog", "copy logs: other format, fewer counters, part of the time",
+    "relog", "copies logs: other format, fewer counters, part of the time",
     "openpla relog LOG [LOG ...] [options]\n"
     "\n"
     "Copies performance logs into another format. Several logs become one, in the order of time; a name may hold * "

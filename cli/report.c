@@ -235,7 +235,7 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_report = {
-    VERB, "make a report of logs, traces and configurations",
+    VERB, "makes a report of logs, traces and configurations",
     "openpla report FOLDER|FILE ... [-schema SCHEMA ...] [-o REPORT.xml] [-level N] [--progress] [--json]\n"
     "openpla report FOLDER|FILE ...|REPORT.xml -html [-o PAGE.html] [-sheet SHEET.xsl]\n"
     "\n"

@@ -183,7 +183,7 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_rules = {
-    VERB, "judge a report by rules",
+    VERB, "judges a report by rules",
     "openpla rules REPORT.xml [-rules RULES ...] [-o OUTPUT.xml] [--json]\n"
     "\n"
     "Runs rules (MS-PLA 2.2.3.4) over a report, such as \"openpla report\" makes one, and shows the warnings\n"

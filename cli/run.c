@@ -198,7 +198,7 @@ static int run(int argc, char **argv)
 
 const struct verb verb_run = {
     "run",
-    "start a program under Wine so that its events arrive in sessions",
+    "starts a program under Wine so that its events arrive in sessions",
     "openpla run [--children] [--] PROGRAM [ARGUMENTS]\n"
     "\n"
     "Starts a program that knows nothing of OpenPLA, and waits for its end. Under Wine the event functions of "

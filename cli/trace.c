@@ -228,7 +228,7 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_trace = {
-    "trace", "show the events of traces and of sessions, a line each, and who runs, waits, reads and writes",
+    "trace", "shows the events of traces and of sessions, a line each, and who runs, waits, reads and writes",
     "openpla trace show TRACE [TRACE ...] [options]\n"
     "openpla trace show -rt SESSION [SESSION ...] [options]\n"
     "openpla trace top [TRACE ...] [options]\n"

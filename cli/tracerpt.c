@@ -478,7 +478,7 @@ static int run(int argc, char **argv)
 }
 
 const struct verb verb_tracerpt = {
-    "tracerpt", "dump event traces as CSV, XML or EVTX, and sum them up",
+    "tracerpt", "dumps event traces as CSV, XML or EVTX, and sums them up",
     "openpla tracerpt TRACE [TRACE ...] [options]\n"
     "openpla tracerpt -rt SESSION [SESSION ...] [options]\n"
     "\n"
