@@ -36,8 +36,8 @@ static HRESULT command_line(const struct program *program, WCHAR **out)
     return hr;
 }
 
-/* Wine: of some thousand processes one dies before anything of its program has run, where the host put its heap into the
-   place of Wine's own data; that is then an internal error. */
+/* Wine: of some thousand processes one dies before anything of its program has run, where the host put its heap into
+   the place of Wine's own data; that is then an internal error. */
 #define DIES_AT_BIRTH ERROR_INTERNAL_ERROR
 #define BIRTHS        5
 
