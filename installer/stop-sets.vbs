@@ -1,10 +1,18 @@
 ' SPDX-License-Identifier: MIT
-' Stops every data collector set that runs on this machine.
+' Stops every data collector set of OpenPLA's that runs on this machine; of Windows' own PLA, where it is beside it, none.
 Option Explicit
 On Error Resume Next
-Dim dataSets, dataSet, failures
+Dim shell, product, dataSets, dataSet, failures
+Set shell = CreateObject("WScript.Shell")
+product = "OpenPLA"
+If Server("{03837525-7D7F-4CE7-B081-7C53C3F9BDF1}") = "" Then product = "PLA"
+If product = "PLA" And Server("{03837525-098B-11D8-9414-505054503030}") = "" Then
+    WScript.Echo "OpenPLA is not registered here"
+    WScript.Quit 1
+End If
 failures = 0
-Set dataSets = CreateObject("PLA.DataCollectorSetCollection")
+Err.Clear
+Set dataSets = CreateObject(product & ".DataCollectorSetCollection")
 dataSets.GetDataCollectorSets vbNullString, vbNullString
 If Err.Number <> 0 Then
     WScript.Echo "GetDataCollectorSets: 0x" & Hex(Err.Number) & " " & Err.Description
@@ -21,3 +29,10 @@ For Each dataSet In dataSets
 Next
 WScript.Echo "Done."
 If failures > 0 Then WScript.Quit 1
+
+' The program of a class, by a value that only OpenPLA writes; empty where the class is somebody else's.
+Function Server(identifier)
+    On Error Resume Next
+    Server = ""
+    Server = shell.RegRead("HKLM\Software\Classes\CLSID\" & identifier & "\LocalServer32\ServerExecutable")
+End Function

@@ -69,18 +69,18 @@ SERVICE = ('<ServiceInstall Id="service" Name="OpenPLA" DisplayName="OpenPLA Per
            '<RegistryValue Root="HKLM" Key="Software\\OpenPLA" Name="Folder" Type="string" Value="[INSTALLDIR]"/>')
 
 # Name, arguments of openplasrv.exe, when it runs, sequence, condition. What registers is taken back where a later step
-# fails, and what unregisters is done again; that also waits for the service's process, whose program nobody can delete
-# before. Registering, which starts the service too, is the last step: openplasrv does it all or nothing, and Wine's own
-# way back removes the files before it calls what would take a registration back. What refuses a removal, and
-# unregistering, are the first, and carried out before anything else is begun (InstallExecute): Wine takes nothing else of
-# a removal back, not even its own lists. All run as the installer does: to a step that runs at once, who removes programs
-# by Windows' own list is no administrator, and sees no set that runs.
+# fails, but for a repair, and what unregisters is done again; that also waits for the service's process, whose program
+# nobody can delete before. Registering, which starts the service too, is the last step: openplasrv does it all or
+# nothing, and Wine's own way back removes the files before it calls what would take a registration back. What refuses a
+# removal, and unregistering, are the first, and carried out before anything else is begun (InstallExecute): Wine takes
+# nothing else of a removal back, not even its own lists. All run as the installer does: to a step that runs at once, who
+# removes programs by Windows' own list is no administrator, and sees no set that runs.
 ACTIONS = (
     ("RefuseRunning", "/sets", "deferred", 1501, '(REMOVE="ALL" OR WIX_UPGRADE_DETECTED) AND NOT UPGRADINGPRODUCTCODE AND STOPSETS&lt;&gt;1'),
     ("StopRunning", "/sets /stop", "deferred", 1502, '(REMOVE="ALL" OR WIX_UPGRADE_DETECTED) AND NOT UPGRADINGPRODUCTCODE AND STOPSETS=1'),
     ("UnregisterBack", "/regserver /[MODE] /rows /start", "rollback", 1503, 'REMOVE="ALL"'),
     ("Unregister", "/unregserver /[MODE] /rows", "deferred", 1504, 'REMOVE="ALL"'),
-    ("RegisterBack", "/unregserver /[MODE] /rows", "rollback", 6490, 'NOT REMOVE="ALL"'),
+    ("RegisterBack", "/unregserver /[MODE] /rows", "rollback", 6490, 'NOT Installed'),
     ("Register", "/regserver /[MODE] /start", "deferred", 6500, 'NOT REMOVE="ALL"'),
 )
 

@@ -62,8 +62,12 @@ class Prefix:
         subprocess.run(["sh", TREE / "cmake/wine-prefix.sh", verb], check=True, stdin=subprocess.DEVNULL, timeout=170)
 
     def run(self, *arguments, folder=None):
-        done = subprocess.run(["sh", TREE / "cmake/wine-run.sh", *arguments], stdin=subprocess.DEVNULL, timeout=120,
-                              cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        for _ in range(3):
+            done = subprocess.run(["sh", TREE / "cmake/wine-run.sh", *arguments], stdin=subprocess.DEVNULL, timeout=120,
+                                  cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            # Wine's words, on a busy machine, for a program that it did not begin to run.
+            if b"ShellExecuteEx failed: Internal error" not in done.stdout:
+                break
         return done.returncode, done.stdout.decode("utf-8", "replace").replace("\r", "").strip()
 
     def script(self, text, *arguments):
@@ -252,6 +256,8 @@ def in_place(prefix, first, second, whole):
         prefix.collect("Upgraded")
         check(msi(prefix, "downgrade", "/i", first, good=False) in REFUSED, "how the downgrade is refused")
         repair(prefix, second, r"Software\Classes\CLSID\{03837521-098B-11D8-9414-505054503030}")
+        msi(prefix, "repair that fails", "/i", second, "REINSTALL=ALL", "REINSTALLMODE=amus", "FAIL=RegisterBack", good=False)
+        prefix.collect("Repaired")
     keys, files = states(prefix)
     msi(prefix, "uninstall that fails behind Unregister", "/x", second, "FAIL=Unregister", good=False)
     same(keys, prefix.keys(), "after the uninstall that failed: registry")
@@ -272,6 +278,9 @@ def beside(prefix, package):
     check(not (prefix.drive / "Program Files/OpenPLA/docs").exists(), "what was not chosen is not there")
     check(not (prefix.drive / "Program Files/OpenPLA/x86").exists(), "nor the libraries of 32-bit programs")
     repair(prefix, package, r"Software\Classes\CLSID\{03837521-7D7F-4CE7-B081-7C53C3F9BDF1}")
+    check(prefix.script(RUNS.replace('"PLA.', '"OpenPLA.')) == "status 1", "a set that runs beside")
+    code, output = prefix.run("cscript", "//nologo", "stop-sets.vbs", folder=prefix.drive / "Program Files/OpenPLA")
+    check(code == 0 and "Stop Runs: 0x0" in output, "stop-sets.vbs beside", code, output)
     msi(prefix, "uninstall", "/x", package)
     if (pathlib.Path(BIN) / "x86/openpla.dll").exists():
         narrow(prefix, package, windows)
