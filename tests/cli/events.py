@@ -58,8 +58,8 @@ def main():
         check("-level" in openpla(2, "-level", "loud"), "a level that is none")
         # What comes later is shown when it comes; here the fifth ends it.
         later = threading.Timer(2, append, (path, AT_LAST))
-        later.start()
         begun = time.monotonic()
+        later.start()
         check(ids("-follow", "-max", "5")[-1] == 1005, "the event that came later")
         check(time.monotonic() - begun > 1.5, "it has waited for it")
     finally:

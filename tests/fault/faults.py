@@ -85,6 +85,16 @@ def wait_for(what, condition, seconds=90):
         time.sleep(0.2)
 
 
+def wait_for_samples(path, least):
+    """So many whole lines behind the head of a CSV log that is being written."""
+    def are_there():
+        if not os.path.exists(host_path(path)):
+            return False
+        with open(host_path(path), "rb") as file:
+            return file.read().count(b"\r\n") > least
+    wait_for(f"{least} samples", are_there)
+
+
 def restart_rpcss():
     """Wine's rpcss keeps a dead server's entry until then."""
     for verb in ("stop", "start"):
@@ -111,9 +121,7 @@ def kill_one(program, argument=None):
     ids = processes(program, argument)
     check(len(ids) == 1, f"one process {program} {argument or ''} is expected, there are {ids}")
     os.kill(ids[0], signal.SIGKILL)
-    killed = time.monotonic()
     wait_until_gone(ids)
-    return killed
 
 
 def read_log(path, least):

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 
-from faults import SKIPPED, check, clean, fill, processes, read_log, tell, windows_path
+from faults import SKIPPED, check, clean, fill, processes, read_log, tell, wait_for_samples, windows_path
 
 NAME = "test-fault-disk"
 
@@ -16,7 +16,7 @@ NAME = "test-fault-disk"
 def collect(folder):
     ballast = os.path.join(folder, "ballast")
     first = tell("start", NAME, windows_path(folder), r"\System\Threads;\Process(*)\*")
-    time.sleep(2.5)
+    wait_for_samples(first["file"], 2)
     fill(ballast)
     before = len(read_log(first["file"], 2))
     # The page that the log ends in has room for some more lines; result and message are read one after the other.

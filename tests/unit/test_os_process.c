@@ -437,7 +437,7 @@ static void events(void **state)
     assert_int_equal(signal_wait(ping, 0), S_OK); /* set twice is set once */
     uint64_t start = clock_monotonic_ms();
     assert_int_equal(signal_wait(ping, 100), S_FALSE);
-    assert_in_range(clock_monotonic_ms() - start, 90, 5000);
+    assert_true(clock_monotonic_ms() - start >= 90);
     struct process *p = child_start("echo", name, "");
     for (int i = 0; i < 10; i++) {
         assert_int_equal(signal_set(ping), S_OK);
