@@ -119,7 +119,10 @@ static HRESULT make_room(struct relog *r)
                          "%s: is there already; -y overwrites it, -a appends to it", r->path);
     }
     r->kept = text_format("%s.before-relog", r->path);
-    HRESULT hr = r->kept ? file_rename(r->path, r->kept) : E_OUTOFMEMORY;
+    HRESULT hr = r->kept ? file_rename_new(r->path, r->kept) : E_OUTOFMEMORY;
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS))
+        hr = error_set(hr, "%s: is there already, of a relog that did not come to its end: move it, or delete it",
+                       r->kept);
     if (FAILED(hr)) {
         memory_free(r->kept);
         r->kept = NULL;

@@ -132,13 +132,10 @@ static HRESULT move_first(const struct extraction *x, const char *from, const ch
     const char *name = x->c->entries[entry].name;
     char *in = first_path(from, name), *out = first_path(to, name);
     HRESULT hr = in && out ? file_find(in) : E_OUTOFMEMORY;
-    const HRESULT there = hr == S_OK ? file_find(out) : S_FALSE;
-    if (there != S_FALSE)
-        hr = FAILED(there) ? there
-                           : error_set(HRESULT_FROM_WIN32(ERROR_FILE_EXISTS),
-                                       "\"%s\": has come meanwhile, and nothing is replaced", out);
-    else if (hr == S_OK)
-        hr = file_rename(in, out);
+    if (hr == S_OK)
+        hr = file_rename_new(in, out);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS))
+        hr = error_set(hr, "\"%s\": has come meanwhile, and nothing is replaced", out);
     memory_free(in);
     memory_free(out);
     return hr;

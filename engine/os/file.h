@@ -48,6 +48,10 @@ HRESULT file_store_drop(struct file_storing *s, HRESULT hr);
 HRESULT file_delete(const char *path);
 /* Within one volume; a file that has the name `to` already is replaced. Waits for a sharing violation as file_store. */
 HRESULT file_rename(const char *from, const char *to);
+/* The same, of a file or a folder, and replaces nothing: HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) where something has the
+   name by then. A process that ends in it leaves the old name, or both of them, or, on a file system that can neither
+   rename so nor make links, an empty file of the new name beside the old one. */
+HRESULT file_rename_new(const char *from, const char *to);
 /* S_OK: something has the name; S_FALSE: nothing has; a failure: it cannot be known. */
 HRESULT file_find(const char *path);
 /* Also false when it cannot be known: no access, or memory is out. */

@@ -34,8 +34,8 @@ HRESULT held_folder_each(struct held_folder *f, HRESULT (*each)(void *user, cons
                          void *user);
 /* A file in it; FILE_READ and FILE_CREATE_NEW alone. A link or a device is ERROR_BAD_PATHNAME. */
 HRESULT held_folder_file(struct held_folder *f, const char *name, enum file_mode mode, struct file **out);
-/* Within it; a file that has the name `to` already is replaced. */
-HRESULT held_folder_rename(struct held_folder *f, const char *from, const char *to);
+/* Within it, as file_rename_new: nothing is replaced. */
+HRESULT held_folder_rename_new(struct held_folder *f, const char *from, const char *to);
 /* A file in it that nobody writes: else ERROR_SHARING_VIOLATION. A link is ERROR_BAD_PATHNAME, and stays. */
 HRESULT held_folder_delete(struct held_folder *f, const char *name);
 /* A folder in it, which must be empty and no link. */

@@ -231,6 +231,17 @@ static HRESULT name_cabinet(const struct folder_work *w, struct held_folder *f, 
     return hr == S_FALSE ? error_set(PLA_E_CABAPI_FAILURE, "\"%s\": cannot be named in the folder's mark", path) : hr;
 }
 
+/* What a pass has left that was ended. */
+static HRESULT delete_scrap(const struct folder_work *w, struct held_folder *f)
+{
+    struct listed l = {.kinds = KIND(SCRAP)};
+    HRESULT hr = folder_walk(f, w->names, list, &l);
+    if (SUCCEEDED(hr))
+        hr = delete_listed(f, &l, false);
+    listed_free(&l);
+    return SUCCEEDED(hr) ? S_OK : hr;
+}
+
 HRESULT folder_pack(const struct folder_work *w)
 {
     struct held_folder *f;
@@ -244,12 +255,10 @@ HRESULT folder_pack(const struct folder_work *w)
         name = folder_cabinet_name(f);
         scrap = folder_scrap_name(f);
         path = name ? path_join(held_folder_path(f), name) : NULL;
-        hr = path && scrap ? check_name(path) : E_OUTOFMEMORY;
+        hr = path && scrap ? delete_scrap(w, f) : E_OUTOFMEMORY;
     }
-    if (SUCCEEDED(hr)) {
-        hr = held_folder_delete(f, scrap); /* of a pass that was ended */
-        hr = is_gone(hr) ? S_OK : hr;
-    }
+    if (SUCCEEDED(hr))
+        hr = check_name(path);
     if (SUCCEEDED(hr)) {
         hr = write_cabinet(f, scrap, &l);
         if (SUCCEEDED(hr))
@@ -257,7 +266,7 @@ HRESULT folder_pack(const struct folder_work *w)
         if (SUCCEEDED(hr))
             hr = name_cabinet(w, f, path);
         if (SUCCEEDED(hr))
-            hr = held_folder_rename(f, scrap, name);
+            hr = held_folder_rename_new(f, scrap, name);
         if (FAILED(hr)) {
             struct error_kept why = error_keep(hr);
             held_folder_delete(f, scrap);

@@ -80,7 +80,7 @@ static HRESULT put_aside(const struct checking *c, const char *path, char **to)
         hr = folder ? folder_create_protected(folder, PROTECTION_DATA) : E_OUTOFMEMORY;
         memory_free(folder);
         if (SUCCEEDED(hr))
-            hr = file_rename(path, *to);
+            hr = file_rename_new(path, *to);
     }
     return hr;
 }
@@ -210,7 +210,7 @@ static HRESULT replace(struct checking *c, const char *path, const struct set_fi
         if (SUCCEEDED(hr) && file_exists(run) && file_find(to->run) == S_FALSE)
             hr = file_rename(run, to->run);
         if (SUCCEEDED(hr))
-            hr = f.mended = file_rename(path, to->definition);
+            hr = f.mended = file_rename_new(path, to->definition);
         c->changed = true;
     }
     memory_free(run);

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-foreach(thing memory text file host process registry access security error resource sql_source credentials quotas)
+foreach(thing memory text file rename host process registry access security error resource sql_source credentials quotas)
   openpla_test(test_os_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_os_${thing}.c LINK openpla_os)
 endforeach()
 # The host's SQLite through ODBC, which Wine's passes on; a Windows machine need not have its driver.
 if(NOT WIN32 OR CMAKE_CROSSCOMPILING)
   openpla_test(test_os_odbc ${CMAKE_CURRENT_LIST_DIR}/test_os_odbc.c LINK openpla_os)
+endif()
+if(NOT WIN32)
+  target_link_options(test_os_rename PRIVATE -Wl,--wrap=renameat2,--wrap=linkat)
 endif()
 if(WIN32)
   openpla_test(test_os_management ${CMAKE_CURRENT_LIST_DIR}/test_os_management.c LINK openpla_os)

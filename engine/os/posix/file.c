@@ -328,11 +328,3 @@ void file_lock_release(struct file_lock *lock)
     close(lock->fd);
     memory_free(lock);
 }
-
-HRESULT file_rename(const char *from, const char *to)
-{
-    HRESULT hr = file_operation(FILE_OPERATION_RENAME, to);
-    if (FAILED(hr))
-        return hr;
-    return rename(from, to) ? posix_failed(errno, from) : S_OK;
-}

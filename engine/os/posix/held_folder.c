@@ -154,13 +154,19 @@ HRESULT held_folder_each(struct held_folder *f, HRESULT (*each)(void *user, cons
 }
 
 /* *path is for texts and observers, from memory_alloc. */
-static HRESULT begin(struct held_folder *f, const char *name, enum file_operation operation, char **path)
+static HRESULT path_of(const struct held_folder *f, const char *name, char **path)
 {
     *path = NULL;
     if (!*name || strchr(name, '/'))
         return error_set(E_INVALIDARG, "\"%s\" is no name in \"%s\"", name, f->path);
     *path = path_join(f->path, name);
-    return *path ? file_operation(operation, *path) : E_OUTOFMEMORY;
+    return *path ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT begin(const struct held_folder *f, const char *name, enum file_operation operation, char **path)
+{
+    HRESULT hr = path_of(f, name, path);
+    return SUCCEEDED(hr) ? file_operation(operation, *path) : hr;
 }
 
 HRESULT held_folder_file(struct held_folder *f, const char *name, enum file_mode mode, struct file **out)
@@ -191,12 +197,12 @@ HRESULT held_folder_file(struct held_folder *f, const char *name, enum file_mode
     return hr;
 }
 
-HRESULT held_folder_rename(struct held_folder *f, const char *from, const char *to)
+HRESULT held_folder_rename_new(struct held_folder *f, const char *from, const char *to)
 {
     char *path;
-    HRESULT hr = begin(f, to, FILE_OPERATION_RENAME, &path);
-    if (SUCCEEDED(hr) && renameat(f->fd, from, f->fd, to))
-        hr = posix_failed(errno, path);
+    HRESULT hr = path_of(f, to, &path);
+    if (SUCCEEDED(hr))
+        hr = posix_rename_new(f->fd, from, to, path);
     if (SUCCEEDED(hr))
         hr = file_operation(FILE_OPERATION_FLUSH_FOLDER, path);
     if (SUCCEEDED(hr) && fsync(f->fd))

@@ -21,6 +21,8 @@ static inline int64_t posix_filetime(int64_t seconds, long nanoseconds)
 {
     return seconds * 10000000 + nanoseconds / 100 + EPOCH_1970;
 }
+/* file_rename_new of two names in the folder that is open as `at`, or AT_FDCWD; `path` is that of `to`, for texts. */
+HRESULT posix_rename_new(int at, const char *from, const char *to, const char *path);
 /* flock without waiting, again when a signal comes; 0 or errno. */
 int posix_flock(int fd, int operation);
 

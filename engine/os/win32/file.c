@@ -279,15 +279,17 @@ void file_close(struct file *f)
     memory_free(f);
 }
 
-static HRESULT rename_patiently(const char *old_path, const char *path)
+static HRESULT rename_patiently(const char *old_path, const char *path, DWORD flags)
 {
     uint64_t limit = clock_monotonic_ms() + STORE_PATIENCE;
     WCHAR *from = NULL, *to = NULL;
     HRESULT hr = win32_path(old_path, &from);
     if (SUCCEEDED(hr))
         hr = win32_path(path, &to);
-    while (SUCCEEDED(hr) && !MoveFileExW(from, to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) {
+    while (SUCCEEDED(hr) && !MoveFileExW(from, to, flags | MOVEFILE_WRITE_THROUGH)) {
         DWORD code = GetLastError();
+        if (code == ERROR_ALREADY_EXISTS)
+            code = ERROR_FILE_EXISTS;
         if ((code != ERROR_SHARING_VIOLATION && code != ERROR_ACCESS_DENIED) || clock_monotonic_ms() >= limit)
             hr = win32_failed(code, path);
         else
@@ -301,7 +303,14 @@ static HRESULT rename_patiently(const char *old_path, const char *path)
 HRESULT file_rename(const char *old_path, const char *path)
 {
     HRESULT hr = file_operation(FILE_OPERATION_RENAME, path);
-    return SUCCEEDED(hr) ? rename_patiently(old_path, path) : hr;
+    return SUCCEEDED(hr) ? rename_patiently(old_path, path, MOVEFILE_REPLACE_EXISTING) : hr;
+}
+
+/* Under Wine its server looks and renames, between which no program of Windows' comes. */
+HRESULT file_rename_new(const char *old_path, const char *path)
+{
+    HRESULT hr = file_operation(FILE_OPERATION_RENAME, path);
+    return SUCCEEDED(hr) ? rename_patiently(old_path, path, 0) : hr;
 }
 
 /* By its handle, which is far cheaper under Wine than by its name. S_FALSE: the system would not. */
@@ -342,7 +351,7 @@ HRESULT file_storing_rename(struct file_storing *s)
     file_close(s->file);
     s->file = NULL;
     /* S_FALSE: somebody has it open, or this host cannot do it so. */
-    return hr == S_FALSE ? rename_patiently(s->temporary, s->path) : hr;
+    return hr == S_FALSE ? rename_patiently(s->temporary, s->path, MOVEFILE_REPLACE_EXISTING) : hr;
 }
 
 HRESULT file_delete(const char *path)

@@ -248,12 +248,12 @@ HRESULT held_folder_file(struct held_folder *f, const char *name, enum file_mode
     return hr;
 }
 
-HRESULT held_folder_rename(struct held_folder *f, const char *from, const char *to)
+HRESULT held_folder_rename_new(struct held_folder *f, const char *from, const char *to)
 {
     char *source, *target = path_join(f->path, to);
     HRESULT hr = target ? begin(f, from, FILE_OPERATION_OPEN, &source) : E_OUTOFMEMORY;
     if (target && SUCCEEDED(hr))
-        hr = file_rename(source, target);
+        hr = file_rename_new(source, target);
     if (target)
         memory_free(source);
     memory_free(target);
