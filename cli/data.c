@@ -53,16 +53,22 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* By the first names of the set's folders, sorted, as there may be thousands of both. */
+static HRESULT add_first_name(struct texts *own, const char *name)
+{
+    char *first = text_copy_n(name, strcspn(name, "\\/"));
+    return first ? texts_give(own, first) : E_OUTOFMEMORY;
+}
+
+/* By the first names of the set's folders, sorted, as there may be thousands of both. Of one that cannot be looked at
+   nobody knows whether it is another's. */
 static HRESULT find_others(struct looked *l)
 {
     struct texts all = {0}, own = {0};
     HRESULT hr = folder_list(l->root, true, &all);
-    for (size_t i = 0; SUCCEEDED(hr) && i < l->scanned.count; i++) {
-        const char *name = l->scanned.folders[i].name;
-        char *first = text_copy_n(name, strcspn(name, "\\/"));
-        hr = first ? texts_give(&own, first) : E_OUTOFMEMORY;
-    }
+    for (size_t i = 0; SUCCEEDED(hr) && i < l->scanned.count; i++)
+        hr = add_first_name(&own, l->scanned.folders[i].name);
+    for (size_t i = 0; SUCCEEDED(hr) && i < l->scanned.failure_count; i++)
+        hr = add_first_name(&own, l->scanned.failures[i].name);
     if (own.count)
         qsort(own.items, own.count, sizeof *own.items, by_text);
     for (size_t i = 0; SUCCEEDED(hr) && i < all.count; i++)
@@ -174,8 +180,9 @@ static void show_text(const struct showing *s, const struct looked *l)
         printf("%s\n", l->others.items[i]);
     show_plan(l);
     fflush(stdout);
-    for (size_t i = 0; i + 1 < l->scanned.failures.count; i += 2)
-        fprintf(stderr, "openpla " VERB ": %s: %s\n", l->scanned.failures.items[i], l->scanned.failures.items[i + 1]);
+    for (size_t i = 0; i < l->scanned.failure_count; i++)
+        fprintf(stderr, "openpla " VERB ": %s: cannot be looked at, and stays: %s\n", l->scanned.failures[i].name,
+                l->scanned.failures[i].reason);
 }
 
 /* ---- as JSON ---- */
@@ -230,10 +237,10 @@ static void show_json(struct showing *s, const struct looked *l)
         json_step(j, l, &l->plan.steps[i]);
     json_end(j, ']');
     json_begin(j, "failures", '[');
-    for (size_t i = 0; i + 1 < l->scanned.failures.count; i += 2) {
+    for (size_t i = 0; i < l->scanned.failure_count; i++) {
         json_begin(j, NULL, '{');
-        json_text(j, "folder", l->scanned.failures.items[i]);
-        json_text(j, "reason", l->scanned.failures.items[i + 1]);
+        json_text(j, "folder", l->scanned.failures[i].name);
+        json_text(j, "reason", l->scanned.failures[i].reason);
         json_end(j, '}');
     }
     json_end(j, ']');
@@ -253,7 +260,7 @@ static HRESULT show_set(struct showing *s, const char *space, const char *name, 
         else
             show_text(s, &l);
         s->sets++;
-        s->failures += l.scanned.failures.count > 0;
+        s->failures += l.scanned.failure_count > 0;
     }
     looked_free(&l);
     return hr;

@@ -30,59 +30,85 @@ const char *send_destination_fault(const char *destination)
     return path_root_fault(destination);
 }
 
-static HRESULT read_block(struct file *f, uint64_t at, uint8_t *block, size_t *got)
-{
-    return file_read_at(f, at, block, BLOCK, got);
-}
+struct sending {
+    struct file *cabinet;
+    uint8_t *blocks; /* two of them */
+    bool own;        /* the failure is of the cabinet itself */
+};
 
-/* S_OK: both have the same bytes; S_FALSE: they have not. */
-static HRESULT compare(struct file *a, struct file *b, uint8_t *blocks)
+static HRESULT read_own(struct sending *s, uint64_t at, size_t *got)
 {
-    uint64_t at = 0, size_a, size_b;
-    size_t got_a, got_b;
-    HRESULT hr = file_size(a, &size_a);
-    if (SUCCEEDED(hr))
-        hr = file_size(b, &size_b);
-    if (FAILED(hr) || size_a != size_b)
-        return FAILED(hr) ? hr : S_FALSE;
-    do {
-        hr = read_block(a, at, blocks, &got_a);
-        if (SUCCEEDED(hr))
-            hr = read_block(b, at, blocks + BLOCK, &got_b);
-        if (SUCCEEDED(hr) && (got_a != got_b || memcmp(blocks, blocks + BLOCK, got_a) != 0))
-            return S_FALSE;
-        at += BLOCK;
-    } while (SUCCEEDED(hr) && got_a == BLOCK);
+    const HRESULT hr = file_read_at(s->cabinet, at, s->blocks, BLOCK, got);
+    s->own = FAILED(hr);
     return hr;
 }
 
-/* S_OK: it is there; S_FALSE: nothing is there; ERROR_FILE_EXISTS: another file is. */
-static HRESULT find_there(struct file *cabinet, const char *path, uint8_t *blocks)
+/* S_OK: both have the same bytes; S_FALSE: they have not. */
+static HRESULT compare(struct sending *s, struct file *there)
+{
+    uint64_t at = 0, size, size_there;
+    size_t got, got_there;
+    HRESULT hr = file_size(s->cabinet, &size);
+    if (SUCCEEDED(hr))
+        hr = file_size(there, &size_there);
+    if (FAILED(hr) || size != size_there)
+        return FAILED(hr) ? hr : S_FALSE;
+    do {
+        hr = read_own(s, at, &got);
+        if (SUCCEEDED(hr))
+            hr = file_read_at(there, at, s->blocks + BLOCK, BLOCK, &got_there);
+        if (SUCCEEDED(hr) && (got != got_there || memcmp(s->blocks, s->blocks + BLOCK, got) != 0))
+            return S_FALSE;
+        at += BLOCK;
+    } while (SUCCEEDED(hr) && got == BLOCK);
+    return hr;
+}
+
+/* S_OK: it is there; S_FALSE: nothing is there; ERROR_FILE_EXISTS: another file is, maybe one that only its owner may
+   read. */
+static HRESULT find_there(struct sending *s, const char *path)
 {
     struct file *there;
     HRESULT hr = file_find(path);
     if (hr != S_OK)
         return hr;
     hr = file_open(path, FILE_READ, &there);
+    if (hr == E_ACCESSDENIED || hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION))
+        return HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
     if (FAILED(hr))
         return hr;
-    hr = compare(cabinet, there, blocks);
+    hr = compare(s, there);
     file_close(there);
     return hr == S_FALSE ? HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) : hr;
 }
 
-static HRESULT copy(struct file *from, const char *to, uint8_t *block)
+/* A new file, in the place of what a copy has left that was cut off: who may write to the share could have put a link
+   there. */
+static HRESULT create(const char *path, struct file **out)
+{
+    const HRESULT taken = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
+    HRESULT hr = file_open(path, FILE_CREATE_NEW, out);
+    if (hr == taken)
+        hr = file_delete(path);
+    else
+        return hr;
+    if (SUCCEEDED(hr))
+        hr = file_open(path, FILE_CREATE_NEW, out);
+    return hr == taken ? error_set(HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "\"%s\": is being written", path) : hr;
+}
+
+static HRESULT copy(struct sending *s, const char *to)
 {
     struct file *f;
     size_t got = 0;
     uint64_t at = 0;
-    HRESULT hr = file_open(to, FILE_REPLACE, &f);
+    HRESULT hr = create(to, &f);
     if (FAILED(hr))
         return hr;
     do {
-        hr = read_block(from, at, block, &got);
+        hr = read_own(s, at, &got);
         if (SUCCEEDED(hr))
-            hr = file_write(f, block, got);
+            hr = file_write(f, s->blocks, got);
         at += got;
     } while (SUCCEEDED(hr) && got == BLOCK);
     if (SUCCEEDED(hr))
@@ -92,22 +118,22 @@ static HRESULT copy(struct file *from, const char *to, uint8_t *block)
 }
 
 /* The temporary name has the folder's word: two computers that send at once must not write to one file. */
-static HRESULT send_as(struct file *cabinet, const char *folder, const char *name, const char *word, uint8_t *blocks)
+static HRESULT send_as(struct sending *s, const char *folder, const char *name, const char *word)
 {
     char *path = path_join(folder, name), *temporary_name = text_format("~%s.%s.tmp", name, word);
     char *temporary = temporary_name ? path_join(folder, temporary_name) : NULL;
-    HRESULT hr = path && temporary ? find_there(cabinet, path, blocks) : E_OUTOFMEMORY;
+    HRESULT hr = path && temporary ? find_there(s, path) : E_OUTOFMEMORY;
     if (hr == S_FALSE) {
-        hr = copy(cabinet, temporary, blocks);
+        hr = copy(s, temporary);
         if (SUCCEEDED(hr)) /* a copy takes long enough for another computer's */
-            hr = file_find(path) == S_FALSE ? S_OK : HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
-        if (SUCCEEDED(hr))
-            hr = file_rename(temporary, path);
+            hr = file_rename_new(temporary, path);
         if (FAILED(hr)) {
             struct error_kept why = error_keep(hr);
             file_delete(temporary);
             hr = error_restore(&why);
         }
+    } else if (hr == S_OK) {
+        (void)file_delete(temporary); /* of a rename that was ended between its two names */
     }
     memory_free(temporary);
     memory_free(temporary_name);
@@ -125,32 +151,35 @@ static char *name_there(const char *name, const char *computer, unsigned n)
                   : text_format("%s_%.*s_%u%s", computer, stem, name, n, name + stem);
 }
 
-static HRESULT send(struct file *cabinet, const char *name, const char *word, const char *destination)
+static HRESULT send(struct sending *s, const char *name, const char *word, const char *destination)
 {
     const HRESULT taken = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
-    uint8_t *blocks = memory_alloc(2 * BLOCK);
     char *computer = host_computer_name();
-    HRESULT hr = blocks && computer ? taken : E_OUTOFMEMORY;
+    s->blocks = memory_alloc(2 * BLOCK);
+    HRESULT hr = s->blocks && computer ? taken : E_OUTOFMEMORY;
     for (unsigned n = 0; hr == taken && n < NAMES_MOST; n++) {
         char *there = name_there(name, computer, n);
-        hr = there ? send_as(cabinet, destination, there, word, blocks) : E_OUTOFMEMORY;
+        hr = there ? send_as(s, destination, there, word) : E_OUTOFMEMORY;
         memory_free(there);
     }
     if (hr == taken)
         hr = error_set(hr, "SendCabTo: \"%s\" has %d other files of names for \"%s\"", destination, (int)NAMES_MOST,
                        name);
+    s->own = s->own || hr == taken || hr == HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE);
     memory_free(computer);
-    memory_free(blocks);
+    memory_free(s->blocks);
     return hr;
 }
 
-HRESULT folder_send(const struct folder_work *w, const char *destination)
+HRESULT folder_send(const struct folder_work *w, const char *destination, bool *own)
 {
     struct held_folder *f;
-    struct file *cabinet = NULL;
+    struct sending sending = {.own = true};
     const char *fault = send_destination_fault(destination);
+    *own = false;
     if (fault)
         return error_set(E_INVALIDARG, "SendCabTo: \"%s\" %s", destination, fault);
+    *own = true;
     HRESULT hr = held_folder_open(w->root, w->record->name, &f);
     if (FAILED(hr))
         return hr;
@@ -159,12 +188,15 @@ HRESULT folder_send(const struct folder_work *w, const char *destination)
     if (hr == S_FALSE)
         hr = error_set(E_ACCESSDENIED, "\"%s\": has no mark of a run of this set any more", held_folder_path(f));
     if (SUCCEEDED(hr))
-        hr = held_folder_file(f, name, FILE_READ, &cabinet);
+        hr = held_folder_file(f, name, FILE_READ, &sending.cabinet);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
         hr = S_FALSE;
-    if (hr == S_OK)
-        hr = send(cabinet, name, w->record->word, destination);
-    file_close(cabinet);
+    if (hr == S_OK) {
+        sending.own = false;
+        hr = send(&sending, name, w->record->word, destination);
+    }
+    *own = sending.own;
+    file_close(sending.cabinet);
     held_folder_close(f);
     memory_free(name);
     return hr;

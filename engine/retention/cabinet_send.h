@@ -10,7 +10,8 @@ const char *send_destination_fault(const char *destination);
 /* Copies the folder's cabinet there, under a temporary name until it is whole; a copy that was cut off is begun again.
    Where another file has its name, as computers and sets share names of folders, it is COMPUTER_FOLDER.cab, and then
    COMPUTER_FOLDER_2.cab and so on; nothing that is there is replaced. The same one that is there already is success.
-   S_FALSE: there is no cabinet. Failures of files name the destination. */
-HRESULT folder_send(const struct folder_work *w, const char *destination);
+   S_FALSE: there is no cabinet. Failures of files name the destination. *own: the failure is of this cabinet or its
+   name alone, and says nothing of others that go there. */
+HRESULT folder_send(const struct folder_work *w, const char *destination, bool *own);
 
 #endif

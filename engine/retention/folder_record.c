@@ -110,14 +110,14 @@ static char *mark_text(const struct folder_record *r)
     return text_format(MARK_FIRST "%s\nserial number %u\n", r->word, (unsigned)r->serial);
 }
 
-/* S_OK: the folder has a mark, whose text is this, with a NUL behind; S_FALSE: none that can be read. */
+/* S_OK: the folder has a mark, whose text is this, with a NUL behind; S_FALSE: it has none. */
 static HRESULT read_mark(struct held_folder *f, char text[MARK_MOST])
 {
     struct file *file;
     size_t got = 0;
-    HRESULT hr = held_folder_file(f, FOLDER_MARK, FILE_READ, &file);
-    if (FAILED(hr))
-        return hr == E_OUTOFMEMORY ? hr : S_FALSE;
+    HRESULT hr = run_files_mark(f, &file);
+    if (hr != S_OK)
+        return hr;
     hr = file_read_at(file, 0, text, MARK_MOST - 1, &got);
     file_close(file);
     text[got] = 0;
@@ -286,8 +286,10 @@ static HRESULT put_last(struct texts *lines, void *user)
     return texts_give(lines, line);
 }
 
-/* The record of a folder that runs share; S_FALSE: it is not the set's. */
-static HRESULT find_shared(const char *space, const char *set, struct held_folder *f, struct folder_record *record)
+/* The record of a folder that runs share; S_FALSE: it is not the set's. A failure with *known: it has a record, and its
+   mark cannot be read. */
+static HRESULT find_shared(const char *space, const char *set, struct held_folder *f, struct folder_record *record,
+                           bool *known)
 {
     struct texts lines;
     struct folder_records records = {0};
@@ -297,7 +299,8 @@ static HRESULT find_shared(const char *space, const char *set, struct held_folde
     const struct folder_record *before = hr == S_OK ? folder_records_find(&records, record->name) : NULL;
     if (hr == S_OK)
         hr = before ? folder_check_mark(f, before) : S_FALSE;
-    if (hr == S_OK)
+    *known = before && hr != S_FALSE;
+    if (*known)
         memcpy(record->word, before->word, sizeof record->word);
     folder_records_free(&records);
     texts_free(&lines);
@@ -308,10 +311,16 @@ HRESULT folder_take(const char *space, const char *set, const char *root, const 
 {
     struct held_folder *f;
     struct folder_record record = {.name = (char *)name, .serial = serial, .started = clock_utc()};
+    bool known = false;
     HRESULT hr = held_folder_open(root, name, &f);
     if (FAILED(hr))
         return hr;
-    hr = made ? shared_new_key(record.word) : find_shared(space, set, f, &record);
+    hr = made ? shared_new_key(record.word) : find_shared(space, set, f, &record, &known);
+    if (FAILED(hr) && known) {
+        const struct error_kept why = error_keep(hr);
+        (void)store_change_folders(space, set, &(struct folders_change){put_last, &record});
+        error_restore(&why);
+    }
     /* The record first: a mark alone would be one that nobody knows. */
     if (hr == S_OK)
         hr = store_change_folders(space, set, &(struct folders_change){put_last, &record});

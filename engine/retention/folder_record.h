@@ -26,8 +26,9 @@ void folder_records_free(struct folder_records *r);
 struct folder_record *folder_records_find(const struct folder_records *r, const char *name);
 
 /* A folder that a run has made: writes its mark into it, and its record behind all others, in place of one of that
-   name. A folder that has the mark of its record already, as runs share it, becomes the newest with that serial number.
-   S_FALSE: it was there before the run and is not the set's; nothing is written. */
+   name. A folder that has the mark of its record already, as runs share it, becomes the newest with that serial number,
+   also where a failure says that the mark cannot be read: what is the newest is not deleted. S_FALSE: it was there
+   before the run and is not the set's; nothing is written. */
 HRESULT folder_take(const char *space, const char *set, const char *root, const char *name, bool made, uint32_t serial);
 /* Takes back what folder_take did with a folder that was made, for a start that fails; failures are nobody's. */
 void folder_give_back(const char *space, const char *set, const char *root, const char *name);

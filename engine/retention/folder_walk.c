@@ -28,7 +28,7 @@ char *folder_scrap_name(const struct held_folder *f)
     return text_format("~%s.cab.tmp", path_name(held_folder_path(f)));
 }
 
-static enum content_kind kind_of_file(const struct walking *w, const char *name, const char *path)
+static enum content_kind kind_of_file(const struct walking *w, const char *name, const char *path, uint64_t size)
 {
     const bool above = !*w->prefix;
     if (above && text_equal_nocase(name, FOLDER_MARK))
@@ -38,23 +38,13 @@ static enum content_kind kind_of_file(const struct walking *w, const char *name,
     if (!run_files_have(w->files, path))
         return CONTENT_OTHER;
     if (above && text_equal_nocase(name, w->cabinet))
-        return CONTENT_CABINET;
+        return size ? CONTENT_CABINET : CONTENT_SCRAP; /* file_rename_new was ended */
     return above && (text_equal_nocase(name, w->names->report) || text_equal_nocase(name, w->names->html))
                ? CONTENT_REPORT
                : CONTENT_DATA;
 }
 
 static HRESULT walk(struct walking *w);
-
-/* Whether another set's run has made this folder, or one of this set: it is no part of the one around it. */
-static bool has_mark(struct held_folder *f)
-{
-    struct file *mark;
-    const bool there = SUCCEEDED(held_folder_file(f, FOLDER_MARK, FILE_READ, &mark));
-    if (there)
-        file_close(mark);
-    return there;
-}
 
 /* *kind: of the folder itself. */
 static HRESULT walk_below(const struct walking *w, const char *name, const char *path, enum content_kind *kind)
@@ -70,10 +60,13 @@ static HRESULT walk_below(const struct walking *w, const char *name, const char 
     if (SUCCEEDED(hr))
         hr = held_folder_enter(w->folder, name, &below.folder);
     if (SUCCEEDED(hr)) {
-        if (has_mark(below.folder))
+        struct file *mark;
+        hr = run_files_mark(below.folder, &mark);
+        if (hr == S_OK) /* of a run of another set, or of this one: it is no part of the folder around it */
             *kind = CONTENT_OTHER;
-        else
+        else if (hr == S_FALSE)
             hr = walk(&below);
+        file_close(mark);
         held_folder_close(below.folder);
     }
     memory_free(prefix);
@@ -87,7 +80,7 @@ static HRESULT give(void *user, const struct held_entry *e)
     char *path = text_format("%s%s", w->prefix, e->name);
     HRESULT hr = path ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && e->kind == HELD_FILE)
-        kind = kind_of_file(w, e->name, path);
+        kind = kind_of_file(w, e->name, path, e->size);
     else if (SUCCEEDED(hr) && e->kind == HELD_FOLDER && run_files_below(w->files, path)) {
         kind = CONTENT_FOLDER;
         hr = walk_below(w, e->name, path, &kind);

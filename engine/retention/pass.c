@@ -76,8 +76,9 @@ static HRESULT send(struct doing *d, const struct folder_work *w, const struct r
     if (d->unreachable == a->destination)
         return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "SendCabTo: another cabinet could not be sent to \"%s\"",
                          a->send_to);
-    HRESULT hr = folder_send(w, a->send_to);
-    if (FAILED(hr))
+    bool own;
+    HRESULT hr = folder_send(w, a->send_to, &own);
+    if (FAILED(hr) && !own)
         d->unreachable = a->destination;
     else if (hr == S_OK) { /* if it cannot be noted, it is found there the next time */
         struct error_kept none = error_keep(hr);
@@ -192,13 +193,34 @@ static HRESULT do_plan(const struct retention_pass *p, const struct scanned *s, 
     return hr;
 }
 
-static HRESULT tell_failures(const struct retention_pass *p, const struct scanned *s)
+/* Each once in a pass: `told` are those of its first part, in the order of the records as these. */
+static HRESULT tell_failures(const struct retention_pass *p, const struct scanned *s, struct texts *told)
 {
-    for (size_t i = 0; i + 1 < s->failures.count; i += 2) {
-        HRESULT hr = error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "%s", s->failures.items[i + 1]);
-        p->tell(p->user, &(struct retention_told){.folder = s->failures.items[i], .hr = hr});
+    const size_t before = told->count;
+    size_t at = 0;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->failure_count; i++) {
+        const struct scan_failure *f = &s->failures[i];
+        size_t same = at;
+        while (same < before && strcmp(told->items[same], f->name) != 0)
+            same++;
+        if (same < before) {
+            at = same + 1;
+            continue;
+        }
+        hr = tell(p, f->name, NULL, NULL, error_set(f->hr, "%s", f->reason));
+        if (SUCCEEDED(hr))
+            hr = texts_add(told, f->name);
     }
-    return S_OK;
+    return hr;
+}
+
+static bool is_failure(const struct scanned *s, const char *name)
+{
+    for (size_t i = 0; i < s->failure_count; i++)
+        if (!strcmp(s->failures[i].name, name))
+            return true;
+    return false;
 }
 
 /* Whatever is left of limits that do not hold. */
@@ -217,7 +239,7 @@ static HRESULT check_only(const struct retention_pass *p, const struct scanned *
 {
     const size_t i = p->only ? index_of(s, p->only) : RETENTION_ALL;
     *go_on = !p->only || (i != RETENTION_ALL && !s->folders[i].running);
-    if (*go_on)
+    if (*go_on || is_failure(s, p->only)) /* which is told */
         return S_OK;
     HRESULT hr = i == RETENTION_ALL
                      ? error_set(E_ACCESSDENIED,
@@ -233,7 +255,7 @@ static void drop_lost(const struct retention_pass *p, const struct scanned *s)
         (void)folder_note(p->scan.space, p->scan.set, FOLDER_GONE, s->lost, s->lost_count, 0);
 }
 
-static HRESULT run_part(const struct retention_pass *p, unsigned part, bool first)
+static HRESULT run_part(const struct retention_pass *p, unsigned part, bool first, struct texts *told)
 {
     struct scanned s;
     struct retention_plan plan = {0};
@@ -241,11 +263,10 @@ static HRESULT run_part(const struct retention_pass *p, unsigned part, bool firs
     HRESULT hr = retention_scan(&p->scan, &s);
     if (FAILED(hr))
         return hr;
-    if (first) {
+    hr = tell_failures(p, &s, told);
+    if (SUCCEEDED(hr) && first) {
         drop_lost(p, &s);
-        hr = tell_failures(p, &s);
-        if (SUCCEEDED(hr))
-            hr = check_only(p, &s, &go_on);
+        hr = check_only(p, &s, &go_on);
     }
     if (SUCCEEDED(hr) && go_on)
         hr = make_plan(p, &s, part, &plan);
@@ -260,10 +281,12 @@ static HRESULT run_part(const struct retention_pass *p, unsigned part, bool firs
 
 HRESULT retention_pass_run(const struct retention_pass *p)
 {
+    struct texts told = {0};
     HRESULT hr = S_OK;
     if (p->parts & RETENTION_ACTIONS)
-        hr = run_part(p, RETENTION_ACTIONS, true);
+        hr = run_part(p, RETENTION_ACTIONS, true, &told);
     if (hr == S_OK && p->parts & RETENTION_LIMITS)
-        hr = run_part(p, RETENTION_LIMITS, !(p->parts & RETENTION_ACTIONS));
+        hr = run_part(p, RETENTION_LIMITS, !(p->parts & RETENTION_ACTIONS), &told);
+    texts_free(&told);
     return FAILED(hr) ? hr : S_OK;
 }

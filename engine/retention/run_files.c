@@ -3,9 +3,11 @@
 #include "engine/retention/run_files.h"
 
 #include "engine/os/clock.h"
+#include "engine/os/hash.h"
 #include "engine/os/memory.h"
 #include "engine/os/thread_slot.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +16,7 @@
 #define CUT        "\x18"      /* CAN: in no name */
 #define LIST_MOST  (16u << 20) /* bytes; what comes behind is not named */
 #define WAIT_MS    2000        /* for another who names a file at the moment */
+#define HELD_S     60          /* so long a mark that did not come free is not waited for again */
 
 static int by_text(const void *a, const void *b)
 {
@@ -57,15 +60,27 @@ static HRESULT read_lines(const char *text, struct run_files *out)
     return hr;
 }
 
+static bool is_missing(HRESULT hr)
+{
+    return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) ||
+           hr == HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME);
+}
+
+HRESULT run_files_mark(struct held_folder *f, struct file **out)
+{
+    const HRESULT hr = held_folder_file(f, FOLDER_MARK, FILE_READ, out);
+    return is_missing(hr) ? S_FALSE : hr;
+}
+
 HRESULT run_files_read(struct held_folder *f, struct run_files *out)
 {
     struct file *file;
     uint64_t size = 0;
     size_t got = 0;
     *out = (struct run_files){0};
-    HRESULT hr = held_folder_file(f, FOLDER_MARK, FILE_READ, &file);
-    if (FAILED(hr))
-        return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) ? S_OK : hr;
+    HRESULT hr = run_files_mark(f, &file);
+    if (hr != S_OK)
+        return SUCCEEDED(hr) ? S_OK : hr;
     hr = file_size(file, &size);
     const size_t most = size < LIST_MOST ? (size_t)size : LIST_MOST;
     char *text = SUCCEEDED(hr) ? memory_alloc(most + 1) : NULL;
@@ -145,24 +160,22 @@ bool run_files_below(const struct run_files *r, const char *folder)
 
 /* ---- naming ---- */
 
-/* S_OK: the folder has a mark. */
+/* S_OK: the folder has a mark; S_FALSE: it has none. */
 static HRESULT has_mark(const char *root, const char *folder)
 {
     char head[sizeof FOLDER_MARK_FIRST - 1];
     struct held_folder *f;
-    struct file *file = NULL;
+    struct file *file;
     size_t got = 0;
     HRESULT hr = held_folder_open(root, folder, &f);
     if (FAILED(hr))
-        return hr == E_OUTOFMEMORY ? hr : S_FALSE;
-    hr = held_folder_file(f, FOLDER_MARK, FILE_READ, &file);
-    if (SUCCEEDED(hr))
+        return is_missing(hr) ? S_FALSE : hr;
+    hr = run_files_mark(f, &file);
+    if (hr == S_OK)
         hr = file_read_at(file, 0, head, sizeof head, &got);
     file_close(file);
     held_folder_close(f);
-    if (FAILED(hr))
-        return hr == E_OUTOFMEMORY ? hr : S_FALSE;
-    return got == sizeof head && !memcmp(head, FOLDER_MARK_FIRST, sizeof head) ? S_OK : S_FALSE;
+    return hr != S_OK ? hr : got == sizeof head && !memcmp(head, FOLDER_MARK_FIRST, sizeof head) ? S_OK : S_FALSE;
 }
 
 /* A line that was cut off ends with CUT, so that the beginning of a name becomes none, and a new one begins. */
@@ -182,8 +195,37 @@ static HRESULT write_line(struct file *file, const char *word, const char *name)
     for (char *c = line; *c; c++)
         if (*c == '\\')
             *c = '/';
-    hr = size + strlen(line) <= LIST_MOST ? file_write(file, line, strlen(line)) : S_FALSE;
+    hr = size + strlen(line) <= LIST_MOST
+             ? file_write(file, line, strlen(line))
+             : error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
+                         "\"%s\": the list of what the run has made is full (%u MB), and this file stays when the "
+                         "folder goes",
+                         name, LIST_MOST >> 20);
     memory_free(line);
+    return hr;
+}
+
+/* The last mark that did not come free, by its hash, and until when, in seconds. Two threads may mix that up: it costs
+   a wait or a name. */
+static atomic_uint held_mark, held_until;
+
+static HRESULT open_mark(const char *root, const char *mark, struct file **out)
+{
+    const HRESULT held = HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION);
+    const unsigned hash = (unsigned)hash_text(HASH_START, mark);
+    const uint64_t now = clock_monotonic_ms();
+    const bool known = atomic_load(&held_mark) == hash && now / 1000 < atomic_load(&held_until);
+    HRESULT hr = file_open_below(root, mark, FILE_APPEND, out);
+    while (hr == held && !known && clock_monotonic_ms() < now + WAIT_MS) {
+        thread_sleep(2);
+        hr = file_open_below(root, mark, FILE_APPEND, out);
+    }
+    if (hr == held && !known) {
+        atomic_store(&held_mark, hash);
+        atomic_store(&held_until, (unsigned)(clock_monotonic_ms() / 1000 + HELD_S));
+    } else if (hr != held && known) {
+        atomic_store(&held_until, 0);
+    }
     return hr;
 }
 
@@ -191,12 +233,7 @@ static HRESULT append(const char *root, const char *folder, const char *word, co
 {
     struct file *file = NULL;
     char *names = path_join(folder, FOLDER_MARK), *mark = names ? path_join(root, names) : NULL;
-    const uint64_t limit = clock_monotonic_ms() + WAIT_MS;
-    HRESULT hr = mark ? file_open_below(root, mark, FILE_APPEND, &file) : E_OUTOFMEMORY;
-    while (hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) && clock_monotonic_ms() < limit) {
-        thread_sleep(2);
-        hr = file_open_below(root, mark, FILE_APPEND, &file);
-    }
+    HRESULT hr = mark ? open_mark(root, mark, &file) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = write_line(file, word, name);
     file_close(file);

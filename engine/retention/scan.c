@@ -83,12 +83,13 @@ static bool is_running(const struct scan *s, const struct folder_record *record)
     return same;
 }
 
-static HRESULT note_failure(struct scanned *out, const char *root, const struct folder_record *record, HRESULT hr)
+static HRESULT note_failure(struct scanned *out, const struct folder_record *record, HRESULT hr)
 {
-    struct error_kept why = error_keep(hr);
-    char *path = path_join(root, record->name);
-    hr = path ? texts_give(&out->failures, path) : E_OUTOFMEMORY;
-    return SUCCEEDED(hr) ? texts_add(&out->failures, why.text) : hr;
+    char *reason = text_copy(error_text(hr));
+    if (!reason)
+        return E_OUTOFMEMORY;
+    out->failures[out->failure_count++] = (struct scan_failure){record->name, hr, reason};
+    return S_OK;
 }
 
 static HRESULT scan_record(const struct scan *s, size_t i, struct scanned *out)
@@ -104,7 +105,7 @@ static HRESULT scan_record(const struct scan *s, size_t i, struct scanned *out)
         return S_OK;
     }
     if (FAILED(hr))
-        return note_failure(out, s->root, record, hr);
+        return note_failure(out, record, hr);
     if (hr == S_FALSE)
         return S_OK;
     f->latest = latest;
@@ -126,7 +127,8 @@ HRESULT retention_scan(const struct scan *s, struct scanned *out)
         out->folders = memory_zero(room, sizeof *out->folders);
         out->of = memory_zero(room, sizeof *out->of);
         out->lost = memory_zero(room, sizeof *out->lost);
-        hr = out->folders && out->of && out->lost ? S_OK : E_OUTOFMEMORY;
+        out->failures = memory_zero(room, sizeof *out->failures);
+        hr = out->folders && out->of && out->lost && out->failures ? S_OK : E_OUTOFMEMORY;
     }
     for (size_t i = 0; SUCCEEDED(hr) && i < out->records.count; i++)
         hr = scan_record(s, i, out);
@@ -140,7 +142,9 @@ void scanned_free(struct scanned *s)
     memory_free(s->folders);
     memory_free((void *)s->of);
     memory_free((void *)s->lost);
+    for (size_t i = 0; i < s->failure_count; i++)
+        memory_free(s->failures[i].reason);
+    memory_free(s->failures);
     folder_records_free(&s->records);
-    texts_free(&s->failures);
     *s = (struct scanned){0};
 }

@@ -7,6 +7,12 @@
 #include "engine/retention/folder_walk.h"
 #include "engine/retention/plan.h"
 
+/* A folder that could not be looked at: whether it is the set's is not known, and nothing is done with it. */
+struct scan_failure {
+    const char *name; /* of the record */
+    HRESULT hr;
+    char *reason;
+};
 struct scanned {
     struct retained_folder *folders; /* whose names are those of the records */
     const struct folder_record **of; /* the record of each */
@@ -14,7 +20,8 @@ struct scanned {
     struct folder_records records;
     const struct folder_record **lost; /* whose folder is there no more */
     size_t lost_count;
-    struct texts failures; /* folders that could not be looked at: path, and why */
+    struct scan_failure *failures;
+    size_t failure_count;
 };
 struct scan {
     const char *space, *set, *root; /* RootPath as the host has it */

@@ -5,6 +5,7 @@ would do, and does nothing of it. Who cannot see that beforehand does not switch
 import datetime
 import json
 import os
+import shutil
 import tempfile
 
 from program import check, host_path, openpla_apart
@@ -84,6 +85,16 @@ def main():
           [("run1", "create cabinet"), ("run1", "delete data"), ("run2", "create cabinet"), ("run2", "delete data"),
            ("run1", "delete folder")], "JSON's steps", shown)
     check(names(base) == before, "something was changed", before, names(base))
+
+    kept.run("run5", 1)
+    shutil.rmtree(os.path.join(kept.root, "run5"))
+    os.symlink("photos", os.path.join(kept.root, "run5"))
+    said = "".join(data(3, root, "--dry-run"))
+    check("run5: cannot be looked at, and stays: " in said and "is a link" in said, "what cannot be looked at", said)
+    (shown,) = json.loads(data(3, root, "--json")[0])
+    check(shown["others"] == ["photos", "run3"] and [f["folder"] for f in shown["failures"]] == ["run5"],
+          "JSON's failures", shown)
+    os.unlink(os.path.join(kept.root, "run5"))
 
     Set(base, "off", "<DataManager><Enabled>0</Enabled></DataManager>")
     text, _ = data(0, root)

@@ -75,6 +75,7 @@ static inline void make_runs(unsigned count)
 
 struct told {
     struct text_buffer steps;
+    size_t failures;
     HRESULT failure; /* the latest */
     char text[512];
     size_t kept; /* files that no run has made, in all folders */
@@ -85,6 +86,7 @@ static inline void tell(void *user, const struct retention_told *told)
 {
     struct told *t = user;
     if (FAILED(told->hr)) {
+        t->failures++;
         t->failure = told->hr;
         text_fit(t->text, sizeof t->text, error_text(told->hr));
     } else if (told->step) {

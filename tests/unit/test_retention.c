@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* Passes over real folders. Who loses here has had folders of his own deleted. */
 #include "engine/cabinet/cabinet.h"
+#include "engine/os/file_operation.h"
 #include "engine/retention/cabinet_send.h"
 #include "retention_fixture.h"
 #include "scratch_link.h"
 
 static struct retention_action delete_data[] = {{.actions = ACTION_DELETE_DATA}};
 static const struct retention_policy deletes = {.actions = delete_data, .action_count = 1};
+
+/* A process that was ended as the cabinet got its name may leave it empty: it is none that keeps a whole one away. */
+static void an_empty_cabinet_is_none(void **state)
+{
+    (void)state;
+    make_runs(1);
+    write_of_run("run1/run1.cab", "");
+    assert_pass(&packs, "run1 create cabinet;run1 delete data;");
+    make_run("run2", 2);
+    put(root, "run2/run2.cab", ""); /* somebody's, which is not named */
+    assert_pass_fails(&packs, PLA_E_CABAPI_FAILURE, "run2.cab");
+    assert_true(is_there("run2", "run2.cab") && is_there("run2", "log.csv"));
+}
 
 /* ---- whose folders are ---- */
 
@@ -310,6 +324,59 @@ static void lists_of_names(void **state)
     memory_free(mark);
 }
 
+static HRESULT count_tries(void *user, enum file_operation operation, const char *path)
+{
+    size_t *tries = user;
+    *tries += operation == FILE_OPERATION_CREATE && !strcmp(path_name(path), FOLDER_MARK);
+    return S_OK;
+}
+
+/* A backup has the mark open: a copy of a thousand files waits for it once, and not for each. */
+static void a_mark_that_is_held_is_waited_for_once(void **state)
+{
+    (void)state;
+    const HRESULT held = HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION);
+    struct file *holder;
+    size_t tries = 0, before;
+    make_runs(2);
+    char *run1 = path_join(root, "run1"), *run2 = path_join(root, "run2"), *mark = path_join(run1, FOLDER_MARK),
+         *log1 = path_join(run1, "a.csv"), *log2 = path_join(run2, "a.csv");
+    assert_int_equal(file_open(mark, FILE_APPEND, &holder), S_OK);
+    file_observe(count_tries, &tries);
+    assert_int_equal(run_files_add(root, run1, log1, false), held);
+    assert_true(tries > 3);
+    before = tries;
+    assert_int_equal(run_files_add(root, run1, log1, false), held);
+    assert_true(tries - before <= 2); /* one may be two of the system's */
+    assert_int_equal(run_files_add(root, run2, log2, false), S_OK);
+    file_observe(NULL, NULL);
+    file_close(holder);
+    assert_int_equal(run_files_add(root, run1, log1, false), S_OK);
+    memory_free(log2);
+    memory_free(log1);
+    memory_free(mark);
+    memory_free(run2);
+    memory_free(run1);
+}
+
+/* A list has an end; what is not named stays for good, so who makes it hears of it. */
+static void a_list_that_is_full(void **state)
+{
+    (void)state;
+    const HRESULT full = HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE);
+    struct file *f;
+    make_runs(1);
+    char *run1 = path_join(root, "run1"), *mark = path_join(run1, FOLDER_MARK), *log = path_join(run1, "late.csv");
+    assert_int_equal(file_open(mark, FILE_APPEND, &f), S_OK);
+    assert_int_equal(file_set_size(f, 16 << 20), S_OK);
+    file_close(f);
+    assert_int_equal(run_files_add(root, run1, log, false), full);
+    assert_non_null(strstr(error_text(full), "late.csv"));
+    memory_free(log);
+    memory_free(mark);
+    memory_free(run1);
+}
+
 #ifndef _WIN32
 static HRESULT look_at_mounts(void *user, const struct held_entry *e)
 {
@@ -527,9 +594,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(links_lead_nowhere, begin, end),
         cmocka_unit_test_setup_teardown(what_no_run_has_made_stays, begin, end),
         cmocka_unit_test_setup_teardown(a_file_with_the_cabinets_name, begin, end),
+        cmocka_unit_test_setup_teardown(an_empty_cabinet_is_none, begin, end),
         cmocka_unit_test_setup_teardown(another_sets_folder_in_it, begin, end),
         cmocka_unit_test_setup_teardown(marks_without_a_list, begin, end),
         cmocka_unit_test_setup_teardown(lists_of_names, begin, end),
+        cmocka_unit_test_setup_teardown(a_mark_that_is_held_is_waited_for_once, begin, end),
+        cmocka_unit_test_setup_teardown(a_list_that_is_full, begin, end),
 #ifndef _WIN32
         cmocka_unit_test(mounted_disks_are_no_part),
 #endif

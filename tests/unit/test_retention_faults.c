@@ -3,6 +3,7 @@
 #include "engine/cabinet/cabinet.h"
 #include "engine/os/host.h"
 #include "file_faults.h"
+#include "rename_ways.h"
 #include "retention_fixture.h"
 
 #ifndef _WIN32
@@ -46,6 +47,16 @@ static void assert_nothing_lost(const char *folder)
     memory_free(log);
     memory_free(out);
     memory_free(path);
+}
+
+/* Which operation fails next. Each natively; under Wine, where each takes many times as long, ever fewer of them. */
+static uint64_t next_of(uint64_t n)
+{
+#ifdef _WIN32
+    return n + 1 + n / 3;
+#else
+    return n + 1;
+#endif
 }
 
 static void begin_again(void)
@@ -116,7 +127,7 @@ static void a_failure_gives_no_folder_up(void **state)
 {
     (void)state;
     bool met = true;
-    for (uint64_t n = 1; met; n++) {
+    for (uint64_t n = 1; met; n = next_of(n)) {
         struct told told;
         struct file_faults faults = {.kind = FAULT_ONCE, .at = n, .hr = HRESULT_FROM_WIN32(ERROR_IO_DEVICE)};
         make_runs(2);
@@ -133,6 +144,76 @@ static void a_failure_gives_no_folder_up(void **state)
     }
 }
 
+/* Marks below this folder fail, as on a disk with bad blocks. */
+static HRESULT mark_fails(void *user, enum file_operation operation, const char *path)
+{
+    char *mark = path_join(user, FOLDER_MARK), *whole = path_join(root, mark);
+    const bool is_mark = !strcmp(path, whole);
+    (void)operation;
+    memory_free(whole);
+    memory_free(mark);
+    return is_mark ? HRESULT_FROM_WIN32(ERROR_IO_DEVICE) : S_OK;
+}
+
+/* Who is not told sees a folder that counts as nobody's, and a disk that fills. */
+static void a_mark_that_cannot_be_read_is_told(void **state)
+{
+    (void)state;
+    struct told told;
+    struct scanned scanned;
+    struct retention_plan plan;
+    make_runs(3);
+    const struct retention_pass p = pass_of(&one_folder, &told);
+    file_observe(mark_fails, (char *)"run1");
+    assert_int_equal(retention_pass_plan(&p, &scanned, &plan), S_OK);
+    assert_int_equal(scanned.failure_count, 1);
+    assert_string_equal(scanned.failures[0].name, "run1");
+    assert_int_equal(scanned.failures[0].hr, HRESULT_FROM_WIN32(ERROR_IO_DEVICE));
+    assert_non_null(strstr(scanned.failures[0].reason, FOLDER_MARK));
+    scanned_free(&scanned);
+    retention_plan_free(&plan);
+    assert_int_equal(retention_pass_run(&p), S_OK);
+    file_observe(NULL, NULL);
+    assert_string_equal(told.steps.text, "run2 delete folder;");
+    text_buffer_free(&told.steps);
+    assert_int_equal(told.failures, 1); /* not in each part of the pass */
+    assert_int_equal(told.failure, HRESULT_FROM_WIN32(ERROR_IO_DEVICE));
+    assert_non_null(strstr(told.text, FOLDER_MARK));
+    assert_true(is_there("run1", "log.csv"));
+    assert_pass(&one_folder, "run1 delete folder;");
+}
+
+/* Of the file nobody would know that the run has made it. */
+static void a_file_that_cannot_be_named_is_told(void **state)
+{
+    (void)state;
+    make_runs(1);
+    char *run1 = path_join(root, "run1"), *log = path_join(run1, "log2.csv");
+    bool met = true;
+    for (uint64_t n = 1; met; n++) {
+        struct file_faults faults = {.kind = FAULT_ONCE, .at = n, .hr = HRESULT_FROM_WIN32(ERROR_IO_DEVICE)};
+        file_faults_begin(&faults);
+        const HRESULT hr = run_files_add(root, run1, log, false);
+        met = faults.met;
+        file_faults_end();
+        assert_int_equal(hr, met ? HRESULT_FROM_WIN32(ERROR_IO_DEVICE) : S_OK);
+    }
+    memory_free(log);
+    memory_free(run1);
+}
+
+/* Runs share a folder, whose mark cannot be read as the last one begins: what it writes is the newest all the same. */
+static void the_newest_stays_it(void **state)
+{
+    (void)state;
+    make_runs(2);
+    file_observe(mark_fails, (char *)"run1");
+    assert_int_equal(folder_take(SPACE, SET, root, "run1", false, 3), HRESULT_FROM_WIN32(ERROR_IO_DEVICE));
+    file_observe(NULL, NULL);
+    assert_pass(&one_folder, "run2 delete folder;");
+    assert_true(is_there("run1", "log.csv"));
+}
+
 /* The folder is nobody's then, and what the set knew of others it knows still. */
 static void memory_runs_out_as_a_folder_is_taken(void **state)
 {
@@ -140,7 +221,7 @@ static void memory_runs_out_as_a_folder_is_taken(void **state)
     char *run2 = path_join(root, "run2");
     make_runs(1);
     bool met = true;
-    for (uint64_t n = 1; met; n++) {
+    for (uint64_t n = 1; met; n = next_of(n)) {
         struct texts lines;
         struct folder_records records;
         assert_int_equal(folder_create(run2), S_OK);
@@ -194,6 +275,42 @@ static void killed_while_packing(void **state)
         assert_next_pass_ends_it();
         begin_again();
     }
+}
+
+struct renaming {
+    uint64_t count, at; /* operations; the first that gives the cabinet its name */
+};
+
+static HRESULT find_renaming(void *user, enum file_operation operation, const char *path)
+{
+    struct renaming *r = user;
+    r->count++;
+    if (operation == FILE_OPERATION_RENAME && !r->at && !strcmp(path_name(path), "run1.cab"))
+        r->at = r->count;
+    return S_OK;
+}
+
+/* The few operations by which the cabinet gets its name where the file system cannot rename so. */
+static void killed_while_naming(void **state)
+{
+    (void)state;
+    struct renaming renaming = {0};
+    struct told told;
+    make_runs(1);
+    file_observe(find_renaming, &renaming);
+    assert_int_equal(pass(&packs, &told), S_OK);
+    file_observe(NULL, NULL);
+    text_buffer_free(&told.steps);
+    assert_int_not_equal(renaming.at, 0);
+    for (int way = WAY_LINK; way < WAYS; way++)
+        for (uint64_t n = renaming.at; n < renaming.at + 4; n++) {
+            begin_again();
+            rename_way = (enum rename_way)way;
+            make_runs(1);
+            assert_true(pass_is_killed(&packs, n));
+            assert_next_pass_ends_it();
+        }
+    rename_way = WAY_RENAME;
 }
 
 /* Half a folder is not left for good, whatever the limits say by then; the other one stays whole. */
@@ -281,6 +398,63 @@ static void killed_while_sending(void **state)
     memory_free(share);
 }
 
+static HRESULT one_cabinet_fails(void *user, enum file_operation operation, const char *path)
+{
+    (void)user;
+    const bool own = strstr(path, "logs/run1/run1.cab") != NULL;
+    return own && operation == FILE_OPERATION_READ ? HRESULT_FROM_WIN32(ERROR_IO_DEVICE) : S_OK;
+}
+
+/* A cabinet that cannot be read, the oldest, at each pass: those of all later runs would stay for good. */
+static void a_bad_cabinet_keeps_no_other(void **state)
+{
+    (void)state;
+    char *share = share_here();
+    struct retention_action sends[] = {
+        {.actions = ACTION_SEND_CABINET, .send_to = share, .destination = folder_sent_to(share)}};
+    const struct retention_policy policy = {.actions = sends, .action_count = 1};
+    assert_int_equal(folder_create(share), S_OK);
+    make_runs(2);
+    assert_pass(&packs, "run1 create cabinet;run1 delete data;run2 create cabinet;run2 delete data;");
+    file_observe(one_cabinet_fails, NULL);
+    assert_pass_fails(&policy, HRESULT_FROM_WIN32(ERROR_IO_DEVICE), "run1.cab");
+    file_observe(NULL, NULL);
+    assert_holds_log(share, "run2.cab", "run2");
+    assert_int_equal(files_in(share), 1);
+    assert_pass(&policy, "run1 send cabinet;");
+    memory_free(share);
+}
+
+/* Who may write to the share has put a link in the place of what a copy has left: the cabinet does not go where that
+   leads. */
+static void a_link_on_the_share(void **state)
+{
+    (void)state;
+    char *share = share_here(), *mark, *word, *name;
+    struct retention_action sends[] = {
+        {.actions = ACTION_SEND_CABINET, .send_to = share, .destination = folder_sent_to(share)}};
+    const struct retention_policy policy = {.actions = sends, .action_count = 1};
+    make_runs(1);
+    put(root, "precious.txt", "mine");
+    assert_pass(&packs, "run1 create cabinet;run1 delete data;");
+    mark = path_join(root, "run1/openpla.run");
+    word = scratch_read(mark);
+    word[sizeof FOLDER_MARK_FIRST - 1 + SHARED_KEY_DIGITS] = 0;
+    name = text_format("%s/~run1.cab.%s.tmp", share, word + sizeof FOLDER_MARK_FIRST - 1);
+    assert_int_equal(folder_create(share), S_OK);
+    assert_int_equal(symlink("../precious.txt", name), 0);
+    assert_pass(&policy, "run1 send cabinet;");
+    assert_holds_log(share, "run1.cab", "run1");
+    char *precious = path_join(root, "precious.txt"), *text = scratch_read(precious);
+    assert_string_equal(text, "mine");
+    memory_free(text);
+    memory_free(precious);
+    memory_free(name);
+    memory_free(word);
+    memory_free(mark);
+    memory_free(share);
+}
+
 static void cabinets_are_sent(void **state)
 {
     (void)state;
@@ -355,11 +529,17 @@ int main(void)
         cmocka_unit_test_setup_teardown(whatever_fails, begin, end),
         cmocka_unit_test_setup_teardown(no_cabinet_is_written_for_nothing, begin, end),
         cmocka_unit_test_setup_teardown(a_failure_gives_no_folder_up, begin, end),
+        cmocka_unit_test_setup_teardown(a_mark_that_cannot_be_read_is_told, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_that_cannot_be_named_is_told, begin, end),
+        cmocka_unit_test_setup_teardown(the_newest_stays_it, begin, end),
         cmocka_unit_test_setup_teardown(memory_runs_out_as_a_folder_is_taken, begin, end),
 #ifndef _WIN32
         cmocka_unit_test_setup_teardown(killed_while_packing, begin, end),
+        cmocka_unit_test_setup_teardown(killed_while_naming, begin, end),
         cmocka_unit_test_setup_teardown(killed_while_deleting, begin, end),
         cmocka_unit_test_setup_teardown(killed_while_sending, begin, end),
+        cmocka_unit_test_setup_teardown(a_bad_cabinet_keeps_no_other, begin, end),
+        cmocka_unit_test_setup_teardown(a_link_on_the_share, begin, end),
         cmocka_unit_test_setup_teardown(cabinets_are_sent, begin, end),
         cmocka_unit_test_setup_teardown(killed_before_a_second_cabinet_is_sent, begin, end),
 #endif
