@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/rules/rules_functions.h"
 
-#include "engine/rules/rules_xpath.h"
-
 #include <stdbool.h>
 #include <stdint.h>
 #include <libxml/xpathInternals.h>
@@ -25,11 +23,9 @@ static bool count_text(xmlXPathParserContextPtr parser, const xmlNode *node)
 {
     xmlXPathContextPtr context = parser->context;
     const bool has_more = node && (node->type == XML_ELEMENT_NODE || node->type == XML_DOCUMENT_NODE);
-    unsigned visited = 0;
     for (const xmlNode *n = has_more ? node->children : NULL; n && context->opCount <= context->opLimit;
          n = next_below(n, node))
-        if (++visited % OPERATION_NODES == 0)
-            context->opCount++;
+        context->opCount++;
     if (context->opCount <= context->opLimit)
         return true;
     xmlXPathErr(parser, XPATH_OP_LIMIT_EXCEEDED);

@@ -8,8 +8,8 @@
 #include <libxml/xpath.h>
 
 enum { COMPARED_BYTES = 50 }; /* that count as an operation */
-/* The context has them in place of libxml2's; what they walk along (OPERATION_NODES) and compare counts against its
-   opLimit, which is to be set. */
+/* The context has them in place of libxml2's; each node that they walk along and what they compare counts against
+   its opLimit, which is to be set. */
 void rules_functions_use(xmlXPathContextPtr context);
 
 #endif

@@ -343,8 +343,7 @@ static HRESULT run_evaluation(struct evaluation *e, struct xml_memory **memory)
 static uint64_t operations_of(const struct evaluation *e, const struct xml_memory *m)
 {
     const uint64_t counted = e->context ? e->context->opCount : 0;
-    return (counted + (m ? xml_memory_given(m) / OPERATION_BYTES : 0)) * (e->paired ? PAIRED_WEIGHT : 1) +
-           e->visited / OPERATION_NODES;
+    return (counted + (m ? xml_memory_given(m) / OPERATION_BYTES : 0)) * (e->paired ? PAIRED_WEIGHT : 1) + e->visited;
 }
 
 static HRESULT find_values(const struct xpath_scope *scope, const struct texts *names, const struct rule_value **out)

@@ -16,7 +16,6 @@ enum {
     PAIRED_OPERATIONS = 250000,
     PAIRED_WEIGHT = 200,
     OPERATION_BYTES = 200, /* of texts and lists that it makes: they count as operations */
-    OPERATION_NODES = 10,  /* that are walked along for a text */
 };
 
 enum rule_value_kind { RULE_TEXT, RULE_NUMBER, RULE_TRUTH };
