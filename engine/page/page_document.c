@@ -7,6 +7,7 @@
 #include "engine/page/page_number.h"
 #include "engine/page/page_survey.h"
 #include "engine/page/page_text.h"
+#include "engine/report/report_severity.h"
 #include "engine/report/report_tags.h"
 
 #include <stdlib.h>
@@ -242,10 +243,18 @@ static HRESULT on_table(void *about, const struct report_table *table)
     return FAILED(hr) ? hr : status(w);
 }
 
+/* As the sheet has them. */
+static const char *const severity_words[] = {[REPORT_OTHER] = "information",
+                                             [REPORT_GOOD] = "good",
+                                             [REPORT_INFORMATION] = "information",
+                                             [REPORT_WARNING] = "warning",
+                                             [REPORT_ERROR] = "error"};
+
 /* `row_tags` (NULL: none) are the row's and those of its hidden cells: its first cell has them. */
 static void add_cell(struct writing *w, const struct report_data *d, const struct shown_column *c, const char *row_tags)
 {
     static const char *const kept[] = {"img", "units", "link", "summary"};
+    const char *img = report_attribute(d->attributes, d->attribute_count, "img");
     const char *tags = report_attribute(d->attributes, d->attribute_count, "tag");
     const char *translate = report_attribute(d->attributes, d->attribute_count, "translate");
     const char *text = translate && strcmp(translate, "0") != 0 ? title_of(w, d->text) : d->text;
@@ -257,6 +266,7 @@ static void add_cell(struct writing *w, const struct report_data *d, const struc
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         page_attribute(w->out, kept[i], report_attribute(d->attributes, d->attribute_count, kept[i]),
                        PAGE_LONGEST_NAME);
+    page_attribute(w->out, "severity", img ? severity_words[report_severity_of(img)] : NULL, PAGE_LONGEST_NAME);
     if (tags || row_tags)
         text_buffer_format(w->out, " id=\"d%u\"", ++w->cells);
     text_buffer_add(w->out, is_number ? " number=\"1\"" : "");
@@ -350,7 +360,9 @@ static HRESULT on_row(void *about, const struct report_table *table, const struc
         w->cells_left -= cells < w->cells_left ? cells : w->cells_left;
     }
     if (t->warnings)
-        text_buffer_format(w->out, "<Item number=\"%zu\">", page_findings_number(&w->survey.findings, warning));
+        text_buffer_format(w->out, "<Item number=\"%zu\" severity=\"%s\">",
+                           page_findings_number(&w->survey.findings, warning),
+                           severity_words[page_findings_severity(row)]);
     else
         text_buffer_add(w->out, "<Item>");
     add_cells(w, t, row);

@@ -28,14 +28,10 @@ static const char *attribute_of(const struct report_row *row, const char *name)
     return value && *value && strlen(value) <= PAGE_LONGEST_CELL ? value : NULL;
 }
 
-static unsigned severity_of(const char *img)
+enum report_severity page_findings_severity(const struct report_row *warning)
 {
-    static const char *const words[] = {"Red", "error", "critical", "Yellow", "warning"};
-    enum { BAD_WORDS = 3, MILD = 2 };
-    for (size_t i = 0; img && i < sizeof words / sizeof *words; i++)
-        if (!strcmp(img, words[i]))
-            return i >= BAD_WORDS;
-    return MILD;
+    const enum report_severity severity = report_severity_of(attribute_of(warning, "img"));
+    return severity == REPORT_OTHER ? REPORT_WARNING : severity;
 }
 
 static HRESULT add_warning(struct page_findings *f, const struct report_row *row)
@@ -47,7 +43,7 @@ static HRESULT add_warning(struct page_findings *f, const struct report_row *row
     char *end = NULL;
     const double value = limit ? strtod(limit, &end) : 0;
     *w = (struct found_warning){.link = text_copy(link ? link : ""),
-                                .severity = severity_of(attribute_of(row, "img")),
+                                .severity = page_findings_severity(row),
                                 .order = f->warning_count,
                                 .has_limit = limit && end != limit && !*end && isfinite(value),
                                 .limit = value};
@@ -213,7 +209,7 @@ static int by_severity(const void *a, const void *b)
 {
     const struct found_warning *x = *(struct found_warning *const *)a, *y = *(struct found_warning *const *)b;
     if (x->severity != y->severity)
-        return x->severity < y->severity ? -1 : 1;
+        return x->severity > y->severity ? -1 : 1;
     return x->order < y->order ? -1 : 1;
 }
 

@@ -5,6 +5,7 @@
 #define OPENPLA_PAGE_FINDINGS_H
 
 #include "engine/report/report_reader.h"
+#include "engine/report/report_severity.h"
 
 #define FINDINGS_MOST_WARNINGS 500
 #define FINDINGS_MOST_ROWS     200 /* that warnings point at */
@@ -14,7 +15,7 @@
 
 struct found_warning {
     char *link;
-    unsigned severity; /* 0 is the worst */
+    enum report_severity severity;
     size_t order, number;
     bool has_limit;
     double limit; /* in the counter's unit */
@@ -50,6 +51,8 @@ HRESULT page_findings_series(struct page_findings *f, const struct report_data *
    first; a watched one is there where no other has the series. *omitted: charts that are not shown, but would be where
    there was room. */
 void page_findings_settle(struct page_findings *f, size_t most, unsigned *omitted);
+/* How bad a row of the table of warnings is: as its `img` says, else a warning as any other, as rules see it too. */
+enum report_severity page_findings_severity(const struct report_row *warning);
 /* Of the at-th warning of the document, from 1 on. */
 size_t page_findings_number(const struct page_findings *f, size_t at);
 /* The warnings that are about a counter in this chart, the worst first; FINDINGS_MOST_LIMITS at most. */

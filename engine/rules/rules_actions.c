@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What rules do: MS-PLA 2.2.4, 2.2.7, 2.2.8, and Notify. */
 #include "engine/os/memory.h"
+#include "engine/report/report_severity.h"
 #include "engine/report/report_tags.h"
 #include "engine/rules/rules_parts.h"
 
@@ -65,16 +66,15 @@ static HRESULT do_delete(struct rules_run *run, xmlNodePtr e, xmlNodePtr context
 
 static enum rules_severity severity_of(const char *word)
 {
-    static const char *const errors[] = {"red", "error", "critical", "1", "2"}, *const others[] = {"green",
-                                                                                                   "information",
-                                                                                                   "info", "4"};
-    for (size_t i = 0; word && i < sizeof errors / sizeof *errors; i++)
-        if (text_equal_nocase(word, errors[i]))
-            return RULES_ERROR;
-    for (size_t i = 0; word && i < sizeof others / sizeof *others; i++)
-        if (text_equal_nocase(word, others[i]))
-            return RULES_INFORMATION;
-    return RULES_WARNING;
+    switch (report_severity_of(word)) {
+    case REPORT_ERROR:
+        return RULES_ERROR;
+    case REPORT_GOOD:
+    case REPORT_INFORMATION:
+        return RULES_INFORMATION;
+    default:
+        return RULES_WARNING;
+    }
 }
 
 static void warning_free(struct rules_warning *w)

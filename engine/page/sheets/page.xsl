@@ -160,8 +160,8 @@
   <!-- The whole in one line: how many there are of each severity. -->
   <xsl:template name="state">
     <xsl:param name="found"/>
-    <xsl:variable name="bad" select="count($found[Data/@img = 'Red' or Data/@img = 'error' or Data/@img = 'critical'])"/>
-    <xsl:variable name="good" select="count($found[Data/@img = 'Green' or Data/@img = 'ok'])"/>
+    <xsl:variable name="bad" select="count($found[@severity = 'error'])"/>
+    <xsl:variable name="good" select="count($found[@severity = 'good' or @severity = 'information'])"/>
     <xsl:choose>
       <xsl:when test="$bad"><span class="sev bad"><xsl:value-of select="$bad"/> critical</span></xsl:when>
       <xsl:when test="not($found)"/>
@@ -184,19 +184,19 @@
   </xsl:template>
 
   <xsl:template name="severity-class">
-    <xsl:param name="img"/>
+    <xsl:param name="severity"/>
     <xsl:choose>
-      <xsl:when test="$img = 'Red' or $img = 'error' or $img = 'critical'">bad</xsl:when>
-      <xsl:when test="$img = 'Yellow' or $img = 'warning'">warn</xsl:when>
-      <xsl:when test="$img = 'Green' or $img = 'ok'">good</xsl:when>
+      <xsl:when test="$severity = 'error'">bad</xsl:when>
+      <xsl:when test="$severity = 'warning'">warn</xsl:when>
+      <xsl:when test="$severity = 'good'">good</xsl:when>
       <xsl:otherwise>info</xsl:otherwise>
     </xsl:choose>
   </xsl:template>
 
   <!-- Its sign, its word, and by the class its colour. -->
   <xsl:template name="severity">
-    <xsl:param name="img"/>
-    <xsl:variable name="class"><xsl:call-template name="severity-class"><xsl:with-param name="img" select="$img"/></xsl:call-template></xsl:variable>
+    <xsl:param name="severity"/>
+    <xsl:variable name="class"><xsl:call-template name="severity-class"><xsl:with-param name="severity" select="$severity"/></xsl:call-template></xsl:variable>
     <span class="sev {$class}">
       <xsl:choose>
         <xsl:when test="$class = 'bad'">Critical</xsl:when>
@@ -208,11 +208,10 @@
   </xsl:template>
 
   <xsl:template match="Item" mode="warning">
-    <xsl:variable name="img" select="string(Data[@img][1]/@img)"/>
-    <xsl:variable name="class"><xsl:call-template name="severity-class"><xsl:with-param name="img" select="$img"/></xsl:call-template></xsl:variable>
+    <xsl:variable name="class"><xsl:call-template name="severity-class"><xsl:with-param name="severity" select="@severity"/></xsl:call-template></xsl:variable>
     <li class="{$class}" id="w{@number}">
       <h3>
-        <xsl:call-template name="severity"><xsl:with-param name="img" select="$img"/></xsl:call-template>
+        <xsl:call-template name="severity"><xsl:with-param name="severity" select="@severity"/></xsl:call-template>
         <xsl:value-of select="concat(' ', @number, ': ', Data[@name = 'symptom'])"/>
       </h3>
       <xsl:variable name="more" select="Data[@name != 'symptom' and . != '']"/>
@@ -436,8 +435,8 @@
       <xsl:when test="@raw"><xsl:attribute name="data-v"><xsl:value-of select="@raw"/></xsl:attribute></xsl:when>
       <xsl:when test="@number and (@units or Tag)"><xsl:attribute name="data-v"><xsl:value-of select="."/></xsl:attribute></xsl:when>
     </xsl:choose>
-    <xsl:if test="@img">
-      <xsl:call-template name="severity"><xsl:with-param name="img" select="@img"/></xsl:call-template>
+    <xsl:if test="@severity">
+      <xsl:call-template name="severity"><xsl:with-param name="severity" select="@severity"/></xsl:call-template>
       <xsl:text> </xsl:text>
     </xsl:if>
     <xsl:value-of select="."/>
