@@ -97,6 +97,17 @@ static HRESULT place_below(const struct shipped_files *of, const char *name, cha
     return out->path ? S_OK : E_OUTOFMEMORY;
 }
 
+/* Names behind the folder of Windows for these files, in any case; NULL: it is not in there. */
+static const char *names_in_windows(const struct shipped_files *of, const char *root, const char *wanted)
+{
+    const size_t length = strlen(of->folder);
+    const char *names = path_names_behind(root, wanted);
+    char *folder = names && strlen(names) > length && names[length] == '/' ? text_copy_n(names, length) : NULL;
+    const bool is_it = folder && text_equal_nocase(folder, of->folder);
+    memory_free(folder);
+    return is_it ? names + length + 1 : NULL;
+}
+
 /* What is said in a document is said by who wrote that, and read with the rights of who runs it. */
 static HRESULT place_of_import(const struct shipped_files *of, const char *wanted, const char *importer,
                                struct import_place *out)
@@ -104,7 +115,7 @@ static HRESULT place_of_import(const struct shipped_files *of, const char *wante
     char *root = path_of("%systemroot%"), *windows = root ? text_format("%s/%s", root, of->folder) : NULL;
     char *folder = path_folder(importer);
     HRESULT hr = windows && folder ? S_OK : E_OUTOFMEMORY;
-    const char *names = SUCCEEDED(hr) ? path_names_behind(windows, wanted) : NULL;
+    const char *names = SUCCEEDED(hr) ? names_in_windows(of, root, wanted) : NULL;
     if (names) {
         hr = place_below(of, wanted, windows, names, out);
         windows = NULL;

@@ -29,6 +29,7 @@ static void imports_stay_in_their_folder(void **state)
         {IMPORT("below/part.xml"), NULL},
         {IMPORT("below\\part.xml"), NULL},
         {IMPORT("%systemroot%\\pla\\rules\\mine.xml"), NULL},
+        {IMPORT("%systemroot%\\PLA\\Rules\\mine.xml"), NULL},
         {IMPORT("%systemroot%\\pla\\rules\\Rules.System.CPU.xml"), NULL},
         {IMPORT("\\\\server\\pla\\rules\\Rules.System.CPU.xml"), NULL}, /* the program's own, and nobody is asked */
         {IMPORT("../outside.xml"), "imports lie in the folder of what imports them"},
