@@ -51,15 +51,17 @@ static HRESULT file_below(const struct run_report *what, const char *property, c
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* So is what a configuration collector wrote. The folder is one that may be looked into. */
+/* So is what a configuration collector wrote. The folder is one that may be looked into. S_OK: the file may be
+   replaced, or does not exist. */
 static HRESULT check_replaced(const char *property, const char *path)
 {
     char *computer = NULL;
     HRESULT hr = file_exists(path) ? report_configuration_is(path, &computer) : S_FALSE;
     memory_free(computer);
-    return hr == S_OK ? error_set(E_INVALIDARG, "%s: \"%s\": it is a configuration that was collected", property,
-                                  path_name(path))
-                      : hr;
+    if (hr == S_OK)
+        return error_set(E_INVALIDARG, "%s: \"%s\": it is a configuration that was collected", property,
+                         path_name(path));
+    return FAILED(hr) ? hr : S_OK;
 }
 
 static HRESULT add_schema(const struct data_manager *m, struct report_schema *s)
@@ -201,6 +203,7 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
 {
     const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
     struct limit limit = {.since = clock_monotonic_ms()};
+    bool has_data = true;
     *path = NULL;
     HRESULT hr = setting_read(&((struct data_collector_set *)what->set)->object, SETTING_ReportTimeout, &limit.seconds);
     if (SUCCEEDED(hr) && !limit.seconds)
@@ -217,7 +220,11 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
         hr = find_page_file(what, *path, &page);
     if (SUCCEEDED(hr) && what->steps & STEP_CREATE_REPORT)
         hr = make(what, &limit, *path, remarks);
-    if (hr == S_OK && what->steps & STEP_RUN_RULES)
+    if (hr == REPORT_NO_DATA) { /* MS-PLA 2.2.2.6: the next two steps are for the report that exists, old or new */
+        has_data = false;
+        hr = S_OK;
+    }
+    if (SUCCEEDED(hr) && what->steps & STEP_RUN_RULES)
         hr = file_exists(*path) ? judge(what, &limit, *path, remarks) : S_FALSE;
     if (SUCCEEDED(hr) && page)
         hr = make_page(what, &limit, *path, page, remarks);
@@ -225,5 +232,5 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
     if (FAILED(hr) && is_over(&limit))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "it takes longer than %u s (OpenPLA.ReportTimeout)",
                        (unsigned)limit.seconds);
-    return hr == REPORT_NO_DATA ? S_FALSE : hr;
+    return SUCCEEDED(hr) && !has_data ? S_FALSE : hr;
 }

@@ -238,6 +238,62 @@ static void run_makes_reports_of_old_folders(void **state)
     memory_free(root);
 }
 
+#define MARKING_RULES                                                                                                  \
+    "<Rules><Group name=\"g\"><Rule name=\"r\"><Step select=\"/Report\"><Exists><When expression=\"true()\"><Insert>"  \
+    "<Attribute name=\"mark\" value=\"1\"/></Insert></When></Exists></Step></Rule></Group></Rules>"
+
+/* Rules written after the run, or corrected, are applied to the reports of old runs without their logs, which may be
+   gone. */
+static void the_rules_are_applied_to_a_report_that_exists(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t steps;
+        const char *folder;
+        bool logs;
+        size_t failed;
+    } cases[] = {
+        {STEP_RUN_RULES, "run000001", true, 0},
+        {STEP_RUN_RULES, "", true, 0},
+        {STEP_RUN_RULES | STEP_CREATE_HTML, "run000001", true, 0},
+        {STEP_RUN_RULES, "run000001", false, 0},
+        /* No data for a new report, which is an item, and the old one is still a report. */
+        {STEP_CREATE_REPORT | STEP_RUN_RULES, "run000001", false, 1},
+        {STEP_CREATE_REPORT | STEP_RUN_RULES | STEP_CREATE_HTML, "", false, 0},
+    };
+    char *root = fixture_folder("rules"), *folder = path_join(root, "run000001"), *log = path_join(folder, "c.csv"),
+         *report = path_join(folder, "report.xml");
+    fixture_commit("rules", root, OWN_FOLDER "<DataManager>" MARKING_RULES "</DataManager>",
+                   CSV_EACH_SECOND ONE_COUNTER);
+    run_once("rules");
+    struct object *set = query("rules");
+    assert_int_equal(manage(set, STEP_CREATE_REPORT, "run000001", S_OK, S_OK), 0);
+    assert_false(holds(folder, "report.xml", "mark="));
+    char *before = fixture_read(folder, "report.xml");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(file_store(report, before, strlen(before)), S_OK);
+        if (!cases[i].logs && file_exists(log))
+            assert_int_equal(file_delete(log), S_OK);
+        const size_t failed =
+            manage(set, cases[i].steps, cases[i].folder, S_OK, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
+        if (failed != cases[i].failed || !holds(folder, "report.xml", "mark=\"1\""))
+            fail_msg("case %u: %u items; the report: %s", (unsigned)i, (unsigned)failed,
+                     holds(folder, "report.xml", "mark=\"1\"") ? "marked" : "as it was");
+        assert_int_equal(is_there(folder, "report.html"), !!(cases[i].steps & STEP_CREATE_HTML));
+        if (is_there(folder, "report.html")) {
+            char *page = path_join(folder, "report.html");
+            assert_int_equal(file_delete(page), S_OK);
+            memory_free(page);
+        }
+    }
+    memory_free(before);
+    object_release(set);
+    memory_free(report);
+    memory_free(log);
+    memory_free(folder);
+    memory_free(root);
+}
+
 /* The folder that a run writes to is not done with; others are. */
 static void the_running_folder_is_left(void **state)
 {
@@ -472,6 +528,7 @@ int main(void)
         cmocka_unit_test(a_failure_is_told_and_leaves_the_logs),
         cmocka_unit_test(a_host_that_is_killed_meanwhile),
         cmocka_unit_test(run_makes_reports_of_old_folders),
+        cmocka_unit_test(the_rules_are_applied_to_a_report_that_exists),
         cmocka_unit_test(the_running_folder_is_left),
         cmocka_unit_test(the_events_have_a_file_of_their_own),
         cmocka_unit_test(the_page_is_as_the_set_says),
