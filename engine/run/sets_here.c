@@ -23,6 +23,7 @@
 #include "engine/store/store.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Only the own machine: there is no second hop to another (DECISIONS 17). */
@@ -140,7 +141,7 @@ static HRESULT put_state(struct run_record *record, const void *user)
     if (FAILED(hr))
         return hr;
     object_lock(put->set);
-    if ((put->serial || !record->known) && record->serial_number != set->SerialNumber) {
+    if (!record->known || (put->serial && set->SerialNumber > record->serial_number)) {
         record->serial_number = set->SerialNumber;
         changed = true;
     }
@@ -211,8 +212,8 @@ static HRESULT load_before(const char *space, const char *name, char **xml, size
     return S_OK;
 }
 
-/* Stores the set. What was put of the run record, SerialNumber or a LatestOutputLocation, stands for the next run
-   (DECISIONS 13). `update`: the running instance takes the new definition up, or the old one stays. */
+/* Stores the set. What was put of the run record, a higher SerialNumber or a LatestOutputLocation, stands for the next
+   run (DECISIONS 13). `update`: the running instance takes the new definition up, or the old one stays. */
 static HRESULT save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
                     enum store_mode mode, bool update, bool serial_put, bool latest_put)
 {
@@ -424,6 +425,32 @@ static HRESULT commit_set(struct object *o, const struct caller *caller, const c
     const struct category *c = category_of(space);
     enum store_mode store_mode = store_mode_of(mode);
     if (mode == SETS_FLUSH_TRACE)
+/* A number below the next run's would come again (DECISIONS 13). */
+static HRESULT serial_validate(struct object *o, const char *space, const char *name, struct object *issues)
+{
+    const struct validation v = {.issues = issues};
+    struct run_record record;
+    char why[128];
+    object_lock(o);
+    const bool put = set_of(o)->serial_put;
+    const uint32_t serial_number = set_of(o)->SerialNumber;
+    object_unlock(o);
+    HRESULT hr = put ? store_load_run(space, name, &record) : S_FALSE;
+    if (definition_is_damaged(hr)) { /* what it said is gone */
+        error_clear();
+        return S_OK;
+    }
+    if (hr != S_OK)
+        return FAILED(hr) ? hr : S_OK;
+    if (record.known && serial_number < record.serial_number) {
+        snprintf(why, sizeof why, "the next run has number %u, and no number is used twice",
+                 (unsigned)record.serial_number);
+        hr = validation_tell(&v, PLA_S_PROPERTY_IGNORED, "SerialNumber", why);
+    }
+    run_record_free(&record);
+    return hr;
+}
+
         return flush_only(o, caller, c, name);
     char *before;
     HRESULT hr = take_creator(o, caller, c, name, &before);
@@ -444,6 +471,8 @@ static HRESULT commit_set(struct object *o, const struct caller *caller, const c
     }
     if (c->one_trace) {
         hr = commit_trace(o, caller, c, name, server, store_mode, mode);
+    if (SUCCEEDED(hr) && c->runs)
+        hr = serial_validate(o, c->space, name, issues);
     } else {
         hr = check_present(c, name, store_mode, mode);
         if (SUCCEEDED(hr))

@@ -237,9 +237,55 @@ static void serial_numbers_go_on(void **state)
     assert_int_equal(number_of(stale, "SerialNumber"), 40);
     run_once(stale);
     assert_int_equal(number_of(set, "SerialNumber"), 41);
+    put_number(set, "SerialNumber", 3);
+    assert_int_equal(commit(set, "serial", MODE_MODIFY), S_OK);
+    assert_int_equal(number_of(set, "SerialNumber"), 41);
     assert_int_equal(set_delete(set, &caller_self), S_OK);
     object_release(stale);
     object_release(set);
+    memory_free(folder);
+}
+
+/* A script commits its template before each start. The number in the template would make a second run's folder that of
+   the first one, which fails the start. */
+static void a_template_does_not_take_the_serial_number_back(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder("template"),
+         *xml = text_format("<DataCollectorSet><SerialNumber>1</SerialNumber><RootPath>%s</RootPath><Subdirectory>w"
+                            "</Subdirectory><SubdirectoryFormat>512</SubdirectoryFormat>"
+                            "<PerformanceCounterDataCollector><Name>c</Name>" CSV_EACH_SECOND ONE_COUNTER
+                            "</PerformanceCounterDataCollector></DataCollectorSet>",
+                            folder);
+    struct object *set, *issues;
+    for (uint32_t run = 1; run <= 3; run++) {
+        bool told;
+        set = new_set();
+        xml_into(set, xml);
+        for (uint32_t validated = 0; validated < 2; validated++) { /* plaValidateOnly tells the same */
+            assert_int_equal(issues_create(NULL, &issues), S_OK);
+            assert_int_equal(set_commit(set, &caller_self, "template", "",
+                                        MODE_CREATE_OR_MODIFY | (validated ? 0 : MODE_VALIDATE_ONLY), issues),
+                             S_OK);
+            assert_int_equal(issues_has(issues, PLA_S_PROPERTY_IGNORED, "SerialNumber", &told), S_OK);
+            assert_int_equal(told, run > 1);
+            object_release(issues);
+        }
+        assert_int_equal(number_of(set, "SerialNumber"), run);
+        run_once(set);
+        if (run < 3)
+            object_release(set);
+    }
+    /* Deleted, the set begins anew. */
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
+    object_release(set);
+    set = new_set();
+    xml_into(set, xml);
+    assert_int_equal(commit(set, "template", MODE_CREATE_NEW), S_OK);
+    assert_int_equal(number_of(set, "SerialNumber"), 1);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
+    object_release(set);
+    memory_free(xml);
     memory_free(folder);
 }
 
@@ -742,6 +788,7 @@ int main(void)
         cmocka_unit_test(names_that_leave_the_folder_fail_commit),
         cmocka_unit_test(a_root_that_is_no_folder_fails_commit),
         cmocka_unit_test(serial_numbers_go_on),
+        cmocka_unit_test(a_template_does_not_take_the_serial_number_back),
         cmocka_unit_test(commit_follows_its_mode),
         cmocka_unit_test(servers_are_this_machine),
         cmocka_unit_test(a_task_that_cannot_be_is_told),
