@@ -143,7 +143,7 @@ static HRESULT facade_commit(struct object *o, const struct caller *caller, cons
                                                      .whole_xml = whole,
                                                      .mode = mode_for(o, space, name, mode)},
                               issues);
-    if (SUCCEEDED(hr) && !(mode & SETS_VALIDATE_ONLY)) {
+    if (SUCCEEDED(hr) && sets_commit_binds(mode)) {
         sets_bind(o, space, &own_name, &own_server);
         sets_forget_latest(o);
         keep_credentials(o, NULL, NULL); /* the server has them, and asks for none again from who gave them */

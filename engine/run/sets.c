@@ -247,6 +247,11 @@ HRESULT set_commit(struct object *o, const struct caller *caller, const char *na
     char *bare;
     HRESULT hr = check_server(set_of(o)->verbs, server);
     if (FAILED(hr))
+bool sets_commit_binds(uint32_t mode)
+{
+    return !(mode & SETS_VALIDATE_ONLY) && mode != SETS_FLUSH_TRACE;
+}
+
         return hr;
     mode &= enumeration_mask(&enumeration_CommitMode); /* undefined flags are ignored: MS-PLA 2.2 */
     hr = resolve(o, name, &space, &bare);

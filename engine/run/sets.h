@@ -25,12 +25,15 @@ enum sets_commit_mode { /* CommitMode, MS-PLA 2.2.2.3 */
                         SETS_VALIDATE_ONLY = 0x1000
 };
 /* MS-PLA 3.2.4.1.54. mode: CommitMode bits; 0 is taken as create or modify (behaviour 5). `issues` (a plaValidation
-   map) receives what validation finds. On success but with plaValidateOnly the set is bound to namespace and server.
+/* Whether a commit in this mode stores what the object holds and binds the object to the name. plaValidateOnly does
+   not, and plaFlushTrace by itself does not. */
+bool sets_commit_binds(uint32_t mode);
+   map) receives what validation finds. On success the set is bound to namespace and server where the mode binds.
    E_INVALIDARG (name, mode, server of 1024 characters or more), PLA_E_DCS_NOT_FOUND, PLA_E_DCS_ALREADY_EXISTS,
    E_NOINTERFACE (another namespace than before or than the class's; Legacy, as there is nothing that keeps it),
    E_NOTIMPL (System: MS-PLA 3.2.1), PLA_E_DCS_SINGLETON_REQUIRED (Session and Autosession without exactly one trace
-   collector), PLA_E_DCS_IN_USE (running, without plaUpdateRunningInstance). Text that is no counter path is an issue.
-   The object is as it was on failure. */
+   collector), PLA_E_DCS_IN_USE (running, with neither plaUpdateRunningInstance nor plaFlushTrace). Text that is no
+   counter path is an issue. The object is as it was on failure. */
 HRESULT set_commit(struct object *set, const struct caller *caller, const char *name, const char *server, uint32_t mode,
                    struct object *issues);
 /* MS-PLA 3.2.4.1.53: replaces what the set holds. PLA_E_DCS_NOT_FOUND, E_NOINTERFACE. What is stored may be damaged:

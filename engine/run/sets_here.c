@@ -159,7 +159,14 @@ static HRESULT in_use(const char *name)
     return error_set(PLA_E_DCS_IN_USE, "Commit: the set '%s' is running; add plaUpdateRunningInstance (0x10)", name);
 }
 
-/* The same of a session, which is there when it runs, or to the object that was committed for it. */
+/* Whether the running set stands in the way. By plaFlushTrace it goes on as it is, its traces are flushed, and what is
+   committed is for the next run (MS-PLA 2.2.2.3: any combination). */
+static bool refuses_running(uint32_t mode)
+{
+    return !(mode & (SETS_UPDATE_RUNNING | SETS_FLUSH_TRACE));
+}
+
+/* Of a session, which is there when it runs, or to the object that was committed for it. */
 static HRESULT check_session_present(struct object *o, const char *name, enum store_mode store_mode, uint32_t mode,
                                      const struct trace_session *running)
 {
@@ -168,20 +175,19 @@ static HRESULT check_session_present(struct object *o, const char *name, enum st
     object_unlock(o);
     if (running && store_mode == STORE_CREATE)
         return error_set(PLA_E_DCS_ALREADY_EXISTS, "Commit: the trace session '%s' is there already", name);
-    if (running && !(mode & SETS_UPDATE_RUNNING))
+    if (running && refuses_running(mode))
         return in_use(name);
     if (!running && !known && store_mode == STORE_MODIFY)
         return error_set(PLA_E_DCS_NOT_FOUND, "\"Session\\%.300s\": there is no such trace session", name);
     return S_OK;
 }
 
-/* Whether the running set stands in the way. */
 static HRESULT check_present(const struct category *c, const char *name, enum store_mode store_mode, uint32_t mode)
 {
     struct run_state state;
     HRESULT hr = run_query(c->space, name, &state);
     /* To a new set the running one is a name that is taken, as store_save says. */
-    if (SUCCEEDED(hr) && state.phase != PHASE_STOPPED && store_mode != STORE_CREATE && !(mode & SETS_UPDATE_RUNNING))
+    if (SUCCEEDED(hr) && state.phase != PHASE_STOPPED && store_mode != STORE_CREATE && refuses_running(mode))
         hr = in_use(name);
     return hr;
 }
@@ -419,12 +425,6 @@ static HRESULT account_validate(struct object *o, const struct category *c, stru
                                                           : "a trace session has no account");
 }
 
-static HRESULT commit_set(struct object *o, const struct caller *caller, const char *space, const char *name,
-                          const char *server, uint32_t mode, struct object *issues)
-{
-    const struct category *c = category_of(space);
-    enum store_mode store_mode = store_mode_of(mode);
-    if (mode == SETS_FLUSH_TRACE)
 /* A number below the next run's would come again (DECISIONS 13). */
 static HRESULT serial_validate(struct object *o, const char *space, const char *name, struct object *issues)
 {
@@ -451,6 +451,12 @@ static HRESULT serial_validate(struct object *o, const char *space, const char *
     return hr;
 }
 
+static HRESULT commit_set(struct object *o, const struct caller *caller, const char *space, const char *name,
+                          const char *server, uint32_t mode, struct object *issues)
+{
+    const struct category *c = category_of(space);
+    enum store_mode store_mode = store_mode_of(mode);
+    if (mode == SETS_FLUSH_TRACE)
         return flush_only(o, caller, c, name);
     char *before;
     HRESULT hr = take_creator(o, caller, c, name, &before);
@@ -465,14 +471,14 @@ static HRESULT serial_validate(struct object *o, const char *space, const char *
         hr = segment_tasks_validate(o, issues);
     if (SUCCEEDED(hr) && c->runs)
         hr = alert_names_validate(o, issues);
+    if (SUCCEEDED(hr) && c->runs)
+        hr = serial_validate(o, c->space, name, issues);
     if (FAILED(hr) || mode & SETS_VALIDATE_ONLY) {
         put_creator_back(o, true, hr, before);
         return hr;
     }
     if (c->one_trace) {
         hr = commit_trace(o, caller, c, name, server, store_mode, mode);
-    if (SUCCEEDED(hr) && c->runs)
-        hr = serial_validate(o, c->space, name, issues);
     } else {
         hr = check_present(c, name, store_mode, mode);
         if (SUCCEEDED(hr))

@@ -362,6 +362,29 @@ static void a_commit_keeps_the_count_of_runs(void **state)
     release(set);
 }
 
+/* A script that flushes its running set must have the set still: its Status, and a Stop that ends it. To an object that
+   is bound to nothing a flush of another's set binds nothing. */
+static void a_flush_leaves_the_set_bound(void **state)
+{
+    static const CommitMode modes[] = {plaFlushTrace, plaModify | plaFlushTrace, plaCreateOrModify | plaFlushTrace};
+    IDataCollectorSet *set = runnable(), *other = new_set();
+    (void)state;
+    assert_ok(commit(set, NAME, plaCreateNew, NULL));
+    assert_ok(run(set, L"Start"));
+    for (size_t i = 0; i < ARRAYSIZE(modes); i++) {
+        assert_ok(commit(set, NAME, modes[i], NULL));
+        assert_int_equal(number_of(set, L"Status"), plaRunning);
+    }
+    assert_ok(commit(other, NAME, plaFlushTrace, NULL));
+    assert_true(text_is(other, L"Name", L""));
+    assert_hr(run(other, L"Stop"), PLA_E_DCS_NOT_RUNNING);
+    assert_int_equal(number_of(set, L"Status"), plaRunning);
+    assert_ok(run(set, L"Stop"));
+    assert_int_equal(number_of(set, L"Status"), plaStopped);
+    release(other);
+    release(set);
+}
+
 /* MS-PLA 3.2.4.1.45: the account stands until the next Query; the server says that it runs sets under its own. */
 static void the_account_stands_until_the_next_query(void **state)
 {
@@ -673,6 +696,7 @@ int main(int argc, char **argv)
         T(a_commit_keeps_the_count_of_runs),     T(the_account_stands_until_the_next_query),
         T(a_server_is_named_or_refused),         T(namespaces_keep_their_rules),
         T(providers_cross_to_the_server),        T(what_a_script_started_runs_on_when_it_dies),
+        T(a_flush_leaves_the_set_bound),
     };
 #undef T
     WCHAR temporary[MAX_PATH];

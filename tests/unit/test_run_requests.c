@@ -204,14 +204,24 @@ static void a_flush_brings_the_samples_to_the_file(void **state)
     fixture_commit("flush", root, "", "<SampleInterval>1</SampleInterval>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "flush", true), S_OK);
     struct object *set = queried("flush");
-    uint64_t taken = fixture_progress("flush", 1, 2).samples;
-    assert_int_equal(commit(set, "flush", SETS_FLUSH_TRACE), S_OK);
-    size_t size, samples = 0;
-    assert_int_equal(file_load(path, 1 << 24, &data, &size), S_OK);
-    for (size_t i = 0; i + 4 <= size; i++)
-        samples += memcmp(data + i, "BL\3", 4) == 0; /* the head of a sample's record */
-    assert_true(samples >= taken);
-    memory_free(data);
+    /* With plaModify as well: the definition is for the next run, and this one goes on. */
+    static const uint32_t modes[] = {SETS_FLUSH_TRACE, SETS_MODIFY | SETS_FLUSH_TRACE,
+                                     SETS_CREATE_NEW | SETS_MODIFY | SETS_FLUSH_TRACE};
+    put_u32(set, "Duration", 1);
+    for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+        uint64_t taken = fixture_progress("flush", 1, (uint32_t)(3 * m + 2)).samples;
+        assert_int_equal(commit(set, "flush", modes[m]), S_OK);
+        size_t size, samples = 0;
+        assert_int_equal(file_load(path, 1 << 24, &data, &size), S_OK);
+        for (size_t i = 0; i + 4 <= size; i++)
+            samples += memcmp(data + i, "BL\3", 4) == 0; /* the head of a sample's record */
+        assert_true(samples >= taken);
+        memory_free(data);
+        struct object *stored = queried("flush");
+        assert_int_equal(((struct data_collector_set *)stored)->Duration, modes[m] & SETS_MODIFY ? 1 : 0);
+        object_release(stored);
+    }
+    assert_int_equal(fixture_events(9005, "flush"), 0); /* the run has taken nothing up, and goes on */
     assert_int_equal(run_stop(SPACE, "flush", true), S_OK);
     object_release(set);
     memory_free(path);

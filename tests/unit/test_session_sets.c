@@ -264,6 +264,15 @@ static void a_running_session_is_changed(void **state)
     assert_text(&collector_in(set)->object, "LatestOutputLocation", one);
     assert_int_equal(collector_in(set)->SessionId, session);
 
+    /* A flush alone is no change of what runs, whatever the object holds. */
+    object_release(set);
+    set = set_of_xml("Session", "", "<FileName>changed</FileName><FlushTimer>7</FlushTimer>" ENABLED(4, 1));
+    assert_done(commit(set, "changed", BOTH | FLUSH));
+    object_release(set);
+    set = queried("Session\\changed");
+    assert_int_equal(collector_in(set)->FlushTimer, 1);
+    assert_int_equal(collector_in(set)->SessionId, session);
+
     /* Other providers, timer and file; what cannot change is told of. */
     object_release(set);
     set = set_of_xml("Session", "",
