@@ -164,7 +164,8 @@ struct caller;
    server (com/facade.c). `space` (static text) and `name` say what the set is bound to, or is to be; `caller` is who
    asks for it. Called without the lock; each leaves the set as it was on failure, and binds or fills it on success. */
 struct set_verbs {
-    /* Refuses the name of a machine that the verbs do not reach. */
+    /* Refuses the name of a machine that the verbs do not reach. Not called for a set with a category: its class only
+       returns the name. */
     HRESULT (*check_server)(const char *server);
     HRESULT(*commit)
     (struct object *set, const struct caller *caller, const char *space, const char *name, const char *server,

@@ -62,12 +62,19 @@ HRESULT sets_collection_create_with(const struct set_verbs *verbs, const char *c
     return S_OK;
 }
 
-static HRESULT check_server(const struct set_verbs *verbs, const char *server)
+/* The classes of MS-PLA have a namespace, and return the server's name without using it
+   (MS-PLA 3.2.4.1.53, 3.2.4.1.54): a client knows its computer by any name. The others connect to that server. */
+static HRESULT check_server(const struct set_verbs *verbs, const char *category, const char *server)
 {
     if (server && text_utf16_length(server) >= 1024)
         return error_set(E_INVALIDARG, "server: the name has %u characters, not fewer than 1024",
                          (unsigned)text_utf16_length(server));
-    return verbs->check_server(server);
+    return category ? S_OK : verbs->check_server(server);
+}
+
+static HRESULT check_server_of(struct object *set, const char *server)
+{
+    return check_server(set_of(set)->verbs, set_of(set)->category, server);
 }
 
 HRESULT sets_is_own_machine(const char *server, bool *out)
@@ -240,18 +247,18 @@ static HRESULT check_what_is_put(struct object *o, const struct category *c, con
     return hr;
 }
 
-HRESULT set_commit(struct object *o, const struct caller *caller, const char *name, const char *server, uint32_t mode,
-                   struct object *issues)
-{
-    const char *space;
-    char *bare;
-    HRESULT hr = check_server(set_of(o)->verbs, server);
-    if (FAILED(hr))
 bool sets_commit_binds(uint32_t mode)
 {
     return !(mode & SETS_VALIDATE_ONLY) && mode != SETS_FLUSH_TRACE;
 }
 
+HRESULT set_commit(struct object *o, const struct caller *caller, const char *name, const char *server, uint32_t mode,
+                   struct object *issues)
+{
+    const char *space;
+    char *bare;
+    HRESULT hr = check_server_of(o, server);
+    if (FAILED(hr))
         return hr;
     mode &= enumeration_mask(&enumeration_CommitMode); /* undefined flags are ignored: MS-PLA 2.2 */
     hr = resolve(o, name, &space, &bare);
@@ -339,7 +346,7 @@ HRESULT set_query(struct object *o, const struct caller *caller, const char *nam
 {
     const char *space;
     char *bare;
-    HRESULT hr = check_server(set_of(o)->verbs, server);
+    HRESULT hr = check_server_of(o, server);
     if (SUCCEEDED(hr))
         hr = resolve(o, name, &space, &bare);
     if (FAILED(hr))
@@ -500,7 +507,7 @@ HRESULT sets_find(struct object *collection, const struct caller *caller, const 
     const struct set_verbs *verbs = collection_of(collection)->verbs;
     const char *category = collection_of(collection)->category;
     struct object *found;
-    HRESULT hr = category ? S_OK : check_server(verbs, server);
+    HRESULT hr = check_server(verbs, category, server);
     if (FAILED(hr))
         return hr;
     hr = object_create(&data_collector_set_collection_class, collection, &found);

@@ -9,7 +9,8 @@
 
 /* A set object that is bound to nothing yet and reads its live properties from the store and its host. `category` is
    the namespace that its class fixes (static text, as store_namespaces() spells it): names without one mean that, names
-   with another one are E_NOINTERFACE. NULL: the name says it. */
+   with another one are E_NOINTERFACE, and the name of a server is returned and not used. NULL: the name says it, and a
+   server that the verbs do not reach is refused. */
 HRESULT sets_create(const char *category, struct object **out);
 /* The same with verbs that go elsewhere. */
 HRESULT sets_create_with(const struct set_verbs *verbs, const char *category, struct object **out);
@@ -24,10 +25,10 @@ enum sets_commit_mode { /* CommitMode, MS-PLA 2.2.2.3 */
                         SETS_FLUSH_TRACE = 0x0020,
                         SETS_VALIDATE_ONLY = 0x1000
 };
-/* MS-PLA 3.2.4.1.54. mode: CommitMode bits; 0 is taken as create or modify (behaviour 5). `issues` (a plaValidation
 /* Whether a commit in this mode stores what the object holds and binds the object to the name. plaValidateOnly does
    not, and plaFlushTrace by itself does not. */
 bool sets_commit_binds(uint32_t mode);
+/* MS-PLA 3.2.4.1.54. mode: CommitMode bits; 0 is taken as create or modify (behaviour 5). `issues` (a plaValidation
    map) receives what validation finds. On success the set is bound to namespace and server where the mode binds.
    E_INVALIDARG (name, mode, server of 1024 characters or more), PLA_E_DCS_NOT_FOUND, PLA_E_DCS_ALREADY_EXISTS,
    E_NOINTERFACE (another namespace than before or than the class's; Legacy, as there is nothing that keeps it),

@@ -328,6 +328,43 @@ static void an_autosession_is_stored_and_cannot_be_started(void **state)
 }
 
 /* The sets that come with the program must be there, cannot be broken, and say what they are. */
+/* A remote client names the server as it knows it, by an alias of DNS for example. The classes of MS-PLA only return
+   that name (MS-PLA 3.2.4.1.53, 3.2.4.1.54). */
+static void a_class_returns_the_servers_name(void **state)
+{
+    (void)state;
+    static const char alias[] = "pla.example.com";
+    static const struct {
+        const char *category, *query, *commit;
+        HRESULT queried, committed;
+    } cases[] = {
+        {"Service", "aliased", "aliased", S_OK, S_OK},
+        {"System", "System Diagnostics", "System Diagnostics", S_OK, E_NOTIMPL},
+        {"Session", "aliased", "aliased", PLA_E_DCS_NOT_FOUND, S_OK},
+        {"Autosession", "aliased", "aliased", S_OK, S_OK},
+        {"Legacy", "aliased", "aliased", PLA_E_DCS_NOT_FOUND, E_NOINTERFACE},
+    };
+    char longest[1025];
+    memset(longest, 's', sizeof longest);
+    longest[1024] = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *category = cases[i].category;
+        const bool trace = !strcmp(category, "Session") || !strcmp(category, "Autosession");
+        struct object *set = trace ? new_trace(category) : new_set(category), *other = new_set(category), *issues;
+        assert_int_equal(issues_create(NULL, &issues), S_OK);
+        assert_said(set_commit(set, &caller_self, cases[i].commit, longest, CREATE, issues), E_INVALIDARG, "1024");
+        assert_int_equal(set_commit(set, &caller_self, cases[i].commit, alias, CREATE, issues), cases[i].committed);
+        assert_text(set, IDataCollectorSet_Server, SUCCEEDED(cases[i].committed) ? alias : "");
+        assert_int_equal(set_query(other, &caller_self, cases[i].query, alias), cases[i].queried);
+        assert_text(other, IDataCollectorSet_Server, SUCCEEDED(cases[i].queried) ? alias : "");
+        if (SUCCEEDED(cases[i].committed) && SUCCEEDED(cases[i].queried))
+            assert_int_equal(set_delete(set, &caller_self), S_OK);
+        object_release(issues);
+        object_release(other);
+        object_release(set);
+    }
+}
+
 static void system_sets_are_there_and_read_only(void **state)
 {
     (void)state;
@@ -466,6 +503,7 @@ int main(void)
         cmocka_unit_test(system_sets_are_there_and_read_only),
         cmocka_unit_test(a_system_set_runs),
         cmocka_unit_test(legacy_has_no_target),
+        cmocka_unit_test(a_class_returns_the_servers_name),
         cmocka_unit_test(collections_list_their_own_namespace),
     };
     own_directory_name();
