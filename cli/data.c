@@ -11,6 +11,7 @@
 #include "engine/retention/pass.h"
 #include "engine/retention/set_policy.h"
 #include "engine/store/store.h"
+#include "engine/store/system_sets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,15 +281,11 @@ static bool is_asked_for(const struct showing *s, const char *root)
 }
 
 /* A definition that cannot be read has no folder that could be known. */
-static HRESULT try_set(struct showing *s, const char *space, const char *name)
+static HRESULT try_set(struct showing *s, const char *space, const char *name, const char *xml, size_t size)
 {
-    char *xml = NULL, *root = NULL;
-    size_t size;
+    char *root = NULL;
     struct object *set = NULL;
-    HRESULT hr = store_load(&caller_self, space, name, &xml, &size);
-    if (SUCCEEDED(hr))
-        hr = set_create_from_xml(xml, size, &set);
-    memory_free(xml);
+    HRESULT hr = set_create_from_xml(xml, size, &set);
     if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : S_OK;
     root = host_expand_environment(set_of(set)->RootPath);
@@ -297,6 +294,18 @@ static HRESULT try_set(struct showing *s, const char *space, const char *name)
         hr = show_set(s, space, name, set_of(set), root);
     memory_free(root);
     object_release(set);
+    return hr;
+}
+
+static HRESULT try_stored(struct showing *s, const char *space, const char *name)
+{
+    char *xml;
+    size_t size;
+    HRESULT hr = store_load(&caller_self, space, name, &xml, &size);
+    if (FAILED(hr))
+        return hr == E_OUTOFMEMORY ? hr : S_OK;
+    hr = try_set(s, space, name, xml, size);
+    memory_free(xml);
     return hr;
 }
 
@@ -310,11 +319,13 @@ static HRESULT show_sets(struct showing *s)
         struct texts names = {0};
         hr = store_list(&caller_self, *space, &names);
         for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++)
-            hr = try_set(s, *space, names.items[i]);
+            hr = try_stored(s, *space, names.items[i]);
         texts_free(&names);
     }
+    for (const struct system_set *set = system_sets; SUCCEEDED(hr) && set->name; set++)
+        hr = try_set(s, SYSTEM_SPACE, set->name, set->xml, strlen(set->xml));
     if (SUCCEEDED(hr) && !s->sets)
-        hr = error_set(PLA_E_DCS_NOT_FOUND, "\"%s\": no stored set has this folder as its RootPath%s", s->folder,
+        hr = error_set(PLA_E_DCS_NOT_FOUND, "\"%s\": no set has this folder as its RootPath%s", s->folder,
                        s->is_there ? "" : ", and there is no such folder");
     return hr;
 }

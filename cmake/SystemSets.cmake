@@ -12,7 +12,9 @@ function(openpla_system_sets out)
   endwhile()
   file(CONFIGURE OUTPUT ${out} @ONLY CONTENT "/* SPDX-License-Identifier: MIT */
 /* Made by cmake/SystemSets.cmake. */
-#include \"engine/run/definition.h\"
+#include \"engine/store/system_sets.h\"
+
+#include <stddef.h>
 
 const struct system_set system_sets[] = {
 @rows@    {NULL, NULL},

@@ -13,6 +13,7 @@
 #include "engine/store/store_check.h"
 #include "engine/store/store_name.h"
 #include "engine/store/stored_name.h"
+#include "engine/store/system_sets.h"
 
 #include <string.h>
 
@@ -70,12 +71,12 @@ static HRESULT check_run(struct looking *l, const char *space, const char *name)
 {
     struct run_host host;
     struct run_record record = {0};
-    HRESULT hr = run_host_find(space, name, &host);
+    char *full = text_format("%s\\%s", space, name);
+    HRESULT hr = full ? run_host_find(space, name, &host) : E_OUTOFMEMORY;
     if (hr == S_FALSE) {
         hr = store_load_run(space, name, &record);
         if (SUCCEEDED(hr) && record.running)
-            hr = doctor_find(l->d, DOCTOR_FOUND_RUN_CUT_OFF, name, "%s\\%s: the process that ran it has ended", space,
-                             name);
+            hr = doctor_find(l->d, DOCTOR_FOUND_RUN_CUT_OFF, full, "%s: the process that ran it has ended", full);
         run_record_free(&record);
     } else if (hr == S_OK) {
 #ifdef _WIN32
@@ -83,12 +84,13 @@ static HRESULT check_run(struct looking *l, const char *space, const char *name)
         char *module = own ? path_join(l->d->folder ? l->d->folder : own, "openpla.dll") : NULL;
         const int64_t written = module ? doctor_file_written(module) : 0;
         if (written && (int64_t)host.process_start < written)
-            hr = doctor_find(l->d, DOCTOR_FOUND_HOST_OUTDATED, name,
-                             "%s\\%s runs in a process that began before %s was replaced", space, name, module);
+            hr = doctor_find(l->d, DOCTOR_FOUND_HOST_OUTDATED, full,
+                             "%s runs in a process that began before %s was replaced", full, module);
         memory_free(module);
         memory_free(own);
 #endif
     }
+    memory_free(full);
     if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* store check tells of what cannot be read */
         error_clear();
         hr = S_OK;
@@ -124,18 +126,12 @@ static HRESULT add_folder(struct looking *l, const char *root)
     return hr;
 }
 
-static HRESULT see_definition(struct looking *l, const char *space, const char *path)
+/* `name` NULL: it is not known, and so neither is its run. What is wrong with the XML store check tells. */
+static HRESULT see_set(struct looking *l, const char *space, const char *name, const char *xml, size_t size)
 {
-    char *xml = NULL, *name = NULL;
-    size_t size = 0;
     struct object *set = NULL;
     struct value root;
-    HRESULT hr = file_load(path, DEFINITION_MAX, &xml, &size);
-    const char *inside = SUCCEEDED(hr) ? stored_name_cut(xml, &size) : NULL;
-    if (SUCCEEDED(hr) && inside)
-        hr = (name = text_copy(inside)) ? S_OK : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr))
-        hr = set_create_from_xml(xml, size, &set);
+    HRESULT hr = set_create_from_xml(xml, size, &set);
     if (SUCCEEDED(hr))
         hr = object_get(set, class_property(set->class, "RootPath"), &root);
     if (SUCCEEDED(hr)) {
@@ -145,11 +141,43 @@ static HRESULT see_definition(struct looking *l, const char *space, const char *
     if (SUCCEEDED(hr) && name)
         hr = check_run(l, space, name);
     object_release(set);
+    return hr;
+}
+
+static HRESULT see_definition(struct looking *l, const char *space, const char *path)
+{
+    char *xml = NULL, *name = NULL;
+    size_t size = 0;
+    HRESULT hr = file_load(path, DEFINITION_MAX, &xml, &size);
+    const char *inside = SUCCEEDED(hr) ? stored_name_cut(xml, &size) : NULL;
+    if (SUCCEEDED(hr) && inside)
+        hr = (name = text_copy(inside)) ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = see_set(l, space, name, xml, size);
     memory_free(name);
     memory_free(xml);
     if (FAILED(hr) && hr != E_OUTOFMEMORY) {
         error_clear();
         hr = S_OK;
+    }
+    return hr;
+}
+
+/* The sets that the program brings have no definition in the store, only what their runs leave. */
+static HRESULT see_system_sets(struct looking *l)
+{
+    HRESULT hr = S_OK;
+    for (const struct system_set *set = system_sets; set->name && SUCCEEDED(hr); set++) {
+        struct run_record record = {0};
+        hr = store_load_run(SYSTEM_SPACE, set->name, &record);
+        const bool has_run = SUCCEEDED(hr) && record.known;
+        run_record_free(&record);
+        if (has_run)
+            hr = see_set(l, SYSTEM_SPACE, set->name, set->xml, strlen(set->xml));
+        if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* store check tells of what cannot be read */
+            error_clear();
+            hr = S_OK;
+        }
     }
     return hr;
 }
@@ -244,6 +272,8 @@ HRESULT doctor_check_store(struct doctor *d)
         hr = add_folder(&l, data);
     for (const char *const *space = store_namespaces(); *space && SUCCEEDED(hr) && !l.locked; space++)
         hr = see_namespace(&l, *space);
+    if (SUCCEEDED(hr) && !l.locked)
+        hr = see_system_sets(&l);
     if (SUCCEEDED(hr))
         hr = check_clock(&l);
     for (size_t i = 0; i < l.folders.count && SUCCEEDED(hr); i++)

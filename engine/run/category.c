@@ -3,12 +3,13 @@
 #include "engine/run/category.h"
 
 #include "engine/model/validate.h"
+#include "engine/store/system_sets.h"
 
 #define STATUS_UNDEFINED 4 /* plaUndefined, MS-PLA 2.2.2.4 */
 
 static const struct category categories[] = {
     {.space = "Service", .source = DEFINITION_STORED, .runs = true},
-    {.space = "System",
+    {.space = SYSTEM_SPACE,
      .source = DEFINITION_SHIPPED,
      .runs = true,
      .commit = {E_NOTIMPL, "System sets are read-only"},

@@ -8,6 +8,7 @@
 #include "engine/os/memory.h"
 #include "engine/retention/folder_step.h"
 #include "engine/retention/set_policy.h"
+#include "engine/run/category.h"
 #include "engine/run/definition.h"
 #include "engine/run/run_folders.h"
 #include "engine/run/run_journal.h"
@@ -270,7 +271,9 @@ HRESULT data_manager_delete_report(const char *folder)
         return E_OUTOFMEMORY;
     for (const char *const *space = store_namespaces(); SUCCEEDED(hr) && *space; space++) {
         struct texts names = {0};
-        hr = store_list(&caller_self, *space, &names);
+        if (!category_of(*space)->runs)
+            continue;
+        hr = definition_list(&caller_self, *space, &names);
         for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++)
             hr = check_runs(*space, names.items[i], path);
         texts_free(&names);

@@ -9,19 +9,18 @@
 #include "engine/run/session_set.h"
 #include "engine/run/trace_set.h"
 #include "engine/store/store.h"
+#include "engine/store/system_sets.h"
 
 #include <string.h>
 
 static HRESULT load_shipped(const char *name, char **xml, size_t *size)
 {
-    for (const struct system_set *set = system_sets; set->name; set++) {
-        if (!text_equal_nocase(set->name, name))
-            continue;
-        *xml = text_copy(set->xml);
-        *size = *xml ? strlen(*xml) : 0;
-        return *xml ? S_OK : E_OUTOFMEMORY;
-    }
-    return error_set(PLA_E_DCS_NOT_FOUND, "\"System\\%.300s\": no such set came with the program", name);
+    const struct system_set *set = system_set_find(name);
+    if (!set)
+        return error_set(PLA_E_DCS_NOT_FOUND, "\"System\\%.300s\": no such set came with the program", name);
+    *xml = text_copy(set->xml);
+    *size = *xml ? strlen(*xml) : 0;
+    return *xml ? S_OK : E_OUTOFMEMORY;
 }
 
 static HRESULT load_unstored(const struct category *c, const char *name, char **xml, size_t *size)

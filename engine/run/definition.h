@@ -7,12 +7,6 @@
 #include "engine/model/model.h"
 #include "engine/store/store.h"
 
-/* The sets that the program brings: engine/run/system_sets/, made into a table by the build; NULL at the end. */
-struct system_set {
-    const char *name, *xml;
-};
-extern const struct system_set system_sets[];
-
 /* The definition's XML, from memory_alloc, for who may read it (GATE_REFUSED). PLA_E_DCS_NOT_FOUND; the store's errors.
  */
 HRESULT definition_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size);

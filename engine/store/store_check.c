@@ -12,6 +12,7 @@
 #include "engine/store/store_name.h"
 #include "engine/store/stored_account.h"
 #include "engine/store/stored_name.h"
+#include "engine/store/system_sets.h"
 
 #include <string.h>
 
@@ -247,6 +248,23 @@ static bool is_held(const char *run_lock)
     return FAILED(hr);
 }
 
+/* S_OK: the set that the file belongs to exists. Those that the program brings have no definition in the store. */
+static HRESULT find_set(const struct checking *c, const char *path, const char *definition, const char *name)
+{
+    struct set_file at;
+    HRESULT hr = file_find(definition);
+    if (hr != S_FALSE || !system_set_is_one(c->at->space, name))
+        return hr;
+    hr = set_file_locate(c->at->space, name, &at);
+    if (FAILED(hr))
+        return hr;
+    char *folder = path_folder(path);
+    hr = !folder ? E_OUTOFMEMORY : strcmp(folder, at.place) == 0 ? S_OK : S_FALSE;
+    memory_free(folder);
+    set_file_close(&at);
+    return hr;
+}
+
 /* What stands beside a definition. */
 static HRESULT check_beside(struct checking *c, const char *path, const char *extension)
 {
@@ -254,7 +272,7 @@ static HRESULT check_beside(struct checking *c, const char *path, const char *ex
     char *definition = text_format("%.*s.xml", base, path), *run_lock = text_format("%.*s.running", base, path);
     char *file = text_copy_n(path_name(path), strlen(path_name(path)) - strlen(extension));
     char *name = file ? store_name_of_file(file) : NULL;
-    HRESULT hr = definition && run_lock && name ? file_find(definition) : E_OUTOFMEMORY;
+    HRESULT hr = definition && run_lock && name ? find_set(c, path, definition, name) : E_OUTOFMEMORY;
     const bool orphan = hr == S_FALSE, record = !strcmp(extension, ".run"), held = !strcmp(extension, ".held"),
                folders = !strcmp(extension, ".folders");
     if (orphan && !is_held(run_lock)) /* else a run of it has not heard yet */

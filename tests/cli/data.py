@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 
-from program import check, host_path, openpla_apart
+from program import EMULATOR, check, host_path, openpla_apart
 from store_place import place
 
 MANAGER = ("<DataManager><Enabled>-1</Enabled><MaxFolderCount>2</MaxFolderCount><FolderAction><Size>0</Size><Age>1</Age>"
@@ -25,16 +25,14 @@ def put(path, text):
         out.write(text)
 
 
-class Set:
-    """One whose runs have made folders, each so many days ago."""
+class Runs:
+    """Of a set, those that have made folders, each so many days ago."""
 
-    def __init__(self, base, name, manager):
-        self.root = os.path.join(base, "logs")
-        self.file = os.path.join(base, "store", "sets", "Service", place(name), name)
+    def __init__(self, base, space, name, root):
+        self.root = root
+        self.file = os.path.join(base, "store", "sets", space, place(name), name)
         self.lines = []
         os.makedirs(self.root, exist_ok=True)
-        put(self.file + ".xml", f"<DataCollectorSet><RootPath>{host_path(self.root)}</RootPath><Subdirectory>run</Subdirectory>"
-            f"<SubdirectoryFormat>1</SubdirectoryFormat>{manager}</DataCollectorSet>\n<?openpla-set name=\"{name}\"?>\n")
 
     def run(self, name, days, marked=True, data_bytes=1 << 20):
         word = f"{len(self.lines) + 1:032x}"
@@ -47,9 +45,33 @@ class Set:
         put(self.file + ".folders", "openpla-folders 1\n" + "".join(self.lines))
 
 
+class Set(Runs):
+    def __init__(self, base, name, manager):
+        super().__init__(base, "Service", name, os.path.join(base, "logs"))
+        put(self.file + ".xml", f"<DataCollectorSet><RootPath>{host_path(self.root)}</RootPath><Subdirectory>run</Subdirectory>"
+            f"<SubdirectoryFormat>1</SubdirectoryFormat>{manager}</DataCollectorSet>\n<?openpla-set name=\"{name}\"?>\n")
+
+
 def names(folder):
     return sorted(os.path.relpath(os.path.join(path, file), folder) for path, _, files in os.walk(folder)
                   for file in files if not file.endswith(".lock"))
+
+
+def look_at_a_system_set(base):
+    """The program brings its definition, and the store has none: its runs' folders are shown all the same."""
+    below = "\\PerfLogs\\Admin\\System\\Performance"
+    if EMULATOR:
+        named, root = "C:" + below, os.path.join(os.environ["WINEPREFIX"], "drive_c" + below.replace("\\", "/"))
+    else:
+        os.environ["systemdrive"] = os.path.join(base, "drive")
+        named = root = os.environ["systemdrive"] + below
+    runs, name = Runs(base, "System", "system performance", root), f"data test {os.getpid()}"
+    try:
+        runs.run(name, 3)
+        text, _ = data(0, named)
+        check("System Performance: 1 folders of its runs, 1.0 MB" in text and name in text, "a set of the system", text)
+    finally:
+        shutil.rmtree(os.path.join(root, name))
 
 
 def main():
@@ -102,9 +124,10 @@ def main():
     for other in root + "/", host_path(os.path.join(base, "store", "..", "logs")):
         check("kept: 3 folders" in data(0, other)[0], "the folder by another name", other)
     said = "".join(data(1, host_path(base)))
-    check("no stored set has this folder" in said and "no such folder" not in said, "no set", said)
+    check("no set has this folder" in said and "no such folder" not in said, "no set", said)
     said = "".join(data(1, host_path(base + "/logz")))
     check("there is no such folder" in said, "no folder", said)
+    look_at_a_system_set(base)
     data(2)
     data(2, root, root)
 

@@ -109,6 +109,34 @@ def look_at_all(store):
     check(openpla(0, "check", "-mend") == "Nothing is wrong.\n", "all is well again")
 
 
+def look_at_system_sets(store):
+    """The program brings their definitions: what their runs leave belongs to a set. Moved away, it would give the next
+    run the number of an earlier one."""
+    name, unknown = "system performance", "system nothing"
+
+    def put(file, text, folder=None):
+        path = store.put(os.path.join(folder or place(file.rsplit(".", 1)[0]), file), text, os.path.join("..", "System"))
+        store.close(os.path.join(store.data, "sets", "System"))
+        return path
+
+    files = [put(name + extension, text) for extension, text in
+             ((".run", RECORD), (".running", ""), (".host", ""), (".pass", ""), (".folders", "openpla-folders 1\n"))]
+    check(openpla(0, "check", "-mend") == "Nothing is wrong.\n", "a run of a system set is no orphan's")
+    for path in files:
+        check(os.path.exists(path), f"{path} is where it was")
+    put(name + ".run", RECORD[:20])
+    check(findings(3) == [("damaged", name + ".run", False)], "what is damaged is told of it too", findings(3))
+    put(name + ".run", RECORD)
+    elsewhere = "00" if place(name) != "00" else "01"
+    put(name + ".run", RECORD, elsewhere)
+    put(unknown + ".run", RECORD)
+    check(findings(0, "-mend") == [("orphan", unknown + ".run", True), ("orphan", name + ".run", True)],
+          "of no set, or where no set looks for it")
+    with open(files[0], encoding="utf-8") as file:
+        check(file.read() == RECORD, "the record of the runs is the one it was")
+    shutil.rmtree(os.path.join(store.data, "sets", "System"))
+
+
 def look_at_passwords(store):
     """Of no set, and of one: what a commit that was cut off has left, or a set that was deleted by hand."""
     lost, kept, new = "0" * 32, "1" * 32, "2" * 32
@@ -150,6 +178,7 @@ def main():
     store = Store()
     try:
         look_at_all(store)
+        look_at_system_sets(store)
         look_at_passwords(store)
         look_at_folders(store)
         for wrong in ([], ["mend"], ["check", "more"], ["check", "-all"]):

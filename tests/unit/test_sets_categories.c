@@ -6,6 +6,7 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/registry.h"
+#include "engine/run/data_manager.h"
 #include "engine/run/sets.h"
 #include "own_directory.h"
 #include "run_fixture.h"
@@ -327,7 +328,6 @@ static void an_autosession_is_stored_and_cannot_be_started(void **state)
     object_release(set);
 }
 
-/* The sets that come with the program must be there, cannot be broken, and say what they are. */
 /* A remote client names the server as it knows it, by an alias of DNS for example. The classes of MS-PLA only return
    that name (MS-PLA 3.2.4.1.53, 3.2.4.1.54). */
 static void a_class_returns_the_servers_name(void **state)
@@ -365,6 +365,7 @@ static void a_class_returns_the_servers_name(void **state)
     }
 }
 
+/* The sets that come with the program must be there, cannot be broken, and say what they are. */
 static void system_sets_are_there_and_read_only(void **state)
 {
     (void)state;
@@ -421,6 +422,8 @@ static void a_system_set_runs(void **state)
     assert_int_equal(running.status, RUN_RUNNING);
     assert_int_equal(set_start(set, &caller_self, true), PLA_E_DCS_IN_USE);
     fixture_sleep(1500);
+    /* PlaDeleteReport takes the folder of no run that goes on. */
+    assert_said(data_manager_delete_report(running.location), PLA_E_DCS_IN_USE, "System Performance");
     assert_int_equal(set_stop(set, &caller_self, true), S_OK);
     assert_int_equal(number_of(set, IDataCollectorSet_Status), 0);
     assert_int_equal(number_of(set, IDataCollectorSet_SerialNumber), 2);
@@ -500,10 +503,10 @@ int main(void)
         cmocka_unit_test(what_a_trace_ignores_is_reported),
         cmocka_unit_test(a_session_is_bound_but_not_stored),
         cmocka_unit_test(an_autosession_is_stored_and_cannot_be_started),
+        cmocka_unit_test(a_class_returns_the_servers_name),
         cmocka_unit_test(system_sets_are_there_and_read_only),
         cmocka_unit_test(a_system_set_runs),
         cmocka_unit_test(legacy_has_no_target),
-        cmocka_unit_test(a_class_returns_the_servers_name),
         cmocka_unit_test(collections_list_their_own_namespace),
     };
     own_directory_name();
