@@ -32,6 +32,16 @@ struct looking {
 
 /* ---- what store check finds ---- */
 
+/* -mend moves a record away, and with it the number of the set's next run: it is not advised for one. */
+static enum doctor_id id_of_damage(const struct store_finding *f)
+{
+    if (strcmp(path_extension(f->path), ".run") != 0)
+        return DOCTOR_FOUND_STORE_DAMAGED;
+    return f->fault == STORE_ORPHAN    ? DOCTOR_FOUND_RECORD_ORPHANED
+           : f->fault == STORE_DAMAGED ? DOCTOR_FOUND_RECORD_DAMAGED
+                                       : DOCTOR_FOUND_STORE_DAMAGED;
+}
+
 static HRESULT see_fault(void *user, const struct store_finding *f)
 {
     struct looking *l = user;
@@ -45,7 +55,7 @@ static HRESULT see_fault(void *user, const struct store_finding *f)
         hr = doctor_find(l->d, DOCTOR_FOUND_PASSWORDS_ORPHANED, NULL, "%s: passwords of a set that is not there",
                          f->path);
     } else if (SUCCEEDED(hr) && l->faults++ < MOST_FAULTS) {
-        hr = doctor_find(l->d, DOCTOR_FOUND_STORE_DAMAGED, NULL, "%s: %s: %s%s%s", f->path, store_fault_word(f->fault),
+        hr = doctor_find(l->d, id_of_damage(f), NULL, "%s: %s: %s%s%s", f->path, store_fault_word(f->fault),
                          store_fault_text(f->fault), *f->detail ? ": " : "", f->detail);
     }
     memory_free(secrets);

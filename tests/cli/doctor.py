@@ -87,6 +87,18 @@ def the_store(store):
     store.put(f"sets/System/{place('system performance')}/system performance.run", RECORD.format(0))
     check(not {"run-cut-off", "store-damaged"} & set(examine()), "a set of the system that has run")
     os.remove(path)
+    # -mend would move a record away, and the set's next run would have the number of an earlier one.
+    for name, text, finding in (("lost", RECORD.format(0), "record-orphaned"), ("cut", RECORD[:20], "record-damaged")):
+        path = store.put_set(name)
+        if finding == "record-orphaned":
+            os.remove(path)
+        record = store.put(f"sets/Service/{place(name)}/{name}.run", text)
+        found = examine()
+        wanted(found, finding, name + ".run")
+        check("store-damaged" not in found, "a record alone", found)
+        os.remove(record)
+        if finding == "record-damaged":
+            os.remove(path)
     path = store.put(f"sets/Service/{place('bad')}/bad.xml", "<DataCollectorSet><Desc")
     wanted(examine(), "store-damaged", "bad.xml")
     os.remove(path)
