@@ -301,7 +301,8 @@ static void take_named(struct event_fields *f, size_t field, const char *name, u
 
 static void take_number(struct event_fields *f, size_t field, uint64_t number, size_t size, struct event_cell *cell)
 {
-    const struct value_type type = {size == 8 ? IN_TYPE_UINT64 : IN_TYPE_UINT32, f->items[field].out, false, 0, 8};
+    const struct value_type type = {
+        .in = size == 8 ? IN_TYPE_UINT64 : IN_TYPE_UINT32, .out = f->items[field].out, .pointer_size = 8};
     uint8_t bytes[8];
     put_u64(bytes, number);
     *cell = event_cell_unsigned(number);

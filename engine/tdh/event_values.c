@@ -86,9 +86,13 @@ static HRESULT walk_property(struct walk *w, uint16_t index, uint16_t depth)
         return error_set(EVENT_DATA_INVALID, "%s: its %s is %llu, in an event of %zu bytes", p->name,
                          too_long ? "length" : "count", (unsigned long long)(too_long ? length : count), w->data->size);
     v.elements = v.array ? (uint32_t)count : 1;
-    v.type = (struct value_type){p->in_type, p->out_type,
-                                 (p->flags & (PROPERTY_PARAM_LENGTH | PROPERTY_FIXED_LENGTH)) != 0 || length != 0,
-                                 (uint32_t)length, w->data->pointer_size};
+    v.type = (struct value_type){
+        .in = p->in_type,
+        .out = p->out_type,
+        .has_length = (p->flags & (PROPERTY_PARAM_LENGTH | PROPERTY_FIXED_LENGTH)) != 0 || length != 0,
+        .length = (uint32_t)length,
+        .pointer_size = w->data->pointer_size,
+    };
     const size_t from = w->at;
     HRESULT hr = v.array ? tell(w, STEP_ARRAY, &v, from) : S_OK;
     for (uint32_t i = 0; hr == S_OK && i < v.elements; i++) {

@@ -3,6 +3,7 @@
 
 #include "engine/log/little_endian.h"
 #include "engine/os/memory.h"
+#include "engine/tdh/value_extent.h"
 
 #include <string.h>
 
@@ -78,7 +79,13 @@ static void set_keywords(struct tdh_block *b, uint32_t at, const struct event_sc
         tdh_block_add(b, 2);
 }
 
-static void set_property(struct tdh_block *b, uint32_t at, const struct event_property *p)
+static uint16_t length_of(const struct event_property *p, uint32_t pointer_size)
+{
+    const uint32_t said = PROPERTY_STRUCT | PROPERTY_PARAM_LENGTH | PROPERTY_FIXED_LENGTH;
+    return (p->flags & said) != 0 || p->length != 0 ? p->length : value_fixed_size(p->in_type, pointer_size);
+}
+
+static void set_property(struct tdh_block *b, uint32_t at, const struct event_property *p, uint32_t pointer_size)
 {
     const bool structure = (p->flags & PROPERTY_STRUCT) != 0;
     tdh_block_u32(b, at, p->flags);
@@ -92,17 +99,17 @@ static void set_property(struct tdh_block *b, uint32_t at, const struct event_pr
     } else
         set_text(b, at + 12, p->map);
     tdh_block_u16(b, at + 16, p->count);
-    tdh_block_u16(b, at + 18, p->length);
+    tdh_block_u16(b, at + 18, length_of(p, pointer_size));
     tdh_block_u32(b, at + 20, p->tags & 0x0FFFFFFF);
 }
 
-void tdh_block_properties(struct tdh_block *b, uint32_t at, const struct event_schema *schema)
+void tdh_block_properties(struct tdh_block *b, uint32_t at, const struct event_schema *schema, uint32_t pointer_size)
 {
     for (uint32_t i = 0; i < schema->property_count; i++)
-        set_property(b, at + i * TDH_PROPERTY_SIZE, &schema->properties[i]);
+        set_property(b, at + i * TDH_PROPERTY_SIZE, &schema->properties[i], pointer_size);
 }
 
-HRESULT tdh_block_event(const struct event_schema *s, struct tdh_block *out)
+HRESULT tdh_block_event(const struct event_schema *s, uint32_t pointer_size, struct tdh_block *out)
 {
     *out = (struct tdh_block){0};
     tdh_block_add(out, TDH_EVENT_HEAD + (size_t)s->property_count * TDH_PROPERTY_SIZE);
@@ -123,7 +130,7 @@ HRESULT tdh_block_event(const struct event_schema *s, struct tdh_block *out)
     tdh_block_u32(out, 100, s->property_count);
     tdh_block_u32(out, 104, s->top_level);
     tdh_block_u32(out, 108, (s->template_flags & 0xF) | s->tags << 4);
-    tdh_block_properties(out, TDH_EVENT_HEAD, s);
+    tdh_block_properties(out, TDH_EVENT_HEAD, s, pointer_size);
     return out->failed ? E_OUTOFMEMORY : S_OK;
 }
 

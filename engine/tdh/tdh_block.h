@@ -21,12 +21,13 @@ void tdh_block_u32(struct tdh_block *b, uint32_t at, uint32_t value);
 void tdh_block_put(struct tdh_block *b, uint32_t at, const void *bytes, size_t size);
 void tdh_block_free(struct tdh_block *b);
 
-/* TRACE_EVENT_INFO; E_OUTOFMEMORY. */
-HRESULT tdh_block_event(const struct event_schema *schema, struct tdh_block *out);
+/* TRACE_EVENT_INFO; E_OUTOFMEMORY. `pointer_size`: the event's, 0 without one. */
+HRESULT tdh_block_event(const struct event_schema *schema, uint32_t pointer_size, struct tdh_block *out);
 /* EVENT_MAP_INFO; E_OUTOFMEMORY. */
 HRESULT tdh_block_map(const struct event_map *map, struct tdh_block *out);
-/* EVENT_PROPERTY_INFO of each property, at its place from `at` on. */
+/* EVENT_PROPERTY_INFO of each property, at its place from `at` on. Readers of schemas leave the length of most types
+   out; programs get it whatever the source, since they compute with it. */
 enum { TDH_EVENT_HEAD = 112, TDH_PROPERTY_SIZE = 24, TDH_MAP_HEAD = 16, TDH_MAP_ENTRY = 8 };
-void tdh_block_properties(struct tdh_block *b, uint32_t at, const struct event_schema *schema);
+void tdh_block_properties(struct tdh_block *b, uint32_t at, const struct event_schema *schema, uint32_t pointer_size);
 
 #endif

@@ -107,7 +107,7 @@ ULONG WINAPI tdh_get_event_information(const EVENT_RECORD *event, ULONG count, c
     HRESULT hr = decode(event, count, parameters, &d);
     if (hr != S_OK)
         return tdh_status(hr);
-    hr = tdh_block_event(d.found->schema, &block);
+    hr = tdh_block_event(d.found->schema, event_data_of(&d.event.record, d.pointer_size).pointer_size, &block);
     /* The event's own descriptor, whatever version its schema is of. */
     tdh_block_put(&block, 32, &d.event.record.EventHeader.EventDescriptor, sizeof(EVENT_DESCRIPTOR));
     const ULONG status = hr == S_OK ? program_give(block.bytes, block.size, buffer, size) : tdh_status(hr);

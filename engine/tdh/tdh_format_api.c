@@ -59,7 +59,12 @@ ULONG WINAPI tdh_format_property(const void *info, const void *map, ULONG pointe
                                  USHORT length, USHORT data_size, const uint8_t *data, ULONG *size, WCHAR *buffer,
                                  USHORT *used)
 {
-    const struct value_type type = {in, out, length != 0, length, pointer_size};
+    const struct value_type type = {.in = in,
+                                    .out = out,
+                                    .has_length = length != 0,
+                                    .length = length,
+                                    .pointer_size = pointer_size,
+                                    .six_decimals = true};
     struct event_map own_map = {0};
     struct text_buffer text = {0};
     size_t taken = 0;

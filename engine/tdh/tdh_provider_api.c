@@ -179,7 +179,7 @@ static HRESULT describe_event(void *context, const struct provider_manifest *man
     char *languages = host_ui_languages();
     HRESULT hr = languages ? provider_manifest_schema(manifest, asked->descriptor, languages, &schema) : E_OUTOFMEMORY;
     if (hr == S_OK) {
-        hr = tdh_block_event(schema, asked->out);
+        hr = tdh_block_event(schema, 0, asked->out);
         event_schema_free(schema);
     } else if (hr == S_FALSE)
         hr = HRESULT_FROM_WIN32(ERROR_NOT_FOUND);
@@ -231,7 +231,7 @@ static HRESULT list_filters(void *context, const struct provider_manifest *manif
         const uint32_t text = tdh_block_text(b, message);
         tdh_block_u32(b, at + 4, text);
         tdh_block_u32(b, at + 12, schema.property_count);
-        tdh_block_properties(b, at + FILTER_HEAD, &schema);
+        tdh_block_properties(b, at + FILTER_HEAD, &schema, 0);
         at += FILTER_HEAD + (uint32_t)schema.property_count * TDH_PROPERTY_SIZE;
     }
     memory_free(languages);

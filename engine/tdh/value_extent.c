@@ -44,6 +44,12 @@ static uint8_t fixed_size(uint16_t in)
     }
 }
 
+uint16_t value_fixed_size(uint16_t in_type, uint32_t pointer_size)
+{
+    const uint8_t fixed = fixed_size(in_type);
+    return (uint16_t)(fixed == BY_POINTER_SIZE ? pointer_size : fixed == ANY_SIZE ? 0 : fixed);
+}
+
 static HRESULT too_few(size_t need, size_t have)
 {
     return error_set(EVENT_DATA_INVALID, "a value takes %zu bytes, of which there are %zu", need, have);

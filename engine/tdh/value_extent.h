@@ -14,6 +14,7 @@ struct value_type {
     bool has_length;
     uint32_t length;       /* characters of strings, bytes of all else */
     uint32_t pointer_size; /* 4 or 8 */
+    bool six_decimals;     /* of floating-point numbers; else as many digits as read back as the same number */
 };
 struct value_extent {
     size_t size;        /* all that it takes */
@@ -23,6 +24,9 @@ struct value_extent {
 /* Of the value at the start of `size` bytes. EVENT_DATA_INVALID with a text: they are too few for it, or no such type
    is known. */
 HRESULT value_extent(const struct value_type *type, const uint8_t *bytes, size_t size, struct value_extent *out);
+/* Bytes that each value of an in-type takes. 0: they differ, or no such type is known. `pointer_size`: 4, 8, or 0 when
+   no event tells it. */
+uint16_t value_fixed_size(uint16_t in_type, uint32_t pointer_size);
 /* Bytes before the first NUL of characters of `unit` bytes (1, 2), or all whole ones. */
 size_t value_text_end(const uint8_t *bytes, size_t size, size_t unit);
 /* The number of an integer of one to eight bytes, as signed or not as its type is; false: it is none. */

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -138,21 +139,43 @@ void add_hex(struct text_buffer *out, const uint8_t *bytes, size_t size)
     text_buffer_add_bytes(out, bytes, size);
 }
 
+/* False: it is a number, and nothing was added. */
+static bool add_no_number(struct text_buffer *out, double value)
+{
+    if (!isnan(value) && !isinf(value))
+        return false;
+    text_buffer_add(out, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+    return true;
+}
+
+/* A program may have set a locale with another decimal separator. */
+static void add_real_text(struct text_buffer *out, char *text)
+{
+    for (char *p = text; *p; p++)
+        if (*p == ',')
+            *p = '.';
+    text_buffer_add(out, text);
+}
+
 void add_real(struct text_buffer *out, double value, bool is_float)
 {
     char text[40];
-    if (isnan(value) || isinf(value)) {
-        text_buffer_add(out, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+    if (add_no_number(out, value))
         return;
-    }
     for (int digits = 6; digits <= (is_float ? 9 : 17); digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         const double back = strtod(text, NULL);
         if (is_float ? (float)back == (float)value : back == value)
             break;
     }
-    for (char *p = text; *p; p++) /* of a program that set another locale */
-        if (*p == ',')
-            *p = '.';
-    text_buffer_add(out, text);
+    add_real_text(out, text);
+}
+
+void add_real_of_six_decimals(struct text_buffer *out, double value)
+{
+    char text[DBL_MAX_10_EXP + 16]; /* all digits of the largest number, its sign and decimals */
+    if (add_no_number(out, value))
+        return;
+    snprintf(text, sizeof text, "%.6f", value);
+    add_real_text(out, text);
 }

@@ -21,5 +21,6 @@ void add_socket_address(struct text_buffer *out, const uint8_t *bytes, size_t si
 void add_hex(struct text_buffer *out, const uint8_t *bytes, size_t size); /* 0x and two digits a byte */
 /* The fewest digits, 6 or more, that read back as the same number. */
 void add_real(struct text_buffer *out, double value, bool is_float);
+void add_real_of_six_decimals(struct text_buffer *out, double value);
 
 #endif

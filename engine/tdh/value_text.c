@@ -220,11 +220,17 @@ static HRESULT add_value(struct text_buffer *out, const struct value_type *type,
         return add_ansi_text(out, type->out, bytes, size);
     case IN_TYPE_FLOAT:
         memcpy(&small, bytes, sizeof small);
-        add_real(out, (double)small, true);
+        if (type->six_decimals)
+            add_real_of_six_decimals(out, (double)small);
+        else
+            add_real(out, (double)small, true);
         return S_OK;
     case IN_TYPE_DOUBLE:
         memcpy(&large, bytes, sizeof large);
-        add_real(out, large, false);
+        if (type->six_decimals)
+            add_real_of_six_decimals(out, large);
+        else
+            add_real(out, large, false);
         return S_OK;
     case IN_TYPE_BOOLEAN:
         text_buffer_add(out, get_u32(bytes) != 0 ? "true" : "false");

@@ -7,6 +7,8 @@
 #include "engine/tdh/value_types.h"
 #include "tests/unit/provider_fixture.h"
 
+#include <float.h>
+
 static const EVENT_DESCRIPTOR some_event = {.Channel = 11, .Level = 4, .Opcode = 1, .Keyword = 5};
 static struct event_view view;
 static EVENT_RECORD *event;
@@ -184,8 +186,8 @@ static const struct typed all[] = {
     {"UINT64", "", 10, 0, BYTES("\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF"), "18446744073709551614"},
     {"UINT64", "HEX", 10, 4, BYTES("\x0F\0\0\0\0\0\0\0"), "0xF"},
     {"UINT64", "CODE_POINTER", 10, 37, BYTES("\x00\x10\x40\0\x01\0\0\0"), "0x100401000"},
-    {"FLOAT", "", 11, 0, BYTES("\x00\x00\xC0\x3F"), "1.5"},
-    {"DOUBLE", "", 12, 0, BYTES("\0\0\0\0\0\0\x04\xC0"), "-2.5"},
+    {"FLOAT", "", 11, 0, BYTES("\x00\x00\xC0\x3F"), "1.500000"},
+    {"DOUBLE", "", 12, 0, BYTES("\0\0\0\0\0\0\x04\xC0"), "-2.500000"},
     {"BOOL32", "", 13, 0, BYTES("\x01\0\0\0"), "true"},
     {"BINARY", "", 14, 0, BYTES("\x03\0\xAB\xCD\xEF"), "0xABCDEF"},
     {"BINARY", "IPV6", 14, 9, BYTES("\x10\0\xFE\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\x01"), "fe80::1"},
@@ -217,6 +219,31 @@ static const struct typed all[] = {
     {"POINTER", "", 16, 0, BYTES("\x10\x20\0\0"), "0x2010"}, /* widened below */
 };
 
+/* What programs expect in EVENT_PROPERTY_INFO: the bytes of types that have a fixed size, 0 for all else. */
+static uint16_t length_of_type(uint16_t in)
+{
+    static const uint8_t lengths[] = {
+        [IN_TYPE_INT8] = 1,
+        [IN_TYPE_UINT8] = 1,
+        [IN_TYPE_INT16] = 2,
+        [IN_TYPE_UINT16] = 2,
+        [IN_TYPE_INT32] = 4,
+        [IN_TYPE_UINT32] = 4,
+        [IN_TYPE_INT64] = 8,
+        [IN_TYPE_UINT64] = 8,
+        [IN_TYPE_FLOAT] = 4,
+        [IN_TYPE_DOUBLE] = 8,
+        [IN_TYPE_BOOLEAN] = 4,
+        [IN_TYPE_GUID] = 16,
+        [IN_TYPE_FILETIME] = 8,
+        [IN_TYPE_SYSTEMTIME] = 16,
+        [IN_TYPE_HEXINT32] = 4,
+        [IN_TYPE_HEXINT64] = 8,
+        [IN_TYPE_POINTER] = sizeof(void *),
+    };
+    return in < sizeof lengths ? lengths[in] : 0;
+}
+
 static void every_type_comes_out_as_it_was_written(void **state)
 {
     (void)state;
@@ -242,6 +269,7 @@ static void every_type_comes_out_as_it_was_written(void **state)
         WCHAR text[512];
         snprintf(name, sizeof name, "f%zu", i);
         expect_text((uint32_t)(property + 4 - info), name);
+        assert_int_equal(length, length_of_type(in));
         assert_int_equal(get_step(name, UINT32_MAX, NULL, bytes, sizeof bytes, &size), ERROR_SUCCESS);
         assert_int_equal(size, all[i].in == 16 ? sizeof(void *) : all[i].size);
         assert_memory_equal(bytes, all[i].bytes, all[i].size);
@@ -276,6 +304,81 @@ static void an_event_has_its_names(void **state)
     expect_text(72, "Start");
     expect_text(92, "Started");
     assert_int_equal(get_u32(info + 104), 1);
+}
+
+/* Of the kernel's Process class, which is MOF; `flags` say whose pointers. */
+static void expect_lengths_of_process(uint16_t flags, uint16_t pointer)
+{
+    static const GUID process = {0x3D6FA8D0, 0xFE05, 0x11D0, {0x9D, 0xDA, 0x00, 0xC0, 0x4F, 0xD7, 0xBA, 0x7C}};
+    const uint16_t lengths[] = {pointer, 4, 4, 4, 4, pointer, 4, 0, 0, 0, 0, 0}; /* from UserSID on by themselves */
+    EVENT_RECORD classic = {.EventHeader = {.ProviderId = process,
+                                            .Flags = (USHORT)(EVENT_HEADER_FLAG_CLASSIC_HEADER | flags),
+                                            .EventDescriptor = {.Opcode = 1, .Version = 4}}};
+    ULONG size = sizeof info;
+    assert_int_equal(tdh_get_event_information(&classic, 0, NULL, info, &size), ERROR_SUCCESS);
+    assert_int_equal(get_u32(info + 48), SCHEMA_MOF);
+    assert_int_equal(get_u32(info + 100), sizeof lengths / sizeof lengths[0]);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+        assert_int_equal(get_u16(info + TDH_EVENT_HEAD + i * TDH_PROPERTY_SIZE + 18), lengths[i]);
+}
+
+static void classic_events_have_the_lengths_of_their_writer(void **state)
+{
+    (void)state;
+    expect_lengths_of_process(EVENT_HEADER_FLAG_64_BIT_HEADER, 8);
+    expect_lengths_of_process(EVENT_HEADER_FLAG_32_BIT_HEADER, 4);
+}
+
+/* A struct has none; an element of an array has its own. */
+static void structs_and_arrays_have_the_lengths_of_their_elements(void **state)
+{
+    (void)state;
+    begin_event("Arrays");
+    add_metadata("s\0\x98\x01k\0\x06v\0\x48w\0\x2A\x03\0", 15);
+    add_data("\x01\0\x01\0\x07\0\0\0", 8);
+    add_data("\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0", 24);
+    write_event();
+    get_info();
+    static const uint16_t lengths[] = {0 /* s */, 2 /* v.Count */, 4 /* v */, 8 /* w */, 2 /* s.k */};
+    assert_int_equal(get_u32(info + 100), sizeof lengths / sizeof lengths[0]);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+        assert_int_equal(get_u16(info + TDH_EVENT_HEAD + i * TDH_PROPERTY_SIZE + 18), lengths[i]);
+}
+
+static void floating_point_numbers_have_six_decimals(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } rows[] = {{45.7, "45.700000"}, {0, "0.000000"},           {1e20, "100000000000000000000.000000"},
+                {1e-7, "0.000000"},  {-1.0000005, "-1.000001"}, {123456789.125, "123456789.125000"}};
+    const double largest = DBL_MAX;
+    const float single = 1.5f;
+    WCHAR text[400];
+    USHORT used;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ULONG size = sizeof text;
+        assert_int_equal(tdh_format_property(info, NULL, 8, IN_TYPE_DOUBLE, i % 2 ? OUT_TYPE_DOUBLE : 0, 8, 8,
+                                             (const uint8_t *)&rows[i].value, &size, text, &used),
+                         ERROR_SUCCESS);
+        assert_int_equal(used, 8);
+        char *utf8 = text_at((const uint8_t *)text, 0);
+        assert_string_equal(utf8, rows[i].text);
+        memory_free(utf8);
+    }
+    ULONG size = sizeof text;
+    assert_int_equal(tdh_format_property(info, NULL, 8, IN_TYPE_FLOAT, OUT_TYPE_FLOAT, 4, 4, (const uint8_t *)&single,
+                                         &size, text, &used),
+                     ERROR_SUCCESS);
+    char *utf8 = text_at((const uint8_t *)text, 0);
+    assert_string_equal(utf8, "1.500000");
+    memory_free(utf8);
+    size = sizeof text;
+    assert_int_equal(
+        tdh_format_property(info, NULL, 8, IN_TYPE_DOUBLE, 0, 8, 8, (const uint8_t *)&largest, &size, text, &used),
+        ERROR_SUCCESS);
+    assert_int_equal(size, 2 * (DBL_MAX_10_EXP + 1 + 7 + 1));
 }
 
 /* s[2] { k; v[n] }, t */
@@ -400,6 +503,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_type_comes_out_as_it_was_written, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(an_event_has_its_names, fixture_setup, fixture_teardown),
+        cmocka_unit_test(classic_events_have_the_lengths_of_their_writer),
+        cmocka_unit_test_setup_teardown(structs_and_arrays_have_the_lengths_of_their_elements, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test(floating_point_numbers_have_six_decimals),
         cmocka_unit_test_setup_teardown(members_and_elements_are_found_by_name, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(data_that_are_cut_short_are_told, fixture_setup, fixture_teardown),
         cmocka_unit_test(what_nobody_knows_is_not_found),

@@ -184,7 +184,7 @@ static void every_type_has_its_text(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct row *r = &rows[i];
-        const struct value_type type = {r->in, r->out, r->length != 0, r->length, 8};
+        const struct value_type type = {r->in, r->out, r->length != 0, r->length, 8, false};
         uint8_t *copy = memory_copy(r->bytes, r->size); /* the sanitizer sees a read behind it */
         struct text_buffer out = {0};
         size_t used = 0;
@@ -212,7 +212,7 @@ static void an_out_type_that_does_not_fit_is_read_over(void **state)
             continue;
         for (uint16_t out = 0; out <= OUT_TYPE_NOPRINT; out++) {
             struct text_buffer text = {0};
-            const struct value_type type = {in, out, in == IN_TYPE_BINARY, 20, 8};
+            const struct value_type type = {in, out, in == IN_TYPE_BINARY, 20, 8, false};
             if (value_text(&type, NULL, bytes, sizeof bytes, &text, &used) != S_OK || (out != 0 && used != own) ||
                 (text.text && !text_is_utf8(text.text, text.length)))
                 fail_msg("in %u, out %u: %zu of %zu bytes, \"%s\"", in, out, used, own, text.text ? text.text : "");
