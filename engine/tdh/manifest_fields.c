@@ -79,27 +79,41 @@ static HRESULT take_winmeta(struct manifest_reader *r, enum manifest_kind kind, 
     return hr;
 }
 
+/* One that the manifest declares. S_FALSE: it declares none of that name. */
+static HRESULT find_declared(struct manifest_reader *r, const char *name, enum manifest_kind kind, uint16_t task,
+                             uint32_t *place)
+{
+    if (kind == MANIFEST_OPCODES && task) {
+        char *key = opcode_key(name, task);
+        if (!key)
+            return E_OUTOFMEMORY;
+        const bool of_task = name_index_find(&r->names[kind], key, place);
+        memory_free(key);
+        if (of_task)
+            return S_OK;
+    }
+    const bool found = name_index_find(&r->names[kind], name, place) ||
+                       (kind == MANIFEST_CHANNELS && name_index_find(&r->chids, name, place));
+    return found ? S_OK : S_FALSE;
+}
+
 HRESULT manifest_find_field(struct manifest_reader *r, xmlNodePtr e, const char *attribute, const char *qname,
                             enum manifest_kind kind, uint16_t task, const struct manifest_field **out)
 {
-    bool of_windows, found = false;
+    bool of_windows;
     const char *name = manifest_local_name(e, qname, &of_windows);
     const struct manifest_field *windows = of_windows ? winmeta_by_name(kind, name) : NULL;
     uint32_t place = 0;
     *out = NULL;
     if (windows)
         return take_winmeta(r, kind, windows, out);
-    if (!of_windows && kind == MANIFEST_OPCODES && task) {
-        char *key = opcode_key(name, task);
-        if (!key)
-            return E_OUTOFMEMORY;
-        found = name_index_find(&r->names[kind], key, &place);
-        memory_free(key);
-    }
-    if (!of_windows && !found)
-        found = name_index_find(&r->names[kind], name, &place) ||
-                (kind == MANIFEST_CHANNELS && name_index_find(&r->chids, name, &place));
-    if (!found)
+    /* Manifests of Windows' own providers declare names with a colon ("ut:Configuration"). */
+    HRESULT hr = find_declared(r, qname, kind, task, &place);
+    if (hr == S_FALSE && !of_windows && name != qname)
+        hr = find_declared(r, name, kind, task, &place);
+    if (FAILED(hr))
+        return hr;
+    if (hr == S_FALSE)
         return manifest_wrong(e, attribute, qname,
                               of_windows ? "Windows defines nothing of that name" : "nothing of that name is declared");
     *out = &r->p->fields[kind].items[place];
@@ -387,13 +401,9 @@ static HRESULT read_entry(struct manifest_reader *r, xmlNodePtr e, void *about)
     if (FAILED(hr))
         return hr;
     entry->value = (uint32_t)value;
-    if (map->bits && (!value || value & (value - 1))) {
-        char *text;
-        hr = manifest_text(r, e, "value", &text);
-        if (SUCCEEDED(hr) && value) /* .NET puts 0 there, which stands for no bit */
-            hr = manifest_wrong(e, "value", text, "not one bit");
-        memory_free(text);
-    }
+    /* .NET's EventSource writes each name of an enumeration of flags: 0 for no bit, and names of several bits. */
+    if (map->bits && value & (value - 1))
+        hr = manifest_remark(r, e, "its value has several bits; a value with all of them gets its text, too");
     if (SUCCEEDED(hr) && !xmlHasProp(e, BAD_CAST "message"))
         hr = manifest_wrong(e, "message", NULL, "it is wanted");
     if (SUCCEEDED(hr))

@@ -52,6 +52,8 @@ HRESULT manifest_wrong(xmlNodePtr element, const char *attribute, const char *va
 bool manifest_is(xmlNodePtr node, const char *name);
 /* A remark on an element of manifests that is not looked at; those of other namespaces are left alone. */
 HRESULT manifest_pass_over(struct manifest_reader *r, xmlNodePtr node);
+/* A remark on an element that is read, with its line and name. */
+HRESULT manifest_remark(struct manifest_reader *r, xmlNodePtr element, const char *text);
 /* *out NULL: there is none. From memory_alloc, without the blanks around it. */
 HRESULT manifest_text(struct manifest_reader *r, xmlNodePtr e, const char *name, char **out);
 /* One that must be there and not be empty. */
@@ -66,7 +68,8 @@ HRESULT manifest_wanted_number(struct manifest_reader *r, xmlNodePtr e, const ch
 HRESULT manifest_bool(struct manifest_reader *r, xmlNodePtr e, const char *name, bool *out);
 /* S_FALSE with *out as it was: there is none. */
 HRESULT manifest_guid(struct manifest_reader *r, xmlNodePtr e, const char *name, GUID *out);
-/* The local part of a QName, borrowed; *of_windows: its prefix stands for what Windows defines. */
+/* The local part of a QName, borrowed; *of_windows: its prefix stands for what Windows defines. A name that is declared
+   with a colon is looked up whole before. */
 const char *manifest_local_name(xmlNodePtr e, const char *qname, bool *of_windows);
 /* Calls `each` for the child elements of that name, and passes over others. */
 typedef HRESULT manifest_each(struct manifest_reader *r, xmlNodePtr element, void *about);

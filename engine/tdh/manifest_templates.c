@@ -100,7 +100,7 @@ static HRESULT read_map(struct manifest_reader *r, xmlNodePtr e, struct event_pr
     if (FAILED(hr) || !p->map)
         return hr;
     bool of_windows, small = (p->in_type >= IN_INT8 && p->in_type < IN_UINT64 - 1) || p->in_type == IN_HEX32;
-    const char *name = manifest_local_name(e, p->map, &of_windows);
+    const char *name = name_index_find(&r->maps, p->map, &place) ? p->map : manifest_local_name(e, p->map, &of_windows);
     if (!name_index_find(&r->maps, name, &place))
         return manifest_wrong(e, "map", p->map, "no map of that name is declared");
     if (!small)

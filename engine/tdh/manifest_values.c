@@ -26,13 +26,19 @@ bool manifest_is(xmlNodePtr node, const char *name)
            (!node->ns || strcmp((const char *)node->ns->href, EVENTS_NAMESPACE) == 0);
 }
 
+HRESULT manifest_remark(struct manifest_reader *r, xmlNodePtr element, const char *text)
+{
+    if (!r->remarks)
+        return S_OK;
+    return texts_give(r->remarks,
+                      text_format("line %ld: %.60s: %s", xmlGetLineNo(element), (const char *)element->name, text));
+}
+
 HRESULT manifest_pass_over(struct manifest_reader *r, xmlNodePtr node)
 {
-    if (!r->remarks || node->type != XML_ELEMENT_NODE ||
-        (node->ns && strcmp((const char *)node->ns->href, EVENTS_NAMESPACE) != 0))
+    if (node->type != XML_ELEMENT_NODE || (node->ns && strcmp((const char *)node->ns->href, EVENTS_NAMESPACE) != 0))
         return S_OK;
-    return texts_give(r->remarks, text_format("line %ld: %.60s: the element is not looked at", xmlGetLineNo(node),
-                                              (const char *)node->name));
+    return manifest_remark(r, node, "the element is not looked at");
 }
 
 static void trim(char *text)

@@ -100,6 +100,10 @@ def main():
     trace("made.etl", [*pieces(xml, guid=other), broken(500)])
     text, said = dump()
     check("<Path>" not in text and "not of the provider that wrote it" in said, "another's manifest", said, text)
+    several = xml.replace(b'<bitMap name="States">', b'<bitMap name="States"><map value="3" message="$(string.Red)"/>')
+    check(several != xml, "the example has no bitMap any more")
+    trace("made.etl", [*pieces(several), broken(500)])
+    check("<Path>C:\\none</Path>" in dump()[0], ".NET's manifest with a flag of several bits")
 
 
 with tempfile.TemporaryDirectory() as top:

@@ -4,6 +4,7 @@
 #include "engine/os/error.h"
 #include "engine/os/memory.h"
 #include "engine/tdh/manifest_xml.h"
+#include "engine/tdh/value_text.h"
 #include "tests/unit/manifest_text.h"
 
 #include <setjmp.h>
@@ -196,7 +197,6 @@ static const struct {
     {"<keywords><keyword name='K' mask='0x3'/></keywords>", {"mask=\"0x3\"", "bits"}},
     {"<keywords><keyword name='K' mask='0x1000000000000'/></keywords>", {"mask=", "47"}},
     {"<keywords><keyword name='K'/></keywords>", {"keyword mask", "wanted"}},
-    {"<maps><bitMap name='M'><map value='3' message='x'/></bitMap></maps>", {"value=\"3\"", "bit"}},
     {"<maps><valueMap name='M'><map value='3'/></valueMap></maps>", {"map message", "wanted"}},
     {"<maps><valueMap name='M'/><bitMap name='M'/></maps>", {"name=\"M\"", "already"}},
     {"<maps><valueMap name='M'><map value='1' message='x'/></valueMap></maps>" TEMPLATE(
@@ -290,6 +290,63 @@ static void what_real_manifests_have_beside_is_taken(void **state)
     texts_free(&remarks);
 }
 
+/* .NET's EventSource writes a name of an enumeration for no bit and for several, and one is enough to be without all
+   events of the provider. */
+static void a_bit_map_may_name_several_bits(void **state)
+{
+    (void)state;
+    static const char xml[] = MANIFEST_BEGIN PROVIDER_BEGIN
+        "<events><event value='1' template='T'/></events>"
+        "<maps><bitMap name='Access'><map value='0' message='None'/><map value='1' message='Read'/>"
+        "<map value='2' message='Write'/><map value='3' message='ReadWrite'/></bitMap></maps>"
+        "<templates><template tid='T'><data name='How' inType='win:UInt32' "
+        "map='Access'/></template></templates>" PROVIDER_END MANIFEST_END;
+    static const char *const expected[] = {"None", "Read", "Write", "Read|Write|ReadWrite"};
+    struct provider_manifests list;
+    struct texts remarks = {0};
+    if (manifest_xml_read(xml, sizeof xml - 1, &remarks, &list) != S_OK)
+        fail_msg("%s", error_text(MANIFEST_INVALID));
+    assert_int_equal(remarks.count, 1);
+    assert_non_null(strstr(remarks.items[0], "several bits"));
+    struct event_schema *s = schema_of(list.items[0], 1, 0, NULL);
+    for (size_t value = 0; value < sizeof expected / sizeof expected[0]; value++) {
+        struct text_buffer text = {0};
+        assert_true(event_map_text(&s->maps[0], value, &text));
+        assert_string_equal(text.text, expected[value]);
+        text_buffer_free(&text);
+    }
+    event_schema_free(s);
+    provider_manifests_free(&list);
+    texts_free(&remarks);
+}
+
+/* Providers of Windows declare such names without a namespace of that prefix. */
+static void a_declared_name_may_have_a_colon(void **state)
+{
+    (void)state;
+    static const char xml[] = MANIFEST_BEGIN PROVIDER_BEGIN
+        "<keywords><keyword name='ut:Configuration' mask='1'/><keyword name='Plain' mask='2'/></keywords>"
+        "<tasks><task name='ut:Work' value='3'/></tasks><opcodes><opcode name='ut:Go' value='12'/></opcodes>"
+        "<levels><level name='ut:Fine' value='17'/></levels>"
+        "<maps><valueMap name='ut:Kinds'><map value='1' message='One'/></valueMap></maps>"
+        "<templates><template tid='T'><data name='Kind' inType='win:UInt8' map='ut:Kinds'/></template></templates>"
+        "<events><event value='1' keywords='ut:Configuration x:Plain' task='ut:Work' opcode='ut:Go' level='ut:Fine'"
+        " template='T'/></events>" PROVIDER_END MANIFEST_END;
+    struct provider_manifests list;
+    const HRESULT hr = manifest_xml_read(xml, sizeof xml - 1, NULL, &list);
+    if (hr != S_OK)
+        fail_msg("%s", error_text(hr));
+    struct event_schema *s = schema_of(list.items[0], 1, 0, NULL);
+    assert_true(s->descriptor.Keyword == 3);
+    assert_int_equal(s->descriptor.Task, 3);
+    assert_int_equal(s->descriptor.Opcode, 12);
+    assert_int_equal(s->descriptor.Level, 17);
+    assert_string_equal(s->keyword_names[0], "ut:Configuration");
+    assert_string_equal(s->properties[0].map, "ut:Kinds");
+    event_schema_free(s);
+    provider_manifests_free(&list);
+}
+
 static void utf16_is_read_as_well(void **state)
 {
     (void)state;
@@ -344,6 +401,8 @@ int main(void)
         cmocka_unit_test(a_mistake_is_told_with_its_line),
         cmocka_unit_test(what_is_no_manifest_is_refused),
         cmocka_unit_test(what_real_manifests_have_beside_is_taken),
+        cmocka_unit_test(a_bit_map_may_name_several_bits),
+        cmocka_unit_test(a_declared_name_may_have_a_colon),
         cmocka_unit_test(utf16_is_read_as_well),
         cmocka_unit_test(memory_may_be_out_anywhere),
     };
