@@ -26,7 +26,8 @@ struct gathering {
         size_t size;
     } * all;
     size_t size;
-    bool known; /* a whole one was taken: its text, and what it is in the schemas */
+    bool known;   /* a whole one came: its text's hash, and its origin in the schemas */
+    bool refused; /* it cannot be used */
     uint64_t hash, origin;
 };
 struct inband_manifests {
@@ -104,7 +105,66 @@ static struct gathering *gathering_of(struct inband_manifests *all, const GUID *
     return &all->items[all->count++];
 }
 
-/* S_FALSE: the provider wrote another's. */
+/* ---- a manifest that is refused ---- */
+
+/* The reason that events of its provider stay undecoded. */
+struct refusal {
+    GUID provider;
+    char *why;
+};
+
+static HRESULT refusal_schema(void *context, const EVENT_RECORD *event, uint32_t pointer_size,
+                              struct event_schema **out)
+{
+    const struct refusal *r = context;
+    (void)pointer_size;
+    *out = NULL;
+    if (guid_equal(&r->provider, &event->EventHeader.ProviderId))
+        error_set(S_FALSE, "%s", r->why);
+    return S_FALSE;
+}
+
+static void refusal_free(void *context)
+{
+    struct refusal *r = context;
+    memory_free(r->why);
+    memory_free(r);
+}
+
+static HRESULT refusal_origin(const GUID *provider, const char *why, struct schema_origin *out)
+{
+    struct refusal *r = memory_zero(1, sizeof *r);
+    char *copy = text_copy(why);
+    if (!r || !copy) {
+        memory_free(r);
+        memory_free(copy);
+        return E_OUTOFMEMORY;
+    }
+    *r = (struct refusal){*provider, copy};
+    *out =
+        (struct schema_origin){.source = SCHEMA_MANIFEST, .context = r, .schema = refusal_schema, .free = refusal_free};
+    return S_OK;
+}
+
+/* S_FALSE: it cannot be used, and the text says why. */
+static HRESULT read_manifest(const char *xml, size_t size, const GUID *provider, struct provider_manifests *list)
+{
+    HRESULT hr = manifest_xml_read(xml, size, NULL, list);
+    if (FAILED(hr)) {
+        const struct error_kept why = error_keep(hr);
+        if (hr == E_OUTOFMEMORY)
+            return hr;
+        error_set(S_FALSE, "a manifest in the trace: %.900s", why.text);
+        return S_FALSE;
+    }
+    if (list->count == 1 && guid_equal(&list->items[0]->guid, provider))
+        return S_OK;
+    hr = useless("it is not of the provider that wrote it", list->count);
+    provider_manifests_free(list);
+    return hr;
+}
+
+/* S_FALSE: the manifest cannot be used. It is said once, and is the reason for each event of the provider. */
 static HRESULT join(struct inband_manifests *all, struct gathering *g, const char *xml, size_t size,
                     struct event_schemas *schemas)
 {
@@ -113,19 +173,14 @@ static HRESULT join(struct inband_manifests *all, struct gathering *g, const cha
     const uint64_t hash = hash_bytes(HASH_START, xml, size);
     if (g->known && g->hash == hash)
         return S_OK; /* each session that enables it gets one */
-    HRESULT hr = manifest_xml_read(xml, size, NULL, &list);
-    if (FAILED(hr)) {
-        struct error_kept why = error_keep(hr);
-        if (hr == E_OUTOFMEMORY)
-            return hr;
-        error_set(S_FALSE, "a manifest in the trace: %.900s", why.text);
-        return S_FALSE;
-    }
-    if (list.count != 1 || !guid_equal(&list.items[0]->guid, &g->guid)) {
-        provider_manifests_free(&list);
-        return useless("it is not of the provider that wrote it", list.count);
-    }
-    hr = manifests_origin(&list, all->languages, &origin);
+    const HRESULT read = read_manifest(xml, size, &g->guid, &list);
+    const struct error_kept why = error_keep(read);
+    if (FAILED(read))
+        return read;
+    if (read != S_OK && g->known && !g->refused) /* what was understood goes on to decode */
+        return error_restore(&why);
+    HRESULT hr =
+        read == S_OK ? manifests_origin(&list, all->languages, &origin) : refusal_origin(&g->guid, why.text, &origin);
     if (SUCCEEDED(hr) && g->known) {
         g->known = false;
         hr = event_schemas_remove(schemas, g->origin);
@@ -134,9 +189,10 @@ static HRESULT join(struct inband_manifests *all, struct gathering *g, const cha
         hr = event_schemas_add(schemas, &origin, &g->origin);
     if (SUCCEEDED(hr)) {
         g->known = true;
+        g->refused = read != S_OK;
         g->hash = hash;
     }
-    return FAILED(hr) ? hr : S_OK;
+    return FAILED(hr) ? hr : read == S_OK ? S_OK : error_restore(&why);
 }
 
 static HRESULT join_pieces(struct inband_manifests *all, struct gathering *g, struct event_schemas *schemas)

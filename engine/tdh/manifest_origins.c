@@ -72,8 +72,6 @@ static HRESULT load_registered(struct manifest_origin *o, const GUID *guid, cons
     if (u)
         return error_set(u->hr, "%s", u->why);
     HRESULT hr = registered_manifest_load(guid, o->languages, &m);
-    if (hr == S_FALSE)
-        error_set(S_FALSE, "its provider is not registered, and no manifest of it was given");
     if (hr != S_OK) {
         if (hr != E_OUTOFMEMORY)
             remember(o, guid, hr);
@@ -93,17 +91,13 @@ static HRESULT load_registered(struct manifest_origin *o, const GUID *guid, cons
 static HRESULT origin_manifest(void *context, const GUID *guid, const struct provider_manifest **out)
 {
     struct manifest_origin *o = context;
-    HRESULT hr = S_OK;
+    HRESULT hr = S_FALSE;
     host_lock_enter(&o->lock);
     *out = find_listed(o, guid);
     if (!*out && o->registered)
         hr = load_registered(o, guid, out);
     host_lock_leave(&o->lock);
-    if (SUCCEEDED(hr) && !*out && !o->registered) {
-        error_set(S_FALSE, "no manifest of its provider is known");
-        return S_FALSE;
-    }
-    return hr;
+    return *out ? S_OK : hr;
 }
 
 static HRESULT origin_schema(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out)

@@ -312,7 +312,7 @@ static const char *nobody_knows(enum schema_source kind)
         return "no TMF file has the message";
     if (kind == SCHEMA_MOF)
         return "no MOF class has the event";
-    return "no manifest of its provider is known";
+    return "its provider is not registered, and no manifest of it was given";
 }
 
 static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, const EVENT_RECORD *event,
@@ -321,15 +321,20 @@ static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, con
     struct error_kept why = {.hr = S_FALSE};
     size_t place = SIZE_MAX;
     HRESULT hr = S_FALSE;
+    bool said = false;
     struct origin *o;
     snprintf(why.text, sizeof why.text, "%s", nobody_knows(kind));
     while (hr != S_OK && hr != E_OUTOFMEMORY && (o = enter_origin(s, &place))) {
         if (o->is.source == kind && o->is.schema) {
             error_clear();
             hr = o->is.schema(o->is.context, event, pointer_size, out);
-            /* What a later one says of it weighs more than what an earlier one does. */
-            if (hr != S_OK && why.hr == S_FALSE && strcmp(error_text(hr), error_standard_text(hr)) != 0)
+            /* The reason is that of the first one that says any, as its schema would have been believed, or of a
+               failure: who only does not know the provider says nothing. */
+            if (hr != S_OK && why.hr == S_FALSE && (!said || hr != S_FALSE) &&
+                strcmp(error_text(hr), error_standard_text(hr)) != 0) {
                 why = error_keep(hr);
+                said = true;
+            }
         }
         leave_origin(s, o);
     }

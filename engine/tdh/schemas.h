@@ -42,8 +42,8 @@ struct provider_manifest;
 struct schema_origin {
     enum schema_source source; /* MANIFEST, MOF or WPP: it is asked for the events of that kind */
     void *context;
-    /* S_OK; S_FALSE, with the reason by error_set: it does not know the event. `pointer_size`: 4 or 8, of the writer.
-     */
+    /* S_OK; S_FALSE: it does not know the event, with the reason by error_set where it knows the provider.
+       `pointer_size`: 4 or 8, of the writer. */
     HRESULT (*schema)(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out);
     HRESULT (*providers)(void *context, struct known_providers *list); /* adds those that it knows */
     /* S_OK; S_FALSE: it has none of that provider. Lives as long as the origin. */

@@ -282,6 +282,19 @@ def what_the_trace_needs_is_exported():
     check("-export: x is what -o writes already" in tracerpt(1, "shop.etl", "-o", "x", "-export", "x"), "one file for two")
 
 
+def the_reason_says_what_the_manifest_lacks():
+    """Who gave a manifest must not read that none was given."""
+    with open("shop.man", "w", encoding="utf-8") as f:
+        f.write(MANIFEST)
+    trace("lacks.etl", [event(THEIRS, b"", START, ident=77, version=1), event(THEIRS, b"", START + 1, ident=99),
+                        event(OURS, b"", START + 2, ident=77)])
+    tracerpt(0, "lacks.etl", "-import", "shop.man", "-of", "csv", "-o", "lacks.csv", "-y")
+    check([row[-1] for row in rows("lacks.csv")[1:]] == [
+        "not decoded: the manifest of Shop has no event 77 of version 1",
+        "not decoded: the manifest of Shop has no event 99 of version 0",
+        "not decoded: its provider is not registered, and no manifest of it was given"], "the reasons", rows("lacks.csv"))
+
+
 def a_damaged_trace_says_so():
     with open("one.etl", "rb") as f:
         whole = f.read()
@@ -302,6 +315,7 @@ def main():
         the_command_line()
         messages_of_wpp_come_with_their_formats()
         what_the_trace_needs_is_exported()
+        the_reason_says_what_the_manifest_lacks()
         a_damaged_trace_says_so()
         os.chdir("/")
     print("events come as they were written")

@@ -243,6 +243,39 @@ static void a_manifest_in_the_trace_decodes_what_follows(void **state)
     event_schemas_free(schemas);
 }
 
+static void expect_reason(struct event_schemas *schemas, const char *part)
+{
+    const struct found_schema *found;
+    EVENT_RECORD e = an_event(1);
+    assert_int_equal(event_schemas_find(schemas, &e, 0, &found), S_OK);
+    assert_null(found->schema);
+    if (!strstr(found->reason, part))
+        fail_msg("%s", found->reason);
+    found_schema_release(schemas, found);
+}
+
+/* An event without a schema says why, and one manifest that is wrong takes nothing from one that was right. */
+static void a_manifest_that_is_refused_is_the_reason(void **state)
+{
+    (void)state;
+    static const char xml[] = WHOLE_MANIFEST;
+    const unsigned pieces = (unsigned)((sizeof xml - 1 + PIECE - 1) / PIECE);
+    struct inband_manifests *all = inband_manifests_create("en-US");
+    struct event_schemas *schemas;
+    assert_int_equal(event_schemas_create(&schemas), S_OK);
+    expect_reason(schemas, "no manifest of it was given");
+    assert_int_equal(take_piece(all, schemas, "<broken>", 1, 0), S_FALSE);
+    expect_reason(schemas, "a manifest in the trace: the XML is not well-formed: line 1");
+    assert_int_equal(take_piece(all, schemas, "<broken>", 1, 0), S_OK); /* each session gets one: said once */
+    for (unsigned i = 0; i < pieces; i++)
+        assert_int_equal(take_piece(all, schemas, xml, pieces, i), S_OK);
+    assert_true(is_decoded(schemas));
+    assert_int_equal(take_piece(all, schemas, "<broken>", 1, 0), S_FALSE);
+    assert_true(is_decoded(schemas));
+    inband_manifests_free(all);
+    event_schemas_free(schemas);
+}
+
 static void bad_pieces_are_told_and_do_no_harm(void **state)
 {
     (void)state;
@@ -287,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_file_without_the_template_is_refused),
         cmocka_unit_test(events_are_decoded_by_what_is_registered),
         cmocka_unit_test(a_manifest_in_the_trace_decodes_what_follows),
+        cmocka_unit_test(a_manifest_that_is_refused_is_the_reason),
         cmocka_unit_test(bad_pieces_are_told_and_do_no_harm),
     };
     return cmocka_run_group_tests(tests, begin, scratch_end);

@@ -11,8 +11,8 @@
 #include <string.h>
 
 struct fake {
-    const char *name;
-    uint16_t id; /* that it knows; 0: none */
+    const char *name; /* NULL: it does not know the provider */
+    uint16_t id;      /* that it knows; 0: none */
     HRESULT otherwise;
     unsigned asked, freed;
     uint32_t pointer_size;
@@ -23,6 +23,8 @@ static HRESULT fake_schema(void *context, const EVENT_RECORD *event, uint32_t po
     struct fake *f = context;
     f->asked++;
     f->pointer_size = pointer_size;
+    if (event->EventHeader.EventDescriptor.Id != f->id && !f->name)
+        return S_FALSE;
     if (event->EventHeader.EventDescriptor.Id != f->id)
         return error_set(f->otherwise, "%s does not know %u", f->name, event->EventHeader.EventDescriptor.Id);
     *out = memory_zero(1, sizeof **out);
@@ -205,6 +207,29 @@ static void the_reason_is_told(void **state)
     assert_int_equal(f.asked, 1);
 }
 
+static void expect_reason(const char *reason)
+{
+    const struct found_schema *found;
+    assert_int_equal(event_schemas_find(schemas, &event, 8, &found), S_OK);
+    assert_int_equal(found->status, S_FALSE);
+    assert_string_equal(found->reason, reason);
+    found_schema_release(schemas, found);
+}
+
+/* Who has the provider's manifest must not read that there is none, because another origin does not know it. */
+static void the_reason_is_of_who_knows_the_provider(void **state)
+{
+    (void)state;
+    static struct fake silent = {NULL, 1, S_FALSE, 0, 0, 0}, older = {"older", 1, S_FALSE, 0, 0, 0},
+                       given = {"given", 1, S_FALSE, 0, 0, 0};
+    add(&silent, SCHEMA_MANIFEST);
+    expect_reason("its provider is not registered, and no manifest of it was given");
+    add(&older, SCHEMA_MANIFEST);
+    add(&given, SCHEMA_MANIFEST);
+    add(&silent, SCHEMA_MANIFEST);
+    expect_reason("given does not know 7");
+}
+
 /* A file of events that differ without end costs bounded memory, and each is read. */
 static void many_sorts_of_events_are_read(void **state)
 {
@@ -368,6 +393,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_event_that_tells_itself_needs_no_origin, create, drop),
         cmocka_unit_test_setup_teardown(what_is_held_stays_when_its_origin_goes, create, drop),
         cmocka_unit_test_setup_teardown(the_reason_is_told, create, drop),
+        cmocka_unit_test_setup_teardown(the_reason_is_of_who_knows_the_provider, create, drop),
         cmocka_unit_test_setup_teardown(many_sorts_of_events_are_read, create, drop),
         cmocka_unit_test_setup_teardown(each_provider_is_listed_once, create, drop),
         cmocka_unit_test_setup_teardown(memory_that_runs_out_is_an_error, create, drop),
