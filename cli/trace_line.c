@@ -50,6 +50,8 @@ static void add_name(struct line *l, const struct event_value *v)
 static HRESULT take(void *context, enum event_step step, const struct event_value *v)
 {
     struct line *l = context;
+    if (!event_property_is_shown(v->property))
+        return S_OK;
     switch (step) {
     case STEP_ARRAY:
         text_buffer_add(l->out, l->first ? "" : " ");

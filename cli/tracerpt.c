@@ -259,8 +259,8 @@ static void print_result(const struct tracerpt *t)
         return; /* the report has counted */
     printf("\nEvents:             %llu\n", (unsigned long long)t->counts.events);
     if (t->undecoded != 0)
-        printf("Not decoded:        %llu, which the dump has in hexadecimal with the reason\n",
-               (unsigned long long)t->undecoded);
+        printf("Not decoded:        %llu, which the dump has in hexadecimal%s\n", (unsigned long long)t->undecoded,
+               t->options.form == EVENT_DUMP_CSV ? " with the reason" : " (-int FILE says why)");
 }
 
 /* There is no manifest without a provider: nothing is written then. */
@@ -515,6 +515,6 @@ const struct verb verb_tracerpt = {
     "  -config FILE      more of the command line is in this file, as options or as \"[option]\" and lines of values\n"
     "  -y                overwrite without asking\n"
     "\n"
-    "Events that cannot be decoded come in hexadecimal with the reason, and are counted.\n"
+    "Events that cannot be decoded come in hexadecimal, in CSV with the reason, and are counted.\n"
     "Exit code 3: done, but a trace was damaged; stderr says where.\n",
     run};

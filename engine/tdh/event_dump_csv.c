@@ -139,7 +139,7 @@ static HRESULT value(void *context, enum event_step step, const struct event_val
 {
     struct event_dump_step *s = context;
     struct text_buffer *b = &s->dump->text, *cell = &s->dump->cell;
-    if (step != STEP_VALUE)
+    if (step != STEP_VALUE || !event_property_is_shown(v->property))
         return S_OK;
     cell->length = 0;
     const HRESULT hr = event_value_text(s->event->schema, v, cell);

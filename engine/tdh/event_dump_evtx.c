@@ -241,6 +241,8 @@ static HRESULT value(void *context, enum event_step step, const struct event_val
 {
     struct event_dump_step *s = context;
     const bool structs = (v->property->flags & PROPERTY_STRUCT) != 0;
+    if (!event_property_is_shown(v->property))
+        return S_OK;
     if (step == STEP_VALUE)
         return take_value(s, v);
     if (is_shaped(s))
@@ -361,6 +363,10 @@ static void undecoded(struct event_dump_step *s, const uint8_t *bytes, size_t si
 {
     struct evtx_record *r = &s->dump->record;
     uint8_t number_[4];
+    if (code == ERROR_NOT_FOUND) { /* as tracerpt writes what nobody knows */
+        evtx_element_value(r, "BinaryEventData", EVTX_BINARY, bytes, size);
+        return;
+    }
     put_u32(number_, code);
     evtx_begin(r, "ProcessingErrorData");
     evtx_element_value(r, "ErrorCode", EVTX_U32, number_, sizeof number_);

@@ -46,6 +46,7 @@ struct event_dump_writer {
     void (*end_values)(struct event_dump_step *s);
     void (*take_back)(struct event_dump_step *s); /* all since `values` began; NULL: it is text */
     /* Bytes that could not be decoded, in place of the values or behind them; `code` is Windows'. */
+    /* `code`: ERROR_NOT_FOUND when no schema is known, so that the bytes are all there is. */
     void (*undecoded)(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code, const char *reason);
     HRESULT (*tail)(struct event_dump_step *s);
     void (*end)(struct event_dump *d);

@@ -164,7 +164,7 @@ static HRESULT value(void *context, enum event_step step, const struct event_val
     struct event_dump_step *s = context;
     struct text_buffer *cell = &s->dump->cell;
     const bool shaped = is_shaped(s), insert = (shaped || s->event->schema->event_message) && v->depth == 0;
-    if (shaped && (step != STEP_VALUE || !insert))
+    if (!event_property_is_shown(v->property) || (shaped && (step != STEP_VALUE || !insert)))
         return S_OK;
     if (step == STEP_STRUCT && s->depth < EVENT_DUMP_DEPTH) {
         const char *name = element_of(s, v, "ComplexData");
@@ -239,6 +239,12 @@ static void end_values(struct event_dump_step *s)
 static void undecoded(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code, const char *reason)
 {
     struct text_buffer *b = &s->dump->text;
+    if (code == ERROR_NOT_FOUND) { /* as tracerpt writes what nobody knows */
+        add(b, "\t<BinaryEventData>");
+        text_buffer_add_bytes(b, bytes, size);
+        add(b, "</BinaryEventData>\r\n");
+        return;
+    }
     number(b, "\t<ProcessingErrorData>\r\n\t\t<ErrorCode>", code, "</ErrorCode>\r\n");
     element(b, "DataItemName", reason);
     add(b, "\t\t<EventPayload>");

@@ -4,6 +4,7 @@
 #include "engine/os/error.h"
 #include "engine/os/memory.h"
 #include "engine/tdh/tmf.h"
+#include "engine/tdh/value_types.h"
 
 #include <string.h>
 
@@ -58,6 +59,11 @@ const struct event_map *event_schema_map(const struct event_schema *schema, cons
         if (strcmp(schema->maps[i].name, name) == 0)
             return &schema->maps[i];
     return NULL;
+}
+
+bool event_property_is_shown(const struct event_property *property)
+{
+    return property->out_type != OUT_TYPE_NOPRINT || (property->flags & PROPERTY_STRUCT) != 0;
 }
 
 static bool says_number(const struct event_schema *schema, size_t index, size_t before)

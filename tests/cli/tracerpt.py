@@ -104,22 +104,28 @@ def xml_has_what_csv_has():
 
 
 def what_is_not_known_comes_as_hex_with_the_reason(events):
-    payloads = [(e.find(EVENT + "ProcessingErrorData").find(EVENT + "EventPayload").text,
-                 e.find(EVENT + "ProcessingErrorData").find(EVENT + "ErrorCode").text,
-                 e.find(EVENT + "ProcessingErrorData").find(EVENT + "DataItemName").text)
-                for e in events[2:] if e.find(EVENT + "ProcessingErrorData") is not None]
-    check([p[0] for p in payloads[:3]] == [data("cut", 2)[:14].hex().upper(), "0102FF", "AB"], "bytes", payloads)
-    check([p[1] for p in payloads] == ["15005", "1168", "1168", "1168"] and "Flag" in payloads[0][2], "codes", payloads)
-    check(payloads[3][0].endswith("6F646421") and "not known" in payloads[3][2], "an unknown form", payloads[3])
+    cut, = [e.find(EVENT + "ProcessingErrorData") for e in events if e.find(EVENT + "ProcessingErrorData") is not None]
+    check((cut.find(EVENT + "EventPayload").text, cut.find(EVENT + "ErrorCode").text) ==
+          (data("cut", 2)[:14].hex().upper(), "15005") and "Flag" in cut.find(EVENT + "DataItemName").text,
+          "data that are cut", ElementTree.tostring(cut))
+    # As Windows' tracerpt has them, in the place of EventData and with nothing else.
+    payloads = [e.find(EVENT + "BinaryEventData").text for e in events if e.find(EVENT + "BinaryEventData") is not None]
+    check(payloads[:2] == ["0102FF", "AB"] and len(payloads) == 3 and payloads[2].endswith("6F646421"), "bytes", payloads)
     with open("hard.txt") as f:
         summary = f.read()
     check("Total Events  Processed 6\n" in summary and "Total Events  Lost      3\n" in summary, "totals", summary)
     undecoded = int(summary.split("Total Events  Undecoded")[1].split()[0])
-    check(undecoded == len([e for e in events if e.find(EVENT + "ProcessingErrorData") is not None]), "undecoded", summary)
+    check(undecoded == 4, "undecoded", summary)
     check("|           1  Maker/Made                      Start " in summary and "{" + THEIRS + "}" in summary, "the table", summary)
     output = tracerpt(0, "hard.etl", "-of", "csv", "-o", "hard.csv", "-en", "Unicode")
-    check(f"Not decoded:        {undecoded}," in output, "the count on the screen", output)
+    check(f"Not decoded:        {undecoded}, which the dump has in hexadecimal with the reason" in output,
+          "the count on the screen", output)
+    output = tracerpt(0, "hard.etl", "-o", "hard.xml", "-int", "hard-int.txt", "-y")
+    check("hexadecimal (-int FILE says why)" in output and "no manifest of it was given" in
+          open("hard-int.txt", encoding="utf-8").read(), "where the reasons are", output)
     cut = [row for row in rows("hard.csv", "utf-16") if row[0] == "Maker/Made"]
+    unknown_form = [row for row in rows("hard.csv", "utf-16") if "not known" in row[-1]]
+    check(len(unknown_form) == 1, "the reason of an unknown form", unknown_form)
     check(cut[0][19] == 'a "quoted", <&> text' and cut[1][19] == "0x" + data("cut", 2)[:14].hex().upper() and
           cut[1][20].startswith("not decoded: "), "the data that are cut", cut)
     tracerpt(0, "hard.etl", "-of", "csv", "-o", "lr.csv", "-lr")
@@ -295,6 +301,14 @@ def the_reason_says_what_the_manifest_lacks():
         "not decoded: its provider is not registered, and no manifest of it was given"], "the reasons", rows("lacks.csv"))
 
 
+def a_header_shows_no_time_zone():
+    tracerpt(0, "one.etl", "-o", "header.xml", "-y")
+    names = [d.get("Name") for d in ElementTree.parse("header.xml").getroot()[0].find(EVENT + "EventData")]
+    check("BootTime" in names and "TimeZoneInformation" not in names, "the fields of the header", names)
+    tracerpt(0, "one.etl", "-o", "header.csv", "-of", "csv", "-y")
+    check(len(rows("header.csv")[0]) == 19 + len(names), "the cells of the header", rows("header.csv")[0])
+
+
 def a_damaged_trace_says_so():
     with open("one.etl", "rb") as f:
         whole = f.read()
@@ -316,6 +330,7 @@ def main():
         messages_of_wpp_come_with_their_formats()
         what_the_trace_needs_is_exported()
         the_reason_says_what_the_manifest_lacks()
+        a_header_shows_no_time_zone()
         a_damaged_trace_says_so()
         os.chdir("/")
     print("events come as they were written")

@@ -124,6 +124,41 @@ static void what_nobody_knows_has_its_reason(void **state)
     assert_values(",0x07000000612C0A22000900,\"not decoded: nobody \"\"knows\"\" it\"\r\n");
 }
 
+/* As tracerpt writes them, so that what reads its dumps finds the bytes. */
+static void what_nobody_knows_is_binary_data_in_xml(void **state)
+{
+    (void)state;
+    bool decoded;
+    const struct dumped_event e = {.record = &record, .reason = "nobody knows it"};
+    assert_int_equal(dump(EVENT_DUMP_XML, EVENT_DUMP_UTF8, false, &e, 1, &decoded), S_OK);
+    assert_false(decoded);
+    assert_non_null(strstr(written.text, "</System>\r\n\t<BinaryEventData>07000000612C0A22000900</BinaryEventData>\r\n"
+                                         "\t<RenderingInfo"));
+    assert_null(strstr(written.text, "ProcessingErrorData"));
+}
+
+/* The time zone of a trace's header is 176 bytes that nobody reads. */
+static void what_is_not_to_be_printed_is_left_out(void **state)
+{
+    (void)state;
+    static const enum event_dump_form forms[] = {EVENT_DUMP_CSV, EVENT_DUMP_XML};
+    bool decoded;
+    struct event_property hidden[sizeof properties / sizeof properties[0]];
+    struct event_schema with_hidden = schema;
+    const struct dumped_event e = {.record = &record, .schema = &with_hidden};
+    memcpy(hidden, properties, sizeof hidden);
+    hidden[1].out_type = OUT_TYPE_NOPRINT;
+    with_hidden.properties = hidden;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        begin(NULL);
+        assert_int_equal(dump(forms[i], EVENT_DUMP_UTF8, false, &e, 1, &decoded), S_OK);
+        assert_true(decoded);
+        assert_null(strstr(written.text, "Te&quot;xt"));
+        if (forms[i] == EVENT_DUMP_CSV)
+            assert_values(",7,9\r\n");
+    }
+}
+
 static void a_full_disk_is_told(void **state)
 {
     (void)state;
@@ -218,6 +253,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_line_stays_a_line, begin, end),
         cmocka_unit_test_setup_teardown(what_is_cut_is_there_in_hexadecimal, begin, end),
         cmocka_unit_test_setup_teardown(what_nobody_knows_has_its_reason, begin, end),
+        cmocka_unit_test_setup_teardown(what_nobody_knows_is_binary_data_in_xml, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_not_to_be_printed_is_left_out, begin, end),
         cmocka_unit_test_setup_teardown(a_full_disk_is_told, begin, end),
         cmocka_unit_test_setup_teardown(memory_runs_out, begin, end),
         cmocka_unit_test_setup_teardown(encodings, begin, end),
