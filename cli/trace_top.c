@@ -17,8 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERB   "trace"
-#define SECOND INT64_C(10000000)
+#define VERB         "trace"
+#define SECOND       INT64_C(10000000)
+/* EnableFlags of processes, threads, switches, disks, ready threads and the network */
+#define NEEDED_FLAGS "0x10913"
 enum { ROWS = 20, INTERVAL = 2, DELAY = 3, SILENCE = 5 }; /* s, but for the rows */
 
 enum sort_key { SORT_CPU, SORT_READY, SORT_SWITCHES, SORT_READ, SORT_WRITE, SORT_RECEIVE, SORT_SEND, SORT_ID };
@@ -260,6 +262,15 @@ static HRESULT top_of_session(struct top *t)
     return hr == E_ABORT ? S_OK : FAILED(hr) ? error_restore(&why) : hr;
 }
 
+static HRESULT refuse_empty(struct top *t, const struct texts *files)
+{
+    trace_inputs_remarks(&t->inputs, VERB);
+    return error_set(HRESULT_FROM_WIN32(ERROR_NO_DATA),
+                     "no table: '%s'%s: no events of the kernel that a table is made of (a kernel "
+                     "session with the flags " NEEDED_FLAGS " records them)",
+                     files->items[0], files->count > 1 ? " and the other traces" : "");
+}
+
 static HRESULT top_of_files(struct top *t, const struct texts *files)
 {
     HRESULT hr = trace_inputs_open(&t->inputs, files);
@@ -268,7 +279,10 @@ static HRESULT top_of_files(struct top *t, const struct texts *files)
     if (FAILED(hr) || (t->max != 0 && t->shown >= t->max))
         return hr;
     if (t->figures.begin == 0)
-        fprintf(stderr, "openpla " VERB " top: the traces have no events of the kernel\n");
+        return refuse_empty(t, files);
+    if (t->figures.processors.count == 0)
+        fprintf(stderr, "openpla " VERB " top: no switches of threads: CPU%%, READY%% and SWITCH/s are 0 (a kernel "
+                        "session with the flags " NEEDED_FLAGS " records them)\n");
     if (t->shown != 0 && t->latest <= t->figures.begin)
         return S_OK;
     t->figures.lost += t->shown == 0 ? t->inputs.events_lost : 0;

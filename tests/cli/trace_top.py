@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from made_trace import SECOND, START, system, trace
+from made_trace import SECOND, START, classic, system, trace
 
 LIVE = sys.argv[1] == "live"
 PROGRAM, *EMULATOR = sys.argv[2 if LIVE else 1:]
@@ -133,8 +133,27 @@ def intervals_add_up_to_the_whole():
 def what_is_wrong_is_told():
     check("none of cpu" in top(2, "load.etl", "-sort", "size")[1], "a key that is none")
     check("nowhere.etl" in top(1, "nowhere.etl")[1], "a file that is not there")
+
+
+def a_trace_without_the_kernels_events_is_refused():
     trace("none.etl", [])
-    check("no events of the kernel" in top(0, "none.etl")[1], "a trace without such events")
+    trace("program.etl", [classic("5b2c86e3-2a5b-4b4b-8f0b-5b2c86e32a5b", b"\1", START)])
+    for files in (["none.etl"], ["program.etl"], ["program.etl", "none.etl"]):
+        for options in ([], ["--json"], ["-threads", "-interval", "1"]):
+            output = top(1, *files, *options)[1]
+            check("CPU%" not in output and '"rows"' not in output and "1601" not in output,
+                  f"{files} with {options} gives a table", output)
+            check(f"'{files[0]}'" in output and "no events of the kernel" in output and "0x10913" in output,
+                  "what is missing is not said", output)
+    check("and the other traces" in top(1, "program.etl", "none.etl")[1], "the second trace is not meant")
+
+
+def a_trace_without_switches_says_so():
+    trace("idle.etl", [process(3, 100, "busy.exe"), process(4, 100, "busy.exe", 1.0),
+                       disk(0x010B, 2.1, 4096, 201)])
+    output = top(0, "idle.etl")[1]
+    check("no switches of threads" in output and "0x10913" in output, "what is missing is not said", output)
+    check("no switches" not in top(0, "load.etl")[1], "a trace with switches", output)
 
 
 def is_ours_or_left(name):
@@ -193,3 +212,5 @@ with tempfile.TemporaryDirectory() as folder:
         a_table_says_what_a_file_says()
         intervals_add_up_to_the_whole()
         what_is_wrong_is_told()
+        a_trace_without_the_kernels_events_is_refused()
+        a_trace_without_switches_says_so()
