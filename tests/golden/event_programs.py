@@ -173,6 +173,8 @@ def main():
     stop_all()  # of a test that was killed
     ours = ("-L", f"{LIBRARIES}/lib", "-lopenetw")
     link("write_events", *ours)
+    link("trace_session", "-municode", *ours, "-lole32")
+    link("read_events", "-municode", *ours)
     the_file_has_what_was_written()
     events_come_in_real_time()
     described_events_are_decoded()
