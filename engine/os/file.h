@@ -45,6 +45,8 @@ HRESULT file_store_begin(const char *path, const void *data, size_t size, struct
 HRESULT file_store_end(struct file_storing *s); /* frees it */
 /* Instead of the second step, for this reason, whose text survives; gives it back. NULL is allowed. */
 HRESULT file_store_drop(struct file_storing *s, HRESULT hr);
+/* A failure with a temporary file, told of the file that it stands for, which is the one that users know. */
+HRESULT file_failed_as(HRESULT hr, const char *temporary, const char *path);
 HRESULT file_delete(const char *path);
 /* Within one volume; a file that has the name `to` already is replaced. Waits for a sharing violation as file_store. */
 HRESULT file_rename(const char *from, const char *to);

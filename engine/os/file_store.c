@@ -16,6 +16,22 @@ static void storing_free(struct file_storing *s)
     memory_free(s);
 }
 
+HRESULT file_failed_as(HRESULT hr, const char *temporary, const char *path)
+{
+    const struct error_kept why = error_keep(hr);
+    const char *at = strstr(why.text, temporary);
+    return at ? error_set(hr, "%.*s%s%s", (int)(at - why.text), why.text, path, at + strlen(temporary))
+              : error_restore(&why);
+}
+
+/* Of a file that is to be made only its folder can be missing, whatever the host says. */
+static HRESULT not_made(const struct file_storing *s, HRESULT hr)
+{
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
+        return error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "\"%s\": the folder does not exist", s->path);
+    return s->temporary ? file_failed_as(hr, s->temporary, s->path) : hr;
+}
+
 HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out)
 {
     static atomic_uint stored; /* so that a thread may have begun several */
@@ -33,6 +49,7 @@ HRESULT file_store_begin(const char *path, const void *data, size_t size, struct
         s->temporary = path_join(s->folder, name);
     HRESULT hr = s->temporary ? file_storing_open(s) : E_OUTOFMEMORY;
     if (FAILED(hr)) {
+        hr = not_made(s, hr);
         storing_free(s);
         return hr;
     }
@@ -40,7 +57,7 @@ HRESULT file_store_begin(const char *path, const void *data, size_t size, struct
     if (SUCCEEDED(hr))
         hr = file_flush(s->file);
     if (FAILED(hr))
-        return file_store_drop(s, hr);
+        return file_store_drop(s, file_failed_as(hr, s->temporary, path));
     *out = s;
     return hr;
 }
@@ -49,7 +66,7 @@ HRESULT file_store_end(struct file_storing *s)
 {
     const HRESULT hr = file_storing_rename(s);
     if (FAILED(hr))
-        return file_store_drop(s, hr);
+        return file_store_drop(s, file_failed_as(hr, s->temporary, s->path));
     storing_free(s);
     return hr;
 }
