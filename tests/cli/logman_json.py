@@ -4,6 +4,7 @@
 ends: what a program that reads it looks for has its name and its value."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -52,6 +53,29 @@ def failures():
     assert logman("query", "providers", "no such provider", code=0x80070490)["detail"]
 
 
+def every_code_of_pla_has_windows_words():
+    source = os.environ["OPENPLA_SOURCE_DIR"]
+    with open(os.path.join(source, "engine", "os", "wintypes.h"), encoding="utf-8") as f:
+        codes = set(re.findall(r"#define PLA_E_\w+ +\(\(HRESULT\)(0x\w+)\)", f.read()))
+    with open(os.path.join(source, "cli", "logman", "errors.def"), encoding="utf-8") as f:
+        told = set(re.findall(r"CODE\((0x\w+),", f.read()))
+    assert len(codes) > 20 and codes <= told, codes - told
+
+
+def what_a_session_cannot_be():
+    """Windows' words for its code, which scripts compare; ours stand beside them."""
+    told = logman("create", "alert", NAME, "-th", r"\System\Threads>5", "-ets", code=0x80300102)
+    assert told["error"] == ("The current configuration for this Data Collector Set requires that it contain exactly one "
+                             "Data Collector."), told
+    assert "alert" in told["detail"].lower(), told
+
+
+def a_file_that_cannot_be_written_is_named():
+    path = os.path.join("no such folder", "x.xml")
+    told = logman("export", NAME, "-xml", path, code=0x80070003)
+    assert told["error"] == "The system cannot find the path specified." and path in told["detail"], told
+
+
 def providers_and_traces():
     assert any(one["DisplayName"] == "Windows Kernel Trace" for one in logman("query", "providers")["providers"])
     one = logman("query", "providers", "Windows Kernel Trace")["providers"][0]
@@ -74,6 +98,9 @@ def main():
         try:
             sets(folder)
             failures()
+            every_code_of_pla_has_windows_words()
+            what_a_session_cannot_be()
+            a_file_that_cannot_be_written_is_named()
             providers_and_traces()
         finally:
             subprocess.run([*EMULATOR, PROGRAM, "logman", "delete", NAME], stdin=subprocess.DEVNULL,
