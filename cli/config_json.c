@@ -10,8 +10,12 @@ struct json_show {
     char open[JSON_DEPTH]; /* the brackets that are open, to be closed in any case */
     int depth;
     enum { NOTHING, FACTS, SECTIONS, STRINGS } part;
+    bool is_configuration;               /* and no report */
     unsigned hidden;                     /* tables that are not shown, within one another */
     bool tables_open[REPORT_MAX_TABLES]; /* the row at this depth has tables */
+    struct {
+        bool columns[REPORT_MAX_COLUMNS];
+    } numeric[REPORT_MAX_TABLES]; /* of the table at this depth: the columns of numbers */
 };
 
 static void open_bracket(struct json_show *s, const char *name, char bracket)
@@ -37,15 +41,72 @@ static void go_to(struct json_show *s, int part)
     }
 }
 
+/* ---- numbers ---- */
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(word, *words) == 0)
+            return true;
+    return false;
+}
+
+/* CIM's types of numbers, as WMI's answers have them. */
+static bool is_number_type(const char *type)
+{
+    static const char *const types[] = {"uint8",  "sint8",  "uint16", "sint16", "uint32", "sint32",
+                                        "uint64", "sint64", "real32", "real64", NULL};
+    return is_one_of(type, types);
+}
+
+/* What reports count, which has no unit. */
+static bool is_count(const char *fact)
+{
+    static const char *const counts[] = {"samples", "gaps", "events", "eventsLost", "buffersLost", NULL};
+    return is_one_of(fact, counts);
+}
+
+/* Which columns hold numbers: those with a unit or a mask for numbers, and in reports those that are not aligned left.
+   Configurations align none. */
+static void choose_numeric(struct json_show *s, const struct report_table *t)
+{
+    for (size_t i = 0; i < t->column_count; i++) {
+        const struct report_attribute *attributes = t->columns[i].attributes;
+        const size_t count = t->columns[i].attribute_count;
+        const char *align = report_attribute(attributes, count, "align");
+        const bool left = s->is_configuration || (align && strcmp(align, "left") == 0);
+        s->numeric[t->depth].columns[i] =
+            !left || report_attribute(attributes, count, "units") || report_attribute(attributes, count, "format");
+    }
+}
+
+/* `at`: the cell's place in its row, which mostly is its column's. */
+static void put_cell(struct json_show *s, const struct report_table *t, const struct report_data *cell, size_t at)
+{
+    const char *type = report_attribute(cell->attributes, cell->attribute_count, "type");
+    const struct report_data *column = report_find(t->columns, t->column_count, cell->name, at);
+    const bool numeric = type ? is_number_type(type) : column && s->numeric[t->depth].columns[column - t->columns];
+    if (numeric)
+        json_number_text(s->j, cell->name, *cell->text ? cell->text : NULL);
+    else
+        json_text(s->j, cell->name, cell->text);
+}
+
 static void put_attributes(struct json_show *s, const struct report_attribute *attributes, size_t count)
 {
+    static const char *const numbers[] = {"threshold", "level", NULL};
     for (size_t i = 0; i < count; i++)
-        json_text(s->j, attributes[i].name, attributes[i].value);
+        if (is_one_of(attributes[i].name, numbers))
+            json_number_text(s->j, attributes[i].name, attributes[i].value);
+        else
+            json_text(s->j, attributes[i].name, attributes[i].value);
 }
 
 static HRESULT on_begin(void *about, const struct report_attribute *attributes, size_t count)
 {
     struct json_show *s = about;
+    const char *name = report_attribute(attributes, count, "name");
+    s->is_configuration = name && strcmp(name, "configuration") == 0;
     put_attributes(s, attributes, count);
     go_to(s, FACTS);
     return S_OK;
@@ -54,7 +115,10 @@ static HRESULT on_begin(void *about, const struct report_attribute *attributes, 
 static HRESULT on_fact(void *about, const struct report_data *fact)
 {
     const struct json_show *s = about;
-    json_text(s->j, fact->name, fact->text);
+    if (is_count(fact->name) || report_attribute(fact->attributes, fact->attribute_count, "units"))
+        json_number_text(s->j, fact->name, fact->text);
+    else
+        json_text(s->j, fact->name, fact->text);
     return S_OK;
 }
 
@@ -104,6 +168,7 @@ static HRESULT on_table(void *about, const struct report_table *t)
     json_text(s->j, "name", t->name);
     put_attributes(s, t->attributes, t->attribute_count);
     put_columns(s, t);
+    choose_numeric(s, t);
     open_bracket(s, "rows", '[');
     return S_OK;
 }
@@ -130,7 +195,7 @@ static HRESULT on_row(void *about, const struct report_table *t, const struct re
     open_bracket(s, NULL, '{');
     s->tables_open[t->depth] = false;
     for (size_t i = 0; i < row->cell_count; i++) {
-        json_text(s->j, row->cells[i].name, row->cells[i].text);
+        put_cell(s, t, &row->cells[i], i);
         attributes |= row->cells[i].attribute_count > 0;
     }
     if (row->footer)

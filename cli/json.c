@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static void put_text(FILE *out, const char *text)
 {
@@ -84,6 +85,39 @@ void json_number(struct json *j, const char *name, double value)
         fprintf(j->out, "%.17g", value);
     else
         fputs("null", j->out);
+}
+
+bool json_is_number(const char *text)
+{
+    static const char digits[] = "0123456789";
+    text += *text == '-';
+    size_t length = strspn(text, digits);
+    if (length == 0 || (length > 1 && *text == '0'))
+        return false;
+    text += length;
+    if (*text == '.') {
+        length = strspn(++text, digits);
+        if (length == 0)
+            return false;
+        text += length;
+    }
+    if (*text == 'e' || *text == 'E') {
+        text++;
+        text += *text == '-' || *text == '+';
+        length = strspn(text, digits);
+        text += length;
+    }
+    return length > 0 && !*text;
+}
+
+void json_number_text(struct json *j, const char *name, const char *text)
+{
+    if (!text || !json_is_number(text)) {
+        json_text(j, name, text);
+        return;
+    }
+    begin_value(j, name);
+    fputs(text, j->out);
 }
 
 void json_bool(struct json *j, const char *name, bool value)

@@ -220,7 +220,7 @@ static HRESULT show_property(struct shown *s, const struct event_schema *schema,
         snprintf(number, sizeof number, "%u", (unsigned)e->value);
         if (s->as_json) {
             json_begin(&s->j, NULL, '{');
-            json_text(&s->j, "value", e->input ? e->input : number);
+            json_number_text(&s->j, "value", e->input ? e->input : number);
             json_text(&s->j, "text", e->text);
             json_end(&s->j, '}');
         } else {

@@ -6,6 +6,8 @@
 #include "engine/tdh/tmf.h"
 #include "engine/tdh/value_text.h"
 
+#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 enum { MOST_DEPTH = JSON_DEPTH - 8 };
@@ -17,19 +19,26 @@ struct fields {
     unsigned left_out; /* levels that are too deep for JSON's writer: their values are those of what they are in */
 };
 
-static bool is_number(uint16_t in)
+static bool is_integer(uint16_t in)
 {
     return in >= IN_TYPE_INT8 && in <= IN_TYPE_UINT64;
+}
+
+static bool is_real(uint16_t in)
+{
+    return in == IN_TYPE_FLOAT || in == IN_TYPE_DOUBLE;
 }
 
 static void put_value(struct fields *f, const char *name, const struct event_value *v)
 {
     const char *text = f->cell.length != 0 ? f->cell.text : "";
-    int64_t number;
-    if (is_number(v->type.in) && text[strspn(text, "-0123456789")] == '\0' && text_to_i64(text, &number))
-        json_integer(f->json, name, number);
-    else if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+    char *end;
+    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
         json_bool(f->json, name, text[0] == 't');
+    else if (is_real(v->type.in) && !isfinite(strtod(text, &end)) && end != text)
+        json_text(f->json, name, NULL); /* JSON has no such numbers */
+    else if (is_integer(v->type.in) || is_real(v->type.in))
+        json_number_text(f->json, name, text); /* what a map names, and hexadecimal, is a text */
     else
         json_text(f->json, name, text);
 }

@@ -50,8 +50,8 @@ def main():
             "types": [{"type": 1, "name": "Begin"}, {"type": 2, "name": "End"}],
             "properties": [{"name": "Count", "type": "uint32"},
                            {"name": "Numbers", "type": "uint16", "extent": "[Count]", "format": "hexadecimal"},
-                           {"name": "Whether", "type": "uint8", "values": [{"value": "0", "text": "no"},
-                                                                          {"value": "1", "text": "yes"}]}]}],
+                           {"name": "Whether", "type": "uint8", "values": [{"value": 0, "text": "no"},
+                                                                          {"value": 1, "text": "yes"}]}]}],
               "a class", shown)
         said = openpla(0, "show", "{7c214fb1-9cac-4b8d-baed-7bf48bf63bb3}")
         check("MyCategory of MyProvider, {B49D5931-AD85-4070-B1B1-3F81F1532875}, version 2\n  types 1 Begin, 2 End\n"

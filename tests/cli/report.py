@@ -107,7 +107,14 @@ def figures_are_those_of_the_logs():
     output, _ = report(0, "run", "-schema", "schema.xml", "-language", "de", "--json")
     root = xml.parse("run/report.xml").getroot()
     check(root.find(".//String[@ID='load']").text == "Last" and facts(root)["samples"] == "90", "again")
-    check(json.loads(output)["name"] == "demo", "JSON", output)
+    told = json.loads(output)
+    check(told["name"] == "demo" and told["facts"]["samples"] == 90 and told["facts"]["duration"] == float(facts(root)["duration"]),
+          "JSON", output)
+    tables = {table["name"]: table["rows"] for section in told["sections"] for table in section["tables"]}
+    (row,) = tables["processor"]
+    check(row["counter"] == "% User Time" and near(row["mean"], sum(there) / len(there)) and isinstance(row["mean"], float) and
+          row["count"] == len(there), "numbers are numbers in JSON", row)
+    check(sum(row["bytes"] for row in tables["writers"][:-1]) == sum(sums.values()), "those of events too", tables["writers"])
 
 
 def counters_far_apart_stand_together():

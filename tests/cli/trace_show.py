@@ -80,6 +80,15 @@ def json_has_the_same():
     check(events[4]["undecoded"]["data"] == "01FE" and events[4]["undecoded"]["reason"], "undecoded", events[4])
 
 
+def numbers_are_numbers_in_json():
+    """A program that adds them up needs no conversion, and finds none that became a text as it was too large or has a
+    fraction. JSON has no infinity."""
+    data = struct.pack("<Qddd", 2 ** 64 - 1, 45.75, -1e300, float("inf"))
+    trace("numbers.etl", [self_described(OURS, "Maker", "Counted", b"Large\0\x0ALoad\0\x0CLess\0\x0CAll\0\x0C", data, START)])
+    (line,) = [json.loads(line) for line in shown("numbers.etl", "--json")]
+    check(line["fields"] == {"Large": 2 ** 64 - 1, "Load": 45.75, "Less": -1e300, "All": None}, "numbers", line)
+
+
 def filters():
     def names(*arguments):
         return [json.loads(line).get("fields", {}).get("Name", "?") for line in shown("some.etl", "--json", *arguments)]
@@ -120,6 +129,7 @@ def main():
         make()
         a_line_says_what_an_event_says()
         json_has_the_same()
+        numbers_are_numbers_in_json()
         filters()
         a_file_that_grows_is_followed()
         os.chdir("/")
