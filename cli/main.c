@@ -23,7 +23,8 @@ const struct verb *const cli_verbs[] = {
 #ifdef _WIN32
     &verb_run,
 #endif
-    &verb_store,  &verb_task,       &verb_trace,   &verb_tracerpt, &verb_typeperf, &verb_unlodctr, NULL,
+    &verb_store,  &verb_task,       &verb_trace,   &verb_tracerpt, &verb_typeperf, &verb_unlodctr, &verb_version,
+    NULL,
 };
 
 /* The verb whose name the program has: logman.exe is a copy of openpla.exe. */
@@ -39,6 +40,12 @@ static const struct verb *own_verb(const char *program)
     return help_find_verb(name);
 }
 
+static bool asks_for_version(const char *argument)
+{
+    return strcmp(argument, "-V") == 0 || text_equal_nocase(argument, "--version") ||
+           text_equal_nocase(argument, "-version") || text_equal_nocase(argument, "/version");
+}
+
 static int run(int argc, char **argv)
 {
     const struct verb *verb = argc > 0 ? own_verb(argv[0]) : NULL;
@@ -49,6 +56,10 @@ static int run(int argc, char **argv)
     }
     if (!verb && (cli_asks_for_help(argv[1]) || text_equal_nocase(argv[1], "help")))
         return help_of(argc - 2, argv + 2);
+    if (!verb && asks_for_version(argv[1])) {
+        verb = &verb_version;
+        at++;
+    }
     if (!verb)
         verb = help_find_verb(argv[at++]);
     if (!verb)

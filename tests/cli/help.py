@@ -126,6 +126,15 @@ def bash_completes(verbs, folder):
     del os.environ["OPENPLA_DATA"]
 
 
+def the_version_is_shown():
+    """As a bug report needs it, by each of the usual ways."""
+    lines = {openpla(word)[0] for word in ("version", "--version", "-V")}
+    assert len(lines) == 1, lines
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "CMakeLists.txt"), encoding="utf-8") as file:
+        version = re.search(r"project\(openpla VERSION ([\d.]+)", file.read()).group(1)
+    assert lines == {f"OpenPLA {version}\n"}, (lines, version)
+
+
 def main():
     verbs = json.loads(openpla("help", "--json")[0])
     shown = openpla(code=2)[1]
@@ -135,6 +144,7 @@ def main():
     help_names_what_is_taken(verbs)
     logman_names_what_a_verb_takes(verbs)
     what_is_mistyped_is_named()
+    the_version_is_shown()
     if not shutil.which("bash"):
         print("there is no bash here")
         sys.exit(77)
