@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla check: what of a set's definition this host can serve, before anybody starts it. */
 #include "cli/counter_list.h"
+#include "cli/counter_nearest.h"
 #include "cli/json.h"
 #include "cli/template.h"
 #include "cli/verbs.h"
@@ -50,6 +51,7 @@ struct wishes {
 struct checked {
     struct wishes counters, providers, settings;
     size_t ignored; /* of the settings: those that do no harm */
+    struct counter_nearest nearest;
 };
 
 /* Can all be served that matters? */
@@ -84,12 +86,14 @@ static HRESULT add(struct wishes *w, const char *collector, const char *name, co
     return S_OK;
 }
 
-/* Our own reason where we know one, else what PDH said, without the path that stands before it. */
-static HRESULT refuse(struct wishes *w, const char *collector, const char *path, const char *said)
+/* Our own reason where we know one, else what PDH said, without the path that stands before it, and which counter is
+   near. */
+static HRESULT refuse(struct checked *c, const char *collector, const char *path, const char *said, HRESULT why)
 {
     struct counter_path parts;
     const char *behind = strstr(said, ": ");
     const char *reason = behind && !strncmp(said, path, (size_t)(behind - said)) ? behind + 2 : said;
+    const char *const by_pdh = reason;
     char *made = NULL;
     if (counter_list_is_ours() && counter_path_parse(path, &parts) == ERROR_SUCCESS) {
         const char *known = counter_absence(parts.object, parts.counter);
@@ -100,28 +104,39 @@ static HRESULT refuse(struct wishes *w, const char *collector, const char *path,
             reason = known;
         counter_path_free(&parts);
     }
-    HRESULT hr = add(w, collector, path, reason);
+    HRESULT hr = S_OK;
+    if (reason == by_pdh) {
+        char *nearest = counter_nearest_text(&c->nearest, path, why);
+        made = nearest ? text_format("%s%s", reason, nearest) : NULL;
+        memory_free(nearest);
+        hr = made ? S_OK : E_OUTOFMEMORY;
+        reason = made;
+    }
+    if (SUCCEEDED(hr))
+        hr = add(&c->counters, collector, path, reason);
     memory_free(made);
     return hr;
 }
 
 struct refusal {
     char *said;
+    HRESULT reason;
 };
 
 static void note(void *user, HRESULT reason, const char *path, const char *text)
 {
     struct refusal *r = user;
-    (void)reason;
     (void)path;
-    if (!r->said)
+    if (!r->said) {
         r->said = text_copy(text);
+        r->reason = reason;
+    }
 }
 
 /* Each path by itself: so it is known which one gives nothing. */
-static HRESULT check_counter(const struct pdh_api *pdh, struct wishes *w, const char *collector, char *path)
+static HRESULT check_counter(const struct pdh_api *pdh, struct checked *c, const char *collector, char *path)
 {
-    struct refusal r = {NULL};
+    struct refusal r = {NULL, S_OK};
     struct texts one = {.count = 1, .capacity = 1, .items = &path};
     struct counter_query *query = NULL;
     const struct counter_query_request request = {
@@ -132,8 +147,8 @@ static HRESULT check_counter(const struct pdh_api *pdh, struct wishes *w, const 
         counter_query_columns(query, &columns);
     counter_query_close(query);
     if (SUCCEEDED(hr))
-        hr = columns ? add(w, collector, path, NULL)
-                     : refuse(w, collector, path, r.said ? r.said : "no counter is called so");
+        hr = columns ? add(&c->counters, collector, path, NULL)
+                     : refuse(c, collector, path, r.said ? r.said : "no counter is called so", r.reason);
     memory_free(r.said);
     return hr;
 }
@@ -144,6 +159,7 @@ static HRESULT check_counters(struct checked *c, struct object *collector, const
     const struct pdh_api *pdh;
     struct value v;
     HRESULT hr = host_pdh(&pdh);
+    c->nearest.pdh = pdh;
     if (SUCCEEDED(hr))
         hr = object_get(collector, class_property(collector->class, property), &v);
     if (FAILED(hr))
@@ -151,9 +167,9 @@ static HRESULT check_counters(struct checked *c, struct object *collector, const
     for (size_t i = 0; i < v.texts.count && SUCCEEDED(hr); i++) {
         struct alert_threshold threshold;
         if (collector->class != &alert_collector_class) {
-            hr = check_counter(pdh, &c->counters, name, v.texts.items[i]);
+            hr = check_counter(pdh, c, name, v.texts.items[i]);
         } else if (SUCCEEDED(hr = alert_threshold_parse(v.texts.items[i], &threshold))) {
-            hr = check_counter(pdh, &c->counters, name, threshold.path);
+            hr = check_counter(pdh, c, name, threshold.path);
             memory_free(threshold.path);
         }
     }
@@ -333,6 +349,7 @@ static int check_file(const char *path, struct json *j, bool all)
     wishes_free(&c.counters);
     wishes_free(&c.providers);
     wishes_free(&c.settings);
+    counter_nearest_free(&c.nearest);
     return result;
 }
 

@@ -102,30 +102,34 @@ static bool same_letter(char a, char b)
    UINT32_MAX for words that are no names. */
 static unsigned letters_between(const char *a, const char *b)
 {
-    enum { MOST = 24 };
-    unsigned to[MOST + 1][MOST + 1];
+    enum { MOST = 127 };
+    unsigned rows[3][MOST + 1];
     const size_t m = strlen(a), n = strlen(b);
     if (m > MOST || n > MOST)
         return UINT32_MAX;
-    for (size_t i = 0; i <= m; i++)
+    for (size_t i = 0; i <= m; i++) {
+        unsigned *to = rows[i % 3];
+        const unsigned *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
         for (size_t j = 0; j <= n; j++) {
-            unsigned best = i ? to[i - 1][j] + 1 : (unsigned)j;
+            unsigned best = i ? above[j] + 1 : (unsigned)j;
             if (i && j) {
-                const unsigned put_in = to[i][j - 1] + 1, other = to[i - 1][j - 1] + !same_letter(a[i - 1], b[j - 1]);
+                const unsigned put_in = to[j - 1] + 1, other = above[j - 1] + !same_letter(a[i - 1], b[j - 1]);
                 best = put_in < best ? put_in : best;
                 best = other < best ? other : best;
             }
             if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]) &&
-                to[i - 2][j - 2] + 1 < best)
-                best = to[i - 2][j - 2] + 1;
-            to[i][j] = best;
+                two_above[j - 2] + 1 < best)
+                best = two_above[j - 2] + 1;
+            to[j] = best;
         }
-    return to[m][n];
+    }
+    return rows[m % 3][n];
 }
 
 void nearest_consider(struct nearest *n, const char *name)
 {
-    const unsigned most = strlen(n->word) > 4 ? 2 : 1, distance = letters_between(n->word, name);
+    const size_t length = strlen(n->word);
+    const unsigned most = length > 12 ? 3 : length > 4 ? 2 : 1, distance = letters_between(n->word, name);
     /* A word of one letter is near to any other one. */
     if (distance <= most && distance < strlen(name) && (!n->name || distance < n->distance)) {
         n->name = name;

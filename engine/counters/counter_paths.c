@@ -37,7 +37,7 @@ static HRESULT add_texts(const WCHAR *list, struct texts *out)
     return hr;
 }
 
-static HRESULT list_objects(const struct pdh_api *pdh, const WCHAR *machine, struct texts *out)
+HRESULT counter_paths_objects(const struct pdh_api *pdh, const WCHAR *machine, struct texts *out)
 {
     struct pdh_list l = {0};
     while (pdh_list_ask(&l, sizeof(WCHAR)))
@@ -69,6 +69,14 @@ static HRESULT list_items(const struct pdh_api *pdh, const WCHAR *machine, const
     memory_free(c.data);
     memory_free(i.data);
     memory_free(name);
+    return hr;
+}
+
+HRESULT counter_paths_counters(const struct pdh_api *pdh, const char *object, struct texts *out)
+{
+    struct texts instances = {0};
+    const HRESULT hr = list_items(pdh, NULL, object, out, &instances);
+    texts_free(&instances);
     return hr;
 }
 
@@ -113,7 +121,7 @@ HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const
     WCHAR *wide = NULL;
     HRESULT hr = machine ? text_to_utf16(machine, &wide, NULL) : S_OK;
     if (SUCCEEDED(hr))
-        hr = object ? texts_add(&objects, object) : list_objects(pdh, wide, &objects);
+        hr = object ? texts_add(&objects, object) : counter_paths_objects(pdh, wide, &objects);
     for (size_t i = 0; i < objects.count && SUCCEEDED(hr); i++) {
         hr = list_counters(pdh, machine, wide, objects.items[i], instances, out);
         /* Of a program that has ended since all objects were listed. */

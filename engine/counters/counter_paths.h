@@ -16,4 +16,9 @@ PDH_STATUS counter_paths_expand(const struct pdh_api *pdh, const WCHAR *path, DW
 HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const char *object, bool instances,
                            struct texts *out);
 
+/* Adds to `out` the names of the objects of `machine` (NULL: this one), or of the counters of one of this computer's
+   objects. Fails as counter_paths_list. */
+HRESULT counter_paths_objects(const struct pdh_api *pdh, const WCHAR *machine, struct texts *out);
+HRESULT counter_paths_counters(const struct pdh_api *pdh, const char *object, struct texts *out);
+
 #endif

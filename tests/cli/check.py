@@ -55,6 +55,12 @@ def what_cannot_be_served_is_named():
                      ("counts", UNKNOWN): False, ("counts", LESS): False, ("alarm", USER): True}, "--json", one)
 
 
+def a_mistyped_counter_has_a_near_one():
+    write("near.xml", TEMPLATE.replace(LESS, "\\Memory\\Availabel MBytes"))
+    text = openpla(3, "near.xml")[0]
+    check("the object has no such counter; the nearest is \\Memory\\Available MBytes" in text, "which counter is meant", text)
+
+
 def what_can_be_served_is_well():
     rest = TEMPLATE
     for gone in (QUEUE, UNKNOWN, LESS):
@@ -79,6 +85,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         what_cannot_be_served_is_named()
+        a_mistyped_counter_has_a_near_one()
         what_can_be_served_is_well()
         what_is_no_definition_is_told()
         os.chdir("/")

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/counter_nearest.h"
+
+#include "cli/cli.h"
+#include "engine/counters/counter_paths.h"
+#include "engine/log/counter_path.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+static const char *nearest_of(const struct texts *names, const char *word)
+{
+    struct nearest n = {.word = word};
+    for (size_t i = 0; i < names->count; i++)
+        nearest_consider(&n, names->items[i]);
+    return n.name;
+}
+
+/* NULL: none is near. What cannot be listed has no names: the reason why a path is refused is told anyway. */
+static const char *nearest_object(struct counter_nearest *n, const char *object)
+{
+    if (!n->listed)
+        n->listed = SUCCEEDED(counter_paths_objects(n->pdh, NULL, &n->objects));
+    return nearest_of(&n->objects, object);
+}
+
+char *counter_nearest_object_text(struct counter_nearest *n, const char *object)
+{
+    const char *nearest = nearest_object(n, object);
+    return nearest ? text_format("; the nearest is %s", nearest) : text_copy("");
+}
+
+/* The path with these names in place of its own, of this computer. */
+static char *path_with(const struct counter_path *path, const char *object, const char *counter)
+{
+    struct counter_path other = *path;
+    other.machine = NULL;
+    other.object = (char *)object;
+    other.counter = (char *)counter;
+    return counter_path_format(&other);
+}
+
+/* A counter is looked for in the object that the path names, or in the one that is nearest to it. */
+static char *nearest_text(struct counter_nearest *n, const struct counter_path *path)
+{
+    struct texts counters = {0};
+    const char *object = path->object, *counter = NULL;
+    HRESULT hr = counter_paths_counters(n->pdh, object, &counters);
+    if (hr == (HRESULT)PDH_CSTATUS_NO_OBJECT && (object = nearest_object(n, path->object)))
+        hr = counter_paths_counters(n->pdh, object, &counters);
+    for (size_t i = 0; SUCCEEDED(hr) && i < counters.count && !counter; i++)
+        counter = text_equal_nocase(counters.items[i], path->counter) ? counters.items[i] : NULL;
+    if (SUCCEEDED(hr) && !counter)
+        counter = nearest_of(&counters, path->counter);
+    char *found = SUCCEEDED(hr) && counter ? path_with(path, object, counter) : NULL;
+    char *text = found                              ? text_format("; the nearest is %s", found)
+                 : object && object != path->object ? text_format("; the nearest object is %s", object)
+                                                    : text_copy("");
+    memory_free(found);
+    texts_free(&counters);
+    return text;
+}
+
+char *counter_nearest_text(struct counter_nearest *n, const char *path, HRESULT reason)
+{
+    struct counter_path parts;
+    if ((reason != (HRESULT)PDH_CSTATUS_NO_OBJECT && reason != (HRESULT)PDH_CSTATUS_NO_COUNTER) ||
+        counter_path_parse(path, &parts) != ERROR_SUCCESS)
+        return text_copy("");
+    const bool ours = counter_path_machine_is_ours(parts.machine) == ERROR_SUCCESS && !strpbrk(parts.object, "*?");
+    char *text = ours ? nearest_text(n, &parts) : text_copy("");
+    counter_path_free(&parts);
+    return text;
+}
+
+void counter_nearest_free(struct counter_nearest *n)
+{
+    texts_free(&n->objects);
+}
