@@ -34,11 +34,11 @@ int cli_time(const char *verb, const char *option, const struct texts *words, in
 bool cli_may_overwrite(const char *path)
 {
     char answer[8] = "";
-    fprintf(stderr, "%s is there already. Overwrite it? [y/n] ", path);
-    fflush(stderr);
+    fprintf(cli_messages(), "'%s' already exists. Overwrite it? [y/n] ", path);
+    fflush(cli_messages());
     const bool answered = fgets(answer, sizeof answer, stdin);
     if (!answered) /* what follows is a line of its own */
-        fputc('\n', stderr);
+        fputc('\n', cli_messages());
     return answered && (*answer == 'y' || *answer == 'Y');
 }
 

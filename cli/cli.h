@@ -5,6 +5,8 @@
 
 #include "engine/os/text.h"
 
+#include <stdio.h>
+
 enum cli_exit {
     CLI_DONE = 0,
     CLI_FAILED = 1,  /* nothing was done, or not all of it: the text on stderr says what */
@@ -29,10 +31,18 @@ struct sub_verb {
 /* Runs the one that argv[0] names, in any case. Gives an enum cli_exit; for none of them CLI_USAGE with their names. */
 int cli_sub_verb(const char *verb, const struct sub_verb *verbs, size_t count, int argc, char **argv);
 
-/* "openpla VERB: text (0x80070002)" on stderr, the text being error_text(hr). Gives CLI_FAILED. */
+/* "openpla VERB: text (0x80070002)", the text being error_text(hr), to cli_messages(). Gives CLI_FAILED. */
 int cli_error(const char *verb, HRESULT hr);
-/* "openpla VERB: ..." on stderr and where to find help. Gives CLI_USAGE. */
+/* "openpla VERB: ..." and where to find help, to cli_messages(). Gives CLI_USAGE. */
 int cli_usage(const char *verb, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* From now on messages go to stdout, and errors follow a line "Error:", as those of Windows' tool of this name do;
+   unless the line asks for JSON, which has stdout to itself. */
+void cli_speak_as_windows(int argc, char **argv);
+/* Where messages go: stderr, or stdout after cli_speak_as_windows. */
+FILE *cli_messages(void);
+/* Whether a line, which may be one that cannot be read, has the option json. */
+bool cli_wants_json(int argc, char **argv);
 
 /* An option as Windows' tools take them: "-name", "/name" or "--name", in any case, the value as the next argument. */
 struct option {

@@ -160,7 +160,7 @@ static void print_writer_remarks(struct relog *r)
     char *text;
     while (log_writer_remark(r->writer, &text) == S_OK) {
         cli_progress_end(&r->progress);
-        fprintf(stderr, "openpla " VERB ": %s: %s\n", r->shown, text);
+        fprintf(cli_messages(), "openpla " VERB ": %s: %s\n", r->shown, text);
         memory_free(text);
         r->remarked = true;
     }
@@ -320,13 +320,13 @@ static int print_remarks(const struct relog *r)
     for (size_t i = 0; i < r->inputs.count; i++) {
         const struct texts *remarks = log_reader_remarks(r->inputs.items[i].reader);
         for (size_t k = 0; k < remarks->count; k++) {
-            fprintf(stderr, "openpla " VERB ": %s: %s\n", r->inputs.items[i].shown, remarks->items[k]);
+            fprintf(cli_messages(), "openpla " VERB ": %s: %s\n", r->inputs.items[i].shown, remarks->items[k]);
             result = CLI_REMARKS;
         }
     }
     for (size_t i = 0; i < r->filter.count; i++) {
         if (!r->filter.patterns[i].used) {
-            fprintf(stderr, "openpla " VERB ": %s: no counter of the input matches\n", r->filter.patterns[i].text);
+            fprintf(cli_messages(), "openpla " VERB ": %s: no counter of the input matches\n", r->filter.patterns[i].text);
             result = CLI_REMARKS;
         }
     }
@@ -397,6 +397,7 @@ static int run(int argc, char **argv)
         {"b", OPTION_TEXTS, &r.begin},      {"e", OPTION_TEXTS, &r.end},      {"q", OPTION_FLAG, &r.listed},
         {"y", OPTION_FLAG, &r.yes},         {"i", OPTION_TEXTS, &r.files},    {"json", OPTION_FLAG, &r.as_json},
     };
+    cli_speak_as_windows(argc, argv);
     int result = options_with_settings(VERB, argc, argv, &arguments);
     if (result == CLI_DONE) {
         result = options_parse(VERB, (int)arguments.count, arguments.items, options, sizeof options / sizeof *options,
@@ -444,5 +445,5 @@ const struct verb verb_relog = {
     "  -y                overwrite without asking\n"
     "  --json            say the result in JSON\n"
     "\n"
-    "Exit code 3: done, but a log was damaged or a -c matched nothing; stderr says what.\n",
+    "Exit code 3: done, but a log was damaged or a -c matched nothing; a message says what.\n",
     run};

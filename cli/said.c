@@ -6,19 +6,50 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Whether messages have the form and the place of those of Windows' tools (DECISIONS 135). */
+static bool as_windows;
+
+void cli_speak_as_windows(int argc, char **argv)
+{
+    as_windows = !options_are_asked() && !cli_wants_json(argc, argv);
+}
+
+FILE *cli_messages(void)
+{
+    return as_windows ? stdout : stderr;
+}
+
+bool cli_wants_json(int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++)
+        if (text_equal_nocase(argv[i], "-json") || text_equal_nocase(argv[i], "--json") ||
+            text_equal_nocase(argv[i], "/json"))
+            return true;
+    return false;
+}
+
+static void begin_message(const char *verb)
+{
+    if (as_windows)
+        fputs("\nError:\n", stdout);
+    else
+        fprintf(stderr, "openpla %s: ", verb);
+}
+
 int cli_error(const char *verb, HRESULT hr)
 {
-    fprintf(stderr, "openpla %s: %s (0x%08X)\n", verb, error_text(hr), (unsigned)hr);
+    begin_message(verb);
+    fprintf(cli_messages(), "%s (0x%08X)\n", error_text(hr), (unsigned)hr);
     return CLI_FAILED;
 }
 
 int cli_usage(const char *verb, const char *format, ...)
 {
     va_list list;
-    fprintf(stderr, "openpla %s: ", verb);
+    begin_message(verb);
     va_start(list, format);
-    vfprintf(stderr, format, list);
+    vfprintf(cli_messages(), format, list);
     va_end(list);
-    fprintf(stderr, "\nSee: openpla help %s\n", verb);
+    fprintf(cli_messages(), "\nSee: openpla help %s\n", verb);
     return CLI_USAGE;
 }

@@ -4,6 +4,12 @@
 #ifdef _WIN32
 #include <windows.h>
 
+bool screen_is_terminal(FILE *stream)
+{
+    DWORD mode; /* NUL and printers are character devices too, but no console */
+    return GetConsoleMode(GetStdHandle(stream == stderr ? STD_ERROR_HANDLE : STD_OUTPUT_HANDLE), &mode);
+}
+
 bool screen_clear(void)
 {
     const HANDLE out = GetStdHandle(STD_OUTPUT_HANDLE);
@@ -16,11 +22,15 @@ bool screen_clear(void)
     return FillConsoleOutputCharacterW(out, L' ', cells, top, &done) && SetConsoleCursorPosition(out, top);
 }
 #else
-#include <stdio.h>
 #include <unistd.h>
+
+bool screen_is_terminal(FILE *stream)
+{
+    return isatty(fileno(stream));
+}
 
 bool screen_clear(void)
 {
-    return isatty(STDOUT_FILENO) && fputs("\x1b[H\x1b[2J", stdout) >= 0;
+    return screen_is_terminal(stdout) && fputs("\x1b[H\x1b[2J", stdout) >= 0;
 }
 #endif

@@ -117,7 +117,7 @@ static int check(struct tracerpt *t)
     int result = check_report(t);
     /* Lines that have it mostly name where formats are too. */
     if (t->symbols)
-        fprintf(stderr, "openpla " VERB ": -pdb: symbols of programs are not read; -tmf and -tp name the formats that "
+        fprintf(cli_messages(), "openpla " VERB ": -pdb: symbols of programs are not read; -tmf and -tp name the formats that "
                         "tracepdb makes of them\n");
     if (result == CLI_DONE && t->files.count == 0 && t->sessions.count == 0)
         result = cli_usage(VERB, "which trace?");
@@ -273,7 +273,7 @@ static HRESULT write_manifest(struct tracerpt *t)
     if (SUCCEEDED(hr))
         cli_progress_end(&t->progress);
     for (size_t i = 0; SUCCEEDED(hr) && i < remarks.count; i++)
-        fprintf(stderr, "openpla " VERB ": -export: %s\n", remarks.items[i]);
+        fprintf(cli_messages(), "openpla " VERB ": -export: %s\n", remarks.items[i]);
     if (SUCCEEDED(hr) && d.provider_count == 0)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND),
                        "-export: %s is not written: of no event of the trace there is a manifest", t->exported);
@@ -383,7 +383,7 @@ static int make_report(struct tracerpt *t)
     if (FAILED(hr))
         return cli_error(VERB, hr);
     for (size_t i = 0; i < r->remarks.count; i++)
-        fprintf(stderr, "openpla " VERB ": %s\n", r->remarks.items[i]);
+        fprintf(cli_messages(), "openpla " VERB ": %s\n", r->remarks.items[i]);
     return r->remarks.count ? CLI_REMARKS : CLI_DONE;
 }
 
@@ -452,6 +452,7 @@ static int run(int argc, char **argv)
         {"e", OPTION_TEXTS, &t.end},
         {"y", OPTION_FLAG, &t.yes},
     };
+    cli_speak_as_windows(argc, argv);
     int result = options_with_settings(VERB, argc, argv, &arguments);
     if (result == CLI_DONE) {
         result = options_parse(VERB, (int)arguments.count, arguments.items, options, sizeof options / sizeof *options,
@@ -516,5 +517,5 @@ const struct verb verb_tracerpt = {
     "  -y                overwrite without asking\n"
     "\n"
     "Events that cannot be decoded come in hexadecimal, in CSV with the reason, and are counted.\n"
-    "Exit code 3: done, but a trace was damaged; stderr says where.\n",
+    "Exit code 3: done, but a trace was damaged; a message says where.\n",
     run};

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla typeperf: live counters to the terminal or into a log, and lists of what can be counted. */
 #include "cli/counter_list.h"
+#include "cli/counter_nearest.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/lines.h"
+#include "cli/screen.h"
 #include "cli/verbs.h"
 #include "engine/counters/counter_query.h"
 #include "engine/os/clock.h"
@@ -37,7 +39,9 @@ static const char help_text[] =
     "  --json        one JSON object per sample and line; of a list an array with path, object, counter, type, unit,\n"
     "                help and source (what our own counters are made of) of each\n"
     "\n"
-    "Counters that cannot be added are named on stderr and the others are taken.\n"
+    "A log (-o) grows while it is written, sample by sample; Ctrl+C ends it whole.\n"
+    "Messages are on stdout, as those of Windows' typeperf; with --json, and on a terminal, on stderr. Counters that\n"
+    "cannot be added are named behind the rows, and the others are taken.\n"
     "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 done without some of the counters.\n";
 
 struct settings {
@@ -131,8 +135,7 @@ static HRESULT may_write(const struct settings *s)
 {
     if (s->yes || !file_exists(s->output) || cli_may_overwrite(s->output))
         return S_OK;
-    return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: the file exists already; -y replaces it",
-                     s->output);
+    return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)", s->output);
 }
 
 static HRESULT write_list(const struct settings *s, const char *object)
@@ -151,10 +154,28 @@ static HRESULT write_list(const struct settings *s, const char *object)
     return hr;
 }
 
+static int no_object(const struct settings *s, const char *object, HRESULT hr)
+{
+    struct counter_nearest n = {0};
+    const struct error_kept why = error_keep(hr);
+    char *nearest = s->machine || FAILED(host_pdh(&n.pdh)) ? NULL : counter_nearest_object_text(&n, object);
+    hr = error_restore(&why);
+    if (nearest && *nearest) {
+        char *text = text_copy(error_text(hr));
+        hr = text ? error_set(hr, "%s%s", text, nearest) : hr;
+        memory_free(text);
+    }
+    memory_free(nearest);
+    counter_nearest_free(&n);
+    return cli_error(verb_name, hr);
+}
+
 static int list(const struct settings *s)
 {
     const char *object = s->counters.count ? s->counters.items[0] : NULL;
     HRESULT hr = s->output ? write_list(s, object) : counter_list_show(s->machine, object, s->list_instances, s->json);
+    if (hr == (HRESULT)PDH_CSTATUS_NO_OBJECT && object)
+        return no_object(s, object, hr);
     if (FAILED(hr))
         return cli_error(verb_name, hr);
     if (!s->json)
@@ -167,7 +188,9 @@ struct live {
     const struct pdh_api *pdh;
     struct counter_query *query;
     struct texts names;
-    size_t left_out;
+    struct texts refused; /* why counters of the line are not among them */
+    bool failed;          /* memory was out for one of `refused` */
+    struct counter_nearest nearest;
 };
 
 static void put_header(const struct live *l, const struct log_format_traits *format)
@@ -285,25 +308,35 @@ static char *full_path(const char *path, const char *machine)
     return full;
 }
 
-static void leave_out(void *user, HRESULT reason, const char *path, const char *text)
+static void put_refusals(const struct live *l, FILE *to)
+{
+    for (size_t i = 0; i < l->refused.count; i++)
+        fprintf(to, "%s\n", l->refused.items[i]);
+}
+
+static void refuse(void *user, HRESULT reason, const char *path, const char *text)
 {
     struct live *l = user;
-    (void)path;
+    const struct error_kept why = error_keep(reason);
+    char *nearest = counter_nearest_text(&l->nearest, path, reason);
+    char *line =
+        nearest ? text_format("%s%s (0x%08X)", error_text(error_restore(&why)), nearest, (unsigned)reason) : NULL;
     (void)text;
-    cli_error(verb_name, reason);
-    l->left_out++;
+    memory_free(nearest);
+    l->failed |= !line || FAILED(texts_give(&l->refused, line));
 }
 
 static HRESULT open_counters(const struct settings *s, struct live *l)
 {
     struct texts paths = {0};
     HRESULT hr = host_pdh(&l->pdh);
+    l->nearest.pdh = l->pdh;
     for (size_t i = 0; i < s->counters.count && SUCCEEDED(hr); i++) {
         char *path = full_path(s->counters.items[i], s->machine);
         hr = path ? texts_give(&paths, path) : E_OUTOFMEMORY;
     }
     const struct counter_query_request request = {
-        .pdh = l->pdh, .paths = &paths, .values = true, .present = true, .refused = leave_out, .user = l};
+        .pdh = l->pdh, .paths = &paths, .values = true, .present = true, .refused = refuse, .user = l};
     if (SUCCEEDED(hr))
         hr = counter_query_open(&request, &l->query);
     size_t count = 0;
@@ -313,7 +346,29 @@ static HRESULT open_counters(const struct settings *s, struct live *l)
         hr = name ? texts_give(&l->names, name) : E_OUTOFMEMORY;
     }
     texts_free(&paths);
-    return hr;
+    return SUCCEEDED(hr) && l->failed ? E_OUTOFMEMORY : hr;
+}
+
+static int no_counter(const struct settings *s, const struct live *l)
+{
+    if (s->json)
+        fprintf(stderr, "openpla %s: no counter could be added\n", verb_name);
+    else
+        printf("\nError:\nNo valid counters.\n"); /* Windows' words */
+    put_refusals(l, cli_messages());
+    return CLI_FAILED;
+}
+
+static void put_end(const struct settings *s, const struct live *l, bool refusals_wait)
+{
+    if (refusals_wait && l->refused.count) {
+        fputs("\r\n", stdout);
+        put_refusals(l, stdout);
+    }
+    /* The blanks are Windows', over which the next line is drawn there. */
+    if (!s->output)
+        printf("\r\nExiting, please wait...                         \r\n");
+    printf("%s\r\n", done_text);
 }
 
 static int collect(const struct settings *s)
@@ -321,25 +376,27 @@ static int collect(const struct settings *s)
     struct live l = {0};
     int result = CLI_DONE;
     HRESULT hr = open_counters(s, &l);
+    /* Scripts know in which line of stdout the rows begin. */
+    const bool refusals_wait = !s->json && !s->output && !screen_is_terminal(stderr);
     if (FAILED(hr)) {
         result = cli_error(verb_name, hr);
     } else if (!l.names.count) {
-        fprintf(stderr, "openpla %s: no counter could be added\n", verb_name);
-        result = CLI_FAILED;
+        result = no_counter(s, &l);
     } else if (!interrupt_begin()) {
         result = cli_error(verb_name, E_FAIL);
     } else {
+        if (!refusals_wait)
+            put_refusals(&l, screen_is_terminal(stderr) ? stderr : cli_messages());
         hr = s->output ? write_log(s, &l) : show(s, &l);
-        result = FAILED(hr) ? cli_error(verb_name, hr) : l.left_out ? CLI_REMARKS : CLI_DONE;
-        /* The blanks are Windows', over which the next line is drawn there. */
-        if (SUCCEEDED(hr) && !s->json && !s->output)
-            printf("\r\nExiting, please wait...                         \r\n");
+        result = FAILED(hr) ? cli_error(verb_name, hr) : l.refused.count ? CLI_REMARKS : CLI_DONE;
         if (SUCCEEDED(hr) && !s->json)
-            printf("%s\r\n", done_text);
+            put_end(s, &l, refusals_wait);
         interrupt_end();
     }
     counter_query_close(l.query);
     texts_free(&l.names);
+    texts_free(&l.refused);
+    counter_nearest_free(&l.nearest);
     return result;
 }
 
@@ -347,6 +404,7 @@ static int run(int argc, char **argv)
 {
     struct settings s = {0};
     struct texts arguments = {0};
+    cli_speak_as_windows(argc, argv);
     int result = options_with_settings(verb_name, argc, argv, &arguments);
     if (result == CLI_DONE)
         result = parse((int)arguments.count, arguments.items, &s);

@@ -373,16 +373,6 @@ static HRESULT run_line(const struct texts *settings, const struct texts *words,
     return hr;
 }
 
-/* Also of a line that cannot be read: whoever asked for JSON reads the reason there. */
-static bool wants_json(int argc, char **argv)
-{
-    for (int i = 0; i < argc; i++)
-        if (text_equal_nocase(argv[i], "-json") || text_equal_nocase(argv[i], "--json") ||
-            text_equal_nocase(argv[i], "/json"))
-            return true;
-    return false;
-}
-
 /* The line's own words, and those of the files that -config names. */
 static HRESULT split_settings(int argc, char **argv, struct texts *words, struct texts *settings)
 {
@@ -404,7 +394,7 @@ static int run(int argc, char **argv)
     if (logman_tell_options())
         return CLI_DONE;
     HRESULT hr = split_settings(argc, argv, &words, &settings);
-    struct json *j = wants_json(argc, argv) || wants_json((int)settings.count, settings.items) ? &json : NULL;
+    struct json *j = cli_wants_json(argc, argv) || cli_wants_json((int)settings.count, settings.items) ? &json : NULL;
 #ifdef _WIN32
     (void)_setmode(_fileno(stdout), _O_TEXT);
     (void)_setmode(_fileno(stderr), _O_TEXT);

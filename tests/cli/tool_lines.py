@@ -134,6 +134,8 @@ def of_file(path):
 def of_screen(tool, text):
     """What a script takes out of it."""
     lines = [line.strip() for line in text.replace("\r", "").split("\n")]
+    if "Error:" in lines:
+        return ""
     header = next((line for line in lines if line.startswith('"(PDH')), None)
     if header:
         names = sorted({re.sub(r"^\\\\[^\\]*|\([^)]*\)", "", name) for name in next(csv.reader([header]))[1:]})
@@ -145,6 +147,13 @@ def of_screen(tool, text):
     labels = [line for line in lines if re.match(r"(Input|Output|Begin|End|Samples|File|DumpFile|Summary|Report|Schema|100)", line)]
     listed = sum(line.startswith("\\\\") for line in lines)
     return "; ".join(labels + ([f"{listed} counters"] if listed else []) + [line for line in lines if line.startswith("The command")])
+
+
+def messages_of(text):
+    """What stands on stdout behind "Error:", as Windows' tools have it, and remarks."""
+    lines = text.replace("\r", "").split("\n")
+    return "\n".join(line for i, line in enumerate(lines) if lines[i - 1:i] == ["Error:"] or line.startswith("openpla ") or
+                     re.search(r" \(0x[0-9A-F]{8}\)$", line))
 
 
 def of_errors(text):
@@ -209,7 +218,7 @@ class Line:
         found = [f"{self.process.returncode}"]
         screen = of_screen(tool, texts[0])
         found += [screen] if screen else []
-        said = of_errors(texts[1])
+        said = of_errors(texts[1] or messages_of(texts[0]))
         found += ["said: " + said] if said else []
         for name in sorted(self.files() - self.before):
             digest = of_file(os.path.join(self.folder, name))

@@ -76,8 +76,10 @@ def wildcards_and_files():
 def says_what_is_wrong():
     out, err = typeperf(3, LIMIT, r"\No Such Object\X", "-sc", "1", "-si", "0.1")
     check("No Such Object" in err and len(rows_of(out)[1]) == 2, "the others are taken", out, err)
-    out, err = typeperf(1, r"\Memory\Nothing", "-sc", "1")
-    check("the object has no such counter" in err, "no reason", err)
+    check(out.replace("\r", "").startswith('\n"(PDH-CSV 4.0)"'), "the header is in the second line all the same", out)
+    out = typeperf(1, r"\Memory\Nothing", "-sc", "1")[0]
+    check("the object has no such counter" in out, "no reason", out)
+    check(out.replace("\r", "").startswith("\nError:\nNo valid counters.\n"), "the words of Windows' typeperf", out)
     for path in (r"\Process(no such program)\Thread Count", r"\Process\Thread Count"):
         check("no such instance" in typeperf(1, path, "-sc", "1")[1], f"{path} is awaited")
     typeperf(1, r"\\not-this-one\Memory\Commit Limit", "-sc", "1")
@@ -85,6 +87,29 @@ def says_what_is_wrong():
     for wrong in ([], [LIMIT, "-si", "1:2:3:4"], [LIMIT, "-si", "x"], [LIMIT, "-f", "XLS"],
                   [LIMIT, "-f", "BIN"], [LIMIT, "-sc", "0"], [LIMIT, "-o", "a", "-f", "SQL"], [LIMIT, "-nonsense"]):
         typeperf(2, *wrong)
+
+
+def programs_that_take_stderr_for_a_failure_read_it():
+    """npm's perfmon gives up when anything is on stderr, where Windows' typeperf writes nothing. Natively: Wine writes
+    there by itself."""
+    for code, arguments in ((0, [LIMIT, "-sc", "1"]), (3, [LIMIT, r"\No Such Object\X", "-sc", "1"]),
+                            (1, [r"\Memory\Nothing"]), (1, ["-cf", "no such file"]), (2, [LIMIT, "-nonsense"]),
+                            (1, ["-q", "Nothing"]), (0, [LIMIT, "-sc", "1", "-o", "quiet.csv"]),
+                            (1, [LIMIT, "-sc", "1", "-o", "quiet.csv"])):
+        out, both = typeperf(code, *arguments)
+        check(out == both and ("\nError:\n" in out.replace("\r", "")) == (code in (1, 2)), f"{arguments}: stderr", out, both)
+    out, both = typeperf(3, LIMIT, r"\Memory\Nothing", "-sc", "1", "--json")
+    check(json.loads(out) and "no such counter" in both, "JSON has stdout to itself", out, both)
+
+
+def names_that_are_mistyped_have_a_near_one():
+    for wrong, right in ((r"\Memroy\Commit Limit", LIMIT), (r"\Memory\Comit Limit", LIMIT),
+                         (r"\Procesor(_Total)\% Idle Tme", IDLE), (r"\Processor(_Total)\Idle Time", IDLE)):
+        out = typeperf(1, wrong, "-sc", "1")[0]
+        check(f"; the nearest is {right} (0x" in out, f"{wrong}: {right} is not offered", out)
+    check("; the nearest object is Memory (0x" in typeperf(1, r"\Memry\Zzzzzzz", "-sc", "1")[0], "an object alone")
+    check("nearest" not in typeperf(1, r"\Zzzzzzz\X", "-sc", "1")[0], "nothing is near")
+    check("; the nearest is Processor (0x" in typeperf(1, "-q", "Procesor")[0], "an object that is listed")
 
 
 def as_scripts_have_it():
@@ -161,7 +186,9 @@ with tempfile.TemporaryDirectory() as folder:
     writes_logs()
     lists_what_can_be_counted()
     as_scripts_have_it()
+    names_that_are_mistyped_have_a_near_one()
     if not EMULATOR:
+        programs_that_take_stderr_for_a_failure_read_it()
         an_interrupt_ends_the_file_whole()
     os.chdir("/")
 print("typeperf does what its help says")
