@@ -28,7 +28,7 @@ static const char help_text[] =
     "  -c COUNTER ...  the same, as other tools have it\n"
     "  -cf FILE      counters from a file, one a line\n"
     "  -si TIME      between two samples: [[hh:]mm:]ss, with fractions of a second as in 0.25 (default 1);\n"
-    "                0: as fast as can be, at most every 10 ms\n"
+    "                0: as fast as can be, at most every 10 ms. A sample that is late is left out\n"
     "  -sc NUMBER    samples to take (default: until Ctrl+C)\n"
     "  -o FILE       writes a log instead of showing; SQL:DSN!NAME is the log set NAME of a database;\n"
     "                with -q and -qx the list, as -cf takes it\n"
@@ -53,7 +53,7 @@ struct settings {
     const struct log_format_traits *log;
 };
 
-#define FASTEST_MS 10 /* of -si 0 */
+#define FASTEST_MS 10 /* between any two samples; the interval of -si 0 */
 
 /* "[[hh:]mm:]ss[.fff]" in milliseconds; false: it is no such time. */
 static bool parse_interval(const char *text, uint64_t *ms)
@@ -237,26 +237,61 @@ static HRESULT put_json(const struct live *l, int64_t utc, const struct log_cell
     return S_OK;
 }
 
-/* Waits for the n-th sample's moment; true: the user wants an end. The moments do not drift. */
-static bool wait_until(uint64_t moment)
+/* When samples are taken: on a grid, whose points that are over by then are left out, and none sooner than FASTEST_MS
+   behind the one before. In ticks of the performance counter: the millisecond clocks of some hosts step in 16 ms. */
+struct pace {
+    int64_t begun, interval;
+    int64_t next, earliest;
+};
+
+static int64_t ticks_of(uint64_t ms)
 {
-    uint64_t now = clock_monotonic_ms();
-    return interrupt_wait(moment > now ? (uint32_t)(moment - now) : 0);
+    return (int64_t)(ms * (uint64_t)clock_frequency() / 1000);
+}
+
+static struct pace pace_begin(const struct settings *s)
+{
+    const int64_t now = clock_ticks(), interval = ticks_of(s->interval_ms);
+    return (struct pace){.begun = now, .interval = interval ? interval : 1, .next = now, .earliest = now};
+}
+
+/* Waits for the next sample's time; false: the user wants an end. */
+static bool pace_wait(struct pace *p)
+{
+    const int64_t due = p->next > p->earliest ? p->next : p->earliest, frequency = clock_frequency();
+    int64_t now = clock_ticks();
+    do {
+        const int64_t left = now < due ? due - now : 0;
+        const int64_t ms = left / frequency * 1000 + (left % frequency * 1000 + frequency - 1) / frequency;
+        if (interrupt_wait(ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX - 1))
+            return false;
+        now = clock_ticks();
+    } while (now < due);
+    p->next = p->begun + ((now - p->begun) / p->interval + 1) * p->interval;
+    return true;
+}
+
+/* Behind each sample. */
+static void pace_taken(struct pace *p)
+{
+    p->earliest = clock_ticks() + ticks_of(FASTEST_MS);
 }
 
 static HRESULT show(const struct settings *s, const struct live *l)
 {
     int64_t utc;
     const struct log_cell *cells;
-    uint64_t begun = clock_monotonic_ms();
-    HRESULT hr = counter_query_sample(l->query, &utc, &cells); /* rates begin here */
+    struct pace pace = pace_begin(s);
+    HRESULT hr = pace_wait(&pace) ? counter_query_sample(l->query, &utc, &cells) : S_OK; /* rates begin here */
+    pace_taken(&pace);
     if (!s->json)
         put_header(l, s->log);
-    for (uint32_t n = 1; SUCCEEDED(hr) && (!s->samples || n <= s->samples) && !ferror(stdout); n++) {
+    for (uint32_t n = 0; SUCCEEDED(hr) && (!s->samples || n < s->samples) && !ferror(stdout); n++) {
         fflush(stdout);
-        if (wait_until(begun + n * s->interval_ms))
+        if (!pace_wait(&pace))
             break;
         hr = counter_query_sample(l->query, &utc, &cells);
+        pace_taken(&pace);
         if (SUCCEEDED(hr) && s->json)
             hr = put_json(l, utc, cells);
         else if (SUCCEEDED(hr))
@@ -267,12 +302,11 @@ static HRESULT show(const struct settings *s, const struct live *l)
 
 static HRESULT write_samples(const struct settings *s, const struct live *l, PDH_HLOG log)
 {
-    uint64_t begun = clock_monotonic_ms();
+    struct pace pace = pace_begin(s);
     PDH_STATUS status = 0;
-    for (uint32_t n = 0; !status && (!s->samples || n < s->samples); n++) {
-        if (wait_until(begun + n * s->interval_ms))
-            break;
+    for (uint32_t n = 0; !status && (!s->samples || n < s->samples) && pace_wait(&pace); n++) {
         status = l->pdh->PdhUpdateLogW(log, NULL);
+        pace_taken(&pace);
     }
     return status ? pdh_error(status, s->output) : S_OK;
 }

@@ -3,6 +3,7 @@
 """typeperf.py PROGRAM [EMULATOR]: typeperf of openpla.exe, which is PROGRAM, does what its help says. A user would miss
 samples, log other counters than the list names, or lose the end of a file."""
 import csv
+import datetime
 import json
 import os
 import re
@@ -112,6 +113,26 @@ def names_that_are_mistyped_have_a_near_one():
     check("; the nearest is Processor (0x" in typeperf(1, "-q", "Procesor")[0], "an object that is listed")
 
 
+def a_sample_that_is_late_is_left_out():
+    """A process that was stopped for a while, as by a suspended computer, does not catch up: samples of one moment would
+    count what happened twice over. Natively, where a process can be stopped."""
+    running = start("typeperf", LIMIT, "-si", "0.05", "-sc", "40", "--json")
+    while len(samples := texts()[0].splitlines()) < 5:
+        time.sleep(0.02)
+        check(running.poll() is None, "it ended by itself", *texts())
+    running.send_signal(signal.SIGSTOP)
+    time.sleep(1)  # twenty samples are missed
+    running.send_signal(signal.SIGCONT)
+    check(running.wait() == 0, "exit code", *texts())
+    samples = [json.loads(line)["time"] for line in texts()[0].splitlines()]
+    times = [datetime.datetime.fromisoformat(text.replace("Z", "+00:00")) for text in samples]
+    distances = [(b - a).total_seconds() for a, b in zip(times, times[1:])]
+    check(len(samples) == 40 and min(distances) >= 0.01 and max(distances) >= 1, "it catches up", sorted(distances)[:5])
+    times = [json.loads(line)["time"] for line in typeperf(0, LIMIT, "-si", "0", "-sc", "30", "--json")[0].splitlines()]
+    times = [datetime.datetime.fromisoformat(text.replace("Z", "+00:00")) for text in times]
+    check(min((b - a).total_seconds() for a, b in zip(times, times[1:])) >= 0.01, "-si 0 is closer than 10 ms", samples)
+
+
 def as_scripts_have_it():
     """-c in front, -si 0, what stands behind the rows, and a list that -cf takes."""
     out = typeperf(0, "-c", LIMIT, IDLE, "-si", "0", "-sc", "2")[0]
@@ -189,6 +210,7 @@ with tempfile.TemporaryDirectory() as folder:
     names_that_are_mistyped_have_a_near_one()
     if not EMULATOR:
         programs_that_take_stderr_for_a_failure_read_it()
+        a_sample_that_is_late_is_left_out()
         an_interrupt_ends_the_file_whole()
     os.chdir("/")
 print("typeperf does what its help says")
