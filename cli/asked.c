@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What people are asked, and the times that they say. */
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "engine/log/text_cells.h"
 #include "engine/os/memory.h"
 
@@ -10,6 +11,7 @@
 #ifdef _WIN32
 #include <windows.h>
 #else
+#include <poll.h>
 #include <termios.h>
 #include <unistd.h>
 #endif
@@ -31,12 +33,31 @@ int cli_time(const char *verb, const char *option, const struct texts *words, in
     return result;
 }
 
+#ifdef _WIN32
+/* Ctrl+C ends the reading of a console. */
+static bool input_comes(void)
+{
+    return true;
+}
+#else
+/* False: the user wants an end, which while signals are blocked does not end the reading of a terminal. */
+static bool input_comes(void)
+{
+    enum { AGAIN = 100 /* ms */ };
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    while (isatty(STDIN_FILENO) && poll(&input, 1, AGAIN) == 0)
+        if (interrupt_wait(0))
+            return false;
+    return true;
+}
+#endif
+
 bool cli_may_overwrite(const char *path)
 {
     char answer[8] = "";
     fprintf(cli_messages(), "'%s' already exists. Overwrite it? [y/n] ", path);
     fflush(cli_messages());
-    const bool answered = fgets(answer, sizeof answer, stdin);
+    const bool answered = input_comes() && fgets(answer, sizeof answer, stdin);
     if (!answered) /* what follows is a line of its own */
         fputc('\n', cli_messages());
     return answered && (*answer == 'y' || *answer == 'Y');

@@ -2,6 +2,10 @@
 /* Waits for Ctrl+C: the console's handler on Windows, blocked signals elsewhere. */
 #include "cli/interrupt.h"
 
+#include "engine/os/clock.h"
+
+#include <stdatomic.h>
+
 #ifdef _WIN32
 #include <windows.h>
 
@@ -79,3 +83,20 @@ void interrupt_end(void)
         sigprocmask(SIG_SETMASK, &before, NULL);
 }
 #endif
+
+bool interrupt_asked(void *context)
+{
+    enum { ASKED_EACH = 100 /* ms */ };
+    static atomic_uint_fast64_t asked_last;
+    static atomic_flag asking = ATOMIC_FLAG_INIT;
+    static atomic_bool interrupted;
+    (void)context;
+    const uint64_t now = clock_monotonic_ms();
+    if (atomic_load(&interrupted) || now - atomic_load(&asked_last) < ASKED_EACH || atomic_flag_test_and_set(&asking))
+        return atomic_load(&interrupted);
+    atomic_store(&asked_last, now);
+    if (interrupt_wait(0))
+        atomic_store(&interrupted, true);
+    atomic_flag_clear(&asking);
+    return atomic_load(&interrupted);
+}

@@ -11,6 +11,9 @@
 bool interrupt_begin(void);
 /* True: it was asked to end, now or before. False: the time has passed. */
 bool interrupt_wait(uint32_t timeout_ms);
+/* The same without waiting, for loops and the threads of engines that ask very often: the system is asked ten times a
+   second. `context` is unused. */
+bool interrupt_asked(void *context);
 void interrupt_end(void);
 
 #endif

@@ -47,12 +47,6 @@ struct plot {
     struct texts remarks;
 };
 
-static bool stop(void *context)
-{
-    (void)context;
-    return interrupt_wait(0);
-}
-
 /* ---- which counters ---- */
 
 /* As a pattern of a schema: what means something there is itself. */
@@ -234,7 +228,7 @@ static HRESULT make_report(struct plot *p, const char *tables, struct texts *rem
                                                .ranged = true,
                                                .from = p->from,
                                                .to = p->to,
-                                               .stop = stop},
+                                               .stop = interrupt_asked},
                          remarks);
     }
     report_schema_free(&schema);
@@ -296,7 +290,7 @@ static HRESULT make(struct plot *p)
         hr = page_make(&(struct page_make){.report = p->draft,
                                            .output = p->output,
                                            .picture = text_equal_nocase(path_extension(p->output), ".svg"),
-                                           .stop = stop},
+                                           .stop = interrupt_asked},
                        &p->remarks);
     const struct error_kept why = error_keep(hr);
     if (p->draft)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla relog: copies logs into another format, with fewer counters, a part of the time, every nth sample. */
 #include "cli/inputs.h"
+#include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/lines.h"
+#include "cli/output.h"
 #include "cli/verbs.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
@@ -30,8 +32,10 @@ struct relog {
     struct columns columns;
     struct log_zone zone; /* of the first input */
     struct log_writer *writer;
-    char *path, *shown, *kept; /* of the output; the same for people; where the file that it replaces waits */
-    bool remarked;             /* the output's remarks are told */
+    char *path, *shown; /* of the output; the same for people */
+    struct output file; /* where the format is one of files */
+    bool appends;       /* to a file that exists */
+    bool remarked;      /* the output's remarks are told */
     uint64_t written;
     int64_t first, last; /* written */
     struct cli_progress progress;
@@ -81,6 +85,11 @@ static int read_time(const struct relog *r, const char *option, const struct tex
     return result;
 }
 
+static HRESULT check_interrupt(void)
+{
+    return interrupt_asked(NULL) ? error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "interrupted by the user") : S_OK;
+}
+
 /* Looks at all samples: which instances there are, for formats that list them, and for -q how many samples. */
 static HRESULT look_through(struct relog *r)
 {
@@ -89,6 +98,8 @@ static HRESULT look_through(struct relog *r)
     HRESULT hr = inputs_rewind(&r->inputs);
     while (SUCCEEDED(hr) && (hr = inputs_next(&r->inputs, &at)) == S_OK) {
         hr = columns_learn(&r->columns, &r->inputs, at);
+        if (SUCCEEDED(hr))
+            hr = check_interrupt();
         inputs_progress(&r->inputs, &done, &total);
         cli_progress_show(&r->progress, done, r->query ? total : 2 * total);
     }
@@ -104,30 +115,12 @@ static bool names_appear_late(const struct relog *r)
     return false;
 }
 
-/* A file in the way waits beside until the new one is whole. */
-static HRESULT make_room(struct relog *r)
+static HRESULT begin_file(struct relog *r, bool append)
 {
-    if (!r->format->is_file || !file_exists(r->path))
-        return S_OK;
     for (size_t i = 0; i < r->inputs.count; i++)
         if (file_is_same(r->inputs.items[i].path, r->path))
-            return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time", r->path);
-    if (r->append)
-        return S_OK;
-    if (!r->yes && !cli_may_overwrite(r->path)) {
-        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                         "%s: is there already; -y overwrites it, -a appends to it", r->path);
-    }
-    r->kept = text_format("%s.before-relog", r->path);
-    HRESULT hr = r->kept ? file_rename_new(r->path, r->kept) : E_OUTOFMEMORY;
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS))
-        hr = error_set(hr, "%s: is there already, of a relog that did not come to its end: move it, or delete it",
-                       r->kept);
-    if (FAILED(hr)) {
-        memory_free(r->kept);
-        r->kept = NULL;
-    }
-    return hr;
+            return error_set(E_INVALIDARG, "cannot write '%s': it is read from", r->path);
+    return output_begin(&r->file, r->path, append ? OUTPUT_CONTINUE : r->yes ? OUTPUT_REPLACE : OUTPUT_ASK);
 }
 
 static HRESULT write_samples(struct relog *r)
@@ -138,6 +131,8 @@ static HRESULT write_samples(struct relog *r)
     HRESULT hr = inputs_rewind(&r->inputs);
     while (SUCCEEDED(hr) && (hr = inputs_next(&r->inputs, &at)) == S_OK) {
         const int64_t utc = r->inputs.items[at].utc;
+        if (FAILED(hr = check_interrupt()))
+            break;
         if (samples++ % r->every != 0)
             continue;
         hr = columns_fill(&r->columns, &r->inputs, at);
@@ -169,7 +164,10 @@ static void print_writer_remarks(struct relog *r)
 static HRESULT write_log(struct relog *r)
 {
     const struct log_info *info = log_reader_info(r->inputs.items[0].reader);
-    const struct log_options options = {.append = r->append,
+    const bool is_file = r->format->is_file;
+    /* What output_begin has made is empty, unless there is a log to append to. */
+    const struct log_options options = {.append = is_file ? r->append && r->appends : r->append,
+                                        .replace = is_file && !r->appends,
                                         .comment = info->comment,
                                         .zone = r->zone,
                                         .copy_of = r->inputs.count == 1 ? r->inputs.items[0].reader : NULL};
@@ -184,8 +182,8 @@ static HRESULT write_log(struct relog *r)
     if (FAILED(hr))
         return hr;
     inputs_range(&r->inputs, &samples, &first, &last);
-    hr = log_writer_create(r->format->format, r->path, r->columns.counters.items, r->columns.counters.count, first,
-                           &options, &r->writer);
+    hr = log_writer_create(r->format->format, is_file ? output_path(&r->file) : r->path, r->columns.counters.items,
+                           r->columns.counters.count, first, &options, &r->writer);
     if (FAILED(hr))
         return hr;
     hr = write_samples(r);
@@ -194,24 +192,14 @@ static HRESULT write_log(struct relog *r)
     return FAILED(hr) ? hr : closed;
 }
 
-static int copy_logs(struct relog *r)
+static HRESULT copy_logs(struct relog *r)
 {
-    HRESULT hr = make_room(r);
-    if (FAILED(hr))
-        return failed(r, hr);
-    const bool made = r->format->is_file && !file_exists(r->path);
-    hr = write_log(r);
-    if (FAILED(hr)) {
-        int result = failed(r, hr);
-        if (made && file_exists(r->path))
-            (void)file_delete(r->path);
-        if (r->kept)
-            (void)file_rename(r->kept, r->path);
-        return result;
-    }
-    if (r->kept)
-        (void)file_delete(r->kept);
-    return CLI_DONE;
+    r->appends = r->append && file_exists(r->path);
+    HRESULT hr = r->format->is_file ? begin_file(r, r->append) : S_OK;
+    if (FAILED(hr) || !r->format->is_file)
+        return FAILED(hr) ? hr : write_log(r);
+    hr = output_failed(&r->file, write_log(r));
+    return SUCCEEDED(hr) ? output_finish(&r->file) : hr;
 }
 
 static void print_range(uint64_t samples, int64_t first, int64_t last, const struct log_zone *zone)
@@ -286,7 +274,7 @@ static void print_json(const struct relog *r)
 }
 
 /* -q: the counters, on the screen or as a list that -cf reads. */
-static int list_counters(struct relog *r)
+static HRESULT list_counters(struct relog *r)
 {
     struct text_buffer b = {0};
     for (size_t i = 0; i < r->columns.counters.count; i++) {
@@ -299,18 +287,18 @@ static int list_counters(struct relog *r)
     char *text = text_buffer_take(&b);
     HRESULT hr = text ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && r->output) {
-        hr = make_room(r);
+        hr = begin_file(r, false);
         if (SUCCEEDED(hr))
-            hr = file_store(r->path, text, strlen(text));
-        if (r->kept)
-            (void)(SUCCEEDED(hr) ? file_delete(r->kept) : file_rename(r->kept, r->path));
+            hr = output_failed(&r->file, file_store(output_path(&r->file), text, strlen(text)));
+        if (SUCCEEDED(hr))
+            hr = output_finish(&r->file);
     } else if (SUCCEEDED(hr) && !r->as_json) {
         print_inputs(r);
         if (r->listed)
             printf("\n%s", text);
     }
     memory_free(text);
-    return FAILED(hr) ? failed(r, hr) : CLI_DONE;
+    return hr;
 }
 
 /* Damage in the inputs and patterns that nothing matched. */
@@ -326,7 +314,8 @@ static int print_remarks(const struct relog *r)
     }
     for (size_t i = 0; i < r->filter.count; i++) {
         if (!r->filter.patterns[i].used) {
-            fprintf(cli_messages(), "openpla " VERB ": %s: no counter of the input matches\n", r->filter.patterns[i].text);
+            fprintf(cli_messages(), "openpla " VERB ": %s: no counter of the input matches\n",
+                    r->filter.patterns[i].text);
             result = CLI_REMARKS;
         }
     }
@@ -377,11 +366,11 @@ static int relog(struct relog *r)
     }
     if (FAILED(hr))
         return failed(r, hr);
-    result = r->query ? list_counters(r) : copy_logs(r);
-    if (result == CLI_DONE) {
-        print_result(r);
-        result = print_remarks(r);
-    }
+    hr = r->query ? list_counters(r) : copy_logs(r);
+    if (FAILED(hr))
+        return failed(r, hr);
+    print_result(r);
+    result = print_remarks(r);
     if (result != CLI_FAILED && !r->as_json)
         printf("\nThe command completed successfully.\n");
     return result;
@@ -409,7 +398,11 @@ static int run(int argc, char **argv)
         result = cli_usage(VERB, "which log?");
     if (result == CLI_DONE) {
         r.query = r.listed || !r.output;
-        result = relog(&r);
+        const bool begun = interrupt_begin();
+        result = begun ? relog(&r) : cli_error(VERB, error_set(E_FAIL, "Ctrl+C cannot be waited for"));
+        output_close(&r.file);
+        if (begun)
+            interrupt_end();
     }
     inputs_close(&r.inputs);
     columns_free(&r.columns);
@@ -419,7 +412,6 @@ static int run(int argc, char **argv)
         texts_free(texts[i]);
     memory_free(r.path);
     memory_free(r.shown);
-    memory_free(r.kept);
     return result;
 }
 
@@ -433,7 +425,7 @@ const struct verb verb_relog = {
     "\n"
     "  -o FILE           write to this file, or with -f SQL to DSN!SET\n"
     "  -f CSV|TSV|BIN|SQL  its format; BIN if not given\n"
-    "  -a                append to a file that is there and has the same counters (SQL always does)\n"
+    "  -a                append to a file that exists and has the same counters (SQL always does)\n"
     "  -c PATH ...       only these counters; a path may hold *, and leave out its computer\n"
     "  -cf FILE          only the counters in this list, one a line\n"
     "  -t N              every Nth sample; rates are then the means over the whole time between\n"
@@ -445,5 +437,6 @@ const struct verb verb_relog = {
     "  -y                overwrite without asking\n"
     "  --json            say the result in JSON\n"
     "\n"
+    "The file has its name when it is whole: until then it is FILE.partial, and Ctrl+C deletes that.\n"
     "Exit code 3: done, but a log was damaged or a -c matched nothing; a message says what.\n",
     run};

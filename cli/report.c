@@ -6,7 +6,6 @@
 #include "cli/interrupt.h"
 #include "cli/verbs.h"
 #include "engine/model/report_names.h"
-#include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/page/page.h"
@@ -16,24 +15,6 @@
 #include <string.h>
 
 #define VERB "report"
-
-/* Asked very often, by both threads that read, while to ask the system is dear: one of them does, ten times a second.
- */
-static bool stop(void *context)
-{
-    enum { ASKED_EACH = 100 /* ms */ };
-    struct report_request *r = context;
-    if (atomic_load(&r->interrupted) || atomic_flag_test_and_set(&r->asking))
-        return atomic_load(&r->interrupted);
-    const uint64_t now = clock_monotonic_ms();
-    if (now - r->asked >= ASKED_EACH) {
-        r->asked = now;
-        if (interrupt_wait(0))
-            atomic_store(&r->interrupted, true);
-    }
-    atomic_flag_clear(&r->asking);
-    return atomic_load(&r->interrupted);
-}
 
 static void show(void *context, uint64_t done, uint64_t total)
 {
@@ -114,7 +95,8 @@ static HRESULT check_output(const struct report_request *r)
 static HRESULT make_page(struct report_request *r)
 {
     return page_make(
-        &(struct page_make){.report = r->path, .output = r->page, .sheet = r->sheet, .stop = stop, .context = r},
+        &(struct page_make){
+            .report = r->path, .output = r->page, .sheet = r->sheet, .stop = interrupt_asked, .context = r},
         &r->remarks);
 }
 
@@ -138,7 +120,7 @@ HRESULT report_request_make(struct report_request *r)
                                .language = r->language,
                                .level = r->level,
                                .known = &r->known,
-                               .stop = stop,
+                               .stop = interrupt_asked,
                                .progress = show,
                                .context = r};
     HRESULT hr = find_inputs(r);
@@ -203,7 +185,7 @@ static bool is_report_alone(const struct report_request *r)
 
 static int run(int argc, char **argv)
 {
-    struct report_request r = {.asking = ATOMIC_FLAG_INIT};
+    struct report_request r = {0};
     const struct option options[] = {{"schema", OPTION_TEXTS, &r.schemas},
                                      {"o", OPTION_TEXT, &r.output},
                                      {"events", OPTION_TEXT, &r.events},

@@ -7,9 +7,7 @@
 #include "engine/etw/trace_schemas.h"
 #include "engine/report/report_schema.h"
 
-#include <stdatomic.h>
-
-/* .asking = ATOMIC_FLAG_INIT, the rest zero but for what is asked. */
+/* Zero-initialise but for what is asked. */
 struct report_request {
     struct texts operands;       /* files and folders */
     struct texts schemas;        /* names of report schemas; none: the general one */
@@ -27,9 +25,6 @@ struct report_request {
     struct texts inputs;
     struct report_schema schema;
     struct cli_progress progress;
-    atomic_bool interrupted;
-    atomic_flag asking;
-    uint64_t asked; /* of clock_monotonic_ms; of who has `asking` */
 };
 /* Makes it; Ctrl+C ends it with ERROR_CANCELLED's HRESULT. */
 HRESULT report_request_make(struct report_request *r);

@@ -28,12 +28,6 @@ static const char *severity_name(enum rules_severity severity)
     return names[severity];
 }
 
-static bool stop(void *context)
-{
-    (void)context;
-    return interrupt_wait(0);
-}
-
 static HRESULT read_rules(struct rules_request *r)
 {
     r->read = rules_create();
@@ -68,7 +62,7 @@ static HRESULT apply(struct rules_request *r)
         .output = r->output,
         .language = r->language,
         .log_level = r->log ? RULES_LOG_ERRORS | RULES_LOG_RULES | RULES_LOG_STEPS | RULES_LOG_ACTIONS : 0,
-        .stop = stop,
+        .stop = interrupt_asked,
     };
     if (!interrupt_begin())
         return error_set(E_FAIL, "Ctrl+C cannot be waited for");

@@ -3,12 +3,12 @@
 #ifndef OPENPLA_CLI_TRACE_OUTPUT_H
 #define OPENPLA_CLI_TRACE_OUTPUT_H
 
+#include "cli/output.h"
 #include "cli/trace_input.h"
 
 /* Zero-initialise. */
 struct trace_output {
-    const char *path; /* borrowed */
-    char *partial;    /* written until it is whole; NULL: the path itself, of a device, a pipe or a link */
+    struct output output;
     struct file *file;
 };
 /* What is there is asked about, unless `yes`: ERROR_ALREADY_EXISTS' HRESULT. A trace that is read is E_INVALIDARG. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla tracerpt: event traces as CSV, XML or EVTX, and a summary of what is in them. */
 #include "cli/inputs.h"
+#include "cli/interrupt.h"
 #include "cli/report.h"
 #include "cli/trace_output.h"
 #include "cli/trace_schemas.h"
@@ -117,8 +118,9 @@ static int check(struct tracerpt *t)
     int result = check_report(t);
     /* Lines that have it mostly name where formats are too. */
     if (t->symbols)
-        fprintf(cli_messages(), "openpla " VERB ": -pdb: symbols of programs are not read; -tmf and -tp name the formats that "
-                        "tracepdb makes of them\n");
+        fprintf(cli_messages(),
+                "openpla " VERB ": -pdb: symbols of programs are not read; -tmf and -tp name the formats that "
+                "tracepdb makes of them\n");
     if (result == CLI_DONE && t->files.count == 0 && t->sessions.count == 0)
         result = cli_usage(VERB, "which trace?");
     if (result == CLI_DONE && t->files.count != 0 && t->sessions.count != 0)
@@ -161,6 +163,9 @@ static HRESULT take(void *context, const struct trace_event *e)
     struct dumped_event event;
     const struct found_schema *found;
     bool decoded;
+    /* What is read of sessions by then is whole. */
+    if (t->sessions.count == 0 && interrupt_asked(NULL))
+        return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "interrupted by the user");
     HRESULT hr = trace_schemas_find(&t->schemas, e, &event, &found);
     if (SUCCEEDED(hr))
         hr = t->dump ? event_dump_add(t->dump, &event, &decoded) : dumped_event_decodes(&event, &decoded);
@@ -425,7 +430,7 @@ static int make_all(struct tracerpt *t)
 
 static int run(int argc, char **argv)
 {
-    struct tracerpt t = {.request = {.asking = ATOMIC_FLAG_INIT}};
+    struct tracerpt t = {0};
     struct texts arguments = {0};
     const struct option options[] = {
         {"l", OPTION_TEXTS, &t.files},
@@ -460,13 +465,16 @@ static int run(int argc, char **argv)
     }
     if (result == CLI_DONE)
         result = check(&t);
+    const bool begun = result == CLI_DONE && interrupt_begin();
     if (result == CLI_DONE)
-        result = make_all(&t);
+        result = begun ? make_all(&t) : cli_error(VERB, error_set(E_FAIL, "Ctrl+C cannot be waited for"));
     report_request_free(&t.request);
     trace_output_close(&t.dump_file);
     trace_output_close(&t.summary_file);
     trace_output_close(&t.manifest_file);
     trace_output_close(&t.structure_file);
+    if (begun)
+        interrupt_end();
     trace_inputs_close(&t.inputs);
     event_sorts_free(&t.sorts);
     trace_schemas_close(&t.schemas);

@@ -6,9 +6,11 @@ import csv
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
 HEADER = '"(PDH-CSV 4.0) (Zone)(-60)","\\\\BOX\\Memory\\Available MBytes","\\\\BOX\\Process(a)\\% Processor Time"'
@@ -156,14 +158,12 @@ def nothing_is_lost():
     os.mkdir("folder.csv")
     openpla(1, "relog", "a.csv", "-f", "csv", "-o", "folder.csv", "-y")
     write("damaged.csv", ["no log"])
-    # What a relog that was killed has put aside is the only copy of what it was about to replace.
-    write("new.csv.before-relog", ["precious"])
-    write("new.csv", ["the beginning of a new one"])
-    check("before-relog" in openpla(1, "relog", "a.csv", "-f", "csv", "-o", "new.csv", "-y"), "what is put aside")
-    check(read("new.csv.before-relog") == b"precious\r\n", "what was put aside is replaced")
-    os.remove("new.csv.before-relog")
+    # What a relog that was killed left is no obstacle to the next one.
+    write("new.csv.partial", [HEADER] + ROWS[:2])
     openpla(0, "relog", "a.csv", "-f", "csv", "-o", "new.csv", "-y")
-    check(not os.path.exists("new.csv.before-relog"), "what was put aside is left")
+    check(not os.path.exists("new.csv.partial") and read("new.csv") == before, "a part of a log")
+    output = openpla(1, "relog", "a.csv", "-f", "csv", "-o", "no folder/new.csv")
+    check("no folder/new.csv" in output and ".partial" not in output, "the user's own name of the file", output)
     check("damaged.csv" in openpla(1, "relog", "damaged.csv", "-f", "csv", "-o", "a.csv", "-y"), "no name")
     check(read("a.csv") == before, "a.csv is changed")
     check(NO_FILE in openpla(1, "relog", "missing.csv", "-o", "x.csv"), "a log that is not there")
@@ -173,6 +173,47 @@ def nothing_is_lost():
     output = openpla(3, "relog", "cut.csv", "-f", "csv", "-o", "whole.csv")
     check("cut.csv: line 11 at byte " in output and "is cut" in output, "damage is not told", output)
     check(read("whole.csv") == before[:before[:-2].rindex(b"\n") + 1], "not all whole samples")
+
+
+def waits_for_part(running, name):
+    while not (os.path.exists(name) and os.path.getsize(name) > 0):
+        check(running.poll() is None, "it was done before it could be stopped")
+        time.sleep(0.01)
+    running.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, running.pid, os.WSTOPPED | os.WNOWAIT)
+
+
+def started(err, *arguments):
+    return subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err)
+
+
+def what_is_cut_off_is_no_log():
+    """Whoever finds a file under the name that he gave takes it for the whole log, and deletes the original. Natively,
+    where a process can be stopped at a place."""
+    write("long.csv", [HEADER])
+    with open("long.csv", "a", encoding="ascii", newline="") as f:
+        for i in range(200000):
+            f.write('"02/%02d/2021 %02d:%02d:%02d.000","%d","12.5"\r\n' % (1 + i // 86400, i // 3600 % 24, i // 60 % 60, i % 60, i))
+    for old in (None, [HEADER] + ROWS[:3]):
+        for how, left in ((signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGKILL, True)):
+            for more in (["-y"], ["-a"]):
+                if old:
+                    write("killed.csv", old)
+                before = read("killed.csv") if old else None
+                with open("err.txt", "wb") as err:
+                    running = started(err, "relog", "long.csv", "-f", "csv", "-o", "killed.csv", *more)
+                    waits_for_part(running, "killed.csv.partial")
+                    check((read("killed.csv") if os.path.exists("killed.csv") else None) == before, "a part has the name already")
+                    running.send_signal(how)
+                    running.send_signal(signal.SIGCONT)
+                    code = running.wait()
+                check(code == (1 if how != signal.SIGKILL else -how), f"{how}: exit code {code}", read("err.txt").decode())
+                check((read("killed.csv") if os.path.exists("killed.csv") else None) == before, f"{how}: what has the name is no whole log")
+                check(os.path.exists("killed.csv.partial") == left, f"{how}: what is left")
+                if left:
+                    os.remove("killed.csv.partial")
+    openpla(0, "relog", "long.csv", "-f", "csv", "-o", "killed.csv", "-y")
+    check(len(read("killed.csv").splitlines()) == 200001 and not os.path.exists("killed.csv.partial"), "the next one is whole")
 
 
 def usage_is_told():
@@ -221,7 +262,7 @@ def main():
     work = tempfile.mkdtemp(prefix="openpla-relog.", dir=os.environ.get("WINEPREFIX"))
     os.chdir(work)
     for step in (copies_are_the_log, raw_values_become_what_was_used, databases_are_logs_too, parts_are_chosen,
-                 logs_become_one, nothing_is_lost, usage_is_told, a_log_is_described, under_windows_name):
+                 logs_become_one, nothing_is_lost, usage_is_told, a_log_is_described, under_windows_name) + (() if EMULATOR else (what_is_cut_off_is_no_log,)):
         print(step.__name__, flush=True)
         step()
     os.chdir("/")

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/output.h"
+
+#include "cli/cli.h"
+#include "engine/os/file_traits.h"
+#include "engine/os/memory.h"
+
+#include <string.h>
+
+/* A device or a pipe. */
+static bool is_device(const char *path)
+{
+    struct file *f;
+    if (path_is_device_name(path_name(path)))
+        return true;
+    const HRESULT hr = file_open_source(path, &f);
+    file_close(f);
+    return hr == HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED);
+}
+
+static bool is_link(const char *path)
+{
+    struct ownership about;
+    return file_ownership(path, &about) == S_OK && about.is_link;
+}
+
+/* From now on the file is ours: who else writes one of that name has it open meanwhile. */
+static HRESULT make(const char *path, const char *partial, bool copied)
+{
+    enum { BLOCK = 1 << 18 };
+    struct file *from = NULL, *to = NULL;
+    char *block = copied ? memory_alloc(BLOCK) : NULL;
+    uint64_t at = 0;
+    HRESULT hr = block || !copied ? file_open(partial, FILE_REPLACE, &to) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && copied)
+        hr = file_open(path, FILE_READ, &from);
+    for (size_t got = BLOCK; SUCCEEDED(hr) && copied && got == BLOCK; at += got) {
+        hr = file_read_at(from, at, block, BLOCK, &got);
+        if (SUCCEEDED(hr) && got)
+            hr = file_write(to, block, got);
+    }
+    file_close(from);
+    file_close(to);
+    memory_free(block);
+    if (FAILED(hr) && to) {
+        const struct error_kept why = error_keep(hr);
+        (void)file_delete(partial);
+        return error_restore(&why);
+    }
+    return hr;
+}
+
+HRESULT output_begin(struct output *o, const char *path, enum output_over over)
+{
+    *o = (struct output){.path = path};
+    if (folder_exists(path))
+        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "cannot write '%s': it is a folder", path);
+    const bool device = is_device(path), there = !device && file_exists(path);
+    if (there && over == OUTPUT_ASK && !cli_may_overwrite(path))
+        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)", path);
+    /* A file of its name would take its place. */
+    if (device || is_link(path))
+        return S_OK;
+    char *partial = text_format("%s.partial", path);
+    HRESULT hr = partial ? make(path, partial, there && over == OUTPUT_CONTINUE) : E_OUTOFMEMORY;
+    if (FAILED(hr)) {
+        hr = partial ? file_failed_as(hr, partial, path) : hr;
+        memory_free(partial);
+        return hr;
+    }
+    o->partial = partial;
+    return S_OK;
+}
+
+const char *output_path(const struct output *o)
+{
+    return o->partial ? o->partial : o->path;
+}
+
+HRESULT output_failed(const struct output *o, HRESULT hr)
+{
+    return FAILED(hr) && o->partial ? file_failed_as(hr, o->partial, o->path) : hr;
+}
+
+HRESULT output_finish(struct output *o)
+{
+    const HRESULT hr = o->partial ? file_rename(o->partial, o->path) : S_OK;
+    if (FAILED(hr))
+        return output_failed(o, hr);
+    memory_free(o->partial);
+    o->partial = NULL;
+    return S_OK;
+}
+
+void output_close(struct output *o)
+{
+    if (o->partial)
+        (void)file_delete(o->partial);
+    memory_free(o->partial);
+    *o = (struct output){0};
+}
