@@ -108,7 +108,8 @@ bool cli_may_overwrite(const char *path);
    is no console. */
 HRESULT cli_ask_password(const char *account, char **out);
 
-/* How far a long work is, as a percentage on stderr: after a second, twice a second. Zero-initialise. */
+/* How far a long work is, as a percentage on stderr where that is a terminal: after a second, twice a second.
+   Zero-initialise. */
 struct cli_progress {
     uint64_t begun, shown; /* of clock_monotonic_ms */
     bool visible;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The percentage that long work shows. */
 #include "cli/cli.h"
+#include "cli/screen.h"
 #include "engine/os/clock.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@ void cli_progress_show(struct cli_progress *p, uint64_t done, uint64_t total)
     const uint64_t now = clock_monotonic_ms();
     if (p->begun == 0)
         p->begun = now;
-    if (now - p->begun < FIRST || now - p->shown < AGAIN)
+    if (now - p->begun < FIRST || now - p->shown < AGAIN || !screen_is_terminal(stderr))
         return;
     p->shown = now;
     p->visible = true;

@@ -216,6 +216,25 @@ def what_is_cut_off_is_no_log():
     check(len(read("killed.csv").splitlines()) == 200001 and not os.path.exists("killed.csv.partial"), "the next one is whole")
 
 
+def progress_is_for_people():
+    """A script's log of stderr has no percentages in it; who sits at a terminal sees them."""
+    for terminal in (False, True):
+        reader, writer = os.openpty() if terminal else os.pipe()
+        running = started(writer, "relog", "long.csv", "-f", "csv", "-o", "progress.csv", "-y")
+        os.close(writer)
+        waits_for_part(running, "progress.csv.partial")
+        time.sleep(1.5)  # it is shown after a second of the clock, which goes on
+        running.send_signal(signal.SIGCONT)
+        said = b""
+        try:
+            while part := os.read(reader, 65536):
+                said += part
+        except OSError:  # the other end of a terminal is closed
+            pass
+        os.close(reader)
+        check(running.wait() == 0 and (b" %" in said) == terminal, f"terminal {terminal}: {said}")
+
+
 def usage_is_told():
     for arguments in ([], ["relog"], ["relog", "a.csv", "-x"], ["relog", "a.csv", "-t", "0"], ["nothing"],
                       ["relog", "a.csv", "-f", "xls", "-o", "x"], ["relog", "a.csv", "-o"],
@@ -262,7 +281,7 @@ def main():
     work = tempfile.mkdtemp(prefix="openpla-relog.", dir=os.environ.get("WINEPREFIX"))
     os.chdir(work)
     for step in (copies_are_the_log, raw_values_become_what_was_used, databases_are_logs_too, parts_are_chosen,
-                 logs_become_one, nothing_is_lost, usage_is_told, a_log_is_described, under_windows_name) + (() if EMULATOR else (what_is_cut_off_is_no_log,)):
+                 logs_become_one, nothing_is_lost, usage_is_told, a_log_is_described, under_windows_name) + (() if EMULATOR else (what_is_cut_off_is_no_log, progress_is_for_people)):
         print(step.__name__, flush=True)
         step()
     os.chdir("/")
