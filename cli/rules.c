@@ -5,6 +5,8 @@
 #include "cli/interrupt.h"
 #include "cli/json.h"
 #include "cli/verbs.h"
+#include "engine/log/etl_reader.h"
+#include "engine/log/log.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 
@@ -37,6 +39,40 @@ static HRESULT read_rules(struct rules_request *r)
     for (size_t i = 0; i < r->rules.count && SUCCEEDED(hr); i++)
         hr = rules_add_file(r->read, r->rules.items[i]);
     return hr;
+}
+
+static bool is_trace(const char *path)
+{
+    struct etl_reader *reader;
+    const bool is = SUCCEEDED(etl_reader_open(path, NULL, NULL, &reader));
+    if (is)
+        etl_reader_close(reader);
+    return is;
+}
+
+static bool is_counter_log(const char *path)
+{
+    struct log_reader *reader;
+    const bool is = SUCCEEDED(log_reader_open(path, &reader));
+    if (is)
+        log_reader_close(reader);
+    return is;
+}
+
+/* Logs and folders of runs, which people have, are what a report is made of. */
+static HRESULT check_input(const struct rules_request *r)
+{
+    const char *path = r->operands.items[0];
+    const char *what = NULL;
+    if (folder_exists(path))
+        what = "a folder";
+    else if (file_exists(path)) /* a binary log is in the container of traces */
+        what = is_counter_log(path) ? "a counter log" : is_trace(path) ? "a trace" : NULL;
+    return what ? error_set(E_INVALIDARG,
+                            "cannot check '%s' by rules: it is %s, and rules check a report (make one: openpla report "
+                            "%s -o report.xml)",
+                            path, what, path)
+                : S_OK;
 }
 
 /* The report itself may be the output, as it is behind a run: that was asked for by its name. */
@@ -162,7 +198,9 @@ static int run(int argc, char **argv)
     if (result == CLI_DONE && r.operands.count != 1)
         result = cli_usage(VERB, r.operands.count ? "one report at a time" : "which report?");
     if (result == CLI_DONE) {
-        HRESULT hr = check_output(&r);
+        HRESULT hr = check_input(&r);
+        if (SUCCEEDED(hr))
+            hr = check_output(&r);
         if (SUCCEEDED(hr))
             hr = read_rules(&r);
         if (SUCCEEDED(hr))

@@ -45,6 +45,16 @@ def exit_codes_tell_the_worst():
     check(not told["errors"] and not told["remarks"], output)
 
 
+def what_is_no_report_becomes_one():
+    """Who has a log, a trace or a run's folder is told the command that makes a report of it."""
+    report_of(10, 10)
+    openpla(0, "relog", "a.csv", "-o", "a.blg", "-y")
+    os.makedirs("run", exist_ok=True)
+    for name, kind in (("a.blg", "a counter log"), ("a.csv", "a counter log"), ("run", "a folder")):
+        said = openpla(1, "rules", name)
+        check(f"'{name}'" in said and kind in said and f"openpla report {name} -o report.xml" in said, name, said)
+
+
 def the_report_is_changed_where_that_is_asked():
     report_of(95, 10)
     with open("report.xml", "rb") as f:
@@ -132,6 +142,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         exit_codes_tell_the_worst()
+        what_is_no_report_becomes_one()
         the_report_is_changed_where_that_is_asked()
         two_rules_may_tell_of_one_row()
         memory_is_held_against_what_this_computer_has()
