@@ -155,15 +155,6 @@ static HRESULT create_parts(struct making *m)
 
 /* ---- writing ---- */
 
-static void add_time_fact(struct report_document *d, const char *name, int64_t utc)
-{
-    const struct calendar_time t = clock_calendar(utc);
-    char *text = text_format("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.year, t.month, t.day, t.hour, t.minute, t.second,
-                             t.millisecond);
-    report_fact(d, name, text, NULL);
-    memory_free(text);
-}
-
 static void add_count_fact(struct report_document *d, const char *name, uint64_t count)
 {
     char *text = text_format("%llu", (unsigned long long)count);
@@ -203,8 +194,8 @@ static void write_header(const struct making *m, struct report_document *d)
         report_fact(d, "set", m->make->set, NULL);
     if (t->samples || t->events) {
         char *duration = text_format("%.3f", ((double)last - (double)first) / 1e7);
-        add_time_fact(d, "start", first);
-        add_time_fact(d, "end", last);
+        report_time_fact(d, "start", first);
+        report_time_fact(d, "end", last);
         report_fact(d, "duration", duration, "s");
         memory_free(duration);
     }
@@ -336,6 +327,17 @@ static HRESULT tell(struct making *m)
     return hr;
 }
 
+/* Of the first log, as the times by which parts of it are asked for (report_make.from), or of the first trace. */
+static int bias_minutes(const struct making *m)
+{
+    if (m->inputs.logs.count)
+        return log_reader_info(m->inputs.logs.items[0].reader)->zone.bias_minutes;
+    if (!m->inputs.traces.count)
+        return 0;
+    const struct zone_rules *zone = &etl_reader_log(m->inputs.traces.items[0].reader)->zone;
+    return zone_bias_minutes(zone, zone_to_local(zone, m->totals.first), false);
+}
+
 static HRESULT make_it(struct making *m)
 {
     const struct report_schema *s = m->make->schema;
@@ -357,8 +359,11 @@ static HRESULT make_it(struct making *m)
     if (SUCCEEDED(hr))
         hr = tell(m);
     if (SUCCEEDED(hr))
-        hr = report_document_create(
-            m->make->output, &(struct report_head){.name = s->name ? s->name : "report", .base = m->make->base}, &d);
+        hr = report_document_create(m->make->output,
+                                    &(struct report_head){.name = s->name ? s->name : "report",
+                                                          .base = m->make->base,
+                                                          .bias_minutes = bias_minutes(m)},
+                                    &d);
     if (FAILED(hr))
         return hr;
     hr = write_document(m, d);

@@ -3,7 +3,6 @@
 #include "engine/report/report_counters.h"
 
 #include "engine/log/sample_distances.h"
-#include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/report/counter_rows.h"
 
@@ -38,6 +37,7 @@ struct report_counters {
     size_t series_count, series_capacity, charted, watched;
     struct rhythm *rhythms; /* of the logs */
     size_t log_count;
+    int bias_minutes; /* of the first log's zone */
     char **log_names;
     size_t bytes;   /* of sketches and charts */
     bool exhausted; /* there is no more memory for them */
@@ -210,6 +210,8 @@ static HRESULT name_logs(struct report_counters *c, const struct inputs *logs)
     if (!c->rhythms || !c->log_names)
         return E_OUTOFMEMORY;
     c->log_count = logs->count;
+    if (logs->count)
+        c->bias_minutes = log_reader_info(logs->items[0].reader)->zone.bias_minutes;
     for (size_t i = 0; i < logs->count; i++)
         if (!(c->log_names[i] = text_copy(logs->items[i].shown)))
             return E_OUTOFMEMORY;
@@ -254,10 +256,11 @@ static HRESULT tell_gaps(struct report_counters *c, size_t log, uint64_t *gaps, 
         ++*gaps;
         if (told++ >= TOLD_GAPS)
             continue;
-        const struct calendar_time t = clock_calendar(gap->from);
-        char *text =
-            text_format("%s: no sample for %.3f s from %04d-%02d-%02dT%02d:%02d:%02d.%03dZ on", c->log_names[log],
-                        (double)gap->length / 1e7, t.year, t.month, t.day, t.hour, t.minute, t.second, t.millisecond);
+        struct text_buffer b = {0};
+        text_buffer_format(&b, "%s: no sample for %.3f s from ", c->log_names[log], (double)gap->length / 1e7);
+        report_add_time(&b, gap->from, c->bias_minutes);
+        text_buffer_add(&b, " on");
+        char *text = text_buffer_take(&b);
         hr = text ? texts_give(remarks, text) : E_OUTOFMEMORY;
     }
     return hr;

@@ -33,6 +33,7 @@ struct report_document {
     struct open_table tables[REPORT_DEEPEST];
     size_t depth;
     uint64_t all_rows, bytes; /* that are written */
+    int bias_minutes;
 };
 
 static void fail(struct report_document *d, HRESULT hr)
@@ -81,6 +82,7 @@ HRESULT report_document_create(const char *path, const struct report_head *head,
         return E_OUTOFMEMORY;
     d->path = text_copy(path);
     d->draft = text_format("%s.new", path);
+    d->bias_minutes = head->bias_minutes;
     d->base = head->base ? text_copy(head->base) : NULL;
     HRESULT hr = !d->path || !d->draft || (head->base && !d->base) ? E_OUTOFMEMORY
                                                                    : report_draft_open(d->base, d->draft, &d->file);
@@ -110,6 +112,26 @@ void report_fact(struct report_document *d, const char *name, const char *text, 
     text_buffer_add(b, ">");
     xml_add_escaped(b, text, false);
     text_buffer_add(b, "</Data>\n");
+}
+
+void report_add_time(struct text_buffer *b, int64_t utc, int bias_minutes)
+{
+    const struct calendar_time t = clock_calendar(utc - bias_minutes * INT64_C(600000000));
+    const int east = -bias_minutes, minutes = east < 0 ? -east : east;
+    text_buffer_format(b, "%04d-%02d-%02dT%02d:%02d:%02d.%03d", t.year, t.month, t.day, t.hour, t.minute, t.second,
+                       t.millisecond);
+    if (east)
+        text_buffer_format(b, "%c%02d:%02d", east < 0 ? '-' : '+', minutes / 60, minutes % 60);
+    else
+        text_buffer_add(b, "Z");
+}
+
+void report_time_fact(struct report_document *d, const char *name, int64_t utc)
+{
+    struct text_buffer time = {0};
+    report_add_time(&time, utc, d->bias_minutes);
+    report_fact(d, name, time.failed ? NULL : time.text, NULL);
+    text_buffer_free(&time);
 }
 
 static void end_facts(struct report_document *d)
@@ -301,7 +323,7 @@ void report_table_end(struct report_document *d, uint64_t *omitted)
 
 void report_chart_begin(struct report_document *d, const struct report_chart_head *head)
 {
-    const struct calendar_time t = clock_calendar(head->first);
+    struct text_buffer start = {0};
     char text[40];
     begin_section(d);
     text_buffer_add(&d->text, "  <Chart");
@@ -310,9 +332,10 @@ void report_chart_begin(struct report_document *d, const struct report_chart_hea
     add_attribute(&d->text, "source", head->source);
     add_attribute(&d->text, "watch", head->watched ? "1" : NULL);
     add_attribute(&d->text, "limit", head->limit);
-    snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.year, t.month, t.day, t.hour, t.minute,
-             t.second, t.millisecond);
-    xml_add_attribute(&d->text, "start", text);
+    report_add_time(&start, head->first, d->bias_minutes);
+    xml_add_attribute(&d->text, "start", start.failed ? "" : start.text);
+    d->text.failed |= start.failed;
+    text_buffer_free(&start);
     snprintf(text, sizeof text, "%.3f", ((double)head->last - (double)head->first) / 1e7);
     xml_add_attribute(&d->text, "duration", text);
     text_buffer_add(&d->text, ">\n");

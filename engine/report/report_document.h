@@ -18,6 +18,7 @@ struct report_document;
 struct report_head {
     const char *name, *version;
     const char *base; /* the file lies below it, wherever links lead (file_open_below); NULL: anywhere */
+    int bias_minutes; /* of the zone in which its times are: UTC = local + bias */
 };
 struct report_column_head {
     const char *name; /* of the Data of the rows; a title, or the ID of a string */
@@ -42,6 +43,10 @@ HRESULT report_document_create(const char *path, const struct report_head *head,
 /* In this order: facts; sections with their tables; strings. */
 /* `text` NULL: there was no memory to make it. */
 void report_fact(struct report_document *d, const char *name, const char *text, const char *units);
+/* A time, in the document's zone. */
+void report_time_fact(struct report_document *d, const char *name, int64_t utc);
+/* 2026-01-02T03:04:05.000+01:00, with "Z" in place of no difference to UTC (ISO 8601): how documents have times. */
+void report_add_time(struct text_buffer *b, int64_t utc, int bias_minutes);
 /* A section without a table is left out. */
 void report_section_begin(struct report_document *d, const char *name, const char *key, const char *note);
 void report_section_end(struct report_document *d);

@@ -134,6 +134,20 @@ def a_run_has_report_and_page():
     check("is for a page" in openpla(2, "report", "run", "-sheet", "x.xsl"), "a sheet without a page")
 
 
+def times_are_those_of_the_log():
+    """The time that a chart shows is the one by which -b and -e take a part of it, wherever the reader is."""
+    rows = [f'"02/28/2021 23:{minute:02}:00.000","{7000 + minute}"' for minute in range(10)]
+    for name, bias, zone in (("east", -330, "UTC+05:30"), ("west", 300, "UTC-05:00")):
+        write(f"{name}.csv", "\r\n".join([f'"(PDH-CSV 4.0) (Zone)({bias})","\\\\HOST\\Memory\\Available MBytes"', *rows]) + "\r\n")
+        openpla(0, "plot", f"{name}.csv", "-o", f"{name}.html", "-b", "2021-02-28", "23:02:00", "-e", "2021-02-28", "23:06:00")
+        words = read(f"{name}.html").words()
+        check(f"2021-02-28 23:02:00 {zone}" in words and f"Times are {zone}." in words and "23:06:00" in words and
+              "7,006" in words, f"{name}: the chosen part of the time", words)
+        check(" UTC " not in words, f"{name}: another zone", words)
+        openpla(0, "report", f"{name}.csv", "-o", f"{name}.xml", "-html")
+        check(f"2021-02-28 23:09:00 {zone}" in read(f"{name}.html").words(), f"{name}: a report", read(f"{name}.html").words())
+
+
 def logs_are_plotted():
     """By the charts of pages: a chart of each counter, with its instances; a picture is whole XML."""
     write("all.html.report", "mine")

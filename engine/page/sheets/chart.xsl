@@ -13,17 +13,32 @@
     <xsl:if test="@counter"><xsl:text>: </xsl:text><xsl:value-of select="@counter"/></xsl:if>
   </xsl:template>
 
-  <!-- 2026-01-02T03:04:05.000Z, without what nobody reads. -->
+  <!-- Of 2026-01-02T03:04:05.000+01:00 its zone: UTC+01:00. Empty for what is no such time. -->
+  <xsl:template name="zone">
+    <xsl:param name="text"/>
+    <xsl:variable name="behind" select="substring($text, 24)"/>
+    <xsl:choose>
+      <xsl:when test="substring($text, 11, 1) != 'T'"/>
+      <xsl:when test="substring($text, string-length($text)) = 'Z'">UTC</xsl:when>
+      <xsl:when test="string-length($behind) = 6 and translate(substring($behind, 1, 1), '-', '+') = '+'">
+        <xsl:value-of select="concat('UTC', $behind)"/>
+      </xsl:when>
+    </xsl:choose>
+  </xsl:template>
+
+  <!-- That time, without what nobody reads: 2026-01-02 03:04:05 UTC+01:00. -->
   <xsl:template name="time">
     <xsl:param name="text"/>
+    <xsl:variable name="zone"><xsl:call-template name="zone"><xsl:with-param name="text" select="$text"/></xsl:call-template></xsl:variable>
     <xsl:choose>
-      <xsl:when test="substring($text, 11, 1) = 'T' and substring($text, 20) = '.000Z'">
-        <xsl:value-of select="concat(substring($text, 1, 10), ' ', substring($text, 12, 8), ' UTC')"/>
+      <xsl:when test="$zone = ''"><xsl:value-of select="$text"/></xsl:when>
+      <xsl:when test="substring($text, 20, 4) = '.000'">
+        <xsl:value-of select="concat(substring($text, 1, 10), ' ', substring($text, 12, 8), ' ', $zone)"/>
       </xsl:when>
-      <xsl:when test="substring($text, 11, 1) = 'T' and substring($text, string-length($text)) = 'Z'">
-        <xsl:value-of select="concat(substring($text, 1, 10), ' ', translate(substring($text, 12), 'Z', ' '), 'UTC')"/>
+      <xsl:when test="substring($text, string-length($text)) = 'Z'">
+        <xsl:value-of select="concat(substring($text, 1, 10), ' ', translate(substring($text, 12), 'Z', ' '), $zone)"/>
       </xsl:when>
-      <xsl:otherwise><xsl:value-of select="$text"/></xsl:otherwise>
+      <xsl:otherwise><xsl:value-of select="concat(substring($text, 1, 10), ' ', substring($text, 12, 12), ' ', $zone)"/></xsl:otherwise>
     </xsl:choose>
   </xsl:template>
 

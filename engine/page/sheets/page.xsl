@@ -108,7 +108,11 @@
           <xsl:if test="$charts">
             <section aria-labelledby="charts">
               <h2 id="charts">Over time</h2>
-              <p class="quiet">Times are UTC. Where a line is interrupted there were no values.</p>
+              <p class="quiet">
+                <xsl:variable name="zone"><xsl:call-template name="zone"><xsl:with-param name="text" select="string($charts[1]/@start)"/></xsl:call-template></xsl:variable>
+                <xsl:if test="$zone != ''"><xsl:value-of select="concat('Times are ', $zone, '. ')"/></xsl:if>
+                <xsl:text>Where a line is interrupted there were no values.</xsl:text>
+              </p>
               <xsl:apply-templates select="$charts"/>
               <xsl:if test="Omitted/@charts &gt; 0">
                 <p class="quiet">A page has <xsl:value-of select="count($charts)"/> charts at most; <xsl:value-of select="Omitted/@charts"/> more are in the report itself.</p>
