@@ -3,6 +3,7 @@
    one report tells which counters there are, a second one has those that are wanted. */
 #include "cli/interrupt.h"
 #include "cli/verbs.h"
+#include "engine/log/log_inputs.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
@@ -236,6 +237,40 @@ static HRESULT make_report(struct plot *p, const char *tables, struct texts *rem
     return hr;
 }
 
+/* Whether the logs have a counter that the pattern matches, with values or without: a report has those with values. */
+static HRESULT logs_have(const struct plot *p, const char *pattern, bool *have)
+{
+    struct inputs in = {0};
+    struct filter one = {0};
+    HRESULT hr = filter_add(&one, pattern);
+    *have = false;
+    if (SUCCEEDED(hr))
+        hr = inputs_open(&in, &p->logs);
+    for (size_t i = 0; i < in.count && SUCCEEDED(hr); i++) {
+        size_t count;
+        const struct log_counter *counters = log_reader_counters(in.items[i].reader, &count);
+        for (size_t k = 0; k < count && SUCCEEDED(hr) && !*have; k++)
+            hr = filter_matches(&one, &counters[k], NULL, have);
+    }
+    inputs_close(&in);
+    filter_free(&one);
+    return hr;
+}
+
+static HRESULT not_drawn(const struct plot *p, const char *pattern)
+{
+    bool have;
+    const HRESULT hr = logs_have(p, pattern, &have);
+    if (FAILED(hr))
+        return hr;
+    return have ? error_set(REPORT_NO_DATA,
+                            "cannot draw '%s': the logs have no value of it that can be computed (a rate needs two "
+                            "samples in a row)",
+                            pattern)
+                : error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "cannot draw '%s': the logs have no such counter",
+                            pattern);
+}
+
 static HRESULT choose(struct plot *p)
 {
     static const struct report_handlers handlers = {.table_begin = on_table, .row = on_row, .table_end = on_table_end};
@@ -254,12 +289,11 @@ static HRESULT choose(struct plot *p)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_NO_DATA), "the logs have no sample of that time (-b, -e)");
     for (size_t i = 0; i < p->filter.count && SUCCEEDED(hr); i++)
         if (!p->filter.patterns[i].used)
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "-counter: no counter of the logs is \"%s\"",
-                           p->filter.patterns[i].text);
+            hr = not_drawn(p, p->filter.patterns[i].text);
     if (SUCCEEDED(hr) && p->charts)
         hr = check_limits(p);
     if (SUCCEEDED(hr) && !p->charts)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_NO_DATA), "the logs have no counter");
+        hr = not_drawn(p, "\\*(*)\\*");
     if (SUCCEEDED(hr) && p->left_out) {
         char *text = text_format("%zu counters are not drawn: there is room for %d; -counter chooses them", p->left_out,
                                  PAGE_MOST_CHARTS);

@@ -35,6 +35,7 @@ struct relog {
     char *path, *shown; /* of the output; the same for people */
     struct output file; /* where the format is one of files */
     bool appends;       /* to a file that exists */
+    bool valued;        /* a sample that is written has a value */
     bool remarked;      /* the output's remarks are told */
     uint64_t written;
     int64_t first, last; /* written */
@@ -138,6 +139,8 @@ static HRESULT write_samples(struct relog *r)
         hr = columns_fill(&r->columns, &r->inputs, at);
         if (SUCCEEDED(hr))
             hr = log_writer_append(r->writer, utc, r->columns.cells);
+        for (size_t i = 0; SUCCEEDED(hr) && !r->valued && i < r->columns.counters.count; i++)
+            r->valued = r->columns.cells[i].has_value;
         if (SUCCEEDED(hr)) {
             r->first = r->written == 0 ? utc : r->first;
             r->last = utc;
@@ -305,6 +308,13 @@ static HRESULT list_counters(struct relog *r)
 static int print_remarks(const struct relog *r)
 {
     int result = r->remarked ? CLI_REMARKS : CLI_DONE;
+    if (!r->query && r->format->values && r->written && !r->valued) {
+        fprintf(cli_messages(),
+                "openpla " VERB ": '%s': no sample has a value that can be computed (a rate needs two samples "
+                "in a row)\n",
+                r->shown);
+        result = CLI_REMARKS;
+    }
     for (size_t i = 0; i < r->inputs.count; i++) {
         const struct texts *remarks = log_reader_remarks(r->inputs.items[i].reader);
         for (size_t k = 0; k < remarks->count; k++) {

@@ -313,6 +313,8 @@ static HRESULT tell(struct making *m)
     HRESULT hr = report_inputs_remarks(&m->inputs, m->remarks);
     if (SUCCEEDED(hr) && m->counters)
         hr = report_counters_totals(m->counters, &m->totals, &m->notes);
+    if (SUCCEEDED(hr) && m->totals.valueless)
+        hr = texts_add(m->remarks, REPORT_NO_VALUES);
     if (SUCCEEDED(hr) && m->events) {
         report_events_totals(m->events, &m->totals);
         m->totals.events_lost = m->inputs.traces.events_lost;

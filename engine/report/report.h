@@ -6,8 +6,11 @@
 #include "engine/etw/trace_schemas.h"
 #include "engine/report/report_schema.h"
 
-#define REPORT_MEMORY  ((size_t)96 << 20)                /* bytes, where report_make is told none */
-#define REPORT_NO_DATA HRESULT_FROM_WIN32(ERROR_NO_DATA) /* nothing that a report could be made of */
+#define REPORT_MEMORY    ((size_t)96 << 20)                /* bytes, where report_make is told none */
+#define REPORT_NO_DATA   HRESULT_FROM_WIN32(ERROR_NO_DATA) /* nothing that a report could be made of */
+
+/* What is said of counter logs of which no value can be computed. */
+#define REPORT_NO_VALUES "the counter logs have no value that can be computed (a rate needs two samples in a row)"
 
 /* Zero-initialise. All borrowed. */
 struct report_make {

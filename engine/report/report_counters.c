@@ -266,6 +266,18 @@ static HRESULT tell_gaps(struct report_counters *c, size_t log, uint64_t *gaps, 
     return hr;
 }
 
+/* A table asks for some counter, and each sample lacks what its values would be computed of. */
+static bool has_no_value(const struct report_counters *c)
+{
+    bool wanted = false;
+    for (size_t i = 0; i < c->series_count; i++) {
+        if (c->series[i].wanted && c->series[i].statistics.count)
+            return false;
+        wanted |= c->series[i].wanted;
+    }
+    return wanted;
+}
+
 HRESULT report_counters_totals(struct report_counters *c, struct report_totals *totals, struct texts *remarks)
 {
     HRESULT hr = S_OK;
@@ -273,6 +285,7 @@ HRESULT report_counters_totals(struct report_counters *c, struct report_totals *
     totals->sample_first = c->first;
     totals->sample_last = c->last;
     totals->gaps = 0;
+    totals->valueless = has_no_value(c);
     for (size_t i = 0; i < c->log_count && SUCCEEDED(hr); i++)
         hr = tell_gaps(c, i, &totals->gaps, remarks);
     if (SUCCEEDED(hr) && c->columns.refused)

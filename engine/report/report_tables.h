@@ -15,6 +15,7 @@ struct report_totals {
     uint64_t events, events_lost, buffers_lost, undecoded;
     uint64_t samples;                  /* of all counter logs */
     int64_t sample_first, sample_last; /* of them; 0: there was none */
+    bool valueless;                    /* there are samples, and no wanted counter has a value in any of them */
     uint64_t gaps;                     /* times that a log has no sample for twice its interval and more */
     /* Asked often while tables are written; true ends that with ERROR_CANCELLED's HRESULT. NULL: nobody asks. */
     bool (*stop)(void *context);

@@ -235,6 +235,18 @@ def progress_is_for_people():
         check(running.wait() == 0 and (b" %" in said) == terminal, f"terminal {terminal}: {said}")
 
 
+def a_log_without_values_says_so():
+    """One sample of a rate is no value: a file of blanks would be taken for a computer that did nothing."""
+    write("blank.csv", [HEADER] + [row.split(",")[0] + '," "," "' for row in ROWS[:3]])
+    output = openpla(3, "relog", "blank.csv", "-f", "csv", "-o", "blanks.csv")
+    check("'blanks.csv': no sample has a value that can be computed" in output, "relog", output)
+    check("no value of it that can be computed" in openpla(1, "plot", "blank.csv", "-o", "blank.svg"), "plot")
+    check("can be computed" in openpla(3, "report", "blank.csv", "-o", "blank.xml"), "report")
+    output = openpla(1, "plot", "a.csv", "-o", "some.svg", "-e", "2021-02-28 03:13:20", "-counter", "\\Process(*)\\*")
+    check("'\\Process(*)\\*': the logs have no value of it" in output, "the chosen one has none", output)
+    check("no such counter" in openpla(1, "plot", "a.csv", "-o", "some.svg", "-counter", "\\Prozess(*)\\*"), "there is none")
+
+
 def usage_is_told():
     for arguments in ([], ["relog"], ["relog", "a.csv", "-x"], ["relog", "a.csv", "-t", "0"], ["nothing"],
                       ["relog", "a.csv", "-f", "xls", "-o", "x"], ["relog", "a.csv", "-o"],
@@ -281,7 +293,8 @@ def main():
     work = tempfile.mkdtemp(prefix="openpla-relog.", dir=os.environ.get("WINEPREFIX"))
     os.chdir(work)
     for step in (copies_are_the_log, raw_values_become_what_was_used, databases_are_logs_too, parts_are_chosen,
-                 logs_become_one, nothing_is_lost, usage_is_told, a_log_is_described, under_windows_name) + (() if EMULATOR else (what_is_cut_off_is_no_log, progress_is_for_people)):
+                 logs_become_one, nothing_is_lost, usage_is_told, a_log_is_described, a_log_without_values_says_so,
+                 under_windows_name) + (() if EMULATOR else (what_is_cut_off_is_no_log, progress_is_for_people)):
         print(step.__name__, flush=True)
         step()
     os.chdir("/")
