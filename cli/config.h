@@ -12,6 +12,9 @@
 HRESULT config_show_text(const char *path, const struct texts *tables, struct texts *remarks);
 /* The same as one object; also after a failure it is whole, with the reason as `error`. */
 HRESULT config_show_json(const char *path, const struct texts *tables, struct json *j, struct texts *remarks);
+/* A fact, and a cell whose text was of that type ("" or NULL: it says none): numbers where that tells that they are. */
+void config_put_fact(struct json *j, const struct report_data *fact);
+void config_put_typed(struct json *j, const char *name, const char *text, const char *type);
 /* Whether a table is one of those. */
 bool config_is_chosen(const struct texts *tables, const char *table);
 

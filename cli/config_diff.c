@@ -154,7 +154,7 @@ static HRESULT json_fact(void *about, unsigned side, const struct report_data *f
 {
     struct diff *d = about;
     json_go_to(d, side);
-    json_text(d->j, fact->name, fact->text);
+    config_put_fact(d->j, fact);
     return S_OK;
 }
 
@@ -163,7 +163,7 @@ static void json_cells(struct json *j, const struct report_difference *x, const 
     json_begin(j, name, '{');
     for (size_t i = 0; i < x->cell_count; i++)
         if (!keys || x->cells[i].key)
-            json_text(j, x->cells[i].column, x->cells[i].text);
+            config_put_typed(j, x->cells[i].column, x->cells[i].text, x->cells[i].type);
     json_end(j, '}');
 }
 
@@ -171,8 +171,8 @@ static void json_change(struct json *j, const struct report_change *c)
 {
     json_begin(j, NULL, '{');
     json_text(j, "column", c->column);
-    json_text(j, "before", c->before);
-    json_text(j, "after", c->after);
+    config_put_typed(j, "before", c->before, c->type_before);
+    config_put_typed(j, "after", c->after, c->type_after);
     if (strcmp(c->type_before, c->type_after) != 0) {
         json_text(j, "typeBefore", c->type_before);
         json_text(j, "typeAfter", c->type_after);

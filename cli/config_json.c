@@ -66,6 +66,22 @@ static bool is_count(const char *fact)
     return is_one_of(fact, counts);
 }
 
+void config_put_fact(struct json *j, const struct report_data *fact)
+{
+    if (is_count(fact->name) || report_attribute(fact->attributes, fact->attribute_count, "units"))
+        json_number_text(j, fact->name, fact->text);
+    else
+        json_text(j, fact->name, fact->text);
+}
+
+void config_put_typed(struct json *j, const char *name, const char *text, const char *type)
+{
+    if (!type || !is_number_type(type))
+        json_text(j, name, text);
+    else
+        json_number_text(j, name, text && *text ? text : NULL);
+}
+
 /* Which columns hold numbers: those with a unit or a mask for numbers, and in reports those that are not aligned left.
    Configurations align none. */
 static void choose_numeric(struct json_show *s, const struct report_table *t)
@@ -85,11 +101,10 @@ static void put_cell(struct json_show *s, const struct report_table *t, const st
 {
     const char *type = report_attribute(cell->attributes, cell->attribute_count, "type");
     const struct report_data *column = report_find(t->columns, t->column_count, cell->name, at);
-    const bool numeric = type ? is_number_type(type) : column && s->numeric[t->depth].columns[column - t->columns];
-    if (numeric)
-        json_number_text(s->j, cell->name, *cell->text ? cell->text : NULL);
+    if (type || !column || !s->numeric[t->depth].columns[column - t->columns])
+        config_put_typed(s->j, cell->name, cell->text, type);
     else
-        json_text(s->j, cell->name, cell->text);
+        json_number_text(s->j, cell->name, *cell->text ? cell->text : NULL);
 }
 
 static void put_attributes(struct json_show *s, const struct report_attribute *attributes, size_t count)
@@ -115,10 +130,7 @@ static HRESULT on_begin(void *about, const struct report_attribute *attributes, 
 static HRESULT on_fact(void *about, const struct report_data *fact)
 {
     const struct json_show *s = about;
-    if (is_count(fact->name) || report_attribute(fact->attributes, fact->attribute_count, "units"))
-        json_number_text(s->j, fact->name, fact->text);
-    else
-        json_text(s->j, fact->name, fact->text);
+    config_put_fact(s->j, fact);
     return S_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "engine/os/memory.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define VERB    "events"
 #define LOOK_MS 1000 /* while it follows, in case the folder's watch tells nothing */
@@ -51,6 +52,17 @@ static bool is_chosen(const struct choice *c, const struct journal_entry *e)
     return (c->id == 0 || e->id == c->id) && e->level <= c->worst && (!c->set || text_matches(c->set, set_of(e)));
 }
 
+/* The journal's fields are texts; these are always numbers, while a set or a file may be called 7. */
+static bool is_number_field(const char *name)
+{
+    static const char *const names[] = {"Buffers", "BuffersLost", "Bytes",   "Count",     "Events", "Files",
+                                        "Process", "Quota",       "Remarks", "Threshold", "Value"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
 static void print_json(const struct journal_entry *e)
 {
     struct json j = {.out = stdout, .compact = true};
@@ -62,7 +74,10 @@ static void print_json(const struct journal_entry *e)
     json_text(&j, "message", e->message);
     json_begin(&j, "fields", '{');
     for (size_t i = 0; i < e->count; i++)
-        json_text(&j, e->fields[i].name, e->fields[i].value);
+        if (is_number_field(e->fields[i].name))
+            json_number_text(&j, e->fields[i].name, e->fields[i].value);
+        else
+            json_text(&j, e->fields[i].name, e->fields[i].value);
     json_end(&j, '}');
     json_end(&j, '}');
     memory_free(time);

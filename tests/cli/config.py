@@ -152,6 +152,10 @@ Rows: 1 changed, 1 came, 1 went, 2 are the same
     for name, kind in (("text.xml", "string"), ("number.xml", "uint32")):
         write(name, values(("k", "a", "1")).replace('name="value">', f'name="value" type="{kind}">'))
     check('value: "1" (string) -> "1" (uint32)' in openpla(1, "diff", "text.xml", "number.xml"), "types")
+    (change,) = openpla_json(1, "diff", "text.xml", "number.xml")["differences"][0]["columns"]
+    check(change == {"column": "value", "before": "1", "after": 1, "typeBefore": "string", "typeAfter": "uint32"}, f"{change}")
+    shown = openpla_json(0, "number.xml")[0]["sections"][0]["tables"][0]["rows"]
+    check([row["value"] for row in shown] == [1], f"{shown}")
     write("less.xml", disks(("C:", "10", "100")))
     found = openpla_json(1, "diff", "before.xml", "less.xml")
     check((found["tablesWent"], found["went"]) == (1, 3) and found["differences"][0]["of"] == "table", f"{found}")

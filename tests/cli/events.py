@@ -52,6 +52,8 @@ def main():
         check(first == {"time": "2026-11-21T16:00:00.000Z", "id": 1003, "level": "information",
                         "message": "The set was started",
                         "fields": {"Name": "one", "Key": "ab", "User": "BOX%me", "File": "/logs/1"}}, "JSON", first)
+        lost = json.loads(openpla(0, "-json", "-id", "9001"))["fields"]
+        check(lost == {"Name": "Two", "Collector": "", "Count": 3, "Error": "0x00000000"}, "a number is one in JSON", lost)
         text = openpla(0, "-id", "1010")
         check("1010 error  A counter is not collected: Name=one, CounterName=\\a\\b, Error=0xC0000BB8\n" in text,
               "for people", text)
