@@ -5,10 +5,12 @@ hexadecimal with the reason. A user would miss events, read wrong values, or los
 import csv
 import json
 import os
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree as ElementTree
 
 from made_trace import SECOND, START, classic, event, message, self_described, system, trace, unknown
@@ -318,6 +320,25 @@ def a_damaged_trace_says_so():
     check("openpla tracerpt: cut.etl: at byte" in output and 0 < len(named(rows("cut.csv"))) < 10, "damage", output)
 
 
+def what_is_cut_off_leaves_nothing():
+    """Ctrl+C and SIGTERM, natively: no part of a dump, neither under the name that was given nor beside it, and the old
+    file is as it was."""
+    trace("long.etl", [self_described(OURS, "Maker", "Made", FIELDS, data(f"n{i}", i), START + i) for i in range(30000)])
+    for how in (signal.SIGINT, signal.SIGTERM):
+        with open("old.csv", "w", encoding="ascii") as f:
+            f.write("old")
+        before = sorted(os.listdir())
+        process = subprocess.Popen([PROGRAM, "tracerpt", "long.etl", "-of", "csv", "-o", "old.csv", "-y"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        while not (os.path.exists("old.csv.partial") and os.path.getsize("old.csv.partial") > 0):
+            check(process.poll() is None, "it was done before it could be stopped")
+            time.sleep(0.005)
+        process.send_signal(how)
+        output = process.communicate()[0].decode("utf-8")
+        check(process.returncode == 1 and "interrupted by the user" in output, f"{how}: {process.returncode}", output)
+        check(sorted(os.listdir()) == before and open("old.csv").read() == "old", f"{how}: what is left", os.listdir())
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -332,6 +353,8 @@ def main():
         the_reason_says_what_the_manifest_lacks()
         a_header_shows_no_time_zone()
         a_damaged_trace_says_so()
+        if not EMULATOR:
+            what_is_cut_off_leaves_nothing()
         os.chdir("/")
     print("events come as they were written")
 
