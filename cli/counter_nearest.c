@@ -73,6 +73,46 @@ char *counter_nearest_text(struct counter_nearest *n, const char *path, HRESULT 
     return text;
 }
 
+/* The name in the logs that is the word, in any case, else the nearest one; NULL: none is near. `object` NULL: names of
+   objects; else those of its counters. */
+static const char *name_in_logs(const struct inputs *in, const char *object, const char *word)
+{
+    struct nearest n = {.word = word};
+    for (size_t i = 0; i < in->count; i++) {
+        size_t count;
+        const struct log_counter *counters = log_reader_counters(in->items[i].reader, &count);
+        for (size_t k = 0; k < count; k++) {
+            const struct log_counter *c = &counters[k];
+            const char *name = object ? c->counter : c->object;
+            if (!name || (object && !(c->object && text_equal_nocase(c->object, object))))
+                continue;
+            if (text_equal_nocase(name, word))
+                return name;
+            nearest_consider(&n, name);
+        }
+    }
+    return n.name;
+}
+
+char *counter_nearest_in_logs(const struct inputs *in, const char *pattern)
+{
+    struct counter_path parts;
+    if (counter_path_parse(pattern, &parts) != ERROR_SUCCESS)
+        return text_copy("");
+    const char *object = strpbrk(parts.object, "*?") ? NULL : name_in_logs(in, NULL, parts.object);
+    const char *counter = parts.counter;
+    if (object && !strpbrk(counter, "*?"))
+        counter = name_in_logs(in, object, counter);
+    /* Where both are there, the instance or the computer is not. */
+    const bool differs =
+        object && counter && (!text_equal_nocase(object, parts.object) || !text_equal_nocase(counter, parts.counter));
+    char *found = differs ? path_with(&parts, object, counter) : NULL;
+    char *text = !differs ? text_copy("") : found ? text_format("; the nearest is %s", found) : NULL;
+    memory_free(found);
+    counter_path_free(&parts);
+    return text;
+}
+
 void counter_nearest_free(struct counter_nearest *n)
 {
     texts_free(&n->objects);

@@ -3,8 +3,8 @@
 #ifndef OPENPLA_CLI_COUNTER_NEAREST_H
 #define OPENPLA_CLI_COUNTER_NEAREST_H
 
+#include "engine/log/log_inputs.h"
 #include "engine/os/pdh_types.h"
-#include "engine/os/text.h"
 
 /* Zero-initialise but for pdh. */
 struct counter_nearest {
@@ -18,6 +18,8 @@ struct counter_nearest {
 char *counter_nearest_text(struct counter_nearest *n, const char *path, HRESULT reason);
 /* The same of an object's name alone. */
 char *counter_nearest_object_text(struct counter_nearest *n, const char *object);
+/* Of a pattern that no counter of the logs matches, by what they have. */
+char *counter_nearest_in_logs(const struct inputs *in, const char *pattern);
 void counter_nearest_free(struct counter_nearest *n);
 
 #endif

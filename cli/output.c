@@ -64,7 +64,11 @@ HRESULT output_begin(struct output *o, const char *path, enum output_over over)
     char *partial = text_format("%s.partial", path);
     HRESULT hr = partial ? make(path, partial, there && over == OUTPUT_CONTINUE) : E_OUTOFMEMORY;
     if (FAILED(hr)) {
-        hr = partial ? file_failed_as(hr, partial, path) : hr;
+        if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND))
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "cannot write '%s': the folder does not exist",
+                           path);
+        else if (partial)
+            hr = file_failed_as(hr, partial, path);
         memory_free(partial);
         return hr;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla plot: charts of counter logs, as a picture or a page. They are a report's charts, drawn as a page has them:
    one report tells which counters there are, a second one has those that are wanted. */
+#include "cli/counter_nearest.h"
 #include "cli/interrupt.h"
 #include "cli/verbs.h"
 #include "engine/log/log_inputs.h"
@@ -237,38 +238,42 @@ static HRESULT make_report(struct plot *p, const char *tables, struct texts *rem
     return hr;
 }
 
-/* Whether the logs have a counter that the pattern matches, with values or without: a report has those with values. */
-static HRESULT logs_have(const struct plot *p, const char *pattern, bool *have)
+static HRESULT any_matches(const struct inputs *in, const char *pattern, bool *any)
 {
-    struct inputs in = {0};
     struct filter one = {0};
     HRESULT hr = filter_add(&one, pattern);
-    *have = false;
-    if (SUCCEEDED(hr))
-        hr = inputs_open(&in, &p->logs);
-    for (size_t i = 0; i < in.count && SUCCEEDED(hr); i++) {
+    *any = false;
+    for (size_t i = 0; i < in->count && SUCCEEDED(hr); i++) {
         size_t count;
-        const struct log_counter *counters = log_reader_counters(in.items[i].reader, &count);
-        for (size_t k = 0; k < count && SUCCEEDED(hr) && !*have; k++)
-            hr = filter_matches(&one, &counters[k], NULL, have);
+        const struct log_counter *counters = log_reader_counters(in->items[i].reader, &count);
+        for (size_t k = 0; k < count && SUCCEEDED(hr) && !*any; k++)
+            hr = filter_matches(&one, &counters[k], NULL, any);
     }
-    inputs_close(&in);
     filter_free(&one);
     return hr;
 }
 
+/* The logs have no counter that the pattern matches, or none of a value: a report has only those with values. */
 static HRESULT not_drawn(const struct plot *p, const char *pattern)
 {
-    bool have;
-    const HRESULT hr = logs_have(p, pattern, &have);
-    if (FAILED(hr))
-        return hr;
-    return have ? error_set(REPORT_NO_DATA,
-                            "cannot draw '%s': the logs have no value of it that can be computed (a rate needs two "
-                            "samples in a row)",
-                            pattern)
-                : error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "cannot draw '%s': the logs have no such counter",
-                            pattern);
+    struct inputs in = {0};
+    bool any = false;
+    HRESULT hr = inputs_open(&in, &p->logs);
+    if (SUCCEEDED(hr))
+        hr = any_matches(&in, pattern, &any);
+    if (SUCCEEDED(hr) && any) {
+        hr = error_set(REPORT_NO_DATA,
+                       "cannot draw '%s': the logs have no value of it that can be computed (a rate needs two samples "
+                       "in a row)",
+                       pattern);
+    } else if (SUCCEEDED(hr)) {
+        char *nearest = counter_nearest_in_logs(&in, pattern);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "cannot draw '%s': the logs have no such counter%s",
+                       pattern, nearest ? nearest : "");
+        memory_free(nearest);
+    }
+    inputs_close(&in);
+    return hr;
 }
 
 static HRESULT choose(struct plot *p)

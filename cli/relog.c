@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla relog: copies logs into another format, with fewer counters, a part of the time, every nth sample. */
+#include "cli/counter_nearest.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
@@ -324,8 +325,10 @@ static int print_remarks(const struct relog *r)
     }
     for (size_t i = 0; i < r->filter.count; i++) {
         if (!r->filter.patterns[i].used) {
-            fprintf(cli_messages(), "openpla " VERB ": %s: no counter of the input matches\n",
-                    r->filter.patterns[i].text);
+            char *nearest = counter_nearest_in_logs(&r->inputs, r->filter.patterns[i].text);
+            fprintf(cli_messages(), "openpla " VERB ": %s: no counter of the input matches%s\n",
+                    r->filter.patterns[i].text, nearest ? nearest : "");
+            memory_free(nearest);
             result = CLI_REMARKS;
         }
     }
@@ -371,8 +374,11 @@ static int relog(struct relog *r)
             hr = columns_arrange(&r->columns);
     }
     if (SUCCEEDED(hr) && r->columns.counters.count == 0 && r->filter.count > 0) {
-        hr = error_set((HRESULT)PDH_NO_DATA, "No data to return: no counter of the input matches \"%s\"%s (-c)",
-                       r->filter.patterns[0].text, r->filter.count > 1 ? " or the others" : "");
+        char *nearest = counter_nearest_in_logs(&r->inputs, r->filter.patterns[0].text);
+        hr = error_set((HRESULT)PDH_NO_DATA, "No data to return: no counter of the input matches \"%s\"%s%s (-c)",
+                       r->filter.patterns[0].text, nearest ? nearest : "",
+                       r->filter.count > 1 ? ", nor the others" : "");
+        memory_free(nearest);
     }
     if (FAILED(hr))
         return failed(r, hr);

@@ -133,6 +133,13 @@ def parts_are_chosen():
     check("\\nothing\\*: no counter of the input matches" in output, "a pattern that matches nothing", output)
     check("\\nothing\\*" in openpla(1, "relog", "a.csv", "-o", "none.csv", "-c", "\\nothing\\*"), "nothing matches")
     check(not os.path.exists("none.csv"), "an empty log stays behind")
+    for wrong, right in (("\\memroy\\*", "\\Memory\\*"), ("\\Process(*)\\Processor Time", "\\Process(*)\\% Processor Time")):
+        output = openpla(3, "relog", "a.csv", "-o", "part.csv", "-y", "-c", "\\Memory\\*", wrong)
+        check(f"{wrong}: no counter of the input matches; the nearest is {right}\n" in output, "a mistyped pattern", output)
+        output = openpla(1, "relog", "a.csv", "-o", "none.csv", "-c", wrong)
+        check(f'"{wrong}"; the nearest is {right} (-c)' in output, "the only pattern", output)
+        output = openpla(1, "plot", "a.csv", "-o", "none.svg", "-counter", wrong)
+        check(f"'{wrong}': the logs have no such counter; the nearest is {right} (" in output, "of plot", output)
 
 
 def logs_become_one():
@@ -163,7 +170,7 @@ def nothing_is_lost():
     openpla(0, "relog", "a.csv", "-f", "csv", "-o", "new.csv", "-y")
     check(not os.path.exists("new.csv.partial") and read("new.csv") == before, "a part of a log")
     output = openpla(1, "relog", "a.csv", "-f", "csv", "-o", "no folder/new.csv")
-    check("no folder/new.csv" in output and ".partial" not in output, "the user's own name of the file", output)
+    check("cannot write 'no folder/new.csv': the folder does not exist" in output, "the user's own name of the file", output)
     check("damaged.csv" in openpla(1, "relog", "damaged.csv", "-f", "csv", "-o", "a.csv", "-y"), "no name")
     check(read("a.csv") == before, "a.csv is changed")
     check(NO_FILE in openpla(1, "relog", "missing.csv", "-o", "x.csv"), "a log that is not there")
