@@ -1,74 +1,166 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# fetch-sources.sh DIR PACKAGE...: unpacks Debian source packages, Debian's patches applied, as DIR/PACKAGE.
-# Needs neither root nor a deb-src line on the system: apt gets a private list below DIR.
-# Where the mirrors lack a package, OPENPLA_<PACKAGE>_TAR (OPENPLA_CMOCKA_TAR) names a tar file of its source, which is
-# taken as it is: without Debian's patches, and without network.
+# fetch-sources.sh DIR PACKAGE...: unpacks the sources of Debian's PACKAGEs as DIR/PACKAGE. Needs neither root nor a deb-src
+# line on the system: apt gets private lists below DIR. Of these it takes the first that it gets and can verify:
+#   1. the tar file that OPENPLA_<PACKAGE>_TAR (OPENPLA_CMOCKA_TAR) names: taken as it is, without network
+#   2. a source package in DIR/dl: dpkg-source checks its files
+#   3. a source package that the index of this system's Debian release names, newest version first: apt checks it
+#   4. one that the index of another release names which this tree is built on (bookworm, trixie)
+#   5. an upstream tar file in DIR/dl, or else in the mirrors' pool, whose SHA-256 is in sources.txt: it lacks Debian's
+#      patches, so this is reported
+# 3 to 5 use only the mirrors that the system's own packages come from. An index may name files that the mirror lacks.
 set -eu
+here=$(cd "$(dirname "$0")" && pwd)
 dir=$1
 shift
 mkdir -p "$dir/dl"
 dir=$(cd "$dir" && pwd)
 exec 9>"$dir/.lock"
 if command -v flock >/dev/null 2>&1; then flock 9; fi
+own_suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+suites=$own_suite
+for suite in trixie bookworm; do
+    [ "$suite" = "$own_suite" ] || suites="$suites $suite"
+done
+updated=
 
-# This system's own Debian mirrors as deb-src lines: what reaches its packages reaches its sources.
-sources() {
-    suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+say() {
+    echo "fetch-sources.sh: $*" >&2
+}
+
+# This system's Debian mirrors, "[OPTIONS] URI" each: what reaches its packages reaches its sources.
+mirrors() {
+    lists=/etc/apt/sources.list
+    parts=/etc/apt/sources.list.d
+    eval "$(apt-config shell lists Dir::Etc::sourcelist/f parts Dir::Etc::sourceparts/d)"
     key='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
     {
-        cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null | sed -n 's/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\) .*/\2/p'
-        cat /etc/apt/sources.list.d/*.sources 2>/dev/null | sed -n 's/^URIs: *//p' | tr ' ' '\n'
-    } | grep -E '/debian(-security)?/?$' | sort -u | while read -r uri; do
-        case $uri in
-        *security*) echo "deb-src $key $uri $suite-security main" ;;
-        ?*) echo "deb-src $key $uri $suite main" ;;
+        cat "$lists" "${parts%/}"/*.list 2>/dev/null |
+            sed -n -e 's/^deb \(\[[^]]*\]\) *\([^ ]*\) .*/\1 \2/p' -e "s|^deb \([^[ ][^ ]*\) .*|$key \1|p"
+        cat "${parts%/}"/*.sources 2>/dev/null | sed -n 's/^URIs: *//p' | tr ' ' '\n' | sed "s|^|$key |"
+    } | grep -E '/debian(-security)?/?$' | sort -u
+}
+
+# apt_in SUITE TOOL ARGUMENTS: with the lists of that suite alone.
+apt_in() {
+    state=$dir/apt/$1
+    tool=$2
+    shift 2
+    "$tool" -qq -o Dir::Etc::SourceList="$state/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+        -o Dir::State::Lists="$state/lists" -o Dir::Cache="$state/cache" -o APT::Sandbox::User= "$@" </dev/null
+}
+
+# update SUITE: its index, once in each run. A mirror that fails does not keep the others from being used.
+update() {
+    case " $updated " in *" $1 "*) return ;; esac
+    updated="$updated $1"
+    mkdir -p "$dir/apt/$1/lists/partial" "$dir/apt/$1/cache/archives/partial"
+    mirrors | while read -r mirror; do
+        case $mirror in
+        *security*) echo "deb-src $mirror $1-security main" ;;
+        *) echo "deb-src $mirror $1 main" ;;
         esac
+    done >"$dir/apt/$1/sources.list"
+    apt_in "$1" apt-get update || true
+}
+
+# unpack_package DSC PACKAGE
+unpack_package() {
+    dpkg-source --no-check -x "$1" "$dir/$2.new" >/dev/null || discard "$2"
+}
+
+# unpack_tar TAR PACKAGE
+unpack_tar() {
+    { mkdir "$dir/$2.new" && tar -xf "$1" -C "$dir/$2.new" --strip-components=1; } || discard "$2"
+}
+
+# discard PACKAGE: what failed to unpack. Fails.
+discard() {
+    rm -rf "$dir/$1.new"
+    return 1
+}
+
+from_downloads() {
+    for dsc in $(ls "$dir/dl/$1"_*.dsc 2>/dev/null | sort -rV); do
+        if unpack_package "$dsc" "$1"; then return; fi
+        say "${dsc##*/}: not all of its files are in $dir/dl"
     done
+    return 1
 }
 
-# The source package, downloaded and unpacked as DIR/PACKAGE.new.
-from_mirror() {
-    if ! ls "$dir/dl/$1"_*.dsc >/dev/null 2>&1; then
-        apt=$dir/apt
-        mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
-        sources >"$apt/sources.list"
-        package=$1
-        set -- -qq -o Dir::Etc::SourceList="$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
-            -o Dir::State::Lists="$apt/lists" -o Dir::Cache="$apt/cache" -o APT::Sandbox::User=
-        [ -e "$apt/updated" ] || { apt-get "$@" update && : >"$apt/updated"; } || return 1
-        (cd "$dir/dl" && apt-get "$@" source --download-only "$package") || return 1
-        set -- "$package"
-    fi
-    dsc=$(ls "$dir/dl/$1"_*.dsc | sort -V | tail -n 1)
-    dpkg-source --no-check -x "$dsc" "$dir/$1.new" >/dev/null
+# from_index PACKAGE SUITE
+from_index() {
+    update "$2"
+    for version in $(apt_in "$2" apt-cache showsrc --only-source "$1" 2>/dev/null | sed -n 's/^Version: //p' | sort -urV); do
+        if (cd "$dir/dl" && apt_in "$2" apt-get source --only-source --download-only "$1=$version") &&
+            unpack_package "$dir/dl/$1_${version#*:}.dsc" "$1"; then
+            return
+        fi
+        say "$1 $version: the index of $2 names it, but the mirror does not have all of it"
+    done
+    return 1
 }
 
-# no_source PACKAGE VARIABLE
+# is_pinned FILE SHA256
+is_pinned() {
+    [ -e "$1" ] && echo "$2  $1" | sha256sum --check --status
+}
+
+# download URI FILE SHA256
+download() {
+    PATH=$PATH:/usr/lib/apt apt-helper -qq -o APT::Sandbox::User= download-file "$1" "$2" "SHA256:$3" </dev/null &&
+        is_pinned "$2" "$3"
+}
+
+# from_tar PACKAGE [URI]: below DIR/dl, or below that pool.
+from_tar() {
+    grep "^$1 " "$here/sources.txt" | while read -r package sha256 path; do
+        file=$dir/dl/${path##*/}
+        if is_pinned "$file" "$sha256" || { [ -n "${2:-}" ] && download "$2/$path" "$file" "$sha256"; }; then
+            unpack_tar "$file" "$package" || continue
+            say "$package: built from upstream's ${path##*/}, without Debian's patches: no mirror has the whole source package"
+            break
+        fi
+    done
+    [ -d "$dir/$1.new" ]
+}
+
+from_pools() {
+    for uri in $(mirrors | sed -e 's/^\[[^]]*\] *//' -e '/security/d' -e 's|/$||'); do
+        if from_tar "$1" "$uri/pool"; then return; fi
+    done
+    return 1
+}
+
+# The newest of sources.txt comes first. Debian 13 was released on the day before that snapshot, so it has those files.
 no_source() {
-    tar=$(ls "$dir/dl/$1"_*.orig.tar.* 2>/dev/null | grep -v '\.asc$' | sort -V | tail -n 1)
-    {
-        echo "No source of $1: this system's Debian mirrors do not have it whole ($dir/apt/sources.list)."
-        echo "Name a tar file of $1's source by the variable $2, and configure again:"
-        echo "    $2=${tar:-/path/of/$1.tar.xz}"
-        [ -z "$tar" ] || echo "That file came from the mirror, checked by apt; Debian's patches to it did not."
-    } >&2
+    say "cannot fetch the source of '$1': this system's Debian mirrors have neither a whole source package nor an upstream" \
+        "tar file of it (run this command, then repeat what you did)"
+    grep "^$1 " "$here/sources.txt" | head -n 1 | while read -r _ sha256 path; do
+        echo "    /usr/lib/apt/apt-helper download-file http://snapshot.debian.org/archive/debian/20250810T000000Z/pool/$path" \
+            "$dir/dl/${path##*/} SHA256:$sha256" >&2
+    done
     exit 1
+}
+
+fetch() {
+    if from_downloads "$1"; then return; fi
+    for suite in $suites; do
+        if from_index "$1" "$suite"; then return; fi
+    done
+    from_tar "$1" || from_pools "$1" || no_source "$1"
 }
 
 for package in "$@"; do
     [ -d "$dir/$package" ] && continue
+    rm -rf "$dir/$package.new"
     variable=OPENPLA_$(echo "$package" | tr 'a-z-' 'A-Z_')_TAR
     eval "tar=\${$variable:-}"
-    rm -rf "$dir/$package.new"
-    if [ -n "$tar" ]; then
-        mkdir "$dir/$package.new"
-        tar -xf "$tar" -C "$dir/$package.new" --strip-components=1 || {
-            echo "$variable: \"$tar\" is no tar file that can be unpacked" >&2
-            exit 1
-        }
-    else
-        from_mirror "$package" || no_source "$package" "$variable"
+    if [ -z "$tar" ]; then
+        fetch "$package"
+    elif ! unpack_tar "$tar" "$package"; then
+        say "cannot unpack '$tar': $variable must name a tar file of $package's source"
+        exit 1
     fi
     mv "$dir/$package.new" "$dir/$package"
 done

@@ -131,10 +131,16 @@ packages() {
     step packages "Install$wanted" apt_install $wanted
 }
 
+# The programs that are installed need neither the tests nor their library, cmocka. A tree that has been built with tests
+# keeps them.
 build() {
     cd "$root"
-    step configure "Configure (cmake --preset mingw; fetches libxml2, libxslt and cmocka as Debian sources)" \
-        cmake --preset mingw
+    tests=-DBUILD_TESTING=OFF
+    if [ -e build/mingw/build.ninja ] && grep -qx BUILD_TESTING:BOOL=ON build/mingw/CMakeCache.txt; then
+        tests=-DBUILD_TESTING=ON
+    fi
+    step configure "Configure (cmake --preset mingw; fetches the sources of libxml2 and libxslt from Debian)" \
+        cmake --preset mingw $tests
     step build "Build (cmake --build --preset mingw)" cmake --build --preset mingw
 }
 

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""installer/bootstrap.sh with programs in CMake's and Debian's place: `prefix` and `demo` build without tests, so they need
+no test library, and a tree that has been built with tests keeps them; and CMake itself configures this tree without cmocka
+when it is told so. Else the first build of a newcomer fails for want of what only tests need."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TREE = pathlib.Path(os.environ["OPENPLA_SOURCE_DIR"])
+PROGRAMS = {"dpkg-query": "printf 'ii '", "dpkg": "echo amd64", "apt-get": "exit 1",
+            # The build fails, so nothing comes after it.
+            "cmake": 'echo "$*" >>"$ASKED"\ncase $1 in --build) exit 9 ;; esac'}
+failures = []
+
+
+def check(good, what):
+    if not good:
+        failures.append(what)
+        print("FAILED:", what)
+
+
+def asked_of_cmake(folder, verb, cache):
+    """The arguments of CMake's calls in a tree with that CMakeCache.txt, or none."""
+    shutil.copytree(TREE / "installer", folder / "installer")
+    (folder / "programs").mkdir()
+    for name, script in PROGRAMS.items():
+        (folder / "programs" / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / "programs" / name).chmod(0o755)
+    if cache:
+        (folder / "build/mingw").mkdir(parents=True)
+        (folder / "build/mingw/CMakeCache.txt").write_text(cache)
+        (folder / "build/mingw/build.ninja").touch()
+    asked = folder / "asked"
+    subprocess.run(["sh", str(folder / "installer/bootstrap.sh"), *verb],
+                   env=dict(os.environ, PATH=f"{folder / 'programs'}:{os.environ['PATH']}", ASKED=str(asked)),
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    return asked.read_text().splitlines() if asked.exists() else []
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for number, verb in enumerate((["demo"], ["prefix", str(folder / "wine")])):
+            for built, tests in (("never", "OFF"), ("OFF", "OFF"), ("ON", "ON")):
+                cache = None if built == "never" else f"BUILD_TESTING:BOOL={built}\n"
+                calls = asked_of_cmake(folder / f"{number}{built}", verb, cache)
+                check(calls == [f"--preset mingw -DBUILD_TESTING={tests}", "--build --preset mingw"],
+                      f"bootstrap.sh {verb[0]} with {cache!r}: {calls}")
+        # Whatever the system has, this takes no library of it; the other two have been fetched.
+        for library in ("libxml2", "libxslt"):
+            (folder / "sources" / library).mkdir(parents=True)
+            (folder / "sources" / library / "CMakeLists.txt").touch()
+        configured = subprocess.run(
+            ["cmake", "-S", str(TREE), "-B", str(folder / "native"), "-G", "Ninja", "-DOPENPLA_LIBRARIES=BUNDLED",
+             f"-DOPENPLA_SOURCES_DIR={folder / 'sources'}", "-DBUILD_TESTING=OFF"],
+            env=dict(os.environ, OPENPLA_CMOCKA_TAR=str(folder / "missing")), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        check(configured.returncode == 0, f"CMake without tests and cmocka:\n{configured.stdout}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""cmake/fetch-sources.sh with a small Debian mirror on this computer: it gets a library's source from a mirror that lacks
+files which its index names, never takes a file that it cannot verify, and at last names one command that helps. Else the
+first build of a newcomer ends at "Configure"."""
+import functools
+import hashlib
+import http.server
+import io
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+
+TREE = pathlib.Path(os.environ["OPENPLA_SOURCE_DIR"])
+SKIPPED = 77
+RELEASES = ("trixie", "bookworm")
+POOL = "pool/main/c/cmocka"
+ORIG = "cmocka_1.0.orig.tar.xz"
+PATCH = """--- a/origin.txt
++++ b/origin.txt
+@@ -1 +1 @@
+-upstream
++{}
+"""
+failures = []
+
+
+def check(good, what):
+    if not good:
+        failures.append(what)
+        print("FAILED:", what)
+
+
+def tar_of(files):
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w:xz") as tar:
+        for name, text in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text.encode()))
+    return content.getvalue()
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def line_of(name, content):
+    return f" {sha256(content)} {len(content)} {name}\n"
+
+
+class Mirror(http.server.SimpleHTTPRequestHandler):
+    """Files below a folder but for those whose name ends with one of `lacks`."""
+    lacks = ()
+
+    def do_GET(self):
+        if self.path.replace("%2b", "+").endswith(Mirror.lacks):
+            self.send_error(404)
+        else:
+            super().do_GET()
+
+    def log_message(self, *_):
+        pass
+
+
+def make_source(pool, version):
+    """A source package whose patch writes its version into origin.txt; its paragraph of an index."""
+    debian = tar_of({"debian/patches/series": "origin.patch\n", "debian/patches/origin.patch": PATCH.format(version)})
+    files = {ORIG: (pool / ORIG).read_bytes(), f"cmocka_{version}.debian.tar.xz": debian}
+    sums = "".join(line_of(name, content) for name, content in files.items())
+    md5 = "".join(f" {hashlib.md5(content).hexdigest()} {len(content)} {name}\n" for name, content in files.items())
+    dsc = (f"Format: 3.0 (quilt)\nSource: cmocka\nBinary: libcmocka-dev\nArchitecture: any\nVersion: {version}\n"
+           f"Maintainer: A Test <test@example.com>\nChecksums-Sha256:\n{sums}Files:\n{md5}").encode()
+    (pool / f"cmocka_{version}.debian.tar.xz").write_bytes(debian)
+    (pool / f"cmocka_{version}.dsc").write_bytes(dsc)
+    name = f"cmocka_{version}.dsc"
+    return (f"Package: cmocka\nBinary: libcmocka-dev\nVersion: {version}\nArchitecture: any\nFormat: 3.0 (quilt)\n"
+            f"Directory: {POOL}\nChecksums-Sha256:\n{line_of(name, dsc)}{sums}"
+            f"Files:\n {hashlib.md5(dsc).hexdigest()} {len(dsc)} {name}\n{md5}\n")
+
+
+def make_release(debian, suite, paragraphs):
+    index = "".join(paragraphs).encode()
+    folder = debian / "dists" / suite
+    (folder / "main/source").mkdir(parents=True)
+    (folder / "main/source/Sources").write_bytes(index)
+    (folder / "Release").write_text(
+        f"Origin: Test\nSuite: {suite}\nCodename: {suite}\nDate: Sat, 01 Aug 2026 00:00:00 UTC\nArchitectures: amd64\n"
+        f"Components: main\nSHA256:\n{line_of('main/source/Sources', index)}")
+
+
+class Host:
+    """A computer whose packages come from that mirror, and a tree that needs cmocka."""
+
+    def __init__(self, folder, uri, pins):
+        self.folder = folder
+        self.sources = folder / "third_party"
+        (folder / "cmake").mkdir(parents=True)
+        (folder / "apt/parts").mkdir(parents=True)
+        shutil.copy(TREE / "cmake/fetch-sources.sh", folder / "cmake")
+        (folder / "cmake/sources.txt").write_text(pins)
+        (folder / "apt/sources.list").write_text(f"deb [trusted=yes] {uri} any main\n")
+        (folder / "apt.conf").write_text(
+            f'Dir::Etc::sourcelist "{folder}/apt/sources.list";\nDir::Etc::sourceparts "{folder}/apt/parts";\n'
+            'Dir::Etc::main "/dev/null";\nDir::Etc::parts "/dev/null";\n')
+
+    def fetch(self, **more):
+        """The exit code, all that was written, and where the source came from."""
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.lower().endswith("_proxy") and not name.startswith("OPENPLA_")}
+        done = subprocess.run(["sh", str(self.folder / "cmake/fetch-sources.sh"), str(self.sources), "cmocka"],
+                              env=dict(environment, APT_CONFIG=str(self.folder / "apt.conf"), LC_ALL="C.UTF-8", **more),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=False)
+        origin = self.sources / "cmocka/origin.txt"
+        return done.returncode, done.stdout, origin.read_text().strip() if origin.exists() else None
+
+
+def main():
+    for tool in ("apt-get", "dpkg-source"):
+        if not shutil.which(tool):
+            print(f"{tool} is missing: this is no Debian")
+            return SKIPPED
+    own = re.search(r"^VERSION_CODENAME=(\w+)$", pathlib.Path("/etc/os-release").read_text(), re.M).group(1)
+    other = next(suite for suite in RELEASES if suite != own)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        debian = folder / "mirror/debian"
+        pool = debian / POOL
+        pool.mkdir(parents=True)
+        orig = tar_of({"cmocka-1.0/origin.txt": "upstream\n"})
+        (pool / ORIG).write_bytes(orig)
+        pins = f"# a comment\ncmocka {sha256(orig)} {POOL[len('pool/'):]}/{ORIG}\n"
+        make_release(debian, own, [make_source(pool, "1.0-3"), make_source(pool, "1.0-10")])
+        make_release(debian, other, [make_source(pool, "1.0-2")])
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0),
+                                                 functools.partial(Mirror, directory=str(folder / "mirror")))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        uri = f"http://127.0.0.1:{server.server_port}/debian"
+
+        def host(name, lacks, its_pins=pins):
+            Mirror.lacks = tuple(lacks)
+            return Host(folder / name, uri, its_pins)
+
+        def case(name, lacks, expected, said=""):
+            code, output, origin = host(name, lacks).fetch()
+            check(code == 0 and origin == expected and said in output,
+                  f"{name}: exit code {code}, source of {origin}, expected {expected}:\n{output}")
+
+        case("a whole mirror", [], "1.0-10")
+        case("the newest version is only in the index", ["cmocka_1.0-10.dsc"], "1.0-3",
+             "cmocka 1.0-10: the index of")
+        case("no version of this release has its patches", ["_1.0-10.debian.tar.xz", "_1.0-3.debian.tar.xz"], "1.0-2")
+        case("only upstream's file is left", [".dsc"], "upstream", f"upstream's {ORIG}, without Debian's patches")
+        case("no index", ["Sources", "Release"], "upstream")
+
+        # A download that was cut off before: the description without its files.
+        cut = host("a download that was cut off", [])
+        (cut.sources / "dl").mkdir(parents=True)
+        shutil.copy(pool / "cmocka_1.0-3.dsc", cut.sources / "dl")
+        code, output, origin = cut.fetch()
+        check(code == 0 and origin == "1.0-10", f"a download that was cut off: {code}, {origin}:\n{output}")
+
+        # What is on the mirror is not what is pinned.
+        code, output, origin = host("another file", [".dsc"], pins.replace(sha256(orig), "0" * 64)).fetch()
+        check(code == 1 and origin is None, f"another file: taken, {code}, {origin}:\n{output}")
+
+        # Nothing at all: one command, and what it gets is found where it puts it.
+        nothing = host("nothing", [".dsc", ORIG])
+        code, output, origin = nothing.fetch()
+        commands = re.findall(r"^    (/usr/lib/apt/apt-helper download-file \S+ \S+ \S+)$", output, re.M)
+        check(code == 1 and origin is None and "cannot fetch the source of 'cmocka'" in output and len(commands) == 1,
+              f"nothing: {code}, {origin}:\n{output}")
+        if len(commands) == 1:
+            Mirror.lacks = (".dsc",)
+            _, _, remote, local, expected = commands[0].split()
+            remote = uri + remote[remote.index("/pool/"):]
+            done = subprocess.run(["/usr/lib/apt/apt-helper", "-o", "APT::Sandbox::User=", "download-file", remote, local,
+                                   expected], env=dict(os.environ, APT_CONFIG=str(nothing.folder / "apt.conf")),
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+            Mirror.lacks = ("",)
+            code, output, origin = nothing.fetch()
+            check(done.returncode == 0 and code == 0 and origin == "upstream",
+                  f"after the command: {code}, {origin}:\n{done.stdout}{done.stderr}{output}")
+
+        # A tar file by name.
+        code, output, origin = host("a tar file", [""]).fetch(OPENPLA_CMOCKA_TAR=str(pool / ORIG))
+        check(code == 0 and origin == "upstream", f"a tar file: {code}, {origin}:\n{output}")
+        code, output, origin = host("no tar file", [""]).fetch(OPENPLA_CMOCKA_TAR=str(pool / "cmocka_1.0-3.dsc"))
+        check(code == 1 and origin is None and "OPENPLA_CMOCKA_TAR must name a tar file" in output,
+              f"no tar file: {code}, {origin}:\n{output}")
+        server.shutdown()
+        server.server_close()
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
