@@ -1,9 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh SUITE [--keep] [-- COMMAND ...]: `installer/bootstrap.sh test` of what is committed (HEAD), or the command, in a bare
-# Debian SUITE (bookworm or trixie, which then takes 32-bit programs too) made by debootstrap, where the tree is
-# /srv/openpla. It ends with the exit code of the tests. Needs root.
+# run.sh SUITE [--keep] [--container] [-- COMMAND ...]: `installer/bootstrap.sh test` of what is committed (HEAD), or the
+# command, in a bare Debian SUITE (bookworm or trixie, which then takes 32-bit programs too) made by debootstrap, where the
+# tree is /srv/openpla. It ends with the exit code of the tests. Needs root.
 # --keep leaves the root, build/hosts/SUITE, and takes the one that is there: its packages need not be installed again.
+# --container runs it as containers do: the root is an overlay, no block device is mounted, there is no tracefs, and an
+# ordinary user, `user`, runs the command with the capabilities that Docker gives by default; this user may use sudo. Its
+# root is build/hosts/SUITE-container.
 # OPENPLA_MIRROR names another mirror than deb.debian.org; OPENPLA_<LIBRARY>_TAR, as in cmake/fetch-sources.sh, a library
 # that it lacks. They and OPENPLA_<NAME>_DEB are copied into the root, where the variables name the copies.
 # Everything is mounted and run in namespaces of its own, which end with it however it ends: no mount is ever left, and
@@ -12,6 +15,9 @@ set -eu
 tree=$(cd "$(dirname "$0")/../.." && pwd)
 mirror=${OPENPLA_MIRROR:-http://deb.debian.org/debian}
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+# What Docker gives by default.
+capabilities=-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+net_bind_service,+net_raw
+capabilities=$capabilities,+sys_chroot,+mknod,+audit_write,+setfcap
 
 fail() {
     echo "run.sh: $*" >&2
@@ -19,7 +25,7 @@ fail() {
 }
 
 usage() {
-    echo "usage: sh tests/hosts/run.sh bookworm|trixie [--keep] [-- COMMAND ...]" >&2
+    echo "usage: sh tests/hosts/run.sh bookworm|trixie [--keep] [--container] [-- COMMAND ...]" >&2
     exit 2
 }
 
@@ -37,50 +43,103 @@ preflight() {
     git -C "$tree" diff --quiet HEAD || echo "run.sh: what is not committed is not in this run" >&2
 }
 
-# In the namespaces: the root, made if it is not there, with the tree in it.
+# In the namespaces: the root, made if it is not there, with the tree in $top, the root that is entered.
 make_root() {
     # Debootstrap that was cut off leaves no mark.
-    [ -e "$root/.made" ] || rm -rf --one-file-system "$root"
+    [ -e "$root/.made" ] || rm -rf --one-file-system "$root" "$root.upper"
     mkdir -p "$packages/partial" "$root"
     if [ ! -e "$root/.made" ]; then
-        debootstrap --variant=minbase --keyring="$keyring" --cache-dir="$packages" "$suite" "$root" "$mirror"
+        debootstrap --variant=minbase ${container:+--include=sudo} --keyring="$keyring" --cache-dir="$packages" "$suite" \
+            "$root" "$mirror"
         : >"$root/.made"
     fi
-    rm -rf --one-file-system "$root/srv/openpla"
-    mkdir -p "$root/srv/openpla" "$root/srv/tar"
-    git -C "$tree" archive HEAD | tar -xf - -C "$root/srv/openpla"
-    cp /etc/resolv.conf "$root/etc/resolv.conf"
-    echo "127.0.0.1 localhost $(uname -n)" >"$root/etc/hosts"
+    [ -z "$container" ] || make_overlay
+    rm -rf --one-file-system "$top/srv/openpla"
+    mkdir -p "$top/srv/openpla" "$top/srv/tar"
+    git -C "$tree" archive HEAD | tar -xf - -C "$top/srv/openpla"
+    cp /etc/resolv.conf "$top/etc/resolv.conf"
+    echo "127.0.0.1 localhost $(uname -n)" >"$top/etc/hosts"
+}
+
+# The root of a container: an overlay over $root, to which nothing writes any more.
+make_overlay() {
+    mkdir -p "$root.upper/files" "$root.upper/work" "$top"
+    mount -t overlay -o "lowerdir=$root,upperdir=$root.upper/files,workdir=$root.upper/work" overlay "$top" ||
+        fail "cannot mount an overlay over '$root' (a folder on an overlay cannot be one's upper folder: use another disk)"
+}
+
+# make_device NAME MAJOR MINOR: a character device that everybody may use.
+make_device() {
+    mknod -m 666 "$top/dev/$1" c "$2" "$3"
+}
+
+# The devices of a container: none is a block device.
+make_devices() {
+    mount -t tmpfs -o mode=755 dev "$top/dev"
+    make_device null 1 3
+    make_device zero 1 5
+    make_device full 1 7
+    make_device random 1 8
+    make_device urandom 1 9
+    make_device tty 5 0
+    mkdir "$top/dev/pts" "$top/dev/shm"
+    mount -t devpts -o newinstance,ptmxmode=0666,mode=620,gid=5 pts "$top/dev/pts"
+    ln -s pts/ptmx "$top/dev/ptmx"
+    ln -s /proc/self/fd "$top/dev/fd"
+    ln -s /proc/self/fd/0 "$top/dev/stdin"
+    ln -s /proc/self/fd/1 "$top/dev/stdout"
+    ln -s /proc/self/fd/2 "$top/dev/stderr"
+}
+
+# A run that is not in a container would prove nothing.
+check_container() {
+    chroot "$top" grep -q '^overlay / overlay ' /proc/self/mounts || fail "the root of the container is not an overlay"
+    ! chroot "$top" grep '^/dev/' /proc/self/mounts || fail "a block device is mounted in the container"
+    [ ! -e "$top/sys/kernel/tracing/trace_pipe" ] || fail "the container has a tracefs"
 }
 
 # The caller's proxies, and the tar files, which are copied to where the root sees them; one NAME=value per line.
 passed_on() {
     env | grep -E '^(https?_proxy|no_proxy)=.' || true
     env | grep -E '^OPENPLA_[A-Z0-9_]+_(TAR|DEB)=.' | while IFS='=' read -r name file; do
-        cp "$file" "$root/srv/tar/"
+        cp "$file" "$top/srv/tar/"
         echo "$name=/srv/tar/${file##*/}"
     done
 }
 
 inside() {
     make_root
-    mount -t proc proc "$root/proc"
-    mount -t sysfs -o ro sysfs "$root/sys"
-    mount --rbind /dev "$root/dev"
-    mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
-    mount --bind "$packages" "$root/var/cache/apt/archives"
+    mount -t proc proc "$top/proc"
+    mount -t sysfs -o ro sysfs "$top/sys"
+    if [ -n "$container" ]; then
+        make_devices
+    else
+        mount --rbind /dev "$top/dev"
+        mount --bind "$packages" "$top/var/cache/apt/archives"
+    fi
+    mount -t tmpfs -o mode=1777 shm "$top/dev/shm"
     if [ $# -eq 0 ]; then
         set -- sh /srv/openpla/installer/bootstrap.sh test
         # Wine of Debian 12 does not share what is registered with its 32-bit programs.
-        [ "$suite" = bookworm ] || chroot "$root" dpkg --add-architecture i386
+        [ "$suite" = bookworm ] || chroot "$top" dpkg --add-architecture i386
     fi
     while read -r setting; do
         [ -z "$setting" ] || set -- "$setting" "$@"
     done <<END
 $(passed_on)
 END
-    exec chroot "$root" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-        TERM=dumb "$@"
+    set -- PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb "$@"
+    [ -n "$container" ] || exec chroot "$top" /usr/bin/env -i HOME=/root "$@"
+    check_container
+    chroot "$top" id user >/dev/null 2>&1 || chroot "$top" useradd --create-home --shell /bin/bash user
+    echo 'user ALL=(ALL) NOPASSWD: ALL' >"$top/etc/sudoers.d/user"
+    chroot "$top" chown -R user: /srv/openpla /srv/tar
+    exec chroot "$top" setpriv --reuid=user --regid=user --init-groups --bounding-set="$capabilities" \
+        /usr/bin/env -i HOME=/home/user USER=user LOGNAME=user "$@"
+}
+
+remove_root() {
+    rm -rf --one-file-system "$root" "$root.upper" "$root.top"
 }
 
 # Kills what runs in the namespaces, if it is still there, and removes the root.
@@ -93,10 +152,10 @@ finish() {
     fi
     if [ $keep = no ]; then
         # Nothing of ours is mounted out here; what somebody else mounted there is not removed.
-        if grep -qF " $root/" /proc/self/mounts; then
-            fail "something is mounted below $root: it stays"
+        if grep -qF " $root" /proc/self/mounts; then
+            fail "something is mounted at or below $root: it stays"
         fi
-        rm -rf --one-file-system "$root" 2>/dev/null || { sleep 2 && rm -rf --one-file-system "$root"; }
+        remove_root 2>/dev/null || { sleep 2 && remove_root; }
     fi
 }
 
@@ -109,23 +168,30 @@ bookworm | trixie) ;;
 esac
 [ $# -eq 0 ] || shift
 inside=no
-case ${1:-} in
---keep) keep=yes && shift ;;
---inside) inside=yes && shift ;;
-esac
+container=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --keep) keep=yes ;;
+    --container) container=yes ;;
+    --inside) inside=yes ;;
+    *) break ;;
+    esac
+    shift
+done
 case ${1:-} in
 '') [ $# -eq 0 ] || usage ;;
 --) shift && { [ $# -gt 0 ] || usage; } ;;
 *) usage ;;
 esac
-root=$tree/build/hosts/$suite
+root=$tree/build/hosts/$suite${container:+-container}
+top=$root${container:+.top}
 packages=$tree/build/hosts/packages-$suite
 if [ $inside = yes ]; then
     inside "$@"
 fi
 preflight
 mkdir -p "$tree/build/hosts"
-exec 9>"$tree/build/hosts/$suite.lock"
+exec 9>"$root.lock"
 flock -n 9 || fail "another run is at work in $root"
 finish
 trap finish EXIT
@@ -133,7 +199,8 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 # In the background, so that a signal is acted on at once.
-unshare --mount --propagation private --pid --fork --kill-child sh "$0" "$suite" --inside ${1:+-- "$@"} </dev/null 9>&- &
+unshare --mount --propagation private --pid --fork --kill-child sh "$0" "$suite" ${container:+--container} --inside \
+    ${1:+-- "$@"} </dev/null 9>&- &
 running=$!
 rc=0
 wait $running || rc=$?
