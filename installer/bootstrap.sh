@@ -191,12 +191,31 @@ workflow() {
     } | tee "$logs/$1.log"
 }
 
-# Builds the native tree in what the tests under Wine, which mostly wait, leave of the processors. What fails is shown by
-# the workflow that comes after.
+# build_preset PRESET: configure and build in what others leave of the processors. Its exit code is in
+# build/bootstrap/PRESET.built, its output in build/bootstrap/PRESET.build.log.
+build_preset() {
+    rc=0
+    { cmake --preset "$1" && nice -n 19 cmake --build --preset "$1"; } >"$logs/$1.build.log" 2>&1 </dev/null || rc=$?
+    echo $rc >"$logs/$1.built"
+}
+
+# Builds the native trees while the tests under Wine mostly wait: first the one that is tested next, then the benchmarks,
+# which no test runs. The workflow that comes after shows errors of the first.
 build_ahead() {
-    cmake --preset mingw >"$logs/ahead.log" 2>&1 && cmake --preset native-asan >>"$logs/ahead.log" 2>&1 || return 0
-    nice -n 19 cmake --build --preset native-asan >>"$logs/ahead.log" 2>&1 </dev/null 9>&- &
+    rm -f "$logs"/*.built
+    # One configure step at a time: they fetch sources.
+    cmake --preset mingw >"$logs/ahead.log" 2>&1 || return 0
+    {
+        build_preset native-asan
+        build_preset native-bench
+    } 9>&- &
     ahead=$!
+}
+
+wait_built() {
+    while [ ! -e "$logs/$1.built" ] && kill -0 "$ahead" 2>/dev/null; do
+        sleep 1
+    done
 }
 
 run_tests() {
@@ -211,7 +230,7 @@ run_tests() {
         began=$(now)
         results=build/$preset/tests.xml
         rm -f "$results"
-        [ $preset = mingw ] || [ -z "$ahead" ] || wait "$ahead" || true
+        [ $preset = mingw ] || [ -z "$ahead" ] || wait_built $preset
         workflow $preset
         echo "== $preset: exit code $(cat "$logs/$preset.rc"), $(elapsed "$began")"
         [ "$(cat "$logs/$preset.rc")" = 0 ] || failed="$failed $preset"
@@ -221,6 +240,14 @@ run_tests() {
             failed=" $preset(no results)"
         fi
     done
+    began=$(now)
+    [ -z "$ahead" ] || wait "$ahead" || true
+    [ -e "$logs/native-bench.built" ] || build_preset native-bench
+    echo "== native-bench: exit code $(cat "$logs/native-bench.built"), $(elapsed "$began") after the tests"
+    if [ "$(cat "$logs/native-bench.built")" != 0 ]; then
+        tail -n 20 "$logs/native-bench.build.log"
+        failed="$failed native-bench"
+    fi
     if [ -n "$failed" ]; then
         # Left by cmake/wine-run.sh when ctest ends a program that takes too long.
         for out in build/mingw/wineprefix*/.openpla/out/*; do
@@ -228,7 +255,7 @@ run_tests() {
             echo "What a program that was ended from outside had written ($out):"
             tail -n 20 "$out"
         done
-        fail "FAILED:$failed. Logs: $logs/mingw.log $logs/native-asan.log"
+        fail "FAILED:$failed. Logs: $logs/mingw.log $logs/native-asan.log $logs/native-bench.build.log"
     fi
     echo "All tests passed."
 }

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """installer/bootstrap.sh with programs in CMake's and Debian's place: `prefix` and `demo` build without tests, so they need
 no test library, and a tree that has been built with tests keeps them; and CMake itself configures this tree without cmocka
-when it is told so. Else the first build of a newcomer fails for want of what only tests need."""
+when it is told so. Else the first build of a newcomer fails for want of what only tests need. And `test` builds each
+preset that this host can build, and fails if one of them fails."""
+import json
 import os
 import pathlib
 import shutil
@@ -12,8 +14,9 @@ import tempfile
 
 TREE = pathlib.Path(os.environ["OPENPLA_SOURCE_DIR"])
 PROGRAMS = {"dpkg-query": "printf 'ii '", "dpkg": "echo amd64", "apt-get": "exit 1",
-            # The build fails, so nothing comes after it.
-            "cmake": 'echo "$*" >>"$ASKED"\ncase $1 in --build) exit 9 ;; esac'}
+            "cmake": 'echo "$*" >>"$ASKED"\n'
+                     'case "$*" in "--workflow --preset "*) mkdir -p "build/$3" && : >"build/$3/tests.xml" ;;\n'
+                     '"--build --preset $BROKEN") exit 9 ;; esac'}
 failures = []
 
 
@@ -23,9 +26,12 @@ def check(good, what):
         print("FAILED:", what)
 
 
-def asked_of_cmake(folder, verb, cache):
-    """The arguments of CMake's calls in a tree with that CMakeCache.txt, or none."""
+def bootstrap(folder, verb, broken, cache=None):
+    """The exit code of bootstrap.sh and the arguments of CMake's calls, in a tree with that CMakeCache.txt, or none, where
+    the build of that preset fails."""
     shutil.copytree(TREE / "installer", folder / "installer")
+    (folder / "tests/layers").mkdir(parents=True)
+    (folder / "tests/layers/skips.py").touch()
     (folder / "programs").mkdir()
     for name, script in PROGRAMS.items():
         (folder / "programs" / name).write_text(f"#!/bin/sh\n{script}\n")
@@ -35,10 +41,25 @@ def asked_of_cmake(folder, verb, cache):
         (folder / "build/mingw/CMakeCache.txt").write_text(cache)
         (folder / "build/mingw/build.ninja").touch()
     asked = folder / "asked"
-    subprocess.run(["sh", str(folder / "installer/bootstrap.sh"), *verb],
-                   env=dict(os.environ, PATH=f"{folder / 'programs'}:{os.environ['PATH']}", ASKED=str(asked)),
-                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    return asked.read_text().splitlines() if asked.exists() else []
+    done = subprocess.run(["sh", str(folder / "installer/bootstrap.sh"), *verb],
+                          env=dict(os.environ, PATH=f"{folder / 'programs'}:{os.environ['PATH']}", ASKED=str(asked),
+                                   BROKEN=broken),
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    return done.returncode, asked.read_text().splitlines() if asked.exists() else []
+
+
+def check_presets(folder):
+    code, calls = bootstrap(folder / "all", ["test"], "none")
+    check(code == 0, f"bootstrap.sh test: exit code {code}, {calls}")
+    code, _ = bootstrap(folder / "broken", ["test"], "native-bench")
+    check(code != 0, "bootstrap.sh test passed although native-bench cannot be built")
+    presets = json.loads((TREE / "CMakePresets.json").read_text())
+    windows = {preset["name"] for preset in presets["configurePresets"] if "condition" in preset}
+    # A part of the tree mingw (cmake/Programs32.cmake).
+    check("--preset mingw32" in (TREE / "cmake/Programs32.cmake").read_text(), "mingw does not build the preset mingw32")
+    for name in {preset["name"] for preset in presets["buildPresets"]} - windows - {"mingw32"}:
+        check(any(f"{verb} --preset {name}" in calls for verb in ("--build", "--workflow")),
+              f"bootstrap.sh test does not build the preset {name}: {calls}")
 
 
 def main():
@@ -47,9 +68,10 @@ def main():
         for number, verb in enumerate((["demo"], ["prefix", str(folder / "wine")])):
             for built, tests in (("never", "OFF"), ("OFF", "OFF"), ("ON", "ON")):
                 cache = None if built == "never" else f"BUILD_TESTING:BOOL={built}\n"
-                calls = asked_of_cmake(folder / f"{number}{built}", verb, cache)
+                _, calls = bootstrap(folder / f"{number}{built}", verb, "mingw", cache)
                 check(calls == [f"--preset mingw -DBUILD_TESTING={tests}", "--build --preset mingw"],
                       f"bootstrap.sh {verb[0]} with {cache!r}: {calls}")
+        check_presets(folder)
         # Whatever the system has, this takes no library of it; the other two have been fetched.
         for library in ("libxml2", "libxslt"):
             (folder / "sources" / library).mkdir(parents=True)

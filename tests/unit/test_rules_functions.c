@@ -62,15 +62,15 @@ static void what_is_no_call_is_told(void **state)
 /* 4 MB in which 2 MB are looked for: 4 * 10^12 compares, which took hours. The next step is done. */
 static void a_search_that_runs_away_is_stopped(void **state)
 {
-    enum { LONG = 4 << 20 };
+    enum { LENGTH = 4 << 20 };
     static const char head[] = "<Report name='r'><a>", middle[] = "b</a><b>", tail[] = "c</b></Report>";
-    char *text = memory_alloc(LONG + LONG / 2 + sizeof head + sizeof middle + sizeof tail), *at = text;
+    char *text = memory_alloc(LENGTH + LENGTH / 2 + sizeof head + sizeof middle + sizeof tail), *at = text;
     struct ruled r;
     assert_non_null(text);
     at = (char *)memcpy(at, head, sizeof head - 1) + sizeof head - 1;
-    at = (char *)memset(at, 'x', LONG) + LONG;
+    at = (char *)memset(at, 'x', LENGTH) + LENGTH;
     at = (char *)memcpy(at, middle, sizeof middle - 1) + sizeof middle - 1;
-    at = (char *)memset(at, 'x', LONG / 2) + LONG / 2;
+    at = (char *)memset(at, 'x', LENGTH / 2) + LENGTH / 2;
     memcpy(at, tail, sizeof tail);
     rules_put(*state, "report.xml", text);
     memory_free(text);
