@@ -2,6 +2,10 @@
 # openpla_test(NAME SOURCES... [LINK libraries...] [NEEDS_SERVER]): a cmocka program tests/<..>/NAME.
 # openpla_fuzz(NAME SOURCE LINK libraries... [SEEDS folder]): a libFuzzer target and its smoke run (native sanitizer
 # build only), which begins with the samples of that folder (tests/fuzz/make_corpus.c).
+
+# Seconds. It ends only what hangs: waits have a limit of their own (tests/unit/patience.h), and a busy machine reaches
+# neither.
+set(OPENPLA_TEST_TIMEOUT 3600)
 set(OPENPLA_TEST_PREFIX ${CMAKE_BINARY_DIR}/wineprefix CACHE PATH "Wine prefix of the tests")
 set(OPENPLA_TEST_ENVIRONMENT "OPENPLA_SOURCE_DIR=${CMAKE_SOURCE_DIR};OPENPLA_BIN_DIR=${CMAKE_BINARY_DIR}/bin")
 # A data source for unixODBC, which Wine's ODBC passes every call on to. Services and servers have the environment of
@@ -21,7 +25,7 @@ if(CMAKE_CROSSCOMPILING)
   foreach(step setup cleanup)
     foreach(wine wine wine_apart)
       add_test(NAME ${wine}.${step} COMMAND ${CMAKE_SOURCE_DIR}/cmake/wine-prefix.sh ${step})
-      set_tests_properties(${wine}.${step} PROPERTIES TIMEOUT 180)
+      set_tests_properties(${wine}.${step} PROPERTIES TIMEOUT ${OPENPLA_TEST_TIMEOUT})
     endforeach()
     set_tests_properties(wine.${step} PROPERTIES ENVIRONMENT "${OPENPLA_TEST_ENVIRONMENT}")
     set_tests_properties(wine_apart.${step} PROPERTIES ENVIRONMENT "${prefix_environment}")
@@ -35,7 +39,7 @@ endif()
 
 function(openpla_test_properties name)
   # After a group's teardown that failed cmocka ends with 0.
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 FAIL_REGULAR_EXPRESSION
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${OPENPLA_TEST_TIMEOUT} SKIP_RETURN_CODE 77 FAIL_REGULAR_EXPRESSION
     "FAILED  \\] GROUP TEARDOWN" ENVIRONMENT "${OPENPLA_TEST_ENVIRONMENT}")
   if(CMAKE_CROSSCOMPILING)
     set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED "wine${ARGN}")

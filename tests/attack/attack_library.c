@@ -3,6 +3,7 @@
    run his code in it. */
 #include "engine/os/host.h"
 #include "engine/os/libraries.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <windows.h>
@@ -75,7 +76,7 @@ static uint32_t run_there(const char *program, const char *const *arguments, siz
         process_start(
             &(struct program){.path = path, .arguments = arguments, .argument_count = count, .directory = folder}, &p),
         S_OK);
-    assert_int_equal(process_wait(p, 60000, &code), S_OK);
+    assert_int_equal(process_wait(p, PATIENCE_MS, &code), S_OK);
     process_close(p);
     memory_free(path);
     return code;

@@ -4,6 +4,7 @@
    as they are, so that what Commit would have refused is tried at Start. */
 #include "engine/os/file.h"
 #include "engine/os/thread.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/run_fixture.h"
 #include "tests/unit/scratch_link.h"
 
@@ -213,7 +214,7 @@ static void a_folder_that_is_exchanged_meanwhile(void **state)
         file_delete_below(root, over);
     }
     atomic_store(&enough, true);
-    assert_true(thread_wait(t, 60000));
+    assert_true(thread_wait(t, PATIENCE_MS));
     thread_close(t);
     print_message("%u opened, %u refused as they led out\n", made, refused);
     assert_true(made && refused); /* both were met, or nothing was tried */

@@ -93,7 +93,7 @@ def main():
                                       stdout=subprocess.PIPE, text=True)
             time.sleep(6)
             serves(server)  # another client, while those wait
-            said = client.communicate(timeout=180)[0]
+            said = client.communicate(timeout=600)[0]
             answers = dict(line.split(" ") for line in said.splitlines() if " " in line)
             for what, hr in expected.items():
                 check(answers.get(what) == hr, f"{settings}: {what}: {said}")

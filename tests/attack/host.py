@@ -9,10 +9,9 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 
 from own_server import Server
-from faults import ask, check, processes, read_log, tell, wait_until_gone, windows_path, wine
+from faults import ask, check, processes, read_log, tell, wait_for_samples, wait_until_gone, windows_path, wine
 
 STOPPED, OTHER = "attack-host", "attack-bystander"
 NAMES = ("version", "pdh", "xmllite", "tdh", "odbc32", "wevtapi", "openpdh", "openetw", "opentdh", "openpla", "bcrypt",
@@ -32,8 +31,8 @@ def check_none_ran(folder):
 def stopped_host(root, other_root):
     tell("start", STOPPED, windows_path(root), r"\System\Threads")
     tell("start", OTHER, windows_path(other_root), r"\System\Threads")
-    time.sleep(2)
     log = tell("state", STOPPED)["file"]
+    wait_for_samples(log, 1)
     hosts = processes("openplahost", STOPPED)
     check(len(hosts) == 1, f"one host: {hosts}")
     os.kill(hosts[0], signal.SIGSTOP)

@@ -51,7 +51,7 @@ class Server:
         for pid in processes("openplasrv") + processes("hostile_client") + processes("openplahost"):
             os.kill(pid, 9)
             wait_until_gone([pid])
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=600)
         restart_rpcss()
         self.folder.cleanup()
 

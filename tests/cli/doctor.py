@@ -141,7 +141,7 @@ def rooms_and_clock(store):
 def the_host(store):
     wanted(examine(TZ="Nowhere/Land"), "zone-unknown", "Nowhere/Land")
     wanted(examine(TZ="/".join(["\u00e9" * 200] * 6)), "zone-unknown", "\u00e9/\u00e9")  # whole, as UTF-8
-    told = subprocess.run([*EMULATOR, PROGRAM, "doctor"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=120,
+    told = subprocess.run([*EMULATOR, PROGRAM, "doctor"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=600,
                           env={**os.environ, "TZ": "Nowhere\x1b]0;/Land"}, check=False).stdout
     check(b"Nowhere\\u001b]0;/Land" in told and b"\x1b" not in told, "what moves the cursor is written out", told)
     for zone in ("Europe/Berlin", "EST5EDT", "<+03>-3", ""):
@@ -191,7 +191,7 @@ def hosts():
 
 def sessions():
     check("session-dead" not in examine(), "no session")
-    subprocess.run([*EMULATOR, SESSION, "start", "Left Behind"], stdin=subprocess.DEVNULL, check=True, timeout=60)
+    subprocess.run([*EMULATOR, SESSION, "start", "Left Behind"], stdin=subprocess.DEVNULL, check=True, timeout=600)
     check("session-dead" not in examine(), "a session that runs")
     found = list(hosts())
     check(len(found) == 1, "its host", found)
@@ -200,13 +200,13 @@ def sessions():
         time.sleep(0.05)
     wanted(examine(), "session-dead", "Left Behind")
     subprocess.run([*EMULATOR, SESSION, "stop", "Left Behind"], stdin=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, check=False, timeout=60)  # its host cannot answer
+                   stderr=subprocess.DEVNULL, check=False, timeout=600)  # its host cannot answer
     check("session-dead" not in examine(), "what is ended is not found any more")
 
 
 def openpla(*arguments):
     return subprocess.run([*EMULATOR, PROGRAM, "doctor", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=120, check=False)
+                          stderr=subprocess.STDOUT, timeout=600, check=False)
 
 
 def the_page_has_all():

@@ -14,7 +14,7 @@ CODES = {"error": 1, "warning": 3, "note": 0}
 def examine(*arguments, before=(), program=PROGRAM, **environment):
     """The findings by id, after a look at the exit code."""
     done = subprocess.run([*before, *EMULATOR, program, "doctor", "--json", "-wait", "60", *arguments],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600,
                           env={**os.environ, **environment}, check=False)
     said = done.stdout.decode("utf-8")
     check(said.startswith("["), "no findings", said, done.stderr.decode("utf-8", "replace"))

@@ -27,7 +27,7 @@ SET = CLASSES + r"\CLSID\{03837521-098B-11D8-9414-505054503030}"
 
 def wine(*arguments):
     done = subprocess.run([*EMULATOR, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=120, check=False)
+                          stderr=subprocess.STDOUT, timeout=600, check=False)
     return done.stdout.decode("utf-8", "replace")
 
 
@@ -143,7 +143,7 @@ def ports():
 def disabled(script):
     wine("reg", "add", r"HKLM\System\CurrentControlSet\Services\OpenPLA", "/v", "Start", "/t", "REG_DWORD", "/d", "4", "/f")
     for step in ("cleanup", "setup"):  # the services' manager reads it when it starts
-        subprocess.run(["sh", script, step], stdin=subprocess.DEVNULL, timeout=200, check=True)
+        subprocess.run(["sh", script, step], stdin=subprocess.DEVNULL, timeout=600, check=True)
     found = look()
     wanted(found, "service-disabled")
     mend(found["service-disabled"][0])
@@ -174,7 +174,7 @@ def main():
     script = os.path.join(TREE, "cmake", "wine-prefix.sh")
     try:
         os.rmdir(prefix)
-        subprocess.run(["sh", script, "setup"], stdin=subprocess.DEVNULL, timeout=200, check=True)
+        subprocess.run(["sh", script, "setup"], stdin=subprocess.DEVNULL, timeout=600, check=True)
         installed = os.path.join(prefix, "drive_c/Program Files/OpenPLA")
         os.makedirs(installed)
         for name in FILES:
@@ -192,7 +192,7 @@ def main():
         without_service()
         print("each is found, and mended as it says")
     finally:
-        subprocess.run(["sh", script, "cleanup"], stdin=subprocess.DEVNULL, timeout=120, check=False)
+        subprocess.run(["sh", script, "cleanup"], stdin=subprocess.DEVNULL, timeout=600, check=False)
         shutil.rmtree(prefix, ignore_errors=True)
 
 

@@ -20,7 +20,7 @@ FOREIGN = {"?", "x"}
 
 def openpla(*words, code=0):
     done = subprocess.run([*EMULATOR, PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=120)
+                          stderr=subprocess.PIPE, timeout=600)
     assert done.returncode == code & 0xFF, (words, done)
     # The emulator gives both streams as one.
     return [stream.decode("utf-8").replace("\r\n", "\n") for stream in (done.stdout, done.stdout if EMULATOR else done.stderr)]
@@ -84,7 +84,7 @@ def complete(script, *words):
     done = subprocess.run(
         ["bash", "--norc", "-c", f". '{script}'; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; "
          "_openpla; printf '%s\\n' \"${COMPREPLY[@]}\"; complete -p openpla logman"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=30, check=True)
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, check=True)
     assert not done.stderr, done.stderr
     lines = done.stdout.decode().splitlines()
     assert len([line for line in lines if line.startswith("complete ") and "-F _openpla" in line]) == 2, lines

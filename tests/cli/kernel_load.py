@@ -24,7 +24,7 @@ TRACEFS = "/sys/kernel/tracing/instances"
 ROUNDS, WRITES, WRITE_BYTES, PROCESSES, TCP_BYTES = 5000, 1000, 4096, 200, 16 << 20
 FLAGS = 0x1 | 0x2 | 0x10 | 0x100 | 0x10000  # processes, threads, switches, disks, TCP
 HOST_OFFSET = 10000000
-PATIENCE = 120
+PATIENCE = 240
 os.environ["OPENPLA_ETW"] = f"load{os.getpid()}"  # sessions of this test alone
 atexit.register(lambda: [os.remove(left) for left in glob.glob(f"/dev/shm/openetw*-{os.environ['OPENPLA_ETW']}[-.]*")])
 

@@ -28,7 +28,7 @@ SALES_009_NAME=Sales
 
 def reg(*arguments):
     subprocess.run([*EMULATOR, "reg", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, timeout=120, check=True)
+                   stderr=subprocess.DEVNULL, timeout=600, check=True)
 
 
 def manifests():
@@ -95,7 +95,7 @@ def extensions():
         check("Info: Successfully rebuilt performance counter setting" in openpla(0, "lodctr", "/r"), "/R")
         shutil.copy(PROGRAM, "unlodctr.exe")
         done = subprocess.run([*EMULATOR, os.path.abspath("unlodctr.exe"), SERVICE], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600, check=False)
         check(done.returncode == 0 and b"Successfully uninstalled" in done.stdout, "a copy named unlodctr.exe", done.stdout)
         check("have no numbers" in openpla(1, "unlodctr", SERVICE), "unlodctr twice")
     finally:

@@ -7,11 +7,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 PROGRAM, EMULATOR = os.path.abspath(sys.argv[1]), sys.argv[2:]
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fault"))
-from faults import check, read_log, windows_path  # noqa: E402
+from faults import check, read_log, wait_for_samples, windows_path  # noqa: E402
 
 SET, SESSION = f"logman-{os.getpid()}", f"logman-session-{os.getpid()}"
 DONE = "The command completed successfully."
@@ -19,7 +18,7 @@ DONE = "The command completed successfully."
 
 def logman(*words, code=0, program=PROGRAM, verb=("logman",), cwd=None):
     done = subprocess.run([*EMULATOR, program, *verb, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, timeout=120, cwd=cwd)
+                          stderr=subprocess.DEVNULL, timeout=600, cwd=cwd)
     text = done.stdout.decode("utf-8")
     # A program's exit code is cut to a byte by this system.
     check(done.returncode == code & 0xFF, f"{words}: {done.returncode}, not 0x{code:08X}: {text}")
@@ -58,9 +57,10 @@ def counters(folder):
     error("start", SET, code=0x8004131F, says="An instance of this task is already running.")
     error("delete", SET, code=0x803000AA,
           says="The Data Collector Set or one of its dependencies is already in use.")
-    time.sleep(2)
+    log = windows_path(os.path.join(folder, "counts_000001.csv"))
+    wait_for_samples(log, 2)
     logman(SET, "stop")
-    read_log(windows_path(os.path.join(folder, "counts_000001.csv")), 2)
+    read_log(log, 2)
     logman("update", SET, "-si", "5", "-c", r"\System\Processes")
     detail = logman("query", SET)
     check("Sample Interval:      5 second(s)" in detail and r"              \System\Processes" in detail and
@@ -116,7 +116,7 @@ def main():
         finally:
             for words in (("stop", SET), ("delete", SET), ("stop", SESSION, "-ets")):
                 subprocess.run([*EMULATOR, PROGRAM, "logman", *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, timeout=120, check=False)
+                               stderr=subprocess.DEVNULL, timeout=600, check=False)
     print("sets and sessions by logman's lines")
 
 

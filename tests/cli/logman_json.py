@@ -16,7 +16,7 @@ PROVIDER = "{C0000000-0000-4000-8000-0000000000A1}"
 
 def logman(*words, code=0):
     done = subprocess.run([*EMULATOR, PROGRAM, "logman", *words, "--json"], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120)
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=600)
     text = done.stdout.decode("utf-8")
     assert done.returncode == code & 0xFF, (words, done)
     told = json.loads(text)
@@ -104,7 +104,7 @@ def main():
             providers_and_traces()
         finally:
             subprocess.run([*EMULATOR, PROGRAM, "logman", "delete", NAME], stdin=subprocess.DEVNULL,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600, check=False)
 
 
 main()

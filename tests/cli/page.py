@@ -349,7 +349,7 @@ def any_report_makes_a_page():
 
 def openpla_any(*arguments):
     return subprocess.run([*EMULATOR, PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL, timeout=120, check=False).returncode
+                          stderr=subprocess.DEVNULL, timeout=600, check=False).returncode
 
 
 def no_report_makes_a_large_page():

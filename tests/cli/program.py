@@ -20,7 +20,7 @@ def host_path(path):
 def openpla_apart(expected, *arguments):
     """What it writes to stdout, and to stderr."""
     done = subprocess.run([*EMULATOR, PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=120, check=False)
+                          stderr=subprocess.PIPE, timeout=600, check=False)
     output, said = (text.decode("utf-8").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
     check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output + said)
     return output, said
@@ -29,7 +29,7 @@ def openpla_apart(expected, *arguments):
 def openpla(expected, *arguments):
     """Both, in the order in which they are written."""
     done = subprocess.run([*EMULATOR, PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=120, check=False)
+                          stderr=subprocess.STDOUT, timeout=600, check=False)
     output = done.stdout.decode("utf-8", "replace").replace("\r\n", "\n")
     check(done.returncode == expected, f"{arguments}: exit code {done.returncode}, not {expected}", output)
     return output

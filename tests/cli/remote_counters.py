@@ -13,7 +13,7 @@ import time
 
 PROGRAM, CONSUMER, EMULATOR = sys.argv[1], sys.argv[2], sys.argv[3:]
 SERVER = os.path.join(os.path.dirname(PROGRAM), "openplasrv.exe")
-START_S = 60
+START_S = 240
 os.environ["OPENPLA_SAMPLE_LIMIT"] = "0"  # on a busy machine an answer takes its time
 
 

@@ -21,7 +21,7 @@ LINES, PROGRAM = sys.argv[1], os.path.abspath(sys.argv[2])
 import evtx_read
 from made_trace import SECOND, START, self_described, trace
 
-PATIENCE = 100
+PATIENCE = 240
 TOOLS = ("typeperf", "relog", "tracerpt")
 HEADER = '"(PDH-CSV 4.0) (Zone)(-60)","\\\\BOX\\Memory\\Available MBytes","\\\\BOX\\Processor(_Total)\\% Processor Time"'
 # What the scripts' variables hold.

@@ -16,7 +16,7 @@ import time
 PROGRAM, SESSION, EMULATOR = sys.argv[1], sys.argv[2], sys.argv[3:]
 PROVIDER = "{3c0b1a52-6e7f-4d18-9a2b-510c7d4e93f6}"
 os.environ["OPENPLA_ETW"] = f"live{os.getpid()}"  # sessions of this test alone
-PATIENCE = 60
+PATIENCE = 240
 
 
 def check(right, what, output=""):

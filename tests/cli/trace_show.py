@@ -118,7 +118,7 @@ def a_file_that_grows_is_followed():
     with open("live.etl", "r+b") as f:
         f.seek(2 * 8192)
         f.write(buffer(8192, 2, START, 0, 0x20, 0, more, False, False))
-    output = process.communicate(timeout=60)[0].decode("utf-8")
+    output = process.communicate(timeout=600)[0].decode("utf-8")
     names = [json.loads(line)["fields"]["Name"] for line in output.splitlines() if line.startswith("{")]
     check(names == ["plain", "two words\n", "key", "later", "last"], "what was written later", output)
 

@@ -21,7 +21,7 @@ PROGRAM, *EMULATOR = sys.argv[2 if LIVE else 1:]
 TRACEFS = "/sys/kernel/tracing/instances"
 os.environ["OPENPLA_ETW"] = f"top{os.getpid()}"  # sessions of this test alone
 atexit.register(lambda: [os.remove(left) for left in glob.glob(f"/dev/shm/openetw*-{os.environ['OPENPLA_ETW']}[-.]*")])
-PATIENCE = 60
+PATIENCE = 240
 READY, WAITING = 1, 5
 
 

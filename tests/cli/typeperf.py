@@ -195,7 +195,7 @@ def an_interrupt_ends_the_file_whole():
         check(running.poll() is None, "it ended by itself", *texts())
     time.sleep(0.5)
     running.send_signal(signal.SIGINT)
-    check(running.wait(30) == 0, "exit code", *texts())
+    check(running.wait(240) == 0, "exit code", *texts())
     check(start("relog", "i.blg", "-f", "CSV", "-o", "i.csv").wait() == 0, "damaged after Ctrl+C", *texts())
 
 

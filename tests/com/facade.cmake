@@ -15,5 +15,3 @@ set_tests_properties(test_facade PROPERTIES RESOURCE_LOCK system_sets)
 openpla_test(test_facade_fault ${CMAKE_CURRENT_LIST_DIR}/test_facade_fault.c ${CMAKE_CURRENT_LIST_DIR}/idl.rc
   NEEDS_SERVER LINK openpla_com)
 add_dependencies(test_facade_fault openpla openplasrv)
-# Hundreds of commits at the server.
-set_tests_properties(test_facade_fault PROPERTIES TIMEOUT 300)

@@ -21,8 +21,6 @@ openpla_test_properties(test_objects.local_server ";server")
 # The three commit, start and delete sets of the same names.
 set_tests_properties(test_objects.in_process test_objects.facade test_objects.local_server PROPERTIES
   RESOURCE_LOCK sets_of_test_objects)
-# Ten thousand calls between processes.
-set_tests_properties(test_objects.local_server PROPERTIES TIMEOUT 300)
 
 add_executable(test_threads ${CMAKE_CURRENT_LIST_DIR}/test_threads.c ${CMAKE_CURRENT_LIST_DIR}/client.c
   ${CMAKE_CURRENT_LIST_DIR}/objects.rc)

@@ -5,6 +5,7 @@
    is killed (tests/fault/facade_server_killed.py).
  */
 #include "tests/com/client.h"
+#include "tests/unit/patience.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -595,7 +596,7 @@ static DWORD start_self(const WCHAR *mode)
             break;
     }
     assert_true(started);
-    WaitForSingleObject(process.hProcess, 60000);
+    WaitForSingleObject(process.hProcess, PATIENCE_MS);
     GetExitCodeProcess(process.hProcess, &code);
     CloseHandle(process.hThread);
     CloseHandle(process.hProcess);
@@ -644,7 +645,7 @@ static void wait_for(const WCHAR *name)
 {
     WCHAR path[MAX_PATH];
     _snwprintf(path, MAX_PATH, L"%ls\\%ls", folder, name);
-    for (int i = 0; i < 600 && GetFileAttributesW(path) == INVALID_FILE_ATTRIBUTES; i++)
+    for (int i = 0; i < PATIENCE_MS / 100 && GetFileAttributesW(path) == INVALID_FILE_ATTRIBUTES; i++)
         Sleep(100);
 }
 

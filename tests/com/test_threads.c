@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One set in the hands of eight threads, in process: what a server's thread pool does to the sets it shares. */
 #include "tests/com/client.h"
+#include "tests/unit/patience.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -194,7 +195,7 @@ static void eight_threads_share_one_set(void **state)
         threads[i] = CreateThread(NULL, 0, work, &numbers[i], 0, NULL);
         assert_non_null(threads[i]);
     }
-    assert_int_equal(WaitForMultipleObjects(THREADS, threads, TRUE, 100000), WAIT_OBJECT_0);
+    assert_int_equal(WaitForMultipleObjects(THREADS, threads, TRUE, PATIENCE_MS), WAIT_OBJECT_0);
     for (LONG i = 0; i < THREADS; i++)
         CloseHandle(threads[i]);
     IDataCollectorCollection *collectors = collectors_of(shared);

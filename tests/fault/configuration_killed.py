@@ -30,7 +30,7 @@ def main():
         first = tell("configure", NAME, windows_path(root), windows_path(source) + "\\*.txt")
         check(first["status"] == "1", f"it runs: {first}")
         folder = os.path.dirname(host_path(first["file"]))
-        end = time.monotonic() + 60
+        end = time.monotonic() + 240
         while len(os.listdir(folder)) < FILES // 20:
             check(time.monotonic() < end, f"files are copied: {len(os.listdir(folder))}")
             time.sleep(0.01)
@@ -39,10 +39,10 @@ def main():
         check(complete == "0" and items < FILES, f"it was killed in the middle: {complete}, {items} rows")
         check(copied == items, f"{items - copied} rows are errors")
         while tell("state", NAME)["status"] != "0":
-            check(time.monotonic() < end + 60, "the set is stopped")
+            check(time.monotonic() < end + 240, "the set is stopped")
         second = tell("again", NAME)
         check(second["file"] != first["file"], f"the next run has a file of its own: {second}")
-        end = time.monotonic() + 120
+        end = time.monotonic() + 240
         while tell("state", NAME)["status"] != "0":
             check(time.monotonic() < end, "the second run ends by itself")
             time.sleep(0.5)

@@ -14,7 +14,7 @@ NAME = "test-fault-facade"
 
 
 def wait_for(folder, name, client):
-    end = time.monotonic() + 120
+    end = time.monotonic() + 240
     while not os.path.exists(os.path.join(folder, name)):
         check(time.monotonic() < end and client.poll() is None, f"the client came to '{name}'")
         time.sleep(0.1)
@@ -38,7 +38,7 @@ def main():
         wait_for(folder, "asked", client)
         restart_rpcss()
         mark(folder, "restarted")
-        code = client.wait(timeout=120)
+        code = client.wait(timeout=600)
         output.seek(0)
         said = output.read().decode(errors="replace").replace("\r\n", "\n").splitlines()
     print("\n".join(said))

@@ -34,7 +34,7 @@ def wine(*command):
     runner = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
     with tempfile.TemporaryFile() as output:
         code = subprocess.call(["sh", runner, *command], stdout=output, stderr=subprocess.STDOUT,
-                               stdin=subprocess.DEVNULL, timeout=180)
+                               stdin=subprocess.DEVNULL, timeout=600)
         output.seek(0)
         return code, output.read().decode("cp437").replace("\r\n", "\n")
 
@@ -78,21 +78,23 @@ def processes(program, argument=None):
     return found
 
 
-def wait_for(what, condition, seconds=90):
+def wait_for(what, condition, seconds=240):
     end = time.monotonic() + seconds
     while not condition():
         check(time.monotonic() < end, f"{what} within {seconds} s")
         time.sleep(0.2)
 
 
+def samples_in(path):
+    """Whole lines behind the head of a CSV log that is being written."""
+    if not os.path.exists(host_path(path)):
+        return 0
+    with open(host_path(path), "rb") as file:
+        return max(0, file.read().count(b"\r\n") - 1)
+
+
 def wait_for_samples(path, least):
-    """So many whole lines behind the head of a CSV log that is being written."""
-    def are_there():
-        if not os.path.exists(host_path(path)):
-            return False
-        with open(host_path(path), "rb") as file:
-            return file.read().count(b"\r\n") > least
-    wait_for(f"{least} samples", are_there)
+    wait_for(f"{least} samples", lambda: samples_in(path) >= least)
 
 
 def restart_rpcss():
@@ -104,7 +106,7 @@ def restart_rpcss():
 
 def wait_until_gone(ids):
     """A process that was killed ends a moment later, on a busy machine also behind one more write. A zombie is gone."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     for pid in ids:
         while True:
             try:

@@ -20,7 +20,7 @@ def collect(folder):
     fill(ballast)
     before = len(read_log(first["file"], 2))
     # The page that the log ends in has room for some more lines; result and message are read one after the other.
-    state, end = tell("state", NAME), time.monotonic() + 60
+    state, end = tell("state", NAME), time.monotonic() + 240
     while (not state["message"] or state["result"] == "0x00000000") and time.monotonic() < end:
         time.sleep(0.5)
         state = tell("state", NAME)
@@ -30,7 +30,7 @@ def collect(folder):
     check(state["result"] == "0x80070070", f"and its reason is the run's result: {state}")
     full = len(read_log(first["file"], before - 1))
     os.remove(ballast)
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while len(read_log(first["file"], full - 1)) <= full:
         check(time.monotonic() < end, "with room again it collects on")
         time.sleep(0.5)

@@ -5,7 +5,6 @@ whole, it starts again, and the new run does not take the old one's number."""
 import os
 import shutil
 import tempfile
-import time
 
 from faults import ask, check, clean, kill_one, processes, read_log, tell, wait_for_samples, windows_path
 
@@ -34,7 +33,7 @@ def main():
         check(second["status"] == "1" and second["serial"] == "3", f"running with the next serial: {second}")
         check(second["file"] != first["file"], "another log")
         check(len(processes("openplahost", NAME)) == 1, "one host")
-        time.sleep(1.5)
+        wait_for_samples(second["file"], 1)
         tell("stop", NAME)
         read_log(second["file"], 1)
         check(read_log(first["file"], 2) == rows, "the old log is untouched")

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from faults import PREFIX, check, processes, read_log, tell, wait_for, wine, windows_path
+from faults import PREFIX, check, processes, read_log, tell, wait_for, wait_for_samples, wine, windows_path
 
 # Names of this run: the events of earlier ones are kept.
 BACK, DOWN, TIMED = (f"test-reboot-{part}-{os.getpid()}-{int(time.time())}" for part in ("back", "down", "timed"))
@@ -60,7 +60,7 @@ def main():
         commit(DOWN, root)
         first = tell("again", BACK)
         tell("again", DOWN)
-        time.sleep(2)
+        wait_for_samples(first["file"], 2)
         machine_goes_down()
         wait_for("the set is back", is_back)
         read_log(first["file"], 2)

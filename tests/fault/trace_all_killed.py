@@ -47,7 +47,7 @@ def kill_all():
 def begin(program, path):
     """A session that is written to. What else ran in the prefix may bring up a server that ends with it: once more."""
     runner = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "cmake/wine-run.sh")
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + 240
     begun = None
     while not os.path.exists(path + ".ready"):
         check(time.monotonic() < limit, "the session does not begin")

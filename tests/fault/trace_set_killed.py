@@ -22,7 +22,7 @@ PROVIDER = "{5C1D2A8E-3B6F-4E0A-9D57-1F0B6A2C8E43}"
 NAME = f"test-fault-trace-{os.getpid()}"
 STEPS = 100  # of write_events, each in an event; one before and one behind them
 ENOUGH = 1 << 20  # bytes of a log: the provider is at work
-PATIENCE = 60
+PATIENCE = 240
 
 
 def say(*arguments):

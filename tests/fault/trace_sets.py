@@ -62,7 +62,7 @@ def check_figures(answers, script):
 def end_server():
     """In order, as it ends by itself when nobody needs it."""
     wine("net", "stop", "OpenPLA")
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + 240
     while processes("openplasrv") and time.monotonic() < limit:
         time.sleep(0.2)
     check(not processes("openplasrv"), "the server does not end")

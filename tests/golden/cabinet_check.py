@@ -47,14 +47,14 @@ with tempfile.TemporaryDirectory() as top:
         with open(path, "wb") as file:
             file.write(content)
         os.utime(path, (1.7e9 + 86400 * 40 * number, 1.7e9 + 86400 * 40 * number))
-    done = subprocess.run([*EMULATOR, PROGRAM, host_text(run), host_text(cabinet)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*EMULATOR, PROGRAM, host_text(run), host_text(cabinet)], capture_output=True, text=True, timeout=600)
     print(done.stdout, done.stderr)
     assert done.returncode == 0, done.returncode
     assert os.listdir(top).count("run.cab") == 1 and sorted(os.listdir(top)) == ["run", "run.cab"], os.listdir(top)
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
-    tested = subprocess.run(["cabextract", "-t", cabinet], capture_output=True, text=True, env=environment, timeout=60)
+    tested = subprocess.run(["cabextract", "-t", cabinet], capture_output=True, text=True, env=environment, timeout=600)
     assert tested.returncode == 0, tested.stdout + tested.stderr
-    taken = subprocess.run(["cabextract", "-q", "-d", out, cabinet], capture_output=True, text=True, env=environment, timeout=60)
+    taken = subprocess.run(["cabextract", "-q", "-d", out, cabinet], capture_output=True, text=True, env=environment, timeout=600)
     assert taken.returncode == 0 and not taken.stderr, taken.stdout + taken.stderr
     found = tree(out)
     assert sorted(found) == sorted(FILES), sorted(found)

@@ -37,7 +37,7 @@ def host_path(path):
 
 def run(expected, program, *arguments):
     done = subprocess.run([*EMULATOR, f"{BIN}/{program}.exe", *arguments], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
     text = done.stdout.decode("utf-8", "replace").replace("\r\n", "\n")
     check(done.returncode == expected, f"{program} {arguments}: exit code {done.returncode}", text)
     return text
@@ -108,7 +108,7 @@ def main():
 
 def stop():
     subprocess.run([*EMULATOR, f"{BIN}/trace_session.exe", "stop", "Typed"], stdin=subprocess.DEVNULL,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600)
 
 
 with tempfile.TemporaryDirectory() as top:

@@ -21,7 +21,7 @@ MODES = {"usr/bin/openpla": 0o755, "usr/lib/openpla/service": 0o755, "usr/lib/op
 
 
 def run(*words, code=0, **more):
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=500,
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600,
                           check=False, **more)
     output = done.stdout.decode("utf-8", "replace").replace("\r\n", "\n")
     if done.returncode != code:

@@ -59,11 +59,11 @@ class Prefix:
         os.environ["WINEPREFIX"] = str(path)
 
     def step(self, verb):
-        subprocess.run(["sh", TREE / "cmake/wine-prefix.sh", verb], check=True, stdin=subprocess.DEVNULL, timeout=170)
+        subprocess.run(["sh", TREE / "cmake/wine-prefix.sh", verb], check=True, stdin=subprocess.DEVNULL, timeout=600)
 
     def run(self, *arguments, folder=None):
         for _ in range(3):
-            done = subprocess.run(["sh", TREE / "cmake/wine-run.sh", *arguments], stdin=subprocess.DEVNULL, timeout=120,
+            done = subprocess.run(["sh", TREE / "cmake/wine-run.sh", *arguments], stdin=subprocess.DEVNULL, timeout=600,
                                   cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
             # Wine's words, on a busy machine, for a program that it did not begin to run.
             if b"ShellExecuteEx failed: Internal error" not in done.stdout:
@@ -298,7 +298,7 @@ def narrow(prefix, package, windows):
     (prefix.path / "script.vbs").write_text((TREE / "examples/collect.vbs").read_text().replace('"PLA.', '"OpenPLA.'))
     done = subprocess.run([sys.executable, TREE / "tests/programs_32/with_32_bits.py", "sh", TREE / "cmake/wine-run.sh",
                            r"C:\windows\syswow64\cscript.exe", "//nologo", "script.vbs", "Narrow", "1", "csv"],
-                          cwd=prefix.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
+                          cwd=prefix.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600, check=False)
     output = done.stdout.decode("utf-8", "replace").strip()
     print("a 32-bit script:", output.splitlines()[-1] if output else done.returncode)
     check(done.returncode == 77 or (done.returncode == 0 and output.endswith("Done.")), "a 32-bit script", output)

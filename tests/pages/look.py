@@ -23,7 +23,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SKIPPED = 77
 HEAD = ('<Header><Data name="computer">HOST1</Data><Data name="set">Nightly</Data><Data name="start">2026-01-02T03:04:05.000Z</Data>'
         '<Data name="end">2026-01-02T04:04:05.000Z</Data><Data name="duration" units="s">3600</Data></Header>')
-PATIENCE = 120  # seconds for an answer of the browser
+PATIENCE = 240  # seconds for an answer of the browser
 # What a page is asked for.
 RULES = """document.querySelectorAll("details").forEach(d=>d.open=true);document.querySelectorAll(".all").forEach(c=>c.checked=true);
 axe.run(document,{resultTypes:["violations","incomplete"],rules:{"td-has-header":{enabled:true},"table-fake-caption":{enabled:true}}})

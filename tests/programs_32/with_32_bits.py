@@ -19,7 +19,7 @@ def reason():
     if version and int(version.group(1)) < 10:
         return "this Wine keeps names of classes apart for 32-bit programs, unlike Windows and Wine 10"
     run = subprocess.run(["sh", os.path.join(top, "cmake/wine-run.sh"), r"C:\windows\syswow64\cmd.exe", "/c", "exit 3"],
-                         stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+                         stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
     return None if run.returncode == 3 else "the 32-bit programs of the prefix do not run: wine32 is not installed"
 
 

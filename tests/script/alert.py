@@ -16,7 +16,7 @@ from faults import check, windows_path, wine  # noqa: E402
 BIN = os.environ["OPENPLA_BIN_DIR"]
 EXAMPLES = os.path.join(os.environ["OPENPLA_SOURCE_DIR"], "examples")
 DRIVE_C = os.path.join(os.environ["WINEPREFIX"], "drive_c")
-LOAD, SECONDS = "3", "60"  # one process that is busy is at least as much, on up to 33 processors
+LOAD, SECONDS = "3", "240"  # one process that is busy is at least as much, on up to 33 processors
 
 
 def run(script, *arguments):

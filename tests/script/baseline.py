@@ -21,7 +21,7 @@ def cmd(folder, *words):
     """The exit code of this system has a byte; the output goes through a file, as a terminal would be drawn on."""
     with open(os.path.join(folder, "out.txt"), "w+b") as out:
         done = subprocess.run([*EMULATOR, "cmd", "/c", *words], stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-                              cwd=folder, env={**os.environ, "OPENPLA": windows_path(OPENPLA)}, timeout=240, check=False)
+                              cwd=folder, env={**os.environ, "OPENPLA": windows_path(OPENPLA)}, timeout=600, check=False)
         out.seek(0)
         return done.returncode, out.read().decode("utf-8", "replace").replace("\r\n", "\n")
 
@@ -69,7 +69,7 @@ def main():
         finally:
             for verb in ("stop", "delete"):
                 subprocess.run([*EMULATOR, OPENPLA, "logman", verb, "Baseline"], stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600, check=False)
 
 
 main()

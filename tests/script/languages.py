@@ -54,16 +54,16 @@ def check_syntax(folder):
     source = os.path.join(EXAMPLES, "collect.cs")
     for compiler, options in (("mcs", ["-r:Microsoft.CSharp"]), ("csc", [])):
         if shutil.which(compiler):
-            subprocess.run([compiler, *options, "-warnaserror", f"-out:{folder}/collect.exe", source], check=True, timeout=100)
+            subprocess.run([compiler, *options, "-warnaserror", f"-out:{folder}/collect.exe", source], check=True, timeout=600)
     scripts = [f"{EXAMPLES}/collect.ps1", *sorted(glob.glob(f"{TREE}/reg/scripts/*.ps1"))]
     assert len(scripts) == 4, scripts
     for script in scripts if shutil.which("pwsh") else []:
         subprocess.run(["pwsh", "-NoProfile", "-Command", "$e = $null; [void][System.Management.Automation.Language.Parser]::"
-                        f"ParseFile('{script}', [ref]$null, [ref]$e); exit $e.Count"], check=True, timeout=100)
+                        f"ParseFile('{script}', [ref]$null, [ref]$e); exit $e.Count"], check=True, timeout=600)
     grammar = os.environ.get("OPENPLA_POWERSHELL")
     if grammar:
         subprocess.run(["node", os.path.join(os.path.dirname(os.path.abspath(__file__)), "powershell.js"), grammar, *scripts],
-                       check=True, timeout=100)
+                       check=True, timeout=600)
     return [what for what, there in (("a C# compiler (Debian: mono-mcs)", shutil.which("mcs") or shutil.which("csc")),
                                      ("PowerShell, or npm's grammar of it", shutil.which("pwsh") or grammar)) if not there]
 
@@ -74,7 +74,7 @@ def check_cpp():
         print("this host has no compiler for C++")
         sys.exit(77)
     for _ in range(2):
-        done = subprocess.run([sys.argv[1], program, "test-languages-cpp", "2"], capture_output=True, timeout=100, check=False)
+        done = subprocess.run([sys.argv[1], program, "test-languages-cpp", "2"], capture_output=True, timeout=600, check=False)
         output = done.stdout.decode("cp1252").replace("\r\n", "\n")
         assert not done.returncode and re.fullmatch(
             r"Committed: test-languages-cpp \(\d+ remarks\)\nStarted\nLog: C:\\PerfLogs\\Admin\\.*Counters.*\.csv\nDone\.\n",
@@ -83,7 +83,7 @@ def check_cpp():
         with open(os.environ["WINEPREFIX"] + "/drive_c" + log, encoding="cp1252") as file:
             lines = file.read().splitlines()
         assert lines[0].startswith('"(PDH-CSV 4.0)') and lines[0].count(",") == 3 and len(lines) > 1, lines
-    assert subprocess.run([sys.argv[1], program, "a", "0"], capture_output=True, timeout=100, check=False).returncode == 2
+    assert subprocess.run([sys.argv[1], program, "a", "0"], capture_output=True, timeout=600, check=False).returncode == 2
 
 
 def main():

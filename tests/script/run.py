@@ -82,7 +82,7 @@ def finish(script, name, path, process):
     """Exit code and output of a copy. When several are started at once, about 2 of 100 of Wine's cscripts end before
     they run anything: such a copy is started again."""
     for attempt in range(1, cscript.ATTEMPTS + 1):
-        code = process.wait(timeout=100)
+        code = process.wait(timeout=600)
         with open(path, "rb") as output:
             raw = output.read()
         if WINDOWS or attempt == cscript.ATTEMPTS or not cscript.never_ran(code, raw):

@@ -6,6 +6,7 @@
 
 #include "engine/os/host.h"
 #include "engine/os/kernel_file.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 
 #ifdef _WIN32
@@ -15,7 +16,7 @@
 #include <unistd.h>
 #endif
 
-#define CHILD_PATIENCE 20000 /* ms for a child to come up on a busy machine */
+#define CHILD_PATIENCE PATIENCE_MS
 
 static const char *child_program; /* set by main from argv[0] */
 

@@ -4,9 +4,10 @@
 #define OPENPLA_HOSTED_SESSION_H
 
 #include "tests/unit/own_directory.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/provider_fixture.h"
 
-enum { PATIENCE_MS = 20000, BUFFERS = 8 };
+enum { BUFFERS = 8 };
 
 static struct directory *directory;
 

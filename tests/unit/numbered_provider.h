@@ -5,8 +5,9 @@
 
 #include "engine/etw/event_api.h"
 #include "tests/unit/controller_fixture.h"
+#include "tests/unit/patience.h"
 
-enum { PATIENCE_MS = 20000, EVENTS = 2000 };
+enum { EVENTS = 2000 };
 
 static const GUID guid = {0x22222222, 1, 2, {3}};
 static const EVENT_DESCRIPTOR some_event = {.Id = 7, .Level = 4, .Keyword = 5};

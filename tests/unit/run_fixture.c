@@ -46,8 +46,8 @@ int fixture_teardown(void **state)
 {
     (void)state;
     scratch_remove(data);
-    /* Programs that a run has started stand in its folders until they have ended, hosts do not: a minute is enough. */
-    for (int i = 0; i < 600 && folder_exists(data); i++) {
+    /* Programs that a run has started stand in its folders until they have ended, hosts do not. */
+    for (int i = 0; i < PATIENCE_MS / 100 && folder_exists(data); i++) {
         fixture_sleep(100);
         scratch_remove(data);
     }
@@ -132,15 +132,15 @@ struct run_record fixture_record(const char *name)
 struct run_state fixture_progress(const char *name, uint32_t serial_number, uint64_t samples)
 {
     struct run_state s;
-    uint64_t limit = clock_monotonic_ms() + 60000;
+    uint64_t limit = clock_monotonic_ms() + PATIENCE_MS;
     do {
-        s = fixture_await(name, RUN_RUNNING, 60000);
+        s = fixture_await(name, RUN_RUNNING, PATIENCE_MS);
         if (s.serial_number >= serial_number && s.samples >= samples)
             return s;
         fixture_sleep(20);
     } while (clock_monotonic_ms() < limit);
-    fail_msg("set %s: serial number %u, %u samples after a minute", name, (unsigned)s.serial_number,
-             (unsigned)s.samples);
+    fail_msg("set %s: serial number %u, %u samples after %u ms", name, (unsigned)s.serial_number, (unsigned)s.samples,
+             PATIENCE_MS);
     return s;
 }
 
@@ -204,7 +204,7 @@ size_t fixture_events(uint32_t id, const char *name)
 
 void fixture_await_event(uint32_t id, const char *name)
 {
-    for (int i = 0; i < 3000 && !fixture_events(id, name); i++)
+    for (int i = 0; i < PATIENCE_MS / 20 && !fixture_events(id, name); i++)
         fixture_sleep(20);
     assert_int_equal(fixture_events(id, name), 1);
 }

@@ -6,6 +6,7 @@
 #include "engine/os/text.h"
 #include "engine/run/run.h"
 #include "engine/store/store.h"
+#include "tests/unit/patience.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -19,8 +19,7 @@ static const GUID own = {0x22222222, 1, 2, {3}};
     "</Value></Level><KeywordsAny><Value>" #any "</Value></KeywordsAny></TraceDataProvider>"
 #define TRACE(name, elements)                                                                                          \
     "<TraceDataCollector><Name>" name "</Name><FileName>" name "</FileName>" elements "</TraceDataCollector>"
-#define NUMBERED    "<FileNameFormat>512</FileNameFormat>"
-#define PATIENCE_MS 20000
+#define NUMBERED "<FileNameFormat>512</FileNameFormat>"
 
 static REGHANDLE provider;
 

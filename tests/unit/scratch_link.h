@@ -4,6 +4,7 @@
 #define OPENPLA_SCRATCH_LINK_H
 
 #include "engine/os/host.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 
 #ifdef _WIN32
@@ -31,7 +32,7 @@ static inline void scratch_command(const char *folder, char *command)
     }
     CloseHandle(process.hThread);
     CloseHandle(process.hProcess);
-    for (int i = 0; i < 3000 && !file_exists(done); i++)
+    for (int i = 0; i < PATIENCE_MS / 20 && !file_exists(done); i++)
         Sleep(20);
     assert_int_equal(file_delete(done), S_OK);
     memory_free(done);

@@ -8,6 +8,7 @@
 #include "engine/os/odbc.h"
 #include "engine/os/process.h"
 #include "fake_pdh.h"
+#include "tests/unit/patience.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -340,7 +341,7 @@ static void another_computer_that_comes_up_asks_for_a_segment(void **state)
             assert_int_equal(collector_sample(c), S_OK);
         assert_int_equal(standing(c), COLLECTOR_GOES_ON);
         fake_no_memory = false;
-        for (uint64_t until = clock_monotonic_ms() + 60000;
+        for (uint64_t until = clock_monotonic_ms() + PATIENCE_MS;
              standing(c) == COLLECTOR_GOES_ON && clock_monotonic_ms() < until;)
             assert_int_equal(collector_sample(c), S_OK);
         assert_int_equal(standing(c), COLLECTOR_WANTS_SEGMENT);
@@ -369,7 +370,7 @@ static void another_computer_that_comes_up_at_once_asks_too(void **state)
     add(t, "\\\\FAKE\\Speicher\\Frei");
     assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
     assert_false(fake_no_memory);
-    for (uint64_t until = clock_monotonic_ms() + 60000;
+    for (uint64_t until = clock_monotonic_ms() + PATIENCE_MS;
          standing(c) == COLLECTOR_GOES_ON && clock_monotonic_ms() < until;)
         assert_int_equal(collector_sample(c), S_OK);
     assert_int_equal(standing(c), COLLECTOR_WANTS_SEGMENT);

@@ -134,10 +134,10 @@ static void a_host_that_is_killed_meanwhile(void **state)
     scratch_environment("TEST_REPORTS_AFTER", until);
     assert_int_equal(run_start(SPACE, "killed", true), S_OK);
     assert_int_equal(run_stop(SPACE, "killed", false), S_OK);
-    struct run_state s = fixture_await("killed", RUN_COMPILING, 60000);
+    struct run_state s = fixture_await("killed", RUN_COMPILING, PATIENCE_MS);
     fixture_kill(s.process_id);
     scratch_environment("TEST_REPORTS_AFTER", "");
-    fixture_await("killed", RUN_STOPPED, 60000);
+    fixture_await("killed", RUN_STOPPED, PATIENCE_MS);
     assert_false(is_there(root, "report.xml"));
     run_once("killed");
     assert_int_equal(fixture_events(9023, "killed"), 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Registrations and what their callbacks are told. */
+#include "tests/unit/patience.h"
 #include "tests/unit/provider_fixture.h"
 
 static const GUID nobody, first_source = {1, 0, 0, {0}}, second_source = {2, 0, 0, {0}};
@@ -321,7 +322,7 @@ static void the_end_of_a_registration_waits_for_its_callback(void **state)
         thread_give_way();
     fixture_unregister(handle);
     assert_int_equal(stage, 2);
-    assert_true(thread_wait(thread, 10000));
+    assert_true(thread_wait(thread, PATIENCE_MS));
     thread_close(thread);
 }
 
@@ -345,7 +346,7 @@ static void a_registration_may_be_ended_before_it_has_begun(void **state)
         thread_give_way();
     assert_false(provider_set_numbers(handle, numbers)); /* the directory is to be told at once that it is over */
     assert_int_equal(provider_begun(handle), ERROR_SUCCESS);
-    assert_true(thread_wait(thread, 10000));
+    assert_true(thread_wait(thread, PATIENCE_MS));
     thread_close(thread);
 }
 

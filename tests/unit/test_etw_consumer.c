@@ -3,6 +3,7 @@
 #include "engine/log/etl_file.h"
 #include "engine/os/thread.h"
 #include "tests/unit/consumer_fixture.h"
+#include "tests/unit/patience.h"
 
 #define PATH    "test_etw_consumer.tmp"
 #define W_PATH  u"test_etw_consumer.tmp"
@@ -415,7 +416,7 @@ static void wait_at_seven(uint32_t number)
     if (number != 7)
         return;
     wakeup_set(there);
-    assert_true(wakeup_wait(go_on, 60000));
+    assert_true(wakeup_wait(go_on, PATIENCE_MS));
 }
 
 static void process_watched(void *user)
@@ -434,12 +435,12 @@ static void another_thread_closes_a_handle(void **state)
     watched = open_log(W_PATH);
     consumed.at_event = wait_at_seven;
     assert_int_equal(thread_start(process_watched, NULL, &thread), S_OK);
-    assert_true(wakeup_wait(there, 60000));
+    assert_true(wakeup_wait(there, PATIENCE_MS));
     assert_int_equal(ProcessTrace(&watched, 1, NULL, NULL), ERROR_BUSY);
     assert_int_equal(CloseTrace(watched), ERROR_CTX_CLOSE_PENDING);
     assert_int_equal(CloseTrace(watched), ERROR_INVALID_HANDLE);
     wakeup_set(go_on);
-    assert_true(thread_wait(thread, 60000));
+    assert_true(thread_wait(thread, PATIENCE_MS));
     thread_close(thread);
     assert_int_equal(processed, ERROR_SUCCESS);
     check_taken(0, 10);

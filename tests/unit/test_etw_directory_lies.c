@@ -5,6 +5,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
 #include "tests/unit/own_directory.h"
+#include "tests/unit/patience.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -210,7 +211,7 @@ static void nobody_leaves_it_while_it_changes(void **state)
         read_all();
     }
     over = true;
-    assert_true(thread_wait(t, 20000));
+    assert_true(thread_wait(t, PATIENCE_MS));
     thread_close(t);
 }
 

@@ -7,6 +7,7 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "tests/unit/log_events.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include <evntprov.h>
 #include <evntrace.h>
 
-enum { ROUNDS = 40, PATIENCE_MS = 20000, TRACED_GUID = 0x20000 };
+enum { ROUNDS = 40, TRACED_GUID = 0x20000 };
 static const GUID guid = {0x55555555, 1, 2, {3}};
 static char *path;
 

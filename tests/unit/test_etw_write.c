@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* EventWrite and its kin: what is written arrives, whole, where it is wanted and nowhere else, and each call says what
    Windows' would. */
+#include "tests/unit/patience.h"
 #include "tests/unit/provider_fixture.h"
 
 static const EVENT_DESCRIPTOR some_event = {
@@ -322,7 +323,7 @@ static void a_writer_waits_for_a_blocking_session(void **state)
     assert_int_equal(thread_start(empty_later, session, &thread), S_OK);
     assert_int_equal(EventWrite(handle, &some_event, 1, &data), ERROR_SUCCESS);
     assert_true(emptied);
-    assert_true(thread_wait(thread, 10000));
+    assert_true(thread_wait(thread, PATIENCE_MS));
     thread_close(thread);
     assert_int_equal(fixture_lost(session), 0);
     /* Nobody waits for one that is over. */
@@ -364,7 +365,7 @@ static void places_that_are_waited_for_are_taken_in_one_order(void **state)
         assert_int_equal(EventWrite(handle, &first, 1, &data), ERROR_SUCCESS);
     assert_int_equal(thread_start(look_and_empty_later, session, &thread), S_OK);
     assert_int_equal(EventWrite(handle, &both, 1, &data), ERROR_SUCCESS);
-    assert_true(thread_wait(thread, 10000));
+    assert_true(thread_wait(thread, PATIENCE_MS));
     thread_close(thread);
     assert_false(held_meanwhile);
     assert_int_equal(fixture_read(session[0])->count, 1);

@@ -517,7 +517,7 @@ static void callers_at_the_same_time_are_told_apart(void **state)
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(thread_start(ask_again_and_again, &askings[i], &askings[i].thread), S_OK);
     for (size_t i = 0; i < 4; i++) {
-        assert_true(thread_wait(askings[i].thread, 120000));
+        assert_true(thread_wait(askings[i].thread, PATIENCE_MS));
         thread_close(askings[i].thread);
         assert_int_equal(atomic_load(&askings[i].wrong), 0);
     }

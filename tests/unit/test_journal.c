@@ -7,6 +7,7 @@
 #include "engine/os/quotas.h"
 #include "engine/os/thread.h"
 #include "scratch_folder.h"
+#include "tests/unit/patience.h"
 
 #define FLOOD_ALLOWED "events=1000000;burst=1000000" /* in tests that write as fast as they can */
 
@@ -178,7 +179,7 @@ static void writers_take_turns(void **state)
     for (int i = 0; i < 4; i++)
         assert_int_equal(thread_start(append_many, &ids[i], &threads[i]), S_OK);
     for (int i = 0; i < 4; i++) {
-        assert_true(thread_wait(threads[i], 60000));
+        assert_true(thread_wait(threads[i], PATIENCE_MS));
         thread_close(threads[i]);
     }
     assert_int_equal(journal_reader_open(folder, &r), S_OK);
@@ -219,7 +220,7 @@ static void a_watch_notices_changes(void **state)
         ;
     assert_int_equal(thread_start(wake, w, &t), S_OK);
     assert_int_equal(folder_watch_wait(w, 5000), S_OK);
-    assert_true(thread_wait(t, 5000));
+    assert_true(thread_wait(t, PATIENCE_MS));
     thread_close(t);
     assert_int_equal(folder_watch_wait(w, 0), S_FALSE);
     folder_watch_close(w);

@@ -188,7 +188,7 @@ static void the_instance_of_a_killed_process_is_swept_away(void **state)
     child_kill(p, token);
     assert_int_equal(process_wait(p, CHILD_PATIENCE, NULL), S_OK);
     process_close(p);
-    for (int i = 0; i < 200 && kernel_control_folder(path) != S_OK; i++) {
+    for (int i = 0; i < PATIENCE_MS / 10 && kernel_control_folder(path) != S_OK; i++) {
         child_sleep(10); /* its files are closed a little later */
         assert_int_equal(trace_instance_sweep(NULL, &left), S_OK);
     }

@@ -2,6 +2,7 @@
 /* Numbers that are read past the object's lock: the same as with it, also while another thread changes them. */
 #include "engine/os/thread.h"
 #include "model_classes.h"
+#include "tests/unit/patience.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,7 +90,7 @@ static void what_changes_together_is_seen_together(void **state)
         last = second;
     }
     atomic_store(&pair.stop, true);
-    assert_true(thread_wait(writer, 60000));
+    assert_true(thread_wait(writer, PATIENCE_MS));
     thread_close(writer);
     object_release(pair.draft);
     object_release(pair.collector);

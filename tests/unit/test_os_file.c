@@ -2,6 +2,7 @@
 /* Files: a mistake here loses logs or definitions. */
 #include "engine/os/clock.h"
 #include "engine/os/host.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/scratch_link.h"
 
 #ifndef _WIN32
@@ -158,7 +159,7 @@ static void full_disk(void **state)
     (void)state;
     if (device) {
         /* one writer at a time, of all programs of a prefix: this test beside itself */
-        assert_int_equal(file_open_wait(device, FILE_APPEND, 60000, &f), S_OK);
+        assert_int_equal(file_open_wait(device, FILE_APPEND, PATIENCE_MS, &f), S_OK);
         assert_int_equal(file_write(f, "record", 6), full);
         assert_non_null(strstr(error_text(full), "full"));
         file_close(f);
@@ -243,7 +244,7 @@ static void store_while_read(void **state)
     assert_int_equal(file_open(path, FILE_READ, &reader), S_OK);
     uint64_t start = clock_monotonic_ms();
     HRESULT hr = file_store(path, "new", 3);
-    assert_true(clock_monotonic_ms() - start < 60000);
+    assert_true(clock_monotonic_ms() - start < PATIENCE_MS);
     file_close(reader);
     char *text = scratch_read(path);
     /* Under Wine nobody may have a replaced file open: after the wait the file is as it was. */
@@ -398,8 +399,8 @@ static void lock_excludes_within_a_process(void **state)
     file_lock_release(lock);
     file_lock_release(NULL);
     start = clock_monotonic_ms();
-    assert_true(FAILED(file_lock_take(bad, 120000, &lock))); /* no folder: no use in waiting */
-    assert_true(clock_monotonic_ms() - start < 60000);
+    assert_true(FAILED(file_lock_take(bad, PATIENCE_MS, &lock))); /* no folder: no use in waiting */
+    assert_true(clock_monotonic_ms() - start < PATIENCE_MS);
     memory_free(bad);
     memory_free(path);
 }

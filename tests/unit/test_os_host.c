@@ -410,7 +410,7 @@ static void threads(void **state)
     error_set(E_FAIL, "of this thread");
     count_under_lock();
 #ifdef _WIN32
-    assert_int_equal(WaitForSingleObject(thread, 60000), WAIT_OBJECT_0);
+    assert_int_equal(WaitForSingleObject(thread, PATIENCE_MS), WAIT_OBJECT_0);
     CloseHandle(thread);
 #else
     pthread_join(thread, NULL);

@@ -3,6 +3,7 @@
 #include "engine/os/odbc.h"
 #include "engine/os/pdh_types.h"
 #include "engine/os/thread.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 
 static char *folder;
@@ -188,7 +189,7 @@ static void partner_main(void *user)
 {
     struct partner *p = user;
     while (p->turns < 1000) {
-        assert_true(wakeup_wait(p->to, 20000));
+        assert_true(wakeup_wait(p->to, PATIENCE_MS));
         p->turns++;
         wakeup_set(p->from);
     }
@@ -206,10 +207,10 @@ static void threads_wake_each_other(void **state)
     assert_false(thread_wait(t, 10));
     for (int i = 0; i < 1000; i++) {
         wakeup_set(p.to);
-        assert_true(wakeup_wait(p.from, 20000));
+        assert_true(wakeup_wait(p.from, PATIENCE_MS));
         assert_false(wakeup_wait(p.from, 0)); /* one wait took it */
     }
-    assert_true(thread_wait(t, 20000));
+    assert_true(thread_wait(t, PATIENCE_MS));
     assert_int_equal(p.turns, 1000);
     thread_close(t);
     wakeup_free(p.to);

@@ -249,7 +249,7 @@ int main(int argc, char **argv)
     };
     child_program = argv[0];
     if (argc > 1 && !strcmp(argv[1], "stay"))
-        child_sleep(60000);
+        child_sleep(CHILD_PATIENCE);
     if (argc > 1)
         return 42;
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 #include "tests/unit/own_threads.h"
+#include "tests/unit/patience.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,7 +105,7 @@ static void collects_by_itself(void **state)
     assert_int_equal(every(query, 100, event), ERROR_SUCCESS);
     assert_int_equal(every(query, 1, event), ERROR_SUCCESS); /* takes the place of the one before */
     for (int i = 0; i < 2; i++)
-        assert_int_equal(WaitForSingleObject(event, 30000), WAIT_OBJECT_0);
+        assert_int_equal(WaitForSingleObject(event, PATIENCE_MS), WAIT_OBJECT_0);
     assert_int_equal(api.PdhGetFormattedCounterValue(counter, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
     assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
     ResetEvent(event);
@@ -151,7 +152,7 @@ static void intervals_are_set_by_several_threads(void **state)
         assert_false(setters[i].failed);
     }
     assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
-    for (int i = 0; own_threads() > before && i < 600; i++)
+    for (int i = 0; own_threads() > before && i < PATIENCE_MS / 100; i++)
         Sleep(100); /* the system may list for a while what has ended */
     assert_int_equal(own_threads(), before);
     CloseHandle(event);

@@ -5,6 +5,7 @@
 #include "engine/os/thread.h"
 #include "engine/pdh/counter_object.h"
 #define ROOT_NAME "test_pdh_source"
+#include "tests/unit/patience.h"
 #include "tests/unit/root_query.h"
 #ifndef _WIN32
 #include <fcntl.h>
@@ -368,7 +369,7 @@ static void a_file_that_hangs(void **state)
     assert_int_equal(unlink(fifo), 0);
     kernel_root_write(&root, "/proc/swaps", "Filename\n/swapfile file 1000 250 -2\n");
     close(end);
-    for (int i = 0; i < 500 && !is_valid(paging); i++) {
+    for (int i = 0; i < PATIENCE_MS / 10 && !is_valid(paging); i++) {
         usleep(10000);
         assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
     }
@@ -388,7 +389,7 @@ static HRESULT sample_test(struct counter_object *o, struct source *source, uint
     (void)source;
     (void)wanted;
     if (o->provider->index == 1 && waits)
-        wakeup_wait(go, 60000);
+        wakeup_wait(go, PATIENCE_MS);
     HRESULT hr = counter_object_set_rows(o, 1);
     if (SUCCEEDED(hr)) {
         *counter_object_row(o, 0) = ++*(int64_t *)o->state;

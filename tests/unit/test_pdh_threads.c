@@ -5,6 +5,7 @@
 #include "engine/os/thread.h"
 #include "engine/pdh/pdh.h"
 #include "tests/unit/kernel_root.h"
+#include "tests/unit/patience.h"
 
 #include <stdatomic.h>
 
@@ -104,11 +105,12 @@ static void several_threads_use_one_query(void **state)
     assert_int_equal(thread_start(collect, NULL, &threads[1]), S_OK);
     assert_int_equal(thread_start(change, &firsts[0], &threads[2]), S_OK);
     assert_int_equal(thread_start(change, &firsts[1], &threads[3]), S_OK);
-    for (uint64_t end = clock_monotonic_ms() + 60000; clock_monotonic_ms() < end && (changes < 60 || values < 20);)
+    for (uint64_t end = clock_monotonic_ms() + PATIENCE_MS;
+         clock_monotonic_ms() < end && (changes < 60 || values < 20);)
         thread_wait(threads[0], 20);
     stop = true;
     for (size_t i = 0; i < 4; i++) {
-        assert_true(thread_wait(threads[i], 60000));
+        assert_true(thread_wait(threads[i], PATIENCE_MS));
         thread_close(threads[i]);
     }
     print_message("%u samples, %u counters added and removed, %u read\n", samples, changes, values);

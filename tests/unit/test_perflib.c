@@ -6,6 +6,7 @@
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 #include "engine/os/process.h"
+#include "tests/unit/patience.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +85,7 @@ static int provide(void)
     if (!i || perf.PerfSetULongCounterValue_(p, i, 1, 11) || perf.PerfSetULongLongCounterValue_(p, i, 2, 22ull << 32) ||
         perf.PerfSetCounterRefValue_(p, i, 3, (void *)(uintptr_t)&own))
         return 1;
-    for (int n = 0; n < 1000; n++) {
+    for (int n = 0; n < PATIENCE_MS / 100; n++) {
         Sleep(100);
         own++;
     }
@@ -103,7 +104,7 @@ static bool value_of(PDH_HCOUNTER counter, double *value)
 static bool wait_for(PDH_HQUERY query, PDH_HCOUNTER counter, double least)
 {
     double value;
-    for (uint64_t end = clock_monotonic_ms() + 30000; clock_monotonic_ms() < end; Sleep(50)) {
+    for (uint64_t end = clock_monotonic_ms() + PATIENCE_MS; clock_monotonic_ms() < end; Sleep(50)) {
         api.PdhCollectQueryData(query);
         bool has = value_of(counter, &value);
         if (least < 0 ? !has : has && value >= least)
@@ -139,7 +140,7 @@ static void another_process_is_read_until_it_ends(void **state)
     assert_int_equal(
         process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 1}, &child), S_OK);
     assert_int_equal(api.PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
-    for (uint64_t end = clock_monotonic_ms() + 30000; !jobs && clock_monotonic_ms() < end; Sleep(50))
+    for (uint64_t end = clock_monotonic_ms() + PATIENCE_MS; !jobs && clock_monotonic_ms() < end; Sleep(50))
         api.PdhAddCounterW(query, u"\\Test Workers(worker)\\Jobs", 0, &jobs);
     assert_non_null(jobs);
     assert_int_equal(api.PdhAddCounterW(query, u"\\Test Workers(*)\\Bytes", 0, &bytes), ERROR_SUCCESS);

@@ -58,9 +58,9 @@ static void asynchronous_start_and_stop(void **state)
     char *root = fixture_folder("async");
     fixture_commit("async", root, "", CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "async", false), S_OK);
-    fixture_await("async", RUN_RUNNING, 60000);
+    fixture_await("async", RUN_RUNNING, PATIENCE_MS);
     assert_int_equal(run_stop(SPACE, "async", false), S_OK);
-    fixture_await("async", RUN_STOPPED, 60000);
+    fixture_await("async", RUN_STOPPED, PATIENCE_MS);
     assert_true(fixture_lines(root, "c.csv") >= 2);
     assert_int_equal(run_start(SPACE, "no such set", false), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(run_start(SPACE, "no such set", true), PLA_E_DCS_NOT_FOUND);
@@ -360,7 +360,7 @@ static void a_missing_root_is_named(void **state)
     fixture_commit("root", "%TEST_ROOT%/absent too", "", CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "root", false), S_OK); /* the asynchronous start cannot know it */
     struct run_record record = fixture_record("root");
-    for (int i = 0; i < 3000 && !strstr(record.last_message, "absent too"); i++) {
+    for (int i = 0; i < PATIENCE_MS / 20 && !strstr(record.last_message, "absent too"); i++) {
         run_record_free(&record);
         fixture_sleep(20);
         record = fixture_record("root");
@@ -421,7 +421,7 @@ static void duration_ends_the_run(void **state)
     char *root = fixture_folder("duration");
     fixture_commit("duration", root, "<Duration>2</Duration>", CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "duration", true), S_OK);
-    fixture_await("duration", RUN_STOPPED, 60000);
+    fixture_await("duration", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(fixture_lines(root, "c.csv") - 1 + fixture_late("duration"), 2);
     memory_free(root);
 }
@@ -466,7 +466,7 @@ static void a_killed_host(void **state)
     fixture_commit("killed", root, "", CSV_EACH_SECOND "<FileNameFormat>512</FileNameFormat>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "killed", true), S_OK);
     fixture_kill(fixture_progress("killed", 1, 2).process_id);
-    fixture_await("killed", RUN_STOPPED, 60000);
+    fixture_await("killed", RUN_STOPPED, PATIENCE_MS);
     assert_true(fixture_lines(root, "c_000001.csv") >= 3);
     assert_int_equal(run_stop(SPACE, "killed", true), PLA_E_DCS_NOT_RUNNING);
     assert_int_equal(run_start(SPACE, "killed", true), S_OK);
@@ -503,10 +503,10 @@ static void four_sets_at_once(void **state)
     }
     uint32_t ids[4];
     for (size_t i = 0; i < 4; i++)
-        ids[i] = fixture_await(names[i], RUN_RUNNING, 1000).process_id;
+        ids[i] = fixture_await(names[i], RUN_RUNNING, PATIENCE_MS).process_id;
     assert_true(ids[0] != ids[1] && ids[1] != ids[2] && ids[2] != ids[3]);
     assert_int_equal(run_stop(SPACE, names[0], true), S_OK);
-    fixture_await(names[1], RUN_RUNNING, 1000);
+    fixture_await(names[1], RUN_RUNNING, PATIENCE_MS);
     for (size_t i = 1; i < 4; i++)
         assert_int_equal(run_stop(SPACE, names[i], true), S_OK);
     for (size_t i = 0; i < 4; i++) {
@@ -531,7 +531,7 @@ static void two_starters_at_once(void **state)
                                        &starters[i]),
                          S_OK);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(process_wait(starters[i], 100000, &codes[i]), S_OK);
+        assert_int_equal(process_wait(starters[i], PATIENCE_MS, &codes[i]), S_OK);
         process_close(starters[i]);
         started += codes[i] == 0;
         in_use += codes[i] == 3;

@@ -146,7 +146,7 @@ static void an_alert_starts_a_set(void **state)
                        ALERT("b", HIGH "<TriggerDataCollectorSet>Nobody's</TriggerDataCollectorSet>"),
                    NULL);
     start("trigger");
-    fixture_await("second", RUN_RUNNING, 60000);
+    fixture_await("second", RUN_RUNNING, PATIENCE_MS);
     fixture_progress("trigger", 1, 6);
     stop("trigger");
     assert_int_equal(events(1003, "second"), 1); /* once: it runs already */
@@ -196,14 +196,14 @@ static void a_run_ends_with_its_alerts(void **state)
     char *root = fixture_folder("ends");
     fixture_commit("ends", root, "<StopOnCompletion>-1</StopOnCompletion>" ALERT("a", HIGH), NULL);
     start("ends");
-    fixture_await("ends", RUN_STOPPED, 60000);
+    fixture_await("ends", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(fixture_lines(root, "a.csv"), 2);
     fixture_commit("ends", root,
                    "<StopOnCompletion>-1</StopOnCompletion><AlertDataCollector><Name>b</Name>" HIGH
                    "<SampleInterval>4294967295</SampleInterval></AlertDataCollector>",
                    NULL);
     start("ends");
-    fixture_await("ends", RUN_STOPPED, 60000);
+    fixture_await("ends", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(fixture_lines(root, "b.csv"), 2);
     assert_true(says("ends", "all its collectors are complete"));
     assert_int_equal(events(1011, "ends"), 0); /* which is a configuration collector's */
@@ -224,7 +224,7 @@ static void a_running_set_takes_other_thresholds(void **state)
     assert_int_equal(run_update(SPACE, "update"), S_OK);
     struct run_state now = fixture_progress("update", 1, 4);
     assert_int_equal(now.serial_number, 1);
-    for (int i = 0; i < 500 && !events(2031, "update"); i++)
+    for (int i = 0; i < PATIENCE_MS / 20 && !events(2031, "update"); i++)
         fixture_sleep(20);
     stop("update");
     assert_int_equal(events(2031, "update"), 1);

@@ -44,7 +44,7 @@ static void update_files(const char *name, const char *file)
 
 static void await_collected(const char *name, size_t times)
 {
-    for (int i = 0; i < 600 && fixture_events(1011, name) < times; i++)
+    for (int i = 0; i < PATIENCE_MS / 100 && fixture_events(1011, name) < times; i++)
         fixture_sleep(100);
     assert_int_equal(fixture_events(1011, name), times);
 }

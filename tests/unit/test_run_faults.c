@@ -328,7 +328,7 @@ static int setup(void **state)
     const char *arguments[] = {"hang", "no such file", ""};
     HRESULT hr = process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 3}, &ended);
     if (SUCCEEDED(hr))
-        hr = process_wait(ended, 60000, NULL);
+        hr = process_wait(ended, PATIENCE_MS, NULL);
     memory_free(program);
     return hr == S_OK ? 0 : -1;
 }

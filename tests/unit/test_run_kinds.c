@@ -65,7 +65,7 @@ static void what_ends_by_itself_ends_the_run(void **state)
     uint64_t began = clock_monotonic_ms();
     fixture_commit("done", root, "<StopOnCompletion>-1</StopOnCompletion>" CONFIGURATION("done"), NULL);
     start("done");
-    fixture_await("done", RUN_STOPPED, 60000);
+    fixture_await("done", RUN_STOPPED, PATIENCE_MS);
     assert_true(clock_passed_ms(began, clock_monotonic_ms()) >= 300);
     struct run_record record = fixture_record("done");
     assert_int_equal(record.last_result, S_OK);
@@ -80,7 +80,7 @@ static void a_limit_ends_the_run(void **state)
     char *root = fixture_folder("limit");
     fixture_commit("limit", root, TRACE("limit"), NULL);
     start("limit");
-    fixture_await("limit", RUN_STOPPED, 60000);
+    fixture_await("limit", RUN_STOPPED, PATIENCE_MS);
     struct run_record record = fixture_record("limit");
     assert_non_null(strstr(record.last_message, "a log reached"));
     run_record_free(&record);
@@ -115,7 +115,7 @@ static void a_failed_collector_leaves_the_others(void **state)
     assert_int_equal(run_stop(SPACE, "fails", true), S_OK);
     fixture_commit("fails", root, "<StopOnCompletion>0</StopOnCompletion>" TRACE("fail"), NULL);
     start("fails");
-    fixture_await("fails", RUN_STOPPED, 60000);
+    fixture_await("fails", RUN_STOPPED, PATIENCE_MS);
     record = fixture_record("fails");
     assert_int_equal(record.last_result, E_ACCESSDENIED);
     run_record_free(&record);
@@ -136,7 +136,7 @@ static void a_segment_is_a_new_chance(void **state)
         fixture_progress("chance", 2, 0);
         assert_int_equal(run_query_figures(SPACE, "chance", "break", &figures), S_OK);
         fixture_sleep(20);
-    } while (!figures.samples && clock_passed_ms(began, clock_monotonic_ms()) < 20000);
+    } while (!figures.samples && clock_passed_ms(began, clock_monotonic_ms()) < PATIENCE_MS);
     assert_int_equal(figures.samples, 1);
     assert_int_equal(run_stop(SPACE, "chance", true), S_OK);
     memory_free(root);
@@ -237,7 +237,7 @@ static void what_fails_between_segments_is_told(void **state)
     scratch_environment("TEST_COMPILE_LIST", list);
     fixture_commit("between", root, "<Segment>-1</Segment>" MANAGED_BY_SEGMENT TRACE("once"), NULL);
     start("between");
-    fixture_await("between", RUN_STOPPED, 60000);
+    fixture_await("between", RUN_STOPPED, PATIENCE_MS);
     struct run_record record = fixture_record("between");
     assert_int_equal(record.last_result, E_ACCESSDENIED);
     run_record_free(&record);

@@ -40,7 +40,7 @@ static void records_begin_a_new_segment(void **state)
                    CSV_EACH_SECOND
                    "<SegmentMaxRecords>2</SegmentMaxRecords><FileNameFormat>512</FileNameFormat>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "segments", true), S_OK);
-    fixture_await("segments", RUN_STOPPED, 60000); /* samples of 0, 1 | 2, 3 | 4 s */
+    fixture_await("segments", RUN_STOPPED, PATIENCE_MS); /* samples of 0, 1 | 2, 3 | 4 s */
     uint32_t files;
     size_t samples = samples_in_segments(root, 2, &files);
     assert_int_equal(samples + fixture_late("segments"), 5);
@@ -63,7 +63,7 @@ static void a_full_file_begins_a_new_segment(void **state)
                    CSV_EACH_SECOND "<FileNameFormat>512</FileNameFormat>" ONE_COUNTER);
     scratch_environment("TEST_FILE_ROOM", "2");
     assert_int_equal(run_start(SPACE, "sizes", true), S_OK);
-    fixture_await("sizes", RUN_STOPPED, 60000);
+    fixture_await("sizes", RUN_STOPPED, PATIENCE_MS);
     uint32_t files;
     assert_int_equal(samples_in_segments(root, 2, &files) + fixture_late("sizes"), 5);
     assert_true(files >= 2);
@@ -72,7 +72,7 @@ static void a_full_file_begins_a_new_segment(void **state)
                    CSV_EACH_SECOND "<FileName>alone</FileName>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "sizes", true), S_OK);
     scratch_environment("TEST_FILE_ROOM", "");
-    fixture_await("sizes", RUN_STOPPED, 60000);
+    fixture_await("sizes", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(fixture_lines(root, "alone.csv"), 3);
     struct run_record record = fixture_record("sizes");
     assert_int_equal(record.last_result, S_OK);
@@ -154,7 +154,7 @@ static void segments_of_one_name_get_the_serial_number(void **state)
                    "<Segment>-1</Segment><SegmentMaxDuration>1</SegmentMaxDuration><Duration>3</Duration>",
                    CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "one name", true), S_OK);
-    fixture_await("one name", RUN_STOPPED, 60000);
+    fixture_await("one name", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(fixture_lines(root, "c.csv"), 2);
     size_t segments = 1;
     for (unsigned n = 2; n <= 3; n++) {
@@ -178,7 +178,7 @@ static void limits_without_segments_end_the_run(void **state)
     fixture_commit("limits", root, "",
                    CSV_EACH_SECOND "<FileName>records</FileName><SegmentMaxRecords>2</SegmentMaxRecords>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "limits", true), S_OK);
-    fixture_await("limits", RUN_STOPPED, 60000);
+    fixture_await("limits", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(fixture_lines(root, "records.csv"), 3);
     struct run_record record = fixture_record("limits");
     assert_int_equal(record.last_result, S_OK);
@@ -188,7 +188,7 @@ static void limits_without_segments_end_the_run(void **state)
     fixture_commit("limits", root, "<SegmentMaxDuration>2</SegmentMaxDuration>",
                    CSV_EACH_SECOND "<FileName>duration</FileName>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "limits", true), S_OK);
-    fixture_await("limits", RUN_STOPPED, 60000);
+    fixture_await("limits", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(fixture_lines(root, "duration.csv") - 1 + fixture_late("limits"), 2);
     memory_free(root);
 }
@@ -202,7 +202,7 @@ static void completion_ends_the_run(void **state)
     fixture_commit("completion", root, "<StopOnCompletion>-1</StopOnCompletion>",
                    CSV_EACH_SECOND "<FileName>at once</FileName>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "completion", true), S_OK);
-    fixture_await("completion", RUN_STOPPED, 60000);
+    fixture_await("completion", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(fixture_lines(root, "at once.csv"), 2);
     struct run_record record = fixture_record("completion");
     assert_non_null(strstr(record.last_message, "the run ended because all its collectors are complete"));
@@ -211,7 +211,7 @@ static void completion_ends_the_run(void **state)
     fixture_commit("completion", root, "<StopOnCompletion>-1</StopOnCompletion><Duration>2</Duration>",
                    CSV_EACH_SECOND "<FileName>duration of it</FileName>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "completion", true), S_OK);
-    fixture_await("completion", RUN_STOPPED, 60000);
+    fixture_await("completion", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(fixture_lines(root, "duration of it.csv") - 1 + fixture_late("completion"), 2);
     record = fixture_record("completion");
     assert_non_null(strstr(record.last_message, "the run ended because Duration is over"));
@@ -220,7 +220,7 @@ static void completion_ends_the_run(void **state)
     fixture_commit("completion", root, "<StopOnCompletion>-1</StopOnCompletion><Segment>-1</Segment>",
                    CSV_EACH_SECOND "<FileName>segment</FileName><SegmentMaxRecords>2</SegmentMaxRecords>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "completion", true), S_OK);
-    fixture_await("completion", RUN_STOPPED, 60000);
+    fixture_await("completion", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(fixture_lines(root, "segment.csv"), 3);
     memory_free(root);
 }
@@ -237,7 +237,7 @@ static void the_reason_of_the_end_is_always_told(void **state)
     char *collector = text_buffer_take(&counters);
     fixture_commit("notes", root, "<Duration>1</Duration>", collector);
     assert_int_equal(run_start(SPACE, "notes", true), S_OK);
-    fixture_await("notes", RUN_STOPPED, 60000);
+    fixture_await("notes", RUN_STOPPED, PATIENCE_MS);
     struct run_record record = fixture_record("notes");
     assert_non_null(strstr(record.last_message, "100 more\n"));
     assert_non_null(strstr(record.last_message, "the run ended because Duration is over\n"));
@@ -276,7 +276,7 @@ static void collectors_keep_their_own_intervals(void **state)
                    "</PerformanceCounterDataCollector><PerformanceCounterDataCollector><Name>d</Name>"
                    "<SampleInterval>3</SampleInterval><LogFileFormat>1</LogFileFormat>" ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "intervals", true), S_OK);
-    fixture_await("intervals", RUN_STOPPED, 60000);
+    fixture_await("intervals", RUN_STOPPED, PATIENCE_MS);
     size_t fast = fixture_lines(root, "c.csv") - 1, slow = fixture_lines(root, "d.tsv") - 1;
     assert_int_equal(fast + slow + fixture_late("intervals"), 4 + 2);
     assert_in_range(slow, 1, 2);
@@ -306,7 +306,8 @@ static void a_full_disk_loses_samples_and_says_so(void **state)
     scratch_environment("TEST_FILE_LIMIT", "");
     assert_int_equal(hr, S_OK);
     struct run_record record = {0};
-    for (int i = 0; i < 3000 && SUCCEEDED(record.last_result); i++) { /* the first that fails is told at once */
+    for (int i = 0; i < PATIENCE_MS / 20 && SUCCEEDED(record.last_result);
+         i++) { /* the first that fails is told at once */
         run_record_free(&record);
         fixture_sleep(20);
         record = fixture_record("full");

@@ -219,7 +219,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_section_of_another_account),
     };
     child_program = argv[0];
-    for (int i = 0; argc > 1 && i < 300; i++) /* "stay" */
+    for (int i = 0; argc > 1 && i < PATIENCE_MS / 1000; i++) /* "stay" */
         child_sleep(1000);
     return argc > 1 ? 0 : cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

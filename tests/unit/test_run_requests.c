@@ -80,7 +80,7 @@ static void a_limit_is_taken_up_by_the_running_set(void **state)
     put_u32(set, "Duration", 3);
     assert_int_equal(commit(set, "limit", SETS_MODIFY), PLA_E_DCS_IN_USE);
     assert_int_equal(commit(set, "limit", SETS_MODIFY | SETS_UPDATE_RUNNING), S_OK);
-    fixture_await("limit", RUN_STOPPED, 60000);
+    fixture_await("limit", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(fixture_lines(root, "c.csv") - 1 + fixture_late("limit"), 3); /* the same file */
     struct run_record record = fixture_record("limit");
     assert_int_equal(record.serial_number, 2);
@@ -290,7 +290,7 @@ static void a_host_that_died_is_told_of(void **state)
     assert_string_equal(value, "0x00000000");
     memory_free(value);
     fixture_kill(s.process_id);
-    fixture_await("died", RUN_STOPPED, 60000);
+    fixture_await("died", RUN_STOPPED, PATIENCE_MS);
     value = value_of(set, SETTING_KEY(LastRunResult));
     assert_string_equal(value, "0xA0300003");
     memory_free(value);
@@ -313,7 +313,7 @@ static void the_end_of_a_run_is_noted_late_rather_than_never(void **state)
     struct file_lock *lock;
     fixture_commit("noted", root, "", CSV_EACH_SECOND ONE_COUNTER);
     assert_int_equal(run_start(SPACE, "noted", true), S_OK);
-    assert_int_equal(file_lock_take(path, 60000, &lock), S_OK);
+    assert_int_equal(file_lock_take(path, PATIENCE_MS, &lock), S_OK);
     assert_int_equal(run_stop(SPACE, "noted", false), S_OK);
     fixture_await_event(9006, "noted"); /* it has tried, and waits */
     assert_non_null(strstr(fixture_reason, "tried again"));
@@ -321,7 +321,7 @@ static void the_end_of_a_run_is_noted_late_rather_than_never(void **state)
     assert_int_equal(run_query(SPACE, "noted", &s), S_OK);
     assert_int_equal(s.phase, PHASE_STOPPING);
     file_lock_release(lock);
-    fixture_await("noted", RUN_STOPPED, 60000);
+    fixture_await("noted", RUN_STOPPED, PATIENCE_MS);
     struct run_record record = fixture_record("noted");
     assert_false(record.running);
     assert_int_equal(record.last_result, S_OK);
@@ -352,7 +352,7 @@ static void a_client_of_one_run_leaves_the_next_alone(void **state)
     second = fixture_await("next", RUN_RUNNING, 100);
     run_section_close(client);
     assert_int_equal(run_end_host(SPACE, "next", &second), S_OK);
-    fixture_await("next", RUN_STOPPED, 60000);
+    fixture_await("next", RUN_STOPPED, PATIENCE_MS);
     memory_free(root);
 }
 

@@ -9,6 +9,7 @@
 #include "engine/run/run_state.h"
 #include "engine/run/start_report.h"
 #include "engine/store/store.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <stdlib.h>
@@ -172,7 +173,7 @@ static void the_section_lives_with_its_host(void **state)
     assert_false(run_section_stop_requested(host, &why));
     assert_int_equal(run_section_wait(host, 0), S_FALSE);
     assert_int_equal(run_section_request_stop(client, STOP_EXPIRED), S_OK);
-    assert_int_equal(run_section_wait(host, 1000), S_OK);
+    assert_int_equal(run_section_wait(host, PATIENCE_MS), S_OK);
     assert_true(run_section_stop_requested(host, &why));
     assert_int_equal(why, STOP_EXPIRED);
     run_section_close(client);
@@ -243,7 +244,7 @@ static void what_others_write_there_harms_no_reader(void **state)
         memory_free(text);
     }
     atomic_store(&w.end, 1);
-    assert_true(thread_wait(thread, 60000));
+    assert_true(thread_wait(thread, PATIENCE_MS));
     thread_close(thread);
     section_close(section);
     memory_free(name);
@@ -265,7 +266,7 @@ static void the_report_carries_result_and_text(void **state)
     assert_null(host);
     start_report_send(&host, S_OK); /* only the first counts */
     error_clear();
-    assert_int_equal(start_report_wait(starter, NULL, false, 1000), E_ACCESSDENIED);
+    assert_int_equal(start_report_wait(starter, NULL, false, PATIENCE_MS), E_ACCESSDENIED);
     assert_string_equal(error_text(E_ACCESSDENIED), "RootPath: X cannot be written");
     start_report_close(starter);
     assert_int_equal(start_report_create("../x", NULL, &starter), E_INVALIDARG);

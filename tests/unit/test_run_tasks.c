@@ -142,18 +142,18 @@ static void a_set_is_compiling_until_its_task_is_done(void **state)
     assert_int_equal(run_start(SPACE, "status", true), S_OK);
     fixture_progress("status", 1, 1);
     assert_int_equal(run_stop(SPACE, "status", false), S_OK);
-    fixture_await("status", RUN_COMPILING, 60000);
+    fixture_await("status", RUN_COMPILING, PATIENCE_MS);
     fixture_sleep(300);
     fixture_await("status", RUN_COMPILING, 0);
     assert_int_equal(file_store(until, "", 0), S_OK);
-    fixture_await("status", RUN_STOPPED, 60000);
+    fixture_await("status", RUN_STOPPED, PATIENCE_MS);
     assert_int_equal(fixture_events(1012, "status"), 0); /* no data manager's work */
     file_delete(until);
     assert_int_equal(run_start(SPACE, "status", true), S_OK);
     fixture_progress("status", 2, 1);
     assert_int_equal(run_stop(SPACE, "status", false), S_OK);
-    fixture_kill(fixture_await("status", RUN_COMPILING, 60000).process_id);
-    fixture_await("status", RUN_STOPPED, 60000);
+    fixture_kill(fixture_await("status", RUN_COMPILING, PATIENCE_MS).process_id);
+    fixture_await("status", RUN_STOPPED, PATIENCE_MS);
     struct run_record record = fixture_record("status");
     assert_false(record.running);
     assert_int_equal(record.last_result, S_OK);
@@ -194,7 +194,7 @@ static void tasks_at_work_have_a_bound(void **state)
     assert_int_equal(noted, 2);
     assert_true(segment_tasks_look(&tasks));
     assert_int_equal(file_store(path, "", 0), S_OK);
-    for (int i = 0; i < 6000 && segment_tasks_look(&tasks); i++)
+    for (int i = 0; i < PATIENCE_MS / 10 && segment_tasks_look(&tasks); i++)
         fixture_sleep(10);
     assert_int_equal(tasks.count, 0);
     segment_tasks_start(&tasks, &e); /* there is room again */
@@ -210,7 +210,7 @@ static void tasks_at_work_have_a_bound(void **state)
 
 static int until(const char *path)
 {
-    for (int i = 0; i < 6000 && !file_exists(path); i++)
+    for (int i = 0; i < PATIENCE_MS / 10 && !file_exists(path); i++)
         fixture_sleep(10);
     return 0;
 }
@@ -243,7 +243,7 @@ static void an_alert_has_its_task_with_what_crossed(void **state)
                    "<Value name=\"case\">12 a</Value>",
                    NULL);
     run_for_a_moment("alert's");
-    for (int i = 0; i < 3000 && !has_line(list); i++)
+    for (int i = 0; i < PATIENCE_MS / 20 && !has_line(list); i++)
         fixture_sleep(20);
     fixture_sleep(500); /* the task has left the folder, which is removed now */
     char *lines = fixture_read(root, "told");

@@ -19,7 +19,7 @@ static void limit_waits(const char *seconds)
 
 static void await_file(const char *path)
 {
-    for (int i = 0; i < 3000 && !file_exists(path); i++)
+    for (int i = 0; i < PATIENCE_MS / 20 && !file_exists(path); i++)
         fixture_sleep(20);
     assert_true(file_exists(path));
 }
@@ -123,7 +123,7 @@ static void compiling(void **state)
     scratch_environment("TEST_COMPILE_UNTIL", until);
     assert_int_equal(run_start(SPACE, "compile", true), S_OK);
     assert_int_equal(run_stop(SPACE, "compile", false), S_OK);
-    fixture_await("compile", RUN_COMPILING, 60000);
+    fixture_await("compile", RUN_COMPILING, PATIENCE_MS);
     assert_int_equal(run_start(SPACE, "compile", true), PLA_E_DCS_IN_USE);
     limit_waits("1");
     assert_int_equal(run_stop(SPACE, "compile", true), PLA_E_REPORT_WAIT_TIMEOUT);
@@ -131,7 +131,7 @@ static void compiling(void **state)
     fixture_await("compile", RUN_COMPILING, 100); /* it was not ended */
     assert_int_equal(thread_start(end_compiling, until, &thread), S_OK);
     assert_int_equal(run_stop(SPACE, "compile", true), S_OK);
-    assert_true(thread_wait(thread, 60000));
+    assert_true(thread_wait(thread, PATIENCE_MS));
     thread_close(thread);
     struct run_record record = fixture_record("compile");
     assert_int_equal(record.last_result, S_OK);

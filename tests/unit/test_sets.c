@@ -770,7 +770,7 @@ static void a_status_waits_for_no_writer(void **state)
     char *folder = store_folder(SPACE), *path = path_join(folder, "store.lock");
     (void)state;
     assert_int_equal(commit(set, "Status of one", MODE_CREATE_NEW), S_OK);
-    assert_int_equal(file_lock_take(path, 1000, &writer), S_OK);
+    assert_int_equal(file_lock_take(path, PATIENCE_MS, &writer), S_OK);
     assert_int_equal(number_of(set, "Status"), RUN_STOPPED);
     file_lock_release(writer);
     assert_int_equal(set_delete(set, &caller_self), S_OK);

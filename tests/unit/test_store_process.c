@@ -77,8 +77,8 @@ static void concurrent_writers(void **state)
         texts_free(&names);
         seen++;
     }
-    assert_int_equal(process_wait(b, 60000, &code_b), S_OK);
-    assert_int_equal(process_wait(a, 60000, &code_a), S_OK);
+    assert_int_equal(process_wait(b, PATIENCE_MS, &code_b), S_OK);
+    assert_int_equal(process_wait(a, PATIENCE_MS, &code_a), S_OK);
     assert_int_equal(code_a, 0);
     assert_int_equal(code_b, 0);
     assert_true(seen > 0);
@@ -111,8 +111,8 @@ static void concurrent_creators(void **state)
     uint32_t code_a = 200, code_b = 200;
     struct texts names = {0};
     (void)state;
-    assert_int_equal(process_wait(a, 60000, &code_a), S_OK);
-    assert_int_equal(process_wait(b, 60000, &code_b), S_OK);
+    assert_int_equal(process_wait(a, PATIENCE_MS, &code_a), S_OK);
+    assert_int_equal(process_wait(b, PATIENCE_MS, &code_b), S_OK);
     assert_int_equal(code_a + code_b, 50);
     process_close(a);
     process_close(b);
@@ -151,7 +151,7 @@ static void killed_writer(void **state)
         assert_int_equal(store_load(&caller_self, "Service", "shared", &stored, &size), S_OK);
         assert_true(is_whole(stored, size));
         memory_free(stored);
-        assert_int_equal(process_wait(p, 60000, NULL), S_OK);
+        assert_int_equal(process_wait(p, PATIENCE_MS, NULL), S_OK);
         process_close(p);
         assert_int_equal(store_save(&caller_self, "Service", "shared", STORE_MODIFY, xml, XML_BYTES, NULL, NULL), S_OK);
     }

@@ -110,7 +110,7 @@ static int end_test(void **state)
 
 static void await_work(int any)
 {
-    for (int i = 0; i < 3000 && atomic_load(&work) != any; i++)
+    for (int i = 0; i < PATIENCE_MS / 20 && atomic_load(&work) != any; i++)
         fixture_sleep(20);
     assert_int_equal(atomic_load(&work), any);
 }
@@ -131,7 +131,7 @@ static void set_clock(int64_t utc)
 static void await_start(const char *name, int64_t due)
 {
     struct run_record record = {0};
-    for (int i = 0; i < 3000 && record.last_scheduled != due; i++) {
+    for (int i = 0; i < PATIENCE_MS / 20 && record.last_scheduled != due; i++) {
         run_record_free(&record);
         fixture_sleep(20);
         assert_int_equal(store_load_run(SPACE, name, &record), S_OK);
@@ -167,8 +167,8 @@ static void a_set_that_another_process_commits_starts_at_its_second(void **state
     (void)state;
     char *root = fixture_folder("at its second");
     supervise();
-    fixture_sleep(300); /* it is idle now */
-    assert_int_equal(atomic_load(&work), 0);
+    fixture_sleep(300); /* so that it is idle */
+    await_work(0);
     int64_t due = in_an_hour();
     char *xml = schedule_at(due, "");
     char *off = text_format("%s<SchedulesEnabled>0</SchedulesEnabled>", xml);
@@ -176,7 +176,7 @@ static void a_set_that_another_process_commits_starts_at_its_second(void **state
     commit("on", root, xml); /* straight into the store */
     await_work(1);
     set_clock(due - 2 * SECOND);
-    fixture_await("on", RUN_RUNNING, 60000);
+    fixture_await("on", RUN_RUNNING, PATIENCE_MS);
     assert_true(clock_utc() >= due);
     stop("on");
     await_start("on", due);
@@ -224,7 +224,7 @@ static size_t hosts_that(const char *what)
 
 static void await_hosts(const char *what, size_t count)
 {
-    for (int i = 0; i < 3000 && hosts_that(what) < count; i++)
+    for (int i = 0; i < PATIENCE_MS / 20 && hosts_that(what) < count; i++)
         fixture_sleep(20);
     assert_int_equal(hosts_that(what), count);
 }
@@ -254,7 +254,7 @@ static void a_host_is_there_before_its_second(void **state)
     char *xml = schedule_at(due, "");
     commit("ahead", other, xml); /* another folder, the same second */
     atomic_store(&stopped, due);
-    struct run_state running = fixture_await("ahead", RUN_RUNNING, 60000);
+    struct run_state running = fixture_await("ahead", RUN_RUNNING, PATIENCE_MS);
     await_start("ahead", due);
     assert_non_null(strstr(running.location, "ahead elsewhere"));
     stop("ahead");
@@ -319,7 +319,7 @@ static void a_host_whose_maker_is_gone_runs_nothing(void **state)
     commit("orphan", root, "");
     assert_int_equal(
         process_start(&(struct program){.path = program, .arguments = arguments, .argument_count = 3}, &host), S_OK);
-    assert_int_equal(process_wait(host, 60000, NULL), S_OK);
+    assert_int_equal(process_wait(host, PATIENCE_MS, NULL), S_OK);
     process_close(host);
     assert_int_equal(fixture_events(1003, "orphan") + fixture_events(1004, "orphan"), 0);
     memory_free(program);
@@ -339,7 +339,7 @@ static void a_start_outlives_the_host_that_was_made_for_it(void **state)
     memory_free(text);
     process_terminate(id, process_start_time(id));
     atomic_store(&stopped, due);
-    fixture_await("lost", RUN_RUNNING, 60000);
+    fixture_await("lost", RUN_RUNNING, PATIENCE_MS);
     await_start("lost", due);
     stop("lost");
     assert_int_equal(fixture_events(1004, "lost"), 0);
@@ -357,7 +357,7 @@ static void a_start_outlives_a_host_that_dies_when_told(void **state)
     await_hosts("begun", 1);
     atomic_store(&stopped, due);
     await_hosts("begun", 2);
-    fixture_await("told", RUN_RUNNING, 60000);
+    fixture_await("told", RUN_RUNNING, PATIENCE_MS);
     await_start("told", due);
     stop("told");
     assert_int_equal(fixture_events(1004, "told"), 0);
@@ -399,7 +399,7 @@ static void the_clock_is_set(void **state)
     commit("soon", root, soon);
     await_work(1);
     atomic_store(&ahead, 3660 * SECOND); /* a minute past it: made up */
-    fixture_await("soon", RUN_RUNNING, 60000);
+    fixture_await("soon", RUN_RUNNING, PATIENCE_MS);
     stop("soon");
     atomic_store(&ahead, 3500 * SECOND); /* back before it: made already */
     fixture_sleep(1500);
@@ -436,7 +436,7 @@ static void a_dead_host_is_noticed(void **state)
     fixture_kill(s.process_id);
     fixture_await_event(1006, "once");
     fixture_await_event(1006, "always");
-    s = fixture_await("always", RUN_RUNNING, 60000);
+    s = fixture_await("always", RUN_RUNNING, PATIENCE_MS);
     assert_int_equal(s.serial_number, 2);
     fixture_await_event(9003, "always");
     struct run_record record = fixture_record("once");
@@ -475,10 +475,10 @@ static void what_was_cut_off_begins_again(void **state)
         fixture_kill(fixture_await(names[i], RUN_RUNNING, 100).process_id);
     }
     for (int i = 0; i < 4; i++)
-        fixture_await(names[i], RUN_STOPPED, 60000);
+        fixture_await(names[i], RUN_STOPPED, PATIENCE_MS);
     supervise();
     for (int i = 1; i < 3; i++) {
-        assert_int_equal(fixture_await(names[i], RUN_RUNNING, 60000).serial_number, 2);
+        assert_int_equal(fixture_await(names[i], RUN_RUNNING, PATIENCE_MS).serial_number, 2);
         assert_true(fixture_lines(folders[i], "c_000001.csv") >= 2); /* whole */
         stop(names[i]);
     }
@@ -517,7 +517,7 @@ static void expiry_stops_a_run_if_asked(void **state)
     fixture_sleep(1500);
     fixture_await("expires", RUN_RUNNING, 100);
     set_clock(clock_utc() + 24 * 3600 * SECOND);
-    fixture_await("expires", RUN_STOPPED, 60000);
+    fixture_await("expires", RUN_STOPPED, PATIENCE_MS);
     fixture_await_event(9004, "expires");
     struct run_record record = fixture_record("expires");
     assert_non_null(strstr(record.last_message, "the run ended because all its schedules have expired"));
@@ -546,7 +546,7 @@ static void one_supervises_and_another_takes_over(void **state)
     assert_int_equal(supervisor_start(NULL, NULL, &second), S_OK);
     set_clock(due - SECOND);
     await_start("two", due);
-    fixture_await("two", RUN_RUNNING, 60000);
+    fixture_await("two", RUN_RUNNING, PATIENCE_MS);
     stop("two");
     fixture_sleep(1500);
     assert_int_equal(fixture_events(1003, "two"), 1);
@@ -555,7 +555,7 @@ static void one_supervises_and_another_takes_over(void **state)
     supervisor = NULL;
     set_clock(due + 86399 * SECOND); /* a second before the next day's */
     await_start("two", due + 86400 * SECOND);
-    fixture_await("two", RUN_RUNNING, 60000);
+    fixture_await("two", RUN_RUNNING, PATIENCE_MS);
     stop("two");
     supervisor_stop(second);
     atomic_store(&ahead, 0);
@@ -571,7 +571,7 @@ static void who_holds_the_lock_and_does_not_supervise_is_told_of(void **state)
     struct file_lock *lock;
     int64_t due = in_an_hour();
     char *xml = schedule_at(due, "");
-    assert_int_equal(file_lock_take(path, 60000, &lock), S_OK);
+    assert_int_equal(file_lock_take(path, PATIENCE_MS, &lock), S_OK);
     commit("kept out", root, xml);
     supervise();
     fixture_await_event(9008, path);
@@ -623,7 +623,7 @@ static char *by_hand(const char *name)
 
 static void await_file(const char *path, bool there)
 {
-    for (int i = 0; i < 3000 && file_exists(path) != there; i++)
+    for (int i = 0; i < PATIENCE_MS / 20 && file_exists(path) != there; i++)
         fixture_sleep(20);
     assert_int_equal(file_exists(path), there);
 }

@@ -30,7 +30,7 @@ static int write_arguments(int argc, char **argv)
 /* Longer than any test, and not for ever: it may be left behind. */
 static int stay(void)
 {
-    child_sleep(60000);
+    child_sleep(CHILD_PATIENCE);
     return 0;
 }
 

@@ -3,6 +3,7 @@
    wrong call loses a password, leaves one in memory, or starts a set as somebody else. */
 #include "engine/os/credentials.h"
 #include "engine/os/host.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <windows.h>
@@ -339,7 +340,7 @@ static void a_process_runs_with_the_callers_token(void **state)
     may = TOKEN_QUERY | TOKEN_DUPLICATE;
     assert_int_equal(logon->of_caller(&caller, &account.token), S_OK);
     assert_int_equal(process_start(&program, &process), S_OK);
-    assert_int_equal(process_wait(process, 60000, &code), S_OK);
+    assert_int_equal(process_wait(process, PATIENCE_MS, &code), S_OK);
     assert_int_equal(code, 7);
     process_close(process);
     logon->close(account.token);

@@ -16,7 +16,7 @@ def run(folder):
     path = "Z:" + os.path.abspath(folder).replace("/", "\\")
     for _ in range(3):  # Wine's cscript sometimes ends before it runs anything
         done = subprocess.run([sys.argv[1], "cscript", "//nologo", "first-run.vbs", path, "1"], cwd=HERE, capture_output=True,
-                              timeout=280, check=False)
+                              timeout=600, check=False)
         if done.stdout:
             break
     return done.returncode, done.stdout.decode("cp437").replace("\r\n", "\n")

@@ -281,10 +281,16 @@ static void a_client_reads_counters_by_tcp(void **state)
     look_for_own_process();
 }
 
-/* Endpoints are opened one after another, TCP not as the last. A Wine that calls one otherwise has had time, too. */
-static void wait_for_pipe(const char *name)
+/* The server opens its endpoints one after another, TCP not as the last. */
+static void connect_pipe(const char *name)
 {
-    for (int i = 0; i < 200 && !WaitNamedPipeA(name, 50); i++)
+    while (!rpc_connect_pipe(&client, name))
+        assert_int_equal(WaitForSingleObject(server.hProcess, 50), WAIT_TIMEOUT);
+}
+
+static void await_listening(RPC_BINDING_HANDLE binding)
+{
+    while (RpcMgmtIsServerListening(binding) != RPC_S_OK)
         assert_int_equal(WaitForSingleObject(server.hProcess, 50), WAIT_TIMEOUT);
 }
 
@@ -292,8 +298,7 @@ static void a_client_reads_counters_by_the_pipe(void **state)
 {
     (void)state;
     rpc_disconnect(&client);
-    wait_for_pipe("\\\\.\\pipe\\winreg");
-    assert_true(rpc_connect_pipe(&client, "\\\\.\\pipe\\winreg"));
+    connect_pipe("\\\\.\\pipe\\winreg");
     look_for_own_process();
 }
 
@@ -458,14 +463,13 @@ static void a_client_of_the_runtime_is_served(void **state)
 {
     (void)state;
     static const char *const bindings[] = {"ncalrpc:[OpenPLACounters]", "ncacn_np:[\\\\pipe\\\\winreg]"};
-    static const char *const pipes[] = {"\\\\.\\pipe\\lrpc\\OpenPLACounters", "\\\\.\\pipe\\winreg"}; /* Wine's */
     for (size_t i = 0; i < sizeof bindings / sizeof *bindings; i++) {
         static PERFLIB_GUID guids[256];
         WCHAR machine[] = L"anything";
         unsigned long size = 0, needed = 0;
         RPC_HQUERY query = NULL;
-        wait_for_pipe(pipes[i]);
         assert_int_equal(RpcBindingFromStringBindingA((RPC_CSTR)bindings[i], &perflib_binding), RPC_S_OK);
+        await_listening(perflib_binding);
         assert_int_equal(PerflibV2EnumerateCounterSet(machine, 256, &size, &needed, guids), 0);
         assert_true(size > 10 && size == needed);
         assert_int_equal(PerflibV2OpenQueryHandle(machine, &query), 0);

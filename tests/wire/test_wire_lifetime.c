@@ -4,6 +4,7 @@
 #include "com/proxy_stub.h"
 #include "engine/os/memory.h"
 #include "idl/proxy_clsid.h"
+#include "tests/unit/patience.h"
 #include "tests/wire/link.h"
 
 #include <setjmp.h>
@@ -191,7 +192,7 @@ static void calls_between_apartments_use_our_proxies(void **state)
     assert_int_equal(CoMarshalInterThreadInterfaceInStream(&IID_IDataCollectorSet, &server.object, &apartment.stream),
                      S_OK);
     HANDLE thread = CreateThread(NULL, 0, call_from_another_apartment, &apartment, 0, NULL);
-    assert_int_equal(WaitForSingleObject(thread, 30000), WAIT_OBJECT_0);
+    assert_int_equal(WaitForSingleObject(thread, PATIENCE_MS), WAIT_OBJECT_0);
     CloseHandle(thread);
     assert_int_equal(apartment.result, S_OK);
     assert_int_equal(apartment.status, plaCompiling);
