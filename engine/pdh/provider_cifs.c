@@ -25,6 +25,7 @@ static HRESULT gather_shares(struct counter_object *o, struct source *source, ui
     HRESULT hr = source_text(source, &o->hold, SOURCE_CIFS, &text, &size, &o->time);
     if (FAILED(hr))
         return hr;
+    table_know_columns(t, (1ull << smb_client_shares_width) - 1);
     for (const char *at = text; cifs_next(&at, text + size, &part);) {
         if (!part.length)
             continue;

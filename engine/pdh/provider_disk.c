@@ -220,6 +220,8 @@ static void name_disk(const struct disk_state *s, const struct disk *disk, char 
 static HRESULT read_disks(struct counter_object *o, struct source *source, const char **text, size_t *size)
 {
     HRESULT hr = source_text(source, &o->hold, SOURCE_DISKSTATS, text, size, &o->time);
+    struct disk_state *s = o->state;
+    table_know_columns(&s->table, (1ull << (FREE_MB + 1)) - 1);
     return SUCCEEDED(hr) ? follow(o, source, *text, *size) : hr;
 }
 

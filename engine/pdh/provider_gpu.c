@@ -79,6 +79,7 @@ static HRESULT gather_processes(struct counter_object *o, struct source *source,
     (void)wanted;
     struct gpu_state *s = o->state;
     HRESULT hr = read_processes(s, source_root(source));
+    table_know_columns(&s->table, (1ull << gpu_memory_width) - 1);
     for (size_t i = 0; SUCCEEDED(hr) && i < s->files.process_count; i++) {
         const struct drm_process *p = &s->files.processes[i];
         char name[NAME_ROOM];
@@ -179,6 +180,7 @@ static HRESULT gather_cards(struct counter_object *o, struct source *source, uin
     char folder[PATH_ROOM / 2];
     snprintf(folder, sizeof folder, "%s/sys/class/drm", root);
     s->shown_count = 0;
+    table_know_columns(&s->table, (1ull << gpu_memory_width) - 1);
     HRESULT hr = drm_files_cards(&s->files, root);
     if (SUCCEEDED(hr))
         hr = drm_files_read(&s->files, root);

@@ -95,6 +95,7 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
     struct kernel_row row;
     if (FAILED(hr))
         return hr;
+    table_know_columns(&s->table, (1ull << (SPEED + 1)) - 1);
     for (const char *at = text; kernel_interface_next(&at, text + size, &row);) {
         if (row.length == 2 && !memcmp(row.name, "lo", 2))
             continue;

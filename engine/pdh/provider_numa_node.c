@@ -68,6 +68,7 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
     struct numa_state *s = o->state;
     char folder[512];
     snprintf(folder, sizeof folder, "%s/sys/devices/system/node", source_root(source));
+    table_know_columns(&s->table, 1ull << NODE_TOTAL | 1ull << NODE_FREE | 1ull << NODE_INACTIVE);
     HRESULT hr = kept_folder_follow(&s->nodes, folder, "node");
     for (size_t i = 0; SUCCEEDED(hr) && i < s->nodes.names.count; i++)
         hr = add_node(s, folder, s->nodes.names.items[i]);

@@ -55,6 +55,7 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
     struct thermal_state *s = o->state;
     char folder[512];
     snprintf(folder, sizeof folder, "%s/sys/class/thermal", source_root(source));
+    table_know_columns(&s->table, 1ull << MILLIDEGREES | 1ull << ZERO_CELSIUS);
     HRESULT hr = kept_folder_follow(&s->zones, folder, "thermal_zone");
     for (size_t i = 0; SUCCEEDED(hr) && i < s->zones.names.count; i++)
         hr = add_zone(s, folder, i);

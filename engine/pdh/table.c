@@ -179,6 +179,11 @@ int64_t *table_add(struct table_state *t, enum table_row_kind kind, const char *
     return cells;
 }
 
+void table_know_columns(struct table_state *t, uint64_t columns)
+{
+    t->known_columns |= columns;
+}
+
 HRESULT table_add_total(struct table_state *t, bool with_parent, uint64_t key)
 {
     return table_add(t, ROW_TOTAL, with_parent ? "_Total" : NULL, "_Total", 6, key) ? S_OK : E_OUTOFMEMORY;
@@ -218,6 +223,7 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
     struct table_state *t = o->state;
     unsigned read = 0;
     t->row_count = t->name_length = 0;
+    t->known_columns = 1ull << COLUMN_TIME;
     o->time = (struct source_time){clock_utc(), clock_ticks()};
     HRESULT hr = S_OK;
     if (table->gather) {
@@ -374,14 +380,25 @@ static HRESULT fill(struct counter_object *o, uint64_t wanted)
     return hr;
 }
 
-/* Of the counters asked for, those that some row has; all while there is nothing to tell by: no rows, or the total of
-   none. */
+/* Does the host report all that the value, and the base of a fraction, is made of? */
+static bool is_known(const struct counter_object *o, uint32_t value)
+{
+    const struct table_state *t = o->state;
+    const uint32_t base = o->provider->counters[value].base;
+    const uint64_t needed = t->program[value].columns | (base ? t->program[base].columns : 0);
+    return !(needed & ~t->known_columns);
+}
+
+/* Of the counters asked for, those that some row has or the host is known to report; all while there is nothing to tell
+   by: no rows, or the total of none. */
 static uint64_t present_in(const struct counter_object *o, uint64_t wanted)
 {
     const struct table_state *t = o->state;
     bool any = o->rows && !(t->row_count == 1 && t->rows[0].kind == ROW_TOTAL);
     uint64_t present = any ? o->present & ~wanted : o->present | wanted;
     for (uint32_t v = 0; v < o->provider->counter_count; v++) {
+        if ((wanted & OBJECT_BIT(v)) && is_known(o, v))
+            present |= OBJECT_BIT(v);
         for (size_t i = 0; i < o->rows && (wanted & OBJECT_BIT(v)) && !(present & OBJECT_BIT(v)); i++)
             if (o->values[i * o->provider->value_count + v] != VALUE_ABSENT)
                 present |= OBJECT_BIT(v);

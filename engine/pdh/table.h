@@ -32,6 +32,7 @@ struct table_program;
 struct table_state {
     struct table_program *program; /* one for each value; NULL: not compiled yet */
     uint32_t column_count;         /* of the table, then of the kernel files */
+    uint64_t known_columns;        /* as table_know_columns says of this sample */
     struct kernel_keys *keys;      /* per kernel file */
     uint8_t *key_columns;          /* the file's first column */
     struct table_row *rows;
@@ -63,6 +64,11 @@ void table_close(struct counter_object *o);
    until the next row. */
 int64_t *table_add(struct table_state *t, enum table_row_kind kind, const char *parent, const char *name, size_t length,
                    uint64_t key);
+
+/* Says that this host reports the columns (bits) of such instances, so that their counters exist even while no instance
+   has a value for them: a container's drive without a block device, a network adapter without a speed. Without it a
+   counter exists if some instance has a value, or there is no instance (DECISIONS 133). */
+void table_know_columns(struct table_state *t, uint64_t columns);
 
 /* The row of all plain ones, "_Total", of the parent "_Total" where the others have one. */
 HRESULT table_add_total(struct table_state *t, bool with_parent, uint64_t key);

@@ -70,6 +70,37 @@ static void what_is_not_there_is_absent(void **state)
     assert_int_equal(status_of_adding(u"\\Wine Server\\Open Files"), (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
 }
 
+/* A container without a block device, with an adapter that has no speed and a share that reports nothing: a template's
+   counters must be taken there, and have no value, or its set does not start. */
+static void counters_exist_without_instances_that_have_them(void **state)
+{
+    (void)state;
+    static const WCHAR *const paths[] = {u"\\LogicalDisk(*)\\% Disk Time",
+                                         u"\\LogicalDisk(*)\\Avg. Disk sec/Read",
+                                         u"\\LogicalDisk(_Total)\\% Free Space",
+                                         u"\\PhysicalDisk(*)\\Current Disk Queue Length",
+                                         u"\\Network Interface(*)\\Current Bandwidth",
+                                         u"\\Network Adapter(eth0)\\Current Bandwidth",
+                                         u"\\SMB Client Shares(*)\\Read Bytes/sec",
+                                         u"\\GPU Process Memory(*)\\Dedicated Usage",
+                                         u"\\GPU Adapter Memory(*)\\Shared Usage"};
+    kernel_root_write(&root, "/proc/diskstats", "");
+    kernel_root_write(&root, "/proc/self/mountinfo", "22 1 0:21 / / rw - overlay overlay rw\n");
+    kernel_root_write(&root, "/proc/net/dev", "head\nhead\n eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
+    kernel_root_delete(&root, "/sys/class/net/eth0/speed");
+    kernel_root_delete(&root, "/sys/class/drm/card0/device/mem_info_vram_used");
+    kernel_root_write(&root, "/proc/77/fdinfo/5",
+                      "drm-driver: i915\ndrm-pdev: 0000:03:00.0\ndrm-engine-render: 1 ns\n");
+    kernel_root_write(&root, "/proc/fs/cifs/Stats", "CIFS Session: 1\n1) \\\\a\\c\tDISCONNECTED\n");
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (status_of_adding(paths[i]) != ERROR_SUCCESS)
+            fail_msg("path %zu: 0x%08X", i, (unsigned)status_of_adding(paths[i]));
+    collect();
+    PDH_HCOUNTER queue = add("\\LogicalDisk(_Total)\\Current Disk Queue Length");
+    collect();
+    assert_false(is_valid(queue));
+}
+
 /* A share that is mounted later would not be in the log, or one that has gone would stay in it. */
 static void shares_come_and_go(void **state)
 {
@@ -219,8 +250,10 @@ static void many_open_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_QUERY(a_client_counts_once), WITH_QUERY(what_is_not_there_is_absent), WITH_QUERY(shares_come_and_go),
-        WITH_QUERY(many_open_files),      WITH_QUERY(interrupts_of_cards),         cmocka_unit_test(texts_of_any_form),
+        WITH_QUERY(a_client_counts_once),    WITH_QUERY(what_is_not_there_is_absent),
+        WITH_QUERY(shares_come_and_go),      WITH_QUERY(many_open_files),
+        WITH_QUERY(interrupts_of_cards),     WITH_QUERY(counters_exist_without_instances_that_have_them),
+        cmocka_unit_test(texts_of_any_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
