@@ -27,6 +27,8 @@ struct counter_query {
     size_t capacity;
     struct log_cell *cells;
     size_t cell_capacity;
+    uint32_t *buckets; /* hash table over the columns: place + 1 */
+    size_t bucket_count;
     void (*gives)(void *user, size_t path, size_t column);
     void *user;
     size_t place; /* of the path that is added */
@@ -139,13 +141,40 @@ static HRESULT read_names(const struct counter_query *q, PDH_HCOUNTER counter, b
     return hr;
 }
 
+/* The slot of the counter with these names, or the free one where it would be. */
+static size_t find_slot(const struct counter_query *q, const struct log_counter *names, uint64_t hash)
+{
+    size_t at = (size_t)hash & (q->bucket_count - 1);
+    for (; q->buckets[at]; at = (at + 1) & (q->bucket_count - 1)) {
+        const size_t place = q->buckets[at] - 1;
+        if (q->counters[place].hash == hash && log_counter_same(&q->columns.items[place], names))
+            break;
+    }
+    return at;
+}
+
 /* The place of the counter with these names, the number of counters when there is none. */
 static size_t find_counter(const struct counter_query *q, const struct log_counter *names, uint64_t hash)
 {
-    size_t i = 0;
-    while (i < q->columns.count && (q->counters[i].hash != hash || !log_counter_same(&q->columns.items[i], names)))
-        i++;
-    return i;
+    const size_t found = q->bucket_count ? q->buckets[find_slot(q, names, hash)] : 0;
+    return found ? found - 1 : q->columns.count;
+}
+
+/* Keeps half of the buckets free for one column more. */
+static bool grow_buckets(struct counter_query *q)
+{
+    if (2 * (q->columns.count + 1) <= q->bucket_count)
+        return true;
+    const size_t count = q->bucket_count ? 4 * q->bucket_count : 64;
+    uint32_t *buckets = memory_zero(count, sizeof *buckets);
+    if (!buckets)
+        return false;
+    memory_free(q->buckets);
+    q->buckets = buckets;
+    q->bucket_count = count;
+    for (size_t i = 0; i < q->columns.count; i++)
+        q->buckets[find_slot(q, &q->columns.items[i], q->counters[i].hash)] = (uint32_t)i + 1;
+    return true;
 }
 
 /* The counter with these names out of the previous query; NULL when it has none. */
@@ -170,7 +199,7 @@ static bool make_room(struct counter_query *q)
     void *cells = q->cells;
     room = room && memory_grow(&cells, &q->cell_capacity, need, sizeof *q->cells);
     q->cells = cells;
-    return room;
+    return room && grow_buckets(q);
 }
 
 static void tell_given(struct counter_query *q, size_t column)
@@ -204,6 +233,7 @@ static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *p
                 counter = before;
             }
             q->counters[q->columns.count] = (struct query_counter){.handle = counter, .hash = hash};
+            q->buckets[find_slot(q, &names, hash)] = (uint32_t)q->columns.count + 1;
             q->columns.items[q->columns.count++] = names;
             tell_given(q, q->columns.count - 1);
             return S_OK;
@@ -425,6 +455,7 @@ void counter_query_close(struct counter_query *q)
     log_counters_free(&q->columns);
     memory_free(q->counters);
     memory_free(q->cells);
+    memory_free(q->buckets);
     memory_free(q->formatted.data);
     memory_free(q);
 }

@@ -52,6 +52,15 @@ struct log_catalogue {
     size_t object_count, object_capacity;
 };
 
+/* How the rows of one name follow each other: the first is in the hash table. Rows are position + 1, 0 for none. */
+struct log_row {
+    uint32_t next; /* behind this one */
+    /* Of the first: */
+    uint32_t last;
+    uint32_t free;  /* the next one that `taker` has not taken */
+    uint64_t taker; /* the search of a place that takes rows */
+};
+
 /* An object's sample: for each row and counter the raw value, or none. */
 struct log_sample {
     const struct log_raw **raw;
@@ -60,8 +69,11 @@ struct log_sample {
     size_t name_capacity;
     uint64_t *keys;
     size_t key_capacity;
-    size_t *taken; /* per row: 1 + the place that has filled it last */
-    size_t taken_capacity;
+    struct log_row *rows;
+    size_t row_capacity;
+    uint32_t *buckets; /* by the name's hash: row */
+    size_t bucket_count;
+    uint64_t search; /* number of the latest place's search */
 };
 
 static int64_t local_of(const struct log_reader *reader, int64_t utc)
@@ -80,50 +92,74 @@ static bool same_or_both_null(const char *a, const char *b)
     return a && b ? text_equal_nocase(a, b) : a == b;
 }
 
-static void find_row(struct log_sample *s, size_t rows, const char *name, size_t place, size_t *hint)
+/* The bucket of the first row with the name, or the free one where it would be. */
+static size_t find_bucket(const struct log_sample *s, const char *name)
 {
-    /* Counters of one object list the same instances in the same order: nearly always the next row is it. */
-    for (size_t i = 0; i < rows; i++) {
-        size_t row = (*hint + i) % rows;
-        if (s->taken[row] != place + 1 && text_equal_nocase(s->names[row], name)) {
-            *hint = row;
-            return;
-        }
-    }
-    *hint = SIZE_MAX;
+    size_t at = (size_t)(text_hash_nocase(name) >> 32) & (s->bucket_count - 1);
+    while (s->buckets[at] && !text_equal_nocase(s->names[s->buckets[at] - 1], name))
+        at = (at + 1) & (s->bucket_count - 1);
+    return at;
 }
 
+/* The row of a place's next instance of the name: a place may list several of one name, and each has a row of its own.
+   SIZE_MAX: there is none left. */
+static size_t take_row(struct log_sample *s, const char *name)
+{
+    const uint32_t first = s->bucket_count ? s->buckets[find_bucket(s, name)] : 0;
+    if (!first)
+        return SIZE_MAX;
+    struct log_row *row = &s->rows[first - 1];
+    if (row->taker != s->search) {
+        row->taker = s->search;
+        row->free = first;
+    }
+    const uint32_t taken = row->free;
+    if (!taken)
+        return SIZE_MAX;
+    row->free = s->rows[taken - 1].next;
+    return taken - 1;
+}
+
+/* Keeps half of the buckets free for one row more. */
+static bool grow_buckets(struct log_sample *s, size_t rows)
+{
+    if (2 * (rows + 1) <= s->bucket_count)
+        return true;
+    const size_t old_count = s->bucket_count, count = old_count ? 4 * old_count : 64;
+    uint32_t *old = s->buckets, *buckets = memory_zero(count, sizeof *buckets);
+    if (!buckets)
+        return false;
+    s->buckets = buckets;
+    s->bucket_count = count;
+    for (size_t i = 0; i < old_count; i++)
+        if (old[i])
+            buckets[find_bucket(s, s->names[old[i] - 1])] = old[i];
+    memory_free(old);
+    return true;
+}
+
+/* A row that the present search has taken. */
 static bool add_row(struct log_sample *s, size_t *rows, const char *name)
 {
-    void *names = s->names, *keys = s->keys, *taken = s->taken;
+    void *names = s->names, *keys = s->keys, *links = s->rows;
     bool ok = memory_grow(&names, &s->name_capacity, *rows + 1, sizeof *s->names);
     s->names = names;
     ok = ok && memory_grow(&keys, &s->key_capacity, *rows + 1, sizeof *s->keys);
     s->keys = keys;
-    ok = ok && memory_grow(&taken, &s->taken_capacity, *rows + 1, sizeof *s->taken);
-    s->taken = taken;
-    if (ok) {
-        s->names[*rows] = name;
-        s->keys[*rows] = 0; /* a log knows things by their names alone */
-        s->taken[*rows] = 0;
-        ++*rows;
-    }
-    return ok;
-}
-
-/* The rows of one place's instances; new ones are added. */
-static bool rows_of_items(struct log_sample *s, size_t *rows, const struct log_cell *cell, size_t place)
-{
-    size_t hint = 0, before = *rows; /* an item is none of those that came with the items before it */
-    for (size_t i = 0; i < cell->item_count; i++) {
-        find_row(s, before, cell->items[i].instance, place, &hint);
-        if (hint == SIZE_MAX) {
-            hint = *rows;
-            if (!add_row(s, rows, cell->items[i].instance))
-                return false;
-        }
-        s->taken[hint] = place + 1;
-        hint++;
+    ok = ok && memory_grow(&links, &s->row_capacity, *rows + 1, sizeof *s->rows);
+    s->rows = links;
+    if (!ok || !grow_buckets(s, *rows))
+        return false;
+    const size_t at = find_bucket(s, name);
+    const uint32_t first = s->buckets[at], row = (uint32_t)++ * rows;
+    s->names[row - 1] = name;
+    s->keys[row - 1] = 0; /* a log knows things by their names alone */
+    s->rows[row - 1] = (struct log_row){.last = row, .taker = s->search};
+    if (first) {
+        s->rows[s->rows[first - 1].last - 1].next = row;
+        s->rows[first - 1].last = row;
+    } else {
+        s->buckets[at] = row;
     }
     return true;
 }
@@ -132,42 +168,38 @@ static bool collect_rows(struct log_sample *s, const struct places *places, cons
 {
     bool ok = true;
     *rows = 0;
+    if (s->buckets)
+        memset(s->buckets, 0, s->bucket_count * sizeof *s->buckets);
     for (size_t i = 0; ok && i < places->count; i++) {
         const struct place *p = &places->items[i];
-        if (p->wildcard) {
-            ok = rows_of_items(s, rows, &file->cells[p->cell], i);
-        } else if (p->instance) {
-            size_t hint = *rows ? *rows - 1 : 0; /* counters of one instance stand side by side */
-            find_row(s, *rows, p->instance, i, &hint);
-            ok = (*rows && hint != SIZE_MAX) || add_row(s, rows, p->instance);
-        }
+        const struct log_cell *cell = &file->cells[p->cell];
+        s->search++;
+        for (size_t item = 0; ok && p->wildcard && item < cell->item_count; item++)
+            ok = take_row(s, cell->items[item].instance) != SIZE_MAX || add_row(s, rows, cell->items[item].instance);
+        if (!p->wildcard && p->instance)
+            ok = take_row(s, p->instance) != SIZE_MAX || add_row(s, rows, p->instance);
     }
     return ok;
 }
 
 static void fill_raw(struct log_sample *s, const struct log_object *lo, const struct places *places,
-                     const struct log_file *file, size_t rows)
+                     const struct log_file *file)
 {
     size_t width = lo->provider.counter_count;
-    memset(s->taken, 0, rows * sizeof *s->taken);
     for (size_t i = 0; i < places->count; i++) {
         const struct place *p = &places->items[i];
         const struct log_cell *cell = &file->cells[p->cell];
-        size_t hint = 0;
+        s->search++;
         if (!p->wildcard) {
-            if (p->instance)
-                find_row(s, rows, p->instance, i, &hint);
-            if (hint != SIZE_MAX)
-                s->raw[hint * width + p->counter] = &cell->raw;
+            const size_t row = p->instance ? take_row(s, p->instance) : 0;
+            if (row != SIZE_MAX)
+                s->raw[row * width + p->counter] = &cell->raw;
             continue;
         }
         for (size_t item = 0; item < cell->item_count; item++) {
-            find_row(s, rows, cell->items[item].instance, i, &hint);
-            if (hint == SIZE_MAX)
-                continue;
-            s->taken[hint] = i + 1;
-            s->raw[hint * width + p->counter] = &cell->items[item].raw;
-            hint++;
+            const size_t row = take_row(s, cell->items[item].instance);
+            if (row != SIZE_MAX)
+                s->raw[row * width + p->counter] = &cell->items[item].raw;
         }
     }
 }
@@ -199,8 +231,7 @@ static HRESULT sample(struct counter_object *o, struct source *source, uint64_t 
     o->rows = 0;
     if (!file->has_sample)
         return S_OK;
-    bool ok =
-        lo->provider.has_instances ? collect_rows(s, places, file, &rows) : s->taken || add_row(s, &(size_t){0}, "");
+    bool ok = !lo->provider.has_instances || collect_rows(s, places, file, &rows);
     void *raw = s->raw;
     size_t cells = rows * lo->provider.counter_count;
     ok = ok && memory_grow(&raw, &s->capacity, cells, sizeof *s->raw);
@@ -214,7 +245,7 @@ static HRESULT sample(struct counter_object *o, struct source *source, uint64_t 
         counter_object_set_instances(o, list);
     }
     memset(s->raw, 0, cells * sizeof *s->raw);
-    fill_raw(s, lo, places, file, rows);
+    fill_raw(s, lo, places, file);
     o->rows = rows;
     return S_OK;
 }
@@ -241,7 +272,8 @@ static void close_sample(struct counter_object *o)
     memory_free(s->raw);
     memory_free(s->names);
     memory_free(s->keys);
-    memory_free(s->taken);
+    memory_free(s->rows);
+    memory_free(s->buckets);
 }
 
 static void free_object(struct log_object *lo, size_t files)

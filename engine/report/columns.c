@@ -27,14 +27,19 @@ struct source {
 
 struct place {
     char *name;
-    size_t hash;
     size_t column; /* for a wildcard that is kept: 0, or NO_COLUMN as the filter says */
 };
 
 struct column {
     uint64_t rank;
-    size_t input;  /* + 1: the last one that has a single counter here */
-    size_t source; /* that the older value is of */
+    /* A log may have several columns of one name: the first is in the hash table, the others follow it. All are place +
+       1, or 0 for none. */
+    bool is_twin;      /* not the first */
+    size_t next_twin;  /* behind this one */
+    size_t last_twin;  /* of the first: the last behind it */
+    size_t taker;      /* of the first: input + 1 whose counters are being given columns */
+    size_t next_taken; /* of the first: which its next counter of this name gets */
+    size_t source;     /* that the older value is of */
     bool has_older;
     struct log_raw older;
     struct log_item *items; /* of a wildcard */
@@ -73,14 +78,42 @@ static size_t names_hash(const struct log_counter *a)
     return (size_t)(hash ^ hash >> 32);
 }
 
+/* The slot of the first column with these names, or the free one where it would be. */
+static size_t find_slot(const struct columns *c, const struct log_counter *counter)
+{
+    size_t at = names_hash(counter) & (c->bucket_count - 1);
+    while (c->buckets[at] != 0) {
+        const struct log_counter *there = &c->counters.items[c->buckets[at] - 1];
+        if (same_names(there, counter) && same_kind(c, there, counter))
+            break;
+        at = (at + 1) & (c->bucket_count - 1);
+    }
+    return at;
+}
+
+/* Puts the column into the table, or behind the columns of its name. */
+static void enter_column(struct columns *c, size_t place)
+{
+    const size_t at = find_slot(c, &c->counters.items[place]);
+    if (c->buckets[at] == 0) {
+        c->buckets[at] = (uint32_t)place + 1;
+        return;
+    }
+    struct column *first = &c->columns[c->buckets[at] - 1];
+    struct column *last = first->last_twin ? &c->columns[first->last_twin - 1] : first;
+    last->next_twin = first->last_twin = place + 1;
+    c->columns[place].is_twin = true;
+}
+
+/* All columns anew, in their present order. */
 static void fill_buckets(struct columns *c)
 {
     memset(c->buckets, 0, c->bucket_count * sizeof *c->buckets);
     for (size_t i = 0; i < c->counters.count; i++) {
-        size_t at = names_hash(&c->counters.items[i]) & (c->bucket_count - 1);
-        while (c->buckets[at] != 0)
-            at = (at + 1) & (c->bucket_count - 1);
-        c->buckets[at] = (uint32_t)i + 1;
+        struct column *column = &c->columns[i];
+        column->is_twin = false;
+        column->next_twin = column->last_twin = column->taker = column->next_taken = 0;
+        enter_column(c, i);
     }
 }
 
@@ -94,30 +127,41 @@ static HRESULT grow_buckets(struct columns *c)
         memory_free(c->buckets);
         c->buckets = buckets;
         c->bucket_count = count;
-        fill_buckets(c);
+        for (size_t i = 0; i < c->counters.count; i++)
+            if (!c->columns[i].is_twin)
+                enter_column(c, i);
     }
     return S_OK;
 }
 
-/* *column: the place of the counter's column, which is added when `add` and it is not there; else NO_COLUMN. A log may
-   have two columns of one name: one that has a counter of `input` already is not taken again. */
+/* The next column of the first one's name that `input` has not taken; NO_COLUMN: all are taken. */
+static size_t take_twin(struct columns *c, size_t first, size_t input)
+{
+    struct column *column = &c->columns[first];
+    if (column->taker != input + 1) {
+        column->taker = input + 1;
+        column->next_taken = first + 1;
+    }
+    if (column->next_taken == 0)
+        return NO_COLUMN;
+    const size_t taken = column->next_taken - 1;
+    column->next_taken = c->columns[taken].next_twin;
+    return taken;
+}
+
+/* *column: the place of the counter's column, which is added when `add` and it does not exist; else NO_COLUMN. Of
+   several columns of one name each counter of `input` takes another one, in their order. */
 static HRESULT find_column(struct columns *c, const struct log_counter *counter, size_t input, bool add, size_t *column)
 {
     *column = NO_COLUMN;
     HRESULT hr = grow_buckets(c);
     if (FAILED(hr))
         return hr;
-    size_t at = names_hash(counter) & (c->bucket_count - 1);
-    for (; c->buckets[at] != 0; at = (at + 1) & (c->bucket_count - 1)) {
-        const size_t found = c->buckets[at] - 1;
-        const struct log_counter *there = &c->counters.items[found];
-        if (same_names(there, counter) && same_kind(c, there, counter) &&
-            (input == ANY_INPUT || c->columns[found].input != input + 1)) {
-            c->columns[found].input = input != ANY_INPUT ? input + 1 : c->columns[found].input;
-            *column = found;
-            return S_OK;
-        }
-    }
+    const size_t first = c->buckets[find_slot(c, counter)];
+    if (first != 0)
+        *column = input == ANY_INPUT ? first - 1 : take_twin(c, first - 1, input);
+    if (*column != NO_COLUMN)
+        return S_OK;
     if (!add)
         return S_OK;
     const size_t place = c->counters.count;
@@ -134,8 +178,8 @@ static HRESULT find_column(struct columns *c, const struct log_counter *counter,
     c->cells = cells;
     hr = log_counters_add(&c->counters, counter);
     if (SUCCEEDED(hr)) {
-        c->columns[place] = (struct column){.rank = c->rank, .input = input != ANY_INPUT ? input + 1 : 0};
-        c->buckets[at] = (uint32_t)place + 1;
+        c->columns[place] = (struct column){.rank = c->rank, .taker = input != ANY_INPUT ? input + 1 : 0};
+        enter_column(c, place);
         *column = place;
     }
     return hr;
@@ -216,18 +260,15 @@ HRESULT columns_begin(struct columns *c, const struct inputs *in)
     return hr;
 }
 
-static size_t item_hash(const char *text)
+/* Starts the numbers of the source's instances behind the first `count` of the last sample. */
+static HRESULT number_places(struct columns *c, const struct source *s, size_t count)
 {
-    const uint64_t hash = hash_text(HASH_START, text);
-    return (size_t)(hash ^ hash >> 32);
-}
-
-static size_t count_twins(const struct source *s, size_t i, const char *item, size_t hash)
-{
-    size_t twins = 0;
-    for (size_t k = 0; k < i; k++)
-        twins += s->places[k].hash == hash && strcmp(s->places[k].name, item) == 0;
-    return twins;
+    HRESULT hr = S_OK;
+    size_t number;
+    instance_numbers_clear(&c->numbers);
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
+        hr = instance_numbers_next(&c->numbers, s->places[i].name, &number);
+    return hr;
 }
 
 /* The i-th instance of the sample: its column, taken from the last sample's list as long as that has the same names
@@ -235,21 +276,24 @@ static size_t count_twins(const struct source *s, size_t i, const char *item, si
 static HRESULT place_of_item(struct columns *c, struct source *s, const struct log_counter *names, size_t i,
                              const char *item, bool add, bool *same, size_t *column)
 {
+    const bool same_before = *same;
     *same = *same && i < s->place_count && strcmp(s->places[i].name, item) == 0;
     if (*same) {
         *column = s->places[i].column;
         return S_OK;
     }
-    const size_t hash = item_hash(item), twins = count_twins(s, i, item, hash);
-    char *numbered = twins > 0 ? text_format("%s#%zu", item, twins) : NULL; /* as PDH tells them apart */
+    size_t twins = 0;
     bool matches = false;
     *column = NO_COLUMN;
-    HRESULT hr = (!numbered) == (twins == 0) ? S_OK : no_memory();
+    HRESULT hr = same_before ? number_places(c, s, i) : S_OK;
     if (SUCCEEDED(hr))
-        hr = filter_matches(c->filter, names, twins > 0 ? numbered : item, &matches);
+        hr = instance_numbers_next(&c->numbers, item, &twins);
+    char *numbered = SUCCEEDED(hr) ? instance_numbers_text(item, twins) : NULL; /* as PDH tells them apart */
+    if (SUCCEEDED(hr))
+        hr = numbered ? filter_matches(c->filter, names, numbered, &matches) : no_memory();
     if (SUCCEEDED(hr) && matches) {
         if (c->values)
-            hr = find_item(c, names, twins > 0 ? numbered : item, add, column);
+            hr = find_item(c, names, numbered, add, column);
         else
             *column = 0;
     }
@@ -265,7 +309,7 @@ static HRESULT place_of_item(struct columns *c, struct source *s, const struct l
         memory_free(s->places[i].name);
     else
         s->place_count = i + 1;
-    s->places[i] = (struct place){copy, hash, *column};
+    s->places[i] = (struct place){copy, *column};
     return S_OK;
 }
 
@@ -469,6 +513,7 @@ void columns_free(struct columns *c)
     memory_free(c->sources);
     memory_free(c->first_source);
     memory_free(c->buckets);
+    instance_numbers_free(&c->numbers);
     log_counters_free(&c->counters);
     *c = (struct columns){0};
 }

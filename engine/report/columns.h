@@ -3,6 +3,7 @@
 #ifndef OPENPLA_COLUMNS_H
 #define OPENPLA_COLUMNS_H
 
+#include "engine/log/instance_numbers.h"
 #include "engine/log/log_inputs.h"
 #include "engine/report/counter_filter.h"
 
@@ -21,6 +22,7 @@ struct columns {
     size_t input_capacity;
     uint32_t *buckets; /* hash table over the columns: place + 1 */
     size_t bucket_count;
+    struct instance_numbers numbers; /* of the instances of one counter in the present sample */
     size_t most;      /* columns; 0: any number. Of what would be more nothing is kept, and `refused` counts it */
     uint64_t refused; /* times that a column was wanted */
     uint64_t rank;    /* of columns that are added now: input and counter that they come from */
