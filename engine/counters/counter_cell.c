@@ -42,31 +42,62 @@ static void drop_names(struct counter_instances *n, size_t from)
 void counter_instances_free(struct counter_instances *n)
 {
     drop_names(n, 0);
+    instance_numbers_free(&n->numbers);
     memory_free(n->items);
     memory_free(n->last.data);
     memory_free(n->next.data);
 }
 
-/* Makes items of the `count` instances of n->last; n->next still holds the list before, whose names are converted. */
-static HRESULT take_items(struct counter_instances *n, size_t count)
+/* Does n->last list the names of n->next, of which the items were made? */
+static bool same_names(const struct counter_instances *n, size_t count)
 {
     const PDH_RAW_COUNTER_ITEM_W *now = n->last.data, *before = n->next.data;
-    for (size_t i = 0; i < count; i++) {
-        char *name = i < n->named ? (char *)n->items[i].instance : NULL;
-        if (!name || !same_name(before[i].szName, now[i].szName)) {
-            HRESULT hr = pdh_text(now[i].szName, &name);
-            if (FAILED(hr)) {
-                drop_names(n, i);
-                return hr;
-            }
-            if (i < n->named)
-                memory_free((void *)n->items[i].instance);
-            else
-                n->named = i + 1;
-        }
-        n->items[i] = (struct log_item){.instance = name, .raw = log_raw_of(&now[i].RawValue)};
+    bool same = n->named == count;
+    for (size_t i = 0; same && i < count; i++)
+        same = same_name(before[i].szName, now[i].szName);
+    return same;
+}
+
+/* PDH gives instances of one name the same text; in logs and alerts each has its number, as in a path. */
+static HRESULT name_item(struct counter_instances *n, size_t i, LPCWSTR wide)
+{
+    char *name;
+    size_t number = 0;
+    HRESULT hr = pdh_text(wide, &name);
+    if (SUCCEEDED(hr))
+        hr = instance_numbers_next(&n->numbers, name, &number);
+    if (SUCCEEDED(hr) && number) {
+        char *numbered = instance_numbers_text(name, number);
+        memory_free(name);
+        name = numbered;
+        hr = name ? S_OK : E_OUTOFMEMORY;
     }
-    drop_names(n, count);
+    if (FAILED(hr)) {
+        memory_free(name);
+        return hr;
+    }
+    n->items[i].instance = name;
+    n->named = i + 1;
+    return S_OK;
+}
+
+/* Makes items of the `count` instances of n->last; n->next still holds the list before. */
+static HRESULT take_items(struct counter_instances *n, size_t count)
+{
+    const PDH_RAW_COUNTER_ITEM_W *now = n->last.data;
+    const bool same = same_names(n, count);
+    if (!same) {
+        drop_names(n, 0);
+        instance_numbers_clear(&n->numbers);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const HRESULT hr = same ? S_OK : name_item(n, i, now[i].szName);
+        if (FAILED(hr)) {
+            drop_names(n, 0);
+            return hr;
+        }
+        n->items[i] = (struct log_item){.instance = n->items[i].instance, .raw = log_raw_of(&now[i].RawValue)};
+    }
     return S_OK;
 }
 

@@ -4,14 +4,16 @@
 #define OPENPLA_COUNTER_CELL_H
 
 #include "engine/counters/pdh_list.h"
+#include "engine/log/instance_numbers.h"
 #include "engine/log/log.h"
 
-/* The instances of a wildcard counter in the last sample that had any. Zero-initialise. An instance that stays at its
-   place keeps its name from sample to sample. */
+/* The instances of a wildcard counter in the last sample that had any. Zero-initialise. The names
+   stay while PDH lists the same ones; those of one name have their numbers, "svchost#1". */
 struct counter_instances {
     struct log_item *items;
     size_t capacity;
-    size_t named;               /* items whose names are those of `last` */
+    size_t named; /* items whose names are those of `last` */
+    struct instance_numbers numbers;
     struct pdh_list last, next; /* what PdhGetRawCounterArray listed, and room for what it lists next */
 };
 void counter_instances_free(struct counter_instances *n);

@@ -147,7 +147,7 @@ static HRESULT list_items(const struct counter_object *o, DWORD detail, struct t
     }
     for (size_t i = 0; o->instances && i < o->instances->count && SUCCEEDED(hr); i++) {
         const struct instance *item = &o->instances->items[i];
-        char *base = text_copy_n(item->name, item->base_length);
+        char *base = text_copy_n(item->name, item->bare_length);
         hr = base ? texts_add(instances, base) : E_OUTOFMEMORY;
         memory_free(base);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The values of counters as programs get them: raw, formatted, as arrays, as statistics. */
+#include "engine/os/memory.h"
 #include "engine/pdh/api.h"
 #include "engine/pdh/formula.h"
 #include "engine/pdh/pdh.h"
@@ -91,11 +92,20 @@ static size_t value_count(const struct counter *c)
     return c->is_wildcard ? c->newer_items.count : 1;
 }
 
-static const char *value_name(const struct counter *c, size_t i)
+/* As Windows names it: instances of one name are told apart by their order alone (DECISIONS 132). */
+static void *add_name(struct api_block *block, const struct counter *c, size_t i)
 {
-    if (c->is_wildcard)
-        return counter_item_name(&c->newer_items, i);
-    return c->instance ? c->instance : "";
+    size_t length;
+    if (!c->is_wildcard)
+        return api_block_add(block, c->instance ? c->instance : "");
+    const char *name = counter_item_bare_name(&c->newer_items, i, &length);
+    if (!name[length])
+        return api_block_add(block, name);
+    char *bare = text_copy_n(name, length);
+    void *added = api_block_add(block, bare);
+    block->failed |= !bare;
+    memory_free(bare);
+    return added;
 }
 
 /* Begins an array call; a wildcard without instances gives its status in place of an array. */
@@ -126,7 +136,7 @@ static PDH_STATUS raw_array(enum api_form form, const struct counter *c, LPDWORD
     PDH_STATUS status = begin_array(&block, form, c, items, bytes, n * sizeof *items);
     bool room = items && block.size >= block.used;
     for (size_t i = 0; i < n && status == ERROR_SUCCESS; i++) {
-        void *name = api_block_add(&block, value_name(c, i));
+        void *name = add_name(&block, c, i);
         if (room)
             items[i] = (PDH_RAW_COUNTER_ITEM_W){name, c->is_wildcard ? c->newer_items.raw[i] : c->newer};
     }
@@ -156,7 +166,7 @@ static PDH_STATUS formatted_array(enum api_form form, const struct counter *c, D
     bool room = items && block.size >= block.used;
     DWORD best = PDH_CSTATUS_INVALID_DATA;
     for (size_t i = 0; i < n && status == ERROR_SUCCESS; i++) {
-        void *name = api_block_add(&block, value_name(c, i));
+        void *name = add_name(&block, c, i);
         if (room) {
             const PDH_RAW_COUNTER *newer = c->is_wildcard ? &c->newer_items.raw[i] : &c->newer;
             const PDH_RAW_COUNTER *older = c->is_wildcard ? counter_item_older(c, i) : &c->older;

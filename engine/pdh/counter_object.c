@@ -85,6 +85,15 @@ static void enter_bucket(uint32_t *bucket, uint32_t *next, size_t at)
     *bucket = (uint32_t)at + 1;
 }
 
+/* Without "#1" at the end. A name that was made safe has no '#' of its own. */
+static size_t bare_length(const char *name, size_t length)
+{
+    size_t at = length;
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+        at--;
+    return at > 1 && at < length && name[at - 1] == '#' ? at - 1 : length;
+}
+
 static bool set_instance(struct instance_list *list, struct doubles *d, size_t at, const char *name, uint64_t key,
                          bool ready)
 {
@@ -96,7 +105,7 @@ static bool set_instance(struct instance_list *list, struct doubles *d, size_t a
         instance_name_make_safe(base);
     size_t length = strlen(base);
     uint32_t hash = name_hash(base);
-    *item = (struct instance){base, length, hash, hash, key, 0};
+    *item = (struct instance){base, length, ready ? bare_length(base, length) : length, hash, hash, key, 0};
     list->count = at + 1;
     enter_bucket(&d->last[hash & list->mask], &d->before[at], at);
     uint64_t doubles = doubles_before(list, d, at);

@@ -34,6 +34,7 @@ struct counter_schema {
 struct instance {
     char *name;         /* as in a path: "svchost#1" */
     size_t base_length; /* of "svchost" */
+    size_t bare_length; /* the same, also of a name that came with its number, as logs have it */
     uint32_t base_hash; /* of the base name, without case */
     uint32_t hash;      /* of the whole name */
     uint64_t key;       /* what it really is: another key under the same name is another thing */

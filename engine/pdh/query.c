@@ -319,6 +319,13 @@ const char *counter_item_name(const struct counter_items *items, size_t i)
     return items->list->items[items->positions[i]].name;
 }
 
+const char *counter_item_bare_name(const struct counter_items *items, size_t i, size_t *length)
+{
+    const struct instance *item = &items->list->items[items->positions[i]];
+    *length = item->bare_length;
+    return item->name;
+}
+
 /* Where the list's instance at `place` stands among the items, SIZE_MAX when it does not match. */
 static size_t find_item(const struct counter_items *items, size_t place)
 {

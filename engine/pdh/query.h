@@ -90,8 +90,10 @@ void query_leave(struct query *q);
 
 /* For a caller that holds the query's lock. The counter type. */
 DWORD counter_type(const struct counter *c);
-/* Name of the i-th value of a wildcard counter, borrowed. */
+/* Name of the i-th value of a wildcard counter as in a path, borrowed. */
 const char *counter_item_name(const struct counter_items *items, size_t i);
+/* The same without its number ("svchost" of "svchost#1"), *length bytes of it. */
+const char *counter_item_bare_name(const struct counter_items *items, size_t i, size_t *length);
 /* Position of the newest value of the instance called `name`, SIZE_MAX when it has none. */
 size_t counter_item_find(const struct counter *c, const char *name);
 /* The value of the same thing in the sample before, NULL when there is none. */

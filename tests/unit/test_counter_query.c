@@ -98,6 +98,35 @@ static void names_follow_their_instances(void **state)
     }
 }
 
+/* PDH lists programs of one name under one text: a log and an alert must tell them apart. */
+static void equal_names_get_numbers(void **state)
+{
+    static const char *const lists[][2][3] = {{{"a", "b", "a"}, {"a", "b", "a#1"}},
+                                              {{"a", "A", "a"}, {"a", "A#1", "a#2"}},
+                                              {{"b", "a", "a"}, {"b", "a", "a#1"}},
+                                              {{"a", "a", NULL}, {"a", "a#1", NULL}}};
+    (void)state;
+    for (int values = 0; values < 2; values++) {
+        const struct log_cell *cells;
+        int64_t utc;
+        set_instances("a", NULL, NULL);
+        struct counter_query *q = open_query(values);
+        assert_int_equal(counter_query_sample(q, &utc, &cells), S_OK);
+        for (size_t i = 0; i < 2 * sizeof lists / sizeof *lists; i++) { /* each twice: a steady list keeps its names */
+            const char *const *given = lists[i / 2][0], *const *wanted = lists[i / 2][1];
+            set_instances(given[0], given[1], given[2]);
+            assert_int_equal(counter_query_sample(q, &utc, &cells), S_OK);
+            assert_int_equal(cells[0].item_count, given[2] ? 3 : 2);
+            for (size_t k = 0; k < cells[0].item_count; k++) {
+                assert_string_equal(cells[0].items[k].instance, wanted[k]);
+                assert_int_equal(cells[0].items[k].raw.first, k);
+                assert_true(!values || cells[0].items[k].value == (double)k + 0.25);
+            }
+        }
+        counter_query_close(q);
+    }
+}
+
 /* One sample is lost then; the next must have the right names. */
 static void memory_that_runs_out(void **state)
 {
@@ -162,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_steady_sample_needs_no_memory),
         cmocka_unit_test(names_follow_their_instances),
+        cmocka_unit_test(equal_names_get_numbers),
         cmocka_unit_test(memory_that_runs_out),
         cmocka_unit_test(lists_that_grow),
     };

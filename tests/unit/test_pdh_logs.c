@@ -2,6 +2,7 @@
 /* Log files through PDH's functions: what a query writes, another reads, and any program of the API can look into. */
 #include "engine/log/log.h"
 #include "engine/os/clock.h"
+#include "engine/os/file.h"
 #include "engine/pdh/api.h"
 #include "engine/pdh/pdh.h"
 #include "scratch_folder.h"
@@ -188,11 +189,47 @@ static void instances_of_a_log_come_and_go(void **state)
         bytes = 0;
         assert_int_equal(PdhGetRawCounterArrayW(all, &bytes, &count, NULL), STATUS(PDH_MORE_DATA));
         assert_int_equal(count, i < 2 ? 2 : 3);
+        PDH_RAW_COUNTER_ITEM_W *items = memory_alloc(bytes);
+        assert_int_equal(PdhGetRawCounterArrayW(all, &bytes, &count, items), ERROR_SUCCESS);
+        wide_is(items[0].szName, "cmd");
+        wide_is(items[1].szName, "cmd");
+        memory_free(items);
         assert_true(value_of(second) == 20 + i);
         assert_true(i < 2 ? isnan(value_of(late)) : value_of(late) == 30 + i);
     }
     PdhCloseQuery(query);
     memory_free(path);
+}
+
+/* A text log's columns have the number in their names; lists and arrays are as those of other logs. */
+static void numbers_of_columns_are_no_names(void **state)
+{
+    (void)state;
+    static const char text[] = "\"(PDH-CSV 4.0) (Test Time)(-60)\",\"\\\\BOX\\Process(cmd)\\Threads\","
+                               "\"\\\\BOX\\Process(cmd#1)\\Threads\"\r\n\"01/02/2024 03:04:05.000\",\"1\",\"2\"\r\n";
+    char *file = path_join(folder, "n.csv");
+    assert_int_equal(file_store(file, text, sizeof text - 1), S_OK);
+    WCHAR *path = wide_path("n.csv"), list[100], names[100];
+    PDH_HQUERY query;
+    PDH_HCOUNTER all, second;
+    DWORD counter_units = 100, units = 100;
+    assert_int_equal(PdhEnumObjectItemsW(path, NULL, u"Process", list, &counter_units, names, &units, 400, 0),
+                     ERROR_SUCCESS);
+    wide_is(names, "cmd");
+    wide_is(names + 4, "cmd");
+    assert_int_equal(PdhOpenQueryW(path, 0, &query), ERROR_SUCCESS);
+    assert_int_equal(PdhAddCounterW(query, u"\\Process(*)\\Threads", 0, &all), ERROR_SUCCESS);
+    assert_int_equal(PdhAddCounterW(query, u"\\Process(cmd#1)\\Threads", 0, &second), ERROR_SUCCESS);
+    assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
+    assert_true(value_of(second) == 2);
+    PDH_RAW_COUNTER_ITEM_W items[8];
+    DWORD bytes = sizeof items, count = 0;
+    assert_int_equal(PdhGetRawCounterArrayW(all, &bytes, &count, items), ERROR_SUCCESS);
+    assert_int_equal(count, 2);
+    wide_is(items[1].szName, "cmd");
+    PdhCloseQuery(query);
+    memory_free(path);
+    memory_free(file);
 }
 
 /* Several files of one machine are one source, whatever the order they are named in. */
@@ -493,6 +530,7 @@ int main(void)
         cmocka_unit_test(text_logs_are_read),
         cmocka_unit_test(binary_logs_are_read),
         cmocka_unit_test(instances_of_a_log_come_and_go),
+        cmocka_unit_test(numbers_of_columns_are_no_names),
         cmocka_unit_test(files_are_read_in_the_order_of_their_times),
         cmocka_unit_test(a_hundred_thousand_instances),
         cmocka_unit_test(a_query_is_logged),

@@ -2,6 +2,7 @@
 /* The object Process over a process list that is told what to say: programs that start, end and take each other's
    place. This file stands in for the os layer's process list. */
 #include "engine/os/clock.h"
+#include "engine/os/memory.h"
 #include "engine/pdh/pdh.h"
 #include "engine/pdh/process_list.h"
 
@@ -142,6 +143,48 @@ static void numbers_move_up(void **state)
     assert_int_equal(raw_of(second).FirstValue, 3);
 }
 
+static void name_is(const WCHAR *wide, const char *expected)
+{
+    size_t n = 0;
+    char *text;
+    while (wide[n])
+        n++;
+    assert_int_equal(text_from_utf16(wide, n, false, &text), S_OK);
+    assert_string_equal(text, expected);
+    memory_free(text);
+}
+
+/* Agents sum what arrays list under one name, as Windows lists it: "a#1" would be a program that does not exist. Paths
+   and lists of paths keep the number. */
+static void arrays_have_bare_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b", "a", "_Total"};
+    runs("a", 1, 100, 0);
+    runs("b", 2, 100, 0);
+    runs("a", 3, 100, 0);
+    PDH_HCOUNTER all = add(u"\\Process(*)\\ID Process"), one = add(u"\\Process(a#1)\\ID Process");
+    PdhCollectQueryData(query);
+    PDH_FMT_COUNTERVALUE_ITEM_W items[16];
+    PDH_RAW_COUNTER_ITEM_W raw[16];
+    DWORD bytes = sizeof items, raw_bytes = sizeof raw, count = 0, raw_count = 0;
+    assert_int_equal(PdhGetFormattedCounterArrayW(all, PDH_FMT_LARGE, &bytes, &count, items), ERROR_SUCCESS);
+    assert_int_equal(PdhGetRawCounterArrayW(all, &raw_bytes, &raw_count, raw), ERROR_SUCCESS);
+    assert_int_equal(count, 4);
+    assert_int_equal(raw_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        name_is(items[i].szName, names[i]);
+        name_is(raw[i].szName, names[i]);
+    }
+    assert_int_equal(items[2].FmtValue.largeValue, 3);
+    assert_int_equal(raw_of(one).FirstValue, 3);
+    WCHAR paths[300];
+    DWORD units = 300;
+    assert_int_equal(PdhExpandWildCardPathW(NULL, u"\\Process(a*)\\ID Process", paths, &units, 0), ERROR_SUCCESS);
+    name_is(paths, "\\Process(a)\\ID Process");
+    name_is(paths + 23, "\\Process(a#1)\\ID Process");
+}
+
 /* The sums must agree with the object System, as on Windows. */
 static void the_sums_agree(void **state)
 {
@@ -169,6 +212,7 @@ int main(void)
         WITH_QUERY(the_total_never_runs_backwards),
         WITH_QUERY(a_restart_begins_anew),
         WITH_QUERY(numbers_move_up),
+        WITH_QUERY(arrays_have_bare_names),
         WITH_QUERY(the_sums_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
