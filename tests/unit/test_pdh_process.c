@@ -3,6 +3,7 @@
    place. This file stands in for the os layer's process list. */
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
+#include "engine/os/registry.h"
 #include "engine/pdh/pdh.h"
 #include "engine/pdh/process_list.h"
 
@@ -185,6 +186,31 @@ static void arrays_have_bare_names(void **state)
     name_is(paths + 23, "\\Process(a#1)\\ID Process");
 }
 
+#ifndef _WIN32 /* a prefix's registry is that of every test */
+/* Who tells programs of one name apart by their ids would see the default's names. */
+static void names_have_ids_where_that_is_set(void **state)
+{
+    (void)state;
+    static const char path[] = "SYSTEM\\CurrentControlSet\\Services\\PerfProc\\Performance";
+    struct registry_key *key;
+    bool made;
+    assert_int_equal(registry_make(path, &made, &key), S_OK);
+    assert_int_equal(registry_write_number(key, "ProcessNameFormat", REGISTRY_NUMBER, 2), S_OK);
+    runs("a", 1, 100, 0);
+    runs("a", 77, 100, 0);
+    PDH_HCOUNTER second = add(u"\\Process(a_77)\\ID Process"), old = add(u"\\Process(a#1)\\ID Process");
+    PdhCollectQueryData(query);
+    assert_int_equal(raw_of(second).FirstValue, 77);
+    assert_int_equal(raw_of(old).CStatus, PDH_CSTATUS_NO_INSTANCE);
+    assert_int_equal(registry_write_number(key, "ProcessNameFormat", REGISTRY_NUMBER, 1), S_OK);
+    registry_close(key);
+    /* As Windows, which reads it once: what runs goes on. */
+    PdhCollectQueryData(query);
+    assert_int_equal(raw_of(second).CStatus, PDH_CSTATUS_VALID_DATA);
+    assert_int_equal(registry_delete(path), S_OK);
+}
+#endif
+
 /* The sums must agree with the object System, as on Windows. */
 static void the_sums_agree(void **state)
 {
@@ -213,6 +239,9 @@ int main(void)
         WITH_QUERY(a_restart_begins_anew),
         WITH_QUERY(numbers_move_up),
         WITH_QUERY(arrays_have_bare_names),
+#ifndef _WIN32
+        WITH_QUERY(names_have_ids_where_that_is_set),
+#endif
         WITH_QUERY(the_sums_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
