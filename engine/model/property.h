@@ -143,6 +143,8 @@ struct property {
     bool (*put)(const struct object *o);
     /* Takes an element's text where the row is SHOWN only; NULL: such an element is left alone. */
     HRESULT (*read)(struct object *o, const struct property *p, const char *text);
+    bool counter_paths; /* texts that begin with a counter path: read from XML, one without its first backslash gets it
+                         */
     const char *doc;
 };
 
@@ -198,6 +200,7 @@ struct property {
 #define CHANGED(f)                              .changed = (f),
 #define LIVE(f)                                 .put = (f),
 #define READER(f)                               .read = (f),
+#define COUNTER_PATHS                           .counter_paths = true,
 #define NOT_IN_SESSIONS                         .not_in_sessions = true,
 #define LENIENT                                 .lenient = true,
 #define SECRET                                  .secret = true,

@@ -173,11 +173,26 @@ static HRESULT element_text(const struct reading *r, xmlNodePtr node, enum prope
     return *text ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT read_text_of_list(struct list_seen *list, xmlNodePtr node)
+/* "Object\Counter", as templates written by hand have it, is "\Object\Counter" (DECISIONS 34). */
+static void add_first_backslash(struct text_buffer *b, size_t from)
+{
+    const size_t length = b->length - from;
+    if (b->failed || !length || b->text[from] == '\\' || !memchr(b->text + from, '\\', length))
+        return;
+    text_buffer_add_n(b, "\\", 1);
+    if (!b->failed) {
+        memmove(b->text + from + 1, b->text + from, length);
+        b->text[from] = '\\';
+    }
+}
+
+static HRESULT read_text_of_list(struct list_seen *list, const struct property *p, xmlNodePtr node)
 {
     size_t from = list->texts.length;
     list->seen = true;
     xml_element_text(node, &list->texts);
+    if (p->counter_paths)
+        add_first_backslash(&list->texts, from);
     if (list->texts.length > from) {
         text_buffer_add_n(&list->texts, "", 1);
         list->count++;
@@ -190,7 +205,7 @@ static HRESULT read_property(struct reading *r, size_t row, xmlNodePtr node)
     const struct property *p = &r->object->class->properties[row];
     char *text = NULL;
     if (p->kind == PROPERTY_TEXTS)
-        return read_text_of_list(&r->lists[row], node);
+        return read_text_of_list(&r->lists[row], p, node);
     HRESULT hr = element_text(r, node, p->xml_use, &text);
     if (FAILED(hr))
         return hr;

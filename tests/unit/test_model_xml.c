@@ -629,6 +629,34 @@ static void display_names_follow_their_counters(void **state)
     object_release(set);
 }
 
+/* Templates of support pages leave out a path's first backslash, which logman's -c takes: such a set would log nothing.
+   What cannot become a path stays as it is, for Commit to name. */
+static void paths_get_their_first_backslash(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *c;
+    assert_int_equal(
+        set_xml(set,
+                SET(COUNTER(
+                    "<Counter>Memory\\Free</Counter><Counter>\\A\\b</Counter>"
+                    "<Counter>\\\\BOX\\A\\b</Counter><Counter>none</Counter>") "<AlertDataCollector><Alert>A(*)\\b&lt;"
+                                                                               "7</Alert></AlertDataCollector>")),
+        S_OK);
+    assert_int_equal(collection_item(collectors_of(set), 0, &c), S_OK);
+    const struct texts *paths = &((struct performance_counter_collector *)c)->PerformanceCounters;
+    static const char *const expected[] = {"\\Memory\\Free", "\\A\\b", "\\\\BOX\\A\\b", "none"};
+    assert_int_equal(paths->count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(paths->items[i], expected[i]);
+    object_release(c);
+    assert_int_equal(collection_item(collectors_of(set), 1, &c), S_OK);
+    paths = &((struct alert_collector *)c)->AlertThresholds;
+    assert_int_equal(paths->count, 1);
+    assert_string_equal(paths->items[0], "\\A(*)\\b<7");
+    object_release(c);
+    object_release(set);
+}
+
 /* A set that a client holds and a server is to commit: what a run counted must not be put back to what the client
    read once, and what the client put must arrive. */
 static void what_is_committed_elsewhere_says_what_was_put(void **state)
@@ -781,6 +809,7 @@ int main(void)
         cmocka_unit_test(other_puts_survive_a_draft),
         cmocka_unit_test(blanks_around_a_text_are_kept),
         cmocka_unit_test(display_names_follow_their_counters),
+        cmocka_unit_test(paths_get_their_first_backslash),
         cmocka_unit_test(what_is_committed_elsewhere_says_what_was_put),
         cmocka_unit_test(data_manager_texts_are_xml),
         cmocka_unit_test(who_wants_no_issues_reads_the_same),
