@@ -39,13 +39,13 @@ static size_t read_view(const char *text, bool *of_32_bits)
 /* A computer that is this one is none. */
 static HRESULT read_computer(const char *text, size_t bytes, const char **out)
 {
-    char *name = text_copy_n(text, bytes), *own = host_computer_name();
-    const HRESULT hr = name && own ? S_OK : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && strcmp(name, ".") && !text_equal_nocase(name, "localhost") && !text_equal_nocase(name, own)) {
+    char *name = text_copy_n(text, bytes);
+    bool own = true;
+    const HRESULT hr = name ? host_is_own_name(name, &own) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !own) {
         *out = name;
         name = NULL;
     }
-    memory_free(own);
     memory_free(name);
     return hr;
 }

@@ -149,21 +149,18 @@ PDH_STATUS counter_path_parse(const char *text, struct counter_path *out)
 
 bool counter_path_machine_is(const char *machine, const char *ours)
 {
+    bool own = false;
     machine = machine ? machine + strspn(machine, "\\") : "";
-    return !*machine || !strcmp(machine, ".") || text_equal_nocase(machine, "localhost") ||
-           text_equal_nocase(machine, ours);
+    return !*machine || text_equal_nocase(machine, ours) || (SUCCEEDED(host_is_own_name(machine, &own)) && own);
 }
 
 PDH_STATUS counter_path_machine_is_ours(const char *machine)
 {
-    if (counter_path_machine_is(machine, "")) /* without asking the system */
-        return ERROR_SUCCESS;
-    char *ours = host_computer_name();
-    if (!ours)
+    bool own;
+    const HRESULT hr = host_is_own_name(machine, &own);
+    if (hr == E_OUTOFMEMORY)
         return PDH_MEMORY_ALLOCATION_FAILURE;
-    bool same = counter_path_machine_is(machine, ours);
-    memory_free(ours);
-    return same ? ERROR_SUCCESS : (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+    return SUCCEEDED(hr) && own ? ERROR_SUCCESS : (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
 }
 
 static void add_instance(struct text_buffer *b, const struct counter_path *path)

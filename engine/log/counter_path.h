@@ -27,8 +27,8 @@ PDH_STATUS counter_path_check(const char *text);
 /* Zeroes it too. */
 void counter_path_free(struct counter_path *path);
 
-/* Is the machine of a path or of an API call this one? NULL, "", ".", "localhost" and our own name are, with or without
-   leading backslashes. ERROR_SUCCESS, PDH_CSTATUS_NO_MACHINE or PDH_MEMORY_ALLOCATION_FAILURE. */
+/* Is the machine of a path or of an API call this one, as host_is_own_name says? ERROR_SUCCESS,
+   PDH_CSTATUS_NO_MACHINE or PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS counter_path_machine_is_ours(const char *machine);
 /* The same for who knows our own name already. */
 bool counter_path_machine_is(const char *machine, const char *ours);

@@ -9,7 +9,14 @@ bool host_is_wine(void);
 /* Whether the user wants the host's own processes, with its numbers, where Wine's with Windows' numbers would be shown:
    the environment's OPENPLA_PROCESSES, else the string value "Processes" of HKLM\Software\OpenPLA, says "host". */
 bool host_processes_wanted(void);
-char *host_computer_name(void);               /* NetBIOS form, upper case; from memory_alloc */
+char *host_computer_name(void); /* NetBIOS form, upper case; from memory_alloc */
+#define HOST_DNS_NAME_BYTES 768
+/* This computer's name in the DNS, with its domain if that is known; "" when it has none. */
+void host_dns_name(char name[HOST_DNS_NAME_BYTES]);
+/* Does a name that somebody gives for a computer mean this one? NULL, "", ".", "localhost", our names (with a domain
+   only ours, or any when ours is not known), a loopback address and the addresses of all interfaces, an IPv6 one with
+   or without brackets; leading backslashes do not matter. Fails with the system's reason, or E_OUTOFMEMORY. */
+HRESULT host_is_own_name(const char *name, bool *own);
 char *host_expand_environment(const char *t); /* %name% replaced where known, kept as it is where not */
 /* Folder of OpenPLA's data: %OPENPLA_DATA% if set, else %ProgramData%\OpenPLA (natively $HOME/.openpla). */
 char *host_data_folder(void);

@@ -46,10 +46,11 @@ bool catalogue_is_of(const struct catalogue *c, const struct provider *p, const 
 
 PDH_STATUS catalogue_machine(struct catalogue *c, const char *machine)
 {
-    if (c->computer)
-        return counter_path_machine_is(machine, c->computer)
-                   ? ERROR_SUCCESS
-                   : c->functions->connect(c, machine + strspn(machine, "\\"));
+    if (c->computer) {
+        const PDH_STATUS status = counter_path_machine_is_ours(machine);
+        return status == (PDH_STATUS)PDH_CSTATUS_NO_MACHINE ? c->functions->connect(c, machine + strspn(machine, "\\"))
+                                                            : status;
+    }
     for (size_t i = 0; i < c->count; i++)
         if (catalogue_is_of(c, c->providers[i], machine))
             return ERROR_SUCCESS;

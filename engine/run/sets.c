@@ -79,24 +79,7 @@ static HRESULT check_server_of(struct object *set, const char *server)
 
 HRESULT sets_is_own_machine(const char *server, bool *out)
 {
-    *out = true;
-    if (!server || !server[0] || !strcmp(server, "."))
-        return S_OK;
-    const char *bare = server + strspn(server, "\\");
-    char *own = host_computer_name();
-    if (!own)
-        return E_OUTOFMEMORY;
-    size_t n = strcspn(bare, ".");
-    bool is_own = text_equal_nocase(bare, "localhost") || !strcmp(bare, "127.0.0.1") || !strcmp(bare, "::1") ||
-                  text_equal_nocase(bare, own);
-    if (!is_own && strlen(own) == n) { /* a full domain name of this machine */
-        char *first = text_copy_n(bare, n);
-        is_own = first && text_equal_nocase(first, own);
-        memory_free(first);
-    }
-    memory_free(own);
-    *out = is_own;
-    return S_OK;
+    return host_is_own_name(server, out);
 }
 
 /* Namespace and name, held against what the set's class fixes and what the set is bound to. */

@@ -44,8 +44,10 @@ static void real_classes_give_their_rows(void **state)
     ask(&c, "root\\cimv2:SELECT * FROM Win32_OperatingSystem");
     ask(&c, "ROOT/CIMV2: select Name, TotalPhysicalMemory, BootupState from Win32_ComputerSystem");
     ask(&c, "root\\cimv2:SELECT ProcessId, Name FROM Win32_Process");
+    ask(&c, "\\\\127.0.0.1\\root\\cimv2:SELECT Name FROM Win32_ComputerSystem");
     collect(&c);
-    check_xpath(c.doc, "count(//Table)", "3");
+    check_xpath(c.doc, "count(//Table)", "4");
+    check_xpath(c.doc, "count(//Table[4]/Item)", "1");
     check_xpath(c.doc, "count(//Table[1]/Item)", "1");
     check_xpath(c.doc, "contains(//Table[1]/Item/Data[@name='Caption'], 'Windows')", "true");
     check_xpath(c.doc, "string(//Table[1]/Item/Data[@name='Caption']/@type)", "string");

@@ -152,8 +152,11 @@ static void each_form_names_what_it_asks_for(void **state)
     text = text_format("\\\\%s\\HKEY_LOCAL_MACHINE\\%s\\Start /REG:64", own, top);
     memory_free(own);
     assert_int_equal(texts_give(&c.request.registry_keys, text), S_OK); /* 8 */
+    text = text_format("\\\\127.0.0.1\\HKEY_LOCAL_MACHINE\\%s\\Start", top);
+    assert_int_equal(texts_give(&c.request.registry_keys, text), S_OK); /* 9 */
     collect(&c);
-    check_xpath(c.doc, "count(//Table)", "8");
+    check_xpath(c.doc, "count(//Table)", "9");
+    check_xpath(c.doc, "string(//Table[9]/Item/Data[@name='value'])", "1");
     check_xpath(c.doc, "count(//Table[1]/Item)", "1");
     check_xpath(c.doc, "string(//Table[1]/Item/Data[@name='value'])", "1");
     text = text_format("HKEY_LOCAL_MACHINE\\%s", top);

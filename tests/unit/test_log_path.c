@@ -3,9 +3,11 @@
 #include "engine/log/counter_path.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/own_addresses.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <cmocka.h>
 #include <string.h>
 
@@ -134,13 +136,56 @@ static void only_this_machine_is_ours(void **state)
     memory_free(name);
 }
 
+static void machine_is(const char *machine, PDH_STATUS expected)
+{
+    const PDH_STATUS status = counter_path_machine_is_ours(machine);
+    if (status != expected)
+        fail_msg("%s: 0x%08X", machine, (unsigned)status);
+}
+
+/* A template names its computer by an address, or by the name with its domain: the log would have no column for it. */
+static void own_addresses_are_ours(void **state)
+{
+    (void)state;
+    static const char *const ours[] = {"127.0.0.1",       "\\\\127.8.9.10",  "::1", "[::1]", "\\\\[::1]",
+                                       "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1"};
+    static const char *const others[] = {"192.0.2.1",   "[2001:db8::1]", "2001:db8::1", "127.0.0.1:47001",
+                                         "[::1]:47001", "[::1",          "127.1",       "no.such.host.example"};
+    const PDH_STATUS other = (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        machine_is(ours[i], ERROR_SUCCESS);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        machine_is(others[i], other);
+    struct ip_addresses all = {0};
+    assert_int_equal(ip_addresses_own(&all), S_OK);
+    for (size_t i = 0; i < all.count; i++) {
+        const uint8_t *b = all.items[i].bytes;
+        char text[64], *at = text;
+        if (all.items[i].length == 4)
+            snprintf(text, sizeof text, "%u.%u.%u.%u", b[0], b[1], b[2], b[3]);
+        for (size_t k = 0; all.items[i].length == 16 && k < 16; k += 2)
+            at += snprintf(at, sizeof text - (size_t)(at - text), k ? ":%x" : "%x", b[k] << 8 | b[k + 1]);
+        machine_is(text, ERROR_SUCCESS);
+        /* A link-local one is written with its interface. */
+        char *zone = text_format(all.items[i].length == 16 ? "[%s%%3]" : "%s", text);
+        machine_is(zone, ERROR_SUCCESS);
+        memory_free(zone);
+    }
+    memory_free(all.items);
+    char full[HOST_DNS_NAME_BYTES];
+    host_dns_name(full);
+    machine_is(full, ERROR_SUCCESS);
+    char *longer = text_format("%s.elsewhere.example", full);
+    machine_is(longer, strchr(full, '.') ? other : ERROR_SUCCESS);
+    memory_free(longer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_paths_come_apart),
-        cmocka_unit_test(bad_paths_are_refused),
-        cmocka_unit_test(the_longest_path_is_2048),
-        cmocka_unit_test(only_this_machine_is_ours),
+        cmocka_unit_test(good_paths_come_apart),    cmocka_unit_test(bad_paths_are_refused),
+        cmocka_unit_test(the_longest_path_is_2048), cmocka_unit_test(only_this_machine_is_ours),
+        cmocka_unit_test(own_addresses_are_ours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

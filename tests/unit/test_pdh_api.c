@@ -102,6 +102,8 @@ static void expansion_says_what_is_missing(void **state)
         assert_int_equal(PdhValidatePathW(table[i].path), STATUS(table[i].status));
     }
     assert_int_equal(PdhValidatePathW(u"\\Memory\\Commit Limit"), ERROR_SUCCESS);
+    assert_int_equal(PdhValidatePathW(u"\\\\127.0.0.1\\Memory\\Commit Limit"), ERROR_SUCCESS);
+    assert_int_equal(PdhValidatePathW(u"\\\\[::1]\\Memory\\Commit Limit"), ERROR_SUCCESS);
 }
 
 /* Callers ask for the size, then for the data; one unit less must be refused and leave the buffer alone. */

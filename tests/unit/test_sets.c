@@ -458,6 +458,11 @@ static void servers_are_this_machine(void **state)
     assert_string_equal(server, "LocalHost");
     memory_free(server);
     assert_int_equal(set_delete(set, &caller_self), S_OK);
+    static const char *const addresses[] = {"127.0.0.1", "\\\\127.0.0.2", "::1", "[::1]"};
+    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+        assert_int_equal(set_commit(set, &caller_self, "server", addresses[i], MODE_CREATE_NEW, issues), S_OK);
+        assert_int_equal(set_delete(set, &caller_self), S_OK);
+    }
     object_release(issues);
     object_release(set);
 }

@@ -35,6 +35,13 @@ char *host_computer_name(void)
     return text_fold(n ? name : "localhost");
 }
 
+void host_dns_name(char name[HOST_DNS_NAME_BYTES])
+{
+    name[0] = 0;
+    gethostname(name, HOST_DNS_NAME_BYTES - 1);
+    name[HOST_DNS_NAME_BYTES - 1] = 0;
+}
+
 HRESULT environment_get(const char *name, char **value)
 {
     const char *set = getenv(name);

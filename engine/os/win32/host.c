@@ -47,6 +47,23 @@ char *host_computer_name(void)
     return upper;
 }
 
+/* As the computer's name: asked once. */
+void host_dns_name(char name[HOST_DNS_NAME_BYTES])
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static char known[HOST_DNS_NAME_BYTES];
+    static bool asked;
+    WCHAR wide[256];
+    DWORD units = sizeof wide / sizeof *wide;
+    host_lock_enter(&lock);
+    if (!asked && GetComputerNameExW(ComputerNameDnsFullyQualified, wide, &units) &&
+        !WideCharToMultiByte(CP_UTF8, 0, wide, -1, known, sizeof known, NULL, NULL))
+        known[0] = 0;
+    asked = true;
+    memcpy(name, known, sizeof known);
+    host_lock_leave(&lock);
+}
+
 HRESULT environment_get(const char *name, char **value)
 {
     WCHAR *wide, *set = NULL;

@@ -2,6 +2,7 @@
 /* Queries of WMI, in an apartment that lasts as long as the query. */
 #include "engine/os/management.h"
 
+#include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/win32/management_value.h"
 #include "engine/os/win32/win32_call.h"
@@ -211,14 +212,35 @@ static HRESULT run_query(IWbemServices *services, const char *query, const char 
     return SUCCEEDED(hr) && !count ? probe_class(services, query, where) : hr;
 }
 
+/* The namespace without this computer's name: "root\cimv2" of "\\127.0.0.1\root\cimv2". */
+static HRESULT own_namespace(const char *path, const char **out)
+{
+    static const char separators[] = "\\/";
+    const size_t begin = strspn(path, separators), name = strcspn(path + begin, separators);
+    bool own = false;
+    *out = path;
+    if (begin != 2 || !path[begin + name])
+        return S_OK;
+    char *machine = text_copy_n(path + begin, name);
+    const HRESULT hr = machine ? host_is_own_name(machine, &own) : E_OUTOFMEMORY;
+    if (own)
+        *out = path + begin + name + 1;
+    memory_free(machine);
+    return hr;
+}
+
 static HRESULT connect(const char *namespace_path, IWbemServices **out)
 {
     IWbemLocator *locator;
     BSTR path;
-    HRESULT hr = CoCreateInstance(&CLSID_WbemLocator, NULL, CLSCTX_INPROC_SERVER, &IID_IWbemLocator, (void **)&locator);
+    const char *here;
+    HRESULT hr = own_namespace(namespace_path, &here);
+    if (FAILED(hr))
+        return hr;
+    hr = CoCreateInstance(&CLSID_WbemLocator, NULL, CLSCTX_INPROC_SERVER, &IID_IWbemLocator, (void **)&locator);
     if (FAILED(hr))
         return failed(hr, namespace_path);
-    hr = to_bstr(namespace_path, &path);
+    hr = to_bstr(here, &path);
     if (SUCCEEDED(hr)) {
         hr = IWbemLocator_ConnectServer(locator, path, NULL, NULL, NULL, WBEM_FLAG_CONNECT_USE_MAX_WAIT, NULL, NULL,
                                         out);
