@@ -2,6 +2,7 @@
 /* Error texts per thread, and the standard English texts of the results that the engine gives. */
 #include "engine/os/error.h"
 
+#include "engine/os/pdh_types.h"
 #include "engine/os/thread_slot.h"
 
 #include <stdarg.h>
@@ -67,60 +68,17 @@ static const struct {
     {WIN32_RESULT(1460), "timed out"},
     {WIN32_RESULT(1722), "the server cannot be reached"},
     {WIN32_RESULT(4200), "no provider has this GUID or name"},
-    /* PDH_* statuses, which pdh_types.h names. */
-    {(HRESULT)0x800007D0, "the computer cannot be reached"},
-    {(HRESULT)0x800007D1, "there is no such instance now"},
-    {(HRESULT)0x800007D5, "there is no data"},
-    {(HRESULT)0x800007DA, "the log has reached its limit"},
-    {(HRESULT)0xC0000BB8, "this computer has no such object"},
-    {(HRESULT)0xC0000BB9, "the object has no such counter"},
-    {(HRESULT)0xC0000BBA, "there is no valid value"},
-    {(HRESULT)0xC0000BBB, "out of memory"},
-    {(HRESULT)0xC0000BBF, "the path names no counter"},
-    {(HRESULT)0xC0000BC0, "this is no counter path"},
-    {(HRESULT)0xC0000BC3, "the computer cannot be reached"},
-    {(HRESULT)0xC0000BC4, "this is no counter path"},
-    {(HRESULT)0xC0000BC6, "there is no valid value"},
-    {(HRESULT)0xC0000BC9, "the log file cannot be written"},
-    {(HRESULT)0xC0000BCA, "the log file cannot be opened"},
-    {(HRESULT)0xC0000BCB, "this is no log file of a known kind"},
-    {(HRESULT)0xC0000BD1, "file not found"},
-    {(HRESULT)0xC0000BD2, "the file exists already"},
-    {(HRESULT)0xC0000BD3, "not available"},
-    {(HRESULT)0xC0000BD6, "this log format cannot be written"},
-    {(HRESULT)0xC0000BDB, "access is denied"},
-    {(HRESULT)0xC0000BDD, "the log or database cannot be opened"},
-    {(HRESULT)0xC0000BDF, "there are no counters"},
-    {(HRESULT)0xC0000BFC, "the log to be continued holds other counters"},
-    {PLA_E_DCS_NOT_FOUND, "data collector set not found"},
-    {PLA_E_TOO_MANY_FOLDERS, "too many folders in the set's root path"},
-    {PLA_E_NO_MIN_DISK, "not enough free disk space to start the set"},
-    {PLA_E_DCS_IN_USE, "the data collector set, or something it needs, is in use"},
-    {PLA_E_DCS_ALREADY_EXISTS, "a data collector set of this name exists already"},
-    {PLA_S_PROPERTY_IGNORED, "a property was ignored"},
-    {PLA_E_PROPERTY_CONFLICT, "two properties contradict each other"},
-    {PLA_E_DCS_SINGLETON_REQUIRED, "a set of this namespace must have exactly one collector"},
-    {PLA_E_CREDENTIALS_REQUIRED, "an account and its password are needed"},
-    {PLA_E_DCS_NOT_RUNNING, "the data collector set is not running"},
-    {PLA_E_CONFLICT_INCL_EXCL_API, "the lists of included and excluded functions contradict each other"},
-    {PLA_E_NETWORK_EXE_NOT_VALID, "a program on a network path cannot be traced"},
-    {PLA_E_EXE_ALREADY_CONFIGURED, "this program is traced by another collector"},
-    {PLA_E_EXE_PATH_NOT_VALID, "the path of the program to trace is not valid"},
-    {PLA_E_DC_ALREADY_EXISTS, "a data collector of this name exists already"},
-    {PLA_E_DCS_START_WAIT_TIMEOUT, "the data collector set did not start in time"},
-    {PLA_E_DC_START_WAIT_TIMEOUT, "a data collector did not start in time"},
-    {PLA_E_REPORT_WAIT_TIMEOUT, "the report was not made in time"},
-    {PLA_E_NO_DUPLICATES, "the value is in the list already"},
-    {PLA_E_EXE_FULL_PATH_REQUIRED, "the program to trace needs a full path"},
-    {PLA_E_INVALID_SESSION_NAME, "the name of the trace is not valid"},
-    {PLA_E_PLA_CHANNEL_NOT_ENABLED, "the event channel of Performance Logs and Alerts is off"},
-    {PLA_E_TASKSCHED_CHANNEL_NOT_ENABLED, "the event channel of the task scheduler is off"},
-    {PLA_E_RULES_MANAGER_FAILED, "the report's rules could not be run"},
-    {PLA_E_CABAPI_FAILURE, "the cabinet could not be made or read"},
-    {OPENPLA_E_MALFORMED_XML, "the text is not well-formed XML of the expected kind"},
-    {OPENPLA_E_BAD_PATTERN, "the name pattern is not valid"},
-    {OPENPLA_E_HOST_DIED, "the host process of the set ended before it reported"},
+#define RESULT_TEXT(name, number, text) {(HRESULT)(number), text},
+#include "engine/os/result_texts.def"
+#undef RESULT_TEXT
 };
+
+#ifdef _WIN32 /* whose headers have all of PDH's names */
+#define RESULT_TEXT(name, number, text)                                                                                \
+    _Static_assert((HRESULT)(name) == (HRESULT)(number), "the row has the number of its name");
+#include "engine/os/result_texts.def"
+#undef RESULT_TEXT
+#endif
 
 const char *error_standard_text(HRESULT hr)
 {

@@ -33,6 +33,22 @@ static void list_processors(void)
     free(items);
 }
 
+/* What a program shows when a call has failed. */
+static void messages_of_results(void)
+{
+    static const PDH_STATUS results[] = {(PDH_STATUS)PDH_CSTATUS_NO_COUNTER, (PDH_STATUS)PDH_NO_DATA,
+                                         (PDH_STATUS)PDH_QUERY_PERF_DATA_TIMEOUT, PDH_CSTATUS_VALID_DATA};
+    static const char expected[] = "the object has no such counter\r\n";
+    const HMODULE pdh = GetModuleHandleA("pdh.dll");
+    char text[512];
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+        const DWORD length = FormatMessageA(FORMAT_MESSAGE_FROM_HMODULE | FORMAT_MESSAGE_IGNORE_INSERTS, pdh,
+                                            (DWORD)results[i], 0, text, sizeof text, NULL);
+        printf("0x%08lX: %s", (unsigned long)results[i], length ? text : "no message\n");
+        failures += !length || (i == 0 && strcmp(text, expected) != 0);
+    }
+}
+
 int main(void)
 {
     HQUERY query;
@@ -62,6 +78,7 @@ int main(void)
     failures += count < 2 || strcmp(items[count - 1].szName, "_Total") != 0;
     free(items);
     list_processors();
+    messages_of_results();
     expect("close", PdhCloseQuery(query), 0);
     printf("%d failures\n", failures);
     return failures;
