@@ -50,6 +50,25 @@ static void put_element(void *about)
         xmlAddPrevSibling(c->at, c->node);
 }
 
+/* libxml2 may join it with a text that stands there: the node is not to be used any more. */
+static void add_text(void *about)
+{
+    struct change *c = about;
+    xmlAddChild(c->at, xmlNewDocText(c->doc, BAD_CAST c->value));
+}
+
+static void make_text(void *about)
+{
+    struct change *c = about;
+    c->node = xmlNewDocText(c->doc, BAD_CAST c->value);
+}
+
+static void make_instruction(void *about)
+{
+    struct change *c = about;
+    c->node = xmlNewDocPI(c->doc, BAD_CAST c->name, BAD_CAST c->value);
+}
+
 /* Without a namespace, whatever the name looks like. */
 static void set_attribute(void *about)
 {
@@ -139,7 +158,61 @@ bool report_target_has(const struct report_target *t, const xmlNode *node)
     return node;
 }
 
+HRESULT report_target_add_text(struct report_target *t, xmlNodePtr at, const char *text)
+{
+    char *value;
+    HRESULT hr = clean(text, &value);
+    if (SUCCEEDED(hr) && *value)
+        hr = use(t, add_text, &(struct change){.at = at, .value = value});
+    memory_free(value);
+    return hr;
+}
+
 /* ---- marks ---- */
+
+/* A text has no attributes, so what rules put beside elements stands between two instructions, which no reader of
+   reports looks at (DECISIONS 123). */
+#define TEXT_MARK  "openpla-rules"
+#define TEXT_BEGIN "text"
+#define TEXT_END   "end"
+
+HRESULT report_target_put_text(struct report_target *t, xmlNodePtr at, enum rules_axis axis, const char *text,
+                               xmlNodePtr *last)
+{
+    struct change c[] = {{.name = TEXT_MARK, .value = TEXT_BEGIN}, {0}, {.name = TEXT_MARK, .value = TEXT_END}};
+    char *value;
+    HRESULT hr = clean(text, &value);
+    c[1].value = value;
+    for (size_t i = 0; SUCCEEDED(hr) && i < 3; i++) {
+        hr = use(t, i == 1 ? make_text : make_instruction, &c[i]);
+        if (SUCCEEDED(hr))
+            hr = report_target_put(t, at, axis, c[i].node);
+        at = axis == AXIS_FOLLOWING ? c[i].node : at;
+    }
+    memory_free(value);
+    *last = SUCCEEDED(hr) ? c[2].node : NULL;
+    return hr;
+}
+
+static bool is_text_mark(const xmlNode *node, const char *what)
+{
+    return node->type == XML_PI_NODE && !strcmp((const char *)node->name, TEXT_MARK) && node->content &&
+           !strcmp((const char *)node->content, what);
+}
+
+/* Takes the text behind the mark, and the mark that ends it. */
+static HRESULT drop_text(struct report_target *t, xmlNodePtr mark)
+{
+    HRESULT hr = S_OK;
+    for (bool last = false; SUCCEEDED(hr) && !last && mark->next;) {
+        xmlNodePtr node = mark->next;
+        last = is_text_mark(node, TEXT_END);
+        if (!last && node->type != XML_TEXT_NODE && node->type != XML_CDATA_SECTION_NODE)
+            break; /* somebody has changed the report */
+        hr = report_target_take(t, node);
+    }
+    return hr;
+}
 
 /* Whether a word stands in a text of words. */
 static bool has_word(const char *words, const char *word)
@@ -224,10 +297,12 @@ static HRESULT drop_earlier(struct report_target *t)
     HRESULT hr = S_OK;
     for (xmlNodePtr e = t->document.root, next; e && SUCCEEDED(hr); e = next) {
         const char *mark = e->type == XML_ELEMENT_NODE ? rules_attribute(e, RULES_MARK) : NULL;
-        const bool whole = mark && !strcmp(mark, "1") && e != t->document.root;
+        const bool text = is_text_mark(e, TEXT_BEGIN), whole = mark && !strcmp(mark, "1") && e != t->document.root;
+        if (text)
+            hr = drop_text(t, e);
         next = following(t, e, !whole);
-        if (mark)
-            hr = whole ? report_target_take(t, e) : drop_attributes(t, e);
+        if (SUCCEEDED(hr) && (mark || text))
+            hr = whole || text ? report_target_take(t, e) : drop_attributes(t, e);
     }
     return hr;
 }

@@ -36,12 +36,99 @@ static HRESULT copy_attributes(struct rules_run *run, xmlNodePtr from, bool expa
     return hr;
 }
 
-/* The texts of an element without elements, else none: between elements are blanks. */
+static bool is_text(const xmlNode *node)
+{
+    return node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE;
+}
+
+/* Whether texts stand beside the elements in it; blanks alone are there for the eye. */
+static bool is_mixed(const xmlNode *from)
+{
+    for (const xmlNode *n = from->children; n; n = n->next)
+        if (is_text(n) && n->content && ((const char *)n->content)[strspn((const char *)n->content, " \t\r\n")])
+            return true;
+    return false;
+}
+
+/* The text from `node` on up to the next element, which *next is. Of the blanks around it those stay that stand beside
+   an element. */
+static HRESULT text_beside(struct rules_run *run, xmlNodePtr node, bool expand, xmlNodePtr *next, char **out)
+{
+    struct text_buffer b = {0};
+    char *made = NULL;
+    const bool first = node == node->parent->children;
+    for (*next = node; *next && (*next)->type != XML_ELEMENT_NODE; *next = (*next)->next)
+        if (is_text(*next))
+            text_buffer_add(&b, (const char *)(*next)->content);
+    text_buffer_add(&b, "");
+    *out = NULL;
+    if (b.failed)
+        return E_OUTOFMEMORY;
+    const size_t before = strspn(b.text, " \t\r\n");
+    if (before == b.length) { /* between two elements, else at an end */
+        *out = first || !*next ? text_copy("") : text_copy(b.text);
+        text_buffer_free(&b);
+        return *out ? S_OK : E_OUTOFMEMORY;
+    }
+    size_t length = b.length, behind = 0;
+    while (length > before && xml_is_blank(b.text[length - 1]))
+        length--, behind++;
+    char *inner = text_copy_n(b.text + before, length - before);
+    HRESULT hr = inner ? made_text(run, node->parent, inner, expand, &made) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        *out =
+            text_format("%.*s%s%.*s", first ? 0 : (int)before, b.text, made, *next ? (int)behind : 0, b.text + length);
+        hr = *out ? S_OK : E_OUTOFMEMORY;
+    }
+    memory_free(made);
+    memory_free(inner);
+    text_buffer_free(&b);
+    return hr;
+}
+
+/* All that is in an element, in its order: `element` takes each element of it, `text` each text beside one. */
+struct content {
+    HRESULT (*element)(struct rules_run *run, void *about, xmlNodePtr from, bool expand);
+    HRESULT (*text)(struct rules_run *run, void *about, const char *text);
+    void *about;
+};
+
+static HRESULT each_content(struct rules_run *run, xmlNodePtr from, bool expand, const struct content *c)
+{
+    HRESULT hr = S_OK;
+    const bool mixed = is_mixed(from);
+    for (xmlNodePtr n = from->children, next; n && SUCCEEDED(hr); n = next) {
+        char *text = NULL;
+        next = n->next;
+        if (n->type == XML_ELEMENT_NODE) {
+            hr = n == xml_grammar_element(&rules_grammar, n, NULL) ? c->element(run, c->about, n, expand) : S_OK;
+        } else if (mixed) {
+            hr = text_beside(run, n, expand, &next, &text);
+            if (SUCCEEDED(hr) && *text)
+                hr = c->text(run, c->about, text);
+            memory_free(text);
+        }
+    }
+    return hr;
+}
+
+static HRESULT copy_element(struct rules_run *run, void *about, xmlNodePtr from, bool expand)
+{
+    xmlNodePtr made;
+    HRESULT hr = rules_copy(run, from, expand, &made);
+    return SUCCEEDED(hr) ? report_target_put(run->target, about, AXIS_CHILD, made) : hr;
+}
+
+static HRESULT copy_text(struct rules_run *run, void *about, const char *text)
+{
+    return report_target_add_text(run->target, about, text);
+}
+
+/* The texts of an element without elements, else none. */
 static HRESULT own_text(struct rules_run *run, xmlNodePtr from, bool expand, char **out)
 {
     struct text_buffer b = {0};
-    if (!rules_child(from, NULL))
-        xml_element_text(from, &b);
+    xml_element_text(from, &b);
     text_buffer_add(&b, "");
     HRESULT hr = b.failed ? E_OUTOFMEMORY : made_text(run, from, b.text, expand, out);
     text_buffer_free(&b);
@@ -51,22 +138,19 @@ static HRESULT own_text(struct rules_run *run, xmlNodePtr from, bool expand, cha
 /* As deep as documents are; without namespaces, comments and instructions. */
 HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodePtr *out)
 {
+    const bool holds_elements = rules_child(from, NULL);
     char *text = NULL;
     *out = NULL;
     if (run->inserted++ >= RULES_INSERTED_MAX)
         return rules_wrong(from, NULL, NULL, "more than %d elements would be inserted", RULES_INSERTED_MAX);
-    HRESULT hr = own_text(run, from, expand, &text);
+    HRESULT hr = holds_elements ? S_OK : own_text(run, from, expand, &text);
     if (SUCCEEDED(hr))
         hr = report_target_make(run->target, (const char *)from->name, text, out);
     memory_free(text);
     if (SUCCEEDED(hr))
         hr = copy_attributes(run, from, expand, *out);
-    for (xmlNodePtr child = rules_child(from, NULL); child && SUCCEEDED(hr); child = rules_next(child, NULL)) {
-        xmlNodePtr made;
-        hr = rules_copy(run, child, expand, &made);
-        if (SUCCEEDED(hr))
-            hr = report_target_put(run->target, *out, AXIS_CHILD, made);
-    }
+    if (SUCCEEDED(hr) && holds_elements)
+        hr = each_content(run, from, expand, &(struct content){copy_element, copy_text, *out});
     return hr;
 }
 
@@ -78,8 +162,9 @@ struct insertion {
     xmlNodePtr last; /* what follows comes behind it; NULL: nothing was inserted yet */
 };
 
-static HRESULT insert_one(struct rules_run *run, struct insertion *i, xmlNodePtr from, bool expand)
+static HRESULT insert_one(struct rules_run *run, void *insertion, xmlNodePtr from, bool expand)
 {
+    struct insertion *i = insertion;
     xmlNodePtr made;
     HRESULT hr = rules_copy(run, from, expand, &made);
     if (SUCCEEDED(hr))
@@ -90,6 +175,15 @@ static HRESULT insert_one(struct rules_run *run, struct insertion *i, xmlNodePtr
         hr = report_target_put(run->target, i->target, i->axis, made);
     i->last = made;
     return hr;
+}
+
+static HRESULT insert_text(struct rules_run *run, void *insertion, const char *text)
+{
+    struct insertion *i = insertion;
+    if (run->inserted++ >= RULES_INSERTED_MAX)
+        return rules_wrong(i->node, NULL, NULL, "more than %d texts would be inserted", RULES_INSERTED_MAX);
+    return report_target_put_text(run->target, i->axis == AXIS_FOLLOWING && i->last ? i->last : i->target, i->axis,
+                                  text, &i->last);
 }
 
 /* A file beside the report, by its bare name. */
@@ -156,9 +250,7 @@ static HRESULT insert_node(struct rules_run *run, struct insertion *i)
         xml_document_close(&d);
         return hr;
     }
-    for (xmlNodePtr child = rules_child(i->node, NULL); child && SUCCEEDED(hr); child = rules_next(child, NULL))
-        hr = insert_one(run, i, child, true);
-    return hr;
+    return each_content(run, i->node, true, &(struct content){insert_one, insert_text, i});
 }
 
 /* ---- Attribute ---- */

@@ -91,7 +91,8 @@ HRESULT rules_select_by(struct rules_run *run, xmlNodePtr element, const char *a
 HRESULT rules_do_actions(struct rules_run *run, xmlNodePtr actions, xmlNodePtr context);
 HRESULT rules_do_variable(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
 HRESULT rules_do_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
-/* An element with all that is in it, in no place of the report yet. `expand`: its texts and attributes are rules'. */
+/* An element with all that is in it, texts beside elements too, in no place of the report yet. `expand`: its texts and
+   attributes are rules'. */
 HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodePtr *out);
 HRESULT rules_do_insert(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
 /* Notes what `hr` is about, an error of the rules; S_FALSE. Passes on what ends the run. */
@@ -117,6 +118,11 @@ HRESULT report_target_save(const struct report_target *t, const char *base, cons
 bool report_target_has(const struct report_target *t, const xmlNode *node);
 /* A new element that rules made, in no place yet; a mark only where it is put (marked). */
 HRESULT report_target_make(struct report_target *t, const char *name, const char *text, xmlNodePtr *out);
+/* The same for a text, between marks of its own. *last is what the next one follows. */
+HRESULT report_target_put_text(struct report_target *t, xmlNodePtr at, enum rules_axis axis, const char *text,
+                               xmlNodePtr *last);
+/* Puts a text behind what is in an element that was made. */
+HRESULT report_target_add_text(struct report_target *t, xmlNodePtr at, const char *text);
 HRESULT report_target_put(struct report_target *t, xmlNodePtr at, enum rules_axis axis, xmlNodePtr made);
 HRESULT report_target_set(struct report_target *t, xmlNodePtr e, const char *name, const char *value);
 /* The same of an element of the report itself, where it is marked. */

@@ -8,7 +8,9 @@
         "0 C:", "0.4") ROW("1 D:", "9.5") ROW("2 E:", "10.25") ROW("3 F:", "") "</Table></Section>"
 #define REPORT  "<?xml version='1.0'?><Report name='r'>" DISKS "<StringTable/></Report>"
 #define ADVISED "<Report name='r'><Section name='advice'><Table name='warning'/></Section>" DISKS "</Report>"
-#define ITEMS   "//Table[@name='physicalDisk']/Item"
+#define ADVISED_STRINGS                                                                                                \
+    "<Report name='r'><Section name='advice'><Table name='warning'/></Section>" DISKS "<StringTable/></Report>"
+#define ITEMS "//Table[@name='physicalDisk']/Item"
 #define RULE(steps)                                                                                                    \
     "<Rules><Group name='g'><Rule name='r'>" steps "</Rule></Group>"                                                   \
     "<StringTable><String ID='TextQueue'>Disk queue is long</String></StringTable></Rules>"
@@ -108,6 +110,41 @@ static void nodes_and_attributes_are_inserted_where_they_should(void **state)
                "10.25</Data></Item><A rules=\"1\">after 2 E:</A><B x=\"2 E:\" rules=\"1\"><C/></B><D rules=\"1\"/>");
     assert_has(&r, "</Table><Last t=\"{\" rules=\"1\"/></Section>");
     ruled_free(&r);
+}
+
+#define MIXED                                                                                                          \
+    "<Warning table=\"//Table[@name='warning']\"><Item><Data name='symptom'>see <b>{disk}</b> text, <i>or</i> "        \
+    "<u>not</u><!-- c -->.</Data></Item></Warning>"
+
+/* A sentence with a word in bold would keep the word alone (MS-PLA 2.2.8), and a Node its elements (2.2.5). */
+static void texts_beside_elements_stay(void **state)
+{
+    static const char rules[] = RULE(STEP(
+        "sortType='first'",
+        "<Variable name='disk' expression=\"string(Data[@name='disk'])\"/>" DO(
+            MIXED "<Insert select='/Report/Section[last()]'><Node axis='child'>\n before <A>a <B/>{disk} <C> c </C>\n"
+                  "</A> <![CDATA[between & ]]><D>\n <E/>\n </D> behind {disk}\n</Node></Insert>"
+                  "<Insert select='/Report/StringTable'><Node axis='following-sibling'>one<F/>two</Node>"
+                  "<Node axis='preceding-sibling'>three<G/></Node></Insert>")));
+    struct ruled r;
+    run(&r, state, ADVISED_STRINGS, rules);
+    assert_no_fault(&r);
+    assert_has(&r, "<Data name=\"symptom\">see <b>0 C:</b> text, <i>or</i> <u>not</u>.</Data>");
+    assert_string_equal(r.outcome.warnings[0].symptom, "see 0 C: text, or not.");
+    assert_has(&r, "<?openpla-rules text?>before <?openpla-rules end?><A rules=\"1\">a <B/>0 C: <C>c</C></A>"
+                   "<?openpla-rules text?> between &amp; <?openpla-rules end?><D rules=\"1\"><E/></D>"
+                   "<?openpla-rules text?> behind 0 C:<?openpla-rules end?></Section>");
+    assert_has(&r, "<?openpla-rules text?>three<?openpla-rules end?><G rules=\"1\"/><StringTable/>"
+                   "<?openpla-rules text?>one<?openpla-rules end?><F rules=\"1\"/>"
+                   "<?openpla-rules text?>two<?openpla-rules end?></Report>");
+    /* Rules that run again take out what they had put in. */
+    char *first = text_copy(r.text);
+    ruled_free(&r);
+    run(&r, state, first, rules);
+    assert_no_fault(&r);
+    assert_string_equal(r.text, first);
+    ruled_free(&r);
+    memory_free(first);
 }
 
 static void what_is_deleted_is_gone(void **state)
@@ -570,6 +607,7 @@ int main(void)
         cmocka_unit_test(numbers_have_no_noise),
         cmocka_unit_test(the_least_and_the_greatest_are_chosen),
         cmocka_unit_test(nodes_and_attributes_are_inserted_where_they_should),
+        cmocka_unit_test(texts_beside_elements_stay),
         cmocka_unit_test(what_is_deleted_is_gone),
         cmocka_unit_test(a_warning_is_not_lost_for_a_wrong_path),
         cmocka_unit_test(rules_run_twice_leave_the_same_report),
