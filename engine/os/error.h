@@ -41,5 +41,8 @@ HRESULT pdh_error(LONG status, const char *subject);
 /* A short standard English text for hr, "error 0x%08X" when unknown. Borrowed: valid until the thread's next call. */
 const char *error_standard_text(HRESULT hr);
 void error_clear(void);
+/* Whether a call here can have had this result: S_OK, S_FALSE, or a failure that is Windows', COM's, WMI's, PDH's or
+   one of PLA's and ours. For what was read from memory that others can write to. */
+bool error_is_result(HRESULT hr);
 
 #endif

@@ -5,6 +5,7 @@
 #include "engine/os/memory.h"
 #include "engine/run/alert_actions.h"
 #include "engine/run/run_update.h"
+#include "engine/run/supervised_set.h"
 
 #define LONGEST_WAIT_MS 60000
 #define OPEN_AHEAD_MS   500
@@ -229,8 +230,12 @@ static bool is_stopped(struct run *r)
         [STOP_EXPIRED] = "the run ended because all its schedules have expired, and OpenPLA.StopAtExpiry is yes",
     };
     enum stop_reason why;
-    if (run_section_stop_requested(r->section, &why))
-        end_because(r, texts[why]);
+    if (r->end || !run_section_stop_requested(r->section, &why))
+        return r->end;
+    /* The reason comes out of memory that others can write to. */
+    if (why == STOP_EXPIRED && !supervised_set_has_expired(r->set.space, r->set.name))
+        why = STOP_ASKED;
+    end_because(r, texts[why]);
     return r->end;
 }
 

@@ -306,7 +306,11 @@ bool run_section_answered(struct run_section *s, enum run_request request, uint6
     if (atomic_load(&r->answered) < number)
         return false;
     *hr = atomic_load(&r->result);
-    if (FAILED(*hr)) {
+    if (!error_is_result(*hr)) {
+        *hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                        "the memory that the run shares (host process %u) holds the answer 0x%08X, which no host gives",
+                        (unsigned)s->host.process_id, (unsigned)*hr);
+    } else if (FAILED(*hr)) {
         memcpy(text, r->text, sizeof text);
         text[ANSWER_TEXT - 1] = 0;
         error_set(*hr, "%s", text_is_utf8(text, strlen(text)) ? text : "");

@@ -19,7 +19,7 @@ struct shared_report {
     uint64_t starter_time; /* process_start_time */
     atomic_uint_least32_t accepted;
     atomic_uint_least32_t sent; /* set last */
-    int32_t result;
+    atomic_int_least32_t result;
     char text[REPORT_TEXT];
     char opening[REPORT_TEXT];
     char user[START_USER_BYTES];
@@ -167,7 +167,7 @@ void start_report_send(struct start_report **report, HRESULT hr)
     if (!r)
         return;
     text_fit(r->shared->text, REPORT_TEXT, FAILED(hr) ? error_text(hr) : "");
-    r->shared->result = hr;
+    atomic_store(&r->shared->result, hr);
     atomic_store(&r->shared->sent, 1);
     signal_set(r->signal);
     start_report_close(r);
@@ -195,18 +195,27 @@ static HRESULT late(struct start_report *r, struct process *host, uint32_t timeo
                      seconds);
 }
 
+/* Whoever may write to the section is the host's account: what no host sends is no result. */
+static HRESULT take_result(const struct start_report *r, const struct process *host)
+{
+    char text[REPORT_TEXT];
+    const HRESULT hr = atomic_load(&r->shared->result);
+    if (!error_is_result(hr) || hr == S_FALSE)
+        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                         "the report of the run's host (process %u) holds the result 0x%08X, which no host sends",
+                         host ? (unsigned)process_id(host) : 0, (unsigned)hr);
+    take_text(text, r->shared->text);
+    return FAILED(hr) ? error_set(hr, "%s", text[0] ? text : error_standard_text(hr)) : hr;
+}
+
 HRESULT start_report_wait(struct start_report *r, struct process *host, bool accepted, uint32_t timeout_ms)
 {
     uint64_t limit = clock_monotonic_ms() + timeout_ms, now;
     for (;;) {
         now = clock_monotonic_ms();
         HRESULT hr = signal_wait_or_process(r->signal, host, now < limit ? (uint32_t)(limit - now) : 0);
-        if (atomic_load(&r->shared->sent)) { /* also if the host ended right behind its report */
-            char text[REPORT_TEXT];
-            hr = r->shared->result;
-            take_text(text, r->shared->text);
-            return FAILED(hr) ? error_set(hr, "%s", text) : hr;
-        }
+        if (atomic_load(&r->shared->sent)) /* also if the host ended right behind its report */
+            return take_result(r, host);
         if (accepted && atomic_load(&r->shared->accepted))
             return S_OK;
         if (hr == S_FALSE || (hr == S_OK && now >= limit)) /* a signal that never ends is no report */

@@ -281,12 +281,11 @@ static HRESULT wait_for_end(struct run_section *section, const char *space, cons
         uint64_t now = clock_monotonic_ms();
         bool compiling = state.phase == PHASE_COMPILING;
         /* The data manager's time is not the host's: behind it the limit counts anew; by our own clock, and not for
-           ever, whatever stands in the section. */
+           ever, whatever stands in the section: a time from there could have run out at once. */
         if (compiling != was_compiling)
             seen_since = now;
         was_compiling = compiling;
-        if (compiling &&
-            clock_passed_ms(state.phase_since < seen_since ? state.phase_since : seen_since, now) >= report_ms)
+        if (compiling && clock_passed_ms(seen_since, now) >= report_ms)
             hr = error_set(PLA_E_REPORT_WAIT_TIMEOUT,
                            "the data manager of the set \"%s\\%s\" is still at work after %u s", space, name,
                            report_ms / 1000);

@@ -15,6 +15,13 @@
 
 #include <string.h>
 
+static int host_bias(const void *zone, int64_t utc)
+{
+    (void)zone;
+    return clock_bias_minutes(utc);
+}
+const struct start_zone host_zone = {host_bias, NULL};
+
 #define LOOK_FIRST_MS 1000
 #define LOOK_LAST_MS  512000 /* the look at all files comes about as soon */
 
@@ -195,6 +202,20 @@ void supervised_set_free(struct supervised_set *s)
     memory_free(s->rules);
     run_ahead_free(s->ahead);
     memset(s, 0, sizeof *s);
+}
+
+bool supervised_set_has_expired(const char *space, const char *name)
+{
+    struct supervised_set s = {.space = space, .name = text_copy(name)};
+    const int64_t now = clock_utc();
+    int64_t missed;
+    HRESULT hr = s.name ? supervised_set_read(&s, now) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = supervised_set_plan(&s, now, &host_zone, &missed);
+    const bool expired = SUCCEEDED(hr) && s.expiry <= now;
+    supervised_set_free(&s);
+    error_clear();
+    return expired;
 }
 
 /* ---- the record ---- */

@@ -7,6 +7,8 @@
 
 struct run_ahead;
 
+extern const struct start_zone host_zone; /* this computer's */
+
 /* When a file that cannot be used is looked at again, as somebody may still be writing it: after a second, and then
    after twice as long each time, until that is left to the look at all files. Zero-initialise. */
 struct second_look {
@@ -58,6 +60,8 @@ void supervised_set_look_again(struct supervised_set *s, HRESULT hr, bool change
 /* Computes `due` and `expiry`. S_FALSE: a start was missed, at *missed. */
 HRESULT supervised_set_plan(struct supervised_set *s, int64_t now, const struct start_zone *zone, int64_t *missed);
 void supervised_set_free(struct supervised_set *s);
+/* Whether the stored set asks to be stopped when its schedules have expired, and they have. */
+bool supervised_set_has_expired(const char *space, const char *name);
 
 /* Notes in the set's record that the start which a schedule asked for at that moment was made. */
 HRESULT supervised_set_note_start(const char *space, const char *name, int64_t due);

@@ -60,13 +60,6 @@ struct supervisor {
     int bias;
 };
 
-static int host_bias(const void *zone, int64_t utc)
-{
-    (void)zone;
-    return clock_bias_minutes(utc);
-}
-static const struct start_zone host_zone = {host_bias, NULL};
-
 static char *moment_text(int64_t utc)
 {
     struct calendar_time t = clock_calendar(clock_utc_to_local(utc));

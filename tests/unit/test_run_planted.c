@@ -184,6 +184,62 @@ static void only_a_host_program_is_ended(void **state)
     memory_free(root);
 }
 
+/* "The data manager is still at work" would be said of a set that has none, at once, and hide that nothing stops. */
+static void a_time_in_the_section_ends_no_wait(void **state)
+{
+    const struct run_state compiling = {.phase = PHASE_COMPILING, .phase_since = 1};
+    struct run_section *section;
+    struct file_lock *lock;
+    (void)state;
+    char *root = fixture_folder("since");
+    struct process *innocent = start_innocent();
+    fixture_commit("since", root, "", CSV_EACH_SECOND ONE_COUNTER);
+    struct section *planted = plant_run("since", innocent, &lock);
+    memset(section_memory(planted), 0, 1 << 20);
+    assert_int_equal(run_section_open(SPACE, "since", &section), S_OK);
+    run_section_publish(section, &compiling);
+    limit_waits("2");
+    const uint64_t began = clock_monotonic_ms();
+    HRESULT hr = run_stop(SPACE, "since", true);
+    limit_waits("");
+    assert_int_equal(hr, PLA_E_REPORT_WAIT_TIMEOUT);
+    assert_true(clock_monotonic_ms() - began >= 2000);
+    run_section_close(section);
+    file_lock_release(lock);
+    section_close(planted);
+    end_innocent(innocent);
+    memory_free(root);
+}
+
+/* Who asks a run to stop writes the reason too. That of the supervisor stands in the record only where its set asks to
+   be stopped so. */
+static void a_reason_that_cannot_be_is_not_recorded(void **state)
+{
+    static const char schedule[] =
+        "<Schedule><StartDate>1/1/2020</StartDate><EndDate>1/2/2020</EndDate><Days>127</Days></Schedule>";
+    static const char asks[] = "<Value name=\"OpenPLA.StopAtExpiry\">yes</Value>";
+    (void)state;
+    char *root = fixture_folder("reason");
+    for (int expires = 0; expires < 2; expires++) {
+        struct run_section *section;
+        char *xml = text_format("%s%s", schedule, expires ? asks : "");
+        fixture_commit("reason", root, xml, CSV_EACH_SECOND "<LogOverwrite>-1</LogOverwrite>" ONE_COUNTER);
+        memory_free(xml);
+        assert_int_equal(run_start(SPACE, "reason", true), S_OK);
+        assert_int_equal(run_section_open(SPACE, "reason", &section), S_OK);
+        assert_int_equal(run_section_request_stop(section, STOP_EXPIRED), S_OK);
+        for (int i = 0; i < 3000 && run_section_alive(section); i++)
+            fixture_sleep(20);
+        assert_false(run_section_alive(section));
+        run_section_close(section);
+        struct run_record record = fixture_record("reason");
+        assert_non_null(
+            strstr(record.last_message, expires ? "all its schedules have expired" : "because it was stopped"));
+        run_record_free(&record);
+    }
+    memory_free(root);
+}
+
 /* A section of somebody else under the name of a run is not the run's. */
 static void a_section_of_another_account(void **state)
 {
@@ -214,9 +270,13 @@ static void a_section_of_another_account(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_section_of_a_known_name),    cmocka_unit_test(a_signal_of_a_known_name),
-        cmocka_unit_test(an_id_that_is_used_again),     cmocka_unit_test(only_a_host_program_is_ended),
+        cmocka_unit_test(a_section_of_a_known_name),
+        cmocka_unit_test(a_signal_of_a_known_name),
+        cmocka_unit_test(an_id_that_is_used_again),
+        cmocka_unit_test(only_a_host_program_is_ended),
         cmocka_unit_test(a_section_of_another_account),
+        cmocka_unit_test(a_time_in_the_section_ends_no_wait),
+        cmocka_unit_test(a_reason_that_cannot_be_is_not_recorded),
     };
     child_program = argv[0];
     for (int i = 0; argc > 1 && i < PATIENCE_MS / 1000; i++) /* "stay" */

@@ -273,6 +273,56 @@ static void the_report_carries_result_and_text(void **state)
     assert_int_equal(start_report_create("", NULL, &starter), E_INVALIDARG);
 }
 
+/* The memory of a start is shared with the host's account: what is written there must not come back as a success that
+   is none, or as a number that no page explains. */
+static void a_report_of_no_host_is_refused(void **state)
+{
+    static const int32_t forged[] = {
+        1, 0x00300100, 0x7FFFFFFF, (int32_t)0xDEADBEEF, (int32_t)0x80301234, (int32_t)0x80070000};
+    static const HRESULT sent[] = {E_ACCESSDENIED,        HRESULT_FROM_WIN32(ERROR_DISK_FULL),
+                                   (HRESULT)0xC0000BB8,   PLA_E_DCS_IN_USE,
+                                   OPENPLA_E_BAD_PATTERN, E_UNEXPECTED};
+    const HRESULT refused = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
+    struct start_report *starter, *host;
+    (void)state;
+    for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
+        assert_int_equal(start_report_create("0badc0de", NULL, &starter), S_OK);
+        assert_int_equal(start_report_open("0badc0de", &host), S_OK);
+        start_report_send(&host, forged[i]);
+        assert_int_equal(start_report_wait(starter, NULL, false, 1000), refused);
+        assert_non_null(strstr(error_text(refused), "which no host sends"));
+        start_report_close(starter);
+    }
+    for (size_t i = 0; i < sizeof sent / sizeof *sent; i++) {
+        assert_int_equal(start_report_create("0badc0de", NULL, &starter), S_OK);
+        assert_int_equal(start_report_open("0badc0de", &host), S_OK);
+        start_report_send(&host, error_set(sent[i], "why"));
+        assert_int_equal(start_report_wait(starter, NULL, false, 1000), sent[i]);
+        assert_string_equal(error_text(sent[i]), "why");
+        start_report_close(starter);
+    }
+}
+
+/* The same of the answer to an update: Commit would give it to the client. */
+static void an_answer_of_no_host_is_refused(void **state)
+{
+    struct run_section *host, *client;
+    uint64_t number;
+    HRESULT answer;
+    (void)state;
+    struct file_lock *lock = lock_run("answered");
+    assert_int_equal(run_section_create(SPACE, "answered", &host), S_OK);
+    assert_int_equal(run_section_open(SPACE, "answered", &client), S_OK);
+    assert_int_equal(run_section_ask(client, REQUEST_UPDATE, &number), S_OK);
+    run_section_answer(host, REQUEST_UPDATE, number, (HRESULT)0xDEADBEEF);
+    assert_true(run_section_answered(client, REQUEST_UPDATE, number, &answer));
+    assert_int_equal(answer, HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    assert_non_null(strstr(error_text(answer), "0xDEADBEEF"));
+    run_section_close(client);
+    run_section_close(host);
+    file_lock_release(lock);
+}
+
 /* What went wrong in a run would be drowned in repetitions or lost when there is much of it. */
 static void diagnostics_say_each_thing_once(void **state)
 {
@@ -328,6 +378,8 @@ int main(void)
         cmocka_unit_test(the_section_lives_with_its_host),
         cmocka_unit_test(what_others_write_there_harms_no_reader),
         cmocka_unit_test(the_report_carries_result_and_text),
+        cmocka_unit_test(a_report_of_no_host_is_refused),
+        cmocka_unit_test(an_answer_of_no_host_is_refused),
         cmocka_unit_test(diagnostics_say_each_thing_once),
     };
     return cmocka_run_group_tests(tests, make_data, remove_data);
