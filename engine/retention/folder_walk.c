@@ -18,9 +18,21 @@ struct walking {
     void *user;
 };
 
+static char *cabinet_name(const char *folder)
+{
+    return text_format("%s.cab", path_name(folder));
+}
+
 char *folder_cabinet_name(const struct held_folder *f)
 {
-    return text_format("%s.cab", path_name(held_folder_path(f)));
+    return cabinet_name(held_folder_path(f));
+}
+
+char *folder_cabinet_path(const char *folder)
+{
+    char *name = cabinet_name(folder), *path = name ? path_join(folder, name) : NULL;
+    memory_free(name);
+    return path;
 }
 
 char *folder_scrap_name(const struct held_folder *f)

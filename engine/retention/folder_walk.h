@@ -34,6 +34,7 @@ HRESULT folder_walk(struct held_folder *f, const struct content_names *names,
                     HRESULT (*each)(void *user, const struct content *content), void *user);
 /* Of a folder that is called so; from memory_alloc. */
 char *folder_cabinet_name(const struct held_folder *f);
+char *folder_cabinet_path(const char *folder);
 char *folder_scrap_name(const struct held_folder *f);
 
 #endif

@@ -46,16 +46,18 @@ static void tell_failure(struct telling *t, const struct retention_told *told)
 {
     const bool sent = told->destination != NULL;
     struct error_kept why = error_keep(told->hr);
+    char *cabinet = sent ? folder_cabinet_path(told->folder) : NULL; /* without memory the event names the folder */
     const struct journal_facts facts = {
         .space = t->pass->space,
         .name = t->pass->name,
-        .file = told->folder,
+        .file = cabinet ? cabinet : told->folder,
         .server = told->destination,
         .action = told->step ? retention_what_text(told->step->what) : NULL,
         .error = told->hr,
         .reason = why.text,
     };
     journal_write(sent ? JOURNAL_CABINET_NOT_SENT : JOURNAL_FOLDER_STEP_FAILED, &facts);
+    memory_free(cabinet);
     if (!sent && SUCCEEDED(t->first.hr))
         t->first = why;
     if (t->pass->failed) {

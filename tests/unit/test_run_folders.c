@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders of real runs, which the data manager looks after at stop, at segments and before starts: who relies on it has
    a disk that does not fill, and an event for whatever went. */
+#include "engine/log/journal.h"
 #include "engine/model/model.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
@@ -70,6 +71,44 @@ static void old_runs_go_when_a_run_stops(void **state)
     assert_int_equal(record.last_result, S_OK);
     assert_true(fixture_only_stopped(record.last_message));
     run_record_free(&record);
+    memory_free(root);
+}
+
+/* The field of the latest event with that number, "" where there is none. From memory_alloc. */
+static char *field_of_event(uint32_t id, const char *field)
+{
+    struct journal_reader *r;
+    struct journal_entry e;
+    char *folder = journal_folder(), *value = text_copy("");
+    assert_int_equal(journal_reader_open(folder, &r), S_OK);
+    while (journal_reader_next(r, &e) == S_OK)
+        for (size_t i = 0; i < e.count; i++)
+            if (e.id == id && !strcmp(e.fields[i].name, field)) {
+                memory_free(value);
+                value = text_copy(e.fields[i].value);
+            }
+    journal_reader_close(r);
+    memory_free(folder);
+    return value;
+}
+
+/* Who is to send a cabinet again, by a script on the event, has to know which file it is. */
+static void the_event_names_the_cabinet_that_was_not_sent(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("unsent");
+    fixture_commit("unsent", root,
+                   OWN_FOLDER MANAGED("<FolderAction><Size>0</Size><Age>0</Age><Actions>5</Actions><SendCabTo>"
+                                      "\\\\localhost\\no such share of OpenPLA</SendCabTo></FolderAction>"),
+                   CSV_EACH_SECOND ONE_COUNTER);
+    run_once("unsent");
+    char *name = field_of_event(1017, "CabName"), *folder = path_join(root, "run000001"),
+         *cabinet = path_join(folder, "run000001.cab");
+    assert_true(file_exists(cabinet));
+    assert_string_equal(name, cabinet);
+    memory_free(cabinet);
+    memory_free(folder);
+    memory_free(name);
     memory_free(root);
 }
 
@@ -284,6 +323,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(old_runs_go_when_a_run_stops),
+        cmocka_unit_test(the_event_names_the_cabinet_that_was_not_sent),
         cmocka_unit_test(at_each_segment),
         cmocka_unit_test(a_folder_that_two_sets_write_to),
         cmocka_unit_test(a_folder_in_that_of_another_set),
