@@ -233,7 +233,7 @@ static bool is_stopped(struct run *r)
     if (r->end || !run_section_stop_requested(r->section, &why))
         return r->end;
     /* The reason comes out of memory that others can write to. */
-    if (why == STOP_EXPIRED && !supervised_set_has_expired(r->set.space, r->set.name))
+    if (why == STOP_EXPIRED && !supervised_set_expires(r->set.space, r->set.name))
         why = STOP_ASKED;
     end_because(r, texts[why]);
     return r->end;

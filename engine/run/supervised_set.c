@@ -204,7 +204,7 @@ void supervised_set_free(struct supervised_set *s)
     memset(s, 0, sizeof *s);
 }
 
-bool supervised_set_has_expired(const char *space, const char *name)
+bool supervised_set_expires(const char *space, const char *name)
 {
     struct supervised_set s = {.space = space, .name = text_copy(name)};
     const int64_t now = clock_utc();
@@ -212,10 +212,10 @@ bool supervised_set_has_expired(const char *space, const char *name)
     HRESULT hr = s.name ? supervised_set_read(&s, now) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = supervised_set_plan(&s, now, &host_zone, &missed);
-    const bool expired = SUCCEEDED(hr) && s.expiry <= now;
+    const bool expires = SUCCEEDED(hr) && s.expiry != NEXT_START_NEVER;
     supervised_set_free(&s);
     error_clear();
-    return expired;
+    return expires;
 }
 
 /* ---- the record ---- */

@@ -60,8 +60,8 @@ void supervised_set_look_again(struct supervised_set *s, HRESULT hr, bool change
 /* Computes `due` and `expiry`. S_FALSE: a start was missed, at *missed. */
 HRESULT supervised_set_plan(struct supervised_set *s, int64_t now, const struct start_zone *zone, int64_t *missed);
 void supervised_set_free(struct supervised_set *s);
-/* Whether the stored set asks to be stopped when its schedules have expired, and they have. */
-bool supervised_set_has_expired(const char *space, const char *name);
+/* Whether the stored set asks to be stopped when its schedules expire, and they do at some time. */
+bool supervised_set_expires(const char *space, const char *name);
 
 /* Notes in the set's record that the start which a schedule asked for at that moment was made. */
 HRESULT supervised_set_note_start(const char *space, const char *name, int64_t due);
