@@ -82,16 +82,19 @@ static HRESULT alert_get_display_names(struct object *o, const struct property *
 static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     const struct alert_collector *c = (const struct alert_collector *)copy;
+    static const char no_file[] = "an alert has no file on Windows; here it is about the log of alerts alone";
     const struct finding findings[] = {
+        {true, PLA_S_PROPERTY_IGNORED, "FileName", no_file},
+        {true, PLA_S_PROPERTY_IGNORED, "FileNameFormat", no_file},
+        {true, PLA_S_PROPERTY_IGNORED, "FileNameFormatPattern", no_file},
+        {true, PLA_S_PROPERTY_IGNORED, "LogAppend", no_file},
         {true, PLA_S_PROPERTY_IGNORED, "LogCircular", "a log of alerts that is full begins anew by itself"},
-        {c->LogAppend && c->LogOverwrite, PLA_E_PROPERTY_CONFLICT, "LogAppend",
-         "a file cannot be appended to and overwritten"},
+        {true, PLA_S_PROPERTY_IGNORED, "LogOverwrite", no_file},
         {!c->AlertThresholds.count, PLA_E_PROPERTY_CONFLICT, "AlertThresholds", "there is no threshold to watch"},
         {!c->Task[0], PLA_S_PROPERTY_IGNORED, "TaskArguments", "there is no Task"},
     };
     (void)o;
-    HRESULT hr = collector_validate_name(v, (const struct data_collector *)c);
-    return FAILED(hr) ? hr : validation_tell_all(v, findings, sizeof findings / sizeof findings[0]);
+    return validation_tell_all(v, findings, sizeof findings / sizeof findings[0]);
 }
 
 const struct class alert_collector_class = {

@@ -50,6 +50,7 @@ struct object {
     void *skin;                 /* borrowed */
     bool items_read;            /* a draft's: its items came from XML and are to be taken (object_take) */
     uint64_t rows_put;          /* a draft's: the rows that were put into it, a bit each */
+    uint64_t rows_chosen;       /* the rows whose value somebody chose: see object_row_is_chosen */
     struct memory_share *share; /* a reference: where its memory counts; NULL: nowhere */
     int64_t counted;            /* how much of it, under the lock */
 };
@@ -103,6 +104,11 @@ struct object *object_child(const struct object *o, const struct property *p);
 /* The field itself, past the row's getter. */
 HRESULT object_get_field(struct object *o, const struct property *p, struct value *out);
 HRESULT object_put_default(struct object *o, const struct property *p);
+/* Whether somebody chose the row's value: a client put it, whatever it is, or XML has another one than a new object
+   would show, as exports have an element for each row. A collection is chosen when it has items. */
+bool object_row_is_chosen(struct object *o, const struct property *p);
+/* For who has read the object from XML: rows that show what they would show without their elements are not chosen. */
+HRESULT object_forget_defaults(struct object *o);
 /* As object_give, past the row's checks: the value is of its kind. */
 void object_give_unchecked(struct object *o, const struct property *p, struct value *in);
 /* Sets a text property without its checks. */

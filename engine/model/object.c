@@ -111,6 +111,7 @@ static HRESULT default_list(const char *text, struct texts *out)
 static void mark_put(struct object *o, const struct property *p)
 {
     o->rows_put |= 1ull << (p - o->class->properties);
+    o->rows_chosen |= 1ull << (p - o->class->properties);
 }
 
 static HRESULT default_value(const struct property *p, struct value *v)
@@ -428,10 +429,60 @@ const struct property *class_property(const struct class *class, const char *nam
     return NULL;
 }
 
+/* ---- what somebody chose ---- */
+
+bool object_row_is_chosen(struct object *o, const struct property *p)
+{
+    struct object *child = object_child(o, p);
+    if (child && items_of(child))
+        return collection_count(child) != 0;
+    object_lock(o);
+    bool chosen = o->rows_chosen >> (p - o->class->properties) & 1;
+    object_unlock(o);
+    return chosen;
+}
+
+/* Whether the row shows the same without what its field holds: its default, or what its getter puts in that one's
+   place, as the collector's name for FileName. The object is nobody else's yet. */
+static HRESULT shows_default(struct object *o, const struct property *p, bool *same)
+{
+    struct value held = {.kind = p->kind}, usual, shown = {.kind = p->kind};
+    HRESULT hr = read_field(o, p, &held);
+    *same = false;
+    if (FAILED(hr))
+        return hr;
+    hr = default_value(p, &usual);
+    *same = SUCCEEDED(hr) && value_equal(&held, &usual);
+    if (SUCCEEDED(hr) && !*same && p->get) {
+        exchange(o, p, &usual);
+        hr = p->get(o, p, &shown);
+        *same = SUCCEEDED(hr) && value_equal(&held, &shown);
+        exchange(o, p, &usual);
+        value_free(&shown);
+    }
+    value_free(&usual);
+    value_free(&held);
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+HRESULT object_forget_defaults(struct object *o)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < o->class->property_count; i++) {
+        bool same = false;
+        if (o->rows_put & o->rows_chosen & 1ull << i)
+            hr = shows_default(o, &o->class->properties[i], &same);
+        if (same)
+            o->rows_chosen &= ~(1ull << i);
+    }
+    return hr;
+}
+
 /* Copies the values of rows, and those of child objects that are elements of their own; under the lock of `from`. */
 static HRESULT copy_values(const struct object *from, struct object *to)
 {
     HRESULT hr = S_OK;
+    to->rows_chosen = from->rows_chosen;
     for (size_t i = 0; SUCCEEDED(hr) && i < from->class->property_count; i++) {
         const struct property *p = &from->class->properties[i];
         struct value v;
@@ -495,6 +546,7 @@ static void take(struct object *o, struct object *from, bool all)
         exchange_field(o, p, &v);
         exchange_field(from, p, &v);
         exchange_field(o, p, &v);
+        o->rows_chosen = (o->rows_chosen & ~(1ull << i)) | (from->rows_chosen & 1ull << i);
         if (p->changed) /* a row that hangs on this one stands behind it, so it is taken after what this clears */
             p->changed(o);
     }

@@ -85,6 +85,8 @@ size_t value_size(enum property_kind kind); /* bytes of the union's member */
 size_t value_bytes(const struct value *v);  /* of memory beside it, about; 0 for an object */
 /* *to is empty on failure. */
 HRESULT value_copy(struct value *to, const struct value *from);
+/* Of values of one kind. An object equals itself alone. */
+bool value_equal(const struct value *a, const struct value *b);
 void value_free(struct value *v);
 
 struct enumeration {

@@ -126,11 +126,11 @@ static HRESULT validate_providers(const struct validation *v, struct object *o)
 /* Sessions that are sets have no segments, whatever is put. */
 static HRESULT validate_room(const struct validation *v)
 {
-    bool alone;
-    HRESULT hr = issues_has(v->issues, PLA_S_PROPERTY_IGNORED, "Segment", &alone);
-    return FAILED(hr) || alone ? hr
-                               : validation_tell(v, PLA_S_PROPERTY_IGNORED, "PreallocateFile",
-                                                 "this version takes no room ahead for the files of segments");
+    const struct validation of_set = {.unused = v->unused, .unused_count = v->unused_count};
+    return validation_skips(&of_set, "Segment")
+               ? S_OK
+               : validation_tell(v, PLA_S_PROPERTY_IGNORED, "PreallocateFile",
+                                 "this version takes no room ahead for the files of segments");
 }
 
 static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)

@@ -6,13 +6,39 @@
 #include "engine/os/memory.h"
 #include "engine/xml/xml_text.h"
 
+#include <string.h>
+
 static const char *key_path(const struct validation *v)
 {
     return v->path ? v->path : "";
 }
 
+static bool is_chosen(const struct validation *v, const char *property)
+{
+    const struct property *p = v->rows ? class_property(v->rows->class, property) : NULL;
+    return !p || object_row_is_chosen(v->rows, p);
+}
+
+/* The reason of `unused` for a property of the object that is validated; NULL: it is used. */
+static const char *why_unused(const struct validation *v, const char *property)
+{
+    const size_t length = strlen(key_path(v));
+    for (size_t i = 0; i < v->unused_count; i++)
+        for (const char *const *key = v->unused[i].properties; *key; key++)
+            if (!strncmp(*key, key_path(v), length) && !strcmp(*key + length, property))
+                return v->unused[i].why;
+    return NULL;
+}
+
+bool validation_skips(const struct validation *v, const char *property)
+{
+    return why_unused(v, property) != NULL;
+}
+
 HRESULT validation_tell(const struct validation *v, HRESULT found, const char *property, const char *why)
 {
+    if (validation_skips(v, property) || (found == PLA_S_PROPERTY_IGNORED && !is_chosen(v, property)))
+        return S_OK;
     char *key = text_format("%s%s", key_path(v), property);
     bool skipped;
     HRESULT hr = key ? issues_has(v->issues, PLA_S_PROPERTY_IGNORED, key, &skipped) : E_OUTOFMEMORY;
@@ -82,9 +108,11 @@ static HRESULT validate(const struct validation *v, struct object *o, const stru
 /* Takes over the path; NULL: memory was out for it. */
 static HRESULT validate_child(const struct validation *v, char *path, struct object *o)
 {
-    const struct validation inner = {.issues = v->issues, .set = v->set, .path = path};
     struct object *copy = NULL;
     HRESULT hr = path ? object_copy(o, &copy) : E_OUTOFMEMORY; /* one consistent state, read without the lock */
+    struct validation inner = *v;
+    inner.rows = copy;
+    inner.path = path;
     if (SUCCEEDED(hr))
         hr = validate(&inner, o, copy);
     object_release(copy);
@@ -111,23 +139,33 @@ static HRESULT validate_items(const struct validation *v, struct object *collect
 /* What a row holds, unless its namespace has no use for it. Maps of values are the host's own texts. */
 static HRESULT validate_held(const struct validation *v, struct object *held, const struct property *p)
 {
-    bool skipped;
-    if (held->class == &value_map_class)
+    if (held->class == &value_map_class || validation_skips(v, p->name))
         return S_OK;
-    char *key = text_format("%s%s", key_path(v), p->name);
-    HRESULT hr = key ? issues_has(v->issues, PLA_S_PROPERTY_IGNORED, key, &skipped) : E_OUTOFMEMORY;
-    memory_free(key);
-    if (FAILED(hr) || skipped)
-        return hr;
     if (p->xml_use == XML_ITEMS)
         return validate_items(v, held);
     return validate_child(v, text_format("%s%s/", key_path(v), p->name), held);
 }
 
+/* Items of a collection are the object's own: a copy has none. */
+static HRESULT tell_unused(const struct validation *v, struct object *o)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && v->unused_count && i < o->class->property_count; i++) {
+        const struct property *p = &o->class->properties[i];
+        const char *why = why_unused(v, p->name);
+        if (!why || !object_row_is_chosen(p->kind == PROPERTY_OBJECT ? o : v->rows, p))
+            continue;
+        char *key = text_format("%s%s", key_path(v), p->name);
+        hr = key ? issues_add(v->issues, PLA_S_PROPERTY_IGNORED, key, why) : E_OUTOFMEMORY;
+        memory_free(key);
+    }
+    return hr;
+}
+
 static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     const struct class *class = o->class;
-    HRESULT hr = S_OK;
+    HRESULT hr = tell_unused(v, o);
     for (size_t i = 0; SUCCEEDED(hr) && i < class->property_count; i++)
         if (class->properties[i].enumeration == &enumeration_AutoPathFormat)
             hr = check_pattern(v, copy, &class->properties[i]);
@@ -144,14 +182,23 @@ static HRESULT validate(const struct validation *v, struct object *o, const stru
     return hr;
 }
 
-HRESULT set_validate(struct object *o, struct object *issues)
+HRESULT set_validate_without(struct object *o, const struct unused *unused, size_t count, struct object *issues)
 {
     struct object *copy;
     HRESULT hr = object_copy(o, &copy);
     if (FAILED(hr))
         return hr;
-    struct validation v = {.issues = issues, .set = (const struct data_collector_set *)copy};
+    const struct validation v = {.issues = issues,
+                                 .set = (const struct data_collector_set *)copy,
+                                 .unused = unused,
+                                 .unused_count = count,
+                                 .rows = copy};
     hr = validate(&v, o, copy);
     object_release(copy);
     return hr;
+}
+
+HRESULT set_validate(struct object *o, struct object *issues)
+{
+    return set_validate_without(o, NULL, 0, issues);
 }

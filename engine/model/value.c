@@ -136,6 +136,51 @@ HRESULT value_copy(struct value *to, const struct value *from)
     }
 }
 
+static bool variant_equal(const struct variant *a, const struct variant *b)
+{
+    switch (a->type) {
+    case VARIANT_R4:
+    case VARIANT_R8:
+    case VARIANT_DATE:
+        return b->type == a->type && b->real == a->real;
+    case VARIANT_TEXT:
+        return b->type == a->type && !strcmp(b->text, a->text);
+    default:
+        return b->type == a->type && b->integer == a->integer;
+    }
+}
+
+bool value_equal(const struct value *a, const struct value *b)
+{
+    switch (a->kind) {
+    case PROPERTY_BOOL:
+        return a->boolean == b->boolean;
+    case PROPERTY_I32:
+    case PROPERTY_U32:
+    case PROPERTY_ENUM:
+    case PROPERTY_FLAGS:
+        return a->u32 == b->u32;
+    case PROPERTY_U64:
+        return a->u64 == b->u64;
+    case PROPERTY_TEXT:
+        return !strcmp(a->text, b->text);
+    case PROPERTY_TEXTS:
+        return texts_equal(&a->texts, &b->texts);
+    case PROPERTY_BYTES:
+        return a->bytes.count == b->bytes.count &&
+               (!a->bytes.count || !memcmp(a->bytes.items, b->bytes.items, a->bytes.count));
+    case PROPERTY_GUID:
+        return guid_equal(&a->guid, &b->guid);
+    case PROPERTY_VARIANT:
+    case PROPERTY_DATE:
+    case PROPERTY_TIME:
+        return variant_equal(&a->variant, &b->variant);
+    case PROPERTY_OBJECT:
+        return a->object == b->object;
+    }
+    return false;
+}
+
 #define BLOCK 16 /* bytes that each piece of memory takes beside its own, about */
 
 static size_t text_bytes(const char *text)

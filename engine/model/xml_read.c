@@ -446,6 +446,10 @@ static HRESULT read_object(const struct xml_document *document, struct object *d
                 hr = read_element(r, e, n);
         }
     hr = put_lists(r, hr);
+    if (document->own)
+        draft->rows_chosen = 0; /* it is what the session is */
+    else if (SUCCEEDED(hr))
+        hr = object_forget_defaults(draft);
     memory_free(r);
     return hr;
 }

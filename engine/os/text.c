@@ -206,6 +206,14 @@ HRESULT texts_from_row(struct texts *to, const char *row, size_t bytes, size_t c
     return S_OK;
 }
 
+bool texts_equal(const struct texts *a, const struct texts *b)
+{
+    bool equal = a->count == b->count;
+    for (size_t i = 0; equal && i < a->count; i++)
+        equal = !strcmp(a->items[i], b->items[i]);
+    return equal;
+}
+
 void texts_free(struct texts *t)
 {
     for (size_t i = 0; i < t->count && !in_one_block(t); i++)

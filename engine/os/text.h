@@ -81,6 +81,7 @@ HRESULT texts_give(struct texts *t, char *text);      /* takes over a text from 
 HRESULT texts_copy(struct texts *to, const struct texts *from);
 /* The same of `count` texts that stand one behind the other in `bytes` bytes, each with its NUL. */
 HRESULT texts_from_row(struct texts *to, const char *row, size_t bytes, size_t count);
+bool texts_equal(const struct texts *a, const struct texts *b);
 void texts_free(struct texts *t);
 
 #endif

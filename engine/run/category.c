@@ -60,7 +60,7 @@ HRESULT category_check_collectors(const struct category *c, struct object *set)
     return hr;
 }
 
-HRESULT category_validate(const struct category *c, bool updates, struct object *issues)
+HRESULT category_validate(const struct category *c, struct object *set, bool updates, struct object *issues)
 {
     static const char *const never[] = {"RootPath",
                                         "Duration",
@@ -86,12 +86,9 @@ HRESULT category_validate(const struct category *c, bool updates, struct object 
                                           "TraceDataCollector[1]/PreallocateFile",
                                           "SegmentMaxSize",
                                           NULL};
-    if (!c->one_trace)
-        return S_OK;
-    const struct validation v = {.issues = issues};
-    HRESULT hr = validation_unused(&v, never, "a trace session has no use for it");
+    static const struct unused unused[] = {{never, "a trace session has no use for it"},
+                                           {running, "it cannot be changed in a running trace session"}};
     /* What is stored for the next boot can change in all of these. */
-    if (SUCCEEDED(hr) && updates && c->source == DEFINITION_LIVE)
-        hr = validation_unused(&v, running, "it cannot be changed in a running trace session");
-    return hr;
+    const size_t lists = !c->one_trace ? 0 : updates && c->source == DEFINITION_LIVE ? 2 : 1;
+    return set_validate_without(set, unused, lists, issues);
 }

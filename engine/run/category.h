@@ -27,7 +27,8 @@ const struct category *category_of(const char *space);
 HRESULT category_refuses(const struct refusal *refusal, const char *method);
 /* PLA_E_DCS_SINGLETON_REQUIRED when the set does not hold what the namespace asks for. */
 HRESULT category_check_collectors(const struct category *c, struct object *set);
-/* Adds to `issues` what the namespace has no use for (MS-PLA 2.2.2.11); `updates`: plaUpdateRunningInstance. */
-HRESULT category_validate(const struct category *c, bool updates, struct object *issues);
+/* set_validate, and what was put of properties that the namespace has no use for (MS-PLA 2.2.2.11); `updates`:
+   plaUpdateRunningInstance. */
+HRESULT category_validate(const struct category *c, struct object *set, bool updates, struct object *issues);
 
 #endif

@@ -215,12 +215,10 @@ static HRESULT check_what_is_put(struct object *o, const struct category *c, con
     HRESULT hr = category_check_collectors(c, o);
     if (SUCCEEDED(hr))
         hr = check_counter_paths(o, issues);
-    if (SUCCEEDED(hr))
-        hr = category_validate(c, mode & SETS_UPDATE_RUNNING, issues);
     if (SUCCEEDED(hr) && c->one_trace)
         hr = trace_set_validate(o, name, issues);
     if (SUCCEEDED(hr))
-        hr = set_validate(o, issues);
+        hr = category_validate(c, o, mode & SETS_UPDATE_RUNNING, issues);
     if (SUCCEEDED(hr) && (stored || c->one_trace))
         hr = set_check_output(o);
     if (SUCCEEDED(hr) && stored)

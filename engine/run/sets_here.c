@@ -100,14 +100,6 @@ static bool latest_file_put(struct object *o)
     return any;
 }
 
-static bool texts_equal(const struct texts *a, const struct texts *b)
-{
-    bool equal = a->count == b->count;
-    for (size_t i = 0; equal && i < a->count; i++)
-        equal = !strcmp(a->items[i], b->items[i]);
-    return equal;
-}
-
 /* The LatestOutputLocations that were put, in their places of the record's list. */
 static HRESULT put_latest_files(struct object *o, struct run_record *record, bool *changed)
 {

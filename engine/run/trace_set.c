@@ -233,7 +233,8 @@ HRESULT trace_set_validate(struct object *set, const char *name, struct object *
     }
     hr = object_get_field(collector, &collector->class->properties[ITraceDataCollector_SessionName], &put);
     if (SUCCEEDED(hr)) {
-        if (put.text[0] && !text_equal_nocase(put.text, name))
+        const struct property *row = &collector->class->properties[ITraceDataCollector_SessionName];
+        if (put.text[0] && object_row_is_chosen(collector, row) && !text_equal_nocase(put.text, name))
             hr = issues_add(issues, PLA_S_PROPERTY_IGNORED, "TraceDataCollector[1]/SessionName",
                             "the session has the name of the set");
         value_free(&put);

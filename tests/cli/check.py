@@ -66,7 +66,8 @@ def what_can_be_served_is_well():
     for gone in (QUEUE, UNKNOWN, LESS):
         rest = rest.replace(f"<Counter>{gone}</Counter>", "")
     write("good.xml", rest.replace(PROVIDER, KERNEL).replace("<LogCircular>-1</LogCircular>",
-                                                             "<LogAppend>0</LogAppend>"))
+                                                             "<LogAppend>0</LogAppend>")
+          .replace("<Name>checked</Name>", "<Name>checked</Name><TaskArguments>of no task</TaskArguments>"))
     text = openpla(0, "good.xml")[0]
     check("all of it can be served" in text and "TaskArguments" not in text, "what is only ignored does no harm", text)
     check("TaskArguments: there is no Task" in openpla(0, "good.xml", "-all")[0], "-all names it", text)

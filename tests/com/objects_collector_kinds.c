@@ -141,8 +141,9 @@ static void every_kind_comes_from_xml(void **state)
 
 /* ---- what Commit says ---- */
 
-#define IGNORED  0x00300100
-#define CONFLICT PLA_E_PROPERTY_CONFLICT
+#define IGNORED   0x00300100
+#define CONFLICT  PLA_E_PROPERTY_CONFLICT
+#define FILE_ROWS L"FileName=f;FileNameFormat=2;FileNameFormatPattern=q;LogAppend=0;LogCircular=0;LogOverwrite=0"
 /* What means nothing where no file is written, or one whose name stands elsewhere. */
 /* clang-format off */
 #define NO_FILE                                                                                                        \
@@ -157,34 +158,40 @@ struct remark {
     const WCHAR *property;
     HRESULT value;
 };
-/* MS-PLA's tables of each kind, as behaviour 6 has them; "Property=value;..." is put first. */
+/* MS-PLA's tables of each kind, as behaviour 6 has them; "Property=value;..." is put first, and nothing that was not
+   put is said to be ignored. */
 static const struct remarks {
     LONG type;
     const WCHAR *puts;
     struct remark said[8]; /* exactly these */
 } remarks[] = {
-    {plaPerformanceCounter, L"", {{L"LogCircular", IGNORED}}},
-    {plaPerformanceCounter, L"LogOverwrite=1", {{L"LogCircular", IGNORED}, {L"LogAppend", IGNORED}}},
-    {plaPerformanceCounter, L"LogFileFormat=0", {{L"LogCircular", IGNORED}, {L"LogAppend", IGNORED}}},
+    {plaPerformanceCounter, L"", {{0}}},
+    {plaPerformanceCounter, L"LogCircular=0", {{L"LogCircular", IGNORED}}},
+    {plaPerformanceCounter, L"LogOverwrite=1;LogAppend=0", {{L"LogAppend", IGNORED}}},
+    {plaPerformanceCounter, L"LogFileFormat=0;LogAppend=0", {{L"LogAppend", IGNORED}}},
     {plaPerformanceCounter,
-     L"LogFileFormat=2",
+     L"LogFileFormat=2;LogCircular=0;LogOverwrite=0;LogAppend=0",
      {{L"LogCircular", IGNORED}, {L"LogOverwrite", IGNORED}, {L"LogAppend", IGNORED}, {L"DataSourceName", CONFLICT}}},
-    {plaPerformanceCounter, L"LogCircular=1", {{L"LogCircular", CONFLICT}, {L"LogAppend", IGNORED}}},
-    {plaPerformanceCounter, L"LogAppend=1;LogOverwrite=1", {{L"LogCircular", IGNORED}, {L"LogAppend", CONFLICT}}},
-    {plaPerformanceCounter, L"FileNameFormat=1", {{L"LogCircular", IGNORED}, {L"FileNameFormatPattern", CONFLICT}}},
+    {plaPerformanceCounter, L"LogCircular=1", {{L"LogCircular", CONFLICT}}},
+    {plaPerformanceCounter, L"LogAppend=1;LogOverwrite=1", {{L"LogAppend", CONFLICT}}},
+    {plaPerformanceCounter, L"FileNameFormat=1", {{L"FileNameFormatPattern", CONFLICT}}},
     {plaPerformanceCounter,
      L"FileNameFormat=1;FileNameFormatPattern=q",
-     {{L"LogCircular", IGNORED}, {L"FileNameFormatPattern", OPENPLA_E_BAD_PATTERN}}},
-    {plaTrace, L"", {{L"LogCircular", IGNORED}}},
-    {plaTrace, L"FileNameFormat=1", {{L"LogCircular", IGNORED}, {L"FileNameFormatPattern", CONFLICT}}},
-    {plaTrace, L"StreamMode=2", {NO_FILE}},
-    {plaConfiguration, L"", {{L"LogCircular", IGNORED}, {L"LogAppend", IGNORED}}},
-    {plaAlert, L"", {{L"LogCircular", IGNORED}, {L"AlertThresholds", CONFLICT}, {L"TaskArguments", IGNORED}}},
-    {plaAlert, L"Task=T", {{L"LogCircular", IGNORED}, {L"AlertThresholds", CONFLICT}}},
-    {plaApiTrace, L"", {OTHER_FILE, {L"ExePath", CONFLICT}}},
-    {plaApiTrace, L"ExePath=notepad.exe", {OTHER_FILE, {L"ExePath", PLA_E_EXE_FULL_PATH_REQUIRED}}},
-    {plaApiTrace, L"ExePath=C:\\no such.exe", {OTHER_FILE, {L"ExePath", PLA_E_EXE_PATH_NOT_VALID}}},
-    {plaApiTrace, L"ExePath=\\\\server\\share\\a.exe", {OTHER_FILE, {L"ExePath", PLA_E_NETWORK_EXE_NOT_VALID}}},
+     {{L"FileNameFormatPattern", OPENPLA_E_BAD_PATTERN}}},
+    {plaTrace, L"", {{0}}},
+    {plaTrace, L"FileNameFormat=1", {{L"FileNameFormatPattern", CONFLICT}}},
+    {plaTrace, L"StreamMode=2", {{0}}},
+    {plaTrace, L"StreamMode=2;" FILE_ROWS, {NO_FILE}},
+    {plaConfiguration, L"", {{0}}},
+    {plaConfiguration, FILE_ROWS, {{L"LogCircular", IGNORED}, {L"LogAppend", IGNORED}}},
+    {plaAlert, L"", {{L"AlertThresholds", CONFLICT}}},
+    {plaAlert, FILE_ROWS, {NO_FILE, {L"AlertThresholds", CONFLICT}}},
+    {plaAlert, L"TaskArguments=a", {{L"TaskArguments", IGNORED}, {L"AlertThresholds", CONFLICT}}},
+    {plaApiTrace, L"", {{L"ExePath", CONFLICT}}},
+    {plaApiTrace, FILE_ROWS, {OTHER_FILE, {L"ExePath", CONFLICT}}},
+    {plaApiTrace, L"ExePath=notepad.exe", {{L"ExePath", PLA_E_EXE_FULL_PATH_REQUIRED}}},
+    {plaApiTrace, L"ExePath=C:\\no such.exe", {{L"ExePath", PLA_E_EXE_PATH_NOT_VALID}}},
+    {plaApiTrace, L"ExePath=\\\\server\\share\\a.exe", {{L"ExePath", PLA_E_NETWORK_EXE_NOT_VALID}}},
 };
 
 static void put_all(void *object, const WCHAR *puts)
@@ -214,8 +221,6 @@ static void commit_tells_what_each_kind_ignores(void **state)
         IValueMap *map;
         ULONG n = 0;
         put_all(collector, r->puts);
-        assert_ok(put(set, L"Task", of_text(L"T"))); /* else the set's TaskArguments are ignored */
-        assert_ok(put(set, L"SubdirectoryFormat", of_long(plaPattern)));
         assert_ok(invoke(collectors, L"Add", DISPATCH_METHOD, NULL, &v, 1));
         VariantClear(&v);
         assert_ok(commit(set, NAME, plaCreateOrModify | plaValidateOnly, &map));

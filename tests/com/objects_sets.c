@@ -115,6 +115,7 @@ static void commit_reports_what_will_not_work(void **state)
     (void)state;
     assert_ok(put(collector, L"LogFileFormat", of_long(plaSql)));
     assert_ok(put(collector, L"LogCircular", of_long(-1)));
+    assert_ok(put(set, L"TaskArguments", of_text(L"of no task")));
     assert_ok(put(set, L"SubdirectoryFormat", of_long(plaPattern)));
     assert_ok(put(set, L"SubdirectoryFormatPattern", of_text(L"yyyyQ")));
     assert_ok(commit(set, NAME, plaCreateNew, &map)); /* the set is stored all the same: MS-PLA 3.2.4.1.54 */

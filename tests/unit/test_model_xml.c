@@ -452,18 +452,17 @@ static void validated(const char *xml, const char *wanted)
 static void validation_follows_the_rules(void **state)
 {
     (void)state;
-    validated(SET(), "TaskArguments 0x00300100\nSubdirectoryFormatPattern 0x00300100\n");
+    validated(SET("<TaskArguments>a</TaskArguments><SubdirectoryFormatPattern>yyyy</SubdirectoryFormatPattern>"),
+              "TaskArguments 0x00300100\nSubdirectoryFormatPattern 0x00300100\n");
     validated(SET(QUIET), "");
     validated(SET(QUIET COUNTER("")), "");
-    validated(SET("<Task>t</Task><SubdirectoryFormat>1</SubdirectoryFormat>" COUNTER("")),
-              ITEM("LogCircular", "0x00300100"));
-    validated(SET("<Task>t</Task><SubdirectoryFormat>1</SubdirectoryFormat>" COUNTER("<LogCircular>1</LogCircular>")),
-              ITEM("LogCircular", "0x80300101") ITEM("LogAppend", "0x00300100"));
-    validated(SET(QUIET COUNTER("<LogOverwrite>1</LogOverwrite>")), ITEM("LogAppend", "0x00300100"));
+    validated(SET(COUNTER("<LogCircular>1</LogCircular>")), ITEM("LogCircular", "0x80300101"));
     validated(SET(QUIET COUNTER("<LogOverwrite>1</LogOverwrite><LogAppend>1</LogAppend>")),
               ITEM("LogAppend", "0x80300101"));
-    validated(SET(QUIET COUNTER("<LogFileFormat>0</LogFileFormat>")), ITEM("LogAppend", "0x00300100"));
-    validated(SET(QUIET COUNTER("<LogFileFormat>2</LogFileFormat>")),
+    validated(SET(QUIET COUNTER("<LogFileFormat>0</LogFileFormat><LogAppend>1</LogAppend>")),
+              ITEM("LogAppend", "0x00300100"));
+    validated(SET(QUIET COUNTER("<LogFileFormat>2</LogFileFormat><LogCircular>1</LogCircular><LogOverwrite>1"
+                                "</LogOverwrite><LogAppend>1</LogAppend>")),
               ITEM("LogCircular", "0x00300100") ITEM("LogOverwrite", "0x00300100") ITEM("LogAppend", "0x00300100")
                   ITEM("DataSourceName", "0x80300101"));
     validated(SET(QUIET COUNTER("<FileNameFormat>1</FileNameFormat>")), ITEM("FileNameFormatPattern", "0x80300101"));
@@ -476,17 +475,24 @@ static void validation_knows_every_kind(void **state)
 {
     (void)state;
 #define IGNORED(kind, property) kind "DataCollector[1]/" property " 0x00300100\n"
-    validated(SET(QUIET "<ConfigurationDataCollector/>"),
+#define FILE_ROWS                                                                                                      \
+    "<Name>n</Name><FileName>f</FileName><FileNameFormat>2</FileNameFormat><FileNameFormatPattern>yyyy"                \
+    "</FileNameFormatPattern><LogAppend>-1</LogAppend><LogCircular>-1</LogCircular><LogOverwrite>-1</LogOverwrite>"
+    validated(SET(QUIET "<ConfigurationDataCollector/>"), "");
+    validated(SET(QUIET "<ConfigurationDataCollector>" FILE_ROWS "</ConfigurationDataCollector>"),
               IGNORED("Configuration", "LogCircular") IGNORED("Configuration", "LogAppend"));
     validated(SET(QUIET "<ConfigurationDataCollector><FileNameFormat>1</FileNameFormat></ConfigurationDataCollector>"),
-              "ConfigurationDataCollector[1]/FileNameFormatPattern 0x80300101\n" IGNORED("Configuration", "LogCircular")
-                  IGNORED("Configuration", "LogAppend"));
-    validated(SET(QUIET "<AlertDataCollector><Alert>\\A\\b&gt;1</Alert><Task>t</Task></AlertDataCollector>"),
-              IGNORED("Alert", "LogCircular"));
-    validated(SET(QUIET "<AlertDataCollector><Task>t</Task></AlertDataCollector>"),
-              IGNORED("Alert", "LogCircular") "AlertDataCollector[1]/AlertThresholds 0x80300101\n");
+              "ConfigurationDataCollector[1]/FileNameFormatPattern 0x80300101\n");
+    validated(SET(QUIET "<AlertDataCollector><Alert>\\A\\b&gt;1</Alert></AlertDataCollector>"), "");
+    validated(SET(QUIET "<AlertDataCollector>" FILE_ROWS "<Alert>\\A\\b&gt;1</Alert><TaskArguments>a</TaskArguments>"
+                        "</AlertDataCollector>"),
+              IGNORED("Alert", "FileName") IGNORED("Alert", "FileNameFormat") IGNORED("Alert", "FileNameFormatPattern")
+                  IGNORED("Alert", "LogAppend") IGNORED("Alert", "LogCircular") IGNORED("Alert", "LogOverwrite")
+                      IGNORED("Alert", "TaskArguments"));
+    validated(SET(QUIET "<AlertDataCollector/>"), "AlertDataCollector[1]/AlertThresholds 0x80300101\n");
     validated(SET(QUIET "<TraceDataCollector/>"), "");
-    validated(SET(QUIET "<TraceDataCollector><StreamMode>2</StreamMode></TraceDataCollector>"),
+    validated(SET(QUIET "<TraceDataCollector><StreamMode>2</StreamMode></TraceDataCollector>"), "");
+    validated(SET(QUIET "<TraceDataCollector>" FILE_ROWS "<StreamMode>2</StreamMode></TraceDataCollector>"),
               IGNORED("Trace", "FileName") IGNORED("Trace", "LogAppend") IGNORED("Trace", "LogCircular")
                   IGNORED("Trace", "LogOverwrite") IGNORED("Trace", "FileNameFormat")
                       IGNORED("Trace", "FileNameFormatPattern"));
@@ -506,10 +512,45 @@ static void validation_knows_every_kind(void **state)
     IGNORED("ApiTracing", "FileNameFormatPattern")                                                                     \
     IGNORED("ApiTracing", "LogAppend") IGNORED("ApiTracing", "LogOverwrite") IGNORED("ApiTracing", "LogCircular")
 #define API(path) SET(QUIET "<ApiTracingDataCollector><ExePath>" path "</ExePath></ApiTracingDataCollector>")
-    validated(API(""), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x80300101\n");
-    validated(API("notepad.exe"), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x8030010e\n");
-    validated(API("\\\\host\\share\\x.exe"), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x80300106\n");
-    validated(API("C:\\no\\such\\x.exe"), API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x80300108\n");
+    validated(SET(QUIET "<ApiTracingDataCollector>" FILE_ROWS "</ApiTracingDataCollector>"),
+              API_IGNORED "ApiTracingDataCollector[1]/ExePath 0x80300101\n");
+    validated(API(""), "ApiTracingDataCollector[1]/ExePath 0x80300101\n");
+    validated(API("notepad.exe"), "ApiTracingDataCollector[1]/ExePath 0x8030010e\n");
+    validated(API("\\\\host\\share\\x.exe"), "ApiTracingDataCollector[1]/ExePath 0x80300106\n");
+    validated(API("C:\\no\\such\\x.exe"), "ApiTracingDataCollector[1]/ExePath 0x80300108\n");
+}
+
+/* Exports have an element for each property, and a name and a file that are the default's. Whoever imports one and
+   commits it has put none of these, and would look for what is wrong with them; so would whoever queries a set. */
+static void what_nobody_put_is_not_reported(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *again = new_set(), *issues = new_issues(), *collector;
+    assert_int_equal(set_xml(set, SET(COUNTER("") "<TraceDataCollector><StreamMode>2</StreamMode></TraceDataCollector>"
+                                                  "<ConfigurationDataCollector/><AlertDataCollector><Alert>\\A\\b&gt;1"
+                                                  "</Alert></AlertDataCollector>")),
+                     S_OK);
+    char *xml = xml_of(set);
+    assert_non_null(strstr(xml, "<LogCircular>0</LogCircular>"));
+    assert_non_null(strstr(xml, "<FileName>DataCollector02</FileName>"));
+    assert_int_equal(set_xml(again, xml), S_OK);
+    assert_int_equal(set_validate(again, issues), S_OK);
+    char *found = listed(issues);
+    assert_string_equal(found ? found : "", "");
+    memory_free(found);
+    /* What a client puts is put, also the value that it has anyway. */
+    struct value no = {.kind = PROPERTY_BOOL};
+    assert_int_equal(collection_item(collectors_of(again), 0, &collector), S_OK);
+    assert_int_equal(object_put(collector, class_property(collector->class, "LogCircular"), &no), S_OK);
+    assert_int_equal(set_validate(again, issues), S_OK);
+    found = listed(issues);
+    assert_string_equal(found, ITEM("LogCircular", "0x00300100"));
+    memory_free(found);
+    memory_free(xml);
+    object_release(collector);
+    object_release(issues);
+    object_release(again);
+    object_release(set);
 }
 
 /* Rules are written as they are, so they must be a Rules element; a schema is what is inside its element. */
@@ -804,6 +845,7 @@ int main(void)
         cmocka_unit_test(texts_are_put_together),
         cmocka_unit_test(validation_follows_the_rules),
         cmocka_unit_test(validation_knows_every_kind),
+        cmocka_unit_test(what_nobody_put_is_not_reported),
         cmocka_unit_test(overlapping_api_lists_fail),
         cmocka_unit_test(long_api_lists_are_compared_soon),
         cmocka_unit_test(other_puts_survive_a_draft),

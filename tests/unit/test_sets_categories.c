@@ -221,7 +221,32 @@ static unsigned times_ignored(struct object *issues, const char *key)
     return times;
 }
 
-/* A user who sets a limit or a folder on a trace session would wait for what never comes; each is named once. */
+/* Puts what the row has: a client may put a default too. */
+static void put_again(struct object *o, const char *name)
+{
+    const struct property *p = class_property(o->class, name);
+    struct value v;
+    assert_int_equal(object_get_field(o, p, &v), S_OK);
+    assert_int_equal(object_put(o, p, &v), S_OK);
+    value_free(&v);
+}
+
+/* `key` is a property of the set, or of its one collector. */
+static void put_key(struct object *set, struct object *collector, const char *key)
+{
+    const char *of_collector = strchr(key, '/');
+    struct object *schedule;
+    if (strcmp(key, "Schedules") != 0) {
+        put_again(of_collector ? collector : set, of_collector ? of_collector + 1 : key);
+        return;
+    }
+    assert_int_equal(object_create(&set_schedule_class, set, &schedule), S_OK);
+    assert_int_equal(collection_add(((struct data_collector_set *)set)->Schedules, schedule), S_OK);
+    object_release(schedule);
+}
+
+/* A user who sets a limit or a folder on a trace session would wait for what never comes; each is named once. What he
+   has not set is not. */
 static void what_a_trace_ignores_is_reported(void **state)
 {
     (void)state;
@@ -251,27 +276,34 @@ static void what_a_trace_ignores_is_reported(void **state)
     static const struct {
         const char *category;
         uint32_t mode;
-        bool all;
-    } cases[] = {{"Session", CREATE, false},
-                 {"Session", CREATE | UPDATE_RUNNING, true},
-                 {"Autosession", CREATE | UPDATE_RUNNING, false}};
+        bool puts, all;
+    } cases[] = {{"Session", CREATE | UPDATE_RUNNING, false, false},
+                 {"Session", CREATE, true, false},
+                 {"Session", CREATE | UPDATE_RUNNING, true, true},
+                 {"Autosession", CREATE | UPDATE_RUNNING, true, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct object *set = new_trace(cases[i].category), *issues, *collector;
         assert_int_equal(issues_create(NULL, &issues), S_OK);
-        /* Patterns that would be conflicts where they counted. */
-        struct value format = {.kind = PROPERTY_U32, .u32 = 1};
         assert_int_equal(collection_item(collectors_of(set), 0, &collector), S_OK);
-        format.kind = class_property(collector->class, "FileNameFormat")->kind;
-        assert_int_equal(object_put(collector, class_property(collector->class, "FileNameFormat"), &format), S_OK);
-        assert_int_equal(object_put_text(set, class_property(set->class, "SubdirectoryFormatPattern"), "q"), S_OK);
-        assert_int_equal(object_put(set, class_property(set->class, "SubdirectoryFormat"), &format), S_OK);
+        for (size_t k = 0; cases[i].puts && k < sizeof never / sizeof never[0]; k++)
+            put_key(set, collector, never[k]);
+        for (size_t k = 0; cases[i].puts && k < sizeof running / sizeof running[0]; k++)
+            put_key(set, collector, running[k]);
+        /* Patterns that would be conflicts where they counted, as none is put for a file's. */
+        struct value format = {.kind = PROPERTY_FLAGS, .u32 = 1};
+        if (cases[i].puts) {
+            assert_int_equal(object_put(collector, class_property(collector->class, "FileNameFormat"), &format), S_OK);
+            assert_int_equal(object_put_text(set, class_property(set->class, "SubdirectoryFormatPattern"), "q"), S_OK);
+            assert_int_equal(object_put(set, class_property(set->class, "SubdirectoryFormat"), &format), S_OK);
+        }
         assert_int_equal(set_commit(set, &caller_self, "t", "", cases[i].mode | VALIDATE_ONLY, issues), S_OK);
         for (size_t k = 0; k < sizeof never / sizeof never[0]; k++)
-            if (times_ignored(issues, never[k]) != 1)
+            if (times_ignored(issues, never[k]) != cases[i].puts)
                 fail_msg("case %u: %s is there %u times", (unsigned)i, never[k], times_ignored(issues, never[k]));
         for (size_t k = 0; k < sizeof running / sizeof running[0]; k++)
             if (times_ignored(issues, running[k]) != cases[i].all)
                 fail_msg("case %u: %s is there %u times", (unsigned)i, running[k], times_ignored(issues, running[k]));
+        assert_true(cases[i].puts || !collection_count(issues));
         object_release(collector);
         object_release(issues);
         object_release(set);
