@@ -47,8 +47,8 @@ static const struct collector_kind {
     {L"ApiTracingDataCollector", L"4",
      L"<LogApiNamesOnly>-1</LogApiNamesOnly><LogApisRecursively>-1</LogApisRecursively>"
      L"<ExePath>C:\\windows\\notepad.exe</ExePath><LogFilePath>n.etl</LogFilePath>"
-     L"<IncludeModule>Kernel32</IncludeModule><IncludeApi>kernel32!Sleep</IncludeApi>"
-     L"<ExcludeApi>kernel32!Beep</ExcludeApi>"},
+     L"<IncludeModule>Kernel32</IncludeModule><IncludeApis>kernel32!Sleep</IncludeApis>"
+     L"<ExcludeApis>kernel32!Beep</ExcludeApis>"},
 };
 
 static void write_xml(const struct collector_kind *k, WCHAR *out, size_t room)

@@ -553,6 +553,21 @@ static void what_nobody_put_is_not_reported(void **state)
     object_release(set);
 }
 
+/* MS-PLA 3.2.4.10 names the elements of both lists; sets that were stored before have other names there. */
+static void lists_of_apis_have_their_elements(void **state)
+{
+    (void)state;
+    struct object *set = new_set();
+    assert_int_equal(set_xml(set, SET("<ApiTracingDataCollector><IncludeApi>a!b</IncludeApi><IncludeApis>c!d"
+                                      "</IncludeApis><ExcludeApi>e!f</ExcludeApi></ApiTracingDataCollector>")),
+                     S_OK);
+    char *xml = xml_of(set);
+    assert_non_null(strstr(xml, "<IncludeApis>a!b</IncludeApis><IncludeApis>c!d</IncludeApis>"));
+    assert_non_null(strstr(xml, "<ExcludeApis>e!f</ExcludeApis>"));
+    memory_free(xml);
+    object_release(set);
+}
+
 /* Rules are written as they are, so they must be a Rules element; a schema is what is inside its element. */
 static void data_manager_texts_are_xml(void **state)
 {
@@ -846,6 +861,7 @@ int main(void)
         cmocka_unit_test(validation_follows_the_rules),
         cmocka_unit_test(validation_knows_every_kind),
         cmocka_unit_test(what_nobody_put_is_not_reported),
+        cmocka_unit_test(lists_of_apis_have_their_elements),
         cmocka_unit_test(overlapping_api_lists_fail),
         cmocka_unit_test(long_api_lists_are_compared_soon),
         cmocka_unit_test(other_puts_survive_a_draft),
