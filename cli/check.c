@@ -11,6 +11,7 @@
 #include "engine/model/alert_threshold.h"
 #include "engine/model/kernel_provider.h"
 #include "engine/model/model.h"
+#include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/pdh/counter_facts.h"
@@ -247,6 +248,22 @@ static HRESULT add_issue(void *user, HRESULT what, const char *key, const char *
     return hr;
 }
 
+/* A start would fail for it, hours after the import perhaps. */
+static HRESULT check_root(struct checked *c, const struct data_collector_set *set)
+{
+    char *root = host_expand_environment(set_root(set)), *reason = NULL;
+    HRESULT hr = root ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !folder_exists(root) && !set_creates_root(root)) {
+        reason = text_format("there is no folder \"%s\" (create it; a start creates folders below "
+                             "%%systemdrive%%\\PerfLogs alone)",
+                             root);
+        hr = reason ? add(&c->settings, "", "RootPath", reason) : E_OUTOFMEMORY;
+    }
+    memory_free(reason);
+    memory_free(root);
+    return hr;
+}
+
 static HRESULT check_set(struct checked *c, struct object *set, const char *xml, size_t size)
 {
     struct object *issues = NULL, **list;
@@ -261,6 +278,8 @@ static HRESULT check_set(struct checked *c, struct object *set, const char *xml,
             hr = refused == E_OUTOFMEMORY ? refused : add(&c->settings, "", "Commit", error_text(refused));
     }
     object_release(issues);
+    if (SUCCEEDED(hr))
+        hr = check_root(c, set_of(set));
     if (SUCCEEDED(hr))
         hr = collection_snapshot(set_of(set)->DataCollectors, &list, &count);
     if (FAILED(hr))

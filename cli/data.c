@@ -288,7 +288,7 @@ static HRESULT try_set(struct showing *s, const char *space, const char *name, c
     HRESULT hr = set_create_from_xml(xml, size, &set);
     if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : S_OK;
-    root = host_expand_environment(set_of(set)->RootPath);
+    root = host_expand_environment(set_root(set_of(set)));
     hr = root ? S_OK : E_OUTOFMEMORY;
     if (root && is_asked_for(s, root))
         hr = show_set(s, space, name, set_of(set), root);

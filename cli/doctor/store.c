@@ -140,14 +140,9 @@ static HRESULT add_folder(struct looking *l, const char *root)
 static HRESULT see_set(struct looking *l, const char *space, const char *name, const char *xml, size_t size)
 {
     struct object *set = NULL;
-    struct value root;
     HRESULT hr = set_create_from_xml(xml, size, &set);
     if (SUCCEEDED(hr))
-        hr = object_get(set, class_property(set->class, "RootPath"), &root);
-    if (SUCCEEDED(hr)) {
-        hr = *root.text ? add_folder(l, root.text) : S_OK;
-        value_free(&root);
-    }
+        hr = add_folder(l, set_root(set_of(set)));
     if (SUCCEEDED(hr) && name)
         hr = check_run(l, space, name);
     object_release(set);

@@ -357,6 +357,11 @@ HRESULT set_validate(struct object *set, struct object *issues);
 /* E_INVALIDARG for a set that, once stored, nobody could read again. */
 HRESULT set_check_limits(struct object *set);
 
+/* RootPath, with its variables as they were put; its default where it is empty. Borrowed from the set. */
+const char *set_root(const struct data_collector_set *set);
+/* Whether a start creates the folder where it is missing: below %systemdrive%\PerfLogs, where published templates and
+   Windows' own wizard have theirs; elsewhere a mistyped path must not make folders. `root` has no variables. */
+bool set_creates_root(const char *root);
 /* Folder and file of a run: serial number and moment as given. *out from memory_alloc. The folder lies below RootPath,
    the file below the folder: E_INVALIDARG else. */
 struct name_context;

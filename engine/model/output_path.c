@@ -6,6 +6,8 @@
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
 
+#include <string.h>
+
 #define TICKS_PER_MINUTE INT64_C(600000000)
 
 HRESULT name_context_now(uint32_t serial_number, struct name_context *out)
@@ -37,13 +39,35 @@ static HRESULT check_stays(const char *made, const char *value, const char *patt
                      property, pattern, made, where, fault);
 }
 
+const char *set_root(const struct data_collector_set *set)
+{
+    return set->RootPath[0] ? set->RootPath : data_collector_set_class.properties[IDataCollectorSet_RootPath].text;
+}
+
+/* Whether `path` lies below `folder`, by its text. */
+static bool is_below(const char *path, const char *folder)
+{
+    char *head = text_copy_n(path, strnlen(path, strlen(folder)));
+    bool below = head && text_equal_nocase(head, folder) && path[strlen(folder)] && strchr("\\/", path[strlen(folder)]);
+    memory_free(head);
+    return below;
+}
+
+bool set_creates_root(const char *root)
+{
+    char *logs = host_expand_environment("%systemdrive%\\PerfLogs");
+    const bool makes = logs && is_below(root, logs) && !path_names_fault(root + strlen(logs) + 1);
+    memory_free(logs);
+    return makes;
+}
+
 HRESULT set_output_folder(struct object *o, const struct name_context *context, char **out)
 {
     struct data_collector_set *set = set_of(o);
     char *folder = NULL;
     *out = NULL;
     object_lock(o);
-    char *root = text_copy(set->RootPath), *base = text_copy(set->Subdirectory),
+    char *root = text_copy(set_root(set)), *base = text_copy(set->Subdirectory),
          *pattern = text_copy(set->SubdirectoryFormatPattern);
     uint32_t format = set->SubdirectoryFormat;
     object_unlock(o);

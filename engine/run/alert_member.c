@@ -81,7 +81,7 @@ static HRESULT expand(const struct member *m, const struct facts *f, const char 
 /* Where tasks begin: the folder of the log of alerts, or the set's. */
 static char *directory_of(const struct member *m)
 {
-    return m->file[0] ? path_folder(m->file) : host_expand_environment(m->set->set->RootPath);
+    return m->file[0] ? path_folder(m->file) : host_expand_environment(set_root(m->set->set));
 }
 
 /* ---- actions ---- */

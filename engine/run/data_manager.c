@@ -66,7 +66,7 @@ static HRESULT report_on(const struct ended_segment *segment, const char *root)
 
 HRESULT data_manager_compile(const struct ended_segment *segment)
 {
-    char *root = host_expand_environment(segment->set->RootPath);
+    char *root = host_expand_environment(set_root(segment->set));
     if (!root)
         return E_OUTOFMEMORY;
     HRESULT hr = segment->reported ? report_on(segment, root) : S_OK;
@@ -226,7 +226,7 @@ static HRESULT load_set(const struct caller *caller, struct managed *m)
     if (SUCCEEDED(hr))
         m->set = set_of(set);
     memory_free(xml);
-    m->root = SUCCEEDED(hr) ? host_expand_environment(m->set->RootPath) : NULL;
+    m->root = SUCCEEDED(hr) ? host_expand_environment(set_root(m->set)) : NULL;
     return FAILED(hr) ? definition_name_file(hr, m->space, m->name) : m->root ? S_OK : E_OUTOFMEMORY;
 }
 

@@ -11,28 +11,18 @@
 
 #include <string.h>
 
-/* Whether `path` is `folder` or lies below it. */
-static bool is_below(const char *path, const char *folder)
-{
-    char *head = text_copy_n(path, strnlen(path, strlen(folder)));
-    bool below = head && text_equal_nocase(head, folder) && (strchr("\\/", path[strlen(folder)]) != NULL);
-    memory_free(head);
-    return below;
-}
-
 HRESULT output_check_root(const struct data_collector_set *set)
 {
-    const struct property *row = class_property(&data_collector_set_class, "RootPath");
-    char *root = host_expand_environment(set->RootPath), *standard = host_expand_environment(row->text);
-    HRESULT hr = root && standard ? S_OK : E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && !folder_exists(root)) {
-        if (is_below(root, standard))
-            hr = folder_create(root);
-        else
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "RootPath: there is no folder \"%s\"", root);
-    }
+    char *root = host_expand_environment(set_root(set));
+    HRESULT hr = root ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !folder_exists(root))
+        hr = set_creates_root(root)
+                 ? folder_create(root)
+                 : error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND),
+                             "RootPath: there is no folder \"%s\" (create it; a start creates folders below "
+                             "%%systemdrive%%\\PerfLogs alone)",
+                             root);
     memory_free(root);
-    memory_free(standard);
     return hr;
 }
 
@@ -95,7 +85,7 @@ HRESULT output_check_resources(const struct run_set *r)
     const struct data_manager *m = (const struct data_manager *)r->set->DataManager;
     if (!m->Enabled || !m->CheckBeforeRunning)
         return S_OK;
-    char *root = host_expand_environment(r->set->RootPath);
+    char *root = host_expand_environment(set_root(r->set));
     HRESULT hr = root ? check(m, root) : E_OUTOFMEMORY, passed = S_OK;
     for (int i = 0; i < ROOM_PASSES && SUCCEEDED(passed) && (hr == PLA_E_NO_MIN_DISK || hr == PLA_E_TOO_MANY_FOLDERS);
          i++) {

@@ -5,8 +5,7 @@
 
 #include "engine/run/run_set.h"
 
-/* RootPath is made for the user only when it is the default or below that, as Windows' own wizard puts it; elsewhere a
-   mistyped path must not make folders: HRESULT of ERROR_PATH_NOT_FOUND. */
+/* The set's RootPath exists, or is created (set_creates_root): HRESULT of ERROR_PATH_NOT_FOUND. */
 HRESULT output_check_root(const struct data_collector_set *set);
 /* MS-PLA 3.2.4.2: what the data manager wants to have before a set starts (behaviour 14); folders of the set's own runs
    go by its policy before it fails. PLA_E_NO_MIN_DISK, PLA_E_TOO_MANY_FOLDERS. */

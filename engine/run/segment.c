@@ -297,7 +297,7 @@ HRESULT segment_open(struct run_set *r, bool follows, struct segment *previous, 
     if (FAILED(hr))
         return hr;
     out->serial_number = serial_number;
-    out->root = host_expand_environment(r->set->RootPath);
+    out->root = host_expand_environment(set_root(r->set));
     hr = out->root ? set_output_folder(&r->set->object, &context, &out->location) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = open_in_folder(r, follows, previous, &context, out);

@@ -28,30 +28,31 @@ HRESULT trace_set_collector(struct object *set, struct object **out)
 static HRESULT file_of(struct object *set, struct object *collector, char **out)
 {
     const struct name_context nothing = {.computer = ""};
-    struct value root, name;
+    struct value name;
     char *file = NULL, *folder = NULL;
     const char *fault;
     *out = NULL;
-    HRESULT hr = object_get_field(set, &set->class->properties[IDataCollectorSet_RootPath], &root);
+    HRESULT hr = object_get(collector, &collector->class->properties[ITraceDataCollector_FileName], &name);
     if (FAILED(hr))
         return hr;
-    hr = object_get(collector, &collector->class->properties[ITraceDataCollector_FileName], &name);
-    if (FAILED(hr)) {
-        value_free(&root);
-        return hr;
-    }
-    hr = name_decorate_file(name.text, collector->class->extension, 0, "", &nothing, &file);
+    object_lock(set);
+    char *root = text_copy(set_root(set_of(set)));
+    object_unlock(set);
+    if (!root)
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = name_decorate_file(name.text, collector->class->extension, 0, "", &nothing, &file);
     if (SUCCEEDED(hr) && (fault = path_names_fault(file)))
         hr = error_set(E_INVALIDARG, "FileName: \"%.300s\" names no place below RootPath: %s", name.text, fault);
     if (SUCCEEDED(hr)) {
-        folder = host_expand_environment(root.text);
+        folder = host_expand_environment(root);
         *out = folder ? path_join(folder, file) : NULL;
         hr = *out ? S_OK : E_OUTOFMEMORY;
     }
     memory_free(folder);
     memory_free(file);
+    memory_free(root);
     value_free(&name);
-    value_free(&root);
     return hr;
 }
 

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 
-from program import check, openpla_apart
+from program import check, host_path, openpla_apart
 
 USER, QUEUE = r"\Processor(*)\% User Time", r"\Network Interface(*)\Output Queue Length"
 AWAITED, UNKNOWN, LESS = r"\Process(no such program)\ID Process", r"\Some Program(*)\Things", r"\Memory\No Such Thing"
@@ -73,6 +73,16 @@ def what_can_be_served_is_well():
     check("TaskArguments: there is no Task" in openpla(0, "good.xml", "-all")[0], "-all names it", text)
 
 
+def a_missing_root_is_told():
+    """The start would fail for it; what a start creates by itself, and the default, are none."""
+    bare = "<DataCollectorSet ><Name>x</Name>ROOT</DataCollectorSet>"
+    for root, missing in ((r"%systemdrive%\PerfLogs\Template\x", False), ("", False), (host_path(os.getcwd()), False),
+                          ("/no/such/folder", True)):
+        write("root.xml", bare.replace("ROOT", f"<RootPath>{root}</RootPath>"))
+        text = openpla(3 if missing else 0, "root.xml")[0]
+        check(("RootPath: there is no folder" in text and root in text) == missing, f"RootPath {root}", text)
+
+
 def what_is_no_definition_is_told():
     write("bad.xml", "<DataCollectorSet>")
     said = "".join(openpla(1, "bad.xml", "none.xml"))  # the emulator may give both as one
@@ -88,6 +98,7 @@ def main():
         what_cannot_be_served_is_named()
         a_mistyped_counter_has_a_near_one()
         what_can_be_served_is_well()
+        a_missing_root_is_told()
         what_is_no_definition_is_told()
         os.chdir("/")
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs of committed sets in host processes: start, stop, status, names, and what happens when things are in the way. */
+#include "engine/os/environment.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
@@ -372,6 +373,46 @@ static void a_missing_root_is_named(void **state)
     memory_free(root);
 }
 
+static HRESULT started_in(const char *name, const char *root)
+{
+    fixture_commit(name, root, "", CSV_EACH_SECOND ONE_COUNTER);
+    HRESULT hr = run_start(SPACE, name, true);
+    if (SUCCEEDED(hr))
+        assert_int_equal(run_stop(SPACE, name, true), S_OK);
+    return hr;
+}
+
+/* Published templates rely on their folders below PerfLogs, which nobody has made; one without a RootPath means the
+   default, and not the folder of the service's process. */
+static void folders_below_the_logs_are_made(void **state)
+{
+    static const struct {
+        const char *root, *folder; /* NULL: the start fails */
+    } cases[] = {
+        {"%systemdrive%\\PerfLogs\\Template\\deep", "\\PerfLogs\\Template\\deep"},
+        {"%systemdrive%\\perflogs\\other", "\\perflogs\\other"},
+        {"", "\\PerfLogs\\Admin"},
+        {"%systemdrive%\\PerfLogs\\..\\beside", NULL},
+        {"%systemdrive%\\PerfLogs2\\x", NULL},
+        {"%systemdrive%\\Logs", NULL},
+    };
+    (void)state;
+    char *drive = fixture_folder("drive"), *before = NULL;
+    assert_true(SUCCEEDED(environment_get("systemdrive", &before)));
+    scratch_environment("systemdrive", drive);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        HRESULT hr = started_in("below", cases[i].root);
+        if (hr != (cases[i].folder ? S_OK : HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND)))
+            fail_msg("%s: 0x%08X, %s", cases[i].root, (unsigned)hr, error_text(hr));
+        char *log = text_format("%s%s/c.csv", drive, cases[i].folder ? cases[i].folder : "");
+        assert_true(!cases[i].folder || file_exists(log));
+        memory_free(log);
+    }
+    scratch_environment("systemdrive", before ? before : "");
+    memory_free(before);
+    memory_free(drive);
+}
+
 #ifndef _WIN32
 /* A folder without rights would make the start fail with nothing said about which. As a user without rights. */
 static void an_unwritable_folder_is_named(void **state)
@@ -556,6 +597,7 @@ int main(void)
         cmocka_unit_test(a_failed_start_leaves_nothing),
         cmocka_unit_test(a_binary_log_is_continued),
         cmocka_unit_test(a_missing_root_is_named),
+        cmocka_unit_test(folders_below_the_logs_are_made),
 #ifndef _WIN32
         cmocka_unit_test(an_unwritable_folder_is_named),
 #endif
