@@ -111,11 +111,28 @@ void collector_name_changed(struct object *o)
     *name = free;
 }
 
+HRESULT check_visible_name(const struct property *p, const char *name, size_t most)
+{
+    const size_t length = text_utf16_length(name);
+    if (length > most)
+        return error_set(E_INVALIDARG, "%s: '%.100s...' has %zu characters (at most %zu are allowed)", p->name, name,
+                         length, most);
+    if (text_has_bidi_control(name))
+        return error_set(E_INVALIDARG,
+                         "%s: '%.100s' holds a bidirectional control character, which can make it look like another "
+                         "name",
+                         p->name, name);
+    return S_OK;
+}
+
 HRESULT collector_check_name(struct object *o, const struct property *p, const struct value *in)
 {
     for (const char *c = in->text; *c; c++)
         if ((unsigned char)*c < ' ')
             return error_set(E_INVALIDARG, "%s: a collector's name must not hold control characters", p->name);
+    HRESULT hr = check_visible_name(p, in->text, PATH_NAME_MAX); /* it is the file's, where none was put */
+    if (FAILED(hr))
+        return hr;
     const char *from = in->text;
     size_t length = trim(&from);
     char *name = text_copy_n(from, length);
@@ -124,9 +141,8 @@ HRESULT collector_check_name(struct object *o, const struct property *p, const s
     object_lock(o);
     bool taken = o->parent && name_taken(siblings(o), o, name);
     object_unlock(o);
-    HRESULT hr =
-        taken ? error_set(PLA_E_DC_ALREADY_EXISTS, "%s: the set has a data collector '%s' already", p->name, name)
-              : S_OK;
+    hr = taken ? error_set(PLA_E_DC_ALREADY_EXISTS, "%s: the set has a data collector '%s' already", p->name, name)
+               : S_OK;
     memory_free(name);
     return hr;
 }
@@ -143,9 +159,10 @@ HRESULT collector_check_file_name(struct object *o, const struct property *p, co
     bool folder = in->text[0] && !*c; /* "." and "..", and with more dots and blanks on Windows */
     while (*c && is_file_character(*c))
         c++;
-    return *c || folder ? error_set(E_INVALIDARG, "%s: '%s' is no file name (no \\ / : * ? \" < > | and no path)",
-                                    p->name, in->text)
-                        : S_OK;
+    if (*c || folder)
+        return error_set(E_INVALIDARG, "%s: '%s' is no file name (no \\ / : * ? \" < > | and no path)", p->name,
+                         in->text);
+    return check_visible_name(p, in->text, PATH_NAME_MAX);
 }
 
 char *collector_file_base(const struct object *o)

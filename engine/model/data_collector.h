@@ -24,6 +24,8 @@ HRESULT collector_created(struct object *o);
 HRESULT collector_read_live(struct object *o, unsigned parts, struct set_live *out);
 HRESULT collector_get_display_texts(struct object *o, const struct texts *shown, const struct texts *list,
                                     struct value *out);
+/* What is a name for people and programs: at most `most` UTF-16 units, without bidirectional control characters. */
+HRESULT check_visible_name(const struct property *p, const char *name, size_t most);
 /* What lists have in common: E_INVALIDARG with the index; PLA_E_NO_DUPLICATES with the text. */
 HRESULT check_no_empty_item(const struct property *p, const struct texts *list);
 HRESULT check_no_duplicates(const struct property *p, const struct texts *list);

@@ -26,11 +26,24 @@ void name_context_free(struct name_context *context)
     context->computer = NULL;
 }
 
-/* What a property and its pattern have made of a name must lie below `where`, on every host (DECISIONS 36). */
-static HRESULT check_stays(const char *made, const char *value, const char *pattern, const char *property,
-                           const char *where)
+/* Why what was made of a name and a pattern cannot be used; NULL: it can. */
+static const char *fault_of(const char *made, bool file)
 {
-    const char *own = path_names_fault(value), *fault = path_names_fault(made);
+    const char *fault = path_names_fault(made);
+    if (fault)
+        return fault;
+    if (strpbrk(made, "*?\"<>|"))
+        return "file systems do not take * ? \" < > | in a name";
+    if (file && strpbrk(made, "\\/"))
+        return "a file's name holds no other folder";
+    return text_has_bidi_control(made) ? "a bidirectional control character can make it look like another name" : NULL;
+}
+
+/* What a property and its pattern have made of a name must lie below `where`, on every host (DECISIONS 36). */
+static HRESULT check_stays(const char *made, const char *value, const char *pattern, const char *property, bool file)
+{
+    const char *where = file ? "the set's folder" : "RootPath";
+    const char *own = fault_of(value, file), *fault = fault_of(made, file);
     if (!fault)
         return S_OK;
     if (own)
@@ -81,7 +94,7 @@ HRESULT set_output_folder(struct object *o, const struct name_context *context, 
     if (SUCCEEDED(hr) && fault)
         hr = error_set(E_INVALIDARG, "RootPath: \"%.300s\" is no folder: %s", root, fault);
     if (SUCCEEDED(hr))
-        hr = check_stays(folder, base, pattern, "Subdirectory", "RootPath");
+        hr = check_stays(folder, base, pattern, "Subdirectory", false);
     if (SUCCEEDED(hr)) {
         /* Without a subdirectory the root ends with a separator, as Windows shows it (behaviour 7). */
         *out = *folder ? path_join(expanded, folder) : path_with_separator(expanded);
@@ -111,7 +124,7 @@ HRESULT collector_output_file(struct object *o, const char *folder, const struct
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
         hr = error_prefix(hr, "FileNameFormatPattern");
     if (SUCCEEDED(hr))
-        hr = check_stays(file, base, pattern, "FileName", "the set's folder");
+        hr = check_stays(file, base, pattern, "FileName", true);
     if (SUCCEEDED(hr)) {
         *out = path_join(folder, file);
         hr = *out ? S_OK : E_OUTOFMEMORY;

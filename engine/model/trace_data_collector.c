@@ -42,6 +42,18 @@ static HRESULT trace_get_session_name(struct object *o, const struct property *p
     return out->text ? S_OK : E_OUTOFMEMORY;
 }
 
+#define SESSION_NAME_MAX 1024 /* UTF-16 units, as StartTrace takes them */
+
+static HRESULT trace_check_session_name(struct object *o, const struct property *p, const struct value *in)
+{
+    (void)o;
+    HRESULT hr = check_visible_name(p, in->text, SESSION_NAME_MAX);
+    if (hr != E_INVALIDARG)
+        return hr;
+    struct error_kept why = error_keep(hr);
+    return error_set(PLA_E_INVALID_SESSION_NAME, "%s", why.text);
+}
+
 static HRESULT trace_get_is_kernel(struct object *o, const struct property *p, struct value *out)
 {
     const char *kernel;

@@ -121,7 +121,8 @@ char *path_folder(const char *path);          /* without the last component and 
 const char *path_name(const char *path);      /* last component, borrowed from path */
 const char *path_extension(const char *path); /* ".csv" or "", borrowed from path */
 /* Why names, put behind a folder and a separator, name nothing below it on some host: they go up, begin like a share,
-   have a drive or a stream, or are a device's. Static text; NULL: nothing is wrong. */
+   have a drive or a stream, are a device's, or are longer than PATH_NAME_MAX. Static text; NULL: nothing is wrong. */
+#define PATH_NAME_MAX 255 /* UTF-16 units of one name */
 const char *path_names_fault(const char *names);
 /* Why a folder that a user chose is none, wherever it is: a device, a stream, what is no share of files. Its own links
    and its ".." are his. Static text; NULL: nothing is wrong. */

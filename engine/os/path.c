@@ -97,6 +97,17 @@ bool path_is_device_name(const char *name)
     return is_device(name, strlen(name));
 }
 
+/* Windows' file systems take 255 UTF-16 units for a name, those of Linux 255 bytes, which fewer units never pass. */
+static bool is_too_long(const char *name, size_t length)
+{
+    size_t units = 0;
+    for (size_t i = 0; length > PATH_NAME_MAX && i < length; i++)
+        units += ((unsigned char)name[i] & 0xC0) != 0x80 ? 1 + ((unsigned char)name[i] >= 0xF0) : 0;
+    return units > PATH_NAME_MAX;
+}
+
+static const char too_long[] = "a name in it has more than 255 characters";
+
 const char *path_names_fault(const char *names)
 {
     if (separates(names[0]) && separates(names[1]))
@@ -110,6 +121,8 @@ const char *path_names_fault(const char *names)
             return "a name of dots alone leads to another folder";
         if (is_device(at, length))
             return "a name in it is a device's";
+        if (is_too_long(at, length))
+            return too_long;
         at += length;
         at += separates(*at);
     }
@@ -157,6 +170,8 @@ const char *path_root_fault(const char *root)
             fault = "\":\" stands behind a drive and before a stream";
         else if (is_device(at, length))
             fault = "a name in it is a device's";
+        else if (is_too_long(at, length))
+            fault = too_long;
         at += length;
         at += separates(*at);
     }

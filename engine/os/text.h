@@ -21,6 +21,9 @@ HRESULT text_to_utf16(const char *text, WCHAR **out, size_t *units);
 /* Number of UTF-16 units text needs, without NUL: the length Windows' limits count in. */
 size_t text_utf16_length(const char *text);
 bool text_is_utf8(const char *text, size_t bytes);
+/* Whether a character of it changes the direction in which others are shown (Unicode's property Bidi_Control): a name
+   with one can look like another name. */
+bool text_has_bidi_control(const char *text);
 
 /* Compare without case: ASCII and the simple case pairs of Latin-1, Latin Extended-A, Greek and Cyrillic, as Windows
    compares names. <0, 0, >0. */

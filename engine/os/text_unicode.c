@@ -149,3 +149,14 @@ void text_buffer_add_utf8(struct text_buffer *b, const char *text, size_t bytes)
         text_buffer_add_n(b, one, length);
     }
 }
+
+bool text_has_bidi_control(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
+    while (at < end) {
+        const uint32_t c = unicode_next(&at, end, NULL);
+        if (c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069))
+            return true;
+    }
+    return false;
+}

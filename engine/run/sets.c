@@ -247,6 +247,8 @@ HRESULT set_commit(struct object *o, const struct caller *caller, const char *na
         return hr;
     const struct category *c = category_of(space);
     hr = category_refuses(&c->commit, "Commit");
+    if (SUCCEEDED(hr))
+        hr = store_check_new_name(bare);
     if (SUCCEEDED(hr) && mode != SETS_FLUSH_TRACE) /* which stores nothing */
         hr = check_what_is_put(o, c, bare, mode, issues);
     if (SUCCEEDED(hr))

@@ -14,6 +14,11 @@
    E_NOINTERFACE for an unknown namespace. *space is one of the known names in its own spelling, static; *name from
    memory_alloc in the caller's spelling. */
 HRESULT store_split_name(const char *full, const char **space, char **name);
+/* What a new set's name must be besides: at most STORE_NAME_MAX UTF-16 units, as the command line of its host and ETW's
+   session names take, without bidirectional control characters. E_INVALIDARG. Sets that exist, such as sessions of
+   other programs, can be queried and deleted by any name. */
+#define STORE_NAME_MAX 1024
+HRESULT store_check_new_name(const char *name);
 
 /* A safe, case-folded, reversible file name for a set's name: reserved device names, trailing dots and blanks, and
    bytes that a file system may refuse are escaped as %XX. From memory_alloc. */

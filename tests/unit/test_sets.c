@@ -168,6 +168,11 @@ static void names_that_leave_the_folder_fail_commit(void **state)
         {"a", NULL, "LPT1.log", NULL, "FileName: \"LPT1.log\""},
         {"a", NULL, "x", "\\\\..\\\\..\\\\y", "FileNameFormatPattern: "},
         {"a", NULL, "x", "/../y", "FileNameFormatPattern: "},
+        {"a", NULL, "x", "yyyy/MM", "FileNameFormatPattern: \"yyyy/MM\" makes \"x"},
+        {"a", NULL, "x", "yyyy\\\\MM", "FileNameFormatPattern: "},
+        {"a", NULL, "x", "HH?", "FileNameFormatPattern: \"HH?\" makes \"x"},
+        {"a", "\\\xE2\x80\xAE", NULL, NULL, "SubdirectoryFormatPattern: "},
+        {"a<b", "yyyy", NULL, NULL, "Subdirectory: \"a<b\""},
         {"a", NULL, "x", ":HH", "FileNameFormatPattern: \":HH\" makes \"x:"},
     };
     (void)state;
@@ -196,6 +201,53 @@ static void names_that_leave_the_folder_fail_commit(void **state)
     assert_int_equal(put_text(collector, "Name", "nul"), S_OK);
     assert_int_equal(commit(set, "names", MODE_CREATE_OR_MODIFY), S_OK);
     assert_int_equal(set_delete(set, &caller_self), S_OK);
+    object_release(collector);
+    object_release(set);
+}
+
+static void fails_commit(struct object *set, const char *name, const char *said)
+{
+    assert_int_equal(commit(set, name, MODE_CREATE_NEW), E_INVALIDARG);
+    if (!strstr(error_text(E_INVALIDARG), said))
+        fail_msg("\"%s\" does not say: %s", error_text(E_INVALIDARG), said);
+}
+
+/* A set whose name no process can be given is one that never starts; one that looks like another is started, changed
+   or deleted in that one's place. */
+static void names_can_be_used_and_told_apart(void **state)
+{
+    static const char *const controls[] = {"\xD8\x9C",     "\xE2\x80\x8E", "\xE2\x80\x8F", "\xE2\x80\xAA",
+                                           "\xE2\x80\xAE", "\xE2\x81\xA6", "\xE2\x81\xA9"};
+    (void)state;
+    struct object *set = set_for_runs("."), *collector = first_collector(set);
+    char *name = memory_zero(1, 5000001);
+    memset(name, 'n', 5000000);
+    fails_commit(set, name, "5000000 characters (at most 1024 are allowed)");
+    name[1025] = 0;
+    fails_commit(set, name, "1025 characters");
+    name[1024] = 0;
+    assert_int_equal(commit(set, name, MODE_CREATE_NEW), S_OK);
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
+    name[256] = 0;
+    assert_int_equal(put_text(collector, "Name", name), E_INVALIDARG);
+    assert_int_equal(put_text(collector, "FileName", name), E_INVALIDARG);
+    assert_int_equal(put_text(set, "Subdirectory", name), S_OK);
+    fails_commit(set, "long folder", "more than 255 characters");
+    assert_int_equal(put_text(set, "Subdirectory", ""), S_OK);
+    name[255] = 0;
+    assert_int_equal(put_text(collector, "FileName", name), S_OK);
+    fails_commit(set, "with its extension", "more than 255 characters");
+    assert_int_equal(put_text(collector, "FileName", ""), S_OK);
+    for (size_t i = 0; i < sizeof controls / sizeof controls[0]; i++) {
+        char *turned = text_format("pay%sgpj.exe", controls[i]);
+        fails_commit(set, turned, "bidirectional control character");
+        assert_int_equal(put_text(collector, "Name", turned), E_INVALIDARG);
+        assert_int_equal(put_text(collector, "FileName", turned), E_INVALIDARG);
+        memory_free(turned);
+    }
+    assert_int_equal(commit(set, "\xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D", MODE_CREATE_NEW), S_OK); /* Hebrew needs none */
+    assert_int_equal(set_delete(set, &caller_self), S_OK);
+    memory_free(name);
     object_release(collector);
     object_release(set);
 }
@@ -588,7 +640,7 @@ static void what_cannot_be_read_again_is_not_stored(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         char *huge = memory_zero(1, sizes[i] + 1);
         memset(huge, 'x', sizes[i]);
-        assert_int_equal(put_text(set, i == 1 ? "RootPath" : "Description", huge), S_OK);
+        assert_int_equal(put_text(set, i == 1 ? "DisplayName" : "Description", huge), S_OK);
         assert_int_equal(commit(set, "limits", MODE_MODIFY), E_INVALIDARG);
         assert_non_null(strstr(error_text(E_INVALIDARG), "cannot be stored"));
         assert_int_equal(set_query(set, &caller_self, "limits", ""), S_OK);
@@ -790,6 +842,7 @@ int main(void)
         cmocka_unit_test(events_name_who_asked),
         cmocka_unit_test(the_latest_log_is_shown_after_every_run),
         cmocka_unit_test(names_that_leave_the_folder_fail_commit),
+        cmocka_unit_test(names_can_be_used_and_told_apart),
         cmocka_unit_test(a_root_that_is_no_folder_fails_commit),
         cmocka_unit_test(serial_numbers_go_on),
         cmocka_unit_test(a_template_does_not_take_the_serial_number_back),

@@ -192,10 +192,17 @@ static void what_no_session_can_be_is_named(void **state)
     assert_non_null(strstr(error_text(E_INVALIDARG), "has 1001 bytes, at most 1000"));
     memory_free(filter);
     memory_free(elements);
-    elements = text_format("<SessionName>%01025d</SessionName>", 0);
-    assert_int_equal(make_plan(elements, "", 0, false, &plan), PLA_E_INVALID_SESSION_NAME);
+    /* A client cannot put such a name; the name of another program's session is taken as it is. */
+    struct object *c = collector_of_xml("");
+    const struct property *p = class_property(c->class, "SessionName");
+    const struct trace_output output = {.file = ""};
+    struct value name = {.kind = PROPERTY_TEXT, .text = text_format("%01025d", 0)};
+    assert_int_equal(object_put(c, p, &name), PLA_E_INVALID_SESSION_NAME);
     assert_non_null(strstr(error_text(PLA_E_INVALID_SESSION_NAME), "has 1025 characters"));
-    memory_free(elements);
+    assert_int_equal(object_put_text(c, p, name.text), S_OK);
+    assert_int_equal(trace_plan_make(c, &output, &plan), PLA_E_INVALID_SESSION_NAME);
+    value_free(&name);
+    object_release(c);
 }
 
 /* A flag that went astray records something else than what was asked for, or nothing. */
