@@ -269,26 +269,6 @@ static HRESULT to_com(struct value *v, void *out)
     }
 }
 
-/* A VARIANT property takes what it gets, so a date as text comes as such; Windows reads it in the user's way. */
-static HRESULT date_from_com(const struct property *p, const VARIANT *in, struct variant *out)
-{
-    HRESULT hr = variant_from_com(in, p->name, out);
-    VARIANT text, date;
-    if (FAILED(hr) || out->type != VARIANT_TEXT)
-        return hr;
-    VariantInit(&text);
-    VariantInit(&date);
-    hr = VariantCopyInd(&text, (VARIANT *)in);
-    if (SUCCEEDED(hr) && FAILED(VariantChangeTypeEx(&date, &text, LOCALE_USER_DEFAULT, 0, VT_DATE)))
-        hr = error_set(E_INVALIDARG, "%s: '%.100s' is no %s", p->name, out->text,
-                       p->kind == PROPERTY_DATE ? "date" : "time of day");
-    variant_free(out);
-    if (SUCCEEDED(hr))
-        *out = (struct variant){.type = VARIANT_DATE, .real = V_DATE(&date)};
-    VariantClear(&text);
-    return hr;
-}
-
 static HRESULT from_com(const struct property *p, const void *in, struct value *v)
 {
     memset(v, 0, sizeof *v);
@@ -304,10 +284,9 @@ static HRESULT from_com(const struct property *p, const void *in, struct value *
     case PROPERTY_BYTES:
         return bytes_from_array(*(SAFEARRAY *const *)in, p->name, &v->bytes);
     case PROPERTY_VARIANT:
-        return variant_from_com(in, p->name, &v->variant);
     case PROPERTY_DATE:
     case PROPERTY_TIME:
-        return date_from_com(p, in, &v->variant);
+        return variant_from_com(in, p->name, &v->variant);
     case PROPERTY_OBJECT:
         return E_UNEXPECTED;
     default: /* numbers and GUIDs: the same bytes in both */

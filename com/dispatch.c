@@ -232,6 +232,61 @@ static HRESULT stand_in_for(const VARIANT *given, const ELEMDESC *wanted, struct
     return stand_in_for_value(given, t->vt, s);
 }
 
+/* ---- numbers that ITypeInfo::Invoke would make others of ---- */
+
+/* Whether a negative number that is put stands for 32 bits: not where the property is a number of something. */
+static bool takes_negative(struct skin *s, ITypeInfo *info, DISPID id, WORD flags)
+{
+    char *name = flags & DISPATCH_PROPERTYPUT ? dispatch_member_name(info, id) : NULL;
+    const struct property *p = name ? class_property(s->class->model, name) : NULL;
+    memory_free(name);
+    return !p || property_takes_negative(p);
+}
+
+/* Under Wine -1 and NaN become 4294967295 where a ULONG is expected, and NaN becomes some value of an enumeration. */
+static HRESULT check_number(struct skin *s, ITypeInfo *info, DISPID id, WORD flags, const VARIANT *given,
+                            VARTYPE wanted)
+{
+    VARIANT number;
+    VariantInit(&number);
+    if ((wanted != VT_UI4 && wanted != VT_I4 && wanted != VT_USERDEFINED && wanted != VT_BOOL) ||
+        FAILED(variant_change(&number, follow(given), VT_R8)))
+        return S_OK; /* ITypeInfo::Invoke says what is wrong */
+    if (V_R8(&number) != V_R8(&number))
+        return error_set(E_INVALIDARG, "NaN is not a number (pass an integer)");
+    if (wanted == VT_UI4 && V_R8(&number) < 0 && !takes_negative(s, info, id, flags))
+        return error_set(E_INVALIDARG, "%g is not between 0 and %u", V_R8(&number), UINT32_MAX);
+    return S_OK;
+}
+
+static bool may_be_no_number(const VARIANT *v)
+{
+    switch (V_VT(v)) {
+    case VT_I1:
+        return V_I1(v) < 0;
+    case VT_I2:
+    case VT_BOOL:
+        return V_I2(v) < 0;
+    case VT_I4:
+    case VT_INT:
+        return V_I4(v) < 0;
+    case VT_I8:
+        return V_I8(v) < 0;
+    case VT_R4:
+        return !(V_R4(v) >= 0);
+    case VT_R8:
+    case VT_DATE:
+        return !(V_R8(v) >= 0);
+    case VT_CY:
+    case VT_DECIMAL:
+        return true;
+    case VT_BSTR:
+        return V_BSTR(v) && wcschr(V_BSTR(v), L'-');
+    default:
+        return false;
+    }
+}
+
 /* The parameter that the argument at rgvarg[at] is for: named arguments stand first and say it, but for the value of a
    put; the others stand in reverse. */
 static UINT parameter_of(const DISPPARAMS *params, UINT at, UINT count)
@@ -244,7 +299,7 @@ static bool may_need_help(const DISPPARAMS *params)
 {
     for (UINT i = 0; i < params->cArgs; i++) {
         VARTYPE vt = V_VT(&params->rgvarg[i]);
-        if ((vt & (VT_ARRAY | VT_BYREF)) || vt == VT_DISPATCH || vt == VT_NULL)
+        if ((vt & (VT_ARRAY | VT_BYREF)) || vt == VT_DISPATCH || vt == VT_NULL || may_be_no_number(&params->rgvarg[i]))
             return true;
     }
     return false;
@@ -307,9 +362,12 @@ static HRESULT invoke_with_help(struct skin *s, ITypeInfo *info, DISPID id, WORD
         hr = E_OUTOFMEMORY;
     for (UINT at = 0; SUCCEEDED(hr) && at < params->cArgs; at++) {
         UINT parameter = parameter_of(params, at, (UINT)f->cParams);
-        hr = stand_in_for(&params->rgvarg[at], &f->lprgelemdescParam[parameter], &stand_ins[at]);
+        const ELEMDESC *wanted = &f->lprgelemdescParam[parameter];
+        hr = stand_in_for(&params->rgvarg[at], wanted, &stand_ins[at]);
         if (hr == S_OK)
             changed.rgvarg[at] = stand_ins[at].value;
+        if (SUCCEEDED(hr))
+            hr = check_number(s, info, id, flags, &changed.rgvarg[at], wanted->tdesc.vt);
         if (FAILED(hr) && bad_argument)
             *bad_argument = at;
     }

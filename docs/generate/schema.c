@@ -99,8 +99,8 @@ static void add_hex_up_to(struct text_buffer *b, uint64_t most)
     add_hex_number(b, most);
 }
 
-/* Decimal from min to max; 32 bits that may be negative as well; hexadecimal; or nothing, the default. */
-static void add_number_type(const struct schema *s, int depth, int64_t min, uint64_t max)
+/* Decimal from min to max; bits that may be a negative number as well; hexadecimal; or nothing, the default. */
+static void add_number_type(const struct schema *s, int depth, int64_t min, uint64_t max, bool bits)
 {
     line(s, depth, "<xs:simpleType><xs:union>");
     line(s, depth + 1,
@@ -110,7 +110,7 @@ static void add_number_type(const struct schema *s, int depth, int64_t min, uint
                        "%*s<xs:simpleType><xs:restriction base=\"xs:integer\"><xs:minInclusive value=\"%" PRId64 "\"/>"
                        "<xs:maxInclusive value=\"%" PRIu64 "\"/></xs:restriction></xs:simpleType>\n",
                        2 * depth + 2, "", min, max);
-    if (min >= 0 && max == UINT32_MAX)
+    if (bits)
         text_buffer_format(s->b,
                            "%*s<xs:simpleType><xs:restriction base=\"xs:integer\"><xs:minInclusive value=\"%" PRId32
                            "\"/><xs:maxInclusive value=\"-1\"/></xs:restriction></xs:simpleType>\n",
@@ -152,9 +152,9 @@ static const char *type_name(const struct property *p)
     case PROPERTY_BOOL:
         return "Boolean";
     case PROPERTY_U32:
-        return p->min == 0 && p->max == UINT32_MAX ? "Number" : NULL;
+        return p->bits ? "Bits" : p->min == 0 && p->max == UINT32_MAX ? "Number" : NULL;
     case PROPERTY_FLAGS:
-        return "Number"; /* bits that mean nothing are dropped */
+        return "Bits"; /* bits that mean nothing are dropped */
     case PROPERTY_ENUM:
         return p->enumeration->name;
     case PROPERTY_GUID:
@@ -182,7 +182,7 @@ static void add_own_type(struct schema *s, const struct property *p)
                            2 * p->max);
     else
         add_number_type(s, 4, p->kind == PROPERTY_U64 ? 0 : p->min,
-                        p->kind == PROPERTY_U64 ? UINT64_MAX : (uint64_t)p->max);
+                        p->kind == PROPERTY_U64 ? UINT64_MAX : (uint64_t)p->max, false);
 }
 
 static void add_element(struct schema *s, const struct object *o, const struct property *p, const char *element)
@@ -277,14 +277,21 @@ static void add_common_types(const struct schema *s)
               "  <xs:simpleType name=\"Date\">\n    <xs:annotation><xs:documentation>month/day/year, as written, or "
               "year-month-day</xs:documentation></xs:annotation>\n    <xs:restriction base=\"xs:token\">\n"
               "      <xs:pattern value=\"([0-9][0-9]?/[0-9][0-9]?/[0-9]{4}|[0-9]{4}/[0-9][0-9]?/[0-9][0-9]?|"
-              "[0-9]{4}-[0-9][0-9]?-[0-9][0-9]?([T ].*)?)?\"/>\n"
+              "[0-9]{4}-[0-9][0-9]?-[0-9][0-9]?([T ][0-9][0-9]?:[0-9][0-9]?"
+              "(:[0-9][0-9]?(\\.[0-9]*)?)?(Z|[+\\-][0-9][0-9]?:[0-9][0-9]?)?)?)?\"/>\n"
               "    </xs:restriction>\n  </xs:simpleType>\n"
               "  <xs:simpleType name=\"Time\">\n    <xs:restriction base=\"xs:token\">\n"
               "      <xs:pattern value=\"([0-9][0-9]?:[0-9][0-9]?(:[0-9][0-9]?)?( *[AaPp][Mm])?)?\"/>\n"
               "    </xs:restriction>\n  </xs:simpleType>\n"
-              "  <xs:simpleType name=\"Number\">\n    <xs:annotation><xs:documentation>32 bits, decimal or "
+              "  <xs:simpleType name=\"Number\">\n    <xs:annotation><xs:documentation>Up to 32 bits, decimal or "
               "hexadecimal</xs:documentation></xs:annotation>\n    <xs:restriction>\n");
-    add_number_type(s, 3, 0, UINT32_MAX);
+    add_number_type(s, 3, 0, UINT32_MAX, false);
+    text_buffer_add(
+        s->b,
+        "    </xs:restriction>\n  </xs:simpleType>\n"
+        "  <xs:simpleType name=\"Bits\">\n    <xs:annotation><xs:documentation>32 bits, decimal (also as a negative "
+        "number) or hexadecimal</xs:documentation></xs:annotation>\n    <xs:restriction>\n");
+    add_number_type(s, 3, 0, UINT32_MAX, true);
     text_buffer_add(
         s->b,
         "    </xs:restriction>\n  </xs:simpleType>\n"

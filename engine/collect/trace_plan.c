@@ -9,7 +9,6 @@
 
 enum {
     LONGEST_NAME = 1024, /* characters of a session's name */
-    MOST_LEVEL = 255,
     OWN_FILTER_TYPES = 0x7FFFFFFF,
     KB_OF_MB = 1024,
 };
@@ -175,7 +174,7 @@ static HRESULT read_provider(struct object *provider, struct trace_enable *e)
     if (SUCCEEDED(hr) && guid_equal(&e->guid, &none))
         hr = error_set(E_INVALIDARG, "TraceDataProviders: the Guid of a provider (%s) is zero", e->name);
     if (SUCCEEDED(hr))
-        hr = map_value(p->Level, MOST_LEVEL, "Level", e, &level);
+        hr = map_value(p->Level, TRACE_LEVEL_MAX, "Level", e, &level);
     if (SUCCEEDED(hr))
         hr = map_value(p->KeywordsAny, UINT64_MAX, "KeywordsAny", e, &e->any);
     if (SUCCEEDED(hr))

@@ -318,6 +318,9 @@ HRESULT data_manager_set(struct object *manager, struct object **set);
 /* The set a collector belongs to, a reference; PLA_E_DCS_NOT_FOUND when it is in none. */
 HRESULT collector_set(struct object *collector, struct object **set);
 
+/* Whether the value can be that of a provider's map: Level is 0 to TRACE_LEVEL_MAX, Properties are 32 bits. */
+#define TRACE_LEVEL_MAX 255
+HRESULT trace_provider_check_value(struct object *map, int64_t value);
 /* The map's value from its enabled items, and enabling items from a value (MS-PLA 2.2.2.11; behaviour 17). */
 HRESULT value_map_get_value(struct object *map, struct variant *out);
 HRESULT value_map_put_value(struct object *map, const struct variant *in);

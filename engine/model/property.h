@@ -126,6 +126,7 @@ struct property {
     bool not_in_sessions; /* no element in a set of live trace sessions, as in exports */
     bool figure;          /* of a live session: taken from what our own server says of one, where it is only shown */
     bool if_any;          /* no element when it is 0 */
+    bool bits;            /* of a U32: bits, which scripts write as a negative number when the highest is set */
     bool secret;          /* the getter leaves out what nobody is to read */
     bool lenient;         /* text that UTF-8 cannot hold becomes U+FFFD instead of failing (DECISIONS 3) */
     const char *alias;    /* another name it is read under, or NULL (DECISIONS 6) */
@@ -149,6 +150,13 @@ struct property {
                          */
     const char *doc;
 };
+
+/* Whether a negative number that is put stands for the 32 bits it has: of bits and of enumerations, which are signed in
+   COM; elsewhere it would become a number of four thousand millions. */
+static inline bool property_takes_negative(const struct property *p)
+{
+    return p->kind != PROPERTY_U32 || p->bits;
+}
 
 /* How a .def file's columns become fields and row members. Numbers of up to 32 bits are atomic: see object_get_number.
  */
@@ -207,6 +215,7 @@ struct property {
 #define LENIENT                                 .lenient = true,
 #define SECRET                                  .secret = true,
 #define FIGURE                                  .figure = true,
+#define BITS                                    .bits = true,
 #define IF_ANY                                  .if_any = true,
 #define PLAIN
 #define CLASS_JOIN_(a, b) a##b

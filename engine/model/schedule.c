@@ -3,7 +3,6 @@
 #include "engine/model/validate.h"
 #include "engine/os/clock.h"
 
-#include <stdio.h>
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -32,36 +31,92 @@ static bool day_to_date(int year, int month, int day, double *out)
     return true;
 }
 
+/* A number of one to `most` digits and nothing else: scanf would take signs and blanks in the middle of a date. */
+static bool take_number(const char **at, int most, int *out)
+{
+    int digits = 0;
+    for (*out = 0; digits < most && isdigit((unsigned char)**at); digits++)
+        *out = *out * 10 + (*(*at)++ - '0');
+    return digits && !isdigit((unsigned char)**at);
+}
+
+static bool take(const char **at, char c)
+{
+    if (**at != c)
+        return false;
+    ++*at;
+    return true;
+}
+
+static bool take_three(const char **at, char between, int *a, int *b, int *c)
+{
+    return take_number(at, 4, a) && take(at, between) && take_number(at, 2, b) && take(at, between) &&
+           take_number(at, 4, c);
+}
+
+static void skip_blanks(const char **at)
+{
+    *at += strspn(*at, " \t\r\n");
+}
+
+/* Hours, minutes and perhaps seconds, with fractions of a second where `fraction`. */
+static bool take_time(const char **at, bool fraction, int *hour, int *minute, int *second)
+{
+    *second = 0;
+    if (!take_number(at, 2, hour) || !take(at, ':') || !take_number(at, 2, minute))
+        return false;
+    if (take(at, ':') && !take_number(at, 2, second))
+        return false;
+    if (fraction && take(at, '.'))
+        *at += strspn(*at, "0123456789");
+    return *minute <= 59 && *second <= 59;
+}
+
+/* Nothing, or what ISO 8601 has behind a day: a time of day, which is dropped, with its zone. */
+static bool ends_iso_date(const char *at)
+{
+    int hour, minute, second;
+    skip_blanks(&at);
+    if (!*at)
+        return true;
+    take(&at, 'T');
+    if (!take_time(&at, true, &hour, &minute, &second) || hour > 24)
+        return false;
+    if (!take(&at, 'Z') && (take(&at, '+') || take(&at, '-')) && !take_time(&at, false, &hour, &minute, &second))
+        return false;
+    skip_blanks(&at);
+    return !*at;
+}
+
 bool date_from_text(const char *text, double *out)
 {
-    int a, b, c, used = 0;
-    if (sscanf(text, "%4d/%2d/%4d%n", &a, &b, &c, &used) == 3 && !text[used + strspn(text + used, " ")])
-        return a > 31 ? day_to_date(a, b, c, out) : day_to_date(c, a, b, out);
-    if (sscanf(text, "%4d-%2d-%2d%n", &a, &b, &c, &used) == 3 && (!text[used] || strchr("T ", text[used])))
-        return day_to_date(a, b, c, out);
-    return false;
+    int a, b, c;
+    skip_blanks(&text);
+    const char *at = text;
+    if (take_three(&at, '/', &a, &b, &c)) {
+        skip_blanks(&at);
+        return !*at && (a > 31 ? day_to_date(a, b, c, out) : day_to_date(c, a, b, out));
+    }
+    at = text;
+    return take_three(&at, '-', &a, &b, &c) && ends_iso_date(at) && day_to_date(a, b, c, out);
 }
 
 bool time_from_text(const char *text, double *out)
 {
-    int hour, minute, second = 0, used = 0;
-    if (sscanf(text, "%2d:%2d%n", &hour, &minute, &used) != 2)
+    int hour, minute, second;
+    skip_blanks(&text);
+    if (!take_time(&text, false, &hour, &minute, &second))
         return false;
-    const char *rest = text + used;
-    if (*rest == ':') {
-        if (sscanf(rest, ":%2d%n", &second, &used) != 1)
-            return false;
-        rest += used;
-    }
-    rest += strspn(rest, " ");
-    if ((rest[0] == 'A' || rest[0] == 'a' || rest[0] == 'P' || rest[0] == 'p') &&
-        tolower((unsigned char)rest[1]) == 'm') {
+    skip_blanks(&text);
+    const int half = tolower((unsigned char)text[0]);
+    if ((half == 'a' || half == 'p') && tolower((unsigned char)text[1]) == 'm') {
         if (hour < 1 || hour > 12)
             return false;
-        hour = hour % 12 + (tolower((unsigned char)rest[0]) == 'p' ? 12 : 0);
-        rest += 2;
+        hour = hour % 12 + (half == 'p' ? 12 : 0);
+        text += 2;
+        skip_blanks(&text);
     }
-    if (*rest || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59)
+    if (*text || hour > 23)
         return false;
     *out = (hour * 3600 + minute * 60 + second) / (double)SECONDS_PER_DAY;
     return true;

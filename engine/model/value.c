@@ -4,6 +4,7 @@
 #include "engine/model/property.h"
 #include "engine/os/memory.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -62,6 +63,12 @@ HRESULT bytes_copy(struct bytes *to, const struct bytes *from)
     return S_OK;
 }
 
+static bool is_bare_number(const char *text)
+{
+    const size_t length = strlen(text);
+    return length && strchr("+-0123456789", text[0]) && isxdigit((unsigned char)text[length - 1]);
+}
+
 HRESULT variant_to_i64(const struct variant *v, int64_t *out)
 {
     switch (v->type) {
@@ -86,15 +93,11 @@ HRESULT variant_to_i64(const struct variant *v, int64_t *out)
             return error_set(DISP_E_TYPEMISMATCH, "%g is not an integer", v->real);
         *out = v->real < 0 ? (int64_t)v->real : (int64_t)(uint64_t)v->real; /* from 2^63 on: the same 64 bits */
         return S_OK;
-    case VARIANT_TEXT: {
-        uint64_t u;
-        if (text_to_i64(v->text, out))
-            return S_OK;
-        if (!text_to_u64(v->text, &u)) /* 0x8000000000000000 and above: the same 64 bits */
-            return error_set(DISP_E_TYPEMISMATCH, "'%s' is not an integer", v->text);
-        *out = (int64_t)u;
-        return S_OK;
-    }
+    case VARIANT_TEXT:
+        /* Blanks around a number are for files, where people set them; here they are part of a text. */
+        return is_bare_number(v->text) && text_to_integer(v->text, out)
+                   ? S_OK
+                   : error_set(DISP_E_TYPEMISMATCH, "'%s' is not an integer", v->text);
     default:
         return error_set(DISP_E_TYPEMISMATCH, "a value of VARIANT type %d is not an integer", (int)v->type);
     }

@@ -29,14 +29,14 @@ static HRESULT map_read_value(struct object *map, const struct property *p, stru
 
 static HRESULT map_take_value(struct object *map, const struct property *p, const char *text)
 {
-    struct variant v = {.type = VARIANT_TEXT, .text = (char *)text};
-    int64_t number;
+    struct variant v = {.type = VARIANT_UI8};
     (void)p;
     if (!text[0] || map->items_read)
         return S_OK;
-    HRESULT hr = variant_to_i64(&v, &number);
-    if (FAILED(hr) || !number)
-        return hr;
+    if (!text_to_integer(text, &v.integer))
+        return error_set(DISP_E_TYPEMISMATCH, "'%.100s' is not an integer", text);
+    if (!v.integer)
+        return S_OK;
     map->items_read = true; /* items that follow take this one's place */
     return value_map_put_value(map, &v);
 }
@@ -233,6 +233,8 @@ HRESULT value_map_put_value(struct object *map, const struct variant *in)
     int64_t wanted = 0;
     uint32_t type = map_type(map);
     HRESULT hr = wanted_value(map, type, in, &wanted);
+    if (SUCCEEDED(hr))
+        hr = trace_provider_check_value(map, wanted);
     if (FAILED(hr))
         return hr;
     uint64_t left = (uint64_t)wanted;
@@ -286,7 +288,9 @@ HRESULT value_map_add_value(struct object *map, const struct variant *in)
     HRESULT hr = variant_to_i64(in, &number);
     if (FAILED(hr))
         return in->type == VARIANT_TEXT ? enable_key(map, in->text) : error_prefix(hr, "Add");
-    return add_number(map, as_flag(map_type(map), number));
+    number = as_flag(map_type(map), number);
+    hr = trace_provider_check_value(map, number);
+    return SUCCEEDED(hr) ? add_number(map, number) : hr;
 }
 
 /* Enables the item with the number; one without a name is added where there is none. */

@@ -107,7 +107,7 @@ static bool scan(const struct property *p, char *text, struct value *v)
     case PROPERTY_U32:
     case PROPERTY_ENUM:
     case PROPERTY_FLAGS:
-        if (!text_to_i64(text, &n) || n < INT32_MIN || n > UINT32_MAX)
+        if (!text_to_i64(text, &n) || n < (property_takes_negative(p) ? INT32_MIN : 0) || n > UINT32_MAX)
             return false;
         v->u32 = (uint32_t)n;
         return true;
@@ -128,9 +128,7 @@ static bool scan(const struct property *p, char *text, struct value *v)
         return time_from_text(text, &v->variant.real);
     case PROPERTY_VARIANT:
         v->variant.type = VARIANT_UI8;
-        if (text_to_i64(text, &v->variant.integer))
-            return true;
-        return text_to_u64(text, (uint64_t *)&v->variant.integer);
+        return text_to_integer(text, &v->variant.integer);
     default:
         return false;
     }

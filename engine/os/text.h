@@ -38,6 +38,7 @@ bool text_matches(const char *pattern, const char *text);
 /* "12", "-12", "0x1F", "-0x1F", blanks around allowed; false when anything else is in it or it does not fit. */
 bool text_to_i64(const char *text, int64_t *out);
 bool text_to_u64(const char *text, uint64_t *out);
+bool text_to_integer(const char *text, int64_t *out); /* either; from 2^63 on the same 64 bits */
 /* Braced or bare GUID in any case; and back, braced, upper case (39 bytes with NUL). */
 bool text_to_guid(const char *text, GUID *out);
 void text_from_guid(const GUID *guid, char out[39]);

@@ -74,6 +74,17 @@ bool text_to_u64(const char *text, uint64_t *out)
     return true;
 }
 
+bool text_to_integer(const char *text, int64_t *out)
+{
+    uint64_t u;
+    if (text_to_i64(text, out))
+        return true;
+    if (!text_to_u64(text, &u))
+        return false;
+    *out = (int64_t)u;
+    return true;
+}
+
 bool text_to_guid(const char *text, GUID *out)
 {
     static const char form[] = "00000000-0000-0000-0000-000000000000";

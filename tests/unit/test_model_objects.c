@@ -616,7 +616,9 @@ static void add_takes_numbers_and_names(void **state)
     assert_int_equal(add_text(map, "key name"), S_OK);
     assert_true(enabled(map, 0));
     assert_int_equal(collection_count(map), 5);
-    assert_int_equal(add_text(map, "nobody"), E_INVALIDARG);
+    static const char *const none[] = {"nobody", " 5", "5 ", "\t5", ""};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        assert_int_equal(add_text(map, none[i]), E_INVALIDARG);
     assert_int_equal(collection_count(map), 5);
     object_release(map);
 }
@@ -628,15 +630,26 @@ static void schedule_dates_are_read(void **state)
     static const struct {
         const char *text;
         double date;
-    } good[] = {{"8/17/2014", 41868}, {"08/17/2014", 41868}, {"2014-08-17", 41868}, {"2014-08-17T10:00:00", 41868},
-                {"2014/8/17", 41868}, {"1/1/1900", 2},       {"2/29/2024", 45351}};
-    static const char *const bad[] = {"", "17/8/2014", "2/30/2024", "tomorrow", "8/17", "13/1/2014", "8/17/2014x"};
+    } good[] = {{"8/17/2014", 41868},
+                {"08/17/2014", 41868},
+                {"2014-08-17", 41868},
+                {"2014-08-17T10:00:00", 41868},
+                {"2014-08-17 10:00", 41868},
+                {"2014-08-17T10:00:00.25+02:00", 41868},
+                {" 2014-08-17T10:00Z ", 41868},
+                {"2014/8/17", 41868},
+                {"1/1/1900", 2},
+                {"2/29/2024", 45351}};
+    static const char *const bad[] = {"",           "17/8/2014",  "2/30/2024",         "tomorrow",     "8/17",
+                                      "13/1/2014",  "8/17/2014x", "2014-08-17Tea",     "2014-08-17 x", "8/+17/2014",
+                                      "8/ 17/2014", "-8/17/2014", "2014-08-17T10:00+", "8/17/20145"};
     static const struct {
         const char *text;
         int seconds;
     } times[] = {{"4:00:00 AM", 14400}, {"12:00:00 PM", 43200}, {"12:30 am", 1800},
                  {"13:22:00", 48120},   {"23:59:59", 86399},    {"0:00:00", 0}};
-    static const char *const bad_times[] = {"", "24:00:00", "13:00 PM", "1:60:00", "noon", "1:2:3:4"};
+    static const char *const bad_times[] = {"",       "24:00:00", "13:00 PM", "1:60:00", "noon",  "1:2:3:4",
+                                            "1: 2:3", "+1:2",     "1:-2",     "1:2:+3",  "001:00"};
     double d;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         assert_true(date_from_text(good[i].text, &d));

@@ -553,6 +553,28 @@ static void what_nobody_put_is_not_reported(void **state)
     object_release(set);
 }
 
+/* A size of 4,294,967,291 MB is none that anybody put; bits are, whatever their sign. */
+static void negative_numbers_are_not_large_ones(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *issues = new_issues(), *collector;
+    static const char xml[] = SET("<SegmentMaxSize>-5</SegmentMaxSize><Duration>-1</Duration>" COUNTER(
+        "<SampleInterval>-1</SampleInterval>") "<TraceDataCollector><BufferSize>-8</BufferSize><ExtendedModes>"
+                                               "-2147483648</ExtendedModes></TraceDataCollector>");
+    assert_int_equal(set_from_xml(set, xml, sizeof xml - 1, issues), S_OK);
+    assert_int_equal(((struct data_collector_set *)set)->SegmentMaxSize, 0);
+    assert_int_equal(((struct data_collector_set *)set)->Duration, 0);
+    char *found = listed(issues);
+    assert_string_equal(found, "SegmentMaxSize 0x80070057\nDuration 0x80070057\n" ITEM(
+                                   "SampleInterval", "0x80070057") "TraceDataCollector[1]/BufferSize 0x80070057\n");
+    memory_free(found);
+    assert_int_equal(collection_item(collectors_of(set), 1, &collector), S_OK);
+    assert_int_equal(((struct trace_data_collector *)collector)->ExtendedModes, 0x80000000u);
+    object_release(collector);
+    object_release(issues);
+    object_release(set);
+}
+
 /* MS-PLA 3.2.4.10 names the elements of both lists; sets that were stored before have other names there. */
 static void lists_of_apis_have_their_elements(void **state)
 {
@@ -565,6 +587,34 @@ static void lists_of_apis_have_their_elements(void **state)
     assert_non_null(strstr(xml, "<IncludeApis>a!b</IncludeApis><IncludeApis>c!d</IncludeApis>"));
     assert_non_null(strstr(xml, "<ExcludeApis>e!f</ExcludeApis>"));
     memory_free(xml);
+    object_release(set);
+}
+
+/* ETW's levels are a byte: a session would fail its start for another one. */
+static void a_level_is_a_byte(void **state)
+{
+    (void)state;
+    struct object *set = new_set(), *issues = new_issues();
+#define PROVIDER(level)                                                                                                \
+    SET("<TraceDataCollector><TraceDataProvider><Level>" level "</Level></TraceDataProvider>"                          \
+        "</TraceDataCollector>")
+    static const char value[] = PROVIDER("<Value>0x1ff</Value>"), most[] = PROVIDER("<Value> 0xff </Value>");
+    assert_int_equal(set_from_xml(set, most, sizeof most - 1, issues), S_OK);
+    assert_int_equal(collection_count(issues), 0);
+    assert_int_equal(set_from_xml(set, value, sizeof value - 1, issues), S_OK);
+    char *found = listed(issues);
+    assert_string_equal(found, "TraceDataCollector[1]/TraceDataProvider[1]/Level/Value 0x80070057\n");
+    memory_free(found);
+    validated(PROVIDER("<ValueMapItem><Enabled>-1</Enabled><Value>0x1ff</Value></ValueMapItem>"),
+              "TraceDataCollector[1]/TraceDataProvider[1]/Level 0x80070057\n");
+    validated(SET("<TraceDataCollector><TraceDataProvider><Properties><ValueMapItem><Enabled>-1</Enabled><Value>"
+                  "0x100000000</Value></ValueMapItem></Properties></TraceDataProvider></TraceDataCollector>"),
+              "TraceDataCollector[1]/TraceDataProvider[1]/Properties 0x80070057\n");
+    validated(SET("<TraceDataCollector><TraceDataProvider><Guid>9E814AAD-3204-11D2-9A82-006008A86939</Guid>"
+                  "<KeywordsAny><Value>0x100000000</Value></KeywordsAny></TraceDataProvider></TraceDataCollector>"),
+              "TraceDataCollector[1]/TraceDataProvider[1]/KeywordsAny 0x80070057\n");
+    validated(PROVIDER("<ValueMapItem><Enabled>0</Enabled><Value>0x1ff</Value></ValueMapItem>"), "");
+    object_release(issues);
     object_release(set);
 }
 
@@ -861,7 +911,9 @@ int main(void)
         cmocka_unit_test(validation_follows_the_rules),
         cmocka_unit_test(validation_knows_every_kind),
         cmocka_unit_test(what_nobody_put_is_not_reported),
+        cmocka_unit_test(negative_numbers_are_not_large_ones),
         cmocka_unit_test(lists_of_apis_have_their_elements),
+        cmocka_unit_test(a_level_is_a_byte),
         cmocka_unit_test(overlapping_api_lists_fail),
         cmocka_unit_test(long_api_lists_are_compared_soon),
         cmocka_unit_test(other_puts_survive_a_draft),

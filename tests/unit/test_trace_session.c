@@ -154,6 +154,10 @@ static void filter_data_are_a_filter_of_etw(void **state)
     trace_plan_free(&plan);
 }
 
+/* An item's value is not checked before a session is made of it. */
+#define ITEM_OF(map, value)                                                                                            \
+    "<" map "><ValueMapItem><Enabled>-1</Enabled><Value>" value "</Value></ValueMapItem></" map ">"
+
 static void what_no_session_can_be_is_named(void **state)
 {
     static const char long_filter[] = "<FilterEnabled>-1</FilterEnabled><FilterData>%0*d</FilterData>";
@@ -171,10 +175,11 @@ static void what_no_session_can_be_is_named(void **state)
         {KERNEL("<Value>0x100000000</Value>"), E_INVALIDARG, "KeywordsAny of provider Kernel has 0x100000000"},
         {KERNEL("") "<TraceDataProvider><Guid>{54DEA73A-ED1F-42A4-AF71-3E63D056F174}</Guid></TraceDataProvider>",
          E_INVALIDARG, "Windows Kernel Trace and Circular Kernel Context Logger are not in one session"},
-        {"<TraceDataProvider><DisplayName>p</DisplayName>" OWN_PROVIDER "<Level><Value>256</Value></Level>"
-         "</TraceDataProvider>",
+        {"<TraceDataProvider><DisplayName>p</DisplayName>" OWN_PROVIDER
+         "" ITEM_OF("Level", "256") ""
+                                    "</TraceDataProvider>",
          E_INVALIDARG, "Level of provider p is 0x100, at most 0xFF"},
-        {"<TraceDataProvider>" OWN_PROVIDER "<Properties><Value>0x100000000</Value></Properties></TraceDataProvider>",
+        {"<TraceDataProvider>" OWN_PROVIDER "" ITEM_OF("Properties", "0x100000000") "</TraceDataProvider>",
          E_INVALIDARG, "Properties of provider {22222222-0001-0002-0300-000000000000}"},
     };
     struct trace_plan plan;
