@@ -78,7 +78,8 @@ struct shared {
 struct section;
 /* The named memory of `size` bytes, zero when new. It exists as long as one process holds it. E_INVALIDARG for what is
    no security descriptor, and where a lasting one has fewer bytes. The room of a lasting one is there when it is made,
-   or it fails; who makes one with `create` that is not `fresh` does so under a mutex. */
+   or it fails; who makes one with `create` that is not `fresh` does so under a mutex. One in a file whose file another
+   program shortens is as long again at its next use, and zero from there on. */
 HRESULT section_open(const struct shared *what, size_t size, struct section **out);
 void *section_memory(struct section *s);
 /* The account that the section belongs to, from memory_alloc: the text of a SID, natively a number. Under Wine "none"
@@ -91,6 +92,10 @@ HRESULT section_delete(const char *name);
 /* Whether the section that was opened by this name has it still. S_FALSE: it was deleted, or another one has the name
    now. One that is not lasting has it as long as it is open. */
 HRESULT section_is_named(struct section *s, const char *name);
+
+/* The folder that lasting sections lie in, natively all that has a name here; made if need be. From memory_alloc.
+   S_FALSE, and NULL: none (on Windows). */
+HRESULT section_folder(char **out);
 
 struct signal; /* auto-reset, named */
 HRESULT signal_open(const struct shared *what, struct signal **out);

@@ -26,7 +26,7 @@ FLAGS = 0x1 | 0x2 | 0x10 | 0x100 | 0x10000  # processes, threads, switches, disk
 HOST_OFFSET = 10000000
 PATIENCE = 240
 os.environ["OPENPLA_ETW"] = f"load{os.getpid()}"  # sessions of this test alone
-atexit.register(lambda: [os.remove(left) for left in glob.glob(f"/dev/shm/openetw*-{os.environ['OPENPLA_ETW']}[-.]*")])
+atexit.register(lambda: [os.remove(left) for left in glob.glob(f"/dev/shm/openpla-*/openetw*-{os.environ['OPENPLA_ETW']}[-.]*")])
 
 
 def check(right, what, *output):

@@ -20,7 +20,7 @@ LIVE = sys.argv[1] == "live"
 PROGRAM, *EMULATOR = sys.argv[2 if LIVE else 1:]
 TRACEFS = "/sys/kernel/tracing/instances"
 os.environ["OPENPLA_ETW"] = f"top{os.getpid()}"  # sessions of this test alone
-atexit.register(lambda: [os.remove(left) for left in glob.glob(f"/dev/shm/openetw*-{os.environ['OPENPLA_ETW']}[-.]*")])
+atexit.register(lambda: [os.remove(left) for left in glob.glob(f"/dev/shm/openpla-*/openetw*-{os.environ['OPENPLA_ETW']}[-.]*")])
 PATIENCE = 240
 READY, WAITING = 1, 5
 

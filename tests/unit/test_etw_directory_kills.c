@@ -338,12 +338,14 @@ static void all_of_the_dead_is_taken_back(void **state)
 /* Signals of processes that were killed have names still. */
 static void remove_signals(const char *name)
 {
-    DIR *folder = opendir("/dev/shm");
+    char *path = NULL;
+    DIR *folder = section_folder(&path) == S_OK ? opendir(path) : NULL;
     for (struct dirent *e; folder && (e = readdir(folder));)
         if (!strncmp(e->d_name, name, strlen(name)))
             unlinkat(dirfd(folder), e->d_name, 0);
     if (folder)
         closedir(folder);
+    memory_free(path);
 }
 
 int main(int count, char **arguments)

@@ -462,63 +462,100 @@ static void kill_and_close(struct process *p, const char *ready_name)
     process_close(p);
 }
 
-/* Other accounts of the host see nothing of it: the mode of its file, as the host tells it. */
-static void check_own_alone(const char *name)
-{
 #ifdef _WIN32
+/* As the host calls the file. */
+static char *unix_path(const char *path)
+{
     FARPROC found = GetProcAddress(GetModuleHandleW(L"kernel32.dll"), "wine_get_unix_file_name");
     char *(CDECL * unix_name)(const WCHAR *path);
-    char *path = path_join(folder, "mode.txt"), *text = NULL;
-    STARTUPINFOW startup = {.cb = sizeof(startup)};
-    PROCESS_INFORMATION started;
-    WCHAR *wide, *line;
+    WCHAR *wide;
     memcpy(&unix_name, &found, sizeof unix_name);
-    assert_int_equal(file_store(path, "", 0), S_OK);
     assert_int_equal(text_to_utf16(path, &wide, NULL), S_OK);
-    char *host_path = unix_name(wide),
-         *command = text_format("sh -c \"stat -c %%a /dev/shm/%s-* > '%s'\"", name, host_path);
-    assert_int_equal(text_to_utf16(command, &line, NULL), S_OK);
-    assert_true(CreateProcessW(L"Z:\\bin\\sh", line, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &started));
-    CloseHandle(started.hThread);
-    CloseHandle(started.hProcess);
-    for (int i = 0; i < CHILD_PATIENCE / 20 && (!text || strlen(text) < 4); i++) {
-        child_sleep(20);
-        memory_free(text);
-        text = scratch_read(path);
-    }
-    assert_string_equal(text, "600\n");
-    HeapFree(GetProcessHeap(), 0, host_path);
-    memory_free(text);
-    memory_free(command);
-    memory_free(line);
+    char *name = unix_name(wide), *copy = text_copy(name);
+    HeapFree(GetProcessHeap(), 0, name);
     memory_free(wide);
-    memory_free(path);
-#else
-    char *file = text_format("/dev/shm/%s-%u", name, (unsigned)geteuid());
-    struct stat st;
-    assert_int_equal(stat(file, &st), 0);
-    assert_int_equal(st.st_mode & 0777, 0600);
-    memory_free(file);
-#endif
+    return copy;
 }
 
-/* As somebody who deletes the file on the host does. False: it cannot be done here. */
-static bool take_name_away(const char *name)
+static void start_shell(const char *line)
 {
-#ifdef _WIN32
-    WCHAR pattern[256], from[320], to[320];
-    WIN32_FIND_DATAW found;
-    _snwprintf(pattern, 256, L"\\\\?\\unix\\dev\\shm\\%hs-*", name);
-    const HANDLE find = FindFirstFileW(pattern, &found);
-    if (find == INVALID_HANDLE_VALUE)
-        return false; /* it lies elsewhere */
-    FindClose(find);
-    _snwprintf(from, 320, L"\\\\?\\unix\\dev\\shm\\%ls", found.cFileName);
-    _snwprintf(to, 320, L"%ls.gone", from);
-    return MoveFileW(from, to) && DeleteFileW(to);
-#else
-    return section_delete(name) == S_OK;
+    STARTUPINFOW startup = {.cb = sizeof(startup)};
+    PROCESS_INFORMATION started;
+    WCHAR *wide;
+    assert_int_equal(text_to_utf16(line, &wide, NULL), S_OK);
+    assert_true(CreateProcessW(L"Z:\\bin\\sh", wide, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &started));
+    CloseHandle(started.hThread);
+    CloseHandle(started.hProcess);
+    memory_free(wide);
+}
 #endif
+
+/* What the host's shell prints for a script, which must print something. */
+static char *host_shell(const char *script)
+{
+    char *path = path_join(folder, "shell.txt"), *file = path_join(folder, "shell.sh"), *text = NULL;
+#ifdef _WIN32
+    char *said = unix_path(path), *unix_file = unix_path(file);
+#else
+    char *said = text_copy(path), *unix_file = text_copy(file);
+#endif
+    char *whole = text_format("{ %s; } > '%s.part' && mv '%s.part' '%s'\n", script, said, said, said),
+         *line = text_format("sh \"%s\"", unix_file);
+    (void)file_delete(path);
+    assert_int_equal(file_store(file, whole, strlen(whole)), S_OK);
+#ifdef _WIN32
+    start_shell(line);
+#else
+    assert_int_equal(system(line), 0); /* NOLINT(cert-env33-c): a shell is what is asked for */
+#endif
+    for (int i = 0; i < CHILD_PATIENCE / 20 && !file_exists(path); i++)
+        child_sleep(20);
+    text = scratch_read(path);
+    assert_int_equal(file_delete(path), S_OK);
+    memory_free(line);
+    memory_free(whole);
+    memory_free(unix_file);
+    memory_free(said);
+    memory_free(file);
+    memory_free(path);
+    return text;
+}
+
+/* Where the file of a lasting section lies, as the host calls it. */
+static char *host_path(const char *name)
+{
+    char *shared = NULL;
+    assert_int_equal(section_folder(&shared), S_OK);
+#ifdef _WIN32
+    char *within = text_format("%s\\%s", shared, name), *path = unix_path(within);
+    memory_free(within);
+#else
+    char *path = text_format("%s/%s", shared, name);
+#endif
+    memory_free(shared);
+    return path;
+}
+
+/* Other accounts of the host see nothing of it, and can put nothing in its place: the modes of its file and of the
+   folder, as the host tells them. */
+static void check_own_alone(const char *name)
+{
+    char *file = host_path(name), *command = text_format("stat -c %%a '%s' \"$(dirname '%s')\"", file, file),
+         *text = host_shell(command);
+    assert_string_equal(text, "600\n700\n");
+    memory_free(text);
+    memory_free(command);
+    memory_free(file);
+}
+
+/* As somebody who deletes the file on the host does. */
+static void take_name_away(const char *name)
+{
+    char *file = host_path(name), *command = text_format("rm '%s' && echo gone", file), *text = host_shell(command);
+    assert_string_equal(text, "gone\n");
+    memory_free(text);
+    memory_free(command);
+    memory_free(file);
 }
 
 /* What a session holds is there for whoever rescues it when all its processes were killed. */
@@ -554,13 +591,12 @@ static void a_lasting_section_outlives_its_processes(void **state)
     assert_int_equal(((int *)section_memory(s))[1], 7);
     section_close(second);
     assert_int_equal(section_is_named(s, name), S_OK);
-    if (take_name_away(name)) {
-        assert_int_equal(section_is_named(s, name), S_FALSE);
-        assert_int_equal(section_open(&fresh, 200000, &second), S_OK);
-        assert_int_equal(section_is_named(s, name), S_FALSE); /* another has it */
-        assert_int_equal(section_is_named(second, name), S_OK);
-        section_close(second);
-    }
+    take_name_away(name);
+    assert_int_equal(section_is_named(s, name), S_FALSE);
+    assert_int_equal(section_open(&fresh, 200000, &second), S_OK);
+    assert_int_equal(section_is_named(s, name), S_FALSE); /* another has it */
+    assert_int_equal(section_is_named(second, name), S_OK);
+    section_close(second);
     assert_int_equal(section_delete(name), S_OK);
     ((int *)section_memory(s))[1] = 8; /* who holds it keeps it */
     section_close(s);
@@ -572,6 +608,43 @@ static void a_lasting_section_outlives_its_processes(void **state)
     assert_int_equal(section_delete(name), S_OK);
     signal_close(ready);
     memory_free(ready_name);
+    memory_free(name);
+}
+
+/* A script that tidies up /dev/shm does not end the programs that trace: what it cut off is there again, and zero. */
+static void a_shortened_section_is_long_again(void **state)
+{
+    char *name = named("short");
+    const struct shared what = {.name = name, .create = true, .fresh = true, .lasting = true};
+    struct section *s, *second;
+    (void)state;
+    assert_int_equal(section_open(&what, 200000, &s), S_OK);
+#ifdef _WIN32
+    if (!host_is_wine()) { /* no file that is mapped can be shortened */
+        section_close(s);
+        memory_free(name);
+        return;
+    }
+#endif
+    assert_int_equal(section_open(&(struct shared){.name = name, .lasting = true}, 200000, &second), S_OK);
+    volatile int *words = section_memory(s), *others = section_memory(second);
+    char *file = host_path(name);
+    for (unsigned round = 0; round < 3; round++) {
+        char *command = text_format("truncate -s %u '%s' && echo short", round * 8192, file),
+             *text = host_shell(command);
+        words[0] = round ? 41 : words[0];
+        assert_string_equal(text, "short\n");
+        assert_int_equal(words[40000], 0); /* read first */
+        words[40000] = 42;
+        assert_int_equal(others[40000], 42);
+        assert_int_equal(others[0], round ? 41 : 0);
+        memory_free(text);
+        memory_free(command);
+    }
+    section_close(second);
+    section_close(s);
+    assert_int_equal(section_delete(name), S_OK);
+    memory_free(file);
     memory_free(name);
 }
 
@@ -735,6 +808,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(section_of_the_dead_is_gone),
         cmocka_unit_test(events),
         cmocka_unit_test(a_lasting_section_outlives_its_processes),
+        cmocka_unit_test(a_shortened_section_is_long_again),
         cmocka_unit_test(a_mutex_of_the_dead_is_free),
         cmocka_unit_test(the_end_of_one_of_many_is_told),
         cmocka_unit_test(threads_of_a_process_are_told_apart),

@@ -71,7 +71,9 @@ static void a_signal_of_a_known_name(void **state)
         memory_free(object);
     }
 #else
-    char *object = text_format("/dev/shm/%s.event", name);
+    char *shared = NULL;
+    assert_int_equal(section_folder(&shared), S_OK);
+    char *object = text_format("%s/%s.event", shared, name);
     int planted = open(object, O_RDWR | O_CREAT, 0600);
     assert_int_equal(flock(planted, LOCK_EX), 0);
 #endif
@@ -85,6 +87,7 @@ static void a_signal_of_a_known_name(void **state)
     close(planted);
     unlink(object);
     memory_free(object);
+    memory_free(shared);
 #endif
     memory_free(name);
     memory_free(root);

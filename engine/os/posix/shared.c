@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Named memory, signals and mutexes on Linux. A name lives in /dev/shm as long as one process holds a shared flock on
-   it: whoever gets the exclusive lock is alone, and what it finds there was left by the dead. */
+/* Named memory, signals and mutexes on Linux. A name lives in the account's folder (shared_folder.h) as long as one
+   process holds a shared flock on it: whoever gets the exclusive lock is alone, and what it finds there was left by the
+   dead. */
 #include "engine/os/clock.h"
+#include "engine/os/mapped_file.h"
 #include "engine/os/memory.h"
 #include "engine/os/posix/posix_call.h"
+#include "engine/os/posix/shared_folder.h"
 #include "engine/os/process.h"
 
 #include <stdatomic.h>
@@ -24,12 +27,35 @@ struct section {
     int fd;
     void *memory;
     size_t size;
+    struct mapped_file *mapped;
     bool lasting;
     char name[];
 };
 
 #define LOCK_PATIENCE 1000 /* ms; the exclusive lock is held for moments, or by somebody who means no good */
 #define OPEN_TRIES    100  /* under a name that comes and goes */
+
+/* As shm_open and shm_unlink, in the folder; 0 or errno. */
+static int name_open(const char *name, int flags, int *out)
+{
+    int folder, error = shared_folder_open(&folder);
+    if (error)
+        return error;
+    *out = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    error = *out < 0 ? errno : 0;
+    close(folder);
+    return error;
+}
+
+static int name_delete(const char *name)
+{
+    int folder, error = shared_folder_open(&folder);
+    if (error)
+        return error;
+    error = unlinkat(folder, name, 0) ? errno : 0;
+    close(folder);
+    return error;
+}
 
 static int lock_shared(int fd)
 {
@@ -44,17 +70,17 @@ static int lock_shared(int fd)
 static int open_once(const char *name, size_t size, const struct shared *what, int *out)
 {
     const bool create = what->create;
-    int fd = shm_open(name, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0600), error = 0;
+    int fd = -1, error = name_open(name, create ? O_CREAT : 0, &fd);
     struct stat st;
-    if (fd < 0)
-        return errno;
+    if (error)
+        return error;
     if (!fstat(fd, &st) && st.st_uid != geteuid()) {
         error = EACCES;
     } else if (!posix_flock(fd, LOCK_EX)) {
         if (fstat(fd, &st) || !st.st_nlink) {
             error = EAGAIN;
         } else if (!create) {
-            shm_unlink(name);
+            (void)name_delete(name);
             error = ENOENT;
         } else if (ftruncate(fd, 0) || ftruncate(fd, (off_t)size)) {
             error = errno;
@@ -75,18 +101,11 @@ static int open_once(const char *name, size_t size, const struct shared *what, i
     return error;
 }
 
-/* What stays bears the number of the account: all accounts share the folder. */
-#define OWN_NAME_MORE 24
-static void own_name(const char *name, const char *kind, char *out, size_t room)
-{
-    snprintf(out, room, "/%s%s-%lu", name, kind, (unsigned long)geteuid());
-}
-
 static int open_own(const char *name, int flags, struct stat *st, int *out)
 {
-    int fd = shm_open(name, O_RDWR | O_CLOEXEC | flags, 0600), error = 0;
-    if (fd < 0)
-        return errno;
+    int fd = -1, error = name_open(name, flags, &fd);
+    if (error)
+        return error;
     if (fstat(fd, st))
         error = errno;
     else if (st->st_uid != geteuid() || (st->st_mode & 077))
@@ -110,24 +129,21 @@ static int open_lasting(const char *name, size_t size, const struct shared *what
     if (error) {
         close(*out);
         if (what->fresh)
-            shm_unlink(name);
+            (void)name_delete(name);
     }
     return error;
 }
 
 HRESULT section_open(const struct shared *what, size_t size, struct section **out)
 {
-    size_t length = strlen(what->name) + OWN_NAME_MORE;
-    struct section *s = memory_alloc(sizeof(*s) + length + 2);
+    const size_t room = strlen(what->name) + 1;
+    struct section *s = memory_alloc(sizeof(*s) + room);
     int error, tries = 0;
     *out = NULL;
     if (!s)
         return E_OUTOFMEMORY;
     s->lasting = what->lasting;
-    if (what->lasting)
-        own_name(what->name, "", s->name, length + 2);
-    else
-        snprintf(s->name, length + 2, "/%s", what->name);
+    memcpy(s->name, what->name, room);
     s->size = size ? size : 1;
     do
         error =
@@ -135,10 +151,13 @@ HRESULT section_open(const struct shared *what, size_t size, struct section **ou
     while (error == EAGAIN && ++tries < OPEN_TRIES);
     if (!error) {
         s->memory = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
-        if (s->memory == MAP_FAILED) {
-            error = errno;
-            close(s->fd);
+        error = s->memory == MAP_FAILED ? errno : 0;
+        if (!error && FAILED(mapped_file_add(s->memory, s->size, s->fd, &s->mapped))) {
+            munmap(s->memory, s->size);
+            error = ENOMEM;
         }
+        if (error)
+            close(s->fd);
     }
     if (error) {
         memory_free(s);
@@ -167,20 +186,20 @@ void section_close(struct section *s)
 {
     if (!s)
         return;
+    mapped_file_remove(s->mapped);
     munmap(s->memory, s->size);
     if (!s->lasting && !posix_flock(s->fd, LOCK_EX))
-        shm_unlink(s->name);
+        (void)name_delete(s->name);
     close(s->fd);
     memory_free(s);
 }
 
 HRESULT section_delete(const char *name)
 {
-    char own[NAME_MAX];
-    own_name(name, "", own, sizeof(own));
-    if (!shm_unlink(own))
+    const int error = name_delete(name);
+    if (!error)
         return S_OK;
-    return errno == ENOENT ? S_FALSE : posix_failed(errno, name);
+    return error == ENOENT ? S_FALSE : posix_failed(error, name);
 }
 
 HRESULT section_is_named(struct section *s, const char *name)
@@ -287,12 +306,13 @@ struct mutex {
 
 HRESULT mutex_open(const char *name, struct mutex **out)
 {
-    size_t length = strlen(name) + 2 * OWN_NAME_MORE;
-    struct mutex *m = memory_alloc(sizeof(*m) + length);
+    static const char kind[] = ".mutex";
+    const size_t room = strlen(name) + sizeof kind;
+    struct mutex *m = memory_alloc(sizeof(*m) + room);
     *out = NULL;
     if (!m)
         return E_OUTOFMEMORY;
-    own_name(name, ".mutex", m->name, length);
+    snprintf(m->name, room, "%s%s", name, kind);
     *out = m;
     return S_OK;
 }

@@ -1,79 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections in files, under Wine: views of one file, however opened, are one memory. */
+/* Sections in files, under Wine: views of one file, however opened, are one memory. Opening a file by its name follows
+   links there and makes what they name, so no file lies where another account could put a link (lasting_folder.h). */
 #include "engine/os/win32/lasting_file.h"
 
-#include "engine/os/hash.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/win32/lasting_folder.h"
 #include "engine/os/win32/security.h"
 #include "engine/os/win32/win32_call.h"
 
-#include <stdatomic.h>
-#include <sddl.h>
-#include <string.h>
 #include <wchar.h>
 
-#define FOLDER     L"\\\\?\\unix\\dev\\shm"
-#define PATH_UNITS 512
 #define FILL_BYTES (256u << 10)
 /* To read, to write and to delete for the owner alone: Wine makes the mode 0600 of it, and the owner who makes the
    file, but it takes the owner's rights for the Unix group as well if the owner it reads here is one of the token. */
 #define OWN_RIGHTS "O:SYD:P(A;;0x13019f;;;SY)"
 
-/* Wine refuses a prefix that is another account's, so where its files lie on the host tells both apart. Asked for once
-   (host_is_wine says why). */
-static uint64_t prefix_hash(const WCHAR *windows)
+static HRESULT file_name(const char *name, WCHAR out[LASTING_PATH_UNITS])
 {
-    static _Atomic uint64_t known;
-    const uint64_t before = atomic_load(&known);
-    if (before != 0)
-        return before;
-    FARPROC found = GetProcAddress(GetModuleHandleW(L"kernel32.dll"), "wine_get_unix_file_name");
-    char *(CDECL * unix_name)(const WCHAR *path);
-    memcpy(&unix_name, &found, sizeof unix_name);
-    char *name = found ? unix_name(windows) : NULL;
-    const uint64_t hash = name ? hash_text(HASH_START, name) : 0;
-    HeapFree(GetProcessHeap(), 0, name);
-    atomic_store(&known, hash);
-    return hash;
-}
-
-static HRESULT file_name(const char *name, WCHAR out[PATH_UNITS])
-{
-    WCHAR windows[MAX_PATH], *wide;
-    const UINT length = GetWindowsDirectoryW(windows, MAX_PATH);
-    HRESULT hr = length && length < MAX_PATH ? text_to_utf16(name, &wide, NULL) : win32_failed(GetLastError(), name);
+    WCHAR folder[LASTING_PATH_UNITS], *wide;
+    HRESULT hr = lasting_folder(folder);
+    if (SUCCEEDED(hr))
+        hr = text_to_utf16(name, &wide, NULL);
     if (FAILED(hr))
         return hr;
-    const uint64_t hash = prefix_hash(windows);
-    const DWORD there = GetFileAttributesW(FOLDER);
-    const bool in_memory = there != INVALID_FILE_ATTRIBUTES && (there & FILE_ATTRIBUTE_DIRECTORY);
-    const int n = _snwprintf(out, PATH_UNITS, L"%ls%ls\\%ls-%08x%08x", in_memory ? FOLDER : windows,
-                             in_memory ? L"" : L"\\temp", wide, (unsigned)(hash >> 32), (unsigned)hash);
+    const int n = _snwprintf(out, LASTING_PATH_UNITS, L"%ls\\%ls", folder, wide);
     memory_free(wide);
-    return n > 0 && n < PATH_UNITS ? S_OK : win32_failed(ERROR_FILENAME_EXCED_RANGE, name);
-}
-
-/* What another account has planted there is not used: Wine tells files of other accounts by another owner. */
-static HRESULT check_own(HANDLE file, const char *own, const char *name)
-{
-    BYTE room[SECURITY_DESCRIPTOR_MIN_LENGTH + 1024];
-    SECURITY_DESCRIPTOR *descriptor = (void *)room;
-    DWORD size;
-    PSID owner = NULL;
-    BOOL defaulted;
-    WCHAR *text = NULL;
-    char *sid = NULL;
-    HRESULT hr = S_OK;
-    if (!GetKernelObjectSecurity(file, OWNER_SECURITY_INFORMATION, descriptor, sizeof room, &size) ||
-        !GetSecurityDescriptorOwner(descriptor, &owner, &defaulted) || !owner || !ConvertSidToStringSidW(owner, &text))
-        return win32_failed(GetLastError(), name);
-    hr = text_from_utf16(text, wcslen(text), true, &sid);
-    if (SUCCEEDED(hr) && strcmp(sid, own) != 0)
-        hr = error_set(E_ACCESSDENIED, "\"%s\": belongs to the account %s, not to %s", name, sid, own);
-    LocalFree(text);
-    memory_free(sid);
-    return hr;
+    return n > 0 && n < LASTING_PATH_UNITS ? S_OK : win32_failed(ERROR_FILENAME_EXCED_RANGE, name);
 }
 
 /* The bytes are written, so that they are there: what a full disk cannot give would end the process at its use. */
@@ -133,7 +86,7 @@ static HRESULT number_of(HANDLE file, const char *name, uint64_t *out)
 
 HRESULT lasting_number(const char *name, uint64_t *file)
 {
-    WCHAR path[PATH_UNITS];
+    WCHAR path[LASTING_PATH_UNITS];
     HRESULT hr = file_name(name, path);
     if (FAILED(hr))
         return hr;
@@ -146,17 +99,16 @@ HRESULT lasting_number(const char *name, uint64_t *file)
     return hr;
 }
 
-HRESULT lasting_mapping(const struct shared *what, uint64_t size, HANDLE *out, uint64_t *number)
+HRESULT lasting_mapping(const struct shared *what, uint64_t size, HANDLE *out, HANDLE *of, uint64_t *number)
 {
-    WCHAR path[PATH_UNITS];
+    WCHAR path[LASTING_PATH_UNITS];
     HANDLE file = INVALID_HANDLE_VALUE;
-    char *own = process_own_sid();
-    HRESULT hr = own ? file_name(what->name, path) : E_OUTOFMEMORY;
+    HRESULT hr = file_name(what->name, path);
     *out = NULL;
     if (SUCCEEDED(hr))
         hr = open_file(what, path, &file);
     if (SUCCEEDED(hr)) {
-        hr = check_own(file, own, what->name);
+        hr = lasting_check_own(file, what->name);
         if (SUCCEEDED(hr))
             hr = fill(file, size, what->create, what->name);
         if (SUCCEEDED(hr))
@@ -166,17 +118,19 @@ HRESULT lasting_mapping(const struct shared *what, uint64_t size, HANDLE *out, u
             if (!*out)
                 hr = win32_failed(GetLastError(), what->name);
         }
-        CloseHandle(file);
+        if (SUCCEEDED(hr))
+            *of = file;
+        else
+            CloseHandle(file);
         if (FAILED(hr) && what->fresh)
             DeleteFileW(path);
     }
-    memory_free(own);
     return hr;
 }
 
 HRESULT section_delete(const char *name)
 {
-    WCHAR path[PATH_UNITS];
+    WCHAR path[LASTING_PATH_UNITS];
     if (!host_is_wine())
         return S_FALSE;
     HRESULT hr = file_name(name, path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Named memory, signals and mutexes on Windows: for the whole machine where this account may, else for its logon. */
 #include "engine/os/host.h"
+#include "engine/os/mapped_file.h"
 #include "engine/os/memory.h"
 #include "engine/os/process.h"
 #include "engine/os/protection.h"
@@ -29,7 +30,9 @@ static DWORD object_name(const char *name, bool global, const WCHAR *kind, WCHAR
 struct section {
     HANDLE handle;
     void *memory;
-    uint64_t file; /* lasting_mapping's number; 0: it is in none */
+    HANDLE of;       /* the file it lies in; NULL: in none */
+    uint64_t number; /* lasting_mapping's */
+    struct mapped_file *mapped;
 };
 
 /* The handle must be open for READ_CONTROL. Wine: what was made without a descriptor has no owner. */
@@ -121,18 +124,18 @@ HRESULT section_open(const struct shared *what, size_t size, struct section **ou
         return E_OUTOFMEMORY;
     if (!size)
         size = 1;
-    HRESULT hr = what->lasting && host_is_wine() ? lasting_mapping(what, size, &s->handle, &s->file)
+    HRESULT hr = what->lasting && host_is_wine() ? lasting_mapping(what, size, &s->handle, &s->of, &s->number)
                                                  : open_shared(what, L"", open_mapping, size, &s->handle);
     if (SUCCEEDED(hr)) {
         s->memory = MapViewOfFile(s->handle, FILE_MAP_READ | FILE_MAP_WRITE, 0, 0, size);
-        if (s->memory) {
-            *out = s;
-            return S_OK;
-        }
-        hr = win32_failed(GetLastError(), what->name);
-        CloseHandle(s->handle);
+        hr = s->memory ? S_OK : win32_failed(GetLastError(), what->name);
     }
-    memory_free(s);
+    if (SUCCEEDED(hr) && s->of)
+        hr = mapped_file_add(s->memory, size, (intptr_t)s->of, &s->mapped);
+    if (SUCCEEDED(hr))
+        *out = s;
+    else
+        section_close(s);
     return hr;
 }
 
@@ -149,18 +152,23 @@ HRESULT section_owner(struct section *s, char **owner)
 HRESULT section_is_named(struct section *s, const char *name)
 {
     uint64_t there = 0;
-    if (s->file == 0)
+    if (!s->of)
         return S_OK;
     HRESULT hr = lasting_number(name, &there);
-    return hr == S_OK && there != s->file ? S_FALSE : hr;
+    return hr == S_OK && there != s->number ? S_FALSE : hr;
 }
 
 void section_close(struct section *s)
 {
     if (!s)
         return;
-    UnmapViewOfFile(s->memory);
-    CloseHandle(s->handle);
+    mapped_file_remove(s->mapped);
+    if (s->memory)
+        UnmapViewOfFile(s->memory);
+    if (s->handle)
+        CloseHandle(s->handle);
+    if (s->of)
+        CloseHandle(s->of);
     memory_free(s);
 }
 

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""shared_memory.py SESSION: what another account can do in /dev/shm, where everybody may make files and links. Wine
+follows links, so each thing that is planted here under the name that the prefix uses must be neither used nor touched,
+and must not keep anybody from tracing. SESSION is live_session."""
+import glob
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fault"))
+from faults import PREFIX, check, wine
+
+SESSION = sys.argv[1]
+RECORD = os.path.join(PREFIX, "drive_c", "windows", "openpla.shared")
+
+
+def folder():
+    """The one that the prefix says it uses."""
+    with open(RECORD, encoding="ascii") as record:
+        prefix, key, number = re.fullmatch(r"([0-9a-f]{16}) ([0-9a-f]{32}) ([0-9]+)\n", record.read()).groups()
+    path = f"/dev/shm/openpla-{prefix}-{key}"
+    status = os.stat(path, follow_symlinks=False)
+    check(status.st_ino == int(number), f"{path} is the folder that was made")
+    check(status.st_mode & 0o7777 == 0o700 and os.path.isdir(path) and not os.path.islink(path), "it is private")
+    for name in os.listdir(path):
+        check(os.stat(os.path.join(path, name)).st_mode & 0o7777 == 0o600, f"{name} is private")
+    return path
+
+
+def trace(why):
+    """Another process each: a session starts and stops."""
+    for verb in ("start", "stop"):
+        code, text = wine(SESSION, verb, "Planted")
+        check(code == 0, f"{verb} with {why}: exit code {code}: {text}")
+    return folder()
+
+
+def take_away(path):
+    shutil.rmtree(path)
+
+
+def main():
+    before = trace("nothing planted")
+    check(folder() == trace("the folder of before"), "it stays the same one")
+    victim = tempfile.mkdtemp()
+    target = os.path.join(victim, "target")
+    names = os.listdir(before)
+    check(any(name.startswith("openetw") for name in names), f"the directory of sessions lies there: {names}")
+    for name in names:  # files that root would write to, and names that it would make
+        os.symlink(os.path.join(victim, "made-" + name), os.path.join(victim, name))
+    with open(target, "w", encoding="ascii") as file:
+        file.write("untouched")
+    there = sorted(os.listdir(victim))
+
+    def link_to_folder(path):
+        os.symlink(victim, path)
+
+    def link_to_file(path):
+        os.symlink(target, path)
+
+    def other_folder(path):
+        os.mkdir(path, 0o700)
+        for name in names:
+            os.symlink(os.path.join(victim, "made-" + name), os.path.join(path, name))
+
+    def open_folder(path):
+        os.mkdir(path)
+        os.chmod(path, 0o777)
+
+    def plain_file(path):
+        with open(path, "w", encoding="ascii") as file:
+            file.write("mine")
+
+    used = {before}
+    for plant in (link_to_folder, link_to_file, other_folder, open_folder, plain_file):
+        path = folder()
+        take_away(path)
+        plant(path)
+        now = trace(plant.__name__)
+        check(now not in used, f"{plant.__name__}: another folder is used")
+        used.add(now)
+        if os.path.isdir(path) and not os.path.islink(path):
+            take_away(path)
+        else:
+            os.remove(path)
+    check(sorted(os.listdir(victim)) == there, f"nothing was made through a link: {os.listdir(victim)}")
+    with open(target, encoding="ascii") as file:
+        check(file.read() == "untouched", "nothing was written through a link")
+
+    # Its own folder, which somebody has opened for all, is not trusted any more.
+    path = folder()
+    os.chmod(path, 0o777)
+    check(trace("its folder open for all") != path, "a folder that is open for all is not used")
+    take_away(path)
+
+    # The prefix's file, damaged.
+    for text in ("", "x" * 1000, "0" * 16 + " " + "0" * 32 + " 1\n"):
+        path = folder()
+        with open(RECORD, "w", encoding="ascii") as record:
+            record.write(text)
+        check(trace("a damaged record") != path, "a damaged record leads nowhere")
+        take_away(path)
+    shutil.rmtree(victim)
+    left = [path for path in glob.glob("/dev/shm/openpla-*") if path in used and path != folder()]
+    check(not left, f"left behind: {left}")
+
+
+main()
