@@ -295,7 +295,17 @@ HRESULT doctor_check_sessions(struct doctor *d)
     struct directory *directory;
     struct directory_session *list = NULL;
     size_t count = 0;
-    HRESULT hr = directory_find();
+    HRESULT hr = directory_check();
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) {
+        char *why = text_copy(error_text(hr));
+        hr = why ? doctor_find(d,
+                               hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA) ? DOCTOR_FOUND_SESSIONS_CORRUPT
+                                                                            : DOCTOR_FOUND_SESSIONS_UNUSABLE,
+                               NULL, "%s", why)
+                 : E_OUTOFMEMORY;
+        memory_free(why);
+        return FAILED(hr) ? hr : S_OK;
+    }
     if (hr == S_OK)
         hr = directory_get(&directory);
     if (hr == S_OK)

@@ -3,7 +3,9 @@
 #include "engine/etw/autologger.h"
 #include "engine/etw/directory_name.h"
 #include "engine/etw/directory_parts.h"
+#include "engine/os/clock.h"
 #include "engine/os/memory.h"
+#include "engine/os/thread_slot.h"
 
 #include <stdio.h>
 
@@ -20,6 +22,51 @@ static HRESULT own_name(char out[64])
     return hr;
 }
 
+/* Under the mutex. Generations and turns go on from numbers that this host has not had: who knows old ones must not
+   take what is new for it. */
+static void begin_anew(struct directory_shared *s)
+{
+    const uint64_t before = atomic_load(&s->born), clock = (uint64_t)clock_utc() / 10000 /* ms */,
+                   now = clock > before || before > 2 * clock ? clock : before + 1;
+    _Atomic uint64_t *words = &s->magic;
+    for (size_t i = 0; i < sizeof *s / sizeof *words; i++)
+        atomic_store_explicit(&words[i], 0, memory_order_relaxed);
+    for (size_t i = 0; i < DIRECTORY_PLACES; i++)
+        atomic_store_explicit(&s->turns[i], now & 0x3FFFFFFF, memory_order_relaxed);
+    for (size_t i = 0; i < DIRECTORY_SLOTS; i++)
+        atomic_store_explicit(&s->slot[i].word, slot_word(SLOT_FREE, (uint32_t)(now & 0x7FFF)), memory_order_relaxed);
+    atomic_store(&s->born, now);
+    atomic_store(&s->generation, 2 * now);
+    atomic_store(&s->notified, 2 * now);
+    atomic_store(&s->size, sizeof *s);
+    atomic_store(&s->tail, DIRECTORY_MAGIC);
+    atomic_store(&s->magic, DIRECTORY_MAGIC);
+}
+
+/* How many of the two words at the beginning are as they should be. */
+static int good_heads(struct directory_shared *s)
+{
+    return (atomic_load(&s->magic) == DIRECTORY_MAGIC) + (atomic_load(&s->size) == sizeof *s);
+}
+
+static bool is_whole(struct directory_shared *s)
+{
+    return good_heads(s) == 2 && atomic_load(&s->tail) == DIRECTORY_MAGIC;
+}
+
+/* Under the mutex. */
+static void repair(struct directory_shared *s)
+{
+    if (is_whole(s))
+        return;
+    if (good_heads(s) == 0 || atomic_load(&s->tail) != DIRECTORY_MAGIC) {
+        begin_anew(s);
+        return;
+    }
+    atomic_store(&s->size, sizeof *s);
+    atomic_store(&s->magic, DIRECTORY_MAGIC);
+}
+
 /* Under the mutex: nobody else makes it. */
 static HRESULT open_shared_part(struct directory *d)
 {
@@ -28,17 +75,8 @@ static HRESULT open_shared_part(struct directory *d)
     if (FAILED(hr))
         return hr;
     d->shared = section_memory(d->section);
-    if (atomic_load(&d->shared->magic) == 0) {
-        atomic_store(&d->shared->generation, 2);
-        atomic_store(&d->shared->notified, 2);
-        atomic_store(&d->shared->size, sizeof(struct directory_shared));
-        atomic_store(&d->shared->magic, DIRECTORY_MAGIC);
-    }
-    if (atomic_load(&d->shared->magic) == DIRECTORY_MAGIC &&
-        atomic_load(&d->shared->size) == sizeof(struct directory_shared))
-        return S_OK;
-    section_close(d->section);
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "\"%s\" holds no directory of sessions", d->name);
+    repair(d->shared);
+    return S_OK;
 }
 
 static HRESULT directory_open(struct directory **out)
@@ -69,6 +107,7 @@ HRESULT directory_get(struct directory **out)
     static struct host_lock lock = HOST_LOCK_INIT;
     static struct directory *own;
     HRESULT hr = S_OK;
+    module_pin(); /* not under the lock */
     host_lock_enter(&lock);
     const bool first = !own;
     if (first)
@@ -80,18 +119,32 @@ HRESULT directory_get(struct directory **out)
     return hr;
 }
 
-HRESULT directory_find(void)
+HRESULT directory_check(void)
 {
-    char name[64];
+    char name[64], *folder = NULL;
     struct section *section = NULL;
     HRESULT hr = own_name(name);
     if (SUCCEEDED(hr))
         hr = section_open(&(struct shared){.name = name, .lasting = true}, sizeof(struct directory_shared), &section);
+    const bool shortened = hr == E_INVALIDARG;
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) {
+        error_clear();
+        return S_FALSE;
+    }
+    if (shortened || (SUCCEEDED(hr) && !is_whole(section_memory(section)))) {
+        hr = section_folder(&folder);
+        if (SUCCEEDED(hr))
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "directory of trace sessions: \"%s\" in \"%s\": %s",
+                           name, folder ? folder : "", shortened ? "was shortened" : "was overwritten");
+        memory_free(folder);
+    }
     section_close(section);
-    if (hr != HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
-        return hr;
-    error_clear();
-    return S_FALSE;
+    return hr;
+}
+
+uint64_t directory_born(struct directory *d)
+{
+    return atomic_load(&d->shared->born);
 }
 
 void directory_delete(struct directory *d)
@@ -184,6 +237,7 @@ HRESULT directory_begin(struct directory *d)
     HRESULT hr = mutex_take(d->mutex, UINT32_MAX);
     if (FAILED(hr))
         return hr;
+    repair(d->shared);
     d->committed = make_whole(d);
     d->target = d->committed + 2;
     atomic_store(&d->shared->generation, d->committed + 1);

@@ -30,11 +30,15 @@ enum {
 
 struct directory;
 /* That of this host, which the process then keeps; a second call gives the same. OPENPLA_ETW in the environment names
-   another one (letters and digits, at most 32). Errors: those of section_open; ERROR_INVALID_DATA's HRESULT when what
-   is there is none of ours. */
+   another one (letters and digits, at most 32). Errors: those of section_open. One that is
+   corrupt is begun anew. */
 HRESULT directory_get(struct directory **out);
-/* Whether there is one, for who must not make it. S_FALSE: there is none. */
-HRESULT directory_find(void);
+/* Whether there is one, for who must not make it, nor change it. S_FALSE: there is none. ERROR_INVALID_DATA's HRESULT,
+   with a text: the next who opens it begins it anew. */
+HRESULT directory_check(void);
+/* Another number after each time that the directory was begun anew since it was corrupt: sessions, enables and
+   registrations of before are not in it any more. */
+uint64_t directory_born(struct directory *d);
 /* It has no name any more: who has it keeps it, and the next who asks makes another (under Wine when nobody has it).
    Its sessions' hosts hear of it, and end. What a test does in the end. */
 void directory_delete(struct directory *d);
@@ -60,7 +64,8 @@ struct directory_process {
     uint32_t id;
     uint64_t start_time; /* process_start_time */
 };
-/* Not in a change. The slot of this process, 1 to SESSION_MOST_OWNERS, made on the first call; a slot of a process that
+/* Not in a change. The slot of this process, 1 to SESSION_MOST_OWNERS, made on the first call, and again after the
+   directory was begun anew; a slot of a process that
    has ended is given again when no session can name it any more (directory_session_tended). ERROR_NO_SYSTEM_RESOURCES's
    HRESULT: all are taken. */
 HRESULT directory_join(struct directory *d, uint32_t *slot);

@@ -8,7 +8,13 @@
    sees, and gives those it ends an `until` of G + 2. Its end, the store of G + 2, makes all of it true at once. Who
    finds an odd generation and has the mutex takes back what is of G + 2: the one who began it has ended.
    A reader looks with the even generation that is, and what it sees stays where it is until the second change from
-   then begins. */
+   then begins.
+
+   The file may be overwritten or shortened by hand (mapped_file.h: what was cut off reads as zeros). Three words tell:
+   `magic` and `size` at the beginning, and `tail` at the end, which no file that was shortened has. Who opens the
+   directory or begins a change checks them under the mutex. One wrong word of the first two is put right, as what else
+   lies here is checked where it is read; otherwise all is begun anew in place, with another `born`, by which a host
+   sees that nobody can find its session any more, and a provider that it has to register again. */
 #ifndef OPENPLA_DIRECTORY_LAYOUT_H
 #define OPENPLA_DIRECTORY_LAYOUT_H
 
@@ -18,7 +24,7 @@
 #include <string.h>
 
 enum {
-    DIRECTORY_LAYOUT = 6, /* in the section's name: another layout never meets this one */
+    DIRECTORY_LAYOUT = 7, /* in the section's name: another layout never meets this one */
     DIRECTORY_TEXT_BYTES = DIRECTORY_TEXT * 3,
     DIRECTORY_NO_TEXT = 0xFFFFFFFF,
     DIRECTORY_SLOTS = SESSION_MOST_OWNERS + 1, /* slot 0 is nobody's */
@@ -117,7 +123,8 @@ struct directory_shared {
     _Atomic uint64_t magic; /* last of all */
     _Atomic uint64_t size;
     _Atomic uint64_t profile_100ns; /* 0: nobody has set it */
-    uint64_t reserved_1[13];
+    _Atomic uint64_t born;          /* ms, UTC, when it was begun; never the same twice */
+    uint64_t reserved_1[12];
     _Atomic uint64_t generation;
     _Atomic uint64_t notified;                                     /* the newest generation that all were woken for */
     _Atomic uint64_t enables_used, registrations_used, slots_used; /* none is behind these */
@@ -140,6 +147,8 @@ struct directory_shared {
     struct enable_record enable[DIRECTORY_ENABLES];
     _Atomic uint64_t arena[ARENA_UNITS][ARENA_UNIT / 8];
     struct name_record name[DIRECTORY_PROVIDER_NAMES];
+    _Atomic uint64_t tail; /* DIRECTORY_MAGIC */
+    uint64_t reserved_5[7];
 };
 _Static_assert(sizeof(struct session_payload) % 8 == 0 && sizeof(struct enable_payload) == 112 &&
                    sizeof(struct enable_record) == 128 && sizeof(struct request_payload) % 8 == 0,

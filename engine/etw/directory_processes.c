@@ -111,6 +111,7 @@ static HRESULT take_slot(struct directory *d)
     directory_raise(&d->shared->slots_used, slot + 1);
     atomic_store(&record->word, slot_word(SLOT_LIVE, turn)); /* last of all */
     d->slot_turn = turn & 0xFFFF;
+    d->slot_born = directory_born(d);
     atomic_store(&d->slot, slot);
     return S_OK;
 }
@@ -140,14 +141,29 @@ static HRESULT wake_hosts(struct directory *d)
     return S_OK;
 }
 
+/* Under d->lock. */
+static HRESULT retire_signal(struct directory *d)
+{
+    if (!d->own_signal)
+        return S_OK;
+    if (!memory_grow((void **)&d->old_signals, &d->old_capacity, d->old_count + 1, sizeof(struct signal *)))
+        return E_OUTOFMEMORY;
+    d->old_signals[d->old_count++] = d->own_signal;
+    d->own_signal = NULL;
+    return S_OK;
+}
+
 HRESULT directory_join(struct directory *d, uint32_t *slot)
 {
     enum { PATIENCE = 20, PAUSE = 50 /* ms */ };
     struct wakeup *never = NULL;
     HRESULT hr = S_OK;
     host_lock_enter(&d->lock);
-    if (atomic_load(&d->slot) == 0)
-        hr = try_slot(d);
+    if (atomic_load(&d->slot) == 0 || d->slot_born != directory_born(d)) {
+        hr = retire_signal(d);
+        if (SUCCEEDED(hr))
+            hr = try_slot(d);
+    }
     for (int i = 0; hr == HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES) && i < PATIENCE; i++) {
         if ((!never && FAILED(wakeup_create(&never))) || FAILED(wake_hosts(d)))
             break;

@@ -32,7 +32,8 @@ static _Atomic uint64_t vacant[DIRECTORY_PLACES + 1];
 /* Under `joining`. */
 static struct host_lock joining = HOST_LOCK_INIT;
 static struct directory *directory;
-static struct signal *own_signal;
+static _Atomic(struct signal *) own_signal;
+static uint64_t joined; /* directory_born */
 static uint64_t start_time;
 static char *program; /* NULL: it cannot be told */
 
@@ -216,8 +217,9 @@ static HRESULT refresh(uint64_t handle, uint64_t *generation)
 /* The waiting thread frees what others have taken out. */
 static void call_reclaimer(void)
 {
-    if (own_signal && provider_has_retired())
-        (void)signal_set(own_signal);
+    struct signal *signal = atomic_load(&own_signal);
+    if (signal && provider_has_retired())
+        (void)signal_set(signal);
 }
 
 HRESULT provider_refresh(uint64_t handle)
@@ -285,22 +287,82 @@ static void host_ended(uint32_t logger, const struct process *host)
     m->host = NULL;
 }
 
+/* Of the directory as it is now, whose slot this process gets. Under `joining`. */
+static HRESULT take_slot(struct directory *d)
+{
+    uint32_t slot = 0;
+    struct signal *signal = NULL;
+    const uint64_t born = directory_born(d);
+    HRESULT hr = directory_join(d, &slot);
+    if (SUCCEEDED(hr))
+        hr = directory_own_signal(d, &signal);
+    if (FAILED(hr))
+        return hr;
+    provider_threads_own_slot(slot);
+    atomic_store(&own_signal, signal);
+    joined = born;
+    return S_OK;
+}
+
+static HRESULT register_again(uint64_t handle)
+{
+    struct provider_identity is;
+    struct provider_numbers numbers;
+    uint32_t number;
+    if (!provider_get_identity(handle, &is) || !provider_get_numbers(handle, &numbers) || numbers.provider == 0)
+        return S_FALSE;
+    HRESULT hr = directory_register(directory, &is.guid, is.classic ? DIRECTORY_CLASSIC : DIRECTORY_PROVIDER, &number);
+    if (FAILED(hr))
+        return hr;
+    numbers = (struct provider_numbers){.provider = number + 1};
+    if (is.has_group && SUCCEEDED(directory_register(directory, &is.group, DIRECTORY_GROUP, &number)))
+        numbers.group = number + 1;
+    if (provider_set_numbers(handle, numbers))
+        return S_OK;
+    directory_unregister(directory, numbers.provider - 1);
+    if (numbers.group != 0)
+        directory_unregister(directory, numbers.group - 1);
+    return S_FALSE;
+}
+
+/* When the directory was corrupt and was begun anew, nobody finds this process in it. `registered` is the
+   directory_born that all registrations are in. False: to be tried again. */
+static bool join_again(uint64_t *registered)
+{
+    const uint64_t born = directory_born(directory);
+    if (*registered == born)
+        return true;
+    host_lock_enter(&joining);
+    HRESULT hr = joined != born ? take_slot(directory) : S_OK;
+    host_lock_leave(&joining);
+    for (uint32_t i = 0; i < PROVIDER_PLACES && SUCCEEDED(hr); i++)
+        hr = register_again(atomic_load(&provider_table[i].handle));
+    if (SUCCEEDED(hr))
+        *registered = born;
+    return SUCCEEDED(hr);
+}
+
 static void wait_for_changes(void *unused)
 {
-    enum { AGAIN_MS = 100 };
+    enum { AGAIN_MS = 100, LOOK_MS = 1000 };
     struct process *hosts[SIGNAL_PROCESSES];
     uint32_t loggers[SIGNAL_PROCESSES];
     (void)unused;
+    host_lock_enter(&joining);
+    uint64_t registered = joined;
+    host_lock_leave(&joining);
     struct provider_thread *t = provider_thread_own();
     if (t)
         t->never_waits = true;
     for (bool done = false;;) {
-        done = done || apply_all();
+        if (registered != directory_born(directory))
+            done = false;
+        done = done || (join_again(&registered) && apply_all());
         const bool more = provider_reclaim();
         size_t ended = 0;
         const size_t count = hosts_of(hosts, loggers);
-        const uint32_t timeout = !done ? AGAIN_MS : more ? PROVIDER_GRACE_MS : UINT32_MAX;
-        const HRESULT hr = signal_wait_or_processes(own_signal, hosts, count, timeout, &ended);
+        const uint32_t timeout = !done ? AGAIN_MS : more ? PROVIDER_GRACE_MS : LOOK_MS;
+        const HRESULT hr = signal_wait_or_processes(atomic_load(&own_signal), hosts, count, timeout, &ended);
         if (hr == E_ABORT && ended < count)
             host_ended(loggers[ended], hosts[ended]);
         else if (FAILED(hr))
@@ -328,15 +390,11 @@ static void learn_own_program(void)
 static HRESULT take_part(void)
 {
     struct directory *d;
-    uint32_t slot = 0;
     HRESULT hr = directory_get(&d);
     if (SUCCEEDED(hr))
-        hr = directory_join(d, &slot);
-    if (SUCCEEDED(hr))
-        hr = directory_own_signal(d, &own_signal);
+        hr = take_slot(d);
     if (FAILED(hr))
         return hr;
-    provider_threads_own_slot(slot);
     learn_own_program();
     directory = d;
     return S_OK;
@@ -452,7 +510,7 @@ static void map_current(uint32_t logger)
     if (is_vacant)
         atomic_store_explicit(&vacant[logger], generation + 1, memory_order_release);
     if (changed)
-        (void)signal_set(own_signal); /* the thread waits for the end of one more host */
+        (void)signal_set(atomic_load(&own_signal)); /* the thread waits for the end of one more host */
 }
 
 /* As far as a look at the directory told that has not changed since. */

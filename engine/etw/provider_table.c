@@ -196,6 +196,19 @@ bool provider_get_guid(uint64_t handle, GUID *guid)
     return r != NULL;
 }
 
+bool provider_get_identity(uint64_t handle, struct provider_identity *out)
+{
+    host_lock_enter(&provider_lock);
+    const struct registration *r = provider_find(handle);
+    if (r)
+        *out = (struct provider_identity){.guid = r->record->options.guid,
+                                          .group = r->record->group,
+                                          .classic = r->record->options.classic,
+                                          .has_group = r->record->has_group};
+    host_lock_leave(&provider_lock);
+    return r != NULL;
+}
+
 void provider_recycle(struct registration *r)
 {
     struct registration **at = &provider_in_use;

@@ -108,6 +108,12 @@ ULONG provider_begin(const struct provider_options *options, uint64_t *handle);
 bool provider_set_numbers(uint64_t handle, struct provider_numbers numbers);
 bool provider_get_numbers(uint64_t handle, struct provider_numbers *numbers);
 bool provider_get_guid(uint64_t handle, GUID *guid);
+/* What a registration is in the directory. */
+struct provider_identity {
+    GUID guid, group;
+    bool classic, has_group;
+};
+bool provider_get_identity(uint64_t handle, struct provider_identity *out);
 /* Once behind each provider_begin, also when the registration has been ended. Calls back if it is enabled, on this
    thread, and then whenever something changes. What a classic provider's callback returned; else 0. */
 ULONG provider_begun(uint64_t handle);

@@ -123,7 +123,7 @@ static void look_for_directory(struct session_host *h, uint64_t now)
     const bool look = clock_passed_ms(h->looked, now) >= LOOK_MS;
     if (look)
         h->looked = now;
-    if (directory_is_there(h->d, look))
+    if (directory_is_there(h->d, look) && directory_born(h->d) == h->born)
         return;
     session_tell(SESSION_WITHOUT_DIRECTORY, &h->session, S_OK, 0);
     h->end = true;
@@ -310,8 +310,10 @@ void session_host_own(struct session_host *h)
 ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t turn)
 {
     HRESULT hr = directory_get(&h->d);
-    if (SUCCEEDED(hr))
+    if (SUCCEEDED(hr)) {
+        h->born = directory_born(h->d);
         hr = directory_session_at(h->d, logger, turn, &h->session);
+    }
     if (hr == S_FALSE)
         return ERROR_WMI_INSTANCE_NOT_FOUND;
     if (SUCCEEDED(hr))

@@ -10,6 +10,7 @@
 
 struct session_host {
     struct directory *d;
+    uint64_t born;                    /* directory_born, when the session was begun */
     struct directory_session session; /* as the directory has it */
     struct section *section;
     struct signal *signal;

@@ -4,6 +4,7 @@
 changes nothing and has nothing to say of what is sound. Who has a set that does not run would look for hours. SESSION is
 live_session, PAGE docs/doctor.md. What is registered is looked at by doctor_prefix.py."""
 import fcntl
+import glob
 import json
 import os
 import re
@@ -204,6 +205,28 @@ def sessions():
     check("session-dead" not in examine(), "what is ended is not found any more")
 
 
+def directory_of_sessions():
+    """What doctor says while the file is corrupt, and that the next session finds it sound."""
+    name = f"/dev/shm/openpla-*/openetw[0-9]*-{os.environ['OPENPLA_ETW']}"
+    found = glob.glob(name)
+    check(len(found) == 1, "the directory of sessions", found)
+    for corrupt, why in ((lambda file: file.write(b"x" * 64), "was overwritten"),
+                         (lambda file: file.truncate(1000), "was shortened")):
+        with open(found[0], "r+b") as file:
+            corrupt(file)
+        before = os.stat(found[0]).st_size
+        for _ in range(2):  # it repairs nothing
+            wanted(examine(), "sessions-corrupt", os.path.basename(found[0]), why)
+        check(os.stat(found[0]).st_size == before, "doctor changes nothing")
+        for verb in ("start", "stop"):
+            subprocess.run([*EMULATOR, SESSION, verb, "Begun Anew"], stdin=subprocess.DEVNULL, check=True, timeout=60)
+        check(not {"sessions-corrupt", "sessions-unusable"} & set(examine()), "the next session begins it anew")
+    os.remove(found[0])
+    os.mkdir(found[0])
+    wanted(examine(), "sessions-unusable", os.path.basename(found[0]))
+    os.rmdir(found[0])
+
+
 def openpla(*arguments):
     return subprocess.run([*EMULATOR, PROGRAM, "doctor", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=600, check=False)
@@ -234,6 +257,7 @@ def main():
         check(re.search(r"^error: disk-full: .*\n  why: .*\n  do:  ", text, re.M), "for people", text)
         if not EMULATOR:
             sessions()
+            directory_of_sessions()
     finally:
         shutil.rmtree(store.data)
     if skipped:

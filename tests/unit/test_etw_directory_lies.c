@@ -193,7 +193,7 @@ static void scribble_on(void *user)
     while (!over) {
         x = x * 6364136223846793005u + 1442695040888963407u;
         const size_t from = offsetof(struct directory_shared, generation) / 8,
-                     words = sizeof(struct directory_shared) / 8 - from;
+                     words = offsetof(struct directory_shared, tail) / 8 - from;
         _Atomic uint64_t *word = (_Atomic uint64_t *)(void *)shared;
         /* Mostly where something lies. */
         atomic_store(&word[from + (x >> 33) % (x >> 20 & 1 ? words : 4096)], x >> 7 & 1 ? x : x >> 40);
@@ -217,31 +217,84 @@ static void nobody_leaves_it_while_it_changes(void **state)
 
 _Static_assert(sizeof(struct directory_shared) < 17u << 19, "it takes so much memory of each account that traces");
 
-/* What lies under its name and is none: the process works on without tracing, and says why. */
-static void what_is_no_directory_is_refused(void **state)
+static void begin_and_cancel(void)
 {
-    struct directory *none;
-    const HRESULT invalid = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
-    (void)state;
-    atomic_store(&planted->magic, 77);
-    assert_int_equal(directory_get(&none), invalid);
-    assert_null(none);
-    assert_non_null(strstr(error_text(invalid), "openetw"));
-    atomic_store(&planted->magic, DIRECTORY_MAGIC);
-    atomic_store(&planted->size, 4096);
-    assert_int_equal(directory_get(&none), invalid);
-    atomic_store(&planted->size, 0);
-    atomic_store(&planted->magic, 0);
-    assert_int_equal(directory_get(&d), S_OK);
-    shared = d->shared;
+    assert_int_equal(directory_begin(d), S_OK);
+    directory_cancel(d);
+}
+
+static size_t sessions(void)
+{
+    struct directory_session *list;
+    size_t count;
+    assert_int_equal(directory_sessions(d, &list, &count), S_OK);
+    directory_sessions_free(list, count);
+    return count;
+}
+
+static void add_session(struct directory_session *out)
+{
+    *out = (struct directory_session){
+        .state = DIRECTORY_RUNNING, .name = (char *)"guarded", .file = (char *)"guarded.etl"};
+    assert_int_equal(directory_begin(d), S_OK);
+    assert_int_equal(directory_session_add(d, out), S_OK);
+    (void)directory_end(d, NULL, 0);
+    assert_int_equal(sessions(), 1);
+}
+
+/* What lies under its name is no directory: tracing works all the same, and doctor can say why nothing is in it. */
+static void what_is_no_directory_is_begun_anew(void **state)
+{
+    const HRESULT corrupt = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     uint32_t slot;
+    (void)state;
+    memset(planted, 77, sizeof *planted);
+    assert_int_equal(directory_check(), corrupt);
+    assert_non_null(strstr(error_text(corrupt), "openetw"));
+    assert_int_equal(directory_get(&d), S_OK);
+    assert_int_equal(directory_check(), S_OK);
+    shared = d->shared;
+    assert_int_equal(sessions(), 0);
     assert_int_equal(directory_join(d, &slot), S_OK);
+}
+
+/* A word that was overwritten costs no session; a file that was cut off ends all, and what comes is told from it. */
+static void a_corrupt_directory_is_repaired_while_it_is_used(void **state)
+{
+    struct directory_session before, after;
+    const uint64_t born = directory_born(d);
+    const uint32_t turn = d->slot_turn;
+    uint32_t slot, registration;
+    (void)state;
+    add_session(&before);
+    atomic_store(&shared->magic, 77);
+    begin_and_cancel();
+    atomic_store(&shared->size, 4096);
+    begin_and_cancel();
+    assert_int_equal(directory_check(), S_OK);
+    assert_int_equal(sessions(), 1);
+    assert_true(directory_born(d) == born);
+
+    const uint64_t generation = directory_generation(d);
+    memset((char *)shared + 4096, 0, sizeof *shared - 4096);
+    assert_int_equal(directory_check(), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    begin_and_cancel();
+    assert_int_equal(directory_check(), S_OK);
+    assert_int_equal(sessions(), 0);
+    assert_true(directory_born(d) > born && directory_generation(d) > generation);
+    add_session(&after);
+    assert_true(after.logger == before.logger && after.turn != before.turn);
+    assert_int_equal(directory_register(d, &before.guid, DIRECTORY_PROVIDER, &registration), S_OK);
+    assert_int_equal(directory_join(d, &slot), S_OK);
+    assert_true(d->slot_born == directory_born(d) && d->slot_turn != turn);
+    assert_true(directory_alive(d, slot, 0));
 }
 
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_no_directory_is_refused),
+        cmocka_unit_test(what_is_no_directory_is_begun_anew),
+        cmocka_unit_test(a_corrupt_directory_is_repaired_while_it_is_used),
         cmocka_unit_test(nobody_leaves_the_section),
         cmocka_unit_test(nobody_leaves_it_while_it_changes),
     };

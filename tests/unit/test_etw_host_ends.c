@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Providers of this process, sessions with real hosts, all by Windows' functions: from the start to the log, and what
    becomes of them when a host is killed. */
+#include "engine/etw/directory_parts.h"
 #include "tests/unit/numbered_provider.h"
 
 static atomic_int last_code = -1;
@@ -121,6 +122,58 @@ static void a_provider_rescues_what_a_killed_host_had_taken(void **state)
     assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
 }
 
+static void wait_for_code(int code)
+{
+    const uint64_t from = clock_monotonic_ms();
+    while (last_code != code) {
+        assert_true(clock_monotonic_ms() - from < PATIENCE_MS);
+        child_sleep(1);
+    }
+}
+
+static void wait_for_end_of(const struct directory_process *host)
+{
+    const uint64_t from = clock_monotonic_ms();
+    while (process_alive(host->id, host->start_time)) {
+        assert_true(clock_monotonic_ms() - from < PATIENCE_MS);
+        child_sleep(1);
+    }
+}
+
+/* The file of the directory was cut off (zeros) or overwritten. The session of before is complete in its log, the next
+   one starts, and programs that had registered their providers before are traced by it without being started again. */
+static void programs_are_traced_after_the_directory_was_corrupt(void **state)
+{
+    static const int contents[] = {0, 0xAB};
+    REGHANDLE handle;
+    (void)state;
+    last_code = -1;
+    assert_int_equal(EventRegister(&guid, hear, NULL, &handle), ERROR_SUCCESS);
+    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
+        char *path = path_join(folder, i ? "before1.etl" : "before0.etl"),
+             *next_path = path_join(folder, i ? "after1.etl" : "after0.etl");
+        TRACEHANDLE next;
+        struct block b = block_of(0, next_path);
+        const TRACEHANDLE session = start_enabled("before", path);
+        write_numbered(handle);
+        struct directory_session s = session_of_handle(session);
+        memset((void *)own_directory()->shared, contents[i], sizeof(struct directory_shared));
+        assert_int_equal(start_session("after", &b, &next), ERROR_SUCCESS);
+        wait_for_end_of(&s.host);
+        check_numbered(path, 0, ETW_HEADER_NO_CPUTIME);
+        wait_for_code(0); /* the provider has joined again */
+        enable_for(next);
+        wait_for_code(1);
+        write_numbered(handle);
+        assert_int_equal(control_session(next, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+        check_numbered(next_path, 0, ETW_HEADER_NO_CPUTIME);
+        directory_session_free(&s);
+        memory_free(path);
+        memory_free(next_path);
+    }
+    assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
+}
+
 /* The last one of all: the directory is gone. */
 static void a_host_ends_with_its_directory(void **state)
 {
@@ -132,6 +185,7 @@ static void a_host_ends_with_its_directory(void **state)
     const TRACEHANDLE session = start_enabled("orphan", path);
     write_numbered(handle);
     struct directory_session s = session_of_handle(session);
+    const size_t told = journal_count(9107);
     directory_delete(own_directory());
     const uint64_t from = clock_monotonic_ms();
     while (process_alive(s.host.id, s.host.start_time)) {
@@ -139,7 +193,7 @@ static void a_host_ends_with_its_directory(void **state)
         child_sleep(1);
     }
     check_numbered(path, 0, ETW_HEADER_NO_CPUTIME);
-    assert_int_equal(journal_count(9107), 1);
+    assert_int_equal(journal_count(9107), told + 1);
     /* Who knows the session by its old directory hears of its end, and lets go of its buffers. */
     struct section *section;
     while (last_code != 0 || section_open(&(struct shared){.name = s.section, .lasting = true}, 1, &section) == S_OK) {
@@ -159,6 +213,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(what_a_provider_writes_is_in_the_log),
         cmocka_unit_test(a_callback_may_enable_another_provider_and_wait),
         cmocka_unit_test(a_provider_rescues_what_a_killed_host_had_taken),
+        cmocka_unit_test(programs_are_traced_after_the_directory_was_corrupt),
         cmocka_unit_test(a_host_ends_with_its_directory),
     };
     (void)count;
