@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What only openetw.dll has. */
+#include "engine/etw/provider_sessions.h"
 #include "engine/etw/reach_process.h"
 
 #include <windows.h>
@@ -13,11 +14,13 @@ void WINAPI OpenEtwRunChildren(void);
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
 {
     (void)reserved;
+    if (reason == DLL_THREAD_DETACH)
+        provider_thread_leaves();
 #ifdef _WIN64 /* programs of 32 bits are not reached */
     if (reason == DLL_PROCESS_ATTACH)
         reach_begin(module);
 #else
-    (void)module, (void)reason;
+    (void)module;
 #endif
     return TRUE;
 }

@@ -56,6 +56,8 @@ static void drop(struct private_session *p)
     memory_free(p);
 }
 
+static _Atomic uint32_t threads; /* that run `empty` */
+
 static void empty(void *user)
 {
     struct private_session *p = user;
@@ -67,6 +69,12 @@ static void empty(void *user)
     session_host_run(&p->host);
     host_lock_leave(&p->lock);
     drop(p);
+    atomic_fetch_sub(&threads, 1);
+}
+
+uint32_t private_sessions_threads(void)
+{
+    return atomic_load(&threads);
 }
 
 /* ---- its beginning and end ---- */
@@ -118,11 +126,13 @@ static HRESULT begin(struct private_session *p, const struct directory_session *
     p->whole = part->whole;
     p->whole_turn = part->whole_turn;
     p->users = 2;
+    atomic_fetch_add(&threads, 1);
     hr = thread_start(empty, p, &thread);
     if (SUCCEEDED(hr)) {
         thread_close(thread);
         return S_OK;
     }
+    atomic_fetch_sub(&threads, 1);
     p->users = 1;
     const struct error_kept why = error_keep(hr);
     session_host_finish(&p->host);

@@ -6,6 +6,7 @@
 #include "engine/etw/session_rescue.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/etw/trace_security.h"
+#include "engine/os/last_thread.h"
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
 
@@ -342,9 +343,29 @@ static bool join_again(uint64_t *registered)
     return SUCCEEDED(hr);
 }
 
+/* A thread has said that it is ending, and the waiting thread has not seen yet whether it was the last. */
+static atomic_bool leaving;
+
+void provider_thread_leaves(void)
+{
+    struct signal *signal = atomic_load(&own_signal);
+    if (!signal)
+        return;
+    last_thread_leaves();
+    if (!atomic_exchange(&leaving, true))
+        (void)signal_set(signal);
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* It says that a thread is ending before that has ended, and nobody says it of one that was terminated: LOOK_MS. */
 static void wait_for_changes(void *unused)
 {
-    enum { AGAIN_MS = 100, LOOK_MS = 1000 };
+    enum { AGAIN_MS = 100, LOOK_MS = 1000, LEAVES_MS = 20, LEAVES_LOOKS = 10 };
+    uint32_t looks = 0;
     struct process *hosts[SIGNAL_PROCESSES];
     uint32_t loggers[SIGNAL_PROCESSES];
     (void)unused;
@@ -361,13 +382,22 @@ static void wait_for_changes(void *unused)
         const bool more = provider_reclaim();
         size_t ended = 0;
         const size_t count = hosts_of(hosts, loggers);
-        const uint32_t timeout = !done ? AGAIN_MS : more ? PROVIDER_GRACE_MS : LOOK_MS;
+        if (looks == 0 && atomic_load(&leaving))
+            looks = LEAVES_LOOKS;
+        const uint32_t timeout = least(!done  ? AGAIN_MS
+                                       : more ? PROVIDER_GRACE_MS
+                                              : LOOK_MS,
+                                       looks ? LEAVES_MS : LOOK_MS);
         const HRESULT hr = signal_wait_or_processes(atomic_load(&own_signal), hosts, count, timeout, &ended);
         if (hr == E_ABORT && ended < count)
             host_ended(loggers[ended], hosts[ended]);
         else if (FAILED(hr))
             thread_sleep(AGAIN_MS);
         done = done && hr == S_FALSE; /* the time alone brings nothing to apply */
+        if (looks && --looks == 0)
+            atomic_store(&leaving, false);
+        if (last_thread_is_own(private_sessions_threads()))
+            last_thread_end_process();
     }
 }
 
@@ -408,6 +438,7 @@ static HRESULT start_waiting(void)
     struct thread *thread;
     if (atomic_exchange(&started, true))
         return S_OK;
+    last_thread_leaves(); /* it may be terminated later, with nobody saying so */
     const HRESULT hr = thread_start(wait_for_changes, NULL, &thread);
     if (FAILED(hr))
         atomic_store(&started, false);

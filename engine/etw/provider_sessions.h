@@ -31,6 +31,9 @@ HRESULT provider_refresh(uint64_t handle);
    itself. */
 HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_t generation, uint32_t timeout_ms);
 
+/* A thread of the process is ending (DLL_THREAD_DETACH). Enters no lock. */
+void provider_thread_leaves(void);
+
 uint64_t provider_event_key(void);     /* EVENT_HEADER_EXT_TYPE_EVENT_KEY */
 uint64_t provider_start_key(void);     /* EVENT_HEADER_EXT_TYPE_PROCESS_START_KEY */
 uint32_t provider_next_sequence(void); /* EVENT_TRACE_USE_GLOBAL_SEQUENCE */

@@ -94,12 +94,12 @@ static int leave_session_open(const char *file)
 
 static const char *own_program;
 
-/* This program in another process, which ends with 0. */
-static void run_as(const char *what)
+/* This program in another process, which ends with that code. */
+static void run_to(const char *what, uint32_t wanted)
 {
     const char *arguments[] = {what, path};
     struct process *process;
-    uint32_t code = 0;
+    uint32_t code = wanted + 1;
     const struct program program = {.path = own_program, .arguments = arguments, .argument_count = 2};
     (void)file_delete(path);
     assert_int_equal(process_start(&program, &process), S_OK);
@@ -108,7 +108,12 @@ static void run_as(const char *what)
         (void)process_terminate(process_id(process), process_start_time(process_id(process)));
     process_close(process);
     assert_int_equal(hr, S_OK);
-    assert_int_equal(code, 0);
+    assert_int_equal(code, wanted);
+}
+
+static void run_as(const char *what)
+{
+    run_to(what, 0);
 }
 
 static void what_a_process_leaves_open_is_whole(void **state)
@@ -243,6 +248,76 @@ static void a_process_ends_in_the_middle_of_a_callback(void **state)
     run_as("end");
 }
 
+/* ---- a process whose threads leave, as Windows ends it with the last of them ---- */
+
+static VOID NTAPI take_note(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
+                            PEVENT_FILTER_DESCRIPTOR filter, PVOID context)
+{
+    (void)source, (void)enabled, (void)level, (void)any, (void)all, (void)filter, (void)context;
+}
+
+static ULONG WINAPI take_request(WMIDPREQUESTCODE code, PVOID context, ULONG *size, PVOID buffer)
+{
+    (void)code, (void)context, (void)size, (void)buffer;
+    return ERROR_SUCCESS;
+}
+
+enum { FIRST_LEAVES = 5, LAST_LEAVES = 3 };
+static HANDLE first_thread;
+
+static DWORD WINAPI leave_last(void *unused)
+{
+    (void)unused;
+    WaitForSingleObject(first_thread, INFINITE);
+    return LAST_LEAVES;
+}
+
+static DWORD WINAPI terminate_first(void *unused)
+{
+    (void)unused;
+    TerminateThread(first_thread, FIRST_LEAVES);
+    return LAST_LEAVES;
+}
+
+static int leave_by_exit_thread(LPTHREAD_START_ROUTINE last)
+{
+    if (!DuplicateHandle(GetCurrentProcess(), GetCurrentThread(), GetCurrentProcess(), &first_thread, 0, FALSE,
+                         DUPLICATE_SAME_ACCESS) ||
+        !CreateThread(NULL, 0, last, NULL, 0, NULL))
+        return 2;
+    if (last == terminate_first)
+        Sleep(INFINITE);
+    ExitThread(FIRST_LEAVES);
+}
+
+static int leave_as(const char *what, const char *file)
+{
+    static const GUID own = {0x99999999, 1, 2, {3}};
+    TRACE_GUID_REGISTRATION class = {.Guid = &own};
+    TRACEHANDLE trace;
+    REGHANDLE handle;
+    if (strcmp(what, "leave-classic") == 0)
+        return RegisterTraceGuidsW(take_request, NULL, &own, 1, &class, NULL, NULL, &trace) == ERROR_SUCCESS
+                   ? leave_by_exit_thread(leave_last)
+                   : 4;
+    if (strcmp(what, "leave-private") == 0)
+        return leave_session_open(file) == 0 ? leave_by_exit_thread(leave_last) : 4;
+    if (EventRegister(&own, take_note, NULL, &handle) != ERROR_SUCCESS)
+        return 4;
+    return leave_by_exit_thread(strcmp(what, "leave-terminated") == 0 ? terminate_first : leave_last);
+}
+
+/* A program that ends its main thread alone and waits for the others hangs for ever otherwise. */
+static void a_process_ends_with_its_last_own_thread(void **state)
+{
+    (void)state;
+    run_to("leave-provider", LAST_LEAVES);
+    run_to("leave-classic", LAST_LEAVES);
+    run_to("leave-terminated", LAST_LEAVES);
+    run_to("leave-private", LAST_LEAVES);
+    assert_int_equal(events_in(path), LEFT);
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +326,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_process_that_exits_in_the_midst_of_it_loses_nothing),
         cmocka_unit_test(a_dll_registers_while_others_do),
         cmocka_unit_test(a_process_ends_in_the_middle_of_a_callback),
+        cmocka_unit_test(a_process_ends_with_its_last_own_thread),
     };
     if (count > 2 && strcmp(arguments[1], "leave") == 0)
         return leave_session_open(arguments[2]);
@@ -260,6 +336,8 @@ int main(int count, char **arguments)
         return register_while_loading();
     if (count > 2 && strcmp(arguments[1], "end") == 0)
         return end_in_callback(arguments[2]);
+    if (count > 2 && strncmp(arguments[1], "leave-", 6) == 0)
+        return leave_as(arguments[1], arguments[2]);
     own_program = arguments[0];
     char name[33];
     snprintf(name, sizeof name, "u%lux%lx", (unsigned long)GetCurrentProcessId(), (unsigned long)GetTickCount());

@@ -218,6 +218,25 @@ static char *process_list(ULONG *size)
     return NULL;
 }
 
+uint32_t process_own_threads(void)
+{
+    const ULONG head = offsetof(SYSTEM_PROCESS_INFORMATION, HandleCount), own = GetCurrentProcessId();
+    ULONG size = 0;
+    char *list = process_list(&size);
+    uint32_t threads = 0;
+    for (ULONG at = 0; list && threads == 0 && size >= head && at <= size - head;) {
+        SYSTEM_PROCESS_INFORMATION entry;
+        memcpy(&entry, list + at, head);
+        if ((ULONG)(uintptr_t)entry.UniqueProcessId == own)
+            threads = entry.NumberOfThreads;
+        if (!entry.NextEntryOffset || entry.NextEntryOffset > size - at)
+            break;
+        at += entry.NextEntryOffset;
+    }
+    memory_free(list);
+    return threads;
+}
+
 /* When the process was created, by the list that needs no right to the process; 0: it is not there. Slow: a copy of
    the whole list. */
 static uint64_t listed_creation_time(uint32_t id)

@@ -7,5 +7,7 @@
 
 struct process;
 HANDLE process_handle(const struct process *p); /* borrowed */
+/* How many threads of this process have not ended, by the system's list of processes, which is slow. 0: unknown. */
+uint32_t process_own_threads(void);
 
 #endif
