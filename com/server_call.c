@@ -8,7 +8,9 @@
 #include "com/server.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
+#include "engine/os/process.h"
 #include "reg/registration_check.h"
+#include "reg/service.h"
 
 enum {
     MOST_ARGUMENTS = 5,
@@ -16,6 +18,7 @@ enum {
     /* A server that ends may still be handed out; what asked it for a new object has changed nothing and asks again. */
     ACTIVATIONS = 5,
     ACTIVATION_PAUSE = 100, /* ms */
+    RENEWAL_WAIT = 60000,   /* ms, for another client that is at it */
 };
 
 bool server_is_gone(HRESULT hr)
@@ -46,12 +49,58 @@ static HRESULT not_reached(HRESULT hr, const char *machine)
                      error_standard_text(hr));
 }
 
+/* Of this computer (info NULL) up to `most` times, as long as the server is gone. */
+static HRESULT activate(const CLSID *id, COSERVERINFO *info, int most, IUnknown **out)
+{
+    MULTI_QI query = {.pIID = &IID_IDispatch};
+    HRESULT hr = E_FAIL;
+    for (int i = 0; i < most && (!i || (!info && server_is_gone(hr))); i++) {
+        if (i)
+            Sleep(ACTIVATION_PAUSE);
+        hr = CoCreateInstanceEx(id, NULL, info ? CLSCTX_REMOTE_SERVER : CLSCTX_LOCAL_SERVER, info, 1, &query);
+        if (SUCCEEDED(hr))
+            hr = query.hr;
+    }
+    *out = query.pItf;
+    return SUCCEEDED(hr) && !query.pItf ? E_NOINTERFACE : hr;
+}
+
+static _Atomic bool repairs_nothing;
+
+void server_create_repairs_nothing(void)
+{
+    repairs_nothing = true;
+}
+
+/* Several clients may find the same dead server at the same time, and one new server is enough. */
+static HRESULT activate_anew(const CLSID *id, IUnknown **out)
+{
+    struct mutex *mutex;
+    HRESULT hr = mutex_open("openpla-activation", &mutex);
+    if (FAILED(hr))
+        return hr;
+    hr = mutex_take(mutex, RENEWAL_WAIT);
+    if (hr == S_OK) {
+        hr = activate(id, NULL, 1, out);
+        if (server_is_gone(hr)) {
+            hr = service_renew_rpcss();
+            if (SUCCEEDED(hr))
+                hr = activate(id, NULL, ACTIVATIONS, out);
+        }
+        mutex_give(mutex);
+    } else if (hr == S_FALSE) {
+        hr = HRESULT_FROM_WIN32(RPC_S_SERVER_UNAVAILABLE);
+    }
+    mutex_close(mutex);
+    return hr;
+}
+
 HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **out)
 {
     WCHAR *name = NULL;
     size_t units;
     bool here = !machine || !machine[0];
-    MULTI_QI query = {.pIID = &IID_IDispatch};
+    IUnknown *object = NULL;
     COSERVERINFO info = {0};
     HRESULT hr = here ? S_OK : text_to_utf16(machine, &name, &units);
     *out = NULL;
@@ -62,25 +111,18 @@ HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **ou
     if (here && registration_mode_here() == REGISTRATION_BESIDE)
         id = com_class_beside(class_id);
     info.pwszName = name;
-    for (int i = 0; i < ACTIVATIONS && (!i || (here && server_is_gone(hr))); i++) {
-        if (i)
-            Sleep(ACTIVATION_PAUSE);
-        hr = CoCreateInstanceEx(&id, NULL, here ? CLSCTX_LOCAL_SERVER : CLSCTX_REMOTE_SERVER, here ? NULL : &info, 1,
-                                &query);
-        if (SUCCEEDED(hr))
-            hr = query.hr;
-    }
+    hr = activate(&id, here ? NULL : &info, ACTIVATIONS, &object);
+    if (here && server_is_gone(hr) && host_is_wine() && !repairs_nothing)
+        hr = activate_anew(&id, &object);
     memory_free(name);
-    if (SUCCEEDED(hr) && !query.pItf)
-        hr = E_NOINTERFACE;
     if (SUCCEEDED(hr))
-        hr = as_caller(query.pItf);
+        hr = as_caller(object);
     if (SUCCEEDED(hr)) {
-        *out = (IDispatch *)query.pItf;
+        *out = (IDispatch *)object;
         return S_OK;
     }
-    if (query.pItf)
-        IUnknown_Release(query.pItf);
+    if (object)
+        IUnknown_Release(object);
     return not_reached(hr, machine);
 }
 

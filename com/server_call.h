@@ -6,8 +6,11 @@
 #include "com/skin.h"
 
 /* A new object of the class from its server, on the machine that is named (NULL and "": this one), where it acts for
-   whoever calls here. Errors are COM's, with a text that says which server. */
+   whoever calls here. Errors are COM's, with a text that says which server. Under Wine a server that was killed here is
+   replaced by a new one (service_renew_rpcss). */
 HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **out);
+/* For who only looks: from now on this process leaves a server that was killed as it is. */
+void server_create_repairs_nothing(void);
 
 /* Calls the member of an object whose interface is that of `class`. By IDispatch, because Wine loses the error text of
    other calls between processes. Arguments in the order of the call, borrowed. On failure the error text is the

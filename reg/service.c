@@ -254,29 +254,55 @@ HRESULT service_stop(const char *server)
     return hr;
 }
 
+/* False, with the last error set: it does not run. */
+static bool start_and_wait(SC_HANDLE service)
+{
+    SERVICE_STATUS status = {.dwCurrentState = SERVICE_START_PENDING};
+    if (!StartServiceW(service, 0, NULL) && GetLastError() != ERROR_SERVICE_ALREADY_RUNNING)
+        return false;
+    for (DWORD waited = 0; status.dwCurrentState == SERVICE_START_PENDING && waited <= START_WAIT_MS;
+         waited += START_POLL_MS) {
+        if (waited)
+            Sleep(START_POLL_MS);
+        if (!QueryServiceStatus(service, &status))
+            return false;
+    }
+    if (status.dwCurrentState == SERVICE_RUNNING)
+        return true;
+    SetLastError(status.dwCurrentState == SERVICE_STOPPED && status.dwWin32ExitCode ? status.dwWin32ExitCode
+                                                                                    : ERROR_SERVICE_REQUEST_TIMEOUT);
+    return false;
+}
+
 HRESULT service_start(void)
 {
     struct connection c;
-    SERVICE_STATUS status = {.dwCurrentState = SERVICE_START_PENDING};
     HRESULT hr = service_open("", 0, SERVICE_START | SERVICE_QUERY_STATUS, &c);
     if (hr == S_FALSE)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_SERVICE_DOES_NOT_EXIST), "there is no service OpenPLA");
-    if (SUCCEEDED(hr) && !StartServiceW(c.service, 0, NULL) && GetLastError() != ERROR_SERVICE_ALREADY_RUNNING)
+    if (SUCCEEDED(hr) && !start_and_wait(c.service))
         hr = service_error("starting");
-    for (DWORD waited = 0; SUCCEEDED(hr) && status.dwCurrentState == SERVICE_START_PENDING; waited += START_POLL_MS) {
-        if (waited)
-            Sleep(START_POLL_MS);
-        if (!QueryServiceStatus(c.service, &status))
-            hr = service_error("asking");
-        else if (waited > START_WAIT_MS)
-            break;
+    service_close(&c);
+    return hr;
+}
+
+HRESULT service_renew_rpcss(void)
+{
+    struct connection c;
+    HRESULT hr = service_open("", 0, SERVICE_QUERY_STATUS | SERVICE_STOP, &c);
+    const SC_HANDLE rpcss =
+        SUCCEEDED(hr) ? OpenServiceW(c.manager, L"RpcSs", SERVICE_QUERY_STATUS | SERVICE_STOP | SERVICE_START) : NULL;
+    if (rpcss) {
+        if (c.service)
+            (void)stop_and_wait(c.service);
+        (void)stop_and_wait(rpcss);
     }
-    if (SUCCEEDED(hr) && status.dwCurrentState != SERVICE_RUNNING) {
-        SetLastError(status.dwCurrentState == SERVICE_STOPPED && status.dwWin32ExitCode
-                         ? status.dwWin32ExitCode
-                         : ERROR_SERVICE_REQUEST_TIMEOUT);
-        hr = service_error("starting");
+    if (SUCCEEDED(hr) && (!rpcss || !start_and_wait(rpcss))) {
+        hr = HRESULT_FROM_WIN32(GetLastError());
+        hr = error_set(FAILED(hr) ? hr : E_FAIL, "cannot restart the service 'RpcSs': %s", error_standard_text(hr));
     }
+    if (rpcss)
+        CloseServiceHandle(rpcss);
     service_close(&c);
     return hr;
 }

@@ -38,6 +38,12 @@ HRESULT service_stop(const char *server);
 /* Starts the service and waits until it runs, 30 seconds at most. S_OK when it ran already. */
 HRESULT service_start(void);
 
+/* Wine's rpcss goes on naming the process of a server that was killed to each client, for minutes. Starts rpcss anew,
+   which forgets all servers. A server of the service that runs would be forgotten too, so it is stopped first (a
+   running set goes on in its host); the next client's activation starts the service. On Windows it is not to be called.
+ */
+HRESULT service_renew_rpcss(void);
+
 /* The service as its manager tells of it. */
 struct service_seen {
     char *command; /* UTF-8, from memory_alloc: the program with its argument */

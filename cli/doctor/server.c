@@ -130,6 +130,7 @@ HRESULT doctor_check_server(struct doctor *d)
     struct thread *thread;
     if (!is_worth_asking(d))
         return S_OK;
+    server_create_repairs_nothing();
     struct question *q = memory_zero(1, sizeof *q);
     HRESULT hr = q ? thread_start(ask, q, &thread) : E_OUTOFMEMORY;
     if (FAILED(hr)) {

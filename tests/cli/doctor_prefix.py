@@ -120,8 +120,9 @@ def service(installed):
     if "service-stopped" not in found:  # Wine 10 sees that the process of a service has ended
         wanted(found, "service-dead")
         wanted(found, "server-dead-entry")
-    for command in (("net", "stop", "rpcss"), ("net", "start", "rpcss"), ("net", "start", "OpenPLA")):
-        wine(*command)
+        check("server-dead-entry" in look(), "it only looks")
+    wine(rf"{FOLDER}\openpla.exe", "logman", "query")
+    wine("net", "start", "OpenPLA")  # Wine 10, whose activation need not be the service
     sound("mended as it says")
 
 
