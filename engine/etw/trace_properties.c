@@ -279,10 +279,9 @@ static ULONG check_call(const struct trace_call *call, struct trace_settings *s)
         status = check_user_modes(s, call->autologger);
     if (!status && (s->mode & M(NEWFILE)) != 0 && s->file && !trace_file_is_pattern(s->file))
         status = refuse(ERROR_INVALID_NAME, "the log file's name: a new file for each maximum needs one %d in it");
+    /* Wnode.Flags need not have WNODE_FLAG_TRACED_GUID: many programs leave them 0 (behaviour 22). */
     if (!status)
         status = trace_masks_read(p, s->enable_flags);
-    if (!status && (p->Wnode.Flags & CONTROLLER_TRACED_GUID) == 0)
-        status = refuse(ERROR_INVALID_PARAMETER, "Wnode.Flags: has no WNODE_FLAG_TRACED_GUID");
     return status;
 }
 
