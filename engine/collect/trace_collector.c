@@ -213,6 +213,28 @@ static HRESULT start_session(struct trace_collector *tc, const struct collect_co
     return trace_plan_is_reserved(&tc->plan) ? hold_kernel(tc, context, tc->now.thread) : S_OK;
 }
 
+/* Queries the session. The kernel's sessions share one handle, so another program's may have it by now: then
+   ERROR_WMI_INSTANCE_NOT_FOUND, as for a session that was stopped. */
+static HRESULT query_session(const struct trace_collector *tc, struct trace_session *now)
+{
+    const struct trace_target t = target_of(tc);
+    HRESULT hr = trace_session_query(&t, now);
+    if (FAILED(hr) || !trace_plan_is_reserved(&tc->plan) || now->thread == tc->now.thread)
+        return hr;
+    trace_session_free(now);
+    return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND),
+                     "trace session '%s': the running one was started by another program", tc->plan.session);
+}
+
+static HRESULT check_session(const struct trace_collector *tc)
+{
+    struct trace_session now;
+    HRESULT hr = trace_plan_is_reserved(&tc->plan) ? query_session(tc, &now) : S_FALSE;
+    if (hr == S_OK)
+        trace_session_free(&now);
+    return hr;
+}
+
 static HRESULT stop_session(struct trace_collector *tc)
 {
     const struct trace_target t = target_of(tc);
@@ -220,7 +242,9 @@ static HRESULT stop_session(struct trace_collector *tc)
     if (!tc->owns)
         return S_OK;
     tc->owns = false;
-    HRESULT hr = trace_session_stop(&t, &last);
+    HRESULT hr = check_session(tc);
+    if (SUCCEEDED(hr))
+        hr = trace_session_stop(&t, &last);
     if (SUCCEEDED(hr))
         take_figures(tc, &last);
     return hr;
@@ -236,6 +260,8 @@ static HRESULT take_session_over(struct trace_collector *tc, struct trace_collec
         return S_FALSE;
     if (tc->plan.file && !trace_plan_same_file(&before->plan, &tc->plan))
         hr = check_file(tc, tc->overwrites || (tc->plan.mode & TRACE_MODE_APPEND));
+    if (SUCCEEDED(hr))
+        hr = check_session(before);
     if (SUCCEEDED(hr))
         hr = trace_session_update(&t, &before->plan, &tc->plan, &now);
     if (hr != S_OK)
@@ -377,12 +403,11 @@ static bool is_full(const struct trace_collector *tc)
 static enum collector_standing trace_collector_poll(struct collector *c, HRESULT *reason)
 {
     struct trace_collector *tc = (struct trace_collector *)c;
-    const struct trace_target t = target_of(tc);
     const uint64_t before = bytes_written(tc), passed = clock_passed_ms(tc->looked, clock_monotonic_ms());
     struct trace_session now;
     if (!tc->owns)
         return COLLECTOR_GOES_ON;
-    HRESULT hr = trace_session_query(&t, &now);
+    HRESULT hr = query_session(tc, &now);
     if (hr == HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND)) {
         tc->owns = false;
         c->poll_ms = 0;
@@ -413,6 +438,8 @@ static HRESULT trace_collector_flush(struct collector *c)
     if (!tc->owns)
         return S_OK;
     HRESULT hr = snapshot ? check_file(tc, tc->snapshot || tc->overwrites) : S_OK;
+    if (SUCCEEDED(hr))
+        hr = check_session(tc);
     if (SUCCEEDED(hr))
         hr = trace_session_flush(&t, snapshot ? tc->path : NULL);
     tc->snapshot = tc->snapshot || (snapshot && SUCCEEDED(hr));

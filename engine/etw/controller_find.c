@@ -32,7 +32,7 @@ static bool is_wanted(const struct directory_session *s, const struct wanted *w)
     if (w->name)
         return is_named(s, w);
     if (w->kernel)
-        return s->kernel && (w->turn == 0 || w->turn == s->turn);
+        return s->kernel;
     return s->logger == w->logger && s->turn == w->turn && !s->kernel;
 }
 
@@ -59,6 +59,8 @@ static ULONG not_found(const struct wanted *w)
 {
     if (w->name)
         return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "InstanceName: no session is called '%.200s'", w->name);
+    if (w->kernel)
+        return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "TraceHandle: the NT Kernel Logger is not running");
     return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "TraceHandle: logger %u, turn %u has no session",
                              (unsigned)w->logger, (unsigned)w->turn);
 }
@@ -89,7 +91,7 @@ ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name,
         .logger = (uint32_t)(handle & LOGGER_MASK),
         .turn = (uint32_t)(handle >> LOGGER_BITS),
     };
-    w.kernel = w.logger == DIRECTORY_KERNEL_LOGGER;
+    w.kernel = handle == DIRECTORY_KERNEL_LOGGER;
     if (!name && handle == GLOBAL_LOGGER)
         w.name = "GlobalLogger";
     else if (!name &&

@@ -25,7 +25,7 @@ enum {
     DIRECTORY_SCOPE_BYTES = 1152,       /* of their data, each rounded up to 8: eight processes, and programs' names */
     DIRECTORY_STACK_EVENTS = 256,       /* kinds of the kernel's events that have stacks in one session */
     DIRECTORY_COUNTERS = 4,             /* counters of processors, and kinds of events that have them */
-    DIRECTORY_KERNEL_LOGGER = 0xFFFF,   /* as handles have it */
+    DIRECTORY_KERNEL_LOGGER = 0xFFFF,   /* the NT Kernel Logger's handle, whatever place it has */
 };
 
 struct directory;
@@ -132,7 +132,7 @@ struct directory_session {
     char section[64]; /* the name of its buffers (struct shared), under which only who has it can find them */
     char signal[64];  /* wakes the host */
     uint64_t section_size;
-    bool kernel;    /* the NT Kernel Logger: its handle has DIRECTORY_KERNEL_LOGGER for the logger */
+    bool kernel;    /* the NT Kernel Logger: its handle is DIRECTORY_KERNEL_LOGGER */
     uint32_t clock; /* ETL_CLOCK_* */
     uint32_t mode;  /* LogFileMode as it is now */
     uint32_t buffer_kb, minimum_buffers, maximum_buffers, maximum_file, flush_timer, flush_ms;
@@ -153,7 +153,8 @@ struct directory_session {
     char *name, *file; /* UTF-8, from memory_alloc; file NULL: none */
 };
 void directory_session_free(struct directory_session *s); /* what it points to */
-/* Handle of a session: its logger in the low 16 bits, its turn above them. */
+/* Handle of a session: its logger in the low 16 bits, its turn above them. Programs compare that of the NT Kernel
+   Logger with 0xFFFF, so it has no turn: it is the handle of whichever kernel session runs (behaviour 22). */
 uint64_t directory_handle(const struct directory_session *s);
 
 /* In order of loggers; of a STARTING one the host may not be known yet. From memory_alloc, to be freed by

@@ -139,7 +139,7 @@ void directory_sessions_free(struct directory_session *list, size_t count)
 
 uint64_t directory_handle(const struct directory_session *s)
 {
-    return (uint64_t)s->turn << 16 | (s->kernel ? (uint32_t)DIRECTORY_KERNEL_LOGGER : s->logger);
+    return s->kernel ? DIRECTORY_KERNEL_LOGGER : (uint64_t)s->turn << 16 | s->logger;
 }
 
 struct session_record *directory_find_session(struct directory *d, uint32_t logger, uint32_t turn, uint64_t generation)

@@ -195,7 +195,8 @@ static HRESULT save_section(struct rescue *r)
 static void tell_once(const struct directory_session *s, HRESULT hr)
 {
     static _Atomic uint64_t told;
-    if (atomic_exchange(&told, directory_handle(s)) != directory_handle(s))
+    const uint64_t session = (uint64_t)s->turn << 32 | s->logger; /* no handle: the kernel's sessions share one */
+    if (atomic_exchange(&told, session) != session)
         session_tell(SESSION_RESCUE_FAILED, s, hr, 0);
 }
 

@@ -334,7 +334,11 @@ static void system_loggers_are_few(void **state)
     b.p.EnableFlags = 1;
     assert_int_equal(start_session("nt kernel logger", &b, &handles[MOST]), ERROR_SUCCESS);
     assert_true(guid_equal(&b.p.Wnode.Guid, &trace_kernel_guid));
-    assert_int_equal(handles[MOST] & 0xFFFF, 0xFFFF);
+    assert_true(handles[MOST] == 0xFFFF); /* Tracy compares */
+    assert_true(b.p.Wnode.HistoricalContext == 0xFFFF);
+    b = block_of(0, NULL);
+    assert_int_equal(ControlTraceW(0xFFFF | (TRACEHANDLE)1 << 16, NULL, &b.p, EVENT_TRACE_CONTROL_QUERY),
+                     ERROR_INVALID_PARAMETER);
     b = block_of(TRACE_MODE_BUFFERING, NULL);
     assert_int_equal(start_session("NT Kernel Logger", &b, &more), ERROR_ALREADY_EXISTS);
     b = block_of(TRACE_MODE_BUFFERING, NULL);

@@ -701,6 +701,23 @@ static void the_kernels_session_of_others_stays(void **state)
     memory_free(root);
 }
 
+/* The kernel's sessions share a handle, so the set would go on with the other's session, and stop it at its end. */
+static void the_kernels_session_that_others_restart_stays_theirs(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("restarted");
+    commit("restarted", root, KERNEL("nt", "<LogOverwrite>-1</LogOverwrite>"));
+    start("restarted");
+    assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    struct block b = block_of(TRACE_MODE_REAL_TIME, NULL);
+    TRACEHANDLE handle;
+    assert_int_equal(start_session("NT Kernel Logger", &b, &handle), ERROR_SUCCESS);
+    fixture_await("restarted", RUN_STOPPED, PATIENCE_MS);
+    check_message("restarted", "trace session 'NT Kernel Logger' was ended by somebody else");
+    assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    memory_free(root);
+}
+
 /* ---- figures ---- */
 
 static void figures_are_those_of_the_session(void **state)
@@ -755,6 +772,7 @@ int main(void)
         cmocka_unit_test(the_session_of_a_killed_host_does_not_stay),
         cmocka_unit_test(a_session_of_others_stays),
         cmocka_unit_test(the_kernels_session_of_others_stays),
+        cmocka_unit_test(the_kernels_session_that_others_restart_stays_theirs),
         cmocka_unit_test(figures_are_those_of_the_session),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
