@@ -29,11 +29,16 @@ void trace_plan_free(struct trace_plan *plan)
     *plan = (struct trace_plan){.session = NULL};
 }
 
+static uint64_t all_if_none(uint64_t any)
+{
+    return any ? any : UINT64_MAX;
+}
+
 bool trace_enable_same(const struct trace_enable *a, const struct trace_enable *b)
 {
-    return guid_equal(&a->guid, &b->guid) && a->level == b->level && a->any == b->any && a->all == b->all &&
-           a->properties == b->properties && a->filtered == b->filtered && a->filter_type == b->filter_type &&
-           a->filter.count == b->filter.count &&
+    return guid_equal(&a->guid, &b->guid) && a->level == b->level && all_if_none(a->any) == all_if_none(b->any) &&
+           a->all == b->all && a->properties == b->properties && a->filtered == b->filtered &&
+           a->filter_type == b->filter_type && a->filter.count == b->filter.count &&
            (a->filter.count == 0 || !memcmp(a->filter.items, b->filter.items, a->filter.count));
 }
 

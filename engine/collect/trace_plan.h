@@ -14,7 +14,7 @@ struct trace_enable {
     GUID guid;
     char *name; /* for people: DisplayName, else the GUID; NULL: of a live session, nobody has looked it up */
     uint8_t level;
-    uint64_t any, all;   /* KeywordsAny 0: all */
+    uint64_t any, all;   /* KeywordsAny 0: all, which a live session reads as UINT64_MAX */
     uint32_t properties; /* EVENT_ENABLE_PROPERTY_ */
     bool filtered;
     uint32_t filter_type; /* EVENT_FILTER_TYPE_ */

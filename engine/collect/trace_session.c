@@ -219,7 +219,7 @@ static bool find_enable(const uint8_t *block, ULONG bytes, uint16_t number, stru
         if (info.LoggerId != number || !info.IsEnabled)
             continue;
         out->level = info.Level;
-        out->any = info.MatchAnyKeyword == UINT64_MAX ? 0 : info.MatchAnyKeyword; /* as ETW keeps 0 */
+        out->any = info.MatchAnyKeyword; /* ETW keeps 0 as all keywords, so what was put as 0 reads so */
         out->all = info.MatchAllKeyword;
         out->properties = info.EnableProperty;
         return true;

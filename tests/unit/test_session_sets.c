@@ -154,6 +154,34 @@ static void sessions_of_other_programs_are_sets_too(void **state)
     memory_free(file);
 }
 
+/* A session of all keywords read as one of none, which a user takes for a session that gets no events; ETW keeps 0 as
+   all of them. */
+static void all_keywords_of_a_session_read_back(void **state)
+{
+    static const char *const keywords[] = {ENABLED(4, 0xffffffffffffffff), ENABLED(4, 0),
+                                           ENABLED(4, 18446744073709551615), ENABLED(4, 0x8000000000000000)};
+    static const uint64_t read_back[] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_C(1) << 63};
+    (void)state;
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
+        struct object *set = set_of_xml("Session", "", keywords[i]), *provider;
+        char *xml;
+        assert_done(commit(set, "keywords", CREATE));
+        assert_done(set_start(set, &caller_self, true));
+        object_release(set);
+        set = queried("Session\\keywords");
+        assert_int_equal(collection_item(collector_in(set)->TraceDataProviders, 0, &provider), S_OK);
+        assert_true(map_value(((struct trace_data_provider *)provider)->KeywordsAny) == read_back[i]);
+        assert_int_equal(map_value(((struct trace_data_provider *)provider)->KeywordsAll), 0);
+        object_release(provider);
+        assert_int_equal(object_to_xml(set, &xml, NULL), S_OK);
+        assert_non_null(strstr(strstr(xml, "<KeywordsAny>"),
+                               i == 3 ? "<Value>0x8000000000000000</Value>" : "<Value>0xffffffffffffffff</Value>"));
+        memory_free(xml);
+        assert_done(set_stop(set, &caller_self, true));
+        object_release(set);
+    }
+}
+
 /* Ends its host as a crash does, and takes away its log with the folder. */
 static void break_session(const char *name, const char *log_folder)
 {
@@ -440,6 +468,7 @@ int main(void)
         cmocka_unit_test(a_session_is_started_used_and_stopped),
         cmocka_unit_test(security_is_that_of_the_guid),
         cmocka_unit_test(sessions_of_other_programs_are_sets_too),
+        cmocka_unit_test(all_keywords_of_a_session_read_back),
         cmocka_unit_test(a_session_that_cannot_be_read_hides_no_other),
         cmocka_unit_test(a_circular_private_or_appending_session_says_so),
         cmocka_unit_test(a_running_session_is_changed),
