@@ -125,7 +125,7 @@ static void sessions_of_other_programs_are_sets_too(void **state)
             assert_int_equal(c->StreamMode, 3);
             assert_int_equal(c->ExtendedModes, TRACE_MODE_STOP_ON_HYBRID_SHUTDOWN);
             assert_true(!c->LogAppend && !c->LogCircular && !c->PreallocateFile && !c->ProcessMode);
-            assert_int_equal(c->BufferSize, 2048); /* more than a client could put */
+            assert_int_equal(c->BufferSize, 2048);
             assert_int_equal(c->ClockType, 2);
             assert_int_equal(c->FlushTimer, 7);
             assert_int_equal(set_of(set)->SegmentMaxSize, 9);
@@ -180,6 +180,24 @@ static void all_keywords_of_a_session_read_back(void **state)
         assert_done(set_stop(set, &caller_self, true));
         object_release(set);
     }
+}
+
+/* logman's -bs of more than 1024 was refused, where sessions take up to 16384. */
+static void large_buffers_are_taken(void **state)
+{
+    struct object *set = set_of_xml("Session", "", "<BufferSize>2048</BufferSize>" ENABLED(4, 0));
+    const struct property *size = class_property(&trace_data_collector_class, "BufferSize");
+    (void)state;
+    assert_done(commit(set, "large", CREATE));
+    assert_done(set_start(set, &caller_self, true));
+    object_release(set);
+    set = queried("Session\\large");
+    assert_int_equal(collector_in(set)->BufferSize, 2048);
+    assert_done(set_stop(set, &caller_self, true));
+    assert_done(object_put(&collector_in(set)->object, size, &(struct value){PROPERTY_U32, .u32 = 16384}));
+    assert_said(object_put(&collector_in(set)->object, size, &(struct value){PROPERTY_U32, .u32 = 16385}), E_INVALIDARG,
+                "BufferSize: 16385 is not between 1 and 16384");
+    object_release(set);
 }
 
 /* Ends its host as a crash does, and takes away its log with the folder. */
@@ -469,6 +487,7 @@ int main(void)
         cmocka_unit_test(security_is_that_of_the_guid),
         cmocka_unit_test(sessions_of_other_programs_are_sets_too),
         cmocka_unit_test(all_keywords_of_a_session_read_back),
+        cmocka_unit_test(large_buffers_are_taken),
         cmocka_unit_test(a_session_that_cannot_be_read_hides_no_other),
         cmocka_unit_test(a_circular_private_or_appending_session_says_so),
         cmocka_unit_test(a_running_session_is_changed),
