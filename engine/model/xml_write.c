@@ -28,7 +28,11 @@ static void write_variant(struct text_buffer *b, const char *element, const stru
     if (v->type == VARIANT_R4 || v->type == VARIANT_R8 || v->type == VARIANT_DATE)
         snprintf(text, sizeof text, "%.17g", v->real);
     else if (v->type != VARIANT_EMPTY && v->type != VARIANT_NULL)
-        snprintf(text, sizeof text, hexadecimal ? "0x%llx" : "%lld", (unsigned long long)v->integer);
+        snprintf(text, sizeof text,
+                 hexadecimal              ? "0x%llx"
+                 : v->type == VARIANT_UI8 ? "%llu"
+                                          : "%lld",
+                 (unsigned long long)v->integer);
     xml_add_element(b, element, text);
 }
 
@@ -114,7 +118,7 @@ static HRESULT write_value(struct writing *w, const struct property *p, const st
         write_number(&w->text, p->xml, v->u32);
         return S_OK;
     case PROPERTY_U64:
-        write_number(&w->text, p->xml, (int64_t)v->u64);
+        write_variant(&w->text, p->xml, &(struct variant){.type = VARIANT_UI8, .integer = (int64_t)v->u64}, false);
         return S_OK;
     case PROPERTY_GUID:
         text_from_guid(&v->guid, guid);

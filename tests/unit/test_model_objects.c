@@ -426,6 +426,21 @@ static void put(struct object *map, int64_t number)
     assert_int_equal(value_map_put_value(map, &v), S_OK);
 }
 
+/* VT_UI8 has no sign: an export read -1. */
+static void values_from_2_to_63_on_have_no_sign_in_xml(void **state)
+{
+    (void)state;
+    struct object *map = map_of_type(1), *item;
+    char *xml;
+    add_item(map, NULL, -1, true);
+    assert_int_equal(collection_item(map, 0, &item), S_OK);
+    assert_int_equal(object_to_xml(item, &xml, NULL), S_OK);
+    assert_non_null(strstr(xml, "<Value>18446744073709551615</Value>"));
+    memory_free(xml);
+    object_release(item);
+    object_release(map);
+}
+
 /* Index: the first enabled item; a put enables the item with the value and no other, or adds it. */
 static void index_maps_have_one_value(void **state)
 {
@@ -841,6 +856,7 @@ int main(void)
         cmocka_unit_test(collections_take_their_own_kind),
         cmocka_unit_test(a_name_makes_a_file_name),
         cmocka_unit_test(a_collector_of_a_set_has_a_name),
+        cmocka_unit_test(values_from_2_to_63_on_have_no_sign_in_xml),
         cmocka_unit_test(index_maps_have_one_value),
         cmocka_unit_test(flag_maps_combine),
         cmocka_unit_test(flag_arrays_are_not_combined),
