@@ -4,7 +4,7 @@
 #ifndef OPENPLA_REACH_PROCESS_H
 #define OPENPLA_REACH_PROCESS_H
 
-#include "engine/os/error.h"
+#include "engine/etw/reach_exports.h"
 
 /* Path of openetw.dll as Wine's loader takes names of imports, each byte one UTF-16 unit: `folder` (UTF-8) may have to
    be named by its short name. From memory_alloc. HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME): it cannot be said so. */
@@ -18,6 +18,10 @@ HRESULT reach_process(void *process, const char *name, const char *dll, bool chi
 /* Is this process to be reached, and what it starts, if `children`? Once: its headers then say again what its file
    says, for those programs that walk their own imports. */
 bool reach_self(bool *children);
+
+/* Adds exports to a module of this process (engine/etw/reach_exports.h), so that GetProcAddress finds them. S_FALSE: it
+   has all of them. E_OUTOFMEMORY; ERROR_NOT_ENOUGH_MEMORY's HRESULT: there is no place behind the module. */
+HRESULT reach_exports_add(void *module, const struct reach_export *more, size_t count);
 
 /* Can what a program starts be reached too? Only where ntdll's NtCreateUserProcess looks as it does in Wine so far, or
    where this process is reached and that function taken.

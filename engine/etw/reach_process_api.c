@@ -172,6 +172,31 @@ HRESULT reach_process(void *process, const char *name, const char *dll, bool chi
     return hr;
 }
 
+HRESULT reach_exports_add(void *module, const struct reach_export *more, size_t count)
+{
+    const struct target t = {GetCurrentProcess(), module};
+    struct reach_exports e;
+    DWORD before;
+    HRESULT hr = reach_exports_plan(module, more, count, &e);
+    if (hr != S_OK)
+        return hr;
+    uint8_t *memory = allocate_behind(&t, e.image_size, e.size);
+    const uint32_t rva = memory ? (uint32_t)(memory - t.base) : 0;
+    if (memory) {
+        reach_exports_build(&e, rva, memory);
+        if (VirtualProtect(memory, e.size, PAGE_EXECUTE_READ, &before) && write_header(&t, e.entry, rva, e.directory))
+            memory = NULL; /* it is the module's from now on */
+        else
+            hr = failed("exports", "the module's header cannot be written");
+    } else {
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY), "exports: no memory behind the module");
+    }
+    if (memory)
+        VirtualFree(memory, 0, MEM_RELEASE);
+    reach_exports_free(&e);
+    return hr;
+}
+
 bool reach_self(bool *children)
 {
     const struct target t = {GetCurrentProcess(), (uint8_t *)GetModuleHandleW(NULL)};

@@ -16,7 +16,7 @@
 
 PEB *NTAPI RtlGetCurrentPeb(void); /* in no header of MinGW's */
 
-enum { JUMP_BYTES = 12, ALIGNMENT = 16, MOST_NAME = 64 };
+enum { JUMP_BYTES = 12, ALIGNMENT = 16, MOST_NAME = 64, MOST_EXPORTS = 128 };
 
 static HMODULE own;
 
@@ -90,21 +90,56 @@ static void redirect(const char *name, void *function)
 /* TDH's are forwarded, and no code of this module. */
 static bool is_event_function(const char *name)
 {
-    return strncmp(name, "OpenEtw", 7) != 0 && strncmp(name, "Tdh", 3) != 0;
+    return strncmp(name, "OpenEtw", 7) != 0 && strncmp(name, "Dll", 3) != 0 && strncmp(name, "Tdh", 3) != 0;
 }
 
-static void redirect_all(void)
+static bool is_tdh_function(const char *name)
 {
-    const uint8_t *base = (const uint8_t *)own;
+    return strncmp(name, "Tdh", 3) == 0;
+}
+
+/* The functions that a module exports by such names; how many there are. */
+static size_t list_exports(const void *module, bool (*is_wanted)(const char *name), struct reach_export *list)
+{
+    const uint8_t *base = module;
     const IMAGE_EXPORT_DIRECTORY *exports = exports_of(base);
     const DWORD *names = (const void *)(base + exports->AddressOfNames),
                 *functions = (const void *)(base + exports->AddressOfFunctions);
     const WORD *numbers = (const void *)(base + exports->AddressOfNameOrdinals);
-    for (DWORD i = 0; i < exports->NumberOfNames; i++) {
+    size_t count = 0;
+    for (DWORD i = 0; i < exports->NumberOfNames && count < MOST_EXPORTS; i++) {
         const char *name = (const char *)base + names[i];
-        if (is_event_function(name))
-            redirect(name, (void *)(base + functions[numbers[i]]));
+        if (is_wanted(name))
+            list[count++] = (struct reach_export){name, base + functions[numbers[i]]};
     }
+    return count;
+}
+
+/* What Windows' modules export and Wine's do not. Wine's advapi32 should have all of them. */
+static void add_exports(const struct reach_export *all, size_t count)
+{
+    static struct reach_export in_ntdll[] = {{.name = "EtwCreateTraceInstanceId"},
+                                             {.name = "EtwEventWriteEndScenario"},
+                                             {.name = "EtwEventWriteEx"},
+                                             {.name = "EtwEventWriteStartScenario"},
+                                             {.name = "EtwTraceEventInstance"}},
+                               in_kernelbase[] = {{.name = "EventWriteEx"}};
+    enum { IN_NTDLL = sizeof in_ntdll / sizeof *in_ntdll, ETW = 3 };
+    for (size_t i = 0; i < IN_NTDLL; i++)
+        in_ntdll[i].function = (void *)GetProcAddress(own, in_ntdll[i].name + ETW);
+    in_kernelbase[0].function = (void *)GetProcAddress(own, in_kernelbase[0].name);
+    reach_exports_add(GetModuleHandleW(L"advapi32.dll"), all, count);
+    reach_exports_add(GetModuleHandleW(L"ntdll.dll"), in_ntdll, IN_NTDLL);
+    reach_exports_add(GetModuleHandleW(L"kernelbase.dll"), in_kernelbase, 1);
+}
+
+static void redirect_all(void)
+{
+    static struct reach_export all[MOST_EXPORTS];
+    const size_t count = list_exports(own, is_event_function, all);
+    for (size_t i = 0; i < count; i++)
+        redirect(all[i].name, (void *)all[i].function);
+    add_exports(all, count);
 }
 
 /* DLLs that programs take event functions from: Windows' names for them, api sets too. */
@@ -130,19 +165,17 @@ static HMODULE own_tdh(void)
     return tdh;
 }
 
-/* Windows' own, or Wine's: who asks it for a function by name comes to ours. */
+/* Windows' own, or Wine's: a program that asks it for a function by name is given ours. */
 static void redirect_tdh(const void *base)
 {
     HMODULE theirs = GetModuleHandleW(L"tdh.dll"), ours = theirs && theirs == base ? own_tdh() : NULL;
     if (!ours || ours == theirs)
         return;
-    const uint8_t *from = (const uint8_t *)ours;
-    const IMAGE_EXPORT_DIRECTORY *exports = exports_of(from);
-    const DWORD *names = (const void *)(from + exports->AddressOfNames);
-    for (DWORD i = 0; i < exports->NumberOfNames; i++) {
-        const char *name = (const char *)from + names[i];
-        overwrite((void *)GetProcAddress(theirs, name), (void *)GetProcAddress(ours, name));
-    }
+    static struct reach_export all[MOST_EXPORTS];
+    const size_t count = list_exports(ours, is_tdh_function, all);
+    for (size_t i = 0; i < count; i++)
+        overwrite((void *)GetProcAddress(theirs, all[i].name), (void *)all[i].function);
+    reach_exports_add(theirs, all, count);
 }
 
 static void replace(IMAGE_THUNK_DATA *entry, const char *name, bool of_tdh)

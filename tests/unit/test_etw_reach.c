@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* How a program's image gets one import more: all of its own stay, in their order, and what is damaged is refused. */
+/* How a program's image gets one import more: all of its own stay, in their order, and what is damaged is refused. How
+   a module gets more exports. */
+#include "engine/etw/reach_exports.h"
 #include "engine/etw/reach_image.h"
 #include "engine/os/memory.h"
 #include "engine/os/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <cmocka.h>
 #include <string.h>
 
@@ -183,6 +186,117 @@ static void memory_that_is_out_is_told(void **state)
     }
 }
 
+/* ---- exports ---- */
+
+enum { EXPORTS = 0x1000, FUNCTIONS = 0x1100, NAMES = 0x1200, ORDINALS = 0x1300, TEXTS = 0x1400, EXPORTS_SIZE = 0x600 };
+
+/* A module as the loader has it, with `count` functions of the names "f00", "f02", ...; each third is forwarded, which
+   its place within the directory says. */
+static struct image make_module(unsigned count)
+{
+    struct image i = {.size = IMAGE_SIZE};
+    put(&i, 60, PE, 4);
+    put(&i, PE + 80, IMAGE_SIZE, 4);
+    put(&i, PE + 136, count ? EXPORTS : 0, 4);
+    put(&i, PE + 140, count ? EXPORTS_SIZE : 0, 4);
+    put(&i, EXPORTS + 16, 5, 4); /* the first function's number */
+    put(&i, EXPORTS + 20, count, 4);
+    put(&i, EXPORTS + 24, count, 4);
+    put(&i, EXPORTS + 28, FUNCTIONS, 4);
+    put(&i, EXPORTS + 32, NAMES, 4);
+    put(&i, EXPORTS + 36, ORDINALS, 4);
+    for (unsigned n = 0; n < count; n++) {
+        const unsigned function = count - 1 - n; /* not in the order of names */
+        snprintf((char *)i.bytes + TEXTS + 16 * n, 4, "f%02u", 2 * n);
+        put(&i, NAMES + 4 * n, TEXTS + 16 * n, 4);
+        put(&i, ORDINALS + 2 * n, function, 2);
+        snprintf((char *)i.bytes + TEXTS + 16 * n + 4, 12, "dll.g%02u", 2 * n);
+        put(&i, FUNCTIONS + 4 * function, function % 3 == 0 ? TEXTS + 16 * n + 4 : 0x3000 + 16 * n, 4);
+    }
+    return i;
+}
+
+/* As the loader finds one: the function's RVA, or its forwarder; 0: there is none. */
+static uint32_t find_export(const struct image *i, const char *name, const char **forwarded)
+{
+    const uint32_t d = get(i, PE + 136), count = get(i, d + 24);
+    *forwarded = NULL;
+    for (uint32_t low = 0, high = count; low < high;) {
+        const uint32_t at = (low + high) / 2;
+        const int order = strcmp(name, (const char *)i->bytes + get(i, get(i, d + 32) + 4 * at));
+        if (order == 0) {
+            const uint32_t number = get(i, get(i, d + 36) + 2 * at) & 0xFFFF, rva = get(i, get(i, d + 28) + 4 * number);
+            assert_true(number < get(i, d + 20));
+            if (rva >= d && rva - d < get(i, PE + 140))
+                *forwarded = (const char *)i->bytes + rva;
+            return rva;
+        }
+        if (order < 0)
+            high = at;
+        else
+            low = at + 1;
+    }
+    return 0;
+}
+
+static const char *jump_target(const struct image *i, uint32_t rva)
+{
+    static const uint8_t begin[] = {0x48, 0xB8}, end[] = {0xFF, 0xE0};
+    uint64_t target;
+    assert_memory_equal(i->bytes + rva, begin, sizeof begin);
+    assert_memory_equal(i->bytes + rva + 10, end, sizeof end);
+    memcpy(&target, i->bytes + rva + 2, sizeof target);
+    return (const char *)(uintptr_t)target;
+}
+
+/* GetProcAddress would find the added functions and miss, or mix up, one that the module had. */
+static void exports_are_added_and_the_others_stay(void **state)
+{
+    static const char a[] = "a", b[] = "b", c[] = "c", d[] = "d";
+    static const struct reach_export more[] = {{"f05", b}, {"f02", d}, {"a", a}, {"zz", c}};
+    static const unsigned counts[] = {1, 2, 7, 20};
+    (void)state;
+    for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
+        struct image before = make_module(counts[n]), i = before;
+        struct reach_exports e;
+        const char *text, *text_before;
+        assert_int_equal(reach_exports_plan(i.bytes, more, 4, &e), S_OK);
+        assert_int_equal(e.image_size, IMAGE_SIZE);
+        assert_true(e.size <= ROOM - BLOCK);
+        reach_exports_build(&e, BLOCK, i.bytes + BLOCK);
+        put(&i, e.entry, BLOCK, 4);
+        put(&i, e.entry + 4, e.directory, 4);
+        for (unsigned k = 0; k < counts[n]; k++) {
+            char name[8];
+            snprintf(name, sizeof name, "f%02u", 2 * k);
+            const uint32_t rva = find_export(&before, name, &text_before);
+            assert_int_not_equal(rva, 0);
+            const uint32_t now = find_export(&i, name, &text);
+            if (text_before)
+                assert_string_equal(text, text_before);
+            else
+                assert_true(!text && now == rva);
+        }
+        assert_ptr_equal(jump_target(&i, find_export(&i, "a", &text)), a);
+        assert_null(text);
+        assert_ptr_equal(jump_target(&i, find_export(&i, "f05", &text)), b);
+        assert_ptr_equal(jump_target(&i, find_export(&i, "zz", &text)), c);
+        if (counts[n] == 1) /* it has no f02 */
+            assert_ptr_equal(jump_target(&i, find_export(&i, "f02", &text)), d);
+        assert_int_equal(find_export(&i, "f03", &text), 0);
+        assert_int_equal(get(&i, BLOCK + 16), 5);
+        reach_exports_free(&e);
+        assert_int_equal(reach_exports_plan(i.bytes, more, 4, &e), S_FALSE); /* it has all of them now */
+    }
+    struct image none = make_module(0);
+    struct reach_exports e;
+    assert_int_equal(reach_exports_plan(none.bytes, more, 4, &e), S_FALSE);
+    struct image some = make_module(3);
+    memory_fail_at(1);
+    assert_int_equal(reach_exports_plan(some.bytes, more, 4, &e), E_OUTOFMEMORY);
+    memory_fail_at(0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +304,7 @@ int main(void)
         cmocka_unit_test(other_first_imports_are_none_of_ours),
         cmocka_unit_test(what_is_cut_off_is_refused),
         cmocka_unit_test(memory_that_is_out_is_told),
+        cmocka_unit_test(exports_are_added_and_the_others_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,3 +21,10 @@ add_custom_target(reach_openpla ALL DEPENDS ${reach}/openpla.exe)
 add_test(NAME cli.run COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/run.py ${reach}
   ${CMAKE_CROSSCOMPILING_EMULATOR})
 openpla_test_properties(cli.run)
+# With the real openetw.dll.
+add_executable(unaware ${here}/unaware.c)
+target_link_libraries(unaware PRIVATE openpla_flags)
+add_dependencies(unaware openetw openetwhost opentdh)
+add_test(NAME cli.run_unaware COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/run_unaware.py
+  $<TARGET_FILE:openpla_program> $<TARGET_FILE:unaware> ${CMAKE_CROSSCOMPILING_EMULATOR})
+openpla_test_properties(cli.run_unaware)

@@ -49,15 +49,68 @@ static void expect_own_imports(void)
     printf("the image's imports are at 0x%lX, not its own\n", d->VirtualAddress);
 }
 
+static event_function find(const WCHAR *module, const char *prefix, const char *function)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", prefix, function);
+    return (event_function)(void *)GetProcAddress(GetModuleHandleW(module), name);
+}
+
 /* What a module of the system exports is ours, whether it is found by this name or is only forwarded to. */
 static void expect_exports(const WCHAR *module, const char *prefix)
 {
     for (size_t i = 0; i < FUNCTIONS; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s%s", prefix, functions[i].name);
-        event_function found = (event_function)(void *)GetProcAddress(GetModuleHandleW(module), name);
+        event_function found = find(module, prefix, functions[i].name);
         if (found)
             expect("GetProcAddress", functions[i].name, found);
+    }
+}
+
+static void expect_export(const WCHAR *module, const char *prefix, const char *function)
+{
+    if (find(module, prefix, function))
+        return;
+    missed++;
+    printf("GetProcAddress finds no %s%s in %ls\n", prefix, function, module);
+}
+
+/* Programs look functions up that Windows has, and go another way, or end, where they find none. */
+static void expect_windows_exports(void)
+{
+    static const char *const in_ntdll[] = {"CreateTraceInstanceId", "EventWriteEndScenario", "EventWriteEx",
+                                           "EventWriteStartScenario", "TraceEventInstance"};
+    for (size_t i = 0; i < FUNCTIONS; i++)
+        expect_export(L"advapi32.dll", "", functions[i].name);
+    for (size_t i = 0; i < sizeof in_ntdll / sizeof *in_ntdll; i++)
+        expect_export(L"ntdll.dll", "Etw", in_ntdll[i]);
+    expect_export(L"kernelbase.dll", "", "EventWriteEx");
+    if (find(L"advapi32.dll", "", "NoSuchFunction") || find(L"advapi32.dll", "", "")) {
+        missed++;
+        puts("GetProcAddress finds a function that nobody has");
+    }
+}
+
+/* Those that a module had before it had ours: by name and, of forwarders, what another module has. */
+static void expect_old_exports(const WCHAR *name)
+{
+    HMODULE module = GetModuleHandleW(name);
+    const BYTE *base = (const BYTE *)module;
+    const IMAGE_NT_HEADERS *nt = (const void *)(base + ((const IMAGE_DOS_HEADER *)(const void *)base)->e_lfanew);
+    const IMAGE_DATA_DIRECTORY *d = &nt->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_EXPORT];
+    const IMAGE_EXPORT_DIRECTORY *exports = (const void *)(base + d->VirtualAddress);
+    const DWORD *names = (const void *)(base + exports->AddressOfNames),
+                *code = (const void *)(base + exports->AddressOfFunctions);
+    const WORD *numbers = (const void *)(base + exports->AddressOfNameOrdinals);
+    for (DWORD i = 0; i < exports->NumberOfNames; i++) {
+        const char *function = (const char *)base + names[i];
+        const DWORD at = code[numbers[i]];
+        const bool forwarded = at >= d->VirtualAddress && at - d->VirtualAddress < d->Size;
+        const BYTE *found = (const BYTE *)(void *)GetProcAddress(module, function);
+        if (found && (forwarded || found == base + at) &&
+            (i == 0 || strcmp(function, (const char *)base + names[i - 1]) > 0))
+            continue;
+        missed++;
+        printf("%ls: %s is not found where its exports have it\n", name, function);
     }
 }
 
@@ -69,6 +122,10 @@ static int all(void)
     expect_exports(L"sechost.dll", "");
     expect_exports(L"kernelbase.dll", "");
     expect_exports(L"ntdll.dll", "Etw");
+    expect_windows_exports();
+    expect_old_exports(L"advapi32.dll");
+    expect_old_exports(L"ntdll.dll");
+    expect_old_exports(L"kernelbase.dll");
     expect_own_imports();
     if (!register_was_ours()) {
         missed++;

@@ -1,0 +1,15 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""run_unaware.py OPENPLA PROGRAM [EMULATOR]: `openpla run` of PROGRAM, which looks functions up as other people's
+programs do (reach/unaware.c). A user could not trace with such a program."""
+import os
+import subprocess
+import sys
+
+OPENPLA, PROGRAM, EMULATOR = sys.argv[1], sys.argv[2], sys.argv[3:]
+os.environ["OPENPLA_ETW"] = f"unaware{os.getpid()}"  # sessions of this test alone
+
+ended = subprocess.run([*EMULATOR, OPENPLA, "run", PROGRAM], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+if ended.returncode != 0 or "0 failures" not in ended.stdout:
+    sys.exit(f"exit code {ended.returncode}\n{ended.stdout}")
