@@ -19,9 +19,20 @@ HRESULT reach_process(void *process, const char *name, const char *dll, bool chi
    says, for those programs that walk their own imports. */
 bool reach_self(bool *children);
 
+/* ntdll's system call of this name, in whose place a function of ours is to stand: a copy of its code that does the
+   same. NULL: in this Wine it looks unlike those that are known, or is missing, or memory is out. */
+void *reach_system_call_copy(const char *name);
+/* Whether it looks like those that are known, or a function of ours stands in its place already. */
+bool reach_system_call_is_known(const char *name);
+
 /* Adds exports to a module of this process (engine/etw/reach_exports.h), so that GetProcAddress finds them. S_FALSE: it
    has all of them. E_OUTOFMEMORY; ERROR_NOT_ENOUGH_MEMORY's HRESULT: there is no place behind the module. */
 HRESULT reach_exports_add(void *module, const struct reach_export *more, size_t count);
+
+/* Functions that are to stand in the place of NtQuerySystemInformation and NtSetSystemInformation: of the class
+   SystemPerformanceTraceInformation they answer by engine/etw/system_trace.h. NULL: as reach_system_call_copy. */
+void *reach_query_system_begin(void);
+void *reach_set_system_begin(void);
 
 /* Can what a program starts be reached too? Only where ntdll's NtCreateUserProcess looks as it does in Wine so far, or
    where this process is reached and that function taken.

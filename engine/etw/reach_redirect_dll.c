@@ -258,6 +258,17 @@ static void take_children(void)
     memory_free(folder);
 }
 
+/* GetProcAddress finds one address for Nt, Zw and Rtl names of the two. */
+static void take_system_information(void)
+{
+    HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
+    void *query = reach_query_system_begin(), *set = reach_set_system_begin();
+    if (query)
+        overwrite((void *)GetProcAddress(ntdll, "NtQuerySystemInformation"), query);
+    if (set)
+        overwrite((void *)GetProcAddress(ntdll, "NtSetSystemInformation"), set);
+}
+
 void reach_begin(void *module)
 {
     bool children;
@@ -267,6 +278,7 @@ void reach_begin(void *module)
     redirect_all();
     replace_in_loaded();
     replace_in_later();
+    take_system_information();
     if (children)
         take_children();
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* TraceQueryInformation and TraceSetInformation. What they set in the kernel of Windows is set in the session, by its
    host; what has no source there is kept, and told to the journal. */
+#include "engine/etw/trace_information.h"
+
 #include "engine/etw/controller.h"
 #include "engine/etw/session_kernel.h"
 #include "engine/etw/session_output.h"
@@ -216,34 +218,39 @@ static uint32_t read_hooks(const CLASSIC_EVENT_ID *events, ULONG count, uint32_t
     return found;
 }
 
-/* A list that takes the place of what the session had. */
+ULONG trace_information_set_list(TRACEHANDLE handle, enum directory_kernel_list list, const uint32_t *items,
+                                 uint32_t count)
+{
+    struct directory_session s;
+    struct directory *d;
+    ULONG code = find_system_logger(handle, &d, &s);
+    if (code == ERROR_SUCCESS)
+        code = may_set(&s);
+    if (code != ERROR_SUCCESS)
+        return code;
+    struct directory_request request = {.verb = DIRECTORY_SET_LIST, .list = list, .item_count = count};
+    memcpy(request.items, items, count * sizeof *items);
+    code = ask_host(d, &s, &request);
+    directory_session_free(&s);
+    return code;
+}
+
 static ULONG set_list(TRACEHANDLE handle, enum directory_kernel_list list, const void *in, ULONG bytes)
 {
     const bool of_events = list == DIRECTORY_STACKS || list == DIRECTORY_COUNTED_EVENTS;
     const ULONG size = of_events ? sizeof(CLASSIC_EVENT_ID) : sizeof(uint32_t), most = directory_kernel_room(list);
-    struct directory_session s;
-    struct directory *d;
+    uint32_t items[DIRECTORY_STACK_EVENTS], count = bytes / size;
     if (bytes % size != 0 || bytes / size > most)
         return controller_refuse(ERROR_INCORRECT_SIZE, "InformationLength: %u bytes are not up to %u times %u",
                                  (unsigned)bytes, (unsigned)most, (unsigned)size);
     if (of_events ? (bytes == 0) != !in : bytes == 0 || !in)
         return controller_refuse(ERROR_INVALID_PARAMETER, "TraceInformation: %u bytes at %s address", (unsigned)bytes,
                                  in ? "an" : "no");
-    ULONG code = find_system_logger(handle, &d, &s);
-    if (code == ERROR_SUCCESS)
-        code = may_set(&s);
-    if (code != ERROR_SUCCESS)
-        return code;
-    struct directory_request request = {.verb = DIRECTORY_SET_LIST, .list = list};
-    if (of_events) {
-        request.item_count = read_hooks(in, bytes / size, request.items);
-    } else {
-        request.item_count = bytes / size;
-        memcpy(request.items, in, bytes);
-    }
-    code = ask_host(d, &s, &request);
-    directory_session_free(&s);
-    return code;
+    if (of_events)
+        count = read_hooks(in, count, items);
+    else
+        memcpy(items, in, bytes);
+    return trace_information_set_list(handle, list, items, count);
 }
 
 /* The host samples no more often than its own rate, which TraceQueryInformation tells; counters of its processors have

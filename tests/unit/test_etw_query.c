@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What programs learn of providers and sessions, and set of sessions: EnumerateTraceGuids(Ex), TraceQueryInformation
-   and TraceSetInformation. */
+   and TraceSetInformation, and the blocks of ntdll that stand for these. */
 #include "engine/etw/directory_parts.h"
 #include "engine/etw/openetw.h"
+#include "engine/etw/system_trace.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/etw/trace_query_api.h"
 #include "engine/kernel/kernel_event.h"
@@ -409,6 +410,93 @@ static void the_interval_of_samples_is_what_the_host_can(void **state)
     assert_int_equal(TraceSetInformation(0, TraceVersionInfo, &interval, 8), ERROR_NOT_SUPPORTED);
 }
 
+struct masks_block {
+    uint32_t what;
+    TRACEHANDLE handle;
+    uint32_t masks[8];
+};
+struct list_block {
+    uint32_t what;
+    TRACEHANDLE handle;
+    uint32_t items[DIRECTORY_STACK_EVENTS + 2];
+};
+enum { MASKS_CLASS = 1, INTERVAL_CLASS = 3, STACKS_CLASS = 6, COUNTERS_CLASS = 15, NO_SUCH_CLASS = 99 };
+
+static int32_t nt_query(void *block, uint32_t bytes, uint32_t need_then)
+{
+    int32_t status = 1;
+    uint32_t need = 0;
+    assert_true(system_trace_query(block, bytes, &need, &status));
+    assert_int_equal(need, need_then);
+    return status;
+}
+
+static int32_t nt_set(const void *block, uint32_t bytes)
+{
+    int32_t status = 1;
+    assert_true(system_trace_set(block, bytes, &status));
+    return status;
+}
+
+/* A program with krabsetw reads the masks of its session by NtQuerySystemInformation as soon as it has started it, and
+   ends with an exception, its session running, where that fails. */
+static void masks_are_read_and_set_by_ntdlls_blocks(void **state)
+{
+    static const int32_t mismatch = (int32_t)0xC0000004, invalid = (int32_t)0xC000000D, gone = (int32_t)0xC0000297;
+    struct directory_session s = add("system", 200, TRACE_MODE_SYSTEM_LOGGER | 0x100), plain = add("plain", 201, 0x100);
+    struct masks_block b = {.what = MASKS_CLASS, .handle = directory_handle(&s)};
+    static struct list_block list = {.what = STACKS_CLASS, .items = {0x0524, 0x030A}};
+    uint32_t interval[2] = {INTERVAL_CLASS, 50000}, other[16] = {NO_SUCH_CLASS}, need;
+    const size_t two_items = offsetof(struct list_block, items) + 2 * sizeof *list.items;
+    struct thread *t;
+    int32_t status;
+    (void)state;
+    over = false;
+    assert_int_equal(sizeof b, 48);
+    assert_int_equal(nt_query(&b, sizeof b, sizeof b), 0);
+    assert_true(b.masks[0] == 1 && b.masks[1] == 2 && b.masks[2] == 3 && b.masks[3] == 0);
+    assert_int_equal(nt_query(&b, sizeof b - 1, sizeof b), mismatch);
+    assert_int_equal(nt_query(&b, sizeof b + 1, sizeof b), mismatch);
+    assert_int_equal(nt_query(&b, 4, sizeof b), mismatch);
+    assert_int_equal(thread_start(host, &s, &t), S_OK);
+    b.masks[4] = 0x40;
+    assert_int_equal(nt_set(&b, sizeof b - 4), mismatch);
+    assert_int_equal(nt_set(&b, sizeof b), 0);
+    memset(b.masks, 0, sizeof b.masks);
+    assert_int_equal(nt_query(&b, sizeof b, sizeof b), 0);
+    assert_true(b.masks[0] == 1 && b.masks[1] == 2 && b.masks[4] == 0x40);
+    list.handle = directory_handle(&s);
+    assert_int_equal(nt_set(&list, (uint32_t)two_items), 0);
+    assert_true(listed_count == 2 && listed[0] == 0x0524 && listed[1] == 0x030A);
+    assert_int_equal(nt_set(&list, (uint32_t)two_items - 1), mismatch);
+    assert_int_equal(nt_set(&list, sizeof list), invalid); /* one more than there may be */
+    list.what = COUNTERS_CLASS;
+    assert_int_equal(nt_set(&list, (uint32_t)two_items), 0);
+    assert_int_equal(nt_set(&list, (uint32_t)two_items + 3 * 4), invalid);
+    over = true;
+    assert_true(thread_wait(t, CHILD_PATIENCE));
+    thread_close(t);
+    assert_int_equal(nt_set(interval, sizeof interval), 0);
+    interval[1] = 0;
+    assert_int_equal(nt_query(interval, sizeof interval, sizeof interval), 0);
+    assert_int_equal(interval[1], 50000);
+    assert_int_equal(nt_query(interval, 4, sizeof interval), mismatch);
+    assert_int_equal(nt_set(interval, 4), mismatch);
+    b.handle = directory_handle(&plain); /* takes nothing of the kernel */
+    assert_int_equal(nt_query(&b, sizeof b, sizeof b), invalid);
+    assert_int_equal(nt_set(&b, sizeof b), invalid);
+    drop(&s);
+    drop(&plain);
+    b.handle = directory_handle(&s);
+    assert_int_equal(nt_query(&b, sizeof b, sizeof b), gone);
+    assert_int_equal(nt_set(&b, sizeof b), gone);
+    /* What is asked for beside them the system answers, as it does without us. */
+    assert_false(system_trace_query(other, sizeof other, &need, &status));
+    assert_false(system_trace_set(other, sizeof other, &status));
+    assert_false(system_trace_query(&b, 3, &need, &status));
+    assert_false(system_trace_set(&b, 3, &status));
+}
+
 static void members_of_groups_are_disallowed(void **state)
 {
     struct directory_session s = add("grouping", 200, 0x100), got;
@@ -570,6 +658,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_the_hosts_is_told),
         cmocka_unit_test(what_a_system_logger_is_told_is_checked_and_reaches_it),
         cmocka_unit_test(the_interval_of_samples_is_what_the_host_can),
+        cmocka_unit_test(masks_are_read_and_set_by_ntdlls_blocks),
         cmocka_unit_test(members_of_groups_are_disallowed),
     };
     child_program = argv[0];

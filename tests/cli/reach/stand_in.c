@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* In the place of openetw.dll's functions: they say that they were called, by their result. */
+#include "engine/etw/system_trace.h"
 #include "tests/cli/reach/mark.h"
+
+#include <stddef.h>
 
 #define NAME(name)                                                                                                     \
     __declspec(dllexport) uint32_t name(void);                                                                         \
@@ -9,3 +12,17 @@
         return mark_of(#name);                                                                                         \
     }
 #include "tests/cli/reach/names.def"
+#undef NAME
+
+bool system_trace_query(void *information, uint32_t bytes, uint32_t *need, int32_t *status)
+{
+    *need = bytes;
+    *status = (int32_t)mark_of("NtQuerySystemInformation");
+    return information != NULL;
+}
+
+bool system_trace_set(const void *information, uint32_t bytes, int32_t *status)
+{
+    *status = (int32_t)mark_of("NtSetSystemInformation");
+    return information != NULL && bytes != 0;
+}

@@ -114,6 +114,31 @@ static void expect_old_exports(const WCHAR *name)
     }
 }
 
+typedef LONG(NTAPI *query_function)(ULONG what, void *information, ULONG bytes, ULONG *need);
+typedef LONG(NTAPI *set_function)(ULONG what, void *information, ULONG bytes);
+
+/* The kernel's class of traces is ours, all others are the system's. */
+static void expect_system_information(void)
+{
+    enum { BASIC = 0, PERFORMANCE_TRACE = 31, NO_SUCH = 0x7FFF };
+    static const char *const queries[] = {"NtQuerySystemInformation", "ZwQuerySystemInformation"},
+                             *const sets[] = {"NtSetSystemInformation", "ZwSetSystemInformation"};
+    char block[64] = {1};
+    ULONG need = 0;
+    for (size_t i = 0; i < 2; i++) {
+        query_function query = (query_function)(void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"), queries[i]);
+        set_function set = (set_function)(void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"), sets[i]);
+        if ((uint32_t)query(PERFORMANCE_TRACE, block, 48, &need) == mark_of(queries[0]) && need == 48 &&
+            query(PERFORMANCE_TRACE, NULL, 0, &need) < 0 && query(BASIC, block, sizeof block, &need) == 0 &&
+            query(NO_SUCH, block, sizeof block, NULL) < 0 &&
+            (uint32_t)set(PERFORMANCE_TRACE, block, 48) == mark_of(sets[0]) &&
+            (uint32_t)set(NO_SUCH, block, 48) != mark_of(sets[0]))
+            continue;
+        missed++;
+        printf("%s, %s: not ours alone\n", queries[i], sets[i]);
+    }
+}
+
 static int all(void)
 {
     for (size_t i = 0; i < FUNCTIONS; i++)
@@ -126,6 +151,7 @@ static int all(void)
     expect_old_exports(L"advapi32.dll");
     expect_old_exports(L"ntdll.dll");
     expect_old_exports(L"kernelbase.dll");
+    expect_system_information();
     expect_own_imports();
     if (!register_was_ours()) {
         missed++;
