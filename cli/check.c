@@ -6,6 +6,7 @@
 #include "cli/template.h"
 #include "cli/verbs.h"
 #include "engine/counters/counter_query.h"
+#include "engine/counters/host_pdh.h"
 #include "engine/etw/event_providers.h"
 #include "engine/log/counter_path.h"
 #include "engine/model/alert_threshold.h"

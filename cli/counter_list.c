@@ -4,6 +4,7 @@
 
 #include "cli/json.h"
 #include "engine/counters/counter_paths.h"
+#include "engine/counters/host_pdh.h"
 #include "engine/counters/pdh_list.h"
 #include "engine/log/counter_path.h"
 #include "engine/os/host.h"

@@ -9,6 +9,7 @@
 #include "cli/screen.h"
 #include "cli/verbs.h"
 #include "engine/counters/counter_query.h"
+#include "engine/counters/host_pdh.h"
 #include "engine/os/clock.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"

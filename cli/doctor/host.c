@@ -3,6 +3,7 @@
 #include "engine/os/host.h"
 
 #include "cli/doctor/doctor.h"
+#include "engine/counters/host_pdh.h"
 #include "engine/kernel/trace_instance.h"
 #include "engine/os/environment.h"
 #include "engine/os/kernel_file.h"

@@ -2,10 +2,10 @@
 /* Thresholds and counters: each threshold stands for one counter, or for as many as its wildcards name. */
 #include "engine/collect/alert_watch.h"
 
+#include "engine/counters/host_pdh.h"
 #include "engine/log/counter_path.h"
 #include "engine/os/clock.h"
 #include "engine/os/hash.h"
-#include "engine/os/host.h"
 #include "engine/os/memory.h"
 
 #include <string.h>

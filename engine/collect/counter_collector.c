@@ -2,10 +2,10 @@
 /* The performance counter collector: PDH's values of one set of counters, sample by sample into one log. */
 #include "engine/collect/kind.h"
 #include "engine/counters/counter_watch.h"
+#include "engine/counters/host_pdh.h"
 #include "engine/log/counter_path.h"
 #include "engine/model/model.h"
 #include "engine/os/clock.h"
-#include "engine/os/host.h"
 #include "engine/os/memory.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where we run: names, folders, environment, locks between threads, and the choice of the PDH of this host. */
+/* Where we run: names, folders, environment, and locks between threads. */
 #ifndef OPENPLA_HOST_H
 #define OPENPLA_HOST_H
 
@@ -46,10 +46,5 @@ struct host_lock {
     }
 void host_lock_enter(struct host_lock *lock);
 void host_lock_leave(struct host_lock *lock);
-
-struct pdh_api;
-/* The PDH functions of this host: the system's on Windows, openpdh.dll's under Wine, the linked core natively.
-   Chosen once. Fails with the module's name in the error text. */
-HRESULT host_pdh(const struct pdh_api **out);
 
 #endif

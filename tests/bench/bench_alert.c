@@ -6,8 +6,8 @@
 #include "engine/collect/collect.h"
 #include "engine/counters/counter_paths.h"
 #include "engine/counters/counter_query.h"
+#include "engine/counters/host_pdh.h"
 #include "engine/model/model.h"
-#include "engine/os/host.h"
 #include "engine/os/memory.h"
 
 #include <stdio.h>

@@ -56,7 +56,7 @@ ALLOWED = {
     # A client of sets as any other: through the façade under Windows, the engine itself natively.
     "cli/logman": ["cli/logman", "cli", "com"] + RUN,
     # Looks at all that there is: what is registered, the server, the store and its runs.
-    "cli/doctor": ["cli/doctor", "cli", "com", "reg", "engine/pcq"] + RUN,
+    "cli/doctor": ["cli/doctor", "cli", "com", "reg", "engine/pcq", "engine/counters"] + RUN,
     "cli": ["cli", "engine/xml", "engine/retention", "engine/cabinet", "engine/perflib", "engine/pdh", "engine/etw", "engine/kernel", "engine/tdh", "engine/rules", "engine/report", "engine/page", "engine/task", "engine/store", "engine/model"] + COUNTERS,
 }
 # Rows of constants, which nothing is linked for: what the one folder says once, the other may read.

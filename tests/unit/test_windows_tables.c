@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which DLLs the counters and the events of this host are taken from on Windows, tried with Wine's own of these names:
    with a wrong one there is no counter at all, or a program beside ours could put one of its own in the place. */
+#include "engine/counters/host_pdh.h"
 #include "engine/os/file.h"
-#include "engine/os/host.h"
 #include "engine/os/memory.h"
 #include "engine/os/pdh_types.h"
 

@@ -5,7 +5,6 @@
 #include "engine/os/environment.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
-#include "engine/os/pdh_types.h"
 #include "engine/os/posix/posix_call.h"
 
 #include <stdio.h>
@@ -134,12 +133,4 @@ void host_lock_enter(struct host_lock *lock)
 void host_lock_leave(struct host_lock *lock)
 {
     pthread_mutex_unlock((pthread_mutex_t *)(void *)lock->opaque);
-}
-
-HRESULT host_pdh(const struct pdh_api **out)
-{
-    *out = &openpdh_api;
-    if (!*out)
-        return error_set(HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND), "openpdh: not linked into this program");
-    return S_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The PDH of this host: the system's on Windows, our openpdh.dll under Wine, whose own is empty. */
+#include "engine/counters/host_pdh.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
