@@ -2,7 +2,6 @@
 /* Error texts per thread, and the standard English texts of the results that the engine gives. */
 #include "engine/os/error.h"
 
-#include "engine/os/pdh_types.h"
 #include "engine/os/thread_slot.h"
 
 #include <stdarg.h>
@@ -72,13 +71,6 @@ static const struct {
 #include "engine/os/result_texts.def"
 #undef RESULT_TEXT
 };
-
-#ifdef _WIN32 /* whose headers have all of PDH's names */
-#define RESULT_TEXT(name, number, text)                                                                                \
-    _Static_assert((HRESULT)(name) == (HRESULT)(number), "the row has the number of its name");
-#include "engine/os/result_texts.def"
-#undef RESULT_TEXT
-#endif
 
 const char *error_standard_text(HRESULT hr)
 {

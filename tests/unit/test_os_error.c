@@ -3,11 +3,19 @@
 #include "engine/os/error.h"
 #include "engine/os/file.h"
 #include "engine/os/memory.h"
+#include "engine/os/pdh_types.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <stdio.h>
 #include <ctype.h>
 #include <string.h>
+
+#ifdef _WIN32 /* whose headers have all of PDH's names */
+#define RESULT_TEXT(name, number, text)                                                                                \
+    _Static_assert((HRESULT)(name) == (HRESULT)(number), "the row has the number of its name");
+#include "engine/os/result_texts.def"
+#undef RESULT_TEXT
+#endif
 
 /* An own English text: words, no full stop, unlike every other one. */
 static void assert_has_text(const char *name, HRESULT hr)
