@@ -90,7 +90,8 @@ const struct verb verb_store = {
         "\n"
         "  -mend   mends what can be mended without losing anything: what cannot be read or belongs to no set goes\n"
         "          to the folder \"aside\" of the store, a definition in a wrong place to its own; what an\n"
-        "          interrupted writer left is deleted, and passwords of no set; a definition never\n"
+        "          interrupted writer left is deleted, and passwords of no set; a definition never. The record of\n"
+        "          the runs of a missing set stays: it has the number of the next run\n"
         "  -json   an array of objects\n"
         "\n"
         "Exit codes: 0 nothing is wrong any more, 1 failed, 2 wrong command line, 3 something is wrong.\n",

@@ -32,7 +32,7 @@ struct looking {
 
 /* ---- what store check finds ---- */
 
-/* -mend moves a record away, and with it the number of the set's next run: it is not advised for one. */
+/* A record has the number of the set's next run: -mend leaves it, or moves it away if it is corrupt. */
 static enum doctor_id id_of_damage(const struct store_finding *f)
 {
     if (strcmp(path_extension(f->path), ".run") != 0)

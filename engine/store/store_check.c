@@ -275,8 +275,10 @@ static HRESULT check_beside(struct checking *c, const char *path, const char *ex
     HRESULT hr = definition && run_lock && name ? find_set(c, path, definition, name) : E_OUTOFMEMORY;
     const bool orphan = hr == S_FALSE, record = !strcmp(extension, ".run"), held = !strcmp(extension, ".held"),
                folders = !strcmp(extension, ".folders");
+    /* A record says which number the next run has, to a definition that comes back or is made again. */
+    const enum mending mending = record ? LEAVE : held || folders ? ASIDE : REMOVE;
     if (orphan && !is_held(run_lock)) /* else a run of it has not heard yet */
-        hr = tell(c, STORE_ORPHAN, path, name, record || held || folders ? ASIDE : REMOVE);
+        hr = tell(c, STORE_ORPHAN, path, name, mending);
     else if (SUCCEEDED(hr) && record && (hr = run_record_check(path)) != E_OUTOFMEMORY && FAILED(hr))
         hr = tell(c, STORE_DAMAGED, path, name, mending_of(hr));
     else if (SUCCEEDED(hr) && held && (hr = held_file_check(path)) != E_OUTOFMEMORY && FAILED(hr))

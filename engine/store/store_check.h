@@ -36,7 +36,8 @@ struct store_finding {
 };
 /* Looks at all namespaces, each under its lock, and calls `each` for what is wrong; its failure ends the check. `mend`:
    what can be mended without losing anything is: what cannot be read, and what belongs to no set, goes to the folder
-   `aside` of the data folder; a definition is never deleted. */
+   `aside` of the data folder, but for a record of runs, which keeps a set's serial numbers from coming again; a
+   definition is never deleted. */
 HRESULT store_check(bool mend, HRESULT (*each)(void *user, const struct store_finding *finding), void *user);
 
 #endif

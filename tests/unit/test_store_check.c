@@ -120,10 +120,18 @@ static unsigned findings(bool mend)
     return count;
 }
 
+/* The records of the sets whose definitions cannot be used, or are gone, stay: a set that comes back has its number. */
 static void assert_mended(void)
 {
+    unsigned records = 0;
     findings(true);
-    assert_int_equal(findings(false), 0);
+    for (size_t i = 0; i < FILES; i++) {
+        char *path = path_of(i);
+        records += !strcmp(path_extension(path), ".run") && file_exists(path);
+        memory_free(path);
+    }
+    assert_int_equal(records, 2);
+    assert_int_equal(findings(false), records);
     assert_nothing_is_lost();
     for (size_t i = 0; i < FILES; i++) {
         char *path = store_definition_path("Service", files[i].set);
