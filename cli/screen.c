@@ -3,11 +3,12 @@
 
 #ifdef _WIN32
 #include <windows.h>
+#include <io.h>
 
 bool screen_is_terminal(FILE *stream)
 {
     DWORD mode; /* NUL and printers are character devices too, but no console */
-    return GetConsoleMode(GetStdHandle(stream == stderr ? STD_ERROR_HANDLE : STD_OUTPUT_HANDLE), &mode);
+    return GetConsoleMode((HANDLE)_get_osfhandle(_fileno(stream)), &mode);
 }
 
 bool screen_clear(void)
