@@ -5,6 +5,7 @@ definition. Whoever has a damaged disk behind him would look through hundreds of
 import json
 import os
 import shutil
+import sys
 import tempfile
 
 from program import check, host_path, openpla_apart
