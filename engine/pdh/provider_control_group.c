@@ -217,6 +217,21 @@ static HRESULT add_named(struct control_group_state *s, const char *root)
     return hr;
 }
 
+/* What the controllers of the kernel account, each in files that begin with its name. The group at the top, which a
+   container may be in, has hardly one of these files. */
+static uint64_t columns_of_controllers(const char *text, size_t size)
+{
+    uint64_t columns = 0;
+    for (const char *p = text, *end = text + size, *word; p < end; p = word + 1) {
+        word = kernel_word_end(p, end);
+        for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+            if (word > p && strcspn(figures[i].file, ".") == (size_t)(word - p) &&
+                !memcmp(figures[i].file, p, (size_t)(word - p)))
+                columns |= 1ull << figures[i].column;
+    }
+    return columns;
+}
+
 static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)wanted;
@@ -229,6 +244,8 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
     /* Of version 1 alone there is no one hierarchy to list. */
     if (SUCCEEDED(hr)) {
         HRESULT unified = kept_files_text(&s->files, path, &text, &size);
+        if (SUCCEEDED(unified))
+            table_know_columns(&s->table, columns_of_controllers(text, size));
         hr = SUCCEEDED(unified) ? add_named(s, source_root(source)) : unified == E_OUTOFMEMORY ? unified : S_OK;
     }
     kept_files_sweep(&s->files);

@@ -70,8 +70,8 @@ static void what_is_not_there_is_absent(void **state)
     assert_int_equal(status_of_adding(u"\\Wine Server\\Open Files"), (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
 }
 
-/* A container without a block device, with an adapter that has no speed and a share that reports nothing: a template's
-   counters must be taken there, and have no value, or its set does not start. */
+/* A container without a block device and groups of its own, with an adapter that has no speed and a share that reports
+   nothing: a template's counters must be taken there, and have no value, or its set does not start. */
 static void counters_exist_without_instances_that_have_them(void **state)
 {
     (void)state;
@@ -83,11 +83,13 @@ static void counters_exist_without_instances_that_have_them(void **state)
                                          u"\\Network Adapter(eth0)\\Current Bandwidth",
                                          u"\\SMB Client Shares(*)\\Read Bytes/sec",
                                          u"\\GPU Process Memory(*)\\Dedicated Usage",
-                                         u"\\GPU Adapter Memory(*)\\Shared Usage"};
+                                         u"\\GPU Adapter Memory(*)\\Shared Usage",
+                                         u"\\Control Group(*)\\IO Read Bytes/sec"};
     kernel_root_write(&root, "/proc/diskstats", "");
     kernel_root_write(&root, "/proc/self/mountinfo", "22 1 0:21 / / rw - overlay overlay rw\n");
     kernel_root_write(&root, "/proc/net/dev", "head\nhead\n eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
     kernel_root_delete(&root, "/sys/class/net/eth0/speed");
+    kernel_root_delete(&root, "/sys/fs/cgroup/system.slice/io.stat");
     kernel_root_delete(&root, "/sys/class/drm/card0/device/mem_info_vram_used");
     kernel_root_write(&root, "/proc/77/fdinfo/5",
                       "drm-driver: i915\ndrm-pdev: 0000:03:00.0\ndrm-engine-render: 1 ns\n");
