@@ -32,7 +32,7 @@ static char *expand(const WCHAR *path, DWORD flags, PDH_STATUS *status)
     struct text_buffer b = {0};
     text_buffer_add(&b, "");
     *status = PdhExpandWildCardPathW(NULL, path, NULL, &units, flags);
-    if (*status == STATUS(PDH_MORE_DATA)) {
+    while (*status == STATUS(PDH_MORE_DATA)) {
         units += 1000; /* processes come */
         WCHAR *list = calloc(units, sizeof *list);
         *status = PdhExpandWildCardPathW(NULL, path, list, &units, flags);
