@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Whether messages have the form and the place of those of Windows' tools (DECISIONS 135). */
+/* Whether messages have the form and the place of those of Windows' tools (DECISIONS 130). */
 static bool as_windows;
 
 void cli_speak_as_windows(int argc, char **argv)

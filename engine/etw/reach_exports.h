@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions that a module of Windows exports and Wine's module of that name does not: GetProcAddress finds none, so a
-   program takes the system for one that lacks them (DECISIONS 126). GetProcAddress reads the export directory in the
+   program takes the system for one that lacks them (DECISIONS 122). GetProcAddress reads the export directory in the
    module's memory. A larger directory is placed behind the module, and the module's header then names that one:
 
        export directory | functions | names | ordinals | forwarders, new names | padding | thunks

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* NtQuerySystemInformation and NtSetSystemInformation of the class SystemPerformanceTraceInformation, by which programs
-   such as those with krabsetw read and set the group masks of a kernel session (behaviour 22, DECISIONS 126). */
+   such as those with krabsetw read and set the group masks of a kernel session (behaviour 22, DECISIONS 122). */
 #ifndef OPENPLA_SYSTEM_TRACE_H
 #define OPENPLA_SYSTEM_TRACE_H
 

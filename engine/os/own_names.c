@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether a name or an address that somebody gives for a computer is this one's. No name server is asked: that can take
-   seconds, and the question comes with the path of each counter (DECISIONS 134). */
+   seconds, and the question comes with the path of each counter (DECISIONS 129). */
 #include "engine/os/clock.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"

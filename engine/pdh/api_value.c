@@ -92,7 +92,7 @@ static size_t value_count(const struct counter *c)
     return c->is_wildcard ? c->newer_items.count : 1;
 }
 
-/* As Windows names it: instances of one name are told apart by their order alone (DECISIONS 132). */
+/* As Windows names it: instances of one name are told apart by their order alone (DECISIONS 127). */
 static void *add_name(struct api_block *block, const struct counter *c, size_t i)
 {
     size_t length;

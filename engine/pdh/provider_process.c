@@ -15,7 +15,7 @@
 #include "engine/pdh/counter_rows.inc"
 #define BIT(column) (1ull << (column))
 
-/* Names end with the process' id, "svchost_1234", where the user has set that (behaviour 38). */
+/* Names end with the process' id, "svchost_1234", where the user has set that (behaviour 26). */
 #define NAMES_KEY   "SYSTEM\\CurrentControlSet\\Services\\PerfProc\\Performance"
 #define NAMES_VALUE "ProcessNameFormat"
 enum { NAME_WITH_ID = 2, NAME_ROOM = 784 /* bytes: the name of a file, 255 characters, and an id */ };

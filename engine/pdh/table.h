@@ -67,7 +67,7 @@ int64_t *table_add(struct table_state *t, enum table_row_kind kind, const char *
 
 /* Says that this host reports the columns (bits) of such instances, so that their counters exist even while no instance
    has a value for them: a container's drive without a block device, a network adapter without a speed. Without it a
-   counter exists if some instance has a value, or there is no instance (DECISIONS 133). */
+   counter exists if some instance has a value, or there is no instance (DECISIONS 128). */
 void table_know_columns(struct table_state *t, uint64_t columns);
 
 /* The row of all plain ones, "_Total", of the parent "_Total" where the others have one. */

@@ -171,7 +171,7 @@ HRESULT report_target_add_text(struct report_target *t, xmlNodePtr at, const cha
 /* ---- marks ---- */
 
 /* A text has no attributes, so what rules put beside elements stands between two instructions, which no reader of
-   reports looks at (DECISIONS 123). */
+   reports looks at (DECISIONS 120). */
 #define TEXT_MARK  "openpla-rules"
 #define TEXT_BEGIN "text"
 #define TEXT_END   "end"
