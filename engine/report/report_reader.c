@@ -38,6 +38,7 @@ struct reader {
     bool begun;            /* Report has been seen */
     bool ending;           /* what libxml2 tells from now on is half a tag at the end of the file */
     size_t depth, skipped; /* elements that are open; those of them that are passed over, the innermost */
+    size_t within;         /* elements that are open in a text, such as <b>: what is in them is text of it */
     bool row_given;        /* the row that is open was: its tables are read */
     struct open_table tables[REPORT_MAX_TABLES];
     size_t table_count;
@@ -288,6 +289,10 @@ static HRESULT begin_element(struct reader *r, const char *element, const struct
         r->skipped++;
         return S_OK;
     }
+    if (r->within || (r->depth && form_types[r->open[r->depth - 1]].holds_text)) {
+        r->within++;
+        return S_OK;
+    }
     if (r->depth) {
         const struct form_child *child = form_find_child(r->open[r->depth - 1], element);
         if (!child)
@@ -447,6 +452,8 @@ static void on_end(void *about, const xmlChar *name, const xmlChar *prefix, cons
         return;
     if (r->skipped)
         r->skipped--;
+    else if (r->within)
+        r->within--;
     else
         fail(r, end_of(r, r->open[--r->depth]));
 }
@@ -482,7 +489,7 @@ static void parse_part(void *about)
 static HRESULT end_all(struct reader *r)
 {
     HRESULT hr = S_OK;
-    r->skipped = 0;
+    r->skipped = r->within = 0;
     if (r->filled)
         data_list_drop_last(r->filled);
     while (r->depth && SUCCEEDED(hr)) {

@@ -260,6 +260,15 @@ static void a_cut_file_gives_its_whole_rows(void **state)
     assert_int_equal(rows_before, 5);
 }
 
+/* Rules may put words in bold: a page that drops them shows "see  text". */
+static void elements_in_a_text_are_text(void **state)
+{
+    static const char xml[] = "<Report name='r'><Header><Data name='f'>of <b>it</b></Data></Header><Section name='s'>"
+                              "<Table name='t'><Item><Data name='a'>see <b>the <Data name='i'>x</Data></b> text</Data>"
+                              "<Data name='b'>2<br/></Data></Item></Table></Section></Report>";
+    says(state, xml, sizeof xml - 1, "report name:r\nf=of it\nsection s\ntable s/t\nrow a=see the x text b=2\n");
+}
+
 #define IN_SECTION(text) "<Report name='r'><Section name='s'>" text "</Section></Report>"
 #define IN_TABLE(text)   IN_SECTION("<Table name='t'>" text "</Table>")
 
@@ -425,6 +434,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documents_come_in_their_order),
+        cmocka_unit_test(elements_in_a_text_are_text),
         cmocka_unit_test(every_encoding_that_windows_writes_is_read),
         cmocka_unit_test(long_texts_come_whole),
         cmocka_unit_test(a_cut_file_gives_its_whole_rows),
