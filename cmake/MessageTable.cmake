@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# openpla_message_table(TARGET PREFIX...): the texts of the results whose names begin so (engine/os/result_texts.def) as
-# the DLL's message table, so that a program which passes a result to FormatMessage gets one. The layout is that of
-# MESSAGE_RESOURCE_DATA: a block for each message, then the messages, each padded to 4 bytes.
+# openpla_message_table(TARGET PREFIX...): gives the DLL a message table with the messages of the results whose names
+# begin with a prefix (engine/os/result_texts.def), so that a program can pass such a result to FormatMessage. The layout
+# is MESSAGE_RESOURCE_DATA: a block for each message, then the messages, each padded to 4 bytes.
 function(openpla_message_table target)
   if(NOT WIN32)
     return()

@@ -146,8 +146,7 @@ struct property {
     bool (*put)(const struct object *o);
     /* Takes an element's text where the row is SHOWN only; NULL: such an element is left alone. */
     HRESULT (*read)(struct object *o, const struct property *p, const char *text);
-    bool counter_paths; /* texts that begin with a counter path: read from XML, one without its first backslash gets it
-                         */
+    bool counter_paths; /* of TEXTS: an item read from XML gets the first backslash that its path lacks */
     const char *doc;
 };
 
