@@ -300,16 +300,18 @@ struct operands {
     const struct logman_word *verb, *adverb;
 };
 
-/* One of two words would have been the verb. */
-static HRESULT too_many_words(const struct logman_line *line, const char *word)
+/* One of two words would have been the verb, or behind one what it makes. */
+static HRESULT too_many_words(const struct logman_line *line, const struct operands *o, const char *word)
 {
     const char *const both[] = {line->name, word};
-    for (size_t i = 0; !line->verb_given && i < sizeof both / sizeof *both; i++) {
+    const struct logman_word *const known = !line->verb_given ? logman_verbs : !o->adverb ? logman_adverbs : NULL;
+    for (size_t i = 0; known && i < sizeof both / sizeof *both; i++) {
         struct nearest n = {.word = both[i]};
-        for (const struct logman_word *w = logman_verbs; w->name; w++)
+        for (const struct logman_word *w = known; w->name; w++)
             nearest_consider(&n, w->name);
         if (n.name)
-            return error_set(E_INVALIDARG, "\"%s\" is no verb; the nearest is %s", both[i], n.name);
+            return error_set(E_INVALIDARG, "\"%s\" is no %s; the nearest is %s", both[i],
+                             line->verb_given ? "kind of collector" : "verb", n.name);
     }
     return error_set(E_INVALIDARG, "\"%s\" belongs to no option; the name is \"%s\" already", word, line->name);
 }
@@ -335,7 +337,7 @@ static HRESULT take_operands(struct logman_line *line, struct operands *o)
         if (adverb)
             o->adverb = adverb;
         else if (line->name)
-            hr = too_many_words(line, word);
+            hr = too_many_words(line, o, word);
         else
             hr = give_name(line, word);
         named = !adverb;

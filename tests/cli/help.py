@@ -73,7 +73,9 @@ def what_is_mistyped_is_named():
             (("events", "-zzz"), 2, "-zzz: there is no such option\n"),
             (("mof", "shwo"), 2, '"shwo" is none of add, list, show, remove; the nearest is show')):
         assert says in "".join(openpla(*words, code=code)), (words, says)
-    for words, says in ((("query", "-est"), "-est: there is no such option; the nearest is -ets"),
+    for words, says in ((("crate", "counter", "x"), '"crate" is no verb; the nearest is create'),
+                        (("create", "conter", "x"), '"conter" is no kind of collector; the nearest is counter'),
+                        (("query", "-est"), "-est: there is no such option; the nearest is -ets"),
                         (("create", "counter", "x", "-duration", "5"), "-duration: there is no such option; -rf")):
         assert says in openpla("logman", *words, code=0x80070057)[1], words
 
