@@ -89,7 +89,7 @@ void event_schema_free(struct event_schema *schema);
 /* NULL: it has none of that name. */
 const struct event_map *event_schema_map(const struct event_schema *schema, const char *name);
 void event_map_clear(struct event_map *map);
-/* Whether people are shown it: MOF's Extension("NoPrint") and TraceLogging's NOPRINT are for programs alone. */
+/* Whether it is printed for people: not with MOF's Extension("NoPrint") or TraceLogging's NOPRINT. */
 bool event_property_is_shown(const struct event_property *property);
 /* S_OK when what came from outside holds together: indices of lengths and counts lie before who uses them and are
    scalar integers, members of structs lie behind the top, no struct is within itself, the maps are there.

@@ -146,7 +146,7 @@ static HRESULT refusal_origin(const GUID *provider, const char *why, struct sche
     return S_OK;
 }
 
-/* S_FALSE: it cannot be used, and the text says why. */
+/* S_FALSE: it cannot be used; the error text has the reason. */
 static HRESULT read_manifest(const char *xml, size_t size, const GUID *provider, struct provider_manifests *list)
 {
     HRESULT hr = manifest_xml_read(xml, size, NULL, list);
@@ -164,7 +164,7 @@ static HRESULT read_manifest(const char *xml, size_t size, const GUID *provider,
     return hr;
 }
 
-/* S_FALSE: the manifest cannot be used. It is said once, and is the reason for each event of the provider. */
+/* S_FALSE: the manifest cannot be used. That is reported once, and is the reason of each event of the provider. */
 static HRESULT join(struct inband_manifests *all, struct gathering *g, const char *xml, size_t size,
                     struct event_schemas *schemas)
 {
@@ -177,7 +177,7 @@ static HRESULT join(struct inband_manifests *all, struct gathering *g, const cha
     const struct error_kept why = error_keep(read);
     if (FAILED(read))
         return read;
-    if (read != S_OK && g->known && !g->refused) /* what was understood goes on to decode */
+    if (read != S_OK && g->known && !g->refused) /* the last good manifest keeps decoding */
         return error_restore(&why);
     HRESULT hr =
         read == S_OK ? manifests_origin(&list, all->languages, &origin) : refusal_origin(&g->guid, why.text, &origin);

@@ -321,19 +321,19 @@ static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, con
     struct error_kept why = {.hr = S_FALSE};
     size_t place = SIZE_MAX;
     HRESULT hr = S_FALSE;
-    bool said = false;
+    bool has_reason = false;
     struct origin *o;
     snprintf(why.text, sizeof why.text, "%s", nobody_knows(kind));
     while (hr != S_OK && hr != E_OUTOFMEMORY && (o = enter_origin(s, &place))) {
         if (o->is.source == kind && o->is.schema) {
             error_clear();
             hr = o->is.schema(o->is.context, event, pointer_size, out);
-            /* The reason is that of the first one that says any, as its schema would have been believed, or of a
-               failure: who only does not know the provider says nothing. */
-            if (hr != S_OK && why.hr == S_FALSE && (!said || hr != S_FALSE) &&
+            /* The first origin with a reason is believed, as its schema would have been, unless a later one fails. An
+               origin that does not know the provider gives no reason. */
+            if (hr != S_OK && why.hr == S_FALSE && (!has_reason || hr != S_FALSE) &&
                 strcmp(error_text(hr), error_standard_text(hr)) != 0) {
                 why = error_keep(hr);
-                said = true;
+                has_reason = true;
             }
         }
         leave_origin(s, o);

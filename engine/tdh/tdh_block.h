@@ -25,8 +25,8 @@ void tdh_block_free(struct tdh_block *b);
 HRESULT tdh_block_event(const struct event_schema *schema, uint32_t pointer_size, struct tdh_block *out);
 /* EVENT_MAP_INFO; E_OUTOFMEMORY. */
 HRESULT tdh_block_map(const struct event_map *map, struct tdh_block *out);
-/* EVENT_PROPERTY_INFO of each property, at its place from `at` on. Readers of schemas leave the length of most types
-   out; programs get it whatever the source, since they compute with it. */
+/* EVENT_PROPERTY_INFO of each property, at its place from `at` on. Schema readers set no length for most types of a
+   fixed size; it is added here, since programs compute with it. */
 enum { TDH_EVENT_HEAD = 112, TDH_PROPERTY_SIZE = 24, TDH_MAP_HEAD = 16, TDH_MAP_ENTRY = 8 };
 void tdh_block_properties(struct tdh_block *b, uint32_t at, const struct event_schema *schema, uint32_t pointer_size);
 

@@ -24,8 +24,8 @@ struct value_extent {
 /* Of the value at the start of `size` bytes. EVENT_DATA_INVALID with a text: they are too few for it, or no such type
    is known. */
 HRESULT value_extent(const struct value_type *type, const uint8_t *bytes, size_t size, struct value_extent *out);
-/* Bytes that each value of an in-type takes. 0: they differ, or no such type is known. `pointer_size`: 4, 8, or 0 when
-   no event tells it. */
+/* Bytes of each value of an in-type; 0: values have different sizes, or the type is unknown. `pointer_size`: 4, 8, or 0
+   without an event. */
 uint16_t value_fixed_size(uint16_t in_type, uint32_t pointer_size);
 /* Bytes before the first NUL of characters of `unit` bytes (1, 2), or all whole ones. */
 size_t value_text_end(const uint8_t *bytes, size_t size, size_t unit);

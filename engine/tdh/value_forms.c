@@ -139,8 +139,8 @@ void add_hex(struct text_buffer *out, const uint8_t *bytes, size_t size)
     text_buffer_add_bytes(out, bytes, size);
 }
 
-/* False: it is a number, and nothing was added. */
-static bool add_no_number(struct text_buffer *out, double value)
+/* False: it is finite, and nothing was added. */
+static bool add_if_not_finite(struct text_buffer *out, double value)
 {
     if (!isnan(value) && !isinf(value))
         return false;
@@ -160,7 +160,7 @@ static void add_real_text(struct text_buffer *out, char *text)
 void add_real(struct text_buffer *out, double value, bool is_float)
 {
     char text[40];
-    if (add_no_number(out, value))
+    if (add_if_not_finite(out, value))
         return;
     for (int digits = 6; digits <= (is_float ? 9 : 17); digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
@@ -174,7 +174,7 @@ void add_real(struct text_buffer *out, double value, bool is_float)
 void add_real_of_six_decimals(struct text_buffer *out, double value)
 {
     char text[DBL_MAX_10_EXP + 16]; /* all digits of the largest number, its sign and decimals */
-    if (add_no_number(out, value))
+    if (add_if_not_finite(out, value))
         return;
     snprintf(text, sizeof text, "%.6f", value);
     add_real_text(out, text);

@@ -85,7 +85,7 @@ def all_fields_come_as_they_were_written():
 
 def main():
     record()
-    check("not registered" in dump("XML"), "nobody has said yet what the events are")
+    check("not registered" in dump("CSV"), "nobody has said yet what the events are")
     manifest = host_path(os.path.join(EXAMPLES, "typed_events.man"))
     told = run(0, "openpla", "manifest", "add", manifest)
     check(f"Example-Typed {PROVIDER}" in told, "added", told)
@@ -103,7 +103,7 @@ def main():
         run(0, "openpla", "manifest", "remove", manifest)
     check("Example-Typed" not in run(0, "openpla", "manifest", "list"), "removed")
     check("no provider" in run(1, "openpla", "manifest", "remove", "Example-Typed"), "removed twice")
-    check("not registered" in dump("XML"), "removed")
+    check("not registered" in dump("CSV"), "removed")
 
 
 def stop():

@@ -125,7 +125,7 @@ static void what_nobody_knows_has_its_reason(void **state)
 }
 
 /* As tracerpt writes them, so that what reads its dumps finds the bytes. */
-static void what_nobody_knows_is_binary_data_in_xml(void **state)
+static void an_unknown_event_is_binary_data_in_xml(void **state)
 {
     (void)state;
     bool decoded;
@@ -138,7 +138,7 @@ static void what_nobody_knows_is_binary_data_in_xml(void **state)
 }
 
 /* The time zone of a trace's header is 176 bytes that nobody reads. */
-static void what_is_not_to_be_printed_is_left_out(void **state)
+static void hidden_properties_are_left_out(void **state)
 {
     (void)state;
     static const enum event_dump_form forms[] = {EVENT_DUMP_CSV, EVENT_DUMP_XML};
@@ -253,8 +253,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_line_stays_a_line, begin, end),
         cmocka_unit_test_setup_teardown(what_is_cut_is_there_in_hexadecimal, begin, end),
         cmocka_unit_test_setup_teardown(what_nobody_knows_has_its_reason, begin, end),
-        cmocka_unit_test_setup_teardown(what_nobody_knows_is_binary_data_in_xml, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_not_to_be_printed_is_left_out, begin, end),
+        cmocka_unit_test_setup_teardown(an_unknown_event_is_binary_data_in_xml, begin, end),
+        cmocka_unit_test_setup_teardown(hidden_properties_are_left_out, begin, end),
         cmocka_unit_test_setup_teardown(a_full_disk_is_told, begin, end),
         cmocka_unit_test_setup_teardown(memory_runs_out, begin, end),
         cmocka_unit_test_setup_teardown(encodings, begin, end),

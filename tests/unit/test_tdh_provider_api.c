@@ -526,6 +526,8 @@ static void a_message_tells_its_properties(void **state)
     /* Symbols are not read; what is known without them stays so. */
     size = sizeof block;
     assert_int_equal(tdh_get_event_information(&event, 1, &symbols, block, &size), ERROR_SUCCESS);
+    assert_int_equal(get_u16(block + TDH_EVENT_HEAD + 18), 0); /* a string ends itself */
+    assert_int_equal(get_u16(block + TDH_EVENT_HEAD + TDH_PROPERTY_SIZE + 18), 8);
     event.EventHeader.EventDescriptor.Id = 12;
     assert_int_equal(tdh_get_event_information(&event, 1, &symbols, block, &size), ERROR_NOT_SUPPORTED);
     assert_int_equal(tdh_get_event_information(&event, 0, NULL, block, &size), ERROR_NOT_FOUND);

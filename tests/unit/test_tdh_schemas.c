@@ -216,8 +216,8 @@ static void expect_reason(const char *reason)
     found_schema_release(schemas, found);
 }
 
-/* Who has the provider's manifest must not read that there is none, because another origin does not know it. */
-static void the_reason_is_of_who_knows_the_provider(void **state)
+/* A user who has the provider's manifest must not read that it is missing because another origin does not know it. */
+static void the_reason_comes_from_an_origin_that_knows_the_provider(void **state)
 {
     (void)state;
     static struct fake silent = {NULL, 1, S_FALSE, 0, 0, 0}, older = {"older", 1, S_FALSE, 0, 0, 0},
@@ -393,7 +393,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_event_that_tells_itself_needs_no_origin, create, drop),
         cmocka_unit_test_setup_teardown(what_is_held_stays_when_its_origin_goes, create, drop),
         cmocka_unit_test_setup_teardown(the_reason_is_told, create, drop),
-        cmocka_unit_test_setup_teardown(the_reason_is_of_who_knows_the_provider, create, drop),
+        cmocka_unit_test_setup_teardown(the_reason_comes_from_an_origin_that_knows_the_provider, create, drop),
         cmocka_unit_test_setup_teardown(many_sorts_of_events_are_read, create, drop),
         cmocka_unit_test_setup_teardown(each_provider_is_listed_once, create, drop),
         cmocka_unit_test_setup_teardown(memory_that_runs_out_is_an_error, create, drop),
