@@ -4,7 +4,11 @@
 #include "engine/os/timed_work.h"
 
 #include "engine/os/clock.h"
+#include "engine/os/last_thread.h"
 #include "engine/os/memory.h"
+#include "engine/os/thread.h"
+
+#include <stdatomic.h>
 
 /* A piece that has run this long does not keep the next ones waiting: another thread takes them. */
 #define PATIENCE_MS 100
@@ -23,6 +27,7 @@ static struct host_lock lock = HOST_LOCK_INIT;
 static struct thread_condition wanted;
 static struct work_group *queue; /* those that want a thread */
 static size_t idle, users;
+static _Atomic size_t threads; /* that serve */
 
 /* Takes the group's next piece that does not run already. NULL: none is left. */
 static struct timed_work *take(struct work_group *g)
@@ -72,15 +77,30 @@ static void unqueue(struct work_group *g)
     g->queued = false;
 }
 
+/* The lock is held, and left for a moment. */
+static void end_process_if_last(void)
+{
+    host_lock_leave(&lock);
+    if (last_thread_is_own(0))
+        last_thread_end_process();
+    host_lock_enter(&lock);
+}
+
+/* One idle thread is kept for the next piece; it must not keep a process that all others have left (last_thread.h). */
 static void serve(void *context)
 {
+    enum { LOOK_MS = 1000 };
     (void)context;
     host_lock_enter(&lock);
     for (;;) {
-        while (!queue && users > 0) {
+        bool spare = false;
+        while (!queue && users > 0 && !spare) {
             idle++;
-            thread_condition_wait(&wanted, &lock, UINT32_MAX);
+            const bool woken = thread_condition_wait(&wanted, &lock, LOOK_MS);
             idle--;
+            spare = !woken && !queue && idle > 0;
+            if (!woken && !queue && !spare)
+                end_process_if_last();
         }
         struct work_group *g = queue;
         if (!g)
@@ -88,7 +108,14 @@ static void serve(void *context)
         unqueue(g);
         run_group(g);
     }
+    atomic_fetch_sub(&threads, 1);
     host_lock_leave(&lock);
+}
+
+void timed_work_thread_leaves(void)
+{
+    if (atomic_load(&threads) > 0)
+        last_thread_leaves();
 }
 
 /* Gets the group a thread. The lock is held. False: there is none to get. */
@@ -104,10 +131,12 @@ static bool engage(struct work_group *g)
         return true;
     }
     struct thread *thread;
+    atomic_fetch_add(&threads, 1);
     if (SUCCEEDED(thread_start(serve, NULL, &thread))) {
         thread_close(thread);
         return true;
     }
+    atomic_fetch_sub(&threads, 1);
     unqueue(g);
     return false;
 }

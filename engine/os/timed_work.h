@@ -25,5 +25,7 @@ bool timed_work_release(struct timed_work *work);
 /* Threads wait for more work while somebody uses it. */
 void timed_work_enter(void);
 void timed_work_leave(void);
+/* A thread of the process is ending (DLL_THREAD_DETACH): its exit code may become the process's. Enters no lock. */
+void timed_work_thread_leaves(void);
 
 #endif

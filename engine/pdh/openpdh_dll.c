@@ -3,8 +3,11 @@
 #include "engine/os/clock.h"
 #include "engine/os/memory.h"
 #include "engine/os/thread.h"
+#include "engine/os/timed_work.h"
 #include "engine/pdh/api.h"
 #include "engine/pdh/pdh.h"
+
+#include <windows.h>
 
 /* Targets of the .def file's aliases, by their number of parameters: in 32 bits the function takes them off the stack.
    0 stands for those too whose parameters no header tells. */
@@ -108,4 +111,13 @@ PDH_STATUS WINAPI PdhSetDefaultRealTimeDataSource(DWORD source)
 {
     return source == DATA_SOURCE_REGISTRY || source == DATA_SOURCE_WBEM ? ERROR_SUCCESS
                                                                         : (PDH_STATUS)PDH_INVALID_ARGUMENT;
+}
+
+BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved);
+BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
+{
+    (void)module, (void)reserved;
+    if (reason == DLL_THREAD_DETACH)
+        timed_work_thread_leaves();
+    return TRUE;
 }

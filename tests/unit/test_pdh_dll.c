@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 #include <string.h>
+#include <wchar.h>
 
 static HMODULE module;
 static struct pdh_api api;
@@ -233,7 +234,58 @@ static void no_name_of_the_system_is_missing(void **state)
     FreeLibrary(system);
 }
 
-int main(void)
+/* ---- a process whose threads leave while a query is open ---- */
+
+enum { LAST_LEAVES = 3, FIRST_LEAVES = 5, PATIENCE_MS = 60000 };
+
+static DWORD WINAPI leave_last(void *first)
+{
+    WaitForSingleObject(first, INFINITE);
+    return LAST_LEAVES;
+}
+
+/* In a process of its own. Its samples are taken by another thread, as without a limit they would not be. */
+static int leave_with_query_open(void)
+{
+    HANDLE self, process = GetCurrentProcess();
+    PDH_HQUERY query;
+    PDH_HCOUNTER counter;
+    void *none = NULL;
+    if (load(&none) != 0)
+        return 2;
+    SetEnvironmentVariableW(u"OPENPLA_SAMPLE_LIMIT", NULL);
+    if (api.PdhOpenQueryW(NULL, 0, &query) != ERROR_SUCCESS ||
+        api.PdhAddEnglishCounterW(query, u"\\Memory\\Available Bytes", 0, &counter) != ERROR_SUCCESS ||
+        api.PdhCollectQueryData(query) != ERROR_SUCCESS)
+        return 4;
+    if (!DuplicateHandle(process, GetCurrentThread(), process, &self, 0, FALSE, DUPLICATE_SAME_ACCESS) ||
+        !CreateThread(NULL, 0, leave_last, self, 0, NULL))
+        return 6;
+    ExitThread(FIRST_LEAVES);
+}
+
+/* A program that ends its threads and leaves its query to the system hangs for ever otherwise. */
+static void a_process_ends_with_its_last_own_thread(void **state)
+{
+    WCHAR line[2 * MAX_PATH], path[MAX_PATH];
+    STARTUPINFOW startup = {.cb = sizeof startup};
+    PROCESS_INFORMATION started;
+    DWORD code = 0;
+    (void)state;
+    assert_in_range(GetModuleFileNameW(NULL, path, MAX_PATH), 1, MAX_PATH - 1);
+    _snwprintf(line, 2 * MAX_PATH, L"\"%ls\" leave", path);
+    assert_true(CreateProcessW(path, line, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &started));
+    const DWORD waited = WaitForSingleObject(started.hProcess, PATIENCE_MS);
+    if (waited != WAIT_OBJECT_0)
+        TerminateProcess(started.hProcess, 0);
+    assert_int_equal(waited, WAIT_OBJECT_0);
+    assert_true(GetExitCodeProcess(started.hProcess, &code));
+    assert_int_equal(code, LAST_LEAVES);
+    CloseHandle(started.hThread);
+    CloseHandle(started.hProcess);
+}
+
+int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(collects_for_two_seconds),
@@ -242,6 +294,9 @@ int main(void)
         cmocka_unit_test(the_rest_says_not_implemented),
         cmocka_unit_test(visual_basic_counts),
         cmocka_unit_test(no_name_of_the_system_is_missing),
+        cmocka_unit_test(a_process_ends_with_its_last_own_thread),
     };
+    if (count > 1 && strcmp(arguments[1], "leave") == 0)
+        return leave_with_query_open();
     return cmocka_run_group_tests(tests, load, unload);
 }
