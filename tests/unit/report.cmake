@@ -3,6 +3,7 @@ foreach(thing reader compare schema make xsd)
   openpla_test(test_report_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_report_${thing}.c LINK openpla_report)
 endforeach()
 openpla_test(test_columns ${CMAKE_CURRENT_LIST_DIR}/test_columns.c LINK openpla_report)
+target_link_options(test_columns PRIVATE -Wl,--wrap=text_equal_nocase)
 openpla_test(test_row_sort ${CMAKE_CURRENT_LIST_DIR}/test_row_sort.c LINK openpla_report)
 target_link_options(test_row_sort PRIVATE -Wl,--wrap=file_write)
 openpla_test(test_configuration_read ${CMAKE_CURRENT_LIST_DIR}/test_configuration_read.c LINK openpla_collect
