@@ -36,7 +36,7 @@ int cli_error(const char *verb, HRESULT hr);
 /* "openpla VERB: ..." and where to find help, to cli_messages(). Gives CLI_USAGE. */
 int cli_usage(const char *verb, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* From now on messages go to stdout, and errors follow a line "Error:", as those of Windows' tool of this name do;
+/* From now on messages go to stdout, and errors begin with "Error: ", as those of Windows' tool of this name do;
    unless the line asks for JSON, which has stdout to itself. */
 void cli_speak_as_windows(int argc, char **argv);
 /* Where messages go: stderr, or stdout after cli_speak_as_windows. */

@@ -110,7 +110,7 @@ HRESULT counter_list_show(const char *machine, const char *object, bool instance
     if (SUCCEEDED(hr) && json)
         hr = put_all(pdh, &paths);
     for (size_t i = 0; SUCCEEDED(hr) && !json && i < paths.count; i++)
-        printf("%s\n", paths.items[i]);
+        printf("%s\r\n", paths.items[i]);
     texts_free(&paths);
     return hr;
 }

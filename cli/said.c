@@ -28,10 +28,16 @@ bool cli_wants_json(int argc, char **argv)
     return false;
 }
 
+/* Of a message: programs split what Windows' tools write at CR LF. */
+static const char *line_end(void)
+{
+    return as_windows ? "\r\n" : "\n";
+}
+
 static void begin_message(const char *verb)
 {
     if (as_windows)
-        fputs("\nError:\n", stdout);
+        fputs("\r\nError: ", stdout);
     else
         fprintf(stderr, "openpla %s: ", verb);
 }
@@ -39,7 +45,7 @@ static void begin_message(const char *verb)
 int cli_error(const char *verb, HRESULT hr)
 {
     begin_message(verb);
-    fprintf(cli_messages(), "%s (0x%08X)\n", error_text(hr), (unsigned)hr);
+    fprintf(cli_messages(), "%s (0x%08X)%s", error_text(hr), (unsigned)hr, line_end());
     return CLI_FAILED;
 }
 
@@ -50,6 +56,6 @@ int cli_usage(const char *verb, const char *format, ...)
     va_start(list, format);
     vfprintf(cli_messages(), format, list);
     va_end(list);
-    fprintf(cli_messages(), "\nSee: openpla help %s\n", verb);
+    fprintf(cli_messages(), "%sSee: openpla help %s%s", line_end(), verb, line_end());
     return CLI_USAGE;
 }

@@ -160,15 +160,14 @@ static int no_object(const struct settings *s, const char *object, HRESULT hr)
     struct counter_nearest n = {0};
     const struct error_kept why = error_keep(hr);
     char *nearest = s->machine || FAILED(host_pdh(&n.pdh)) ? NULL : counter_nearest_object_text(&n, object);
-    hr = error_restore(&why);
-    if (nearest && *nearest) {
-        char *text = text_copy(error_text(hr));
-        hr = text ? error_set(hr, "%s%s", text, nearest) : hr;
-        memory_free(text);
-    }
+    if (s->json)
+        fprintf(stderr, "openpla %s: %s%s (0x%08X)\n", verb_name, why.text, nearest ? nearest : "", (unsigned)hr);
+    else /* Windows' words, and ours */
+        printf("\r\nError: The specified object was not found on the computer.\r\n%s%s (0x%08X)\r\n", why.text,
+               nearest ? nearest : "", (unsigned)hr);
     memory_free(nearest);
     counter_nearest_free(&n);
-    return cli_error(verb_name, hr);
+    return CLI_FAILED;
 }
 
 static int list(const struct settings *s)
@@ -180,7 +179,7 @@ static int list(const struct settings *s)
     if (FAILED(hr))
         return cli_error(verb_name, hr);
     if (!s->json)
-        printf("\n%s\n", done_text);
+        printf("\r\n%s\r\n", done_text);
     return CLI_DONE;
 }
 
@@ -346,7 +345,7 @@ static char *full_path(const char *path, const char *machine)
 static void put_refusals(const struct live *l, FILE *to)
 {
     for (size_t i = 0; i < l->refused.count; i++)
-        fprintf(to, "%s\n", l->refused.items[i]);
+        fprintf(to, "%s%s", l->refused.items[i], to == stdout ? "\r\n" : "\n");
 }
 
 static void refuse(void *user, HRESULT reason, const char *path, const char *text)
@@ -389,7 +388,7 @@ static int no_counter(const struct settings *s, const struct live *l)
     if (s->json)
         fprintf(stderr, "openpla %s: no counter could be added\n", verb_name);
     else
-        printf("\nError:\nNo valid counters.\n"); /* Windows' words */
+        printf("\r\nError: No valid counters.\r\n"); /* Windows' words */
     put_refusals(l, cli_messages());
     return CLI_FAILED;
 }

@@ -134,7 +134,7 @@ def of_file(path):
 def of_screen(tool, text):
     """What a script takes out of it."""
     lines = [line.strip() for line in text.replace("\r", "").split("\n")]
-    if "Error:" in lines:
+    if any(line.startswith("Error: ") for line in lines):
         return ""
     header = next((line for line in lines if line.startswith('"(PDH')), None)
     if header:
@@ -150,10 +150,9 @@ def of_screen(tool, text):
 
 
 def messages_of(text):
-    """What stands on stdout behind "Error:", as Windows' tools have it, and remarks."""
-    lines = text.replace("\r", "").split("\n")
-    return "\n".join(line for i, line in enumerate(lines) if lines[i - 1:i] == ["Error:"] or line.startswith("openpla ") or
-                     re.search(r" \(0x[0-9A-F]{8}\)$", line))
+    """What stands on stdout behind "Error: ", as Windows' tools have it, and remarks."""
+    return "\n".join(re.sub("^Error: ", "", line) for line in text.replace("\r", "").split("\n") if
+                     re.search(r"^Error: |^openpla | \(0x[0-9A-F]{8}\)$", line))
 
 
 def of_errors(text):

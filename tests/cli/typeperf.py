@@ -80,7 +80,7 @@ def says_what_is_wrong():
     check(out.replace("\r", "").startswith('\n"(PDH-CSV 4.0)"'), "the header is in the second line all the same", out)
     out = typeperf(1, r"\Memory\Nothing", "-sc", "1")[0]
     check("the object has no such counter" in out, "no reason", out)
-    check(out.replace("\r", "").startswith("\nError:\nNo valid counters.\n"), "the words of Windows' typeperf", out)
+    check(out.replace("\r", "").startswith("\nError: No valid counters.\n"), "the words of Windows' typeperf", out)
     for path in (r"\Process(no such program)\Thread Count", r"\Process\Thread Count"):
         check("no such instance" in typeperf(1, path, "-sc", "1")[1], f"{path} is awaited")
     typeperf(1, r"\\not-this-one\Memory\Commit Limit", "-sc", "1")
@@ -98,7 +98,7 @@ def programs_that_take_stderr_for_a_failure_read_it():
                             (1, ["-q", "Nothing"]), (0, [LIMIT, "-sc", "1", "-o", "quiet.csv"]),
                             (1, [LIMIT, "-sc", "1", "-o", "quiet.csv"])):
         out, both = typeperf(code, *arguments)
-        check(out == both and ("\nError:\n" in out.replace("\r", "")) == (code in (1, 2)), f"{arguments}: stderr", out, both)
+        check(out == both and ("\r\nError: " in out) == (code in (1, 2)), f"{arguments}: stderr", out, both)
     out, both = typeperf(3, LIMIT, r"\Memory\Nothing", "-sc", "1", "--json")
     check(json.loads(out) and "no such counter" in both, "JSON has stdout to itself", out, both)
 
@@ -163,9 +163,9 @@ def writes_logs():
 
 
 def lists_what_can_be_counted():
-    paths = typeperf(0, "-q")[0].split("\n")
+    paths = typeperf(0, "-q")[0].split("\r\n")
     check(LIMIT in paths and r"\Processor(*)\% Idle Time" in paths, "-q", paths[:20])
-    paths = typeperf(0, "-qx", "processor")[0].split("\n")
+    paths = typeperf(0, "-qx", "processor")[0].split("\r\n")
     check(r"\Processor(0)\% Idle Time" in paths and IDLE in paths, "-qx", paths[:20])
     check(not any(path.startswith(r"\Memory") for path in paths), "-qx of one object", paths[:20])
     rows = {row["path"]: row for row in json.loads(typeperf(0, "-q", "Memory", "--json")[0])}
@@ -176,7 +176,8 @@ def lists_what_can_be_counted():
     units = {row["counter"]: row["unit"] for row in rows.values()}
     check(units["Available MBytes"] == "MiB" and units["Pages/sec"] == "1/s" and units["% Committed Bytes In Use"] == "%",
           "units", units)
-    check("no such object" in typeperf(1, "-q", "Nothing")[1], "-q of nothing")
+    out = typeperf(1, "-q", "Nothing")[0]
+    check("no such object" in out and "\r\nError: The specified object was not found on the computer.\r\n" in out, "-q of nothing", out)
     if EMULATOR:
         return  # the same takes Wine seconds
     # Any program beside this one may provide others, natively those of other tests too.
