@@ -403,7 +403,7 @@ static HRESULT make_manifest(struct text_buffer *to)
                         "<!-- Made of reg/*.def. For a program that has openpla.dll beside it and registers nothing: "
                         "classes, type library, proxies. -->\n"
                         "<assembly xmlns=\"urn:schemas-microsoft-com:asm.v1\" manifestVersion=\"1.0\">\n"
-                        "  <assemblyIdentity type=\"win32\" name=\"OpenPLA\" version=\"0.1.0.0\"/>\n"
+                        "  <assemblyIdentity type=\"win32\" name=\"OpenPLA\" version=\"" OPENPLA_VERSION ".0\"/>\n"
                         "  <file name=\"openpla.dll\">\n");
     for (size_t i = 0; i < registration_class_count; i++)
         text_buffer_format(
