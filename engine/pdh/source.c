@@ -57,11 +57,6 @@ enum source_part source_find(const char *name, size_t length)
     return i < SOURCE_PROCESSES ? (enum source_part)i : SOURCE_PARTS;
 }
 
-const char *source_path(enum source_part part)
-{
-    return paths[part];
-}
-
 void source_set_root(const char *root)
 {
     test_root = root;

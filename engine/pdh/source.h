@@ -75,6 +75,5 @@ HRESULT source_processes(struct source *s, struct source_hold *hold, uint32_t fi
                          const struct process_entry **entries, size_t *count, struct source_time *time);
 /* The part whose short name is the `length` bytes at `name`; SOURCE_PARTS when there is none. */
 enum source_part source_find(const char *name, size_t length);
-const char *source_path(enum source_part part);
 
 #endif

@@ -270,20 +270,6 @@ void report_cell_number(struct report_document *d, double value)
     text_buffer_free(&text);
 }
 
-void report_cell_i64(struct report_document *d, int64_t value)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%lld", (long long)value);
-    report_cell(d, text);
-}
-
-void report_cell_u64(struct report_document *d, uint64_t value)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    report_cell(d, text);
-}
-
 /* Every row has all columns. */
 static void fill_row(struct report_document *d)
 {

@@ -58,8 +58,6 @@ bool report_row_begin(struct report_document *d);
 /* The cell of the next column; NULL and "" are an empty one. */
 void report_cell(struct report_document *d, const char *text);
 void report_cell_number(struct report_document *d, double value); /* empty for what is not finite */
-void report_cell_i64(struct report_document *d, int64_t value);
-void report_cell_u64(struct report_document *d, uint64_t value);
 /* The same with further attributes of the cell: pairs of name and value, NULL at the end (`img`, `units`, `summary`).
  */
 void report_cell_with(struct report_document *d, const char *text, const char *const *attributes);

@@ -37,8 +37,7 @@ HRESULT rules_file_load(const char *name, const char *importer, struct schema_fi
 /* "FILE: group 'g': rule 'r': step 1: line N: ELEMENT attribute="value": why" */
 const struct texts *rules_errors(const struct rules *r);
 const struct texts *rules_remarks(const struct rules *r);
-/* Of the Logging that was read first; 0: none is wanted. */
-uint32_t rules_log_level(const struct rules *r);
+/* The file of the Logging that was read first, or the default. */
 const char *rules_log_name(const struct rules *r);
 
 /* By the symptom's img: Red, error, critical; Green, information; else a warning. */

@@ -38,11 +38,6 @@ const struct texts *rules_remarks(const struct rules *r)
     return &r->remarks;
 }
 
-uint32_t rules_log_level(const struct rules *r)
-{
-    return r->log_level;
-}
-
 const char *rules_log_name(const struct rules *r)
 {
     return r->log_name ? r->log_name : RULES_LOG_NAME;

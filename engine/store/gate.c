@@ -28,11 +28,6 @@ static const struct {
     [GATE_CREATE] = {"Commit of a new set", 1, 1, true},
 };
 
-const char *gate_verb_name(enum gate_verb verb)
-{
-    return verbs[verb].name;
-}
-
 const char *gate_security(const char *security)
 {
     return *security ? security : SET_DEFAULT_SECURITY;

@@ -13,7 +13,6 @@ enum gate_verb {
     GATE_CREATE, /* there is no set yet: administrators and Performance Log Users */
     GATE_VERBS
 };
-const char *gate_verb_name(enum gate_verb verb);
 
 /* Refused, with a text for the caller. Not E_ACCESSDENIED, which a damaged file may answer with as well: clients get
    that instead (engine/run/refusal.h). */

@@ -25,7 +25,7 @@ static uint64_t write_report(const char *path, uint64_t *omitted)
     report_section_begin(d, "s", NULL, NULL);
     report_table_begin(d, &head);
     while (report_row_begin(d)) {
-        report_cell_u64(d, rows++);
+        report_cell_number(d, (double)rows++);
         report_cell(d, text);
         report_row_end(d);
     }
