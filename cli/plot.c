@@ -188,7 +188,7 @@ static HRESULT read_limits(struct plot *p)
         const char *behind = strrchr(l->text, '=');
         l->number = behind ? behind + 1 : l->text;
         const double value = strchr("-+.0123456789", *l->number) ? strtod(l->number, &end) : NAN;
-        if (!(fabs(value) < CHART_GREATEST) || end == l->number || *end)
+        if (!end || !(fabs(value) < CHART_GREATEST) || end == l->number || *end)
             return error_set(E_INVALIDARG, "-limit: \"%s\" is neither a number nor PATH=NUMBER", l->text);
         char *path = behind ? text_copy_n(l->text, (size_t)(behind - l->text)) : NULL;
         if (behind)

@@ -20,16 +20,21 @@ HRESULT file_failed_as(HRESULT hr, const char *temporary, const char *path)
 {
     const struct error_kept why = error_keep(hr);
     const char *at = strstr(why.text, temporary);
-    return at ? error_set(hr, "%.*s%s%s", (int)(at - why.text), why.text, path, at + strlen(temporary))
-              : error_restore(&why);
+    if (at)
+        (void)error_set(hr, "%.*s%s%s", (int)(at - why.text), why.text, path, at + strlen(temporary));
+    else
+        (void)error_restore(&why);
+    return hr;
 }
 
 /* Of a file that is to be made only its folder can be missing, whatever the host says. */
 static HRESULT not_made(const struct file_storing *s, HRESULT hr)
 {
-    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
-        return error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "\"%s\": the folder does not exist", s->path);
-    return s->temporary ? file_failed_as(hr, s->temporary, s->path) : hr;
+    const HRESULT no_folder = HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
+    if (hr != HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
+        return s->temporary ? file_failed_as(hr, s->temporary, s->path) : hr;
+    (void)error_set(no_folder, "\"%s\": the folder does not exist", s->path);
+    return no_folder;
 }
 
 HRESULT file_store_begin(const char *path, const void *data, size_t size, struct file_storing **out)
@@ -80,7 +85,8 @@ HRESULT file_store_drop(struct file_storing *s, HRESULT hr)
     s->file = NULL;
     (void)file_delete(s->temporary);
     storing_free(s);
-    return error_restore(&why);
+    (void)error_restore(&why);
+    return hr;
 }
 
 HRESULT file_store(const char *path, const void *data, size_t size)
