@@ -102,6 +102,16 @@ static HRESULT directory_open(struct directory **out)
     return S_OK;
 }
 
+static HRESULT repair_now(struct directory *d)
+{
+    HRESULT hr = mutex_take(d->mutex, UINT32_MAX);
+    if (FAILED(hr))
+        return hr;
+    repair(d->shared);
+    mutex_give(d->mutex);
+    return S_OK;
+}
+
 HRESULT directory_get(struct directory **out)
 {
     static struct host_lock lock = HOST_LOCK_INIT;
@@ -112,6 +122,8 @@ HRESULT directory_get(struct directory **out)
     const bool first = !own;
     if (first)
         hr = directory_open(&own);
+    else if (!is_whole(own->shared))
+        hr = repair_now(own);
     *out = own;
     host_lock_leave(&lock);
     if (first && SUCCEEDED(hr))
