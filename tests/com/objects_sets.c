@@ -95,6 +95,7 @@ static void validate_only_leaves_nothing(void **state)
     IDataCollectorSet *set = new_set(), *other = new_set();
     IValueMap *map = NULL;
     (void)state;
+    assert_ok(put(set, L"TaskArguments", of_text(L"of no task")));
     assert_ok(commit(set, NAME, plaCreateNew | plaValidateOnly, &map));
     assert_true(number_of(map, L"Count") > 0); /* TaskArguments without a Task at least */
     release(map);
