@@ -5,7 +5,7 @@
 
 # Seconds. It ends only what hangs: waits have a limit of their own (tests/unit/patience.h), and a busy machine reaches
 # neither.
-set(OPENPLA_TEST_TIMEOUT 3600)
+set(OPENPLA_TEST_TIMEOUT 1800)
 set(OPENPLA_TEST_PREFIX ${CMAKE_BINARY_DIR}/wineprefix CACHE PATH "Wine prefix of the tests")
 set(OPENPLA_TEST_ENVIRONMENT "OPENPLA_SOURCE_DIR=${CMAKE_SOURCE_DIR};OPENPLA_BIN_DIR=${CMAKE_BINARY_DIR}/bin")
 # A data source for unixODBC, which Wine's ODBC passes every call on to. Services and servers have the environment of
