@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs of committed sets in host processes: start, stop, status, names, and what happens when things are in the way. */
-#include "engine/os/environment.h"
 #include "engine/os/file.h"
 #include "engine/os/host.h"
 #include "engine/os/memory.h"
@@ -387,29 +386,41 @@ static HRESULT started_in(const char *name, const char *root)
 static void folders_below_the_logs_are_made(void **state)
 {
     static const struct {
-        const char *root, *folder; /* NULL: the start fails */
+        const char *root; /* %TEST_LOGS% is a name that no other test has */
+        bool made;
     } cases[] = {
-        {"%systemdrive%\\PerfLogs\\Template\\deep", "\\PerfLogs\\Template\\deep"},
-        {"%systemdrive%\\perflogs\\other", "\\perflogs\\other"},
-        {"", "\\PerfLogs\\Admin"},
-        {"%systemdrive%\\PerfLogs\\..\\beside", NULL},
-        {"%systemdrive%\\PerfLogs2\\x", NULL},
-        {"%systemdrive%\\Logs", NULL},
+        {"%systemdrive%\\PerfLogs\\%TEST_LOGS%\\deep", true},
+        {"%systemdrive%\\perflogs\\%TEST_LOGS%", true},
+        {"", true},
+        {"%systemdrive%\\PerfLogs\\..\\%TEST_LOGS%", false},
+        {"%systemdrive%\\PerfLogs2\\%TEST_LOGS%", false},
+        {"%systemdrive%\\%TEST_LOGS%", false},
     };
     (void)state;
-    char *drive = fixture_folder("drive"), *before = NULL;
-    assert_true(SUCCEEDED(environment_get("systemdrive", &before)));
+    char *drive = fixture_folder("drive"), *name = text_format("openpla-test-%u", (unsigned)process_own_id());
+    scratch_environment("TEST_LOGS", name);
+#ifndef _WIN32 /* there it is the system's, also in the host */
     scratch_environment("systemdrive", drive);
+#endif
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         HRESULT hr = started_in("below", cases[i].root);
-        if (hr != (cases[i].folder ? S_OK : HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND)))
+        if (hr != (cases[i].made ? S_OK : HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND)))
             fail_msg("%s: 0x%08X, %s", cases[i].root, (unsigned)hr, error_text(hr));
-        char *log = text_format("%s%s/c.csv", drive, cases[i].folder ? cases[i].folder : "");
-        assert_true(!cases[i].folder || file_exists(log));
+        char *folder = host_expand_environment(*cases[i].root ? cases[i].root : "%systemdrive%\\PerfLogs\\Admin");
+        char *log = path_join(folder, "c.csv");
+        if (file_exists(log) != cases[i].made)
+            fail_msg("\"%s\" is there: %d", log, !cases[i].made);
+        if (cases[i].made)
+            assert_int_equal(file_delete(log), S_OK);
+        if (*cases[i].root && cases[i].made)
+            scratch_remove(folder);
         memory_free(log);
+        memory_free(folder);
     }
-    scratch_environment("systemdrive", before ? before : "");
-    memory_free(before);
+#ifndef _WIN32
+    scratch_environment("systemdrive", "");
+#endif
+    memory_free(name);
     memory_free(drive);
 }
 
