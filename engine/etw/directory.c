@@ -76,6 +76,8 @@ static HRESULT open_shared_part(struct directory *d)
         return hr;
     d->shared = section_memory(d->section);
     repair(d->shared);
+    if (atomic_load(&d->shared->deleted) != 0) /* under Wine it has its name as long as somebody holds it */
+        begin_anew(d->shared);
     return S_OK;
 }
 
@@ -112,6 +114,18 @@ static HRESULT repair_now(struct directory *d)
     return S_OK;
 }
 
+/* In place of one that somebody deleted. Who has that keeps it. */
+static HRESULT open_next(struct directory **own)
+{
+    struct directory *next;
+    HRESULT hr = directory_open(&next);
+    if (FAILED(hr))
+        return hr;
+    next->before = *own;
+    *own = next;
+    return S_OK;
+}
+
 HRESULT directory_get(struct directory **out)
 {
     static struct host_lock lock = HOST_LOCK_INIT;
@@ -122,6 +136,8 @@ HRESULT directory_get(struct directory **out)
     const bool first = !own;
     if (first)
         hr = directory_open(&own);
+    else if (!directory_is_there(own, true))
+        hr = open_next(&own);
     else if (!is_whole(own->shared))
         hr = repair_now(own);
     *out = own;

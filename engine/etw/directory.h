@@ -29,7 +29,8 @@ enum {
 };
 
 struct directory;
-/* That of this host, which the process then keeps; a second call gives the same. OPENPLA_ETW in the environment names
+/* That of this host, which the process then keeps; a second call gives the same unless it was deleted meanwhile, by
+   whatever program: then another one. OPENPLA_ETW in the environment names
    another one (letters and digits, at most 32). Errors: those of section_open. One that is
    corrupt is begun anew. */
 HRESULT directory_get(struct directory **out);

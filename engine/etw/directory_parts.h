@@ -19,6 +19,7 @@ struct directory {
     struct signal **old_signals; /* of slots before the directory was begun anew: somebody may be about to set them */
     size_t old_count, old_capacity;
     char name[64];
+    struct directory *before; /* one that was deleted */
 };
 
 /* ---- directory.c ---- */

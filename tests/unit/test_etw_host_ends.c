@@ -202,6 +202,11 @@ static void a_host_ends_with_its_directory(void **state)
         assert_true(clock_monotonic_ms() - from < PATIENCE_MS);
         child_sleep(1);
     }
+    /* A program that lives on, as the server, starts sessions in the next directory. */
+    struct block b = block_of(0, path);
+    TRACEHANDLE next;
+    assert_int_equal(start_session("next", &b, &next), ERROR_SUCCESS);
+    assert_int_equal(control_session(next, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
     directory_session_free(&s);
     memory_free(path);
