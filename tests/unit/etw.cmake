@@ -6,6 +6,8 @@ endforeach()
 foreach(thing write callback items join classic races) # providers
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
 endforeach()
+set(races_options -Wl,--wrap=thread_give_way,--wrap=thread_sleep_us)
+target_link_options(test_etw_races PRIVATE ${races_options})
 openpla_test(test_etw_classic_decoded ${CMAKE_CURRENT_LIST_DIR}/test_etw_classic_decoded.c LINK openpla_etw openpla_tdh)
 foreach(thing consumer event_view realtime relogger)
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c
@@ -81,6 +83,7 @@ if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
     set_property(TEST test_etw_${thing}.tsan APPEND PROPERTY
       ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0:suppressions=${looks}")
   endforeach()
+  target_link_options(test_etw_races_tsan PRIVATE ${races_options})
 endif()
 if(TARGET openetw)
   openpla_test(test_etw_dll ${CMAKE_CURRENT_LIST_DIR}/test_etw_dll.c)
