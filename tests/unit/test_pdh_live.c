@@ -328,20 +328,16 @@ static size_t processes_and_threads(struct process_list *list, uint32_t figures,
     return count;
 }
 
-/* Between two whole readings that agree; what comes and goes in between on a busy computer does so once, not five
- * times.
- */
+/* Between two whole readings that agree. On a busy computer others come and go in between, but not each time. */
 static void assert_counts_agree(struct process_list *counts, struct process_list *whole)
 {
     uint64_t before, threads, after;
-    for (int wrong = 0; wrong < 5;) {
+    for (uint64_t end = clock_monotonic_ms() + PATIENCE_MS; clock_monotonic_ms() < end;) {
         size_t count_before = processes_and_threads(whole, PROCESS_USE, &before);
         size_t count = processes_and_threads(counts, 0, &threads);
-        if (count_before != processes_and_threads(whole, PROCESS_USE, &after) || before != after)
-            continue;
-        if (count == count_before && threads == before)
+        if (count_before == processes_and_threads(whole, PROCESS_USE, &after) && before == after &&
+            count == count_before && threads == before)
             return;
-        wrong++;
     }
     fail_msg("the numbers of processes and threads stay behind");
 }
