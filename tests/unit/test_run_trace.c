@@ -375,8 +375,8 @@ static void a_change_of_providers_goes_on_in_the_file(void **state)
     assert_int_equal(run_update(SPACE, "relevel"), S_OK);
     write_event(5, 1, 4);
     assert_int_equal(fixture_await("relevel", RUN_RUNNING, 0).serial_number, 1);
-    /* One that cannot be: the old one stays. */
-    commit("relevel", root, TRACE("relevel", PROVIDER(300, 1)));
+    /* A provider without a GUID: what was asked before stays. */
+    commit("relevel", root, TRACE("relevel", PROVIDER(5, 1) "<TraceDataProvider/>"));
     assert_int_equal(run_update(SPACE, "relevel"), E_INVALIDARG);
     write_event(5, 1, 5);
     stop("relevel");
@@ -423,7 +423,7 @@ static void other_files_take_the_session_over(void **state)
            "<Subdirectory>there</Subdirectory>" TRACE("near", PROVIDER(4, 0)) TRACE("far", NUMBERED PROVIDER(4, 0)));
     assert_int_equal(run_update(SPACE, "moves"), S_OK);
     write_event(4, 1, 1);
-    commit("moves", root, TRACE("near", NUMBERED PROVIDER(4, 0)) TRACE("far", PROVIDER(300, 0)));
+    commit("moves", root, TRACE("near", NUMBERED PROVIDER(4, 0)) TRACE("far", PROVIDER(4, 0) "<TraceDataProvider/>"));
     assert_int_equal(run_update(SPACE, "moves"), E_INVALIDARG);
     write_event(4, 1, 2);
     stop("moves");
