@@ -193,6 +193,20 @@ static unsigned times_in(IValueMap *map, const WCHAR *key)
     return times;
 }
 
+/* The set's one collector. */
+static ITraceDataCollector *trace_of(IDataCollectorSet *set)
+{
+    IDataCollectorCollection *collectors = collectors_of(set);
+    VARIANT index = of_long(0);
+    IDataCollector *collector;
+    ITraceDataCollector *trace;
+    assert_ok(IDataCollectorCollection_get_Item(collectors, index, &collector));
+    assert_ok(IDataCollector_QueryInterface(collector, &IID_ITraceDataCollector, (void **)&trace));
+    release(collector);
+    release(collectors);
+    return trace;
+}
+
 /* One trace collector, no more; what a session ignores is told. */
 static void a_trace_session_says_what_it_cannot(void **state)
 {
@@ -208,6 +222,11 @@ static void a_trace_session_says_what_it_cannot(void **state)
     assert_ok(add_trace(set));
     assert_hr(add_trace(set), PLA_E_DCS_SINGLETON_REQUIRED);
     assert_said("Add");
+    ITraceDataCollector *trace = trace_of(set);
+    assert_ok(put(set, L"RootPath", of_text(L"C:\\logs")));
+    assert_ok(put(trace, L"LogOverwrite", of_long(-1)));
+    assert_ok(put(trace, L"BufferSize", of_long(64)));
+    release(trace);
     assert_ok(commit(set, L"test-com-trace", plaCreateNew | plaUpdateRunningInstance, &map));
     assert_int_equal(times_in(map, L"RootPath"), 1);
     assert_int_equal(times_in(map, L"TraceDataCollector[1]/LogOverwrite"), 1);
@@ -261,20 +280,6 @@ static void a_set_may_enable_what_the_providers_security_lets_it(void **state)
     release(collector);
     release(collectors);
     release(set);
-}
-
-/* The set's one collector. */
-static ITraceDataCollector *trace_of(IDataCollectorSet *set)
-{
-    IDataCollectorCollection *collectors = collectors_of(set);
-    VARIANT index = of_long(0);
-    IDataCollector *collector;
-    ITraceDataCollector *trace;
-    assert_ok(IDataCollectorCollection_get_Item(collectors, index, &collector));
-    assert_ok(IDataCollector_QueryInterface(collector, &IID_ITraceDataCollector, (void **)&trace));
-    release(collector);
-    release(collectors);
-    return trace;
 }
 
 static ULONG64 session_id(IDataCollectorSet *set)

@@ -25,7 +25,7 @@ def check_counters(name):
     for samples in (3, 2):
         code, output = run("query_counters", name, str(samples))
         expect(code == 0 and output.endswith("\nDone.\n"), f"query_counters: exit code {code}", output)
-        expect(f"\nCommitted: {name}\nStarted: {samples} samples of \\Process(*)\\% Processor Time\n" in output,
+        expect(f"Committed: {name}\nStarted: {samples} samples of \\Process(*)\\% Processor Time\n" in output,
                "query_counters does not say what it started", output)
         expect(f"\nLog: C:\\PerfLogs\\Admin\\{name}.csv\n" in output, "no log, or another one", output)
         rows = re.findall(r'^  "(.*)$', output, re.M)
@@ -56,9 +56,9 @@ def check_provider(name):
             expect(re.search(rf"<{element}>.*?<Value>{value}</Value>.*?</{element}>", provider.group()),
                    f"{element} is not {value}", output)
         expect(code == 0, f"control_provider: exit code {code}", output)
-        expect(re.search(rf"\nCommitted: {name}\n" + enabled % 5 + "Started\n" + enabled % 2 + r"(?:  remark: .*\n)*Changed\nProvider: disabled\n"
+        expect(re.search(rf"^Committed: {name}\n" + enabled % 5 + "Started\n" + enabled % 2 + r"(?:  remark: .*\n)*Changed\nProvider: disabled\n"
                          r"Trace: C:\\.*\.etl\n" + event % (2, "error") + event % (4, "sent") + event % (5, "bytes") +
-                         event % (2, "error") + r"Done\.\n$", output), "not what was asked for", output)
+                         event % (2, "error") + r"Done\.\n\Z", output, re.M), "not what was asked for", output)
 
 
 check_counters(f"CExample{os.getpid()}")
