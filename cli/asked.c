@@ -2,8 +2,8 @@
 /* What people are asked, and the times that they say. */
 #include "cli/cli.h"
 #include "cli/interrupt.h"
-#include "engine/log/text_cells.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
+#include "engine/logs/text_cells.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla check: what of a set's definition this host can serve, before anybody starts it. */
-#include "cli/counter_list.h"
 #include "cli/counter_nearest.h"
+#include "cli/counters/counter_list.h"
 #include "cli/json.h"
 #include "cli/template.h"
 #include "cli/verbs.h"
-#include "engine/counters/counter_query.h"
-#include "engine/counters/host_pdh.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
 #include "engine/etw/event_providers.h"
-#include "engine/log/counter_path.h"
-#include "engine/model/alert_threshold.h"
-#include "engine/model/kernel_provider.h"
-#include "engine/model/model.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
+#include "engine/logs/counter_path.h"
 #include "engine/pdh/counter_facts.h"
+#include "engine/pdh/counter_query.h"
+#include "engine/pdh/host_pdh.h"
+#include "engine/pla/alert_threshold.h"
+#include "engine/pla/kernel_provider.h"
+#include "engine/pla/model.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_CLI_H
 #define OPENPLA_CLI_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 #include <stdio.h>
 

@@ -2,9 +2,9 @@
 #include "cli/counter_nearest.h"
 
 #include "cli/cli.h"
-#include "engine/counters/counter_paths.h"
-#include "engine/log/counter_path.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
+#include "engine/logs/counter_path.h"
+#include "engine/pdh/counter_paths.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #ifndef OPENPLA_CLI_COUNTER_NEAREST_H
 #define OPENPLA_CLI_COUNTER_NEAREST_H
 
-#include "engine/log/log_inputs.h"
-#include "engine/os/pdh_types.h"
+#include "engine/logs/log_inputs.h"
+#include "engine/logs/pdh_types.h"
 
 /* Zero-initialise but for pdh. */
 struct counter_nearest {

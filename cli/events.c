@@ -3,11 +3,11 @@
 #include "cli/inputs.h"
 #include "cli/json.h"
 #include "cli/verbs.h"
-#include "engine/log/journal.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/folder_watch.h"
-#include "engine/os/memory.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/folder_watch.h"
+#include "engine/base/memory.h"
+#include "engine/logs/journal.h"
 
 #include <stdio.h>
 #include <string.h>

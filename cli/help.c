@@ -2,7 +2,7 @@
 /* openpla help: which verbs there are and what each takes, as their own tables say. */
 #include "cli/json.h"
 #include "cli/verbs.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 
 #include <string.h>
 

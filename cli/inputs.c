@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/inputs.h"
 
-#include "engine/os/clock.h"
+#include "engine/base/clock.h"
 
 const char *format_name(const struct log_reader *reader)
 {

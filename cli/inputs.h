@@ -3,7 +3,7 @@
 #ifndef OPENPLA_CLI_INPUTS_H
 #define OPENPLA_CLI_INPUTS_H
 
-#include "engine/log/log_inputs.h"
+#include "engine/logs/log_inputs.h"
 
 /* What the log is: "CSV", "Binary". */
 const char *format_name(const struct log_reader *reader);

@@ -2,7 +2,7 @@
 /* Waits for Ctrl+C: the console's handler on Windows, blocked signals elsewhere. */
 #include "cli/interrupt.h"
 
-#include "engine/os/clock.h"
+#include "engine/base/clock.h"
 
 #include <stdatomic.h>
 

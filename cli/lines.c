@@ -2,9 +2,9 @@
 /* Reads lists out of files. */
 #include "cli/lines.h"
 
-#include "engine/log/text_rows.h"
-#include "engine/os/memory.h"
-#include "engine/os/text_ansi.h"
+#include "engine/base/memory.h"
+#include "engine/base/text_ansi.h"
+#include "engine/logs/text_rows.h"
 
 static HRESULT add_line(const struct text_row *row, enum text_encoding encoding, struct texts *out)
 {

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_CLI_LINES_H
 #define OPENPLA_CLI_LINES_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 /* Adds the lines without blanks and quotes around them, but for empty ones and those that begin with ';' or '#'. In the
    ANSI code page, UTF-8 or UTF-16. */

@@ -3,13 +3,13 @@
    (errors, remarks, progress) to stderr, both in UTF-8. */
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #ifdef _WIN32
-#include "engine/os/libraries.h"
+#include "engine/base/libraries.h"
 
 #include <windows.h>
 #include <fcntl.h>

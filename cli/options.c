@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a verb's command line, or tells what it may hold. */
 #include "cli/cli.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 
 #include <string.h>
 

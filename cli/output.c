@@ -2,8 +2,8 @@
 #include "cli/output.h"
 
 #include "cli/cli.h"
-#include "engine/os/file_traits.h"
-#include "engine/os/memory.h"
+#include "engine/base/file_traits.h"
+#include "engine/base/memory.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef OPENPLA_CLI_OUTPUT_H
 #define OPENPLA_CLI_OUTPUT_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 /* Zero-initialise. */
 struct output {

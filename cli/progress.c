@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The percentage that long work shows. */
 #include "cli/cli.h"
-#include "cli/screen.h"
-#include "engine/os/clock.h"
+#include "cli/trace/screen.h"
+#include "engine/base/clock.h"
 
 #include <stdio.h>
 

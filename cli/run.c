@@ -2,11 +2,11 @@
 /* openpla run: starts a program so that what it does with events arrives in OpenPLA's sessions. */
 #include "cli/cli.h"
 #include "cli/verbs.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
 #include "engine/etw/reach_image.h"
 #include "engine/etw/reach_process.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
 
 #include <stdio.h>
 #include <windows.h>

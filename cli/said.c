@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What verbs say when a command line is wrong or nothing came of it. */
 #include "cli/cli.h"
-#include "engine/os/error.h"
+#include "engine/base/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>

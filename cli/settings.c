@@ -2,7 +2,7 @@
 /* -config FILE: a command line kept in a file. */
 #include "cli/cli.h"
 #include "cli/lines.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 
 #include <string.h>
 

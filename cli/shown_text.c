@@ -2,7 +2,7 @@
 /* Writes controls out. */
 #include "cli/shown_text.h"
 
-#include "engine/os/text_unicode.h"
+#include "engine/base/text_unicode.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef OPENPLA_CLI_SHOWN_TEXT_H
 #define OPENPLA_CLI_SHOWN_TEXT_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 /* Line ends and tabs as \n, \r and \t, other controls as \u and four digits. */
 void add_shown(struct text_buffer *b, const char *text);

@@ -2,8 +2,8 @@
 /* openpla store: the files in which sets are kept. */
 #include "cli/json.h"
 #include "cli/verbs.h"
-#include "engine/os/memory.h"
-#include "engine/store/store_check.h"
+#include "engine/base/memory.h"
+#include "engine/pla/store_check.h"
 
 #include <stdio.h>
 

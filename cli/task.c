@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla task: the tasks that sets and alerts start, where there is no Task Scheduler that works. */
-#include "engine/task/task.h"
+#include "engine/pla/task.h"
 
 #include "cli/json.h"
 #include "cli/verbs.h"
-#include "engine/os/command_line.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/task_scheduler.h"
-#include "engine/task/task_store.h"
+#include "engine/base/command_line.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/task_scheduler.h"
+#include "engine/pla/task_store.h"
 
 #include <stdio.h>
 #include <string.h>

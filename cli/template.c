@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/template.h"
 
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/quotas.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/quotas.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_CLI_TEMPLATE_H
 #define OPENPLA_CLI_TEMPLATE_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 /* The file's XML as UTF-8 without a mark, whichever of Windows' encodings its mark says; from memory_alloc. */
 HRESULT template_load(const char *path, char **xml, size_t *size);

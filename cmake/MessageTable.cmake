@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # openpla_message_table(TARGET PREFIX...): gives the DLL a message table with the messages of the results whose names
-# begin with a prefix (engine/os/result_texts.def), so that a program can pass such a result to FormatMessage. The layout
+# begin with a prefix (engine/base/result_texts.def), so that a program can pass such a result to FormatMessage. The layout
 # is MESSAGE_RESOURCE_DATA: a block for each message, then the messages, each padded to 4 bytes.
 function(openpla_message_table target)
   if(NOT WIN32)
     return()
   endif()
-  set(list ${CMAKE_SOURCE_DIR}/engine/os/result_texts.def)
+  set(list ${CMAKE_SOURCE_DIR}/engine/base/result_texts.def)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
   set(rows)
   foreach(prefix ${ARGN})

@@ -2,9 +2,9 @@
 /* Who can write where the service's programs lie, by the descriptors of files and folders. */
 #include "reg/program_folder.h"
 
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
 #include "reg/registration.h"
 
 #include <aclapi.h>

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_PROGRAM_FOLDER_H
 #define OPENPLA_PROGRAM_FOLDER_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 #include <windows.h>
 

@@ -2,8 +2,8 @@
 /* Writes the table of registration.def and the service, all or nothing, and removes exactly that. */
 #include "reg/registration.h"
 
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
 #include "mspla.h"
 #include "reg/program_folder.h"
 #include "reg/service.h"

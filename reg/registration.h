@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Registration of openpla.dll and openplasrv.exe: the table of registration.def and the service, all or nothing.
-   Every failure has an error text (engine/os/error.h). Needs the rights of an administrator. */
+   Every failure has an error text (engine/base/error.h). Needs the rights of an administrator. */
 #ifndef OPENPLA_REGISTRATION_H
 #define OPENPLA_REGISTRATION_H
 

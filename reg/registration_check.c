@@ -2,8 +2,8 @@
 /* Holds the registry to the table of registration.def. */
 #include "reg/registration_check.h"
 
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
 
 #include <windows.h>
 

@@ -2,7 +2,7 @@
 /* Fills in the table of registration.def. */
 #include "reg/registration_table.h"
 
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 #include "idl/proxy_clsid.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef OPENPLA_REGISTRATION_TABLE_H
 #define OPENPLA_REGISTRATION_TABLE_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 /* In Windows' place: its class identifiers, ProgIDs, AppID and library. Beside: classes of our own, OpenPLA.name. */
 enum registration_mode { REGISTRATION_DROPIN, REGISTRATION_BESIDE };

@@ -2,7 +2,7 @@
 /* Changes below HKEY_LOCAL_MACHINE that can be taken back. */
 #include "reg/registry_changes.h"
 
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 
 #include <stdlib.h>
 #include <windows.h>

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_REGISTRY_CHANGES_H
 #define OPENPLA_REGISTRY_CHANGES_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 /* A value as it is in the registry. `data` from memory_alloc, UTF-16 for texts; type is REG_SZ and so on. */
 struct registered_value {

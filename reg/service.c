@@ -2,7 +2,7 @@
 /* The Windows service OpenPLA: created, updated and deleted through the service control manager. */
 #include "reg/service.h"
 
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 
 #include <windows.h>
 #include <wchar.h>

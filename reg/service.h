@@ -3,7 +3,7 @@
 #ifndef OPENPLA_SERVICE_H
 #define OPENPLA_SERVICE_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 #include <windows.h>
 

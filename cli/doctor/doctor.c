@@ -5,9 +5,9 @@
 #include "cli/json.h"
 #include "cli/shown_text.h"
 #include "cli/verbs.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_CLI_DOCTOR_H
 #define OPENPLA_CLI_DOCTOR_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 enum doctor_severity { DOCTOR_NOTE, DOCTOR_WARNING, DOCTOR_ERROR };
 /* In the order of doctor.def. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla doctor: what this host lets OpenPLA use. */
-#include "engine/os/host.h"
+#include "engine/base/host.h"
 
 #include "cli/doctor/doctor.h"
-#include "engine/counters/host_pdh.h"
-#include "engine/kernel/trace_instance.h"
-#include "engine/os/environment.h"
-#include "engine/os/kernel_file.h"
-#include "engine/os/memory.h"
-#include "engine/os/odbc_library.h"
+#include "engine/base/environment.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/memory.h"
+#include "engine/etw/trace_instance.h"
+#include "engine/logs/odbc_library.h"
+#include "engine/pdh/host_pdh.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla doctor: where this computer's counters are to be offered to others, somebody listens. */
 #include "cli/doctor/doctor.h"
-#include "engine/os/memory.h"
-#include "engine/pcq/gate.h"
+#include "engine/base/memory.h"
+#include "engine/pdh/gate.h"
 
 #include <winsock2.h>
 

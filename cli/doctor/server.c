@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla doctor: the service, and whether the server answers. */
 #include "cli/doctor/doctor.h"
-#include "com/facade_peer.h"
-#include "com/server_call.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
-#include "engine/os/thread.h"
+#include "com/facade/facade_peer.h"
+#include "com/facade/server_call.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/base/thread.h"
 #include "reg/registration_check.h"
 #include "reg/service.h"
 

@@ -2,18 +2,18 @@
 /* openpla doctor: the files of the sets, what their runs have left, the room where they write, the clock, and the
    sessions of traces. Files are read as they lie, by no function of the store that tidies up meanwhile. */
 #include "cli/doctor/doctor.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
 #include "engine/etw/directory.h"
-#include "engine/log/journal.h"
-#include "engine/model/model.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/run/run_host.h"
-#include "engine/store/store_check.h"
-#include "engine/store/store_name.h"
-#include "engine/store/stored_name.h"
-#include "engine/store/system_sets.h"
+#include "engine/logs/journal.h"
+#include "engine/pla/model.h"
+#include "engine/pla/run_host.h"
+#include "engine/pla/store_check.h"
+#include "engine/pla/store_name.h"
+#include "engine/pla/stored_name.h"
+#include "engine/pla/system_sets.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla doctor: what is registered, the files that it names, and Wine. */
 #include "cli/doctor/doctor.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
 #include "reg/registration_check.h"
 #include "reg/service.h"
 

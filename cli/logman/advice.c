@@ -2,9 +2,9 @@
 #include "cli/logman/advice.h"
 
 #include "cli/logman/sets.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/run/definition.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/pla/definition.h"
 
 #include <string.h>
 

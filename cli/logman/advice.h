@@ -4,7 +4,7 @@
 #define OPENPLA_CLI_LOGMAN_ADVICE_H
 
 #include "cli/logman/line.h"
-#include "engine/model/model.h"
+#include "engine/pla/model.h"
 
 /* What helps where the line ended with the code; NULL: nothing that is known. */
 const char *logman_advice(const struct logman_line *line, HRESULT hr);

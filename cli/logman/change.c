@@ -5,8 +5,8 @@
 #include "cli/logman/provider.h"
 #include "cli/logman/schedule.h"
 #include "cli/logman/values.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
 
 #include <string.h>
 

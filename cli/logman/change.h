@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the options of a line make of a set and its collector (facts of each option: docs/logman.md). */
+/* What the options of a line make of a set and its collector (facts of each option: docs/user/logman.md). */
 #ifndef OPENPLA_LOGMAN_CHANGE_H
 #define OPENPLA_LOGMAN_CHANGE_H
 
 #include "cli/logman/line.h"
-#include "engine/model/model.h"
+#include "engine/pla/model.h"
 
 /* Puts the properties. `session`: the set is a trace session's (-ets); `create`: what is not given gets logman's own
    defaults. Remarks of what was taken for something else are added to `remarks`. E_INVALIDARG with a text that names

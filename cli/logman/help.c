@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 
 #include <stdio.h>
 #include <string.h>

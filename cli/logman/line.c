@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/logman/values.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 
 #include <string.h>
 

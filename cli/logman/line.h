@@ -3,7 +3,7 @@
 #ifndef OPENPLA_LOGMAN_LINE_H
 #define OPENPLA_LOGMAN_LINE_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 enum logman_verb {
     LOGMAN_QUERY,

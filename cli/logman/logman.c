@@ -11,10 +11,10 @@
 #include "cli/logman/show_json.h"
 #include "cli/template.h"
 #include "cli/verbs.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/run/definition.h"
-#include "engine/run/sets.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/pla/definition.h"
+#include "engine/pla/sets.h"
 
 #include <stdio.h>
 #include <string.h>

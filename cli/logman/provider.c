@@ -3,10 +3,10 @@
 
 #include "cli/lines.h"
 #include "cli/logman/values.h"
-#include "engine/collect/trace_providers.h"
-#include "engine/model/kernel_provider.h"
-#include "engine/os/etw_types.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
+#include "engine/etw/etw_types.h"
+#include "engine/pla/kernel_provider.h"
+#include "engine/pla/trace_providers.h"
 
 #include <string.h>
 

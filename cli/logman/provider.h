@@ -4,7 +4,7 @@
 #define OPENPLA_LOGMAN_PROVIDER_H
 
 #include "cli/logman/line.h"
-#include "engine/model/model.h"
+#include "engine/pla/model.h"
 
 /* Adds, changes and removes what the line says. ERROR_NOT_FOUND's HRESULT for a name that nothing here knows (a GUID
    needs not be known), E_INVALIDARG for flags and levels that the provider has none of. */

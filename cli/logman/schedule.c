@@ -3,7 +3,7 @@
 
 #include "cli/logman/change.h"
 #include "cli/logman/values.h"
-#include "engine/os/clock.h"
+#include "engine/base/clock.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #define OPENPLA_LOGMAN_SCHEDULE_H
 
 #include "cli/logman/line.h"
-#include "engine/model/model.h"
+#include "engine/pla/model.h"
 
 /* The set's first schedule, which is made when there is none. A schedule has no time of its end: from -b and -e comes
    the set's Duration unless -rf says it. E_INVALIDARG. */

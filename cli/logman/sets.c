@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/logman/sets.h"
 
-#include "engine/os/memory.h"
-#include "engine/run/sets.h"
-#include "engine/store/store.h"
+#include "engine/base/memory.h"
+#include "engine/pla/sets.h"
+#include "engine/pla/store.h"
 
 #include <string.h>
 
 #ifdef _WIN32
-#include "com/facade.h"
+#include "com/facade/facade.h"
 /* A client of the server, as any program is. */
 #define new_set        facade_set_create
 #define new_collection facade_collection_create

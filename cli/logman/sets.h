@@ -4,7 +4,7 @@
 #define OPENPLA_LOGMAN_SETS_H
 
 #include "cli/logman/line.h"
-#include "engine/model/model.h"
+#include "engine/pla/model.h"
 
 /* A set that the line's name is bound to or is to be. */
 struct logman_target {

@@ -5,8 +5,8 @@
 #include "cli/logman/sets.h"
 #include "cli/logman/values.h"
 #include "cli/shown_text.h"
-#include "engine/collect/trace_providers.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
+#include "engine/pla/trace_providers.h"
 
 #include <stdio.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #define OPENPLA_LOGMAN_SHOW_H
 
 #include "cli/logman/line.h"
-#include "engine/model/model.h"
+#include "engine/pla/model.h"
 
 /* The table of sets. */
 HRESULT logman_show_list(struct object *collection);

@@ -3,8 +3,8 @@
 
 #include "cli/logman/provider.h"
 #include "cli/logman/show.h"
-#include "engine/collect/trace_providers.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
+#include "engine/pla/trace_providers.h"
 
 #include <inttypes.h>
 

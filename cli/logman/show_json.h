@@ -5,7 +5,7 @@
 
 #include "cli/json.h"
 #include "cli/logman/line.h"
-#include "engine/model/model.h"
+#include "engine/pla/model.h"
 
 /* Each writes a member of the object that is begun, "sets" or "providers". After a failure the brackets that were begun
    since are still open. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/logman/values.h"
 
-#include "engine/model/model.h"
-#include "engine/os/error.h"
-#include "engine/os/memory.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/pla/model.h"
 
 #include <stdio.h>
 #include <ctype.h>

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_LOGMAN_VALUES_H
 #define OPENPLA_LOGMAN_VALUES_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 /* Decimal, or hexadecimal behind 0x. */
 bool logman_number(const char *word, uint64_t *out);

@@ -2,10 +2,10 @@
 /* The page of the counters that this computer's objects have, from their tables. */
 #include "docs/generate/counters_page.h"
 
-#include "engine/pcq/members.h"
 #include "engine/pdh/counter_facts.h"
+#include "engine/pdh/counter_types.h"
+#include "engine/pdh/members.h"
 #include "engine/pdh/table.h"
-#include "engine/perflib/counter_types.h"
 
 #include <string.h>
 
@@ -61,7 +61,7 @@ static void add_absent(struct text_buffer *b)
                     "belongs to a\n"
                     "program, such as a database, and is there where that runs and brings it along: see [Counters of "
                     "your\n"
-                    "own](../counters.md#counters-of-your-own). `*` is all of the object.\n\n"
+                    "own](../user/counters.md#counters-of-your-own). `*` is all of the object.\n\n"
                     "| object | counters | why |\n|---|---|---|\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *parts[] = {rows[i].object, rows[i].counters};
@@ -121,7 +121,7 @@ HRESULT counters_page(const char *origin, struct text_buffer *b)
         "there\n"
         "is absent, never zero. The index is the number by which Windows knows the name, where it is well known; GUID "
         "and id\n"
-        "are by what other computers ask for it, see [Remote counters](../remote-counters.md).\n\n"
+        "are by what other computers ask for it, see [Remote counters](../user/remote-counters.md).\n\n"
         "A file is read once per sample, however many counters it is for. An object whose reading takes longer than "
         "two\n"
         "seconds (`OPENPLA_SAMPLE_LIMIT`: another number of milliseconds, 0 for no limit) has no values in that "

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_COUNTERS_PAGE_H
 #define OPENPLA_COUNTERS_PAGE_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 /* Adds the whole page; `origin` is the sentence that each file begins with. E_UNEXPECTED for a row it cannot tell of.
  */

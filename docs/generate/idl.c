@@ -2,7 +2,7 @@
 /* Reads what the reference needs out of idl/pla.idl: attributes, names and parameters, in the file's order. */
 #include "docs/generate/idl.h"
 
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_IDL_H
 #define OPENPLA_IDL_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 enum idl_call { IDL_GET, IDL_PUT, IDL_METHOD };
 struct idl_member {

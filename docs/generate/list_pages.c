@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The pages that are lists: the index with all members, the error codes, the enumerations. */
 #include "docs/generate/reference.h"
-#include "engine/run/settings.h"
+#include "engine/pla/settings.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -149,7 +149,7 @@ void errors_page(const struct sources *s, struct text_buffer *b)
 
 static const struct enumeration *const enumerations[] = {
 #define ENUMERATION(Name, ...) &enumeration_##Name,
-#include "engine/model/enumerations.def"
+#include "engine/pla/enumerations.def"
 #undef ENUMERATION
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The page of one interface: its properties, its methods and the opnums it keeps free. */
 #include "docs/generate/reference.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include "docs/generate/reference.h"
 
 #include "docs/generate/counters_page.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +15,14 @@
 
 static const struct class *const classes[] = {
 #define CLASS(model, I, base) &model##_class,
-#include "engine/model/classes.def"
+#include "engine/pla/classes.def"
 #undef CLASS
 };
 
 /* The rows that every collector begins with. */
 enum {
 #define PROPERTY(access, kind, Name, ...) SHARED_##Name,
-#include "engine/model/data_collector.def"
+#include "engine/pla/data_collector.def"
 #undef PROPERTY
     SHARED_COUNT
 };
@@ -204,7 +204,7 @@ static HRESULT read_sources(const char *tree, struct sources *out)
     char *idl = NULL, *wintypes = NULL;
     HRESULT hr = load(tree, "idl/pla.idl", &idl);
     if (SUCCEEDED(hr))
-        hr = load(tree, "engine/os/wintypes.h", &wintypes);
+        hr = load(tree, "engine/base/wintypes.h", &wintypes);
     if (SUCCEEDED(hr))
         hr = idl_read(idl, &out->idl);
     if (SUCCEEDED(hr))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference: pages and schemas, made from the property rows, idl/pla.idl, engine/os/wintypes.h and
-   engine/report/report_form.def. No dates. */
+/* The reference: pages and schemas, made from the property rows, idl/pla.idl, engine/base/wintypes.h and
+   engine/report/make/report_form.def. No dates. */
 #ifndef OPENPLA_REFERENCE_H
 #define OPENPLA_REFERENCE_H
 
 #include "docs/generate/idl.h"
-#include "engine/model/model.h"
+#include "engine/pla/model.h"
 
 #define REFERENCE_REFRESH "cmake --build <build folder> --target generate_reference"
 

@@ -2,7 +2,7 @@
 /* What a property refuses, found by putting to it what might be refused: the rows' checks are code and cannot be read.
  */
 #include "docs/generate/reference.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 
 #include <string.h>
 

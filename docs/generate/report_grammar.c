@@ -138,7 +138,7 @@ static void add_words(struct text_buffer *b)
 void report_grammar_text(struct text_buffer *b)
 {
     text_buffer_add(b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Made by docs/generate from "
-                       "engine/report/schema_grammar.def: change that, then build generate_reference. -->\n"
+                       "engine/report/make/schema_grammar.def: change that, then build generate_reference. -->\n"
                        "<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\" xmlns:r=\"" REPORT_SCHEMA_NAMESPACE
                        "\"\n  targetNamespace=\"" REPORT_SCHEMA_NAMESPACE "\" elementFormDefault=\"qualified\">\n"
                        "  <xs:annotation><xs:documentation>What reports are made by (MS-PLA 2.2.3.3). "

@@ -72,7 +72,7 @@ static void add_type(struct text_buffer *b, enum form_type type)
 void report_schema_text(struct text_buffer *b)
 {
     text_buffer_add(b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Made by docs/generate from "
-                       "engine/report/report_form.def: change that, then build generate_reference. -->\n"
+                       "engine/report/make/report_form.def: change that, then build generate_reference. -->\n"
                        "<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\">\n"
                        "  <xs:annotation><xs:documentation>What a configuration collector writes, and a "
                        "report.</xs:documentation></xs:annotation>\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The grammar of rules as an XML Schema. Elements come in any order, as rules take them. */
 #include "docs/generate/reference.h"
-#include "engine/rules/rules_grammar.h"
+#include "engine/report/rules_grammar.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const struct {
     const char *element, *type, *doc;
 } withins[] = {
 #define WITHIN(Type, element, child, least, most, doc) {RULES_##Type, #element, #child, doc},
-#include "engine/rules/rules_grammar.def"
+#include "engine/report/rules_grammar.def"
 };
 static const struct {
     unsigned of;
@@ -22,21 +22,21 @@ static const struct {
     const char *doc;
 } values[] = {
 #define VALUE(Type, attribute, check, use, doc) {RULES_##Type, #attribute, #check, XML_##use, doc},
-#include "engine/rules/rules_grammar.def"
+#include "engine/report/rules_grammar.def"
 };
 static const char *const type_names[] = {
 #define ELEMENT(Type) #Type,
-#include "engine/rules/rules_grammar.def"
+#include "engine/report/rules_grammar.def"
 };
 static const char *const sort_names[] = {
 #define SORT(check) #check,
-#include "engine/rules/rules_grammar.def"
+#include "engine/report/rules_grammar.def"
 };
 static const struct {
     const char *sort, *text;
 } words[] = {
 #define WORD(check, text) {#check, text},
-#include "engine/rules/rules_grammar.def"
+#include "engine/report/rules_grammar.def"
 };
 
 /* Elements in which a text is read. */
@@ -119,7 +119,7 @@ void rules_schema_text(struct text_buffer *b)
 {
     text_buffer_add(b,
                     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Made by docs/generate from "
-                    "engine/rules/rules_grammar.def: change that, then build generate_reference. -->\n"
+                    "engine/report/rules_grammar.def: change that, then build generate_reference. -->\n"
                     "<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\">\n"
                     "  <xs:annotation><xs:documentation>Rules that judge reports (MS-PLA 2.2.3.4).</xs:documentation>"
                     "</xs:annotation>\n  <xs:element name=\"Rules\" type=\"Rules\"/>\n");

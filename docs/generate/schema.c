@@ -319,7 +319,7 @@ static void add_enumerations(const struct schema *s)
 {
     static const struct enumeration *const all[] = {
 #define ENUMERATION(Name, ...) &enumeration_##Name,
-#include "engine/model/enumerations.def"
+#include "engine/pla/enumerations.def"
 #undef ENUMERATION
     };
     for (size_t e = 0; e < sizeof all / sizeof all[0]; e++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* write_reference TREE FOLDER: writes the reference into the folder. */
 #include "docs/generate/reference.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
 
 #include <stdio.h>
 #include <string.h>

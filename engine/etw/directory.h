@@ -6,7 +6,7 @@
 #ifndef OPENPLA_ETW_DIRECTORY_H
 #define OPENPLA_ETW_DIRECTORY_H
 
-#include "engine/os/process.h"
+#include "engine/base/process.h"
 
 enum {
     DIRECTORY_SESSIONS = 64, /* EtwMaxLoggers; their loggers are 1 to 64 */

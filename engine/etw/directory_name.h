@@ -3,7 +3,7 @@
 #ifndef OPENPLA_ETW_DIRECTORY_NAME_H
 #define OPENPLA_ETW_DIRECTORY_NAME_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 #define DIRECTORY_OF_HOST "main"
 enum { DIRECTORY_NAME_BYTES = 33 };

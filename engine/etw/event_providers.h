@@ -3,7 +3,7 @@
 #ifndef OPENPLA_EVENT_PROVIDERS_H
 #define OPENPLA_EVENT_PROVIDERS_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 struct event_provider {
     GUID guid;

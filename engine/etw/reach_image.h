@@ -4,7 +4,7 @@
 #ifndef OPENPLA_REACH_IMAGE_H
 #define OPENPLA_REACH_IMAGE_H
 
-#include "engine/os/error.h"
+#include "engine/base/error.h"
 
 /* The functions of openetw.dll that such an import names: the program alone, or what it starts too. By them the DLL
    knows that it is to take the program's calls. */

@@ -4,7 +4,7 @@
 #ifndef OPENPLA_REACH_PROCESS_H
 #define OPENPLA_REACH_PROCESS_H
 
-#include "engine/etw/reach_exports.h"
+#include "engine/etw/injection/reach_exports.h"
 
 /* Path of openetw.dll as Wine's loader takes names of imports, each byte one UTF-16 unit: `folder` (UTF-8) may have to
    be named by its short name. From memory_alloc. HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME): it cannot be said so. */
@@ -25,12 +25,14 @@ void *reach_system_call_copy(const char *name);
 /* Whether it looks like those that are known, or a function of ours stands in its place already. */
 bool reach_system_call_is_known(const char *name);
 
-/* Adds exports to a module of this process (engine/etw/reach_exports.h), so that GetProcAddress finds them. S_FALSE: it
-   has all of them. E_OUTOFMEMORY; ERROR_NOT_ENOUGH_MEMORY's HRESULT: there is no place behind the module. */
+/* Adds exports to a module of this process (engine/etw/injection/reach_exports.h), so that GetProcAddress finds them.
+   S_FALSE: it has all of them. E_OUTOFMEMORY; ERROR_NOT_ENOUGH_MEMORY's HRESULT: there is no place behind the module.
+ */
 HRESULT reach_exports_add(void *module, const struct reach_export *more, size_t count);
 
 /* Functions that are to stand in the place of NtQuerySystemInformation and NtSetSystemInformation: of the class
-   SystemPerformanceTraceInformation they answer by engine/etw/system_trace.h. NULL: as reach_system_call_copy. */
+   SystemPerformanceTraceInformation they answer by engine/etw/controller/system_trace.h. NULL: as
+   reach_system_call_copy. */
 void *reach_query_system_begin(void);
 void *reach_set_system_begin(void);
 

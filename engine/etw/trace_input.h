@@ -3,9 +3,9 @@
 #ifndef OPENPLA_TRACE_INPUT_H
 #define OPENPLA_TRACE_INPUT_H
 
-#include "engine/etw/event_view.h"
-#include "engine/log/etl_reader.h"
-#include "engine/log/log_inputs.h"
+#include "engine/etw/consumer/event_view.h"
+#include "engine/logs/etl_reader.h"
+#include "engine/logs/log_inputs.h"
 
 struct trace_event {
     const EVENT_RECORD *record;

@@ -4,13 +4,13 @@
 #ifndef OPENPLA_TRACE_PROPERTIES_H
 #define OPENPLA_TRACE_PROPERTIES_H
 
-#include "engine/etw/session_buffers.h"
-#include "engine/os/etw_types.h"
-#include "engine/os/text.h"
+#include "engine/base/text.h"
+#include "engine/etw/etw_types.h"
+#include "engine/etw/session/session_buffers.h"
 
 enum trace_mode {
 #define MODE(name, bit, documented, user, manager, needs) TRACE_MODE_##name = bit,
-#include "engine/etw/trace_modes.def"
+#include "engine/etw/controller/trace_modes.def"
 };
 
 extern const GUID trace_kernel_guid;  /* SystemTraceControlGuid: the NT Kernel Logger */

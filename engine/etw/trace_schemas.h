@@ -3,10 +3,10 @@
 #ifndef OPENPLA_TRACE_SCHEMAS_H
 #define OPENPLA_TRACE_SCHEMAS_H
 
+#include "engine/etw/decode/manifest/inband_manifests.h"
+#include "engine/etw/decode/schemas.h"
+#include "engine/etw/event_dump.h"
 #include "engine/etw/trace_input.h"
-#include "engine/tdh/event_dump.h"
-#include "engine/tdh/inband_manifests.h"
-#include "engine/tdh/schemas.h"
 
 /* What a user names; all borrowed, each may be empty. The options are those of `openpla tracerpt`. */
 struct trace_knowledge {

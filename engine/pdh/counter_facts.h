@@ -4,7 +4,7 @@
 #ifndef OPENPLA_PDH_COUNTER_FACTS_H
 #define OPENPLA_PDH_COUNTER_FACTS_H
 
-#include "engine/pdh/counter_object.h"
+#include "engine/pdh/core/counter_object.h"
 
 /* Of the values that PDH computes of it: "%", "s", "bytes", "bytes/s", "1/s", "MHz" ...; "" for a plain number. What a
    type does not say is taken from the counter's name. `room` of 24 is enough. */

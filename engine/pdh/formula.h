@@ -3,7 +3,7 @@
 #ifndef OPENPLA_PDH_FORMULA_H
 #define OPENPLA_PDH_FORMULA_H
 
-#include "engine/os/pdh_types.h"
+#include "engine/logs/pdh_types.h"
 
 /* True when `format` asks for exactly one of LONG, DOUBLE, LARGE and nothing that excludes each other. */
 bool formula_format_is_valid(DWORD format);

@@ -11,8 +11,8 @@
 #ifndef OPENPLA_PDH_TABLE_H
 #define OPENPLA_PDH_TABLE_H
 
-#include "engine/pdh/counter_object.h"
-#include "engine/pdh/kernel_text.h"
+#include "engine/pdh/core/counter_object.h"
+#include "engine/pdh/core/kernel_text.h"
 
 #define TABLE_TERMS   4
 #define TABLE_COLUMNS 63 /* with the keys of kernel files */

@@ -3,8 +3,8 @@
 #ifndef OPENPLA_COLUMNS_H
 #define OPENPLA_COLUMNS_H
 
-#include "engine/log/instance_numbers.h"
-#include "engine/log/log_inputs.h"
+#include "engine/logs/instance_numbers.h"
+#include "engine/logs/log_inputs.h"
 #include "engine/report/counter_filter.h"
 
 /* Zero-initialise, then set filter, values and raw. */

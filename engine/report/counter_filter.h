@@ -3,7 +3,7 @@
 #ifndef OPENPLA_COUNTER_FILTER_H
 #define OPENPLA_COUNTER_FILTER_H
 
-#include "engine/log/log.h"
+#include "engine/logs/log.h"
 
 struct filter_pattern {
     char *text;

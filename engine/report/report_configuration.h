@@ -3,7 +3,7 @@
 #ifndef OPENPLA_REPORT_CONFIGURATION_H
 #define OPENPLA_REPORT_CONFIGURATION_H
 
-#include "engine/report/report_document.h"
+#include "engine/report/make/report_document.h"
 
 /* S_OK: the file is a configuration document; `computer` gets the one that it names, from memory_alloc, or stays as it
    is. S_FALSE: it is another report, or none. E_OUTOFMEMORY. Nothing but its begin is read. */

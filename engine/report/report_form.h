@@ -8,7 +8,7 @@
 
 enum form_type {
 #define TYPE(Type, ...) FORM_##Type,
-#include "engine/report/report_form.def"
+#include "engine/report/make/report_form.def"
     FORM_TYPE_COUNT
 };
 

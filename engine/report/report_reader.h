@@ -5,7 +5,7 @@
 #ifndef OPENPLA_REPORT_READER_H
 #define OPENPLA_REPORT_READER_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 #define REPORT_MAX_COLUMNS 1024 /* of a table, and Data of a row */
 #define REPORT_MAX_TABLES  8    /* within one another */

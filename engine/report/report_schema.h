@@ -4,7 +4,7 @@
 #ifndef OPENPLA_REPORT_SCHEMA_H
 #define OPENPLA_REPORT_SCHEMA_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 #define REPORT_SCHEMA_NAMESPACE "http://schemas.microsoft.com/diagnostics/2007/02/tracerpt"
 enum {
@@ -28,13 +28,13 @@ enum schema_summary { SCHEMA_NO_SUMMARY, SCHEMA_SUM, SCHEMA_MEAN };
 enum schema_system_field {
     SYS_NONE,
 #define SYSTEM_FIELD(name, doc) SYS_##name,
-#include "engine/report/schema_grammar.def"
+#include "engine/report/make/schema_grammar.def"
 };
 /* What a column's values are shown as; OUT_NONE: as the event's schema says. */
 enum schema_out_type {
     OUT_NONE,
 #define OUT_TYPE(name, word) OUT_##name,
-#include "engine/report/schema_grammar.def"
+#include "engine/report/make/schema_grammar.def"
 };
 
 /* EventField, EventJoinField. */

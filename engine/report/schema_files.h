@@ -5,9 +5,9 @@
 #ifndef OPENPLA_SCHEMA_FILES_H
 #define OPENPLA_SCHEMA_FILES_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
-/* engine/report/schemas, made into a table by the build; NULL at the end. */
+/* engine/report/make/schemas, made into a table by the build; NULL at the end. */
 struct shipped_schema {
     const char *name, *xml;
 };

@@ -3,16 +3,16 @@
 #ifndef OPENPLA_SCHEMA_GRAMMAR_H
 #define OPENPLA_SCHEMA_GRAMMAR_H
 
-#include "engine/xml/xml_grammar.h"
+#include "engine/base/xml_grammar.h"
 
 enum schema_type {
 #define ELEMENT(Type, ...) SCHEMA_##Type,
-#include "engine/report/schema_grammar.def"
+#include "engine/report/make/schema_grammar.def"
     SCHEMA_TYPE_COUNT
 };
 enum schema_sort_of_value {
 #define SORT(check, schema_type) VALUE_##check,
-#include "engine/report/schema_grammar.def"
+#include "engine/report/make/schema_grammar.def"
     SCHEMA_SORT_COUNT
 };
 struct schema_type_row {

@@ -41,8 +41,7 @@ done
 rmdir "$root/x86" 2>/dev/null || true
 cp "$tree/LICENSE" "$root/LICENSE.txt"
 cp "$tree/README.md" "$root/"
-cp "$tree"/docs/*.md "$root/docs/"
-cp -R "$tree/docs/reference" "$root/docs/reference"
+for folder in user developer reference; do cp -R "$tree/docs/$folder" "$root/docs/$folder"; done
 find "$tree/examples" -maxdepth 1 -type f ! -name CMakeLists.txt -exec cp {} "$root/examples/" \;
 for file in "$tree"/reg/scripts/*; do
     [ "${file%.wxi}" != "$file" ] || cp "$file" "$root/registration/"

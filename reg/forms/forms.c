@@ -2,7 +2,7 @@
 /* One function for each file of reg/scripts. */
 #include "reg/forms/forms.h"
 
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 #include "idl/proxy_clsid.h"
 #include "reg/registration_table.h"
 

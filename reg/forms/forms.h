@@ -3,7 +3,7 @@
 #ifndef OPENPLA_REG_FORMS_H
 #define OPENPLA_REG_FORMS_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 struct registration_form {
     const char *name;                        /* of the file, without its folder */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* write_forms FOLDER: writes the forms of the registration into the folder; with -check it compares instead, and fails
    where a file differs. */
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
 #include "reg/forms/forms.h"
 
 #include <stdio.h>

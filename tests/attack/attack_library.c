@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Who can make a program of ours start in his folder, or puts a library there before an administrator does, must not
    run his code in it. */
-#include "engine/os/host.h"
-#include "engine/os/libraries.h"
+#include "engine/base/host.h"
+#include "engine/base/libraries.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 

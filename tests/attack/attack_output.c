@@ -2,8 +2,8 @@
 /* Who may define a set, or write into the folder of one, makes a host write with the rights of its account: it must
    write nothing outside of the set's folder, and overwrite nothing that is no log. Definitions are put into the store
    as they are, so that what Commit would have refused is tried at Start. */
-#include "engine/os/file.h"
-#include "engine/os/thread.h"
+#include "engine/base/file.h"
+#include "engine/base/thread.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/run_fixture.h"
 #include "tests/unit/scratch_link.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Who can put files into the store's folders, or is one process of a machine that ended badly, must not make the
    service hang, read what is not the store's, take another set's place, or forget what has happened. */
-#include "engine/log/journal.h"
-#include "engine/os/clock.h"
-#include "engine/store/store.h"
+#include "engine/base/clock.h"
+#include "engine/logs/journal.h"
+#include "engine/pla/store.h"
 #include "tests/unit/scratch_link.h"
 #include "tests/unit/skipped.h"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """client.py HOSTILE_CLIENT: processes that mean no good, against a server with small limits in a store of its own. After
 each attack the same server serves another client, nothing lies outside of the store, and what was refused was refused for
-the reason that an administrator reads in docs/limits.md."""
+the reason that an administrator reads in docs/user/limits.md."""
 import os
 import subprocess
 import sys

@@ -9,7 +9,7 @@
      starts N       starts so many of them at a time, by threads, and calls once more while these wait
      hello          one commit, query and delete, as any client's
    With other arguments it is a host that never reports: OPENPLA_HOST names it. */
-#include "engine/os/wintypes.h"
+#include "engine/base/wintypes.h"
 #include "mspla.h"
 
 #include <stdio.h>

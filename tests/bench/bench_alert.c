@@ -2,13 +2,13 @@
 /* What thresholds cost beside their counters.
      bench_alert   a sample of an alert collector with 10,000 thresholds, none of them crossed, as a ratio to a sample
    of the same counters alone, by Windows' rule and by one that looks back */
-#include "engine/collect/alert_judge.h"
-#include "engine/collect/collect.h"
-#include "engine/counters/counter_paths.h"
-#include "engine/counters/counter_query.h"
-#include "engine/counters/host_pdh.h"
-#include "engine/model/model.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
+#include "engine/pdh/counter_paths.h"
+#include "engine/pdh/counter_query.h"
+#include "engine/pdh/host_pdh.h"
+#include "engine/pla/collect/alert_judge.h"
+#include "engine/pla/collect/collect.h"
+#include "engine/pla/model.h"
 
 #include <stdio.h>
 #include <time.h>

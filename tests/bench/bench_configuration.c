@@ -2,12 +2,12 @@
 /* bench_configuration FOLDER [FILES]: a tree of FILES (100,000) files of 1,000 bytes, 1,000 in each folder, copied
    plainly and by a configuration collector, in turns; its peak memory beside that of the plain copy. FOLDER should be
    on tmpfs. The plain copy makes a tree like the one it reads; both keep to one thread. */
-#include "engine/collect/collect.h"
-#include "engine/model/model.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/thread.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/pla/collect/collect.h"
+#include "engine/pla/model.h"
 #include "tests/bench/measured.h"
 
 #include <stdio.h>

@@ -4,14 +4,14 @@
    that it takes to read the file's bytes and look at one word of each event (the floor), in the same run; and how much
    memory the process grew to for it. Goals: 5 million events a second, 64 MB. Then the same in real time: a thread of
    this process puts such buffers into a consumer's ring as fast as there is room. */
-#include "engine/etw/consumer.h"
-#include "engine/etw/consumer_api.h"
-#include "engine/log/etl_file.h"
-#include "engine/log/little_endian.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/thread.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/etw/consumer/consumer.h"
+#include "engine/etw/consumer/consumer_api.h"
+#include "engine/logs/etl_file.h"
+#include "engine/logs/little_endian.h"
 
 #include <stdio.h>
 #include <stdlib.h>

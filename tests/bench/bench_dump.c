@@ -3,16 +3,16 @@
    events with five fields, by the writer of relogging, and in turn reads it raw and dumps it into a CSV file, three
    rounds. Prints events a second of processor time, the ratio of the dump's time to that of reading the same bytes, and
    the most memory that the process ever had. One thread. */
-#include "engine/etw/event_view.h"
-#include "engine/etw/relogged_file.h"
-#include "engine/etw/session_file.h"
-#include "engine/log/etl_reader.h"
-#include "engine/log/little_endian.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/tdh/event_dump.h"
-#include "engine/tdh/schemas.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/etw/consumer/event_view.h"
+#include "engine/etw/consumer/relogged_file.h"
+#include "engine/etw/decode/schemas.h"
+#include "engine/etw/event_dump.h"
+#include "engine/etw/session/session_file.h"
+#include "engine/logs/etl_reader.h"
+#include "engine/logs/little_endian.h"
 #include "tests/bench/made_files.h"
 #include "tests/bench/measured.h"
 

@@ -3,17 +3,17 @@
    buffers, beside what the machine's own instructions for it cost (the floor); what it costs the host; and how many of
    the events of one, two and four writers, flat out for SECONDS (3) with 1 MB of buffers, are lost, with a host that
    only empties and one that writes FILE (on tmpfs: /dev/shm). Beside LTTng-UST: peers_etw.py. */
-#include "engine/etw/event_api.h"
-#include "engine/etw/provider_table.h"
-#include "engine/etw/session_buffers.h"
-#include "engine/etw/session_drain.h"
-#include "engine/etw/session_file.h"
-#include "engine/etw/session_reserve.h"
-#include "engine/log/etl_header.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/thread.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/etw/provider/event_api.h"
+#include "engine/etw/provider/provider_table.h"
+#include "engine/etw/session/session_buffers.h"
+#include "engine/etw/session/session_drain.h"
+#include "engine/etw/session/session_file.h"
+#include "engine/etw/session/session_reserve.h"
+#include "engine/logs/etl_header.h"
 
 #include <stdio.h>
 #include <stdlib.h>

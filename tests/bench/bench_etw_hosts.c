@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_etw_hosts [SESSIONS [SECONDS]]: what sessions cost: to start, to ask, to stop, and while nothing happens. */
-#include "engine/etw/controller_api.h"
+#include "engine/base/clock.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/etw/controller/controller_api.h"
 #include "engine/etw/directory.h"
 #include "engine/etw/trace_properties.h"
-#include "engine/os/clock.h"
-#include "engine/os/kernel_file.h"
-#include "engine/os/memory.h"
-#include "engine/os/thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>

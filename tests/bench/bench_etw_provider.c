@@ -5,9 +5,9 @@
    call: under Wine those of openetw.dll, and the session has a real host, which writes FILE (on tmpfs: /dev/shm). Then
    one, two and four writers flat out for SECONDS (0: not at all), with 1 MB of buffers: how many events are lost, and
    what one costs. Without a host beside it: bench_etw. */
-#include "engine/os/clock.h"
-#include "engine/os/thread.h"
-#include "engine/os/thread_slot.h"
+#include "engine/base/clock.h"
+#include "engine/base/thread.h"
+#include "engine/base/thread_slot.h"
 #include "tests/bench/thread_time.h"
 
 #ifdef _WIN32
@@ -15,8 +15,8 @@
 #include <evntprov.h>
 #include <evntrace.h>
 #else
-#include "engine/etw/controller_api.h"
-#include "engine/etw/event_api.h"
+#include "engine/etw/controller/controller_api.h"
+#include "engine/etw/provider/event_api.h"
 #endif
 
 #include <stdatomic.h>

@@ -3,10 +3,10 @@
    many keys (1,000,000), with a total, a mean and a count, and writes the 25 largest, in so many megabytes (32). In
    turn the same events are only walked over, as any reading of their fields must; three rounds. Prints events a second
    of processor time, the ratio of the table's time to the walk's, and the most memory that the process ever had. */
-#include "engine/log/little_endian.h"
-#include "engine/os/memory.h"
-#include "engine/tdh/event_values.h"
-#include "engine/tdh/value_types.h"
+#include "engine/base/memory.h"
+#include "engine/etw/decode/value_types.h"
+#include "engine/etw/event_values.h"
+#include "engine/logs/little_endian.h"
 #include "tests/bench/measured.h"
 #include "tests/unit/report_lines.h"
 

@@ -3,10 +3,10 @@
    openpla data and each pass do it, beside a plain walk over the same folders; to delete all but the newest, beside
    plain deletion of as many. Each ratio is of one process; FOLDER should be on tmpfs. The middle of 5 times, of 3 for
    deletions. */
-#include "engine/os/clock.h"
-#include "engine/os/memory.h"
-#include "engine/retention/pass.h"
-#include "engine/store/store.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/pla/pass.h"
+#include "engine/pla/store.h"
 #include "tests/bench/measured.h"
 
 #include <stdio.h>

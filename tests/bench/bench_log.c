@@ -3,10 +3,10 @@
    same run. FOLDER should be on tmpfs (/dev/shm). Prints values per second and the ratio of times; the raw write is one
    call per sample for text and per buffer of 64 KB for binary logs, the raw read one per 64 KB, so they are the floor,
    not a rival. Five rounds, the median. */
-#include "engine/log/log.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
    the bytes per sample against Windows' layout, and the most memory that the process ever had, of which the reading's
    part is how much that grew by reading. Times are the processor's, so that other work on the machine does not count;
    they are those of one core, since nothing here has a second thread. */
-#include "engine/log/log.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/log.h"
 #include "tests/bench/made_files.h"
 #include "tests/bench/measured.h"
 

@@ -6,12 +6,12 @@
    FOLDER should be on tmpfs (/dev/shm): Commit flushes to the disk, libxml2 does not. libxml2 is measured in a process
    of its own, with the heap that it comes with. Ours and the peer take turns, as the machine's pace changes. The least
    of 1,050 times, and of seven listings. */
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
-#include "engine/run/sets.h"
-#include "engine/store/store.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/pla/sets.h"
+#include "engine/pla/store.h"
 #include "tests/bench/measured.h"
 
 #include <stdio.h>

@@ -7,11 +7,11 @@
      bench_pdh each                         what each object costs a sample: microseconds, with all its instances
      bench_pdh hold SECONDS COUNTERS PATH.. collects up to COUNTERS counters of the expanded paths once a second, for
                                             peers.py to look at; with 0 counters it only sleeps */
-#include "engine/os/clock.h"
-#include "engine/os/kernel_file.h"
-#include "engine/os/memory.h"
-#include "engine/os/text.h"
-#include "engine/pdh/pdh.h"
+#include "engine/base/clock.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/pdh/core/pdh.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,11 +2,11 @@
 /* bench_registry [VALUES [TIMES]]: what a configuration collector needs for a branch of VALUES (1,000,000) values
    beside a plain enumeration of the same branch, the middle of TIMES (3), and the most memory that each of them took.
    The branch is gone afterwards, and never on the disk. */
-#include "engine/collect/configuration_source.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/kernel_file.h"
-#include "engine/os/memory.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/memory.h"
+#include "engine/pla/collect/configuration_source.h"
 #include "tests/bench/measured.h"
 
 #include <stdio.h>

@@ -4,8 +4,8 @@
    by the general schema, which counts events by provider and process. In turn both files are only read, three rounds.
    Prints megabytes a second of time that passed and of the processor, the ratio to the reading of the same files, and
    the most memory that the process ever had. Two threads read, one for each file. */
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
 #include "engine/report/report.h"
 #include "engine/report/schema_files.h"
 #include "tests/bench/made_files.h"

@@ -4,11 +4,11 @@
    connection string of an empty database, as Driver={SQLite3};Database=/dev/shm/bench.db; its tables CounterData,
    CounterDetails and DisplayToID are dropped. Prints rows per second and the ratio of times. Five rounds, the median.
  */
-#include "engine/log/log.h"
-#include "engine/log/sql_tables.h"
-#include "engine/os/clock.h"
-#include "engine/os/memory.h"
-#include "engine/os/odbc.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/logs/log.h"
+#include "engine/logs/sql/odbc.h"
+#include "engine/logs/sql_tables.h"
 #include "tests/bench/measured.h"
 
 #include <stdio.h>

@@ -2,10 +2,10 @@
 /* bench_store FOLDER [SETS]: what one set costs among three and among SETS (10,000), what a list of all costs beside
    plain reading of the same files, and what the gate adds to both, beside the same without it. FOLDER should be on
    tmpfs. The middle of 101 times each, of 9 for lists. */
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/store/store.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/pla/store.h"
 #include "tests/bench/measured.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@ add_executable(bench_etw_provider EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/ben
 if(NOT WIN32)
   target_link_libraries(bench_etw_provider PRIVATE openpla_etw openpla_flags)
 elseif(TARGET openetw)
-  target_link_libraries(bench_etw_provider PRIVATE openetw openpla_os openpla_flags)
+  target_link_libraries(bench_etw_provider PRIVATE openetw openpla_base openpla_flags)
 endif()
 if(TARGET openetwhost)
   add_dependencies(bench_etw_provider openetwhost)

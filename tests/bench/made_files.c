@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/bench/made_files.h"
 
-#include "engine/etw/relogged_file.h"
-#include "engine/etw/session_file.h"
-#include "engine/log/little_endian.h"
-#include "engine/log/log.h"
-#include "engine/os/file.h"
+#include "engine/base/file.h"
+#include "engine/etw/consumer/relogged_file.h"
+#include "engine/etw/session/session_file.h"
+#include "engine/logs/little_endian.h"
+#include "engine/logs/log.h"
 #include "tests/bench/measured.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_BENCH_MEASURED_H
 #define OPENPLA_BENCH_MEASURED_H
 
-#include "engine/os/error.h"
+#include "engine/base/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>

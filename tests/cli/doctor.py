@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """doctor.py SESSION PAGE PROGRAM [EMULATOR]: openpla doctor finds each thing that is brought about here, says what to do,
 changes nothing and has nothing to say of what is sound. Who has a set that does not run would look for hours. SESSION is
-live_session, PAGE docs/doctor.md. What is registered is looked at by doctor_prefix.py."""
+live_session, PAGE docs/user/doctor.md. What is registered is looked at by doctor_prefix.py."""
 import fcntl
 import glob
 import json
@@ -237,7 +237,7 @@ def the_page_has_all():
         rows = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (note|warning|error) \|", page.read(), re.M))
     done = openpla("-list", "--json")
     listed = json.loads(done.stdout.decode("utf-8"))
-    check(done.returncode == 0 and rows == {f["id"]: f["severity"] for f in listed}, "docs/doctor.md has other findings",
+    check(done.returncode == 0 and rows == {f["id"]: f["severity"] for f in listed}, "docs/user/doctor.md has other findings",
           sorted(set(rows.items()) ^ {(f["id"], f["severity"]) for f in listed}))
     check(b"run-cut-off: warning\n  why: " in openpla("-list").stdout.replace(b"\r", b""), "-list")
     for wrong in (["-disk", "0"], ["-wait", "601"], ["more"], ["-what"]):

@@ -2,11 +2,11 @@
 /* live_session start|stop NAME: a session in real time with the provider of `write`.
    live_session kernel FILE FLAGS: the NT Kernel Logger with these EnableFlags, which `stop` stops as well.
    live_session write COUNT: that many events, whose data are their numbers. */
-#include "engine/etw/controller_api.h"
-#include "engine/etw/event_api.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/etw/controller/controller_api.h"
+#include "engine/etw/provider/event_api.h"
 #include "engine/etw/trace_properties.h"
-#include "engine/os/memory.h"
-#include "engine/os/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -55,7 +55,7 @@ def failures():
 
 def every_code_of_pla_has_windows_words():
     source = os.environ["OPENPLA_SOURCE_DIR"]
-    with open(os.path.join(source, "engine", "os", "wintypes.h"), encoding="utf-8") as f:
+    with open(os.path.join(source, "engine", "base", "wintypes.h"), encoding="utf-8") as f:
         codes = set(re.findall(r"#define PLA_E_\w+ +\(\(HRESULT\)(0x\w+)\)", f.read()))
     with open(os.path.join(source, "cli", "logman", "errors.def"), encoding="utf-8") as f:
         told = set(re.findall(r"CODE\((0x\w+),", f.read()))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla.exe that takes its host for Windows. */
-#include "engine/os/host.h"
+#include "engine/base/host.h"
 
 bool __wrap_host_is_wine(void);
 bool __wrap_host_is_wine(void)

@@ -10,7 +10,7 @@ import xml.etree.ElementTree as xml
 
 from program import check, openpla, openpla_apart
 
-PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "rules.md")
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "user", "rules.md")
 
 
 def write(name, text):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* write_wildcard_log FILE: a binary log with raw values of two plain counters and a wildcard one, whose instances come
    and go and of which two have one name. relog.py knows what it stands for. */
-#include "engine/log/log.h"
+#include "engine/logs/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef OPENPLA_TEST_CLIENT_H
 #define OPENPLA_TEST_CLIENT_H
 
-#include "engine/os/wintypes.h"
+#include "engine/base/wintypes.h"
 #include "mspla.h"
 
 #include <setjmp.h>

@@ -67,102 +67,102 @@
 
 #define PROPERTY CALLS
 #define INTERFACE IDataCollectorSet
-#include "engine/model/data_collector_set.def"
+#include "engine/pla/data_collector_set.def"
 #undef INTERFACE
 #define INTERFACE IPerformanceCounterDataCollector
-#include "engine/model/performance_counter_collector.def"
+#include "engine/pla/performance_counter_collector.def"
 #undef INTERFACE
 #define INTERFACE ITraceDataCollector
-#include "engine/model/trace_data_collector.def"
+#include "engine/pla/trace_data_collector.def"
 #undef INTERFACE
 #define INTERFACE IConfigurationDataCollector
-#include "engine/model/configuration_collector.def"
+#include "engine/pla/configuration_collector.def"
 #undef INTERFACE
 #define INTERFACE IAlertDataCollector
-#include "engine/model/alert_collector.def"
+#include "engine/pla/alert_collector.def"
 #undef INTERFACE
 #define INTERFACE IApiTracingDataCollector
-#include "engine/model/api_tracing_collector.def"
+#include "engine/pla/api_tracing_collector.def"
 #undef INTERFACE
 #define INTERFACE ITraceDataProvider
-#include "engine/model/trace_data_provider.def"
+#include "engine/pla/trace_data_provider.def"
 #undef INTERFACE
 #define INTERFACE IDataManager
-#include "engine/model/data_manager.def"
+#include "engine/pla/data_manager.def"
 #undef INTERFACE
 #define INTERFACE IFolderAction
-#include "engine/model/folder_action.def"
+#include "engine/pla/folder_action.def"
 #undef INTERFACE
 #define INTERFACE ISchedule
-#include "engine/model/schedule.def"
+#include "engine/pla/schedule.def"
 #undef INTERFACE
 #define INTERFACE IValueMap
-#include "engine/model/value_map.def"
+#include "engine/pla/value_map.def"
 #undef INTERFACE
 #define INTERFACE IValueMapItem
-#include "engine/model/value_map_item.def"
+#include "engine/pla/value_map_item.def"
 #undef INTERFACE
 #undef PROPERTY
 
 #define PROPERTY ROWS
 static const struct row set_rows[] = {
 #define INTERFACE IDataCollectorSet
-#include "engine/model/data_collector_set.def"
+#include "engine/pla/data_collector_set.def"
 #undef INTERFACE
 };
 static const struct row counter_rows[] = {
 #define INTERFACE IPerformanceCounterDataCollector
-#include "engine/model/performance_counter_collector.def"
+#include "engine/pla/performance_counter_collector.def"
 #undef INTERFACE
 };
 static const struct row trace_rows[] = {
 #define INTERFACE ITraceDataCollector
-#include "engine/model/trace_data_collector.def"
+#include "engine/pla/trace_data_collector.def"
 #undef INTERFACE
 };
 static const struct row configuration_rows[] = {
 #define INTERFACE IConfigurationDataCollector
-#include "engine/model/configuration_collector.def"
+#include "engine/pla/configuration_collector.def"
 #undef INTERFACE
 };
 static const struct row alert_rows[] = {
 #define INTERFACE IAlertDataCollector
-#include "engine/model/alert_collector.def"
+#include "engine/pla/alert_collector.def"
 #undef INTERFACE
 };
 static const struct row api_rows[] = {
 #define INTERFACE IApiTracingDataCollector
-#include "engine/model/api_tracing_collector.def"
+#include "engine/pla/api_tracing_collector.def"
 #undef INTERFACE
 };
 static const struct row provider_rows[] = {
 #define INTERFACE ITraceDataProvider
-#include "engine/model/trace_data_provider.def"
+#include "engine/pla/trace_data_provider.def"
 #undef INTERFACE
 };
 static const struct row manager_rows[] = {
 #define INTERFACE IDataManager
-#include "engine/model/data_manager.def"
+#include "engine/pla/data_manager.def"
 #undef INTERFACE
 };
 static const struct row action_rows[] = {
 #define INTERFACE IFolderAction
-#include "engine/model/folder_action.def"
+#include "engine/pla/folder_action.def"
 #undef INTERFACE
 };
 static const struct row schedule_rows[] = {
 #define INTERFACE ISchedule
-#include "engine/model/schedule.def"
+#include "engine/pla/schedule.def"
 #undef INTERFACE
 };
 static const struct row map_rows[] = {
 #define INTERFACE IValueMap
-#include "engine/model/value_map.def"
+#include "engine/pla/value_map.def"
 #undef INTERFACE
 };
 static const struct row item_rows[] = {
 #define INTERFACE IValueMapItem
-#include "engine/model/value_map_item.def"
+#include "engine/pla/value_map_item.def"
 #undef INTERFACE
 };
 #undef PROPERTY

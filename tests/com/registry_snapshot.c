@@ -2,7 +2,7 @@
 /* The keys and values below a key of HKEY_LOCAL_MACHINE as sorted lines of text. */
 #include "tests/com/registry_snapshot.h"
 
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 
 #include <stdlib.h>
 #include <windows.h>

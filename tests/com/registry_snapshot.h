@@ -3,7 +3,7 @@
 #ifndef OPENPLA_REGISTRY_SNAPSHOT_H
 #define OPENPLA_REGISTRY_SNAPSHOT_H
 
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 
 /* Adds "key" for `key` and every key below it and "key|name|type|hexadecimal bytes" for every value, keys and names in
    lower case; ends the test program when memory is out. The lines are not sorted yet. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the server looks at before a call: a wrong answer lets a password cross the network in the clear, or one client
    keep all others out. Wine tells no level, so the function that asks for it is an argument. */
-#include "com/call_entry.h"
-#include "engine/os/error.h"
-#include "engine/os/quotas.h"
+#include "com/server/call_entry.h"
+#include "engine/base/error.h"
+#include "engine/base/quotas.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

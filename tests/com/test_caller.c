@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Who calls, as Windows tells it: by impersonation, here of this process' own account, since Wine's would be the
    server's. A wrong answer is a call that is judged by the wrong account, or a thread that goes on as somebody else. */
-#include "com/caller.h"
-#include "engine/os/access.h"
-#include "engine/os/credentials.h"
-#include "engine/os/error.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
+#include "com/server/caller.h"
+#include "engine/base/access.h"
+#include "engine/base/credentials.h"
+#include "engine/base/error.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

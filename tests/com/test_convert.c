@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The way of a put from COM into the model: texts and lists are copied once, when they become UTF-8, and what fails
    leaves the object as it was. The DLL's own code, linked in. */
-#include "com/convert.h"
-#include "engine/os/memory.h"
+#include "com/objects/convert.h"
+#include "engine/base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,14 +2,14 @@
 /* A client's set when memory runs out, at one allocation after the other: what it holds and what it is bound to stay as
    they were, and what is the server's is done whole or not at all; and beside a server that is not ours. The DLL's own
    code, linked in; the server is the registered one. */
-#include "com/facade.h"
-#include "com/facade_peer.h"
-#include "com/server.h"
-#include "com/server_call.h"
-#include "com/whole_commit.h"
-#include "engine/os/credentials.h"
-#include "engine/os/memory.h"
-#include "engine/run/sets.h"
+#include "com/facade/facade.h"
+#include "com/facade/facade_peer.h"
+#include "com/facade/server_call.h"
+#include "com/facade/whole_commit.h"
+#include "com/server/server.h"
+#include "engine/base/credentials.h"
+#include "engine/base/memory.h"
+#include "engine/pla/sets.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

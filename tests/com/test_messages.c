@@ -16,7 +16,7 @@ static const struct {
     const char *text;
 } rows[] = {
 #define RESULT_TEXT(name, number, text) {#name, number, text},
-#include "engine/os/result_texts.def"
+#include "engine/base/result_texts.def"
 #undef RESULT_TEXT
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the service's programs may lie: in a folder that users can write, any of them becomes the system. */
-#include "engine/os/host.h"
+#include "engine/base/host.h"
 #include "reg/program_folder.h"
 #include "tests/unit/scratch_folder.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Registration against the registry and the service manager of the test prefix: what it writes is the table, no more
    and no less, and it is taken back whole. */
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
 #include "idl/proxy_clsid.h"
 #include "mspla.h"
 #include "reg/registration_check.h"

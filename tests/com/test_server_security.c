@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the server asks COM for before the first call: under Wine nothing comes of it, so nothing else would tell. */
-#include "com/server_security.h"
-#include "engine/os/wintypes.h"
+#include "com/server/server_security.h"
+#include "engine/base/wintypes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "decode_event.h"
 
-#include "engine/tdh/value_text.h"
+#include "engine/etw/value_text.h"
 
 #include <stdlib.h>
 

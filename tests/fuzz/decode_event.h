@@ -3,7 +3,7 @@
 #ifndef OPENPLA_TEST_DECODE_EVENT_H
 #define OPENPLA_TEST_DECODE_EVENT_H
 
-#include "engine/tdh/event_schema.h"
+#include "engine/etw/decode/event_schema.h"
 
 /* Walks over the data and makes all texts of it. Aborts when a walk says more than it may. The schema has passed
    event_schema_check. */

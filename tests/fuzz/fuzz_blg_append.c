@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A damaged binary log that somebody wants to append to: it is refused, or it takes the sample and is whole; never a
    crash, never a read behind a buffer. */
-#include "engine/log/blg_format.h"
-#include "engine/log/etl_file.h"
-#include "engine/log/log.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/logs/blg_format.h"
+#include "engine/logs/etl_file.h"
+#include "engine/logs/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,12 +2,12 @@
 /* Damaged performance logs with counters, wildcard counters, whole objects and two catalogs: what is left of them is
    read, every cell is one that a user of the reader may touch, and the same comes again after a seek to the
    beginning. */
-#include "engine/log/blg_format.h"
-#include "engine/log/etl_reader.h"
-#include "engine/log/log_formats.h"
-#include "engine/os/file.h"
-#include "engine/os/pdh_types.h"
-#include "engine/os/process.h"
+#include "engine/base/file.h"
+#include "engine/base/process.h"
+#include "engine/logs/blg_format.h"
+#include "engine/logs/core/log_formats.h"
+#include "engine/logs/etl_reader.h"
+#include "engine/logs/pdh_types.h"
 #include "tests/fuzz/small_container.h"
 
 #include <stdio.h>

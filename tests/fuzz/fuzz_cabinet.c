@@ -2,12 +2,12 @@
 /* Any bytes as a cabinet, and as what deflate packed: no crash; what is judged right has names that stay below a
    folder, and bytes as many as it says. By the first byte the rest is a whole cabinet, the one block of one, or pairs
    of a place and a value that are put into one. */
-#include "engine/cabinet/cabinet_format.h"
-#include "engine/cabinet/cabinet_name.h"
-#include "engine/cabinet/cabinet_reader.h"
-#include "engine/cabinet/mszip.h"
-#include "engine/log/little_endian.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
+#include "engine/logs/little_endian.h"
+#include "engine/pla/cabinet/cabinet_format.h"
+#include "engine/pla/cabinet/cabinet_name.h"
+#include "engine/pla/cabinet/cabinet_reader.h"
+#include "engine/pla/cabinet/mszip.h"
 
 #include <stdlib.h>
 #include <string.h>

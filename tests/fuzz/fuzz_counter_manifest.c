@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counter manifests as anybody may write them: what is taken has names, bases that are there, and types. The input
    stands within a provider, as most of what is random is no manifest. */
-#include "engine/tdh/counter_manifest.h"
+#include "engine/pdh/counter_manifest.h"
 
 #include <stdlib.h>
 #include <string.h>

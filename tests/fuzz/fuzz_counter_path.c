@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Any text as a counter path: what comes apart goes together to a path that comes apart the same way. */
-#include "engine/log/counter_path.h"
-#include "engine/os/memory.h"
-#include "engine/os/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/logs/counter_path.h"
 
 #include <stdlib.h>
 #include <string.h>

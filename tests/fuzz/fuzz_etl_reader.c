@@ -2,11 +2,11 @@
 /* Damaged .etl containers: what is left of them is read, in the order of each processor, never a byte outside an
    event's buffer, and the same again after a seek to the beginning. The input's first byte picks the container, or
    lets the rest be the file itself. */
-#include "engine/log/etl_reader.h"
-#include "engine/log/little_endian.h"
-#include "engine/log/xpress.h"
-#include "engine/os/file.h"
-#include "engine/os/process.h"
+#include "engine/base/file.h"
+#include "engine/base/process.h"
+#include "engine/logs/etl/xpress.h"
+#include "engine/logs/etl_reader.h"
+#include "engine/logs/little_endian.h"
 #include "tests/fuzz/small_container.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* Any schema that passes the check, over any data: no read behind the data, no walk without end, a text for each value.
    The input: number of properties, for each 8 bytes, the rest is data. */
 #include "decode_event.h"
-#include "engine/log/little_endian.h"
+#include "engine/logs/little_endian.h"
 
 #include <stdlib.h>
 #include <string.h>

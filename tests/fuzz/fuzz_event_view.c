@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a buffer of a session, by way of a consumer's ring: what consumers are given points into the event's own
    bytes, and never behind them. The first byte says what the buffer's header says of the session. */
-#include "engine/etw/event_view.h"
-#include "engine/etw/realtime_ring.h"
+#include "engine/etw/consumer/event_view.h"
+#include "engine/etw/session/realtime_ring.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Any event that describes itself as records of the event log: every one is written, whole or by a part of its data,
    and the chunks hold together. Input as of fuzz_trace_logging. Chunks go over from one input to the next. */
-#include "engine/log/little_endian.h"
-#include "engine/tdh/event_dump.h"
-#include "engine/tdh/evtx_writer.h"
-#include "engine/tdh/trace_logging.h"
+#include "engine/etw/decode/evtx/evtx_writer.h"
+#include "engine/etw/decode/tracelogging/trace_logging.h"
+#include "engine/etw/event_dump.h"
+#include "engine/logs/little_endian.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 /* Any bytes as what a performance extension DLL answers: objects are made of them and sampled, then sampled again out
    of another answer. The DLL's process is replaced by the input: its first byte says where the second answer begins,
    and whether both are changes of a good answer, each an offset and a byte, or the bytes themselves. */
-#include "engine/log/little_endian.h"
-#include "engine/os/memory.h"
-#include "engine/pdh/extension_object.h"
+#include "engine/base/memory.h"
+#include "engine/logs/little_endian.h"
+#include "engine/pdh/extension/extension_object.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Ini files and headers of extension DLLs, from anybody: what is taken has names, languages and numbers within bounds.
    A NUL divides the ini file from its header. */
-#include "engine/os/memory.h"
-#include "engine/perflib/extension_ini.h"
+#include "engine/base/memory.h"
+#include "engine/pdh/perflib/extension_ini.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as an event file: what is read of them comes back the same when it is written. */
-#include "engine/log/journal.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/journal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

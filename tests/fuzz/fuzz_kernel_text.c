@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as each of the kernel's files: the first byte chooses. -DPARSER=n fixes the choice. */
-#include "engine/log/little_endian.h"
-#include "engine/os/process_text.h"
-#include "engine/pdh/cifs_text.h"
-#include "engine/pdh/drm_text.h"
-#include "engine/pdh/kernel_text.h"
-#include "engine/pdh/samba_records.h"
+#include "engine/base/process_text.h"
+#include "engine/logs/little_endian.h"
+#include "engine/pdh/core/kernel_text.h"
+#include "engine/pdh/objects/cifs_text.h"
+#include "engine/pdh/objects/drm_text.h"
+#include "engine/pdh/objects/samba_records.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
    option, or one taken back, by number), it is taken apart or refused with a text, and
    what it was taken apart into is put together of what stood there: no word comes twice. */
 #include "cli/logman/line.h"
-#include "engine/os/error.h"
-#include "engine/os/memory.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any text as a name pattern and as a base: no crash, no leak, and UTF-8 in gives UTF-8 out. */
-#include "engine/model/name_pattern.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
+#include "engine/pla/model/name_pattern.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a report, and any as a sheet: no crash, a page is made or not, it is not larger than a page may be, and
    nothing is left beside it. */
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
-#include "engine/page/page.h"
-#include "engine/page/page_sheet.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/report/page.h"
+#include "engine/report/page/page_sheet.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a payload filter, over any data: it is refused, or judges within the bounds of both. */
-#include "engine/log/little_endian.h"
-#include "engine/tdh/payload_filter.h"
+#include "engine/etw/decode/payload_filter.h"
+#include "engine/logs/little_endian.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,12 +3,12 @@
    answers and within bounds. The input's first byte says how many calls are answered well; then it is a row of answers,
    each behind its length (2 bytes): in an envelope that fits the call, or, where the length's highest bit is set, as
    all that came. */
-#include "engine/log/little_endian.h"
-#include "engine/os/memory.h"
-#include "engine/pcq/link.h"
-#include "engine/pcq/ndr.h"
-#include "engine/pcq/other_computer.h"
-#include "engine/pcq/other_object.h"
+#include "engine/base/memory.h"
+#include "engine/logs/little_endian.h"
+#include "engine/pdh/remote/link.h"
+#include "engine/pdh/remote/ndr.h"
+#include "engine/pdh/remote/other_computer.h"
+#include "engine/pdh/remote/other_object.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes on the port where counters are offered. A client that knows the protocol is met half way: what the input
    says becomes packets with right headers, unless its first byte asks for the bytes as they are. */
-#include "engine/log/little_endian.h"
-#include "engine/pcq/gate.h"
-#include "engine/pcq/members.h"
-#include "engine/pcq/rpc_connection.h"
+#include "engine/logs/little_endian.h"
+#include "engine/pdh/gate.h"
+#include "engine/pdh/members.h"
+#include "engine/pdh/remote/rpc_connection.h"
 #include "tests/unit/pcq_fixture.h"
 
 #include <stdlib.h>

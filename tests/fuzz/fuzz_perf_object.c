@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as the block that a performance extension DLL gives: everything in it is visited, nothing outside it. */
-#include "engine/log/perf_data.h"
+#include "engine/logs/perf_data.h"
 
 #include <stdlib.h>
 #include <string.h>

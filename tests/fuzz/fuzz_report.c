@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a report document: no crash, what was begun is ended, and compared with itself it is the same. */
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
 #include "engine/report/report_compare.h"
 
 #include <stdint.h>

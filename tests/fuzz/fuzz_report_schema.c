@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a report schema: no crash, bounded, what is read is whole, and a report of a small log can be made by
  * it. */
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
 #include "engine/report/report.h"
 #include "engine/report/schema_files.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a page of the kernel's ring, and as the text that tells the form of its events: all that is given out
    lies within them, and each page ends. */
-#include "engine/kernel/ring_format.h"
-#include "engine/os/memory.h"
-#include "engine/os/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/etw/kernel/ring_format.h"
 
 #include <stdlib.h>
 #include <string.h>

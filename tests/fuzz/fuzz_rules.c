@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as rules over a report: no crash, bounded, and what is left is a report that can be judged again. */
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
-#include "engine/rules/rules.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/report/rules.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz: every name that is taken makes one safe file name, the same for all its cases, that tells the name again. */
-#include "engine/os/memory.h"
-#include "engine/store/store.h"
-#include "engine/store/store_name.h"
+#include "engine/base/memory.h"
+#include "engine/pla/store.h"
+#include "engine/pla/store_name.h"
 
 #include <stdlib.h>
 #include <string.h>

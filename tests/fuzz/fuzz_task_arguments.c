@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz: whatever a value is, a task gets the arguments that it would get with a harmless word in the value's place, and
    the value where the word was. The data are a pattern, a value and an element, each with a NUL behind. */
-#include "engine/os/command_line.h"
-#include "engine/os/memory.h"
-#include "engine/task/task.h"
+#include "engine/base/command_line.h"
+#include "engine/base/memory.h"
+#include "engine/pla/task.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz: any file is a task's definition or is refused with a text, and what it comes to as XML is the same one. */
-#include "engine/model/model.h"
-#include "engine/os/memory.h"
-#include "engine/task/task_definition.h"
+#include "engine/base/memory.h"
+#include "engine/pla/model.h"
+#include "engine/pla/task/task_definition.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz: any units become valid UTF-8 and come back; numbers, wildcards and comparison of any text. */
-#include "engine/os/memory.h"
-#include "engine/os/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

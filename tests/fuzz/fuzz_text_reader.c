@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a text log: read to the end, sought, and copied. A copy of the copy is the copy, and the reader finds no
    damage in what the writer wrote. */
-#include "engine/log/log.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/logs/log.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a TMF file, and, behind a first NUL, as the data of the messages that it describes. */
-#include "engine/tdh/tmf.h"
+#include "engine/etw/tmf.h"
 #include "tests/fuzz/decode_event.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* Any bytes as the metadata of a TraceLogging event, its provider's traits and its data: what is read holds together,
    and the data are read by it within their bounds. The first two bytes say how much the metadata have. */
 #include "decode_event.h"
-#include "engine/log/little_endian.h"
-#include "engine/tdh/trace_logging.h"
+#include "engine/etw/decode/tracelogging/trace_logging.h"
+#include "engine/logs/little_endian.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The resources of files that anybody may have made: WEVT_TEMPLATE, which is written as a manifest, message tables, and
    the file around them. */
-#include "engine/os/memory.h"
-#include "engine/tdh/pe_resources.h"
-#include "engine/tdh/wevt_template.h"
+#include "engine/base/memory.h"
+#include "engine/etw/decode/manifest/pe_resources.h"
+#include "engine/etw/decode/manifest/wevt_template.h"
 #include "tests/fuzz/write_manifest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_FUZZ_XML_H
 #define OPENPLA_FUZZ_XML_H
 
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 #include "tests/unit/model_classes.h"
 
 #include <stdint.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* make_corpus FOLDER: what the fuzzers of decoders begin with, a folder for each, valid samples of some hundred bytes;
    and FOLDER/TARGET.seeds, the list of them as libFuzzer's -seed_inputs takes it. */
-#include "engine/log/little_endian.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/tdh/pe_resources.h"
-#include "engine/tdh/value_types.h"
-#include "engine/tdh/wevt_template.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/etw/decode/manifest/pe_resources.h"
+#include "engine/etw/decode/manifest/wevt_template.h"
+#include "engine/etw/decode/value_types.h"
+#include "engine/logs/little_endian.h"
 #include "tests/fuzz/corpus_texts.h"
 #include "tests/unit/mof_examples.h"
 

@@ -2,10 +2,10 @@
 /* Makes and damages small .etl containers. */
 #include "tests/fuzz/small_container.h"
 
-#include "engine/log/etl_header.h"
-#include "engine/log/etl_record.h"
-#include "engine/log/little_endian.h"
-#include "engine/os/file.h"
+#include "engine/base/file.h"
+#include "engine/logs/etl_header.h"
+#include "engine/logs/etl_record.h"
+#include "engine/logs/little_endian.h"
 
 #include <stdlib.h>
 #include <string.h>

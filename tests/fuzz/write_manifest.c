@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/write_manifest.h"
 
-#include "engine/tdh/manifest_document.h"
-#include "engine/tdh/manifest_xml.h"
+#include "engine/etw/decode/manifest/manifest_document.h"
+#include "engine/etw/decode/manifest/manifest_xml.h"
 
 #include <stdlib.h>
 

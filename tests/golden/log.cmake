@@ -3,7 +3,7 @@
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 foreach(program write_blg read_logs)
   add_executable(${program} ${CMAKE_CURRENT_LIST_DIR}/${program}.c ${CMAKE_CURRENT_LIST_DIR}/log_lines.c)
-  target_link_libraries(${program} PRIVATE openpla_log openpla_flags)
+  target_link_libraries(${program} PRIVATE openpla_logs openpla_flags)
 endforeach()
 add_executable(write_etl ${CMAKE_CURRENT_LIST_DIR}/write_etl.c)
 target_link_libraries(write_etl PRIVATE openpla_etw openpla_flags)

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_TEST_LOG_LINES_H
 #define OPENPLA_TEST_LOG_LINES_H
 
-#include "engine/log/log.h"
+#include "engine/logs/log.h"
 
 #include <stdio.h>
 

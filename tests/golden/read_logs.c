@@ -2,9 +2,9 @@
 /* read_logs PATH...: what our readers find in .blg and .etl files, for etl_check.py and blg_check.py to compare with
    what theirs find. A folder: NAME.events (of every file) and NAME.samples (of .blg files) are written beside each.
    A file: its events and samples go to stdout. */
-#include "engine/log/etl_reader.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/etl_reader.h"
 #include "tests/golden/log_lines.h"
 
 #include <stdio.h>

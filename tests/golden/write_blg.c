@@ -10,10 +10,10 @@
 #include "tests/unit/full_disk.h"
 #endif
 
-#include "engine/log/log.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/log.h"
 #include "tests/golden/log_lines.h"
 
 enum { MAX_ITEMS = 4000, STATUS_NO_INSTANCE = 0x7D1 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* write_cabinet FOLDER CABINET: the cabinet of all files of a folder, for cabinet_check.py. */
-#include "engine/os/clock.h"
+#include "engine/base/clock.h"
 #include "tests/unit/folder_cabinet.h"
 
 #include <stdio.h>

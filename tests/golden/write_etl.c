@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* write_etl FOLDER: files of sessions in each mode, written by the session's own code from events of several streams,
    for read_logs and etl_check.py to read. */
-#include "engine/etw/session_buffers.h"
-#include "engine/etw/session_drain.h"
-#include "engine/etw/session_file.h"
-#include "engine/etw/session_reserve.h"
-#include "engine/log/etl_header.h"
-#include "engine/log/little_endian.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/etw/session/session_buffers.h"
+#include "engine/etw/session/session_drain.h"
+#include "engine/etw/session/session_file.h"
+#include "engine/etw/session/session_reserve.h"
+#include "engine/logs/etl_header.h"
+#include "engine/logs/little_endian.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -315,7 +315,7 @@ def elsewhere(prefix, first, second, before):
     msi(prefix, "upgrade of it", "/i", second, "STOPSETS=1")
     check(sorted(path.name for path in prefix.drive.glob("Program*")) == sorted(
         ["Program Files", "Program Files (x86)", "ProgramData", folder]), "where it is")
-    check((prefix.drive / folder / "docs/install.md").exists(), "the next version is where the first one was")
+    check((prefix.drive / folder / "docs/user/install.md").exists(), "the next version is where the first one was")
     prefix.collect("ElsewhereUpgraded")
     msi(prefix, "uninstall", "/x", second)
     same(before[0], prefix.keys(), "after the other folder: registry")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """citations.py TREE | --self-test: what a comment, a test or a page cites can be looked up. `DECISIONS 13` is a number of
-docs/decisions.md, `behaviour 7` a heading of docs/behaviour.md, `MS-PLA 3.2.4.12` and `MS-PLA note 2` are in the
+docs/developer/decisions.md, `behaviour 7` a heading of docs/developer/behaviour.md, `MS-PLA 3.2.4.12` and `MS-PLA note 2` are in the
 specification as tests/layers/ms_pla_sections.txt counts it, and nothing is cited that is not in the repository."""
 import os
 import re
@@ -22,7 +22,7 @@ MS_PLA = re.compile(rf"\bMS-PLA,?{GAP}(?:sections?{GAP})?\(?({SECTION}(?:(?:[,;]
 NOTES = re.compile(rf"\bMS-PLA{GAP}notes?{GAP}<?({NUMBERS})>?")
 # In our own pages a section stands without the specification's name.
 BARE = re.compile(r"(?<![\w.])((?:2\.2|3\.[12])(?:\.\d+)+)(?!\w)")
-BARE_IN = ("docs/decisions.md", "docs/behaviour.md")
+BARE_IN = ("docs/developer/decisions.md", "docs/developer/behaviour.md")
 OUTSIDE = re.compile(r"\bpla-behaviour\b|\bwine-(?:com|data)\b|\bARCHITECTURE \d|\bfacts/")
 
 
@@ -36,8 +36,8 @@ class Sources:
     def __init__(self, top):
         self.doubled = []
         self.numbers = {}
-        for word, page, pattern in (("DECISIONS", "docs/decisions.md", r"^(\d+)\. "),
-                                    ("behaviour", "docs/behaviour.md", r"^## (\d+)\. ")):
+        for word, page, pattern in (("DECISIONS", "docs/developer/decisions.md", r"^(\d+)\. "),
+                                    ("behaviour", "docs/developer/behaviour.md", r"^## (\d+)\. ")):
             self.numbers[word], twice = numbered(read(top, page), pattern)
             self.doubled += [f"{page}: {n} is there twice" for n in twice]
         counts = dict(line.split() for line in read(top, SECTIONS).splitlines() if not line.startswith("#"))
@@ -89,8 +89,8 @@ def check_tree(top):
 
 def self_test():
     files = {
-        "docs/decisions.md": "1. One.\n2. Two, see 3.2.1.\n",
-        "docs/behaviour.md": "## 1. One\n\n## 5. Five\n",
+        "docs/developer/decisions.md": "1. One.\n2. Two, see 3.2.1.\n",
+        "docs/developer/behaviour.md": "## 1. One\n\n## 5. Five\n",
         SECTIONS: "top 4\nnotes 38\n3 2\n3.2 4\n3.2.4 12\n",
         "good.c": "/* DECISIONS 1, 2. behaviour 5: because. MS-PLA 3.2.4.12, behaviour 1; (MS-PLA 3.2.4, 3.2.1)\n"
                   "   MS-PLA section 4, MS-PLA notes 36 and 37, MS-PLA note <6>, MS-PLA's 7 things, DECISIONS\n   2 */\n",

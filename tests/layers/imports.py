@@ -92,7 +92,7 @@ def for_32_bits():
 
 def complaints_of_import_library():
     """What 32-bit programs link has names of its own."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../engine/etw/openetw_32.def")
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../engine/etw/dll/openetw_32.def")
     with open(path, encoding="utf-8") as file:
         names = set(re.findall(r"^    (\w+)(?:@\d+)?$", file.read(), re.M))
     return [f"openetw_32.def: {name} is there or in names.def alone" for name in sorted(names ^ (EVENT_FUNCTIONS | TDH_FUNCTIONS))]

@@ -15,7 +15,7 @@ COMMANDS = "tests/layers/commands.txt"
 README_LINES = 100
 GENERATED = "docs/reference/"
 # Pages that speak of the code by name.
-NAMING = ("docs/architecture.md", "docs/security.md", "CONTRIBUTING.md")
+NAMING = ("docs/developer/architecture.md", "docs/user/security.md", "CONTRIBUTING.md")
 SOURCES = (".c", ".h", ".def", ".inc", ".cmake", ".py", ".sh", "CMakeLists.txt", "CMakePresets.json")
 # Beside what tests/ registers, these are run whenever everything is checked.
 CHECKS = (".ci/run", "installer/bootstrap.sh")

@@ -10,7 +10,7 @@ import sys
 from tree import read
 
 # The list's macro, and the DLL of a row that names none.
-TABLES = {"engine/os/pdh_types.h": ("PDH_API_LIST", "pdh"), "engine/os/etw_api.h": ("ETW_API_LIST", None)}
+TABLES = {"engine/logs/pdh_types.h": ("PDH_API_LIST", "pdh"), "engine/etw/etw_api.h": ("ETW_API_LIST", None)}
 # What host_etw_api.c takes beside its table.
 BESIDE = {("advapi32", "OpenTraceW")}
 

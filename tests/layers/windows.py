@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """windows.py TREE [--write] | --self-test: every place where the programs do on Windows what they do not do under Wine, so that
-no test here runs it, is told on docs/windows.md. Those are the functions that ask host_is_wine(), which are found in the
+no test here runs it, is told on docs/user/windows.md. Those are the functions that ask host_is_wine(), which are found in the
 sources, and whole functions that tests/layers/windows.txt names; that file says of each why it is so and how it is
 checked here. --write writes the page's table, with how many lines each has; the test holds its places and texts to the
 list, not the numbers of lines, which any change changes."""
@@ -12,7 +12,7 @@ import tempfile
 
 from tree import read, tree_files, write_all
 
-LIST, PAGE = "tests/layers/windows.txt", "docs/windows.md"
+LIST, PAGE = "tests/layers/windows.txt", "docs/user/windows.md"
 BEGIN, END = "<!-- written by tests/layers/windows.py -->", "<!-- end -->"
 FOLDERS = ("cli/", "com/", "engine/", "reg/")
 # The function itself, and who only passes its answer on to others.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """baseline.py OPENPLA WINE-RUN: examples/baseline.cmd makes its log twice, and ends with logman's code when it cannot; what
-docs/command-line.md says of batch files is so. Who copies lines of these would be misled."""
+docs/user/command-line.md says of batch files is so. Who copies lines of these would be misled."""
 import csv
 import os
 import subprocess

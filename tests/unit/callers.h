@@ -4,7 +4,7 @@
 #ifndef OPENPLA_CALLERS_H
 #define OPENPLA_CALLERS_H
 
-#include "engine/os/caller.h"
+#include "engine/base/caller.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

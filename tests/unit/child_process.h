@@ -4,8 +4,8 @@
 #ifndef OPENPLA_CHILD_PROCESS_H
 #define OPENPLA_CHILD_PROCESS_H
 
-#include "engine/os/host.h"
-#include "engine/os/kernel_file.h"
+#include "engine/base/host.h"
+#include "engine/base/kernel_file.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_CONFIGURATION_FIXTURE_H
 #define OPENPLA_CONFIGURATION_FIXTURE_H
 
-#include "engine/collect/configuration_source.h"
+#include "engine/pla/collect/configuration_source.h"
 #include "tests/unit/schema_check.h"
 #include "tests/unit/scratch_folder.h"
 #include "tests/unit/xml_path.h"

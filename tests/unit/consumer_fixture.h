@@ -3,13 +3,13 @@
 #ifndef OPENPLA_CONSUMER_FIXTURE_H
 #define OPENPLA_CONSUMER_FIXTURE_H
 
-#include "engine/etw/consumer.h"
-#include "engine/etw/consumer_api.h"
-#include "engine/log/etl_record.h"
-#include "engine/log/little_endian.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/text.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/etw/consumer/consumer.h"
+#include "engine/etw/consumer/consumer_api.h"
+#include "engine/logs/etl_record.h"
+#include "engine/logs/little_endian.h"
 #include "tests/fuzz/small_container.h"
 
 #include <setjmp.h>

@@ -4,12 +4,12 @@
 #ifndef OPENPLA_CONTROLLER_FIXTURE_H
 #define OPENPLA_CONTROLLER_FIXTURE_H
 
-#include "engine/etw/controller_api.h"
+#include "engine/base/clock.h"
+#include "engine/etw/controller/controller_api.h"
 #include "engine/etw/directory.h"
 #include "engine/etw/trace_properties.h"
-#include "engine/log/etl_reader.h"
-#include "engine/log/journal.h"
-#include "engine/os/clock.h"
+#include "engine/logs/etl_reader.h"
+#include "engine/logs/journal.h"
 #include "tests/unit/child_process.h"
 #include "tests/unit/log_events.h"
 #include "tests/unit/own_directory.h"

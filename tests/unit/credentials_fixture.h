@@ -3,10 +3,10 @@
 #ifndef OPENPLA_CREDENTIALS_FIXTURE_H
 #define OPENPLA_CREDENTIALS_FIXTURE_H
 
-#include "engine/os/memory.h"
-#include "engine/run/credentials.h"
-#include "engine/run/run_set.h"
-#include "engine/run/sets.h"
+#include "engine/base/memory.h"
+#include "engine/pla/credentials.h"
+#include "engine/pla/run/run_set.h"
+#include "engine/pla/sets.h"
 #include "tests/unit/run_fixture.h"
 #include "tests/unit/scratch_folder.h"
 

@@ -3,11 +3,11 @@
 #ifndef OPENPLA_DIRECTORY_FIXTURE_H
 #define OPENPLA_DIRECTORY_FIXTURE_H
 
-#include "engine/etw/directory_parts.h"
-#include "engine/os/clock.h"
-#include "engine/os/etw_provider_types.h"
-#include "engine/os/etw_types.h"
-#include "engine/os/thread.h"
+#include "engine/base/clock.h"
+#include "engine/base/thread.h"
+#include "engine/etw/directory/directory_parts.h"
+#include "engine/etw/etw_provider_types.h"
+#include "engine/etw/etw_types.h"
 #include "tests/unit/child_process.h"
 #include "tests/unit/own_directory.h"
 

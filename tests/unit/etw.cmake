@@ -8,7 +8,7 @@ foreach(thing write callback items join classic races) # providers
 endforeach()
 set(races_options -Wl,--wrap=thread_give_way,--wrap=thread_sleep_us)
 target_link_options(test_etw_races PRIVATE ${races_options})
-openpla_test(test_etw_classic_decoded ${CMAKE_CURRENT_LIST_DIR}/test_etw_classic_decoded.c LINK openpla_etw openpla_tdh)
+openpla_test(test_etw_classic_decoded ${CMAKE_CURRENT_LIST_DIR}/test_etw_classic_decoded.c LINK openpla_etw openpla_decode)
 foreach(thing consumer event_view realtime relogger)
   openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c
     ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c LINK openpla_etw)
@@ -29,10 +29,10 @@ endif()
 if(NOT WIN32)
   # With the protocol's steps, at which the test ends its processes.
   openpla_test(test_etw_kills ${CMAKE_CURRENT_LIST_DIR}/test_etw_kills.c
-    ${CMAKE_SOURCE_DIR}/engine/etw/session_reserve.c LINK openpla_etw)
+    ${CMAKE_SOURCE_DIR}/engine/etw/session/session_reserve.c LINK openpla_etw)
   target_compile_definitions(test_etw_kills PRIVATE SESSION_STEPS)
   openpla_test(test_etw_waits ${CMAKE_CURRENT_LIST_DIR}/test_etw_waits.c
-    ${CMAKE_SOURCE_DIR}/engine/etw/session_reserve.c LINK openpla_etw)
+    ${CMAKE_SOURCE_DIR}/engine/etw/session/session_reserve.c LINK openpla_etw)
   target_compile_definitions(test_etw_waits PRIVATE SESSION_STEPS)
   openpla_test(test_etw_full_disk ${CMAKE_CURRENT_LIST_DIR}/test_etw_full_disk.c LINK openpla_etw)
   add_dependencies(test_etw_full_disk openetwhost)
@@ -42,19 +42,17 @@ endif()
 if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
   # Once more under the thread sanitizer, which cannot be together with the address sanitizer.
   set(sources)
-  foreach(layer os log kernel etw)
+  foreach(layer base logs kernel etw)
     set(target openpla_${layer})
     if(TARGET ${target}_core)
       set(target ${target}_core)
     endif()
     get_target_property(files ${target} SOURCES)
-    foreach(file ${files})
-      list(APPEND sources ${CMAKE_SOURCE_DIR}/engine/${layer}/${file})
-    endforeach()
+    list(APPEND sources ${files})
   endforeach()
-  foreach(file event_schema event_values payload_filter source_text tmf_items tmf_text value_extent value_forms
+  foreach(file event_schema event_values payload_filter source_text wpp/tmf_items wpp/tmf_text value_extent value_forms
       value_text) # of payload filters
-    list(APPEND sources ${CMAKE_SOURCE_DIR}/engine/tdh/${file}.c)
+    list(APPEND sources ${CMAKE_SOURCE_DIR}/engine/etw/decode/${file}.c)
   endforeach()
   add_library(openpla_etw_tsan STATIC EXCLUDE_FROM_ALL ${sources} ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c
     ${CMAKE_CURRENT_LIST_DIR}/tsan_join.c)
@@ -64,7 +62,7 @@ if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
   target_link_options(openpla_etw_tsan PUBLIC -fsanitize=thread -Wl,--wrap=pthread_clockjoin_np)
   target_link_libraries(openpla_etw_tsan PUBLIC cmocka::cmocka pthread m ${CMAKE_DL_LIBS})
   # The tests find hosts that are under it, too, in their own folder.
-  add_executable(openetwhost_tsan ${CMAKE_SOURCE_DIR}/engine/etw/openetwhost.c)
+  add_executable(openetwhost_tsan ${CMAKE_SOURCE_DIR}/engine/etw/dll/openetwhost.c)
   target_link_libraries(openetwhost_tsan PRIVATE openpla_etw_tsan)
   set_target_properties(openetwhost_tsan PROPERTIES OUTPUT_NAME openetwhost
     RUNTIME_OUTPUT_DIRECTORY ${OPENPLA_BIN_DIR}/tsan)
@@ -94,6 +92,6 @@ if(TARGET openetw)
   add_library(unloading_provider SHARED ${CMAKE_CURRENT_LIST_DIR}/unloading_provider.c)
   set_target_properties(unloading_provider PROPERTIES PREFIX "")
   target_link_libraries(unloading_provider PRIVATE openetw openpla_flags)
-  openpla_test(test_etw_unload ${CMAKE_CURRENT_LIST_DIR}/test_etw_unload.c LINK openetw openpla_log)
+  openpla_test(test_etw_unload ${CMAKE_CURRENT_LIST_DIR}/test_etw_unload.c LINK openetw openpla_logs)
   add_dependencies(test_etw_unload unloading_provider openetwhost)
 endif()

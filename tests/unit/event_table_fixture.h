@@ -3,8 +3,8 @@
 #ifndef OPENPLA_TEST_EVENT_TABLE_FIXTURE_H
 #define OPENPLA_TEST_EVENT_TABLE_FIXTURE_H
 
-#include "engine/log/little_endian.h"
-#include "engine/tdh/value_types.h"
+#include "engine/etw/decode/value_types.h"
+#include "engine/logs/little_endian.h"
 #include "tests/unit/report_lines.h"
 #include "tests/unit/scratch_folder.h"
 

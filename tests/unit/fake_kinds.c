@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Kinds of collectors for the run's tests, in the place of engine/collect/kinds.c: the real counter collector, and one
-   that does what its Name says 300 ms after it was opened, from a thread of its own, as sessions and copying do:
+/* Kinds of collectors for the run's tests, in the place of engine/pla/collect/kinds.c: the real counter collector, and
+   one that does what its Name says 300 ms after it was opened, from a thread of its own, as sessions and copying do:
    segment, limit, done, fail; "once" asks for a segment too, but cannot be opened for it. "cross" takes samples of
    which each crosses a threshold; "break" does too, and fails after the first of a segment. */
-#include "engine/collect/kind.h"
-#include "engine/model/model.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/thread.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/pla/collect/kind.h"
+#include "engine/pla/model.h"
 
 #include <stdatomic.h>
 #include <string.h>

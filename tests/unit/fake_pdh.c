@@ -2,8 +2,8 @@
 /* The PDH of the tests. */
 #include "fake_pdh.h"
 
-#include "engine/os/memory.h"
-#include "engine/os/text.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
 
 #include <stdio.h>
 #include <string.h>

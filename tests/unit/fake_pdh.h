@@ -4,7 +4,7 @@
 #ifndef OPENPLA_FAKE_PDH_H
 #define OPENPLA_FAKE_PDH_H
 
-#include "engine/os/pdh_types.h"
+#include "engine/logs/pdh_types.h"
 
 /* \Prozess(*)\Zahl and \Zeit (English: Process, Count, Time), \Speicher\Frei (Memory, Free). Zahl of the i-th instance
    is i, Zeit has a value from the second sample on, Frei counts the samples. */

@@ -3,9 +3,9 @@
 #ifndef OPENPLA_TESTS_FILE_FAULTS_H
 #define OPENPLA_TESTS_FILE_FAULTS_H
 
-#include "engine/os/error.h"
-#include "engine/os/file_operation.h"
-#include "engine/os/process.h"
+#include "engine/base/error.h"
+#include "engine/base/file_operation.h"
+#include "engine/base/process.h"
 
 struct file_faults {
     uint64_t at; /* the operation, counted from 1; 0: none */

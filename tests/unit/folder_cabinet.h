@@ -3,9 +3,9 @@
 #ifndef OPENPLA_TESTS_FOLDER_CABINET_H
 #define OPENPLA_TESTS_FOLDER_CABINET_H
 
-#include "engine/cabinet/cabinet.h"
-#include "engine/os/file_traits.h"
-#include "engine/os/memory.h"
+#include "engine/base/file_traits.h"
+#include "engine/base/memory.h"
+#include "engine/pla/cabinet.h"
 
 struct folder_cabinet {
     const char *folder;

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_TEST_KERNEL_PROCESS_H
 #define OPENPLA_TEST_KERNEL_PROCESS_H
 
-#include "engine/log/little_endian.h"
+#include "engine/logs/little_endian.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
 #ifndef OPENPLA_KERNEL_ROOT_H
 #define OPENPLA_KERNEL_ROOT_H
 
-#include "engine/os/host.h"
-#include "engine/pdh/source.h"
+#include "engine/base/host.h"
+#include "engine/pdh/core/source.h"
 #include "tests/unit/scratch_folder.h"
 #ifdef _WIN32
 #include <windows.h>

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_KILLED_WRITER_H
 #define OPENPLA_KILLED_WRITER_H
 
-#include "engine/etw/session_reserve.h"
+#include "engine/etw/session/session_reserve.h"
 #include "tests/unit/session_fixture.h"
 
 /* In memory that outlives the process. */

@@ -5,11 +5,11 @@
 
 #include "cli/cli.h"
 #include "cli/verbs.h"
-#include "engine/os/environment.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
+#include "engine/base/environment.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
 #include "tests/unit/run_fixture.h"
 #include "tests/unit/scratch_folder.h"
 

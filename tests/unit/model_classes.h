@@ -3,7 +3,7 @@
 #ifndef OPENPLA_MODEL_CLASSES_H
 #define OPENPLA_MODEL_CLASSES_H
 
-#include "engine/model/model.h"
+#include "engine/pla/model.h"
 
 static const struct class *const model_classes[] = {
     &data_collector_set_class,

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_NUMBERED_PROVIDER_H
 #define OPENPLA_NUMBERED_PROVIDER_H
 
-#include "engine/etw/event_api.h"
+#include "engine/etw/provider/event_api.h"
 #include "tests/unit/controller_fixture.h"
 #include "tests/unit/patience.h"
 

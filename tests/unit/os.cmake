@@ -1,30 +1,31 @@
 # SPDX-License-Identifier: MIT
-foreach(thing memory text file rename host process registry access security error resource sql_source credentials quotas)
-  openpla_test(test_os_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_os_${thing}.c LINK openpla_os)
+foreach(thing memory text file rename host process registry access security error resource credentials quotas)
+  openpla_test(test_os_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_os_${thing}.c LINK openpla_base)
 endforeach()
+openpla_test(test_os_sql_source ${CMAKE_CURRENT_LIST_DIR}/test_os_sql_source.c LINK openpla_logs)
 # The host's SQLite through ODBC, which Wine's passes on; a Windows machine need not have its driver.
 if(NOT WIN32 OR CMAKE_CROSSCOMPILING)
-  openpla_test(test_os_odbc ${CMAKE_CURRENT_LIST_DIR}/test_os_odbc.c LINK openpla_os)
+  openpla_test(test_os_odbc ${CMAKE_CURRENT_LIST_DIR}/test_os_odbc.c LINK openpla_logs)
 endif()
-target_link_libraries(test_os_host PRIVATE openpla_counters) # host_pdh
+target_link_libraries(test_os_host PRIVATE openpla_pdh_client) # host_pdh
 if(NOT WIN32)
   target_link_options(test_os_rename PRIVATE -Wl,--wrap=renameat2,--wrap=linkat)
 endif()
 if(WIN32)
-  openpla_test(test_os_management ${CMAKE_CURRENT_LIST_DIR}/test_os_management.c LINK openpla_os)
+  openpla_test(test_os_management ${CMAKE_CURRENT_LIST_DIR}/test_os_management.c LINK openpla_base)
   target_link_libraries(test_os_process PRIVATE shell32)
   # What Windows alone runs, with the calls of Windows that Wine lacks in these tests.
-  openpla_test(test_windows_secrets ${CMAKE_CURRENT_LIST_DIR}/test_windows_secrets.c LINK openpla_os)
+  openpla_test(test_windows_secrets ${CMAKE_CURRENT_LIST_DIR}/test_windows_secrets.c LINK openpla_base)
   target_link_options(test_windows_secrets PRIVATE -Wl,--wrap=host_is_wine,--wrap=LsaOpenPolicy,--wrap=LsaClose
     -Wl,--wrap=LsaStorePrivateData,--wrap=LsaRetrievePrivateData,--wrap=LsaFreeMemory,--wrap=__imp_LogonUserW)
-  openpla_test(test_event_log ${CMAKE_CURRENT_LIST_DIR}/test_event_log.c LINK openpla_os)
+  openpla_test(test_event_log ${CMAKE_CURRENT_LIST_DIR}/test_event_log.c LINK openpla_base)
   target_link_options(test_event_log PRIVATE
     -Wl,--wrap=__imp_EventRegister,--wrap=__imp_EventUnregister,--wrap=__imp_EventWrite)
-  openpla_test(test_windows_tasks ${CMAKE_CURRENT_LIST_DIR}/test_windows_tasks.c LINK openpla_os)
+  openpla_test(test_windows_tasks ${CMAKE_CURRENT_LIST_DIR}/test_windows_tasks.c LINK openpla_base)
   target_link_options(test_windows_tasks PRIVATE -Wl,--wrap=host_is_wine)
-  openpla_test(test_windows_tables ${CMAKE_CURRENT_LIST_DIR}/test_windows_tables.c LINK openpla_counters)
+  openpla_test(test_windows_tables ${CMAKE_CURRENT_LIST_DIR}/test_windows_tables.c LINK openpla_pdh_client)
   target_link_options(test_windows_tables PRIVATE -Wl,--wrap=host_is_wine)
-  openpla_test(test_windows_rights ${CMAKE_CURRENT_LIST_DIR}/test_windows_rights.c LINK openpla_os)
+  openpla_test(test_windows_rights ${CMAKE_CURRENT_LIST_DIR}/test_windows_rights.c LINK openpla_base)
   target_link_options(test_windows_rights PRIVATE -Wl,--wrap=host_is_wine,--wrap=__imp_GetNamedSecurityInfoW
     -Wl,--wrap=__imp_SetNamedSecurityInfoW,--wrap=__imp_SetKernelObjectSecurity)
 endif()

@@ -3,8 +3,8 @@
 #ifndef OPENPLA_OWN_DIRECTORY_H
 #define OPENPLA_OWN_DIRECTORY_H
 
+#include "engine/base/clock.h"
 #include "engine/etw/directory.h"
-#include "engine/os/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>

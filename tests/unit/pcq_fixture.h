@@ -4,8 +4,8 @@
 #ifndef OPENPLA_PCQ_FIXTURE_H
 #define OPENPLA_PCQ_FIXTURE_H
 
-#include "engine/os/memory.h"
-#include "engine/pcq/methods.h"
+#include "engine/base/memory.h"
+#include "engine/pdh/methods.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "pcq_loopback.h"
 
-#include "engine/log/little_endian.h"
-#include "engine/os/memory.h"
-#include "engine/pcq/methods.h"
+#include "engine/base/memory.h"
+#include "engine/logs/little_endian.h"
+#include "engine/pdh/methods.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #ifndef OPENPLA_PCQ_LOOPBACK_H
 #define OPENPLA_PCQ_LOOPBACK_H
 
-#include "engine/os/thread.h"
-#include "engine/pcq/link.h"
+#include "engine/base/thread.h"
+#include "engine/pdh/remote/link.h"
 
 extern const struct link_kind loopback_links;
 

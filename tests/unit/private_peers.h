@@ -3,7 +3,7 @@
 #ifndef OPENPLA_PRIVATE_PEERS_H
 #define OPENPLA_PRIVATE_PEERS_H
 
-#include "engine/os/file.h"
+#include "engine/base/file.h"
 #include "tests/unit/numbered_provider.h"
 
 enum { WHOLE = TRACE_MODE_PRIVATE_LOGGER, HERE = WHOLE | TRACE_MODE_PRIVATE_IN_PROC };

@@ -3,11 +3,11 @@
 #ifndef OPENPLA_PROVIDER_FIXTURE_H
 #define OPENPLA_PROVIDER_FIXTURE_H
 
-#include "engine/etw/event_api.h"
-#include "engine/etw/event_write.h"
+#include "engine/base/clock.h"
+#include "engine/base/process.h"
+#include "engine/etw/provider/event_api.h"
+#include "engine/etw/provider/event_write.h"
 #include "engine/etw/trace_properties.h"
-#include "engine/os/clock.h"
-#include "engine/os/process.h"
 #include "tests/unit/session_fixture.h"
 
 enum { FIXTURE_SESSIONS = 4, FIXTURE_EVENTS = 4096, FIXTURE_OWNER = 3, FIXTURE_BUFFER = 65536 };

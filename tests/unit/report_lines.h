@@ -4,7 +4,7 @@
 #ifndef OPENPLA_TEST_REPORT_LINES_H
 #define OPENPLA_TEST_REPORT_LINES_H
 
-#include "engine/report/report_tables.h"
+#include "engine/report/make/report_tables.h"
 
 /* Zero-initialise. A line a row, its cells with | behind them; a sub-table in its row in [ ], with ; behind its rows;
    the footer behind =. Aborts when a row has not a cell for each column, or what was begun is not ended. */

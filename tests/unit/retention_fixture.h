@@ -3,11 +3,11 @@
 #ifndef OPENPLA_RETENTION_FIXTURE_H
 #define OPENPLA_RETENTION_FIXTURE_H
 
-#include "engine/os/clock.h"
-#include "engine/os/memory.h"
-#include "engine/retention/folder_record.h"
-#include "engine/retention/pass.h"
-#include "engine/store/store.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/pla/pass.h"
+#include "engine/pla/retention/folder_record.h"
+#include "engine/pla/store.h"
 #include "scratch_folder.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef OPENPLA_RING_PAGES_H
 #define OPENPLA_RING_PAGES_H
 
-#include "engine/kernel/ring_page.h"
-#include "engine/log/little_endian.h"
+#include "engine/etw/kernel/ring_page.h"
+#include "engine/logs/little_endian.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_ROOT_QUERY_H
 #define OPENPLA_ROOT_QUERY_H
 
-#include "engine/pdh/pdh.h"
+#include "engine/pdh/core/pdh.h"
 #include "tests/unit/kernel_root.h"
 
 static struct kernel_root root;

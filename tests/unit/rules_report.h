@@ -3,7 +3,7 @@
 #ifndef OPENPLA_RULES_REPORT_H
 #define OPENPLA_RULES_REPORT_H
 
-#include "engine/rules/rules.h"
+#include "engine/report/rules.h"
 #include "tests/unit/scratch_folder.h"
 
 struct ruled {

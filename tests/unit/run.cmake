@@ -72,5 +72,5 @@ foreach(test test_run_trace test_run_trace_log)
     add_dependencies(${test} openpdh)
   endif()
 endforeach()
-# Attacks of docs/security.md that need a run's parts: what others plant for a host, ids that are used again.
+# Attacks of docs/user/security.md that need a run's parts: what others plant for a host, ids that are used again.
 set_property(TEST test_run_planted APPEND PROPERTY LABELS attack)

@@ -2,9 +2,9 @@
 /* The run tests' fixture. */
 #include "run_fixture.h"
 
-#include "engine/log/journal.h"
-#include "engine/os/clock.h"
-#include "engine/os/host.h"
+#include "engine/base/clock.h"
+#include "engine/base/host.h"
+#include "engine/logs/journal.h"
 #include "scratch_folder.h"
 
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #ifndef OPENPLA_RUN_FIXTURE_H
 #define OPENPLA_RUN_FIXTURE_H
 
-#include "engine/os/text.h"
-#include "engine/run/run.h"
-#include "engine/store/store.h"
+#include "engine/base/text.h"
+#include "engine/pla/run.h"
+#include "engine/pla/store.h"
 #include "tests/unit/patience.h"
 
 #include <setjmp.h>

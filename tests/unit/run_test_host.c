@@ -2,16 +2,16 @@
 /* Host and starter program of the run tests: what openplahost does, and faults on demand.
    <namespace> <name> <run key>: a host. start <namespace> <name>: a starter; prints the result, exits with 0, 3 (in
    use) or 1. stop <namespace> <name>. hang <file> <anything>: while the file is there. */
-#include "engine/collect/collect.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
-#include "engine/os/text.h"
-#include "engine/os/thread.h"
-#include "engine/run/data_manager.h"
-#include "engine/run/ended_segments.h"
-#include "engine/run/start_report.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/base/text.h"
+#include "engine/base/thread.h"
+#include "engine/pla/collect/collect.h"
+#include "engine/pla/data_manager.h"
+#include "engine/pla/run/ended_segments.h"
+#include "engine/pla/run/start_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
 #ifndef OPENPLA_RUN_TRACE_FIXTURE_H
 #define OPENPLA_RUN_TRACE_FIXTURE_H
 
-#include "engine/etw/event_api.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/process.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/process.h"
+#include "engine/etw/provider/event_api.h"
 #include "run_fixture.h"
 #include "tests/unit/controller_fixture.h"
 

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_SAMBA_ROOT_H
 #define OPENPLA_SAMBA_ROOT_H
 
-#include "engine/log/little_endian.h"
+#include "engine/logs/little_endian.h"
 #include "tests/unit/kernel_root.h"
 
 enum { SAMBA_PLACES = 7, SAMBA_LOCKS = 512, SAMBA_FIRST = SAMBA_LOCKS + 168 + (SAMBA_PLACES + 1) * 4 };

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_SAVE_RUN_H
 #define OPENPLA_SAVE_RUN_H
 
-#include "engine/store/store.h"
+#include "engine/pla/store.h"
 
 static HRESULT put_record(struct run_record *to, const void *user)
 {

@@ -3,8 +3,8 @@
 #ifndef OPENPLA_TEST_SCHEMA_CHECK_H
 #define OPENPLA_TEST_SCHEMA_CHECK_H
 
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,9 +3,9 @@
 #ifndef OPENPLA_SCRATCH_FOLDER_H
 #define OPENPLA_SCRATCH_FOLDER_H
 
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_SCRATCH_LINK_H
 #define OPENPLA_SCRATCH_LINK_H
 
-#include "engine/os/host.h"
+#include "engine/base/host.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 

@@ -3,14 +3,14 @@
 #ifndef OPENPLA_SESSION_FIXTURE_H
 #define OPENPLA_SESSION_FIXTURE_H
 
-#include "engine/etw/session_buffers.h"
-#include "engine/etw/session_drain.h"
-#include "engine/etw/session_reserve.h"
-#include "engine/log/etl_header.h"
-#include "engine/log/etl_record.h"
-#include "engine/log/little_endian.h"
-#include "engine/os/memory.h"
-#include "engine/os/thread.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/etw/session/session_buffers.h"
+#include "engine/etw/session/session_drain.h"
+#include "engine/etw/session/session_reserve.h"
+#include "engine/logs/etl_header.h"
+#include "engine/logs/etl_record.h"
+#include "engine/logs/little_endian.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,8 +3,8 @@
 #ifndef TESTS_UNIT_SET_XML_FIXTURE_H
 #define TESTS_UNIT_SET_XML_FIXTURE_H
 
-#include "engine/model/model.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
+#include "engine/pla/model.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

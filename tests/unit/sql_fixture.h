@@ -3,7 +3,7 @@
 #ifndef OPENPLA_SQL_FIXTURE_H
 #define OPENPLA_SQL_FIXTURE_H
 
-#include "engine/os/odbc.h"
+#include "engine/logs/sql/odbc.h"
 #include "tests/unit/scratch_folder.h"
 
 struct database {

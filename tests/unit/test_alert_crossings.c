@@ -2,10 +2,10 @@
 /* A value that is driven through 1,000 crossings, beside tasks that hang: exactly as many events and rows, and each
    task that does not begin is counted. On Windows the value is that of an extension DLL, natively that of the tests'
    PDH. */
-#include "engine/log/journal.h"
-#include "engine/os/host.h"
-#include "engine/run/alert_actions.h"
-#include "engine/run/member.h"
+#include "engine/base/host.h"
+#include "engine/logs/journal.h"
+#include "engine/pla/run/alert_actions.h"
+#include "engine/pla/run/member.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 #ifdef _WIN32

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The log of alerts: what a user finds in it in the morning, whatever came in between. */
-#include "engine/log/alert_log.h"
-#include "engine/os/clock.h"
+#include "engine/base/clock.h"
+#include "engine/logs/alert_log.h"
 #include "scratch_folder.h"
 #ifndef _WIN32
 #include "full_disk.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets of Autosession: the keys of autologgers, whoever has written them. MS-PLA 3.2.1, 3.2.4.9 notes 22 to 27;
    behaviour 4, 10. */
+#include "engine/base/registry.h"
+#include "engine/base/thread.h"
 #include "engine/etw/autologger_key.h"
-#include "engine/os/registry.h"
-#include "engine/os/thread.h"
-#include "engine/store/store.h"
+#include "engine/pla/store.h"
 #include "tests/unit/trace_set_fixture.h"
 #ifdef _WIN32
 #include "engine/etw/event_providers.h"

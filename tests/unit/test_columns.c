@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The columns of a log that is copied: which counter of which log goes where when several have one name, and what that
    costs. */
-#include "engine/os/file.h"
+#include "engine/base/file.h"
 #include "engine/report/columns.h"
 #include "scratch_folder.h"
 

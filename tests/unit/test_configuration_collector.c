@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What a configuration collector leaves in its set's folder: copies of the files that were asked for, and one XML that
    says of each what became of it. */
-#include "engine/collect/collect.h"
-#include "engine/kernel/kernel_tracer.h"
-#include "engine/model/model.h"
-#include "engine/os/file_traits.h"
-#include "engine/os/thread.h"
+#include "engine/base/file_traits.h"
+#include "engine/base/thread.h"
+#include "engine/etw/kernel/kernel_tracer.h"
+#include "engine/pla/collect/collect.h"
+#include "engine/pla/model.h"
 #include "tests/unit/controller_fixture.h"
 #include "tests/unit/scratch_link.h"
 #include "tests/unit/xml_path.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* QueryNetworkAdapters of a configuration collector: this host's adapters, as they are. */
-#include "engine/os/network.h"
-#include "engine/os/registry.h"
+#include "engine/base/network.h"
+#include "engine/base/registry.h"
 #include "tests/unit/configuration_fixture.h"
 
 static HRESULT failure;

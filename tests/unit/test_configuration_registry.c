@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* RegistryKeys of a configuration collector: what is in the registry is in the document, and what cannot be read is an
    entry with its reason. */
-#include "engine/collect/configuration_registry_path.h"
-#include "engine/os/host.h"
+#include "engine/base/host.h"
+#include "engine/pla/collect/configuration_registry_path.h"
 #include "tests/unit/configuration_fixture.h"
 
 static char top[96]; /* below HKEY_LOCAL_MACHINE, of this process alone */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What of a set's counters gets into its log, over a PDH whose language, instances and failures the test decides. */
-#include "engine/collect/collect.h"
-#include "engine/model/model.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/odbc.h"
-#include "engine/os/process.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/logs/sql/odbc.h"
+#include "engine/pla/collect/collect.h"
+#include "engine/pla/model.h"
 #include "fake_pdh.h"
 #include "tests/unit/patience.h"
 

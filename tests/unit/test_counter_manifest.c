@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Counter manifests and what is registered of them: what one says is what PDH knows of a provider's countersets; who
    makes a mistake in one learns line, element and value; and a registration that fails changes nothing. */
-#include "engine/os/error.h"
-#include "engine/os/memory.h"
-#include "engine/os/registry.h"
-#include "engine/perflib/counter_types.h"
-#include "engine/tdh/counter_manifest.h"
-#include "engine/tdh/manifest_xml.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/base/registry.h"
+#include "engine/etw/decode/manifest/manifest_xml.h"
+#include "engine/pdh/counter_manifest.h"
+#include "engine/pdh/counter_types.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Accounts and passwords of sets where a file cannot be made, written or deleted, or memory is out, at each call in
    turn. Who loses here has a set without its password, a password without a set, or one where everybody reads it. */
-#include "engine/run/set_secret.h"
+#include "engine/pla/sets/set_secret.h"
 #include "tests/unit/credentials_fixture.h"
 #include "tests/unit/file_faults.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose rights a set has, and the passwords that go with it. Who loses here runs somebody's commands as the service, or
    reads a password that was given to nobody. */
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/run/credentials.h"
-#include "engine/run/run_set.h"
-#include "engine/run/sets.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/pla/credentials.h"
+#include "engine/pla/run/run_set.h"
+#include "engine/pla/sets.h"
 #include "tests/unit/callers.h"
 #include "tests/unit/credentials_fixture.h"
 #include "tests/unit/run_fixture.h"

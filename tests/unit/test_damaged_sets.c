@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of sets that were damaged in every way a disk, a person or a program damages files: the other sets go on, what
    is wrong is told with the file's name, and the damaged set can be deleted and committed over. */
-#include "engine/os/memory.h"
-#include "engine/run/sets.h"
+#include "engine/base/memory.h"
+#include "engine/pla/sets.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 

@@ -2,10 +2,10 @@
 /* The data manager behind real runs: who relies on its report must find it when the run is over, whole and of that run,
    or be told why there is none; and never lose a log to it. */
 #include "callers.h"
-#include "engine/model/model.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/run/sets.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/pla/model.h"
+#include "engine/pla/sets.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 #include "scratch_link.h"

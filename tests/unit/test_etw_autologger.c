@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sessions that start with the host: what their values in the registry become, and under Wine that the first process of
    a prefix that traces starts them. */
+#include "engine/base/registry.h"
 #include "engine/etw/autologger_key.h"
-#include "engine/os/registry.h"
 #include "tests/unit/controller_fixture.h"
 
 static char *folder;

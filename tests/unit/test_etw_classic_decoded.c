@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What a classic provider wrote with TraceEvent is what a decoder reads by its MOF: every field of the published
    examples, and each type that MOF has. */
-#include "engine/etw/event_view.h"
-#include "engine/os/memory.h"
-#include "engine/tdh/mof_classes.h"
-#include "engine/tdh/tmf.h"
-#include "engine/tdh/value_text.h"
+#include "engine/base/memory.h"
+#include "engine/etw/consumer/event_view.h"
+#include "engine/etw/decode/mof/mof_classes.h"
+#include "engine/etw/tmf.h"
+#include "engine/etw/value_text.h"
 #include "tests/unit/hosted_session.h"
 #include "tests/unit/mof_examples.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Stamps to the session's clock: readings are given, so every figure is exact. */
-#include "engine/etw/session_clock.h"
-#include "engine/etw/session_fraction.h"
-#include "engine/log/etl_header.h"
-#include "engine/os/clock.h"
+#include "engine/base/clock.h"
+#include "engine/etw/session/session_clock.h"
+#include "engine/etw/session/session_fraction.h"
+#include "engine/logs/etl_header.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

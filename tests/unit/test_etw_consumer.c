@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* OpenTrace, ProcessTrace and CloseTrace on log files, under the names that programs call. */
-#include "engine/log/etl_file.h"
-#include "engine/os/thread.h"
+#include "engine/base/thread.h"
+#include "engine/logs/etl_file.h"
 #include "tests/unit/consumer_fixture.h"
 #include "tests/unit/patience.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Controllers of sessions, through Windows' functions: what they are told, what is refused with which code, and what
    the wide and the ANSI forms have in common. Hosts are processes, as users have them. */
-#include "engine/os/file.h"
+#include "engine/base/file.h"
 #include "tests/unit/controller_fixture.h"
 
 static char *folder;

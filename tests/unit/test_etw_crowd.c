@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All that may be at once: 64 sessions with hosts of their own, 16 programs that provide, each enabled by 8 sessions.
    Each session's log has what its two providers wrote, once, and what is not in it is what EventsLost says. */
-#include "engine/etw/event_api.h"
+#include "engine/etw/provider/event_api.h"
 #include "tests/unit/controller_fixture.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Real-time sessions as their consumers see them: what comes early waits, what comes later comes at once, what finds no
    room is counted; a file may be written beside it. */
-#include "engine/etw/realtime_ring.h"
+#include "engine/etw/session/realtime_ring.h"
 #include "tests/unit/controller_fixture.h"
 
 static char *folder;

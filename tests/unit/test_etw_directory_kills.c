@@ -2,10 +2,10 @@
 /* test_etw_directory_kills [KILLS [SEED]]: processes that are killed at random inside changes of the directory, between
    them, while they register and while they ask: whoever looks sees each change whole or not at all, the last one that
    ended stays, and nothing that the dead had is lost to the living. Without arguments as many as take seconds. */
-#include "engine/etw/directory_parts.h"
-#include "engine/os/clock.h"
-#include "engine/os/memory.h"
-#include "engine/os/text.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/etw/directory/directory_parts.h"
 #include "tests/unit/own_directory.h"
 
 #include <setjmp.h>

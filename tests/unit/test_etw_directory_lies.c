@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Another process writes anything into the directory. Whoever uses it stays inside, ends, and gives out nothing that it
    has not checked. Arguments: rounds, seed. */
-#include "engine/etw/directory_parts.h"
-#include "engine/os/memory.h"
-#include "engine/os/thread.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/etw/directory/directory_parts.h"
 #include "tests/unit/own_directory.h"
 #include "tests/unit/patience.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the directory holds of processes: who has registered what, who wakes whom, who asks whose host for what. This
    program starts itself as the other processes. */
-#include "engine/os/thread.h"
+#include "engine/base/thread.h"
 #include "tests/unit/directory_fixture.h"
 
 /* ---- the roles of a child ---- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* EnableTrace, EnableTraceEx and EnableTraceEx2: what is kept for providers, what is refused, and when the call
    returns. Sessions have no hosts here. */
-#include "engine/etw/provider_filter.h"
-#include "engine/etw/trace_query_api.h"
-#include "engine/os/thread.h"
+#include "engine/base/thread.h"
+#include "engine/etw/controller/trace_query_api.h"
+#include "engine/etw/provider/provider_filter.h"
 #include "tests/unit/controller_fixture.h"
 
 static const GUID provider = {0x11223344, 0x5566, 0x7788, {1, 2, 3, 4, 5, 6, 7, 8}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each form of header as consumers see it, in EVENT_RECORD and in EVENT_TRACE. */
-#include "engine/etw/event_view.h"
+#include "engine/etw/consumer/event_view.h"
 #include "tests/unit/consumer_fixture.h"
 
 enum { LARGEST = 0x100, TIME = 4711 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The NT Kernel Logger as a program starts it, on this machine's kernel: what a known load did is in its file, by the
    poorer source on each machine, and by tracefs where this user may use one. */
-#include "engine/etw/session_journal.h"
-#include "engine/etw/trace_query_api.h"
-#include "engine/kernel/kernel_tracer.h"
-#include "engine/kernel/trace_instance.h"
-#include "engine/os/processor.h"
-#include "engine/tdh/trace_logging.h"
+#include "engine/base/processor.h"
+#include "engine/etw/controller/trace_query_api.h"
+#include "engine/etw/decode/tracelogging/trace_logging.h"
+#include "engine/etw/kernel/kernel_tracer.h"
+#include "engine/etw/session/session_journal.h"
+#include "engine/etw/trace_instance.h"
 #include "tests/unit/controller_fixture.h"
 #include "tests/unit/kernel_process.h"
 

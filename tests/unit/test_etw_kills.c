@@ -2,10 +2,10 @@
 /* test_etw_kills [KILLS [HOSTS [SEED]]]: providers that end at random, by SIGKILL or at each step of the protocol, and
    hosts that do while a rescuer goes on: every event that was accepted is there once and whole; what is lost was being
    written, and is counted. Without arguments as many as take seconds. */
-#include "engine/etw/session_file.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/process.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/process.h"
+#include "engine/etw/session/session_file.h"
 #include "tests/unit/killed_writer.h"
 #include "tests/unit/log_events.h"
 

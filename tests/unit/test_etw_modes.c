@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Each mode of LogFileMode through StartTrace, with a host: what is refused leaves no session, what starts keeps its
    events as the mode says. */
-#include "engine/os/thread.h"
+#include "engine/base/thread.h"
 #include "tests/unit/controller_fixture.h"
 
 #define M(name) TRACE_MODE_##name

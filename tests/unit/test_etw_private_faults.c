@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Private sessions when memory is out, and when what is asked of all their processes fails in one. */
-#include "engine/etw/private_parts.h"
-#include "engine/etw/session_buffers.h"
-#include "engine/os/thread.h"
+#include "engine/base/thread.h"
+#include "engine/etw/provider/private_parts.h"
+#include "engine/etw/session/session_buffers.h"
 #include "tests/unit/private_peers.h"
 
 static bool is_no_memory(ULONG code)

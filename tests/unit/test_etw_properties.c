@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What StartTrace answers to which EVENT_TRACE_PROPERTIES, row by row, and what sessions become of them. */
+#include "engine/base/memory.h"
 #include "engine/etw/trace_properties.h"
-#include "engine/log/etl_header.h"
-#include "engine/os/memory.h"
+#include "engine/logs/etl_header.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -307,7 +307,7 @@ static void each_mode_goes_with_what_it_goes_with(void **state)
         trace_settings_free(&s);
     }
 #define MODE(name, bit, documented, user, manager, needs) all |= bit;
-#include "engine/etw/trace_modes.def"
+#include "engine/etw/controller/trace_modes.def"
     assert_int_equal(tried & all, all); /* no mode is left out */
 }
 

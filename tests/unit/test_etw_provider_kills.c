@@ -2,7 +2,7 @@
 /* test_etw_provider_kills [KILLS [SEED]]: providers of real sessions that are killed at random, in the middle of their
    events too: each event that was accepted is in the log once and whole, and what EventsLost says is what was torn and
    what found no room, no more and no less. This program starts itself as the providers. 2000 KILLS take minutes. */
-#include "engine/etw/event_api.h"
+#include "engine/etw/provider/event_api.h"
 #include "tests/unit/controller_fixture.h"
 #include "tests/unit/killed_writer.h"
 

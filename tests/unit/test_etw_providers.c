@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The event providers that scripts list: what TDH's functions give comes out as it is, ours and the system's alike. */
+#include "engine/base/memory.h"
+#include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/openetw.h"
-#include "engine/os/memory.h"
-#include "engine/tdh/tdh.h"
 #include "tests/unit/own_directory.h"
 #include "tests/unit/scratch_folder.h"
 

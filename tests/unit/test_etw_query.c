@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What programs learn of providers and sessions, and set of sessions: EnumerateTraceGuids(Ex), TraceQueryInformation
    and TraceSetInformation, and the blocks of ntdll that stand for these. */
-#include "engine/etw/directory_parts.h"
+#include "engine/base/thread.h"
+#include "engine/etw/controller/system_trace.h"
+#include "engine/etw/controller/trace_query_api.h"
+#include "engine/etw/directory/directory_parts.h"
+#include "engine/etw/kernel_event.h"
 #include "engine/etw/openetw.h"
-#include "engine/etw/system_trace.h"
 #include "engine/etw/trace_properties.h"
-#include "engine/etw/trace_query_api.h"
-#include "engine/kernel/kernel_event.h"
-#include "engine/os/thread.h"
 #include "tests/unit/child_process.h"
 #include "tests/unit/own_directory.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How a program's image gets one import more: all of its own stay, in their order, and what is damaged is refused. How
    a module gets more exports. */
-#include "engine/etw/reach_exports.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/etw/injection/reach_exports.h"
 #include "engine/etw/reach_image.h"
-#include "engine/os/memory.h"
-#include "engine/os/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

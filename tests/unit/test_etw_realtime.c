@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Sessions in real time: the ring between a session's host and a consumer, what comes out of it, and in which order.
    A thread plays the host. Built a second time with the thread sanitizer, which takes the test that is named. */
-#include "engine/etw/realtime_backlog.h"
-#include "engine/os/clock.h"
-#include "engine/os/thread.h"
+#include "engine/base/clock.h"
+#include "engine/base/thread.h"
+#include "engine/etw/session/realtime_backlog.h"
 #include "tests/unit/consumer_fixture.h"
 #include "tests/unit/session_fixture.h"
 

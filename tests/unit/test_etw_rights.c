@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What a descriptor does not give is refused, by each function that Windows documents to ask for a right. */
 #define _EVNT_SOURCE_
-#include "engine/etw/consumer_api.h"
-#include "engine/etw/event_api.h"
-#include "engine/etw/trace_query_api.h"
-#include "engine/etw/trace_security.h"
+#include "engine/etw/consumer/consumer_api.h"
+#include "engine/etw/controller/trace_query_api.h"
+#include "engine/etw/controller/trace_security.h"
+#include "engine/etw/provider/event_api.h"
 #include "tests/unit/controller_fixture.h"
 
 #include <evntcons.h>

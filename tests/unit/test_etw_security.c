@@ -2,9 +2,9 @@
 /* Who may use providers and sessions: EventAccessControl, EventAccessQuery, EventAccessRemove, and the registry's
    descriptors, whatever is in them. */
 #define _EVNT_SOURCE_
+#include "engine/base/memory.h"
+#include "engine/etw/controller/trace_security.h"
 #include "engine/etw/event_providers.h"
-#include "engine/etw/trace_security.h"
-#include "engine/os/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

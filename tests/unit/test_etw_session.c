@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The buffers of a session: what threads write comes out once, in order and whole, or is counted.
    Built a second time with the thread sanitizer. */
-#include "engine/os/clock.h"
+#include "engine/base/clock.h"
 #include "tests/unit/session_fixture.h"
 
 enum { SMALL = ETL_SMALLEST_BUFFER, WRITER = 3 };

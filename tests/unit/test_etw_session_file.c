@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of sessions: which buffers are in which file, what headers say, and how a file goes on. tests/golden has their
    bytes read by a reader that shares no code with them. */
-#include "engine/etw/session_file.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/etw/session/session_file.h"
 #include "tests/unit/log_events.h"
 #include "tests/unit/session_fixture.h"
 #ifndef _WIN32

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A provider in a DLL that is loaded and unloaded, while its session enables and disables it. By openetw.dll's import
    library alone, as any program. */
-#include "engine/etw/directory_layout.h"
-#include "engine/log/little_endian.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/etw/directory/directory_layout.h"
+#include "engine/logs/little_endian.h"
 #include "tests/unit/log_events.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Events into Windows' event log, up to the calls that take them, since under Wine these reach nobody: an event with a
    wrong channel, keyword or field is one that an administrator never sees, or sees without its set's name. */
-#include "engine/os/event_log.h"
-#include "engine/os/memory.h"
+#include "engine/base/event_log.h"
+#include "engine/base/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What lodctr does with an ini file: the DLL's counters get numbers of their own, with names and help; a mistake is
    told by its line; and a registration that fails changes nothing. */
-#include "engine/os/memory.h"
-#include "engine/perflib/extension_registration.h"
-#include "engine/perflib/registry_texts.h"
+#include "engine/base/memory.h"
+#include "engine/pdh/extension_registration.h"
+#include "engine/pdh/perflib/registry_texts.h"
 #include "tests/unit/scratch_folder.h"
 
 #define SERVICE     "OpenPlaTestIni"

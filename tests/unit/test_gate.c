@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Who may do what: each verb, for each sort of caller, with each sort of descriptor. A row that is wrong lets somebody
    read, change, stop or delete what is not his, or keeps a set from who owns it. */
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/thread.h"
-#include "engine/run/refusal.h"
-#include "engine/run/sets.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/pla/refusal.h"
+#include "engine/pla/sets.h"
 #include "tests/unit/callers.h"
 #include "tests/unit/file_faults.h"
 #include "tests/unit/run_fixture.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The event file: a mistake here loses what an administrator must learn, or fills the disk. And the watch on a folder,
    by which its readers follow it. */
-#include "engine/log/journal.h"
-#include "engine/os/clock.h"
-#include "engine/os/folder_watch.h"
-#include "engine/os/quotas.h"
-#include "engine/os/thread.h"
+#include "engine/base/clock.h"
+#include "engine/base/folder_watch.h"
+#include "engine/base/quotas.h"
+#include "engine/base/thread.h"
+#include "engine/logs/journal.h"
 #include "scratch_folder.h"
 #include "tests/unit/patience.h"
 

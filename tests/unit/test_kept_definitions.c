@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A server keeps what it has read of definitions: its lists open no file twice, and show sets as they are all the same.
  */
-#include "engine/run/sets.h"
-#include "engine/store/store.h"
+#include "engine/pla/sets.h"
+#include "engine/pla/store.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <sys/types.h>

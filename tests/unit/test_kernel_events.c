@@ -2,11 +2,11 @@
 /* The kernel logger's events of a known load on this machine: children that begin and end, threads, switches. Who they
    are is known by the numbers that programs have of them, under Wine Windows' own. Needs a tracefs that this user may
    use; without one it is skipped. */
-#include "engine/kernel/kernel_tracer.h"
-#include "engine/kernel/trace_instance.h"
-#include "engine/os/clock.h"
-#include "engine/os/error.h"
-#include "engine/os/thread.h"
+#include "engine/base/clock.h"
+#include "engine/base/error.h"
+#include "engine/base/thread.h"
+#include "engine/etw/kernel/kernel_tracer.h"
+#include "engine/etw/trace_instance.h"
 #include "tests/unit/child_process.h"
 #include "tests/unit/kernel_process.h"
 

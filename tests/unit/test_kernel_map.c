@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the tracer remembers by number: as a plain list would, whatever is put and removed. */
-#include "engine/kernel/id_map.h"
+#include "engine/etw/id_map.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel logger where there is no tracefs: processes and threads are found in /proc, which is made up here but for
    the last test; what cannot be seen is said, and never told as an end. */
-#include "engine/kernel/tracepoint.h"
-#include "engine/os/clock.h"
-#include "engine/os/error.h"
+#include "engine/base/clock.h"
+#include "engine/base/error.h"
+#include "engine/etw/kernel/tracepoint.h"
 #include "tests/unit/child_process.h"
 #include "tests/unit/kernel_process.h"
 #include "tests/unit/kernel_root.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's events of this machine: none of a known load is missing, in the order of time, and nothing of ours stays
    behind in the kernel. Needs a tracefs that this user may use; without one it is skipped. */
-#include "engine/kernel/trace_stream.h"
-#include "engine/log/little_endian.h"
-#include "engine/os/clock.h"
-#include "engine/os/error.h"
-#include "engine/os/kernel_control.h"
-#include "engine/os/memory.h"
+#include "engine/base/clock.h"
+#include "engine/base/error.h"
+#include "engine/base/kernel_control.h"
+#include "engine/base/memory.h"
+#include "engine/etw/kernel/trace_stream.h"
+#include "engine/logs/little_endian.h"
 #include "tests/unit/child_process.h"
 
 #include <setjmp.h>

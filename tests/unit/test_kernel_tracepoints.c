@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What is made of Linux' events, told here as kernels of other versions, and at other moments, would tell them. */
-#include "engine/kernel/kernel_adapters.h"
-#include "engine/kernel/tracepoint.h"
-#include "engine/os/clock.h"
-#include "engine/os/memory.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/etw/kernel/kernel_adapters.h"
+#include "engine/etw/kernel/tracepoint.h"
 #include "tests/unit/kernel_process.h"
 
 /* Ids beyond any of this machine, so that /proc knows none. */

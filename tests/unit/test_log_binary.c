@@ -11,11 +11,11 @@
 #include "tests/unit/full_disk.h"
 #endif
 
-#include "engine/log/blg_format.h"
-#include "engine/log/etl_file.h"
-#include "engine/log/log.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/blg_format.h"
+#include "engine/logs/etl_file.h"
+#include "engine/logs/log.h"
 
 #define PATH    "test_log_binary.tmp"
 #define SECOND  INT64_C(10000000)

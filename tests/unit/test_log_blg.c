@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Binary logs read back: everything that was written, from files that were cut or damaged too, and as a source to go on
    from: appending, copying, circular logs. */
-#include "engine/log/blg_format.h"
-#include "engine/log/etl_file.h"
-#include "engine/log/log.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/pdh_types.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/blg_format.h"
+#include "engine/logs/etl_file.h"
+#include "engine/logs/log.h"
+#include "engine/logs/pdh_types.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Binary logs as other writers make them: whole objects with a table of names and a summary, of a 32-bit system; a
    second catalog behind the first; items of the wrong kind. The records are put together here byte by byte. */
-#include "engine/log/blg_format.h"
-#include "engine/log/etl_file.h"
-#include "engine/log/little_endian.h"
-#include "engine/log/log.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/pdh_types.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/blg_format.h"
+#include "engine/logs/etl_file.h"
+#include "engine/logs/little_endian.h"
+#include "engine/logs/log.h"
+#include "engine/logs/pdh_types.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

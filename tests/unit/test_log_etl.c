@@ -12,10 +12,10 @@
 #include "tests/unit/full_disk.h"
 #endif
 
-#include "engine/log/etl_file.h"
-#include "engine/log/little_endian.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/etl_file.h"
+#include "engine/logs/little_endian.h"
 #include "tests/unit/log_events.h"
 
 #define PATH   "test_log_etl.tmp"

@@ -2,12 +2,12 @@
 /* Logs when writes fail: each write call of a run in turn is cut short and refused, once (a bad moment of the disk)
    also without a way to cut the file back at first, or for good (the process was killed in it). What was flushed must
    be there, and nothing half. */
-#include "engine/log/blg_format.h"
-#include "engine/log/etl_file.h"
-#include "engine/log/etl_reader.h"
-#include "engine/log/log.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/blg_format.h"
+#include "engine/logs/etl_file.h"
+#include "engine/logs/etl_reader.h"
+#include "engine/logs/log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Counter paths: every form that a data collector set may hold must come apart as PDH takes it. */
-#include "engine/log/counter_path.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/own_addresses.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/own_addresses.h"
+#include "engine/logs/counter_path.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs in a database. What a user would lose: samples in wrong rows or under a wrong counter, a run that overwrites
    another one, samples of the time when the database was away, a run that hangs because its database does. */
-#include "engine/log/log.h"
-#include "engine/os/pdh_types.h"
-#include "engine/os/thread.h"
+#include "engine/base/thread.h"
+#include "engine/logs/log.h"
+#include "engine/logs/pdh_types.h"
 #include "tests/unit/sql_fixture.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A database as a source of samples. What a user would lose: samples under another counter or at another time, or those
    of a log that Windows or another tool has written a little differently. */
-#include "engine/log/log.h"
-#include "engine/os/pdh_types.h"
+#include "engine/logs/log.h"
+#include "engine/logs/pdh_types.h"
 #include "tests/unit/sql_fixture.h"
 
 #define SECOND INT64_C(10000000)

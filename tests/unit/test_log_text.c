@@ -13,11 +13,11 @@
 #include "tests/unit/full_disk.h"
 #endif
 
-#include "engine/log/log.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/text_ansi.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/text_ansi.h"
+#include "engine/logs/log.h"
 
 #define PATH   "test_log_text.tmp"
 #define SECOND INT64_C(10000000)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Text logs read back: a log cut anywhere gives all its whole samples and says what is missing, a copy of a log is that
    log, and what other programs write or make of a log is understood. */
-#include "engine/log/log.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
    starts, changes or deletes, none that it creates, the providers and files that it names. To write the outcomes anew:
    OPENPLA_LINES_OUT=FILE. */
 #include "cli/logman/line.h"
-#include "engine/os/clock.h"
+#include "engine/base/clock.h"
 #include "tests/unit/logman_fixture.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that runs out at any allocation: no crash, no leak, and the set is what it was. The same where a client has
    had his share of it. */
-#include "engine/model/model.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
+#include "engine/pla/model.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers that are read past the object's lock: the same as with it, also while another thread changes them. */
-#include "engine/os/thread.h"
+#include "engine/base/thread.h"
 #include "model_classes.h"
 #include "tests/unit/patience.h"
 
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-/* The way of COM's get (com/convert.c). */
+/* The way of COM's get (com/objects/convert.c). */
 static uint32_t number_of(struct object *o, const struct property *p)
 {
     uint32_t n = 0;

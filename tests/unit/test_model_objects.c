@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The property mechanism, walked row by row over every class: what a put takes, a get gives back, XML keeps. */
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 #include "model_classes.h"
 
 #include <setjmp.h>

@@ -2,8 +2,8 @@
 /* Every row of every object of a whole set, walked: what is put is what is got, what may not be NULL or wrong is
    refused, and the set's XML brings all of it back. A property that one of these loses is a setting that a user loses.
  */
-#include "engine/model/model.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
+#include "engine/pla/model.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets as XML: what people import stays what it was, what is wrong is told and never half taken. behaviour 18. */
-#include "engine/os/file.h"
+#include "engine/base/file.h"
 #include "tests/unit/set_xml_fixture.h"
 
 static char *golden(const char *name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of folders and files: what a user's pattern and format bits must give, letter by letter. */
-#include "engine/model/name_pattern.h"
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
+#include "engine/pla/model/name_pattern.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

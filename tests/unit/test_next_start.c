@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* When schedules start: against a minute-by-minute search of whole years. A mistake here is a night without data. */
-#include "engine/os/clock.h"
-#include "engine/os/memory.h"
-#include "engine/run/supervised_set.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/pla/sets/supervised_set.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

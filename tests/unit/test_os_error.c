@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The standard texts of results: a client that gets no better text gets one of these, and never a bare number. */
-#include "engine/os/error.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/pdh_types.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/pdh_types.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #ifdef _WIN32 /* whose headers have all of PDH's names */
 #define RESULT_TEXT(name, number, text)                                                                                \
     _Static_assert((HRESULT)(name) == (HRESULT)(number), "the row has the number of its name");
-#include "engine/os/result_texts.def"
+#include "engine/base/result_texts.def"
 #undef RESULT_TEXT
 #endif
 
@@ -40,7 +40,7 @@ static void every_pla_code_has_a_text(void **state)
     char path[1024], *header;
     size_t size, codes = 0;
     (void)state;
-    snprintf(path, sizeof path, "%s/engine/os/wintypes.h", getenv("OPENPLA_SOURCE_DIR"));
+    snprintf(path, sizeof path, "%s/engine/base/wintypes.h", getenv("OPENPLA_SOURCE_DIR"));
     assert_int_equal(file_load(path, 1 << 20, &header, &size), S_OK);
     for (char *line = header; line; line = strchr(line, '\n')) {
         char name[64];

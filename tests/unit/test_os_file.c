@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files: a mistake here loses logs or definitions. */
-#include "engine/os/clock.h"
-#include "engine/os/host.h"
+#include "engine/base/clock.h"
+#include "engine/base/host.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_link.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Clocks, the host's names and folders, kernel files, error texts and the allocator. */
-#include "engine/counters/host_pdh.h"
-#include "engine/os/clock.h"
-#include "engine/os/pdh_types.h"
+#include "engine/base/clock.h"
+#include "engine/logs/pdh_types.h"
+#include "engine/pdh/host_pdh.h"
 #include "tests/unit/child_process.h"
 
 #ifndef _WIN32

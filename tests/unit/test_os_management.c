@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What WMI gives as VARIANTs, in texts: what this host's classes have, and what others' may have. */
-#include "engine/os/memory.h"
-#include "engine/os/win32/management_value.h"
+#include "engine/base/memory.h"
+#include "engine/base/win32/management_value.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

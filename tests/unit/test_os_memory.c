@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The allocator: what every set, counter and log record lives in. One block that overlaps another is a log that lies.
  */
-#include "engine/os/memory.h"
-#include "engine/os/wintypes.h"
+#include "engine/base/memory.h"
+#include "engine/base/wintypes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

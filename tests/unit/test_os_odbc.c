@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A database through ODBC, with SQLite, and threads that wake each other. */
-#include "engine/os/odbc.h"
-#include "engine/os/pdh_types.h"
-#include "engine/os/thread.h"
+#include "engine/base/thread.h"
+#include "engine/logs/pdh_types.h"
+#include "engine/logs/sql/odbc.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 

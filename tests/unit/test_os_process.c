@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes, locks, shared memory and events between processes: this program starts itself in several roles. */
-#include "engine/os/clock.h"
-#include "engine/os/thread.h"
+#include "engine/base/clock.h"
+#include "engine/base/thread.h"
 #include "tests/unit/child_process.h"
 
 #ifdef _WIN32

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of quotas: a number that is not what the page says, or a mistyped setting that silently does nothing,
    leaves an administrator with a bound that he does not have. */
-#include "engine/os/quotas.h"
+#include "engine/base/quotas.h"
 #include "tests/unit/scratch_folder.h"
 
 static const struct row {
@@ -13,7 +13,7 @@ static const struct row {
 #define SETTABLE                                    true
 #define FIXED                                       false
 #define QUOTA(name, number, change, error, of, why) {#name, of, number, change, error},
-#include "engine/os/quotas.def"
+#include "engine/base/quotas.def"
 #undef QUOTA
 };
 
@@ -75,13 +75,13 @@ static void a_mistake_is_told(void **state)
     }
 }
 
-/* docs/limits.md: | `name` | number | ... */
+/* docs/user/limits.md: | `name` | number | ... */
 static void the_page_says_the_same(void **state)
 {
     const char *source = getenv("OPENPLA_SOURCE_DIR");
     (void)state;
     assert_non_null(source);
-    char *path = text_format("%s/docs/limits.md", source), *page = scratch_read(path);
+    char *path = text_format("%s/docs/user/limits.md", source), *page = scratch_read(path);
     size_t lines = 0;
     for (const char *at = page; (at = strstr(at, "\n| `")); at++)
         lines++;
@@ -89,7 +89,7 @@ static void the_page_says_the_same(void **state)
         char *line = text_format("\n| `%s` | %s%u | %s |", rows[i].name, rows[i].settable ? "" : "fixed, ",
                                  (unsigned)rows[i].number, rows[i].of);
         if (!strstr(page, line))
-            fail_msg("docs/limits.md lacks%s", line);
+            fail_msg("docs/user/limits.md lacks%s", line);
         memory_free(line);
     }
     assert_int_equal(lines, QUOTAS);

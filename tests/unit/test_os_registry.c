@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The registry, and natively what stands in for it: the same to all who use it. */
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
-#include "engine/os/registry.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/base/registry.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A rename that replaces nothing, on every file system. Who loses here has had a file of his own replaced by a cabinet
    that got its name a moment later. */
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 #include "file_faults.h"
 #include "rename_ways.h"
 #include "scratch_folder.h"

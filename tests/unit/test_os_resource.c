@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* References to string resources: what a set of Windows is called is such a reference, and not what it is shown as. */
-#include "engine/os/host.h"
+#include "engine/base/host.h"
 #include "tests/unit/scratch_folder.h"
 
 #ifdef _WIN32

@@ -3,8 +3,8 @@
 #include "tests/unit/child_process.h"
 
 #ifdef _WIN32
-#include "engine/os/protection.h"
-#include "engine/os/win32/process_handle.h"
+#include "engine/base/protection.h"
+#include "engine/base/win32/process_handle.h"
 
 #include <sddl.h>
 

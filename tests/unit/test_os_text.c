@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts: a mistake here shows as garbled names, refused numbers, or two sets that are one. */
-#include "engine/os/text.h"
+#include "engine/base/text.h"
 #include "tests/unit/scratch_folder.h"
 
 #ifdef _WIN32

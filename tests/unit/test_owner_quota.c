@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* How many sets an account may have: without a bound one account fills the disk that all others log to, with a wrong
    one somebody cannot store a set that he may have. */
-#include "engine/os/quotas.h"
-#include "engine/store/set_file.h"
-#include "engine/store/store.h"
+#include "engine/base/quotas.h"
+#include "engine/pla/store.h"
+#include "engine/pla/store/set_file.h"
 #include "tests/unit/file_faults.h"
 #include "tests/unit/scratch_folder.h"
 #include "tests/unit/skipped.h"

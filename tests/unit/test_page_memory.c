@@ -2,7 +2,7 @@
 /* A page when memory is out, at any place of the engine, of libxml2 and of libxslt: nobody may find half a page, lose
    the old one, or have the service keep what a page took. An argument is the number of allocations of our own sheet
    that are gone through; without it some of them, as there are tens of thousands. */
-#include "engine/page/page.h"
+#include "engine/report/page.h"
 #include "tests/unit/scratch_folder.h"
 
 #define TRIED  200 /* of our own sheet, each of which may cost what a page costs */

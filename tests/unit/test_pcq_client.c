@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters of another computer, by its name in a path, with all of PDH: what can be listed, what values say, and what
    becomes of a host that is not there, vanishes, returns, denies or lies. */
-#include "engine/os/memory.h"
-#include "engine/pcq/link_address.h"
-#include "engine/pcq/other_computer.h"
-#include "engine/pcq/other_object.h"
-#include "engine/pdh/pdh.h"
+#include "engine/base/memory.h"
+#include "engine/pdh/core/pdh.h"
+#include "engine/pdh/remote/link_address.h"
+#include "engine/pdh/remote/other_computer.h"
+#include "engine/pdh/remote/other_object.h"
 #include "pcq_loopback.h"
 
 #include <setjmp.h>

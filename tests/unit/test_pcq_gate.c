@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Who may ask for counters by RPC, judged by what a fake tells of the call; and where the settings offer them. */
-#include "engine/os/memory.h"
-#include "engine/os/registry.h"
-#include "engine/pcq/gate.h"
+#include "engine/base/memory.h"
+#include "engine/base/registry.h"
+#include "engine/pdh/gate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Another computer that hangs in a call: its counters have no values, all others do, and nobody waits for it twice.
    What it says late is the next sample's. With the computer's own thread, as programs have it. */
-#include "engine/pcq/other_computer.h"
-#include "engine/pcq/other_object.h"
-#include "engine/pdh/pdh.h"
+#include "engine/pdh/core/pdh.h"
+#include "engine/pdh/remote/other_computer.h"
+#include "engine/pdh/remote/other_object.h"
 #include "pcq_loopback.h"
 
 #include <setjmp.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters by TCP without the host's RPC, both sides, through a real connection: answers of many packets, refusals,
    what is no RPC; without it there are no counters of another computer under Wine. */
-#include "engine/log/little_endian.h"
-#include "engine/os/thread.h"
-#include "engine/pcq/gate.h"
-#include "engine/pcq/link.h"
-#include "engine/pcq/link_ask.h"
-#include "engine/pcq/rpc_connection.h"
+#include "engine/base/thread.h"
+#include "engine/logs/little_endian.h"
+#include "engine/pdh/gate.h"
+#include "engine/pdh/remote/link.h"
+#include "engine/pdh/remote/link_ask.h"
+#include "engine/pdh/remote/rpc_connection.h"
 #include "pcq_fixture.h"
 
 #include <setjmp.h>

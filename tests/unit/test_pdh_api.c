@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* PDH's functions as programs call them: status codes, the buffers' protocol, expansion, enumeration. */
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/text.h"
-#include "engine/pdh/pdh.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/pdh/core/pdh.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Countersets of Perflib V2 providers: what one process provides, any query sees as an object; what ends, vanishes. */
-#include "engine/os/memory.h"
-#include "engine/pdh/counterset_share.h"
-#include "engine/pdh/pdh.h"
-#include "engine/perflib/counterset_registration.h"
+#include "engine/base/memory.h"
+#include "engine/pdh/core/pdh.h"
+#include "engine/pdh/extension/counterset_share.h"
+#include "engine/pdh/perflib/counterset_registration.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

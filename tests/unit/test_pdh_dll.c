@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* openpdh.dll as any Windows program finds it: by LoadLibrary and GetProcAddress. */
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/pdh_types.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/logs/pdh_types.h"
 #include "tests/unit/own_threads.h"
 #include "tests/unit/patience.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Performance extension DLLs: their counters are there as all others, and what one does wrong is its own alone. */
-#include "engine/log/journal.h"
-#include "engine/os/clock.h"
-#include "engine/os/pdh_types.h"
+#include "engine/base/clock.h"
+#include "engine/logs/journal.h"
+#include "engine/logs/pdh_types.h"
 #include "tests/unit/child_process.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory may run out at any allocation: a program that collects must get an error, not crash or leak (the sanitizer
    looks for leaks in the native run). */
-#include "engine/os/memory.h"
-#include "engine/pdh/pdh.h"
+#include "engine/base/memory.h"
+#include "engine/pdh/core/pdh.h"
 #include "tests/unit/kernel_root.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every counter of every object moves when what it is made of does: one that stands still whatever happens looks like
    good news for years. */
-#include "engine/pdh/counter_object.h"
+#include "engine/pdh/core/counter_object.h"
 
 #define ROOT_NAME "test_pdh_follow"
 #include "tests/unit/root_query.h"

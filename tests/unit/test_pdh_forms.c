@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions beyond the engine's own needs, and the ANSI form of all: what older programs call. */
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/text.h"
-#include "engine/pdh/api.h"
-#include "engine/pdh/pdh.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/pdh/api/api.h"
+#include "engine/pdh/core/pdh.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Countersets whose provider is broken or hostile: whoever reads the counters of this machine goes on, and so do the
    other providers. */
-#include "engine/os/memory.h"
-#include "engine/os/thread.h"
-#include "engine/pdh/counterset_share.h"
-#include "engine/pdh/pdh.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/pdh/core/pdh.h"
+#include "engine/pdh/extension/counterset_share.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

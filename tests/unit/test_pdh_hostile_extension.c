@@ -2,13 +2,13 @@
 /* A performance extension DLL's process that is broken or hostile: it writes into the memory that it shares with who
    counts, at any moment. Its own counters are lost at worst. The system's part, registry and rundll32, is replaced:
    this program is its own host of the only extension. */
-#include "engine/log/little_endian.h"
-#include "engine/os/pdh_types.h"
-#include "engine/os/thread.h"
-#include "engine/pdh/extension_host.h"
-#include "engine/pdh/extension_library.h"
-#include "engine/pdh/extension_system.h"
-#include "engine/pdh/pdh.h"
+#include "engine/base/thread.h"
+#include "engine/logs/little_endian.h"
+#include "engine/logs/pdh_types.h"
+#include "engine/pdh/core/pdh.h"
+#include "engine/pdh/extension/extension_host.h"
+#include "engine/pdh/extension/extension_library.h"
+#include "engine/pdh/extension/extension_system.h"
 #include "tests/unit/child_process.h"
 
 #include <stdatomic.h>

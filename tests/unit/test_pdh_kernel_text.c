@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's texts as numbers, from samples of /proc files, whole and cut off. */
-#include "engine/os/memory.h"
-#include "engine/os/process_text.h"
-#include "engine/pdh/counter_object.h"
-#include "engine/pdh/kernel_text.h"
+#include "engine/base/memory.h"
+#include "engine/base/process_text.h"
+#include "engine/pdh/core/counter_object.h"
+#include "engine/pdh/core/kernel_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

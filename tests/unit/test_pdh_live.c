@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The figures against what the kernel says over the same time, read here by other means: a log must tell the truth. */
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/kernel_file.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
-#include "engine/os/text.h"
-#include "engine/os/thread.h"
-#include "engine/pdh/pdh.h"
-#include "engine/pdh/process_list.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/base/text.h"
+#include "engine/base/thread.h"
+#include "engine/pdh/core/pdh.h"
+#include "engine/pdh/objects/process_list.h"
 #include "tests/unit/patience.h"
 
 #include <setjmp.h>

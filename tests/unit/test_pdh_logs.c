@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Log files through PDH's functions: what a query writes, another reads, and any program of the API can look into. */
-#include "engine/log/log.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/pdh/api.h"
-#include "engine/pdh/pdh.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/logs/log.h"
+#include "engine/pdh/api/api.h"
+#include "engine/pdh/core/pdh.h"
 #include "scratch_folder.h"
 
 #include <math.h>

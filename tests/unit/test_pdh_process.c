@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The object Process over a process list that is told what to say: programs that start, end and take each other's
    place. This file stands in for the os layer's process list. */
-#include "engine/os/clock.h"
-#include "engine/os/memory.h"
-#include "engine/os/registry.h"
-#include "engine/pdh/pdh.h"
-#include "engine/pdh/process_list.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/base/registry.h"
+#include "engine/pdh/core/pdh.h"
+#include "engine/pdh/objects/process_list.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects over kernel files that this test writes: what each value is made of, files that change their form or
    vanish, things that come and go, and sources that take too long. */
-#include "engine/os/clock.h"
-#include "engine/os/thread.h"
-#include "engine/pdh/counter_object.h"
+#include "engine/base/clock.h"
+#include "engine/base/thread.h"
+#include "engine/pdh/core/counter_object.h"
 #define ROOT_NAME "test_pdh_source"
 #include "tests/unit/patience.h"
 #include "tests/unit/root_query.h"

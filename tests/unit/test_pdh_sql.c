@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Log sets in a database through PDH's functions, as relog and monitoring tools use them. */
-#include "engine/pdh/api.h"
-#include "engine/pdh/pdh.h"
+#include "engine/pdh/api/api.h"
+#include "engine/pdh/core/pdh.h"
 #include "tests/unit/sql_fixture.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* One query used by several threads, as a program does that shows a chart while its user picks counters: what one
    collects must not be torn by what another adds, removes or reads. Built a second time with the thread sanitizer. */
-#include "engine/os/clock.h"
-#include "engine/os/thread.h"
-#include "engine/pdh/pdh.h"
+#include "engine/base/clock.h"
+#include "engine/base/thread.h"
+#include "engine/pdh/core/pdh.h"
 #include "tests/unit/kernel_root.h"
 #include "tests/unit/patience.h"
 

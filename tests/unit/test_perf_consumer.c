@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_perf_consumer [COMPUTER]: the consumers' functions of Perflib V2 as a program calls them that takes them from
    openpdh.dll, of this computer or of one that offers its counters. */
-#include "engine/os/memory.h"
-#include "engine/os/pdh_types.h"
-#include "engine/os/text.h"
-#include "engine/pcq/answer_walk.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/logs/pdh_types.h"
+#include "engine/pdh/remote/answer_walk.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

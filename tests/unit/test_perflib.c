@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The provider functions of Perflib V2: a program that provides a counterset, and another that reads it through PDH. */
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/pdh_types.h"
-#include "engine/os/process.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/logs/pdh_types.h"
 #include "tests/unit/patience.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The reference says what the rows and the IDL say, and its schema takes what we write and refuses what we refuse. */
 #include "docs/generate/reference.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
 #include "tests/unit/schema_check.h"
 
 static const char *tree(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Report documents as they are read: who looks into what a configuration collector wrote would miss rows, also of a
    file that was cut short, or wait for hours on one that was made to hurt. */
-#include "engine/model/model.h"
+#include "engine/pla/model.h"
 #include "engine/report/report_reader.h"
 #include "tests/unit/report_text.h"
 

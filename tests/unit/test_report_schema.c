@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Report schemas as users and templates write them: what is read of them, and how a mistake is told. */
-#include "engine/os/memory.h"
+#include "engine/base/memory.h"
 #include "engine/report/report_schema.h"
 #include "engine/report/schema_files.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The XML Schema of report schemas, which editors check them by: it takes what the program brings and refuses mistakes
    at their line, the same ones that the program tells. */
+#include "engine/base/xml_document.h"
 #include "engine/report/report_schema.h"
 #include "engine/report/schema_files.h"
-#include "engine/xml/xml_document.h"
 #include "tests/unit/schema_check.h"
 
 #define G     "{3D6FA8D4-FE05-11D0-9DDA-00C04FD7BA7C}"

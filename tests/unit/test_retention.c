@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Passes over real folders. Who loses here has had folders of his own deleted. */
-#include "engine/cabinet/cabinet.h"
-#include "engine/os/file_operation.h"
-#include "engine/retention/cabinet_send.h"
+#include "engine/base/file_operation.h"
+#include "engine/pla/cabinet.h"
+#include "engine/pla/retention/cabinet_send.h"
 #include "retention_fixture.h"
 #include "scratch_link.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Passes that are killed, fail, or send to where others send too. Who loses here has logs that are in no cabinet. */
-#include "engine/cabinet/cabinet.h"
-#include "engine/os/host.h"
+#include "engine/base/host.h"
+#include "engine/pla/cabinet.h"
 #include "file_faults.h"
 #include "rename_ways.h"
 #include "retention_fixture.h"

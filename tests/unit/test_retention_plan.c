@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a pass would do with the folders of runs. Who loses here loses logs that he wanted to keep, or fills his disk
    with those that he did not. */
-#include "engine/os/memory.h"
-#include "engine/retention/plan.h"
+#include "engine/base/memory.h"
+#include "engine/pla/retention/plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

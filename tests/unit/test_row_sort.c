@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Records come out sorted, however many there are and in whatever order they came: a comparison of large configurations
    would name rows that did not change, or end for want of memory. */
-#include "engine/report/row_sort.h"
+#include "engine/report/make/row_sort.h"
 #include "tests/unit/scratch_folder.h"
 
 static HRESULT write_result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The largest reports that are made are judged: else who has the most to look at is told the least. */
-#include "engine/report/report_document.h"
-#include "engine/xml/xml_document.h"
+#include "engine/base/xml_document.h"
+#include "engine/report/make/report_document.h"
 #include "tests/unit/rules_report.h"
 
 #define CELL_BYTES ((size_t)1 << 20)

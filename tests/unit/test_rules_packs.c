@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules that the program brings, each with a report that it must warn of and one just below: a wrong figure, path
    or name of a counter would be silence, and nobody would notice. */
-#include "engine/rules/rules_parts.h"
-#include "engine/rules/rules_xpath.h"
-#include "engine/rules/shipped_rules.h"
+#include "engine/report/rules/rules_parts.h"
+#include "engine/report/rules/rules_xpath.h"
+#include "engine/report/rules/shipped_rules.h"
 #include "tests/unit/rules_report.h"
 
 #define ITEM(counter, instance, figures)                                                                               \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The XML Schema of rules, which editors check them by: it takes what the program brings and reads, and refuses what
    the program tells of as a mistake. */
-#include "engine/os/memory.h"
-#include "engine/rules/rules.h"
-#include "engine/rules/shipped_rules.h"
-#include "engine/xml/xml_document.h"
+#include "engine/base/memory.h"
+#include "engine/base/xml_document.h"
+#include "engine/report/rules.h"
+#include "engine/report/rules/shipped_rules.h"
 #include "tests/unit/schema_check.h"
 
 #define RULES(steps)                                                                                                   \

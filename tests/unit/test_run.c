@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs of committed sets in host processes: start, stop, status, names, and what happens when things are in the way. */
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
 #include "run_fixture.h"
 #include "scratch_link.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Alerts of running sets: who hears of a value beyond its threshold, where it is written, and what it sets off. */
-#include "engine/log/alert_log.h"
-#include "engine/log/journal.h"
-#include "engine/os/clock.h"
-#include "engine/os/host.h"
-#include "engine/task/task.h"
+#include "engine/base/clock.h"
+#include "engine/base/host.h"
+#include "engine/logs/alert_log.h"
+#include "engine/logs/journal.h"
+#include "engine/pla/task.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Configuration collectors of running sets. */
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/run/sets.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/pla/sets.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 

@@ -2,13 +2,13 @@
 /* Runs where a file cannot be made, written or deleted, or memory is out, at each call in turn: of the host, of who
    starts and stops it, and of what they write down. Who loses here has a set that says it runs and does not, a start
    that failed and says nothing of why, a log that is torn, or a set that cannot be started any more. */
-#include "engine/log/journal.h"
-#include "engine/os/clock.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/run/run_journal.h"
-#include "engine/run/sets.h"
-#include "engine/run/start_report.h"
+#include "engine/base/clock.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/logs/journal.h"
+#include "engine/pla/run/run_journal.h"
+#include "engine/pla/run/start_report.h"
+#include "engine/pla/sets.h"
 #include "tests/unit/file_faults.h"
 #include "tests/unit/run_fixture.h"
 #include "tests/unit/scratch_folder.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders of real runs, which the data manager looks after at stop, at segments and before starts: who relies on it has
    a disk that does not fill, and an event for whatever went. */
-#include "engine/log/journal.h"
-#include "engine/model/model.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/run/sets.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/journal.h"
+#include "engine/pla/model.h"
+#include "engine/pla/sets.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 

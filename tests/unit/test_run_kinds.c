@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run does for collectors of every kind: those that call it, end by themselves, fail, cross a threshold, and
    what comes after a segment. */
-#include "engine/log/journal.h"
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/journal.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What ends a run or a segment: limits, completion, full disks; and that a host ends without a leak. */
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 

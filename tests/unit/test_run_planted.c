@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What others put where a run's host has its shared memory, signals and record: nothing of it blocks a set, hangs a
    client or has a process ended that is no host. */
-#include "engine/os/clock.h"
-#include "engine/os/hash.h"
-#include "engine/run/run_state.h"
+#include "engine/base/clock.h"
+#include "engine/base/hash.h"
+#include "engine/pla/run/run_state.h"
 #include "run_fixture.h"
 #include "tests/unit/child_process.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What is asked of a run while it runs: a new definition, a flush, a stop at any moment; what it checks before it
    begins; what it leaves to be known. */
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/run/run_state.h"
-#include "engine/run/sets.h"
-#include "engine/run/settings.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/pla/run/run_state.h"
+#include "engine/pla/sets.h"
+#include "engine/pla/settings.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A set's rules behind real runs: who has written them reads their warnings in the report and among the events, and has
    his report whatever is wrong with them. */
-#include "engine/log/journal.h"
-#include "engine/model/model.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/run/sets.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/journal.h"
+#include "engine/pla/model.h"
+#include "engine/pla/sets.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 

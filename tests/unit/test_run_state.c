@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* State and start report between processes: what a reader sees is one publication, whatever happens to the writer. */
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
-#include "engine/os/thread.h"
-#include "engine/run/diagnostics.h"
-#include "engine/run/run_state.h"
-#include "engine/run/start_report.h"
-#include "engine/store/store.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/base/thread.h"
+#include "engine/pla/run/run_state.h"
+#include "engine/pla/run/start_report.h"
+#include "engine/pla/sets/diagnostics.h"
+#include "engine/pla/store.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 

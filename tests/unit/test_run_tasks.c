@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The task of a set: what its user would miss of it, and what it must not do to the set. This program is the task. */
-#include "engine/os/host.h"
-#include "engine/run/segment_tasks.h"
-#include "engine/task/task_store.h"
+#include "engine/base/host.h"
+#include "engine/pla/run/segment_tasks.h"
+#include "engine/pla/task_store.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 

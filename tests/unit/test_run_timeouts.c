@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Limits of time: a provider that blocks, a host that hangs, a data manager that takes long. Without them a client
    waits for ever, and the set can never be started again. */
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
-#include "engine/os/thread.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/base/thread.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 

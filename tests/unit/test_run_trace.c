@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets with trace collectors: what their logs hold when the events come from a provider of this process, and the set is
    segmented, changed, flushed, refused or killed meanwhile. Sessions and hosts are real ones. */
-#include "engine/kernel/kernel_event.h"
-#include "engine/kernel/trace_instance.h"
-#include "engine/os/thread.h"
-#include "engine/run/held.h"
-#include "engine/run/run_state.h"
+#include "engine/base/thread.h"
+#include "engine/etw/kernel_event.h"
+#include "engine/etw/trace_instance.h"
+#include "engine/pla/run/held.h"
+#include "engine/pla/run/run_state.h"
 #include "tests/unit/run_trace_fixture.h"
 
 #include <stdatomic.h>

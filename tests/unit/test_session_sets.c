@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets of Session: live sessions, whoever has started them. MS-PLA 3.2.1, 3.2.4.9 notes 22 to 27; behaviour 4, 10. */
 #include "engine/etw/event_providers.h"
-#include "engine/store/store.h"
+#include "engine/pla/store.h"
 #include "tests/unit/trace_set_fixture.h"
 
 /* The job: a session without a stored set, that outlives the object that started it. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets as clients handle them: Commit, Query, Delete and listing against a real store and real runs. */
-#include "engine/os/credentials.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/pdh_types.h"
-#include "engine/os/process.h"
-#include "engine/run/sets.h"
-#include "engine/run/settings.h"
-#include "engine/store/store.h"
+#include "engine/base/credentials.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/logs/pdh_types.h"
+#include "engine/pla/sets.h"
+#include "engine/pla/settings.h"
+#include "engine/pla/store.h"
 #include "tests/unit/callers.h"
 #include "tests/unit/run_fixture.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The five namespaces: which names a class takes, what a set of each must be, and what can be done with it.
    MS-PLA 3.2.1, 2.2.2.11; behaviour 1, 4, 6. */
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/registry.h"
 #include "engine/etw/autologger_key.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/registry.h"
-#include "engine/run/data_manager.h"
-#include "engine/run/sets.h"
+#include "engine/pla/data_manager.h"
+#include "engine/pla/sets.h"
 #include "own_directory.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"

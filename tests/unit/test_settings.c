@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Our own settings of a set: what a script's typing error becomes, and that the rows say what they must. */
-#include "engine/os/memory.h"
-#include "engine/run/settings.h"
-#include "engine/store/store.h"
+#include "engine/base/memory.h"
+#include "engine/pla/settings.h"
+#include "engine/pla/store.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The store's check where memory or the disk fails it in the middle: what it mends is somebody's only copy. */
-#include "engine/os/clock.h"
-#include "engine/os/credentials.h"
-#include "engine/os/file_traits.h"
-#include "engine/os/host.h"
-#include "engine/store/store.h"
-#include "engine/store/store_check.h"
+#include "engine/base/clock.h"
+#include "engine/base/credentials.h"
+#include "engine/base/file_traits.h"
+#include "engine/base/host.h"
+#include "engine/pla/store.h"
+#include "engine/pla/store_check.h"
 #include "tests/unit/file_faults.h"
 #include "tests/unit/scratch_folder.h"
 

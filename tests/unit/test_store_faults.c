@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The store where a file cannot be made, written, flushed, renamed or deleted, and where the process ends there: who
    commits loses the old set, or reads half of the new one, or a set goes on to be there that was deleted. */
-#include "engine/store/store.h"
+#include "engine/pla/store.h"
 #include "tests/unit/child_process.h"
 #include "tests/unit/file_faults.h"
 #ifndef _WIN32

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The store under several processes at once, and under processes that are killed while they write. */
-#include "engine/os/clock.h"
-#include "engine/store/store.h"
+#include "engine/base/clock.h"
+#include "engine/pla/store.h"
 #include "save_run.h"
 #include "tests/unit/child_process.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose the store is: a folder that somebody else made or that is a link would let him change what OpenPLA runs, and a
    lock that anybody can open stops all sets. */
-#include "engine/log/journal.h"
-#include "engine/os/host.h"
-#include "engine/run/supervisor_lock.h"
-#include "engine/store/store.h"
+#include "engine/base/host.h"
+#include "engine/logs/journal.h"
+#include "engine/pla/sets/supervisor_lock.h"
+#include "engine/pla/store.h"
 #include "tests/unit/scratch_folder.h"
 #include "tests/unit/scratch_link.h"
 #include "tests/unit/skipped.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What several processes write into the record of one set's runs. */
-#include "engine/store/store.h"
+#include "engine/pla/store.h"
 #include "tests/unit/scratch_folder.h"
 
 static char *folder;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets in the store: a mistake here loses a user's definition or shows a set that is not there. */
-#include "engine/store/store.h"
+#include "engine/pla/store.h"
 #include "save_run.h"
 #include "tests/unit/scratch_folder.h"
 

@@ -2,14 +2,14 @@
 /* The supervisor: scheduled starts, hosts that die, runs that were cut off, expiry. The wall clock it sees is the
    test's, and so is the other clock; files that are read are counted: linked with --wrap=clock_utc,
    --wrap=clock_monotonic_ms, --wrap=file_load and --wrap=file_load_trusted. */
-#include "engine/os/clock.h"
-#include "engine/os/file.h"
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
-#include "engine/os/process.h"
-#include "engine/run/start_report.h"
-#include "engine/run/supervised_set.h"
-#include "engine/run/supervisor.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/pla/run/start_report.h"
+#include "engine/pla/sets/supervised_set.h"
+#include "engine/pla/supervisor.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 

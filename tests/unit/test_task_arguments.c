@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A task's arguments: what a task would otherwise get too many of, too few, or somebody else's. */
-#include "engine/os/command_line.h"
-#include "engine/os/memory.h"
-#include "engine/task/task.h"
+#include "engine/base/command_line.h"
+#include "engine/base/memory.h"
+#include "engine/pla/task.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks of the store: what may be one, and that a start of it is what its definition says. This program starts itself
    as a task. */
-#include "engine/os/clock.h"
-#include "engine/os/command_line.h"
-#include "engine/os/task_scheduler.h"
-#include "engine/os/thread.h"
-#include "engine/task/task.h"
-#include "engine/task/task_store.h"
+#include "engine/base/clock.h"
+#include "engine/base/command_line.h"
+#include "engine/base/task_scheduler.h"
+#include "engine/base/thread.h"
+#include "engine/pla/task.h"
+#include "engine/pla/task_store.h"
 #include "tests/unit/child_process.h"
 
 #define NOT_SUPPORTED HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses that are not there: TDH's functions say 998, and go on working. */
-#include "engine/tdh/tdh.h"
+#include "engine/etw/decode/tdh/tdh.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's events are read without anybody's file: each class has the layout that Windows writes, in each version.
    `test_tdh_classic FILE ...` reads traces instead, and tells how many events of classes it read to their last byte. */
-#include "engine/log/etl_reader.h"
-#include "engine/os/error.h"
-#include "engine/os/memory.h"
-#include "engine/tdh/event_values.h"
-#include "engine/tdh/mof_classes.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/etw/decode/mof/mof_classes.h"
+#include "engine/etw/event_values.h"
+#include "engine/logs/etl_reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A dump has every event: those that nobody knows, those whose data are cut, and when its file cannot be written it
    says so. What was lost here nobody would look for. */
-#include "engine/os/memory.h"
-#include "engine/tdh/dump_text.h"
-#include "engine/tdh/event_summary.h"
-#include "engine/tdh/value_types.h"
+#include "engine/base/memory.h"
+#include "engine/etw/decode/value_types.h"
+#include "engine/etw/dump_text.h"
+#include "engine/etw/event_summary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

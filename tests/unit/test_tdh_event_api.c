@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* TDH as a program uses it on an event that a provider has written: sizes by two calls, blocks, properties by their
    names, and texts; every type that TraceLogging has, with each out-type that fits, comes out as it was written. */
-#include "engine/etw/event_view.h"
-#include "engine/tdh/tdh.h"
-#include "engine/tdh/tdh_block.h"
-#include "engine/tdh/value_types.h"
+#include "engine/etw/consumer/event_view.h"
+#include "engine/etw/decode/tdh/tdh.h"
+#include "engine/etw/decode/tdh/tdh_block.h"
+#include "engine/etw/decode/value_types.h"
 #include "tests/unit/provider_fixture.h"
 
 #include <float.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A file of the event log is whole at every size: without an event, of one chunk, full. What a viewer reads of its
    records tests/cli/tracerpt_evtx.py holds to the dump as XML. */
-#include "engine/log/little_endian.h"
-#include "engine/os/memory.h"
-#include "engine/tdh/event_dump.h"
-#include "engine/tdh/evtx_writer.h"
-#include "engine/tdh/value_types.h"
+#include "engine/base/memory.h"
+#include "engine/etw/decode/evtx/evtx_writer.h"
+#include "engine/etw/decode/value_types.h"
+#include "engine/etw/event_dump.h"
+#include "engine/logs/little_endian.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

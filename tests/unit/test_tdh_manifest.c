@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Instrumentation manifests: what one says of its events is what they are decoded by, in the language asked for; and
    who makes a mistake in one learns the line, the element and the value. */
-#include "engine/os/error.h"
-#include "engine/os/memory.h"
-#include "engine/tdh/manifest_xml.h"
-#include "engine/tdh/value_text.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/etw/decode/manifest/manifest_xml.h"
+#include "engine/etw/value_text.h"
 #include "tests/unit/manifest_text.h"
 
 #include <setjmp.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* MOF files as their writers publish them: each class says what its events hold, in the order, type and version that
    they were written in, or the file is refused with its line. */
-#include "engine/os/error.h"
-#include "engine/os/memory.h"
-#include "engine/tdh/mof_classes.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/etw/decode/mof/mof_classes.h"
 #include "tests/unit/mof_examples.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A session gets those events whose data are as its payload filter says, and each event that nobody can judge. */
-#include "engine/os/memory.h"
-#include "engine/tdh/payload_filter.h"
-#include "engine/tdh/value_types.h"
+#include "engine/base/memory.h"
+#include "engine/etw/decode/payload_filter.h"
+#include "engine/etw/decode/value_types.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

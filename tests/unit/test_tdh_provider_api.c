@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* TDH as a program uses it on providers: manifests that it loads, what they define, events decoded by them, payload
    filters made by them, and handles for messages. */
-#include "engine/log/little_endian.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/tdh/pe_resources.h"
-#include "engine/tdh/tdh.h"
-#include "engine/tdh/tdh_block.h"
-#include "engine/tdh/value_types.h"
-#include "engine/tdh/wevt_template.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/etw/decode/manifest/pe_resources.h"
+#include "engine/etw/decode/manifest/wevt_template.h"
+#include "engine/etw/decode/tdh/tdh.h"
+#include "engine/etw/decode/tdh/tdh_block.h"
+#include "engine/etw/decode/value_types.h"
+#include "engine/logs/little_endian.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <setjmp.h>

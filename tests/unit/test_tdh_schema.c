@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A schema from outside that does not hold together is refused, whatever reader made it. */
-#include "engine/os/error.h"
-#include "engine/tdh/event_schema.h"
+#include "engine/base/error.h"
+#include "engine/etw/decode/event_schema.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which schema an event is read by: its kind's latest origin that knows it, asked once; an origin that goes takes
    nothing from who holds what it gave. */
-#include "engine/os/memory.h"
-#include "engine/tdh/event_sorts.h"
+#include "engine/base/memory.h"
+#include "engine/etw/event_sorts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* TMF files say what messages of WPP are: with them a message is a text with its arguments, without them a number. */
-#include "engine/log/little_endian.h"
-#include "engine/os/error.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/tdh/tmf.h"
-#include "engine/tdh/value_extent.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/etw/tmf.h"
+#include "engine/etw/value_extent.h"
+#include "engine/logs/little_endian.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <setjmp.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* An event that tells itself is read as it tells: fields, structs in structs, counts, tags, custom fields; what lies is
    refused, in no time. */
-#include "engine/log/little_endian.h"
-#include "engine/os/memory.h"
-#include "engine/tdh/trace_logging.h"
-#include "engine/tdh/value_types.h"
+#include "engine/base/memory.h"
+#include "engine/etw/decode/tracelogging/trace_logging.h"
+#include "engine/etw/decode/value_types.h"
+#include "engine/logs/little_endian.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Each value of an event comes out as it was written, of every type, and data that do not fit their schema are told. */
-#include "engine/log/little_endian.h"
-#include "engine/os/memory.h"
-#include "engine/tdh/value_text.h"
+#include "engine/base/memory.h"
+#include "engine/etw/value_text.h"
+#include "engine/logs/little_endian.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* What a manifest is compiled to, and written as again, says the same as the manifest; and a resource that somebody
    damaged, or made to hurt, is refused without harm. */
-#include "engine/log/little_endian.h"
-#include "engine/os/error.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/tdh/manifest_document.h"
-#include "engine/tdh/message_text.h"
-#include "engine/tdh/pe_resources.h"
-#include "engine/tdh/wevt_template.h"
+#include "engine/base/error.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/etw/decode/manifest/manifest_document.h"
+#include "engine/etw/decode/manifest/message_text.h"
+#include "engine/etw/decode/manifest/pe_resources.h"
+#include "engine/etw/decode/manifest/wevt_template.h"
+#include "engine/logs/little_endian.h"
 #include "tests/unit/manifest_text.h"
 #include "tests/unit/scratch_folder.h"
 

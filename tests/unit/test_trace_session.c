@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a trace collector becomes in ETW: the plan of its session, and sessions of such plans, with real hosts and a
    provider of this process. */
-#include "engine/collect/trace_session.h"
+#include "engine/pla/collect/trace_session.h"
 #include "tests/unit/numbered_provider.h"
 
 #include <string.h>

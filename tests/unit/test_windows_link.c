@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls to another computer's counters as Windows makes them: by the system's RPC, with packet privacy, or not at all.
    In the clear anybody on the way could read them, and who answers would be nobody that was asked for. */
-#include "engine/os/error.h"
-#include "engine/os/host.h"
-#include "engine/pcq/link.h"
+#include "engine/base/error.h"
+#include "engine/base/host.h"
+#include "engine/pdh/remote/link.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

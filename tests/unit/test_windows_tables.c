@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Which DLLs the counters and the events of this host are taken from on Windows, tried with Wine's own of these names:
    with a wrong one there is no counter at all, or a program beside ours could put one of its own in the place. */
-#include "engine/counters/host_pdh.h"
-#include "engine/os/file.h"
-#include "engine/os/memory.h"
-#include "engine/os/pdh_types.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/pdh_types.h"
+#include "engine/pdh/host_pdh.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What makes an expression one that compares each node with each: taken for a plain one, it runs for hours on a large
    report; a plain one taken for it is refused there. */
-#include "engine/xml/xpath_pairs.h"
+#include "engine/base/xpath_pairs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

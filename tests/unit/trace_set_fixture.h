@@ -3,8 +3,8 @@
 #ifndef OPENPLA_TRACE_SET_FIXTURE_H
 #define OPENPLA_TRACE_SET_FIXTURE_H
 
-#include "engine/collect/trace_session.h"
-#include "engine/run/sets.h"
+#include "engine/pla/collect/trace_session.h"
+#include "engine/pla/sets.h"
 #include "tests/unit/numbered_provider.h"
 
 #include <string.h>

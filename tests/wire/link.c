@@ -2,7 +2,7 @@
 /* Joins proxy, channel, stub and server. */
 #include "tests/wire/link.h"
 
-#include "com/proxy_stub.h"
+#include "com/proxy/proxy_stub.h"
 #include "idl/proxy_clsid.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters over RPC as a computer that has nothing of ours sees them: all methods of MS-PCQ by a client that makes its
    own bytes, through a socket and through the named pipe; and what hostile bytes do. */
-#include "engine/os/text.h"
-#include "engine/pcq/blocks.h"
+#include "engine/base/text.h"
+#include "engine/pdh/remote/blocks.h"
 #include "perflib_server.h"
 #include "tests/wire/rpc_client.h"
 

@@ -2,8 +2,8 @@
 /* Requests that no proxy makes, and servers that fail: each must end as an error of that call. A stub that runs on
    takes the server, and every running data collector set's parent with it, or stores what was beside the request in
    memory. */
-#include "engine/os/host.h"
-#include "engine/os/memory.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
 #include "tests/wire/link.h"
 
 #include <setjmp.h>

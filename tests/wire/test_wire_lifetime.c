@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The factory, proxies and stubs as COM objects: a wrong count either unloads openpla.dll under a live proxy or keeps
    it and its objects for ever. */
-#include "com/proxy_stub.h"
-#include "engine/os/memory.h"
+#include "com/proxy/proxy_stub.h"
+#include "engine/base/memory.h"
 #include "idl/proxy_clsid.h"
 #include "tests/unit/patience.h"
 #include "tests/wire/link.h"

@@ -5,7 +5,7 @@
    non-null pointer only its OBJREF's signature and interface are looked at. Of the texts in a BSTR array Wine leaves
    out the referents; they are only seen to come through from end to end. The alignment of what a BSTR, VARIANT or
    SAFEARRAY pointer points to is Wine's own under Wine (tests/wire/values.c). */
-#include "com/proxy_stub.h"
+#include "com/proxy/proxy_stub.h"
 #include "tests/wire/link.h"
 
 #include <setjmp.h>

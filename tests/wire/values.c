@@ -2,7 +2,7 @@
 /* Sample values and the independent NDR encoder. */
 #include "tests/wire/values.h"
 
-#include "engine/os/host.h"
+#include "engine/base/host.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 # they were called; what puts it into programs is the real one's.
 set(reach ${CMAKE_BINARY_DIR}/bin/reach)
 set(here ${CMAKE_CURRENT_LIST_DIR})
-add_library(reach_openetw SHARED ${here}/stand_in.c ${CMAKE_SOURCE_DIR}/engine/etw/openetw_dll.c
-  ${CMAKE_SOURCE_DIR}/engine/etw/reach_redirect_dll.c ${here}/stand_in.def)
+add_library(reach_openetw SHARED ${here}/stand_in.c ${CMAKE_SOURCE_DIR}/engine/etw/dll/openetw_dll.c
+  ${CMAKE_SOURCE_DIR}/engine/etw/injection/reach_redirect_dll.c ${here}/stand_in.def)
 target_link_libraries(reach_openetw PRIVATE openpla_etw openpla_flags)
 add_library(reach_early SHARED ${here}/early.c)
 target_link_libraries(reach_early PRIVATE openpla_flags)

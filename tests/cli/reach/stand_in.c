@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* In the place of openetw.dll's functions: they say that they were called, by their result. */
-#include "engine/etw/system_trace.h"
+#include "engine/etw/controller/system_trace.h"
 #include "tests/cli/reach/mark.h"
 
 #include <stddef.h>

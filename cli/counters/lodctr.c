@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla lodctr and unlodctr: the names and the help of extension DLLs' counters and of countersets, where no lodctr
+   registers them (Wine's does nothing). Lines and texts as Windows' programs have them, on stdout. */
+#include "cli/counters/lodctr_query.h"
+#include "cli/trace/manifest_counters.h"
+#include "cli/verbs.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/etw/etw_types.h"
+#include "engine/etw/source_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* An argument "/M:file": the letter, and what is behind the colon (NULL: nothing). */
+struct letter {
+    char letter; /* small; 0: it is an operand */
+    const char *value;
+};
+
+static struct letter letter_of(const char *argument)
+{
+    struct letter l = {0, NULL};
+    const char letter = *argument ? argument[1] : 0, after = letter ? argument[2] : 0;
+    if ((*argument != '/' && *argument != '-') || !((letter | 32) >= 'a' && (letter | 32) <= 'z') ||
+        (after && after != ':'))
+        return l;
+    l.letter = (char)(letter | 32);
+    l.value = after ? argument + 3 : NULL;
+    return l;
+}
+
+static HRESULT may_register(void)
+{
+#ifdef _WIN32
+    if (!host_is_wine())
+        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                         "this computer's counters are the system's: use its own lodctr and unlodctr");
+#endif
+    return S_OK;
+}
+
+/* "Error: ..." as Windows' program writes it, with the text that says why. */
+static int failed(const char *what, HRESULT hr)
+{
+    printf("Error: Unable to %s: %s (0x%08X)\n", what, error_text(hr), (unsigned)hr);
+    return CLI_FAILED;
+}
+
+/* ---- ini files ---- */
+
+static HRESULT load_text(const char *path, char **out)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    HRESULT hr = file_load(path, EXTENSION_MOST_BYTES, &bytes, &size);
+    *out = NULL;
+    if (FAILED(hr))
+        return hr;
+    hr = source_text_decode(bytes, size, out);
+    memory_free(bytes);
+    return hr;
+}
+
+/* The header stands beside the ini file, unless its path is whole. */
+static HRESULT load_symbols(const char *ini_path, const char *name, char **out)
+{
+    char *folder = path_folder(ini_path), *beside = folder ? path_join(folder, name) : NULL;
+    HRESULT hr = beside ? file_find(beside) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = load_text(hr == S_OK ? beside : name, out);
+    memory_free(folder);
+    memory_free(beside);
+    return hr;
+}
+
+static HRESULT register_ini(const char *path, char **service)
+{
+    struct extension_ini ini = {0};
+    char *text = NULL, *symbols = NULL;
+    HRESULT hr = load_text(path, &text);
+    if (SUCCEEDED(hr)) {
+        hr = extension_ini_begin(text, &ini);
+        if (SUCCEEDED(hr))
+            hr = load_symbols(path, ini.symbol_file, &symbols);
+        if (SUCCEEDED(hr))
+            hr = extension_ini_read(text, symbols, &ini);
+        if (hr == EXTENSION_INVALID)
+            hr = error_prefix(hr, "%s", path);
+    }
+    if (SUCCEEDED(hr))
+        hr = extension_register(&ini);
+    *service = SUCCEEDED(hr) ? text_copy(ini.service) : NULL;
+    memory_free(text);
+    memory_free(symbols);
+    extension_ini_free(&ini);
+    return hr;
+}
+
+static int load_ini(const char *path)
+{
+    char *service;
+    HRESULT hr = register_ini(path, &service);
+    if (FAILED(hr))
+        return failed("install the performance counters", hr);
+    printf("Info: Successfully installed the performance counters of %s from %s\n", service ? service : "", path);
+    memory_free(service);
+    return CLI_DONE;
+}
+
+/* ---- manifests ---- */
+
+/* What lodctr /M says of the program: its own path, else in the folder, else beside the manifest. */
+static HRESULT place_application(struct registered_provider *p, const char *manifest, const char *folder)
+{
+    char *own = NULL, *whole = NULL;
+    if (!p->application || path_name(p->application) != p->application)
+        return S_OK;
+    if (!folder)
+        folder = own = path_folder(manifest);
+    if (folder)
+        whole = path_join(folder, p->application);
+    memory_free(own);
+    if (!whole)
+        return E_OUTOFMEMORY;
+    memory_free(p->application);
+    p->application = whole;
+    return S_OK;
+}
+
+static HRESULT register_manifest(const char *path, const char *folder)
+{
+    struct counter_manifest m;
+    struct texts remarks = {0};
+    char *whole = host_full_path(path);
+    HRESULT hr = whole ? manifest_counters_load(path, NULL, &remarks, &m) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !m.providers.count)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "%s: it has no provider of counters", path);
+    for (size_t i = 0; SUCCEEDED(hr) && i < remarks.count; i++)
+        fprintf(stderr, "openpla lodctr: %s: %s\n", path, remarks.items[i]);
+    for (size_t i = 0; SUCCEEDED(hr) && i < m.providers.count; i++)
+        hr = place_application(&m.providers.items[i], whole, folder);
+    if (SUCCEEDED(hr))
+        hr = manifest_counters_write(&m.providers, whole, false);
+    if (whole)
+        counter_manifest_free(&m);
+    texts_free(&remarks);
+    memory_free(whole);
+    return hr;
+}
+
+static int load_manifest(const char *path, const char *folder)
+{
+    HRESULT hr = register_manifest(path, folder);
+    if (FAILED(hr))
+        return failed("install performance counters", hr);
+    printf("Info: Successfully installed performance counters in %s\n", path);
+    return CLI_DONE;
+}
+
+/* ---- lodctr ---- */
+
+static int query(const char *service, bool json)
+{
+    struct registered_extensions list;
+    HRESULT hr = registered_extensions_read(service, &list);
+    if (FAILED(hr))
+        return failed("query the performance counters", hr);
+    if (json)
+        lodctr_query_json(&list);
+    else
+        lodctr_query_text(&list);
+    registered_extensions_free(&list);
+    return CLI_DONE;
+}
+
+static int enable(const char *service, bool on)
+{
+    HRESULT hr = extension_enable(service, on);
+    if (FAILED(hr))
+        return failed(on ? "enable the performance counters" : "disable the performance counters", hr);
+    printf("Info: Successfully %s the performance counters of %s\n", on ? "enabled" : "disabled", service);
+    return CLI_DONE;
+}
+
+static int rebuild(void)
+{
+    HRESULT hr = extension_rebuild();
+    if (FAILED(hr)) {
+        printf("Error: Unable to rebuild performance counter setting from system backup store, error code is %u\n",
+               (unsigned)hr & 0xFFFF);
+        fprintf(stderr, "openpla lodctr: %s\n", error_text(hr));
+        return CLI_FAILED;
+    }
+    printf("Info: Successfully rebuilt performance counter setting from system backup store\n");
+    return CLI_DONE;
+}
+
+/* Windows keeps the library's time and size, and loads no other; ours is loaded in a process of its own. */
+static int trust(const char *service)
+{
+    struct registered_extensions list;
+    HRESULT hr = registered_extensions_read(service, &list);
+    if (FAILED(hr))
+        return failed("trust the performance counters", hr);
+    registered_extensions_free(&list);
+    printf("Info: %s needs no trust: its DLL is loaded in a process of its own\n", service);
+    return CLI_DONE;
+}
+
+/* What Windows' program takes and this one does not, and what does it here; NULL: neither takes it. */
+static const char *instead_of(char letter)
+{
+    switch (letter) {
+    case 's':
+    case 'r':
+        return "the form of such a file is published nowhere: the ini files and manifests register it all again, -q "
+               "-json "
+               "shows what is registered, and -r without a file sets the numbers right";
+    case 'c':
+    case 'h':
+        return "the names and the help of the system's own counters are in this program, and need no file";
+    case 'l':
+        return "all languages of an ini file are registered";
+    }
+    return NULL;
+}
+
+static const struct option lodctr_options[] = {
+    {"m", OPTION_TEXT, NULL}, {"q", OPTION_OPTIONAL, NULL}, {"e", OPTION_TEXT, NULL},    {"d", OPTION_TEXT, NULL},
+    {"t", OPTION_TEXT, NULL}, {"r", OPTION_FLAG, NULL},     {"json", OPTION_FLAG, NULL},
+};
+
+static int lodctr(int argc, char **argv)
+{
+    bool json = false;
+    if (options_told(NULL, lodctr_options, sizeof lodctr_options / sizeof *lodctr_options))
+        return CLI_DONE;
+    for (int i = argc; i-- > 0;)
+        if (text_equal_nocase(argv[i], "-json") || text_equal_nocase(argv[i], "--json")) {
+            json = true;
+            for (int k = i; k + 1 < argc; k++)
+                argv[k] = argv[k + 1];
+            argc--;
+        }
+    const struct letter l = argc ? letter_of(argv[0]) : (struct letter){0, NULL};
+    const char *value = l.value && *l.value ? l.value : NULL;
+    if (!argc)
+        return cli_usage("lodctr", "an ini file or an option is wanted");
+    if (argc > (l.letter == 'm' ? 2 : 1))
+        return cli_usage("lodctr", "there is a word too many: %s", argv[argc - 1]);
+    if (json && l.letter != 'q')
+        return cli_usage("lodctr", "-json is for /Q");
+    if (l.letter && instead_of(l.letter) && (l.letter != 'r' || value))
+        return cli_usage("lodctr", "%s: %s", argv[0], instead_of(l.letter));
+    if (l.letter && !value && !strchr("qr", l.letter))
+        return cli_usage("lodctr", "%s: a value is wanted behind a colon, as /%c:NAME", argv[0], l.letter - 32);
+    HRESULT hr = may_register();
+    if (FAILED(hr))
+        return cli_error("lodctr", hr);
+    switch (l.letter) {
+    case 0:
+        if (strncmp(argv[0], "\\\\", 2) == 0 && !file_exists(argv[0]))
+            return cli_usage("lodctr", "%s: another computer's counters are installed there", argv[0]);
+        return load_ini(argv[0]);
+    case 'm':
+        return load_manifest(value, argc > 1 ? argv[1] : NULL);
+    case 'q':
+        return query(value, json);
+    case 'e':
+    case 'd':
+        return enable(value, l.letter == 'e');
+    case 't':
+        return trust(value);
+    case 'r':
+        return rebuild();
+    }
+    return cli_usage("lodctr", "%s: there is no such option here", argv[0]);
+}
+
+/* ---- unlodctr ---- */
+
+static int unload_service(const char *service)
+{
+    HRESULT hr = extension_unregister(service);
+    if (hr == S_FALSE)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "%s: its counters have no numbers", service);
+    if (FAILED(hr))
+        return failed("uninstall the performance counters", hr);
+    printf("Info: Successfully uninstalled the performance counters of %s\n", service);
+    return CLI_DONE;
+}
+
+/* A manifest's providers, or one by its GUID or name. */
+static HRESULT unregister(const char *path, const char *name)
+{
+    struct counter_manifest m = {.has_events = false};
+    size_t removed = 0;
+    HRESULT hr = path ? manifest_counters_load(path, NULL, NULL, &m) : manifest_counters_registered(name, &m.providers);
+    if (SUCCEEDED(hr))
+        hr = manifest_counters_remove(&m.providers, false, &removed);
+    counter_manifest_free(&m);
+    return SUCCEEDED(hr) && !removed ? error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND),
+                                                 "no provider \"%.200s\" is registered", path ? path : name)
+                                     : hr;
+}
+
+static const struct option unlodctr_options[] = {
+    {"m", OPTION_TEXT, NULL}, {"g", OPTION_TEXT, NULL}, {"p", OPTION_TEXT, NULL}};
+
+static int unlodctr(int argc, char **argv)
+{
+    if (options_told(NULL, unlodctr_options, sizeof unlodctr_options / sizeof *unlodctr_options))
+        return CLI_DONE;
+    const struct letter l = argc ? letter_of(argv[0]) : (struct letter){0, NULL};
+    if (argc != 1)
+        return cli_usage("unlodctr", "one service, or one option, is wanted");
+    if (l.letter && (!strchr("mgp", l.letter) || !l.value || !*l.value))
+        return cli_usage("unlodctr", "%s: no /M:manifest, /G:{GUID} or /P:provider", argv[0]);
+    HRESULT hr = may_register();
+    if (FAILED(hr))
+        return cli_error("unlodctr", hr);
+    if (!l.letter)
+        return unload_service(argv[0]);
+    hr = unregister(l.letter == 'm' ? l.value : NULL, l.value);
+    if (FAILED(hr))
+        return failed("uninstall performance counters", hr);
+    printf("Info: Successfully uninstalled the performance counters of %s\n", l.value);
+    return CLI_DONE;
+}
+
+const struct verb verb_lodctr = {
+    .name = "lodctr",
+    .summary = "registers counters of extension DLLs and providers, as Windows' lodctr",
+    .help = "openpla lodctr INI-FILE\n"
+            "openpla lodctr -m:MANIFEST [FOLDER]\n"
+            "openpla lodctr -q[:SERVICE] [-json]\n"
+            "openpla lodctr -e:SERVICE | -d:SERVICE | -t:SERVICE\n"
+            "openpla lodctr -r\n"
+            "\n"
+            "What Windows' lodctr does, which under Wine does nothing; /M: and the like are the same. A copy of this\n"
+            "program named lodctr.exe is the verb. An ini file, UTF-16, UTF-8 or ANSI, with the header that it names\n"
+            "beside it, has the names and the help of a performance extension DLL's counters; the key\n"
+            "Services\\SERVICE\\Performance must be there.\n"
+            "\n"
+            "  -m            registers the providers of counters of a manifest, all or none; FOLDER is where\n"
+            "                applicationIdentity is, in the place of the manifest's folder\n"
+            "  -q            shows the services with extension DLLs, and their numbers\n"
+            "  -e, -d        loads the service's DLL from now on, or does not\n"
+            "  -t            there is nothing to trust: a DLL is loaded in a process of its own\n"
+            "  -r            sets the table of numbers right from what the services have\n"
+            "  -json         as JSON\n"
+            "\n"
+            "Files of Windows' /S, /R:FILE, /C and /H are neither written nor read: their form is published nowhere.\n",
+    .run = lodctr,
+};
+
+const struct verb verb_unlodctr = {
+    .name = "unlodctr",
+    .summary = "takes back what lodctr registered",
+    .help = "openpla unlodctr SERVICE\n"
+            "openpla unlodctr -m:MANIFEST | -g:{GUID} | -p:PROVIDER\n"
+            "\n"
+            "Takes the numbers, names and help of a service's extension DLL away, or the registration of providers of\n"
+            "counters: those of a manifest, or one by its GUID or its name.\n",
+    .run = unlodctr,
+};

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla logstat: what is in a log. */
+#include "cli/counters/log_statistics.h"
+#include "cli/inputs.h"
+#include "cli/json.h"
+#include "cli/trace/logstat_trace.h"
+#include "cli/verbs.h"
+#include "engine/base/memory.h"
+
+#include <stdio.h>
+
+#define VERB "logstat"
+
+static double seconds(int64_t ticks)
+{
+    return (double)ticks / 1e7;
+}
+
+static void print_counters(const struct log_statistics *s, const struct log_counter *counters, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct counter_statistics *c = &s->counters[i];
+        char *path = log_counter_path(&counters[i]);
+        printf("  %s", path ? path : "");
+        memory_free(path);
+        if (counters[i].wildcard)
+            printf("  (%llu to %llu instances)", (unsigned long long)c->fewest, (unsigned long long)c->most);
+        if (c->missing > 0)
+            printf("  (no value in %llu samples)", (unsigned long long)c->missing);
+        printf("\n");
+    }
+}
+
+static void print_text(const char *path, struct log_reader *log, const struct log_statistics *s, bool all)
+{
+    const struct log_info *info = log_reader_info(log);
+    const struct texts *remarks = log_reader_remarks(log);
+    size_t count;
+    const struct log_counter *counters = log_reader_counters(log, &count);
+    printf("%-12s%s\n%-12s%s\n", "File:", path, "Format:", format_name(log));
+    if (s->bytes > 0)
+        printf("%-12s%llu bytes\n", "Size:", (unsigned long long)s->bytes);
+    printf("%-12s%s\n", "Computer:", info->machine ? info->machine : "not told");
+    if (info->comment && info->comment[0])
+        printf("%-12s%s\n", "Comment:", info->comment);
+    if (info->zone.known) {
+        printf("%-12s%s, UTC = local time %+d minutes\n", "Zone:", info->zone.name ? info->zone.name : "unnamed",
+               info->zone.bias_minutes);
+    } else {
+        printf("%-12snot told, taken as UTC = local time %+d minutes\n", "Zone:", info->zone.bias_minutes);
+    }
+    printf("%-12s%llu\n", "Samples:", (unsigned long long)s->samples);
+    if (s->samples > 0) {
+        print_log_time("Begin:", s->first, &info->zone);
+        print_log_time("End:", s->last, &info->zone);
+        printf("%-12s%.3f s\n", "Span:", seconds(s->last - s->first));
+    }
+    if (s->interval > 0)
+        printf("%-12s%.3f s\n", "Interval:", seconds(s->interval));
+    for (size_t i = 0; i < s->gap_count; i++) {
+        const struct log_gap *gap = &s->gaps[i];
+        print_log_time("Gap:", gap->from, &info->zone);
+        printf("%-12s%.3f s%s\n", "", seconds(gap->to - gap->from),
+               gap->to < gap->from ? ": the times go back, as at a change of the clock" : " without a sample");
+    }
+    if (s->gaps_in_all > s->gap_count)
+        printf("%-12s%llu more\n", "Gaps:", (unsigned long long)(s->gaps_in_all - s->gap_count));
+    for (size_t i = 0; i < remarks->count; i++)
+        printf("%-12s%s\n", "Damage:", remarks->items[i]);
+    printf("%-12s%zu\n", "Counters:", count);
+    if (all)
+        print_counters(s, counters, count);
+}
+
+static void json_counters(struct json *j, const struct log_statistics *s, const struct log_counter *counters,
+                          size_t count)
+{
+    json_begin(j, "counters", '[');
+    for (size_t i = 0; i < count; i++) {
+        const struct counter_statistics *c = &s->counters[i];
+        char *path = log_counter_path(&counters[i]);
+        json_begin(j, NULL, '{');
+        json_text(j, "path", path);
+        json_integer(j, "type", counters[i].type);
+        json_bool(j, "wildcard", counters[i].wildcard);
+        if (counters[i].wildcard) {
+            json_integer(j, "fewestInstances", (int64_t)c->fewest);
+            json_integer(j, "mostInstances", (int64_t)c->most);
+        }
+        json_integer(j, "missing", (int64_t)c->missing);
+        json_end(j, '}');
+        memory_free(path);
+    }
+    json_end(j, ']');
+}
+
+static void print_json(struct json *j, const char *path, struct log_reader *log, const struct log_statistics *s)
+{
+    const struct log_info *info = log_reader_info(log);
+    const struct texts *remarks = log_reader_remarks(log);
+    size_t count;
+    const struct log_counter *counters = log_reader_counters(log, &count);
+    json_begin(j, NULL, '{');
+    json_text(j, "file", path);
+    json_text(j, "format", format_name(log));
+    json_integer(j, "bytes", (int64_t)s->bytes);
+    json_text(j, "computer", info->machine);
+    json_text(j, "comment", info->comment);
+    json_bool(j, "zoneKnown", info->zone.known);
+    json_text(j, "zone", info->zone.name);
+    json_integer(j, "biasMinutes", info->zone.bias_minutes);
+    json_integer(j, "samples", (int64_t)s->samples);
+    if (s->samples > 0) {
+        json_log_time(j, "begin", s->first);
+        json_log_time(j, "end", s->last);
+    }
+    json_number(j, "intervalSeconds", seconds(s->interval));
+    json_begin(j, "gaps", '[');
+    for (size_t i = 0; i < s->gap_count; i++) {
+        json_begin(j, NULL, '{');
+        json_log_time(j, "from", s->gaps[i].from);
+        json_log_time(j, "to", s->gaps[i].to);
+        json_end(j, '}');
+    }
+    json_end(j, ']');
+    json_integer(j, "gapsInAll", (int64_t)s->gaps_in_all);
+    json_begin(j, "damage", '[');
+    for (size_t i = 0; i < remarks->count; i++)
+        json_text(j, NULL, remarks->items[i]);
+    json_end(j, ']');
+    json_counters(j, s, counters, count);
+    json_end(j, '}');
+}
+
+/* One log: CLI_DONE, CLI_FAILED or CLI_REMARKS. */
+static int show(const char *path, const char *shown, bool all, struct json *j)
+{
+    struct log_reader *log;
+    struct log_statistics s;
+    struct cli_progress progress = {0};
+    HRESULT hr = log_reader_open(path, &log);
+    if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)) {
+        const struct error_kept why = error_keep(hr);
+        const int trace = logstat_trace(path, shown, j);
+        if (trace >= 0)
+            return trace;
+        hr = error_restore(&why);
+    }
+    if (FAILED(hr))
+        return cli_error(VERB, hr);
+    hr = log_statistics_read(log, &progress, &s);
+    cli_progress_end(&progress);
+    int result = FAILED(hr) ? cli_error(VERB, hr) : CLI_DONE;
+    if (SUCCEEDED(hr)) {
+        if (j)
+            print_json(j, shown, log, &s);
+        else
+            print_text(shown, log, &s, all);
+        result = log_reader_remarks(log)->count > 0 ? CLI_REMARKS : CLI_DONE;
+    }
+    log_statistics_free(&s);
+    log_reader_close(log);
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    struct texts files = {0};
+    bool as_json = false, all = false;
+    const struct option options[] = {{"json", OPTION_FLAG, &as_json}, {"c", OPTION_FLAG, &all}};
+    struct json j = {.out = stdout};
+    int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &files);
+    if (result == CLI_DONE && files.count == 0)
+        result = cli_usage(VERB, "which log?");
+    if (result == CLI_DONE && as_json)
+        json_begin(&j, NULL, '[');
+    const bool begun = result == CLI_DONE;
+    for (size_t i = 0; begun && i < files.count; i++) {
+        if (i > 0 && !as_json)
+            printf("\n");
+        char *shown = format_path(files.items[i]);
+        const int one = shown ? show(files.items[i], shown, all, as_json ? &j : NULL) : cli_error(VERB, E_OUTOFMEMORY);
+        memory_free(shown);
+        result = result == CLI_FAILED || one == CLI_DONE ? result : one;
+    }
+    if (begun && as_json)
+        json_end(&j, ']');
+    texts_free(&files);
+    return result;
+}
+
+const struct verb verb_logstat = {
+    "logstat", "shows what is in a log",
+    "openpla logstat LOG [LOG ...] [-c] [--json]\n"
+    "\n"
+    "Reads performance logs whole and says their format, computer, zone, range of time, interval of\n"
+    "samples, gaps, damage and counters. A log in a database is SQL:DSN!SET. Of an event trace (ETL)\n"
+    "it says the session, clock, range of time, events by provider, what was lost, and damage.\n"
+    "\n"
+    "  -c        list the counters\n"
+    "  --json    in JSON, an array with one object per log, counters included\n"
+    "\n"
+    "The interval is the middle one of all; a gap is a time without a sample of more than twice that.\n"
+    "Exit code 3: a log is damaged.\n",
+    run};

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla relog: copies logs into another format, with fewer counters, a part of the time, every nth sample. */
+#include "cli/counter_nearest.h"
+#include "cli/inputs.h"
+#include "cli/interrupt.h"
+#include "cli/json.h"
+#include "cli/lines.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/pdh_types.h"
+#include "engine/logs/sql_source.h"
+#include "engine/report/columns.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define VERB             "relog"
+#define TICKS_PER_MINUTE (60 * INT64_C(10000000))
+
+struct relog {
+    struct texts files, counters, counter_files, begin, end;
+    const char *format_text, *output;
+    uint32_t every;
+    bool append, yes, as_json;
+    bool query;  /* nothing is copied */
+    bool listed; /* the counters are asked for, -q */
+
+    const struct log_format_traits *format;
+    struct filter filter;
+    struct inputs inputs;
+    struct columns columns;
+    struct log_zone zone; /* of the first input */
+    struct log_writer *writer;
+    char *path, *shown; /* of the output; the same for people */
+    struct output file; /* where the format is one of files */
+    bool appends;       /* to a file that exists */
+    bool valued;        /* a sample that is written has a value */
+    bool remarked;      /* the output's remarks are told */
+    uint64_t written;
+    int64_t first, last; /* written */
+    struct cli_progress progress;
+};
+
+static int failed(struct relog *r, HRESULT hr)
+{
+    cli_progress_end(&r->progress);
+    return cli_error(VERB, hr);
+}
+
+static int choose_format(struct relog *r)
+{
+    r->format = log_format_by_word(r->format_text ? r->format_text : "BIN");
+    return r->format ? CLI_DONE : cli_usage(VERB, "-f: \"%s\" is none of CSV, TSV, BIN, SQL", r->format_text);
+}
+
+/* "SQL:DSN!set", where people write "DSN!set" too. */
+static HRESULT choose_path(struct relog *r)
+{
+    if (r->output) {
+        const bool prefix = !r->format->is_file && !sql_source_is(r->output);
+        r->path = prefix ? text_format("SQL:%s", r->output) : text_copy(r->output);
+        r->shown = r->path ? format_path(r->path) : NULL;
+        return r->shown ? S_OK : E_OUTOFMEMORY;
+    }
+    return S_OK;
+}
+
+static HRESULT read_filter(struct relog *r)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < r->counter_files.count && SUCCEEDED(hr); i++)
+        hr = lines_read(r->counter_files.items[i], &r->counters);
+    for (size_t i = 0; i < r->counters.count && SUCCEEDED(hr); i++)
+        hr = filter_add(&r->filter, r->counters.items[i]);
+    return hr;
+}
+
+/* In the zone of the first log. */
+static int read_time(const struct relog *r, const char *option, const struct texts *words, int64_t *out)
+{
+    int64_t local = 0;
+    const int result = cli_time(VERB, option, words, &local);
+    if (result == CLI_DONE && words->count != 0)
+        *out = local + r->zone.bias_minutes * TICKS_PER_MINUTE;
+    return result;
+}
+
+static HRESULT check_interrupt(void)
+{
+    return interrupt_asked(NULL) ? error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "interrupted by the user") : S_OK;
+}
+
+/* Looks at all samples: which instances there are, for formats that list them, and for -q how many samples. */
+static HRESULT look_through(struct relog *r)
+{
+    size_t at;
+    uint64_t done, total;
+    HRESULT hr = inputs_rewind(&r->inputs);
+    while (SUCCEEDED(hr) && (hr = inputs_next(&r->inputs, &at)) == S_OK) {
+        hr = columns_learn(&r->columns, &r->inputs, at);
+        if (SUCCEEDED(hr))
+            hr = check_interrupt();
+        inputs_progress(&r->inputs, &done, &total);
+        cli_progress_show(&r->progress, done, r->query ? total : 2 * total);
+    }
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* A log without values may have wildcards, whose instances come with the samples. */
+static bool names_appear_late(const struct relog *r)
+{
+    for (size_t i = 0; i < r->inputs.count; i++)
+        if (!log_reader_info(r->inputs.items[i].reader)->has_values)
+            return true;
+    return false;
+}
+
+static HRESULT begin_file(struct relog *r, bool append)
+{
+    for (size_t i = 0; i < r->inputs.count; i++)
+        if (file_is_same(r->inputs.items[i].path, r->path))
+            return error_set(E_INVALIDARG, "cannot write '%s': it is read from", r->path);
+    return output_begin(&r->file, r->path, append ? OUTPUT_CONTINUE : r->yes ? OUTPUT_REPLACE : OUTPUT_ASK);
+}
+
+static HRESULT write_samples(struct relog *r)
+{
+    uint64_t done, total, samples = 0;
+    const bool second = names_appear_late(r);
+    size_t at;
+    HRESULT hr = inputs_rewind(&r->inputs);
+    while (SUCCEEDED(hr) && (hr = inputs_next(&r->inputs, &at)) == S_OK) {
+        const int64_t utc = r->inputs.items[at].utc;
+        if (FAILED(hr = check_interrupt()))
+            break;
+        if (samples++ % r->every != 0)
+            continue;
+        hr = columns_fill(&r->columns, &r->inputs, at);
+        if (SUCCEEDED(hr))
+            hr = log_writer_append(r->writer, utc, r->columns.cells);
+        for (size_t i = 0; SUCCEEDED(hr) && !r->valued && i < r->columns.counters.count; i++)
+            r->valued = r->columns.cells[i].has_value;
+        if (SUCCEEDED(hr)) {
+            r->first = r->written == 0 ? utc : r->first;
+            r->last = utc;
+            r->written++;
+        }
+        inputs_progress(&r->inputs, &done, &total);
+        cli_progress_show(&r->progress, second ? total + done : done, second ? 2 * total : total);
+    }
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* That a database was away for a while. */
+static void print_writer_remarks(struct relog *r)
+{
+    char *text;
+    while (log_writer_remark(r->writer, &text) == S_OK) {
+        cli_progress_end(&r->progress);
+        fprintf(cli_messages(), "openpla " VERB ": %s: %s\n", r->shown, text);
+        memory_free(text);
+        r->remarked = true;
+    }
+}
+
+static HRESULT write_log(struct relog *r)
+{
+    const struct log_info *info = log_reader_info(r->inputs.items[0].reader);
+    const bool is_file = r->format->is_file;
+    /* What output_begin has made is empty, unless there is a log to append to. */
+    const struct log_options options = {.append = is_file ? r->append && r->appends : r->append,
+                                        .replace = is_file && !r->appends,
+                                        .comment = info->comment,
+                                        .zone = r->zone,
+                                        .copy_of = r->inputs.count == 1 ? r->inputs.items[0].reader : NULL};
+    uint64_t samples;
+    int64_t first, last;
+    size_t at;
+    HRESULT hr = inputs_rewind(&r->inputs);
+    if (SUCCEEDED(hr))
+        hr = inputs_next(&r->inputs, &at); /* the log's start is its first sample's time */
+    if (hr == S_FALSE && r->begin.count + r->end.count != 0)
+        hr = error_set((HRESULT)PDH_NO_DATA, "No data to return: the logs have no sample of that time (-b, -e)");
+    if (FAILED(hr))
+        return hr;
+    inputs_range(&r->inputs, &samples, &first, &last);
+    hr = log_writer_create(r->format->format, is_file ? output_path(&r->file) : r->path, r->columns.counters.items,
+                           r->columns.counters.count, first, &options, &r->writer);
+    if (FAILED(hr))
+        return hr;
+    hr = write_samples(r);
+    print_writer_remarks(r);
+    HRESULT closed = log_writer_close(r->writer);
+    return FAILED(hr) ? hr : closed;
+}
+
+static HRESULT copy_logs(struct relog *r)
+{
+    r->appends = r->append && file_exists(r->path);
+    HRESULT hr = r->format->is_file ? begin_file(r, r->append) : S_OK;
+    if (FAILED(hr) || !r->format->is_file)
+        return FAILED(hr) ? hr : write_log(r);
+    hr = output_failed(&r->file, write_log(r));
+    return SUCCEEDED(hr) ? output_finish(&r->file) : hr;
+}
+
+static void print_range(uint64_t samples, int64_t first, int64_t last, const struct log_zone *zone)
+{
+    char *begin = format_time(first, zone), *end = format_time(last, zone);
+    if (samples > 0 && begin && end)
+        printf("\nBegin:    %s\nEnd:      %s\n", begin, end);
+    printf("Samples:  %llu\n", (unsigned long long)samples);
+    memory_free(begin);
+    memory_free(end);
+}
+
+static void print_inputs(const struct relog *r)
+{
+    uint64_t samples;
+    int64_t first, last;
+    inputs_range(&r->inputs, &samples, &first, &last);
+    printf("\nInput\n----------------\nFile(s):\n");
+    for (size_t i = 0; i < r->inputs.count; i++)
+        printf("     %s (%s)\n", r->inputs.items[i].shown, format_name(r->inputs.items[i].reader));
+    print_range(samples, first, last, &r->zone);
+}
+
+static void json_range(struct json *j, uint64_t samples, int64_t first, int64_t last)
+{
+    char *begin = format_iso_time(first), *end = format_iso_time(last);
+    json_text(j, "begin", samples > 0 ? begin : NULL);
+    json_text(j, "end", samples > 0 ? end : NULL);
+    json_integer(j, "samples", (int64_t)samples);
+    memory_free(begin);
+    memory_free(end);
+}
+
+static void print_json(const struct relog *r)
+{
+    struct json j = {.out = stdout};
+    uint64_t samples;
+    int64_t first, last;
+    inputs_range(&r->inputs, &samples, &first, &last);
+    json_begin(&j, NULL, '{');
+    json_begin(&j, "input", '{');
+    json_begin(&j, "files", '[');
+    for (size_t i = 0; i < r->inputs.count; i++) {
+        const struct texts *remarks = log_reader_remarks(r->inputs.items[i].reader);
+        json_begin(&j, NULL, '{');
+        json_text(&j, "file", r->inputs.items[i].shown);
+        json_text(&j, "format", format_name(r->inputs.items[i].reader));
+        json_begin(&j, "remarks", '[');
+        for (size_t k = 0; k < remarks->count; k++)
+            json_text(&j, NULL, remarks->items[k]);
+        json_end(&j, ']');
+        json_end(&j, '}');
+    }
+    json_end(&j, ']');
+    json_range(&j, samples, first, last);
+    json_end(&j, '}');
+    if (!r->query) {
+        json_begin(&j, "output", '{');
+        json_text(&j, "file", r->shown);
+        json_text(&j, "format", r->format->name);
+        json_range(&j, r->written, r->first, r->last);
+        json_end(&j, '}');
+    }
+    json_begin(&j, "counters", '[');
+    for (size_t i = 0; i < r->columns.counters.count; i++) {
+        char *path = log_counter_path(&r->columns.counters.items[i]);
+        json_text(&j, NULL, path);
+        memory_free(path);
+    }
+    json_end(&j, ']');
+    json_end(&j, '}');
+}
+
+/* -q: the counters, on the screen or as a list that -cf reads. */
+static HRESULT list_counters(struct relog *r)
+{
+    struct text_buffer b = {0};
+    for (size_t i = 0; i < r->columns.counters.count; i++) {
+        char *path = log_counter_path(&r->columns.counters.items[i]);
+        b.failed |= !path;
+        text_buffer_add(&b, path ? path : "");
+        text_buffer_add(&b, !r->output ? "\n" : "\r\n");
+        memory_free(path);
+    }
+    char *text = text_buffer_take(&b);
+    HRESULT hr = text ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && r->output) {
+        hr = begin_file(r, false);
+        if (SUCCEEDED(hr))
+            hr = output_failed(&r->file, file_store(output_path(&r->file), text, strlen(text)));
+        if (SUCCEEDED(hr))
+            hr = output_finish(&r->file);
+    } else if (SUCCEEDED(hr) && !r->as_json) {
+        print_inputs(r);
+        if (r->listed)
+            printf("\n%s", text);
+    }
+    memory_free(text);
+    return hr;
+}
+
+/* Damage in the inputs and patterns that nothing matched. */
+static int print_remarks(const struct relog *r)
+{
+    int result = r->remarked ? CLI_REMARKS : CLI_DONE;
+    if (!r->query && r->format->values && r->written && !r->valued) {
+        fprintf(cli_messages(),
+                "openpla " VERB ": '%s': no sample has a value that can be computed (a rate needs two samples "
+                "in a row)\n",
+                r->shown);
+        result = CLI_REMARKS;
+    }
+    for (size_t i = 0; i < r->inputs.count; i++) {
+        const struct texts *remarks = log_reader_remarks(r->inputs.items[i].reader);
+        for (size_t k = 0; k < remarks->count; k++) {
+            fprintf(cli_messages(), "openpla " VERB ": %s: %s\n", r->inputs.items[i].shown, remarks->items[k]);
+            result = CLI_REMARKS;
+        }
+    }
+    for (size_t i = 0; i < r->filter.count; i++) {
+        if (!r->filter.patterns[i].used) {
+            char *nearest = counter_nearest_in_logs(&r->inputs, r->filter.patterns[i].text);
+            fprintf(cli_messages(), "openpla " VERB ": %s: no counter of the input matches%s\n",
+                    r->filter.patterns[i].text, nearest ? nearest : "");
+            memory_free(nearest);
+            result = CLI_REMARKS;
+        }
+    }
+    return result;
+}
+
+static void print_result(struct relog *r)
+{
+    cli_progress_end(&r->progress);
+    if (r->as_json) {
+        print_json(r);
+    } else if (!r->query) {
+        print_inputs(r);
+        printf("\n100.00%%\n\nOutput\n----------------\nFile:     %s\n", r->shown);
+        print_range(r->written, r->first, r->last, &r->zone);
+    }
+}
+
+static int relog(struct relog *r)
+{
+    HRESULT hr = choose_path(r);
+    if (SUCCEEDED(hr))
+        hr = read_filter(r);
+    if (SUCCEEDED(hr))
+        hr = inputs_open(&r->inputs, &r->files);
+    if (FAILED(hr))
+        return failed(r, hr);
+    /* A log without a zone keeps its times: it is read and written with one bias. */
+    r->zone = log_reader_info(r->inputs.items[0].reader)->zone;
+    r->zone.known = true;
+    int result = read_time(r, "b", &r->begin, &r->inputs.from);
+    if (result == CLI_DONE)
+        result = read_time(r, "e", &r->end, &r->inputs.to);
+    if (result != CLI_DONE)
+        return result;
+    r->columns.filter = &r->filter;
+    r->columns.values = !r->query && r->format->values; /* else wildcards are listed as they are */
+    r->columns.raw = r->query || r->format->raw;
+    hr = columns_begin(&r->columns, &r->inputs);
+    if (SUCCEEDED(hr) && (r->query || names_appear_late(r))) {
+        hr = look_through(r);
+        if (SUCCEEDED(hr))
+            hr = columns_arrange(&r->columns);
+    }
+    if (SUCCEEDED(hr) && r->columns.counters.count == 0 && r->filter.count > 0) {
+        char *nearest = counter_nearest_in_logs(&r->inputs, r->filter.patterns[0].text);
+        hr = error_set((HRESULT)PDH_NO_DATA, "No data to return: no counter of the input matches \"%s\"%s%s (-c)",
+                       r->filter.patterns[0].text, nearest ? nearest : "",
+                       r->filter.count > 1 ? ", nor the others" : "");
+        memory_free(nearest);
+    }
+    if (FAILED(hr))
+        return failed(r, hr);
+    hr = r->query ? list_counters(r) : copy_logs(r);
+    if (FAILED(hr))
+        return failed(r, hr);
+    print_result(r);
+    result = print_remarks(r);
+    if (result != CLI_FAILED && !r->as_json)
+        printf("\nThe command completed successfully.\n");
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    struct relog r = {.every = 1};
+    struct texts arguments = {0};
+    const struct option options[] = {
+        {"a", OPTION_FLAG, &r.append},      {"c", OPTION_TEXTS, &r.counters}, {"cf", OPTION_TEXTS, &r.counter_files},
+        {"f", OPTION_TEXT, &r.format_text}, {"t", OPTION_COUNT, &r.every},    {"o", OPTION_TEXT, &r.output},
+        {"b", OPTION_TEXTS, &r.begin},      {"e", OPTION_TEXTS, &r.end},      {"q", OPTION_FLAG, &r.listed},
+        {"y", OPTION_FLAG, &r.yes},         {"i", OPTION_TEXTS, &r.files},    {"json", OPTION_FLAG, &r.as_json},
+    };
+    cli_speak_as_windows(argc, argv);
+    int result = options_with_settings(VERB, argc, argv, &arguments);
+    if (result == CLI_DONE) {
+        result = options_parse(VERB, (int)arguments.count, arguments.items, options, sizeof options / sizeof *options,
+                               &r.files);
+    }
+    if (result == CLI_DONE)
+        result = choose_format(&r);
+    if (result == CLI_DONE && r.files.count == 0)
+        result = cli_usage(VERB, "which log?");
+    if (result == CLI_DONE) {
+        r.query = r.listed || !r.output;
+        const bool begun = interrupt_begin();
+        result = begun ? relog(&r) : cli_error(VERB, error_set(E_FAIL, "Ctrl+C cannot be waited for"));
+        output_close(&r.file);
+        if (begun)
+            interrupt_end();
+    }
+    inputs_close(&r.inputs);
+    columns_free(&r.columns);
+    filter_free(&r.filter);
+    struct texts *const texts[] = {&r.files, &r.counters, &r.counter_files, &r.begin, &r.end, &arguments};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        texts_free(texts[i]);
+    memory_free(r.path);
+    memory_free(r.shown);
+    return result;
+}
+
+const struct verb verb_relog = {
+    "relog", "copies logs: other format, fewer counters, part of the time",
+    "openpla relog LOG [LOG ...] [options]\n"
+    "\n"
+    "Copies performance logs into another format. Several logs become one, in the order of time; a name may hold * "
+    "and\n"
+    "?. A log in a database is SQL:DSN!SET. Without -o: shows the range of time.\n"
+    "\n"
+    "  -o FILE           write to this file, or with -f SQL to DSN!SET\n"
+    "  -f CSV|TSV|BIN|SQL  its format; BIN if not given\n"
+    "  -a                append to a file that exists and has the same counters (SQL always does)\n"
+    "  -c PATH ...       only these counters; a path may hold *, and leave out its computer\n"
+    "  -cf FILE          only the counters in this list, one a line\n"
+    "  -t N              every Nth sample; rates are then the means over the whole time between\n"
+    "  -b TIME           from this time on, \"12/31/2026 23:59:59\" or \"2026-12-31 23:59:59\" in the log's zone\n"
+    "  -e TIME           up to this time\n"
+    "  -q                only show the counters and the range of time; with -o: write the list of counters\n"
+    "  -config FILE      more of the command line is in this file, as options or as \"[option]\" and lines of values\n"
+    "  -i LOG ...        logs to read, for use in a settings file\n"
+    "  -y                overwrite without asking\n"
+    "  --json            say the result in JSON\n"
+    "\n"
+    "The file has its name when it is whole: until then it is FILE.partial, and Ctrl+C deletes that.\n"
+    "Exit code 3: done, but a log was damaged or a -c matched nothing; a message says what.\n",
+    run};

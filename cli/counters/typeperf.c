@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla typeperf: live counters to the terminal or into a log, and lists of what can be counted. */
+#include "cli/counter_nearest.h"
+#include "cli/counters/counter_list.h"
+#include "cli/inputs.h"
+#include "cli/interrupt.h"
+#include "cli/json.h"
+#include "cli/lines.h"
+#include "cli/trace/screen.h"
+#include "cli/verbs.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/pdh/counter_query.h"
+#include "engine/pdh/host_pdh.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char verb_name[] = "typeperf";
+static const char done_text[] = "The command completed successfully.";
+static const char help_text[] =
+    "openpla typeperf COUNTER ... | -cf FILE   shows or logs counters\n"
+    "openpla typeperf -q [OBJECT]              lists what can be counted\n"
+    "openpla typeperf -qx [OBJECT]             the same with every instance\n"
+    "\n"
+    "  COUNTER       a counter path, \\Processor(_Total)\\% Processor Time; * and ? stand for all that fit now\n"
+    "  -c COUNTER ...  the same, as other tools have it\n"
+    "  -cf FILE      counters from a file, one a line\n"
+    "  -si TIME      between two samples: [[hh:]mm:]ss, with fractions of a second as in 0.25 (default 1);\n"
+    "                0: as fast as can be, at most every 10 ms. A sample that is late is left out\n"
+    "  -sc NUMBER    samples to take (default: until Ctrl+C)\n"
+    "  -o FILE       writes a log instead of showing; SQL:DSN!NAME is the log set NAME of a database;\n"
+    "                with -q and -qx the list, as -cf takes it\n"
+    "  -f CSV|TSV|BIN|SQL  the format, CSV if not given; BIN and SQL need -o\n"
+    "  -y            replaces an existing file without asking\n"
+    "  -s COMPUTER   for counters that name none\n"
+    "  -config FILE  options from a file\n"
+    "  --json        one JSON object per sample and line; of a list an array with path, object, counter, type, unit,\n"
+    "                help and source (what our own counters are made of) of each\n"
+    "\n"
+    "A log (-o) grows while it is written, sample by sample; Ctrl+C ends it whole.\n"
+    "Messages are on stdout, as those of Windows' typeperf; with --json, and on a terminal, on stderr. Counters that\n"
+    "cannot be added are named behind the rows, and the others are taken.\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 done without some of the counters.\n";
+
+struct settings {
+    const char *counter_file, *output, *format, *interval, *machine;
+    uint32_t samples; /* 0: no end */
+    bool yes, list, list_instances, json;
+    struct texts counters;
+    uint64_t interval_ms;
+    const struct log_format_traits *log;
+};
+
+#define FASTEST_MS 10 /* between any two samples; the interval of -si 0 */
+
+/* "[[hh:]mm:]ss[.fff]" in milliseconds; false: it is no such time. */
+static bool parse_interval(const char *text, uint64_t *ms)
+{
+    uint64_t whole = 0, part = 0, fraction = 0, digits = 0;
+    unsigned colons = 0;
+    for (; *text && *text != '.' && *text != ','; text++) {
+        if (*text == ':' && digits && colons < 2) {
+            whole = (whole + part) * 60;
+            part = digits = 0;
+            colons++;
+        } else if (*text >= '0' && *text <= '9' && digits < 8) {
+            part = part * 10 + (uint64_t)(*text - '0');
+            digits++;
+        } else {
+            return false;
+        }
+    }
+    if (*text) {
+        uint64_t unit = 100;
+        for (text++; *text >= '0' && *text <= '9'; text++) {
+            fraction += (uint64_t)(*text - '0') * unit;
+            unit /= 10;
+            digits++;
+        }
+    }
+    *ms = (whole + part) * 1000 + fraction;
+    *ms = *ms ? *ms : FASTEST_MS;
+    return digits && !*text && *ms < UINT32_MAX;
+}
+
+static int check_format(struct settings *s)
+{
+    bool is_sql = s->output && !strncmp(s->output, "SQL:", 4);
+    const char *name = s->format ? s->format : is_sql ? "SQL" : "CSV";
+    s->log = log_format_by_word(text_equal_nocase(name, "BLG") ? "BIN" : name);
+    if (!s->log)
+        return cli_usage(verb_name, "-f: \"%s\" is none of CSV, TSV, BIN, SQL", name);
+    if (!s->output && !s->log->separator)
+        return cli_usage(verb_name, "-f %s needs -o", name);
+    if (s->output && is_sql == s->log->is_file)
+        return cli_usage(verb_name, "-o: \"%s\" is no place for -f %s", s->output, name);
+    if (s->json && s->output)
+        return cli_usage(verb_name, "--json belongs to what is shown, not to -o");
+    return CLI_DONE;
+}
+
+static int parse(int argc, char **argv, struct settings *s)
+{
+    const struct option options[] = {
+        {"c", OPTION_TEXTS, &s->counters}, {"cf", OPTION_TEXT, &s->counter_file},
+        {"o", OPTION_TEXT, &s->output},    {"f", OPTION_TEXT, &s->format},
+        {"si", OPTION_TEXT, &s->interval}, {"sc", OPTION_COUNT, &s->samples},
+        {"s", OPTION_TEXT, &s->machine},   {"y", OPTION_FLAG, &s->yes},
+        {"q", OPTION_FLAG, &s->list},      {"qx", OPTION_FLAG, &s->list_instances},
+        {"json", OPTION_FLAG, &s->json},
+    };
+    int result = options_parse(verb_name, argc, argv, options, sizeof options / sizeof *options, &s->counters);
+    if (result != CLI_DONE)
+        return result;
+    if ((s->list || s->list_instances) && s->json && s->output)
+        return cli_usage(verb_name, "--json belongs to what is shown, not to -o");
+    if (s->list || s->list_instances)
+        return s->counters.count > 1 ? cli_usage(verb_name, "-q and -qx take one object") : CLI_DONE;
+    s->interval_ms = 1000;
+    if (s->interval && !parse_interval(s->interval, &s->interval_ms))
+        return cli_usage(verb_name, "-si: \"%s\" is no time such as 5, 0.25 or 1:30", s->interval);
+    if (s->counter_file) {
+        HRESULT hr = lines_read(s->counter_file, &s->counters);
+        if (FAILED(hr))
+            return cli_error(verb_name, hr);
+    }
+    if (!s->counters.count)
+        return cli_usage(verb_name, "no counter is named");
+    return check_format(s);
+}
+
+static HRESULT may_write(const struct settings *s)
+{
+    if (s->yes || !file_exists(s->output) || cli_may_overwrite(s->output))
+        return S_OK;
+    return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)", s->output);
+}
+
+static HRESULT write_list(const struct settings *s, const char *object)
+{
+    struct texts paths = {0};
+    struct text_buffer b = {0};
+    HRESULT hr = counter_list_paths(s->machine, object, s->list_instances, &paths);
+    for (size_t i = 0; SUCCEEDED(hr) && i < paths.count; i++)
+        text_buffer_format(&b, "%s\r\n", paths.items[i]);
+    if (SUCCEEDED(hr))
+        hr = b.failed ? E_OUTOFMEMORY : may_write(s);
+    if (SUCCEEDED(hr))
+        hr = file_store(s->output, b.text ? b.text : "", b.length);
+    text_buffer_free(&b);
+    texts_free(&paths);
+    return hr;
+}
+
+static int no_object(const struct settings *s, const char *object, HRESULT hr)
+{
+    struct counter_nearest n = {0};
+    const struct error_kept why = error_keep(hr);
+    char *nearest = s->machine || FAILED(host_pdh(&n.pdh)) ? NULL : counter_nearest_object_text(&n, object);
+    if (s->json)
+        fprintf(stderr, "openpla %s: %s%s (0x%08X)\n", verb_name, why.text, nearest ? nearest : "", (unsigned)hr);
+    else /* Windows' words, and ours */
+        printf("\r\nError: The specified object was not found on the computer.\r\n%s%s (0x%08X)\r\n", why.text,
+               nearest ? nearest : "", (unsigned)hr);
+    memory_free(nearest);
+    counter_nearest_free(&n);
+    return CLI_FAILED;
+}
+
+static int list(const struct settings *s)
+{
+    const char *object = s->counters.count ? s->counters.items[0] : NULL;
+    HRESULT hr = s->output ? write_list(s, object) : counter_list_show(s->machine, object, s->list_instances, s->json);
+    if (hr == (HRESULT)PDH_CSTATUS_NO_OBJECT && object)
+        return no_object(s, object, hr);
+    if (FAILED(hr))
+        return cli_error(verb_name, hr);
+    if (!s->json)
+        printf("\r\n%s\r\n", done_text);
+    return CLI_DONE;
+}
+
+/* What is shown: the counters' names, and where a sample comes from. */
+struct live {
+    const struct pdh_api *pdh;
+    struct counter_query *query;
+    struct texts names;
+    struct texts refused; /* why counters of the line are not among them */
+    bool failed;          /* memory was out for one of `refused` */
+    struct counter_nearest nearest;
+};
+
+static void put_header(const struct live *l, const struct log_format_traits *format)
+{
+    printf("\r\n\"(PDH-%s 4.0)\"", format->name);
+    for (size_t i = 0; i < l->names.count; i++)
+        printf("%c\"%s\"", format->separator, l->names.items[i]);
+    fputs("\r\n", stdout);
+}
+
+static void put_row(const struct live *l, int64_t utc, const struct log_cell *cells, char separator)
+{
+    struct calendar_time t = clock_calendar(clock_utc_to_local(utc));
+    printf("\"%02d/%02d/%04d %02d:%02d:%02d.%03d\"", t.month, t.day, t.year, t.hour, t.minute, t.second, t.millisecond);
+    for (size_t i = 0; i < l->names.count; i++)
+        if (cells[i].has_value)
+            printf("%c\"%.6f\"", separator, cells[i].value);
+        else
+            printf("%c\" \"", separator);
+    fputs("\r\n", stdout);
+}
+
+static HRESULT put_json(const struct live *l, int64_t utc, const struct log_cell *cells)
+{
+    struct json json = {.out = stdout, .compact = true};
+    char *time = format_iso_time(utc);
+    if (!time)
+        return E_OUTOFMEMORY;
+    json_begin(&json, NULL, '{');
+    json_text(&json, "time", time);
+    json_begin(&json, "values", '[');
+    for (size_t i = 0; i < l->names.count; i++) {
+        json_begin(&json, NULL, '{');
+        json_text(&json, "counter", l->names.items[i]);
+        if (cells[i].has_value)
+            json_number(&json, "value", cells[i].value);
+        else
+            json_text(&json, "value", NULL);
+        json_end(&json, '}');
+    }
+    json_end(&json, ']');
+    json_end(&json, '}');
+    memory_free(time);
+    return S_OK;
+}
+
+/* When samples are taken: on a grid, whose points that are over by then are left out, and none sooner than FASTEST_MS
+   behind the one before. In ticks of the performance counter: the millisecond clocks of some hosts step in 16 ms. */
+struct pace {
+    int64_t begun, interval;
+    int64_t next, earliest;
+};
+
+static int64_t ticks_of(uint64_t ms)
+{
+    return (int64_t)(ms * (uint64_t)clock_frequency() / 1000);
+}
+
+static struct pace pace_begin(const struct settings *s)
+{
+    const int64_t now = clock_ticks(), interval = ticks_of(s->interval_ms);
+    return (struct pace){.begun = now, .interval = interval ? interval : 1, .next = now, .earliest = now};
+}
+
+/* Waits for the next sample's time; false: the user wants an end. */
+static bool pace_wait(struct pace *p)
+{
+    const int64_t due = p->next > p->earliest ? p->next : p->earliest, frequency = clock_frequency();
+    int64_t now = clock_ticks();
+    do {
+        const int64_t left = now < due ? due - now : 0;
+        const int64_t ms = left / frequency * 1000 + (left % frequency * 1000 + frequency - 1) / frequency;
+        if (interrupt_wait(ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX - 1))
+            return false;
+        now = clock_ticks();
+    } while (now < due);
+    p->next = p->begun + ((now - p->begun) / p->interval + 1) * p->interval;
+    return true;
+}
+
+/* Behind each sample. */
+static void pace_taken(struct pace *p)
+{
+    p->earliest = clock_ticks() + ticks_of(FASTEST_MS);
+}
+
+static HRESULT show(const struct settings *s, const struct live *l)
+{
+    int64_t utc;
+    const struct log_cell *cells;
+    struct pace pace = pace_begin(s);
+    HRESULT hr = pace_wait(&pace) ? counter_query_sample(l->query, &utc, &cells) : S_OK; /* rates begin here */
+    pace_taken(&pace);
+    if (!s->json)
+        put_header(l, s->log);
+    for (uint32_t n = 0; SUCCEEDED(hr) && (!s->samples || n < s->samples) && !ferror(stdout); n++) {
+        fflush(stdout);
+        if (!pace_wait(&pace))
+            break;
+        hr = counter_query_sample(l->query, &utc, &cells);
+        pace_taken(&pace);
+        if (SUCCEEDED(hr) && s->json)
+            hr = put_json(l, utc, cells);
+        else if (SUCCEEDED(hr))
+            put_row(l, utc, cells, s->log->separator);
+    }
+    return hr;
+}
+
+static HRESULT write_samples(const struct settings *s, const struct live *l, PDH_HLOG log)
+{
+    struct pace pace = pace_begin(s);
+    PDH_STATUS status = 0;
+    for (uint32_t n = 0; !status && (!s->samples || n < s->samples) && pace_wait(&pace); n++) {
+        status = l->pdh->PdhUpdateLogW(log, NULL);
+        pace_taken(&pace);
+    }
+    return status ? pdh_error(status, s->output) : S_OK;
+}
+
+static HRESULT write_log(const struct settings *s, const struct live *l)
+{
+    WCHAR *path;
+    PDH_HLOG log = NULL;
+    DWORD type = s->log->pdh_type, access = PDH_LOG_WRITE_ACCESS | PDH_LOG_CREATE_ALWAYS;
+    HRESULT hr = s->log->is_file ? may_write(s) : S_OK;
+    if (SUCCEEDED(hr))
+        hr = text_to_utf16(s->output, &path, NULL);
+    if (FAILED(hr))
+        return hr;
+    PDH_STATUS status = l->pdh->PdhOpenLogW(path, access, &type, counter_query_handle(l->query), 0, NULL, &log);
+    memory_free(path);
+    if (status)
+        return pdh_error(status, s->output);
+    hr = write_samples(s, l, log);
+    status = l->pdh->PdhCloseLog(log, 0);
+    return SUCCEEDED(hr) && status ? pdh_error(status, s->output) : hr;
+}
+
+/* The path with a computer's name: its own, else that of -s, else this one's. NULL: out of memory. */
+static char *full_path(const char *path, const char *machine)
+{
+    if (strncmp(path, "\\\\", 2) == 0)
+        return text_copy(path);
+    char *ours = machine ? NULL : host_computer_name();
+    const char *name = machine ? machine + strspn(machine, "\\") : ours;
+    char *full = name ? text_format("\\\\%s%s%s", name, *path == '\\' ? "" : "\\", path) : NULL;
+    memory_free(ours);
+    return full;
+}
+
+static void put_refusals(const struct live *l, FILE *to)
+{
+    for (size_t i = 0; i < l->refused.count; i++)
+        fprintf(to, "%s%s", l->refused.items[i], to == stdout ? "\r\n" : "\n");
+}
+
+static void refuse(void *user, HRESULT reason, const char *path, const char *text)
+{
+    struct live *l = user;
+    const struct error_kept why = error_keep(reason);
+    char *nearest = counter_nearest_text(&l->nearest, path, reason);
+    char *line =
+        nearest ? text_format("%s%s (0x%08X)", error_text(error_restore(&why)), nearest, (unsigned)reason) : NULL;
+    (void)text;
+    memory_free(nearest);
+    l->failed |= !line || FAILED(texts_give(&l->refused, line));
+}
+
+static HRESULT open_counters(const struct settings *s, struct live *l)
+{
+    struct texts paths = {0};
+    HRESULT hr = host_pdh(&l->pdh);
+    l->nearest.pdh = l->pdh;
+    for (size_t i = 0; i < s->counters.count && SUCCEEDED(hr); i++) {
+        char *path = full_path(s->counters.items[i], s->machine);
+        hr = path ? texts_give(&paths, path) : E_OUTOFMEMORY;
+    }
+    const struct counter_query_request request = {
+        .pdh = l->pdh, .paths = &paths, .values = true, .present = true, .refused = refuse, .user = l};
+    if (SUCCEEDED(hr))
+        hr = counter_query_open(&request, &l->query);
+    size_t count = 0;
+    const struct log_counter *columns = SUCCEEDED(hr) ? counter_query_columns(l->query, &count) : NULL;
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
+        char *name = log_counter_path(&columns[i]);
+        hr = name ? texts_give(&l->names, name) : E_OUTOFMEMORY;
+    }
+    texts_free(&paths);
+    return SUCCEEDED(hr) && l->failed ? E_OUTOFMEMORY : hr;
+}
+
+static int no_counter(const struct settings *s, const struct live *l)
+{
+    if (s->json)
+        fprintf(stderr, "openpla %s: no counter could be added\n", verb_name);
+    else
+        printf("\r\nError: No valid counters.\r\n"); /* Windows' words */
+    put_refusals(l, cli_messages());
+    return CLI_FAILED;
+}
+
+static void put_end(const struct settings *s, const struct live *l, bool refusals_wait)
+{
+    if (refusals_wait && l->refused.count) {
+        fputs("\r\n", stdout);
+        put_refusals(l, stdout);
+    }
+    /* The blanks are Windows', over which the next line is drawn there. */
+    if (!s->output)
+        printf("\r\nExiting, please wait...                         \r\n");
+    printf("%s\r\n", done_text);
+}
+
+static int collect(const struct settings *s)
+{
+    struct live l = {0};
+    int result = CLI_DONE;
+    HRESULT hr = open_counters(s, &l);
+    /* Scripts know in which line of stdout the rows begin. */
+    const bool refusals_wait = !s->json && !s->output && !screen_is_terminal(stderr);
+    if (FAILED(hr)) {
+        result = cli_error(verb_name, hr);
+    } else if (!l.names.count) {
+        result = no_counter(s, &l);
+    } else if (!interrupt_begin()) {
+        result = cli_error(verb_name, E_FAIL);
+    } else {
+        if (!refusals_wait)
+            put_refusals(&l, screen_is_terminal(stderr) ? stderr : cli_messages());
+        hr = s->output ? write_log(s, &l) : show(s, &l);
+        result = FAILED(hr) ? cli_error(verb_name, hr) : l.refused.count ? CLI_REMARKS : CLI_DONE;
+        if (SUCCEEDED(hr) && !s->json)
+            put_end(s, &l, refusals_wait);
+        interrupt_end();
+    }
+    counter_query_close(l.query);
+    texts_free(&l.names);
+    texts_free(&l.refused);
+    counter_nearest_free(&l.nearest);
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    struct settings s = {0};
+    struct texts arguments = {0};
+    cli_speak_as_windows(argc, argv);
+    int result = options_with_settings(verb_name, argc, argv, &arguments);
+    if (result == CLI_DONE)
+        result = parse((int)arguments.count, arguments.items, &s);
+    if (result == CLI_DONE)
+        result = s.list || s.list_instances ? list(&s) : collect(&s);
+    texts_free(&s.counters);
+    texts_free(&arguments);
+    return result;
+}
+
+const struct verb verb_typeperf = {
+    .name = verb_name,
+    .summary = "shows counters as they change, or writes them to a log",
+    .help = help_text,
+    .run = run,
+};

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla report: makes a report of the logs, traces and configurations of a run. */
+#include "cli/report/report.h"
+
+#include "cli/interrupt.h"
+#include "cli/report/config.h"
+#include "cli/verbs.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/report/page.h"
+#include "engine/report/report.h"
+#include "engine/report/report_names.h"
+#include "engine/report/schema_files.h"
+
+#include <string.h>
+
+#define VERB "report"
+
+static void show(void *context, uint64_t done, uint64_t total)
+{
+    struct report_request *r = context;
+    if (r->show_progress)
+        cli_progress_show(&r->progress, done, total);
+}
+
+/* The path with that extension in place of .xml or .html, or behind a name that has none of the two. */
+static char *with_extension(const char *path, const char *extension)
+{
+    const char *own = path_extension(path);
+    const bool replaced =
+        text_equal_nocase(own, ".xml") || text_equal_nocase(own, ".html") || text_equal_nocase(own, ".htm");
+    return text_format("%.*s%s", (int)(strlen(path) - (replaced ? strlen(own) : 0)), path, extension);
+}
+
+/* Beside the report, with its name; -o may have said it whole. */
+static HRESULT name_page(struct report_request *r)
+{
+    if (!r->html)
+        return S_OK;
+    const bool is_said = r->output && !text_equal_nocase(path_extension(r->output), ".xml");
+    r->page = is_said && *path_extension(r->output) ? text_copy(r->output) : with_extension(r->path, ".html");
+    return r->page ? S_OK : E_OUTOFMEMORY;
+}
+
+/* Of a folder all that it holds; its report lies in it unless -o says another place. */
+static HRESULT find_inputs(struct report_request *r)
+{
+    struct texts except = {0};
+    HRESULT hr = S_OK;
+    const char *folder = NULL;
+    if (r->output)
+        hr = texts_add(&except, path_name(r->output));
+    for (size_t i = 0; i < r->operands.count && SUCCEEDED(hr); i++) {
+        const bool is_folder = folder_exists(r->operands.items[i]);
+        folder = is_folder ? r->operands.items[i] : folder;
+        hr = is_folder ? report_find_inputs(r->operands.items[i], &except, &r->inputs)
+                       : texts_add(&r->inputs, r->operands.items[i]);
+    }
+    texts_free(&except);
+    if (FAILED(hr))
+        return hr;
+    if (r->output && r->html)
+        r->path = with_extension(r->output, ".xml");
+    else
+        r->path = r->output ? text_copy(r->output) : path_join(folder ? folder : "", REPORT_FILE_NAME);
+    return r->path ? name_page(r) : E_OUTOFMEMORY;
+}
+
+static HRESULT read_schemas(struct report_request *r)
+{
+    HRESULT hr = r->schemas.count ? S_OK : texts_add(&r->schemas, SCHEMA_GENERAL);
+    for (size_t i = 0; i < r->schemas.count && SUCCEEDED(hr); i++)
+        hr = report_schema_add_file(&r->schema, r->schemas.items[i], schema_file_load);
+    if (SUCCEEDED(hr))
+        report_schema_order(&r->schema);
+    return hr;
+}
+
+static HRESULT check_output(const struct report_request *r)
+{
+    for (size_t i = 0; i < r->inputs.count; i++)
+        if (file_is_same(r->inputs.items[i], r->path) || (r->events && file_is_same(r->inputs.items[i], r->events)))
+            return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time",
+                             r->inputs.items[i]);
+    if (r->events && (text_equal_nocase(r->events, r->path) || file_is_same(r->events, r->path)))
+        return error_set(E_INVALIDARG, "%s: cannot be the report and all events at the same time", r->path);
+    const char *const asked[] = {r->output ? r->path : NULL, r->events, r->output ? r->page : NULL};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked && !r->yes; i++)
+        if (asked[i] && file_exists(asked[i]) && !cli_may_overwrite(asked[i]))
+            return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is there already; -y overwrites it",
+                             asked[i]);
+    return S_OK;
+}
+
+static HRESULT make_page(struct report_request *r)
+{
+    return page_make(
+        &(struct page_make){
+            .report = r->path, .output = r->page, .sheet = r->sheet, .stop = interrupt_asked, .context = r},
+        &r->remarks);
+}
+
+HRESULT report_request_make_page(struct report_request *r)
+{
+    r->path = text_copy(r->operands.items[0]);
+    HRESULT hr = r->path ? name_page(r) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && file_is_same(r->path, r->page))
+        hr = error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time", r->path);
+    if (SUCCEEDED(hr) && r->output && !r->yes && file_exists(r->page) && !cli_may_overwrite(r->page))
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is there already; -y overwrites it", r->page);
+    return SUCCEEDED(hr) ? make_page(r) : hr;
+}
+
+HRESULT report_request_make(struct report_request *r)
+{
+    struct report_make make = {.inputs = &r->inputs,
+                               .schema = &r->schema,
+                               .events_output = r->events,
+                               .set = r->set,
+                               .language = r->language,
+                               .level = r->level,
+                               .known = &r->known,
+                               .stop = interrupt_asked,
+                               .progress = show,
+                               .context = r};
+    HRESULT hr = find_inputs(r);
+    if (SUCCEEDED(hr))
+        hr = read_schemas(r);
+    if (SUCCEEDED(hr))
+        hr = check_output(r);
+    const bool begun = SUCCEEDED(hr) && interrupt_begin();
+    if (SUCCEEDED(hr) && !begun)
+        hr = error_set(E_FAIL, "Ctrl+C cannot be waited for");
+    make.output = r->path;
+    if (SUCCEEDED(hr))
+        hr = report_make(&make, &r->remarks);
+    if (SUCCEEDED(hr) && r->page)
+        hr = make_page(r);
+    const struct error_kept why = error_keep(hr);
+    if (begun)
+        interrupt_end();
+    cli_progress_end(&r->progress);
+    return FAILED(hr) ? error_restore(&why) : S_OK;
+}
+
+static HRESULT show_json(struct report_request *r)
+{
+    struct json j = {.out = stdout};
+    struct texts remarks = {0};
+    const HRESULT hr = config_show_json(r->path, &(struct texts){0}, &j, &remarks);
+    texts_free(&remarks);
+    return hr;
+}
+
+static int tell(struct report_request *r)
+{
+    for (size_t i = 0; i < r->remarks.count; i++)
+        fprintf(stderr, "openpla " VERB ": %s\n", r->remarks.items[i]);
+    if (!r->as_json)
+        printf("%s\n", r->path);
+    if (!r->as_json && r->page)
+        printf("%s\n", r->page);
+    const HRESULT hr = r->as_json ? show_json(r) : S_OK;
+    if (FAILED(hr))
+        return cli_error(VERB, hr);
+    return r->remarks.count ? CLI_REMARKS : CLI_DONE;
+}
+
+void report_request_free(struct report_request *r)
+{
+    texts_free(&r->operands);
+    texts_free(&r->schemas);
+    texts_free(&r->inputs);
+    texts_free(&r->remarks);
+    report_schema_free(&r->schema);
+    memory_free(r->path);
+    memory_free(r->page);
+}
+
+/* A page of a report that is there, perhaps with what rules have said of it. */
+static bool is_report_alone(const struct report_request *r)
+{
+    return r->html && r->operands.count == 1 && text_equal_nocase(path_extension(r->operands.items[0]), ".xml");
+}
+
+static int run(int argc, char **argv)
+{
+    struct report_request r = {0};
+    const struct option options[] = {{"schema", OPTION_TEXTS, &r.schemas},
+                                     {"o", OPTION_TEXT, &r.output},
+                                     {"events", OPTION_TEXT, &r.events},
+                                     {"level", OPTION_COUNT, &r.level},
+                                     {"set", OPTION_TEXT, &r.set},
+                                     {"language", OPTION_TEXT, &r.language},
+                                     {"import", OPTION_TEXTS, &r.known.manifests},
+                                     {"i", OPTION_TEXTS, &r.known.programs},
+                                     {"json", OPTION_FLAG, &r.as_json},
+                                     {"html", OPTION_FLAG, &r.html},
+                                     {"sheet", OPTION_TEXT, &r.sheet},
+                                     {"progress", OPTION_FLAG, &r.show_progress},
+                                     {"y", OPTION_FLAG, &r.yes}};
+    int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &r.operands);
+    if (result == CLI_DONE && !r.operands.count)
+        result = cli_usage(VERB, "which folder or files?");
+    if (result == CLI_DONE && r.level > SCHEMA_HIGHEST_LEVEL)
+        result = cli_usage(VERB, "-level: %u is not from 1 to %d", (unsigned)r.level, SCHEMA_HIGHEST_LEVEL);
+    if (result == CLI_DONE && r.sheet && !r.html)
+        result = cli_usage(VERB, "-sheet: is for a page (-html)");
+    if (result == CLI_DONE) {
+        const HRESULT hr = is_report_alone(&r) ? report_request_make_page(&r) : report_request_make(&r);
+        result = FAILED(hr) ? cli_error(VERB, hr) : tell(&r);
+    }
+    report_request_free(&r);
+    texts_free(&r.known.manifests);
+    texts_free(&r.known.programs);
+    return result;
+}
+
+const struct verb verb_report = {
+    VERB, "makes a report of logs, traces and configurations",
+    "openpla report FOLDER|FILE ... [-schema SCHEMA ...] [-o REPORT.xml] [-level N] [--progress] [--json]\n"
+    "openpla report FOLDER|FILE ...|REPORT.xml -html [-o PAGE.html] [-sheet SHEET.xsl]\n"
+    "\n"
+    "Makes a report, an XML document, of the counter logs (.blg, .csv, .tsv), the traces (.etl) and the\n"
+    "configuration documents (.xml) of a folder, or of these files: tables of counters and events as\n"
+    "report schemas say, and what the configuration collectors found.\n"
+    "\n"
+    "  -schema    report schemas (MS-PLA 2.2.3.3): files, or those of this program, such as\n"
+    "             Report.System.Performance.xml; without it Report.General.xml\n"
+    "  -o         the report; without it report.xml in the folder\n"
+    "  -events    all events too, as XML, into this file\n"
+    "  -level     tables up to this level, 1 to 5; without it 1\n"
+    "  -html      a page for people too, beside the report: report.html; of a report that is there\n"
+    "             already the page alone\n"
+    "  -sheet     the page by an XSLT file of your own\n"
+    "  -set       the name of the set, for the report's header\n"
+    "  -language  of titles, where a schema has several\n"
+    "  -import    manifests that tell of events; -i programs that have them\n"
+    "  -y         overwrites what is there, without asking\n"
+    "  --progress shows how far it is\n"
+    "  --json     shows the report as JSON too\n"
+    "\n"
+    "Exit code 3: the report is made, and says what is not right with its inputs or schemas. Ctrl+C ends\n"
+    "it; then there is no new report.\n",
+    run};

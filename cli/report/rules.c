@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla rules: judges a report by rules. */
+#include "engine/report/rules.h"
+
+#include "cli/interrupt.h"
+#include "cli/json.h"
+#include "cli/verbs.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/logs/etl_reader.h"
+#include "engine/logs/log.h"
+
+#include <string.h>
+
+#define VERB "rules"
+
+enum { RULES_SERIOUS = 4 }; /* exit code: the worst is serious */
+
+struct rules_request {
+    struct texts operands, rules; /* names of rules files; none: those of this program */
+    const char *output, *language, *log;
+    bool as_json, yes;
+    struct rules *read;
+    struct rules_outcome outcome;
+};
+
+static const char *severity_name(enum rules_severity severity)
+{
+    static const char *const names[] = {"nothing", "information", "warning", "error"};
+    return names[severity];
+}
+
+static HRESULT read_rules(struct rules_request *r)
+{
+    r->read = rules_create();
+    HRESULT hr = r->read ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !r->rules.count)
+        hr = texts_add(&r->rules, RULES_GENERAL);
+    for (size_t i = 0; i < r->rules.count && SUCCEEDED(hr); i++)
+        hr = rules_add_file(r->read, r->rules.items[i]);
+    return hr;
+}
+
+static bool is_trace(const char *path)
+{
+    struct etl_reader *reader;
+    const bool is = SUCCEEDED(etl_reader_open(path, NULL, NULL, &reader));
+    if (is)
+        etl_reader_close(reader);
+    return is;
+}
+
+static bool is_counter_log(const char *path)
+{
+    struct log_reader *reader;
+    const bool is = SUCCEEDED(log_reader_open(path, &reader));
+    if (is)
+        log_reader_close(reader);
+    return is;
+}
+
+/* Logs and folders of runs, which people have, are what a report is made of. */
+static HRESULT check_input(const struct rules_request *r)
+{
+    const char *path = r->operands.items[0];
+    const char *what = NULL;
+    if (folder_exists(path))
+        what = "a folder";
+    else if (file_exists(path)) /* a binary log is in the container of traces */
+        what = is_counter_log(path) ? "a counter log" : is_trace(path) ? "a trace" : NULL;
+    return what ? error_set(E_INVALIDARG,
+                            "cannot check '%s' by rules: it is %s, and rules check a report (make one: openpla report "
+                            "%s -o report.xml)",
+                            path, what, path)
+                : S_OK;
+}
+
+/* The report itself may be the output, as it is behind a run: that was asked for by its name. */
+static HRESULT check_output(const struct rules_request *r)
+{
+    const char *const asked[] = {r->output, r->log};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        const bool is_report = asked[i] && file_is_same(asked[i], r->operands.items[0]);
+        if (is_report && asked[i] == r->log)
+            return error_set(E_INVALIDARG, "%s: is the report, it cannot be the log", asked[i]);
+        if (asked[i] && !is_report && !r->yes && file_exists(asked[i]) && !cli_may_overwrite(asked[i]))
+            return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: is there already; -y overwrites it",
+                             asked[i]);
+    }
+    return S_OK;
+}
+
+static HRESULT apply(struct rules_request *r)
+{
+    const struct rules_job job = {
+        .rules = r->read,
+        .report = r->operands.items[0],
+        .output = r->output,
+        .language = r->language,
+        .log_level = r->log ? RULES_LOG_ERRORS | RULES_LOG_RULES | RULES_LOG_STEPS | RULES_LOG_ACTIONS : 0,
+        .stop = interrupt_asked,
+    };
+    if (!interrupt_begin())
+        return error_set(E_FAIL, "Ctrl+C cannot be waited for");
+    HRESULT hr = rules_apply(&job, &r->outcome);
+    if (SUCCEEDED(hr) && r->log)
+        hr = file_store(r->log, r->outcome.log, strlen(r->outcome.log));
+    const struct error_kept why = error_keep(hr);
+    interrupt_end();
+    return FAILED(hr) ? error_restore(&why) : S_OK;
+}
+
+static void show_text(const struct rules_outcome *o)
+{
+    for (size_t i = 0; i < o->warning_count; i++) {
+        const struct rules_warning *w = &o->warnings[i];
+        const char *const more[] = {w->cause, w->details, w->resolution};
+        printf("%s: %s\n", severity_name(w->severity), w->symptom);
+        for (size_t k = 0; k < sizeof more / sizeof *more; k++)
+            if (*more[k])
+                printf("    %s\n", more[k]);
+    }
+    for (size_t i = 0; i < o->notice_count; i++)
+        printf("%s: %s\n", severity_name(o->notices[i].severity), o->notices[i].text);
+    if (!o->warning_count && !o->notice_count)
+        printf("nothing was found\n");
+}
+
+static void show_texts(struct json *j, const char *name, const struct texts *a, const struct texts *b)
+{
+    json_begin(j, name, '[');
+    for (size_t i = 0; i < a->count; i++)
+        json_text(j, NULL, a->items[i]);
+    for (size_t i = 0; i < b->count; i++)
+        json_text(j, NULL, b->items[i]);
+    json_end(j, ']');
+}
+
+static void show_json(const struct rules_request *r)
+{
+    const struct rules_outcome *o = &r->outcome;
+    struct json j = {.out = stdout};
+    json_begin(&j, NULL, '{');
+    json_text(&j, "report", r->operands.items[0]);
+    json_text(&j, "output", r->output);
+    json_text(&j, "worst", severity_name(o->worst));
+    json_begin(&j, "warnings", '[');
+    for (size_t i = 0; i < o->warning_count; i++) {
+        const struct rules_warning *w = &o->warnings[i];
+        json_begin(&j, NULL, '{');
+        json_text(&j, "severity", severity_name(w->severity));
+        json_text(&j, "symptom", w->symptom);
+        json_text(&j, "cause", w->cause);
+        json_text(&j, "details", w->details);
+        json_text(&j, "resolution", w->resolution);
+        json_text(&j, "group", w->group);
+        json_text(&j, "rule", w->rule);
+        json_end(&j, '}');
+    }
+    json_end(&j, ']');
+    json_begin(&j, "notices", '[');
+    for (size_t i = 0; i < o->notice_count; i++) {
+        json_begin(&j, NULL, '{');
+        json_text(&j, "severity", severity_name(o->notices[i].severity));
+        json_text(&j, "text", o->notices[i].text);
+        json_end(&j, '}');
+    }
+    json_end(&j, ']');
+    show_texts(&j, "errors", rules_errors(r->read), &o->errors);
+    show_texts(&j, "remarks", rules_remarks(r->read), &o->remarks);
+    json_end(&j, '}');
+}
+
+static int tell(const struct rules_request *r)
+{
+    const struct texts *const said[] = {rules_errors(r->read), &r->outcome.errors, rules_remarks(r->read),
+                                        &r->outcome.remarks};
+    bool wrong = false;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        for (size_t k = 0; k < said[i]->count; k++, wrong = true)
+            fprintf(stderr, "openpla " VERB ": %s\n", said[i]->items[k]);
+    if (r->as_json)
+        show_json(r);
+    else
+        show_text(&r->outcome);
+    if (r->outcome.worst == RULES_ERROR)
+        return RULES_SERIOUS;
+    return r->outcome.worst == RULES_WARNING || wrong ? CLI_REMARKS : CLI_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    struct rules_request r = {0};
+    const struct option options[] = {{"rules", OPTION_TEXTS, &r.rules}, {"o", OPTION_TEXT, &r.output},
+                                     {"log", OPTION_TEXT, &r.log},      {"language", OPTION_TEXT, &r.language},
+                                     {"json", OPTION_FLAG, &r.as_json}, {"y", OPTION_FLAG, &r.yes}};
+    int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &r.operands);
+    if (result == CLI_DONE && r.operands.count != 1)
+        result = cli_usage(VERB, r.operands.count ? "one report at a time" : "which report?");
+    if (result == CLI_DONE) {
+        HRESULT hr = check_input(&r);
+        if (SUCCEEDED(hr))
+            hr = check_output(&r);
+        if (SUCCEEDED(hr))
+            hr = read_rules(&r);
+        if (SUCCEEDED(hr))
+            hr = apply(&r);
+        result = FAILED(hr) ? cli_error(VERB, hr) : tell(&r);
+    }
+    rules_outcome_free(&r.outcome);
+    rules_free(r.read);
+    texts_free(&r.operands);
+    texts_free(&r.rules);
+    return result;
+}
+
+const struct verb verb_rules = {
+    VERB, "judges a report by rules",
+    "openpla rules REPORT.xml [-rules RULES ...] [-o OUTPUT.xml] [--json]\n"
+    "\n"
+    "Runs rules (MS-PLA 2.2.3.4) over a report, such as \"openpla report\" makes one, and shows the warnings\n"
+    "that they have found.\n"
+    "\n"
+    "  -rules     rules: files, or those of this program, such as Rules.System.Memory.xml; without it\n"
+    "             Rules.General.xml, which are all of them\n"
+    "  -o         the report with its warnings, and what else the rules did to it; it may be the report\n"
+    "             itself. Without it nothing is written\n"
+    "  -log       a log of what each rule did\n"
+    "  -language  of strings, where rules have several\n"
+    "  -y         overwrites what is there, without asking\n"
+    "  --json     shows the warnings as JSON\n"
+    "\n"
+    "Exit codes: 0 nothing was found; 3 the worst is a warning, or something is wrong with the rules, as\n"
+    "stderr tells; 4 the worst is serious; 1 the rules could not be run.\n",
+    run};

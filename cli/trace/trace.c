@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla trace show: the events of traces and of sessions that run, a line each. */
+#include "cli/interrupt.h"
+#include "cli/trace/trace_schemas.h"
+#include "cli/trace/trace_session.h"
+#include "cli/trace/trace_show.h"
+#include "cli/trace/trace_top.h"
+#include "cli/verbs.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/etw/winmeta.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define VERB "trace"
+enum { LOOK_MS = 250 };
+
+struct show {
+    struct texts files, sessions, begin, end;
+    struct trace_knowledge known;
+    struct trace_choice choice;
+    const char *level;
+    uint32_t max; /* 0: no end */
+    bool follow, as_json;
+
+    struct trace_inputs inputs;
+    struct trace_schemas schemas;
+    struct trace_processes *processes;
+    struct text_buffer line;
+    char *pattern; /* of the choice's text */
+    uint64_t shown, undecoded;
+};
+
+static HRESULT show_event(struct show *s, const struct dumped_event *e, const char *process)
+{
+    bool decoded;
+    s->line.length = 0;
+    HRESULT hr = S_OK;
+    if (!s->as_json || s->pattern)
+        hr = trace_line(e, process, &s->line, &decoded);
+    if (FAILED(hr) || (s->pattern && !text_matches(s->pattern, s->line.text)))
+        return hr;
+    if (s->as_json) {
+        hr = trace_json(e, process, stdout, &decoded);
+    } else {
+        text_buffer_add(&s->line, "\n");
+        hr = s->line.failed ? E_OUTOFMEMORY : S_OK;
+        if (SUCCEEDED(hr))
+            (void)fwrite(s->line.text, 1, s->line.length, stdout);
+    }
+    s->shown++;
+    s->undecoded += SUCCEEDED(hr) && !decoded;
+    if (SUCCEEDED(hr) && ferror(stdout))
+        return S_FALSE; /* nobody reads any more; main says it */
+    return SUCCEEDED(hr) && s->max != 0 && s->shown >= s->max ? S_FALSE : hr;
+}
+
+static HRESULT take(void *context, const struct trace_event *event)
+{
+    struct show *s = context;
+    struct dumped_event e;
+    const struct found_schema *found;
+    HRESULT hr = trace_schemas_find(&s->schemas, event, &e, &found);
+    if (SUCCEEDED(hr))
+        hr = trace_processes_note(s->processes, &e);
+    if (SUCCEEDED(hr)) {
+        const char *process = trace_process_name(s->processes, e.record->EventHeader.ProcessId);
+        if (trace_choice_takes(&s->choice, &e, process))
+            hr = show_event(s, &e, process);
+    }
+    if (found)
+        found_schema_release(s->schemas.all, found);
+    return hr;
+}
+
+static HRESULT flush(void *context)
+{
+    (void)context;
+    return fflush(stdout) == 0 ? S_OK : E_ABORT;
+}
+
+/* Until it is asked to end, or what is shown is enough. */
+static HRESULT follow(struct show *s)
+{
+    if (!interrupt_begin())
+        return error_set(E_FAIL, "Ctrl+C cannot be waited for");
+    HRESULT hr = flush(s);
+    while (SUCCEEDED(hr) && !(s->max != 0 && s->shown >= s->max) && !interrupt_wait(LOOK_MS)) {
+        hr = trace_inputs_grow(&s->inputs);
+        if (hr == S_OK)
+            hr = trace_inputs_read(&s->inputs, take, s, NULL, NULL);
+        if (SUCCEEDED(hr))
+            hr = flush(s);
+    }
+    interrupt_end();
+    return hr == E_ABORT ? S_OK : hr;
+}
+
+static HRESULT show_files(struct show *s)
+{
+    HRESULT hr = s->follow ? trace_inputs_follow(&s->inputs) : S_OK;
+    if (SUCCEEDED(hr))
+        hr = trace_inputs_read(&s->inputs, take, s, NULL, NULL);
+    return SUCCEEDED(hr) && s->follow ? follow(s) : hr;
+}
+
+static HRESULT show_sessions(struct show *s)
+{
+    s->processes->live = true;
+    const HRESULT hr = trace_sessions_read(&s->sessions, false, take, flush, s);
+    return hr == E_ABORT ? S_OK : hr;
+}
+
+/* In the zone of this computer, which lines have too. */
+static int read_range(struct show *s)
+{
+    int64_t from = 0, to = 0;
+    int result = cli_time(VERB, "b", &s->begin, &from);
+    if (result == CLI_DONE)
+        result = cli_time(VERB, "e", &s->end, &to);
+    const int64_t minute = 60 * INT64_C(10000000);
+    s->inputs.ranged = s->begin.count + s->end.count != 0;
+    s->inputs.from = s->begin.count != 0 ? from + clock_bias_minutes(from) * minute : INT64_MIN;
+    s->inputs.to = s->end.count != 0 ? to + clock_bias_minutes(to) * minute : INT64_MAX;
+    return result;
+}
+
+enum { LEVEL_CRITICAL = 1, LEVEL_VERBOSE = 5 };
+
+static int read_level(struct show *s)
+{
+    uint64_t number;
+    if (!s->level)
+        return CLI_DONE;
+    for (uint32_t i = LEVEL_CRITICAL; i <= LEVEL_VERBOSE; i++)
+        if (text_equal_nocase(winmeta_text_of(MANIFEST_LEVELS, i), s->level))
+            s->choice.worst = i;
+    if (s->choice.worst == 0 && text_to_u64(s->level, &number) && number != 0 && number <= 255)
+        s->choice.worst = (uint32_t)number;
+    if (s->choice.worst == 0)
+        return cli_usage(VERB, "-level: \"%s\" is none of critical, error, warning, information, verbose, 1 to 255",
+                         s->level);
+    return CLI_DONE;
+}
+
+static int check(struct show *s, const struct texts *words)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        const HRESULT hr = texts_add(&s->files, words->items[i]);
+        if (FAILED(hr))
+            return cli_error(VERB, hr);
+    }
+    if (s->files.count == 0 && s->sessions.count == 0)
+        return cli_usage(VERB, "show: which trace?");
+    if (s->files.count != 0 && s->sessions.count != 0)
+        return cli_usage(VERB, "-rt: sessions cannot be shown together with files");
+    if (s->sessions.count != 0 && s->begin.count + s->end.count != 0)
+        return cli_usage(VERB, "-%s: a time is for files; a session is shown from now on", s->begin.count ? "b" : "e");
+    const int result = read_level(s);
+    return result == CLI_DONE ? read_range(s) : result;
+}
+
+static int show(struct show *s)
+{
+    s->processes = memory_zero(1, sizeof *s->processes);
+    HRESULT hr = s->processes ? cli_trace_schemas_open(&s->known, &s->schemas) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && s->choice.text)
+        hr = (s->pattern = text_format("*%s*", s->choice.text)) ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && s->files.count != 0)
+        hr = trace_inputs_open(&s->inputs, &s->files);
+    if (SUCCEEDED(hr))
+        hr = s->sessions.count != 0 ? show_sessions(s) : show_files(s);
+    if (FAILED(hr))
+        return cli_error(VERB, hr);
+    (void)fflush(stdout);
+    if (s->undecoded != 0)
+        fprintf(stderr, "openpla " VERB ": %llu of %llu events could not be decoded\n",
+                (unsigned long long)s->undecoded, (unsigned long long)s->shown);
+    return trace_inputs_remarks(&s->inputs, VERB);
+}
+
+static int run_show(int argc, char **argv)
+{
+    struct show s = {0};
+    struct texts words = {0};
+    const struct option options[] = {
+        {"rt", OPTION_TEXTS, &s.sessions},
+        {"provider", OPTION_TEXTS, &s.choice.providers},
+        {"process", OPTION_TEXTS, &s.choice.processes},
+        {"keyword", OPTION_TEXTS, &s.choice.keywords},
+        {"level", OPTION_TEXT, &s.level},
+        {"text", OPTION_TEXT, &s.choice.text},
+        {"import", OPTION_TEXTS, &s.known.manifests},
+        {"i", OPTION_TEXTS, &s.known.programs},
+        {"tmf", OPTION_TEXT, &s.known.formats},
+        {"tp", OPTION_TEXT, &s.known.format_folders},
+        {"b", OPTION_TEXTS, &s.begin},
+        {"e", OPTION_TEXTS, &s.end},
+        {"max", OPTION_COUNT, &s.max},
+        {"follow", OPTION_FLAG, &s.follow},
+        {"json", OPTION_FLAG, &s.as_json},
+    };
+    int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &words);
+    if (result == CLI_DONE)
+        result = check(&s, &words);
+    if (result == CLI_DONE)
+        result = show(&s);
+    trace_inputs_close(&s.inputs);
+    trace_schemas_close(&s.schemas);
+    if (s.processes)
+        trace_processes_free(s.processes);
+    memory_free(s.processes);
+    memory_free(s.pattern);
+    text_buffer_free(&s.line);
+    struct texts *const texts[] = {
+        &s.files,           &s.sessions,        &s.begin,          &s.end, &s.choice.providers, &s.choice.processes,
+        &s.choice.keywords, &s.known.manifests, &s.known.programs, &words};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        texts_free(texts[i]);
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct sub_verb verbs[] = {{"show", run_show}, {"top", trace_top}};
+    return cli_sub_verb(VERB, verbs, sizeof verbs / sizeof *verbs, argc, argv);
+}
+
+const struct verb verb_trace = {
+    "trace", "shows the events of traces and of sessions, a line each, and who runs, waits, reads and writes",
+    "openpla trace show TRACE [TRACE ...] [options]\n"
+    "openpla trace show -rt SESSION [SESSION ...] [options]\n"
+    "openpla trace top [TRACE ...] [options]\n"
+    "\n"
+    "Shows the events of .etl files, several as one in the order of time, or of sessions as they happen, until these "
+    "end\n"
+    "or Ctrl+C: time, process and its ids, provider and event, level, fields.\n"
+    "\n"
+    "  -rt SESSION ...      sessions that give events in real time\n"
+    "  -follow              of files: goes on with what is written to them, until Ctrl+C\n"
+    "  -provider NAME ...   only of these providers or classes; * and ? stand for any text, and a GUID is a name too\n"
+    "  -process ID|NAME ... only of these processes\n"
+    "  -keyword MASK|NAME ...  only with one of these keywords\n"
+    "  -level LEVEL         critical, error, warning, information, verbose or a number, and all that is worse\n"
+    "  -text TEXT           only lines that have the text in them\n"
+    "  -b TIME, -e TIME     from this time on, up to this time, in the zone of this computer\n"
+    "  -import FILE ..., -i PATH ..., -tmf FILE, -tp FOLDERS\n"
+    "                       what is known of events beside what is registered, as tracerpt has them\n"
+    "  -max N               ends after N events\n"
+    "  --json               a JSON object a line\n"
+    "\n"
+    "What cannot be decoded is shown in hexadecimal with the reason. Exit code 3: a trace was damaged.\n"
+    "\n"
+    "top shows a table of the kernel's events again and again until Ctrl+C, or one of all that the traces hold: for "
+    "each\n"
+    "process its share of a processor (CPU%), that of the time it was ready and had none (READY%), how often it got "
+    "one,\n"
+    "and what it read and wrote on disks, received and sent.\n"
+    "\n"
+    "  -interval N          a table each N seconds (2); of traces a table of each N seconds\n"
+    "  -rows N              at most N rows (20)\n"
+    "  -sort KEY            by cpu, ready, switches, read, write, receive, send or id\n"
+    "  -threads             a row for each thread\n"
+    "  -max N               ends after N tables\n"
+    "  --json               a JSON object for each table\n",
+    run};

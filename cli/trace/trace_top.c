@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla trace top: tables of who runs, waits, reads and writes, of the kernel's events as they come or of files. */
+#include "cli/trace/trace_top.h"
+
+#include "cli/interrupt.h"
+#include "cli/json.h"
+#include "cli/trace/screen.h"
+#include "cli/trace/thread_figures.h"
+#include "cli/trace/trace_schemas.h"
+#include "cli/trace/trace_session.h"
+#include "cli/trace/trace_top_session.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/etw/dump_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERB         "trace"
+#define SECOND       INT64_C(10000000)
+/* EnableFlags of processes, threads, switches, disks, ready threads and the network */
+#define NEEDED_FLAGS "0x10913"
+enum { ROWS = 20, INTERVAL = 2, DELAY = 3, SILENCE = 5 }; /* s, but for the rows */
+
+enum sort_key { SORT_CPU, SORT_READY, SORT_SWITCHES, SORT_READ, SORT_WRITE, SORT_RECEIVE, SORT_SEND, SORT_ID };
+static const char *const sort_names[] = {"cpu", "ready", "switches", "read", "write", "receive", "send", "id"};
+
+struct top {
+    const char *sort;
+    uint32_t interval, rows, max; /* 0: not given */
+    bool of_threads, as_json;
+    struct trace_knowledge known;
+
+    struct trace_inputs inputs;
+    struct trace_schemas schemas;
+    struct thread_figures figures;
+    enum sort_key key;
+    int64_t next;   /* FILETIME of the next table; 0: nothing has come yet */
+    int64_t latest; /* event */
+    int64_t started;
+    uint32_t shown;
+    bool live, told;
+};
+
+/* ---- a table ---- */
+
+static uint64_t number_of(const struct figures_row *r, enum sort_key key)
+{
+    switch (key) {
+    case SORT_READY:
+        return r->of.ready;
+    case SORT_SWITCHES:
+        return r->of.switches;
+    case SORT_READ:
+        return r->of.read;
+    case SORT_WRITE:
+        return r->of.written;
+    case SORT_RECEIVE:
+        return r->of.received;
+    case SORT_SEND:
+        return r->of.sent;
+    default:
+        return r->of.ran;
+    }
+}
+
+static enum sort_key sorted_by;
+
+/* The largest first; of equals who ran longer, then who has the lower id. */
+static int by_key(const void *a, const void *b)
+{
+    const struct figures_row *x = a, *y = b;
+    const uint64_t m = number_of(x, sorted_by), n = number_of(y, sorted_by);
+    if (sorted_by != SORT_ID && m != n)
+        return m > n ? -1 : 1;
+    if (sorted_by != SORT_ID && x->of.ran != y->of.ran)
+        return x->of.ran > y->of.ran ? -1 : 1;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+struct table {
+    const struct figures_row *rows;
+    size_t count;         /* of all, not only those that are shown */
+    double seconds, busy; /* busy: percent of all processors */
+    int64_t begin;
+};
+
+static double part(uint64_t of, double seconds)
+{
+    return seconds > 0 ? 100 * (double)of / SECOND / seconds : 0;
+}
+
+static double kilobytes(uint64_t bytes, double seconds)
+{
+    return seconds > 0 ? (double)bytes / 1024 / seconds : 0;
+}
+
+static void print_text(const struct top *t, const struct table *table, size_t rows)
+{
+    static struct clock_zone zone;
+    const struct calendar_time at = clock_calendar(clock_local(&zone, table->begin));
+    const double s = table->seconds;
+    if (!(t->live && screen_clear()) && t->shown != 0)
+        printf("\n");
+    printf("%04d-%02d-%02d %02d:%02d:%02d  %.1f s  %zu processors %.1f %% busy  %.0f switches/s", at.year, at.month,
+           at.day, at.hour, at.minute, at.second, s, t->figures.processors.count, table->busy,
+           s > 0 ? (double)t->figures.switches / s : 0);
+    if (t->figures.lost != 0)
+        printf("  %llu events lost", (unsigned long long)t->figures.lost);
+    printf("\n%10s %s%6s %6s %9s %10s %10s %s %s\n", "PROCESS", t->of_threads ? "    THREAD " : "", "CPU%", "READY%",
+           "SWITCH/s", "READ KB/s", "WRITE KB/s", t->of_threads ? "" : " RECV KB/s  SEND KB/s", "NAME");
+    for (size_t i = 0; i < rows; i++) {
+        const struct figures_row *r = &table->rows[i];
+        printf("%10u ", (unsigned)r->process);
+        if (t->of_threads)
+            printf("%10u ", (unsigned)r->thread);
+        printf("%6.1f %6.1f %9.0f %10.1f %10.1f", part(r->of.ran, s), part(r->of.ready, s),
+               s > 0 ? (double)r->of.switches / s : 0, kilobytes(r->of.read, s), kilobytes(r->of.written, s));
+        if (!t->of_threads)
+            printf(" %10.1f %10.1f", kilobytes(r->of.received, s), kilobytes(r->of.sent, s));
+        printf("  %s\n", r->name ? r->name : "?");
+    }
+}
+
+static void print_json(const struct top *t, const struct table *table, size_t rows)
+{
+    struct json j = {.out = stdout, .compact = true};
+    struct dump_clock clock = {0};
+    struct text_buffer time = {0};
+    dump_time(&time, &clock, table->begin);
+    text_buffer_add(&time, "Z");
+    json_begin(&j, NULL, '{');
+    json_text(&j, "begin", time.failed ? NULL : time.text);
+    json_number(&j, "seconds", table->seconds);
+    json_integer(&j, "processors", (int64_t)t->figures.processors.count);
+    json_number(&j, "busy", table->busy);
+    json_integer(&j, "switches", (int64_t)t->figures.switches);
+    json_integer(&j, "lost", (int64_t)t->figures.lost);
+    json_begin(&j, "rows", '[');
+    for (size_t i = 0; i < rows; i++) {
+        const struct figures_row *r = &table->rows[i];
+        json_begin(&j, NULL, '{');
+        json_integer(&j, "process", r->process);
+        if (t->of_threads)
+            json_integer(&j, "thread", r->thread);
+        json_text(&j, "name", r->name);
+        json_number(&j, "cpuSeconds", (double)r->of.ran / SECOND);
+        json_number(&j, "readySeconds", (double)r->of.ready / SECOND);
+        json_integer(&j, "switches", (int64_t)r->of.switches);
+        json_integer(&j, "read", (int64_t)r->of.read);
+        json_integer(&j, "written", (int64_t)r->of.written);
+        if (!t->of_threads) {
+            json_integer(&j, "received", (int64_t)r->of.received);
+            json_integer(&j, "sent", (int64_t)r->of.sent);
+        }
+        json_end(&j, '}');
+    }
+    json_end(&j, ']');
+    json_end(&j, '}');
+    text_buffer_free(&time);
+}
+
+/* S_FALSE: that was the last one, or nobody reads any more. */
+static HRESULT print_table(struct top *t, int64_t until)
+{
+    struct figures_row *rows;
+    size_t count;
+    struct table table = {.begin = t->figures.begin};
+    HRESULT hr = thread_figures_rows(&t->figures, until, t->of_threads, &rows, &count);
+    if (FAILED(hr))
+        return hr;
+    const size_t processors = t->figures.processors.count;
+    sorted_by = t->key;
+    qsort(rows, count, sizeof *rows, by_key);
+    table.rows = rows;
+    table.count = count;
+    table.seconds = until > table.begin ? (double)(until - table.begin) / SECOND : 0;
+    for (size_t i = 0; i < count && processors != 0; i++)
+        table.busy += part(rows[i].of.ran, table.seconds) / (double)processors;
+    (t->as_json ? print_json : print_text)(t, &table, count < t->rows ? count : t->rows);
+    memory_free(rows);
+    t->shown++;
+    return fflush(stdout) != 0 || ferror(stdout) || (t->max != 0 && t->shown >= t->max) ? S_FALSE : S_OK;
+}
+
+static HRESULT next_table(struct top *t, int64_t now)
+{
+    const int64_t interval = t->interval * SECOND, until = t->next;
+    const HRESULT hr = print_table(t, until);
+    thread_figures_anew(&t->figures, until);
+    t->next += interval;
+    if (t->next > now)
+        return hr;
+    /* Nothing has come for a while: it begins anew with what comes. */
+    thread_figures_anew(&t->figures, now);
+    t->next = now + interval;
+    return hr;
+}
+
+/* ---- events ---- */
+
+static HRESULT take(void *context, const struct trace_event *event)
+{
+    struct top *t = context;
+    const int64_t time = event->record->EventHeader.TimeStamp.QuadPart;
+    struct dumped_event e = {.record = event->record, .pointer_size = event->pointer_size};
+    const struct found_schema *found = NULL;
+    HRESULT hr = S_OK;
+    if (t->next != 0 && time >= t->next)
+        hr = next_table(t, time);
+    if (hr != S_OK)
+        return hr;
+    if (thread_figures_want_class(event->record))
+        hr = trace_schemas_find(&t->schemas, event, &e, &found);
+    if (SUCCEEDED(hr))
+        hr = thread_figures_take(&t->figures, &e);
+    if (found)
+        found_schema_release(t->schemas.all, found);
+    if (t->next == 0 && t->figures.begin != 0 && t->interval != 0)
+        t->next = t->figures.begin + t->interval * SECOND;
+    t->latest = t->figures.begin != 0 && time > t->latest ? time : t->latest;
+    return hr;
+}
+
+/* When no event comes by which a table would be due. */
+static HRESULT look(void *context)
+{
+    struct top *t = context;
+    const int64_t now = clock_utc();
+    if (t->figures.processors.count == 0 && !t->told && now - t->started > SILENCE * SECOND) {
+        t->told = true;
+        fprintf(stderr, "openpla " VERB " top: no switches of threads have come; `openpla events` says whether this "
+                        "host lets us see them\n");
+    }
+    if (t->next == 0 || now < t->next + DELAY * SECOND)
+        return S_OK;
+    const HRESULT hr = next_table(t, t->next);
+    return hr == S_FALSE ? E_ABORT : hr;
+}
+
+static HRESULT top_of_session(struct top *t)
+{
+    struct texts names = {0};
+    char *name = NULL;
+    if (!interrupt_begin())
+        return error_set(E_FAIL, "Ctrl+C cannot be waited for");
+    t->live = true;
+    t->started = clock_utc();
+    HRESULT hr = top_session_start(&name);
+    if (SUCCEEDED(hr))
+        hr = texts_add(&names, name);
+    if (SUCCEEDED(hr))
+        hr = trace_sessions_read(&names, false, take, look, t);
+    const struct error_kept why = error_keep(hr);
+    top_session_stop(name);
+    interrupt_end();
+    texts_free(&names);
+    memory_free(name);
+    return hr == E_ABORT ? S_OK : FAILED(hr) ? error_restore(&why) : hr;
+}
+
+static HRESULT refuse_empty(struct top *t, const struct texts *files)
+{
+    trace_inputs_remarks(&t->inputs, VERB);
+    return error_set(HRESULT_FROM_WIN32(ERROR_NO_DATA),
+                     "no table: '%s'%s: no events of the kernel that a table is made of (a kernel "
+                     "session with the flags " NEEDED_FLAGS " records them)",
+                     files->items[0], files->count > 1 ? " and the other traces" : "");
+}
+
+static HRESULT top_of_files(struct top *t, const struct texts *files)
+{
+    HRESULT hr = trace_inputs_open(&t->inputs, files);
+    if (SUCCEEDED(hr))
+        hr = trace_inputs_read(&t->inputs, take, t, NULL, NULL);
+    if (FAILED(hr) || (t->max != 0 && t->shown >= t->max))
+        return hr;
+    if (t->figures.begin == 0)
+        return refuse_empty(t, files);
+    if (t->figures.processors.count == 0)
+        fprintf(stderr, "openpla " VERB " top: no switches of threads: CPU%%, READY%% and SWITCH/s are 0 (a kernel "
+                        "session with the flags " NEEDED_FLAGS " records them)\n");
+    if (t->shown != 0 && t->latest <= t->figures.begin)
+        return S_OK;
+    t->figures.lost += t->shown == 0 ? t->inputs.events_lost : 0;
+    hr = print_table(t, t->latest);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+static int read_sort(struct top *t)
+{
+    if (!t->sort)
+        return CLI_DONE;
+    for (size_t i = 0; i < sizeof sort_names / sizeof *sort_names; i++)
+        if (text_equal_nocase(t->sort, sort_names[i])) {
+            t->key = (enum sort_key)i;
+            return CLI_DONE;
+        }
+    return cli_usage(VERB, "-sort: \"%s\" is none of cpu, ready, switches, read, write, receive, send, id", t->sort);
+}
+
+int trace_top(int argc, char **argv)
+{
+    struct top t = {0};
+    struct texts files = {0};
+    const struct option options[] = {
+        {"interval", OPTION_COUNT, &t.interval}, {"rows", OPTION_COUNT, &t.rows},   {"sort", OPTION_TEXT, &t.sort},
+        {"threads", OPTION_FLAG, &t.of_threads}, {"json", OPTION_FLAG, &t.as_json}, {"max", OPTION_COUNT, &t.max},
+    };
+    int result = options_parse(VERB, argc, argv, options, sizeof options / sizeof *options, &files);
+    if (result == CLI_DONE)
+        result = read_sort(&t);
+    if (result == CLI_DONE) {
+        t.rows = t.rows != 0 ? t.rows : ROWS;
+        t.interval = t.interval != 0 || files.count != 0 ? t.interval : INTERVAL;
+        HRESULT hr = cli_trace_schemas_open(&t.known, &t.schemas);
+        if (SUCCEEDED(hr))
+            hr = files.count != 0 ? top_of_files(&t, &files) : top_of_session(&t);
+        result = FAILED(hr) ? cli_error(VERB, hr) : trace_inputs_remarks(&t.inputs, VERB);
+    }
+    trace_inputs_close(&t.inputs);
+    trace_schemas_close(&t.schemas);
+    thread_figures_free(&t.figures);
+    texts_free(&files);
+    return result;
+}

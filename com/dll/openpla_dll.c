@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* openpla.dll: its entry points for COM. */
+#include "com/proxy/proxy_stub.h"
+#include "com/server/server.h"
+#include "reg/registration.h"
+
+#include <libxml/parser.h>
+
+#ifdef OPENPLA_BUNDLED_XML
+/* libxml2's hook for static linking into a DLL; its header shows it only with HAVE_WIN32_THREADS. */
+int XMLCALL xmlDllMain(void *instance, unsigned long reason, void *reserved);
+
+BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved);
+
+BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved)
+{
+    return xmlDllMain(instance, reason, reserved);
+}
+#endif
+
+/* Whether the class is used in process because it is registered so, and not because a manifest says it: without
+   registration there is no server that could do the work. For 32-bit programs there is no other way (DECISIONS 42). */
+static bool is_registered_use(REFCLSID clsid)
+{
+    if (sizeof(void *) == 4)
+        return true;
+    ACTCTX_SECTION_KEYED_DATA found = {.cbSize = sizeof found};
+    return !FindActCtxSectionGuid(0, NULL, ACTIVATION_CONTEXT_SECTION_COM_SERVER_REDIRECTION, clsid, &found);
+}
+
+STDAPI DllGetClassObject(REFCLSID clsid, REFIID iid, void **out)
+{
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    for (size_t i = 0; i < COM_CLASS_COUNT; i++) {
+        CLSID id;
+        IUnknown *factory = com_class_factory(i, is_registered_use(clsid), &id);
+        if (IsEqualCLSID(clsid, &id))
+            return IUnknown_QueryInterface(factory, iid, out);
+        id = com_class_beside(&id);
+        if (IsEqualCLSID(clsid, &id)) {
+            HRESULT hr = com_use_own_proxies();
+            return FAILED(hr) ? hr : IUnknown_QueryInterface(factory, iid, out);
+        }
+    }
+    return proxy_stub_get_class_object(clsid, iid, out);
+}
+
+STDAPI DllCanUnloadNow(void)
+{
+    return server_object_count() ? S_FALSE : proxy_stub_can_unload();
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* pla.dll's flat function for the arguments of tasks. */
+#include "com/dll/task_entry.h"
+
+#include "com/objects/convert.h"
+#include "engine/base/memory.h"
+#include "engine/pla/task.h"
+
+#include <string.h>
+
+#define ARGUMENT  "arguments"
+#define PAIRS_MAX 1024
+
+static HRESULT texts_from_variants(SAFEARRAY *array, struct texts *out)
+{
+    LONG count;
+    VARIANT *items;
+    HRESULT hr = array_open(array, VT_VARIANT, &count, (void **)&items);
+    if (FAILED(hr))
+        return hr;
+    for (LONG i = 0; SUCCEEDED(hr) && i < count; i++) {
+        char *text = NULL;
+        hr = V_VT(&items[i]) == VT_BSTR ? text_from_bstr(V_BSTR(&items[i]), ARGUMENT, &text) : DISP_E_TYPEMISMATCH;
+        if (SUCCEEDED(hr))
+            hr = texts_give(out, text);
+    }
+    SafeArrayUnaccessData(array);
+    return hr;
+}
+
+static HRESULT read_texts(const VARIANT *v, struct texts *out)
+{
+    char *text;
+    if (V_VT(v) == (VT_BYREF | VT_VARIANT))
+        v = V_VARIANTREF(v);
+    if (!v)
+        return E_POINTER;
+    VARTYPE type = V_VT(v);
+    const bool by_reference = type & VT_BYREF;
+    if (by_reference && !V_BYREF(v))
+        return E_POINTER;
+    type &= (VARTYPE)~VT_BYREF;
+    if (type == VT_BSTR) {
+        HRESULT hr = text_from_bstr(by_reference ? *V_BSTRREF(v) : V_BSTR(v), ARGUMENT, &text);
+        return SUCCEEDED(hr) ? texts_give(out, text) : hr;
+    }
+    if (!(type & VT_ARRAY))
+        return DISP_E_TYPEMISMATCH;
+    SAFEARRAY *array = by_reference ? *V_ARRAYREF(v) : V_ARRAY(v);
+    if (!array)
+        return E_INVALIDARG;
+    return type == (VT_ARRAY | VT_BSTR)      ? texts_from_array(array, ARGUMENT, out)
+           : type == (VT_ARRAY | VT_VARIANT) ? texts_from_variants(array, out)
+                                             : DISP_E_TYPEMISMATCH;
+}
+
+/* `lists` has a place for each variable. */
+static HRESULT read_pairs(const struct texts *all, struct task_variable *variables, struct texts *lists, size_t *count)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 1; SUCCEEDED(hr) && i + 1 < all->count; i += 2) {
+        size_t at = 0;
+        while (at < *count && !text_equal_nocase(variables[at].name, all->items[i]))
+            at++;
+        struct task_variable *v = &variables[at];
+        if (at == *count) {
+            *v = (struct task_variable){.name = all->items[i], .text = all->items[i + 1]};
+            ++*count;
+            continue;
+        }
+        if (!v->list)
+            hr = texts_add(&lists[at], v->text);
+        if (SUCCEEDED(hr))
+            hr = texts_add(&lists[at], all->items[i + 1]);
+        v->list = &lists[at];
+    }
+    return hr;
+}
+
+static HRESULT expand(const struct texts *all, char **out)
+{
+    size_t pairs = all->count / 2, count = 0;
+    if (all->count % 2 == 0)
+        return error_set(E_INVALIDARG, ARGUMENT ": %llu texts are no arguments with pairs of a name and a value",
+                         (unsigned long long)all->count);
+    if (pairs > PAIRS_MAX)
+        return error_set(E_INVALIDARG, ARGUMENT ": more than %d variables", PAIRS_MAX);
+    struct task_variable *variables = memory_zero(pairs + 1, sizeof *variables);
+    struct texts *lists = memory_zero(pairs + 1, sizeof *lists);
+    HRESULT hr = variables && lists ? read_pairs(all, variables, lists, &count) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = task_expand_arguments(all->items[0], variables, count, out);
+    for (size_t i = 0; lists && i < pairs; i++)
+        texts_free(&lists[i]);
+    memory_free(variables);
+    memory_free(lists);
+    return hr;
+}
+
+HRESULT WINAPI PlaExpandTaskArguments(VARIANT arguments, BSTR *out)
+{
+    struct texts all = {0};
+    char *text = NULL;
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    HRESULT hr = read_texts(&arguments, &all);
+    if (SUCCEEDED(hr))
+        hr = expand(&all, &text);
+    if (SUCCEEDED(hr))
+        hr = bstr_from_text(text, out);
+    memory_free(text);
+    texts_free(&all);
+    return hr;
+}

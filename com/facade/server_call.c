@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* The way from a client's process to an object of the server: activation as the caller, and late-bound calls. */
+#include "com/facade/server_call.h"
+
+#include "com/objects/collection.h"
+#include "com/objects/convert.h"
+#include "com/objects/foreign_call.h"
+#include "com/server/server.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "reg/registration_check.h"
+#include "reg/service.h"
+
+enum {
+    MOST_ARGUMENTS = 5,
+    AT_ONCE = 64, /* items */
+    /* A server that ends may still be handed out; what asked it for a new object has changed nothing and asks again. */
+    ACTIVATIONS = 5,
+    ACTIVATION_PAUSE = 100, /* ms */
+    RENEWAL_WAIT = 60000,   /* ms, for another client that is at it */
+};
+
+bool server_is_gone(HRESULT hr)
+{
+    return hr == HRESULT_FROM_WIN32(RPC_S_SERVER_UNAVAILABLE) || hr == RPC_E_DISCONNECTED ||
+           hr == CO_E_OBJNOTCONNECTED || hr == RPC_E_SERVER_DIED_DNE;
+}
+
+/* MS-PLA 2.1: packet privacy, impersonation; cloaking gives the server the thread's identity and not the process'.
+   Wine has no blankets: there the server sees the process (DECISIONS 22). */
+static HRESULT as_caller(IUnknown *proxy)
+{
+    HRESULT hr =
+        CoSetProxyBlanket(proxy, RPC_C_AUTHN_DEFAULT, RPC_C_AUTHZ_DEFAULT, COLE_DEFAULT_PRINCIPAL,
+                          RPC_C_AUTHN_LEVEL_PKT_PRIVACY, RPC_C_IMP_LEVEL_IMPERSONATE, NULL, EOAC_DYNAMIC_CLOAKING);
+    return hr == E_NOTIMPL ? S_OK : hr;
+}
+
+static HRESULT not_reached(HRESULT hr, const char *machine)
+{
+    if (machine && machine[0])
+        return error_set(hr, "server: OpenPLA on '%s' cannot be reached: %s", machine, error_standard_text(hr));
+    if (hr == REGDB_E_CLASSNOTREG || !host_is_wine())
+        return error_set(hr, "the server of OpenPLA cannot be reached: %s", error_standard_text(hr));
+    return error_set(hr,
+                     "the server of OpenPLA cannot be reached: %s; if it was killed, Wine still waits for it until "
+                     "rpcss is restarted (net stop rpcss, net start rpcss)",
+                     error_standard_text(hr));
+}
+
+/* Of this computer (info NULL) up to `most` times, as long as the server is gone. */
+static HRESULT activate(const CLSID *id, COSERVERINFO *info, int most, IUnknown **out)
+{
+    MULTI_QI query = {.pIID = &IID_IDispatch};
+    HRESULT hr = E_FAIL;
+    for (int i = 0; i < most && (!i || (!info && server_is_gone(hr))); i++) {
+        if (i)
+            Sleep(ACTIVATION_PAUSE);
+        hr = CoCreateInstanceEx(id, NULL, info ? CLSCTX_REMOTE_SERVER : CLSCTX_LOCAL_SERVER, info, 1, &query);
+        if (SUCCEEDED(hr))
+            hr = query.hr;
+    }
+    *out = query.pItf;
+    return SUCCEEDED(hr) && !query.pItf ? E_NOINTERFACE : hr;
+}
+
+static _Atomic bool repairs_nothing;
+
+void server_create_repairs_nothing(void)
+{
+    repairs_nothing = true;
+}
+
+/* Several clients may find the same dead server at the same time, and one new server is enough. */
+static HRESULT activate_anew(const CLSID *id, IUnknown **out)
+{
+    struct mutex *mutex;
+    HRESULT hr = mutex_open("openpla-activation", &mutex);
+    if (FAILED(hr))
+        return hr;
+    hr = mutex_take(mutex, RENEWAL_WAIT);
+    if (hr == S_OK) {
+        hr = activate(id, NULL, 1, out);
+        if (server_is_gone(hr)) {
+            hr = service_renew_rpcss();
+            if (SUCCEEDED(hr))
+                hr = activate(id, NULL, ACTIVATIONS, out);
+        }
+        mutex_give(mutex);
+    } else if (hr == S_FALSE) {
+        hr = HRESULT_FROM_WIN32(RPC_S_SERVER_UNAVAILABLE);
+    }
+    mutex_close(mutex);
+    return hr;
+}
+
+HRESULT server_create(const CLSID *class_id, const char *machine, IDispatch **out)
+{
+    WCHAR *name = NULL;
+    size_t units;
+    bool here = !machine || !machine[0];
+    IUnknown *object = NULL;
+    COSERVERINFO info = {0};
+    HRESULT hr = here ? S_OK : text_to_utf16(machine, &name, &units);
+    *out = NULL;
+    if (FAILED(hr))
+        return hr;
+    /* Another computer is asked for the classes that every PLA has. */
+    CLSID id = *class_id;
+    if (here && registration_mode_here() == REGISTRATION_BESIDE)
+        id = com_class_beside(class_id);
+    info.pwszName = name;
+    hr = activate(&id, here ? NULL : &info, ACTIVATIONS, &object);
+    if (here && server_is_gone(hr) && host_is_wine() && !repairs_nothing)
+        hr = activate_anew(&id, &object);
+    memory_free(name);
+    if (SUCCEEDED(hr))
+        hr = as_caller(object);
+    if (SUCCEEDED(hr)) {
+        *out = (IDispatch *)object;
+        return S_OK;
+    }
+    if (object)
+        IUnknown_Release(object);
+    return not_reached(hr, machine);
+}
+
+/* The member's number from our own type library: asking the server would be one call more. */
+static HRESULT member_id(const struct class *class, const WCHAR *member, DISPID *id)
+{
+    WCHAR *name = (WCHAR *)member;
+    ITypeInfo *info;
+    HRESULT hr = class_type_info(class, &info);
+    if (FAILED(hr))
+        return hr;
+    hr = ITypeInfo_GetIDsOfNames(info, &name, 1, id);
+    ITypeInfo_Release(info);
+    return hr;
+}
+
+/* The failure as the server told it. */
+static HRESULT told(EXCEPINFO *exception)
+{
+    char *text = NULL;
+    HRESULT hr = FAILED(exception->scode) ? exception->scode : E_FAIL;
+    if (exception->bstrDescription && SUCCEEDED(text_from_bstr(exception->bstrDescription, "description", &text)))
+        error_set(hr, "%s", text);
+    memory_free(text);
+    return hr;
+}
+
+/* Returns what a call returned, with a text for it where there is none yet. */
+static HRESULT gone(HRESULT hr)
+{
+    return server_is_gone(hr) ? error_set(hr, "the server of OpenPLA has ended: %s", error_standard_text(hr)) : hr;
+}
+
+static HRESULT invoke_id(IDispatch *object, DISPID id, WORD flags, const VARIANT *arguments, UINT count,
+                         VARIANT *result)
+{
+    VARIANT reversed[MOST_ARGUMENTS];
+    DISPPARAMS params = {.rgvarg = reversed, .cArgs = count};
+    DISPID put = DISPID_PROPERTYPUT;
+    EXCEPINFO exception = {0};
+    for (UINT i = 0; i < count; i++)
+        reversed[count - 1 - i] = arguments[i];
+    if (flags & DISPATCH_PROPERTYPUT) {
+        params.rgdispidNamedArgs = &put;
+        params.cNamedArgs = 1;
+    }
+    HRESULT hr = IDispatch_Invoke(object, id, &IID_NULL, LOCALE_NEUTRAL, flags, &params, result, &exception, NULL);
+    if (hr == DISP_E_EXCEPTION)
+        hr = told(&exception);
+    SysFreeString(exception.bstrDescription);
+    SysFreeString(exception.bstrSource);
+    SysFreeString(exception.bstrHelpFile);
+    if (FAILED(hr) && result)
+        VariantClear(result);
+    return hr;
+}
+
+HRESULT late_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
+                    const VARIANT *arguments, UINT count, VARIANT *result)
+{
+    DISPID id;
+    if (result)
+        VariantInit(result);
+    HRESULT hr = count <= MOST_ARGUMENTS ? member_id(class, member, &id) : E_UNEXPECTED;
+    return SUCCEEDED(hr) ? invoke_id(object, id, flags, arguments, count, result) : hr;
+}
+
+HRESULT server_invoke_own(IDispatch *object, DISPID member, const VARIANT *arguments, UINT count, VARIANT *result)
+{
+    VariantInit(result);
+    HRESULT hr = invoke_id(object, member, DISPATCH_METHOD, arguments, count, result);
+    if (hr == DISP_E_MEMBERNOTFOUND)
+        error_clear();
+    return hr == DISP_E_MEMBERNOTFOUND ? S_FALSE : gone(hr);
+}
+
+HRESULT server_invoke(IDispatch *object, const struct class *class, const WCHAR *member, WORD flags,
+                      const VARIANT *arguments, UINT count, VARIANT *result)
+{
+    HRESULT hr = gone(late_invoke(object, class, member, flags, arguments, count, result));
+    if (SUCCEEDED(hr) && result && V_VT(result) == VT_DISPATCH && V_DISPATCH(result))
+        hr = as_caller((IUnknown *)V_DISPATCH(result));
+    if (FAILED(hr) && result)
+        VariantClear(result);
+    return hr;
+}
+
+HRESULT server_take_text(HRESULT hr, VARIANT *v, char **out)
+{
+    *out = NULL;
+    if (SUCCEEDED(hr))
+        hr = variant_change(v, v, VT_BSTR);
+    if (SUCCEEDED(hr))
+        hr = text_from_bstr(V_BSTR(v), "the server's text", out);
+    VariantClear(v);
+    return hr;
+}
+
+HRESULT server_take_number(HRESULT hr, VARIANT *v, uint32_t *out)
+{
+    if (SUCCEEDED(hr))
+        hr = variant_change(v, v, VT_I8);
+    *out = SUCCEEDED(hr) ? (uint32_t)V_I8(v) : 0;
+    VariantClear(v);
+    return hr;
+}
+
+HRESULT server_get_text(IDispatch *object, const struct class *class, const WCHAR *property, char **out)
+{
+    VARIANT v;
+    HRESULT hr = server_invoke(object, class, property, DISPATCH_PROPERTYGET, NULL, 0, &v);
+    return server_take_text(hr, &v, out);
+}
+
+HRESULT server_get_number(IDispatch *object, const struct class *class, const WCHAR *property, uint32_t *out)
+{
+    VARIANT v;
+    HRESULT hr = server_invoke(object, class, property, DISPATCH_PROPERTYGET, NULL, 0, &v);
+    return server_take_number(hr, &v, out);
+}
+
+static HRESULT each_item(const VARIANT *v, const struct class *class, server_item_each *each, void *user)
+{
+    IDispatch *item = NULL;
+    IUnknown *object;
+    HRESULT hr = variant_is_object(v, &object) && object
+                     ? IUnknown_QueryInterface(object, &IID_IDispatch, (void **)&item)
+                     : error_set(DISP_E_TYPEMISMATCH, "the server's %s has an item that is no object", class->name);
+    if (SUCCEEDED(hr))
+        hr = as_caller((IUnknown *)item);
+    if (SUCCEEDED(hr))
+        hr = each(item, user);
+    if (item)
+        IDispatch_Release(item);
+    return hr;
+}
+
+static HRESULT enumerator_of(IDispatch *collection, const struct class *class, IEnumVARIANT **out)
+{
+    VARIANT v;
+    IUnknown *object;
+    *out = NULL;
+    HRESULT hr = server_invoke(collection, class, L"_NewEnum", DISPATCH_PROPERTYGET, NULL, 0, &v);
+    if (FAILED(hr))
+        return hr;
+    hr = variant_is_object(&v, &object) && object
+             ? IUnknown_QueryInterface(object, &IID_IEnumVARIANT, (void **)out)
+             : error_set(DISP_E_TYPEMISMATCH, "the server's %s has no enumerator", class->name);
+    VariantClear(&v);
+    if (SUCCEEDED(hr))
+        hr = as_caller((IUnknown *)*out);
+    if (FAILED(hr) && *out) {
+        IEnumVARIANT_Release(*out);
+        *out = NULL;
+    }
+    return hr;
+}
+
+HRESULT server_each(IDispatch *collection, const struct class *class, server_item_each *each, void *user)
+{
+    IEnumVARIANT *e = NULL;
+    uint32_t count, index = 0;
+    HRESULT hr = server_get_number(collection, class, L"Count", &count);
+    if (SUCCEEDED(hr) && count)
+        hr = enumerator_of(collection, class, &e);
+    while (SUCCEEDED(hr) && e && index < count) {
+        VARIANT items[AT_ONCE] = {0};
+        ULONG got = 0;
+        hr = IEnumVARIANT_Next(e, AT_ONCE, items, &got);
+        if (SUCCEEDED(hr) && (!got || got > AT_ONCE))
+            hr = error_set(E_UNEXPECTED, "the server's %s has %u items and gave %u", class->name, (unsigned)count,
+                           (unsigned)index);
+        index += got;
+        for (ULONG i = 0; i < AT_ONCE; i++) {
+            if (SUCCEEDED(hr) && i < got)
+                hr = each_item(&items[i], class, each, user);
+            VariantClear(&items[i]);
+        }
+    }
+    if (e)
+        IEnumVARIANT_Release(e);
+    return hr;
+}
+
+HRESULT server_call(IDispatch *object, const struct class *class, const WCHAR *method, const char *const *texts,
+                    UINT count)
+{
+    VARIANT arguments[MOST_ARGUMENTS] = {0};
+    HRESULT hr = S_OK;
+    UINT made = 0;
+    for (; SUCCEEDED(hr) && made < count; made++) {
+        V_VT(&arguments[made]) = VT_BSTR;
+        hr = bstr_from_text(texts[made] ? texts[made] : "", &V_BSTR(&arguments[made]));
+    }
+    if (SUCCEEDED(hr))
+        hr = server_invoke(object, class, method, DISPATCH_METHOD, arguments, count, NULL);
+    for (UINT i = 0; i < made; i++)
+        SysFreeString(V_BSTR(&arguments[i]));
+    return hr;
+}

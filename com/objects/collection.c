@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* The members that all six collections share. behaviour 16. */
+#include "com/objects/collection.h"
+
+#include "com/objects/convert.h"
+#include "com/objects/enumerator.h"
+#include "com/objects/foreign_object.h"
+#include "engine/base/memory.h"
+
+HRESULT collection_get_count(void *interface_pointer, void *out)
+{
+    if (!out)
+        return com_no_pointer(interface_pointer, "Count");
+    *(LONG *)out = (LONG)collection_count(model_of(interface_pointer));
+    return S_OK;
+}
+
+/* The row of what an item is called: Name, Key or DisplayName; NULL if it has none. */
+static const struct property *name_row(const struct class *class)
+{
+    static const char *const rows[] = {"Name", "Key", "DisplayName"};
+    const struct property *p = NULL;
+    for (size_t i = 0; !p && i < sizeof rows / sizeof rows[0]; i++)
+        p = class_property(class, rows[i]);
+    return p;
+}
+
+static HRESULT find_by_name(struct object *collection, const char *name, struct object **out)
+{
+    struct object **items;
+    size_t count;
+    *out = NULL;
+    if (!name[0]) /* or a script with nothing in its variable removes one that has no name */
+        return error_set(DISP_E_BADINDEX, "%s: an empty text is no index", collection->class->name);
+    HRESULT hr = collection_snapshot(collection, &items, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++) {
+        const struct property *p = name_row(items[i]->class);
+        struct value v;
+        hr = p ? object_get(items[i], p, &v) : S_FALSE;
+        if (hr == S_OK && text_equal_nocase(v.text, name))
+            *out = object_reference(items[i]);
+        if (hr == S_OK)
+            value_free(&v);
+    }
+    objects_release(items, count);
+    if (FAILED(hr))
+        return hr;
+    return *out ? S_OK : error_set(DISP_E_BADINDEX, "%s: there is no item '%s'", collection->class->name, name);
+}
+
+/* Whoever goes on with what is found takes it for an item: an object of another kind, or of another collection, must
+   not be found. */
+static HRESULT find_object(struct object *collection, IUnknown *object, struct object **out)
+{
+    struct object **items, *model;
+    size_t count;
+    HRESULT hr = skin_model(object, NULL, collection->class->name, &model);
+    if (FAILED(hr))
+        return hr;
+    hr = collection_snapshot(collection, &items, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++)
+        if (items[i] == model)
+            *out = object_reference(model);
+    objects_release(items, count);
+    if (SUCCEEDED(hr) && !*out)
+        hr = error_set(E_INVALIDARG, "%s: the %s is not in it", collection->class->name, model->class->name);
+    object_release(model);
+    return hr;
+}
+
+bool variant_is_object(const VARIANT *v, IUnknown **out)
+{
+    if (V_VT(v) == (VT_VARIANT | VT_BYREF))
+        v = V_VARIANTREF(v);
+    if (V_VT(v) == VT_DISPATCH || V_VT(v) == VT_UNKNOWN)
+        *out = V_UNKNOWN(v);
+    else if (V_VT(v) == (VT_DISPATCH | VT_BYREF) || V_VT(v) == (VT_UNKNOWN | VT_BYREF))
+        *out = V_UNKNOWNREF(v) ? *V_UNKNOWNREF(v) : NULL;
+    else
+        return false;
+    return true;
+}
+
+HRESULT collection_find(struct object *collection, const VARIANT *which, struct object **out)
+{
+    struct variant index;
+    IUnknown *object;
+    int64_t number;
+    *out = NULL;
+    if (variant_is_object(which, &object))
+        return find_object(collection, object, out);
+    HRESULT hr = variant_from_com(which, collection->class->name, &index);
+    if (FAILED(hr))
+        return hr;
+    if (index.type == VARIANT_TEXT) {
+        hr = find_by_name(collection, index.text, out);
+        variant_free(&index);
+        return hr;
+    }
+    if (index.type == VARIANT_BOOL_) /* False would be the first item, which nobody means */
+        return error_set(DISP_E_TYPEMISMATCH, "%s: a truth value is no index", collection->class->name);
+    hr = variant_to_i64(&index, &number);
+    if (FAILED(hr))
+        return error_prefix(hr, "%s: the index", collection->class->name);
+    if (number < 0 || number > UINT32_MAX)
+        return error_set(DISP_E_BADINDEX, "%s: there is no item %lld", collection->class->name, (long long)number);
+    return collection_item(collection, (size_t)number, out);
+}
+
+HRESULT collection_get_item(void *interface_pointer, const VARIANT *index, void **out)
+{
+    struct object *item;
+    if (!out)
+        return com_no_pointer(interface_pointer, "Item");
+    *out = NULL;
+    HRESULT hr = collection_find(model_of(interface_pointer), index, &item);
+    return com_result(interface_pointer, skin_give(hr, item, out));
+}
+
+HRESULT collection_get_enumerator(void *interface_pointer, IUnknown **out)
+{
+    if (!out)
+        return com_no_pointer(interface_pointer, "_NewEnum");
+    return com_result(interface_pointer, enumerator_create(model_of(interface_pointer), out));
+}
+
+HRESULT collection_add_item(void *interface_pointer, void *item)
+{
+    struct object *model;
+    HRESULT hr = skin_model_or_copy(item, "Add", &model);
+    if (SUCCEEDED(hr)) {
+        hr = collection_add(model_of(interface_pointer), model);
+        object_release(model);
+    }
+    return com_result(interface_pointer, hr);
+}
+
+HRESULT collection_remove_item(void *interface_pointer, const VARIANT *which)
+{
+    struct object *collection = model_of(interface_pointer), *item;
+    HRESULT hr = collection_find(collection, which, &item);
+    if (SUCCEEDED(hr)) {
+        hr = collection_remove_object(collection, item);
+        object_release(item);
+    }
+    return com_result(interface_pointer, hr);
+}
+
+HRESULT collection_clear_items(void *interface_pointer)
+{
+    collection_clear(model_of(interface_pointer));
+    return S_OK;
+}
+
+/* Takes the items out that were added last, and not the same ones that were there before. */
+static void take_back(struct object *collection, struct object **items, size_t count)
+{
+    while (count--) {
+        bool found = false;
+        for (size_t at = collection_count(collection); !found && at-- > 0;) {
+            struct object *item;
+            if (FAILED(collection_item(collection, at, &item)))
+                continue;
+            found = item == items[count];
+            object_release(item);
+            if (found)
+                collection_remove(collection, at);
+        }
+    }
+}
+
+HRESULT collection_add_range(void *interface_pointer, void *other)
+{
+    struct object *collection = model_of(interface_pointer), *from, **items;
+    size_t count, added = 0;
+    HRESULT hr = skin_model_or_copy(other, "AddRange", &from);
+    if (SUCCEEDED(hr) && from->class != collection->class) {
+        hr = error_set(E_INVALIDARG, "AddRange: the object is no %s", collection->class->name);
+        object_release(from);
+    }
+    if (FAILED(hr))
+        return com_result(interface_pointer, hr);
+    /* What is in the other belongs to it; Windows gives an error too (MS-PLA note 34). */
+    if (collection->class->adopts) {
+        object_release(from);
+        return com_result(interface_pointer,
+                          error_set(E_INVALIDARG, "AddRange: a data collector belongs to one set; Remove and Add it"));
+    }
+    hr = collection_snapshot(from, &items, &count);
+    for (; SUCCEEDED(hr) && added < count; added++)
+        hr = collection_add(collection, items[added]);
+    /* All or nothing. */
+    if (FAILED(hr) && added) {
+        struct error_kept why = error_keep(hr);
+        take_back(collection, items, added - 1);
+        error_restore(&why);
+    }
+    objects_release(items, count);
+    object_release(from);
+    return com_result(interface_pointer, hr);
+}
+
+HRESULT collection_create_item(void *interface_pointer, const struct class *class, void **out)
+{
+    struct object *item;
+    if (!out)
+        return com_no_pointer(interface_pointer, class->name);
+    *out = NULL;
+    HRESULT hr = object_create(class, NULL, &item);
+    return com_result(interface_pointer, skin_give(hr, item, out));
+}

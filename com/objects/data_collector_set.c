@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* IDataCollectorSet: its members that are more than a property. MS-PLA 3.2.4.1. */
+#include "com/objects/convert.h"
+#include "com/server/caller.h"
+#include "engine/base/memory.h"
+#include "engine/pla/sets.h"
+
+static HRESULT STDMETHODCALLTYPE set_get_xml(IDataCollectorSet *This, BSTR *out)
+{
+    return object_get_xml(This, out);
+}
+
+static HRESULT STDMETHODCALLTYPE set_set_credentials(IDataCollectorSet *This, BSTR user, BSTR password)
+{
+    const struct caller caller = com_caller();
+    HRESULT hr = call_with_texts(This, sets_set_credentials, user, "user", password, "password");
+    if (!caller.in_process) /* then it is a copy that was made for this call, which others free as it is */
+        bstr_wipe(password);
+    return hr;
+}
+
+static HRESULT STDMETHODCALLTYPE set_query_(IDataCollectorSet *This, BSTR name, BSTR server)
+{
+    return call_with_texts(This, set_query, name, "name", server, "server");
+}
+
+static HRESULT STDMETHODCALLTYPE set_commit_(IDataCollectorSet *This, BSTR name, BSTR server, CommitMode mode,
+                                             IValueMap **validation)
+{
+    const struct caller caller = com_caller();
+    char *name_text = NULL, *server_text = NULL;
+    struct object *issues = NULL;
+    if (validation) /* without one the issues are not wanted (DECISIONS 12) */
+        *validation = NULL;
+    HRESULT hr = text_from_bstr(name, "name", &name_text);
+    if (SUCCEEDED(hr))
+        hr = text_from_bstr(server, "server", &server_text);
+    if (SUCCEEDED(hr))
+        hr = issues_create(NULL, &issues);
+    if (SUCCEEDED(hr))
+        hr = set_commit(model_of(This), &caller, name_text, server_text, (uint32_t)mode, issues);
+    memory_free(name_text);
+    memory_free(server_text);
+    return com_result(This, skin_give(hr, issues, (void **)validation));
+}
+
+static HRESULT STDMETHODCALLTYPE set_delete_(IDataCollectorSet *This)
+{
+    const struct caller caller = com_caller();
+    return com_result(This, set_delete(model_of(This), &caller));
+}
+
+static HRESULT STDMETHODCALLTYPE set_start_(IDataCollectorSet *This, VARIANT_BOOL synchronous)
+{
+    const struct caller caller = com_caller();
+    return com_result(This, set_start(model_of(This), &caller, synchronous != VARIANT_FALSE));
+}
+
+static HRESULT STDMETHODCALLTYPE set_stop_(IDataCollectorSet *This, VARIANT_BOOL synchronous)
+{
+    const struct caller caller = com_caller();
+    return com_result(This, set_stop(model_of(This), &caller, synchronous != VARIANT_FALSE));
+}
+
+static HRESULT STDMETHODCALLTYPE set_set_xml(IDataCollectorSet *This, BSTR xml, IValueMap **validation)
+{
+    return object_set_xml(This, set_from_xml, xml, "xml", validation);
+}
+
+static HRESULT STDMETHODCALLTYPE set_set_value(IDataCollectorSet *This, BSTR key, BSTR value)
+{
+    char *key_text = NULL, *value_text = NULL;
+    HRESULT hr = text_from_bstr(key, "key", &key_text);
+    if (SUCCEEDED(hr) && value) /* NULL takes the pair away */
+        hr = text_from_bstr(value, "value", &value_text);
+    if (SUCCEEDED(hr))
+        hr = set_put_value(model_of(This), key_text, value_text);
+    memory_free(key_text);
+    memory_free(value_text);
+    return com_result(This, hr);
+}
+
+static HRESULT STDMETHODCALLTYPE set_get_value_(IDataCollectorSet *This, BSTR key, BSTR *out)
+{
+    const struct caller caller = com_caller();
+    char *key_text = NULL, *value = NULL;
+    if (!out)
+        return com_no_pointer(This, "value");
+    *out = NULL;
+    HRESULT hr = text_from_bstr(key, "key", &key_text);
+    if (SUCCEEDED(hr))
+        hr = sets_get_value(model_of(This), &caller, key_text, &value);
+    if (SUCCEEDED(hr))
+        hr = bstr_from_text(value, out);
+    memory_free(key_text);
+    memory_free(value);
+    return com_result(This, hr);
+}
+
+#define INTERFACE IDataCollectorSet
+#define ROWS      "engine/pla/data_collector_set.def"
+#define METHODS                                                                                                        \
+    .get_Xml = set_get_xml, .SetCredentials = set_set_credentials, .Query = set_query_, .Commit = set_commit_,         \
+    .Delete = set_delete_, .Start = set_start_, .Stop = set_stop_, .SetXml = set_set_xml, .SetValue = set_set_value,   \
+    .GetValue = set_get_value_
+#define METHOD_COUNT 10
+#include "com/objects/object_vtable.inc"

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/* IDispatch of every object: ITypeInfo::Invoke, and what real scripts need that it lacks (behaviour 20). */
+#include "com/facade/server_list.h"
+#include "com/facade/whole_commit.h"
+#include "com/objects/convert.h"
+#include "com/objects/foreign_call.h"
+#include "com/objects/skin.h"
+#include "com/server/call_entry.h"
+#include "engine/base/memory.h"
+
+#include <string.h>
+#include <wchar.h>
+
+/* ---- type information ---- */
+
+/* A resource of the module that this code is in. */
+static HRESULT load_type_library(ITypeLib **out)
+{
+    WCHAR path[MAX_PATH * 4];
+    HMODULE module;
+    if (!GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+                            (const WCHAR *)com_classes, &module) ||
+        !GetModuleFileNameW(module, path, ARRAYSIZE(path)))
+        return TYPE_E_CANTLOADLIBRARY;
+    return LoadTypeLibEx(path, REGKIND_NONE, out);
+}
+
+HRESULT class_type_info(const struct class *class, ITypeInfo **out)
+{
+    struct com_class *c = com_class_of(class);
+    ITypeLib *library;
+    ITypeInfo *info;
+    *out = c->type_info;
+    if (!*out) {
+        HRESULT hr = load_type_library(&library);
+        if (FAILED(hr))
+            return error_set(hr, "the type library in openpla.dll cannot be loaded");
+        hr = ITypeLib_GetTypeInfoOfGuid(library, c->interface_id, &info);
+        ITypeLib_Release(library);
+        if (FAILED(hr))
+            return error_set(hr, "the type library in openpla.dll lacks %s", c->model->name);
+        /* Whoever comes second drops his own. */
+        if (InterlockedCompareExchangePointer((void **)&c->type_info, info, NULL))
+            ITypeInfo_Release(info);
+        *out = c->type_info;
+    }
+    ITypeInfo_AddRef(*out);
+    return S_OK;
+}
+
+HRESULT dispatch_get_type_info(struct skin *s, UINT index, ITypeInfo **out)
+{
+    if (!out)
+        return com_no_pointer(s, "ppTInfo");
+    *out = NULL;
+    if (index)
+        return com_result(s,
+                          error_set(DISP_E_BADINDEX, "GetTypeInfo: there is one type information, not %u", index + 1));
+    return com_result(s, class_type_info(s->class->model, out));
+}
+
+HRESULT dispatch_get_ids(struct skin *s, REFIID iid, LPOLESTR *names, UINT count, DISPID *ids)
+{
+    ITypeInfo *info;
+    if (!IsEqualIID(iid, &IID_NULL))
+        return DISP_E_UNKNOWNINTERFACE;
+    HRESULT hr = class_type_info(s->class->model, &info);
+    if (FAILED(hr))
+        return com_result(s, hr);
+    hr = ITypeInfo_GetIDsOfNames(info, names, count, ids);
+    ITypeInfo_Release(info);
+    return hr;
+}
+
+/* ---- arguments that ITypeInfo::Invoke does not take ---- */
+
+/* One argument's stand-in for the call. */
+struct stand_in {
+    VARIANT value;
+    VARIANT *write_back; /* the script's variable that an [out] interface pointer goes to */
+    IDispatch *out;
+};
+
+/* The function's description for the member and kind of call; NULL if there is none. */
+static FUNCDESC *find_function(ITypeInfo *info, DISPID id, WORD flags)
+{
+    FUNCDESC *f;
+    for (UINT i = 0; SUCCEEDED(ITypeInfo_GetFuncDesc(info, i, &f)); i++) {
+        if (f->memid == id && (f->invkind & flags))
+            return f;
+        ITypeInfo_ReleaseFuncDesc(info, f);
+    }
+    return NULL;
+}
+
+static bool has_function(ITypeInfo *info, DISPID id, WORD flags)
+{
+    FUNCDESC *f = find_function(info, id, flags);
+    if (f)
+        ITypeInfo_ReleaseFuncDesc(info, f);
+    return f != NULL;
+}
+
+/* What a script passed, references followed. */
+static const VARIANT *follow(const VARIANT *v)
+{
+    return V_VT(v) == (VT_VARIANT | VT_BYREF) && V_VARIANTREF(v) ? V_VARIANTREF(v) : v;
+}
+
+static HRESULT store_element(SAFEARRAY *array, VARTYPE type, LONG index, const VARIANT *element)
+{
+    VARIANT v;
+    VariantInit(&v);
+    HRESULT hr = variant_change(&v, element, type);
+    if (SUCCEEDED(hr))
+        hr = SafeArrayPutElement(array, &index, type == VT_BSTR ? (void *)V_BSTR(&v) : (void *)&V_UI1(&v));
+    VariantClear(&v);
+    return hr;
+}
+
+/* VT_ARRAY|VT_VARIANT, as VBScript and PowerShell make arrays, to an array of `type`. */
+static HRESULT array_from_variants(SAFEARRAY *in, VARTYPE type, SAFEARRAY **out)
+{
+    LONG count;
+    VARIANT *items;
+    HRESULT hr = array_open(in, VT_VARIANT, &count, (void **)&items);
+    if (FAILED(hr))
+        return hr;
+    *out = SafeArrayCreateVector(type, 0, (ULONG)count);
+    hr = *out ? S_OK : E_OUTOFMEMORY;
+    for (LONG i = 0; SUCCEEDED(hr) && i < count; i++)
+        hr = store_element(*out, type, i, &items[i]);
+    SafeArrayUnaccessData(in);
+    return hr;
+}
+
+/* More than any list of a set has. Wine's SafeArrayCreateVector makes an array that is too short of a length whose
+   bytes do not fit into 32 bits. */
+#define SCRIPT_ITEMS_MAX 1000000
+
+/* A JScript array: an object with `length` and members "0", "1", ... */
+static HRESULT array_from_script_object(IDispatch *in, VARTYPE type, SAFEARRAY **out)
+{
+    VARIANT v;
+    HRESULT hr = foreign_get_by_name(in, L"length", &v);
+    if (SUCCEEDED(hr))
+        hr = variant_change(&v, &v, VT_R8);
+    if (FAILED(hr)) {
+        VariantClear(&v);
+        return DISP_E_TYPEMISMATCH;
+    }
+    if (!(V_R8(&v) >= 0 && V_R8(&v) <= SCRIPT_ITEMS_MAX)) /* also NaN */
+        return error_set(E_INVALIDARG, "an array cannot have %g items; at most %d are taken", V_R8(&v),
+                         SCRIPT_ITEMS_MAX);
+    LONG length = (LONG)V_R8(&v);
+    *out = SafeArrayCreateVector(type, 0, (ULONG)length);
+    hr = *out ? S_OK : E_OUTOFMEMORY;
+    for (LONG i = 0; SUCCEEDED(hr) && i < length; i++) {
+        WCHAR name[16];
+        swprintf(name, sizeof name / sizeof name[0], L"%ld", (long)i);
+        hr = foreign_get_by_name(in, name, &v);
+        if (hr == DISP_E_UNKNOWNNAME)
+            hr = error_set(E_INVALIDARG, "the array has no item at index %ld", (long)i);
+        if (SUCCEEDED(hr))
+            hr = store_element(*out, type, i, &v);
+        VariantClear(&v);
+    }
+    return hr;
+}
+
+static HRESULT stand_in_for_array(const VARIANT *given, VARTYPE type, struct stand_in *s)
+{
+    const VARIANT *v = follow(given);
+    SAFEARRAY *array = NULL;
+    HRESULT hr;
+    if (V_VT(v) == (VT_ARRAY | VT_VARIANT))
+        hr = array_from_variants(V_ARRAY(v), type, &array);
+    else if (V_VT(v) == (VT_ARRAY | VT_VARIANT | VT_BYREF))
+        hr = V_ARRAYREF(v) ? array_from_variants(*V_ARRAYREF(v), type, &array) : DISP_E_TYPEMISMATCH;
+    else if (foreign_object_in(v))
+        hr = array_from_script_object(foreign_object_in(v), type, &array);
+    else
+        return S_FALSE;
+    if (FAILED(hr)) {
+        SafeArrayDestroy(array);
+        return hr;
+    }
+    V_VT(&s->value) = VT_ARRAY | type;
+    V_ARRAY(&s->value) = array;
+    return S_OK;
+}
+
+/* Nothing, Null and null where a string is asked for: no string, as $null is in PowerShell. */
+static HRESULT stand_in_for_text(const VARIANT *given, struct stand_in *s)
+{
+    const VARIANT *v = follow(given);
+    if (V_VT(v) != VT_NULL && !(V_VT(v) == VT_DISPATCH && !V_DISPATCH(v)))
+        return S_FALSE;
+    V_VT(&s->value) = VT_BSTR;
+    V_BSTR(&s->value) = NULL;
+    return S_OK;
+}
+
+/* A script's variable for an [out] interface pointer that is not the return value. */
+static HRESULT stand_in_for_out(const VARIANT *given, struct stand_in *s)
+{
+    if (V_VT(given) != (VT_VARIANT | VT_BYREF))
+        return S_FALSE;
+    s->write_back = V_VARIANTREF(given);
+    V_VT(&s->value) = VT_DISPATCH | VT_BYREF;
+    V_DISPATCHREF(&s->value) = &s->out;
+    return S_OK;
+}
+
+/* An object where its value is meant, which ITypeInfo::Invoke would ask for as well, without care. */
+static HRESULT stand_in_for_value(const VARIANT *given, VARTYPE wanted, struct stand_in *s)
+{
+    IDispatch *object = foreign_object_in(given);
+    bool as_it_is = wanted == VT_VARIANT || wanted == VT_PTR || wanted == VT_DISPATCH || wanted == VT_UNKNOWN;
+    return as_it_is || !object ? S_FALSE : foreign_value(object, &s->value);
+}
+
+static HRESULT stand_in_for(const VARIANT *given, const ELEMDESC *wanted, struct stand_in *s)
+{
+    const TYPEDESC *t = &wanted->tdesc;
+    if (t->vt == VT_SAFEARRAY)
+        return stand_in_for_array(given, t->lptdesc->vt, s);
+    if (t->vt == VT_BSTR && stand_in_for_text(given, s) == S_OK)
+        return S_OK;
+    if (t->vt == VT_PTR && t->lptdesc->vt == VT_PTR && (wanted->paramdesc.wParamFlags & PARAMFLAG_FOUT))
+        return stand_in_for_out(given, s);
+    return stand_in_for_value(given, t->vt, s);
+}
+
+/* ---- numbers that ITypeInfo::Invoke would make others of ---- */
+
+/* Whether a negative number that is put stands for 32 bits: not where the property is a number of something. */
+static bool takes_negative(struct skin *s, ITypeInfo *info, DISPID id, WORD flags)
+{
+    char *name = flags & DISPATCH_PROPERTYPUT ? dispatch_member_name(info, id) : NULL;
+    const struct property *p = name ? class_property(s->class->model, name) : NULL;
+    memory_free(name);
+    return !p || property_takes_negative(p);
+}
+
+/* Under Wine -1 and NaN become 4294967295 where a ULONG is expected, and NaN becomes some value of an enumeration. */
+static HRESULT check_number(struct skin *s, ITypeInfo *info, DISPID id, WORD flags, const VARIANT *given,
+                            VARTYPE wanted)
+{
+    VARIANT number;
+    VariantInit(&number);
+    if ((wanted != VT_UI4 && wanted != VT_I4 && wanted != VT_USERDEFINED && wanted != VT_BOOL) ||
+        FAILED(variant_change(&number, follow(given), VT_R8)))
+        return S_OK; /* ITypeInfo::Invoke says what is wrong */
+    if (V_R8(&number) != V_R8(&number))
+        return error_set(E_INVALIDARG, "NaN is not a number (pass an integer)");
+    if (wanted == VT_UI4 && V_R8(&number) < 0 && !takes_negative(s, info, id, flags))
+        return error_set(E_INVALIDARG, "%g is not between 0 and %u", V_R8(&number), UINT32_MAX);
+    return S_OK;
+}
+
+static bool may_be_no_number(const VARIANT *v)
+{
+    switch (V_VT(v)) {
+    case VT_I1:
+        return V_I1(v) < 0;
+    case VT_I2:
+    case VT_BOOL:
+        return V_I2(v) < 0;
+    case VT_I4:
+    case VT_INT:
+        return V_I4(v) < 0;
+    case VT_I8:
+        return V_I8(v) < 0;
+    case VT_R4:
+        return !(V_R4(v) >= 0);
+    case VT_R8:
+    case VT_DATE:
+        return !(V_R8(v) >= 0);
+    case VT_CY:
+    case VT_DECIMAL:
+        return true;
+    case VT_BSTR:
+        return V_BSTR(v) && wcschr(V_BSTR(v), L'-');
+    default:
+        return false;
+    }
+}
+
+/* The parameter that the argument at rgvarg[at] is for: named arguments stand first and say it, but for the value of a
+   put; the others stand in reverse. */
+static UINT parameter_of(const DISPPARAMS *params, UINT at, UINT count)
+{
+    UINT named = at < params->cNamedArgs ? (UINT)params->rgdispidNamedArgs[at] : count;
+    return named < count ? named : params->cArgs - 1 - at;
+}
+
+static bool may_need_help(const DISPPARAMS *params)
+{
+    for (UINT i = 0; i < params->cArgs; i++) {
+        VARTYPE vt = V_VT(&params->rgvarg[i]);
+        if ((vt & (VT_ARRAY | VT_BYREF)) || vt == VT_DISPATCH || vt == VT_NULL || may_be_no_number(&params->rgvarg[i]))
+            return true;
+    }
+    return false;
+}
+
+/* A failure of a member that ITypeInfo::Invoke did not call, as a script reads it; those of the call itself, as a wrong
+   number of arguments, stay what they are. */
+static HRESULT as_exception(HRESULT hr, EXCEPINFO *exception)
+{
+    IErrorInfo *info;
+    if (HRESULT_FACILITY(hr) == FACILITY_DISPATCH || GetErrorInfo(0, &info) != S_OK)
+        return hr;
+    if (exception) {
+        memset(exception, 0, sizeof *exception);
+        exception->scode = hr;
+        IErrorInfo_GetSource(info, &exception->bstrSource);
+        IErrorInfo_GetDescription(info, &exception->bstrDescription);
+    }
+    IErrorInfo_Release(info);
+    return DISP_E_EXCEPTION;
+}
+
+char *dispatch_member_name(ITypeInfo *info, DISPID id)
+{
+    BSTR name;
+    UINT count;
+    char *text = NULL;
+    if (SUCCEEDED(ITypeInfo_GetNames(info, id, &name, 1, &count))) {
+        if (FAILED(text_from_bstr(name, "name", &text)))
+            text = NULL;
+        SysFreeString(name);
+    }
+    return text;
+}
+
+/* An argument that was refused before the call: told as the member would tell it. */
+static HRESULT refused(struct skin *s, ITypeInfo *info, DISPID id, HRESULT hr, EXCEPINFO *exception)
+{
+    char *name = dispatch_member_name(info, id);
+    if (name)
+        error_prefix(hr, "%s", name);
+    memory_free(name);
+    return as_exception(com_result(s, hr), exception);
+}
+
+static HRESULT invoke_with_help(struct skin *s, ITypeInfo *info, DISPID id, WORD flags, DISPPARAMS *params,
+                                VARIANT *result, EXCEPINFO *exception, UINT *bad_argument)
+{
+    FUNCDESC *f = find_function(info, id, flags);
+    DISPPARAMS changed = *params;
+    HRESULT hr = S_OK;
+    if (!f || params->cArgs > (UINT)f->cParams) {
+        if (f)
+            ITypeInfo_ReleaseFuncDesc(info, f);
+        return ITypeInfo_Invoke(info, s, id, flags, params, result, exception, bad_argument);
+    }
+    struct stand_in *stand_ins = memory_zero(params->cArgs, sizeof *stand_ins);
+    changed.rgvarg = memory_copy(params->rgvarg, params->cArgs * sizeof *params->rgvarg);
+    if (!stand_ins || !changed.rgvarg)
+        hr = E_OUTOFMEMORY;
+    for (UINT at = 0; SUCCEEDED(hr) && at < params->cArgs; at++) {
+        UINT parameter = parameter_of(params, at, (UINT)f->cParams);
+        const ELEMDESC *wanted = &f->lprgelemdescParam[parameter];
+        hr = stand_in_for(&params->rgvarg[at], wanted, &stand_ins[at]);
+        if (hr == S_OK)
+            changed.rgvarg[at] = stand_ins[at].value;
+        if (SUCCEEDED(hr))
+            hr = check_number(s, info, id, flags, &changed.rgvarg[at], wanted->tdesc.vt);
+        if (FAILED(hr) && bad_argument)
+            *bad_argument = at;
+    }
+    if (SUCCEEDED(hr))
+        hr = ITypeInfo_Invoke(info, s, id, flags, &changed, result, exception, bad_argument);
+    else if (HRESULT_FACILITY(hr) != FACILITY_DISPATCH)
+        hr = refused(s, info, id, hr, exception);
+    for (UINT i = 0; stand_ins && i < params->cArgs; i++) {
+        struct stand_in *in = &stand_ins[i];
+        if (in->write_back && SUCCEEDED(hr)) {
+            VariantClear(in->write_back);
+            V_VT(in->write_back) = VT_DISPATCH;
+            V_DISPATCH(in->write_back) = in->out;
+        } else if (in->out) {
+            IDispatch_Release(in->out);
+        }
+        if (!in->write_back)
+            VariantClear(&in->value);
+    }
+    memory_free(stand_ins);
+    memory_free(changed.rgvarg);
+    ITypeInfo_ReleaseFuncDesc(info, f);
+    return hr;
+}
+
+/* S_FALSE: it is none of enum own_member. */
+static HRESULT own_member_invoke(struct skin *s, DISPID id, const DISPPARAMS *params, VARIANT *result)
+{
+    if (id == OWN_WHOLE_COMMIT && s->class->model == &data_collector_set_class)
+        return com_result(s, whole_commit_answer(s->model, params, result));
+    if (id >= OWN_STATUSES && id <= OWN_DEFINITIONS && s->class->model == &data_collector_set_collection_class)
+        return com_result(s, server_list_answer(s->model, id, params, result));
+    return S_FALSE;
+}
+
+static HRESULT invoke_entered(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
+                              EXCEPINFO *exception, UINT *bad_argument)
+{
+    ITypeInfo *info;
+    if (!IsEqualIID(iid, &IID_NULL))
+        return DISP_E_UNKNOWNINTERFACE;
+    if (!params)
+        return E_INVALIDARG;
+    HRESULT hr = class_type_info(s->class->model, &info);
+    if (FAILED(hr))
+        return com_result(s, hr);
+    if (id == DISPID_NEWENUM)
+        flags |= DISPATCH_PROPERTYGET; /* JScript's Enumerator asks for a method only */
+    hr = own_member_invoke(s, id, params, result);
+    if (hr == S_FALSE)
+        hr = guid_member_invoke(s, info, id, flags, params, result);
+    if (hr == S_FALSE)
+        hr = may_need_help(params) ? invoke_with_help(s, info, id, flags, params, result, exception, bad_argument)
+                                   : ITypeInfo_Invoke(info, s, id, flags, params, result, exception, bad_argument);
+    else if (FAILED(hr))
+        hr = as_exception(hr, exception);
+    /* A put of what can only be got: Wine 10 says that the number of arguments is wrong (behaviour 20). */
+    if (hr == DISP_E_BADPARAMCOUNT && !has_function(info, id, flags))
+        hr = DISP_E_MEMBERNOTFOUND;
+    ITypeInfo_Release(info);
+    return hr;
+}
+
+HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
+                        EXCEPINFO *exception, UINT *bad_argument)
+{
+    struct call_entry call;
+    HRESULT hr = call_enter(&call);
+    if (FAILED(hr))
+        return as_exception(com_result(s, hr), exception);
+    hr = invoke_entered(s, id, iid, flags, params, result, exception, bad_argument);
+    call_leave(&call);
+    return hr;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects of another process, copied by their rows: what a client could read of them and put, no more. */
+#include "com/objects/foreign_object.h"
+
+#include "com/facade/server_call.h"
+#include "com/objects/foreign_call.h"
+#include "engine/base/memory.h"
+
+static HRESULT copy(IDispatch *from, struct object *to);
+
+/* More than any list of a provider has: the count is what the other process says. */
+enum { ITEMS_MAX = 100000 };
+
+/* A member that gives an object; a reference. */
+static HRESULT get_object(IDispatch *from, const struct class *class, const WCHAR *member, const VARIANT *argument,
+                          IDispatch **out)
+{
+    VARIANT v;
+    HRESULT hr = foreign_get(from, class, member, argument, argument ? 1 : 0, &v);
+    *out = NULL;
+    if (FAILED(hr))
+        return hr;
+    if (V_VT(&v) != VT_DISPATCH || !V_DISPATCH(&v)) {
+        VariantClear(&v);
+        error_set(E_INVALIDARG, "%s: a member of the other process' object gives no object", class->name);
+        return E_INVALIDARG;
+    }
+    *out = V_DISPATCH(&v);
+    return S_OK;
+}
+
+/* By the members that clients have for it, so that every rule for what is put holds. */
+static HRESULT copy_value(IDispatch *from, struct object *to, const WCHAR *name)
+{
+    VARIANT v;
+    void *skin;
+    HRESULT hr = foreign_get(from, to->class, name, NULL, 0, &v);
+    if (FAILED(hr))
+        return hr;
+    /* An item without a key, and a list that is empty, are what a new object has; they cannot all be put. */
+    bool none = (V_VT(&v) == VT_BSTR && !SysStringLen(V_BSTR(&v))) || V_VT(&v) == VT_EMPTY;
+    hr = none ? S_OK : skin_get(to, &skin);
+    if (SUCCEEDED(hr) && !none) {
+        hr = late_invoke(skin, to->class, name, DISPATCH_PROPERTYPUT, &v, 1, NULL);
+        skin_release(skin);
+    }
+    VariantClear(&v);
+    return hr;
+}
+
+static HRESULT copy_property(IDispatch *from, struct object *to, const struct property *p)
+{
+    struct value child;
+    IDispatch *source;
+    WCHAR *name;
+    size_t units;
+    if (p->access != ACCESS_RW && p->kind != PROPERTY_OBJECT)
+        return S_OK;
+    HRESULT hr = text_to_utf16(p->name, &name, &units);
+    if (FAILED(hr))
+        return hr;
+    if (p->kind != PROPERTY_OBJECT) {
+        hr = copy_value(from, to, name);
+    } else {
+        hr = object_get(to, p, &child);
+        if (SUCCEEDED(hr)) {
+            hr = get_object(from, to->class, name, NULL, &source);
+            if (SUCCEEDED(hr)) {
+                hr = copy(source, child.object);
+                IDispatch_Release(source);
+            }
+            value_free(&child);
+        }
+    }
+    memory_free(name);
+    return hr;
+}
+
+static HRESULT copy_item(IDispatch *from, struct object *to, LONG index)
+{
+    VARIANT at = {.vt = VT_I4};
+    struct object *item = NULL;
+    IDispatch *source;
+    V_I4(&at) = index;
+    HRESULT hr = get_object(from, to->class, L"Item", &at, &source);
+    if (FAILED(hr))
+        return hr;
+    hr = object_create(to->class->item_classes[0], to, &item);
+    if (SUCCEEDED(hr))
+        hr = copy(source, item);
+    if (SUCCEEDED(hr))
+        hr = collection_add(to, item);
+    object_release(item);
+    IDispatch_Release(source);
+    return hr;
+}
+
+static HRESULT copy(IDispatch *from, struct object *to)
+{
+    HRESULT hr = S_OK;
+    uint32_t count = 0;
+    for (size_t i = 0; SUCCEEDED(hr) && i < to->class->property_count; i++)
+        hr = copy_property(from, to, &to->class->properties[i]);
+    if (SUCCEEDED(hr) && to->class->items) {
+        VARIANT v;
+        hr = foreign_get(from, to->class, L"Count", NULL, 0, &v);
+        hr = server_take_number(hr, &v, &count);
+        if (SUCCEEDED(hr) && count > ITEMS_MAX)
+            hr = error_set(E_INVALIDARG, "%s: %u items are said to be in it; at most %d are taken", to->class->name,
+                           (unsigned)count, ITEMS_MAX);
+    }
+    for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        hr = copy_item(from, to, (LONG)i);
+    return hr;
+}
+
+/* `pointer` is its interface of the class. */
+static HRESULT copy_whole(IUnknown *pointer, const struct class *class, struct object **out)
+{
+    IDispatch *from;
+    *out = NULL;
+    HRESULT hr = IUnknown_QueryInterface(pointer, &IID_IDispatch, (void **)&from);
+    if (FAILED(hr))
+        return hr;
+    hr = object_create(class, NULL, out);
+    if (SUCCEEDED(hr))
+        hr = copy(from, *out);
+    if (FAILED(hr)) {
+        object_release(*out);
+        *out = NULL;
+    }
+    IDispatch_Release(from);
+    return hr;
+}
+
+HRESULT skin_model_or_copy(IUnknown *pointer, const char *argument, struct object **model)
+{
+    static const struct class *const values[] = {&trace_data_provider_class, &trace_data_provider_collection_class};
+    HRESULT hr = skin_model(pointer, NULL, argument, model);
+    for (size_t i = 0; hr == E_INVALIDARG && i < ARRAYSIZE(values); i++) {
+        IUnknown *as;
+        if (FAILED(IUnknown_QueryInterface(pointer, com_class_of(values[i])->interface_id, (void **)&as)))
+            continue;
+        hr = copy_whole(as, values[i], model);
+        IUnknown_Release(as);
+        return SUCCEEDED(hr) ? hr : error_prefix(hr, "%s: the other process' %s", argument, values[i]->name);
+    }
+    return hr;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of skins: made once per model object, counted by COM's rules; and the error information of every method. */
+#include "com/objects/skin.h"
+
+#include "com/objects/convert.h"
+#include "com/server/call_entry.h"
+#include "com/server/server.h"
+#include "engine/base/memory.h"
+
+/* Only objects of this process answer to it, and no proxy can be made for it: what has it is a skin of ours. */
+static const IID IID_OpenPlaSkin = {0x9d3c6e51, 0x47f2, 0x4b0e, {0x8a, 0x35, 0x61, 0x0c, 0xd4, 0x27, 0xee, 0x19}};
+
+static struct skin *skin_of_error_info(ISupportErrorInfo *i)
+{
+    return (struct skin *)((char *)i - offsetof(struct skin, error_info));
+}
+
+static HRESULT STDMETHODCALLTYPE error_info_query(ISupportErrorInfo *This, REFIID iid, void **out)
+{
+    return skin_query(skin_of_error_info(This), iid, out);
+}
+
+static ULONG STDMETHODCALLTYPE error_info_add_reference(ISupportErrorInfo *This)
+{
+    return skin_add_reference(skin_of_error_info(This));
+}
+
+static ULONG STDMETHODCALLTYPE error_info_release(ISupportErrorInfo *This)
+{
+    return skin_release(skin_of_error_info(This));
+}
+
+static HRESULT STDMETHODCALLTYPE error_info_supports(ISupportErrorInfo *This, REFIID iid)
+{
+    const struct com_class *c = skin_of_error_info(This)->class;
+    return IsEqualIID(iid, c->interface_id) || (c->base_id && IsEqualIID(iid, c->base_id)) ? S_OK : S_FALSE;
+}
+
+static ISupportErrorInfoVtbl error_info_vtable = {error_info_query, error_info_add_reference, error_info_release,
+                                                  error_info_supports};
+
+struct com_class *com_class_of(const struct class *model)
+{
+    for (size_t i = 0; i < com_classes_count; i++)
+        if (com_classes[i].model == model)
+            return &com_classes[i];
+    return NULL;
+}
+
+/* Takes a reference unless the last has gone: then the skin is on its way out and another is made. */
+static bool try_reference(struct skin *s)
+{
+    LONG n = s->references;
+    while (n) {
+        LONG seen = InterlockedCompareExchange(&s->references, n + 1, n);
+        if (seen == n)
+            return true;
+        n = seen;
+    }
+    return false;
+}
+
+HRESULT skin_get(struct object *model, void **interface_pointer)
+{
+    *interface_pointer = NULL;
+    HRESULT hr = object_complete(model);
+    if (FAILED(hr))
+        return hr;
+    struct skin *fresh = memory_zero(1, sizeof *fresh), *used = fresh;
+    if (!fresh)
+        return E_OUTOFMEMORY;
+    fresh->client = call_client();
+    hr = client_use_take(fresh->client);
+    if (FAILED(hr)) {
+        memory_free(fresh);
+        return hr;
+    }
+    fresh->class = com_class_of(model->class);
+    fresh->vtable = fresh->class->vtable;
+    fresh->error_info.lpVtbl = &error_info_vtable;
+    fresh->references = 1;
+    fresh->model = model;
+    object_lock(model);
+    if (model->skin && try_reference(model->skin))
+        used = model->skin;
+    else
+        model->skin = fresh;
+    object_unlock(model);
+    if (used == fresh) {
+        object_reference(model);
+        server_object_created();
+    } else {
+        client_use_drop(fresh->client);
+        memory_free(fresh);
+    }
+    *interface_pointer = used;
+    return S_OK;
+}
+
+HRESULT skin_give(HRESULT hr, struct object *model, void **interface_pointer)
+{
+    if (SUCCEEDED(hr) && interface_pointer)
+        hr = skin_get(model, interface_pointer);
+    object_release(model);
+    return hr;
+}
+
+HRESULT skin_model(IUnknown *pointer, const struct class *class, const char *argument, struct object **model)
+{
+    struct skin *s;
+    *model = NULL;
+    if (!pointer)
+        return error_set(E_POINTER, "%s: the object is missing", argument);
+    if (FAILED(IUnknown_QueryInterface(pointer, &IID_OpenPlaSkin, (void **)&s)))
+        return error_set(E_INVALIDARG, "%s: the object is not one of this server's", argument);
+    if (class && s->model->class != class) {
+        skin_release(s);
+        return error_set(E_INVALIDARG, "%s: the object is no %s", argument, class->name);
+    }
+    *model = object_reference(s->model);
+    skin_release(s);
+    return S_OK;
+}
+
+HRESULT skin_query(struct skin *s, REFIID iid, void **out)
+{
+    const struct com_class *c = s->class;
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    if (IsEqualIID(iid, &IID_IUnknown) || IsEqualIID(iid, &IID_IDispatch) || IsEqualIID(iid, c->interface_id) ||
+        (c->base_id && IsEqualIID(iid, c->base_id)) || IsEqualIID(iid, &IID_OpenPlaSkin))
+        *out = s;
+    else if (IsEqualIID(iid, &IID_ISupportErrorInfo))
+        *out = &s->error_info;
+    else
+        return E_NOINTERFACE;
+    skin_add_reference(s);
+    return S_OK;
+}
+
+ULONG skin_add_reference(struct skin *s)
+{
+    return (ULONG)InterlockedIncrement(&s->references);
+}
+
+ULONG skin_release(struct skin *s)
+{
+    LONG n = InterlockedDecrement(&s->references);
+    if (!n) {
+        object_lock(s->model);
+        if (s->model->skin == s)
+            s->model->skin = NULL;
+        object_unlock(s->model);
+        object_release(s->model);
+        client_use_drop(s->client);
+        memory_free(s);
+        server_object_destroyed();
+    }
+    return (ULONG)n;
+}
+
+HRESULT com_result(void *interface_pointer, HRESULT hr)
+{
+    ICreateErrorInfo *create;
+    IErrorInfo *info;
+    BSTR text;
+    if (SUCCEEDED(hr)) {
+        error_clear();
+        return hr;
+    }
+    if (SUCCEEDED(bstr_from_text(error_text(hr), &text))) {
+        if (SUCCEEDED(CreateErrorInfo(&create))) {
+            static WCHAR source[] = L"PLA.DataCollectorSet";
+            ICreateErrorInfo_SetGUID(create, skin_of(interface_pointer)->class->interface_id);
+            ICreateErrorInfo_SetSource(create, source);
+            ICreateErrorInfo_SetDescription(create, text);
+            if (SUCCEEDED(ICreateErrorInfo_QueryInterface(create, &IID_IErrorInfo, (void **)&info))) {
+                SetErrorInfo(0, info);
+                IErrorInfo_Release(info);
+            }
+            ICreateErrorInfo_Release(create);
+        }
+        SysFreeString(text);
+    }
+    error_clear();
+    return hr;
+}
+
+HRESULT com_no_pointer(void *interface_pointer, const char *argument)
+{
+    return com_result(interface_pointer, error_set(E_POINTER, "%s: the pointer for the result is NULL", argument));
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* ITraceDataProvider. MS-PLA 3.2.4.11. */
+#include "com/objects/convert.h"
+#include "com/objects/foreign_object.h"
+#include "com/server/caller.h"
+#include "engine/base/memory.h"
+#include "engine/pla/gate.h"
+#include "engine/pla/refusal.h"
+#include "engine/pla/trace_providers.h"
+
+static HRESULT STDMETHODCALLTYPE provider_query(ITraceDataProvider *This, BSTR name, BSTR server)
+{
+    char *text = NULL;
+    (void)server; /* not used: MS-PLA 3.2.4.11.15 */
+    HRESULT hr = text_from_bstr(name, "bstrName", &text);
+    if (SUCCEEDED(hr))
+        hr = trace_provider_query(model_of(This), text);
+    memory_free(text);
+    return com_result(This, hr);
+}
+
+static HRESULT STDMETHODCALLTYPE provider_resolve(ITraceDataProvider *This, IDispatch *from)
+{
+    struct object *model;
+    HRESULT hr = skin_model_or_copy((IUnknown *)from, "pFrom", &model);
+    if (SUCCEEDED(hr)) {
+        hr = trace_provider_resolve(model_of(This), model);
+        object_release(model);
+    }
+    return com_result(This, hr);
+}
+
+/* The registry would see the server's account. */
+static HRESULT may_set_security(struct object *provider)
+{
+    enum { OWNER_GROUP_DACL = 7 };
+    const struct caller caller = com_caller();
+    struct value name;
+    char *sddl = NULL;
+    if (caller.in_process)
+        return S_OK;
+    HRESULT hr = object_get(provider, &provider->class->properties[ITraceDataProvider_DisplayName], &name);
+    if (FAILED(hr))
+        return hr;
+    hr = trace_provider_get_security(provider, OWNER_GROUP_DACL, &sddl);
+    if (SUCCEEDED(hr))
+        hr = gate_ask(&caller, GATE_SECURITY,
+                      &(struct gate_set){.space = "Provider", .name = name.text, .security = sddl, .session = true});
+    hr = refusal_answer(hr, &caller, "Provider", name.text);
+    memory_free(sddl);
+    value_free(&name);
+    return hr;
+}
+
+static HRESULT STDMETHODCALLTYPE provider_set_security(ITraceDataProvider *This, BSTR sddl)
+{
+    char *text = NULL;
+    HRESULT hr = text_from_bstr(sddl, "Sddl", &text);
+    if (SUCCEEDED(hr))
+        hr = may_set_security(model_of(This));
+    if (SUCCEEDED(hr))
+        hr = trace_provider_set_security(model_of(This), text);
+    memory_free(text);
+    return com_result(This, hr);
+}
+
+static HRESULT STDMETHODCALLTYPE provider_get_security(ITraceDataProvider *This, ULONG information, BSTR *out)
+{
+    char *text = NULL;
+    if (!out)
+        return com_no_pointer(This, "Sddl");
+    *out = NULL;
+    HRESULT hr = trace_provider_get_security(model_of(This), information, &text);
+    if (SUCCEEDED(hr))
+        hr = bstr_from_text(text, out);
+    memory_free(text);
+    return com_result(This, hr);
+}
+
+static HRESULT STDMETHODCALLTYPE provider_get_processes(ITraceDataProvider *This, IValueMap **out)
+{
+    struct object *map = NULL;
+    if (!out)
+        return com_no_pointer(This, "Processes");
+    *out = NULL;
+    HRESULT hr = trace_provider_processes(model_of(This), &map);
+    return com_result(This, skin_give(hr, map, (void **)out));
+}
+
+#define INTERFACE ITraceDataProvider
+#define ROWS      "engine/pla/trace_data_provider.def"
+#define METHODS                                                                                                        \
+    .Query = provider_query, .Resolve = provider_resolve, .SetSecurity = provider_set_security,                        \
+    .GetSecurity = provider_get_security, .GetRegisteredProcesses = provider_get_processes
+#define METHOD_COUNT 5
+#include "com/objects/object_vtable.inc"

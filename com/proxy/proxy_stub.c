@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* The factory of proxies and stubs: it wraps the generated proxies and takes the place of the generated stubs' Invoke.
+ */
+#include "com/proxy/proxy_stub.h"
+
+#include "com/proxy/proxy_stub_channel.h"
+#include "com/proxy/proxy_stub_guard.h"
+#include "com/proxy/proxy_stub_request.h"
+#include "com/server/call_entry.h"
+#include "engine/base/memory.h"
+#include "engine/base/win32/unknown.h"
+#include "idl/proxy_clsid.h"
+
+/* Generated (mspla_dlldata.c). */
+HRESULT WINAPI openpla_proxies_DllGetClassObject(REFCLSID class_id, REFIID iid, void **object);
+HRESULT WINAPI openpla_proxies_DllCanUnloadNow(void);
+
+static const CLSID proxy_class = OPENPLA_PROXY_CLSID;
+static LONG held; /* references to the factory, and wrapped proxies: part of the module's count */
+
+struct proxy {
+    IRpcProxyBuffer buffer;
+    LONG references;
+    IRpcProxyBuffer *inner;
+    const IID *iid;
+    LONG connected;
+};
+
+static struct proxy *from_proxy(IRpcProxyBuffer *buffer)
+{
+    return CONTAINING_RECORD(buffer, struct proxy, buffer);
+}
+
+/* Not delegated to the outer object: this is the reference that the proxy manager itself holds. */
+static HRESULT STDMETHODCALLTYPE proxy_query_interface(IRpcProxyBuffer *buffer, REFIID iid, void **object)
+{
+    HRESULT hr = unknown_query(buffer, &IID_IRpcProxyBuffer, iid, object);
+    return hr == E_NOINTERFACE ? IRpcProxyBuffer_QueryInterface(from_proxy(buffer)->inner, iid, object) : hr;
+}
+
+static ULONG STDMETHODCALLTYPE proxy_add_ref(IRpcProxyBuffer *buffer)
+{
+    return (ULONG)InterlockedIncrement(&from_proxy(buffer)->references);
+}
+
+static ULONG STDMETHODCALLTYPE proxy_release(IRpcProxyBuffer *buffer)
+{
+    struct proxy *self = from_proxy(buffer);
+    LONG left = InterlockedDecrement(&self->references);
+    if (!left) {
+        IRpcProxyBuffer_Release(self->inner);
+        memory_free(self);
+        InterlockedDecrement(&held);
+    }
+    return (ULONG)left;
+}
+
+static HRESULT STDMETHODCALLTYPE proxy_connect(IRpcProxyBuffer *buffer, IRpcChannelBuffer *channel)
+{
+    struct proxy *self = from_proxy(buffer);
+    IRpcChannelBuffer *padded = proxy_stub_channel(channel, self->iid);
+    if (!padded)
+        return E_OUTOFMEMORY;
+    HRESULT hr = IRpcProxyBuffer_Connect(self->inner, padded);
+    if (SUCCEEDED(hr))
+        InterlockedExchange(&self->connected, 1);
+    IRpcChannelBuffer_Release(padded);
+    return hr;
+}
+
+static void STDMETHODCALLTYPE proxy_disconnect(IRpcProxyBuffer *buffer)
+{
+    struct proxy *self = from_proxy(buffer);
+    if (InterlockedExchange(&self->connected, 0)) /* Wine's would release a channel that is not there */
+        IRpcProxyBuffer_Disconnect(self->inner);
+}
+
+static IRpcProxyBufferVtbl proxy_methods = {
+    proxy_query_interface, proxy_add_ref, proxy_release, proxy_connect, proxy_disconnect,
+};
+
+/* In place of the Invoke of rpcrt4's stubs, in their vtables. */
+static HRESULT STDMETHODCALLTYPE stub_invoke(IRpcStubBuffer *stub, RPCOLEMESSAGE *message, IRpcChannelBuffer *channel)
+{
+    const CInterfaceStubHeader *header = &CONTAINING_RECORD(stub->lpVtbl, CInterfaceStubVtbl, Vtbl)->header;
+    /* The uppermost bit is the client's mark of a valid opnum; Wine's stub would use it as part of an index. */
+    message->iMethod &= 0x7fff;
+    HRESULT hr = proxy_stub_check_request(header, message->iMethod, message->Buffer, message->cbBuffer);
+    if (FAILED(hr))
+        return hr;
+    IRpcChannelBuffer *padded = proxy_stub_channel(channel, header->piid);
+    if (!padded)
+        return E_OUTOFMEMORY;
+    struct call_entry call;
+    hr = call_enter(&call);
+    if (SUCCEEDED(hr)) {
+        hr = proxy_stub_guarded_invoke(stub, message, padded);
+        call_leave(&call);
+    }
+    IRpcChannelBuffer_Release(padded);
+    return hr;
+}
+
+static HRESULT generated_factory(IPSFactoryBuffer **factory)
+{
+    return openpla_proxies_DllGetClassObject(&proxy_class, &IID_IPSFactoryBuffer, (void **)factory);
+}
+
+static HRESULT STDMETHODCALLTYPE factory_query_interface(IPSFactoryBuffer *factory, REFIID iid, void **object)
+{
+    return unknown_query(factory, &IID_IPSFactoryBuffer, iid, object);
+}
+
+static ULONG STDMETHODCALLTYPE factory_add_ref(IPSFactoryBuffer *factory)
+{
+    (void)factory;
+    return (ULONG)InterlockedIncrement(&held);
+}
+
+static ULONG STDMETHODCALLTYPE factory_release(IPSFactoryBuffer *factory)
+{
+    (void)factory;
+    return (ULONG)InterlockedDecrement(&held);
+}
+
+static HRESULT STDMETHODCALLTYPE factory_create_proxy(IPSFactoryBuffer *factory, IUnknown *outer, REFIID iid,
+                                                      IRpcProxyBuffer **proxy, void **object)
+{
+    (void)factory;
+    if (!proxy || !object)
+        return E_POINTER;
+    *proxy = NULL;
+    *object = NULL;
+    const CInterfaceStubVtbl *of_interface = proxy_stub_interface(iid);
+    if (!of_interface)
+        return E_NOINTERFACE;
+    struct proxy *self = memory_zero(1, sizeof *self);
+    if (!self)
+        return E_OUTOFMEMORY;
+    IPSFactoryBuffer *generated;
+    HRESULT hr = generated_factory(&generated);
+    if (SUCCEEDED(hr)) {
+        hr = IPSFactoryBuffer_CreateProxy(generated, outer, iid, &self->inner, object);
+        IPSFactoryBuffer_Release(generated);
+    }
+    if (FAILED(hr)) {
+        memory_free(self);
+        return hr;
+    }
+    self->buffer.lpVtbl = &proxy_methods;
+    self->references = 1;
+    self->iid = of_interface->header.piid;
+    InterlockedIncrement(&held);
+    *proxy = &self->buffer;
+    return S_OK;
+}
+
+/* For the stubs of IDispatch's methods, which another stub serves, widl writes a table of functions; but not for the
+   collectors' interfaces, which have IDispatch from IDataCollector. Without it their IDispatch is RPC_X_BAD_STUB_DATA
+   for a client that calls it through the collector's own interface. */
+enum { MOST_OPNUMS = 128 };
+
+static void RPC_ENTRY call_interpreted(IRpcStubBuffer *stub, IRpcChannelBuffer *channel, PRPC_MESSAGE message,
+                                       DWORD *phase)
+{
+    NdrStubCall2(stub, channel, message, phase);
+}
+
+static const PRPC_STUB_FUNCTION stub_functions[MOST_OPNUMS] = {
+    [3 ... 6] = STUB_FORWARDING_FUNCTION,
+    [7 ... MOST_OPNUMS - 1] = call_interpreted,
+};
+
+/* Once the generated factory has filled in what widl leaves out. */
+static void complete_stub(CInterfaceStubVtbl *stub)
+{
+    if (!stub->header.pDispatchTable && stub->header.DispatchTableCount <= MOST_OPNUMS)
+        stub->header.pDispatchTable = stub_functions;
+    stub->Vtbl.Invoke = stub_invoke;
+}
+
+static HRESULT STDMETHODCALLTYPE factory_create_stub(IPSFactoryBuffer *factory, REFIID iid, IUnknown *server,
+                                                     IRpcStubBuffer **stub)
+{
+    (void)factory;
+    if (!stub)
+        return E_POINTER;
+    *stub = NULL;
+    CInterfaceStubVtbl *of_interface = proxy_stub_interface(iid);
+    if (!of_interface)
+        return E_NOINTERFACE;
+    if (!server) /* Wine's rpcrt4 reads its vtable at once */
+        return E_INVALIDARG;
+    IPSFactoryBuffer *generated;
+    HRESULT hr = generated_factory(&generated);
+    if (FAILED(hr))
+        return hr;
+    complete_stub(of_interface);
+    hr = IPSFactoryBuffer_CreateStub(generated, iid, server, stub);
+    IPSFactoryBuffer_Release(generated);
+    return hr;
+}
+
+static IPSFactoryBufferVtbl factory_methods = {
+    factory_query_interface, factory_add_ref, factory_release, factory_create_proxy, factory_create_stub,
+};
+static IPSFactoryBuffer factory = {&factory_methods};
+
+HRESULT proxy_stub_get_class_object(REFCLSID class_id, REFIID iid, void **object)
+{
+    if (!object)
+        return E_POINTER;
+    *object = NULL;
+    if (!IsEqualCLSID(class_id, &proxy_class))
+        return CLASS_E_CLASSNOTAVAILABLE;
+    return IPSFactoryBuffer_QueryInterface(&factory, iid, object);
+}
+
+HRESULT proxy_stub_can_unload(void)
+{
+    return held ? S_FALSE : openpla_proxies_DllCanUnloadNow();
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* The process that offers counters, and who starts it. */
+#include "com/server/counter_server.h"
+
+#include "com/server/counter_calls.h"
+#include "com/server/idle_child.h"
+#include "engine/base/clock.h"
+#include "engine/base/host.h"
+#include "engine/base/process.h"
+#include "engine/base/thread.h"
+#include "engine/pdh/counter_port.h"
+
+#include <stdio.h>
+#include <wchar.h>
+
+#define PIPE           "\\pipe\\winreg" /* MS-PCQ 2.1 */
+#define LOCAL_ENDPOINT "OpenPLACounters"
+#define WAITING        20         /* connections that are not taken yet */
+#define MOST_FRAGMENT  (1u << 20) /* bytes of one call that RPC takes */
+#define START_AGAIN_MS 500
+#define MOST_PAUSE_MS  30000 /* between starts that fail, as while another program has the port */
+#define LIVED_MS       10000 /* one that ran so long was started well */
+#define LOOK_MS        200
+
+static bool tell(long error, const char *protocol, const char *endpoint)
+{
+    if (error)
+        fprintf(stderr, "openplasrv: error %ld: %s:%s\n", error, protocol, endpoint);
+    else
+        fprintf(stderr, "openplasrv: counters are offered at %s:%s\n", protocol, endpoint);
+    fflush(stderr);
+    return !error;
+}
+
+/* True: it listens there. */
+static bool offer(const char *protocol, const char *endpoint)
+{
+    return tell((long)RpcServerUseProtseqEpA((RPC_CSTR)protocol, WAITING, (RPC_CSTR)endpoint, NULL), protocol,
+                endpoint);
+}
+
+/* Of a connection by TCP Wine's runtime lets the thread that waits for the next call and the one that sends the last
+   answer share one event, and now and then both wait for ever (DECISIONS 110). */
+static bool offer_port(struct pcq_server *server, const struct pcq_settings *settings, const char *port)
+{
+    if (!host_is_wine())
+        return offer("ncacn_ip_tcp", port);
+    HRESULT hr = counter_port_open(server, settings);
+    return tell(FAILED(hr) ? (long)HRESULT_CODE(hr) : 0, "ncacn_ip_tcp", port);
+}
+
+static HRESULT listen_by(struct pcq_server *server, const struct pcq_settings *settings)
+{
+    char port[8];
+    /* Under Wine nothing is authenticated, and this would refuse all. */
+    unsigned flags = host_is_wine() ? 0 : RPC_IF_ALLOW_SECURE_ONLY;
+    RPC_STATUS status = RPC_S_OK;
+    if (!host_is_wine())
+        status = RpcServerRegisterAuthInfoA(NULL, RPC_C_AUTHN_GSS_NEGOTIATE, NULL, NULL);
+    if (status == RPC_S_OK)
+        status = RpcServerRegisterIf2(PerflibV2_v1_0_s_ifspec, NULL, NULL, flags, RPC_C_LISTEN_MAX_CALLS_DEFAULT,
+                                      MOST_FRAGMENT, NULL);
+    if (status != RPC_S_OK)
+        return HRESULT_FROM_WIN32((DWORD)status);
+    snprintf(port, sizeof port, "%u", settings->port);
+    bool any = offer("ncacn_np", PIPE);
+    any = offer("ncalrpc", LOCAL_ENDPOINT) || any;
+    if (settings->port && !offer_port(server, settings, port))
+        any = false; /* what was asked for */
+    if (!any)
+        return error_set(HRESULT_FROM_WIN32(RPC_S_NO_ENDPOINT_FOUND),
+                         "counters cannot be offered where " PCQ_PORT_VALUE " says: %s", port);
+    status = RpcServerListen(1, RPC_C_LISTEN_MAX_CALLS_DEFAULT, TRUE);
+    return status == RPC_S_OK ? S_OK : HRESULT_FROM_WIN32((DWORD)status);
+}
+
+int counter_server_main(const WCHAR *parent)
+{
+    static struct pcq_settings settings;
+    struct pcq_server *server;
+    HANDLE process = parent ? OpenProcess(SYNCHRONIZE, FALSE, wcstoul(parent, NULL, 10)) : NULL;
+    HRESULT hr = parent && !process ? HRESULT_FROM_WIN32(GetLastError()) : pcq_settings_read(&settings);
+    if (hr == S_FALSE)
+        hr = error_set(E_INVALIDARG, "no setting " PCQ_PORT_VALUE " says where counters are to be offered");
+    if (SUCCEEDED(hr))
+        hr = counter_calls_begin(&settings, &server);
+    if (SUCCEEDED(hr))
+        hr = listen_by(server, &settings);
+    if (FAILED(hr)) {
+        fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
+        return 1;
+    }
+    WaitForSingleObject(process ? process : GetCurrentProcess(), INFINITE);
+    /* Calls may be under way, which no orderly end waits for. */
+    TerminateProcess(GetCurrentProcess(), 0);
+    return 0;
+}
+
+/* The service's side */
+
+static struct thread *keeper;
+static struct wakeup *end;
+
+/* Until the end one child after another. */
+static void keep(void *user)
+{
+    uint32_t pause = START_AGAIN_MS;
+    struct process *idle = NULL;
+    (void)user;
+    /* Wine would end the service with its last other program, which may be the one that a client has ended. */
+    if (host_is_wine())
+        idle_child_start(&idle);
+    for (bool over = false; !over;) {
+        struct process *child;
+        uint64_t started = clock_monotonic_ms();
+        HRESULT hr = server_child_start("/counters", &child);
+        while (SUCCEEDED(hr) && !over && process_wait(child, LOOK_MS, NULL) == S_FALSE)
+            over = wakeup_wait(end, 0);
+        if (over)
+            idle_child_end(child);
+        else
+            process_close(child);
+        if (clock_passed_ms(started, clock_monotonic_ms()) >= LIVED_MS)
+            pause = START_AGAIN_MS;
+        over = over || wakeup_wait(end, pause);
+        pause = pause * 2 < MOST_PAUSE_MS ? pause * 2 : MOST_PAUSE_MS;
+    }
+    idle_child_end(idle);
+}
+
+void counter_child_begin(void)
+{
+    struct pcq_settings settings;
+    HRESULT hr = pcq_settings_read(&settings);
+    pcq_settings_free(&settings);
+    if (hr == S_OK)
+        hr = wakeup_create(&end);
+    if (hr == S_OK)
+        hr = thread_start(keep, NULL, &keeper);
+    if (FAILED(hr))
+        fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
+}
+
+void counter_child_end(void)
+{
+    if (keeper) {
+        wakeup_set(end);
+        thread_wait(keeper, UINT32_MAX);
+    }
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* openplahost.exe <namespace> <name> <run key>: runs one set; all it does is in openpla.dll. */
+#include "com/dll/host_entry.h"
+
+int wmain(int argc, WCHAR **argv);
+
+int wmain(int argc, WCHAR **argv)
+{
+    return OpenPlaHost(argc, argv);
+}

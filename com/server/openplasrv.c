@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* openplasrv.exe: the COM server and service, which openpla.dll holds. */
+#include "com/server/server.h"
+
+int wmain(int argc, WCHAR **argv);
+
+int wmain(int argc, WCHAR **argv)
+{
+    return OpenPlaServer(argc, argv);
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/* The server process: command line, class objects, and when it ends. */
+#include "com/server/server.h"
+
+#include "com/objects/kept_interfaces.h"
+#include "com/server/call_entry.h"
+#include "com/server/clients.h"
+#include "com/server/counter_server.h"
+#include "com/server/idle_child.h"
+#include "com/server/server_security.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/libraries.h"
+#include "engine/base/memory.h"
+#include "engine/base/quotas.h"
+#include "engine/pla/store.h"
+#include "engine/pla/supervisor.h"
+#include "reg/registration_check.h"
+#include "reg/service.h"
+
+#include <stdio.h>
+#include <wchar.h>
+
+/* COM may take this long to hand over the first client of a process that it started. */
+#define FIRST_CLIENT_MS 30000
+/* After the last object a process that COM started waits for the next client: starting one costs about 1 s. */
+#define GRACE_MS        5000
+/* A client that was on its way when the classes were revoked shows up within this time. */
+#define LATE_CLIENT_MS  200
+
+/* What keeps the process, for the whole module: the one state that DllCanUnloadNow and the server share. */
+static volatile LONG objects, work;
+static HANDLE use_changed; /* auto-reset, set by every change of the two; only in openplasrv.exe */
+static bool note_clients;  /* started by COM, under Wine */
+
+static void use_change(volatile LONG *count, LONG by)
+{
+    InterlockedExchangeAdd(count, by);
+    if (use_changed)
+        SetEvent(use_changed);
+}
+
+void server_object_created(void)
+{
+    if (note_clients)
+        clients_note_caller();
+    use_change(&objects, 1);
+}
+
+void server_object_destroyed(void)
+{
+    use_change(&objects, -1);
+}
+
+LONG server_object_count(void)
+{
+    return InterlockedCompareExchange(&objects, 0, 0);
+}
+
+static bool has_work(void)
+{
+    return InterlockedCompareExchange(&work, 0, 0) > 0;
+}
+
+static struct supervisor *supervisor;
+
+/* Work that no client waits for: an enabled schedule, a start that is pending. While there is some, a server started by
+   COM does not end, and under Wine a service keeps a child (idle_child.h) without which Wine would end it. A running
+   set needs none: its host process is a program of its own. */
+static void work_changed(void *user, bool any)
+{
+    (void)user;
+    use_change(&work, any ? 1 : -1);
+}
+
+/* Class objects */
+
+static HRESULT last_error(const char *doing)
+{
+    HRESULT hr = HRESULT_FROM_WIN32(GetLastError());
+    return error_set(FAILED(hr) ? hr : E_FAIL, "%s: %s", doing, error_standard_text(hr));
+}
+
+/* Both kinds where both are registered; those of Windows' PLA must not be taken from it where we are beside it. */
+static DWORD class_cookies[2 * COM_CLASS_COUNT];
+static size_t classes_registered;
+
+static void revoke_classes(void)
+{
+    while (classes_registered)
+        CoRevokeClassObject(class_cookies[--classes_registered]);
+}
+
+static HRESULT register_class(size_t index, bool beside)
+{
+    CLSID clsid;
+    IUnknown *factory = com_class_factory(index, false, &clsid);
+    if (beside)
+        clsid = com_class_beside(&clsid);
+    HRESULT hr = CoRegisterClassObject(&clsid, factory, CLSCTX_LOCAL_SERVER, REGCLS_MULTIPLEUSE | REGCLS_SUSPENDED,
+                                       &class_cookies[classes_registered]);
+    if (SUCCEEDED(hr))
+        classes_registered++;
+    return hr;
+}
+
+/* Whether this program is registered as the server of this mode. */
+static bool serves(enum registration_mode mode)
+{
+    char *server = NULL, *own = host_module_folder(), *folder = NULL;
+    if (own && registration_find_server(mode, &server) == S_OK)
+        folder = path_folder(server);
+    const bool is = folder && text_equal_nocase(folder, own);
+    memory_free(folder);
+    memory_free(server);
+    memory_free(own);
+    return is;
+}
+
+/* Registers every class and lets clients in at once. */
+static HRESULT register_classes(void)
+{
+    const bool beside = serves(REGISTRATION_BESIDE), dropin = !beside || serves(REGISTRATION_DROPIN);
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < COM_CLASS_COUNT; i++) {
+        if (dropin)
+            hr = register_class(i, false);
+        if (SUCCEEDED(hr) && beside)
+            hr = register_class(i, true);
+    }
+    if (SUCCEEDED(hr))
+        hr = CoResumeClassObjects();
+    if (SUCCEEDED(hr))
+        return S_OK;
+    revoke_classes();
+    return error_prefix(hr, "registering the classes");
+}
+
+static HRESULT open_server(void)
+{
+    use_changed = CreateEventW(NULL, FALSE, FALSE, NULL);
+    if (!use_changed)
+        return last_error("event of the server");
+    HRESULT hr = quotas_read();
+    if (SUCCEEDED(hr))
+        hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
+    call_entry_guard();
+    if (SUCCEEDED(hr))
+        hr = server_secure(CoInitializeSecurity);
+    if (SUCCEEDED(hr) && serves(REGISTRATION_BESIDE))
+        hr = com_use_own_proxies();
+    if (SUCCEEDED(hr) && host_is_wine())
+        hr = kept_interfaces_begin();
+    store_keep_definitions(true);
+    if (SUCCEEDED(hr))
+        hr = register_classes();
+    if (SUCCEEDED(hr))
+        hr = supervisor_start(work_changed, NULL, &supervisor);
+    return hr;
+}
+
+/* The classes must have been revoked. Under Wine CoUninitialize, and with it an orderly exit, can hang. */
+static void leave(int code)
+{
+    supervisor_stop(supervisor);
+    fflush(NULL);
+    if (host_is_wine())
+        TerminateProcess(GetCurrentProcess(), (UINT)code);
+    CoUninitialize();
+}
+
+/* Started by COM */
+
+static bool in_use(void)
+{
+    return has_work() || (server_object_count() > 0 && (!note_clients || clients_alive()));
+}
+
+/* Returns when there was neither object nor work nor a running set for the whole grace period. */
+static void wait_until_unused(DWORD grace)
+{
+    for (;;) {
+        bool used = in_use();
+        /* The end of a client sets no event: looked for now and then. */
+        DWORD wait = !used ? grace : note_clients ? GRACE_MS : INFINITE;
+
+        if (WaitForSingleObject(use_changed, wait) == WAIT_OBJECT_0 || used || in_use())
+            grace = GRACE_MS;
+        else if (!server_set_is_running())
+            return;
+    }
+}
+
+static int serve_for_com(void)
+{
+    DWORD grace = FIRST_CLIENT_MS;
+    note_clients = host_is_wine();
+    HRESULT hr = open_server();
+
+    while (SUCCEEDED(hr)) {
+        wait_until_unused(grace);
+        revoke_classes();
+        Sleep(LATE_CLIENT_MS);
+        if (!in_use())
+            break;
+        grace = GRACE_MS;
+        hr = register_classes();
+    }
+    if (FAILED(hr))
+        fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
+    leave(FAILED(hr));
+    return FAILED(hr);
+}
+
+/* Started as a service */
+
+static SERVICE_STATUS_HANDLE service_handle;
+static HANDLE service_end;
+
+static void report(DWORD state, DWORD wait_ms, HRESULT hr)
+{
+    SERVICE_STATUS status = {.dwServiceType = SERVICE_WIN32_OWN_PROCESS, .dwCurrentState = state};
+    status.dwControlsAccepted = state == SERVICE_RUNNING ? SERVICE_ACCEPT_STOP | SERVICE_ACCEPT_SHUTDOWN : 0;
+    status.dwWaitHint = wait_ms;
+    status.dwCheckPoint = wait_ms ? 1 : 0;
+    if (FAILED(hr)) {
+        status.dwWin32ExitCode = ERROR_SERVICE_SPECIFIC_ERROR;
+        status.dwServiceSpecificExitCode = (DWORD)hr;
+    }
+    SetServiceStatus(service_handle, &status);
+}
+
+static DWORD WINAPI service_control(DWORD control, DWORD type, void *data, void *context)
+{
+    (void)type, (void)data, (void)context;
+    switch (control) {
+    case SERVICE_CONTROL_STOP:
+    case SERVICE_CONTROL_SHUTDOWN:
+        report(SERVICE_STOP_PENDING, 5000, S_OK);
+        SetEvent(service_end);
+        return NO_ERROR;
+    case SERVICE_CONTROL_INTERROGATE:
+        return NO_ERROR;
+    default:
+        return ERROR_CALL_NOT_IMPLEMENTED;
+    }
+}
+
+/* Until the service is told to end; under Wine with the idle child beside it while there is work. */
+static void serve_until_end(void)
+{
+    HANDLE events[] = {service_end, use_changed};
+    struct process *child = NULL;
+    bool wine = host_is_wine();
+    do {
+        if (wine && has_work() && !child) {
+            idle_child_start(&child); /* without it Wine may end the service */
+        } else if (child && !has_work()) {
+            idle_child_end(child);
+            child = NULL;
+        }
+    } while (WaitForMultipleObjects(2, events, FALSE, INFINITE) != WAIT_OBJECT_0);
+    idle_child_end(child);
+}
+
+static void WINAPI service_main(DWORD argc, WCHAR **argv)
+{
+    (void)argc, (void)argv;
+    service_handle = RegisterServiceCtrlHandlerExW(OPENPLA_SERVICE_NAME, service_control, NULL);
+    if (!service_handle)
+        return;
+    report(SERVICE_START_PENDING, 10000, S_OK);
+    HRESULT hr = open_server();
+    if (SUCCEEDED(hr)) {
+        report(SERVICE_RUNNING, 0, S_OK);
+        counter_child_begin();
+        serve_until_end();
+        revoke_classes();
+        counter_child_end();
+    }
+    report(SERVICE_STOPPED, 0, hr);
+    leave(FAILED(hr));
+}
+
+static int serve_as_service(void)
+{
+    static const SERVICE_TABLE_ENTRYW services[] = {{(WCHAR *)OPENPLA_SERVICE_NAME, service_main}, {NULL, NULL}};
+    service_end = CreateEventW(NULL, TRUE, FALSE, NULL);
+    if (service_end && StartServiceCtrlDispatcherW(services))
+        return 0;
+    fprintf(stderr, "openplasrv: error %lu: /service is for the service control manager\n", GetLastError());
+    return 1;
+}
+
+/* Command line */
+
+/* What the arguments after the verb ask for. */
+struct wish {
+    bool noservice, dropin, beside, rows, start;
+};
+
+static HRESULT remove_registrations(struct registration *what, const struct wish *wish)
+{
+    HRESULT hr = S_OK;
+    for (int mode = REGISTRATION_DROPIN; mode <= REGISTRATION_BESIDE; mode++) {
+        if (mode == REGISTRATION_BESIDE ? wish->dropin : wish->beside)
+            continue;
+        what->mode = (enum registration_mode)mode;
+        HRESULT removed = registration_remove(what);
+        hr = FAILED(hr) ? hr : removed;
+    }
+    return hr;
+}
+
+static int change_registration(bool remove, const struct wish *wish)
+{
+    struct registration what = {.service = !wish->noservice, .rows_only = wish->rows, .start = wish->start};
+    char *folder = host_module_folder();
+    HRESULT hr = folder ? S_OK : E_OUTOFMEMORY;
+    what.folder = folder;
+    what.replace = wish->dropin || host_is_wine();
+    /* Wine has no PLA whose place could be taken. */
+    what.mode = wish->beside || (!wish->dropin && !host_is_wine()) ? REGISTRATION_BESIDE : REGISTRATION_DROPIN;
+    if (SUCCEEDED(hr))
+        hr = remove ? remove_registrations(&what, wish) : registration_write(&what);
+    if (FAILED(hr))
+        fprintf(stderr, "openplasrv: 0x%08lX %s\n", (unsigned long)hr, error_text(hr));
+    memory_free(folder);
+    return FAILED(hr);
+}
+
+/* For whoever replaces or removes the programs: the exit code says whether a set still runs. */
+static int tell_sets(bool stop_them)
+{
+    HRESULT hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
+    if (FAILED(hr))
+        return 1;
+    const bool running = server_tell_sets(stop_them);
+    CoUninitialize();
+    return running;
+}
+
+static bool is_option(const WCHAR *argument, const WCHAR *name)
+{
+    return (*argument == L'/' || *argument == L'-') && !_wcsicmp(argument + 1, name);
+}
+
+static int usage(void)
+{
+    fputs("openplasrv /regserver [/noservice] [/beside | /dropin]   registers the classes and the service\n"
+          "openplasrv /unregserver [/beside | /dropin]              removes what /regserver wrote\n"
+          "  /noservice   COM starts the server when a client needs it; no service is made\n"
+          "  /beside      classes of our own, OpenPLA.DataCollectorSet: what there is without a word on Windows\n"
+          "  /dropin      take the place of another PLA; /unregserver puts it back. Without a word under Wine\n"
+          "  /start       and starts the service; if it does not start, nothing is registered\n"
+          "  /rows        leaves the service to somebody else, such as an installer; /unregserver stops it\n"
+          "openplasrv /sets [/stop]   names the sets that run, or stops them; 1: some still run\n"
+          "openplasrv -Embedding                          serves the classes; COM starts it so\n"
+          "openplasrv /service                            the same as a service\n"
+          "openplasrv /counters                           offers this computer's counters by RPC\n",
+          stderr);
+    return 1;
+}
+
+int OpenPlaServer(int argc, WCHAR **argv)
+{
+    struct wish wish = {0};
+    libraries_restrict();
+    /* COM appends the argument to the command line of LocalServer32, which has it already. */
+    if (argc >= 2 && is_option(argv[1], L"Embedding"))
+        return serve_for_com();
+    if (argc == 2 && is_option(argv[1], L"service"))
+        return serve_as_service();
+    if (argc == 3 && is_option(argv[1], L"idle"))
+        return idle_child_main(argv[2]);
+    if ((argc == 2 || argc == 3) && is_option(argv[1], L"counters"))
+        return counter_server_main(argc == 3 ? argv[2] : NULL);
+    if (argc >= 2 && argc <= 3 && is_option(argv[1], L"sets"))
+        return argc == 2 || is_option(argv[2], L"stop") ? tell_sets(argc == 3) : usage();
+    const bool remove = argc >= 2 && is_option(argv[1], L"unregserver");
+    if (argc < 2 || (!remove && !is_option(argv[1], L"regserver")))
+        return usage();
+    for (int i = 2; i < argc; i++)
+        if (is_option(argv[i], L"noservice") && !remove)
+            wish.noservice = true;
+        else if (is_option(argv[i], L"start") && !remove)
+            wish.start = true;
+        else if (is_option(argv[i], L"dropin"))
+            wish.dropin = true;
+        else if (is_option(argv[i], L"beside"))
+            wish.beside = true;
+        else if (is_option(argv[i], L"rows"))
+            wish.rows = true;
+        else
+            return usage();
+    return wish.dropin && wish.beside ? usage() : change_registration(remove, &wish);
+}

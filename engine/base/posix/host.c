@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* This host and this process on POSIX systems. */
+#include "engine/base/host.h"
+
+#include "engine/base/environment.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/posix/posix_call.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <errno.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define NETBIOS_NAME_MAX 15
+
+bool host_is_wine(void)
+{
+    return false;
+}
+
+char *host_computer_name(void)
+{
+    char name[256] = "";
+    gethostname(name, sizeof(name) - 1);
+    size_t n = strcspn(name, ".");
+    if (n > NETBIOS_NAME_MAX)
+        n = NETBIOS_NAME_MAX;
+    name[n] = 0;
+    return text_fold(n ? name : "localhost");
+}
+
+void host_dns_name(char name[HOST_DNS_NAME_BYTES])
+{
+    name[0] = 0;
+    gethostname(name, HOST_DNS_NAME_BYTES - 1);
+    name[HOST_DNS_NAME_BYTES - 1] = 0;
+}
+
+HRESULT environment_get(const char *name, char **value)
+{
+    const char *set = getenv(name);
+    *value = NULL;
+    if (!set || !*set)
+        return S_FALSE;
+    *value = text_copy(set);
+    return *value ? S_OK : E_OUTOFMEMORY;
+}
+
+char *host_ui_languages(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
+    const char *set = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && (!set || !*set); i++)
+        set = getenv(names[i]);
+    char *text = text_copy_n(set ? set : "", strcspn(set ? set : "", ".@")); /* de_DE.UTF-8 */
+    for (char *c = text; c && *c; c++)
+        *c = *c == '_' ? '-' : *c;
+    return text;
+}
+
+char *host_full_path(const char *path)
+{
+    char here[4096];
+    if (path[0] == '/' || !getcwd(here, sizeof(here)))
+        return text_copy(path);
+    return path_join(here, path);
+}
+
+uint64_t host_memory(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
+}
+
+char *host_data_folder(void)
+{
+    const char *set = getenv("OPENPLA_DATA"), *home = getenv("HOME");
+    if (set && *set)
+        return host_full_path(set);
+    return path_join(home && *home ? home : "/tmp", ".openpla");
+}
+
+char *host_module_folder(void)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    path[n > 0 ? n : 0] = 0;
+    return path_folder(path);
+}
+
+char *host_user_name(void)
+{
+    char space[4096], number[16];
+    struct passwd entry, *found = NULL;
+    char *computer = host_computer_name(), *name = NULL;
+    snprintf(number, sizeof(number), "%u", (unsigned)geteuid());
+    if (getpwuid_r(geteuid(), &entry, space, sizeof(space), &found))
+        found = NULL; /* the number will do */
+    if (computer)
+        name = text_format("%s\\%s", computer, found ? found->pw_name : number);
+    memory_free(computer);
+    return name;
+}
+
+HRESULT host_new_guid(GUID *out)
+{
+    if (getrandom(out, sizeof(*out), 0) != (ssize_t)sizeof(*out))
+        return posix_failed(errno, "random numbers");
+    out->Data3 = (uint16_t)((out->Data3 & 0x0FFF) | 0x4000);
+    out->Data4[0] = (uint8_t)((out->Data4[0] & 0x3F) | 0x80);
+    return S_OK;
+}
+
+/* Programs of this host have no string resources. */
+char *host_resource_text(const char *reference)
+{
+    return text_copy(reference);
+}
+
+_Static_assert(sizeof(pthread_mutex_t) <= sizeof(struct host_lock), "a lock holds a mutex");
+
+/* All zero is PTHREAD_MUTEX_INITIALIZER in glibc and musl. */
+void host_lock_enter(struct host_lock *lock)
+{
+    pthread_mutex_lock((pthread_mutex_t *)(void *)lock->opaque);
+}
+
+void host_lock_leave(struct host_lock *lock)
+{
+    pthread_mutex_unlock((pthread_mutex_t *)(void *)lock->opaque);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* A page behind the end of its file is a SIGBUS. */
+#include "engine/base/mapped_file.h"
+
+#include "engine/base/posix/posix_call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+static struct sigaction before;
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    if (before.sa_flags & SA_SIGINFO)
+        before.sa_sigaction(number, info, context);
+    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+        before.sa_handler(number);
+    else
+        (void)sigaction(number, &before, NULL); /* the instruction is tried again, and ends the process */
+}
+
+/* The room is taken at once: a page that a full file system cannot give would be the next SIGBUS of the same place. */
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+    const int error = errno;
+    const struct mapped_file *m = info->si_code == BUS_ADRERR ? mapped_file_at((uintptr_t)info->si_addr) : NULL;
+    if (!m || fallocate((int)m->file, 0, 0, (off_t)m->size))
+        pass_on(number, info, context);
+    errno = error;
+}
+
+HRESULT mapped_file_watch(void)
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    struct sigaction own = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO}, now;
+    HRESULT hr = S_OK;
+    sigemptyset(&own.sa_mask);
+    host_lock_enter(&lock);
+    /* A program may have put its own in its place since. */
+    if (sigaction(SIGBUS, NULL, &now))
+        hr = posix_failed(errno, "handler of SIGBUS");
+    else if ((now.sa_flags & SA_SIGINFO) == 0 || now.sa_sigaction != on_bus_error) {
+        before = now;
+        if (sigaction(SIGBUS, &own, NULL))
+            hr = posix_failed(errno, "handler of SIGBUS");
+    }
+    host_lock_leave(&lock);
+    return hr;
+}

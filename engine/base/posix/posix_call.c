@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* errno values as the results that the engine speaks in. */
+#include "engine/base/posix/posix_call.h"
+
+#include <errno.h>
+#include <sys/file.h>
+
+HRESULT posix_result(int error)
+{
+    switch (error) {
+    case 0:
+        return S_OK;
+    case ENOENT:
+        return HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND);
+    case ENOTDIR:
+        return HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
+    case EACCES:
+    case EPERM:
+    case EISDIR: /* as Windows answers when a folder is opened as a file */
+        return E_ACCESSDENIED;
+    case EROFS:
+        return HRESULT_FROM_WIN32(ERROR_WRITE_PROTECT);
+    case EEXIST:
+        return HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
+    case ENOTEMPTY:
+        return HRESULT_FROM_WIN32(ERROR_DIR_NOT_EMPTY);
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return HRESULT_FROM_WIN32(ERROR_DISK_FULL);
+    case ENAMETOOLONG:
+        return HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE);
+    case ENOMEM:
+        return E_OUTOFMEMORY;
+    case EINVAL:
+        return E_INVALIDARG;
+    case EAGAIN:
+    case ETXTBSY:
+    case EBUSY:
+        return HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION);
+    case ETIMEDOUT:
+        return HRESULT_FROM_WIN32(ERROR_TIMEOUT);
+    case EIO:
+        return HRESULT_FROM_WIN32(ERROR_IO_DEVICE);
+    default:
+        return E_FAIL;
+    }
+}
+
+HRESULT posix_report(int error, const char *what)
+{
+    HRESULT hr = posix_result(error);
+    if (error == EISDIR) /* who named one for a file lacks no right */
+        return error_set(hr, "\"%s\": is a folder", what);
+    return error_set(hr, "\"%s\": %s (errno %d)", what, error_standard_text(hr), error);
+}
+
+int posix_flock(int fd, int operation)
+{
+    while (flock(fd, operation | LOCK_NB))
+        if (errno != EINTR)
+            return errno;
+    return 0;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* Named memory, signals and mutexes on Linux. A name lives in the account's folder (shared_folder.h) as long as one
+   process holds a shared flock on it: whoever gets the exclusive lock is alone, and what it finds there was left by the
+   dead. */
+#include "engine/base/clock.h"
+#include "engine/base/mapped_file.h"
+#include "engine/base/memory.h"
+#include "engine/base/posix/posix_call.h"
+#include "engine/base/posix/shared_folder.h"
+#include "engine/base/process.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct section {
+    int fd;
+    void *memory;
+    size_t size;
+    struct mapped_file *mapped;
+    bool lasting;
+    char name[];
+};
+
+#define LOCK_PATIENCE 1000 /* ms; the exclusive lock is held for moments, or by somebody who means no good */
+#define OPEN_TRIES    100  /* under a name that comes and goes */
+
+/* As shm_open and shm_unlink, in the folder; 0 or errno. */
+static int name_open(const char *name, int flags, int *out)
+{
+    int folder, error = shared_folder_open(&folder);
+    if (error)
+        return error;
+    *out = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    error = *out < 0 ? errno : 0;
+    close(folder);
+    return error;
+}
+
+static int name_delete(const char *name)
+{
+    int folder, error = shared_folder_open(&folder);
+    if (error)
+        return error;
+    error = unlinkat(folder, name, 0) ? errno : 0;
+    close(folder);
+    return error;
+}
+
+static int lock_shared(int fd)
+{
+    uint64_t limit = clock_monotonic_ms() + LOCK_PATIENCE;
+    int error;
+    while ((error = posix_flock(fd, LOCK_SH)) == EWOULDBLOCK && clock_monotonic_ms() < limit)
+        usleep(200);
+    return error == EWOULDBLOCK ? ETIMEDOUT : error;
+}
+
+/* One try; EAGAIN when the name was removed meanwhile. */
+static int open_once(const char *name, size_t size, const struct shared *what, int *out)
+{
+    const bool create = what->create;
+    int fd = -1, error = name_open(name, create ? O_CREAT : 0, &fd);
+    struct stat st;
+    if (error)
+        return error;
+    if (!fstat(fd, &st) && st.st_uid != geteuid()) {
+        error = EACCES;
+    } else if (!posix_flock(fd, LOCK_EX)) {
+        if (fstat(fd, &st) || !st.st_nlink) {
+            error = EAGAIN;
+        } else if (!create) {
+            (void)name_delete(name);
+            error = ENOENT;
+        } else if (ftruncate(fd, 0) || ftruncate(fd, (off_t)size)) {
+            error = errno;
+        }
+    } else if (what->fresh) {
+        error = EEXIST;
+    }
+    if (!error)
+        error = lock_shared(fd);
+    if (!error && (fstat(fd, &st) || !st.st_nlink || !st.st_size))
+        error = EAGAIN;
+    else if (!error && (uint64_t)st.st_size < size)
+        error = EINVAL;
+    if (error)
+        close(fd);
+    else
+        *out = fd;
+    return error;
+}
+
+static int open_own(const char *name, int flags, struct stat *st, int *out)
+{
+    int fd = -1, error = name_open(name, flags, &fd);
+    if (error)
+        return error;
+    if (fstat(fd, st))
+        error = errno;
+    else if (st->st_uid != geteuid() || (st->st_mode & 077))
+        error = EACCES;
+    if (error)
+        close(fd);
+    else
+        *out = fd;
+    return error;
+}
+
+/* The room is taken now: what a full file system cannot give would be a SIGBUS at its first use. */
+static int open_lasting(const char *name, size_t size, const struct shared *what, int *out)
+{
+    struct stat st = {0};
+    int error = open_own(name, (what->create ? O_CREAT : 0) | (what->fresh ? O_EXCL : 0), &st, out);
+    if (error)
+        return error;
+    if ((uint64_t)st.st_size < size)
+        error = what->create ? posix_fallocate(*out, 0, (off_t)size) : EINVAL;
+    if (error) {
+        close(*out);
+        if (what->fresh)
+            (void)name_delete(name);
+    }
+    return error;
+}
+
+HRESULT section_open(const struct shared *what, size_t size, struct section **out)
+{
+    const size_t room = strlen(what->name) + 1;
+    struct section *s = memory_alloc(sizeof(*s) + room);
+    int error, tries = 0;
+    *out = NULL;
+    if (!s)
+        return E_OUTOFMEMORY;
+    s->lasting = what->lasting;
+    memcpy(s->name, what->name, room);
+    s->size = size ? size : 1;
+    do
+        error =
+            what->lasting ? open_lasting(s->name, s->size, what, &s->fd) : open_once(s->name, s->size, what, &s->fd);
+    while (error == EAGAIN && ++tries < OPEN_TRIES);
+    if (!error) {
+        s->memory = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
+        error = s->memory == MAP_FAILED ? errno : 0;
+        if (!error && FAILED(mapped_file_add(s->memory, s->size, s->fd, &s->mapped))) {
+            munmap(s->memory, s->size);
+            error = ENOMEM;
+        }
+        if (error)
+            close(s->fd);
+    }
+    if (error) {
+        memory_free(s);
+        return error == EEXIST ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\" is another's", what->name)
+                               : posix_failed(error, what->name);
+    }
+    *out = s;
+    return S_OK;
+}
+
+void *section_memory(struct section *s)
+{
+    return s->memory;
+}
+
+HRESULT section_owner(struct section *s, char **owner)
+{
+    struct stat st;
+    if (fstat(s->fd, &st))
+        return posix_failed(errno, s->name);
+    *owner = text_format("%lu", (unsigned long)st.st_uid);
+    return *owner ? S_OK : E_OUTOFMEMORY;
+}
+
+void section_close(struct section *s)
+{
+    if (!s)
+        return;
+    mapped_file_remove(s->mapped);
+    munmap(s->memory, s->size);
+    if (!s->lasting && !posix_flock(s->fd, LOCK_EX))
+        (void)name_delete(s->name);
+    close(s->fd);
+    memory_free(s);
+}
+
+HRESULT section_delete(const char *name)
+{
+    const int error = name_delete(name);
+    if (!error)
+        return S_OK;
+    return error == ENOENT ? S_FALSE : posix_failed(error, name);
+}
+
+HRESULT section_is_named(struct section *s, const char *name)
+{
+    struct stat own = {0}, there = {0};
+    int fd = -1, error;
+    if (!s->lasting)
+        return S_OK;
+    if (fstat(s->fd, &own))
+        return posix_failed(errno, name);
+    error = open_own(s->name, 0, &there, &fd);
+    if (error)
+        return error == ENOENT || error == EACCES ? S_FALSE : posix_failed(error, name);
+    close(fd);
+    return own.st_dev == there.st_dev && own.st_ino == there.st_ino ? S_OK : S_FALSE;
+}
+
+/* A signal is a section with one word: 1 = set. */
+struct signal {
+    struct section *section;
+    _Atomic uint32_t *word;
+};
+
+HRESULT signal_open(const struct shared *what, struct signal **out)
+{
+    struct signal *e = memory_alloc(sizeof(*e));
+    char *own = text_format("%s.event", what->name);
+    HRESULT hr = E_OUTOFMEMORY;
+    *out = NULL;
+    if (e && own)
+        hr = section_open(&(struct shared){.name = own, .create = what->create, .fresh = what->fresh}, sizeof(uint32_t),
+                          &e->section);
+    memory_free(own);
+    if (FAILED(hr) || !e->section) {
+        memory_free(e);
+        return hr;
+    }
+    e->word = section_memory(e->section);
+    *out = e;
+    return S_OK;
+}
+
+HRESULT signal_set(struct signal *e)
+{
+    atomic_store(e->word, 1);
+    /* All waiters: one that is woken alone could be killed before it takes the signal. */
+    syscall(SYS_futex, e->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    return S_OK;
+}
+
+HRESULT signal_wait_or_processes(struct signal *e, struct process *const *p, size_t count, uint32_t timeout_ms,
+                                 size_t *ended)
+{
+    uint64_t limit = clock_monotonic_ms() + timeout_ms;
+    for (;;) {
+        uint32_t set = 1;
+        uint64_t now, rest;
+        struct timespec wait;
+        if (atomic_compare_exchange_strong(e->word, &set, 0))
+            return S_OK;
+        for (size_t i = 0; i < count; i++) {
+            if (process_wait(p[i], 0, NULL) == S_OK) {
+                *ended = i;
+                return atomic_exchange(e->word, 0) ? S_OK : E_ABORT;
+            }
+        }
+        now = clock_monotonic_ms();
+        if (now >= limit && timeout_ms != UINT32_MAX)
+            return S_FALSE;
+        rest = timeout_ms == UINT32_MAX ? 60000 : limit - now;
+        if (count && rest > 10)
+            rest = 10; /* an end of a process does not wake a futex */
+        wait.tv_sec = (time_t)(rest / 1000);
+        wait.tv_nsec = (long)(rest % 1000) * 1000000;
+        syscall(SYS_futex, e->word, FUTEX_WAIT, 0, &wait, NULL, 0);
+    }
+}
+
+HRESULT signal_wait_or_process(struct signal *e, struct process *p, uint32_t timeout_ms)
+{
+    size_t ended;
+    HRESULT hr = signal_wait_or_processes(e, &p, p ? 1 : 0, timeout_ms, &ended);
+    return hr == E_ABORT ? error_set(hr, "process %u ended first", (unsigned)process_id(p)) : hr;
+}
+
+HRESULT signal_wait(struct signal *e, uint32_t timeout_ms)
+{
+    return signal_wait_or_process(e, NULL, timeout_ms);
+}
+
+void signal_close(struct signal *e)
+{
+    if (!e)
+        return;
+    section_close(e->section);
+    memory_free(e);
+}
+
+/* A lock of an open file is its description's, so each take opens the file anew: threads, and what forks, are apart. */
+struct mutex {
+    int fd; /* of who has it */
+    char name[];
+};
+
+HRESULT mutex_open(const char *name, struct mutex **out)
+{
+    static const char kind[] = ".mutex";
+    const size_t room = strlen(name) + sizeof kind;
+    struct mutex *m = memory_alloc(sizeof(*m) + room);
+    *out = NULL;
+    if (!m)
+        return E_OUTOFMEMORY;
+    snprintf(m->name, room, "%s%s", name, kind);
+    *out = m;
+    return S_OK;
+}
+
+HRESULT mutex_take(struct mutex *m, uint32_t timeout_ms)
+{
+    uint64_t limit = clock_monotonic_ms() + timeout_ms;
+    struct stat st;
+    int fd = -1, error = open_own(m->name, O_CREAT, &st, &fd);
+    if (error)
+        return posix_failed(error, m->name);
+    if (timeout_ms == UINT32_MAX)
+        do
+            error = flock(fd, LOCK_EX) ? errno : 0;
+        while (error == EINTR);
+    else
+        while ((error = posix_flock(fd, LOCK_EX)) == EWOULDBLOCK && clock_monotonic_ms() < limit)
+            usleep(200);
+    if (!error) {
+        m->fd = fd;
+        return S_OK;
+    }
+    close(fd);
+    return error == EWOULDBLOCK ? S_FALSE : posix_failed(error, m->name);
+}
+
+void mutex_give(struct mutex *m)
+{
+    close(m->fd);
+}
+
+void mutex_close(struct mutex *m)
+{
+    memory_free(m);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/base/socket.h"
+
+#include "engine/base/memory.h"
+#include "engine/base/posix/posix_call.h"
+#include "engine/base/text.h"
+
+#include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+typedef int host_socket;
+#define NO_SOCKET             (-1)
+#define wait_sockets          poll
+#define close_socket          close
+#define socket_error()        errno
+#define IS_INTERRUPTED(error) ((error) == EINTR)
+#define IS_UNDER_WAY(error)   ((error) == EINPROGRESS)
+
+static HRESULT socket_failed_by(int error, const char *what)
+{
+    return posix_failed(error, what);
+}
+
+static HRESULT socket_failed(const char *what)
+{
+    return posix_failed(errno == EAGAIN ? ETIMEDOUT : errno, what);
+}
+
+static HRESULT begin_sockets(void)
+{
+    return S_OK;
+}
+
+static void set_blocking(host_socket s, bool blocking)
+{
+    int flags = fcntl(s, F_GETFL);
+    (void)fcntl(s, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
+}
+
+/* A program that is started meanwhile would hold the port, or the connection, beyond our end. */
+static void keep_from_children(host_socket s)
+{
+    (void)fcntl(s, F_SETFD, FD_CLOEXEC);
+}
+
+static void set_time(host_socket s, int option, uint32_t ms)
+{
+    struct timeval time = {.tv_sec = (time_t)(ms / 1000), .tv_usec = (suseconds_t)(ms % 1000) * 1000};
+    (void)setsockopt(s, SOL_SOCKET, option, &time, sizeof time);
+}
+
+#include "engine/base/socket_calls.inc"

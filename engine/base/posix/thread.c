@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads and wake-ups of POSIX. */
+#include "engine/base/thread.h"
+
+#include "engine/base/memory.h"
+#include "engine/base/posix/posix_call.h"
+#include "engine/base/processor.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+struct thread {
+    pthread_t id;
+    bool ended; /* joined */
+};
+
+struct body {
+    void (*call)(void *user);
+    void *user;
+};
+
+struct wakeup {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool set;
+};
+
+static struct timespec after(uint32_t ms)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += ms / 1000;
+    t.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000;
+    }
+    return t;
+}
+
+static void *run(void *user)
+{
+    struct body body = *(struct body *)user;
+    memory_free(user);
+    body.call(body.user);
+    return NULL;
+}
+
+HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out)
+{
+    struct thread *t = memory_zero(1, sizeof *t);
+    struct body *b = memory_alloc(sizeof *b);
+    *out = NULL;
+    if (!t || !b) {
+        memory_free(t);
+        memory_free(b);
+        return E_OUTOFMEMORY;
+    }
+    *b = (struct body){body, user};
+    int error = pthread_create(&t->id, NULL, run, b);
+    if (error) {
+        memory_free(t);
+        memory_free(b);
+        return posix_failed(error, "thread");
+    }
+    *out = t;
+    return S_OK;
+}
+
+bool thread_wait(struct thread *t, uint32_t timeout_ms)
+{
+    struct timespec until = after(timeout_ms);
+    if (!t->ended)
+        t->ended = !pthread_clockjoin_np(t->id, NULL, CLOCK_MONOTONIC, &until);
+    return t->ended;
+}
+
+void thread_close(struct thread *t)
+{
+    if (t && !t->ended)
+        pthread_detach(t->id);
+    memory_free(t);
+}
+
+void thread_give_way(void)
+{
+    sched_yield();
+}
+
+uint64_t thread_own_user_time(void)
+{
+    struct rusage used;
+    if (getrusage(RUSAGE_THREAD, &used) != 0)
+        return 0;
+    return (uint64_t)used.ru_utime.tv_sec * 10000000 + (uint64_t)used.ru_utime.tv_usec * 10;
+}
+
+uint32_t thread_own_id(void)
+{
+    return (uint32_t)gettid();
+}
+
+uint32_t processor_count(void)
+{
+    const long count = sysconf(_SC_NPROCESSORS_CONF);
+    return count > 0 ? (uint32_t)count : 1;
+}
+
+HRESULT wakeup_create(struct wakeup **out)
+{
+    struct wakeup *w = memory_zero(1, sizeof *w);
+    pthread_condattr_t clock;
+    *out = w;
+    if (!w)
+        return E_OUTOFMEMORY;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    return S_OK;
+}
+
+void wakeup_set(struct wakeup *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->set = true;
+    pthread_cond_signal(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+bool wakeup_wait(struct wakeup *w, uint32_t timeout_ms)
+{
+    struct timespec until = after(timeout_ms);
+    pthread_mutex_lock(&w->lock);
+    while (!w->set && pthread_cond_timedwait(&w->changed, &w->lock, &until) != ETIMEDOUT)
+        ;
+    bool set = w->set;
+    w->set = false;
+    pthread_mutex_unlock(&w->lock);
+    return set;
+}
+
+void wakeup_free(struct wakeup *w)
+{
+    if (!w)
+        return;
+    pthread_cond_destroy(&w->changed);
+    pthread_mutex_destroy(&w->lock);
+    memory_free(w);
+}
+
+_Static_assert(sizeof(pthread_cond_t) <= sizeof(struct thread_condition), "a condition holds the system's");
+
+/* All zero is PTHREAD_COND_INITIALIZER in glibc and musl. */
+bool thread_condition_wait(struct thread_condition *c, struct host_lock *lock, uint32_t timeout_ms)
+{
+    pthread_cond_t *condition = (pthread_cond_t *)(void *)c->opaque;
+    pthread_mutex_t *mutex = (pthread_mutex_t *)(void *)lock->opaque;
+    struct timespec until = after(timeout_ms);
+    if (timeout_ms == UINT32_MAX)
+        return pthread_cond_wait(condition, mutex) == 0;
+    return pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, &until) == 0;
+}
+
+void thread_condition_wake(struct thread_condition *c)
+{
+    pthread_cond_broadcast((pthread_cond_t *)(void *)c->opaque);
+}

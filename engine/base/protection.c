@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* The descriptors, and the folders from the data folder down. */
+#include "engine/base/protection.h"
+
+#include "engine/base/file.h"
+#include "engine/base/hash.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static const char *const descriptors[] = {
+    NULL,
+#define PROTECTION(name, descriptor) descriptor,
+#include "engine/base/protection.def"
+#undef PROTECTION
+};
+
+static enum protection of_this_host(enum protection what)
+{
+    switch (host_is_wine() ? what : PROTECTION_NONE) {
+    case PROTECTION_DATA:
+    case PROTECTION_PLACE:
+    case PROTECTION_JOURNAL:
+    case PROTECTION_SECRETS:
+        return PROTECTION_WINE_FOLDER;
+    case PROTECTION_LOCK:
+    case PROTECTION_MEMBERS_FILE:
+    case PROTECTION_SECRET:
+        return PROTECTION_WINE_FILE;
+    default:
+        return what;
+    }
+}
+
+char *protection_sddl(enum protection what)
+{
+    const char *descriptor = descriptors[of_this_host(what)], *place = descriptor ? strstr(descriptor, "%s") : NULL;
+    if (!place)
+        return descriptor ? text_copy(descriptor) : NULL;
+    char *own = process_own_sid();
+    char *sddl = own ? text_format("%.*s%s%s", (int)(place - descriptor), descriptor, own, place + strlen("%s")) : NULL;
+    memory_free(own);
+    return sddl;
+}
+
+/* Hashes of the paths of folders that were looked at, with all above them: who may replace a folder below ours is
+   ourselves. */
+static _Atomic uint64_t checked[1024];
+
+static bool is_checked(const char *path)
+{
+    const uint64_t hash = hash_text(HASH_START, path);
+    return atomic_load(&checked[hash % (sizeof checked / sizeof *checked)]) == hash;
+}
+
+static void note_checked(const char *path)
+{
+    const uint64_t hash = hash_text(HASH_START, path);
+    atomic_store(&checked[hash % (sizeof checked / sizeof *checked)], hash);
+}
+
+/* S_FALSE: there is none. */
+static HRESULT check_one(const char *path)
+{
+    struct ownership o;
+    HRESULT hr = file_ownership(path, &o);
+    if (hr != S_OK)
+        return hr;
+    if (o.is_link)
+        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
+                         "\"%s\": is a link and no folder: what OpenPLA keeps would lie elsewhere", path);
+    if (!o.is_folder)
+        return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\": a file is in the way", path);
+    if (o.is_foreign)
+        return error_set(
+            HRESULT_FROM_WIN32(ERROR_INVALID_OWNER),
+            "\"%s\": belongs to the account %s, who could change what OpenPLA keeps there; it must belong to "
+            "this account, the system or administrators",
+            path, o.owner);
+    return S_OK;
+}
+
+/* Calls `one` for the data folder and each folder on the way from there to `path`. S_FALSE: it is no folder there. */
+static HRESULT each_folder(const char *path, HRESULT (*one)(const char *folder, bool last, const void *user),
+                           const void *user)
+{
+    char *data = host_data_folder();
+    const char *behind = data ? path_names_behind(data, path) : NULL;
+    HRESULT hr = !data ? E_OUTOFMEMORY : behind || !strcmp(data, path) ? S_OK : S_FALSE;
+    if (hr == S_OK)
+        hr = one(data, !behind || !*behind, user);
+    for (const char *at = behind; hr == S_OK && at && *at;) {
+        size_t length = strcspn(at, "\\/");
+        char *folder = text_copy_n(path, (size_t)(at - path) + length);
+        at += length;
+        while (*at == '\\' || *at == '/')
+            at++;
+        hr = folder ? one(folder, !*at, user) : E_OUTOFMEMORY;
+        memory_free(folder);
+    }
+    memory_free(data);
+    return hr;
+}
+
+static HRESULT check_or_stop(const char *folder, bool last, const void *user)
+{
+    (void)last;
+    (void)user;
+    HRESULT hr = check_one(folder);
+    return hr == S_FALSE ? E_ABORT : hr; /* what is not there is nobody's, nor is what would be in it */
+}
+
+HRESULT folder_check_own(const char *path)
+{
+    if (is_checked(path))
+        return S_OK;
+    HRESULT hr = each_folder(path, check_or_stop, NULL);
+    if (hr == S_OK)
+        note_checked(path);
+    return hr == E_ABORT || hr == S_FALSE ? S_OK : hr;
+}
+
+static HRESULT make_or_check(const char *folder, bool last, const void *user)
+{
+    const enum protection what = last ? *(const enum protection *)user : PROTECTION_DATA;
+    HRESULT hr = check_one(folder);
+    if (hr != S_FALSE)
+        return hr;
+    hr = folder_create_one(folder, what);
+    return hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS) || hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS)
+               ? check_one(folder)
+               : hr;
+}
+
+HRESULT folder_create_protected(const char *path, enum protection what)
+{
+    if (is_checked(path) && folder_exists(path))
+        return S_OK;
+    char *data = host_data_folder(), *above = data ? path_folder(data) : NULL;
+    HRESULT hr = above ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && *above && (path_names_behind(data, path) || !strcmp(data, path)))
+        hr = folder_create(above);
+    if (SUCCEEDED(hr))
+        hr = each_folder(path, make_or_check, &what);
+    if (hr == S_OK)
+        note_checked(path);
+    memory_free(above);
+    memory_free(data);
+    return hr == S_FALSE ? folder_create(path) : hr;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* The numbers in force. */
+#include "engine/base/quotas.h"
+
+#include "engine/base/environment.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum change { SETTABLE, FIXED };
+static const struct row {
+    const char *name;
+    uint32_t number;
+    enum change change;
+    HRESULT error;
+    const char *of;
+} rows[QUOTAS] = {
+#define QUOTA(name, number, change, error, of, why) {#name, number, change, error, of},
+#include "engine/base/quotas.def"
+#undef QUOTA
+};
+
+static struct host_lock lock = HOST_LOCK_INIT;
+static _Atomic uint32_t limits[QUOTAS];
+static atomic_bool known;
+
+/* One "name=number". */
+static bool take_part(char *part, uint32_t *numbers)
+{
+    uint64_t number;
+    char *value = strchr(part, '=');
+    if (!value || !text_to_u64(value + 1, &number) || !number || number > UINT32_MAX)
+        return false;
+    *value = 0;
+    for (size_t i = 0; i < QUOTAS; i++) {
+        if (rows[i].change != SETTABLE || !text_equal_nocase(rows[i].name, part))
+            continue;
+        numbers[i] = (uint32_t)number;
+        return true;
+    }
+    *value = '='; /* for the text that shows it */
+    return false;
+}
+
+static HRESULT take_parts(char *text, uint32_t *numbers)
+{
+    for (char *part = text; part;) {
+        char *end = strchr(part, ';');
+        if (end)
+            *end++ = 0;
+        if (*part && !take_part(part, numbers))
+            return error_set(E_INVALIDARG, QUOTAS_VARIABLE ": \"%.200s\" is no settable quota with a number of 1 to %u",
+                             part, UINT32_MAX);
+        part = end;
+    }
+    return S_OK;
+}
+
+/* Under the lock. */
+static HRESULT read_numbers(void)
+{
+    uint32_t numbers[QUOTAS];
+    char *text = NULL;
+    for (size_t i = 0; i < QUOTAS; i++)
+        numbers[i] = rows[i].number;
+    HRESULT hr = environment_get(QUOTAS_VARIABLE, &text);
+    if (hr == S_OK)
+        hr = take_parts(text, numbers);
+    memory_free(text);
+    for (size_t i = 0; i < QUOTAS; i++)
+        atomic_store(&limits[i], FAILED(hr) ? rows[i].number : numbers[i]);
+    atomic_store(&known, true);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+HRESULT quotas_read(void)
+{
+    host_lock_enter(&lock);
+    HRESULT hr = read_numbers();
+    host_lock_leave(&lock);
+    return hr;
+}
+
+uint32_t quota_limit(enum quota which)
+{
+    if (!atomic_load(&known)) {
+        host_lock_enter(&lock);
+        if (!atomic_load(&known) && FAILED(read_numbers()))
+            error_clear(); /* who starts a server is told by quotas_read */
+        host_lock_leave(&lock);
+    }
+    return atomic_load(&limits[which]);
+}
+
+const char *quota_name(enum quota which)
+{
+    return rows[which].name;
+}
+
+HRESULT quota_exceeded(enum quota which, const char *whose)
+{
+    const struct row *r = &rows[which];
+    return error_set(r->error, "%.200s%smore than %u %s (the quota \"%s\")", whose, *whose ? ": " : "",
+                     (unsigned)quota_limit(which), r->of, r->name);
+}

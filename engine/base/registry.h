@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The host's registry: below HKEY_LOCAL_MACHINE, in the 64-bit view, to use; all of it to record. Natively a tree in
+   memory that this process alone has, for tests (DECISIONS 28). Paths and names are UTF-8, in any case, at most 255
+   characters a name. */
+#ifndef OPENPLA_REGISTRY_H
+#define OPENPLA_REGISTRY_H
+
+#include "engine/base/text.h"
+
+/* Windows' numbers for the types (REG_SZ ...); others are passed on as they are. */
+enum {
+    REGISTRY_TEXT = 1,
+    REGISTRY_EXPAND_TEXT = 2,
+    REGISTRY_BYTES = 3,
+    REGISTRY_NUMBER = 4,
+    REGISTRY_BIG_ENDIAN_NUMBER = 5,
+    REGISTRY_LINK = 6,
+    REGISTRY_TEXTS = 7,
+    REGISTRY_LONG_NUMBER = 11,
+    REGISTRY_MOST_BYTES = 1 << 20 /* of a value that is read */
+};
+
+struct registry_key;
+/* S_FALSE with *out NULL: there is no such key. */
+HRESULT registry_open(const char *path, bool to_change, struct registry_key **out);
+/* Makes it, and those above it, where they are not there yet; opened for changes. *made: it was not there, and is now,
+   whatever is returned. */
+HRESULT registry_make(const char *path, bool *made, struct registry_key **out);
+void registry_close(struct registry_key *key); /* NULL is allowed */
+/* With all that is below it. S_FALSE: there is none. */
+HRESULT registry_delete(const char *path);
+/* The names of the keys right below it; *out is empty on failure. */
+HRESULT registry_list(struct registry_key *key, struct texts *out);
+
+struct registry_value {
+    uint32_t type;
+    size_t size; /* bytes */
+    uint8_t *data;
+};
+/* S_FALSE: there is none. ERROR_INVALID_DATA's HRESULT above REGISTRY_MOST_BYTES. *out is empty unless S_OK. */
+HRESULT registry_read(struct registry_key *key, const char *name, struct registry_value *out);
+void registry_value_free(struct registry_value *v);
+HRESULT registry_write(struct registry_key *key, const char *name, uint32_t type, const void *data, size_t size);
+HRESULT registry_remove(struct registry_key *key, const char *name); /* S_FALSE: there was none */
+
+/* ---- what values are read as ---- */
+
+/* S_FALSE: there is none, and *out is 0. ERROR_INVALID_DATA's HRESULT, naming the value: it is no number. */
+HRESULT registry_read_number(struct registry_key *key, const char *name, uint64_t *out);
+/* S_FALSE: there is none, or it is empty, and *out is NULL. ERROR_INVALID_DATA's HRESULT, naming the value: it is no
+   text. Variables are left as they stand. From memory_alloc. */
+HRESULT registry_read_text(struct registry_key *key, const char *name, char **out);
+HRESULT registry_write_number(struct registry_key *key, const char *name, uint32_t type, uint64_t number);
+HRESULT registry_write_text(struct registry_key *key, const char *name, const char *text);
+
+/* ---- all that there is, for who records it ---- */
+
+enum registry_hive {
+    REGISTRY_CLASSES_ROOT,
+    REGISTRY_CURRENT_USER,
+    REGISTRY_LOCAL_MACHINE,
+    REGISTRY_USERS,
+    REGISTRY_CURRENT_CONFIG,
+    REGISTRY_HIVES
+};
+/* HKEY_LOCAL_MACHINE ... */
+const char *registry_hive_name(enum registry_hive hive);
+struct registry_place {
+    const char *computer; /* NULL: this one */
+    enum registry_hive hive;
+    bool of_32_bits; /* the view that 32-bit programs have */
+};
+/* For reading. As registry_open; `path` may be "". A computer that cannot be reached fails, on some hosts after long;
+   ERROR_NOT_SUPPORTED's HRESULT where no other one can. */
+HRESULT registry_open_in(const struct registry_place *place, const char *path, struct registry_key **out);
+/* With its hive, and its computer if that is another one. */
+const char *registry_key_path(const struct registry_key *key);
+
+enum { REGISTRY_NAME_UNITS = 16384 /* of a value, with a NUL */ };
+/* A key or value as a walk finds it. Zero-initialise; big, not for the stack. */
+struct registry_entry {
+    WCHAR name[REGISTRY_NAME_UNITS]; /* may hold anything, NULs too */
+    size_t name_units;
+    /* of a value */
+    uint32_t type;
+    size_t size; /* bytes; above REGISTRY_MOST_BYTES: `data` has none of them */
+    uint8_t *data;
+    size_t capacity;
+};
+/* The key or value at that index, from 0 on. S_FALSE: there are no more. What is made or deleted meanwhile may move
+   those behind it. */
+HRESULT registry_key_at(struct registry_key *key, uint32_t index, struct registry_entry *out);
+HRESULT registry_value_at(struct registry_key *key, uint32_t index, struct registry_entry *out);
+void registry_entry_free(struct registry_entry *e); /* what it has of its own */
+/* How many there are now. */
+HRESULT registry_counts(struct registry_key *key, uint32_t *keys, uint32_t *values);
+/* The key right below that has the entry's name, in the same view, for reading: of a link the link itself, which has
+   the value REGISTRY_LINK_VALUE. */
+HRESULT registry_open_at(struct registry_key *key, const struct registry_entry *entry, struct registry_key **out);
+#define REGISTRY_LINK_VALUE "SymbolicLinkValue"
+
+#endif

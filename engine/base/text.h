@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* UTF-8 text as the engine keeps it, a growing buffer for building it, and the ways to and from UTF-16. */
+#ifndef OPENPLA_TEXT_H
+#define OPENPLA_TEXT_H
+
+#include "engine/base/error.h"
+
+/* Copies; NULL stands for "" on input; result from memory_alloc, NULL when out of memory. */
+char *text_copy(const char *text);
+/* Copies as many whole characters as fit into `size` bytes with the NUL; the rest of them becomes zero. */
+void text_fit(char *out, size_t size, const char *text);
+char *text_copy_n(const char *text, size_t bytes);
+char *text_format(const char *format, ...) PRINTF_LIKE(1, 2);
+
+/* UTF-16 to UTF-8. `units` is the number of code units (no NUL needed). A lone surrogate or an embedded NUL gives
+   E_INVALIDARG, or U+FFFD each when `replace`. *out from memory_alloc, NUL-terminated. */
+HRESULT text_from_utf16(const WCHAR *text, size_t units, bool replace, char **out);
+/* UTF-8 (valid, ours) to UTF-16 with a NUL behind; *units (may be NULL) is the length without it. Malformed UTF-8
+   becomes U+FFFD. *out from memory_alloc. */
+HRESULT text_to_utf16(const char *text, WCHAR **out, size_t *units);
+/* Number of UTF-16 units text needs, without NUL: the length Windows' limits count in. */
+size_t text_utf16_length(const char *text);
+bool text_is_utf8(const char *text, size_t bytes);
+/* Whether a character of it changes the direction in which others are shown (Unicode's property Bidi_Control): a name
+   with one can look like another name. */
+bool text_has_bidi_control(const char *text);
+
+/* Compare without case: ASCII and the simple case pairs of Latin-1, Latin Extended-A, Greek and Cyrillic, as Windows
+   compares names. <0, 0, >0. */
+int text_compare_nocase(const char *a, const char *b);
+bool text_equal_nocase(const char *a, const char *b);
+uint64_t text_hash_nocase(const char *text); /* the same for texts that are equal so */
+/* The text in the one case that the comparison uses (upper): equal folds = equal without case. From memory_alloc,
+   NULL when out of memory. */
+char *text_fold(const char *text);
+/* Wildcards * and ?, without case. */
+bool text_matches(const char *pattern, const char *text);
+/* "12", "-12", "0x1F", "-0x1F", blanks around allowed; false when anything else is in it or it does not fit. */
+bool text_to_i64(const char *text, int64_t *out);
+bool text_to_u64(const char *text, uint64_t *out);
+bool text_to_integer(const char *text, int64_t *out); /* either; from 2^63 on the same 64 bits */
+/* Braced or bare GUID in any case; and back, braced, upper case (39 bytes with NUL). */
+bool text_to_guid(const char *text, GUID *out);
+void text_from_guid(const GUID *guid, char out[39]);
+bool guid_equal(const GUID *a, const GUID *b);
+
+/* A growing UTF-8 buffer. Zero-initialise. A failed allocation sticks: later calls do nothing and text_buffer_take
+   returns NULL. */
+struct text_buffer {
+    char *text;
+    size_t length, capacity;
+    bool failed;
+};
+void text_buffer_add(struct text_buffer *b, const char *text);
+void text_buffer_add_n(struct text_buffer *b, const char *text, size_t bytes);
+/* What should be UTF-8: what is malformed becomes U+FFFD. */
+void text_buffer_add_utf8(struct text_buffer *b, const char *text, size_t bytes);
+/* Numbers, by hand: printf takes longer than all else of a dump that has dozens of them an event. At least so many
+   digits (to 20, in hexadecimal 16), with zeros before the number. */
+void text_buffer_add_u64(struct text_buffer *b, uint64_t value, unsigned digits);
+void text_buffer_add_i64(struct text_buffer *b, int64_t value);
+void text_buffer_add_hex(struct text_buffer *b, uint64_t value, unsigned digits);     /* "0x" and capital ones */
+void text_buffer_add_bytes(struct text_buffer *b, const uint8_t *bytes, size_t size); /* two capital ones a byte */
+void text_buffer_add_guid(struct text_buffer *b, const GUID *guid);                   /* in braces, lower case */
+/* The last `count` decimal digits at `at`, behind which it returns. */
+char *text_put_digits(char *at, uint64_t value, unsigned count);
+void text_buffer_format(struct text_buffer *b, const char *format, ...) PRINTF_LIKE(2, 3);
+char *text_buffer_take(struct text_buffer *b); /* the text, owned by the caller; the buffer is empty again */
+void text_buffer_free(struct text_buffer *b);
+/* Room for `bytes` more and the NUL behind the text, for who writes there and adds to `length`; NULL: failed. */
+char *text_buffer_reserve(struct text_buffer *b, size_t bytes);
+/* For values in files of lines: controls and '%' as %XX; NULL stands for "". */
+void text_buffer_add_escaped(struct text_buffer *b, const char *text);
+/* Back, in place. False when an escape is malformed or hides a NUL. */
+bool text_unescape(char *text);
+
+/* An owned list of texts. Zero-initialise. What texts_copy and texts_from_row make is one block: none of its texts is
+   freed alone. */
+struct texts {
+    size_t count, capacity;
+    char **items;
+};
+HRESULT texts_add(struct texts *t, const char *text); /* copies */
+HRESULT texts_give(struct texts *t, char *text);      /* takes over a text from memory_alloc, and frees it on failure */
+HRESULT texts_copy(struct texts *to, const struct texts *from);
+/* The same of `count` texts that stand one behind the other in `bytes` bytes, each with its NUL. */
+HRESULT texts_from_row(struct texts *to, const char *row, size_t bytes, size_t count);
+bool texts_equal(const struct texts *a, const struct texts *b);
+void texts_free(struct texts *t);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers and GUIDs in texts. */
+#include "engine/base/text.h"
+
+#include <string.h>
+
+enum { GUID_TEXT = 38, MOST_DECIMAL = 20, MOST_HEX = 16 };
+
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static int digit_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return 99;
+}
+
+/* Blanks, sign, "0x", digits, blanks: the whole text. */
+static bool parse_number(const char *text, bool *negative, uint64_t *out)
+{
+    uint64_t value = 0;
+    unsigned base = 10;
+    bool any = false;
+    if (!text)
+        return false;
+    while (is_blank(*text))
+        text++;
+    *negative = *text == '-';
+    if (*text == '-' || *text == '+')
+        text++;
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+        base = 16;
+        text += 2;
+    }
+    for (;; text++) {
+        unsigned digit = (unsigned)digit_value(*text);
+        if (digit >= base)
+            break;
+        if (value > (UINT64_MAX - digit) / base)
+            return false;
+        value = value * base + digit;
+        any = true;
+    }
+    while (is_blank(*text))
+        text++;
+    *out = value;
+    return any && !*text;
+}
+
+bool text_to_i64(const char *text, int64_t *out)
+{
+    uint64_t value;
+    bool negative;
+    if (!parse_number(text, &negative, &value) || value > (uint64_t)INT64_MAX + negative)
+        return false;
+    *out = negative ? (int64_t)(0 - value) : (int64_t)value;
+    return true;
+}
+
+bool text_to_u64(const char *text, uint64_t *out)
+{
+    uint64_t value;
+    bool negative;
+    if (!parse_number(text, &negative, &value) || (negative && value))
+        return false;
+    *out = value;
+    return true;
+}
+
+bool text_to_integer(const char *text, int64_t *out)
+{
+    uint64_t u;
+    if (text_to_i64(text, out))
+        return true;
+    if (!text_to_u64(text, &u))
+        return false;
+    *out = (int64_t)u;
+    return true;
+}
+
+bool text_to_guid(const char *text, GUID *out)
+{
+    static const char form[] = "00000000-0000-0000-0000-000000000000";
+    unsigned char bytes[16];
+    size_t length = text ? strlen(text) : 0, n = 0;
+    if (length == sizeof(form) + 1 && text[0] == '{' && text[length - 1] == '}')
+        text++;
+    else if (length != sizeof(form) - 1)
+        return false;
+    for (size_t i = 0; i < sizeof(form) - 1; i++) {
+        int digit = digit_value(text[i]);
+        if (form[i] == '-') {
+            if (text[i] != '-')
+                return false;
+            continue;
+        }
+        if (digit > 15)
+            return false;
+        if (n % 2 == 0)
+            bytes[n / 2] = (unsigned char)(digit << 4);
+        else
+            bytes[n / 2] |= (unsigned char)digit;
+        n++;
+    }
+    out->Data1 = (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+    out->Data2 = (uint16_t)(bytes[4] << 8 | bytes[5]);
+    out->Data3 = (uint16_t)(bytes[6] << 8 | bytes[7]);
+    memcpy(out->Data4, bytes + 8, 8);
+    return true;
+}
+
+static const char upper[] = "0123456789ABCDEF", lower[] = "0123456789abcdef";
+
+static char *put_hex(char *at, uint64_t value, unsigned count, const char *digits)
+{
+    for (unsigned i = count; i > 0; i--, value >>= 4)
+        at[i - 1] = digits[value & 15];
+    return at + count;
+}
+
+/* GUID_TEXT characters. */
+static void put_guid(char *at, const GUID *guid, const char *digits)
+{
+    *at++ = '{';
+    at = put_hex(at, guid->Data1, 8, digits);
+    *at++ = '-';
+    at = put_hex(at, guid->Data2, 4, digits);
+    *at++ = '-';
+    at = put_hex(at, guid->Data3, 4, digits);
+    *at++ = '-';
+    for (unsigned i = 0; i < 8; i++) {
+        at = put_hex(at, guid->Data4[i], 2, digits);
+        if (i == 1)
+            *at++ = '-';
+    }
+    *at = '}';
+}
+
+void text_from_guid(const GUID *guid, char out[39])
+{
+    put_guid(out, guid, upper);
+    out[GUID_TEXT] = 0;
+}
+
+bool guid_equal(const GUID *a, const GUID *b)
+{
+    return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/* ---- behind a text ---- */
+
+char *text_put_digits(char *at, uint64_t value, unsigned count)
+{
+    for (unsigned i = count; i > 0; i--, value /= 10)
+        at[i - 1] = (char)('0' + value % 10);
+    return at + count;
+}
+
+static void add(struct text_buffer *b, uint64_t value, unsigned digits, bool negative)
+{
+    char text[1 + MOST_DECIMAL];
+    size_t at = sizeof text;
+    for (unsigned i = 0; i < MOST_DECIMAL && (value != 0 || i < digits || i == 0); i++, value /= 10)
+        text[--at] = (char)('0' + value % 10);
+    if (negative)
+        text[--at] = '-';
+    text_buffer_add_n(b, text + at, sizeof text - at);
+}
+
+void text_buffer_add_u64(struct text_buffer *b, uint64_t value, unsigned digits)
+{
+    add(b, value, digits, false);
+}
+
+void text_buffer_add_i64(struct text_buffer *b, int64_t value)
+{
+    add(b, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 1, value < 0);
+}
+
+void text_buffer_add_hex(struct text_buffer *b, uint64_t value, unsigned digits)
+{
+    char text[2 + MOST_HEX];
+    size_t at = sizeof text;
+    for (unsigned i = 0; i < MOST_HEX && (value != 0 || i < digits || i == 0); i++, value >>= 4)
+        text[--at] = upper[value & 15];
+    text[--at] = 'x';
+    text[--at] = '0';
+    text_buffer_add_n(b, text + at, sizeof text - at);
+}
+
+void text_buffer_add_bytes(struct text_buffer *b, const uint8_t *bytes, size_t size)
+{
+    char *at = size <= SIZE_MAX / 4 ? text_buffer_reserve(b, 2 * size) : NULL;
+    if (!at) {
+        b->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < size; i++)
+        at = put_hex(at, bytes[i], 2, upper);
+    *at = 0;
+    b->length += 2 * size;
+}
+
+void text_buffer_add_guid(struct text_buffer *b, const GUID *guid)
+{
+    char text[GUID_TEXT];
+    put_guid(text, guid, lower);
+    text_buffer_add_n(b, text, sizeof text);
+}

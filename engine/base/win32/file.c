@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/* Open files, stored files and lock files on Windows. */
+#include "engine/base/file.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/file_operation.h"
+#include "engine/base/file_storing.h"
+#include "engine/base/memory.h"
+#include "engine/base/win32/open_file.h"
+#include "engine/base/win32/security.h"
+#include "engine/base/win32/win32_call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CHUNK_MAX      (1u << 30) /* bytes of one system call */
+#define STORE_PATIENCE 1000       /* ms to wait for those who hold the file that is replaced */
+
+struct file {
+    HANDLE handle;
+    uint64_t at;  /* the system's file pointer */
+    uint64_t end; /* where file_write goes on */
+    char path[];
+};
+
+static HRESULT seek(struct file *f, uint64_t offset)
+{
+    LARGE_INTEGER to = {.QuadPart = (LONGLONG)offset};
+    if (f->at == offset)
+        return S_OK;
+    if (offset > INT64_MAX)
+        return win32_failed(ERROR_DISK_FULL, f->path);
+    if (!SetFilePointerEx(f->handle, to, NULL, FILE_BEGIN)) {
+        f->at = UINT64_MAX;
+        return win32_failed(GetLastError(), f->path);
+    }
+    f->at = offset;
+    return S_OK;
+}
+
+HANDLE file_handle(const struct file *f)
+{
+    return f->handle;
+}
+
+const char *file_path(const struct file *f)
+{
+    return f->path;
+}
+
+struct file *file_reserve(const char *path)
+{
+    size_t length = strlen(path);
+    struct file *f = memory_alloc(sizeof(*f) + length + 1);
+    if (f)
+        memcpy(f->path, path, length + 1);
+    return f;
+}
+
+struct file *file_take(struct file *f, HANDLE handle)
+{
+    LARGE_INTEGER size = {0};
+    GetFileSizeEx(handle, &size); /* a device has none: 0 */
+    f->handle = handle;
+    f->at = 0;
+    f->end = (uint64_t)size.QuadPart;
+    return f;
+}
+
+/* CreateFile. What has a protection is mostly there, and its descriptor is made only when the file is. */
+static DWORD open_or_make(const WCHAR *path, DWORD access, DWORD share, DWORD disposition, DWORD flags,
+                          enum protection what, HANDLE *out)
+{
+    SECURITY_ATTRIBUTES attributes;
+    const bool made_late = what != PROTECTION_NONE && disposition == OPEN_ALWAYS;
+    DWORD code = ERROR_FILE_NOT_FOUND;
+    *out = INVALID_HANDLE_VALUE;
+    if (made_late) {
+        *out = CreateFileW(path, access, share, NULL, OPEN_EXISTING, flags, NULL);
+        code = GetLastError();
+    }
+    if (*out != INVALID_HANDLE_VALUE || code != ERROR_FILE_NOT_FOUND)
+        return *out == INVALID_HANDLE_VALUE ? code : ERROR_SUCCESS;
+    char *sddl = protection_sddl(what);
+    if ((!sddl && what != PROTECTION_NONE) || FAILED(win32_security(sddl, &attributes))) {
+        memory_free(sddl);
+        return ERROR_OUTOFMEMORY;
+    }
+    memory_free(sddl);
+    *out = CreateFileW(path, access, share, &attributes, disposition, flags, NULL);
+    code = GetLastError();
+    LocalFree(attributes.lpSecurityDescriptor);
+    return *out == INVALID_HANDLE_VALUE ? code : ERROR_SUCCESS;
+}
+
+HRESULT file_create_handle(const char *path, enum file_mode mode, DWORD disposition, DWORD more, enum protection what,
+                           HANDLE *out)
+{
+    DWORD share = FILE_SHARE_READ | FILE_SHARE_DELETE | (mode == FILE_READ ? FILE_SHARE_WRITE : 0);
+    DWORD access = GENERIC_READ | (mode == FILE_READ ? 0 : GENERIC_WRITE);
+    WCHAR *wide;
+    *out = INVALID_HANDLE_VALUE;
+    HRESULT hr = file_operation(mode == FILE_READ ? FILE_OPERATION_OPEN : FILE_OPERATION_CREATE, path);
+    if (SUCCEEDED(hr))
+        hr = win32_path(path, &wide);
+    if (FAILED(hr))
+        return hr;
+    if (more & FILE_FLAG_WRITE_THROUGH)
+        access |= DELETE;
+    const DWORD code = open_or_make(wide, access, share, disposition, FILE_ATTRIBUTE_NORMAL | more, what, out);
+    const DWORD traits = code == ERROR_ACCESS_DENIED ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
+    memory_free(wide);
+    if (traits != INVALID_FILE_ATTRIBUTES && traits & FILE_ATTRIBUTE_DIRECTORY) /* who named it lacks no right */
+        return error_set(E_ACCESSDENIED, "\"%s\": is a folder", path);
+    return code == ERROR_SUCCESS ? S_OK : win32_failed(code, path);
+}
+
+static HRESULT open_as(const char *path, enum file_mode mode, DWORD more, enum protection what, struct file **out)
+{
+    static const DWORD dispositions[] = {
+        [FILE_READ] = OPEN_EXISTING,
+        [FILE_CREATE_NEW] = CREATE_NEW,
+        [FILE_REPLACE] = CREATE_ALWAYS,
+        [FILE_APPEND] = OPEN_ALWAYS,
+    };
+    HANDLE handle;
+    struct file *f = file_reserve(path);
+    *out = NULL;
+    HRESULT hr = f ? file_create_handle(path, mode, dispositions[mode], more, what, &handle) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        *out = file_take(f, handle);
+    else
+        memory_free(f);
+    return hr;
+}
+
+HRESULT file_open(const char *path, enum file_mode mode, struct file **out)
+{
+    return open_as(path, mode, 0, PROTECTION_NONE, out);
+}
+
+HRESULT file_open_as(const char *path, enum file_mode mode, enum protection what, struct file **out)
+{
+    return open_as(path, mode, 0, what, out);
+}
+
+HRESULT file_open_scratch(struct file **out)
+{
+    WCHAR folder[MAX_PATH + 1], wide[MAX_PATH + 1];
+    char *path = NULL;
+    struct file *f = NULL;
+    *out = NULL;
+    /* An empty file of a name that nobody has yet. */
+    if (!GetTempPathW(MAX_PATH + 1, folder) || !GetTempFileNameW(folder, L"pla", 0, wide))
+        return win32_failed(GetLastError(), "the folder for temporary files");
+    HRESULT hr = text_from_utf16(wide, wcslen(wide), true, &path);
+    if (SUCCEEDED(hr)) {
+        f = file_reserve(path);
+        hr = f ? S_OK : E_OUTOFMEMORY;
+    }
+    HANDLE handle = FAILED(hr) ? INVALID_HANDLE_VALUE
+                               : CreateFileW(wide, GENERIC_READ | GENERIC_WRITE | DELETE, 0, NULL, TRUNCATE_EXISTING,
+                                             FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL);
+    if (SUCCEEDED(hr) && handle == INVALID_HANDLE_VALUE)
+        hr = win32_failed(GetLastError(), path);
+    if (SUCCEEDED(hr)) {
+        *out = file_take(f, handle);
+    } else {
+        DeleteFileW(wide);
+        memory_free(f);
+    }
+    memory_free(path);
+    return hr;
+}
+
+HRESULT file_open_wait(const char *path, enum file_mode mode, uint32_t timeout_ms, struct file **out)
+{
+    uint64_t limit = clock_monotonic_ms() + timeout_ms;
+    DWORD wait = 0;
+    HRESULT hr;
+    while ((hr = file_open(path, mode, out)) == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) &&
+           clock_monotonic_ms() < limit) {
+        Sleep(wait);
+        if (wait < 5)
+            wait++;
+    }
+    return hr;
+}
+
+/* Behind the old end nothing of a write that failed may stay. */
+static HRESULT write_failed(struct file *f, DWORD code)
+{
+    if (f->at > f->end) {
+        if (FAILED(seek(f, f->end)) || !SetEndOfFile(f->handle))
+            return win32_failed(GetLastError(), f->path);
+        code = ERROR_DISK_FULL;
+    }
+    return win32_failed(code, f->path);
+}
+
+HRESULT file_write_at(struct file *f, uint64_t offset, const void *data, size_t size)
+{
+    const HRESULT asked = file_operation(FILE_OPERATION_WRITE, f->path);
+    HRESULT hr = SUCCEEDED(asked) ? seek(f, offset) : asked;
+    const size_t room = asked == S_FALSE ? size / 2 : size;
+    for (size_t done = 0; SUCCEEDED(hr) && done < size;) {
+        size_t rest = room - done;
+        DWORD ask = rest > CHUNK_MAX ? CHUNK_MAX : (DWORD)rest, n = 0;
+        BOOL ok = WriteFile(f->handle, (const char *)data + done, ask, &n, NULL);
+        DWORD code = ok ? ERROR_DISK_FULL : GetLastError();
+        f->at += n;
+        done += n;
+        if (!ok || !n)
+            return write_failed(f, done ? ERROR_DISK_FULL : code);
+    }
+    if (SUCCEEDED(hr) && f->at > f->end)
+        f->end = f->at;
+    return hr;
+}
+
+HRESULT file_write(struct file *f, const void *data, size_t size)
+{
+    return file_write_at(f, f->end, data, size);
+}
+
+HRESULT file_read_at(struct file *f, uint64_t offset, void *data, size_t size, size_t *got)
+{
+    HRESULT hr = file_operation(FILE_OPERATION_READ, f->path);
+    *got = 0;
+    if (SUCCEEDED(hr))
+        hr = seek(f, offset);
+    while (SUCCEEDED(hr) && *got < size) {
+        DWORD ask = size - *got > CHUNK_MAX ? CHUNK_MAX : (DWORD)(size - *got), n = 0;
+        if (!ReadFile(f->handle, (char *)data + *got, ask, &n, NULL))
+            return win32_failed(GetLastError(), f->path);
+        if (!n)
+            break;
+        f->at += n;
+        *got += n;
+    }
+    return hr;
+}
+
+HRESULT file_size(struct file *f, uint64_t *size)
+{
+    LARGE_INTEGER now;
+    if (!GetFileSizeEx(f->handle, &now))
+        return win32_failed(GetLastError(), f->path);
+    *size = (uint64_t)now.QuadPart;
+    return S_OK;
+}
+
+HRESULT file_set_size(struct file *f, uint64_t size)
+{
+    HRESULT hr = file_operation(FILE_OPERATION_RESIZE, f->path);
+    if (SUCCEEDED(hr))
+        hr = seek(f, size);
+    if (FAILED(hr))
+        return hr;
+    if (!SetEndOfFile(f->handle))
+        return win32_failed(GetLastError(), f->path);
+    f->end = size;
+    return S_OK;
+}
+
+HRESULT file_flush(struct file *f)
+{
+    HRESULT hr = file_operation(FILE_OPERATION_FLUSH, f->path);
+    if (FAILED(hr))
+        return hr;
+    return FlushFileBuffers(f->handle) ? S_OK : win32_failed(GetLastError(), f->path);
+}
+
+void file_close(struct file *f)
+{
+    if (!f)
+        return;
+    CloseHandle(f->handle);
+    memory_free(f);
+}
+
+static HRESULT rename_patiently(const char *old_path, const char *path, DWORD flags)
+{
+    uint64_t limit = clock_monotonic_ms() + STORE_PATIENCE;
+    WCHAR *from = NULL, *to = NULL;
+    HRESULT hr = win32_path(old_path, &from);
+    if (SUCCEEDED(hr))
+        hr = win32_path(path, &to);
+    while (SUCCEEDED(hr) && !MoveFileExW(from, to, flags | MOVEFILE_WRITE_THROUGH)) {
+        DWORD code = GetLastError();
+        if (code == ERROR_ALREADY_EXISTS)
+            code = ERROR_FILE_EXISTS;
+        if ((code != ERROR_SHARING_VIOLATION && code != ERROR_ACCESS_DENIED) || clock_monotonic_ms() >= limit)
+            hr = win32_failed(code, path);
+        else
+            Sleep(10);
+    }
+    memory_free(from);
+    memory_free(to);
+    return hr;
+}
+
+HRESULT file_rename(const char *old_path, const char *path)
+{
+    HRESULT hr = file_operation(FILE_OPERATION_RENAME, path);
+    return SUCCEEDED(hr) ? rename_patiently(old_path, path, MOVEFILE_REPLACE_EXISTING) : hr;
+}
+
+/* Under Wine its server looks and renames, between which no program of Windows' comes. */
+HRESULT file_rename_new(const char *old_path, const char *path)
+{
+    HRESULT hr = file_operation(FILE_OPERATION_RENAME, path);
+    return SUCCEEDED(hr) ? rename_patiently(old_path, path, 0) : hr;
+}
+
+/* By its handle, which is far cheaper under Wine than by its name. S_FALSE: the system would not. */
+static HRESULT rename_open(struct file *f, const char *path)
+{
+    WCHAR *to;
+    HRESULT hr = win32_path(path, &to);
+    if (FAILED(hr))
+        return hr;
+    size_t bytes = wcslen(to) * sizeof(WCHAR);
+    FILE_RENAME_INFO *info = memory_zero(1, sizeof(*info) + bytes);
+    if (info) {
+        info->ReplaceIfExists = TRUE;
+        info->FileNameLength = (DWORD)bytes;
+        memcpy(info->FileName, to, bytes);
+        hr = SetFileInformationByHandle(f->handle, FileRenameInfo, info, (DWORD)(sizeof(*info) + bytes)) ? S_OK
+                                                                                                         : S_FALSE;
+    }
+    memory_free(to);
+    if (!info)
+        return E_OUTOFMEMORY;
+    memory_free(info);
+    return hr;
+}
+
+/* Through to the disk, as file_rename does it: the rename is one of this handle. */
+HRESULT file_storing_open(struct file_storing *s)
+{
+    return open_as(s->temporary, FILE_REPLACE, FILE_FLAG_WRITE_THROUGH, PROTECTION_NONE, &s->file);
+}
+
+HRESULT file_storing_rename(struct file_storing *s)
+{
+    HRESULT hr = file_operation(FILE_OPERATION_RENAME, s->path);
+    if (FAILED(hr))
+        return hr;
+    hr = rename_open(s->file, s->path);
+    file_close(s->file);
+    s->file = NULL;
+    /* S_FALSE: somebody has it open, or this host cannot do it so. */
+    return hr == S_FALSE ? rename_patiently(s->temporary, s->path, MOVEFILE_REPLACE_EXISTING) : hr;
+}
+
+HRESULT file_delete(const char *path)
+{
+    WCHAR *wide = NULL;
+    HRESULT hr = file_operation(FILE_OPERATION_DELETE, path);
+    if (SUCCEEDED(hr))
+        hr = win32_path(path, &wide);
+    if (SUCCEEDED(hr) && !DeleteFileW(wide))
+        hr = win32_failed(GetLastError(), path);
+    memory_free(wide);
+    return hr;
+}
+
+struct file_lock {
+    HANDLE handle;
+};
+
+/* The lock is one byte far behind the end of the file, so that whoever has the file open, to read, copy or scan it,
+   holds nothing. */
+#define LOCKED_BYTE (INT64_MAX - 1)
+
+/* One try. ERROR_SHARING_VIOLATION: somebody has opened the file for himself alone, which we never do. */
+static DWORD lock_once(const WCHAR *path, enum protection what, HANDLE *out)
+{
+    const DWORD share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+    OVERLAPPED at = {.Offset = (DWORD)LOCKED_BYTE, .OffsetHigh = (DWORD)(LOCKED_BYTE >> 32)};
+    FILE_STANDARD_INFO info;
+    HANDLE h;
+    DWORD code = open_or_make(path, GENERIC_READ, share, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, what, &h);
+    if (code != ERROR_SUCCESS)
+        return code;
+    if (!LockFileEx(h, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at))
+        code = GetLastError() == ERROR_IO_PENDING ? ERROR_LOCK_VIOLATION : GetLastError();
+    else if (GetFileInformationByHandleEx(h, FileStandardInfo, &info, sizeof info) &&
+             (info.DeletePending || !info.NumberOfLinks))
+        code = ERROR_LOCK_VIOLATION; /* its last holder deleted it: nobody else finds what we have locked */
+    if (code == ERROR_SUCCESS)
+        *out = h;
+    else
+        CloseHandle(h);
+    return code;
+}
+
+HRESULT file_lock_take(const char *path, uint32_t timeout_ms, struct file_lock **out)
+{
+    return file_lock_take_as(path, PROTECTION_LOCK, timeout_ms, out);
+}
+
+HRESULT file_lock_take_as(const char *path, enum protection what, uint32_t timeout_ms, struct file_lock **out)
+{
+    uint64_t limit = clock_monotonic_ms() + timeout_ms;
+    struct file_lock *lock = memory_alloc(sizeof(*lock));
+    DWORD wait = 0;
+    WCHAR *wide = NULL;
+    HRESULT hr = lock ? file_operation(FILE_OPERATION_LOCK, path) : E_OUTOFMEMORY;
+    *out = NULL;
+    if (SUCCEEDED(hr))
+        hr = win32_path(path, &wide);
+    while (SUCCEEDED(hr)) {
+        DWORD code = lock_once(wide, what, &lock->handle);
+        bool held = code == ERROR_SHARING_VIOLATION || code == ERROR_LOCK_VIOLATION;
+        if (code == ERROR_SUCCESS) {
+            *out = lock;
+            break;
+        }
+        /* Access is denied also while a file that its last holder deleted is on its way out. */
+        if ((held || (code == ERROR_ACCESS_DENIED && timeout_ms)) && clock_monotonic_ms() < limit) {
+            Sleep(wait);
+            if (wait < 5)
+                wait++;
+        } else if (!held) {
+            hr = win32_failed(code, path);
+        } else {
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION), "\"%s\": %s after %lu ms", path,
+                           code == ERROR_SHARING_VIOLATION ? "opened by another for himself alone, still"
+                                                           : "held by another",
+                           (unsigned long)timeout_ms);
+        }
+    }
+    memory_free(wide);
+    if (FAILED(hr))
+        memory_free(lock);
+    return hr;
+}
+
+void file_lock_release(struct file_lock *lock)
+{
+    if (!lock)
+        return;
+    CloseHandle(lock->handle);
+    memory_free(lock);
+}

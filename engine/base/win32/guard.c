@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames that take exceptions, in programs of 64 bits. The compiler has no __try; so their handlers are named where
+   their code is, in unwind data (Microsoft's "x64 exception handling"), which costs nothing until there is an
+   exception. Handlers of what is called come first. */
+#include "engine/base/guard.h"
+
+#include <windows.h>
+
+typedef EXCEPTION_DISPOSITION frame_handler(EXCEPTION_RECORD *exception, void *frame, CONTEXT *context,
+                                            DISPATCHER_CONTEXT *dispatcher);
+frame_handler guard_call_handler, guard_read_handler;
+
+static bool is_unwinding(const EXCEPTION_RECORD *e)
+{
+    return (e->ExceptionFlags & (EXCEPTION_UNWINDING | EXCEPTION_EXIT_UNWIND)) != 0;
+}
+
+static bool is_bad_address(const EXCEPTION_RECORD *e)
+{
+    return e->ExceptionCode == EXCEPTION_ACCESS_VIOLATION || e->ExceptionCode == EXCEPTION_GUARD_PAGE ||
+           e->ExceptionCode == EXCEPTION_IN_PAGE_ERROR;
+}
+
+/* ---- calls ---- */
+
+/* Its arguments are kept in the room that who calls has made for them. Below it shadow space for the call, and
+   alignment. The second end is where the handler goes on, in this frame. */
+__asm__(".text\n"
+        "    .globl guard_call\n"
+        "    .def guard_call; .scl 2; .type 32; .endef\n"
+        "    .seh_proc guard_call\n"
+        "guard_call:\n"
+        "    movq %rdx, 16(%rsp)\n"
+        "    movq %r8, 24(%rsp)\n"
+        "    movq %r9, 32(%rsp)\n"
+        "    subq $40, %rsp\n"
+        "    .seh_stackalloc 40\n"
+        "    .seh_endprologue\n"
+        "    .seh_handler guard_call_handler, @except, @unwind\n"
+        "    movq %rcx, %rax\n"
+        "    movq %rdx, %rcx\n"
+        "    call *%rax\n"
+        "    movl $1, %eax\n"
+        "    addq $40, %rsp\n"
+        "    ret\n"
+        "guard_call_failed:\n"
+        "    xorl %eax, %eax\n"
+        "    addq $40, %rsp\n"
+        "    ret\n"
+        "    .seh_endproc\n");
+extern char guard_call_failed[];
+
+struct call_frame {
+    uint64_t below[5], returns_to, home_1;
+    void *argument;
+    uint32_t takes; /* enum guard_takes; the upper half of the register is undefined */
+    uint32_t undefined;
+    void (*left)(void *argument);
+};
+
+EXCEPTION_DISPOSITION guard_call_handler(EXCEPTION_RECORD *exception, void *frame, CONTEXT *context,
+                                         DISPATCHER_CONTEXT *dispatcher)
+{
+    const struct call_frame *call = frame;
+    (void)context;
+    if (is_unwinding(exception)) {
+        if ((exception->ExceptionFlags & EXCEPTION_TARGET_UNWIND) == 0 && call->left)
+            call->left(call->argument);
+    } else if (call->takes == GUARD_TAKES_ALL ||
+               (call->takes == GUARD_TAKES_BAD_ADDRESSES && is_bad_address(exception))) {
+        RtlUnwindEx(frame, guard_call_failed, exception, NULL, dispatcher->ContextRecord, dispatcher->HistoryTable);
+    }
+    return ExceptionContinueSearch;
+}
+
+/* ---- reads ---- */
+
+struct guarded_read {
+    uint32_t at, go_on, left, none; /* of the image */
+};
+/* What guard.h puts between the two, in the order of the section's names. */
+__asm__("    .section .rdata$guard_a,\"dr\"\n"
+        "    .p2align 4\n"
+        "guard_reads:\n"
+        "    .section .rdata$guard_z,\"dr\"\n"
+        "guard_reads_end:\n"
+        "    .text\n");
+extern const struct guarded_read guard_reads[], guard_reads_end[];
+
+EXCEPTION_DISPOSITION guard_read_handler(EXCEPTION_RECORD *exception, void *frame, CONTEXT *context,
+                                         DISPATCHER_CONTEXT *dispatcher)
+{
+    const uint64_t at = dispatcher->ControlPc - dispatcher->ImageBase;
+    const struct guarded_read *read = guard_reads;
+    (void)frame;
+    while (read != guard_reads_end && read->at != at)
+        read++;
+    if (read == guard_reads_end)
+        return ExceptionContinueSearch;
+    if (is_unwinding(exception)) {
+        void (*const left)(void *) = (void (*)(void *))(uintptr_t)(dispatcher->ImageBase + read->left);
+        left((void *)dispatcher->ContextRecord->Rbx); /* "b" in guard.h */
+    } else if (is_bad_address(exception)) {
+        context->Rip = dispatcher->ImageBase + read->go_on; /* no frame lies between */
+        return ExceptionContinueExecution;
+    }
+    return ExceptionContinueSearch;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* This host and this process on Windows and under Wine. */
+#include "engine/base/host.h"
+
+#include "engine/base/environment.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread_slot.h"
+#include "engine/base/win32/account.h"
+#include "engine/base/win32/win32_call.h"
+
+#include <stdatomic.h>
+#include <ntsecapi.h>
+
+/* Asked of the loader once: it has a lock that whoever loads a DLL holds, also while he waits for one of ours. */
+bool host_is_wine(void)
+{
+    enum { UNKNOWN, WINE, WINDOWS };
+    static atomic_int known;
+    int is = atomic_load_explicit(&known, memory_order_relaxed);
+    if (is == UNKNOWN) {
+        HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
+        is = ntdll && GetProcAddress(ntdll, "wine_get_version") ? WINE : WINDOWS;
+        atomic_store_explicit(&known, is, memory_order_relaxed);
+    }
+    return is == WINE;
+}
+
+/* The system keeps the name from its start on, so it is asked once: under Wine that is a look into the registry. */
+char *host_computer_name(void)
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static WCHAR name[MAX_COMPUTERNAME_LENGTH + 1];
+    static DWORD length;
+    char *text, *upper;
+    host_lock_enter(&lock);
+    if (!length) {
+        length = MAX_COMPUTERNAME_LENGTH + 1;
+        if (!GetComputerNameW(name, &length))
+            length = 0;
+    }
+    host_lock_leave(&lock);
+    if (FAILED(text_from_utf16(name, length, true, &text)))
+        return NULL;
+    upper = text_fold(*text ? text : "localhost");
+    memory_free(text);
+    return upper;
+}
+
+/* As the computer's name: asked once. */
+void host_dns_name(char name[HOST_DNS_NAME_BYTES])
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static char known[HOST_DNS_NAME_BYTES];
+    static bool asked;
+    WCHAR wide[256];
+    DWORD units = sizeof wide / sizeof *wide;
+    host_lock_enter(&lock);
+    if (!asked && GetComputerNameExW(ComputerNameDnsFullyQualified, wide, &units) &&
+        !WideCharToMultiByte(CP_UTF8, 0, wide, -1, known, sizeof known, NULL, NULL))
+        known[0] = 0;
+    asked = true;
+    memcpy(name, known, sizeof known);
+    host_lock_leave(&lock);
+}
+
+HRESULT environment_get(const char *name, char **value)
+{
+    WCHAR *wide, *set = NULL;
+    DWORD room = 0, length;
+    HRESULT hr = text_to_utf16(name, &wide, NULL);
+    *value = NULL;
+    if (FAILED(hr))
+        return hr;
+    /* Again, in case another thread makes it longer meanwhile. */
+    for (length = GetEnvironmentVariableW(wide, NULL, 0); length > room;) {
+        room = length;
+        memory_free(set);
+        set = memory_alloc(room * sizeof(WCHAR));
+        length = set ? GetEnvironmentVariableW(wide, set, room) : 0;
+    }
+    if (room && !set)
+        hr = E_OUTOFMEMORY;
+    else
+        hr = length ? text_from_utf16(set, length, true, value) : S_FALSE;
+    memory_free(set);
+    memory_free(wide);
+    return hr;
+}
+
+uint64_t host_memory(void)
+{
+    MEMORYSTATUSEX status = {.dwLength = sizeof status};
+    return GlobalMemoryStatusEx(&status) ? status.ullTotalPhys : 0;
+}
+
+char *host_full_path(const char *path)
+{
+    WCHAR *given, *full = NULL;
+    DWORD length = 0;
+    char *text = NULL;
+    if (FAILED(text_to_utf16(path, &given, NULL)))
+        return NULL;
+    DWORD room = GetFullPathNameW(given, 0, NULL, NULL);
+    if (room)
+        full = memory_alloc(room * sizeof(WCHAR));
+    if (full)
+        length = GetFullPathNameW(given, room, full, NULL);
+    if (length && length < room)
+        text_from_utf16(full, length, true, &text);
+    memory_free(full);
+    memory_free(given);
+    return text;
+}
+
+/* From the registry, not from %ProgramData%: under Wine a service that starts with the prefix has another value there
+   than the programs that call it, and the two must find the same store. */
+static HRESULT program_data(char **out)
+{
+    static const WCHAR profiles[] = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\ProfileList";
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static WCHAR value[MAX_PATH]; /* asked for once: it stands as long as the system runs */
+    DWORD size = sizeof(value);
+    bool got;
+    host_lock_enter(&lock);
+    /* RRF_RT_REG_SZ takes a REG_EXPAND_SZ as well, expanded. */
+    if (!value[0] && RegGetValueW(HKEY_LOCAL_MACHINE, profiles, L"ProgramData", RRF_RT_REG_SZ, NULL, value, &size))
+        value[0] = 0;
+    got = value[0] != 0;
+    host_lock_leave(&lock);
+    if (!got)
+        return environment_get("ProgramData", out);
+    return text_from_utf16(value, wcslen(value), true, out);
+}
+
+char *host_data_folder(void)
+{
+    char *set, *folder;
+    HRESULT hr = environment_get("OPENPLA_DATA", &set);
+    if (hr == S_OK) {
+        folder = host_full_path(set);
+    } else {
+        if (SUCCEEDED(hr))
+            hr = program_data(&set);
+        folder = FAILED(hr) ? NULL : path_join(set ? set : "C:\\ProgramData", "OpenPLA");
+    }
+    memory_free(set);
+    return folder;
+}
+
+char *host_module_folder(void)
+{
+    static const WCHAR here; /* any address in this module */
+    HMODULE module = NULL;
+    WCHAR *path = NULL;
+    DWORD room = MAX_PATH, length = 0;
+    char *text = NULL, *folder = NULL;
+    GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, &here,
+                       &module);
+    do {
+        memory_free(path);
+        room *= 2;
+        path = memory_alloc(room * sizeof(WCHAR));
+        length = path ? GetModuleFileNameW(module, path, room) : 0;
+    } while (length >= room && room < 65536);
+    if (length && SUCCEEDED(text_from_utf16(path, length, true, &text)))
+        folder = path_folder(text);
+    memory_free(text);
+    memory_free(path);
+    return folder;
+}
+
+/* A process keeps its account, so it is asked for once: that is several requests to another process. */
+char *host_user_name(void)
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct account_name own;
+    static bool known;
+    HANDLE token;
+    host_lock_enter(&lock);
+    if (!known && OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token)) {
+        known = win32_account(token, &own);
+        CloseHandle(token);
+    }
+    host_lock_leave(&lock);
+    return known ? win32_account_text(&own) : text_copy("");
+}
+
+char *host_ui_languages(void)
+{
+    WCHAR names[512];
+    ULONG count, units = sizeof names / sizeof names[0];
+    char *text;
+    if (!GetUserPreferredUILanguages(MUI_LANGUAGE_NAME, &count, names, &units) || units < 2)
+        return text_copy("");
+    for (ULONG i = 0; i + 2 < units; i++) /* each has its NUL, and one more is the end */
+        if (!names[i])
+            names[i] = ';';
+    return SUCCEEDED(text_from_utf16(names, wcslen(names), true, &text)) ? text : NULL;
+}
+
+HRESULT host_new_guid(GUID *out)
+{
+    if (!RtlGenRandom(out, sizeof(*out)))
+        return win32_failed(GetLastError(), "random numbers");
+    out->Data3 = (uint16_t)((out->Data3 & 0x0FFF) | 0x4000);
+    out->Data4[0] = (uint8_t)((out->Data4[0] & 0x3F) | 0x80);
+    return S_OK;
+}
+
+/* Not an SRWLOCK: under Wine each leave of one looks for waiters, which costs more than what most locks guard. */
+enum { LOCK_FREE, LOCK_HELD, LOCK_WAITED_FOR };
+
+void host_lock_enter(struct host_lock *lock)
+{
+    volatile LONG *state = (volatile LONG *)(void *)lock->opaque;
+    LONG waited_for = LOCK_WAITED_FOR;
+    if (InterlockedCompareExchange(state, LOCK_HELD, LOCK_FREE) == LOCK_FREE)
+        return;
+    /* Of a thread that was ended with its process the lock is nobody's. */
+    while (InterlockedExchange(state, LOCK_WAITED_FOR) != LOCK_FREE && !process_is_ending())
+        WaitOnAddress(state, &waited_for, sizeof(waited_for), INFINITE);
+}
+
+void host_lock_leave(struct host_lock *lock)
+{
+    volatile LONG *state = (volatile LONG *)(void *)lock->opaque;
+    if (InterlockedExchange(state, LOCK_FREE) == LOCK_WAITED_FOR)
+        WakeByAddressSingle((void *)lock->opaque);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* Queries of WMI, in an apartment that lasts as long as the query. */
+#include "engine/base/management.h"
+
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/win32/management_value.h"
+#include "engine/base/win32/win32_call.h"
+
+#include <ctype.h>
+#include <oleauto.h>
+#include <string.h>
+#include <wbemcli.h>
+
+enum { MOST_PROPERTIES = 4096 };
+
+/* The failures that users meet; WMI keeps its texts to itself. */
+static const struct {
+    HRESULT hr;
+    const char *means;
+} meanings[] = {
+    {(HRESULT)WBEM_E_FAILED, "WMI says no more than that it failed"},
+    {(HRESULT)WBEM_E_NOT_FOUND, "there is no such object"},
+    {(HRESULT)WBEM_E_ACCESS_DENIED, "access is denied"},
+    {(HRESULT)WBEM_E_PROVIDER_FAILURE, "the provider of the class failed"},
+    {(HRESULT)WBEM_E_INVALID_PARAMETER, "WMI takes a parameter for wrong"},
+    {(HRESULT)WBEM_E_INVALID_NAMESPACE, "there is no such namespace"},
+    {(HRESULT)WBEM_E_INVALID_CLASS, "there is no such class"},
+    {(HRESULT)WBEM_E_PROVIDER_LOAD_FAILURE, "the provider of the class cannot be loaded"},
+    {(HRESULT)WBEM_E_TRANSPORT_FAILURE, "the other computer cannot be reached"},
+    {(HRESULT)WBEM_E_INVALID_QUERY, "it is no query in WQL"},
+    {(HRESULT)WBEM_E_INVALID_QUERY_TYPE, "no query in that language is understood"},
+};
+
+static HRESULT failed(HRESULT hr, const char *where)
+{
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (meanings[i].hr == hr)
+            return error_set(hr, "%.300s: %s", where, meanings[i].means);
+    return error_set(hr, "%.300s: %s", where, error_standard_text(hr));
+}
+
+static HRESULT to_bstr(const char *text, BSTR *out)
+{
+    WCHAR *wide;
+    size_t units;
+    *out = NULL;
+    HRESULT hr = text_to_utf16(text, &wide, &units);
+    if (FAILED(hr))
+        return hr;
+    *out = SysAllocStringLen(wide, (UINT)units);
+    memory_free(wide);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+/* As the account that runs the set; where the object is no proxy there is nothing to say. */
+static void as_ourselves(IUnknown *proxy)
+{
+    CoSetProxyBlanket(proxy, RPC_C_AUTHN_DEFAULT, RPC_C_AUTHZ_NONE, NULL, RPC_C_AUTHN_LEVEL_CALL,
+                      RPC_C_IMP_LEVEL_IMPERSONATE, NULL, EOAC_NONE);
+}
+
+static bool is_key(IWbemClassObject *object, BSTR name)
+{
+    IWbemQualifierSet *qualifiers;
+    if (FAILED(IWbemClassObject_GetPropertyQualifierSet(object, name, &qualifiers)))
+        return false;
+    VARIANT v;
+    VariantInit(&v);
+    const HRESULT hr = IWbemQualifierSet_Get(qualifiers, L"key", 0, &v, NULL);
+    const bool key = SUCCEEDED(hr) && V_VT(&v) == VT_BOOL && V_BOOL(&v);
+    VariantClear(&v);
+    IWbemQualifierSet_Release(qualifiers);
+    return key;
+}
+
+static HRESULT add_value(struct management_row *row, IWbemClassObject *object, BSTR name, const VARIANT *v,
+                         CIMTYPE type)
+{
+    struct management_value value = {.key = is_key(object, name)};
+    HRESULT hr = text_from_utf16(name, SysStringLen(name), true, &value.name);
+    if (SUCCEEDED(hr))
+        hr = management_value_read(v, type, &value);
+    if (SUCCEEDED(hr) && !memory_grow((void **)&row->values, &row->capacity, row->count + 1, sizeof value))
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        row->values[row->count++] = value;
+        return S_OK;
+    }
+    if (hr != E_OUTOFMEMORY)
+        hr = error_prefix(hr, "%.200s", value.name ? value.name : "");
+    texts_free(&value.texts);
+    memory_free(value.name);
+    return hr;
+}
+
+static HRESULT read_row(IWbemClassObject *object, struct management_row **out)
+{
+    struct management_row *row = memory_zero(1, sizeof *row);
+    HRESULT hr = row ? IWbemClassObject_BeginEnumeration(object, WBEM_FLAG_NONSYSTEM_ONLY) : E_OUTOFMEMORY;
+    for (int i = 0; SUCCEEDED(hr) && i < MOST_PROPERTIES; i++) {
+        BSTR name = NULL;
+        CIMTYPE type = CIM_EMPTY;
+        VARIANT v;
+        VariantInit(&v);
+        hr = IWbemClassObject_Next(object, 0, &name, &v, &type, NULL);
+        if (hr == WBEM_S_NO_MORE_DATA)
+            break;
+        if (SUCCEEDED(hr))
+            hr = add_value(row, object, name, &v, type);
+        VariantClear(&v);
+        SysFreeString(name);
+    }
+    IWbemClassObject_EndEnumeration(object);
+    if (SUCCEEDED(hr)) {
+        *out = row;
+        return S_OK;
+    }
+    management_row_free(row);
+    return hr;
+}
+
+/* The class that a SELECT names. S_FALSE: it names none. */
+static HRESULT class_of(const char *query, BSTR *out)
+{
+    const char *at = query;
+    char quote = 0;
+    *out = NULL;
+    for (; *at; at++)
+        if (quote)
+            quote = *at == quote ? 0 : quote;
+        else if (*at == '"' || *at == '\'')
+            quote = *at;
+        else if (at > query && isspace((unsigned char)at[-1]) && (at[0] | 32) == 'f' && (at[1] | 32) == 'r' &&
+                 (at[2] | 32) == 'o' && (at[3] | 32) == 'm' && isspace((unsigned char)at[4]))
+            break;
+    if (!*at)
+        return S_FALSE;
+    for (at += 4; isspace((unsigned char)*at);)
+        at++;
+    size_t bytes = 0;
+    while (isalnum((unsigned char)at[bytes]) || at[bytes] == '_' || (at[bytes] & 0x80))
+        bytes++;
+    char *name = text_copy_n(at, bytes);
+    HRESULT hr = name ? bytes ? to_bstr(name, out) : S_FALSE : E_OUTOFMEMORY;
+    memory_free(name);
+    return hr;
+}
+
+/* Wine answers a query of a class that it does not know with no rows. */
+static HRESULT probe_class(IWbemServices *services, const char *query, const char *where)
+{
+    IWbemClassObject *object = NULL;
+    BSTR name;
+    HRESULT hr = class_of(query, &name);
+    if (hr != S_OK)
+        return hr;
+    hr = IWbemServices_GetObject(services, name, 0, NULL, &object, NULL);
+    SysFreeString(name);
+    if (object)
+        IWbemClassObject_Release(object);
+    return hr == (HRESULT)WBEM_E_NOT_FOUND || hr == (HRESULT)WBEM_E_INVALID_CLASS
+               ? failed((HRESULT)WBEM_E_INVALID_CLASS, where)
+               : S_OK;
+}
+
+static HRESULT take_rows(IEnumWbemClassObject *rows, const char *where,
+                         HRESULT (*take)(void *user, struct management_row *row), void *user, size_t *count)
+{
+    for (;;) {
+        IWbemClassObject *object = NULL;
+        struct management_row *row;
+        ULONG got = 0;
+        HRESULT hr = IEnumWbemClassObject_Next(rows, (LONG)WBEM_INFINITE, 1, &object, &got);
+        if (FAILED(hr))
+            return failed(hr, where);
+        if (!got || !object)
+            return S_OK;
+        ++*count;
+        hr = read_row(object, &row);
+        IWbemClassObject_Release(object);
+        if (FAILED(hr))
+            return hr == E_OUTOFMEMORY ? hr : error_prefix(hr, "%.300s", where);
+        hr = take(user, row);
+        if (FAILED(hr))
+            return hr;
+    }
+}
+
+static HRESULT run_query(IWbemServices *services, const char *query, const char *where,
+                         HRESULT (*take)(void *user, struct management_row *row), void *user)
+{
+    IEnumWbemClassObject *rows = NULL;
+    BSTR language = SysAllocString(L"WQL"), text;
+    size_t count = 0;
+    HRESULT hr = to_bstr(query, &text);
+    if (SUCCEEDED(hr) && !language)
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        hr = IWbemServices_ExecQuery(services, language, text, WBEM_FLAG_FORWARD_ONLY | WBEM_FLAG_RETURN_IMMEDIATELY,
+                                     NULL, &rows);
+        if (FAILED(hr))
+            hr = failed(hr, where);
+    }
+    SysFreeString(text);
+    SysFreeString(language);
+    if (FAILED(hr))
+        return hr;
+    as_ourselves((IUnknown *)rows);
+    hr = take_rows(rows, where, take, user, &count);
+    IEnumWbemClassObject_Release(rows);
+    return SUCCEEDED(hr) && !count ? probe_class(services, query, where) : hr;
+}
+
+/* The namespace without this computer's name: "root\cimv2" of "\\127.0.0.1\root\cimv2". */
+static HRESULT own_namespace(const char *path, const char **out)
+{
+    static const char separators[] = "\\/";
+    const size_t begin = strspn(path, separators), name = strcspn(path + begin, separators);
+    bool own = false;
+    *out = path;
+    if (begin != 2 || !path[begin + name])
+        return S_OK;
+    char *machine = text_copy_n(path + begin, name);
+    const HRESULT hr = machine ? host_is_own_name(machine, &own) : E_OUTOFMEMORY;
+    if (own)
+        *out = path + begin + name + 1;
+    memory_free(machine);
+    return hr;
+}
+
+static HRESULT connect(const char *namespace_path, IWbemServices **out)
+{
+    IWbemLocator *locator;
+    BSTR path;
+    const char *here;
+    HRESULT hr = own_namespace(namespace_path, &here);
+    if (FAILED(hr))
+        return hr;
+    hr = CoCreateInstance(&CLSID_WbemLocator, NULL, CLSCTX_INPROC_SERVER, &IID_IWbemLocator, (void **)&locator);
+    if (FAILED(hr))
+        return failed(hr, namespace_path);
+    hr = to_bstr(here, &path);
+    if (SUCCEEDED(hr)) {
+        hr = IWbemLocator_ConnectServer(locator, path, NULL, NULL, NULL, WBEM_FLAG_CONNECT_USE_MAX_WAIT, NULL, NULL,
+                                        out);
+        if (FAILED(hr))
+            hr = failed(hr, namespace_path);
+    }
+    SysFreeString(path);
+    IWbemLocator_Release(locator);
+    return hr;
+}
+
+HRESULT management_query(const char *namespace_path, const char *query,
+                         HRESULT (*take)(void *user, struct management_row *row), void *user)
+{
+    IWbemServices *services;
+    HRESULT hr = CoInitializeEx(NULL, COINIT_MULTITHREADED);
+    if (FAILED(hr))
+        return failed(hr, namespace_path);
+    hr = connect(namespace_path, &services);
+    if (SUCCEEDED(hr)) {
+        as_ourselves((IUnknown *)services);
+        hr = run_query(services, query, namespace_path, take, user);
+        IWbemServices_Release(services);
+    }
+    struct error_kept why = error_keep(hr);
+    CoUninitialize();
+    return error_restore(&why);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What WMI gives as VARIANTs, as texts. */
+#ifndef OPENPLA_MANAGEMENT_VALUE_H
+#define OPENPLA_MANAGEMENT_VALUE_H
+
+#include "engine/base/management.h"
+
+#include <windows.h>
+#include <oaidl.h>
+
+/* CIM's name of a CIMTYPE. Borrowed, for ever. */
+const char *management_type_name(LONG cim_type);
+/* Fills type, array, null and texts. What is none of WMI's forms is DISP_E_BADVARTYPE, with its number. */
+HRESULT management_value_read(const VARIANT *v, LONG cim_type, struct management_value *out);
+
+#endif

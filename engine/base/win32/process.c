@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes on Windows. */
+#include "engine/base/process.h"
+
+#include "engine/base/command_line.h"
+#include "engine/base/memory.h"
+#include "engine/base/win32/process_handle.h"
+#include "engine/base/win32/security.h"
+#include "engine/base/win32/win32_call.h"
+
+#include <stddef.h>
+#include <winternl.h>
+#include <sddl.h>
+#include <string.h>
+#include <wchar.h>
+
+struct process {
+    HANDLE handle;
+    DWORD id;
+};
+
+/* The program's name, and its arguments as the C runtime of the started program takes them apart again. */
+static HRESULT command_line(const struct program *program, WCHAR **out)
+{
+    struct command_line line = {0};
+    command_line_argument(&line, program->path);
+    for (size_t i = 0; i < program->argument_count; i++)
+        command_line_argument(&line, program->arguments[i]);
+    *out = NULL;
+    char *text = command_line_take(&line);
+    char *whole = text && program->line ? text_format("%s %s", text, program->line) : text;
+    HRESULT hr = whole ? text_to_utf16(whole, out, NULL) : E_OUTOFMEMORY;
+    if (whole != text)
+        memory_free(whole);
+    memory_free(text);
+    return hr;
+}
+
+/* Wine: of some thousand processes one dies before anything of its program has run, where the host put its heap into
+   the place of Wine's own data; that is then an internal error. */
+#define DIES_AT_BIRTH ERROR_INTERNAL_ERROR
+#define BIRTHS        5
+
+/* What a process is started with but for its flags. */
+struct start {
+    WCHAR *path, *line;
+    WCHAR *directory; /* NULL: ours */
+    bool console;
+    HANDLE token; /* NULL: ours */
+    SECURITY_ATTRIBUTES security;
+};
+
+static BOOL create(struct start *s, DWORD flags, PROCESS_INFORMATION *started)
+{
+    STARTUPINFOW startup = {.cb = sizeof(startup)};
+    if (s->console) { /* and its first window, if it has one, is hidden */
+        startup.dwFlags = STARTF_USESHOWWINDOW;
+        startup.wShowWindow = SW_HIDE;
+    }
+    if (s->token)
+        return CreateProcessAsUserW(s->token, s->path, s->line, &s->security, NULL, FALSE, flags, NULL, s->directory,
+                                    &startup, started);
+    return CreateProcessW(s->path, s->line, &s->security, NULL, FALSE, flags, NULL, s->directory, &startup, started);
+}
+
+static BOOL create_alive(struct start *s, PROCESS_INFORMATION *started)
+{
+    /* A group of its own: under Wine that also gives it no Unix standard input and output of ours. */
+    DWORD flags = (s->console ? CREATE_NO_WINDOW : DETACHED_PROCESS) | CREATE_NEW_PROCESS_GROUP;
+    BOOL ok = FALSE;
+
+    for (int births = 0; !ok && births < BIRTHS; births++) {
+        ok = create(s, flags | CREATE_BREAKAWAY_FROM_JOB, started);
+        if (!ok && GetLastError() == ERROR_ACCESS_DENIED) /* a job that lets nobody out */
+            ok = create(s, flags, started);
+        if (!ok && GetLastError() != DIES_AT_BIRTH)
+            break;
+    }
+    return ok;
+}
+
+HRESULT process_start(const struct program *program, struct process **out)
+{
+    const struct account *account = program->account;
+    PROCESS_INFORMATION started;
+    struct start s = {.console = program->console, .token = account ? account->token : NULL};
+    struct process *p = memory_alloc(sizeof(*p));
+    HRESULT hr = p ? S_OK : E_OUTOFMEMORY;
+    *out = NULL;
+    if (SUCCEEDED(hr) && account && !account->token)
+        hr = error_set(PLA_E_CREDENTIALS_REQUIRED, "\"%s\": cannot run as '%s' without a token of that account",
+                       program->path, account->name);
+    if (SUCCEEDED(hr))
+        hr = win32_path(program->path, &s.path);
+    if (SUCCEEDED(hr) && program->directory)
+        hr = win32_path(program->directory, &s.directory);
+    if (SUCCEEDED(hr))
+        hr = command_line(program, &s.line);
+    if (SUCCEEDED(hr))
+        hr = win32_security(program->security, &s.security);
+    if (SUCCEEDED(hr)) {
+        if (create_alive(&s, &started)) {
+            CloseHandle(started.hThread);
+            p->handle = started.hProcess;
+            p->id = started.dwProcessId;
+            *out = p;
+        } else {
+            hr = win32_failed(GetLastError(), program->path);
+        }
+    }
+    LocalFree(s.security.lpSecurityDescriptor);
+    memory_free(s.path);
+    memory_free(s.line);
+    memory_free(s.directory);
+    if (FAILED(hr))
+        memory_free(p);
+    return hr;
+}
+
+uint32_t process_id(const struct process *p)
+{
+    return p->id;
+}
+
+HANDLE process_handle(const struct process *p)
+{
+    return p->handle;
+}
+
+HRESULT process_wait(struct process *p, uint32_t timeout_ms, uint32_t *exit_code)
+{
+    DWORD code = 0;
+    switch (WaitForSingleObject(p->handle, timeout_ms)) {
+    case WAIT_OBJECT_0:
+        if (!GetExitCodeProcess(p->handle, &code))
+            return win32_failed(GetLastError(), "exit code");
+        if (exit_code)
+            *exit_code = code;
+        return S_OK;
+    case WAIT_TIMEOUT:
+        return S_FALSE;
+    default:
+        return win32_failed(GetLastError(), "wait for a process");
+    }
+}
+
+void process_close(struct process *p)
+{
+    if (!p)
+        return;
+    CloseHandle(p->handle);
+    memory_free(p);
+}
+
+uint32_t process_own_id(void)
+{
+    return GetCurrentProcessId();
+}
+
+char *process_own_sid(void)
+{
+    union {
+        TOKEN_USER user;
+        BYTE room[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
+    } owner;
+    DWORD length;
+    HANDLE token;
+    WCHAR *sid;
+    char *text = NULL;
+    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
+        return NULL;
+    if (GetTokenInformation(token, TokenUser, &owner, sizeof(owner), &length) &&
+        ConvertSidToStringSidW(owner.user.User.Sid, &sid)) {
+        text_from_utf16(sid, wcslen(sid), true, &text);
+        LocalFree(sid);
+    }
+    CloseHandle(token);
+    return text;
+}
+
+static uint64_t creation_time(HANDLE process)
+{
+    FILETIME created, other[3];
+    if (!GetProcessTimes(process, &created, &other[0], &other[1], &other[2]))
+        return 0;
+    return (uint64_t)created.dwHighDateTime << 32 | created.dwLowDateTime;
+}
+
+uint64_t process_start_time(uint32_t id)
+{
+    HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, id);
+    if (!process)
+        return 0;
+    uint64_t created = creation_time(process);
+    CloseHandle(process);
+    return created;
+}
+
+#define PROCESS_LIST_MAX   (64u << 20) /* bytes; some hundred for a process and 64 for each of its threads */
+#define PROCESS_LIST_FIRST (256u << 10)
+#define LIST_TOO_SHORT     ((NTSTATUS)0xC0000004) /* STATUS_INFO_LENGTH_MISMATCH */
+
+/* The system's list of its processes from memory_alloc, NULL when it cannot be had. */
+static char *process_list(ULONG *size)
+{
+    FARPROC found = GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "NtQuerySystemInformation");
+    NTSTATUS(NTAPI * query)(SYSTEM_INFORMATION_CLASS class, void *out, ULONG room, ULONG *needed);
+    memcpy(&query, &found, sizeof query);
+    for (ULONG room = PROCESS_LIST_FIRST; found && room <= PROCESS_LIST_MAX; room *= 2) {
+        char *list = memory_alloc(room);
+        NTSTATUS status = list ? query(SystemProcessInformation, list, room, size) : -1;
+        if (status >= 0 && *size <= room)
+            return list;
+        memory_free(list);
+        if (status != LIST_TOO_SHORT)
+            break;
+    }
+    return NULL;
+}
+
+uint32_t process_own_threads(void)
+{
+    const ULONG head = offsetof(SYSTEM_PROCESS_INFORMATION, HandleCount), own = GetCurrentProcessId();
+    ULONG size = 0;
+    char *list = process_list(&size);
+    uint32_t threads = 0;
+    for (ULONG at = 0; list && threads == 0 && size >= head && at <= size - head;) {
+        SYSTEM_PROCESS_INFORMATION entry;
+        memcpy(&entry, list + at, head);
+        if ((ULONG)(uintptr_t)entry.UniqueProcessId == own)
+            threads = entry.NumberOfThreads;
+        if (!entry.NextEntryOffset || entry.NextEntryOffset > size - at)
+            break;
+        at += entry.NextEntryOffset;
+    }
+    memory_free(list);
+    return threads;
+}
+
+/* When the process was created, by the list that needs no right to the process; 0: it is not there. Slow: a copy of
+   the whole list. */
+static uint64_t listed_creation_time(uint32_t id)
+{
+    const ULONG head = offsetof(SYSTEM_PROCESS_INFORMATION, HandleCount);
+    ULONG size = 0;
+    char *list = process_list(&size);
+    uint64_t created = 0;
+    for (ULONG at = 0; list && !created && size >= head && at <= size - head;) {
+        SYSTEM_PROCESS_INFORMATION entry;
+        memcpy(&entry, list + at, head);
+        if ((uint32_t)(uintptr_t)entry.UniqueProcessId == id)
+            created = (uint64_t)entry.CreateTime.QuadPart;
+        if (!entry.NextEntryOffset || entry.NextEntryOffset > size - at)
+            break;
+        at += entry.NextEntryOffset;
+    }
+    memory_free(list);
+    return created;
+}
+
+bool process_alive(uint32_t id, uint64_t start_time)
+{
+    if (!start_time)
+        return false;
+    HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, id);
+    if (!process) /* denied: it may be the one, under an account that we may not look at, or one that got its id */
+        return GetLastError() == ERROR_ACCESS_DENIED && listed_creation_time(id) == start_time;
+    bool alive = creation_time(process) == start_time && WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
+    CloseHandle(process);
+    return alive;
+}
+
+HRESULT process_open(uint32_t id, uint64_t start_time, struct process **out)
+{
+    *out = NULL;
+    HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, id);
+    if (!process)
+        return GetLastError() == ERROR_INVALID_PARAMETER ? S_FALSE : win32_failed(GetLastError(), "wait for a process");
+    const bool alive =
+        start_time && creation_time(process) == start_time && WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
+    struct process *p = alive ? memory_alloc(sizeof(*p)) : NULL;
+    if (!p) {
+        CloseHandle(process);
+        return alive ? E_OUTOFMEMORY : S_FALSE;
+    }
+    p->handle = process;
+    p->id = id;
+    *out = p;
+    return S_OK;
+}
+
+bool process_has_thread(uint32_t id, uint64_t start_time, uint32_t thread)
+{
+    HANDLE opened = OpenThread(THREAD_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, thread);
+    if (!opened) /* denied: it may be */
+        return GetLastError() == ERROR_ACCESS_DENIED && process_alive(id, start_time);
+    const bool runs = GetProcessIdOfThread(opened) == id && WaitForSingleObject(opened, 0) == WAIT_TIMEOUT;
+    CloseHandle(opened);
+    return runs && process_alive(id, start_time);
+}
+
+#define IMAGE_MAX 32768 /* units of a path */
+
+HRESULT process_program(uint32_t id, uint64_t start_time, char **path)
+{
+    *path = NULL;
+    HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, id);
+    if (!process)
+        return GetLastError() == ERROR_INVALID_PARAMETER ? S_FALSE
+                                                         : win32_failed(GetLastError(), "program of a process");
+    WCHAR *image = memory_alloc(IMAGE_MAX * sizeof(*image));
+    DWORD units = IMAGE_MAX;
+    HRESULT hr = image ? S_OK : E_OUTOFMEMORY;
+    if (!start_time || creation_time(process) != start_time || WaitForSingleObject(process, 0) != WAIT_TIMEOUT)
+        hr = S_FALSE;
+    else if (image && !QueryFullProcessImageNameW(process, 0, image, &units))
+        hr = win32_failed(GetLastError(), "program of a process");
+    if (hr == S_OK)
+        hr = text_from_utf16(image, units, true, path);
+    memory_free(image);
+    CloseHandle(process);
+    return hr;
+}
+
+HRESULT process_terminate(uint32_t id, uint64_t start_time)
+{
+    HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_TERMINATE | SYNCHRONIZE, FALSE, id);
+    HRESULT hr = S_OK;
+    if (!process)
+        return GetLastError() == ERROR_INVALID_PARAMETER ? S_FALSE : win32_failed(GetLastError(), "end of a process");
+    if (!start_time || creation_time(process) != start_time || WaitForSingleObject(process, 0) != WAIT_TIMEOUT)
+        hr = S_FALSE;
+    else if (!TerminateProcess(process, 1))
+        hr = win32_failed(GetLastError(), "end of a process");
+    CloseHandle(process);
+    return hr;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/base/socket.h"
+
+#include "engine/base/memory.h"
+#include "engine/base/win32/win32_call.h"
+
+#include <stdio.h>
+#include <winsock2.h>
+#include <ws2tcpip.h>
+#include <string.h>
+
+typedef SOCKET host_socket;
+#define NO_SOCKET             INVALID_SOCKET
+#define wait_sockets          WSAPoll
+#define close_socket          closesocket
+#define socket_error()        WSAGetLastError()
+#define IS_INTERRUPTED(error) ((error) == WSAEINTR)
+#define IS_UNDER_WAY(error)   ((error) == WSAEWOULDBLOCK)
+#define MSG_NOSIGNAL          0
+
+static HRESULT socket_failed_by(int error, const char *what)
+{
+    return win32_failed((DWORD)error, what);
+}
+
+static HRESULT socket_failed(const char *what)
+{
+    return socket_failed_by(WSAGetLastError(), what);
+}
+
+/* Once for good: who ends it would end it for others of this process. */
+static HRESULT begin_sockets(void)
+{
+    static volatile LONG begun;
+    WSADATA data;
+    if (begun)
+        return S_OK;
+    int error = WSAStartup(MAKEWORD(2, 2), &data);
+    if (error)
+        return win32_failed((DWORD)error, "WSAStartup");
+    InterlockedExchange(&begun, 1);
+    return S_OK;
+}
+
+static void set_blocking(host_socket s, bool blocking)
+{
+    u_long without_waiting = !blocking;
+    (void)ioctlsocket(s, (long)FIONBIO, &without_waiting);
+}
+
+/* A program that is started meanwhile would hold the port, or the connection, beyond our end. */
+static void keep_from_children(host_socket s)
+{
+    (void)SetHandleInformation((HANDLE)s, HANDLE_FLAG_INHERIT, 0);
+}
+
+static void set_time(host_socket s, int option, uint32_t ms)
+{
+    DWORD time = ms;
+    (void)setsockopt(s, SOL_SOCKET, option, (const char *)&time, sizeof time);
+}
+
+#include "engine/base/socket_calls.inc"

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads and wake-ups of Windows. */
+#include "engine/base/thread.h"
+
+#include "engine/base/memory.h"
+#include "engine/base/processor.h"
+#include "engine/base/win32/win32_call.h"
+
+#include <windows.h>
+
+struct thread {
+    HANDLE handle;
+};
+
+struct body {
+    void (*call)(void *user);
+    void *user;
+    HMODULE module;
+};
+
+struct wakeup {
+    HANDLE event;
+};
+
+static DWORD WINAPI run(void *user)
+{
+    struct body body = *(struct body *)user;
+    memory_free(user);
+    body.call(body.user);
+    FreeLibraryAndExitThread(body.module, 0);
+}
+
+HRESULT thread_start(void (*body)(void *user), void *user, struct thread **out)
+{
+    struct thread *t = memory_zero(1, sizeof *t);
+    struct body *b = memory_alloc(sizeof *b);
+    HRESULT hr = S_OK;
+    *out = NULL;
+    if (!t || !b)
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        *b = (struct body){body, user, NULL};
+        if (GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, (const WCHAR *)(void *)run, &b->module))
+            t->handle = CreateThread(NULL, 0, run, b, 0, NULL);
+        if (!t->handle)
+            hr = win32_failed(GetLastError(), "thread");
+        if (FAILED(hr) && b->module)
+            FreeLibrary(b->module);
+    }
+    if (FAILED(hr)) {
+        memory_free(t);
+        memory_free(b);
+        return hr;
+    }
+    *out = t;
+    return S_OK;
+}
+
+bool thread_wait(struct thread *t, uint32_t timeout_ms)
+{
+    return WaitForSingleObject(t->handle, timeout_ms) == WAIT_OBJECT_0;
+}
+
+void thread_close(struct thread *t)
+{
+    if (t)
+        CloseHandle(t->handle);
+    memory_free(t);
+}
+
+void thread_give_way(void)
+{
+    SwitchToThread();
+}
+
+uint32_t thread_own_id(void)
+{
+    return GetCurrentThreadId();
+}
+
+uint64_t thread_own_user_time(void)
+{
+    FILETIME made, ended, kernel, user;
+    if (!GetThreadTimes(GetCurrentThread(), &made, &ended, &kernel, &user))
+        return 0;
+    return (uint64_t)user.dwHighDateTime << 32 | user.dwLowDateTime;
+}
+
+uint32_t processor_count(void)
+{
+    const DWORD count = GetActiveProcessorCount(ALL_PROCESSOR_GROUPS);
+    return count ? count : 1;
+}
+
+HRESULT wakeup_create(struct wakeup **out)
+{
+    struct wakeup *w = memory_zero(1, sizeof *w);
+    *out = NULL;
+    if (!w)
+        return E_OUTOFMEMORY;
+    w->event = CreateEventW(NULL, FALSE, FALSE, NULL);
+    if (!w->event) {
+        memory_free(w);
+        return win32_failed(GetLastError(), "event");
+    }
+    *out = w;
+    return S_OK;
+}
+
+void wakeup_set(struct wakeup *w)
+{
+    SetEvent(w->event);
+}
+
+bool wakeup_wait(struct wakeup *w, uint32_t timeout_ms)
+{
+    return WaitForSingleObject(w->event, timeout_ms) == WAIT_OBJECT_0;
+}
+
+void wakeup_free(struct wakeup *w)
+{
+    if (w)
+        CloseHandle(w->event);
+    memory_free(w);
+}
+
+/* It counts its wakings. */
+bool thread_condition_wait(struct thread_condition *c, struct host_lock *lock, uint32_t timeout_ms)
+{
+    volatile LONG *count = (volatile LONG *)(void *)c->opaque;
+    LONG seen = *count;
+    host_lock_leave(lock);
+    bool woken = WaitOnAddress(count, &seen, sizeof(seen), timeout_ms);
+    host_lock_enter(lock);
+    return woken;
+}
+
+void thread_condition_wake(struct thread_condition *c)
+{
+    InterlockedIncrement((volatile LONG *)(void *)c->opaque);
+    WakeByAddressAll(c->opaque);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* Documents as libxml2 parses them, and texts out of them. */
+#include "engine/base/xml_document.h"
+
+#include "engine/base/memory.h"
+#include "engine/base/xml/xml_shared.h"
+#include "engine/base/xml_bounds.h"
+#include "engine/base/xml_text.h"
+
+#include <string.h>
+
+#define XML_MAX_SIZE    QUOTA_NUMBER_xml_bytes
+#define XML_MAX_DEPTH   QUOTA_NUMBER_xml_depth /* libxml2's own limit, told in our words */
+#define BLANKS          " \t\r\n"
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
+
+/* ---- documents ---- */
+
+static HRESULT malformed(const xmlError *e)
+{
+    size_t n = e->message ? strcspn(e->message, "\r\n") : 0;
+    if (e->message && strstr(e->message, "Excessive depth"))
+        return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: line %d: elements are nested deeper than %d",
+                         e->line, XML_MAX_DEPTH);
+    return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not well-formed: line %d: %.*s", e->line, (int)n,
+                     e->message ? e->message : "");
+}
+
+struct parsing {
+    const char *xml;
+    int size, given;
+    bool in_parts; /* libxml2 copies what it gets as a whole, and takes no more than 10 MB of some of it */
+    xmlParserCtxtPtr context;
+    xmlDocPtr doc;
+    enum xml_excess excess;
+    int line; /* where it stopped for that */
+    struct xml_shared *shared;
+};
+
+static int read_part(void *about, char *to, int most)
+{
+    struct parsing *p = about;
+    const int part = p->size - p->given < most ? p->size - p->given : most;
+    memcpy(to, p->xml + p->given, (size_t)part);
+    p->given += part;
+    return part;
+}
+
+static void parse(void *about)
+{
+    struct parsing *p = about;
+    p->context = xmlNewParserCtxt();
+    xml_bounds_watch(p->context, &p->excess);
+    if (p->shared)
+        xml_shared_watch(p->context, p->shared);
+    /* Entities are not expanded, nothing is loaded. */
+    static const int options =
+        XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_IGNORE_ENC | XML_PARSE_NOCDATA;
+    p->doc = p->in_parts ? xmlCtxtReadIO(p->context, read_part, NULL, p, NULL, "UTF-8", options)
+                         : xmlCtxtReadMemory(p->context, p->xml, p->size, NULL, "UTF-8", options);
+    p->line = p->context->input ? p->context->input->line : 0;
+}
+
+static HRESULT parse_within(struct parsing *p, const struct xml_limits *limits, struct xml_document *out)
+{
+    struct xml_shared shared = {0};
+    struct xml_memory *memory = xml_memory_create();
+    p->in_parts = limits->bytes;
+    p->shared = limits->shared_texts ? &shared : NULL;
+    if (memory && limits->memory)
+        xml_memory_bound(memory, limits->memory);
+    HRESULT hr = memory ? xml_memory_use(memory, parse, p) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = xml_bounds_error(p->excess, p->line);
+    xmlNodePtr root = SUCCEEDED(hr) && p->doc ? xmlDocGetRootElement(p->doc) : NULL;
+    if (SUCCEEDED(hr) && !root)
+        hr = malformed(&p->context->lastError);
+    else if (SUCCEEDED(hr) && (p->doc->intSubset || p->doc->extSubset))
+        hr = error_set(OPENPLA_E_MALFORMED_XML, "the XML has a document type declaration; they are refused");
+    if (FAILED(hr) || !root) {
+        xml_memory_destroy(memory);
+        return FAILED(hr) ? hr : OPENPLA_E_MALFORMED_XML;
+    }
+    *out = (struct xml_document){.memory = memory, .root = root};
+    return S_OK;
+}
+
+static HRESULT open_utf8(const char *xml, size_t size, const struct xml_limits *limits, struct xml_document *out)
+{
+    const size_t most = limits->bytes ? limits->bytes : XML_MAX_SIZE;
+    memset(out, 0, sizeof *out);
+    /* A byte order mark, and blanks before the declaration, are what people paste. */
+    if (size >= 3 && !memcmp(xml, BYTE_ORDER_MARK, 3)) {
+        xml += 3;
+        size -= 3;
+    }
+    while (size && *xml && strchr(BLANKS, *xml)) {
+        xml++;
+        size--;
+    }
+    if (!size)
+        return error_set(OPENPLA_E_MALFORMED_XML, "the XML is empty");
+    if (size > most)
+        return error_set(OPENPLA_E_MALFORMED_XML, "the XML has %llu bytes, more than %llu", (unsigned long long)size,
+                         (unsigned long long)most);
+    struct parsing p = {.xml = xml, .size = (int)size};
+    HRESULT hr = xml_bounds_check(xml, size);
+    return SUCCEEDED(hr) ? parse_within(&p, limits, out) : hr;
+}
+
+HRESULT xml_document_open(const char *xml, size_t size, struct xml_document *out)
+{
+    return open_utf8(xml, size, &(struct xml_limits){0}, out);
+}
+
+HRESULT xml_document_open_any(const char *bytes, size_t size, struct xml_document *out)
+{
+    return xml_document_open_within(bytes, size, &(struct xml_limits){0}, out);
+}
+
+HRESULT xml_document_open_within(const char *bytes, size_t size, const struct xml_limits *limits,
+                                 struct xml_document *out)
+{
+    const unsigned char *mark = (const unsigned char *)bytes;
+    char *utf8 = NULL;
+    if (size < 2 || mark[0] != 0xFF || mark[1] != 0xFE)
+        return open_utf8(bytes, size, limits, out);
+    memset(out, 0, sizeof *out);
+    WCHAR *units = memory_alloc(size);
+    HRESULT hr = units ? S_OK : E_OUTOFMEMORY;
+    for (size_t i = 1; SUCCEEDED(hr) && i < size / 2; i++)
+        units[i - 1] = (WCHAR)(mark[2 * i] | mark[2 * i + 1] << 8);
+    if (SUCCEEDED(hr))
+        hr = text_from_utf16(units, size / 2 - 1, true, &utf8);
+    memory_free(units);
+    if (SUCCEEDED(hr))
+        hr = open_utf8(utf8, strlen(utf8), limits, out);
+    memory_free(utf8);
+    return hr;
+}
+
+void xml_document_close(struct xml_document *d)
+{
+    xml_memory_destroy(d->memory);
+    memset(d, 0, sizeof *d);
+}
+
+HRESULT xml_document_check_root(const struct xml_document *d, const char *wanted)
+{
+    const char *name = d->root ? (const char *)d->root->name : "";
+    return strcmp(name, wanted) != 0
+               ? error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', not '%s'", name, wanted)
+               : S_OK;
+}
+
+HRESULT xml_check_fragment(const char *xml, const char *root)
+{
+    struct xml_document d;
+    if (!xml[strspn(xml, BLANKS)])
+        return S_OK;
+    HRESULT hr = xml_document_open(xml, strlen(xml), &d);
+    if (SUCCEEDED(hr) && root)
+        hr = xml_document_check_root(&d, root);
+    xml_document_close(&d);
+    return hr;
+}
+
+const char *xml_without_prologue(const char *xml)
+{
+    if (!strncmp(xml, BYTE_ORDER_MARK, 3))
+        xml += 3;
+    const char *declaration = xml + strspn(xml, BLANKS);
+    if (strncmp(declaration, "<?xml", 5) != 0 || !declaration[5] || !strchr(BLANKS, declaration[5]))
+        return xml;
+    const char *behind = strstr(declaration, "?>");
+    return behind ? behind + 2 : xml;
+}
+
+/* ---- texts out of a document ---- */
+
+/* xml:space="preserve" on the element itself: what is in an element that holds others is no text of theirs. */
+static bool keeps_blanks(const xmlNode *element)
+{
+    for (const xmlAttr *a = element->properties; a; a = a->next)
+        if (!strcmp((const char *)a->name, "space") && a->ns &&
+            !strcmp((const char *)a->ns->href, (const char *)XML_XML_NAMESPACE))
+            return a->children && a->children->content && !strcmp((const char *)a->children->content, "preserve");
+    return false;
+}
+
+static void add_trimmed(struct text_buffer *b, const char *text)
+{
+    while (xml_is_blank(*text))
+        text++;
+    size_t length = strlen(text);
+    while (length && xml_is_blank(text[length - 1]))
+        length--;
+    text_buffer_add_n(b, text, length);
+}
+
+/* The depth is the document's, which is bounded. */
+static void add_text(struct text_buffer *b, const xmlNode *first)
+{
+    for (const xmlNode *n = first; n; n = n->next)
+        if (n->type == XML_TEXT_NODE || n->type == XML_CDATA_SECTION_NODE)
+            text_buffer_add(b, (const char *)n->content);
+        else if (n->type == XML_ELEMENT_NODE)
+            add_text(b, n->children);
+}
+
+void xml_element_text(xmlNodePtr element, struct text_buffer *out)
+{
+    const xmlNode *only = element->children;
+    void (*add)(struct text_buffer * b, const char *text) = keeps_blanks(element) ? text_buffer_add : add_trimmed;
+    struct text_buffer b = {0};
+    if (!only || (only->type == XML_TEXT_NODE && !only->next)) { /* nearly always */
+        add(out, only && only->content ? (const char *)only->content : "");
+        return;
+    }
+    add_text(&b, only);
+    add(out, b.text ? b.text : "");
+    out->failed = out->failed || b.failed;
+    text_buffer_free(&b);
+}
+
+struct dumping {
+    xmlNodePtr first;
+    bool siblings; /* those that follow it too */
+    const xmlChar *text;
+};
+
+static void dump(void *about)
+{
+    struct dumping *d = about;
+    xmlBufferPtr buffer = xmlBufferCreate();
+    for (xmlNodePtr n = d->first; n; n = d->siblings ? n->next : NULL)
+        xmlNodeDump(buffer, n->doc, n, 0, 0);
+    d->text = xmlBufferContent(buffer);
+}
+
+/* Copies what `work` made, which lives as long as the document. */
+static HRESULT copy_made(const struct xml_document *d, void (*work)(void *about), void *about, const xmlChar **made,
+                         char **out)
+{
+    HRESULT hr = xml_memory_use(d->memory, work, about);
+    *out = SUCCEEDED(hr) && *made ? text_copy((const char *)*made) : NULL;
+    return SUCCEEDED(hr) && *made && !*out ? E_OUTOFMEMORY : hr;
+}
+
+static HRESULT dump_copy(const struct xml_document *d, xmlNodePtr first, bool siblings, char **out)
+{
+    struct dumping dumping = {.first = first, .siblings = siblings, .text = BAD_CAST ""};
+    return copy_made(d, dump, &dumping, &dumping.text, out);
+}
+
+HRESULT xml_element_inside(const struct xml_document *d, xmlNodePtr element, char **out)
+{
+    return dump_copy(d, element->children, true, out);
+}
+
+HRESULT xml_element_whole(const struct xml_document *d, xmlNodePtr element, char **out)
+{
+    return dump_copy(d, element->children ? element : NULL, false, out);
+}
+
+struct writing {
+    xmlNodePtr element;
+    HRESULT (*write)(void *to, const char *bytes, size_t size);
+    void *to;
+    HRESULT hr;
+};
+
+static int write_part(void *about, const char *bytes, int size)
+{
+    struct writing *w = about;
+    if (SUCCEEDED(w->hr))
+        w->hr = w->write(w->to, bytes, (size_t)size);
+    return SUCCEEDED(w->hr) ? size : -1;
+}
+
+static void write_element(void *about)
+{
+    struct writing *w = about;
+    xmlOutputBufferPtr buffer = xmlOutputBufferCreateIO(write_part, NULL, w, NULL);
+    xmlNodeDumpOutput(buffer, w->element->doc, w->element, 0, 0, NULL);
+    if (xmlOutputBufferClose(buffer) < 0 && SUCCEEDED(w->hr))
+        w->hr = E_FAIL;
+}
+
+HRESULT xml_element_write(const struct xml_document *d, xmlNodePtr element,
+                          HRESULT (*write)(void *to, const char *bytes, size_t size), void *to)
+{
+    struct writing w = {.element = element, .write = write, .to = to, .hr = S_OK};
+    HRESULT hr = xml_memory_use(d->memory, write_element, &w);
+    return FAILED(hr) ? hr : w.hr;
+}
+
+struct attribute {
+    xmlNodePtr element;
+    const char *name;
+    const xmlChar *value;
+};
+
+static void get_attribute(void *about)
+{
+    struct attribute *a = about;
+    a->value = xmlGetProp(a->element, BAD_CAST a->name);
+}
+
+HRESULT xml_element_attribute(const struct xml_document *d, xmlNodePtr element, const char *name, char **value)
+{
+    struct attribute a = {.element = element, .name = name};
+    return copy_made(d, get_attribute, &a, &a.value, value);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* libxml2's memory: a document's is cut out of large pieces that are freed together; a stream's is blocks that are
+   freed one by one, and the rest of them together. */
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/quotas.h"
+#include "engine/base/xml_document.h"
+
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <libxml/parser.h>
+#include <libxml/xmlerror.h>
+#include <libxml/xmlmemory.h>
+#include <string.h>
+
+#define PIECE_FIRST 16384
+#define PIECE_LAST  (1u << 20)
+#define MEMORY_MAX  ((size_t)QUOTA_NUMBER_xml_memory) /* of one document, unless its reader says another */
+#define ALIGNMENT   sizeof(uint64_t)                  /* as libxml2's own structs need it */
+
+struct piece {
+    struct piece *next;
+    size_t size, used; /* bytes behind the header */
+};
+#define PIECE_HEADER ((sizeof(struct piece) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
+
+/* In front of the block's header, of loose blocks alone. */
+struct loose {
+    _Alignas(uint64_t) struct loose *next;
+    struct loose *previous;
+    struct xml_memory *memory;
+};
+
+struct xml_memory {
+    struct piece *pieces; /* the first is cut from */
+    bool freeing;         /* blocks of their own instead */
+    struct loose *loose;
+    uint64_t given, most_given; /* bytes of loose blocks, all there ever were; 0: as many as there are */
+    size_t size, most;          /* bytes */
+    size_t most_block;          /* bytes of one block; 0: any */
+    bool too_much, block_refused;
+    jmp_buf out; /* where a call goes that gets no memory */
+};
+
+/* What libxml2 makes outside of documents is of the heap. */
+enum { BLOCK_CUT, BLOCK_LOOSE, BLOCK_HEAP, BLOCK_KINDS = ALIGNMENT };
+/* In front of each block, of which a document has several for each cell of a report. */
+struct block {
+    uint64_t size_and_kind; /* bytes, in whole ALIGNMENTs; below them the kind */
+};
+_Static_assert(sizeof(struct block) % ALIGNMENT == 0 && sizeof(struct loose) % ALIGNMENT == 0,
+               "what follows a block's header is aligned");
+
+static _Thread_local struct xml_memory *current;
+
+static struct block *block_of(void *p)
+{
+    return (struct block *)(void *)((char *)p - sizeof(struct block));
+}
+
+static size_t size_of(const struct block *b)
+{
+    return (size_t)(b->size_and_kind / BLOCK_KINDS * BLOCK_KINDS);
+}
+
+static unsigned kind_of(const struct block *b)
+{
+    return b->size_and_kind % BLOCK_KINDS;
+}
+
+/* 0: more than there can be. */
+static size_t rounded(size_t size)
+{
+    return size > SIZE_MAX / 2 ? 0 : (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static bool add_piece(struct xml_memory *m, size_t need)
+{
+    size_t size = m->pieces ? m->pieces->size * 2 : PIECE_FIRST;
+    size = size > PIECE_LAST ? PIECE_LAST : size;
+    size = size < need ? need : size;
+    m->too_much = need > m->most || size > m->most - m->size;
+    struct piece *piece = m->too_much ? NULL : memory_alloc(PIECE_HEADER + size);
+    if (!piece)
+        return false;
+    *piece = (struct piece){.next = m->pieces, .size = size};
+    m->pieces = piece;
+    m->size += size;
+    return true;
+}
+
+static void *add_loose(struct xml_memory *m, size_t size)
+{
+    m->given += size;
+    m->too_much = size > m->most - m->size || (m->most_given && m->given > m->most_given);
+    struct loose *l = m->too_much ? NULL : memory_alloc(sizeof *l + sizeof(struct block) + size);
+    if (!l)
+        longjmp(m->out, 1);
+    *l = (struct loose){.next = m->loose, .memory = m};
+    if (m->loose)
+        m->loose->previous = l;
+    m->loose = l;
+    m->size += size;
+    struct block *b = (struct block *)(void *)(l + 1);
+    b->size_and_kind = size | BLOCK_LOOSE;
+    return b + 1;
+}
+
+static void free_loose(struct block *b)
+{
+    struct loose *l = (struct loose *)(void *)b - 1;
+    *(l->previous ? &l->previous->next : &l->memory->loose) = l->next;
+    if (l->next)
+        l->next->previous = l->previous;
+    l->memory->size -= size_of(b);
+    memory_free(l);
+}
+
+static void *cut(struct xml_memory *m, size_t size)
+{
+    const size_t need = sizeof(struct block) + size;
+    if ((!m->pieces || m->pieces->size - m->pieces->used < need) && !add_piece(m, need))
+        longjmp(m->out, 1);
+    struct block *b = (struct block *)(void *)((char *)m->pieces + PIECE_HEADER + m->pieces->used);
+    m->pieces->used += need;
+    b->size_and_kind = size | BLOCK_CUT;
+    return b + 1;
+}
+
+/* ---- what libxml2 calls ---- */
+
+static void *xml_alloc(size_t wanted)
+{
+    const size_t size = rounded(wanted ? wanted : 1);
+    if (current) {
+        current->block_refused = current->most_block && size > current->most_block;
+        current->too_much = !size || current->block_refused;
+        if (current->too_much)
+            longjmp(current->out, 1);
+        return current->freeing ? add_loose(current, size) : cut(current, size);
+    }
+    struct block *b = size ? memory_alloc(sizeof *b + size) : NULL;
+    if (!b)
+        return NULL;
+    b->size_and_kind = size | BLOCK_HEAP;
+    return b + 1;
+}
+
+static void xml_free(void *p)
+{
+    struct block *b = p ? block_of(p) : NULL;
+    if (b && kind_of(b) == BLOCK_HEAP)
+        memory_free(b);
+    else if (b && kind_of(b) == BLOCK_LOOSE)
+        free_loose(b);
+}
+
+static void *xml_resize(void *p, size_t size)
+{
+    struct block *b = p ? block_of(p) : NULL;
+    if (b && size <= size_of(b))
+        return p;
+    void *grown = xml_alloc(size);
+    if (grown && b) {
+        memcpy(grown, p, size_of(b));
+        xml_free(p);
+    }
+    return grown;
+}
+
+static char *xml_copy(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = xml_alloc(size);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+/* ---- documents' memory ---- */
+
+/* The last piece of the latest document, NULL while a document has it: a large block is dear to get and to give back,
+   and what it holds is dear to touch first. */
+static _Atomic(struct piece *) spare;
+
+struct xml_memory *xml_memory_create(void)
+{
+    struct xml_memory *m = xml_memory_begin() ? memory_zero(1, sizeof *m) : NULL;
+    if (!m)
+        return NULL;
+    m->most = MEMORY_MAX;
+    m->pieces = atomic_exchange(&spare, NULL);
+    m->size = m->pieces ? m->pieces->size : 0;
+    return m;
+}
+
+struct xml_memory *xml_memory_create_freeing(void)
+{
+    struct xml_memory *m = xml_memory_begin() ? memory_zero(1, sizeof *m) : NULL;
+    if (m) {
+        m->freeing = true;
+        m->most = MEMORY_MAX;
+    }
+    return m;
+}
+
+void xml_memory_bound(struct xml_memory *m, size_t bytes)
+{
+    m->most = bytes > m->size ? bytes : m->size;
+}
+
+void xml_memory_bound_work(struct xml_memory *m, uint64_t bytes)
+{
+    m->most_given = bytes;
+}
+
+void xml_memory_bound_block(struct xml_memory *m, size_t bytes)
+{
+    m->most_block = bytes;
+}
+
+bool xml_memory_block_refused(const struct xml_memory *m)
+{
+    return m->block_refused;
+}
+
+uint64_t xml_memory_given(const struct xml_memory *m)
+{
+    return m->given;
+}
+
+void xml_memory_destroy(struct xml_memory *m)
+{
+    while (m && m->loose)
+        free_loose((struct block *)(void *)(m->loose + 1));
+    struct piece *kept = m ? m->pieces : NULL;
+    if (!kept) {
+        memory_free(m);
+        return;
+    }
+    while (kept->next) {
+        struct piece *next = kept->next;
+        kept->next = next->next;
+        memory_free(next);
+    }
+    memory_wipe((char *)kept + PIECE_HEADER, kept->used); /* as what is freed */
+    kept->used = 0;
+    memory_free(kept->size > PIECE_LAST ? kept : atomic_exchange(&spare, kept));
+    memory_free(m);
+}
+
+HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *about)
+{
+    struct xml_memory *const before = current;
+    current = m;
+    int out = setjmp(m->out);
+    if (!out)
+        work(about);
+    /* The thread's own record of the latest error is the one thing that would outlive the document. */
+    xmlResetLastError();
+    current = before;
+    if (!out)
+        return S_OK;
+    return m->too_much ? error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: it needs more than %u MB of memory",
+                                   (unsigned)(m->most >> 20))
+                       : E_OUTOFMEMORY;
+}
+
+/* ---- what outlives every document ---- */
+
+/* Tables that libxml2 and libxslt make once: where memory ends among them, they are never made whole, and what is
+   lacking comes later, out of a document's memory. */
+#define KEPT_BYTES ((size_t)64 << 10)
+
+bool xml_memory_keep(void (*work)(void *about), void *about)
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct xml_memory kept = {.most = MEMORY_MAX};
+    host_lock_enter(&lock);
+    const bool done = add_piece(&kept, KEPT_BYTES) && SUCCEEDED(xml_memory_use(&kept, work, about));
+    host_lock_leave(&lock);
+    return done;
+}
+
+static void begin_parser(void *about)
+{
+    (void)about;
+    xmlInitParser(); /* making its tables is not safe among threads */
+}
+
+bool xml_memory_begin(void)
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static atomic_bool set, begun;
+    if (atomic_load(&begun))
+        return true;
+    host_lock_enter(&lock);
+    if (!atomic_exchange(&set, true))
+        xmlMemSetup(xml_free, xml_alloc, xml_resize, xml_copy);
+    if (!atomic_load(&begun))
+        atomic_store(&begun, xml_memory_keep(begin_parser, NULL));
+    const bool done = atomic_load(&begun);
+    host_lock_leave(&lock);
+    return done;
+}

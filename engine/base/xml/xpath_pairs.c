@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* A lexer of XPath 1.0 (3.7) that knows of each step whether it starts from one node, and of each operand of a
+   comparison whether it is a list. What it does not know it takes for the dear case. Lists are put together where a
+   step starts from several nodes: of libxml2's axes child, attribute and self do it without a look for what is there
+   twice; the others look, also where nothing can be. */
+#include "engine/base/xpath_pairs.h"
+
+#include <string.h>
+
+enum {
+    DEEPEST = 128,
+    TRANSLATED_MOST =
+        64 /* bytes of translate's second argument: it is walked through for each character of the first */
+};
+enum expected { OPERAND, STEP, NODE_TEST, NODE_TEST_OF_ONE, OPERATOR };
+enum called { NOT_CALLED, VALUE, TRANSLATE, NODES, CURRENT };
+
+/* The operand that a token belongs to. */
+struct operand {
+    bool from_one;          /* its path is at one node, or at none */
+    bool at_root;           /* at the document, which has one element */
+    bool is_value;          /* it is no list, or one of a node at most */
+    bool computed;          /* an operator makes it a value */
+    bool wants_value;       /* the list on its left may be compared with a value alone */
+    const char *comparison; /* where that was */
+    size_t comparison_length;
+};
+struct level {
+    char opened;
+    enum called called;
+    bool has_operator;
+    unsigned commas;
+    struct operand before;
+};
+
+struct look {
+    const char *at;
+    bool variables_are_values;
+    enum expected expected;
+    struct operand now;
+    struct level levels[DEEPEST];
+    size_t deep;
+    struct xpath_pair *out;
+};
+
+static bool pairs(struct look *l, const char *at, size_t length, const char *instead)
+{
+    if (l->out)
+        *l->out = (struct xpath_pair){at, length, instead};
+    return true;
+}
+
+static bool unknown(struct look *l)
+{
+    return pairs(l, l->at, *l->at ? 1 : 0, "an expression of XPath 1.0");
+}
+
+static bool lists_compared(struct look *l)
+{
+    return pairs(l, l->now.comparison, l->now.comparison_length, "number() or string() around one side");
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static const char *skip_blanks(const char *at)
+{
+    while (is_blank(*at))
+        at++;
+    return at;
+}
+
+static size_t name_length(const char *at)
+{
+    size_t n = 0;
+    for (;; n++) {
+        const char c = at[n];
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
+        if (!letter && !(n && (is_digit(c) || c == '-' || c == '.')))
+            return n;
+    }
+}
+
+/* `words` are between blanks, which no name has. */
+static bool is_one_of(const char *name, size_t length, const char *words)
+{
+    for (; *words; words = skip_blanks(words)) {
+        const size_t word = strcspn(words, " ");
+        if (word == length && memcmp(words, name, length) == 0)
+            return true;
+        words += word;
+    }
+    return false;
+}
+
+static void begin_path(struct look *l)
+{
+    l->expected = OPERAND;
+    l->now.from_one = true;
+    l->now.at_root = l->now.is_value = false;
+}
+
+static void begin_operand(struct look *l)
+{
+    l->now = (struct operand){0};
+    begin_path(l);
+}
+
+/* What ends here was compared with a list. */
+static bool end_operand(struct look *l)
+{
+    return l->now.wants_value && !l->now.is_value && !l->now.computed && lists_compared(l);
+}
+
+static void end_step(struct look *l, const char *end, bool one)
+{
+    l->at = end;
+    l->expected = OPERATOR;
+    l->now.from_one = l->now.is_value = one;
+    l->now.at_root = false;
+}
+
+static bool end_value(struct look *l, const char *end)
+{
+    end_step(l, end, false);
+    l->now.is_value = true;
+    return false;
+}
+
+static bool open_level(struct look *l, char opened, enum called called)
+{
+    if (l->deep + 1 == DEEPEST)
+        return unknown(l);
+    l->levels[++l->deep] = (struct level){opened, called, false, 0, l->now};
+    l->at++;
+    begin_operand(l);
+    return false;
+}
+
+static bool close_level(struct look *l)
+{
+    const struct level *level = &l->levels[l->deep];
+    if (!l->deep || level->opened != (*l->at == ')' ? '(' : '['))
+        return unknown(l);
+    if (end_operand(l))
+        return true;
+    l->deep--;
+    l->now = level->before;
+    l->at++;
+    l->expected = OPERATOR;
+    if (level->opened == '[')
+        return false; /* fewer of the same */
+    end_step(l, l->at, level->called == CURRENT);
+    if (level->called == NOT_CALLED ? level->has_operator : level->called == VALUE || level->called == TRANSLATE)
+        l->now.is_value = true;
+    return false;
+}
+
+/* `/` and `//`. */
+static bool take_slash(struct look *l)
+{
+    const bool below = l->at[1] == '/', begins = l->expected == OPERAND;
+    if (below && !l->now.from_one)
+        return pairs(l, l->at, 2, "// at the beginning alone, or each step by its name");
+    l->now.at_root = begins && !below;
+    l->now.from_one = l->now.is_value = l->now.from_one && !below;
+    l->expected = STEP;
+    l->at += below ? 2 : 1;
+    return false;
+}
+
+static bool take_dots(struct look *l)
+{
+    const size_t length = l->at[1] == '.' ? 2 : 1;
+    if (length == 2 && !l->now.from_one)
+        return pairs(l, l->at, 2, "//Item[Data] in place of //Data/..");
+    end_step(l, l->at + length, l->now.from_one);
+    return false;
+}
+
+static bool take_axis(struct look *l, size_t length, const char *end)
+{
+    static const char to_one[] = "attribute parent self", plain[] = "attribute child self";
+    static const char others[] = "ancestor ancestor-or-self descendant descendant-or-self following following-sibling "
+                                 "parent preceding preceding-sibling";
+    const bool is_plain = is_one_of(l->at, length, plain);
+    if (!is_plain && (!l->now.from_one || !is_one_of(l->at, length, others)))
+        return pairs(l, l->at, length, "//Item[Data] in place of //Data/..");
+    l->now.at_root = l->now.at_root && is_one_of(l->at, length, "child");
+    l->expected = is_one_of(l->at, length, to_one) ? NODE_TEST_OF_ONE : NODE_TEST;
+    l->at = end;
+    return false;
+}
+
+static bool take_call(struct look *l, size_t length, const char *bracket)
+{
+    static const char values[] =
+        "boolean ceiling concat contains count element-available false floor format-number function-available "
+        "generate-id lang last local-name name namespace-uri normalize-space not number position round starts-with "
+        "string string-length substring substring-after substring-before sum system-property translate true "
+        "unparsed-entity-uri";
+    const enum called called = is_one_of(l->at, length, "translate") ? TRANSLATE
+                               : is_one_of(l->at, length, values)    ? VALUE
+                               : is_one_of(l->at, length, "current") ? CURRENT
+                                                                     : NODES;
+    if (called == NODES && !is_one_of(l->at, length, "comment node processing-instruction text"))
+        return pairs(l, l->at, length, "a path");
+    l->at = bracket;
+    return open_level(l, '(', called);
+}
+
+/* A name, `*`, an axis or a function; behind `@` and `::` a name or a test of a node's kind. */
+static bool take_name(struct look *l)
+{
+    const bool any = *l->at == '*', tests = l->expected == NODE_TEST || l->expected == NODE_TEST_OF_ONE;
+    const size_t length = any ? 1 : name_length(l->at);
+    const char *end = l->at + length, *next = skip_blanks(end);
+    bool one = l->now.from_one && (l->now.at_root || (l->expected == NODE_TEST_OF_ONE && !any));
+    if (!length)
+        return unknown(l);
+    if (!any && *next == ':' && next[1] == ':' && !tests)
+        return take_axis(l, length, next + 2);
+    if (!any && *next == '(')
+        return take_call(l, length, next);
+    if (!any && *end == ':') { /* a prefix */
+        const size_t local = end[1] == '*' ? 1 : name_length(end + 1);
+        one = one && end[1] != '*';
+        end += 1 + local;
+        if (!local || *skip_blanks(end) == '(')
+            return unknown(l);
+    }
+    end_step(l, end, one);
+    return false;
+}
+
+static bool take_attribute(struct look *l)
+{
+    l->at = skip_blanks(l->at + 1);
+    l->now.at_root = false;
+    l->expected = NODE_TEST_OF_ONE;
+    return take_name(l);
+}
+
+static bool take_number(struct look *l)
+{
+    const char *end = l->at;
+    while (is_digit(*end))
+        end++;
+    if (*end == '.')
+        for (end++; is_digit(*end);)
+            end++;
+    return end_value(l, end);
+}
+
+static bool take_variable(struct look *l)
+{
+    const size_t length = name_length(l->at + 1);
+    if (!length)
+        return unknown(l);
+    end_value(l, l->at + 1 + length);
+    l->now.is_value = l->variables_are_values;
+    return false;
+}
+
+static bool take_operand(struct look *l)
+{
+    const char c = *l->at;
+    if (c == '"' || c == '\'') {
+        const char *end = strchr(l->at + 1, c);
+        if (!end)
+            return unknown(l);
+        return end_value(l, end + 1);
+    }
+    if (is_digit(c) || (c == '.' && is_digit(l->at[1])))
+        return take_number(l);
+    if (c == '$')
+        return take_variable(l);
+    if (c == '-') {
+        l->now.computed = true;
+        l->at++;
+        return false;
+    }
+    return c == '(' ? open_level(l, '(', NOT_CALLED) : c == '/' ? take_slash(l) : unknown(l);
+}
+
+static bool take_comparison(struct look *l)
+{
+    const char *const at = l->at;
+    const size_t length = at[1] == '=' ? 2 : 1;
+    const bool is_value = l->now.is_value || l->now.computed;
+    if (*at == '!' && length == 1)
+        return unknown(l);
+    if (end_operand(l))
+        return true;
+    l->at += length;
+    begin_operand(l);
+    l->now.wants_value = !is_value;
+    l->now.comparison = at;
+    l->now.comparison_length = length;
+    return false;
+}
+
+/* The second argument is a short text as it stands. */
+static bool take_comma(struct look *l)
+{
+    struct level *level = &l->levels[l->deep];
+    const char *next = skip_blanks(l->at + 1);
+    if (!l->deep || level->opened != '(')
+        return unknown(l);
+    if (end_operand(l))
+        return true;
+    if (level->called == TRANSLATE && !level->commas) {
+        const char *end = *next == '"' || *next == '\'' ? strchr(next + 1, *next) : NULL;
+        if (!end || end - next > TRANSLATED_MOST || *skip_blanks(end + 1) != ',')
+            return pairs(l, l->at, 1, "a text of at most 63 bytes as translate()'s second argument");
+    }
+    level->commas++;
+    l->at++;
+    begin_operand(l);
+    return false;
+}
+
+static bool take_operator(struct look *l)
+{
+    static const char of_numbers[] = "div mod", of_truths[] = "and or";
+    const char c = *l->at;
+    size_t length = 1;
+    switch (c) {
+    case ')':
+    case ']':
+        return close_level(l);
+    case '[':
+        return open_level(l, '[', NOT_CALLED);
+    case ',':
+        return take_comma(l);
+    case '/':
+        return take_slash(l);
+    case '|':
+        return pairs(l, l->at, 1, "//*[self::a or self::b] in place of //a | //b");
+    case '=':
+    case '!':
+    case '<':
+    case '>':
+        l->levels[l->deep].has_operator = true;
+        return take_comparison(l);
+    case '+':
+    case '-':
+    case '*':
+        break;
+    default:
+        length = name_length(l->at);
+        if (!is_one_of(l->at, length, of_numbers) && !is_one_of(l->at, length, of_truths))
+            return unknown(l);
+    }
+    l->levels[l->deep].has_operator = true;
+    if (is_one_of(l->at, length, of_truths)) {
+        if (end_operand(l))
+            return true;
+        begin_operand(l);
+    } else {
+        l->now.computed = true;
+        begin_path(l);
+    }
+    l->at += length;
+    return false;
+}
+
+static bool take_token(struct look *l)
+{
+    const char c = *l->at;
+    const bool step = c == '@' || c == '*' || name_length(l->at) || (c == '.' && !is_digit(l->at[1]));
+    if (c == ')' && l->expected == OPERAND)
+        return close_level(l); /* f() */
+    if (l->expected == NODE_TEST || l->expected == NODE_TEST_OF_ONE)
+        return take_name(l);
+    if (l->expected == OPERATOR || (l->expected == STEP && !step))
+        return take_operator(l);
+    if (!step)
+        return take_operand(l);
+    return c == '@' ? take_attribute(l) : c == '.' ? take_dots(l) : take_name(l);
+}
+
+bool xpath_compares_pairs(const char *expression, bool variables_are_values, struct xpath_pair *out)
+{
+    struct look l = {.at = expression, .variables_are_values = variables_are_values, .out = out};
+    begin_operand(&l);
+    for (l.at = skip_blanks(l.at); *l.at; l.at = skip_blanks(l.at))
+        if (take_token(&l))
+            return true;
+    return l.deep ? unknown(&l) : end_operand(&l);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The ETW of this host: the system's on Windows; ours under Wine, whose functions are there, and do nothing or end the
+   process. */
+#include "engine/base/host.h"
+#include "engine/etw/openetw.h"
+
+/* Chosen once, for the life of the process; the module stays loaded. */
+static struct host_lock lock = HOST_LOCK_INIT;
+static struct etw_api system_api;
+static const struct etw_api *chosen;
+static TRACEHANDLE(WINAPI *system_open_trace)(EVENT_TRACE_LOGFILEW *logfile);
+
+static ULONG open_trace(EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle)
+{
+    *handle = system_open_trace(logfile);
+    return *handle != INVALID_PROCESSTRACE_HANDLE ? ERROR_SUCCESS : GetLastError();
+}
+
+/* Each DLL is loaded once; both stay. */
+static bool load_system(struct etw_api *api)
+{
+    HMODULE tdh = LoadLibraryExW(L"tdh.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
+    HMODULE advapi32 = LoadLibraryExW(L"advapi32.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
+    bool whole = tdh && advapi32;
+#define LOAD_ENTRY(dll, name, parameters)                                                                              \
+    api->name = whole ? (ULONG(WINAPI *) parameters)(void *)GetProcAddress(dll, #name) : NULL;                         \
+    whole = whole && api->name;
+    ETW_API_LIST(LOAD_ENTRY)
+#undef LOAD_ENTRY
+    system_open_trace = whole ? (void *)GetProcAddress(advapi32, "OpenTraceW") : NULL;
+    api->open_trace = open_trace;
+    return whole && system_open_trace;
+}
+
+const struct etw_api *host_etw(void)
+{
+    host_lock_enter(&lock);
+    if (!chosen)
+        chosen = !host_is_wine() && load_system(&system_api) ? &system_api : &openetw_api;
+    host_lock_leave(&lock);
+    return chosen;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* ETW's functions for controllers of sessions, under their own names, as openetw.dll has them: natively as plain
+   functions, on Windows by the system's own declarations, which this header takes for ours. To be included before all
+   others that name ETW. */
+#ifndef OPENPLA_CONTROLLER_API_H
+#define OPENPLA_CONTROLLER_API_H
+
+#if defined(_WIN32) && !defined(_WMI_SOURCE_)
+#define _WMI_SOURCE_ /* they are no imports */
+#endif
+#include "engine/etw/etw_controller_types.h"
+
+#ifndef _WIN32
+ULONG WINAPI StartTraceW(TRACEHANDLE *handle, LPCWSTR name, EVENT_TRACE_PROPERTIES *properties);
+ULONG WINAPI StartTraceA(TRACEHANDLE *handle, const char *name, EVENT_TRACE_PROPERTIES *properties);
+ULONG WINAPI ControlTraceW(TRACEHANDLE handle, LPCWSTR name, EVENT_TRACE_PROPERTIES *properties, ULONG code);
+ULONG WINAPI ControlTraceA(TRACEHANDLE handle, const char *name, EVENT_TRACE_PROPERTIES *properties, ULONG code);
+ULONG WINAPI StopTraceW(TRACEHANDLE handle, LPCWSTR name, EVENT_TRACE_PROPERTIES *properties);
+ULONG WINAPI StopTraceA(TRACEHANDLE handle, const char *name, EVENT_TRACE_PROPERTIES *properties);
+ULONG WINAPI QueryTraceW(TRACEHANDLE handle, LPCWSTR name, EVENT_TRACE_PROPERTIES *properties);
+ULONG WINAPI QueryTraceA(TRACEHANDLE handle, const char *name, EVENT_TRACE_PROPERTIES *properties);
+ULONG WINAPI UpdateTraceW(TRACEHANDLE handle, LPCWSTR name, EVENT_TRACE_PROPERTIES *properties);
+ULONG WINAPI UpdateTraceA(TRACEHANDLE handle, const char *name, EVENT_TRACE_PROPERTIES *properties);
+ULONG WINAPI FlushTraceW(TRACEHANDLE handle, LPCWSTR name, EVENT_TRACE_PROPERTIES *properties);
+ULONG WINAPI FlushTraceA(TRACEHANDLE handle, const char *name, EVENT_TRACE_PROPERTIES *properties);
+ULONG WINAPI QueryAllTracesW(EVENT_TRACE_PROPERTIES **list, ULONG room, ULONG *count);
+ULONG WINAPI QueryAllTracesA(EVENT_TRACE_PROPERTIES **list, ULONG room, ULONG *count);
+ULONG WINAPI EnableTrace(ULONG enable, ULONG flags, ULONG level, LPCGUID provider, TRACEHANDLE handle);
+ULONG WINAPI EnableTraceEx(LPCGUID provider, LPCGUID source, TRACEHANDLE handle, ULONG enable, UCHAR level,
+                           ULONGLONG any, ULONGLONG all, ULONG property, EVENT_FILTER_DESCRIPTOR *filter);
+ULONG WINAPI EnableTraceEx2(TRACEHANDLE handle, LPCGUID provider, ULONG code, UCHAR level, ULONGLONG any, ULONGLONG all,
+                            ULONG timeout, ENABLE_TRACE_PARAMETERS *parameters);
+#endif
+
+#endif

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* TraceQueryInformation and TraceSetInformation. What they set in the kernel of Windows is set in the session, by its
+   host; what has no source there is kept, and told to the journal. */
+#include "engine/etw/controller/trace_information.h"
+
+#include "engine/base/memory.h"
+#include "engine/etw/controller/controller.h"
+#include "engine/etw/controller/trace_query_api.h"
+#include "engine/etw/controller/trace_security.h"
+#include "engine/etw/kernel_event.h"
+#include "engine/etw/session/session_kernel.h"
+#include "engine/etw/session/session_output.h"
+#include "engine/etw/trace_properties.h"
+#include "engine/logs/etl_record.h"
+
+#include <string.h>
+
+enum {
+    GROUP_MASKS = 8,  /* PERFINFO_GROUPMASK */
+    PROFILE_TIME = 0, /* KPROFILE_SOURCE */
+    ANSWER_MS = 60000,
+};
+
+static ULONG find(TRACEHANDLE handle, struct directory **d, struct directory_session *s)
+{
+    const HRESULT hr = directory_get(d);
+    *s = (struct directory_session){0};
+    if (FAILED(hr))
+        return session_code(hr);
+    if (handle == 0)
+        return controller_refuse(ERROR_INVALID_PARAMETER, "SessionHandle: it is 0");
+    return controller_find(*d, handle, NULL, 0, false, s);
+}
+
+static ULONG find_system_logger(TRACEHANDLE handle, struct directory **d, struct directory_session *s)
+{
+    const ULONG code = find(handle, d, s);
+    if (code != ERROR_SUCCESS || session_kernel_is_one(s))
+        return code;
+    directory_session_free(s);
+    return controller_refuse(ERROR_INVALID_PARAMETER, "SessionHandle: the session takes no events of the system");
+}
+
+/* To set something of it takes what it took to start it, as to change it by ControlTrace. */
+static ULONG may_set(struct directory_session *s)
+{
+    const ULONG code =
+        trace_allowed(&s->guid, trace_rights_of_session((s->mode & TRACE_MODE_REAL_TIME) != 0, s->file != NULL));
+    if (code != ERROR_SUCCESS)
+        directory_session_free(s);
+    return code;
+}
+
+static ULONG no_session(TRACEHANDLE handle)
+{
+    return handle == 0 ? ERROR_SUCCESS
+                       : controller_refuse(ERROR_INVALID_PARAMETER, "SessionHandle: 0x%llX is not 0",
+                                           (unsigned long long)handle);
+}
+
+static ULONG is_missing(const void *buffer)
+{
+    return buffer ? ERROR_SUCCESS : controller_refuse(ERROR_INVALID_PARAMETER, "TraceInformation: it is NULL");
+}
+
+static ULONG is_sized(ULONG bytes, size_t size, bool exactly)
+{
+    return bytes == size || (!exactly && bytes > size)
+               ? ERROR_SUCCESS
+               : controller_refuse(ERROR_BAD_LENGTH, "InformationLength: %u bytes, %u are needed", (unsigned)bytes,
+                                   (unsigned)size);
+}
+
+/* ---- query ---- */
+
+static ULONG query_flags(TRACEHANDLE handle, void *out, ULONG bytes, ULONG *need)
+{
+    struct directory_session s;
+    struct directory *d;
+    *need = sizeof s.enable_flags;
+    ULONG code = is_sized(bytes, sizeof s.enable_flags, false);
+    if (code == ERROR_SUCCESS)
+        code = is_missing(out);
+    if (code == ERROR_SUCCESS)
+        code = find_system_logger(handle, &d, &s);
+    if (code != ERROR_SUCCESS)
+        return code;
+    memcpy(out, s.enable_flags, sizeof s.enable_flags);
+    directory_session_free(&s);
+    return ERROR_SUCCESS;
+}
+
+static ULONG query_disallowed(TRACEHANDLE handle, void *out, ULONG bytes, ULONG *need)
+{
+    struct directory_session s;
+    struct directory *d;
+    ULONG code = find(handle, &d, &s);
+    if (code != ERROR_SUCCESS)
+        return code;
+    *need = s.disallowed_count * (ULONG)sizeof(GUID);
+    if (bytes < *need)
+        code = controller_refuse(ERROR_INSUFFICIENT_BUFFER, "InformationLength: %u bytes, %u are needed",
+                                 (unsigned)bytes, (unsigned)*need);
+    else if (*need != 0)
+        code = is_missing(out);
+    if (code == ERROR_SUCCESS && *need != 0)
+        memcpy(out, s.disallowed, *need);
+    directory_session_free(&s);
+    return code;
+}
+
+/* For all sessions, as far as samples can be taken so often. */
+static ULONG query_interval(TRACE_PROFILE_INTERVAL *interval)
+{
+    struct directory *d;
+    const HRESULT hr = directory_get(&d);
+    if (SUCCEEDED(hr)) /* 0: no such source */
+        interval->Interval =
+            interval->Source == PROFILE_TIME ? kernel_profile_interval(directory_profile_interval(d)) : 0;
+    return session_code(hr);
+}
+
+static ULONG query_fixed(TRACE_INFO_CLASS what, TRACEHANDLE handle, void *out, ULONG bytes, ULONG *need)
+{
+    const TRACE_VERSION_INFO version = {.EtwTraceProcessingVersion = 1};
+    TRACE_PROFILE_INTERVAL interval;
+    *need = sizeof version;
+    ULONG code = no_session(handle);
+    if (code == ERROR_SUCCESS)
+        code = is_sized(bytes, sizeof version, true);
+    if (code == ERROR_SUCCESS)
+        code = is_missing(out);
+    if (code != ERROR_SUCCESS)
+        return code;
+    if (what == TraceVersionInfo) {
+        memcpy(out, &version, sizeof version);
+        return ERROR_SUCCESS;
+    }
+    memcpy(&interval, out, sizeof interval);
+    code = query_interval(&interval);
+    if (code == ERROR_SUCCESS)
+        memcpy(out, &interval, sizeof interval);
+    return code;
+}
+
+/* The time is the one source: PROFILE_SOURCE_INFO, the only one of the list. */
+static ULONG query_sources(TRACEHANDLE handle, void *out, ULONG bytes, ULONG *need)
+{
+    static const WCHAR name[] = {'T', 'i', 'm', 'e', 'r', 0};
+    enum { SOURCE_AT = 4, LEAST_AT = 8, MOST_AT = 12, NAME_AT = 24, BYTES = (NAME_AT + sizeof name + 7) & ~7u };
+    uint8_t info[BYTES] = {0};
+    *need = BYTES;
+    const ULONG code = no_session(handle);
+    if (code != ERROR_SUCCESS || bytes == 0)
+        return code;
+    if (!out || bytes < BYTES)
+        return out ? controller_refuse(ERROR_INSUFFICIENT_BUFFER, "InformationLength: %u bytes, %u are needed",
+                                       (unsigned)bytes, (unsigned)BYTES)
+                   : is_missing(out);
+    put_u32(info + SOURCE_AT, PROFILE_TIME);
+    put_u32(info + LEAST_AT, KERNEL_PROFILE_100NS);
+    put_u32(info + MOST_AT, KERNEL_PROFILE_MOST_100NS);
+    memcpy(info + NAME_AT, name, sizeof name);
+    memcpy(out, info, sizeof info);
+    return ERROR_SUCCESS;
+}
+
+ULONG WINAPI TraceQueryInformation(TRACEHANDLE session, TRACE_INFO_CLASS what, void *out, ULONG bytes, ULONG *need)
+{
+    ULONG own = 0, code;
+    switch (what) {
+    case TraceSystemTraceEnableFlagsInfo:
+        code = query_flags(session, out, bytes, &own);
+        break;
+    case TraceSampledProfileIntervalInfo:
+    case TraceVersionInfo:
+        code = query_fixed(what, session, out, bytes, &own);
+        break;
+    case TraceProfileSourceListInfo:
+        code = query_sources(session, out, bytes, &own);
+        break;
+    case TraceDisallowListQuery:
+        code = query_disallowed(session, out, bytes, &own);
+        break;
+    default:
+        return controller_refuse(ERROR_NOT_SUPPORTED, "InformationClass: %d cannot be asked for", (int)what);
+    }
+    if (need)
+        *need = own;
+    return code;
+}
+
+/* ---- set ---- */
+
+/* The session's host does it. */
+static ULONG ask_host(struct directory *d, const struct directory_session *s, struct directory_request *request)
+{
+    uint32_t answer = ERROR_SUCCESS;
+    request->process = (struct directory_process){process_own_id(), process_start_time(process_own_id())};
+    const HRESULT hr = directory_ask(d, s->logger, s->turn, request, ANSWER_MS, &answer);
+    return hr == S_OK      ? answer
+           : hr == S_FALSE ? controller_refuse(ERROR_TIMEOUT, "the session's host does not answer")
+           : hr == E_ABORT ? controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "the session's host has ended")
+                           : session_code(hr);
+}
+
+/* What is no event of the kernel is left out. */
+static uint32_t read_hooks(const CLASSIC_EVENT_ID *events, ULONG count, uint32_t *hooks)
+{
+    uint32_t found = 0;
+    for (ULONG i = 0; i < count; i++) {
+        CLASSIC_EVENT_ID id;
+        uint8_t group;
+        memcpy(&id, &events[i], sizeof id);
+        if (etl_kernel_group(&id.EventGuid, id.Type, &group))
+            hooks[found++] = (uint32_t)group << 8 | id.Type;
+    }
+    return found;
+}
+
+ULONG trace_information_set_list(TRACEHANDLE handle, enum directory_kernel_list list, const uint32_t *items,
+                                 uint32_t count)
+{
+    struct directory_session s;
+    struct directory *d;
+    ULONG code = find_system_logger(handle, &d, &s);
+    if (code == ERROR_SUCCESS)
+        code = may_set(&s);
+    if (code != ERROR_SUCCESS)
+        return code;
+    struct directory_request request = {.verb = DIRECTORY_SET_LIST, .list = list, .item_count = count};
+    memcpy(request.items, items, count * sizeof *items);
+    code = ask_host(d, &s, &request);
+    directory_session_free(&s);
+    return code;
+}
+
+static ULONG set_list(TRACEHANDLE handle, enum directory_kernel_list list, const void *in, ULONG bytes)
+{
+    const bool of_events = list == DIRECTORY_STACKS || list == DIRECTORY_COUNTED_EVENTS;
+    const ULONG size = of_events ? sizeof(CLASSIC_EVENT_ID) : sizeof(uint32_t), most = directory_kernel_room(list);
+    uint32_t items[DIRECTORY_STACK_EVENTS], count = bytes / size;
+    if (bytes % size != 0 || bytes / size > most)
+        return controller_refuse(ERROR_INCORRECT_SIZE, "InformationLength: %u bytes are not up to %u times %u",
+                                 (unsigned)bytes, (unsigned)most, (unsigned)size);
+    if (of_events ? (bytes == 0) != !in : bytes == 0 || !in)
+        return controller_refuse(ERROR_INVALID_PARAMETER, "TraceInformation: %u bytes at %s address", (unsigned)bytes,
+                                 in ? "an" : "no");
+    if (of_events)
+        count = read_hooks(in, count, items);
+    else
+        memcpy(items, in, bytes);
+    return trace_information_set_list(handle, list, items, count);
+}
+
+/* The host samples no more often than its own rate, which TraceQueryInformation tells; counters of its processors have
+   none. As on Windows, where an interval that cannot be becomes one that can, what is asked is no error. */
+static ULONG set_interval(TRACEHANDLE handle, const void *in, ULONG bytes)
+{
+    TRACE_PROFILE_INTERVAL interval;
+    struct directory *d;
+    ULONG code = no_session(handle);
+    if (code == ERROR_SUCCESS)
+        code = is_sized(bytes, sizeof interval, true);
+    if (code == ERROR_SUCCESS)
+        code = is_missing(in);
+    if (code == ERROR_SUCCESS)
+        code = session_code(directory_get(&d));
+    if (code != ERROR_SUCCESS)
+        return code;
+    memcpy(&interval, in, sizeof interval);
+    if (interval.Source == PROFILE_TIME)
+        directory_set_profile_interval(d, interval.Interval);
+    return ERROR_SUCCESS;
+}
+
+static ULONG set_flags(TRACEHANDLE handle, const void *in, ULONG bytes)
+{
+    struct directory_session s;
+    struct directory *d;
+    if (bytes % sizeof(uint32_t) != 0 || bytes > GROUP_MASKS * sizeof(uint32_t) || (bytes != 0 && !in))
+        return controller_refuse(ERROR_INVALID_PARAMETER, "InformationLength: %u bytes are not up to %u group masks",
+                                 (unsigned)bytes, (unsigned)GROUP_MASKS);
+    ULONG code = find_system_logger(handle, &d, &s);
+    if (code == ERROR_SUCCESS)
+        code = may_set(&s);
+    if (code != ERROR_SUCCESS)
+        return code;
+    struct directory_request request = {.verb = DIRECTORY_UPDATE, .mode = s.mode, .flags_given = 1};
+    if (bytes != 0)
+        memcpy(request.enable_flags, in, bytes);
+    code = ask_host(d, &s, &request);
+    directory_session_free(&s);
+    return code;
+}
+
+/* Members of provider groups that the session does not enable by their group. */
+static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
+{
+    struct directory_enable *enables;
+    struct directory_session s;
+    struct directory *d;
+    uint64_t generation;
+    size_t count, groups = 0;
+    if (bytes % sizeof(GUID) != 0 || (bytes != 0 && !in))
+        return controller_refuse(ERROR_INVALID_PARAMETER, "InformationLength: %u bytes are no GUIDs", (unsigned)bytes);
+    if (bytes > sizeof s.disallowed)
+        return controller_refuse(ERROR_NO_SYSTEM_RESOURCES, "InformationLength: more than %u GUIDs",
+                                 (unsigned)DIRECTORY_DISALLOWED);
+    ULONG code = find(handle, &d, &s);
+    if (code == ERROR_SUCCESS)
+        code = may_set(&s);
+    if (code != ERROR_SUCCESS)
+        return code;
+    HRESULT hr = directory_enables(d, NULL, &enables, &count, &generation);
+    GUID *woken = SUCCEEDED(hr) ? memory_alloc((count + 1) * sizeof *woken) : NULL;
+    if (SUCCEEDED(hr) && !woken)
+        hr = E_OUTOFMEMORY;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        if (enables[i].logger == s.logger && (enables[i].property & EVENT_ENABLE_PROPERTY_PROVIDER_GROUP) != 0)
+            woken[groups++] = enables[i].provider;
+    directory_enables_free(enables, count); /* none when they could not be had */
+    if (SUCCEEDED(hr))
+        hr = directory_begin(d);
+    if (SUCCEEDED(hr)) {
+        hr = directory_session_disallow(d, s.logger, s.turn, in, bytes / sizeof(GUID));
+        directory_end(d, woken, groups);
+    }
+    memory_free(woken);
+    directory_session_free(&s);
+    return hr == S_FALSE ? controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "the session has ended") : session_code(hr);
+}
+
+ULONG WINAPI TraceSetInformation(TRACEHANDLE session, TRACE_INFO_CLASS what, void *in, ULONG bytes)
+{
+    switch (what) {
+    case TraceStackTracingInfo:
+        return set_list(session, DIRECTORY_STACKS, in, bytes);
+    case TraceSystemTraceEnableFlagsInfo:
+        return set_flags(session, in, bytes);
+    case TraceSampledProfileIntervalInfo:
+        return set_interval(session, in, bytes);
+    case TraceProfileSourceConfigInfo:
+        return set_list(session, DIRECTORY_PROFILE_SOURCES, in, bytes);
+    case TracePmcEventListInfo:
+        return set_list(session, DIRECTORY_COUNTED_EVENTS, in, bytes);
+    case TracePmcCounterListInfo:
+        return set_list(session, DIRECTORY_COUNTER_SOURCES, in, bytes);
+    case TraceSetDisallowList:
+        return set_disallowed(session, in, bytes);
+    default:
+        return controller_refuse(ERROR_NOT_SUPPORTED, "InformationClass: %d cannot be set", (int)what);
+    }
+}

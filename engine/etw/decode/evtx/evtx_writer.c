@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/etw/decode/evtx/evtx_writer.h"
+
+#include "engine/base/hash.h"
+#include "engine/base/memory.h"
+#include "engine/logs/little_endian.h"
+
+#include <string.h>
+
+enum {
+    HEADER_SIZE = 128,   /* of file and chunk: what is said of them */
+    CHECKED_BYTES = 120, /* of these, by their own checksum */
+    NAME_LISTS = 128,
+    NAME_LIST_COUNT = 64,
+    SHAPE_LISTS = NAME_LISTS + 4 * NAME_LIST_COUNT,
+    SHAPE_LIST_COUNT = 32,
+    RECORDS = SHAPE_LISTS + 4 * SHAPE_LIST_COUNT,
+    RECORD_HEADER = 24,
+    SHAPE_HEADER = 24,
+    NAME_HEADER = 8,
+    MORE = 0x40,
+    /* Of a chunk that is full to its last byte libevtx leaves the last record out. */
+    MOST_FREE_AT = EVTX_CHUNK_BYTES - 8,
+};
+
+/* A shape that the chunk has, with what it was made of. */
+struct shape {
+    uint64_t hash;
+    size_t from, size; /* in `shapes` */
+    uint32_t at;
+};
+
+struct evtx_writer {
+    uint8_t chunk[EVTX_CHUNK_BYTES];
+    size_t at, last; /* where the next record begins, and where the last one does */
+    bool full;       /* something did not fit */
+    uint64_t next, first;
+    unsigned chunks, most_chunks;
+    struct shape *known;
+    size_t count, capacity;
+    struct byte_buffer shapes, units;
+    uint32_t sums[256];
+};
+
+/* ---- checksums: CRC-32 as in zlib ---- */
+
+static void make_sums(uint32_t sums[256])
+{
+    for (uint32_t i = 0; i < 256; i++) {
+        uint32_t sum = i;
+        for (int bit = 0; bit < 8; bit++)
+            sum = sum >> 1 ^ (sum & 1 ? 0xEDB88320u : 0);
+        sums[i] = sum;
+    }
+}
+
+static uint32_t add_sum(const struct evtx_writer *w, uint32_t sum, const uint8_t *bytes, size_t size)
+{
+    sum = ~sum;
+    for (size_t i = 0; i < size; i++)
+        sum = sum >> 8 ^ w->sums[(sum ^ bytes[i]) & 0xFF];
+    return ~sum;
+}
+
+/* ---- the chunk's bytes ---- */
+
+static uint8_t *take(struct evtx_writer *w, size_t size)
+{
+    if (w->full || size > MOST_FREE_AT - w->at) {
+        w->full = true;
+        return NULL;
+    }
+    w->at += size;
+    return w->chunk + w->at - size;
+}
+
+static void put(struct evtx_writer *w, const void *bytes, size_t size)
+{
+    uint8_t *to = take(w, size);
+    if (to && size)
+        memcpy(to, bytes, size);
+}
+
+static void byte(struct evtx_writer *w, unsigned value)
+{
+    const uint8_t b = (uint8_t)value;
+    put(w, &b, 1);
+}
+
+static void two(struct evtx_writer *w, size_t value)
+{
+    uint8_t b[2];
+    put_u16(b, (uint16_t)value);
+    put(w, b, sizeof b);
+}
+
+static void four(struct evtx_writer *w, size_t value)
+{
+    uint8_t b[4];
+    put_u32(b, (uint32_t)value);
+    put(w, b, sizeof b);
+}
+
+/* How many bytes came behind the four at `at`, which say it. */
+static void set_size(struct evtx_writer *w, size_t at)
+{
+    if (!w->full)
+        put_u32(w->chunk + at, (uint32_t)(w->at - at - 4));
+}
+
+static void empty_chunk(struct evtx_writer *w)
+{
+    memset(w->chunk, 0, sizeof w->chunk);
+    w->at = RECORDS;
+    w->last = 0;
+    w->first = w->next;
+    w->count = 0;
+    w->shapes.size = 0;
+}
+
+/* ---- shapes ---- */
+
+static HRESULT to_units(struct evtx_writer *w, const char *text)
+{
+    w->units.size = 0;
+    return evtx_add_units(&w->units, text);
+}
+
+/* The text of a token: how many characters, and these. */
+static HRESULT put_text(struct evtx_writer *w, const char *text)
+{
+    const HRESULT hr = to_units(w, text);
+    if (FAILED(hr))
+        return hr;
+    byte(w, 0x05);
+    byte(w, EVTX_TEXT);
+    two(w, w->units.size / 2);
+    put(w, w->units.bytes, w->units.size);
+    return S_OK;
+}
+
+/* A name is where it was written first in the chunk; names of one hash are a list. */
+static HRESULT put_name(struct evtx_writer *w, const char *name)
+{
+    const HRESULT hr = to_units(w, name);
+    if (FAILED(hr))
+        return hr;
+    const size_t size = w->units.size;
+    uint16_t hash = 0;
+    for (size_t i = 0; i < size; i += 2)
+        hash = (uint16_t)(hash * 65599u + get_u16(w->units.bytes + i));
+    uint8_t *list = w->chunk + NAME_LISTS + 4 * (hash % NAME_LIST_COUNT);
+    for (uint32_t at = get_u32(list); at; at = get_u32(w->chunk + at))
+        if (get_u16(w->chunk + at + 6) == size / 2 && memcmp(w->chunk + at + NAME_HEADER, w->units.bytes, size) == 0) {
+            four(w, at);
+            return S_OK;
+        }
+    four(w, w->at + 4);
+    uint8_t *to = take(w, NAME_HEADER + size + 2);
+    if (!to)
+        return S_OK;
+    put_u32(to, get_u32(list));
+    put_u16(to + 4, hash);
+    put_u16(to + 6, (uint16_t)(size / 2));
+    memcpy(to + NAME_HEADER, w->units.bytes, size);
+    put_u16(to + NAME_HEADER + size, 0);
+    put_u32(list, (uint32_t)(to - w->chunk));
+    return S_OK;
+}
+
+static const uint8_t *behind_text(const uint8_t *text)
+{
+    return text + strlen((const char *)text) + 1;
+}
+
+/* Where a shape's elements are being written. */
+struct open_elements {
+    size_t sizes[EVTX_DEPTH];
+    unsigned depth;
+    size_t attributes; /* where the size of the start's attributes is; 0: it has none */
+    bool start;        /* is not closed */
+};
+
+static void close_start(struct evtx_writer *w, struct open_elements *o, unsigned token)
+{
+    if (o->start && o->attributes)
+        set_size(w, o->attributes);
+    if (o->start || token == 0x04)
+        byte(w, token);
+    o->start = false;
+    o->attributes = 0;
+}
+
+static HRESULT begin_element(struct evtx_writer *w, struct open_elements *o, const char *name, bool attributes)
+{
+    close_start(w, o, 0x02);
+    byte(w, attributes ? 0x01 | MORE : 0x01);
+    two(w, 0xFFFF); /* depends on no value */
+    o->sizes[o->depth++] = w->at;
+    four(w, 0);
+    const HRESULT hr = put_name(w, name);
+    o->start = true;
+    if (attributes) {
+        o->attributes = w->at;
+        four(w, 0);
+    }
+    return hr;
+}
+
+/* An attribute has one text or value. */
+static const uint8_t *behind_attribute(const uint8_t *name)
+{
+    const uint8_t *content = behind_text(name);
+    return *content == EVTX_VALUE ? content + 2 : behind_text(content + 1);
+}
+
+static HRESULT put_elements(struct evtx_writer *w, const uint8_t *step, const uint8_t *end)
+{
+    struct open_elements o = {0};
+    size_t values = 0;
+    HRESULT hr = S_OK;
+    bool in_attribute = false;
+    while (SUCCEEDED(hr) && step < end) {
+        const uint8_t *what = step + 1;
+        if (*step == EVTX_BEGIN) {
+            step = behind_text(what);
+            hr = begin_element(w, &o, (const char *)what, *step == EVTX_ATTRIBUTE);
+        } else if (*step == EVTX_ATTRIBUTE) {
+            const uint8_t *next = behind_attribute(what);
+            byte(w, *next == EVTX_ATTRIBUTE ? 0x06 | MORE : 0x06);
+            hr = put_name(w, (const char *)what);
+            step = behind_text(what);
+            in_attribute = true;
+        } else if (*step == EVTX_END) {
+            close_start(w, &o, o.start ? 0x03 : 0x04);
+            set_size(w, o.sizes[--o.depth]);
+            step = what;
+        } else {
+            if (!in_attribute)
+                close_start(w, &o, 0x02);
+            in_attribute = false;
+            if (*step == EVTX_VALUE) {
+                byte(w, 0x0D);
+                two(w, values++);
+                byte(w, *what);
+                step = what + 1;
+            } else {
+                hr = put_text(w, (const char *)what);
+                step = behind_text(what);
+            }
+        }
+    }
+    return hr;
+}
+
+static const struct shape *find_shape(const struct evtx_writer *w, const struct evtx_record *r, uint64_t hash)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (w->known[i].hash == hash && w->known[i].size == r->shape.size &&
+            memcmp(w->shapes.bytes + w->known[i].from, r->shape.bytes, r->shape.size) == 0)
+            return &w->known[i];
+    return NULL;
+}
+
+/* What stands in a chunk for a shape; its GUID is made of what it is, so that one shape has the same everywhere. */
+static HRESULT put_shape(struct evtx_writer *w, const struct evtx_record *r, uint64_t hash)
+{
+    void *known = w->known;
+    if (!memory_grow(&known, &w->capacity, w->count + 1, sizeof *w->known))
+        return E_OUTOFMEMORY;
+    w->known = known;
+    const struct shape new = {hash, w->shapes.size, r->shape.size, (uint32_t)w->at};
+    uint8_t *kept = byte_buffer_add(&w->shapes, r->shape.size);
+    if (!kept)
+        return E_OUTOFMEMORY;
+    memcpy(kept, r->shape.bytes, r->shape.size);
+    w->known[w->count++] = new;
+    uint8_t *list = w->chunk + SHAPE_LISTS + 4 * (hash % SHAPE_LIST_COUNT);
+    uint8_t *head = take(w, SHAPE_HEADER);
+    if (!head)
+        return S_OK;
+    put_u32(head, get_u32(list));
+    put_u64(head + 4, hash);
+    put_u64(head + 12, hash_bytes(hash, r->shape.bytes, r->shape.size));
+    put_u32(list, new.at);
+    four(w, 0x0001010F); /* a fragment */
+    HRESULT hr = put_elements(w, r->shape.bytes, r->shape.bytes + r->shape.size);
+    byte(w, 0);
+    set_size(w, new.at + SHAPE_HEADER - 4);
+    return hr;
+}
+
+/* ---- records ---- */
+
+static HRESULT put_record(struct evtx_writer *w, const struct evtx_record *r, int64_t time)
+{
+    const uint64_t hash = hash_bytes(HASH_START, r->shape.bytes, r->shape.size);
+    const size_t from = w->at;
+    uint8_t *head = take(w, RECORD_HEADER);
+    HRESULT hr = S_OK;
+    four(w, 0x0001010F);
+    byte(w, 0x0C); /* an instance of a shape */
+    byte(w, 0x01);
+    four(w, (uint32_t)hash);
+    const struct shape *shape = find_shape(w, r, hash);
+    four(w, shape ? shape->at : w->at + 4);
+    if (!shape)
+        hr = put_shape(w, r, hash);
+    four(w, r->items.size / 4);
+    put(w, r->items.bytes, r->items.size);
+    put(w, r->values.bytes, r->values.size);
+    byte(w, 0);
+    (void)take(w, (8 - (w->at + 4 - from) % 8) % 8);
+    four(w, w->at + 4 - from);
+    if (FAILED(hr) || w->full)
+        return hr;
+    put_u32(head, 0x00002A2A);
+    put_u32(head + 4, (uint32_t)(w->at - from));
+    put_u64(head + 8, w->next);
+    put_u64(head + 16, (uint64_t)(time < 0 ? 0 : time));
+    w->last = from;
+    w->next++;
+    return S_OK;
+}
+
+/* One that does not fit leaves the chunk as it was: S_FALSE. */
+static HRESULT try_record(struct evtx_writer *w, const struct evtx_record *r, int64_t time)
+{
+    uint8_t lists[RECORDS - NAME_LISTS];
+    const size_t at = w->at, count = w->count, size = w->shapes.size;
+    memcpy(lists, w->chunk + NAME_LISTS, sizeof lists);
+    w->full = false;
+    const HRESULT hr = put_record(w, r, time);
+    if (SUCCEEDED(hr) && !w->full)
+        return S_OK;
+    memset(w->chunk + at, 0, w->at - at);
+    memcpy(w->chunk + NAME_LISTS, lists, sizeof lists);
+    w->at = at;
+    w->count = count;
+    w->shapes.size = size;
+    return FAILED(hr) ? hr : S_FALSE;
+}
+
+static void end_chunk(struct evtx_writer *w, struct text_buffer *to)
+{
+    uint8_t *c = w->chunk;
+    const bool any = w->next != w->first;
+    memcpy(c, "ElfChnk", 8);
+    for (size_t i = 8; i < 40; i += 16) { /* counted in the file, then in the log */
+        put_u64(c + i, w->first);
+        put_u64(c + i + 8, any ? w->next - 1 : UINT64_MAX);
+    }
+    put_u32(c + 40, HEADER_SIZE);
+    put_u32(c + 44, (uint32_t)w->last);
+    put_u32(c + 48, (uint32_t)w->at);
+    put_u32(c + 52, add_sum(w, 0, c + RECORDS, w->at - RECORDS));
+    put_u32(c + 124, add_sum(w, add_sum(w, 0, c, CHECKED_BYTES), c + NAME_LISTS, RECORDS - NAME_LISTS));
+    text_buffer_add_n(to, (const char *)c, EVTX_CHUNK_BYTES);
+    w->chunks++;
+}
+
+/* ---- what others see ---- */
+
+struct evtx_writer *evtx_writer_create(unsigned most_chunks)
+{
+    struct evtx_writer *w = memory_zero(1, sizeof *w);
+    if (!w)
+        return NULL;
+    make_sums(w->sums);
+    w->most_chunks = most_chunks;
+    w->next = 1;
+    empty_chunk(w);
+    return w;
+}
+
+void evtx_writer_free(struct evtx_writer *w)
+{
+    if (!w)
+        return;
+    memory_free(w->known);
+    memory_free(w->shapes.bytes);
+    memory_free(w->units.bytes);
+    memory_free(w);
+}
+
+HRESULT evtx_writer_add(struct evtx_writer *w, const struct evtx_record *r, int64_t time, struct text_buffer *to)
+{
+    if (FAILED(r->hr))
+        return r->hr;
+    if (r->too_long)
+        return S_FALSE;
+    HRESULT hr = try_record(w, r, time);
+    if (hr != S_FALSE || w->at == RECORDS)
+        return hr;
+    if (w->chunks + 1 >= w->most_chunks)
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
+                         "a file of the event log holds 4 GB, which are full: -b and -e choose a part of the time, and "
+                         "-of CSV and XML have no such limit");
+    end_chunk(w, to);
+    empty_chunk(w);
+    return try_record(w, r, time);
+}
+
+uint64_t evtx_writer_next(const struct evtx_writer *w)
+{
+    return w->next;
+}
+
+void evtx_writer_end(struct evtx_writer *w, struct text_buffer *to)
+{
+    if (w->next != w->first || w->chunks == 0)
+        end_chunk(w, to);
+}
+
+void evtx_writer_header(const struct evtx_writer *w, bool whole, uint8_t header[EVTX_HEADER_BYTES])
+{
+    memset(header, 0, EVTX_HEADER_BYTES);
+    memcpy(header, "ElfFile", 8);
+    put_u64(header + 16, w->chunks ? w->chunks - 1 : 0);
+    put_u64(header + 24, w->next);
+    put_u32(header + 32, HEADER_SIZE);
+    put_u16(header + 36, 1);
+    put_u16(header + 38, 3);
+    put_u16(header + 40, EVTX_HEADER_BYTES);
+    put_u16(header + 42, (uint16_t)w->chunks);
+    put_u32(header + 120, whole ? 0 : 1);
+    put_u32(header + 124, add_sum(w, 0, header, CHECKED_BYTES));
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Documents of providers: each is written alone, read back, and added if it can be read. */
+#include "engine/etw/decode/manifest/manifest_document.h"
+
+#include "engine/base/memory.h"
+#include "engine/base/xml_text.h"
+#include "engine/etw/decode/manifest/manifest_write.h"
+#include "engine/etw/decode/manifest/manifest_xml.h"
+
+#include <string.h>
+
+void manifest_document_free(struct manifest_document *d)
+{
+    for (size_t i = 0; i < d->culture_count; i++) {
+        memory_free(d->cultures[i].name);
+        text_buffer_free(&d->cultures[i].strings);
+    }
+    memory_free(d->cultures);
+    text_buffer_free(&d->providers);
+    *d = (struct manifest_document){0};
+}
+
+/* NULL when out of memory. */
+static struct manifest_culture *culture_of(struct manifest_document *d, const char *name)
+{
+    void *items = d->cultures;
+    for (size_t i = 0; i < d->culture_count; i++)
+        if (text_equal_nocase(d->cultures[i].name, name))
+            return &d->cultures[i];
+    const bool room = memory_grow(&items, &d->culture_capacity, d->culture_count + 1, sizeof *d->cultures);
+    d->cultures = items;
+    char *copy = room ? text_copy(name) : NULL;
+    if (!copy)
+        return NULL;
+    d->cultures[d->culture_count] = (struct manifest_culture){.name = copy};
+    return &d->cultures[d->culture_count++];
+}
+
+/* ---- messages ---- */
+
+/* What has no language is in the last one that is looked for. */
+#define NEUTRAL "en-US"
+
+static HRESULT add_string(struct manifest_writing *w, const char *culture, const char *id, const char *text)
+{
+    struct manifest_culture *c = culture_of(w->d, culture);
+    if (!c)
+        return E_OUTOFMEMORY;
+    if (manifest_write_is_full(&c->strings))
+        return S_OK;
+    text_buffer_add(&c->strings, "        <string");
+    xml_add_attribute(&c->strings, "id", id);
+    xml_add_attribute(&c->strings, "value", text);
+    text_buffer_add(&c->strings, "/>\r\n");
+    return c->strings.failed ? E_OUTOFMEMORY : S_OK;
+}
+
+bool manifest_write_is_full(const struct text_buffer *b)
+{
+    return b->length > MANIFEST_MOST_BYTES;
+}
+
+static bool is_told(const struct message_tables *messages, uint32_t id, const char *language, size_t but)
+{
+    for (size_t i = 0; i < messages->count; i++)
+        if (i != but && text_equal_nocase(messages->items[i].name, language) &&
+            message_language_find(&messages->items[i], id))
+            return true;
+    return false;
+}
+
+HRESULT manifest_write_message(struct manifest_writing *w, uint32_t id, const char *text, const char *kind,
+                               size_t index)
+{
+    const struct message_tables *messages = &w->m->messages;
+    char *name = text_format("P%zu.%s.%zu", w->number, kind, index);
+    HRESULT hr = name ? S_OK : E_OUTOFMEMORY;
+    size_t added = 0;
+    for (size_t i = 0; SUCCEEDED(hr) && id != MESSAGE_NONE && i < messages->count; i++) {
+        const struct message_language *l = &messages->items[i];
+        const char *found = message_language_find(l, id);
+        if (!found || (!*l->name && is_told(messages, id, NEUTRAL, i)))
+            continue;
+        hr = add_string(w, *l->name ? l->name : NEUTRAL, name, found);
+        added++;
+    }
+    if (SUCCEEDED(hr) && !added && text) {
+        hr = add_string(w, NEUTRAL, name, text);
+        added++;
+    }
+    if (SUCCEEDED(hr) && added)
+        text_buffer_format(&w->d->providers, " message=\"$(string.%s)\"", name);
+    memory_free(name);
+    return hr;
+}
+
+/* ---- documents ---- */
+
+HRESULT manifest_document_text(const struct manifest_document *d, struct text_buffer *out)
+{
+    text_buffer_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\r\n"
+                         "<instrumentationManifest xmlns=\"http://schemas.microsoft.com/win/2004/08/events\" "
+                         "xmlns:win=\"http://manifests.microsoft.com/win/2004/08/windows/events\" "
+                         "xmlns:xs=\"http://www.w3.org/2001/XMLSchema\">\r\n  <instrumentation>\r\n    <events>\r\n");
+    text_buffer_add(out, d->providers.text ? d->providers.text : "");
+    text_buffer_add(out, "    </events>\r\n  </instrumentation>\r\n");
+    if (d->culture_count)
+        text_buffer_add(out, "  <localization>\r\n");
+    for (size_t i = 0; i < d->culture_count; i++) {
+        text_buffer_add(out, "    <resources");
+        xml_add_attribute(out, "culture", d->cultures[i].name);
+        text_buffer_add(out, ">\r\n      <stringTable>\r\n");
+        text_buffer_add_n(out, d->cultures[i].strings.text, d->cultures[i].strings.length);
+        text_buffer_add(out, "      </stringTable>\r\n    </resources>\r\n");
+    }
+    if (d->culture_count)
+        text_buffer_add(out, "  </localization>\r\n");
+    text_buffer_add(out, "</instrumentationManifest>\r\n");
+    return out->failed ? E_OUTOFMEMORY : S_OK;
+}
+
+static HRESULT left_out(HRESULT remarked)
+{
+    return SUCCEEDED(remarked) ? S_FALSE : remarked;
+}
+
+/* What our own reader refuses is of no use to anybody. */
+static HRESULT read_back(struct manifest_writing *w)
+{
+    struct provider_manifests list;
+    struct text_buffer text = {0};
+    HRESULT hr = manifest_document_text(w->d, &text);
+    if (SUCCEEDED(hr)) {
+        hr = manifest_xml_read(text.text, text.length, NULL, &list);
+        if (SUCCEEDED(hr))
+            provider_manifests_free(&list);
+    }
+    text_buffer_free(&text);
+    if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
+        return hr;
+    const struct error_kept why = error_keep(hr);
+    return left_out(
+        manifest_write_remark(w, "it is left out, as no manifest can be what is known of it: %.600s", why.text));
+}
+
+static HRESULT append(struct manifest_document *to, const struct manifest_document *from)
+{
+    for (size_t i = 0; i < from->culture_count; i++) {
+        struct manifest_culture *c = culture_of(to, from->cultures[i].name);
+        if (!c)
+            return E_OUTOFMEMORY;
+        text_buffer_add_n(&c->strings, from->cultures[i].strings.text, from->cultures[i].strings.length);
+        if (c->strings.failed)
+            return E_OUTOFMEMORY;
+    }
+    text_buffer_add_n(&to->providers, from->providers.text, from->providers.length);
+    to->provider_count++;
+    return to->providers.failed ? E_OUTOFMEMORY : S_OK;
+}
+
+/* Names are compared with each other, fields with events, maps with properties. */
+static bool is_compared_soon(const struct provider_manifest *m, uint64_t fields)
+{
+    const uint64_t keywords = 64 * ((uint64_t)m->fields[MANIFEST_KEYWORDS].count + 64); /* those of an event */
+    uint64_t properties = 0;
+    for (size_t i = 0; i < m->layout_count; i++)
+        properties += m->layouts[i].property_count;
+    return fields * fields + m->event_count * (fields + keywords) + properties * m->map_count <= MANIFEST_MOST_COMPARED;
+}
+
+static size_t size_of(const struct manifest_document *d)
+{
+    enum { AROUND_ALL = 512, AROUND_STRINGS = 128 };
+    size_t size = AROUND_ALL + d->providers.length;
+    for (size_t i = 0; i < d->culture_count; i++)
+        size += AROUND_STRINGS + strlen(d->cultures[i].name) + d->cultures[i].strings.length;
+    return size;
+}
+
+static HRESULT write_alone(struct manifest_writing *w)
+{
+    size_t fields = 0;
+    for (size_t kind = 0; kind < MANIFEST_KINDS; kind++)
+        fields += w->m->fields[kind].count;
+    if (!is_compared_soon(w->m, fields))
+        return left_out(manifest_write_remark(w,
+                                              "it is left out, as it would take too long to tell its %zu fields from "
+                                              "each other, and which of them its %zu events have",
+                                              fields, w->m->event_count));
+    const HRESULT hr = manifest_write_provider(w);
+    return SUCCEEDED(hr) ? read_back(w) : hr;
+}
+
+HRESULT manifest_document_add(struct manifest_document *d, const struct provider_manifest *m, const bool *wanted,
+                              struct texts *remarks)
+{
+    struct manifest_document one = {0};
+    struct manifest_writing w = {
+        .m = m, .wanted = wanted, .remarks = remarks, .d = &one, .number = d->provider_count + 1};
+    HRESULT hr = write_alone(&w);
+    if (hr == S_OK &&
+        (d->provider_count == MANIFEST_MOST_PROVIDERS || size_of(d) + size_of(&one) > MANIFEST_MOST_BYTES))
+        hr = left_out(manifest_write_remark(&w, "it is left out, as a manifest has at most %u providers and %u bytes",
+                                            MANIFEST_MOST_PROVIDERS, MANIFEST_MOST_BYTES));
+    if (hr == S_OK)
+        hr = append(d, &one);
+    manifest_document_free(&one);
+    return hr;
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/* Levels, tasks, opcodes, keywords, channels and maps of an instrumentation manifest. */
+#include "engine/base/memory.h"
+#include "engine/etw/manifest_reader.h"
+#include "engine/etw/winmeta.h"
+
+#include <string.h>
+
+#define LONGEST_NAME     255 /* characters */
+#define MOST_CHANNELS    8
+#define FIRST_CHANNEL    16
+#define LAST_KEYWORD_BIT 47
+
+/* The ids that mc gives to messages. */
+static uint32_t message_id(enum manifest_kind kind, uint64_t value, uint16_t task)
+{
+    switch (kind) {
+    case MANIFEST_KEYWORDS: {
+        uint32_t bit = 0;
+        while (bit < 63 && !(value >> bit & 1))
+            bit++;
+        return 0x10000001u + bit;
+    }
+    case MANIFEST_LEVELS:
+        return 0x50000000u + (uint32_t)value;
+    case MANIFEST_CHANNELS:
+        return 0x90000002u + (uint32_t)value; /* its place; ...1 is the provider's */
+    case MANIFEST_TASKS:
+        return 0x70000000u + (uint32_t)value;
+    case MANIFEST_OPCODES:
+        break;
+    }
+    return 0x30000000u | (uint32_t)value << 16 | task;
+}
+
+/* ---- names ---- */
+
+/* What an opcode of one task is known by: '\1' is in no name. */
+static char *opcode_key(const char *name, uint16_t task)
+{
+    return text_format("%u\1%s", (unsigned)task, name);
+}
+
+static HRESULT know_field(struct manifest_reader *r, xmlNodePtr e, enum manifest_kind kind,
+                          const struct manifest_field *f)
+{
+    const size_t place = r->p->fields[kind].count - 1;
+    if (kind != MANIFEST_OPCODES || !f->task)
+        return manifest_know(e, "name", &r->names[kind], f->name, place);
+    char *key = opcode_key(f->name, f->task);
+    HRESULT hr = key ? texts_give(&r->keys, key) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = name_index_add(&r->names[kind], key, (uint32_t)place);
+    return hr == S_FALSE ? manifest_wrong(e, "name", f->name, "the task has one of that name already") : hr;
+}
+
+/* Windows' own becomes a field of the provider, as mc makes it one. */
+static HRESULT take_winmeta(struct manifest_reader *r, enum manifest_kind kind, const struct manifest_field *from,
+                            const struct manifest_field **out)
+{
+    const char *text = winmeta_text(from->name);
+    uint32_t place;
+    if (kind == MANIFEST_CHANNELS || name_index_find(&r->names[kind], from->name, &place)) {
+        *out = kind == MANIFEST_CHANNELS ? from : &r->p->fields[kind].items[place];
+        return S_OK;
+    }
+    struct manifest_field *f = manifest_add_field(r->p, kind);
+    char *name = f ? text_copy(from->name) : NULL;
+    if (!f || !name)
+        return E_OUTOFMEMORY;
+    f->name = name;
+    f->value = from->value;
+    *out = f;
+    HRESULT hr = name_index_add(&r->names[kind], f->name, (uint32_t)(r->p->fields[kind].count - 1));
+    if (SUCCEEDED(hr) && text) {
+        f->message = message_id(kind, f->value, 0);
+        hr = manifest_add_message(r, f->message, text);
+    }
+    return hr;
+}
+
+/* One that the manifest declares. S_FALSE: it declares none of that name. */
+static HRESULT find_declared(struct manifest_reader *r, const char *name, enum manifest_kind kind, uint16_t task,
+                             uint32_t *place)
+{
+    if (kind == MANIFEST_OPCODES && task) {
+        char *key = opcode_key(name, task);
+        if (!key)
+            return E_OUTOFMEMORY;
+        const bool of_task = name_index_find(&r->names[kind], key, place);
+        memory_free(key);
+        if (of_task)
+            return S_OK;
+    }
+    const bool found = name_index_find(&r->names[kind], name, place) ||
+                       (kind == MANIFEST_CHANNELS && name_index_find(&r->chids, name, place));
+    return found ? S_OK : S_FALSE;
+}
+
+HRESULT manifest_find_field(struct manifest_reader *r, xmlNodePtr e, const char *attribute, const char *qname,
+                            enum manifest_kind kind, uint16_t task, const struct manifest_field **out)
+{
+    bool of_windows;
+    const char *name = manifest_local_name(e, qname, &of_windows);
+    const struct manifest_field *windows = of_windows ? winmeta_by_name(kind, name) : NULL;
+    uint32_t place = 0;
+    *out = NULL;
+    if (windows)
+        return take_winmeta(r, kind, windows, out);
+    /* Manifests of Windows' own providers declare names with a colon ("ut:Configuration"). */
+    HRESULT hr = find_declared(r, qname, kind, task, &place);
+    if (hr == S_FALSE && !of_windows && name != qname)
+        hr = find_declared(r, name, kind, task, &place);
+    if (FAILED(hr))
+        return hr;
+    if (hr == S_FALSE)
+        return manifest_wrong(e, attribute, qname,
+                              of_windows ? "Windows defines nothing of that name" : "nothing of that name is declared");
+    *out = &r->p->fields[kind].items[place];
+    return S_OK;
+}
+
+/* ---- levels, tasks, opcodes, keywords ---- */
+
+static HRESULT begin_field(struct manifest_reader *r, xmlNodePtr e, enum manifest_kind kind, struct manifest_field **f)
+{
+    *f = manifest_add_field(r->p, kind);
+    if (!*f)
+        return E_OUTOFMEMORY;
+    HRESULT hr = manifest_name(r, e, "name", &(*f)->name);
+    if (SUCCEEDED(hr) && text_utf16_length((*f)->name) > LONGEST_NAME)
+        hr = manifest_wrong(e, "name", (*f)->name, "more than %u characters", LONGEST_NAME);
+    return SUCCEEDED(hr) ? manifest_text(r, e, "symbol", &(*f)->symbol) : hr;
+}
+
+static HRESULT end_field(struct manifest_reader *r, xmlNodePtr e, enum manifest_kind kind, struct manifest_field *f)
+{
+    HRESULT hr = know_field(r, e, kind, f);
+    return SUCCEEDED(hr) ? manifest_message(r, e, "message", message_id(kind, f->value, f->task), &f->message) : hr;
+}
+
+static HRESULT read_level(struct manifest_reader *r, xmlNodePtr e, void *about)
+{
+    struct manifest_field *f;
+    (void)about;
+    HRESULT hr = begin_field(r, e, MANIFEST_LEVELS, &f);
+    if (SUCCEEDED(hr))
+        hr = manifest_wanted_number(r, e, "value", 16, 255, &f->value);
+    return SUCCEEDED(hr) ? end_field(r, e, MANIFEST_LEVELS, f) : hr;
+}
+
+static HRESULT read_opcode(struct manifest_reader *r, xmlNodePtr e, void *about)
+{
+    const uint16_t *task = about;
+    struct manifest_field *f;
+    HRESULT hr = begin_field(r, e, MANIFEST_OPCODES, &f);
+    if (SUCCEEDED(hr))
+        hr = manifest_wanted_number(r, e, "value", 10, 239, &f->value);
+    if (FAILED(hr))
+        return hr;
+    f->task = task ? *task : 0;
+    return end_field(r, e, MANIFEST_OPCODES, f);
+}
+
+static HRESULT read_opcodes(struct manifest_reader *r, xmlNodePtr e, void *about)
+{
+    return manifest_children(r, e, "opcode", read_opcode, about);
+}
+
+static HRESULT read_task(struct manifest_reader *r, xmlNodePtr e, void *about)
+{
+    struct manifest_field *f;
+    (void)about;
+    HRESULT hr = begin_field(r, e, MANIFEST_TASKS, &f);
+    if (SUCCEEDED(hr))
+        hr = manifest_wanted_number(r, e, "value", 0, UINT16_MAX, &f->value);
+    if (SUCCEEDED(hr))
+        hr = manifest_guid(r, e, "eventGUID", &f->guid);
+    if (SUCCEEDED(hr))
+        hr = end_field(r, e, MANIFEST_TASKS, f);
+    uint16_t value = SUCCEEDED(hr) ? (uint16_t)f->value : 0;
+    for (xmlNodePtr n = e->children; SUCCEEDED(hr) && n; n = n->next)
+        if (manifest_is(n, "opcode"))
+            hr = read_opcode(r, n, &value);
+        else
+            hr = manifest_is(n, "opcodes") ? read_opcodes(r, n, &value) : manifest_pass_over(r, n);
+    return hr;
+}
+
+static HRESULT read_mask(struct manifest_reader *r, xmlNodePtr e, uint64_t *out)
+{
+    char *text, *hex = NULL;
+    HRESULT hr = manifest_name(r, e, "mask", &text);
+    if (FAILED(hr))
+        return hr;
+    bool is_number = text_to_u64(text, out);
+    if (!is_number) { /* hex digits alone, as some write it */
+        hex = text_format("0x%s", text);
+        is_number = hex && text_to_u64(hex, out);
+        hr = hex ? S_OK : E_OUTOFMEMORY;
+    }
+    if (SUCCEEDED(hr) && !is_number)
+        hr = manifest_wrong(e, "mask", text, "no number");
+    else if (SUCCEEDED(hr) && (!*out || *out & (*out - 1) || *out > UINT64_C(1) << LAST_KEYWORD_BIT))
+        hr = manifest_wrong(e, "mask", text, "not one of the bits 0 to %u", LAST_KEYWORD_BIT);
+    memory_free(hex);
+    memory_free(text);
+    return hr;
+}
+
+static HRESULT read_keyword(struct manifest_reader *r, xmlNodePtr e, void *about)
+{
+    struct manifest_field *f;
+    (void)about;
+    HRESULT hr = begin_field(r, e, MANIFEST_KEYWORDS, &f);
+    if (SUCCEEDED(hr))
+        hr = read_mask(r, e, &f->value);
+    return SUCCEEDED(hr) ? end_field(r, e, MANIFEST_KEYWORDS, f) : hr;
+}
+
+HRESULT manifest_read_fields(struct manifest_reader *r, xmlNodePtr provider)
+{
+    HRESULT hr = S_OK;
+    for (xmlNodePtr n = provider->children; SUCCEEDED(hr) && n; n = n->next)
+        if (manifest_is(n, "levels"))
+            hr = manifest_children(r, n, "level", read_level, NULL);
+        else if (manifest_is(n, "opcodes"))
+            hr = read_opcodes(r, n, NULL);
+        else if (manifest_is(n, "tasks"))
+            hr = manifest_children(r, n, "task", read_task, NULL);
+        else if (manifest_is(n, "keywords"))
+            hr = manifest_children(r, n, "keyword", read_keyword, NULL);
+    return hr;
+}
+
+/* ---- channels ---- */
+
+/* The place of the word in the list, which ends with NULL. */
+static HRESULT read_word(struct manifest_reader *r, xmlNodePtr e, const char *attribute, const char *const *words,
+                         uint8_t *out)
+{
+    char *text;
+    HRESULT hr = manifest_text(r, e, attribute, &text);
+    size_t i = 0;
+    if (FAILED(hr) || !text)
+        return hr;
+    while (words[i] && !text_equal_nocase(words[i], text))
+        i++;
+    if (words[i])
+        *out = (uint8_t)i;
+    else
+        hr = manifest_wrong(e, attribute, text, "no value that is known");
+    memory_free(text);
+    return hr;
+}
+
+/* The elements of settings have them as attributes or as elements with a text. */
+static HRESULT read_setting(struct manifest_reader *r, xmlNodePtr e, struct manifest_channel *c)
+{
+    static const char *const clocks[] = {"SystemTime", "QPC", NULL}, *const sids[] = {"None", "Publishing", NULL};
+    const struct {
+        const char *name;
+        uint64_t *to;
+        const char *const *words;
+        bool is_bool;
+    } all[] = {
+        {"autoBackup", &c->auto_backup, NULL, true},  {"retention", &c->retention, NULL, true},
+        {"maxSize", &c->max_size, NULL, false},       {"level", &c->level, NULL, false},
+        {"keywords", &c->keywords, NULL, false},      {"bufferSize", &c->buffer_size, NULL, false},
+        {"minBuffers", &c->min_buffers, NULL, false}, {"maxBuffers", &c->max_buffers, NULL, false},
+        {"latency", &c->latency, NULL, false},        {"fileMax", &c->file_max, NULL, false},
+        {"clockType", &c->clock_type, clocks, false}, {"sidType", &c->sid_type, sids, false},
+    };
+    struct text_buffer b = {0};
+    HRESULT hr = S_OK;
+    size_t i = 0;
+    while (i < sizeof all / sizeof all[0] && !manifest_is(e, all[i].name))
+        i++;
+    if (i == sizeof all / sizeof all[0])
+        return manifest_is(e, "controlGuid") ? S_OK : manifest_pass_over(r, e);
+    xml_element_text(e, &b);
+    const char *text = b.text ? b.text : "";
+    size_t word = 0;
+    while (all[i].words && all[i].words[word] && !text_equal_nocase(all[i].words[word], text))
+        word++;
+    if (b.failed)
+        hr = E_OUTOFMEMORY;
+    else if (all[i].is_bool && (text_equal_nocase(text, "true") || text_equal_nocase(text, "false")))
+        *all[i].to = text_equal_nocase(text, "true");
+    else if (all[i].words && all[i].words[word])
+        *all[i].to = word;
+    else if (all[i].words || !text_to_u64(text, all[i].to))
+        hr = manifest_wrong(e, NULL, NULL, "\"%.100s\" is no value that is known", text);
+    text_buffer_free(&b);
+    return hr;
+}
+
+static HRESULT read_settings(struct manifest_reader *r, xmlNodePtr channel, struct manifest_channel *c)
+{
+    HRESULT hr = S_OK;
+    for (xmlNodePtr n = channel->children; SUCCEEDED(hr) && n; n = n->next) {
+        bool settings = manifest_is(n, "logging") || manifest_is(n, "publishing");
+        for (xmlNodePtr s = settings ? n->children : NULL; SUCCEEDED(hr) && s; s = s->next)
+            if (s->type == XML_ELEMENT_NODE)
+                hr = read_setting(r, s, c);
+        if (SUCCEEDED(hr) && !settings)
+            hr = manifest_pass_over(r, n);
+    }
+    return hr;
+}
+
+static HRESULT read_attributes(struct manifest_reader *r, xmlNodePtr e, struct manifest_channel *c)
+{
+    static const char *const types[] = {"Admin", "Operational", "Analytic", "Debug", NULL};
+    static const char *const isolations[] = {"Application", "System", "Custom", NULL};
+    HRESULT hr = manifest_text(r, e, "chid", &c->chid);
+    if (SUCCEEDED(hr) && !c->imported && !xmlHasProp(e, BAD_CAST "type"))
+        hr = manifest_wrong(e, "type", NULL, "it is wanted");
+    if (SUCCEEDED(hr))
+        hr = read_word(r, e, "type", types, &c->type);
+    if (SUCCEEDED(hr))
+        hr = read_word(r, e, "isolation", isolations, &c->isolation);
+    if (SUCCEEDED(hr))
+        hr = manifest_bool(r, e, "enabled", &c->enabled);
+    if (SUCCEEDED(hr))
+        hr = manifest_text(r, e, "access", &c->access);
+    return SUCCEEDED(hr) ? read_settings(r, e, c) : hr;
+}
+
+static bool is_taken(const struct manifest_fields *channels, uint64_t value)
+{
+    for (size_t i = 0; i + 1 < channels->count; i++)
+        if (channels->items[i].value == value)
+            return true;
+    return false;
+}
+
+static HRESULT read_channel(struct manifest_reader *r, xmlNodePtr e, bool imported)
+{
+    struct manifest_fields *all = &r->p->fields[MANIFEST_CHANNELS];
+    struct manifest_field *f;
+    HRESULT hr = begin_field(r, e, MANIFEST_CHANNELS, &f);
+    if (FAILED(hr))
+        return hr;
+    if (all->count > MOST_CHANNELS)
+        return manifest_wrong(e, "name", f->name, "more than %u channels", MOST_CHANNELS);
+    f->channel = memory_alloc(sizeof *f->channel);
+    if (!f->channel)
+        return E_OUTOFMEMORY;
+    *f->channel = (struct manifest_channel){.imported = imported,
+                                            .auto_backup = MANIFEST_UNSAID,
+                                            .retention = MANIFEST_UNSAID,
+                                            .max_size = MANIFEST_UNSAID,
+                                            .level = MANIFEST_UNSAID,
+                                            .keywords = MANIFEST_UNSAID,
+                                            .buffer_size = MANIFEST_UNSAID,
+                                            .min_buffers = MANIFEST_UNSAID,
+                                            .max_buffers = MANIFEST_UNSAID,
+                                            .latency = MANIFEST_UNSAID,
+                                            .clock_type = MANIFEST_UNSAID,
+                                            .sid_type = MANIFEST_UNSAID,
+                                            .file_max = MANIFEST_UNSAID};
+    const struct manifest_field *windows = imported ? winmeta_by_name(MANIFEST_CHANNELS, f->name) : NULL;
+    for (f->value = FIRST_CHANNEL; is_taken(all, f->value);)
+        f->value++;
+    if (windows)
+        f->value = windows->value;
+    hr = manifest_number(r, e, "value", 0, 255, &f->value);
+    if (SUCCEEDED(hr))
+        hr = read_attributes(r, e, f->channel);
+    if (SUCCEEDED(hr) && is_taken(all, f->value))
+        hr = manifest_wrong(e, "name", f->name, "another channel has the value %u", (unsigned)f->value);
+    if (SUCCEEDED(hr))
+        hr = know_field(r, e, MANIFEST_CHANNELS, f);
+    if (SUCCEEDED(hr) && f->channel->chid)
+        hr = manifest_know(e, "chid", &r->chids, f->channel->chid, all->count - 1);
+    return SUCCEEDED(hr)
+               ? manifest_message(r, e, "message", message_id(MANIFEST_CHANNELS, all->count - 1, 0), &f->message)
+               : hr;
+}
+
+HRESULT manifest_read_channels(struct manifest_reader *r, xmlNodePtr channels)
+{
+    HRESULT hr = S_OK;
+    for (xmlNodePtr n = channels->children; SUCCEEDED(hr) && n; n = n->next)
+        if (manifest_is(n, "channel") || manifest_is(n, "importChannel"))
+            hr = read_channel(r, n, manifest_is(n, "importChannel"));
+        else
+            hr = manifest_pass_over(r, n);
+    return hr;
+}
+
+/* ---- maps ---- */
+
+static HRESULT read_entry(struct manifest_reader *r, xmlNodePtr e, void *about)
+{
+    struct manifest_map *map = about;
+    struct manifest_map_entry *entry = manifest_add_map_entry(map);
+    uint64_t value;
+    HRESULT hr = entry ? manifest_wanted_number(r, e, "value", 0, UINT32_MAX, &value) : E_OUTOFMEMORY;
+    if (FAILED(hr))
+        return hr;
+    entry->value = (uint32_t)value;
+    /* .NET's EventSource writes each name of an enumeration of flags: 0 for no bit, and names of several bits. */
+    if (map->bits && value & (value - 1))
+        hr = manifest_remark(r, e, "its value has several bits; a value with all of them gets its text, too");
+    if (SUCCEEDED(hr) && !xmlHasProp(e, BAD_CAST "message"))
+        hr = manifest_wrong(e, "message", NULL, "it is wanted");
+    if (SUCCEEDED(hr))
+        hr = manifest_text(r, e, "symbol", &entry->symbol);
+    return SUCCEEDED(hr) ? manifest_message(r, e, "message", 0xD0000001u + r->map_messages++, &entry->message) : hr;
+}
+
+HRESULT manifest_read_maps(struct manifest_reader *r, xmlNodePtr maps)
+{
+    HRESULT hr = S_OK;
+    for (xmlNodePtr n = maps->children; SUCCEEDED(hr) && n; n = n->next) {
+        if (!manifest_is(n, "valueMap") && !manifest_is(n, "bitMap")) {
+            hr = manifest_pass_over(r, n);
+            continue;
+        }
+        struct manifest_map *map = manifest_add_map(r->p);
+        hr = map ? manifest_name(r, n, "name", &map->name) : E_OUTOFMEMORY;
+        if (SUCCEEDED(hr))
+            hr = manifest_know(n, "name", &r->maps, map->name, r->p->map_count - 1);
+        if (SUCCEEDED(hr))
+            hr = manifest_text(r, n, "symbol", &map->symbol);
+        if (SUCCEEDED(hr)) {
+            map->bits = manifest_is(n, "bitMap");
+            hr = manifest_children(r, n, "map", read_entry, map);
+        }
+    }
+    return hr;
+}

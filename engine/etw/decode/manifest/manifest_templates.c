@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* Templates of an instrumentation manifest: data, structs and UserData. */
+#include "engine/base/memory.h"
+#include "engine/base/xml_text.h"
+#include "engine/etw/manifest_reader.h"
+#include "engine/etw/manifest_types.h"
+
+#include <string.h>
+
+#define MOST_PROPERTIES 1024  /* of a template; each needs a byte of an event that has at most 64 KB */
+#define MOST_BYTES      65535 /* of an event's data */
+
+struct template_reading {
+    struct manifest_template *t;
+    uint64_t least; /* bytes that an event has at least */
+    size_t scope;   /* the first property that those now read may name as theirs: 0, or a struct's first member */
+    size_t outer;   /* how many of those at the top lie before the struct */
+    bool in_struct;
+    xmlNodePtr *elements; /* of the properties of the top: structs are read again for their members */
+};
+
+static bool is_number(const struct event_property *p)
+{
+    return !(p->flags & (PROPERTY_STRUCT | PROPERTY_PARAM_COUNT | PROPERTY_FIXED_COUNT)) &&
+           ((p->in_type >= IN_INT8 && p->in_type <= IN_UINT64) || p->in_type == IN_HEX32 || p->in_type == IN_HEX64);
+}
+
+/* What a length or count names: a number that lies before, within the same struct or around it. */
+static const struct event_property *find_before(const struct template_reading *k, const char *name, size_t *index)
+{
+    for (size_t i = k->t->property_count - 1; i > k->scope; i--) /* the last is who asks */
+        if (strcmp(k->t->properties[i - 1].name, name) == 0) {
+            *index = i - 1;
+            return &k->t->properties[*index];
+        }
+    for (size_t i = 0; k->in_struct && i < k->outer; i++)
+        if (strcmp(k->t->properties[i].name, name) == 0) {
+            *index = i;
+            return &k->t->properties[i];
+        }
+    return NULL;
+}
+
+/* A length or count: S_FALSE when there is none. */
+static HRESULT read_amount(struct manifest_reader *r, xmlNodePtr e, struct template_reading *k, const char *attribute,
+                           uint32_t fixed, uint32_t named, uint16_t *to)
+{
+    struct event_property *p = &k->t->properties[k->t->property_count - 1];
+    char *text;
+    uint64_t number;
+    size_t index;
+    HRESULT hr = manifest_text(r, e, attribute, &text);
+    if (FAILED(hr) || !text)
+        return FAILED(hr) ? hr : S_FALSE;
+    if (text_to_u64(text, &number)) {
+        if (!number || number > UINT16_MAX)
+            hr = manifest_wrong(e, attribute, text, "not within 1 and %u", UINT16_MAX);
+        p->flags |= fixed;
+        *to = (uint16_t)number;
+    } else {
+        const struct event_property *other = find_before(k, text, &index);
+        if (!other)
+            hr = manifest_wrong(e, attribute, text, "no data of that name lies before it");
+        else if (!is_number(other))
+            hr = manifest_wrong(e, attribute, text, "the data of that name is no single integer");
+        else
+            *to = (uint16_t)index;
+        p->flags |= named;
+    }
+    memory_free(text);
+    return hr;
+}
+
+static HRESULT read_types(struct manifest_reader *r, xmlNodePtr e, struct event_property *p,
+                          const struct manifest_in_type **type)
+{
+    char *in, *out = NULL;
+    bool of_windows;
+    HRESULT hr = manifest_name(r, e, "inType", &in);
+    *type = SUCCEEDED(hr) ? manifest_in_type(manifest_local_name(e, in, &of_windows)) : NULL;
+    if (SUCCEEDED(hr) && !*type)
+        hr = manifest_wrong(e, "inType", in, "no type that is known");
+    if (SUCCEEDED(hr))
+        hr = manifest_text(r, e, "outType", &out);
+    if (SUCCEEDED(hr) && *type) {
+        p->in_type = (*type)->number;
+        p->out_type = (*type)->out;
+        if (out && !manifest_out_type(manifest_local_name(e, out, &of_windows), &p->out_type))
+            hr = manifest_wrong(e, "outType", out, "no type that is known");
+    }
+    memory_free(in);
+    memory_free(out);
+    return hr;
+}
+
+static HRESULT read_map(struct manifest_reader *r, xmlNodePtr e, struct event_property *p)
+{
+    uint32_t place;
+    HRESULT hr = manifest_text(r, e, "map", &p->map);
+    if (FAILED(hr) || !p->map)
+        return hr;
+    bool of_windows, small = (p->in_type >= IN_INT8 && p->in_type < IN_UINT64 - 1) || p->in_type == IN_HEX32;
+    const char *name = name_index_find(&r->maps, p->map, &place) ? p->map : manifest_local_name(e, p->map, &of_windows);
+    if (!name_index_find(&r->maps, name, &place))
+        return manifest_wrong(e, "map", p->map, "no map of that name is declared");
+    if (!small)
+        return manifest_wrong(e, "map", p->map, "only integers of at most 32 bits have one");
+    memmove(p->map, name, strlen(name) + 1);
+    return S_OK;
+}
+
+/* Room for one more, named. */
+static HRESULT add_property(struct manifest_reader *r, xmlNodePtr e, struct template_reading *k)
+{
+    struct manifest_template *t = k->t;
+    void *items = t->properties;
+    if (t->property_count == MOST_PROPERTIES)
+        return manifest_wrong(e, NULL, NULL, "more than %u data", MOST_PROPERTIES);
+    bool room = memory_grow(&items, &t->capacity, t->property_count + 1u, sizeof *t->properties);
+    t->properties = items;
+    if (!room)
+        return E_OUTOFMEMORY;
+    struct event_property *p = &t->properties[t->property_count++];
+    *p = (struct event_property){.count = 1};
+    HRESULT hr = manifest_name(r, e, "name", &p->name);
+    if (FAILED(hr)) /* nobody may meet one without a name */
+        t->property_count--;
+    return hr;
+}
+
+static HRESULT read_data(struct manifest_reader *r, xmlNodePtr e, struct template_reading *k)
+{
+    const struct manifest_in_type *type;
+    HRESULT hr = add_property(r, e, k);
+    if (FAILED(hr))
+        return hr;
+    struct event_property *p = &k->t->properties[k->t->property_count - 1];
+    hr = read_types(r, e, p, &type);
+    if (SUCCEEDED(hr))
+        hr = read_map(r, e, p);
+    if (FAILED(hr))
+        return hr;
+    p->length = type->bytes;
+    if (xmlHasProp(e, BAD_CAST "length") && p->in_type != IN_UNICODE && p->in_type != IN_ANSI &&
+        p->in_type != IN_BINARY)
+        return manifest_wrong(e, "length", NULL, "only strings and win:Binary have one, not win:%s", type->name);
+    hr = read_amount(r, e, k, "length", PROPERTY_FIXED_LENGTH, PROPERTY_PARAM_LENGTH, &p->length);
+    if (SUCCEEDED(hr))
+        hr = read_amount(r, e, k, "count", PROPERTY_FIXED_COUNT, PROPERTY_PARAM_COUNT, &p->count);
+    if (FAILED(hr))
+        return hr;
+    if (!(p->flags & (PROPERTY_PARAM_COUNT | PROPERTY_PARAM_LENGTH)))
+        k->least += (uint64_t)p->count * p->length * (p->in_type == IN_UNICODE ? 2u : 1u);
+    return k->least > MOST_BYTES
+               ? manifest_wrong(e, "name", p->name, "with it an event has more than %u bytes", MOST_BYTES)
+               : S_OK;
+}
+
+static HRESULT read_struct(struct manifest_reader *r, xmlNodePtr e, struct template_reading *k)
+{
+    HRESULT hr = add_property(r, e, k);
+    if (FAILED(hr))
+        return hr;
+    struct event_property *p = &k->t->properties[k->t->property_count - 1];
+    p->flags = PROPERTY_STRUCT;
+    return read_amount(r, e, k, "count", PROPERTY_FIXED_COUNT, PROPERTY_PARAM_COUNT, &p->count);
+}
+
+static HRESULT read_members(struct manifest_reader *r, size_t index, struct template_reading *k)
+{
+    const size_t first = k->t->property_count;
+    HRESULT hr = S_OK;
+    k->scope = first;
+    k->outer = index;
+    k->in_struct = true;
+    for (xmlNodePtr n = k->elements[index]->children; SUCCEEDED(hr) && n; n = n->next)
+        if (manifest_is(n, "data"))
+            hr = read_data(r, n, k);
+        else if (manifest_is(n, "struct"))
+            hr = manifest_wrong(n, NULL, NULL, "a struct within a struct");
+        else
+            hr = manifest_pass_over(r, n);
+    if (SUCCEEDED(hr) && first == k->t->property_count)
+        hr = manifest_wrong(k->elements[index], NULL, NULL, "it has no data");
+    k->t->properties[index].first_member = (uint16_t)first;
+    k->t->properties[index].members = (uint16_t)(k->t->property_count - first);
+    return hr;
+}
+
+/* ---- UserData ---- */
+
+static HRESULT check_inserts(xmlNodePtr e, const char *xml, unsigned properties)
+{
+    for (const char *at = xml; (at = strchr(at, '%')) != NULL; at++) {
+        unsigned number = 0;
+        for (size_t i = 1; i <= 5 && at[i] >= '0' && at[i] <= '9'; i++)
+            number = 10 * number + (unsigned)(at[i] - '0');
+        if (at[1] >= '0' && at[1] <= '9' && (!number || number > properties))
+            return manifest_wrong(e, NULL, NULL, "%%%u: the template has %u data", number, properties);
+    }
+    return S_OK;
+}
+
+static HRESULT read_user_data(struct manifest_reader *r, xmlNodePtr e, struct manifest_template *t)
+{
+    if (t->user_data)
+        return manifest_wrong(e, NULL, NULL, "there is one already");
+    HRESULT hr = xml_element_inside(r->document, e, &t->user_data);
+    if (FAILED(hr))
+        return hr;
+    char *text = t->user_data;
+    size_t length = strlen(text), blanks = 0;
+    while (length && xml_is_blank(text[length - 1]))
+        text[--length] = 0;
+    while (xml_is_blank(text[blanks]))
+        blanks++;
+    memmove(text, text + blanks, length - blanks + 1);
+    if (!*text)
+        return manifest_wrong(e, NULL, NULL, "it is empty");
+    return check_inserts(e, text, t->top_level);
+}
+
+/* ---- templates ---- */
+
+static HRESULT read_top(struct manifest_reader *r, xmlNodePtr e, struct template_reading *k)
+{
+    HRESULT hr = S_OK;
+    size_t room = 0;
+    for (xmlNodePtr n = e->children; SUCCEEDED(hr) && n; n = n->next) {
+        void *elements = k->elements;
+        if (!manifest_is(n, "data") && !manifest_is(n, "struct")) {
+            hr = manifest_is(n, "UserData") ? S_OK : manifest_pass_over(r, n);
+            continue;
+        }
+        bool grown = memory_grow(&elements, &room, k->t->property_count + 1u, sizeof(xmlNodePtr));
+        k->elements = elements;
+        if (!grown)
+            return E_OUTOFMEMORY;
+        k->elements[k->t->property_count] = n;
+        hr = manifest_is(n, "data") ? read_data(r, n, k) : read_struct(r, n, k);
+    }
+    k->t->top_level = k->t->property_count;
+    return hr;
+}
+
+/* The places of a template's names are made from what it is called, so that two compilations are the same bytes. */
+static void name_guid(const struct provider_manifest *m, struct manifest_template *t)
+{
+    const char *name = t->name;
+    t->guid = m->guid;
+    for (uint32_t i = 0; name[i]; i++) {
+        t->guid.Data1 = (t->guid.Data1 ^ (unsigned char)name[i]) * 0x01000193u;
+        t->guid.Data4[i % 8] = (uint8_t)(t->guid.Data4[i % 8] * 31 + (unsigned char)name[i]);
+    }
+}
+
+/* Nothing says where binary data end that have no length, unless they are the last. */
+static HRESULT check_binary(xmlNodePtr e, const struct manifest_template *t)
+{
+    for (size_t i = 0; i < t->property_count; i++) {
+        const struct event_property *p = &t->properties[i];
+        const bool has_length = p->flags & (PROPERTY_FIXED_LENGTH | PROPERTY_PARAM_LENGTH);
+        if (p->in_type == IN_BINARY && p->out_type != OUT_IPV6 && !has_length && i + 1u != t->top_level)
+            return manifest_wrong(e, "tid", t->name, "the data \"%s\" are win:Binary, not the last, and have no length",
+                                  p->name);
+    }
+    return S_OK;
+}
+
+static HRESULT read_template(struct manifest_reader *r, xmlNodePtr e, void *about)
+{
+    struct manifest_template *t = manifest_add_template(r->p);
+    struct template_reading k = {.t = t};
+    (void)about;
+    if (r->p->layout_count >= MANIFEST_NO_INDEX)
+        return manifest_wrong(e, NULL, NULL, "more than %u templates", MANIFEST_NO_INDEX - 1);
+    HRESULT hr = t ? manifest_name(r, e, "tid", &t->name) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = manifest_know(e, "tid", &r->layouts, t->name, r->p->layout_count - 1);
+    if (SUCCEEDED(hr))
+        hr = read_top(r, e, &k);
+    if (SUCCEEDED(hr) && !t->property_count)
+        hr = manifest_wrong(e, "tid", t->name, "it has no data");
+    for (size_t i = 0; SUCCEEDED(hr) && i < t->top_level; i++)
+        if (t->properties[i].flags & PROPERTY_STRUCT)
+            hr = read_members(r, i, &k);
+    if (SUCCEEDED(hr))
+        hr = check_binary(e, t);
+    for (xmlNodePtr n = e->children; SUCCEEDED(hr) && n; n = n->next)
+        if (manifest_is(n, "UserData"))
+            hr = read_user_data(r, n, t);
+    if (SUCCEEDED(hr))
+        name_guid(r->p, t);
+    memory_free(k.elements);
+    return hr;
+}
+
+HRESULT manifest_read_templates(struct manifest_reader *r, xmlNodePtr templates)
+{
+    return manifest_children(r, templates, "template", read_template, NULL);
+}

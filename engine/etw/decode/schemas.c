@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/etw/decode/schemas.h"
+
+#include "engine/base/hash.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/etw/decode/text_schema.h"
+#include "engine/etw/decode/tracelogging/trace_logging.h"
+#include "engine/etw/event_values.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    BUCKETS = 1024, /* a power of two */
+    MAXIMUM_KEPT = 4096,
+    ITEM_SCHEMA = 0xB,
+    ITEM_TRAITS = 0xC,
+    MAXIMUM_ORIGINS = 256,
+};
+
+/* By what an event's schema is looked up; blobs are borrowed of the event, or, of what is kept, of its own. */
+struct key {
+    GUID provider;
+    uint64_t number; /* kind, id, version and the like */
+    const uint8_t *metadata, *traits;
+    size_t metadata_size, traits_size;
+};
+
+struct kept {
+    struct found_schema found; /* the first: who holds it has this address */
+    struct event_schema *schema;
+    char *reason;
+    uint8_t *blobs;
+    struct key key;
+    uint64_t hash;
+    uint32_t holders;
+    bool listed;
+    struct kept *next;
+};
+
+struct origin {
+    struct schema_origin is;
+    uint64_t id;
+    uint32_t users;
+    bool removed;
+};
+
+struct event_schemas {
+    struct host_lock lock;
+    struct kept *bucket[BUCKETS];
+    size_t kept;
+    uint64_t generation; /* rises with each change of the origins */
+    struct origin **origins;
+    size_t origin_count, origin_capacity;
+    uint64_t last_id;
+};
+
+/* ---- lists of providers ---- */
+
+HRESULT known_providers_add(struct known_providers *list, const GUID *guid, enum schema_source source, char *name)
+{
+    void *items = list->items;
+    const bool room = name && memory_grow(&items, &list->capacity, list->count + 1, sizeof *list->items);
+    list->items = items;
+    if (!room) {
+        memory_free(name);
+        return E_OUTOFMEMORY;
+    }
+    list->items[list->count++] = (struct known_provider){*guid, name, source};
+    return S_OK;
+}
+
+void known_providers_free(struct known_providers *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        memory_free(list->items[i].name);
+    memory_free(list->items);
+    *list = (struct known_providers){0};
+}
+
+/* ---- what is kept ---- */
+
+static void kept_free(struct kept *k)
+{
+    event_schema_free(k->schema);
+    memory_free(k->reason);
+    memory_free(k->blobs);
+    memory_free(k);
+}
+
+/* Under the lock. Those that are held go with their last holder. */
+static void forget_all(struct event_schemas *s)
+{
+    for (size_t i = 0; i < BUCKETS; i++)
+        while (s->bucket[i]) {
+            struct kept *k = s->bucket[i];
+            s->bucket[i] = k->next;
+            k->listed = false;
+            if (k->holders == 0)
+                kept_free(k);
+        }
+    s->kept = 0;
+}
+
+static uint64_t key_hash(const struct key *key)
+{
+    uint64_t hash = hash_number(HASH_START, key->number), guid[2];
+    memcpy(guid, &key->provider, sizeof guid);
+    hash = hash_number(hash_number(hash, guid[0]), guid[1]);
+    hash = hash_bytes(hash, key->metadata, key->metadata_size);
+    return hash_number(hash, key->traits_size);
+}
+
+static bool same_bytes(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size)
+{
+    return a_size == b_size && (a_size == 0 || memcmp(a, b, a_size) == 0);
+}
+
+static struct kept *look_up(struct event_schemas *s, const struct key *key, uint64_t hash)
+{
+    struct kept *k = s->bucket[hash >> 32 & (BUCKETS - 1)];
+    while (k && !(k->hash == hash && k->key.number == key->number && guid_equal(&k->key.provider, &key->provider) &&
+                  same_bytes(k->key.metadata, k->key.metadata_size, key->metadata, key->metadata_size) &&
+                  same_bytes(k->key.traits, k->key.traits_size, key->traits, key->traits_size)))
+        k = k->next;
+    return k;
+}
+
+/* ---- origins ---- */
+
+HRESULT event_schemas_create(struct event_schemas **out)
+{
+    *out = memory_zero(1, sizeof **out);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+static void origin_free(struct origin *o)
+{
+    if (o->is.free)
+        o->is.free(o->is.context);
+    memory_free(o);
+}
+
+void event_schemas_free(struct event_schemas *s)
+{
+    if (!s)
+        return;
+    forget_all(s);
+    for (size_t i = 0; i < s->origin_count; i++)
+        origin_free(s->origins[i]);
+    memory_free(s->origins);
+    memory_free(s);
+}
+
+/* Under the lock. The one to free outside it; NULL: there is none, or its last user frees it. */
+static struct origin *take_out(struct event_schemas *s, uint64_t id, bool *found)
+{
+    size_t i = 0;
+    while (i < s->origin_count && s->origins[i]->id != id)
+        i++;
+    *found = i < s->origin_count;
+    if (!*found)
+        return NULL;
+    struct origin *gone = s->origins[i];
+    memmove(&s->origins[i], &s->origins[i + 1], (s->origin_count - i - 1) * sizeof(struct origin *));
+    s->origin_count--;
+    s->generation++;
+    forget_all(s);
+    gone->removed = true;
+    return gone->users == 0 ? gone : NULL;
+}
+
+/* Instead of the one of the id `before`; 0: of none. The place that goes counts as free. */
+static HRESULT add_origin(struct event_schemas *s, const struct schema_origin *origin, uint64_t before, uint64_t *id)
+{
+    struct origin *o = memory_zero(1, sizeof *o), *gone = NULL;
+    HRESULT hr = o ? S_OK : E_OUTOFMEMORY;
+    bool found;
+    host_lock_enter(&s->lock);
+    if (SUCCEEDED(hr) && before == 0 && s->origin_count >= MAXIMUM_ORIGINS)
+        hr =
+            error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "more than %d places of event schemas", MAXIMUM_ORIGINS);
+    void *items = s->origins;
+    if (SUCCEEDED(hr) && !memory_grow(&items, &s->origin_capacity, s->origin_count + 1, sizeof(struct origin *)))
+        hr = E_OUTOFMEMORY;
+    s->origins = items;
+    if (SUCCEEDED(hr)) {
+        if (before != 0)
+            gone = take_out(s, before, &found);
+        *o = (struct origin){.is = *origin, .id = ++s->last_id};
+        s->origins[s->origin_count++] = o;
+        s->generation++;
+        forget_all(s);
+        if (id)
+            *id = o->id;
+    }
+    host_lock_leave(&s->lock);
+    if (gone)
+        origin_free(gone);
+    if (FAILED(hr)) {
+        memory_free(o);
+        if (origin->free)
+            origin->free(origin->context);
+    }
+    return hr;
+}
+
+HRESULT event_schemas_add(struct event_schemas *s, const struct schema_origin *origin, uint64_t *id)
+{
+    return add_origin(s, origin, 0, id);
+}
+
+HRESULT event_schemas_replace(struct event_schemas *s, const struct schema_origin *origin, uint64_t *id)
+{
+    return add_origin(s, origin, *id, id);
+}
+
+HRESULT event_schemas_remove(struct event_schemas *s, uint64_t id)
+{
+    bool found;
+    host_lock_enter(&s->lock);
+    struct origin *gone = take_out(s, id, &found);
+    host_lock_leave(&s->lock);
+    if (gone)
+        origin_free(gone);
+    return found ? S_OK : S_FALSE;
+}
+
+/* The origin of the place before `*place`, from the last on, in use until leave_origin; NULL: no more. Places move when
+   one is removed meanwhile: none is left out then, one may be asked twice. */
+static struct origin *enter_origin(struct event_schemas *s, size_t *place)
+{
+    struct origin *o = NULL;
+    host_lock_enter(&s->lock);
+    if (*place > s->origin_count)
+        *place = s->origin_count;
+    if (*place != 0) {
+        o = s->origins[--*place];
+        o->users++;
+    }
+    host_lock_leave(&s->lock);
+    return o;
+}
+
+static void leave_origin(struct event_schemas *s, struct origin *o)
+{
+    host_lock_enter(&s->lock);
+    const bool last = --o->users == 0 && o->removed;
+    host_lock_leave(&s->lock);
+    if (last)
+        origin_free(o);
+}
+
+/* ---- which schema an event has ---- */
+
+const EVENT_HEADER_EXTENDED_DATA_ITEM *event_item(const EVENT_RECORD *event, uint16_t type)
+{
+    if ((event->EventHeader.Flags & EVENT_HEADER_FLAG_EXTENDED_INFO) == 0 || !event->ExtendedData)
+        return NULL;
+    for (USHORT i = 0; i < event->ExtendedDataCount; i++)
+        if (event->ExtendedData[i].ExtType == type && event->ExtendedData[i].DataPtr)
+            return &event->ExtendedData[i];
+    return NULL;
+}
+
+static void take_blob(const EVENT_HEADER_EXTENDED_DATA_ITEM *item, const uint8_t **bytes, size_t *size)
+{
+    *bytes = item ? (const uint8_t *)(uintptr_t)item->DataPtr : NULL;
+    *size = item ? item->DataSize : 0;
+}
+
+static enum schema_source kind_of(const EVENT_RECORD *event)
+{
+    if (event->EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE)
+        return SCHEMA_WPP;
+    if (event_item(event, ITEM_SCHEMA))
+        return SCHEMA_TRACE_LOGGING;
+    return event->EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER ? SCHEMA_MOF : SCHEMA_MANIFEST;
+}
+
+static struct key key_of(const EVENT_RECORD *event, enum schema_source kind, uint32_t pointer_size)
+{
+    const EVENT_DESCRIPTOR *d = &event->EventHeader.EventDescriptor;
+    struct key key = {.provider = event->EventHeader.ProviderId};
+    uint64_t what = 0;
+    switch (kind) {
+    case SCHEMA_MANIFEST:
+        what = d->Id | (uint64_t)d->Version << 16;
+        if (event->EventHeader.Flags & EVENT_FLAG_STRING_ONLY) /* their level has a name */
+            what |= (uint64_t)1 << 24 | (uint64_t)d->Level << 32 | (uint64_t)d->Opcode << 40;
+        break;
+    case SCHEMA_MOF:
+        what = d->Opcode | (uint64_t)d->Version << 16 | (uint64_t)pointer_size << 24;
+        break;
+    case SCHEMA_WPP:
+        what = d->Id;
+        break;
+    case SCHEMA_TRACE_LOGGING:
+        what = d->Level | (uint64_t)d->Opcode << 8 | (uint64_t)d->Channel << 16;
+        take_blob(event_item(event, ITEM_SCHEMA), &key.metadata, &key.metadata_size);
+        take_blob(event_item(event, ITEM_TRAITS), &key.traits, &key.traits_size);
+        break;
+    }
+    key.number = what << 8 | kind;
+    return key;
+}
+
+static const char *nobody_knows(enum schema_source kind)
+{
+    if (kind == SCHEMA_WPP)
+        return "no TMF file has the message";
+    if (kind == SCHEMA_MOF)
+        return "no MOF class has the event";
+    return "its provider is not registered, and no manifest of it was given";
+}
+
+static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, const EVENT_RECORD *event,
+                           uint32_t pointer_size, struct event_schema **out)
+{
+    struct error_kept why = {.hr = S_FALSE};
+    size_t place = SIZE_MAX;
+    HRESULT hr = S_FALSE;
+    bool has_reason = false;
+    struct origin *o;
+    snprintf(why.text, sizeof why.text, "%s", nobody_knows(kind));
+    while (hr != S_OK && hr != E_OUTOFMEMORY && (o = enter_origin(s, &place))) {
+        if (o->is.source == kind && o->is.schema) {
+            error_clear();
+            hr = o->is.schema(o->is.context, event, pointer_size, out);
+            /* The first origin with a reason is believed, as its schema would have been, unless a later one fails. An
+               origin that does not know the provider gives no reason. */
+            if (hr != S_OK && why.hr == S_FALSE && (!has_reason || hr != S_FALSE) &&
+                strcmp(error_text(hr), error_standard_text(hr)) != 0) {
+                why = error_keep(hr);
+                has_reason = true;
+            }
+        }
+        leave_origin(s, o);
+    }
+    return hr == S_OK || hr == E_OUTOFMEMORY ? hr : error_restore(&why);
+}
+
+static HRESULT read_schema(struct event_schemas *s, enum schema_source kind, const EVENT_RECORD *event,
+                           uint32_t pointer_size, const struct key *key, struct event_schema **out)
+{
+    *out = NULL;
+    if (kind == SCHEMA_MANIFEST && event->EventHeader.Flags & EVENT_FLAG_STRING_ONLY)
+        return text_event_schema(s, event, out);
+    if (kind != SCHEMA_TRACE_LOGGING)
+        return ask_origins(s, kind, event, pointer_size, out);
+    return trace_logging_schema(&event->EventHeader.ProviderId, &event->EventHeader.EventDescriptor, key->metadata,
+                                key->metadata_size, key->traits, key->traits_size, out);
+}
+
+/* With its own copy of the key; takes the schema over. */
+static struct kept *kept_create(const struct key *key, uint64_t hash, HRESULT status, struct event_schema *schema)
+{
+    struct kept *k = memory_zero(1, sizeof *k);
+    uint8_t *blobs = memory_alloc(key->metadata_size + key->traits_size);
+    char *reason = status == S_OK ? NULL : text_copy(error_text(status));
+    if (!k || !blobs || (status != S_OK && !reason)) {
+        event_schema_free(schema);
+        memory_free(k);
+        memory_free(blobs);
+        memory_free(reason);
+        return NULL;
+    }
+    if (key->metadata_size != 0)
+        memcpy(blobs, key->metadata, key->metadata_size);
+    if (key->traits_size != 0)
+        memcpy(blobs + key->metadata_size, key->traits, key->traits_size);
+    *k = (struct kept){.found = {schema, status, reason, hash},
+                       .schema = schema,
+                       .reason = reason,
+                       .blobs = blobs,
+                       .key = *key,
+                       .hash = hash,
+                       .holders = 1};
+    k->key.metadata = blobs;
+    k->key.traits = blobs + key->metadata_size;
+    return k;
+}
+
+HRESULT event_schemas_find(struct event_schemas *s, const EVENT_RECORD *event, uint32_t pointer_size,
+                           const struct found_schema **out)
+{
+    const enum schema_source kind = kind_of(event);
+    const uint32_t size = event_data_of(event, pointer_size).pointer_size;
+    const struct key key = key_of(event, kind, size);
+    const uint64_t hash = key_hash(&key);
+    struct event_schema *schema;
+    *out = NULL;
+    host_lock_enter(&s->lock);
+    struct kept *k = look_up(s, &key, hash);
+    if (k)
+        k->holders++;
+    const uint64_t generation = s->generation;
+    host_lock_leave(&s->lock);
+    if (!k) {
+        const HRESULT hr = read_schema(s, kind, event, size, &key, &schema);
+        if (hr == E_OUTOFMEMORY)
+            return hr;
+        k = kept_create(&key, hash, hr, schema);
+        if (!k)
+            return E_OUTOFMEMORY;
+        host_lock_enter(&s->lock);
+        if (s->kept >= MAXIMUM_KEPT)
+            forget_all(s);
+        if (generation == s->generation && !look_up(s, &key, hash)) {
+            struct kept **bucket = &s->bucket[hash >> 32 & (BUCKETS - 1)];
+            k->next = *bucket;
+            *bucket = k;
+            k->listed = true;
+            s->kept++;
+        }
+        host_lock_leave(&s->lock);
+    }
+    *out = &k->found;
+    return S_OK;
+}
+
+void found_schema_hold(struct event_schemas *s, const struct found_schema *found)
+{
+    host_lock_enter(&s->lock);
+    ((struct kept *)(uintptr_t)found)->holders++;
+    host_lock_leave(&s->lock);
+}
+
+void found_schema_release(struct event_schemas *s, const struct found_schema *found)
+{
+    struct kept *k = (struct kept *)(uintptr_t)found;
+    if (!k)
+        return;
+    host_lock_enter(&s->lock);
+    const bool last = --k->holders == 0 && !k->listed;
+    host_lock_leave(&s->lock);
+    if (last)
+        kept_free(k);
+}
+
+/* ---- providers ---- */
+
+/* The first one of each GUID stays. */
+static void leave_each_once(struct known_providers *list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        size_t j = 0;
+        while (j < count && !guid_equal(&list->items[j].guid, &list->items[i].guid))
+            j++;
+        if (j < count)
+            memory_free(list->items[i].name);
+        else
+            list->items[count++] = list->items[i];
+    }
+    list->count = count;
+}
+
+HRESULT event_schemas_providers(struct event_schemas *s, struct known_providers *out)
+{
+    size_t place = SIZE_MAX;
+    HRESULT hr = S_OK;
+    struct origin *o;
+    *out = (struct known_providers){0};
+    while (SUCCEEDED(hr) && (o = enter_origin(s, &place))) {
+        if (o->is.providers)
+            hr = o->is.providers(o->is.context, out);
+        leave_origin(s, o);
+    }
+    if (FAILED(hr))
+        known_providers_free(out);
+    else
+        leave_each_once(out);
+    return hr;
+}
+
+HRESULT event_schemas_manifest(struct event_schemas *s, const GUID *provider,
+                               HRESULT (*take)(void *context, const struct provider_manifest *manifest), void *context)
+{
+    size_t place = SIZE_MAX;
+    HRESULT hr = S_FALSE;
+    struct origin *o;
+    bool found = false;
+    while (SUCCEEDED(hr) && !found && (o = enter_origin(s, &place))) {
+        const struct provider_manifest *manifest = NULL;
+        hr = o->is.manifest ? o->is.manifest(o->is.context, provider, &manifest) : S_FALSE;
+        found = hr == S_OK;
+        if (found)
+            hr = take(context, manifest);
+        leave_origin(s, o);
+    }
+    return hr == S_OK && !found ? S_FALSE : hr;
+}
+
+HRESULT event_schemas_origin_fields(struct event_schemas *s, const GUID *provider, unsigned kind,
+                                    struct known_fields *out)
+{
+    size_t place = SIZE_MAX;
+    HRESULT hr = S_FALSE;
+    struct origin *o;
+    while (hr == S_FALSE && (o = enter_origin(s, &place))) {
+        if (o->is.fields)
+            hr = o->is.fields(o->is.context, provider, kind, out);
+        leave_origin(s, o);
+    }
+    return hr;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* TDH's functions as programs call them: opentdh.def gives each its name, TdhGetProperty for tdh_get_property. They
+   answer with system error codes; blocks are those of tdh_block.h. Addresses may be bad. */
+#ifndef OPENPLA_TDH_H
+#define OPENPLA_TDH_H
+
+#include "engine/etw/decode/schemas.h"
+#include "engine/etw/etw_provider_types.h"
+
+/* What this process knows: what is registered on the host, and what it has loaded. Lives as long as the process.
+   E_OUTOFMEMORY, or why what is registered cannot be read. */
+HRESULT tdh_schemas(struct event_schemas **out);
+struct tmf_property;
+/* A property of a message as TDH gives it: a text in UTF-16, a number, a GUID or a SYSTEMTIME. From memory_alloc. */
+HRESULT tdh_wpp_value(const struct tmf_property *property, void **bytes, size_t *size);
+/* TMF files, or folders of them, that a call names (`;` between): known from then on. */
+HRESULT tdh_add_tmf(const char *paths, bool folders);
+/* A piece of a manifest that .NET has written into the trace; other events are passed over. */
+void tdh_take_inband(const EVENT_RECORD *event);
+
+/* TDH_CONTEXT */
+struct tdh_parameter {
+    uint64_t value; /* a number, or an address */
+    uint32_t type;  /* TDH_CONTEXT_TYPE */
+    uint32_t size;
+};
+enum tdh_parameter_type {
+    TDH_PARAMETER_TMF_FILE,
+    TDH_PARAMETER_TMF_SEARCH_PATH,
+    TDH_PARAMETER_GMT,
+    TDH_PARAMETER_POINTER_SIZE,
+    TDH_PARAMETER_PDB_PATH,
+    TDH_PARAMETERS,
+};
+/* PROPERTY_DATA_DESCRIPTOR */
+struct tdh_property_step {
+    uint64_t name; /* address of UTF-16 */
+    uint32_t element, reserved;
+};
+struct tdh_place {
+    uint32_t offset, size;
+};
+
+ULONG WINAPI tdh_get_event_information(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters,
+                                       void *buffer, ULONG *size);
+ULONG WINAPI tdh_get_event_map_information(const EVENT_RECORD *event, const WCHAR *name, void *buffer, ULONG *size);
+ULONG WINAPI tdh_get_all_events_information(const EVENT_RECORD *event, void *service, ULONG *index, ULONG *count,
+                                            void *buffer, ULONG *size);
+ULONG WINAPI tdh_get_property_size(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters,
+                                   ULONG steps, const struct tdh_property_step *path, ULONG *size);
+ULONG WINAPI tdh_get_property(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters,
+                              ULONG steps, const struct tdh_property_step *path, ULONG size, void *buffer);
+/* Undocumented; what it answers is a guess: offset in UserData, and size. */
+ULONG WINAPI tdh_get_property_offset_and_size(const EVENT_RECORD *event, ULONG count,
+                                              const struct tdh_parameter *parameters, ULONG steps,
+                                              const struct tdh_property_step *path, struct tdh_place *out);
+ULONG WINAPI tdh_format_property(const void *info, const void *map, ULONG pointer_size, USHORT in, USHORT out,
+                                 USHORT length, USHORT data_size, const uint8_t *data, ULONG *size, WCHAR *buffer,
+                                 USHORT *used);
+
+/* ---- providers ---- */
+
+ULONG WINAPI tdh_enumerate_providers(void *buffer, ULONG *size);
+ULONG WINAPI tdh_enumerate_providers_for_decoding_source(ULONG source, void *buffer, ULONG size, ULONG *need);
+ULONG WINAPI tdh_enumerate_provider_field_information(const GUID *provider, ULONG kind, void *buffer, ULONG *size);
+ULONG WINAPI tdh_query_provider_field_information(const GUID *provider, ULONGLONG value, ULONG kind, void *buffer,
+                                                  ULONG *size);
+ULONG WINAPI tdh_enumerate_provider_filters(const GUID *provider, ULONG count, const struct tdh_parameter *parameters,
+                                            ULONG *filter_count, void *buffer, ULONG *size);
+ULONG WINAPI tdh_enumerate_manifest_provider_events(const GUID *provider, void *buffer, ULONG *size);
+ULONG WINAPI tdh_get_manifest_event_information(const GUID *provider, const EVENT_DESCRIPTOR *descriptor, void *buffer,
+                                                ULONG *size);
+
+/* Those of MOF, of the computer's WMI: this one's alone, other computers are ERROR_WMI_SERVER_UNAVAILABLE. Published
+   nowhere: the parameters are the local functions', behind the computer's name. */
+ULONG WINAPI tdh_enumerate_remote_wbem_providers(const WCHAR *computer, void *buffer, ULONG *size);
+ULONG WINAPI tdh_enumerate_remote_wbem_provider_field_information(const WCHAR *computer, const GUID *provider,
+                                                                  ULONG kind, void *buffer, ULONG *size);
+ULONG WINAPI tdh_query_remote_wbem_provider_field_information(const WCHAR *computer, const GUID *provider,
+                                                              ULONGLONG value, ULONG kind, void *buffer, ULONG *size);
+/* What has that many parameters, of which nothing else is known: they are not looked at. ERROR_NOT_SUPPORTED. */
+ULONG WINAPI tdh_unpublished_3(uintptr_t a, uintptr_t b, uintptr_t c);
+ULONG WINAPI tdh_unpublished_4(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
+ULONG WINAPI tdh_unpublished_7(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f,
+                               uintptr_t g);
+
+/* ---- manifests of this process ---- */
+
+ULONG WINAPI tdh_load_manifest(const WCHAR *path);
+ULONG WINAPI tdh_unload_manifest(const WCHAR *path);
+ULONG WINAPI tdh_load_manifest_from_memory(const void *data, ULONG size);
+ULONG WINAPI tdh_unload_manifest_from_memory(const void *data, ULONG size);
+ULONG WINAPI tdh_load_manifest_from_binary(const WCHAR *path);
+
+/* ---- payload filters ---- */
+
+/* PAYLOAD_FILTER_PREDICATE */
+struct tdh_condition {
+    const WCHAR *field;
+    USHORT operation;
+    const WCHAR *value;
+};
+ULONG WINAPI tdh_create_payload_filter(const GUID *provider, const EVENT_DESCRIPTOR *descriptor, UCHAR any, ULONG count,
+                                       const struct tdh_condition *conditions, void **filter);
+ULONG WINAPI tdh_delete_payload_filter(void **filter);
+ULONG WINAPI tdh_aggregate_payload_filters(ULONG count, void *const *filters, const UCHAR *all,
+                                           EVENT_FILTER_DESCRIPTOR *descriptor);
+ULONG WINAPI tdh_cleanup_payload_event_filter_descriptor(EVENT_FILTER_DESCRIPTOR *descriptor);
+
+/* ---- messages of WPP ---- */
+
+ULONG WINAPI tdh_open_decoding_handle(void **handle);
+ULONG WINAPI tdh_close_decoding_handle(void *handle);
+/* TMF files and folders of them (`;` between), times in UTC, the size of pointers; no PDB files: ERROR_NOT_SUPPORTED.
+ */
+ULONG WINAPI tdh_set_decoding_parameter(void *handle, const struct tdh_parameter *parameter);
+/* By its type; texts stay the handle's until it gets others. ERROR_NOT_FOUND: it has not been set. */
+ULONG WINAPI tdh_get_decoding_parameter(void *handle, struct tdh_parameter *parameter);
+ULONG WINAPI tdh_get_wpp_property(void *handle, const EVENT_RECORD *event, const WCHAR *name, ULONG *size,
+                                  void *buffer);
+ULONG WINAPI tdh_get_wpp_message(void *handle, const EVENT_RECORD *event, ULONG *size, void *buffer);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* TDH's functions of one event. */
+#include "engine/base/memory.h"
+#include "engine/etw/decode/event_property_find.h"
+#include "engine/etw/decode/program_memory.h"
+#include "engine/etw/decode/tdh/tdh.h"
+#include "engine/etw/decode/tdh/tdh_block.h"
+#include "engine/etw/tmf.h"
+
+enum { MOST_PARAMETERS = 64, NAME_UNITS = 1024, PATH_UNITS = 32767 };
+
+/* An event, copied, and what it says. */
+struct decoded {
+    struct program_event event;
+    struct event_schemas *schemas;
+    const struct found_schema *found;
+    uint32_t pointer_size; /* that a program asks for; 0: none */
+    bool gmt;              /* times in a message's sentence are UTC */
+    bool symbols;          /* PDB files were named */
+    void *made;            /* the bytes of a property that the data do not have */
+};
+
+static HRESULT take_tmf(const struct tdh_parameter *p)
+{
+    char *path;
+    if (!p->value || p->value != (uintptr_t)p->value)
+        return E_INVALIDARG;
+    HRESULT hr = program_text((const WCHAR *)(uintptr_t)p->value, PATH_UNITS, &path);
+    if (SUCCEEDED(hr))
+        hr = tdh_add_tmf(path, p->type == TDH_PARAMETER_TMF_SEARCH_PATH);
+    memory_free(path);
+    return hr;
+}
+
+/* A pointer size of a program's holds for events that do not tell their own as well as for those that do. */
+static HRESULT take_parameters(struct decoded *d, ULONG count, const struct tdh_parameter *parameters)
+{
+    struct tdh_parameter p;
+    if ((count != 0 && !parameters) || count > MOST_PARAMETERS)
+        return E_INVALIDARG;
+    for (ULONG i = 0; i < count; i++) {
+        if (!program_read(&p, &parameters[i], sizeof p))
+            return HRESULT_FROM_WIN32(ERROR_NOACCESS);
+        if (p.type >= TDH_PARAMETERS)
+            return E_INVALIDARG;
+        if (p.type == TDH_PARAMETER_TMF_FILE || p.type == TDH_PARAMETER_TMF_SEARCH_PATH) {
+            const HRESULT hr = take_tmf(&p);
+            if (FAILED(hr))
+                return hr;
+        }
+        if (p.type == TDH_PARAMETER_GMT)
+            d->gmt = p.value != 0;
+        d->symbols = d->symbols || p.type == TDH_PARAMETER_PDB_PATH;
+        if (p.type == TDH_PARAMETER_POINTER_SIZE) {
+            if (p.value != 4 && p.value != 8)
+                return E_INVALIDARG;
+            d->pointer_size = (uint32_t)p.value;
+        }
+    }
+    return S_OK;
+}
+
+static void release(struct decoded *d)
+{
+    if (d->found)
+        found_schema_release(d->schemas, d->found);
+    memory_free(d->made);
+    program_event_free(&d->event);
+}
+
+static HRESULT decode(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters, struct decoded *d)
+{
+    *d = (struct decoded){0};
+    if (!event)
+        return E_INVALIDARG;
+    HRESULT hr = take_parameters(d, count, parameters);
+    if (SUCCEEDED(hr))
+        hr = program_event_take(event, &d->event);
+    if (SUCCEEDED(hr))
+        hr = tdh_schemas(&d->schemas);
+    if (SUCCEEDED(hr) && d->pointer_size != 0) {
+        USHORT *flags = &d->event.record.EventHeader.Flags;
+        *flags &= (USHORT) ~(EVENT_HEADER_FLAG_32_BIT_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER);
+        *flags |= d->pointer_size == 4 ? EVENT_HEADER_FLAG_32_BIT_HEADER : EVENT_HEADER_FLAG_64_BIT_HEADER;
+    }
+    if (SUCCEEDED(hr)) {
+        tdh_take_inband(&d->event.record);
+        hr = event_schemas_find(d->schemas, &d->event.record, d->pointer_size, &d->found);
+    }
+    if (SUCCEEDED(hr))
+        hr = d->found->status;
+    /* What nobody knows but who has the symbols, which are not read. */
+    if (hr == S_FALSE && d->symbols && d->event.record.EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE)
+        hr = HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED);
+    if (hr != S_OK)
+        release(d);
+    return hr;
+}
+
+ULONG WINAPI tdh_get_event_information(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters,
+                                       void *buffer, ULONG *size)
+{
+    struct decoded d;
+    struct tdh_block block;
+    if (!size)
+        return ERROR_INVALID_PARAMETER;
+    HRESULT hr = decode(event, count, parameters, &d);
+    if (hr != S_OK)
+        return tdh_status(hr);
+    hr = tdh_block_event(d.found->schema, event_data_of(&d.event.record, d.pointer_size).pointer_size, &block);
+    /* The event's own descriptor, whatever version its schema is of. */
+    tdh_block_put(&block, 32, &d.event.record.EventHeader.EventDescriptor, sizeof(EVENT_DESCRIPTOR));
+    const ULONG status = hr == S_OK ? program_give(block.bytes, block.size, buffer, size) : tdh_status(hr);
+    tdh_block_free(&block);
+    release(&d);
+    return status;
+}
+
+ULONG WINAPI tdh_get_all_events_information(const EVENT_RECORD *event, void *service, ULONG *index, ULONG *count,
+                                            void *buffer, ULONG *size)
+{
+    const ULONG first = 0, one = 1;
+    (void)service; /* WMI is not asked */
+    if (!index || !count)
+        return ERROR_INVALID_PARAMETER;
+    const ULONG status = tdh_get_event_information(event, 0, NULL, buffer, size);
+    if (status == ERROR_SUCCESS &&
+        (!program_write(index, &first, sizeof first) || !program_write(count, &one, sizeof one)))
+        return ERROR_NOACCESS;
+    return status;
+}
+
+ULONG WINAPI tdh_get_event_map_information(const EVENT_RECORD *event, const WCHAR *name, void *buffer, ULONG *size)
+{
+    struct decoded d;
+    struct tdh_block block = {0};
+    char *text;
+    if (!name || !size)
+        return ERROR_INVALID_PARAMETER;
+    HRESULT hr = program_text(name, NAME_UNITS, &text);
+    if (FAILED(hr))
+        return tdh_status(hr);
+    hr = decode(event, 0, NULL, &d);
+    if (hr != S_OK) {
+        memory_free(text);
+        return tdh_status(hr);
+    }
+    const struct event_map *map = event_schema_map(d.found->schema, text);
+    hr = map ? tdh_block_map(map, &block) : S_FALSE;
+    const ULONG status = hr == S_OK ? program_give(block.bytes, block.size, buffer, size) : tdh_status(hr);
+    tdh_block_free(&block);
+    memory_free(text);
+    release(&d);
+    return status;
+}
+
+/* ---- properties ---- */
+
+static void free_path(struct property_step *path, size_t steps)
+{
+    for (size_t i = 0; i < steps; i++)
+        memory_free((char *)(uintptr_t)path[i].name);
+}
+
+static HRESULT take_path(ULONG steps, const struct tdh_property_step *given, struct property_step *path)
+{
+    HRESULT hr = steps != 0 && steps <= PROPERTY_PATH_STEPS && given ? S_OK : E_INVALIDARG;
+    for (ULONG i = 0; SUCCEEDED(hr) && i < steps; i++) {
+        struct tdh_property_step step;
+        char *name = NULL;
+        if (!program_read(&step, &given[i], sizeof step))
+            hr = HRESULT_FROM_WIN32(ERROR_NOACCESS);
+        else if (!step.name || step.name != (uintptr_t)step.name)
+            hr = E_INVALIDARG;
+        else
+            hr = program_text((const WCHAR *)(uintptr_t)step.name, NAME_UNITS, &name);
+        path[i] = (struct property_step){name, step.element};
+        if (FAILED(hr))
+            free_path(path, i);
+    }
+    return hr;
+}
+
+/* What messages of WPP have beside their arguments. */
+static HRESULT find_of_message(struct decoded *d, const char *name, size_t *size)
+{
+    const EVENT_RECORD *event = &d->event.record;
+    struct tmf_property p;
+    HRESULT hr = tmf_schema_property(d->found->schema, event, event_data_of(event, d->pointer_size).pointer_size,
+                                     d->gmt, name, &p);
+    if (SUCCEEDED(hr)) {
+        hr = tdh_wpp_value(&p, &d->made, size);
+        memory_free(p.text);
+    }
+    return hr;
+}
+
+/* S_OK: `d` is to be released. *bytes: those of the property, in the data or in `made`. */
+static HRESULT find(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters, ULONG steps,
+                    const struct tdh_property_step *given, struct decoded *d, const void **bytes, size_t *size)
+{
+    struct property_step path[PROPERTY_PATH_STEPS];
+    struct found_property found = {0};
+    HRESULT hr = take_path(steps, given, path);
+    if (FAILED(hr))
+        return hr;
+    hr = decode(event, count, parameters, d);
+    if (hr == S_OK) {
+        const struct event_data data = event_data_of(&d->event.record, d->pointer_size);
+        hr = event_property_find(d->found->schema, &data, path, steps, &found);
+        *bytes = d->event.bytes + found.offset;
+        *size = found.size;
+        if (hr == S_FALSE && steps == 1 && d->found->schema->message) {
+            hr = find_of_message(d, path[0].name, size);
+            *bytes = d->made;
+        }
+        if (hr != S_OK)
+            release(d);
+    }
+    free_path(path, steps);
+    return hr;
+}
+
+ULONG WINAPI tdh_get_property_size(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters,
+                                   ULONG steps, const struct tdh_property_step *path, ULONG *size)
+{
+    struct decoded d;
+    const void *bytes;
+    size_t found;
+    if (!size)
+        return ERROR_INVALID_PARAMETER;
+    const HRESULT hr = find(event, count, parameters, steps, path, &d, &bytes, &found);
+    if (hr != S_OK)
+        return tdh_status(hr);
+    const ULONG need = (ULONG)found;
+    release(&d);
+    return program_write(size, &need, sizeof need) ? ERROR_SUCCESS : ERROR_NOACCESS;
+}
+
+ULONG WINAPI tdh_get_property(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters,
+                              ULONG steps, const struct tdh_property_step *path, ULONG size, void *buffer)
+{
+    struct decoded d;
+    const void *bytes;
+    size_t found;
+    ULONG status = ERROR_SUCCESS;
+    const HRESULT hr = find(event, count, parameters, steps, path, &d, &bytes, &found);
+    if (hr != S_OK)
+        return tdh_status(hr);
+    if (size < found)
+        status = ERROR_INSUFFICIENT_BUFFER;
+    else if (!buffer && found != 0)
+        status = ERROR_INVALID_PARAMETER;
+    else if (!program_write(buffer, bytes, found))
+        status = ERROR_NOACCESS;
+    release(&d);
+    return status;
+}
+
+ULONG WINAPI tdh_get_property_offset_and_size(const EVENT_RECORD *event, ULONG count,
+                                              const struct tdh_parameter *parameters, ULONG steps,
+                                              const struct tdh_property_step *path, struct tdh_place *out)
+{
+    struct decoded d;
+    const void *bytes;
+    size_t found;
+    if (!out)
+        return ERROR_INVALID_PARAMETER;
+    const HRESULT hr = find(event, count, parameters, steps, path, &d, &bytes, &found);
+    if (hr != S_OK)
+        return tdh_status(hr);
+    const bool in_data = !d.made;
+    const struct tdh_place place = {in_data ? (uint32_t)((const uint8_t *)bytes - d.event.bytes) : 0, (uint32_t)found};
+    release(&d);
+    if (!in_data)
+        return ERROR_NOT_FOUND;
+    return program_write(out, &place, sizeof place) ? ERROR_SUCCESS : ERROR_NOACCESS;
+}

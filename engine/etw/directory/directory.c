@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* The directory's section: made, found, changed under its mutex, read under its generation. */
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread_slot.h"
+#include "engine/etw/autologger.h"
+#include "engine/etw/directory/directory_parts.h"
+#include "engine/etw/directory_name.h"
+
+#include <stdio.h>
+
+#define READ_TRIES 100 /* then under the mutex */
+
+/* ---- the one of this process ---- */
+
+static HRESULT own_name(char out[64])
+{
+    char name[DIRECTORY_NAME_BYTES];
+    HRESULT hr = directory_name(name);
+    if (SUCCEEDED(hr))
+        snprintf(out, 64, "openetw%u-%s", (unsigned)DIRECTORY_LAYOUT, name);
+    return hr;
+}
+
+/* Under the mutex. Generations and turns go on from numbers that this host has not had: who knows old ones must not
+   take what is new for it. */
+static void begin_anew(struct directory_shared *s)
+{
+    const uint64_t before = atomic_load(&s->born), clock = (uint64_t)clock_utc() / 10000 /* ms */,
+                   now = clock > before || before > 2 * clock ? clock : before + 1;
+    _Atomic uint64_t *words = &s->magic;
+    for (size_t i = 0; i < sizeof *s / sizeof *words; i++)
+        atomic_store_explicit(&words[i], 0, memory_order_relaxed);
+    for (size_t i = 0; i < DIRECTORY_PLACES; i++)
+        atomic_store_explicit(&s->turns[i], now & 0x3FFFFFFF, memory_order_relaxed);
+    for (size_t i = 0; i < DIRECTORY_SLOTS; i++)
+        atomic_store_explicit(&s->slot[i].word, slot_word(SLOT_FREE, (uint32_t)(now & 0x7FFF)), memory_order_relaxed);
+    atomic_store(&s->born, now);
+    atomic_store(&s->generation, 2 * now);
+    atomic_store(&s->notified, 2 * now);
+    atomic_store(&s->size, sizeof *s);
+    atomic_store(&s->tail, DIRECTORY_MAGIC);
+    atomic_store(&s->magic, DIRECTORY_MAGIC);
+}
+
+/* How many of the two words at the beginning are as they should be. */
+static int good_heads(struct directory_shared *s)
+{
+    return (atomic_load(&s->magic) == DIRECTORY_MAGIC) + (atomic_load(&s->size) == sizeof *s);
+}
+
+static bool is_whole(struct directory_shared *s)
+{
+    return good_heads(s) == 2 && atomic_load(&s->tail) == DIRECTORY_MAGIC;
+}
+
+/* Under the mutex. */
+static void repair(struct directory_shared *s)
+{
+    if (is_whole(s))
+        return;
+    if (good_heads(s) == 0 || atomic_load(&s->tail) != DIRECTORY_MAGIC) {
+        begin_anew(s);
+        return;
+    }
+    atomic_store(&s->size, sizeof *s);
+    atomic_store(&s->magic, DIRECTORY_MAGIC);
+}
+
+/* Under the mutex: nobody else makes it. */
+static HRESULT open_shared_part(struct directory *d)
+{
+    HRESULT hr = section_open(&(struct shared){.name = d->name, .create = true, .lasting = true},
+                              sizeof(struct directory_shared), &d->section);
+    if (FAILED(hr))
+        return hr;
+    d->shared = section_memory(d->section);
+    repair(d->shared);
+    if (atomic_load(&d->shared->deleted) != 0) /* under Wine it has its name as long as somebody holds it */
+        begin_anew(d->shared);
+    return S_OK;
+}
+
+static HRESULT directory_open(struct directory **out)
+{
+    struct directory *d = memory_zero(1, sizeof *d);
+    HRESULT hr = d ? own_name(d->name) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = mutex_open(d->name, &d->mutex);
+    if (SUCCEEDED(hr)) {
+        hr = mutex_take(d->mutex, UINT32_MAX);
+        if (SUCCEEDED(hr)) {
+            hr = open_shared_part(d);
+            mutex_give(d->mutex);
+        }
+        if (FAILED(hr))
+            mutex_close(d->mutex);
+    }
+    if (FAILED(hr)) {
+        memory_free(d);
+        return hr;
+    }
+    *out = d;
+    return S_OK;
+}
+
+static HRESULT repair_now(struct directory *d)
+{
+    HRESULT hr = mutex_take(d->mutex, UINT32_MAX);
+    if (FAILED(hr))
+        return hr;
+    repair(d->shared);
+    mutex_give(d->mutex);
+    return S_OK;
+}
+
+/* In place of one that somebody deleted. Who has that keeps it. */
+static HRESULT open_next(struct directory **own)
+{
+    struct directory *next;
+    HRESULT hr = directory_open(&next);
+    if (FAILED(hr))
+        return hr;
+    next->before = *own;
+    *own = next;
+    return S_OK;
+}
+
+HRESULT directory_get(struct directory **out)
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct directory *own;
+    HRESULT hr = S_OK;
+    module_pin(); /* not under the lock */
+    host_lock_enter(&lock);
+    const bool first = !own;
+    if (first)
+        hr = directory_open(&own);
+    else if (!directory_is_there(own, true))
+        hr = open_next(&own);
+    else if (!is_whole(own->shared))
+        hr = repair_now(own);
+    *out = own;
+    host_lock_leave(&lock);
+    if (first && SUCCEEDED(hr))
+        autologgers_begin(*out, strchr((*out)->name, '-') + 1);
+    return hr;
+}
+
+HRESULT directory_check(void)
+{
+    char name[64], *folder = NULL;
+    struct section *section = NULL;
+    HRESULT hr = own_name(name);
+    if (SUCCEEDED(hr))
+        hr = section_open(&(struct shared){.name = name, .lasting = true}, sizeof(struct directory_shared), &section);
+    const bool shortened = hr == E_INVALIDARG;
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND)) {
+        error_clear();
+        return S_FALSE;
+    }
+    if (shortened || (SUCCEEDED(hr) && !is_whole(section_memory(section)))) {
+        hr = section_folder(&folder);
+        if (SUCCEEDED(hr))
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "directory of trace sessions: \"%s\" in \"%s\": %s",
+                           name, folder ? folder : "", shortened ? "was shortened" : "was overwritten");
+        memory_free(folder);
+    }
+    section_close(section);
+    return hr;
+}
+
+uint64_t directory_born(struct directory *d)
+{
+    return atomic_load(&d->shared->born);
+}
+
+void directory_delete(struct directory *d)
+{
+    char mutex[80];
+    struct directory_session *list;
+    size_t count;
+    snprintf(mutex, sizeof mutex, "%s.mutex", d->name); /* of which natively a file is left */
+    (void)section_delete(mutex);
+    (void)section_delete(d->name);
+    atomic_store(&d->shared->deleted, 1);
+    if (FAILED(directory_sessions(d, &list, &count)))
+        return; /* they see it by themselves */
+    for (size_t i = 0; i < count; i++)
+        directory_set_signal(list[i].signal);
+    directory_sessions_free(list, count);
+}
+
+bool directory_is_there(struct directory *d, bool look)
+{
+    return atomic_load(&d->shared->deleted) == 0 && (!look || section_is_named(d->section, d->name) != S_FALSE);
+}
+
+/* ---- changes ---- */
+
+uint64_t directory_generation(struct directory *d)
+{
+    return atomic_load(&d->shared->generation) & ~UINT64_C(1);
+}
+
+bool directory_holds(struct directory_span *span, uint64_t generation)
+{
+    /* `until` first: who takes the place of one that is over clears `from` before it, so that no old `from` is seen
+       beside a cleared `until`. */
+    const uint64_t until = atomic_load(&span->until), from = atomic_load(&span->from);
+    return from != 0 && from <= generation && (until == 0 || until > generation);
+}
+
+bool directory_is_free(struct directory *d, struct directory_span *span)
+{
+    const uint64_t until = atomic_load(&span->until);
+    return atomic_load(&span->from) == 0 || (until != 0 && until <= d->committed);
+}
+
+void directory_put(struct directory *d, struct directory_span *span, _Atomic uint64_t *words, const void *payload,
+                   size_t bytes)
+{
+    /* In this order: cut off anywhere, nobody sees it. */
+    atomic_store(&span->from, 0);
+    atomic_store(&span->until, 0);
+    directory_store(words, payload, bytes);
+    atomic_store(&span->from, d->target);
+}
+
+void directory_retire(struct directory *d, struct directory_span *span)
+{
+    if (atomic_load(&span->from) > d->committed)
+        atomic_store(&span->from, 0); /* it is of this change */
+    else
+        atomic_store(&span->until, d->target);
+}
+
+static void undo(struct directory_span *span, uint64_t generation)
+{
+    if (atomic_load(&span->from) > generation)
+        atomic_store(&span->from, 0);
+    if (atomic_load(&span->until) > generation)
+        atomic_store(&span->until, 0);
+}
+
+/* Under the mutex: an odd generation is a change whose process has ended. */
+static uint64_t make_whole(struct directory *d)
+{
+    struct directory_shared *s = d->shared;
+    const uint64_t generation = atomic_load(&s->generation);
+    if (!(generation & 1))
+        return generation;
+    const uint32_t enables = directory_bounded(&s->enables_used, DIRECTORY_ENABLES);
+    for (uint32_t i = 0; i < DIRECTORY_PLACES; i++)
+        for (uint32_t k = 0; k < 2; k++)
+            undo(&s->session[i][k].span, generation - 1);
+    for (uint32_t i = 0; i < enables; i++)
+        undo(&s->enable[i].span, generation - 1);
+    atomic_store(&s->generation, generation + 1);
+    return generation + 1;
+}
+
+HRESULT directory_begin(struct directory *d)
+{
+    HRESULT hr = mutex_take(d->mutex, UINT32_MAX);
+    if (FAILED(hr))
+        return hr;
+    repair(d->shared);
+    d->committed = make_whole(d);
+    d->target = d->committed + 2;
+    atomic_store(&d->shared->generation, d->committed + 1);
+    return S_OK;
+}
+
+uint64_t directory_end(struct directory *d, const GUID *providers, size_t count)
+{
+    const uint64_t target = d->target;
+    /* Who changed before and ended since has not woken all that he should have. */
+    const bool all = atomic_load(&d->shared->notified) < d->committed;
+    atomic_store(&d->shared->generation, target);
+    mutex_give(d->mutex);
+    if (all || count)
+        directory_wake(d, all ? NULL : providers, count);
+    directory_raise(&d->shared->notified, target);
+    return target;
+}
+
+void directory_cancel(struct directory *d)
+{
+    const uint64_t now = make_whole(d);
+    const bool told = atomic_load(&d->shared->notified) >= d->committed;
+    mutex_give(d->mutex);
+    if (told)
+        directory_raise(&d->shared->notified, now);
+}
+
+/* ---- reading ---- */
+
+HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d, uint64_t generation, void *context),
+                       void *context)
+{
+    _Atomic uint64_t *generation = &d->shared->generation;
+    for (int i = 0; i < READ_TRIES; i++) {
+        const uint64_t now = directory_generation(d);
+        HRESULT hr = read(d, now, context);
+        if (atomic_load(generation) - now <= 2)
+            return hr;
+    }
+    HRESULT hr = mutex_take(d->mutex, UINT32_MAX);
+    if (FAILED(hr))
+        return hr;
+    hr = read(d, make_whole(d), context);
+    mutex_give(d->mutex);
+    return hr;
+}
+
+/* ---- texts and names ---- */
+
+void directory_object_name(const struct directory *d, char kind, uint32_t number, uint32_t turn, char out[96])
+{
+    snprintf(out, 96, "%s-%c%u-%u", d->name, kind, (unsigned)number, (unsigned)turn);
+}
+
+void directory_set_signal(const char *name)
+{
+    struct signal *signal;
+    if (FAILED(signal_open(&(struct shared){.name = name}, &signal)))
+        return;
+    (void)signal_set(signal);
+    signal_close(signal);
+}
+
+HRESULT directory_put_text(char *to, uint32_t *bytes, const char *text, DWORD code, const char *subject)
+{
+    const size_t length = text ? strlen(text) : 0;
+    *bytes = text ? (uint32_t)length : DIRECTORY_NO_TEXT;
+    if (length > DIRECTORY_TEXT_BYTES || (text && text_utf16_length(text) > DIRECTORY_TEXT))
+        return error_set(HRESULT_FROM_WIN32(code), "%s: '%.80s' ... is longer than %u characters", subject, text,
+                         (unsigned)DIRECTORY_TEXT);
+    if (length)
+        memcpy(to, text, length); /* NOLINT(bugprone-not-null-terminated-result): its length is told beside it */
+    return S_OK;
+}
+
+HRESULT directory_take_text(const char *from, uint32_t bytes, char **out)
+{
+    *out = NULL;
+    if (bytes == DIRECTORY_NO_TEXT)
+        return S_OK;
+    if (bytes > DIRECTORY_TEXT_BYTES || memchr(from, 0, bytes) || !text_is_utf8(from, bytes))
+        return S_FALSE;
+    *out = text_copy_n(from, bytes);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+uint32_t directory_next_sequence(struct directory *d)
+{
+    return (uint32_t)atomic_fetch_add_explicit(&d->shared->sequence, 1, memory_order_relaxed) + 1;
+}
+
+uint64_t directory_next_event_key(struct directory *d)
+{
+    return atomic_fetch_add_explicit(&d->shared->event_key, 1, memory_order_relaxed) + 1;
+}
+
+uint32_t directory_profile_interval(struct directory *d)
+{
+    return (uint32_t)atomic_load_explicit(&d->shared->profile_100ns, memory_order_relaxed);
+}
+
+void directory_set_profile_interval(struct directory *d, uint32_t interval)
+{
+    atomic_store_explicit(&d->shared->profile_100ns, interval, memory_order_relaxed);
+}

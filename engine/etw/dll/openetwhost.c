@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* openetwhost <logger> <turn> <key>: the process of one session, natively. All it does is in the core. */
+#include "engine/etw/session/session_start.h"
+
+#include <signal.h>
+
+int main(int count, char **arguments)
+{
+#ifdef SIGXFSZ
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a full disk, and no reason to end */
+#endif
+    return session_host_main(count - 1, arguments + 1);
+}

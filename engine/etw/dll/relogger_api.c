@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* ITraceRelogger and its class object, over relogger.h. */
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/base/win32/unknown.h"
+#include "engine/etw/consumer/relogger.h"
+#include "engine/etw/dll/relogger_com.h"
+
+#include <objbase.h>
+#include <wchar.h>
+
+static const CLSID class_trace_relogger = {
+    0x7B40792D, 0x05FF, 0x44C4, {0x90, 0x58, 0xF4, 0x40, 0xC7, 0x1F, 0x17, 0xD4}};
+static const IID iid_trace_relogger = {0xF754AD43, 0x3BCC, 0x4286, {0x80, 0x09, 0x9C, 0x5D, 0xA2, 0x14, 0xE8, 0x4E}};
+
+static LONG objects;
+
+LONG relogger_objects(LONG change)
+{
+    return InterlockedExchangeAdd(&objects, change) + change;
+}
+
+struct relogger_object {
+    trace_relogger_interface face;
+    LONG references;
+    struct relogger *relogger;
+    struct host_lock lock; /* of `callback` */
+    trace_callback_interface *callback;
+    trace_event_interface *event; /* of the latest callback, to be used again */
+};
+
+static struct relogger_object *object_of(trace_relogger_interface *face)
+{
+    return (struct relogger_object *)face;
+}
+
+static HRESULT WINAPI query(trace_relogger_interface *face, REFIID iid, void **out)
+{
+    return unknown_query(face, &iid_trace_relogger, iid, out);
+}
+
+static ULONG WINAPI add_reference(trace_relogger_interface *face)
+{
+    return (ULONG)InterlockedIncrement(&object_of(face)->references);
+}
+
+static ULONG WINAPI release(trace_relogger_interface *face)
+{
+    struct relogger_object *o = object_of(face);
+    const LONG left = InterlockedDecrement(&o->references);
+    if (left == 0) {
+        if (o->callback)
+            o->callback->table->Release(o->callback);
+        if (o->event)
+            o->event->table->Release(o->event);
+        relogger_free(o->relogger);
+        memory_free(o);
+        relogger_objects(-1);
+    }
+    return (ULONG)left;
+}
+
+/* The caller's text in UTF-8. */
+static HRESULT name_of(WCHAR *name, char **out)
+{
+    return name ? text_from_utf16(name, wcslen(name), false, out) : E_POINTER;
+}
+
+static HRESULT WINAPI add_file(trace_relogger_interface *face, WCHAR *path, void *context, TRACEHANDLE *stream)
+{
+    char *text = NULL, *full = NULL;
+    if (!stream)
+        return E_POINTER;
+    HRESULT hr = name_of(path, &text);
+    if (SUCCEEDED(hr))
+        hr = (full = host_full_path(text)) ? relogger_add_file(object_of(face)->relogger, full, context, stream)
+                                           : E_OUTOFMEMORY;
+    memory_free(text);
+    memory_free(full);
+    return hr;
+}
+
+static HRESULT WINAPI add_session(trace_relogger_interface *face, WCHAR *name, void *context, TRACEHANDLE *stream)
+{
+    char *text = NULL;
+    if (!stream)
+        return E_POINTER;
+    HRESULT hr = name_of(name, &text);
+    if (SUCCEEDED(hr))
+        hr = relogger_add_session(object_of(face)->relogger, text, context, stream);
+    memory_free(text);
+    return hr;
+}
+
+static HRESULT WINAPI register_callback(trace_relogger_interface *face, trace_callback_interface *callback)
+{
+    struct relogger_object *o = object_of(face);
+    if (!callback)
+        return E_POINTER;
+    callback->table->AddRef(callback);
+    host_lock_enter(&o->lock);
+    trace_callback_interface *before = o->callback;
+    o->callback = callback;
+    host_lock_leave(&o->lock);
+    if (before)
+        before->table->Release(before);
+    return S_OK;
+}
+
+static HRESULT WINAPI inject(trace_relogger_interface *face, trace_event_interface *event)
+{
+    EVENT_RECORD *record = NULL;
+    if (!event)
+        return E_POINTER;
+    const HRESULT hr = event->table->GetEventRecord(event, &record);
+    return FAILED(hr) ? hr : relogger_inject(object_of(face)->relogger, record);
+}
+
+static HRESULT WINAPI create_event(trace_relogger_interface *face, TRACEHANDLE stream, ULONG flags,
+                                   trace_event_interface **out)
+{
+    const ULONG known = EVENT_HEADER_FLAG_32_BIT_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER |
+                        EVENT_HEADER_FLAG_CLASSIC_HEADER | EVENT_HEADER_FLAG_TRACE_MESSAGE;
+    EVENT_RECORD record = {.UserDataLength = 0};
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    if ((flags & ~known) != 0 || !relogger_stream(object_of(face)->relogger, stream, &record.UserContext))
+        return E_INVALIDARG;
+    const ULONG widths = EVENT_HEADER_FLAG_32_BIT_HEADER | EVENT_HEADER_FLAG_64_BIT_HEADER;
+    record.EventHeader.Flags = (USHORT)((flags & widths) != 0 ? flags : flags | EVENT_HEADER_FLAG_64_BIT_HEADER);
+    *out = relogger_event_create(&record);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+/* ---- while it is processed ---- */
+
+struct processing {
+    struct relogger_object *object;
+    trace_callback_interface *callback;
+};
+
+/* The object of the event before is used again, unless the program has kept it. */
+static HRESULT put_event(struct relogger_object *o, const EVENT_RECORD *record)
+{
+    const HRESULT hr = o->event ? relogger_event_reuse(o->event, record) : S_FALSE;
+    if (hr != S_FALSE)
+        return hr;
+    if (o->event)
+        o->event->table->Release(o->event);
+    o->event = relogger_event_create(record);
+    return o->event ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT on_begin(void *context, const EVENT_RECORD *header)
+{
+    const struct processing *p = context;
+    const HRESULT hr = put_event(p->object, header);
+    return FAILED(hr) ? hr : p->callback->table->OnBeginProcessTrace(p->callback, p->object->event, &p->object->face);
+}
+
+static HRESULT on_event(void *context, const EVENT_RECORD *event)
+{
+    const struct processing *p = context;
+    const HRESULT hr = put_event(p->object, event);
+    return FAILED(hr) ? hr : p->callback->table->OnEvent(p->callback, p->object->event, &p->object->face);
+}
+
+static HRESULT on_end(void *context)
+{
+    const struct processing *p = context;
+    return p->callback->table->OnFinalizeProcessTrace(p->callback, &p->object->face);
+}
+
+static HRESULT WINAPI process(trace_relogger_interface *face)
+{
+    struct relogger_object *o = object_of(face);
+    host_lock_enter(&o->lock);
+    struct processing p = {o, o->callback};
+    if (p.callback)
+        p.callback->table->AddRef(p.callback);
+    host_lock_leave(&o->lock);
+    if (!p.callback)
+        return error_set(E_INVALIDARG, "ProcessTrace: no callback is registered");
+    const struct relogger_callback callback = {on_begin, on_event, on_end, &p};
+    face->table->AddRef(face);
+    const HRESULT hr = relogger_process(o->relogger, &callback);
+    p.callback->table->Release(p.callback);
+    face->table->Release(face);
+    return hr;
+}
+
+static HRESULT WINAPI set_output(trace_relogger_interface *face, WCHAR *path)
+{
+    char *text = NULL, *full = NULL;
+    HRESULT hr = name_of(path, &text);
+    if (SUCCEEDED(hr))
+        hr = (full = host_full_path(text)) ? relogger_set_output(object_of(face)->relogger, full) : E_OUTOFMEMORY;
+    memory_free(text);
+    memory_free(full);
+    return hr;
+}
+
+/* Files are written as they are, which every reader reads: S_FALSE says that it was not needed. */
+static HRESULT WINAPI set_compression(trace_relogger_interface *face, BOOLEAN compressed)
+{
+    (void)face;
+    return compressed ? S_FALSE : S_OK;
+}
+
+static HRESULT WINAPI cancel(trace_relogger_interface *face)
+{
+    relogger_cancel(object_of(face)->relogger);
+    return S_OK;
+}
+
+static const struct trace_relogger_table relogger_table = {
+    query,  add_reference, release, add_file,   add_session,     register_callback,
+    inject, create_event,  process, set_output, set_compression, cancel,
+};
+
+/* ---- the class ---- */
+
+static HRESULT WINAPI factory_query(IClassFactory *face, REFIID iid, void **out)
+{
+    return unknown_query(face, &IID_IClassFactory, iid, out);
+}
+
+/* It is the DLL's own, for its life. */
+static ULONG WINAPI factory_reference(IClassFactory *face)
+{
+    (void)face;
+    return 1;
+}
+
+static HRESULT WINAPI factory_create(IClassFactory *face, IUnknown *outer, REFIID iid, void **out)
+{
+    (void)face;
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    if (outer)
+        return CLASS_E_NOAGGREGATION;
+    struct relogger_object *o = memory_zero(1, sizeof *o);
+    HRESULT hr = o ? relogger_create(&o->relogger) : E_OUTOFMEMORY;
+    if (FAILED(hr)) {
+        memory_free(o);
+        return hr;
+    }
+    o->face.table = &relogger_table;
+    o->references = 1;
+    relogger_objects(1);
+    hr = query(&o->face, iid, out);
+    release(&o->face);
+    return hr;
+}
+
+static HRESULT WINAPI factory_lock(IClassFactory *face, BOOL lock)
+{
+    (void)face;
+    relogger_objects(lock ? 1 : -1);
+    return S_OK;
+}
+
+static IClassFactoryVtbl factory_table = {factory_query, factory_reference, factory_reference, factory_create,
+                                          factory_lock};
+static IClassFactory factory = {&factory_table};
+
+STDAPI DllGetClassObject(REFCLSID clsid, REFIID iid, void **out)
+{
+    if (!out)
+        return E_POINTER;
+    *out = NULL;
+    return guid_equal(clsid, &class_trace_relogger) ? factory_query(&factory, iid, out) : CLASS_E_CLASSNOTAVAILABLE;
+}
+
+STDAPI DllCanUnloadNow(void)
+{
+    return relogger_objects(0) == 0 ? S_OK : S_FALSE;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* In a program that does not know us: the calls of event functions come to this module. Under Wine all ways to such a
+   function, imports, GetProcAddress and the names of api sets, end in code of ntdll, sechost or advapi32, whose first
+   bytes are overwritten with a jump; nobody needs the old code. What Wine does not export stands as something that
+   raises in the tables of those who import it, so these are rewritten too. All of it is done before any other DLL of
+   the program begins, when the process has one thread. */
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/etw/reach_image.h"
+#include "engine/etw/reach_process.h"
+
+#include <stddef.h>
+#include <windows.h>
+#include <winternl.h>
+#include <string.h>
+
+PEB *NTAPI RtlGetCurrentPeb(void); /* in no header of MinGW's */
+
+enum { JUMP_BYTES = 12, ALIGNMENT = 16, MOST_NAME = 64, MOST_EXPORTS = 128 };
+
+static HMODULE own;
+
+static const IMAGE_DATA_DIRECTORY *directory_of(const uint8_t *base, int which)
+{
+    const IMAGE_NT_HEADERS *nt = (const void *)(base + ((const IMAGE_DOS_HEADER *)(const void *)base)->e_lfanew);
+    return &nt->OptionalHeader.DataDirectory[which];
+}
+
+static const IMAGE_EXPORT_DIRECTORY *exports_of(const uint8_t *base)
+{
+    return (const void *)(base + directory_of(base, IMAGE_DIRECTORY_ENTRY_EXPORT)->VirtualAddress);
+}
+
+/* Does another export of the module begin within the jump? */
+static bool has_export_within(const uint8_t *code)
+{
+    void *base;
+    if (!RtlPcToFileHeader((void *)code, &base))
+        return true;
+    const IMAGE_EXPORT_DIRECTORY *exports = exports_of(base);
+    const DWORD *functions = (const void *)((const uint8_t *)base + exports->AddressOfFunctions);
+    const DWORD at = (DWORD)(code - (const uint8_t *)base);
+    for (DWORD i = 0; i < exports->NumberOfFunctions; i++)
+        if (functions[i] > at && functions[i] - at < JUMP_BYTES)
+            return true;
+    return false;
+}
+
+/* Is all of the jump the function's own? The compiler aligns functions: behind a smaller one is nothing. Those that
+   only raise have neither that nor an entry in the table of functions, but are all exported. */
+static bool has_room(const uint8_t *code)
+{
+    DWORD64 base;
+    const DWORD64 begin = (DWORD64)(uintptr_t)code;
+    const RUNTIME_FUNCTION *last = RtlLookupFunctionEntry(begin + JUMP_BYTES - 1, &base, NULL);
+    return last ? base + last->BeginAddress == begin : begin % ALIGNMENT == 0 || !has_export_within(code);
+}
+
+static void overwrite(void *at, void *function)
+{
+    uint8_t jump[JUMP_BYTES] = {0x48, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xE0}; /* mov rax,function; jmp rax */
+    DWORD before;
+    if (!at || !has_room(at) || !VirtualProtect(at, sizeof jump, PAGE_EXECUTE_READWRITE, &before))
+        return;
+    memcpy(jump + 2, &function, sizeof function);
+    memcpy(at, jump, sizeof jump);
+    VirtualProtect(at, sizeof jump, before, &before);
+    FlushInstructionCache(GetCurrentProcess(), at, sizeof jump);
+}
+
+/* By the names that ntdll has for them: Etw before it, and one that is another. */
+static void *in_ntdll(const char *name)
+{
+    char etw[MOST_NAME + 3] = "Etw";
+    HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
+    strncat(etw, strcmp(name, "TraceEvent") == 0 ? "LogTraceEvent" : name, MOST_NAME - 1);
+    return (void *)GetProcAddress(ntdll, etw);
+}
+
+static void redirect(const char *name, void *function)
+{
+    static const WCHAR *const modules[] = {L"advapi32.dll", L"sechost.dll", L"kernelbase.dll"};
+    if (strlen(name) >= MOST_NAME)
+        return;
+    overwrite(in_ntdll(name), function);
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        overwrite((void *)GetProcAddress(GetModuleHandleW(modules[i]), name), function);
+}
+
+/* TDH's are forwarded, and no code of this module. */
+static bool is_event_function(const char *name)
+{
+    return strncmp(name, "OpenEtw", 7) != 0 && strncmp(name, "Dll", 3) != 0 && strncmp(name, "Tdh", 3) != 0;
+}
+
+static bool is_tdh_function(const char *name)
+{
+    return strncmp(name, "Tdh", 3) == 0;
+}
+
+/* The functions that a module exports by such names; how many there are. */
+static size_t list_exports(const void *module, bool (*is_wanted)(const char *name), struct reach_export *list)
+{
+    const uint8_t *base = module;
+    const IMAGE_EXPORT_DIRECTORY *exports = exports_of(base);
+    const DWORD *names = (const void *)(base + exports->AddressOfNames),
+                *functions = (const void *)(base + exports->AddressOfFunctions);
+    const WORD *numbers = (const void *)(base + exports->AddressOfNameOrdinals);
+    size_t count = 0;
+    for (DWORD i = 0; i < exports->NumberOfNames && count < MOST_EXPORTS; i++) {
+        const char *name = (const char *)base + names[i];
+        if (is_wanted(name))
+            list[count++] = (struct reach_export){name, base + functions[numbers[i]]};
+    }
+    return count;
+}
+
+/* What Windows' modules export and Wine's do not. Wine's advapi32 should have all of them. */
+static void add_exports(const struct reach_export *all, size_t count)
+{
+    static struct reach_export in_ntdll[] = {{.name = "EtwCreateTraceInstanceId"},
+                                             {.name = "EtwEventWriteEndScenario"},
+                                             {.name = "EtwEventWriteEx"},
+                                             {.name = "EtwEventWriteStartScenario"},
+                                             {.name = "EtwTraceEventInstance"}},
+                               in_kernelbase[] = {{.name = "EventWriteEx"}};
+    enum { IN_NTDLL = sizeof in_ntdll / sizeof *in_ntdll, ETW = 3 };
+    for (size_t i = 0; i < IN_NTDLL; i++)
+        in_ntdll[i].function = (void *)GetProcAddress(own, in_ntdll[i].name + ETW);
+    in_kernelbase[0].function = (void *)GetProcAddress(own, in_kernelbase[0].name);
+    reach_exports_add(GetModuleHandleW(L"advapi32.dll"), all, count);
+    reach_exports_add(GetModuleHandleW(L"ntdll.dll"), in_ntdll, IN_NTDLL);
+    reach_exports_add(GetModuleHandleW(L"kernelbase.dll"), in_kernelbase, 1);
+}
+
+static void redirect_all(void)
+{
+    static struct reach_export all[MOST_EXPORTS];
+    const size_t count = list_exports(own, is_event_function, all);
+    for (size_t i = 0; i < count; i++)
+        redirect(all[i].name, (void *)all[i].function);
+    add_exports(all, count);
+}
+
+/* DLLs that programs take event functions from: Windows' names for them, api sets too. */
+static bool has_event_functions(const char *dll)
+{
+    return text_equal_nocase(dll, "ntdll.dll") || text_equal_nocase(dll, "advapi32.dll") ||
+           text_equal_nocase(dll, "kernelbase.dll") || text_equal_nocase(dll, "sechost.dll") ||
+           text_matches("api-ms-win-eventing-*", dll);
+}
+
+/* TDH: loaded for the first module that imports it, from this module's folder, which the loader would not search. NULL:
+   it is not there. */
+static HMODULE own_tdh(void)
+{
+    static const WCHAR name[] = L"opentdh.dll";
+    static WCHAR path[MAX_PATH + sizeof name / sizeof name[0]];
+    static HMODULE tdh;
+    WCHAR *last = path[0] == 0 && GetModuleFileNameW(own, path, MAX_PATH) < MAX_PATH ? wcsrchr(path, L'\\') : NULL;
+    if (last) {
+        memcpy(last + 1, name, sizeof name);
+        tdh = LoadLibraryExW(path, NULL, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
+    }
+    return tdh;
+}
+
+/* Windows' own, or Wine's: a program that asks it for a function by name is given ours. */
+static void redirect_tdh(const void *base)
+{
+    HMODULE theirs = GetModuleHandleW(L"tdh.dll"), ours = theirs && theirs == base ? own_tdh() : NULL;
+    if (!ours || ours == theirs)
+        return;
+    static struct reach_export all[MOST_EXPORTS];
+    const size_t count = list_exports(ours, is_tdh_function, all);
+    for (size_t i = 0; i < count; i++)
+        overwrite((void *)GetProcAddress(theirs, all[i].name), (void *)all[i].function);
+    reach_exports_add(theirs, all, count);
+}
+
+static void replace(IMAGE_THUNK_DATA *entry, const char *name, bool of_tdh)
+{
+    DWORD before;
+    if (strncmp(name, "Etw", 3) == 0) /* ntdll's */
+        name += 3;
+    void *function = of_tdh                    ? (void *)GetProcAddress(own_tdh(), name)
+                     : is_event_function(name) ? (void *)GetProcAddress(own, name)
+                                               : NULL;
+    if (!function || !VirtualProtect(&entry->u1.Function, sizeof entry->u1.Function, PAGE_READWRITE, &before))
+        return;
+    entry->u1.Function = (ULONG_PTR)function;
+    VirtualProtect(&entry->u1.Function, sizeof entry->u1.Function, before, &before);
+}
+
+/* A module whose imports the loader has just walked in the same way. */
+static void replace_imports(uint8_t *base)
+{
+    const DWORD imports = directory_of(base, IMAGE_DIRECTORY_ENTRY_IMPORT)->VirtualAddress;
+    const IMAGE_IMPORT_DESCRIPTOR *d = (const void *)(base + imports);
+    redirect_tdh(base);
+    for (; imports && d->Name && d->FirstThunk; d++) {
+        const bool of_tdh = text_equal_nocase((const char *)base + d->Name, "tdh.dll") && base != (uint8_t *)own;
+        if (!d->OriginalFirstThunk || (of_tdh ? !own_tdh() : !has_event_functions((const char *)base + d->Name)))
+            continue;
+        const IMAGE_THUNK_DATA *names = (const void *)(base + d->OriginalFirstThunk);
+        IMAGE_THUNK_DATA *table = (void *)(base + d->FirstThunk);
+        for (; names->u1.AddressOfData; names++, table++)
+            if (!IMAGE_SNAP_BY_ORDINAL(names->u1.Ordinal))
+                replace(table, (const char *)((IMAGE_IMPORT_BY_NAME *)(void *)(base + names->u1.AddressOfData))->Name,
+                        of_tdh);
+    }
+}
+
+/* Those that are there already: the loader's list, which DllMain may walk. */
+static void replace_in_loaded(void)
+{
+    const LIST_ENTRY *head = &RtlGetCurrentPeb()->Ldr->InMemoryOrderModuleList;
+    for (const LIST_ENTRY *at = head->Flink; at != head; at = at->Flink)
+        replace_imports(CONTAINING_RECORD(at, LDR_DATA_TABLE_ENTRY, InMemoryOrderLinks)->DllBase);
+}
+
+/* LDR_DLL_NOTIFICATION_DATA of Windows' documentation, which MinGW has no header for. */
+struct loaded {
+    ULONG flags;
+    const UNICODE_STRING *path, *name;
+    void *base;
+    ULONG size;
+};
+#define LOADED 1 /* LDR_DLL_NOTIFICATION_REASON_LOADED: its imports are there, it has not begun */
+typedef void(CALLBACK *notified)(ULONG reason, const struct loaded *what, void *user);
+typedef NTSTATUS(NTAPI *register_function)(ULONG flags, notified call, void *user, void **cookie);
+
+static void CALLBACK on_loaded(ULONG reason, const struct loaded *what, void *user)
+{
+    (void)user;
+    if (reason == LOADED)
+        replace_imports(what->base);
+}
+
+static void replace_in_later(void)
+{
+    void *cookie = NULL;
+    register_function call =
+        (register_function)(void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "LdrRegisterDllNotification");
+    if (call)
+        call(0, on_loaded, NULL, &cookie);
+}
+
+static void take_children(void)
+{
+    char *folder = host_module_folder(), *dll = NULL;
+    if (folder && SUCCEEDED(reach_dll_path(folder, &dll))) {
+        void *function = reach_children_begin(dll);
+        if (function)
+            overwrite((void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "NtCreateUserProcess"), function);
+    }
+    memory_free(dll);
+    memory_free(folder);
+}
+
+/* GetProcAddress finds one address for Nt, Zw and Rtl names of the two. */
+static void take_system_information(void)
+{
+    HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
+    void *query = reach_query_system_begin(), *set = reach_set_system_begin();
+    if (query)
+        overwrite((void *)GetProcAddress(ntdll, "NtQuerySystemInformation"), query);
+    if (set)
+        overwrite((void *)GetProcAddress(ntdll, "NtSetSystemInformation"), set);
+}
+
+void reach_begin(void *module)
+{
+    bool children;
+    if (!reach_self(&children))
+        return;
+    own = module;
+    redirect_all();
+    replace_in_loaded();
+    replace_in_later();
+    take_system_information();
+    if (children)
+        take_children();
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* What the computer is made of, in the layouts of Windows' SystemConfig classes: processors and memory, disks and what
+   is on them, network adapters, interrupts, sleep states. What Linux does not tell is 0 or "", and a class of which it
+   tells nothing (video, services, plug and play) is left out. */
+#include "engine/base/clock.h"
+#include "engine/base/host.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/memory.h"
+#include "engine/etw/kernel/kernel_adapters.h"
+#include "engine/etw/kernel/tracepoint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { CONFIG_VERSION = 2, NEWER_VERSION = 3, SECTOR = 512, MOST_TEXT = 512 };
+
+struct configuration {
+    struct kernel_tracer *k;
+    const struct tracepoint_event *at;
+    char *mounts; /* /proc/mounts; NULL: not told */
+};
+
+/* ---- texts and numbers ---- */
+
+/* The file's first line. "": it cannot be read. */
+static void line_of(const char *path, char *out, size_t room)
+{
+    char *text;
+    *out = 0;
+    if (SUCCEEDED(kernel_file_text(path, &text, NULL)))
+        snprintf(out, room, "%.*s", (int)strcspn(text, "\n"), text);
+    memory_free(text);
+}
+
+static uint64_t number_of(const char *path)
+{
+    char line[32];
+    line_of(path, line, sizeof line);
+    return strtoull(line, NULL, 10);
+}
+
+static uint64_t number_below(const char *folder, const char *file)
+{
+    char path[MOST_TEXT];
+    return snprintf(path, sizeof path, "%s/%s", folder, file) < (int)sizeof path ? number_of(path) : 0;
+}
+
+/* UTF-16 of exactly so many units, the last one a NUL. */
+static void put_fixed(struct kernel_data *d, const char *text, size_t units)
+{
+    const size_t from = d->size;
+    kernel_data_text(d, text, units - 1);
+    while (!d->failed && d->size < from + 2 * units)
+        kernel_data_u16(d, 0);
+}
+
+static HRESULT emit(const struct configuration *c, uint32_t type, uint8_t version)
+{
+    return kernel_emit_of(c->k, c->at, (enum kernel_hook)(HOOK_CONFIGURATION + type), version, 0, 0);
+}
+
+/* ---- processors and memory ---- */
+
+/* A number behind the first line of that name; 0: there is none. */
+static uint32_t figure(const char *cpuinfo, const char *name)
+{
+    const char *at = strstr(cpuinfo, name), *colon = at ? strchr(at, ':') : NULL;
+    return colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
+}
+
+static bool has_word(const char *text, const char *name, const char *word)
+{
+    const char *at = strstr(text, name), *end = at ? strchr(at + 1, '\n') : NULL; /* a name begins a line */
+    const char *found = at ? strstr(at, word) : NULL;
+    return found && (!end || found < end);
+}
+
+static HRESULT put_processors(const struct configuration *c)
+{
+    enum { TYPE = 10, PAGE = 4096, GRANULARITY = 65536, NAME_UNITS = 256, DOMAIN_UNITS = 134, AMD64 = 9, ARM64 = 12 };
+    struct kernel_data *d = &c->k->data;
+    char domain[256], *computer = host_computer_name(), *cpuinfo = NULL;
+    (void)kernel_file_text("/proc/cpuinfo", &cpuinfo, NULL);
+    const char *info = cpuinfo ? cpuinfo : "";
+    uint32_t count = 0;
+    for (const char *at = info; (at = strstr(at, "processor\t:")) != NULL; at++)
+        count++;
+    count = count ? count : c->k->processors;
+    const bool threads = number_of("/sys/devices/system/cpu/smt/active") != 0;
+    line_of("/proc/sys/kernel/domainname", domain, sizeof domain);
+    kernel_data_clear(d);
+    kernel_data_u32(d, clock_cpu_mhz());
+    kernel_data_u32(d, count);
+    kernel_data_u32(d, (uint32_t)(host_memory() >> 20));
+    kernel_data_u32(d, PAGE);
+    kernel_data_u32(d, GRANULARITY);
+    put_fixed(d, computer, NAME_UNITS);
+    put_fixed(d, strcmp(domain, "(none)") == 0 ? "" : domain, DOMAIN_UNITS);
+    kernel_data_u64(d, !threads ? 0 : count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX);
+    kernel_data_u64(d, UINT64_C(0x00007FFFFFFEFFFF)); /* of a program's addresses, as Wine and Windows have it */
+    kernel_data_u16(d, strstr(info, "CPU implementer") ? ARM64 : AMD64);
+    kernel_data_u16(d, (uint16_t)figure(info, "cpu family"));
+    kernel_data_u16(d, (uint16_t)(figure(info, "model\t") << 8 | figure(info, "stepping")));
+    kernel_data_u8(d, has_word(info, "\nflags", " pae"));
+    kernel_data_u8(d, has_word(info, "\nflags", " nx"));
+    kernel_data_u32(d, 0); /* speed of the memory */
+    memory_free(computer);
+    memory_free(cpuinfo);
+    return emit(c, TYPE, NEWER_VERSION);
+}
+
+/* ---- disks ---- */
+
+/* Where the device is mounted first, and with what; false: nowhere. */
+static bool mount_of(const struct configuration *c, const char *device, char folder[MOST_TEXT], char system[32])
+{
+    char name[MOST_TEXT];
+    for (const char *line = c->mounts; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        if (sscanf(line, "/dev/%500s %511s %31s", name, folder, system) == 3 && strcmp(name, device) == 0)
+            return true;
+    return false;
+}
+
+/* `number` 0: the whole disk, which has no partitions. */
+static HRESULT put_volume(const struct configuration *c, const char *device, const char *folder, uint32_t disk,
+                          uint32_t number)
+{
+    enum { TYPE = 12, PARTITION = 1, VOLUME = 2, CLUSTER = 4096, SIZE = 112, LETTER_UNITS = 4, SYSTEM_UNITS = 16 };
+    struct kernel_data *d = &c->k->data;
+    char where[MOST_TEXT] = "", system[32] = "";
+    uint64_t size = 0, free = 0;
+    const bool mounted = mount_of(c, device, where, system);
+    if (mounted && FAILED(kernel_folder_space(where, &size, &free)))
+        size = free = 0;
+    kernel_data_clear(d);
+    kernel_data_u64(d, number_below(folder, "start") * SECTOR);
+    kernel_data_u64(d, number_below(folder, "size") * SECTOR);
+    kernel_data_u32(d, disk);
+    kernel_data_u32(d, SIZE);
+    kernel_data_u32(d, number ? PARTITION : VOLUME);
+    put_fixed(d, strcmp(where, "/") == 0 ? "Z:" : "", LETTER_UNITS); /* Wine's drive of the root */
+    kernel_data_u32(d, 0);
+    kernel_data_u32(d, number);
+    kernel_data_u32(d, CLUSTER / SECTOR);
+    kernel_data_u32(d, SECTOR);
+    kernel_data_u32(d, 0);
+    kernel_data_u64(d, free / CLUSTER);
+    kernel_data_u64(d, size / CLUSTER);
+    put_fixed(d, system, SYSTEM_UNITS);
+    kernel_data_u32(d, 0);
+    kernel_data_u32(d, 0);
+    return mounted || number ? emit(c, TYPE, CONFIG_VERSION) : S_OK;
+}
+
+static HRESULT put_disk(const struct configuration *c, const char *name, uint32_t disk, uint32_t partitions)
+{
+    enum { TYPE = 11, TRACK = 63, CYLINDER = 255, MAKER_UNITS = 256, LETTER_UNITS = 3, SPARE_UNITS = 2 };
+    struct kernel_data *d = &c->k->data;
+    char path[MOST_TEXT], vendor[64], model[128], maker[200], cache[32];
+    snprintf(path, sizeof path, "/sys/block/%.200s/device/vendor", name);
+    line_of(path, vendor, sizeof vendor);
+    snprintf(path, sizeof path, "/sys/block/%.200s/device/model", name);
+    line_of(path, model, sizeof model);
+    snprintf(path, sizeof path, "/sys/block/%.200s/queue/write_cache", name);
+    line_of(path, cache, sizeof cache);
+    /* The number of a maker says nothing to people. */
+    snprintf(maker, sizeof maker, "%s%s%s", strncmp(vendor, "0x", 2) ? vendor : "", *model ? " " : "", model);
+    snprintf(path, sizeof path, "/sys/block/%.200s", name);
+    const uint32_t block = (uint32_t)number_below(path, "queue/logical_block_size");
+    kernel_data_clear(d);
+    kernel_data_u32(d, disk);
+    kernel_data_u32(d, block ? block : SECTOR);
+    kernel_data_u32(d, TRACK);
+    kernel_data_u32(d, CYLINDER);
+    kernel_data_u64(d, number_below(path, "size") * SECTOR / (block ? block : SECTOR) / (TRACK * CYLINDER));
+    for (int address = 0; address < 4; address++)
+        kernel_data_u32(d, 0); /* port, path, target, unit of SCSI */
+    put_fixed(d, maker[0] == ' ' ? maker + 1 : maker, MAKER_UNITS);
+    kernel_data_u32(d, partitions);
+    kernel_data_u8(d, strcmp(cache, "write back") == 0);
+    kernel_data_u8(d, 0);
+    put_fixed(d, "", LETTER_UNITS);
+    put_fixed(d, "", SPARE_UNITS);
+    return emit(c, TYPE, CONFIG_VERSION);
+}
+
+static HRESULT put_disk_with_volumes(const struct configuration *c, const char *name, uint32_t disk)
+{
+    char path[MOST_TEXT];
+    struct texts below = {0};
+    uint32_t partitions = 0;
+    snprintf(path, sizeof path, "/sys/block/%.200s", name);
+    HRESULT hr = kernel_folder_names(path, &below);
+    for (size_t i = 0; SUCCEEDED(hr) && i < below.count; i++)
+        partitions += strncmp(below.items[i], name, strlen(name)) == 0;
+    hr = put_disk(c, name, disk, partitions);
+    if (SUCCEEDED(hr) && partitions == 0)
+        hr = put_volume(c, name, path, disk, 0);
+    for (size_t i = 0; SUCCEEDED(hr) && i < below.count; i++) {
+        if (strncmp(below.items[i], name, strlen(name)) != 0)
+            continue;
+        snprintf(path, sizeof path, "/sys/block/%.200s/%.200s", name, below.items[i]);
+        hr = put_volume(c, below.items[i], path, disk, (uint32_t)number_below(path, "partition"));
+    }
+    texts_free(&below);
+    return hr;
+}
+
+static HRESULT put_disks(struct configuration *c)
+{
+    struct texts names = {0};
+    HRESULT hr = disk_names(&names);
+    (void)kernel_file_text("/proc/mounts", &c->mounts, NULL);
+    for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++)
+        hr = put_disk_with_volumes(c, names.items[i], (uint32_t)i);
+    memory_free(c->mounts);
+    texts_free(&names);
+    return hr;
+}
+
+/* ---- adapters, interrupts, power ---- */
+
+static HRESULT put_adapter(const struct configuration *c, const char *name)
+{
+    enum { TYPE = 13, MOST_ADDRESS = 8 };
+    struct kernel_data *d = &c->k->data;
+    char folder[MOST_TEXT], path[MOST_TEXT + 16], physical[64], *addresses, *servers;
+    uint64_t address = 0;
+    uint32_t bytes = 0;
+    if (snprintf(folder, sizeof folder, "/sys/class/net/%s", name) >= (int)sizeof folder)
+        return S_OK;
+    snprintf(path, sizeof path, "%s/address", folder);
+    line_of(path, physical, sizeof physical);
+    for (char *at = physical, *end; *at && bytes < MOST_ADDRESS; at = end + (*end == ':'), bytes++) {
+        const unsigned long byte = strtoul(at, &end, 16);
+        if (end == at)
+            break;
+        address |= (uint64_t)(byte & 0xFF) << (8 * bytes);
+    }
+    const uint32_t index = (uint32_t)number_below(folder, "ifindex");
+    HRESULT hr = adapter_addresses(name, &addresses);
+    if (FAILED(hr))
+        return hr;
+    hr = adapter_name_servers(&servers);
+    if (SUCCEEDED(hr)) {
+        kernel_data_clear(d);
+        kernel_data_u64(d, address);
+        kernel_data_u32(d, bytes);
+        kernel_data_u32(d, index);
+        kernel_data_u32(d, index);
+        kernel_data_text(d, name, MOST_TEXT);
+        kernel_data_text(d, addresses, MOST_TEXT * 4);
+        kernel_data_text(d, servers, MOST_TEXT * 4);
+        hr = emit(c, TYPE, CONFIG_VERSION);
+    }
+    memory_free(servers);
+    memory_free(addresses);
+    return hr;
+}
+
+static HRESULT put_adapters(const struct configuration *c)
+{
+    struct texts names = {0};
+    HRESULT hr = kernel_folder_names("/sys/class/net", &names);
+    hr = hr == E_OUTOFMEMORY ? hr : S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++)
+        hr = put_adapter(c, names.items[i]);
+    texts_free(&names);
+    return hr;
+}
+
+/* Of /proc/interrupts those with a number; behind the counts of processors is what they are of. */
+static HRESULT put_interrupts(const struct configuration *c)
+{
+    enum { TYPE = 21 };
+    struct kernel_data *d = &c->k->data;
+    char *text, path[64], affinity[64], what[MOST_TEXT];
+    HRESULT hr = S_OK;
+    if (FAILED(kernel_file_text("/proc/interrupts", &text, NULL)))
+        return S_OK;
+    for (const char *line = text; SUCCEEDED(hr) && line && *line;
+         line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        char *at;
+        const unsigned long number = strtoul(line, &at, 10);
+        if (at == line || *at++ != ':')
+            continue;
+        for (char *end;
+             at += strspn(at, " "), (void)strtoull(at, &end, 10), end != at && (*end == ' ' || *end == '\n');)
+            at = end;
+        snprintf(what, sizeof what, "%.*s", (int)strcspn(at, "\n"), at);
+        snprintf(path, sizeof path, "/proc/irq/%lu/smp_affinity", number);
+        line_of(path, affinity, sizeof affinity);
+        const char *low = strrchr(affinity, ',') ? strrchr(affinity, ',') + 1 : affinity; /* of 32 processors each */
+        kernel_data_clear(d);
+        kernel_data_u64(d, strtoull(low, NULL, 16));
+        kernel_data_u16(d, 0);
+        kernel_data_u16(d, 0);
+        kernel_data_u32(d, (uint32_t)number);
+        const size_t length_at = d->size;
+        kernel_data_u32(d, 0);
+        kernel_data_text(d, what, MOST_TEXT);
+        if (!d->failed)
+            put_u32(d->bytes + length_at, (uint32_t)(d->size - length_at - 4));
+        hr = emit(c, TYPE, NEWER_VERSION);
+    }
+    memory_free(text);
+    return hr;
+}
+
+/* S1 is standby, S3 sleep with memory on, S4 sleep on the disk; any host can be switched off, S5. */
+static HRESULT put_power(const struct configuration *c)
+{
+    enum { TYPE = 16 };
+    struct kernel_data *d = &c->k->data;
+    char states[128];
+    line_of("/sys/power/state", states, sizeof states);
+    kernel_data_clear(d);
+    kernel_data_u8(d, strstr(states, "standby") != NULL);
+    kernel_data_u8(d, 0);
+    kernel_data_u8(d, strstr(states, "mem") != NULL);
+    kernel_data_u8(d, strstr(states, "disk") != NULL);
+    kernel_data_u8(d, 1);
+    for (int pad = 0; pad < 3; pad++)
+        kernel_data_u8(d, 0);
+    return *states ? emit(c, TYPE, CONFIG_VERSION) : S_OK;
+}
+
+HRESULT configuration_rundown(struct kernel_tracer *k, const struct tracepoint_event *at)
+{
+    struct configuration c = {.k = k, .at = at};
+    HRESULT hr = put_processors(&c);
+    if (SUCCEEDED(hr))
+        hr = put_disks(&c);
+    if (SUCCEEDED(hr))
+        hr = put_adapters(&c);
+    hr = hr == E_OUTOFMEMORY ? hr : put_interrupts(&c);
+    return SUCCEEDED(hr) ? put_power(&c) : hr;
+}

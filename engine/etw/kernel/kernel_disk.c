@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests of disks, from who asked for them to their end. Disks are numbered in the order of their names, and those
+   that are made of others (dm, md) or of nothing (loop, ram) are none. */
+#include "engine/base/kernel_file.h"
+#include "engine/base/memory.h"
+#include "engine/etw/kernel/tracepoint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { START_DEVICE, START_SECTOR, START_BYTES, START_KIND };
+enum { DONE_DEVICE, DONE_SECTOR, DONE_SECTORS, DONE_KIND };
+enum { DISK_VERSION = 3, SECTOR_BYTES = 512 };
+/* IrpFlags as they are most often seen in traces of Windows. */
+enum { FLAGS_OF_TRANSFER = 0x60043, FLAGS_OF_FLUSH = 0x60000 };
+#define FLUSH_SECTOR ((UINT64_C(1) << 56) - 1)
+
+struct disk_request {
+    uint64_t started, number;
+    uint32_t thread, bytes;
+};
+
+/* ---- disks ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool is_disk(const char *name)
+{
+    static const char *const others[] = {"loop", "ram", "zram", "dm-", "md"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strncmp(name, others[i], strlen(others[i])) == 0)
+            return false;
+    return true;
+}
+
+/* The kernel's number of the device, (major << 20) | minor; 0: it tells none. */
+static uint32_t device_number(const char *name)
+{
+    char path[96];
+    char *text;
+    unsigned major = 0, minor = 0;
+    if (snprintf(path, sizeof path, "/sys/block/%s/dev", name) >= (int)sizeof path ||
+        FAILED(kernel_file_text(path, &text, NULL)))
+        return 0;
+    const bool read = sscanf(text, "%u:%u", &major, &minor) == 2;
+    memory_free(text);
+    return read ? major << 20 | (minor & 0xFFFFF) : 0;
+}
+
+HRESULT disk_names(struct texts *names)
+{
+    struct texts all = {0};
+    HRESULT hr = kernel_folder_names("/sys/block", &all);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
+        hr = S_OK;
+    if (all.count != 0)
+        qsort(all.items, all.count, sizeof *all.items, by_name);
+    for (size_t i = 0; SUCCEEDED(hr) && i < all.count && names->count < KERNEL_MOST_DISKS; i++)
+        if (is_disk(all.items[i]))
+            hr = texts_add(names, all.items[i]);
+    texts_free(&all);
+    return hr;
+}
+
+/* Without /sys there are none, and no event of them. */
+void disk_begin(struct kernel_tracer *k, size_t most)
+{
+    struct texts names = {0};
+    k->requests = (struct id_map){.item_size = sizeof(struct disk_request), .most = most};
+    if (kernel_wants(k, FLAG_DISK | FLAG_DISK_INIT) && SUCCEEDED(disk_names(&names)))
+        for (size_t i = 0; i < names.count; i++)
+            k->disks[k->disk_count++] = device_number(names.items[i]);
+    texts_free(&names);
+}
+
+static bool disk_of(const struct kernel_tracer *k, uint32_t device, uint32_t *disk)
+{
+    for (*disk = 0; *disk < k->disk_count; ++*disk)
+        if (k->disks[*disk] == device)
+            return device != 0;
+    return false;
+}
+
+static uint64_t request_key(uint32_t disk, uint64_t sector)
+{
+    return (uint64_t)(disk + 1) << 56 | (sector & FLUSH_SECTOR);
+}
+
+/* ---- requests ---- */
+
+/* The letter of what is done: 'R', 'W', 'D' ...; in front of it an 'F' stands for a flush before. */
+static char kind_of(const struct tracepoint_event *e, int field)
+{
+    char kind[12];
+    ring_text(e->event, &e->fields[field], kind, sizeof kind);
+    return kind[0] == 'F' ? kind[1] : kind[0];
+}
+
+static HRESULT emit_start(struct kernel_tracer *k, const struct tracepoint_event *e, const struct disk_request *r,
+                          char kind)
+{
+    const enum kernel_hook hook = r->bytes == 0 ? HOOK_DISK_FLUSH_INIT
+                                  : kind == 'W' ? HOOK_DISK_WRITE_INIT
+                                                : HOOK_DISK_READ_INIT;
+    kernel_data_clear(&k->data);
+    kernel_data_u64(&k->data, r->number);
+    kernel_data_u32(&k->data, kernel_thread_id(k, r->thread));
+    return kernel_emit_of(k, e, hook, DISK_VERSION, kernel_process_of(k, r->thread), r->thread);
+}
+
+/* block_io_start knows who asked; where a kernel has none, who queued it. */
+static HRESULT take_start(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    const uint32_t bytes = (uint32_t)tracepoint_number(e, START_BYTES);
+    const uint64_t sector = bytes == 0 ? FLUSH_SECTOR : (uint64_t)tracepoint_number(e, START_SECTOR);
+    const char kind = kind_of(e, START_KIND);
+    uint32_t disk;
+    fault_waits(k, e->thread, kind == 'R' ? bytes : 0);
+    if (!kernel_wants(k, FLAG_DISK | FLAG_DISK_INIT) ||
+        !disk_of(k, (uint32_t)tracepoint_number(e, START_DEVICE), &disk) || (kind != 'R' && kind != 'W' && bytes != 0))
+        return S_OK;
+    struct disk_request *r = id_map_put(&k->requests, request_key(disk, sector));
+    if (!r)
+        return E_OUTOFMEMORY;
+    *r = (struct disk_request){e->time, ++k->request_number, e->thread, bytes};
+    return kernel_wants(k, FLAG_DISK_INIT) ? emit_start(k, e, r, kind) : S_OK;
+}
+
+/* A request that was queued by another thread than asked for it. */
+static HRESULT take_insert(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    const uint32_t bytes = (uint32_t)tracepoint_number(e, START_BYTES);
+    const uint64_t sector = bytes == 0 ? FLUSH_SECTOR : (uint64_t)tracepoint_number(e, START_SECTOR);
+    uint32_t disk;
+    if (disk_of(k, (uint32_t)tracepoint_number(e, START_DEVICE), &disk) &&
+        id_map_find(&k->requests, request_key(disk, sector)))
+        return S_OK;
+    return take_start(k, e);
+}
+
+static HRESULT emit_flush(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t disk,
+                          const struct disk_request *r)
+{
+    kernel_data_clear(&k->data);
+    kernel_data_u32(&k->data, disk);
+    kernel_data_u32(&k->data, FLAGS_OF_FLUSH);
+    kernel_data_u64(&k->data, e->time - r->started);
+    kernel_data_u64(&k->data, r->number);
+    kernel_data_u32(&k->data, kernel_thread_id(k, r->thread));
+    return kernel_emit(k, e, HOOK_DISK_FLUSH, DISK_VERSION);
+}
+
+static HRESULT emit_transfer(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t disk,
+                             const struct disk_request *r, uint64_t sector, uint32_t bytes, char kind)
+{
+    struct kernel_data *d = &k->data;
+    kernel_data_clear(d);
+    kernel_data_u32(d, disk);
+    kernel_data_u32(d, FLAGS_OF_TRANSFER);
+    kernel_data_u32(d, bytes);
+    kernel_data_u32(d, 0);
+    kernel_data_u64(d, sector * SECTOR_BYTES);
+    kernel_data_u64(d, 0); /* file */
+    kernel_data_u64(d, r->number);
+    kernel_data_u64(d, e->time - r->started);
+    kernel_data_u32(d, kernel_thread_id(k, r->thread));
+    return kernel_emit(k, e, kind == 'W' ? HOOK_DISK_WRITE : HOOK_DISK_READ, DISK_VERSION);
+}
+
+static HRESULT take_done(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    const uint32_t sectors = (uint32_t)tracepoint_number(e, DONE_SECTORS);
+    const uint64_t sector = (uint64_t)tracepoint_number(e, DONE_SECTOR);
+    const char kind = kind_of(e, DONE_KIND);
+    uint32_t disk;
+    if (!disk_of(k, (uint32_t)tracepoint_number(e, DONE_DEVICE), &disk) || (sectors == 0 && kind != 'F'))
+        return S_OK;
+    const uint64_t key = request_key(disk, sectors == 0 ? FLUSH_SECTOR : sector);
+    const struct disk_request *found = id_map_find(&k->requests, key);
+    if (!found || e->time < found->started)
+        return S_OK; /* it began before the session */
+    const struct disk_request r = *found;
+    id_map_remove(&k->requests, key);
+    if (!kernel_wants(k, FLAG_DISK))
+        return S_OK;
+    return sectors == 0 ? emit_flush(k, e, disk, &r)
+                        : emit_transfer(k, e, disk, &r, sector, sectors * SECTOR_BYTES, kind);
+}
+
+#define OF_START                                                                                                       \
+    {                                                                                                                  \
+        [START_DEVICE] = "dev", [START_SECTOR] = "sector", [START_BYTES] = "bytes", [START_KIND] = "rwbs"              \
+    }
+
+const struct tracepoint disk_tracepoints[] = {
+    {"block", "block_io_start", NULL, FLAG_DISK | FLAG_DISK_INIT | FLAG_HARD_FAULTS | FLAG_PAGE_FAULTS, FLAG_DISK_INIT,
+     take_start, OF_START},
+    {"block", "block_rq_insert", NULL, FLAG_DISK | FLAG_DISK_INIT | FLAG_HARD_FAULTS | FLAG_PAGE_FAULTS, 0, take_insert,
+     OF_START},
+    {"block", "block_rq_issue", NULL, FLAG_DISK | FLAG_DISK_INIT, FLAG_DISK_INIT, take_insert, OF_START},
+    {"block",
+     "block_rq_complete",
+     NULL,
+     FLAG_DISK | FLAG_DISK_INIT,
+     FLAG_DISK,
+     take_done,
+     {[DONE_DEVICE] = "dev", [DONE_SECTOR] = "sector", [DONE_SECTORS] = "nr_sector", [DONE_KIND] = "rwbs"}},
+    {0},
+};

@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: MIT */
+/* The poorer source: /proc is looked at again and again, and what is there that was not, or is not any more, began or
+   ended in between. A process that does both between two looks is not seen; the kernel's own count of forks says how
+   many those were. A quick look takes the list of processes and what is new in it, a whole one asks each process again,
+   for its threads and for whether it still lives. After a look that took long the next one comes later. */
+#include "engine/base/clock.h"
+#include "engine/base/error.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/kernel_number.h"
+#include "engine/base/memory.h"
+#include "engine/base/processor.h"
+#include "engine/etw/kernel/tracepoint.h"
+
+#include <stdlib.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    SHARE = 50,       /* of the time between two looks the first may take one part ... */
+    LATEST_MS = 1000, /* ... but so long after it the next one comes all the same, */
+    WHOLE_MS = 1000,  /* the next whole one not before, and at the latest */
+    WHOLE_LATEST_MS = 5000,
+    HERTZ = 100,         /* of times in /proc (USER_HZ) */
+    LOWEST_NUMBER = 300, /* that Linux gives again when it has come to the highest */
+    OLD_MS = 1000,       /* it began so long before the last look: it was hidden then */
+    UNKNOWN_CODE = 259   /* STILL_ACTIVE: nobody but its parent is told with what a process ended */
+};
+
+/* What costs a few microseconds to know, and tells whether more has to be looked at. */
+struct counts {
+    bool forks_known, newest_known;
+    uint64_t forks;         /* of processes and threads, on the whole host */
+    uint64_t newest, alive; /* the latest number of a thread in this PID namespace; threads of the host */
+};
+enum found_kind { PROCESS_BEGINS, PROCESS_WAS_THERE, THREAD_BEGINS, THREAD_WAS_THERE, THREAD_ENDS, PROCESS_ENDS };
+/* What a look has found, before it is put in the order of time. */
+struct found {
+    uint64_t time;
+    size_t order;
+    enum found_kind kind;
+    uint32_t process, thread;
+    struct kernel_process is; /* of a process that begins */
+};
+struct kernel_polling {
+    struct kernel_file *load, *stat; /* NULL: not there */
+    struct counts counts, latest;    /* of the last whole look; of the last one */
+    uint64_t looked, due, whole_due; /* ticks */
+    uint64_t counted;                /* from then on forks are */
+    uint32_t look;                   /* number of the look */
+    uint64_t forks, numbers;         /* since the beginning: by the one count, by the other */
+    uint64_t seen, missed;           /* threads that began: found, and not found */
+    struct found *found;
+    size_t found_count, found_capacity;
+};
+
+/* ---- counts ---- */
+
+static HRESULT path_of(const struct kernel_tracer *k, const char *file, char **out)
+{
+    *out = text_format("%s/%s", kernel_proc(k), file);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+/* A file that is read again and again. Where there is none, it is not read. */
+static HRESULT open_file(const struct kernel_tracer *k, const char *file, struct kernel_file **out)
+{
+    char *path;
+    HRESULT hr = path_of(k, file, &path);
+    if (SUCCEEDED(hr) && kernel_file_open(path, out) == E_OUTOFMEMORY)
+        hr = E_OUTOFMEMORY;
+    memory_free(path);
+    return hr;
+}
+
+/* "0.00 0.01 0.05 1/123 4567" */
+static void read_load(const struct kernel_polling *p, struct counts *c)
+{
+    const char *text;
+    size_t size;
+    c->newest_known = false;
+    if (!p->load || FAILED(kernel_file_read(p->load, &text, &size)))
+        return;
+    const char *slash = strchr(text, '/'), *end = text + size;
+    const char *behind = slash ? kernel_number(slash + 1, end, &c->alive) : NULL;
+    c->newest_known = behind && kernel_number(behind, end, &c->newest) && c->newest != 0 && c->alive != 0;
+}
+
+/* A line "processes 4567". */
+static void read_forks(const struct kernel_polling *p, struct counts *c)
+{
+    static const char name[] = "\nprocesses ";
+    const char *text;
+    size_t size;
+    c->forks_known = false;
+    if (!p->stat || FAILED(kernel_file_read(p->stat, &text, &size)))
+        return;
+    const char *line = strstr(text, name);
+    c->forks_known = line && kernel_number(line + sizeof name - 1, text + size, &c->forks);
+}
+
+static bool read_once(const struct kernel_tracer *k, const char *file, uint64_t *whole, uint64_t *hundredths)
+{
+    char *path, *text = NULL;
+    size_t size;
+    const char *behind = NULL;
+    *whole = *hundredths = 0;
+    if (SUCCEEDED(path_of(k, file, &path)) && SUCCEEDED(kernel_file_text(path, &text, &size))) {
+        behind = kernel_number(text, text + size, whole);
+        if (behind && *behind == '.')
+            (void)kernel_number(behind + 1, text + size, hundredths);
+    }
+    memory_free(text);
+    memory_free(path);
+    return behind != NULL;
+}
+
+/* Numbers that were given when they come to begin from below again. */
+static uint64_t numbers_around(const struct kernel_tracer *k, uint64_t before, uint64_t now)
+{
+    uint64_t highest, nothing;
+    if (!read_once(k, "sys/kernel/pid_max", &highest, &nothing))
+        return 0;
+    return (highest > before ? highest - before : 0) + (now > LOWEST_NUMBER ? now - LOWEST_NUMBER : 0);
+}
+
+static void count_forks(const struct kernel_tracer *k, const struct counts *now)
+{
+    struct kernel_polling *p = k->polling;
+    const struct counts *before = &p->counts;
+    if (now->forks_known && before->forks_known && now->forks > before->forks)
+        p->forks += now->forks - before->forks;
+    if (now->newest_known && before->newest_known)
+        p->numbers += now->newest >= before->newest ? now->newest - before->newest
+                                                    : numbers_around(k, before->newest, now->newest);
+    p->counts = *now;
+}
+
+/* In a container the host's forks are more than those that can be seen there, and the latest number is the container's
+   own; of a host as a whole numbers that are in use are passed over. So the fewer count. Both are read before a look,
+   so what they hold was found or has ended. */
+static void count_missed(struct kernel_polling *p)
+{
+    const bool both = p->counts.forks_known && p->counts.newest_known;
+    const uint64_t began = both && p->forks < p->numbers    ? p->forks
+                           : both || p->counts.newest_known ? p->numbers
+                                                            : p->forks;
+    if (began > p->seen + p->missed)
+        p->missed = began - p->seen;
+}
+
+/* Of those that are hidden nobody can say whether they were missed. */
+static void begin_counts_anew(struct kernel_polling *p)
+{
+    p->forks = p->numbers = p->seen + p->missed;
+}
+
+/* ---- a look ---- */
+
+struct looking {
+    struct kernel_tracer *k;
+    uint64_t now;    /* ticks */
+    uint64_t uptime; /* in 1/HERTZ s; 0: not known */
+    bool whole;
+};
+
+static HRESULT find(const struct looking *l, const struct found *what)
+{
+    struct kernel_polling *p = l->k->polling;
+    void *grown = p->found;
+    if (!memory_grow(&grown, &p->found_capacity, p->found_count + 1, sizeof *p->found))
+        return E_OUTOFMEMORY;
+    p->found = grown;
+    p->found[p->found_count] = *what;
+    p->found[p->found_count].order = p->found_count;
+    p->found_count++;
+    return S_OK;
+}
+
+static uint64_t age_of(const struct looking *l, uint64_t start)
+{
+    return l->uptime > start ? (l->uptime - start) * (uint64_t)clock_frequency() / HERTZ : 0;
+}
+
+static HRESULT find_thread(const struct looking *l, const struct found *process, uint32_t thread)
+{
+    const struct found f = {
+        .time = process->time,
+        .kind = process->kind == PROCESS_WAS_THERE ? THREAD_WAS_THERE : THREAD_BEGINS,
+        .process = process->process,
+        .thread = thread,
+    };
+    return find(l, &f);
+}
+
+/* Those of a process, of which none may be known yet. Where they are hidden now they have not ended. */
+static HRESULT look_at_threads(const struct looking *l, const struct found *process, bool *hidden)
+{
+    const struct kernel_tracer *k = l->k;
+    uint32_t *ids;
+    size_t count;
+    HRESULT hr = kernel_process_threads(k, process->process, &ids, &count);
+    *hidden = FAILED(hr);
+    if (FAILED(hr))
+        return hr == E_OUTOFMEMORY ? hr : S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        struct kernel_thread *t = id_map_find(&k->threads, ids[i]);
+        const bool known = t && t->process == process->process && process->kind == THREAD_BEGINS;
+        if (known)
+            t->look = k->polling->look;
+        else
+            hr = find_thread(l, process, ids[i]);
+        if (t)
+            t->replaced = !known;
+    }
+    memory_free(ids);
+    return hr;
+}
+
+/* Between the last look, which did not find it, and this one. */
+static HRESULT look_at_new(const struct looking *l, uint32_t process, const struct kernel_task_stat *stat)
+{
+    const uint64_t age = age_of(l, stat->start), passed = l->now - l->k->polling->looked;
+    /* Behind what ended before, on whatever clock: readings of two may differ so much. */
+    const uint64_t apart = (uint64_t)clock_frequency() / 10000, margin = apart < passed ? apart : passed;
+    struct found f = {
+        .time = age < passed - margin ? l->now - age : l->now - passed + margin,
+        .kind = PROCESS_BEGINS,
+        .process = process,
+        .is = {.parent = stat->parent, .start = stat->start, .is_kernel = kernel_is_kthreadd(l->k, stat->parent)},
+    };
+    if (age > passed + OLD_MS * (uint64_t)clock_frequency() / 1000) { /* it was hidden then */
+        f.kind = PROCESS_WAS_THERE;
+        f.time = l->now;
+    }
+    kernel_process_name(&f.is, stat->name, strlen(stat->name));
+    const HRESULT hr = find(l, &f);
+    if (FAILED(hr) || f.is.is_kernel)
+        return SUCCEEDED(hr) ? find_thread(l, &f, process) : hr;
+    return look_at_threads(l, &f, &f.is.threads_hidden);
+}
+
+/* Of one thread the number is known. */
+static HRESULT look_at_known(const struct looking *l, uint32_t process, struct kernel_process *known, uint32_t threads)
+{
+    const struct found again = {.time = l->now, .kind = THREAD_BEGINS, .process = process};
+    struct kernel_thread *t = id_map_find(&l->k->threads, process);
+    known->look = l->k->polling->look;
+    if (!t || t->process != process || threads != 1)
+        return look_at_threads(l, &again, &known->threads_hidden);
+    known->threads_hidden = false;
+    t->look = known->look;
+    return S_OK;
+}
+
+static HRESULT look_at(const struct looking *l, uint32_t process)
+{
+    struct kernel_process *known = id_map_find(&l->k->processes, process);
+    struct kernel_task_stat stat;
+    if (known && !l->whole) {
+        known->look = l->k->polling->look;
+        return S_OK;
+    }
+    if (kernel_process_stat(l->k, process, &stat) != S_OK)
+        return S_OK;
+    if (known && known->start == 0)
+        known->start = stat.start;
+    if (known && known->start == stat.start)
+        return look_at_known(l, process, known, stat.threads);
+    if (known) /* it has ended, and this is another one with its number */
+        known->replaced = true;
+    return look_at_new(l, process, &stat);
+}
+
+/* What has a number that is another's already ended before that began. */
+static HRESULT find_gone(const struct looking *l)
+{
+    const struct kernel_tracer *k = l->k;
+    const uint32_t look = k->polling->look;
+    HRESULT hr = S_OK;
+    size_t at = 0;
+    uint64_t id;
+    for (struct kernel_thread *t; SUCCEEDED(hr) && (t = id_map_next(&k->threads, &at, &id)) != NULL;) {
+        const struct kernel_process *p = id_map_find(&k->processes, t->process);
+        if (t->look == look || (p && p->look == look && (p->threads_hidden || !l->whole)))
+            continue;
+        const struct found f = {.time = t->replaced || (p && p->replaced) ? k->polling->looked : l->now,
+                                .kind = THREAD_ENDS,
+                                .thread = (uint32_t)id};
+        hr = find(l, &f);
+    }
+    at = 0;
+    for (struct kernel_process *p; SUCCEEDED(hr) && (p = id_map_next(&k->processes, &at, &id)) != NULL;) {
+        const struct found f = {
+            .time = p->replaced ? k->polling->looked : l->now, .kind = PROCESS_ENDS, .process = (uint32_t)id};
+        if (p->look != look)
+            hr = find(l, &f);
+    }
+    return hr;
+}
+
+/* ---- telling ---- */
+
+static int in_order(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static HRESULT tell_begin(struct kernel_tracer *k, const struct tracepoint_event *e, const struct found *f)
+{
+    HRESULT hr = kernel_process_begins(k, e, f->process, f->is.parent);
+    struct kernel_process *p = id_map_find(&k->processes, f->process);
+    if (!p)
+        return hr;
+    const bool waits = p->is_waiting;
+    const size_t entry = p->entry;
+    *p = f->is;
+    p->look = k->polling->look;
+    p->entry = entry;
+    p->is_waiting = waits;
+    if (SUCCEEDED(hr))
+        hr = kernel_process_write(k, f->process, p);
+    p->is_waiting = waits; /* what it is called is looked at once more */
+    return hr;
+}
+
+static HRESULT tell_was_there(struct kernel_tracer *k, const struct tracepoint_event *e, const struct found *f)
+{
+    struct kernel_process *p = id_map_put(&k->processes, f->process);
+    if (!p)
+        return E_OUTOFMEMORY;
+    *p = f->is;
+    p->look = k->polling->look;
+    return kernel_process_was_there(k, e, f->process, p, false);
+}
+
+static HRESULT tell_end(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process)
+{
+    struct kernel_process *p = id_map_find(&k->processes, process);
+    if (p && !p->has_code)
+        p->exit_code = UNKNOWN_CODE;
+    return p ? kernel_process_ends(k, e, process, p) : S_OK;
+}
+
+static HRESULT tell(struct kernel_tracer *k, const struct found *f)
+{
+    struct tracepoint_event e = {.time = f->time, .thread = f->process};
+    struct kernel_thread *t;
+    HRESULT hr;
+    switch (f->kind) {
+    case PROCESS_BEGINS:
+        e.thread = f->is.parent;
+        return tell_begin(k, &e, f);
+    case PROCESS_WAS_THERE:
+        return tell_was_there(k, &e, f);
+    case THREAD_BEGINS:
+    case THREAD_WAS_THERE:
+        k->polling->seen += f->kind == THREAD_BEGINS && f->time >= k->polling->counted;
+        hr = f->kind == THREAD_BEGINS ? kernel_thread_begins(k, &e, f->process, f->thread)
+                                      : kernel_thread_was_there(k, &e, f->process, f->thread);
+        if ((t = id_map_find(&k->threads, f->thread)) != NULL)
+            t->look = k->polling->look;
+        return hr;
+    case THREAD_ENDS:
+        e.thread = f->thread;
+        return kernel_thread_ends(k, &e, f->thread);
+    default:
+        return tell_end(k, &e, f->process);
+    }
+}
+
+/* Whether it has ended nobody can say. */
+static void forget(struct kernel_tracer *k, const struct found *f)
+{
+    id_map_remove(f->kind == THREAD_ENDS ? &k->threads : &k->processes,
+                  f->kind == THREAD_ENDS ? f->thread : f->process);
+}
+
+static HRESULT tell_all(struct kernel_tracer *k, bool forgets)
+{
+    struct kernel_polling *p = k->polling;
+    HRESULT hr = S_OK;
+    if (p->found_count != 0)
+        qsort(p->found, p->found_count, sizeof *p->found, in_order);
+    for (size_t i = 0; SUCCEEDED(hr) && i < p->found_count; i++) {
+        const bool ends = p->found[i].kind == THREAD_ENDS || p->found[i].kind == PROCESS_ENDS;
+        if (ends && forgets)
+            forget(k, &p->found[i]);
+        else
+            hr = tell(k, &p->found[i]);
+    }
+    return hr;
+}
+
+/* A program that was found before it was loaded has its name by now. One that has ended meanwhile keeps what it had. */
+static HRESULT tell_names_again(struct kernel_tracer *k)
+{
+    struct kernel_task_stat stat;
+    size_t at = 0;
+    uint64_t process;
+    HRESULT hr = S_OK;
+    for (struct kernel_process *p; (p = id_map_next(&k->processes, &at, &process)) != NULL;) {
+        if (!p->is_waiting)
+            continue;
+        p->is_waiting = false;
+        if (FAILED(hr) || kernel_process_stat(k, (uint32_t)process, &stat) != S_OK || stat.start != p->start)
+            continue;
+        kernel_process_name(p, stat.name, strlen(stat.name));
+        p->is_waiting = true;
+        hr = kernel_process_write(k, (uint32_t)process, p);
+    }
+    return hr;
+}
+
+/* ---- the source ---- */
+
+static void polling_ran_down(struct kernel_tracer *k)
+{
+    struct kernel_polling *p = k->polling;
+    struct counts now = {0};
+    read_load(p, &now);
+    read_forks(p, &now);
+    p->counts = p->latest = now;
+    p->counted = (uint64_t)clock_ticks();
+}
+
+static uint64_t ticks_of(uint64_t ms)
+{
+    return ms * (uint64_t)clock_frequency() / 1000;
+}
+
+/* Whether to look, and whether at all of it. Numbers that begin from below again may be others' by now. */
+static bool is_due(struct kernel_polling *p, struct looking *l, struct counts *counts)
+{
+    l->whole = l->now >= p->whole_due;
+    if (!l->whole && l->now < p->due)
+        return false;
+    read_load(p, counts);
+    const bool changed =
+        !counts->newest_known || counts->newest != p->latest.newest || counts->alive != p->latest.alive;
+    l->whole = l->whole || (counts->newest_known && counts->newest < p->latest.newest);
+    if (!changed && !l->whole)
+        p->looked = l->now;
+    return changed || l->whole;
+}
+
+/* By the time that the look took. */
+static void set_due(struct kernel_polling *p, const struct looking *l)
+{
+    const uint64_t now = (uint64_t)clock_ticks(), pause = (now - l->now) * SHARE;
+    p->due = now + (pause < ticks_of(LATEST_MS) ? pause : ticks_of(LATEST_MS));
+    if (!l->whole)
+        return;
+    p->whole_due = now + (pause < ticks_of(WHOLE_MS) ? ticks_of(WHOLE_MS) : pause);
+    if (p->whole_due > now + ticks_of(WHOLE_LATEST_MS))
+        p->whole_due = now + ticks_of(WHOLE_LATEST_MS);
+}
+
+static HRESULT look(struct looking *l, const struct counts *counts)
+{
+    struct kernel_tracer *k = l->k;
+    struct kernel_polling *p = k->polling;
+    uint64_t seconds, hundredths;
+    uint32_t *ids = NULL;
+    size_t count = 0;
+    if (read_once(k, "uptime", &seconds, &hundredths))
+        l->uptime = seconds * HERTZ + hundredths;
+    p->found_count = 0;
+    HRESULT hr = kernel_folder_numbers(kernel_proc(k), &ids, &count);
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* as if all were hidden */
+        k->hides_processes = true;
+        return S_OK;
+    }
+    p->look++;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        hr = look_at(l, ids[i]);
+    memory_free(ids);
+    if (SUCCEEDED(hr))
+        hr = find_gone(l);
+    if (FAILED(hr))
+        return hr;
+    const bool hides = kernel_proc_hides(k), newly = hides && !k->hides_processes;
+    k->hides_processes = hides;
+    hr = tell_all(k, newly);
+    p->latest = *counts;
+    p->looked = l->now;
+    if (!l->whole) /* threads that have begun are found by a whole one */
+        return hr;
+    count_forks(k, counts);
+    if (hides)
+        begin_counts_anew(p);
+    else
+        count_missed(p);
+    return hr;
+}
+
+static HRESULT polling_pass(struct kernel_tracer *k, bool last, const struct kernel_sink *sink)
+{
+    struct kernel_polling *p = k->polling;
+    struct looking l = {.k = k, .now = (uint64_t)clock_ticks()};
+    struct counts counts = {0};
+    HRESULT hr = tell_names_again(k);
+    const HRESULT settled = images_settle(k, &(struct tracepoint_event){.time = p->looked});
+    hr = FAILED(hr) ? hr : settled;
+    const HRESULT flushed = kernel_queue_flush(&k->queue, sink);
+    hr = FAILED(hr) ? hr : flushed;
+    k->told = p->looked;
+    if (last)
+        p->whole_due = 0;
+    if (is_due(p, &l, &counts)) {
+        if (l.whole)
+            read_forks(p, &counts);
+        const HRESULT looked = look(&l, &counts);
+        hr = FAILED(hr) ? hr : looked;
+        set_due(p, &l);
+    }
+    return last && SUCCEEDED(hr) ? kernel_queue_flush(&k->queue, sink) : hr;
+}
+
+static HRESULT polling_end(struct kernel_tracer *k)
+{
+    struct kernel_polling *p = k->polling;
+    memory_free(k->there);
+    k->there = NULL;
+    if (!p)
+        return S_OK;
+    kernel_file_close(p->load);
+    kernel_file_close(p->stat);
+    memory_free(p->found);
+    memory_free(p);
+    k->polling = NULL;
+    return S_OK;
+}
+
+static HRESULT polling_begin(struct kernel_tracer *k, const struct kernel_tracer_options *options)
+{
+    const uint64_t now = (uint64_t)clock_ticks();
+    (void)options;
+    /* What begins from now on has begun, though the rundown may be later. */
+    HRESULT hr = kernel_folder_numbers(kernel_proc(k), &k->there, &k->there_count);
+    if (FAILED(hr))
+        return hr;
+    struct kernel_polling *p = k->polling = memory_zero(1, sizeof *p);
+    if (!p)
+        return E_OUTOFMEMORY;
+    p->looked = now;
+    hr = open_file(k, "loadavg", &p->load);
+    if (SUCCEEDED(hr))
+        hr = open_file(k, "stat", &p->stat);
+    k->sources = k->flags & (FLAG_PROCESS | FLAG_THREAD | FLAG_PROCESS_COUNTERS | FLAG_IMAGE_LOAD);
+    k->processors = processor_count();
+    if (k->began == 0)
+        k->began = now;
+    return hr;
+}
+
+static uint64_t polling_lost(const struct kernel_tracer *k)
+{
+    return k->polling->missed;
+}
+
+const struct kernel_source kernel_source_polling = {
+    .name = "polling",
+    .begin = polling_begin,
+    .ran_down = polling_ran_down,
+    .pass = polling_pass,
+    .lost = polling_lost,
+    .end = polling_end,
+};

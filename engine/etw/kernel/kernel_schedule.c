@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Switches of threads, and who became ready to run. */
+#include "engine/etw/kernel/tracepoint.h"
+
+enum { SWITCH_OLD, SWITCH_OLD_PRIORITY, SWITCH_STATE, SWITCH_NEW, SWITCH_NEW_PRIORITY };
+enum { WAKE_ID };
+enum { SWITCH_VERSION = 2, READY_VERSION = 2 };
+/* Of sched_switch's prev_state. */
+enum {
+    LINUX_INTERRUPTIBLE = 0x1,
+    LINUX_DISK = 0x2,
+    LINUX_STOPPED = 0x4 | 0x8,
+    LINUX_DEAD = 0x10 | 0x20,
+    LINUX_PREEMPTED = 0x100
+};
+/* Of CSwitch: KTHREAD_STATE and KWAIT_REASON. */
+enum { STATE_READY = 1, STATE_TERMINATED = 4, STATE_WAITING = 5 };
+enum {
+    WAIT_EXECUTIVE = 0,
+    WAIT_SUSPENDED = 5,
+    WAIT_USER_REQUEST = 6,
+    WAIT_QUANTUM_END = 30,
+    WAIT_YIELD = 33,
+    WAIT_TERMINATED = 36
+};
+enum { IN_INTERRUPT = 0x08 | 0x10 }; /* of common_flags: hard and soft ones */
+
+/* Linux' 100 to 139 of ordinary threads to 15 down to 1, its 0 to 99 of real time ones to 31 down to 16. */
+static uint8_t priority(const struct tracepoint_event *e, int field, uint32_t thread)
+{
+    const int64_t linux_priority = tracepoint_number(e, field);
+    if (thread == 0 || linux_priority < 0)
+        return 0;
+    if (linux_priority >= 100)
+        return linux_priority >= 139 ? 1 : (uint8_t)(15 - (linux_priority - 100) * 14 / 39);
+    return (uint8_t)(16 + (99 - linux_priority) * 15 / 99);
+}
+
+static void why_out(int64_t state, uint8_t *windows_state, uint8_t *reason)
+{
+    const int64_t waits = state & (LINUX_INTERRUPTIBLE | LINUX_DISK | LINUX_STOPPED | LINUX_DEAD | 0xC0);
+    *windows_state = waits == 0 ? STATE_READY : (waits & LINUX_DEAD) != 0 ? STATE_TERMINATED : STATE_WAITING;
+    *reason = (state & LINUX_PREEMPTED) != 0       ? WAIT_QUANTUM_END
+              : waits == 0                         ? WAIT_YIELD
+              : (waits & LINUX_DEAD) != 0          ? WAIT_TERMINATED
+              : (waits & LINUX_STOPPED) != 0       ? WAIT_SUSPENDED
+              : (waits & LINUX_INTERRUPTIBLE) != 0 ? WAIT_USER_REQUEST
+                                                   : WAIT_EXECUTIVE;
+}
+
+static HRESULT take_switch(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    const uint32_t old = (uint32_t)tracepoint_number(e, SWITCH_OLD), new = (uint32_t)tracepoint_number(e, SWITCH_NEW);
+    const int64_t state = tracepoint_number(e, SWITCH_STATE);
+    struct kernel_data *d = &k->data;
+    uint8_t windows_state, reason;
+    if ((state & LINUX_DISK) != 0) {
+        fault_waits(k, old, 0);
+    } else {
+        const HRESULT hr = fault_settle(k, e, old);
+        if (FAILED(hr))
+            return hr;
+    }
+    if (!kernel_wants(k, FLAG_SWITCH))
+        return S_OK;
+    struct kernel_thread *out = id_map_find(&k->threads, old), *in = id_map_find(&k->threads, new);
+    const uint64_t waited = in && in->out != 0 && e->time > in->out ? e->time - in->out : 0;
+    if (out)
+        out->out = e->time;
+    why_out(state, &windows_state, &reason);
+    kernel_data_clear(d);
+    kernel_data_u32(d, kernel_thread_id(k, new));
+    kernel_data_u32(d, kernel_thread_id(k, old));
+    kernel_data_u8(d, priority(e, SWITCH_NEW_PRIORITY, new));
+    kernel_data_u8(d, priority(e, SWITCH_OLD_PRIORITY, old));
+    kernel_data_u8(d, 0); /* idle state left */
+    kernel_data_u8(d, 0);
+    kernel_data_u8(d, reason);
+    kernel_data_u8(d, reason == WAIT_USER_REQUEST ? 1 : 0); /* waited in the program's own mode */
+    kernel_data_u8(d, windows_state);
+    kernel_data_u8(d, (uint8_t)e->processor);
+    kernel_data_u32(d, waited > UINT32_MAX ? UINT32_MAX : (uint32_t)waited);
+    kernel_data_u32(d, 0);
+    const HRESULT hr = kernel_emit(k, e, HOOK_SWITCH, SWITCH_VERSION);
+    return SUCCEEDED(hr) ? stack_switch(k, e, new) : hr;
+}
+
+static HRESULT take_wake(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    struct kernel_data *d = &k->data;
+    kernel_data_clear(d);
+    kernel_data_u32(d, kernel_thread_id(k, (uint32_t)tracepoint_number(e, WAKE_ID)));
+    kernel_data_u8(d, 0); /* adjust reason */
+    kernel_data_u8(d, 0); /* increment */
+    kernel_data_u8(d, (e->context & IN_INTERRUPT) != 0 ? 1 : 0);
+    kernel_data_u8(d, 0);
+    return kernel_emit(k, e, HOOK_READY, READY_VERSION);
+}
+
+const struct tracepoint schedule_tracepoints[] = {
+    {"sched",
+     "sched_switch",
+     NULL,
+     FLAG_SWITCH | FLAG_PAGE_FAULTS | FLAG_HARD_FAULTS,
+     FLAG_SWITCH,
+     take_switch,
+     {[SWITCH_OLD] = "prev_pid",
+      [SWITCH_OLD_PRIORITY] = "prev_prio",
+      [SWITCH_STATE] = "prev_state",
+      [SWITCH_NEW] = "next_pid",
+      [SWITCH_NEW_PRIORITY] = "next_prio"}},
+    {"sched", "sched_wakeup", NULL, FLAG_DISPATCHER, FLAG_DISPATCHER, take_wake, {[WAKE_ID] = "pid"}},
+    {"sched", "sched_wakeup_new", NULL, FLAG_DISPATCHER, 0, take_wake, {[WAKE_ID] = "pid"}},
+    {0},
+};

@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes and threads: who begins, who ends, what they are called. A process is forked first and gets its program a
+   while later, and under Wine its Windows name later still, so its start keeps its place and is written at the end of
+   the pass. */
+#include "engine/base/clock.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/kernel_number.h"
+#include "engine/base/memory.h"
+#include "engine/base/process_text.h"
+#include "engine/etw/kernel/tracepoint.h"
+
+#include <stdio.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { CLONE_SAME_PARENT = 0x8000, CLONE_SAME_PROCESS = 0x10000 };
+enum { FLAG_WOW64 = 2, COMMAND_UNITS = 8192, THREAD_NAME_UNITS = 64 };
+enum { STILL_ACTIVE = 259 };
+enum { PROCESS_VERSION = 4, THREAD_VERSION = 3 };
+/* Joins the events of one process, as an address of Windows' kernel would. */
+#define PROCESS_KEY UINT64_C(0xFFFF800000000000)
+
+enum { NEW_ID, NEW_FLAGS };
+enum { EXIT_ID, EXIT_LAST };
+enum { EXEC_FILE };
+enum { RENAME_ID, RENAME_NAME };
+enum { LEAVE_CODE };
+enum { SIGNAL_NUMBER, SIGNAL_HANDLER };
+
+/* ---- texts of /proc ---- */
+
+const char *kernel_proc(const struct kernel_tracer *k)
+{
+    return k->proc ? k->proc : "/proc";
+}
+
+HRESULT kernel_process_text(const struct kernel_tracer *k, uint32_t process, const char *file, char **text,
+                            size_t *size)
+{
+    char *path = text_format("%s/%" PRIu32 "/%s", kernel_proc(k), process, file);
+    const HRESULT hr = path ? kernel_file_text(path, text, size) : E_OUTOFMEMORY;
+    memory_free(path);
+    return hr;
+}
+
+HRESULT kernel_process_stat(const struct kernel_tracer *k, uint32_t process, struct kernel_task_stat *out)
+{
+    char *text;
+    size_t size;
+    struct process_stat stat;
+    if (FAILED(kernel_process_text(k, process, "stat", &text, &size)))
+        return S_FALSE;
+    /* One that has ended may wait long for its parent to hear of it. */
+    const bool sound =
+        process_stat_parse(text, size, &stat) && ((stat.state != 'Z' && stat.state != 'X') || stat.threads > 1);
+    if (sound) {
+        out->parent = stat.parent;
+        out->threads = stat.threads;
+        out->start = stat.start_ticks;
+        snprintf(out->name, sizeof out->name, "%.*s", (int)stat.name_length, stat.name);
+    }
+    memory_free(text);
+    return sound ? S_OK : S_FALSE;
+}
+
+HRESULT kernel_process_threads(const struct kernel_tracer *k, uint32_t process, uint32_t **ids, size_t *count)
+{
+    char *folder = text_format("%s/%" PRIu32 "/task", kernel_proc(k), process);
+    *ids = NULL;
+    *count = 0;
+    const HRESULT hr = folder ? kernel_folder_numbers(folder, ids, count) : E_OUTOFMEMORY;
+    memory_free(folder);
+    return hr;
+}
+
+bool kernel_is_kthreadd(const struct kernel_tracer *k, uint32_t process)
+{
+    return process == KTHREADD && !k->in_container;
+}
+
+bool kernel_has_kthreadd(const struct kernel_tracer *k)
+{
+    struct kernel_task_stat stat;
+    return kernel_process_stat(k, KTHREADD, &stat) != S_OK || strcmp(stat.name, "kthreadd") == 0;
+}
+
+bool kernel_proc_hides(const struct kernel_tracer *k)
+{
+    struct kernel_task_stat stat;
+    return kernel_process_stat(k, 1, &stat) != S_OK;
+}
+
+void kernel_process_name(struct kernel_process *p, const char *name, size_t length)
+{
+    length = length < sizeof p->name ? length : sizeof p->name - 1;
+    memcpy(p->name, name, length);
+    p->name[length] = 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* ---- events of processes ---- */
+
+/* Linux tells 15 bytes of a name, and of a process of Wine that of wine's loader, while the first argument is the path
+   of the program. It may be anything else too. */
+static void name_program(struct kernel_process *p, const char *command, size_t length)
+{
+    const char *known = base_name(p->name);
+    /* A path of Windows. */
+    p->is_wine = p->is_wine || (command && length > 3 && command[1] == ':' && command[2] == '\\');
+    for (size_t i = length; command && i-- > 0;)
+        if (command[i] == '\\' || command[i] == '/') {
+            command += i + 1;
+            length -= i + 1;
+            break;
+        }
+    const bool longer = length > strlen(known) && command && strncmp(command, known, strlen(known)) == 0;
+    if (longer || (command && length != 0 && strncmp(known, "wine", 4) == 0))
+        kernel_process_name(p, command, length);
+}
+
+static void put_process(struct kernel_tracer *k, uint32_t process, struct kernel_process *p, uint32_t exit_code,
+                        bool ends)
+{
+    struct kernel_data *d = &k->data;
+    static const struct kernel_told nothing;
+    if (!ends || process == KTHREADD)
+        told_read(k, process);
+    const struct kernel_told *told = id_map_find(&k->lives, process);
+    told = told ? told : &nothing;
+    name_program(p, told->command, told->first);
+    kernel_data_clear(d);
+    kernel_data_u64(d, PROCESS_KEY + ((uint64_t)process << 12));
+    kernel_data_u32(d, kernel_process_id(k, process));
+    kernel_data_u32(d, kernel_process_id(k, p->parent));
+    kernel_data_u32(d, process == 0 || p->is_kernel ? UINT32_MAX : told->windows.session);
+    kernel_data_u32(d, exit_code);
+    kernel_data_u64(d, 0); /* directory table */
+    kernel_data_u32(d, told->windows.is_wow64 ? FLAG_WOW64 : 0);
+    told_put_user(d, told);
+    kernel_data_ansi(d, base_name(p->name));
+    kernel_data_text(d, told->command ? told->command : p->name, COMMAND_UNITS);
+    kernel_data_text(d, "", 0); /* package */
+    kernel_data_text(d, "", 0); /* its application */
+}
+
+/* The start that waits is written. */
+HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct kernel_process *p)
+{
+    if (!p->is_waiting)
+        return S_OK;
+    p->is_waiting = false;
+    counters_read(k, process, p);
+    put_process(k, process, p, STILL_ACTIVE, false);
+    return kernel_queue_fill(&k->queue, p->entry, HOOK_PROCESS_START, &k->data);
+}
+
+/* Those that have ended and whose beginning was lost. As many as fit; the next pass has the others. */
+static HRESULT forget_unbegun(struct kernel_tracer *k)
+{
+    enum { PATIENCE_S = 10, MOST = 64 };
+    const struct tracepoint_event e = {.time = k->newest, .processor = k->newest_processor};
+    const uint64_t patience = PATIENCE_S * (uint64_t)clock_frequency();
+    uint64_t process[MOST];
+    size_t at = 0, count = 0;
+    HRESULT hr = S_OK;
+    for (const struct kernel_process *p; count < MOST && (p = id_map_next(&k->processes, &at, &process[count]));)
+        count += p->ended != 0 && p->ended + patience < k->newest;
+    for (size_t i = 0; i < count; i++) {
+        const HRESULT ended = images_end(k, &e, (uint32_t)process[i]);
+        hr = FAILED(hr) ? hr : ended;
+        told_forget(k, (uint32_t)process[i]);
+        id_map_remove(&k->processes, process[i]);
+    }
+    return hr;
+}
+
+HRESULT kernel_tasks_settle(struct kernel_tracer *k)
+{
+    size_t at = 0;
+    uint64_t process;
+    HRESULT hr = forget_unbegun(k);
+    /* None may wait on for a place of a queue that is flushed then. */
+    for (struct kernel_process *p; (p = id_map_next(&k->processes, &at, &process)) != NULL;) {
+        const HRESULT written = kernel_process_write(k, (uint32_t)process, p);
+        hr = FAILED(hr) ? hr : written;
+    }
+    return hr;
+}
+
+static void put_thread(struct kernel_tracer *k, uint32_t process, uint32_t thread, const char *name)
+{
+    struct kernel_data *d = &k->data;
+    const uint32_t processors = k->processors;
+    enum { PRIORITY = 8, PAGE_PRIORITY = 5, IO_PRIORITY = 2 };
+    kernel_data_clear(d);
+    kernel_data_u32(d, kernel_process_id(k, process));
+    kernel_data_u32(d, kernel_thread_id(k, thread));
+    for (int stack = 0; stack < 4; stack++)
+        kernel_data_u64(d, 0); /* of the kernel and of the program */
+    kernel_data_u64(d, processors < 64 ? (UINT64_C(1) << processors) - 1 : UINT64_MAX);
+    kernel_data_u64(d, 0); /* where it began */
+    kernel_data_u64(d, 0); /* TEB */
+    kernel_data_u32(d, 0); /* sub process tag */
+    kernel_data_u8(d, PRIORITY);
+    kernel_data_u8(d, PAGE_PRIORITY);
+    kernel_data_u8(d, IO_PRIORITY);
+    kernel_data_u8(d, 0);
+    kernel_data_text(d, name, THREAD_NAME_UNITS);
+}
+
+/* ---- what Linux tells ---- */
+
+HRESULT kernel_thread_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                             uint32_t thread)
+{
+    struct kernel_process *p = id_map_find(&k->processes, process);
+    struct kernel_thread *t = id_map_put(&k->threads, thread);
+    if (!t)
+        return E_OUTOFMEMORY;
+    if (p && t->process != process) /* the rundown may have found it before its event came */
+        p->threads++;
+    *t = (struct kernel_thread){.process = process};
+    if (!kernel_wants(k, FLAG_THREAD))
+        return S_OK;
+    put_thread(k, process, thread, "");
+    return kernel_emit_of(k, e, HOOK_THREAD_START, THREAD_VERSION, process, e->thread);
+}
+
+/* It was told of before e was, of its own beginning: that comes from a processor that stood still meanwhile. */
+static bool is_late(const struct kernel_process *p, const struct tracepoint_event *e)
+{
+    return p->heard != 0 && p->heard >= e->time;
+}
+
+static void keep_heard(struct kernel_process *p, const struct kernel_process *heard)
+{
+    p->has_code = heard->has_code;
+    p->exit_code = heard->exit_code;
+    if (!heard->has_program)
+        return;
+    p->has_program = true;
+    p->is_wine = heard->is_wine;
+    kernel_process_name(p, heard->name, strlen(heard->name));
+}
+
+HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                              uint32_t parent)
+{
+    struct kernel_process *p = id_map_put(&k->processes, process);
+    if (!p)
+        return E_OUTOFMEMORY;
+    const struct kernel_process before = *p;
+    *p = (struct kernel_process){
+        .parent = parent, .threads = before.threads, .is_kernel = kernel_is_kthreadd(k, parent)};
+    const struct kernel_process *from = id_map_find(&k->processes, parent);
+    if (from) { /* a fork is what its parent is until it has a program */
+        kernel_process_name(p, from->name, strlen(from->name));
+        p->is_wine = from->is_wine || kernel_windows_process(k, parent) != 0;
+    }
+    if (is_late(&before, e))
+        keep_heard(p, &before);
+    const HRESULT due = p->is_kernel ? S_OK : images_due(k, process);
+    if (FAILED(due) || !kernel_wants(k, FLAG_PROCESS) || p->is_kernel)
+        return due;
+    const struct kernel_event event = {
+        .time = e->time,
+        .hook = HOOK_PROCESS_START,
+        .processor = (uint16_t)e->processor,
+        .version = PROCESS_VERSION,
+        .is_system = true,
+        .process = kernel_process_id(k, parent),
+        .thread = kernel_thread_id(k, e->thread),
+    };
+    stack_expect(k, e, HOOK_PROCESS_START);
+    const HRESULT hr = kernel_queue_keep_place(&k->queue, &event, &p->entry);
+    p->is_waiting = SUCCEEDED(hr);
+    return hr;
+}
+
+/* What has ended before its beginning was told. */
+static HRESULT end_late(struct kernel_tracer *k, const struct tracepoint_event *end, uint32_t process)
+{
+    struct kernel_process *p = id_map_find(&k->processes, process);
+    id_map_remove(&k->threads, end->thread);
+    if (!p)
+        return S_OK;
+    if (process == end->thread)
+        return kernel_process_ends(k, end, process, p);
+    p->threads -= p->threads != 0;
+    return S_OK;
+}
+
+static HRESULT take_new(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    const uint32_t id = (uint32_t)tracepoint_number(e, NEW_ID), caller = kernel_process_of(k, e->thread);
+    const uint64_t flags = (uint64_t)tracepoint_number(e, NEW_FLAGS);
+    const bool is_thread = (flags & CLONE_SAME_PROCESS) != 0;
+    const struct kernel_process *from = id_map_find(&k->processes, caller), *known = id_map_find(&k->processes, id);
+    const uint32_t parent = (flags & CLONE_SAME_PARENT) != 0 && from ? from->parent : caller;
+    const bool late = known && is_late(known, e);
+    const struct tracepoint_event end = {
+        .time = late ? known->ended : 0, .processor = late ? known->ended_on : 0, .thread = id};
+    HRESULT hr = S_OK;
+    if (!is_thread)
+        hr = kernel_process_begins(k, e, id, parent);
+    else if (late)
+        id_map_remove(&k->processes, id); /* nobody knew that it is none */
+    if (SUCCEEDED(hr))
+        hr = kernel_thread_begins(k, e, is_thread ? caller : id, id);
+    return SUCCEEDED(hr) && end.time != 0 ? end_late(k, &end, is_thread ? caller : id) : hr;
+}
+
+/* One that is not known is told of later, when it began. *out NULL: it is the idle one. */
+static HRESULT process_heard(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                             struct kernel_process **out)
+{
+    const bool known = id_map_find(&k->processes, process) != NULL;
+    *out = id_map_put(&k->processes, process);
+    if (*out && !known)
+        (*out)->heard = e->time;
+    return *out || process == 0 ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT take_exec(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    struct kernel_process *p;
+    const HRESULT hr = process_heard(k, e, kernel_process_of(k, e->thread), &p);
+    if (!p)
+        return hr;
+    ring_text(e->event, &e->fields[EXEC_FILE], p->name, sizeof p->name);
+    p->has_program = true;
+    p->has_code = false; /* its other threads were killed for it */
+    p->exit_code = 0;
+    p->is_wine = strncmp(base_name(p->name), "wine", 4) == 0;
+    told_forget(k, kernel_process_of(k, e->thread));
+    if (!p->is_waiting && kernel_wants(k, FLAG_PROCESS))
+        told_read(k, kernel_process_of(k, e->thread));
+    return images_due(k, kernel_process_of(k, e->thread));
+}
+
+/* wine64 calls its main thread by the program that it runs, of which 15 bytes are told. */
+static HRESULT take_rename(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    const uint32_t thread = (uint32_t)tracepoint_number(e, RENAME_ID);
+    struct kernel_process *p = id_map_find(&k->processes, thread);
+    char name[32];
+    ring_text(e->event, &e->fields[RENAME_NAME], name, sizeof name);
+    if (p && strncmp(base_name(p->name), "wine", 4) == 0 && strncmp(name, "wine", 4) != 0)
+        kernel_process_name(p, name, strlen(name));
+    return p ? images_due(k, thread) : S_OK;
+}
+
+static HRESULT take_leave(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    struct kernel_process *p;
+    const HRESULT hr = process_heard(k, e, kernel_process_of(k, e->thread), &p);
+    if (p) {
+        p->exit_code = (uint32_t)tracepoint_number(e, LEAVE_CODE);
+        p->has_code = true;
+    }
+    return hr;
+}
+
+/* Those that stop a process, let it go on or do nothing when it has no handler of its own. */
+static bool is_deadly(uint32_t signal)
+{
+    enum { CHILD = 17, CONTINUE, STOP, TERMINAL_STOP, TERMINAL_READ, TERMINAL_WRITE, URGENT, WINDOW = 28 };
+    return (signal < CHILD || signal > URGENT) && signal != WINDOW;
+}
+
+/* The other threads of a process that ends are killed for that, which says nothing of why it does. */
+static HRESULT take_signal(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    enum { SEGMENTATION = 11, SHELL_BASE = 128 };
+    const uint32_t number = (uint32_t)tracepoint_number(e, SIGNAL_NUMBER);
+    struct kernel_process *p;
+    if (tracepoint_number(e, SIGNAL_HANDLER) != 0 || !is_deadly(number))
+        return S_OK;
+    const HRESULT hr = process_heard(k, e, kernel_process_of(k, e->thread), &p);
+    if (p && !p->has_code) {
+        p->exit_code = number == SEGMENTATION ? 0xC0000005u : SHELL_BASE + number;
+        p->has_code = true;
+    }
+    return hr;
+}
+
+/* Wine forks twice: the one in between only makes the other, which is the child of who called. */
+static bool is_step_between(const struct kernel_process *p)
+{
+    return p->is_waiting && p->is_wine && !p->has_program;
+}
+
+static void give_children_to_parent(struct kernel_tracer *k, uint32_t process, uint32_t parent)
+{
+    size_t at = 0;
+    for (struct kernel_process *p; (p = id_map_next(&k->processes, &at, NULL)) != NULL;)
+        if (p->parent == process)
+            p->parent = parent;
+}
+
+HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                            struct kernel_process *p)
+{
+    if (is_step_between(p)) {
+        give_children_to_parent(k, process, p->parent);
+        id_map_remove(&k->images, process); /* none was read */
+        told_forget(k, process);
+        id_map_remove(&k->processes, process);
+        return S_OK;
+    }
+    HRESULT hr = kernel_process_write(k, process, p);
+    if (SUCCEEDED(hr))
+        hr = images_end(k, e, process);
+    if (SUCCEEDED(hr) && kernel_wants(k, FLAG_PROCESS) && !p->is_kernel) {
+        put_process(k, process, p, p->exit_code, true);
+        hr = kernel_emit_of(k, e, HOOK_PROCESS_END, PROCESS_VERSION, process, e->thread);
+    }
+    if (SUCCEEDED(hr))
+        hr = counters_tell(k, e, process, p, HOOK_PROCESS_COUNTERS);
+    told_forget(k, process);
+    id_map_remove(&k->processes, process);
+    return hr;
+}
+
+HRESULT kernel_thread_ends(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread)
+{
+    const uint32_t process = kernel_process_of(k, thread);
+    struct kernel_process *p = id_map_find(&k->processes, process);
+    HRESULT hr = S_OK;
+    if (kernel_wants(k, FLAG_THREAD)) {
+        put_thread(k, process, thread, "");
+        hr = kernel_emit_of(k, e, HOOK_THREAD_END, THREAD_VERSION, process, thread);
+    }
+    id_map_remove(&k->threads, thread);
+    stack_forget(k, thread);
+    if (p)
+        p->threads -= p->threads != 0;
+    return hr;
+}
+
+/* Its beginning is still to come. */
+static HRESULT ends_early(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process)
+{
+    struct kernel_process *p;
+    const HRESULT hr = process_heard(k, e, process, &p);
+    if (p) {
+        p->ended = e->time;
+        p->ended_on = e->processor;
+    }
+    return hr;
+}
+
+static HRESULT take_exit(struct kernel_tracer *k, const struct tracepoint_event *e)
+{
+    const uint32_t thread = (uint32_t)tracepoint_number(e, EXIT_ID), process = kernel_process_of(k, thread);
+    HRESULT hr = fault_settle(k, e, thread);
+    if (SUCCEEDED(hr))
+        hr = kernel_thread_ends(k, e, thread);
+    if (FAILED(hr))
+        return hr;
+    struct kernel_process *p = id_map_find(&k->processes, process);
+    const bool has_begun = p && p->heard == 0;
+    /* Kernels before 6.13 do not say whether it was the last. */
+    const bool last = e->fields[EXIT_LAST].size != 0 ? tracepoint_number(e, EXIT_LAST) != 0
+                      : has_begun                    ? p->threads == 0
+                                                     : thread == process;
+    if (!last)
+        return S_OK;
+    return has_begun ? kernel_process_ends(k, e, process, p) : ends_early(k, e, process);
+}
+
+const struct tracepoint task_tracepoints[] = {
+    {"task",
+     "task_newtask",
+     NULL,
+     KERNEL_ALWAYS,
+     FLAG_PROCESS | FLAG_THREAD | FLAG_PROCESS_COUNTERS | FLAG_IMAGE_LOAD,
+     take_new,
+     {[NEW_ID] = "pid", [NEW_FLAGS] = "clone_flags"}},
+    {"sched", "sched_process_exit", NULL, KERNEL_ALWAYS, 0, take_exit, {[EXIT_ID] = "pid", [EXIT_LAST] = "group_dead"}},
+    {"sched", "sched_process_exec", NULL, FLAG_PROCESS | FLAG_IMAGE_LOAD, 0, take_exec, {[EXEC_FILE] = "filename"}},
+    {"task",
+     "task_rename",
+     NULL,
+     FLAG_PROCESS | FLAG_IMAGE_LOAD,
+     0,
+     take_rename,
+     {[RENAME_ID] = "pid", [RENAME_NAME] = "newcomm"}},
+    {"syscalls", "sys_enter_exit_group", NULL, FLAG_PROCESS, 0, take_leave, {[LEAVE_CODE] = "error_code"}},
+    {"signal",
+     "signal_deliver",
+     "sa_handler == 0",
+     FLAG_PROCESS,
+     0,
+     take_signal,
+     {[SIGNAL_NUMBER] = "sig", [SIGNAL_HANDLER] = "sa_handler"}},
+    {0},
+};
+
+/* ---- rundown ---- */
+
+struct rundown {
+    struct kernel_tracer *k;
+    struct tracepoint_event at;
+    uint32_t process;
+    bool end;
+    HRESULT hr;
+};
+
+static HRESULT run_down_thread(struct rundown *r, uint32_t thread, const char *name)
+{
+    struct kernel_thread *t = id_map_put(&r->k->threads, thread);
+    struct kernel_process *p = id_map_find(&r->k->processes, r->process);
+    if (!t || !p)
+        return E_OUTOFMEMORY;
+    p->threads += t->process == 0;
+    t->process = r->process;
+    if (!kernel_wants(r->k, FLAG_THREAD))
+        return S_OK;
+    put_thread(r->k, r->process, thread, name);
+    return kernel_emit(r->k, &r->at, r->end ? HOOK_THREAD_RUNDOWN_END : HOOK_THREAD_RUNDOWN_START, THREAD_VERSION);
+}
+
+HRESULT kernel_thread_was_there(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                                uint32_t thread)
+{
+    struct rundown r = {.k = k, .at = *e, .process = process};
+    return run_down_thread(&r, thread, "");
+}
+
+HRESULT kernel_process_was_there(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                                 struct kernel_process *p, bool end)
+{
+    HRESULT hr = S_OK;
+    counters_read(k, process, p);
+    if (end)
+        hr = counters_tell(k, e, process, p, HOOK_PROCESS_COUNTERS_RUNDOWN);
+    if (FAILED(hr) || !kernel_wants(k, FLAG_PROCESS) || p->is_kernel)
+        return hr;
+    put_process(k, process, p, STILL_ACTIVE, false);
+    return kernel_emit(k, e, end ? HOOK_PROCESS_RUNDOWN_END : HOOK_PROCESS_RUNDOWN_START, PROCESS_VERSION);
+}
+
+/* A process that ends meanwhile is left out. */
+static HRESULT run_down(struct rundown *r)
+{
+    struct kernel_task_stat stat;
+    uint32_t *threads = NULL;
+    size_t count = 0;
+    if (kernel_process_stat(r->k, r->process, &stat) != S_OK)
+        return S_FALSE;
+    struct kernel_process *p = id_map_put(&r->k->processes, r->process);
+    if (!p)
+        return E_OUTOFMEMORY;
+    p->parent = stat.parent;
+    p->start = stat.start;
+    p->is_kernel = kernel_is_kthreadd(r->k, r->process) || kernel_is_kthreadd(r->k, stat.parent);
+    if (p->name[0] == 0)
+        kernel_process_name(p, stat.name, strlen(stat.name));
+    HRESULT hr = kernel_process_was_there(r->k, &r->at, r->process, p, r->end);
+    if (SUCCEEDED(hr) && SUCCEEDED(kernel_process_threads(r->k, r->process, &threads, &count)))
+        for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+            hr = run_down_thread(r, threads[i], threads[i] == r->process ? stat.name : "");
+    if (SUCCEEDED(hr) && !p->is_kernel)
+        hr = images_rundown(r->k, &r->at, r->process, r->end);
+    memory_free(threads);
+    return hr;
+}
+
+/* What Windows always has: the idle process, and the one of the kernel's own threads. */
+static HRESULT run_down_own(struct rundown *r)
+{
+    const struct {
+        uint32_t id;
+        const char *name;
+    } own[] = {{0, "Idle"}, {r->k->in_container ? KERNEL_SYSTEM : KTHREADD, "System"}};
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && kernel_wants(r->k, FLAG_PROCESS) && i < sizeof own / sizeof own[0]; i++) {
+        struct kernel_process p = {.is_kernel = true};
+        kernel_process_name(&p, own[i].name, strlen(own[i].name));
+        put_process(r->k, own[i].id, &p, own[i].id == 0 ? 0 : STILL_ACTIVE, true);
+        hr = kernel_emit(r->k, &r->at, r->end ? HOOK_PROCESS_RUNDOWN_END : HOOK_PROCESS_RUNDOWN_START, PROCESS_VERSION);
+    }
+    return hr;
+}
+
+HRESULT kernel_tasks_rundown(struct kernel_tracer *k, bool end, const struct kernel_sink *sink)
+{
+    struct rundown r = {.k = k, .end = end};
+    uint32_t *ids = end ? NULL : k->there;
+    size_t count = k->there_count;
+    if (ids)
+        k->there = NULL;
+    HRESULT hr = ids ? S_OK : kernel_folder_numbers(kernel_proc(k), &ids, &count);
+    if (FAILED(hr))
+        return hr;
+    kernel_learn_windows(k);
+    r.at.time = end ? (uint64_t)clock_ticks() : k->began;
+    hr = profile_interval(k, &r.at, end);
+    if (SUCCEEDED(hr) && k->tells_configuration)
+        hr = configuration_rundown(k, &r.at);
+    if (SUCCEEDED(hr))
+        hr = run_down_own(&r);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        r.process = ids[i];
+        hr = run_down(&r);
+    }
+    memory_free(ids);
+    const HRESULT flushed = kernel_queue_flush(&k->queue, sink);
+    return FAILED(hr) ? hr : flushed;
+}

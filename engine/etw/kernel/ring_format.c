@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* A line of a format file: "\tfield:TYPE NAME[N];\toffset:O;\tsize:S;\tsigned:G;". */
+#include "engine/etw/kernel/ring_format.h"
+
+#include "engine/base/error.h"
+#include "engine/logs/little_endian.h"
+
+#include <string.h>
+
+static const char *line_end(const char *line)
+{
+    const char *end = strchr(line, '\n');
+    return end ? end : line + strlen(line);
+}
+
+/* The number behind `what` in the line; false: there is none of 16 bits. */
+static bool line_number(const char *line, const char *end, const char *what, uint16_t *out)
+{
+    const size_t length = strlen(what);
+    uint32_t value = 0;
+    for (; (size_t)(end - line) > length; line++) {
+        if (memcmp(line, what, length) != 0)
+            continue;
+        const char *p = line + length;
+        for (; p < end && *p >= '0' && *p <= '9' && value <= UINT16_MAX; p++)
+            value = value * 10 + (uint32_t)(*p - '0');
+        *out = (uint16_t)value;
+        return p > line + length && value <= UINT16_MAX;
+    }
+    return false;
+}
+
+/* Whether the line's field, from behind "field:" to its ';', has that name: behind the last blank, up to a '['. */
+static bool is_named(const char *field, const char *end, const char *name)
+{
+    const char *last = field, *p = field;
+    for (; p < end && *p != ';'; p++)
+        if (*p == ' ')
+            last = p + 1;
+    const size_t length = strlen(name);
+    return (size_t)(p - last) >= length && memcmp(last, name, length) == 0 &&
+           (last + length == p || last[length] == '[');
+}
+
+static const char *field_of(const char *line, const char *end)
+{
+    static const char mark[] = "field:";
+    while (line < end && (*line == '\t' || *line == ' '))
+        line++;
+    return (size_t)(end - line) > sizeof mark - 1 && memcmp(line, mark, sizeof mark - 1) == 0 ? line + sizeof mark - 1
+                                                                                              : NULL;
+}
+
+static struct ring_field read_field(const char *field, const char *end)
+{
+    static const char located[] = "__data_loc ";
+    struct ring_field f = {0};
+    uint16_t is_signed = 0;
+    if (!line_number(field, end, "offset:", &f.offset) || !line_number(field, end, "size:", &f.size))
+        return (struct ring_field){0};
+    (void)line_number(field, end, "signed:", &is_signed);
+    f.is_signed = is_signed != 0;
+    f.is_located = (size_t)(end - field) > sizeof located - 1 && memcmp(field, located, sizeof located - 1) == 0;
+    if (f.is_located && f.size != 4)
+        return (struct ring_field){0};
+    return f;
+}
+
+struct ring_field ring_format_field(const char *text, const char *name)
+{
+    for (const char *line = text; *line; line = *line_end(line) ? line_end(line) + 1 : line_end(line)) {
+        const char *end = line_end(line), *field = field_of(line, end);
+        if (field && is_named(field, end, name))
+            return read_field(field, end);
+    }
+    return (struct ring_field){0};
+}
+
+uint32_t ring_format_id(const char *text)
+{
+    uint16_t id = RING_NO_EVENT;
+    for (const char *line = text; *line; line = *line_end(line) ? line_end(line) + 1 : line_end(line))
+        if (strncmp(line, "ID: ", 4) == 0 && line_number(line, line_end(line), "ID: ", &id))
+            return id;
+    return RING_NO_EVENT;
+}
+
+HRESULT ring_layout_read(const char *text, struct ring_layout *out)
+{
+    const struct ring_field time = ring_format_field(text, "timestamp"), commit = ring_format_field(text, "commit"),
+                            data = ring_format_field(text, "data");
+    const uint32_t page = (uint32_t)data.offset + data.size;
+    const bool right = time.size == 8 && time.offset == 0 && (commit.size == 4 || commit.size == 8) &&
+                       commit.offset >= 8 && (uint32_t)commit.offset + commit.size <= data.offset &&
+                       page >= RING_SMALLEST_PAGE && page <= RING_LARGEST_PAGE;
+    *out = (struct ring_layout){commit.offset, commit.size, data.offset, page};
+    return right ? S_OK
+                 : error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                             "events/header_page of tracefs has a form that is not known");
+}
+
+static bool within(const struct ring_event *e, uint32_t offset, uint32_t size)
+{
+    return size != 0 && offset <= e->size && size <= e->size - offset;
+}
+
+int64_t ring_number(const struct ring_event *e, const struct ring_field *f)
+{
+    if (!within(e, f->offset, f->size))
+        return 0;
+    const uint8_t *at = e->data + f->offset;
+    switch (f->size) {
+    case 1:
+        return f->is_signed ? (int8_t)*at : *at;
+    case 2:
+        return f->is_signed ? (int16_t)get_u16(at) : get_u16(at);
+    case 4:
+        return f->is_signed ? (int32_t)get_u32(at) : (int64_t)get_u32(at);
+    case 8:
+        return (int64_t)get_u64(at);
+    default:
+        return 0;
+    }
+}
+
+const uint8_t *ring_bytes(const struct ring_event *e, const struct ring_field *f, uint32_t *size)
+{
+    uint32_t offset = f->offset, bytes = f->size;
+    *size = 0;
+    if (!within(e, offset, bytes))
+        return NULL;
+    if (f->is_located) {
+        const uint32_t where = get_u32(e->data + offset);
+        offset = where & 0xFFFF;
+        bytes = where >> 16;
+        if (!within(e, offset, bytes))
+            return NULL;
+    }
+    *size = bytes;
+    return e->data + offset;
+}
+
+void ring_text(const struct ring_event *e, const struct ring_field *f, char *out, size_t room)
+{
+    uint32_t size;
+    const uint8_t *bytes = ring_bytes(e, f, &size);
+    size_t length = 0;
+    while (bytes && length < size && length + 1 < room && bytes[length] != 0)
+        length++;
+    if (length != 0)
+        memcpy(out, bytes, length);
+    out[length] = 0;
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* Its folder's name says whose it is: "openpla-HOST-STARTED-PROCESS-STARTED-NAME", where HOST is the process that the
+   kernel sees, under Wine the server, which opens all files, and PROCESS the one that asked it to. */
+#include "engine/etw/trace_instance.h"
+
+#include "engine/base/error.h"
+#include "engine/base/kernel_control.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/base/text_find.h"
+
+#include <stdio.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { OWNER_NUMBERS = 4 };
+
+struct ring {
+    struct kernel_stream *pages;
+    struct kernel_file *stats;
+};
+struct trace_instance {
+    char *path;
+    struct ring_layout layout;
+    uint32_t processors;
+    struct ring *rings;
+};
+
+/* ---- owners ---- */
+
+struct owner {
+    uint64_t host, host_started, process, started;
+};
+
+/* The id and the 22nd field, the start in ticks since boot, of /proc/ID/stat; the name in it may hold anything. A
+   process that has ended and is only there for its parent to hear of it is none. */
+static HRESULT read_stat(const char *path, uint64_t *id, uint64_t *started)
+{
+    char *text;
+    HRESULT hr = kernel_file_text(path, &text, NULL);
+    if (FAILED(hr))
+        return hr;
+    const char *p = strrchr(text, ')');
+    if (p && (strncmp(p, ") Z", 3) == 0 || strncmp(p, ") X", 3) == 0))
+        p = NULL;
+    for (int field = 2; p && field < 22; field++)
+        p = strchr(p + 1, ' ');
+    const bool read = p && sscanf(text, "%" SCNu64, id) == 1 && sscanf(p, "%" SCNu64, started) == 1;
+    memory_free(text);
+    return read ? S_OK : HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
+}
+
+static HRESULT own(struct owner *out)
+{
+    out->process = process_own_id();
+    out->started = process_start_time(process_own_id());
+    return read_stat("/proc/self/stat", &out->host, &out->host_started);
+}
+
+static bool is_owned_by(const char *name, struct owner *out)
+{
+    uint64_t *const numbers[OWNER_NUMBERS] = {&out->host, &out->host_started, &out->process, &out->started};
+    const size_t prefix = sizeof TRACE_INSTANCE_PREFIX - 1;
+    if (strncmp(name, TRACE_INSTANCE_PREFIX, prefix) != 0)
+        return false;
+    name += prefix;
+    for (size_t i = 0; i < OWNER_NUMBERS; i++) {
+        uint64_t value = 0;
+        const char *digit = name;
+        for (; *digit >= '0' && *digit <= '9' && value < UINT64_MAX / 10 - 1; digit++)
+            value = value * 10 + (uint64_t)(*digit - '0');
+        if (digit == name || *digit != '-')
+            return false;
+        *numbers[i] = value;
+        name = digit + 1;
+    }
+    return true;
+}
+
+/* Of another prefix nobody can say which of its processes lives while its server does. */
+static bool has_gone(const struct owner *owner, const struct owner *self)
+{
+    char path[48];
+    uint64_t id, started;
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/stat", owner->host);
+    if (FAILED(read_stat(path, &id, &started)) || started != owner->host_started)
+        return true;
+    return owner->host == self->host && !process_alive((uint32_t)owner->process, owner->started);
+}
+
+struct sweep {
+    struct owner self;
+    struct texts names;
+};
+
+static HRESULT note_left(void *context, const char *name)
+{
+    struct sweep *s = context;
+    struct owner owner;
+    return is_owned_by(name, &owner) && has_gone(&owner, &s->self) ? texts_add(&s->names, name) : S_OK;
+}
+
+static char *instances_path(const char *root)
+{
+    return text_format("%s/instances", root ? root : TRACEFS_ROOT);
+}
+
+HRESULT trace_instance_sweep(const char *root, size_t *left)
+{
+    struct sweep s = {0};
+    char *path = instances_path(root);
+    *left = 0;
+    HRESULT hr = path ? own(&s.self) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = kernel_folder_each(path, note_left, &s);
+    for (size_t i = 0; SUCCEEDED(hr) && i < s.names.count; i++) {
+        char *one = text_format("%s/%s", path, s.names.items[i]);
+        if (!one)
+            hr = E_OUTOFMEMORY;
+        else if (FAILED(kernel_control_remove(one)))
+            ++*left;
+        memory_free(one);
+    }
+    texts_free(&s.names);
+    memory_free(path);
+    return hr;
+}
+
+/* ---- beginning ---- */
+
+HRESULT trace_instance_possible(const char *root)
+{
+    struct owner self;
+    char *folder = instances_path(root), *probe = NULL;
+    HRESULT hr = folder ? own(&self) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        probe = text_format("%s/" TRACE_INSTANCE_PREFIX "%" PRIu64 "-%" PRIu64 "-%" PRIu64 "-%" PRIu64 "-probe", folder,
+                            self.host, self.host_started, self.process, self.started);
+        hr = probe ? kernel_control_folder(probe) : E_OUTOFMEMORY;
+    }
+    if (hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS))
+        hr = S_OK;
+    if (SUCCEEDED(hr))
+        (void)kernel_control_remove(probe);
+    else if (hr == HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED))
+        hr = error_set(hr, "%s: this user may not make an instance of tracefs there", folder);
+    else if (hr != E_OUTOFMEMORY)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "%s: tracefs is not there, or closed to this user",
+                       folder);
+    memory_free(probe);
+    memory_free(folder);
+    return hr;
+}
+
+HRESULT trace_instance_set(const struct trace_instance *t, const char *file, const char *text)
+{
+    char *path = text_format("%s/%s", t->path, file);
+    const HRESULT hr = path ? kernel_control_write(path, text) : E_OUTOFMEMORY;
+    memory_free(path);
+    return hr;
+}
+
+static HRESULT read_layout(struct trace_instance *t)
+{
+    char *path = text_format("%s/events/header_page", t->path), *text = NULL;
+    HRESULT hr = path ? kernel_file_text(path, &text, NULL) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = ring_layout_read(text, &t->layout);
+    memory_free(text);
+    memory_free(path);
+    return hr;
+}
+
+static HRESULT open_ring(struct trace_instance *t, uint32_t processor)
+{
+    struct ring *ring = &t->rings[processor];
+    char *pages = text_format("%s/per_cpu/cpu%" PRIu32 "/trace_pipe_raw", t->path, processor),
+         *stats = text_format("%s/per_cpu/cpu%" PRIu32 "/stats", t->path, processor);
+    HRESULT hr = pages && stats ? kernel_stream_open(pages, &ring->pages) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = kernel_file_open(stats, &ring->stats);
+    memory_free(pages);
+    memory_free(stats);
+    return hr;
+}
+
+/* Processors that are switched off keep their numbers: the highest of the folder counts. */
+static HRESULT note_processor(void *context, const char *name)
+{
+    uint32_t *count = context;
+    uint64_t number;
+    if (strncmp(name, "cpu", 3) == 0 && text_to_u64(name + 3, &number) && number < TRACE_MOST_PROCESSORS &&
+        number >= *count)
+        *count = (uint32_t)number + 1;
+    return S_OK;
+}
+
+static HRESULT open_rings(struct trace_instance *t)
+{
+    char *path = text_format("%s/per_cpu", t->path);
+    HRESULT hr = path ? kernel_folder_each(path, note_processor, &t->processors) : E_OUTOFMEMORY;
+    memory_free(path);
+    if (SUCCEEDED(hr) && t->processors == 0)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s/per_cpu: has no processor", t->path);
+    if (SUCCEEDED(hr) && !(t->rings = memory_zero(t->processors, sizeof *t->rings)))
+        hr = E_OUTOFMEMORY;
+    for (uint32_t i = 0; SUCCEEDED(hr) && i < t->processors; i++)
+        hr = open_ring(t, i);
+    return hr;
+}
+
+static HRESULT prepare(struct trace_instance *t, uint32_t buffer_kb)
+{
+    char kb[16];
+    snprintf(kb, sizeof kb, "%" PRIu32, buffer_kb);
+    HRESULT hr = trace_instance_set(t, "trace_clock", kernel_trace_clock());
+    if (SUCCEEDED(hr))
+        hr = trace_instance_set(t, "buffer_size_kb", kb);
+    if (SUCCEEDED(hr))
+        hr = trace_instance_set(t, "buffer_percent", "0"); /* who waits is woken by the first event */
+    if (SUCCEEDED(hr))
+        hr = read_layout(t);
+    return SUCCEEDED(hr) ? open_rings(t) : hr;
+}
+
+HRESULT trace_instance_begin(const struct trace_options *options, struct trace_instance **out)
+{
+    struct owner self;
+    struct trace_instance *t = memory_zero(1, sizeof *t);
+    char *folder = instances_path(options->root);
+    bool made = false;
+    *out = NULL;
+    HRESULT hr = t && folder ? own(&self) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        t->path = text_format("%s/" TRACE_INSTANCE_PREFIX "%" PRIu64 "-%" PRIu64 "-%" PRIu64 "-%" PRIu64 "-%s", folder,
+                              self.host, self.host_started, self.process, self.started, options->name);
+        hr = t->path ? kernel_control_folder(t->path) : E_OUTOFMEMORY;
+        made = SUCCEEDED(hr);
+    }
+    memory_free(folder);
+    if (SUCCEEDED(hr))
+        hr = prepare(t, options->buffer_kb);
+    if (SUCCEEDED(hr)) {
+        *out = t;
+        return S_OK;
+    }
+    const struct error_kept why = error_keep(hr);
+    if (t && !made) { /* another one's */
+        memory_free(t->path);
+        t->path = NULL;
+    }
+    (void)trace_instance_end(t);
+    return error_restore(&why);
+}
+
+/* ---- use ---- */
+
+const char *trace_instance_path(const struct trace_instance *t)
+{
+    return t->path;
+}
+
+const struct ring_layout *trace_instance_layout(const struct trace_instance *t)
+{
+    return &t->layout;
+}
+
+uint32_t trace_instance_processors(const struct trace_instance *t)
+{
+    return t->processors;
+}
+
+HRESULT trace_instance_format(const struct trace_instance *t, const char *system, const char *event, char **out)
+{
+    char *path = text_format("%s/events/%s/%s/format", t->path, system, event);
+    const HRESULT hr = path ? kernel_file_text(path, out, NULL) : E_OUTOFMEMORY;
+    memory_free(path);
+    return hr;
+}
+
+HRESULT trace_instance_enable(const struct trace_instance *t, const char *system, const char *event, const char *filter,
+                              bool on)
+{
+    char *file = text_format("events/%s/%s/filter", system, event);
+    HRESULT hr = !file ? E_OUTOFMEMORY : filter ? trace_instance_set(t, file, filter) : S_OK;
+    memory_free(file);
+    if (FAILED(hr))
+        return hr;
+    file = text_format("events/%s/%s/enable", system, event);
+    hr = file ? trace_instance_set(t, file, on ? "1" : "0") : E_OUTOFMEMORY;
+    memory_free(file);
+    return hr;
+}
+
+static uint64_t stat_number(const char *text, const char *name)
+{
+    uint64_t value = 0;
+    const char *at = strstr(text, name);
+    if (at)
+        (void)sscanf(at + strlen(name), "%" SCNu64, &value);
+    return value;
+}
+
+HRESULT trace_instance_state(struct trace_instance *t, uint32_t processor, struct trace_state *out)
+{
+    const char *text;
+    size_t size;
+    const HRESULT hr = kernel_file_read_piece(t->rings[processor].stats, &text, &size);
+    *out = (struct trace_state){0};
+    if (FAILED(hr))
+        return hr;
+    out->entries = stat_number(text, "entries:");
+    out->lost = stat_number(text, "\noverrun:") + stat_number(text, "dropped events:");
+    return S_OK;
+}
+
+HRESULT trace_instance_page(struct trace_instance *t, uint32_t processor, uint8_t *page)
+{
+    return kernel_stream_read(t->rings[processor].pages, page, t->layout.page_size);
+}
+
+/* While a file of it is open it is not removed, and nobody is told. */
+HRESULT trace_instance_end(struct trace_instance *t)
+{
+    HRESULT hr = S_OK;
+    if (!t)
+        return S_OK;
+    for (uint32_t i = 0; t->rings && i < t->processors; i++) {
+        kernel_stream_close(t->rings[i].pages);
+        kernel_file_close(t->rings[i].stats);
+    }
+    if (t->path) {
+        /* Where tracefs was unmounted meanwhile the folder is not there, and the instance is. */
+        const HRESULT off = trace_instance_set(t, "tracing_on", "0");
+        (void)trace_instance_set(t, "events/enable", "0");
+        hr = kernel_control_remove(t->path);
+        hr = FAILED(hr) ? hr : off;
+    }
+    memory_free(t->rings);
+    memory_free(t->path);
+    memory_free(t);
+    return hr;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/etw/kernel/windows_ids.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/error.h"
+#include "engine/base/host.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/memory.h"
+#include "engine/etw/kernel/trace_stream.h"
+#include "engine/logs/little_endian.h"
+
+#include <stdio.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { BUFFER_KB = 64, NS_PER_TICK = 100, MOST_IDS = 1 << 16, MOST_COMING = 256, MOST_TRIES = 40 };
+/* Another instance has the same event a little earlier or later. */
+enum { LONGEST_COMING_NS = 1000000000, EARLIER_NS = 10000000, CLONE_SAME_PROCESS = 0x10000 };
+
+/* The events of the instance; of two the field is the thread that begins or ends. */
+enum { SET_PROCESSORS, THREAD_BEGINS, THREAD_ENDS, EVENTS };
+static const char *const events[EVENTS][2] = {
+    {"syscalls", "sys_enter_sched_setaffinity"}, {"task", "task_newtask"}, {"sched", "sched_process_exit"}};
+
+struct known {
+    uint32_t host; /* 0: not known yet */
+    uint32_t tries;
+};
+
+struct coming {
+    uint64_t since, until; /* ns; until 0: it has neither come up nor ended */
+};
+
+struct windows_ids {
+    struct trace_instance *instance;
+    struct trace_stream *stream;
+    uint32_t server; /* Wine's, which makes the calls */
+    uint32_t ids[EVENTS];
+    struct ring_field fields[EVENTS], caller, clone_flags;
+    struct id_map by_host; /* struct windows_thread */
+    struct id_map threads; /* struct known, by Windows' number */
+    struct id_map coming;  /* struct coming: processes that Wine's threads began, by their first thread */
+    uint32_t mark;
+    bool asked, again; /* once; what came or failed asks for more */
+    struct windows_shown *shown;
+    size_t shown_count;
+};
+
+/* ---- what the kernel tells ---- */
+
+void windows_shown_note(struct windows_shown *shown, size_t count, uint64_t time, uint32_t host)
+{
+    size_t low = 0, high = count; /* the first that ends at the time or later */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (shown[middle].to < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < count && shown[low].from <= time; low++) {
+        shown[low].host = host;
+        shown[low].times++;
+    }
+}
+
+/* Wine forks twice, and the process is the child of the one in between. */
+static HRESULT thread_begins(struct windows_ids *w, const struct ring_event *e, uint32_t creator, uint32_t host)
+{
+    id_map_remove(&w->by_host, host);
+    if (!id_map_find(&w->by_host, creator) && !id_map_find(&w->coming, creator))
+        return S_OK;
+    w->again = true;
+    if ((ring_number(e, &w->clone_flags) & CLONE_SAME_PROCESS) != 0)
+        return S_OK;
+    const struct coming *before = id_map_find(&w->coming, creator);
+    const uint64_t since = before ? before->since : e->time - EARLIER_NS;
+    struct coming *c = id_map_put(&w->coming, host);
+    if (c)
+        *c = (struct coming){.since = since};
+    return c ? S_OK : E_OUTOFMEMORY;
+}
+
+static uint64_t now_ns(void)
+{
+    return (uint64_t)clock_ticks() * NS_PER_TICK;
+}
+
+/* It is not coming any more. */
+static void set_come(struct windows_ids *w, uint32_t host)
+{
+    struct coming *c = id_map_find(&w->coming, host);
+    if (c && c->until == 0)
+        c->until = now_ns();
+}
+
+static void thread_ends(struct windows_ids *w, uint32_t host)
+{
+    const struct windows_thread *t = id_map_find(&w->by_host, host);
+    const struct known *known = t ? id_map_find(&w->threads, t->id) : NULL;
+    set_come(w, host);
+    if (known && known->host == host) {
+        id_map_remove(&w->threads, t->id);
+        w->again = true; /* another one may have that number at once */
+    }
+}
+
+static HRESULT take(void *context, const struct trace_record *r)
+{
+    struct windows_ids *w = context;
+    const uint32_t id = r->event.size < 2 ? RING_NO_EVENT : get_u16(r->event.data),
+                   caller = (uint32_t)ring_number(&r->event, &w->caller);
+    for (int i = 0; i < EVENTS; i++) {
+        if (id == RING_NO_EVENT || w->ids[i] != id)
+            continue;
+        const uint32_t host = (uint32_t)ring_number(&r->event, &w->fields[i]);
+        if (i == THREAD_BEGINS)
+            return thread_begins(w, &r->event, caller, host);
+        if (i == THREAD_ENDS)
+            thread_ends(w, host);
+        else if (caller == w->server && host != 0)
+            windows_shown_note(w->shown, w->shown_count, r->event.time / NS_PER_TICK, host);
+    }
+    return S_OK;
+}
+
+/* All that is there by now. */
+static HRESULT listen(struct windows_ids *w)
+{
+    const struct trace_sink sink = {take, w};
+    return trace_stream_pass(w->stream, 0, true, &sink);
+}
+
+/* ---- asking ---- */
+
+/* What is known of those that run; a number may have become another process's unseen. */
+static HRESULT keep_listed(struct windows_ids *w, const struct windows_thread *threads, size_t count)
+{
+    struct id_map kept = {.item_size = w->threads.item_size, .most = w->threads.most};
+    for (size_t i = 0; i < count; i++) {
+        const struct known *known = id_map_find(&w->threads, threads[i].id);
+        const struct windows_thread *t = known ? id_map_find(&w->by_host, known->host) : NULL;
+        struct known *to = id_map_put(&kept, threads[i].id);
+        if (!to) {
+            id_map_free(&kept);
+            return E_OUTOFMEMORY;
+        }
+        if (known && (!t || t->process == threads[i].process))
+            *to = *known;
+    }
+    id_map_free(&w->threads);
+    w->threads = kept;
+    return S_OK;
+}
+
+static HRESULT show(struct windows_ids *w, const struct windows_thread *threads, size_t count)
+{
+    memory_free(w->shown);
+    w->shown_count = 0;
+    w->shown = memory_zero(count ? count : 1, sizeof *w->shown);
+    if (!w->shown)
+        return E_OUTOFMEMORY;
+    for (size_t i = 0; i < count; i++) {
+        struct known *known = id_map_find(&w->threads, threads[i].id);
+        if (!known || known->host != 0 || known->tries >= MOST_TRIES)
+            continue;
+        known->tries++;
+        struct windows_shown *shown = &w->shown[w->shown_count];
+        if (windows_thread_show(&threads[i], &shown->from, &shown->to) == S_OK)
+            w->shown[w->shown_count++].thread = threads[i];
+        else
+            id_map_remove(&w->threads, threads[i].id); /* whose number may be another one's soon */
+    }
+    return S_OK;
+}
+
+static HRESULT learn(struct windows_ids *w)
+{
+    for (size_t i = 0; i < w->shown_count; i++) {
+        const struct windows_shown *shown = &w->shown[i];
+        struct known *known = id_map_find(&w->threads, shown->thread.id);
+        if (!known)
+            continue;
+        if (shown->times != 1) { /* it has not come to Linux yet, or the server did more */
+            w->again |= known->tries < MOST_TRIES;
+            continue;
+        }
+        struct windows_thread *t = id_map_put(&w->by_host, shown->host);
+        if (!t)
+            return E_OUTOFMEMORY;
+        *t = shown->thread;
+        set_come(w, shown->host);
+        known->host = shown->host;
+    }
+    w->shown_count = 0;
+    return S_OK;
+}
+
+/* Those whose events no pass can tear apart any more, and those that never come, as the host's own programs that Wine
+   starts. */
+static void forget_late(struct windows_ids *w)
+{
+    const uint64_t now = now_ns();
+    uint64_t host, late;
+    do {
+        size_t at = 0;
+        late = 0;
+        for (const struct coming *c; late == 0 && (c = id_map_next(&w->coming, &at, &host)) != NULL;)
+            late = now > (c->until ? c->until + TRACE_STREAM_KEPT_NS : c->since + LONGEST_COMING_NS) ? host : 0;
+        id_map_remove(&w->coming, late);
+    } while (late != 0);
+}
+
+HRESULT windows_ids_pass(struct windows_ids *w)
+{
+    struct windows_thread *threads = NULL;
+    size_t count = 0;
+    HRESULT hr = listen(w);
+    forget_late(w);
+    const uint32_t mark = windows_threads_mark();
+    if (SUCCEEDED(hr) && w->asked && !w->again && w->coming.count == 0 && mark == w->mark)
+        return S_OK;
+    w->again = false;
+    w->mark = mark;
+    if (SUCCEEDED(hr))
+        hr = windows_threads(&threads, &count);
+    if (SUCCEEDED(hr))
+        hr = keep_listed(w, threads, count);
+    if (SUCCEEDED(hr))
+        hr = trace_instance_enable(w->instance, events[SET_PROCESSORS][0], events[SET_PROCESSORS][1], NULL, true);
+    if (SUCCEEDED(hr)) {
+        hr = show(w, threads, count);
+        const HRESULT off =
+            trace_instance_enable(w->instance, events[SET_PROCESSORS][0], events[SET_PROCESSORS][1], NULL, false);
+        hr = FAILED(hr) ? hr : off;
+    }
+    memory_free(threads);
+    if (SUCCEEDED(hr))
+        hr = listen(w);
+    if (SUCCEEDED(hr))
+        hr = learn(w);
+    w->asked = SUCCEEDED(hr);
+    return hr;
+}
+
+const struct windows_thread *windows_ids_find(const struct windows_ids *w, uint32_t host_thread)
+{
+    return id_map_find(&w->by_host, host_thread);
+}
+
+uint64_t windows_ids_known_until(const struct windows_ids *w, uint64_t now)
+{
+    size_t at = 0;
+    uint64_t until = now;
+    for (const struct coming *c; (c = id_map_next(&w->coming, &at, NULL)) != NULL;)
+        until = c->since < until ? c->since : until;
+    return until;
+}
+
+/* ---- beginning and end ---- */
+
+/* The server opens files for all, its own too. */
+static HRESULT read_server(uint32_t *id)
+{
+    char *text;
+    HRESULT hr = kernel_file_text("/proc/self/stat", &text, NULL);
+    if (SUCCEEDED(hr) && sscanf(text, "%" SCNu32, id) != 1)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "/proc/self/stat: does not begin with a number");
+    memory_free(text);
+    return hr;
+}
+
+static HRESULT load(struct windows_ids *w, int event)
+{
+    char *format;
+    HRESULT hr = trace_instance_format(w->instance, events[event][0], events[event][1], &format);
+    if (FAILED(hr))
+        return hr;
+    w->ids[event] = ring_format_id(format);
+    w->fields[event] = ring_format_field(format, "pid");
+    w->caller = ring_format_field(format, "common_pid");
+    if (event == THREAD_BEGINS)
+        w->clone_flags = ring_format_field(format, "clone_flags");
+    memory_free(format);
+    return event == SET_PROCESSORS ? S_OK
+                                   : trace_instance_enable(w->instance, events[event][0], events[event][1], NULL, true);
+}
+
+HRESULT windows_ids_begin(const char *name, struct windows_ids **out)
+{
+    char own[64];
+    *out = NULL;
+    if (!host_is_wine())
+        return S_FALSE;
+    struct windows_ids *w = memory_zero(1, sizeof *w);
+    if (!w)
+        return E_OUTOFMEMORY;
+    snprintf(own, sizeof own, "%s-ids", name);
+    const struct trace_options options = {.name = own, .buffer_kb = BUFFER_KB};
+    w->by_host = (struct id_map){.item_size = sizeof(struct windows_thread), .most = MOST_IDS};
+    w->coming = (struct id_map){.item_size = sizeof(struct coming), .most = MOST_COMING};
+    w->threads = (struct id_map){.item_size = sizeof(struct known), .most = MOST_IDS};
+    HRESULT hr = read_server(&w->server);
+    if (SUCCEEDED(hr))
+        hr = trace_instance_begin(&options, &w->instance);
+    if (SUCCEEDED(hr))
+        hr = trace_stream_create(w->instance, &w->stream);
+    for (int i = 0; SUCCEEDED(hr) && i < EVENTS; i++)
+        hr = load(w, i);
+    if (FAILED(hr)) {
+        const struct error_kept why = error_keep(hr);
+        (void)windows_ids_end(w);
+        return error_restore(&why);
+    }
+    *out = w;
+    return S_OK;
+}
+
+HRESULT windows_ids_end(struct windows_ids *w)
+{
+    if (!w)
+        return S_OK;
+    trace_stream_free(w->stream);
+    const HRESULT hr = trace_instance_end(w->instance);
+    id_map_free(&w->by_host);
+    id_map_free(&w->threads);
+    id_map_free(&w->coming);
+    memory_free(w->shown);
+    memory_free(w);
+    return hr;
+}

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/etw/provider/provider_sessions.h"
+
+#include "engine/base/last_thread.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/etw/controller/trace_security.h"
+#include "engine/etw/provider/private_session.h"
+#include "engine/etw/session/session_buffers.h"
+#include "engine/etw/session/session_rescue.h"
+#include "engine/etw/trace_properties.h"
+
+#include <string.h>
+
+struct mapping {
+    struct provider_session session; /* first: what writers have */
+    struct section *section;
+    struct signal *signal;
+    struct process *host;            /* NULL: it need not be waited for */
+    struct private_session *private; /* NULL: it is mapped */
+};
+
+/* Under `refreshing`, which is held while the directory is read and applied, so that no older state comes over a newer
+   one; never while a callback runs. */
+static struct host_lock refreshing = HOST_LOCK_INIT;
+static struct mapping *stale[DIRECTORY_PLACES + 1]; /* taken out of by_logger, to be let go */
+
+static _Atomic(struct mapping *) by_logger[DIRECTORY_PLACES + 1];
+static bool out_of_memory; /* under `refreshing`: a session could not be had for that reason */
+/* One more than the generation in which the logger had no session that runs. */
+static _Atomic uint64_t vacant[DIRECTORY_PLACES + 1];
+
+/* Under `joining`. */
+static struct host_lock joining = HOST_LOCK_INIT;
+static struct directory *directory;
+static _Atomic(struct signal *) own_signal;
+static uint64_t joined; /* directory_born */
+static uint64_t start_time;
+static char *program; /* NULL: it cannot be told */
+
+ULONG provider_status(HRESULT hr)
+{
+    if (SUCCEEDED(hr))
+        return ERROR_SUCCESS;
+    if (hr == E_OUTOFMEMORY)
+        return ERROR_NOT_ENOUGH_MEMORY;
+    return ((uint32_t)hr & 0xFFFF0000) == 0x80070000 ? (ULONG)hr & 0xFFFF : ERROR_GEN_FAILURE;
+}
+
+/* ---- mappings ---- */
+
+static void wake_host(void *mapping)
+{
+    (void)signal_set(((struct mapping *)mapping)->signal);
+}
+
+static void unmap(struct provider_session *session)
+{
+    struct mapping *m = (struct mapping *)(void *)session;
+    private_session_free(m->private);
+    section_close(m->section);
+    signal_close(m->signal);
+    process_close(m->host);
+    memory_free(m);
+}
+
+static HRESULT map_section(struct mapping *m, const struct directory_session *s)
+{
+    const struct shared section = {.name = s->section, .lasting = true}, signal = {.name = s->signal};
+    if (s->section_size > SIZE_MAX)
+        return E_OUTOFMEMORY;
+    HRESULT hr = section_open(&section, (size_t)s->section_size, &m->section);
+    if (SUCCEEDED(hr))
+        hr = session_buffers_map(section_memory(m->section), (size_t)s->section_size, &m->session.buffers);
+    if (SUCCEEDED(hr))
+        hr = signal_open(&signal, &m->signal);
+    if (SUCCEEDED(hr))
+        hr = process_open(s->host.id, s->host.start_time, &m->host);
+    if (SUCCEEDED(hr)) {
+        m->session.buffers.wake = wake_host;
+        m->session.buffers.wake_context = m;
+    }
+    return hr;
+}
+
+static HRESULT map_private(struct mapping *m, const struct directory_session *s)
+{
+    m->session.header_flags = ETW_HEADER_PRIVATE_SESSION;
+    const HRESULT hr = private_session_create(directory, s, &m->private, &m->session.buffers);
+    return hr == S_FALSE ? HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND) : hr;
+}
+
+static struct mapping *map_running(const struct directory_session *s)
+{
+    const bool is_private = (s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
+    const struct provider_scope own = {{process_own_id(), start_time}, program};
+    if (is_private && (s->whole != 0 || !private_session_is_here(s, &own)))
+        return NULL;
+    struct mapping *m = memory_zero(1, sizeof *m);
+    HRESULT hr = E_OUTOFMEMORY;
+    if (m) {
+        m->session.header_flags = ETW_HEADER_NO_CPUTIME;
+        hr = is_private ? map_private(m, s) : map_section(m, s);
+    }
+    if (FAILED(hr)) {
+        out_of_memory = out_of_memory || hr == E_OUTOFMEMORY;
+        if (m)
+            unmap(&m->session);
+        return NULL;
+    }
+    m->session.logger = s->logger;
+    m->session.turn = s->turn;
+    m->session.mode = s->mode;
+    m->session.most_event = etl_buffer_max_event(m->session.buffers.buffer_size);
+    m->session.references = 1;
+    m->session.release = unmap;
+    return m;
+}
+
+static struct mapping *map(uint32_t logger, uint32_t turn)
+{
+    struct directory_session s;
+    const HRESULT hr = directory_session_at(directory, logger, turn, &s);
+    out_of_memory = out_of_memory || hr == E_OUTOFMEMORY;
+    if (hr != S_OK)
+        return NULL;
+    const bool may =
+        (s.mode & TRACE_MODE_SECURE) == 0 || trace_allowed(&s.guid, TRACE_RIGHT_LOG_EVENT) == ERROR_SUCCESS;
+    struct mapping *m = s.state == DIRECTORY_RUNNING && may ? map_running(&s) : NULL;
+    directory_session_free(&s);
+    return m;
+}
+
+static void take_out(uint32_t logger)
+{
+    stale[logger] = atomic_exchange_explicit(&by_logger[logger], NULL, memory_order_relaxed);
+}
+
+static void let_stale_go(void)
+{
+    for (uint32_t i = 0; i <= DIRECTORY_PLACES; i++)
+        if (stale[i]) {
+            if (stale[i]->private)
+                private_session_stop(stale[i]->private); /* so that its file is whole when this change is applied */
+            provider_session_let_go(&stale[i]->session);
+            stale[i] = NULL;
+        }
+}
+
+/* provider_source's. Takes out one mapping of a logger at most until let_stale_go. */
+static struct provider_session *session_for(void *context, uint32_t logger, uint32_t turn)
+{
+    (void)context;
+    if (logger == 0 || logger > DIRECTORY_PLACES)
+        return NULL;
+    struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_relaxed);
+    if (m && m->session.turn == turn)
+        return &m->session;
+    if (m && stale[logger])
+        return NULL;
+    if (m)
+        take_out(logger);
+    m = map(logger, turn);
+    atomic_store_explicit(&by_logger[logger], m, memory_order_release);
+    return m ? &m->session : NULL;
+}
+
+static bool disallows(void *context, uint32_t logger, uint32_t turn, const GUID *provider)
+{
+    struct directory_session s;
+    bool found = false;
+    (void)context;
+    if (directory_session_at(directory, logger, turn, &s) != S_OK)
+        return false;
+    for (uint32_t i = 0; i < s.disallowed_count && i < DIRECTORY_DISALLOWED && !found; i++)
+        found = guid_equal(&s.disallowed[i], provider);
+    directory_session_free(&s);
+    return found;
+}
+
+/* Sessions that run no more. */
+static void take_out_ended(void)
+{
+    for (uint32_t i = 1; i <= DIRECTORY_PLACES; i++) {
+        const struct mapping *m = atomic_load_explicit(&by_logger[i], memory_order_relaxed);
+        struct directory_session s;
+        if (!m || stale[i])
+            continue;
+        const HRESULT hr = directory_session_at(directory, i, m->session.turn, &s);
+        const bool runs = FAILED(hr) || (hr == S_OK && s.state == DIRECTORY_RUNNING);
+        if (hr == S_OK)
+            directory_session_free(&s);
+        if (!runs)
+            take_out(i);
+    }
+}
+
+static HRESULT refresh(uint64_t handle, uint64_t *generation)
+{
+    const struct provider_source source = {session_for, disallows, NULL, {{process_own_id(), start_time}, program}};
+    struct directory_enable *list = NULL;
+    size_t count = 0;
+    host_lock_enter(&refreshing);
+    out_of_memory = false;
+    HRESULT hr = directory_enables(directory, NULL, &list, &count, generation);
+    if (SUCCEEDED(hr))
+        hr = provider_apply(handle, list, count, &source);
+    if (SUCCEEDED(hr) && out_of_memory)
+        hr = E_OUTOFMEMORY; /* applied without that session; to be tried again */
+    directory_enables_free(list, count);
+    if (handle == 0)
+        take_out_ended();
+    let_stale_go();
+    host_lock_leave(&refreshing);
+    return hr;
+}
+
+/* The waiting thread frees what others have taken out. */
+static void call_reclaimer(void)
+{
+    struct signal *signal = atomic_load(&own_signal);
+    if (signal && provider_has_retired())
+        (void)signal_set(signal);
+}
+
+HRESULT provider_refresh(uint64_t handle)
+{
+    uint64_t generation;
+    host_lock_enter(&joining);
+    const bool takes_part = directory != NULL;
+    host_lock_leave(&joining);
+    HRESULT hr = takes_part ? refresh(handle, &generation) : S_FALSE;
+    call_reclaimer();
+    if (SUCCEEDED(hr))
+        provider_tell();
+    return hr;
+}
+
+/* ---- the waiting thread ---- */
+
+static void say_applied(uint64_t generation)
+{
+    directory_applied(directory, generation);
+}
+
+static bool apply_all(void)
+{
+    uint64_t generation;
+    const bool done = SUCCEEDED(refresh(0, &generation));
+    provider_tell();
+    if (done)
+        provider_told(say_applied, generation);
+    return done;
+}
+
+HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_t generation, uint32_t timeout_ms)
+{
+    const struct provider_thread *t = thread_slot();
+    provider_waits(true);
+    if (t && t->never_waits)
+        (void)apply_all(); /* others wait for this very thread */
+    const HRESULT hr = directory_wait_applied(d, provider, generation, timeout_ms);
+    provider_waits(false);
+    return hr;
+}
+
+/* Hosts of the sessions that are mapped, for as long as nobody but this thread takes any out. */
+static size_t hosts_of(struct process **hosts, uint32_t *loggers)
+{
+    size_t count = 0;
+    for (uint32_t i = 1; i <= DIRECTORY_PLACES && count < SIGNAL_PROCESSES; i++) {
+        const struct mapping *m = atomic_load_explicit(&by_logger[i], memory_order_acquire);
+        if (m && m->host) {
+            hosts[count] = m->host;
+            loggers[count++] = i;
+        }
+    }
+    return count;
+}
+
+static void host_ended(uint32_t logger, const struct process *host)
+{
+    struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);
+    if (!m || m->host != host)
+        return; /* the logger is another session's by now */
+    (void)session_rescue(directory, logger, m->session.turn);
+    process_close(m->host); /* if that failed, whoever asks for the session tries again */
+    m->host = NULL;
+}
+
+/* Of the directory as it is now, whose slot this process gets. Under `joining`. */
+static HRESULT take_slot(struct directory *d)
+{
+    uint32_t slot = 0;
+    struct signal *signal = NULL;
+    const uint64_t born = directory_born(d);
+    HRESULT hr = directory_join(d, &slot);
+    if (SUCCEEDED(hr))
+        hr = directory_own_signal(d, &signal);
+    if (FAILED(hr))
+        return hr;
+    provider_threads_own_slot(slot);
+    atomic_store(&own_signal, signal);
+    joined = born;
+    return S_OK;
+}
+
+static HRESULT register_again(uint64_t handle)
+{
+    struct provider_identity is;
+    struct provider_numbers numbers;
+    uint32_t number;
+    if (!provider_get_identity(handle, &is) || !provider_get_numbers(handle, &numbers) || numbers.provider == 0)
+        return S_FALSE;
+    HRESULT hr = directory_register(directory, &is.guid, is.classic ? DIRECTORY_CLASSIC : DIRECTORY_PROVIDER, &number);
+    if (FAILED(hr))
+        return hr;
+    numbers = (struct provider_numbers){.provider = number + 1};
+    if (is.has_group && SUCCEEDED(directory_register(directory, &is.group, DIRECTORY_GROUP, &number)))
+        numbers.group = number + 1;
+    if (provider_set_numbers(handle, numbers))
+        return S_OK;
+    directory_unregister(directory, numbers.provider - 1);
+    if (numbers.group != 0)
+        directory_unregister(directory, numbers.group - 1);
+    return S_FALSE;
+}
+
+/* When the directory was corrupt and was begun anew, nobody finds this process in it. `registered` is the
+   directory_born that all registrations are in. False: to be tried again. */
+static bool join_again(uint64_t *registered)
+{
+    const uint64_t born = directory_born(directory);
+    if (*registered == born)
+        return true;
+    host_lock_enter(&joining);
+    HRESULT hr = joined != born ? take_slot(directory) : S_OK;
+    host_lock_leave(&joining);
+    for (uint32_t i = 0; i < PROVIDER_PLACES && SUCCEEDED(hr); i++)
+        hr = register_again(atomic_load(&provider_table[i].handle));
+    if (SUCCEEDED(hr))
+        *registered = born;
+    return SUCCEEDED(hr);
+}
+
+/* A thread has said that it is ending, and the waiting thread has not seen yet whether it was the last. */
+static atomic_bool leaving;
+
+void provider_thread_leaves(void)
+{
+    struct signal *signal = atomic_load(&own_signal);
+    if (!signal)
+        return;
+    last_thread_leaves();
+    if (!atomic_exchange(&leaving, true))
+        (void)signal_set(signal);
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* It says that a thread is ending before that has ended, and nobody says it of one that was terminated: LOOK_MS. */
+static void wait_for_changes(void *unused)
+{
+    enum { AGAIN_MS = 100, LOOK_MS = 1000, LEAVES_MS = 20, LEAVES_LOOKS = 10 };
+    uint32_t looks = 0;
+    struct process *hosts[SIGNAL_PROCESSES];
+    uint32_t loggers[SIGNAL_PROCESSES];
+    (void)unused;
+    host_lock_enter(&joining);
+    uint64_t registered = joined;
+    host_lock_leave(&joining);
+    struct provider_thread *t = provider_thread_own();
+    if (t)
+        t->never_waits = true;
+    for (bool done = false;;) {
+        if (registered != directory_born(directory))
+            done = false;
+        done = done || (join_again(&registered) && apply_all());
+        const bool more = provider_reclaim();
+        size_t ended = 0;
+        const size_t count = hosts_of(hosts, loggers);
+        if (looks == 0 && atomic_load(&leaving))
+            looks = LEAVES_LOOKS;
+        const uint32_t timeout = least(!done  ? AGAIN_MS
+                                       : more ? PROVIDER_GRACE_MS
+                                              : LOOK_MS,
+                                       looks ? LEAVES_MS : LOOK_MS);
+        const HRESULT hr = signal_wait_or_processes(atomic_load(&own_signal), hosts, count, timeout, &ended);
+        if (hr == E_ABORT && ended < count)
+            host_ended(loggers[ended], hosts[ended]);
+        else if (FAILED(hr))
+            thread_sleep(AGAIN_MS);
+        done = done && hr == S_FALSE; /* the time alone brings nothing to apply */
+        if (looks && --looks == 0)
+            atomic_store(&leaving, false);
+        if (last_thread_is_own(private_sessions_threads()))
+            last_thread_end_process();
+    }
+}
+
+/* ---- taking part ---- */
+
+static void learn_own_program(void)
+{
+    char *path = NULL;
+    start_time = process_start_time(process_own_id());
+    if (process_program(process_own_id(), start_time, &path) != S_OK)
+        return;
+    const char *name = path;
+    for (const char *p = path; *p; p++)
+        if (*p == '/' || *p == '\\')
+            name = p + 1;
+    program = text_copy(name);
+    memory_free(path);
+}
+
+static HRESULT take_part(void)
+{
+    struct directory *d;
+    HRESULT hr = directory_get(&d);
+    if (SUCCEEDED(hr))
+        hr = take_slot(d);
+    if (FAILED(hr))
+        return hr;
+    learn_own_program();
+    directory = d;
+    return S_OK;
+}
+
+/* It runs this code for as long as the process does. Started without a lock: who loads a DLL may want ours, and a
+   thread begins with the loader's. */
+static HRESULT start_waiting(void)
+{
+    static atomic_bool started;
+    struct thread *thread;
+    if (atomic_exchange(&started, true))
+        return S_OK;
+    last_thread_leaves(); /* it may be terminated later, with nobody saying so */
+    const HRESULT hr = thread_start(wait_for_changes, NULL, &thread);
+    if (FAILED(hr))
+        atomic_store(&started, false);
+    else
+        thread_close(thread); /* nobody waits for its end */
+    return hr;
+}
+
+static HRESULT begin(void)
+{
+    HRESULT hr = S_OK;
+    if (process_is_ending())
+        return E_ABORT;
+    module_pin();
+    host_lock_enter(&joining);
+    if (!directory)
+        hr = take_part();
+    host_lock_leave(&joining);
+    return SUCCEEDED(hr) ? start_waiting() : hr;
+}
+
+ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said)
+{
+    uint32_t number;
+    uint64_t generation;
+    *said = ERROR_SUCCESS;
+    HRESULT hr = begin();
+    if (SUCCEEDED(hr))
+        hr = directory_register(directory, guid, classic ? DIRECTORY_CLASSIC : DIRECTORY_PROVIDER, &number);
+    if (SUCCEEDED(hr)) {
+        if (!provider_set_numbers(handle, (struct provider_numbers){.provider = number + 1}))
+            directory_unregister(directory, number);
+        hr = refresh(handle, &generation);
+        call_reclaimer();
+    }
+    if (SUCCEEDED(hr)) {
+        *said = provider_begun(handle);
+        return ERROR_SUCCESS;
+    }
+    (void)provider_part(handle, classic); /* first: the waiting thread may have noted down what none is to hear now */
+    (void)provider_begun(handle);
+    return provider_status(hr);
+}
+
+ULONG provider_part(uint64_t handle, bool classic)
+{
+    struct provider_numbers numbers;
+    if (process_is_ending())
+        return ERROR_SUCCESS; /* all ends with it */
+    const ULONG status = provider_end(handle, classic, &numbers);
+    call_reclaimer();
+    if (status == ERROR_SUCCESS && numbers.provider != 0)
+        directory_unregister(directory, numbers.provider - 1);
+    if (status == ERROR_SUCCESS && numbers.group != 0)
+        directory_unregister(directory, numbers.group - 1);
+    return status;
+}
+
+ULONG provider_join_group(uint64_t handle, const GUID *group)
+{
+    struct provider_numbers numbers;
+    uint32_t number;
+    if (!provider_get_numbers(handle, &numbers))
+        return ERROR_INVALID_HANDLE;
+    HRESULT hr = directory_register(directory, group, DIRECTORY_GROUP, &number);
+    if (SUCCEEDED(hr)) {
+        numbers.group = number + 1;
+        if (!provider_set_numbers(handle, numbers))
+            directory_unregister(directory, number);
+        hr = provider_refresh(handle);
+    }
+    return provider_status(hr);
+}
+
+void provider_tell_name(uint64_t handle, const char *name)
+{
+    GUID guid;
+    if (provider_get_guid(handle, &guid))
+        directory_name_provider(directory, &guid, name);
+}
+
+/* The session that has the logger now, mapped. */
+static void map_current(uint32_t logger)
+{
+    struct directory_session s;
+    const uint64_t generation = directory_generation(directory);
+    host_lock_enter(&refreshing);
+    const struct mapping *before = atomic_load_explicit(&by_logger[logger], memory_order_relaxed);
+    const HRESULT hr = directory_session_at(directory, logger, 0, &s);
+    bool is_vacant = hr == S_FALSE;
+    if (hr == S_OK) {
+        is_vacant = s.state != DIRECTORY_RUNNING || (before && before->session.turn == s.turn);
+        if (!is_vacant)
+            (void)session_for(NULL, logger, s.turn);
+        directory_session_free(&s);
+    }
+    let_stale_go();
+    const bool changed = atomic_load_explicit(&by_logger[logger], memory_order_relaxed) != before;
+    host_lock_leave(&refreshing);
+    if (is_vacant)
+        atomic_store_explicit(&vacant[logger], generation + 1, memory_order_release);
+    if (changed)
+        (void)signal_set(atomic_load(&own_signal)); /* the thread waits for the end of one more host */
+}
+
+/* As far as a look at the directory told that has not changed since. */
+static bool is_known_vacant(uint32_t logger)
+{
+    const uint64_t since = atomic_load_explicit(&vacant[logger], memory_order_acquire);
+    return since != 0 && since == directory_generation(directory) + 1;
+}
+
+struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool anew)
+{
+    if (logger == 0 || logger > DIRECTORY_PLACES)
+        return NULL;
+    struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);
+    if (m && !anew)
+        return &m->session;
+    if (is_known_vacant(logger))
+        return NULL;
+    provider_leave(t);
+    if (SUCCEEDED(begin()))
+        map_current(logger);
+    provider_enter(t);
+    m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);
+    return m ? &m->session : NULL;
+}
+
+/* ---- numbers ---- */
+
+uint64_t provider_event_key(void)
+{
+    return directory_next_event_key(directory);
+}
+
+uint64_t provider_start_key(void)
+{
+    /* Start times tell processes with the same id apart, ids those that started at the same time. */
+    return (start_time ^ (uint64_t)process_own_id() << 40) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+uint32_t provider_next_sequence(void)
+{
+    return directory_next_sequence(directory);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* One event provider of an instrumentation manifest, wherever that came from: its XML (manifest_xml.h), a WEVT_TEMPLATE
+   resource (wevt_template.h), a trace (inband_manifests.h). Text is UTF-8. */
+#ifndef OPENPLA_PROVIDER_MANIFEST_H
+#define OPENPLA_PROVIDER_MANIFEST_H
+
+#include "engine/etw/decode/event_schema.h"
+#include "engine/etw/decode/manifest/message_tables.h"
+
+/* The numbers of EVENT_FIELD_TYPE. */
+enum manifest_kind { MANIFEST_KEYWORDS, MANIFEST_LEVELS, MANIFEST_CHANNELS, MANIFEST_TASKS, MANIFEST_OPCODES };
+enum { MANIFEST_KINDS = 5, MANIFEST_NO_INDEX = 0xFFFF };
+
+/* What only channels have. Numbers that a manifest does not say are MANIFEST_UNSAID. */
+#define MANIFEST_UNSAID UINT64_MAX
+struct manifest_channel {
+    bool imported, enabled;
+    uint8_t type;                              /* 0 Admin, 1 Operational, 2 Analytic, 3 Debug */
+    uint8_t isolation;                         /* 0 Application, 1 System, 2 Custom */
+    char *chid;                                /* what events name it by; NULL: its name alone */
+    char *access;                              /* SDDL, or NULL */
+    uint64_t auto_backup, retention, max_size; /* of the log; the last in bytes */
+    uint64_t level, keywords, buffer_size, min_buffers, max_buffers, latency, clock_type, sid_type, file_max;
+};
+
+/* A level, keyword, channel, task or opcode. */
+struct manifest_field {
+    char *name;                       /* NULL: a resource has none */
+    char *symbol;                     /* or NULL */
+    uint64_t value;                   /* of a keyword its mask */
+    uint32_t message;                 /* MESSAGE_NONE */
+    uint16_t task;                    /* of an opcode that one task has; 0: of all */
+    GUID guid;                        /* of a task, its eventGUID; else null */
+    struct manifest_channel *channel; /* of channels */
+};
+struct manifest_fields {
+    struct manifest_field *items;
+    size_t count, capacity;
+};
+
+struct manifest_map_entry {
+    uint32_t value, message;
+    char *symbol;
+};
+struct manifest_map {
+    char *name, *symbol;
+    bool bits; /* the values are masks */
+    struct manifest_map_entry *entries;
+    size_t count, capacity;
+};
+
+/* What the data of an event are: properties as a schema has them, those of the top first. */
+struct manifest_template {
+    char *name; /* its tid; NULL: from a resource */
+    GUID guid;
+    struct event_property *properties;
+    size_t capacity;
+    uint16_t property_count, top_level;
+    char *user_data; /* the XML below UserData, %n in the place of property n; NULL: EventData */
+};
+
+struct manifest_filter {
+    char *name, *symbol;
+    uint8_t value, version;
+    uint32_t message;
+    uint16_t layout; /* index of a template, or MANIFEST_NO_INDEX */
+};
+
+struct manifest_event {
+    EVENT_DESCRIPTOR descriptor; /* as the event has it: with the bit of its channel among the keywords */
+    uint32_t message;
+    uint16_t layout; /* index of its template, or MANIFEST_NO_INDEX */
+    bool not_logged;
+    char *symbol, *attributes; /* or NULL */
+};
+
+struct provider_manifest {
+    GUID guid;
+    char *name; /* NULL: a resource has none, the registry has it */
+    char *symbol, *resource_file, *message_file, *parameter_file, *help_link; /* or NULL */
+    uint32_t message;
+    struct manifest_fields fields[MANIFEST_KINDS]; /* by enum manifest_kind */
+    struct manifest_map *maps;
+    size_t map_count, map_capacity;
+    struct manifest_template *layouts;
+    size_t layout_count, layout_capacity;
+    struct manifest_filter *filters;
+    size_t filter_count, filter_capacity;
+    struct manifest_event *events; /* by id, then version */
+    size_t event_count, event_capacity;
+    struct message_tables messages;   /* sorted */
+    struct message_tables parameters; /* what %%n is, sorted */
+};
+
+/* NULL is allowed. */
+void provider_manifest_free(struct provider_manifest *m);
+struct provider_manifests {
+    struct provider_manifest **items;
+    size_t count, capacity;
+};
+void provider_manifests_free(struct provider_manifests *list);
+void manifest_template_clear(struct manifest_template *t);
+
+/* NULL: there is none of that id and version. */
+const struct manifest_event *provider_manifest_event(const struct provider_manifest *m, uint16_t id, uint8_t version);
+/* What decodes the event of the descriptor's id and version, its texts in the best of the languages (as
+   message_tables_find has them). Keywords, level, task, opcode and channel are those of the descriptor, which a
+   provider may write as it likes. *out is the caller's; S_FALSE with *out NULL: the manifest has no such event, and
+   error_text says which. */
+HRESULT provider_manifest_schema(const struct provider_manifest *m, const EVENT_DESCRIPTOR *descriptor,
+                                 const char *languages, struct event_schema **out);
+
+/* The field of that value: of keywords its one bit, of opcodes that of the task before that of all. What the manifest
+   does not say, but Windows does of all providers (winmeta), is found too. NULL: nobody defines it. */
+const struct manifest_field *provider_manifest_field(const struct provider_manifest *m, enum manifest_kind kind,
+                                                     uint64_t value, uint16_t task);
+/* Its message, without one its name. Borrowed, NULL when it has neither. */
+const char *manifest_field_text(const struct provider_manifest *m, const struct manifest_field *f,
+                                const char *languages);
+/* Its message alone; NULL when it has none. */
+const char *manifest_field_message(const struct provider_manifest *m, const struct manifest_field *f,
+                                   const char *languages);
+/* ---- for the readers ---- */
+
+/* NULL when out of memory. */
+struct provider_manifest *provider_manifest_create(const GUID *guid);
+/* One more, all zero but that it has no message and no template; NULL when out of memory. */
+struct manifest_field *manifest_add_field(struct provider_manifest *m, enum manifest_kind kind);
+struct manifest_map *manifest_add_map(struct provider_manifest *m);
+struct manifest_map_entry *manifest_add_map_entry(struct manifest_map *map);
+struct manifest_template *manifest_add_template(struct provider_manifest *m);
+struct manifest_filter *manifest_add_filter(struct provider_manifest *m);
+struct manifest_event *manifest_add_event(struct provider_manifest *m);
+/* Once all are added: sorts events and messages. */
+void provider_manifest_finish(struct provider_manifest *m);
+
+#endif

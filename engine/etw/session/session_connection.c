@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* The way of consumers to sessions: by the directory, with a ring and a signal of one random name that the session's
+   host is told. */
+#include "engine/base/memory.h"
+#include "engine/etw/consumer/realtime_source.h"
+#include "engine/etw/controller/controller.h"
+#include "engine/etw/controller/trace_security.h"
+#include "engine/etw/trace_properties.h"
+
+#include <stdio.h>
+
+enum {
+    ASK_MS = 10000,  /* a host answers at once, unless its disk does not */
+    LEAVE_MS = 1000, /* it also sees by the ring that nobody is there */
+};
+
+struct session_connection {
+    struct directory *d;
+    uint32_t logger, turn;
+    char name[64];
+    struct section *section;
+    struct signal *signal;
+    struct process *host;
+};
+
+static HRESULT wait_for_host(void *context, uint32_t timeout_ms)
+{
+    struct session_connection *c = context;
+    return signal_wait_or_process(c->signal, c->host, timeout_ms);
+}
+
+static void wake(void *context)
+{
+    (void)signal_set(((struct session_connection *)context)->signal);
+}
+
+static HRESULT ask(struct session_connection *c, enum directory_verb verb, uint32_t timeout_ms, uint32_t *answer)
+{
+    const uint32_t own = process_own_id();
+    const struct directory_request request = {.verb = verb, .process = {own, process_start_time(own)}, .file = c->name};
+    return directory_ask(c->d, c->logger, c->turn, &request, timeout_ms, answer);
+}
+
+static void connection_free(struct session_connection *c)
+{
+    section_close(c->section);
+    if (c->signal)
+        signal_close(c->signal);
+    if (c->host)
+        process_close(c->host);
+    memory_free(c);
+}
+
+static void connection_close(void *context)
+{
+    struct session_connection *c = context;
+    uint32_t answer;
+    (void)ask(c, DIRECTORY_DISCONNECT, LEAVE_MS, &answer);
+    connection_free(c);
+}
+
+/* The ring in a section of its own, and whose process is to be watched. */
+static HRESULT make_ring(struct session_connection *c, const struct directory_session *s, struct realtime_ring *ring)
+{
+    const uint32_t buffer_size = s->buffer_kb * ETL_BUFFER_UNIT;
+    char key[SHARED_KEY_DIGITS + 1];
+    HRESULT hr = shared_new_key(key);
+    if (FAILED(hr))
+        return hr;
+    snprintf(c->name, sizeof c->name, "openetw-consumer-%s", key);
+    const struct shared what = {.name = c->name, .create = true, .fresh = true};
+    hr = section_open(&what, realtime_ring_size(buffer_size), &c->section);
+    if (SUCCEEDED(hr))
+        hr = signal_open(&what, &c->signal);
+    if (SUCCEEDED(hr))
+        hr = process_open(s->host.id, s->host.start_time, &c->host);
+    if (hr == S_OK)
+        realtime_ring_create(section_memory(c->section), buffer_size, ring);
+    return hr;
+}
+
+static HRESULT none(const char *session, const char *why)
+{
+    return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND), "LoggerName: session '%.200s' %s", session, why);
+}
+
+static HRESULT open_connection(const struct directory_session *s, struct session_connection *c,
+                               struct realtime_connection *out)
+{
+    uint32_t answer = ERROR_SUCCESS;
+    const ULONG allowed = trace_allowed(&s->guid, TRACE_RIGHT_ACCESS_REALTIME);
+    if (allowed != ERROR_SUCCESS)
+        return HRESULT_FROM_WIN32((LONG)allowed);
+    if ((s->mode & TRACE_MODE_REAL_TIME) == 0)
+        return none(s->name, "is not in real time");
+    HRESULT hr = make_ring(c, s, &out->ring);
+    if (hr == S_OK)
+        hr = ask(c, DIRECTORY_CONNECT, ASK_MS, &answer);
+    if (out->ring.shared && (hr != S_OK || answer != ERROR_SUCCESS))
+        realtime_ring_leave(&out->ring); /* a host that was slow takes it yet */
+    if (hr == S_FALSE || hr == E_ABORT)
+        return none(s->name, "has a host that does not answer");
+    if (SUCCEEDED(hr) && answer != ERROR_SUCCESS) {
+        return answer == ERROR_INVALID_PARAMETER
+                   ? none(s->name, "takes no consumer")
+                   : error_set(HRESULT_FROM_WIN32((LONG)answer), "LoggerName: session '%.200s' takes no more consumers",
+                               s->name);
+    }
+    return hr;
+}
+
+static HRESULT connect_to(void *context, const char *session, struct realtime_connection *out)
+{
+    struct directory_session s = {0};
+    struct session_connection *c = memory_zero(1, sizeof *c);
+    (void)context;
+    if (!c)
+        return error_set(E_OUTOFMEMORY, "%s: out of memory for a connection", session);
+    HRESULT hr = directory_get(&c->d);
+    if (SUCCEEDED(hr)) {
+        const ULONG code = controller_find(c->d, 0, session, 0, false, &s);
+        hr = HRESULT_FROM_WIN32((LONG)code);
+    }
+    if (SUCCEEDED(hr)) {
+        c->logger = s.logger;
+        c->turn = s.turn;
+        *out = (struct realtime_connection){
+            .flush_ms = s.flush_ms, .context = c, .wait = wait_for_host, .wake = wake, .close = connection_close};
+        hr = open_connection(&s, c, out);
+        directory_session_free(&s);
+    }
+    if (FAILED(hr))
+        connection_free(c);
+    return hr;
+}
+
+const struct realtime_source session_connections = {connect_to, NULL};

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: MIT */
+/* Passes over the buffers of a session: which are closed, in which order they go, and how they come back. */
+#include "engine/etw/session/session_drain.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/error.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/etw/session/session_buffers.h"
+#include "engine/etw/session/session_reserve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLAG_EVENTS_LOST = 0x02, FLAG_BUFFER_LOST = 0x04 }; /* of a buffer's header: before it */
+enum { PRESSED_PARTS = 4 }; /* with fewer free buffers than a fourth, nobody waits for a slow writer */
+
+struct found {
+    uint64_t claimed;
+    uint32_t buffer;
+};
+/* Of a processor. */
+struct stream {
+    struct session_order order;
+    uint64_t claimed;   /* of the newest buffer that was taken */
+    uint64_t lost_told; /* events, by the headers of buffers */
+    uint64_t held;      /* the pass in which one of its buffers had to wait */
+};
+/* Of a buffer, by its word, which never comes again. */
+struct seen {
+    uint64_t settled; /* closed, judged and counted */
+    uint64_t claimed; /* claimed, and no processor's; 0: it was neither */
+    uint32_t end;     /* what it then held */
+    uint64_t pass;    /* the look that found it */
+    uint64_t number;  /* that it has when others are written before it; 0: none yet */
+};
+struct session_drain {
+    struct session_buffers b;
+    struct session_drain_options options;
+    struct session_clock clock;
+    uint64_t number; /* the next one */
+    uint64_t pass;
+    uint64_t look;
+    bool buffer_lost; /* since the last one that was written */
+    bool rescues;
+    bool goes_on;    /* after a host, whose reading of the clock stays for who goes on after us */
+    uint64_t anchor; /* cycles of the one that was told */
+    struct found *found;
+    struct stream *stream;
+    struct seen *seen;
+    uint8_t *copy;
+};
+
+/* For who goes on after us. */
+static void keep_clock(struct session_drain *d)
+{
+    struct session_figures *f = &d->b.shared->figures;
+    session_clock_keep(&d->clock);
+    const struct session_anchor newest = session_clock_newest(&d->clock);
+    const uint64_t number = atomic_load_explicit(&f->anchors, memory_order_relaxed);
+    if (d->goes_on || newest.cycles == d->anchor)
+        return;
+    d->anchor = newest.cycles;
+    atomic_store_explicit(&f->anchor[number % 2].cycles, newest.cycles, memory_order_relaxed);
+    atomic_store_explicit(&f->anchor[number % 2].time, newest.time, memory_order_relaxed);
+    atomic_store_explicit(&f->anchors, number + 1, memory_order_release);
+}
+
+static void start_clock(struct session_drain *d)
+{
+    struct session_figures *f = &d->b.shared->figures;
+    const uint64_t count = atomic_load_explicit(&f->anchors, memory_order_acquire);
+    session_clock_start(&d->clock, d->options.clock, d->b.source);
+    /* Its events are older than our readings: one of ours in place of its own would be too near to the next one's. */
+    d->goes_on = count != 0;
+    if (d->goes_on) {
+        const struct session_anchor before = {
+            .cycles = atomic_load_explicit(&f->anchor[(count - 1) % 2].cycles, memory_order_relaxed),
+            .time = atomic_load_explicit(&f->anchor[(count - 1) % 2].time, memory_order_relaxed),
+        };
+        session_clock_resume(&d->clock, before);
+    }
+    keep_clock(d);
+}
+
+HRESULT session_drain_create(const struct session_buffers *b, const struct session_drain_options *options,
+                             struct session_drain **out)
+{
+    struct session_drain *d = memory_zero(1, sizeof *d);
+    *out = NULL;
+    if (d) {
+        d->b = *b;
+        d->options = *options;
+        d->number = options->first_number;
+        d->found = memory_zero(b->buffers, sizeof *d->found);
+        d->stream = memory_zero(b->processors, sizeof *d->stream);
+        d->seen = memory_zero(b->buffers, sizeof *d->seen);
+        d->copy = memory_zero(1, b->buffer_size);
+    }
+    if (!d || !d->found || !d->stream || !d->seen || !d->copy) {
+        session_drain_free(d);
+        return error_set(E_OUTOFMEMORY, "out of memory for the host of %u buffers of %u bytes", (unsigned)b->buffers,
+                         (unsigned)b->buffer_size);
+    }
+    start_clock(d);
+    *out = d;
+    return S_OK;
+}
+
+void session_drain_free(struct session_drain *d)
+{
+    if (!d)
+        return;
+    memory_free(d->found);
+    memory_free(d->stream);
+    memory_free(d->seen);
+    memory_free(d->copy);
+    memory_free(d);
+}
+
+const struct session_clock *session_drain_clock(const struct session_drain *d)
+{
+    return &d->clock;
+}
+
+static void add(_Atomic uint64_t *figure, uint64_t more)
+{
+    if (more != 0)
+        atomic_fetch_add_explicit(figure, more, memory_order_relaxed);
+}
+
+static int by_claim(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    return x->claimed < y->claimed ? -1 : x->claimed > y->claimed;
+}
+
+/* All closed buffers in the order of their claims, which on a processor is that of its events. Two looks: one that was
+   closed before another that the first look found is found too. */
+static uint32_t look(struct session_drain *d)
+{
+    uint32_t count = 0;
+    uint64_t newest = 0;
+    d->look++;
+    for (int second = 0; second < 2; second++) {
+        for (uint32_t i = 0; i < d->b.buffers; i++) {
+            if (d->seen[i].pass == d->look || session_line_state(session_load(&d->b.line[i].word)) != SESSION_CLOSED)
+                continue;
+            const uint64_t claimed = atomic_load_explicit(&d->b.line[i].claimed, memory_order_relaxed);
+            if (second && claimed > newest)
+                continue;
+            if (claimed > newest)
+                newest = claimed;
+            d->seen[i].pass = d->look;
+            d->found[count++] = (struct found){claimed, i};
+        }
+    }
+    qsort(d->found, count, sizeof *d->found, by_claim);
+    return count;
+}
+
+static uint32_t free_buffers(const struct session_drain *d)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < d->b.buffers; i++)
+        count += session_line_state(session_load(&d->b.line[i].word)) == SESSION_FREE;
+    return count;
+}
+
+static uint32_t processor_of(const struct session_drain *d, uint32_t buffer)
+{
+    const uint32_t said = atomic_load_explicit(&d->b.line[buffer].processor, memory_order_relaxed);
+    return said < d->b.processors ? said : 0;
+}
+
+/* `word`: of the buffer, closed. Nobody writes in it, and what it held is safe or counted. */
+static void give_back(struct session_drain *d, uint32_t buffer, uint64_t word)
+{
+    struct session_line *line = &d->b.line[buffer];
+    const uint64_t place = session_line_place(word), low = word >> (64 - SESSION_CLOSED_TURN);
+    const uint32_t end = session_word_end(place) < d->b.buffer_size ? session_word_end(place) : d->b.buffer_size;
+    /* Before it is emptied: whoever comes after us would find no events there. */
+    atomic_store_explicit(&line->word, session_line_closed(SESSION_WRITTEN, place, low), memory_order_release);
+    memset(session_data(&d->b, buffer), 0, end);
+    for (uint32_t i = 0; i < d->b.processors; i++) {
+        /* A word may name it still, when who sealed it has ended. */
+        uint64_t named = session_load(&d->b.processor[i].word);
+        for (uint32_t tries = 0; named != SESSION_STOPPED && session_word_buffer(named) == buffer; tries++)
+            if (tries == SESSION_MOST_TRIES || session_swap(&d->b.processor[i].word, &named, SESSION_WORD_NONE))
+                break;
+    }
+    uint64_t turns = atomic_load_explicit(&line->turns, memory_order_relaxed);
+    turns += (low - turns) & ((1u << SESSION_CLOSED_TURN) - 1);
+    atomic_store_explicit(&line->turns, turns, memory_order_relaxed);
+    atomic_store_explicit(&line->number, 0, memory_order_relaxed);
+    d->seen[buffer].number = 0;
+    atomic_store_explicit(&line->word, session_line_open(SESSION_FREE, 0, turns), memory_order_release);
+    atomic_fetch_add_explicit(&d->b.shared->given, 1, memory_order_release);
+    atomic_fetch_sub_explicit(&d->b.shared->closed, 1, memory_order_relaxed);
+}
+
+static uint16_t flags_of(struct session_drain *d, uint32_t processor)
+{
+    const uint64_t lost = atomic_load_explicit(&d->b.processor[processor].lost, memory_order_relaxed);
+    uint16_t flags = ETL_FLAG_PROCESSOR_INDEX;
+    if (lost != d->stream[processor].lost_told)
+        flags |= FLAG_EVENTS_LOST;
+    d->stream[processor].lost_told = lost;
+    if (d->buffer_lost)
+        flags |= FLAG_BUFFER_LOST;
+    return flags;
+}
+
+/* Judges a closed buffer into d->copy and counts what is lost in it, once. */
+static bool settle(struct session_drain *d, uint32_t buffer, uint64_t word, bool force, struct session_order *order,
+                   struct session_settled *out)
+{
+    int64_t time;
+    const uint64_t now = session_clock_now(&d->clock, &time);
+    const bool whole = session_settle(&d->b, buffer, session_line_place(word), &d->options.judge, force, &d->clock, now,
+                                      order, d->copy, out);
+    add(&d->b.shared->figures.torn, out->torn);
+    if (whole && d->seen[buffer].settled != word) {
+        add(&d->b.shared->figures.torn, out->given_up);
+        d->seen[buffer].settled = word;
+    }
+    return whole;
+}
+
+/* Its number in the log, by which readers put the buffers of a processor in order. */
+static uint64_t number_of(struct session_drain *d, uint32_t buffer)
+{
+    uint64_t *number = &d->seen[buffer].number;
+    if (*number == 0)
+        *number = d->number++;
+    /* Before it is written: whoever comes after us looks by it whether the log has the buffer. */
+    atomic_store_explicit(&d->b.line[buffer].number, *number, memory_order_release);
+    return *number;
+}
+
+/* Gives d->copy to the log. */
+static HRESULT hand_on(struct session_drain *d, const struct session_sink *sink, uint32_t buffer,
+                       const struct session_settled *settled)
+{
+    struct session_figures *figures = &d->b.shared->figures;
+    struct session_line *line = &d->b.line[buffer];
+    const uint32_t processor = processor_of(d, buffer);
+    if (settled->used == ETL_BUFFER_HEAD)
+        return S_OK;
+    if (d->rescues) {
+        const uint64_t given = atomic_load_explicit(&line->number, memory_order_relaxed);
+        if (given != 0 && sink->holds(sink->context, given))
+            return S_OK; /* the host that has ended wrote it and came no further */
+        d->seen[buffer].number = given < d->number ? given : 0;
+    }
+    const uint64_t number = number_of(d, buffer);
+    const struct etl_buffer_header head = {
+        .size = d->b.buffer_size,
+        .time = settled->time,
+        .sequence = number,
+        .processor = (uint16_t)processor,
+        .logger = d->options.logger,
+        .used = settled->used,
+        .flags = flags_of(d, processor),
+    };
+    const HRESULT hr = sink->write(sink->context, &head, d->copy);
+    d->buffer_lost = hr != S_OK;
+    add(hr == S_OK ? &figures->buffers_written : &figures->buffers_lost, 1);
+    add(&figures->events, hr == S_OK ? settled->events : 0);
+    return hr;
+}
+
+/* False: it must wait for a writer. `pressed`: those behind it do not, and its number keeps its place. */
+static bool take(struct session_drain *d, const struct session_sink *sink, const struct found *found, bool pressed,
+                 bool force, HRESULT *hr)
+{
+    struct stream *stream = &d->stream[processor_of(d, found->buffer)];
+    const uint64_t word = session_load(&d->b.line[found->buffer].word);
+    struct session_order alone = {0}; /* of one that comes late: its events are older than what was taken before */
+    const bool late = found->claimed < stream->claimed;
+    struct session_settled settled;
+    if (session_line_state(word) != SESSION_CLOSED)
+        return true;
+    if (!settle(d, found->buffer, word, force, late ? &alone : &stream->order, &settled)) {
+        stream->held = d->pass;
+        if (pressed)
+            (void)number_of(d, found->buffer);
+        return false;
+    }
+    if (!late)
+        stream->claimed = found->claimed;
+    const HRESULT written = hand_on(d, sink, found->buffer, &settled);
+    if (written != S_OK)
+        *hr = written;
+    give_back(d, found->buffer, word);
+    return true;
+}
+
+static uint32_t pass(struct session_drain *d, const struct session_sink *sink, bool force, HRESULT *hr)
+{
+    const bool pressed = force || free_buffers(d) < d->b.buffers / PRESSED_PARTS;
+    const uint32_t count = look(d);
+    uint32_t done = 0;
+    d->pass++;
+    if (count != 0)
+        keep_clock(d);
+    for (uint32_t i = 0; i < count; i++) {
+        const bool held = d->stream[processor_of(d, d->found[i].buffer)].held == d->pass;
+        if (!held || pressed) /* else those behind it wait with it */
+            done += take(d, sink, &d->found[i], pressed, force, hr);
+    }
+    return done;
+}
+
+/* Judges each closed buffer once, so that it names no writer any more, and gives the oldest back. */
+static uint32_t pass_keeping(struct session_drain *d)
+{
+    const uint32_t count = look(d);
+    uint32_t done = 0;
+    if (count != 0)
+        keep_clock(d);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t buffer = d->found[i].buffer;
+        const uint64_t word = session_load(&d->b.line[buffer].word);
+        struct session_order alone = {0};
+        struct session_settled settled;
+        if (session_line_state(word) != SESSION_CLOSED ||
+            (d->seen[buffer].settled != word && !settle(d, buffer, word, false, &alone, &settled)))
+            continue;
+        if (count - done > d->options.keep) {
+            give_back(d, buffer, word);
+            done++;
+        }
+    }
+    return done;
+}
+
+uint32_t session_drain_pass(struct session_drain *d, const struct session_sink *sink, HRESULT *hr)
+{
+    *hr = S_OK;
+    return d->options.keep != 0 ? pass_keeping(d) : pass(d, sink, false, hr);
+}
+
+void session_drain_flush(struct session_drain *d)
+{
+    for (uint32_t i = 0; i < d->b.processors; i++)
+        session_close_processor(&d->b, i, false);
+}
+
+static bool is_named(const struct session_drain *d, uint32_t buffer)
+{
+    for (uint32_t i = 0; i < d->b.processors; i++)
+        if (session_word_buffer(session_load(&d->b.processor[i].word)) == buffer)
+            return true;
+    return false;
+}
+
+/* A claimed buffer that no processor names, as it was found before too, with the same events. It has events when a
+   thread was stopped for so long that a processor's word came again with the same bits: then it replaced a word whose
+   buffer nobody had closed yet. Nobody reserves in it any more. */
+static bool tend_one(struct session_drain *d, uint32_t buffer, uint64_t word, uint32_t end)
+{
+    struct session_line *line = &d->b.line[buffer];
+    if (end != ETL_BUFFER_HEAD) {
+        const uint64_t closed = session_line_closed(SESSION_CLOSED, session_place(end, 0, 0), session_line_turn(word));
+        /* Named just now, by who claimed it: it is being filled. */
+        if (is_named(d, buffer) || !session_swap(&line->word, &word, closed))
+            return false;
+        atomic_fetch_add_explicit(&d->b.shared->closed, 1, memory_order_relaxed);
+        return true;
+    }
+    if (d->options.judge.alive(d->options.judge.context, session_line_owner(word), 0) || is_named(d, buffer) ||
+        !session_swap(&line->word, &word, session_line_open(SESSION_FREE, 0, session_line_turn(word))))
+        return false;
+    atomic_fetch_add_explicit(&d->b.shared->given, 1, memory_order_release);
+    return true;
+}
+
+uint32_t session_drain_tend(struct session_drain *d)
+{
+    uint32_t done = 0, closed = 0;
+    for (uint32_t i = 0; i < d->b.buffers; i++) {
+        const uint64_t word = session_load(&d->b.line[i].word);
+        closed += session_line_state(word) == SESSION_CLOSED;
+        if (session_line_state(word) != SESSION_CLAIMED || is_named(d, i)) {
+            d->seen[i].claimed = 0;
+            continue;
+        }
+        const uint32_t end = session_unclosed_end(&d->b, i);
+        if (d->seen[i].claimed == word && d->seen[i].end == end)
+            done += tend_one(d, i, word, end);
+        d->seen[i].claimed = word;
+        d->seen[i].end = end;
+    }
+    /* Who ended between closing a buffer and counting it left the count behind. */
+    atomic_store_explicit(&d->b.shared->closed, closed, memory_order_relaxed);
+    return done;
+}
+
+static void stop(struct session_drain *d)
+{
+    for (uint32_t i = 0; i < d->b.processors; i++)
+        session_close_processor(&d->b, i, true);
+    (void)session_drain_tend(d);
+    (void)session_drain_tend(d);
+}
+
+HRESULT session_drain_stop(struct session_drain *d, const struct session_sink *sink, uint32_t patience)
+{
+    const uint64_t from = clock_monotonic_ms();
+    HRESULT hr = S_OK, last = S_OK;
+    stop(d);
+    if (d->options.keep != 0)
+        return S_OK;
+    for (uint32_t left = 1; left != 0;) {
+        const bool force = clock_passed_ms(from, clock_monotonic_ms()) >= patience;
+        const uint32_t done = pass(d, sink, force, &last);
+        if (last != S_OK)
+            hr = last;
+        left = force ? 0 : look(d);
+        if (done == 0)
+            thread_give_way();
+    }
+    return hr;
+}
+
+/* What is being written stays and is in the next one. */
+static HRESULT snapshot_one(struct session_drain *d, const struct session_sink *sink, const struct found *found,
+                            struct session_order *order, uint64_t *number)
+{
+    const uint32_t processor = processor_of(d, found->buffer);
+    const uint64_t word = session_load(&d->b.line[found->buffer].word);
+    const uint64_t claimed = atomic_load_explicit(&d->b.line[found->buffer].claimed, memory_order_relaxed);
+    struct session_settled settled;
+    int64_t time;
+    const uint64_t now = session_clock_now(&d->clock, &time);
+    if (session_line_state(word) != SESSION_CLOSED || claimed != found->claimed)
+        return S_OK; /* given back meanwhile: newer events took its place */
+    (void)session_settle(&d->b, found->buffer, session_line_place(word), &d->options.judge, true, &d->clock, now,
+                         &order[processor], d->copy, &settled);
+    add(&d->b.shared->figures.torn, settled.torn);
+    if (settled.used == ETL_BUFFER_HEAD)
+        return S_OK;
+    const struct etl_buffer_header head = {
+        .size = d->b.buffer_size,
+        .time = settled.time,
+        .sequence = ++*number,
+        .processor = (uint16_t)processor,
+        .logger = d->options.logger,
+        .used = settled.used,
+        .flags = ETL_FLAG_PROCESSOR_INDEX,
+    };
+    return sink->write(sink->context, &head, d->copy);
+}
+
+HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sink *sink)
+{
+    struct session_order *order = memory_zero(d->b.processors, sizeof *order);
+    session_drain_flush(d);
+    keep_clock(d);
+    const uint32_t count = look(d);
+    struct found *found = memory_copy(d->found, count * sizeof *found);
+    uint64_t number = 0;
+    HRESULT hr = order && found ? S_OK : E_OUTOFMEMORY;
+    if (FAILED(hr))
+        (void)error_set(hr, "out of memory for a snapshot of %u buffers", (unsigned)count);
+    for (uint32_t i = 0; hr == S_OK && i < count; i++) {
+        hr = snapshot_one(d, sink, &found[i], order, &number);
+        if (d->options.keep != 0)
+            (void)pass_keeping(d); /* writers go on: the oldest, which are in the snapshot, make room */
+    }
+    memory_free(order);
+    memory_free(found);
+    return hr;
+}
+
+HRESULT session_drain_rescue(struct session_drain *d, const struct session_sink *sink, uint32_t patience)
+{
+    d->rescues = true;
+    /* Buffers may have numbers already, in whose place others were written. No more than there are buffers. */
+    const uint64_t most = d->number + d->b.buffers;
+    for (uint32_t i = 0; i < d->b.buffers; i++) {
+        const uint64_t given = atomic_load_explicit(&d->b.line[i].number, memory_order_relaxed);
+        if (session_line_state(session_load(&d->b.line[i].word)) == SESSION_CLOSED && given >= d->number &&
+            given < most)
+            d->number = given + 1;
+    }
+    return session_drain_stop(d, sink, patience);
+}
+
+bool session_drain_sleep(struct session_drain *d, bool *in_use)
+{
+    struct session_shared *s = d->b.shared;
+    atomic_store(&s->asleep, 1);
+    atomic_store(&s->idle, 1);
+    *in_use = false;
+    for (uint32_t i = 0; i < d->b.processors; i++)
+        *in_use = *in_use || session_word_buffer(session_load(&d->b.processor[i].word)) != SESSION_NO_BUFFER;
+    if (*in_use)
+        atomic_store(&s->idle, 0);
+    return atomic_load(&s->closed) < d->b.wake_at;
+}
+
+void session_drain_wake(struct session_drain *d)
+{
+    atomic_store(&d->b.shared->asleep, 0);
+    atomic_store(&d->b.shared->idle, 0);
+}
+
+void session_statistics_read(const struct session_buffers *b, struct session_statistics *out)
+{
+    const struct session_figures *f = &b->shared->figures;
+    *out = (struct session_statistics){
+        .events = atomic_load_explicit(&f->events, memory_order_relaxed),
+        .events_lost = atomic_load_explicit(&f->torn, memory_order_relaxed) + session_buffers_lost(b),
+        .buffers_written = atomic_load_explicit(&f->buffers_written, memory_order_relaxed),
+        .buffers_lost = atomic_load_explicit(&f->buffers_lost, memory_order_relaxed),
+    };
+    session_buffers_count(b, &out->allocated, &out->free);
+}
+
+uint64_t session_drain_oldest(const struct session_drain *d)
+{
+    uint64_t oldest = UINT64_MAX;
+    for (uint32_t i = 0; i < d->b.buffers; i++) {
+        const uint64_t word = session_load(&d->b.line[i].word);
+        const uint64_t claimed = atomic_load_explicit(&d->b.line[i].claimed, memory_order_relaxed);
+        const enum session_state state = session_line_state(word);
+        const bool names = state == SESSION_CLAIMED || (state == SESSION_CLOSED && d->seen[i].settled != word);
+        if (names && claimed < oldest)
+            oldest = claimed;
+    }
+    return oldest;
+}
+
+int64_t session_drain_complete(const struct session_drain *d)
+{
+    int64_t time; /* before the look at the buffers: an event that comes between is later */
+    (void)session_clock_now(&d->clock, &time);
+    const uint64_t oldest = session_drain_oldest(d);
+    const int64_t held = oldest != UINT64_MAX ? session_clock_time(&d->clock, oldest) : time;
+    return (held < time ? held : time) - 1;
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/* Chooses for each buffer of a session which file it goes to, and where. */
+#include "engine/etw/session/session_file.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/processor.h"
+#include "engine/etw/trace_properties.h"
+
+#include <string.h>
+
+enum { CIRCULAR = TRACE_MODE_CIRCULAR, APPEND = TRACE_MODE_APPEND, NEWFILE = TRACE_MODE_NEWFILE };
+/* Readers take the start of the host for the same when it is told this near: it is computed from two clocks. 100 ns. */
+#define SAME_BOOT (INT64_C(5) * 10000000)
+
+struct session_file {
+    struct session_file_options options;
+    char *path; /* as given */
+    char *logger_name, *standard_name, *daylight_name;
+    struct etl_file *file;
+    struct etl_file *before; /* while it is being completed; the next one is there already */
+    uint64_t number;
+    uint64_t *held; /* numbers of buffers that a file had when it was continued, in the order of its places */
+    size_t held_count, held_capacity;
+    uint64_t events_lost, buffers_lost; /* told so far */
+};
+
+static int64_t stamp_now(uint32_t clock, int64_t utc)
+{
+    return clock == ETL_CLOCK_SYSTEM ? utc : clock == ETL_CLOCK_CYCLES ? (int64_t)processor_cycles() : clock_ticks();
+}
+
+HRESULT session_log_of_host(uint32_t clock, struct etl_log *out)
+{
+    const int64_t utc = clock_utc();
+    *out = (struct etl_log){
+        .version_major = 10,
+        .build = 19045,
+        .processors = processor_count(),
+        .start_utc = utc,
+        .start_stamp = stamp_now(clock, utc),
+        .clock = clock,
+        .frequency = clock_frequency(),
+        .cpu_mhz = clock_cpu_mhz(),
+        .boot_utc = clock_boot_utc(),
+        .zone.bias = clock_bias_minutes(utc),
+        .standard_name = clock_zone_name(),
+        .daylight_name = clock_zone_name(),
+    };
+    if (out->standard_name && out->daylight_name)
+        return S_OK;
+    etl_log_free(out);
+    return error_set(E_OUTOFMEMORY, "out of memory for a time zone's name");
+}
+
+void session_log_begin_again(struct etl_log *log)
+{
+    const int64_t stamp = stamp_now(log->clock, clock_utc());
+    log->start_utc = etl_log_utc(log, stamp);
+    log->start_stamp = stamp;
+}
+
+/* From memory_alloc; NULL: out of memory. */
+static char *path_of(const struct session_file *f, uint64_t number)
+{
+    const char *at = (f->options.mode & NEWFILE) != 0 ? strstr(f->path, "%d") : NULL;
+    if (!at)
+        return text_copy(f->path);
+    return text_format("%.*s%llu%s", (int)(at - f->path), f->path, (unsigned long long)number, at + 2);
+}
+
+static HRESULT no_memory(const struct session_file *f)
+{
+    return error_set(E_OUTOFMEMORY, "%s: out of memory for a session's file", f->path);
+}
+
+static uint64_t ring_buffers(const struct session_file *f)
+{
+    return (f->options.mode & CIRCULAR) != 0 ? f->options.maximum / f->options.log.buffer_size : 0;
+}
+
+static HRESULT check_room(const char *path, uint64_t bytes)
+{
+    char *folder = path_folder(path);
+    uint64_t free = 0;
+    HRESULT hr = folder ? folder_free_bytes(*folder ? folder : ".", &free) : E_OUTOFMEMORY;
+    memory_free(folder);
+    if (SUCCEEDED(hr) && free < bytes) {
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_DISK_FULL), "%s: %llu bytes are free, not the %llu of its maximum",
+                       path, (unsigned long long)free, (unsigned long long)bytes);
+    }
+    return hr;
+}
+
+static HRESULT create(const struct session_file *f, uint64_t number, struct etl_file **out)
+{
+    const bool preallocates = (f->options.mode & TRACE_MODE_PREALLOCATE) != 0 && f->options.maximum != 0;
+    char *path = path_of(f, number);
+    if (!path)
+        return no_memory(f);
+    struct etl_log log = f->options.log;
+    struct etl_file *file = NULL;
+    log.file_name = path;
+    HRESULT hr = preallocates ? check_room(path, f->options.maximum) : S_OK;
+    if (SUCCEEDED(hr))
+        hr = etl_file_create(path, true, &log, &file);
+    if (SUCCEEDED(hr)) {
+        if (ring_buffers(f) != 0)
+            hr = etl_file_make_ring(file, ring_buffers(f));
+        if (SUCCEEDED(hr) && preallocates)
+            hr = etl_file_preallocate(file, f->options.maximum);
+        if (SUCCEEDED(hr)) {
+            *out = file;
+        } else {
+            const struct error_kept why = error_keep(hr);
+            etl_file_abandon(file);
+            (void)file_delete(path);
+            hr = error_restore(&why);
+        }
+    }
+    memory_free(path);
+    return hr;
+}
+
+static bool same_boot(const struct etl_log *a, const struct etl_log *b)
+{
+    const int64_t apart = a->boot_utc - b->boot_utc;
+    return a->clock == ETL_CLOCK_SYSTEM || (apart <= SAME_BOOT && apart >= -SAME_BOOT);
+}
+
+/* Stamps go on by the old file's clock. Those of a host that has ended are of that clock, whenever it seems to have
+   started now. */
+static HRESULT check_same(const struct session_file *f, const char *path, bool appends)
+{
+    const struct etl_log *old = etl_file_log(f->file), *own = &f->options.log;
+    const HRESULT hr = HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER);
+    if (old->buffer_size != own->buffer_size) {
+        return error_set(hr, "%s: has buffers of %u bytes; those of the session have %u", path,
+                         (unsigned)old->buffer_size, (unsigned)own->buffer_size);
+    }
+    if (old->processors != own->processors) {
+        return error_set(hr, "%s: is of %u processors, the session of %u", path, (unsigned)old->processors,
+                         (unsigned)own->processors);
+    }
+    if (old->clock != own->clock || old->frequency != own->frequency)
+        return error_set(hr, "%s: has clock %u, the session has %u", path, (unsigned)old->clock, (unsigned)own->clock);
+    if (appends && !same_boot(old, own))
+        return error_set(hr, "%s: its clock has started anew since; only system time goes on", path);
+    return S_OK;
+}
+
+static HRESULT keep_number(void *context, uint64_t sequence)
+{
+    struct session_file *f = context;
+    void *items = f->held;
+    const bool room = memory_grow(&items, &f->held_capacity, f->held_count + 1, sizeof *f->held);
+    f->held = items;
+    if (!room)
+        return no_memory(f);
+    f->held[f->held_count++] = sequence;
+    return S_OK;
+}
+
+bool session_file_holds(void *file, uint64_t number)
+{
+    const struct session_file *f = file;
+    for (size_t i = 0; i < f->held_count; i++)
+        if (f->held[i] == number)
+            return true;
+    return false;
+}
+
+static HRESULT go_on(struct session_file *f, uint64_t number, bool appends)
+{
+    char *path = path_of(f, number);
+    HRESULT hr = path ? etl_file_resume(path, ring_buffers(f), keep_number, f, &f->file) : no_memory(f);
+    if (SUCCEEDED(hr))
+        hr = check_same(f, path, appends);
+    memory_free(path);
+    return hr;
+}
+
+static HRESULT open_first(struct session_file *f)
+{
+    if ((f->options.mode & APPEND) == 0)
+        return create(f, 1, &f->file);
+    const HRESULT found = file_find(f->path);
+    if (FAILED(found))
+        return found;
+    return found == S_OK ? go_on(f, 1, true) : create(f, 1, &f->file);
+}
+
+static void free_file(struct session_file *f)
+{
+    memory_free(f->path);
+    memory_free(f->held);
+    memory_free(f->logger_name);
+    memory_free(f->standard_name);
+    memory_free(f->daylight_name);
+    memory_free(f);
+}
+
+static HRESULT make(const struct session_file_options *options, struct session_file **out)
+{
+    struct session_file *f = memory_zero(1, sizeof *f);
+    const struct etl_log *log = &options->log;
+    *out = NULL;
+    if (f) {
+        f->options = *options;
+        f->path = text_copy(options->path);
+        f->options.log.logger_name = f->logger_name = text_copy(log->logger_name ? log->logger_name : "");
+        f->options.log.standard_name = f->standard_name = text_copy(log->standard_name ? log->standard_name : "");
+        f->options.log.daylight_name = f->daylight_name = text_copy(log->daylight_name ? log->daylight_name : "");
+    }
+    if (f && f->path && f->logger_name && f->standard_name && f->daylight_name) {
+        *out = f;
+        return S_OK;
+    }
+    if (f)
+        free_file(f);
+    (void)error_set(E_OUTOFMEMORY, "%s: out of memory for a session's file", options->path);
+    return E_OUTOFMEMORY;
+}
+
+static HRESULT opened(HRESULT hr, struct session_file *f, struct session_file **out)
+{
+    if (SUCCEEDED(hr)) {
+        *out = f;
+        return S_OK;
+    }
+    etl_file_abandon(f->file);
+    free_file(f);
+    return hr;
+}
+
+HRESULT session_file_create(const struct session_file_options *options, struct session_file **out)
+{
+    struct session_file *f;
+    HRESULT hr = make(options, &f);
+    if (FAILED(hr))
+        return hr;
+    f->number = 1;
+    f->events_lost = options->events_lost;
+    f->buffers_lost = options->buffers_lost;
+    return opened(open_first(f), f, out);
+}
+
+HRESULT session_file_continue(const struct session_file_options *options, uint64_t number, const uint64_t told[2],
+                              struct session_file **out)
+{
+    struct session_file *f;
+    HRESULT hr = make(options, &f);
+    if (FAILED(hr))
+        return hr;
+    f->number = number;
+    f->events_lost = told[0];
+    f->buffers_lost = told[1];
+    return opened(go_on(f, number, false), f, out);
+}
+
+uint64_t session_file_first_number(const struct session_file *f)
+{
+    return etl_file_next_sequence(f->file);
+}
+
+uint64_t session_file_number(const struct session_file *f)
+{
+    return f->number;
+}
+
+static HRESULT close_one(struct etl_file *file, int64_t utc)
+{
+    etl_file_end(file, utc);
+    return etl_file_close(file);
+}
+
+/* session_file_cut_off closes both files, but what is being freed. */
+static HRESULT complete_before(struct session_file *f)
+{
+    struct etl_file *before = f->before;
+    etl_file_end(before, clock_utc());
+    const HRESULT hr = etl_file_flush(before);
+    f->before = NULL;
+    const HRESULT closed = etl_file_close(before);
+    return FAILED(hr) ? hr : closed;
+}
+
+HRESULT session_file_next(struct session_file *f)
+{
+    enum { TRIES = 16 }; /* for one that nobody has open: a host that was cut off while it made one may have it still */
+    struct etl_file *next = NULL;
+    HRESULT hr = HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION);
+    uint64_t number = f->number;
+    if ((f->options.mode & NEWFILE) == 0)
+        return S_FALSE;
+    const struct etl_log log = f->options.log;
+    session_log_begin_again(&f->options.log);
+    for (int i = 0; i < TRIES && hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION); i++)
+        hr = create(f, ++number, &next);
+    if (FAILED(hr)) {
+        f->options.log = log;
+        return hr;
+    }
+    f->before = f->file;
+    f->file = next;
+    f->number = number;
+    return complete_before(f);
+}
+
+HRESULT session_file_write(void *file, const struct etl_buffer_header *head, const uint8_t *bytes)
+{
+    struct session_file *f = file;
+    const bool grows = (f->options.mode & CIRCULAR) == 0 && f->options.maximum != 0;
+    if (grows && etl_file_size_with_buffer(f->file) > f->options.maximum) {
+        const uint64_t number = f->number;
+        const HRESULT hr = session_file_next(f);
+        if (f->number == number) /* else the file before may not tell its counts, which loses no buffer */
+            return hr;
+    }
+    return etl_file_add_buffer(f->file, etl_log_utc(etl_file_log(f->file), head->time), head, bytes);
+}
+
+void session_file_lost(struct session_file *f, uint64_t events, uint64_t buffers)
+{
+    if (events > f->events_lost || buffers > f->buffers_lost)
+        etl_file_count_lost(f->file, (size_t)(events - f->events_lost), (size_t)(buffers - f->buffers_lost));
+    f->events_lost = events;
+    f->buffers_lost = buffers;
+}
+
+HRESULT session_file_flush(struct session_file *f)
+{
+    return etl_file_flush(f->file);
+}
+
+void session_file_cut_off(struct session_file *f)
+{
+    etl_file_cut_off(f->file);
+    if (f->before && f->before != f->file)
+        etl_file_cut_off(f->before);
+}
+
+HRESULT session_file_close(struct session_file *f, int64_t utc)
+{
+    if (!f)
+        return S_OK;
+    const HRESULT hr = close_one(f->file, utc);
+    free_file(f);
+    return hr;
+}

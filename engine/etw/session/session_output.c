@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* The sink of a hosted session. */
+#include "engine/etw/session/session_output.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/etw/etw_controller_types.h"
+#include "engine/etw/session/session_journal.h"
+#include "engine/etw/trace_properties.h"
+
+#include <string.h>
+
+#define BACKLOG_BYTES        (UINT64_C(16) << 20) /* for a consumer that is behind, or not there yet */
+#define PATIENCE_MS          2000                 /* with one that reads nothing of its last events */
+#define TIMER_RESOLUTION     156250               /* 100 ns: what Windows says */
+#define ROOM_WITHOUT_MAXIMUM (UINT64_C(200) << 20)
+
+ULONG session_code(HRESULT hr)
+{
+    if (SUCCEEDED(hr))
+        return ERROR_SUCCESS;
+    return ((uint32_t)hr & 0xFFFF0000u) == 0x80070000u ? (ULONG)hr & 0xFFFF : ERROR_GEN_FAILURE;
+}
+
+static uint64_t maximum_of(const struct directory_session *s)
+{
+    return (uint64_t)s->maximum_file << ((s->mode & TRACE_MODE_USE_KBYTES) != 0 ? 10 : 20);
+}
+
+HRESULT session_output_log(const struct directory_session *s, struct etl_log *log)
+{
+    HRESULT hr = session_log_of_host(s->clock, log);
+    char *name = SUCCEEDED(hr) ? text_copy(s->name) : NULL;
+    if (SUCCEEDED(hr) && !name) {
+        etl_log_free(log);
+        return error_set(E_OUTOFMEMORY, "%s: out of memory for a session's file", s->name);
+    }
+    if (FAILED(hr))
+        return hr;
+    log->logger_name = name;
+    log->buffer_size = s->buffer_kb * ETL_BUFFER_UNIT;
+    log->maximum_file_mb = s->maximum_file;
+    log->mode = s->mode;
+    log->timer_resolution = TIMER_RESOLUTION;
+    log->private_logger = (s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
+    log->process = process_own_id();
+    log->thread = thread_own_id();
+    return S_OK;
+}
+
+struct session_file_options session_output_options(const struct directory_session *s, const struct etl_log *log,
+                                                   const char *file)
+{
+    return (struct session_file_options){.path = file, .mode = s->mode, .maximum = maximum_of(s), .log = *log};
+}
+
+static HRESULT check_room(const struct directory_session *s, const char *file)
+{
+    const uint64_t need = s->maximum_file != 0 ? maximum_of(s) : ROOM_WITHOUT_MAXIMUM;
+    uint64_t free = 0;
+    char *folder = path_folder(file);
+    HRESULT hr = folder ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && *folder && !folder_exists(folder))
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "%s: its folder does not exist", file);
+    if (SUCCEEDED(hr))
+        hr = folder_free_bytes(*folder ? folder : ".", &free);
+    memory_free(folder);
+    if (SUCCEEDED(hr) && free < need) {
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_DISK_FULL), "%s: %llu bytes are free; the session needs %llu", file,
+                       (unsigned long long)free, (unsigned long long)need);
+    }
+    return hr;
+}
+
+ULONG session_output_create(struct session_output *o, const char *path, struct session_file **out)
+{
+    struct session_file_options options = session_output_options(o->session, &o->log, path);
+    struct session_statistics statistics;
+    session_statistics_read(o->buffers, &statistics);
+    options.events_lost = statistics.events_lost;
+    options.buffers_lost = statistics.buffers_lost;
+    if (o->file)
+        session_log_begin_again(&options.log);
+    HRESULT hr = check_room(o->session, path);
+    if (SUCCEEDED(hr))
+        hr = session_file_create(&options, out);
+    /* Only sessions keep a log open for writing. */
+    return hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) ? ERROR_BAD_PATHNAME : session_code(hr);
+}
+
+ULONG session_output_open(struct session_output *o, const struct directory_session *s, struct session_buffers *b)
+{
+    *o = (struct session_output){.session = s, .buffers = b};
+    session_realtime_begin(&o->realtime, BACKLOG_BYTES, PATIENCE_MS);
+    const HRESULT hr = session_output_log(s, &o->log);
+    if (FAILED(hr))
+        return session_code(hr);
+    const ULONG code = s->file ? session_output_create(o, s->file, &o->file) : ERROR_SUCCESS;
+    if (code != ERROR_SUCCESS)
+        etl_log_free(&o->log);
+    return code;
+}
+
+static void show_number(const struct session_output *o)
+{
+    atomic_store_explicit(&o->buffers->shared->figures.file, session_file_number(o->file), memory_order_release);
+}
+
+void session_output_show(struct session_output *o)
+{
+    struct session_figures *figures = &o->buffers->shared->figures;
+    struct session_statistics statistics;
+    if (!o->file)
+        return;
+    session_statistics_read(o->buffers, &statistics);
+    session_file_lost(o->file, statistics.events_lost, statistics.buffers_lost);
+    if (FAILED(session_file_flush(o->file)))
+        return; /* tried again with the next buffers */
+    o->written = 0;
+    atomic_store(&figures->events_told, statistics.events_lost);
+    atomic_store(&figures->buffers_told, statistics.buffers_lost);
+}
+
+void session_output_end_file(struct session_output *o)
+{
+    struct session_statistics statistics;
+    if (!o->file)
+        return;
+    session_statistics_read(o->buffers, &statistics);
+    session_file_lost(o->file, statistics.events_lost, statistics.buffers_lost);
+    struct session_file *file = o->file;
+    o->file = NULL; /* before it is freed: session_output_cut_off */
+    o->full = false;
+    const HRESULT hr = session_file_close(file, clock_utc());
+    if (FAILED(hr))
+        session_tell(SESSION_NOT_WRITTEN, o->session, hr, 0);
+}
+
+void session_output_take(struct session_output *o, struct session_file *file)
+{
+    session_output_end_file(o);
+    o->file = file;
+    o->full = false;
+    o->failure = S_OK;
+    show_number(o);
+}
+
+ULONG session_output_next(struct session_output *o)
+{
+    const HRESULT hr = o->file ? session_file_next(o->file) : S_FALSE;
+    if (hr == S_FALSE)
+        return ERROR_INVALID_PARAMETER;
+    show_number(o);
+    return session_code(hr);
+}
+
+/* Once when it begins and once when it is over. */
+static void tell_failure(struct session_output *o, HRESULT hr)
+{
+    if (FAILED(hr) && SUCCEEDED(o->failure))
+        session_tell(SESSION_NOT_WRITTEN, o->session, hr, 0);
+    else if (hr == S_OK && FAILED(o->failure))
+        session_tell(SESSION_WRITTEN_AGAIN, o->session, S_OK, atomic_load(&o->buffers->shared->figures.buffers_lost));
+    o->failure = hr;
+}
+
+static void show_undelivered(const struct session_output *o)
+{
+    atomic_store_explicit(&o->buffers->shared->figures.realtime_lost, o->realtime.lost, memory_order_relaxed);
+}
+
+void session_output_mark(struct session_output *o, int64_t time)
+{
+    struct session_statistics statistics;
+    session_statistics_read(o->buffers, &statistics);
+    session_realtime_lost(&o->realtime, statistics.events_lost - o->events_told,
+                          o->file ? 0 : statistics.buffers_lost - o->buffers_told);
+    o->events_told = statistics.events_lost;
+    o->buffers_told = statistics.buffers_lost;
+    session_realtime_mark(&o->realtime, time);
+}
+
+static HRESULT write_buffer(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
+{
+    struct session_output *o = context;
+    HRESULT hr = S_OK;
+    if ((o->session->mode & TRACE_MODE_REAL_TIME) != 0) {
+        session_realtime_write(&o->realtime, head, bytes);
+        show_undelivered(o);
+    }
+    if (o->file) {
+        hr = session_file_write(o->file, head, bytes);
+        show_number(o);
+        tell_failure(o, hr);
+        o->full = o->full || hr == S_FALSE;
+        o->written++;
+    }
+    return hr;
+}
+
+struct session_sink session_output_sink(struct session_output *o)
+{
+    return (struct session_sink){.write = write_buffer, .context = o};
+}
+
+bool session_output_pass(struct session_output *o)
+{
+    const bool behind = session_realtime_pass(&o->realtime);
+    show_undelivered(o);
+    return behind;
+}
+
+void session_output_leave(struct session_output *o)
+{
+    session_realtime_leave(&o->realtime);
+    show_undelivered(o);
+}
+
+void session_output_cut_off(struct session_output *o)
+{
+    if (o->file)
+        session_file_cut_off(o->file);
+}
+
+void session_output_close(struct session_output *o)
+{
+    session_output_end_file(o);
+    etl_log_free(&o->log);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* Rings of a session's consumers. */
+#include "engine/etw/session/session_realtime.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/etw/etw_controller_types.h"
+#include "engine/etw/session/session_output.h"
+
+#include <string.h>
+
+struct session_consumer {
+    struct section *section;
+    struct signal *signal;
+    struct realtime_ring ring;
+    struct realtime_backlog backlog; /* it is behind */
+    bool leaves;                     /* gets what waits, and no more */
+    uint32_t progress;               /* of one that leaves, as last seen */
+    uint64_t moved;                  /* ms: when */
+    char name[64];
+};
+
+void session_realtime_begin(struct session_realtime *r, uint64_t backlog_bytes, uint32_t patience_ms)
+{
+    *r = (struct session_realtime){.backlog = {.most = backlog_bytes}, .patience_ms = patience_ms};
+}
+
+static void wake(struct session_consumer *c, bool wanted)
+{
+    if (wanted)
+        (void)signal_set(c->signal);
+}
+
+static void consumer_free(struct session_consumer *c)
+{
+    if (!c)
+        return;
+    realtime_backlog_free(&c->backlog);
+    section_close(c->section);
+    signal_close(c->signal);
+    memory_free(c);
+}
+
+static size_t staying(const struct session_realtime *r)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->count; i++)
+        count += !r->consumer[i]->leaves;
+    return count;
+}
+
+static void move_backlog(struct realtime_backlog *from, struct realtime_backlog *to)
+{
+    *to = *from;
+    *from = (struct realtime_backlog){.most = from->most};
+}
+
+static void forget(struct session_realtime *r, size_t i)
+{
+    struct session_consumer *c = r->consumer[i];
+    if (!c->leaves && staying(r) == 1) /* else the others have it */
+        move_backlog(&c->backlog, &r->backlog);
+    consumer_free(c);
+    process_close(r->process[i]);
+    r->count--;
+    r->consumer[i] = r->consumer[r->count];
+    r->process[i] = r->process[r->count];
+}
+
+static HRESULT open_consumer(const char *name, uint32_t buffer_size, struct session_consumer **out)
+{
+    const size_t size = realtime_ring_size(buffer_size);
+    struct session_consumer *c = memory_zero(1, sizeof *c);
+    HRESULT hr = c ? section_open(&(struct shared){.name = name}, size, &c->section) : E_OUTOFMEMORY;
+    *out = NULL;
+    if (SUCCEEDED(hr))
+        hr = signal_open(&(struct shared){.name = name}, &c->signal);
+    if (SUCCEEDED(hr))
+        hr = realtime_ring_map(section_memory(c->section), size, buffer_size, &c->ring);
+    if (FAILED(hr)) {
+        consumer_free(c);
+        return hr;
+    }
+    text_fit(c->name, sizeof c->name, name);
+    *out = c;
+    return S_OK;
+}
+
+ULONG session_realtime_connect(struct session_realtime *r, const struct directory_process *process, const char *name,
+                               const struct etl_log *log)
+{
+    struct session_consumer *c;
+    struct process *p;
+    if (r->count == SESSION_CONSUMERS)
+        return ERROR_NO_SYSTEM_RESOURCES;
+    if (!name || strlen(name) >= sizeof c->name)
+        return ERROR_INVALID_PARAMETER;
+    HRESULT hr = open_consumer(name, log->buffer_size, &c);
+    if (FAILED(hr))
+        return hr == E_OUTOFMEMORY ? ERROR_OUTOFMEMORY : ERROR_INVALID_PARAMETER;
+    hr = process_open(process->id, process->start_time, &p);
+    if (hr == S_OK) {
+        hr = realtime_ring_begin(&c->ring, log);
+        if (hr != S_OK)
+            process_close(p);
+    }
+    if (hr != S_OK) {
+        consumer_free(c);
+        return hr == E_OUTOFMEMORY ? ERROR_OUTOFMEMORY : ERROR_INVALID_PARAMETER;
+    }
+    move_backlog(&r->backlog, &c->backlog);
+    wake(c, true);
+    r->consumer[r->count] = c;
+    r->process[r->count++] = p;
+    (void)session_realtime_pass(r);
+    return ERROR_SUCCESS;
+}
+
+void session_realtime_disconnect(struct session_realtime *r, const char *name)
+{
+    for (size_t i = 0; name && i < r->count; i++) {
+        if (strcmp(r->consumer[i]->name, name) == 0) {
+            forget(r, i);
+            return;
+        }
+    }
+}
+
+void session_realtime_ended(struct session_realtime *r, size_t consumer)
+{
+    if (consumer < r->count)
+        forget(r, consumer);
+}
+
+/* True: it has all. */
+static bool catch_up(struct session_consumer *c)
+{
+    bool wanted = false;
+    const bool all = realtime_backlog_give(&c->backlog, &c->ring, &wanted);
+    wake(c, wanted);
+    return all;
+}
+
+static void give(struct session_realtime *r, struct session_consumer *c, const struct etl_buffer_header *head,
+                 const uint8_t *bytes)
+{
+    bool wanted = false;
+    if (catch_up(c) && !realtime_ring_is_full(&c->ring)) {
+        (void)realtime_ring_put(&c->ring, head, bytes, &wanted);
+        wake(c, wanted);
+    } else if (realtime_backlog_add(&c->backlog, head, bytes) != S_OK) {
+        r->lost++;
+        realtime_ring_lost(&c->ring, 0, 1);
+    }
+}
+
+void session_realtime_write(struct session_realtime *r, const struct etl_buffer_header *head, const uint8_t *bytes)
+{
+    if (staying(r) == 0 && realtime_backlog_add(&r->backlog, head, bytes) != S_OK)
+        r->lost++;
+    for (size_t i = 0; i < r->count; i++)
+        if (!r->consumer[i]->leaves)
+            give(r, r->consumer[i], head, bytes);
+}
+
+/* One that leaves: in time, or never. */
+static bool is_asleep(const struct session_realtime *r, struct session_consumer *c)
+{
+    const uint32_t progress = realtime_ring_progress(&c->ring);
+    const uint64_t now = clock_monotonic_ms();
+    if (progress != c->progress) {
+        c->progress = progress;
+        c->moved = now;
+    }
+    return clock_passed_ms(c->moved, now) >= r->patience_ms;
+}
+
+static void end(struct session_realtime *r, size_t i)
+{
+    struct session_consumer *c = r->consumer[i];
+    bool wanted = false;
+    realtime_ring_lost(&c->ring, 0, c->backlog.count);
+    r->lost += c->backlog.count;
+    realtime_ring_end(&c->ring, &wanted);
+    wake(c, wanted);
+    forget(r, i);
+}
+
+bool session_realtime_pass(struct session_realtime *r)
+{
+    bool behind = false;
+    for (size_t i = r->count; i-- > 0;) {
+        struct session_consumer *c = r->consumer[i];
+        if (realtime_ring_is_left(&c->ring)) {
+            forget(r, i);
+            continue;
+        }
+        const bool all = catch_up(c);
+        if (c->leaves && (all || is_asleep(r, c)))
+            end(r, i);
+        else
+            behind = behind || !all;
+    }
+    return behind;
+}
+
+void session_realtime_tend(struct session_realtime *r)
+{
+    for (size_t i = r->count; i-- > 0;)
+        if (process_wait(r->process[i], 0, NULL) == S_OK)
+            forget(r, i);
+}
+
+void session_realtime_mark(struct session_realtime *r, int64_t time)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        struct session_consumer *c = r->consumer[i];
+        bool wanted = false;
+        if (!c->leaves && catch_up(c))
+            realtime_ring_mark(&c->ring, time, &wanted);
+        wake(c, wanted);
+    }
+}
+
+void session_realtime_lost(struct session_realtime *r, uint64_t events, uint64_t buffers)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (!r->consumer[i]->leaves)
+            realtime_ring_lost(&r->consumer[i]->ring, events, buffers);
+}
+
+void session_realtime_leave(struct session_realtime *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        struct session_consumer *c = r->consumer[i];
+        c->progress = c->leaves ? c->progress : realtime_ring_progress(&c->ring);
+        c->moved = c->leaves ? c->moved : clock_monotonic_ms();
+        c->leaves = true;
+    }
+    r->lost += r->backlog.count;
+    realtime_backlog_free(&r->backlog);
+    (void)session_realtime_pass(r);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* Rescues. One at a time on a host, by a mutex of their own: the directory can be changed meanwhile. */
+#include "engine/etw/session/session_rescue.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/etw/etw_controller_types.h"
+#include "engine/etw/provider/private_parts.h"
+#include "engine/etw/session/session_buffers.h"
+#include "engine/etw/session/session_journal.h"
+#include "engine/etw/session/session_output.h"
+#include "engine/etw/trace_properties.h"
+
+enum {
+    PATIENCE_MS = 1000, /* for who is in the middle of an event */
+    OPEN_MS = 1000,     /* for the system to close the file of a process that has ended */
+    STEP_MS = 5,
+};
+
+HRESULT session_remove(struct directory *d, const struct directory_session *s)
+{
+    uint64_t generation;
+    return session_remove_at(d, s, &generation);
+}
+
+HRESULT session_remove_at(struct directory *d, const struct directory_session *s, uint64_t *generation)
+{
+    GUID *providers;
+    size_t count;
+    HRESULT hr = directory_begin(d);
+    if (FAILED(hr))
+        return hr;
+    hr = directory_session_remove(d, s->logger, s->turn, &providers, &count);
+    *generation = directory_end(d, providers, count);
+    memory_free(providers);
+    return hr;
+}
+
+/* Whether a process that lives has the provider registered. */
+static bool is_registered(struct directory *d, const GUID *provider)
+{
+    struct directory_registration *list;
+    size_t count;
+    bool found = false;
+    if (FAILED(directory_registrations(d, &list, &count)))
+        return true; /* it may be */
+    for (size_t i = 0; i < count && !found; i++)
+        found = guid_equal(&list[i].provider, provider);
+    memory_free(list);
+    return found;
+}
+
+/* It has parts instead of a host. */
+static bool is_private_whole(const struct directory_session *s)
+{
+    return (s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0 && s->whole == 0;
+}
+
+static bool has_parts(struct directory *d, const struct directory_session *s)
+{
+    struct directory_session *parts;
+    size_t count;
+    if (FAILED(private_parts(d, s, NULL, &parts, &count)))
+        return true; /* it may have */
+    directory_sessions_free(parts, count);
+    return count != 0;
+}
+
+/* A private session ends with its processes; before they come, and when it is in a single one, with its starter. */
+static bool has_ended(struct directory *d, const struct directory_session *s)
+{
+    const struct directory_process *p = s->state == DIRECTORY_STARTING ? &s->starter : &s->host;
+    if (process_alive(p->id, p->start_time))
+        return false;
+    return !is_private_whole(s) ||
+           (!has_parts(d, s) && ((s->mode & TRACE_MODE_PRIVATE_IN_PROC) != 0 || !is_registered(d, &s->guid)));
+}
+
+/* ---- the log ---- */
+
+struct rescue {
+    struct directory *d;
+    const struct directory_session *session;
+    struct session_buffers buffers;
+    struct etl_log log;
+    struct session_file *file;
+    uint64_t events; /* put into the log by us */
+};
+
+/* Only its own process writes into a part. */
+static bool nobody_lives(void *context, uint32_t owner, uint32_t thread)
+{
+    (void)context, (void)owner, (void)thread;
+    return false;
+}
+
+static HRESULT open_log(struct rescue *r)
+{
+    const struct session_figures *figures = &r->buffers.shared->figures;
+    const uint64_t told[2] = {atomic_load(&figures->events_told), atomic_load(&figures->buffers_told)};
+    const struct session_file_options options = session_output_options(r->session, &r->log, r->session->file);
+    const uint64_t from = clock_monotonic_ms();
+    struct wakeup *never;
+    HRESULT hr = wakeup_create(&never);
+    if (FAILED(hr))
+        return hr;
+    do {
+        const uint64_t number = atomic_load(&figures->file);
+        hr = session_file_continue(&options, number != 0 ? number : 1, told, &r->file);
+        /* Somebody deleted it, or the host had not come that far. */
+        if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
+            hr = session_file_create(&options, &r->file);
+    } while (hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) &&
+             clock_passed_ms(from, clock_monotonic_ms()) < OPEN_MS && (wakeup_wait(never, STEP_MS), true));
+    wakeup_free(never);
+    return hr;
+}
+
+static HRESULT count_and_write(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
+{
+    struct rescue *r = context;
+    return r->file ? session_file_write(r->file, head, bytes) : S_FALSE;
+}
+
+static bool holds(void *context, uint64_t number)
+{
+    const struct rescue *r = context;
+    return r->file && session_file_holds(r->file, number);
+}
+
+static HRESULT write_rest(struct rescue *r)
+{
+    const bool is_part = r->session->whole != 0;
+    const struct session_drain_options options = {
+        .judge = {is_part ? nobody_lives : directory_alive, r->d},
+        .clock = r->session->clock,
+        .logger = is_part ? 0 : (uint16_t)r->session->logger,
+        .first_number = r->file ? session_file_first_number(r->file) : 1,
+    };
+    const struct session_sink sink = {count_and_write, holds, r};
+    struct session_statistics before, after;
+    struct session_drain *drain;
+    HRESULT hr = session_drain_create(&r->buffers, &options, &drain);
+    if (FAILED(hr))
+        return hr;
+    session_statistics_read(&r->buffers, &before);
+    hr = session_drain_rescue(drain, &sink, PATIENCE_MS);
+    session_drain_free(drain);
+    session_statistics_read(&r->buffers, &after);
+    r->events = after.events - before.events;
+    if (r->file)
+        session_file_lost(r->file, after.events_lost, after.buffers_lost);
+    return hr == S_FALSE ? S_OK : hr; /* the file has its maximum: counted */
+}
+
+/* Of a session whose section is there. A session in memory alone has no log: what it held is gone with it. */
+static HRESULT save(struct rescue *r)
+{
+    HRESULT hr = r->session->file ? session_output_log(r->session, &r->log) : S_OK;
+    if (SUCCEEDED(hr) && r->session->file)
+        hr = open_log(r);
+    if (FAILED(hr))
+        return hr;
+    hr = write_rest(r);
+    if (r->file) {
+        const HRESULT closed = session_file_close(r->file, clock_utc());
+        hr = SUCCEEDED(hr) ? closed : hr;
+    }
+    return hr;
+}
+
+static HRESULT save_section(struct rescue *r)
+{
+    struct section *section;
+    const struct shared what = {.name = r->session->section, .lasting = true};
+    HRESULT hr = section_open(&what, (size_t)r->session->section_size, &section);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
+        return S_FALSE; /* the host had put all into the log, or had not begun */
+    if (FAILED(hr))
+        return hr;
+    hr = session_buffers_map(section_memory(section), (size_t)r->session->section_size, &r->buffers);
+    if (SUCCEEDED(hr))
+        hr = save(r);
+    if (SUCCEEDED(hr) && r->session->whole != 0)
+        hr = private_part_over(r->d, r->session, &r->buffers);
+    etl_log_free(&r->log);
+    section_close(section);
+    return hr;
+}
+
+/* ---- the session ---- */
+
+/* Each call that finds the session tries again. */
+static void tell_once(const struct directory_session *s, HRESULT hr)
+{
+    static _Atomic uint64_t told;
+    const uint64_t session = (uint64_t)s->turn << 32 | s->logger; /* no handle: the kernel's sessions share one */
+    if (atomic_exchange(&told, session) != session)
+        session_tell(SESSION_RESCUE_FAILED, s, hr, 0);
+}
+
+static HRESULT rescue(struct directory *d, const struct directory_session *s, bool give_up, bool tells)
+{
+    struct rescue r = {.d = d, .session = s};
+    const bool running = (s->state == DIRECTORY_RUNNING || s->state == DIRECTORY_STOPPING) && !is_private_whole(s);
+    const HRESULT hr = running ? save_section(&r) : S_FALSE;
+    if (FAILED(hr) && !give_up) {
+        if (tells)
+            tell_once(s, hr);
+        return hr;
+    }
+    const struct error_kept why = error_keep(hr);
+    if (!is_private_whole(s))
+        (void)section_delete(s->section);
+    const HRESULT removed = session_remove(d, s);
+    if (removed == S_OK && running && tells)
+        session_tell(FAILED(hr) || (hr == S_OK && !s->file) ? SESSION_NOT_RESCUED : SESSION_RESCUED, s, hr, r.events);
+    return FAILED(hr) ? error_restore(&why) : removed;
+}
+
+static HRESULT rescue_alone(struct directory *d, uint32_t logger, uint32_t turn, bool give_up, bool own)
+{
+    struct directory_session s;
+    HRESULT hr = directory_session_at(d, logger, turn, &s);
+    if (hr != S_OK)
+        return hr;
+    hr = own || has_ended(d, &s) ? rescue(d, &s, give_up, !own) : S_FALSE;
+    directory_session_free(&s);
+    return hr;
+}
+
+static HRESULT rescue_under_mutex(struct directory *d, uint32_t logger, uint32_t turn, bool give_up, bool own)
+{
+    struct mutex *mutex;
+    HRESULT hr = mutex_open("openetw-rescue", &mutex);
+    if (FAILED(hr))
+        return hr;
+    hr = mutex_take(mutex, UINT32_MAX);
+    if (SUCCEEDED(hr)) {
+        hr = rescue_alone(d, logger, turn, give_up, own);
+        mutex_give(mutex);
+    }
+    mutex_close(mutex);
+    return hr;
+}
+
+HRESULT session_rescue_or(struct directory *d, uint32_t logger, uint32_t turn, bool give_up)
+{
+    struct directory_session s;
+    HRESULT hr = directory_session_at(d, logger, turn, &s);
+    if (hr != S_OK)
+        return hr;
+    if (is_private_whole(&s))
+        session_rescue_parts(d, &s);
+    const bool ended = has_ended(d, &s);
+    directory_session_free(&s);
+    return ended ? rescue_under_mutex(d, logger, turn, give_up, false) : S_FALSE;
+}
+
+HRESULT session_rescue_own(struct directory *d, uint32_t logger, uint32_t turn)
+{
+    return rescue_under_mutex(d, logger, turn, false, true);
+}
+
+void session_rescue_parts(struct directory *d, const struct directory_session *s)
+{
+    struct directory_session *parts;
+    size_t count;
+    if (FAILED(private_parts(d, s, NULL, &parts, &count)))
+        return;
+    for (size_t i = 0; i < count; i++)
+        (void)session_rescue(d, parts[i].logger, parts[i].turn);
+    directory_sessions_free(parts, count);
+}
+
+void session_rescue_all(struct directory *d)
+{
+    struct directory_session *list;
+    size_t count;
+    if (FAILED(directory_sessions(d, &list, &count)))
+        return;
+    for (size_t i = 0; i < count; i++)
+        (void)session_rescue(d, list[i].logger, list[i].turn);
+    directory_sessions_free(list, count);
+}

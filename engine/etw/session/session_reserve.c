@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* From one buffer to the next: what providers do once in hundreds of events. Any number may be at it at once, and each
+   may end anywhere. */
+#include "engine/etw/session/session_reserve.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/thread.h"
+#include "engine/base/thread_slot.h"
+
+uint64_t session_clock_stamp(enum session_source source)
+{
+    return (uint64_t)(source == SESSION_STAMP_SYSTEM ? clock_utc() : clock_ticks());
+}
+
+static uint64_t stamp_now(const struct session_buffers *b)
+{
+    return b->source == SESSION_STAMP_CYCLES ? processor_cycles() : session_clock_stamp(b->source);
+}
+
+static void wake(const struct session_buffers *b, _Atomic uint32_t *asleep)
+{
+    if (atomic_load_explicit(asleep, memory_order_seq_cst) != 0 &&
+        atomic_exchange_explicit(asleep, 0, memory_order_acq_rel) != 0 && b->wake)
+        b->wake(b->wake_context);
+}
+
+static bool claim_one(const struct session_buffers *b, uint32_t buffer, uint32_t owner, uint32_t processor,
+                      uint64_t *mine)
+{
+    struct session_line *line = &b->line[buffer];
+    uint64_t word = session_load(&line->word);
+    if (session_line_state(word) != SESSION_FREE)
+        return false;
+    *mine = session_line_open(SESSION_CLAIMED, owner, session_line_turn(word) + 1);
+    if (!session_swap(&line->word, &word, *mine))
+        return false;
+    session_step(SESSION_STEP_CLAIMED);
+    atomic_store_explicit(&b->shared->hint, buffer + 1, memory_order_relaxed);
+    atomic_store_explicit(&line->claimed, stamp_now(b), memory_order_relaxed);
+    atomic_store_explicit(&line->processor, processor, memory_order_relaxed);
+    return true;
+}
+
+/* Takes a free buffer. SESSION_NO_BUFFER: there is none. */
+static uint32_t claim(const struct session_buffers *b, uint32_t owner, uint32_t processor, uint64_t *mine)
+{
+    struct session_shared *s = b->shared;
+    const uint32_t given = atomic_load_explicit(&s->given, memory_order_acquire);
+    if (atomic_load_explicit(&s->none_at, memory_order_relaxed) == given + 1)
+        return SESSION_NO_BUFFER; /* nobody searches again until one is given back */
+    const uint32_t said = atomic_load_explicit(&s->most, memory_order_relaxed);
+    const uint32_t most = said != 0 && said < b->buffers ? said : b->buffers;
+    uint32_t count = atomic_load_explicit(&s->allocated, memory_order_relaxed);
+    if (count == 0 || count > most)
+        count = most;
+    const uint32_t start = atomic_load_explicit(&s->hint, memory_order_relaxed) % count;
+    for (uint32_t k = 0; k < count; k++) {
+        const uint32_t buffer = start + k < count ? start + k : start + k - count;
+        if (claim_one(b, buffer, owner, processor, mine))
+            return buffer;
+    }
+    while (count < most) {
+        uint32_t more = count;
+        (void)atomic_compare_exchange_strong_explicit(&s->allocated, &more, count + 1, memory_order_relaxed,
+                                                      memory_order_relaxed);
+        if (claim_one(b, count, owner, processor, mine))
+            return count;
+        count++;
+    }
+    atomic_store_explicit(&s->none_at, given + 1, memory_order_relaxed);
+    wake(b, &s->asleep);
+    return SESSION_NO_BUFFER;
+}
+
+/* Closes the buffer that the sealed word names, unless that has been done. Any number may do it at once. */
+static void close_buffer(const struct session_buffers *b, struct session_processor *p, uint64_t word)
+{
+    const uint32_t buffer = session_word_buffer(word);
+    if (buffer >= b->buffers)
+        return;
+    _Atomic uint64_t *line = &b->line[buffer].word;
+    uint64_t was = session_load(line);
+    /* While a processor's word names a buffer it is not handed out again: what was read of it before is of this turn.
+     */
+    if (session_load(&p->word) != word || session_line_state(was) != SESSION_CLAIMED ||
+        (session_line_turn(was) & SESSION_TURN_MASK) != session_word_turn(word))
+        return;
+    session_step(SESSION_STEP_CLOSING);
+    if (session_swap(line, &was, session_line_closed(SESSION_CLOSED, word, session_line_turn(was)))) {
+        session_step(SESSION_STEP_CLOSED);
+        const uint32_t closed = atomic_fetch_add_explicit(&b->shared->closed, 1, memory_order_seq_cst) + 1;
+        if (closed >= b->wake_at)
+            wake(b, &b->shared->asleep);
+    }
+}
+
+__attribute__((noinline)) bool session_next_buffer(const struct session_buffers *b, struct session_processor *processor,
+                                                   uint64_t word, uint32_t owner)
+{
+    uint64_t mine;
+    if (word == SESSION_STOPPED)
+        return false;
+    if ((word & SESSION_SEALED) == 0) {
+        if (!session_swap(&processor->word, &word, word | SESSION_SEALED))
+            return true;
+        session_step(SESSION_STEP_SEALED);
+        word |= SESSION_SEALED;
+    }
+    close_buffer(b, processor, word);
+    const uint32_t buffer = claim(b, owner, (uint32_t)(processor - b->processor), &mine);
+    if (buffer == SESSION_NO_BUFFER)
+        return session_load(&processor->word) != word; /* another may have found one */
+    session_step(SESSION_STEP_GIVING);
+    const uint64_t turn = session_line_turn(mine);
+    if (!session_swap(&processor->word, &word, session_word(buffer, turn, session_place(ETL_BUFFER_HEAD, 0, owner)))) {
+        /* Another was faster, or the session is stopped. */
+        (void)session_swap(&b->line[buffer].word, &mine, session_line_open(SESSION_FREE, 0, turn));
+        atomic_fetch_add_explicit(&b->shared->given, 1, memory_order_release);
+    }
+    session_step(SESSION_STEP_GIVEN);
+    wake(b, &b->shared->idle);
+    return true;
+}
+
+void session_count_lost(const struct session_buffers *b, const struct session_writer *w)
+{
+    struct session_processor *p = &b->processor[w->processor < b->processors ? w->processor : 0];
+    atomic_fetch_add_explicit(&p->lost, 1, memory_order_relaxed);
+}
+
+__attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w,
+                                                        uint32_t bytes, uint64_t *stamp)
+{
+    /* First the processor is left to who waits for it. The host may wait for another one, behind another writer, and is
+       brought over to ours only when that has nothing to do. The fewest sleeps are for a busy machine, where others run
+       for long at each. */
+    enum { YIELDS = 20, FEWEST = 20, SLEEP_US = 50, PATIENCE_US = 4000, LEAST_US = 200, US = 1000000 };
+    /* The host may hang: then half as long is waited after so many waits in vain, and so on. */
+    enum { WAITS = 8, MOST_HALVES = 5 };
+    struct session_shared *s = b->shared;
+    const uint32_t given = atomic_load_explicit(&s->given, memory_order_relaxed);
+    const bool again = atomic_load_explicit(&s->in_vain, memory_order_relaxed) == given + 1;
+    const uint32_t waits = again ? atomic_load_explicit(&s->vain_waits, memory_order_relaxed) : 0;
+    const uint32_t halves = waits / WAITS < MOST_HALVES ? waits / WAITS : MOST_HALVES;
+    const int64_t us = halves < MOST_HALVES ? PATIENCE_US >> halves : LEAST_US;
+    const int64_t until = clock_ticks() + clock_frequency() * us / US;
+    const int fewest = YIELDS + (FEWEST >> halves);
+    for (int i = 0; i < fewest || clock_ticks() < until; i++) {
+        struct session_processor *p = &b->processor[w->processor < b->processors ? w->processor : 0];
+        if (session_load(&p->word) == SESSION_STOPPED)
+            return NULL;
+        session_step(SESSION_STEP_WAITING);
+        if (i < YIELDS)
+            thread_give_way();
+        else
+            thread_sleep_us(SLEEP_US);
+        uint8_t *at = session_try_reserve(b, w, bytes, stamp);
+        if (at)
+            return at;
+    }
+    if (halves < MOST_HALVES)
+        atomic_store_explicit(&s->vain_waits, waits + 1, memory_order_relaxed);
+    atomic_store_explicit(&s->in_vain, given + 1, memory_order_relaxed);
+    session_count_lost(b, w);
+    return NULL;
+}
+
+void session_close_processor(const struct session_buffers *b, uint32_t processor, bool stop)
+{
+    struct session_processor *p = &b->processor[processor];
+    uint64_t word = session_load(&p->word);
+    for (uint32_t tries = 0; word != SESSION_STOPPED && tries < SESSION_MOST_TRIES; tries++) {
+        if ((word & SESSION_SEALED) == 0) {
+            if (!stop && session_word_end(word) <= ETL_BUFFER_HEAD)
+                return;
+            if (!session_swap(&p->word, &word, word | SESSION_SEALED))
+                continue;
+            word |= SESSION_SEALED;
+        }
+        close_buffer(b, p, word);
+        /* A flag beside the word would not do: one that had looked at it before would give the processor a new buffer
+           behind us. */
+        if (!stop || session_swap(&p->word, &word, SESSION_STOPPED))
+            return;
+    }
+    if (stop)
+        atomic_store(&p->word, SESSION_STOPPED);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* Starts sessions: enters one into the directory, starts its host, and waits for its report. */
+#include "engine/etw/session/session_start.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/etw/etw_controller_types.h"
+#include "engine/etw/session/session_output.h"
+#include "engine/etw/session/session_rescue.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    START_MS = 30000, /* for the host to report, on a busy machine */
+    BIRTHS = 3,       /* Wine: of some thousand processes one ends before its program has run */
+    SYSTEM_LOGGERS = 8,
+    PRIVATE_SESSIONS = 8, /* that a process may be in */
+    OWN_SESSIONS = 3,     /* of EVENT_TRACE_PRIVATE_IN_PROC, of a process */
+    RESERVED_LOGGERS = 2, /* of them: NT Kernel Logger and Circular Kernel Context Logger */
+};
+
+/* ---- the directory ---- */
+
+static bool is_system_logger(const struct directory_session *s)
+{
+    return (s->mode & TRACE_MODE_SYSTEM_LOGGER) != 0 && !s->kernel;
+}
+
+/* Whether a process that lives has both registered. */
+static bool share_process(const struct directory_registration *list, size_t count, const GUID *a, const GUID *b)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; guid_equal(&list[i].provider, a) && k < count; k++)
+            if (list[k].slot == list[i].slot && guid_equal(&list[k].provider, b))
+                return true;
+    return false;
+}
+
+/* Whether a process may be in both: one that has both providers, or who started both. */
+static bool may_meet(const struct directory_session *a, const struct directory_session *b,
+                     const struct directory_registration *list, size_t count)
+{
+    const uint32_t kind = TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC;
+    if ((a->mode & kind) != (b->mode & kind))
+        return false;
+    if (a->whole != 0)
+        return false;
+    if (a->starter.id == b->starter.id && a->starter.start_time == b->starter.start_time)
+        return true;
+    return (a->mode & TRACE_MODE_PRIVATE_IN_PROC) == 0 && share_process(list, count, &a->guid, &b->guid);
+}
+
+/* In a change. */
+static HRESULT check_private(struct directory *d, const struct directory_session *s)
+{
+    const uint32_t most = (s->mode & TRACE_MODE_PRIVATE_IN_PROC) != 0 ? OWN_SESSIONS : PRIVATE_SESSIONS;
+    struct directory_registration *registered;
+    struct directory_session *list;
+    size_t count, registrations;
+    uint32_t others = 0;
+    HRESULT hr = directory_sessions(d, &list, &count);
+    if (FAILED(hr))
+        return hr;
+    hr = directory_registrations(d, &registered, &registrations);
+    if (SUCCEEDED(hr)) {
+        for (size_t i = 0; i < count; i++)
+            others += may_meet(&list[i], s, registered, registrations);
+        memory_free(registered);
+    }
+    directory_sessions_free(list, count);
+    if (FAILED(hr) || others < most)
+        return hr;
+    return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
+                     "session '%.200s': %u private sessions are all that a process may be in", s->name,
+                     (unsigned)others);
+}
+
+/* In a change. */
+static HRESULT check_system_loggers(struct directory *d, const struct directory_session *s)
+{
+    struct directory_session *list;
+    size_t count, others = 0;
+    if (!is_system_logger(s))
+        return S_OK;
+    HRESULT hr = directory_sessions(d, &list, &count);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < count; i++)
+        others += is_system_logger(&list[i]);
+    directory_sessions_free(list, count);
+    if (others < SYSTEM_LOGGERS - RESERVED_LOGGERS)
+        return S_OK;
+    return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
+                     "session '%.200s': %u sessions with EVENT_TRACE_SYSTEM_LOGGER_MODE are all there may be", s->name,
+                     (unsigned)others);
+}
+
+static HRESULT fill(const struct trace_settings *from, struct directory_session *s)
+{
+    static const GUID none;
+    char key[SHARED_KEY_DIGITS + 1];
+    *s = (struct directory_session){
+        .state = DIRECTORY_STARTING,
+        .guid = from->guid,
+        .starter = {process_own_id(), process_start_time(process_own_id())},
+        .kernel = from->kernel && guid_equal(&from->guid, &trace_kernel_guid),
+        .clock = from->clock,
+        .mode = from->mode,
+        .buffer_kb = from->buffer_kb,
+        .minimum_buffers = from->minimum_buffers,
+        .maximum_buffers = from->maximum_buffers,
+        .maximum_file = from->maximum_file,
+        .flush_timer = from->flush_timer,
+        .flush_ms = from->flush_ms,
+        .name = text_copy(from->name),
+        .file = from->file ? text_copy(from->file) : NULL,
+    };
+    memcpy(s->enable_flags, from->enable_flags, sizeof s->enable_flags);
+    HRESULT hr = s->name && (s->file || !from->file) ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && guid_equal(&s->guid, &none))
+        hr = host_new_guid(&s->guid);
+    if (SUCCEEDED(hr))
+        hr = shared_new_key(key);
+    if (SUCCEEDED(hr)) {
+        snprintf(s->section, sizeof s->section, "openetw-%s", key);
+        snprintf(s->signal, sizeof s->signal, "openetw-%s", key);
+    }
+    return hr;
+}
+
+static ULONG enter(struct directory *d, struct directory_session *s)
+{
+    HRESULT hr = directory_begin(d);
+    if (FAILED(hr))
+        return session_code(hr);
+    const bool is_private = (s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
+    hr = is_private ? check_private(d, s) : check_system_loggers(d, s);
+    if (SUCCEEDED(hr))
+        hr = directory_session_add(d, s);
+    (void)directory_end(d, is_private && SUCCEEDED(hr) ? &s->guid : NULL, is_private && SUCCEEDED(hr) ? 1 : 0);
+    return hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) ? ERROR_BAD_PATHNAME : session_code(hr);
+}
+
+/* ---- the host ---- */
+
+static HRESULT start_host(const struct directory_session *s, const char *key, struct process **host)
+{
+    char logger[16], turn[16];
+    const char *arguments[] = {logger, turn, key};
+    char *program = program_beside_module("openetwhost");
+    *host = NULL;
+    if (!program)
+        return E_OUTOFMEMORY;
+    snprintf(logger, sizeof logger, "%u", (unsigned)s->logger);
+    snprintf(turn, sizeof turn, "%u", (unsigned)s->turn);
+    const HRESULT hr = process_start(&(struct program){.path = program,
+                                                       .arguments = arguments,
+                                                       .argument_count = sizeof arguments / sizeof *arguments},
+                                     host);
+    memory_free(program);
+    return hr;
+}
+
+/* E_ABORT: it ended without a report. */
+static HRESULT start_once(const struct directory_session *s, ULONG *code)
+{
+    char key[SHARED_KEY_DIGITS + 1];
+    struct session_report *report = NULL;
+    struct process *host = NULL;
+    HRESULT hr = shared_new_key(key);
+    if (SUCCEEDED(hr))
+        hr = session_report_open(key, true, &report);
+    if (SUCCEEDED(hr))
+        hr = start_host(s, key, &host);
+    if (SUCCEEDED(hr))
+        hr = session_report_wait(report, host, START_MS, code);
+    if (hr == S_FALSE) {
+        (void)process_terminate(process_id(host), process_start_time(process_id(host)));
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "session '%.200s': its host did not report within %u s",
+                       s->name, START_MS / 1000u);
+    }
+    process_close(host);
+    session_report_close(report);
+    return hr;
+}
+
+/* What a host that ended has left behind. False: the session is more than about to start. */
+static bool clear_start(struct directory *d, const struct directory_session *s)
+{
+    struct directory_session now;
+    if (directory_session_at(d, s->logger, s->turn, &now) != S_OK)
+        return false;
+    const bool starting = now.state == DIRECTORY_STARTING;
+    directory_session_free(&now);
+    if (starting)
+        (void)section_delete(s->section);
+    return starting;
+}
+
+static ULONG start_hosted(struct directory *d, const struct directory_session *s)
+{
+    ULONG code = ERROR_SUCCESS;
+    HRESULT hr = E_ABORT;
+    for (int births = 0; hr == E_ABORT && births < BIRTHS && clear_start(d, s); births++)
+        hr = start_once(s, &code);
+    if (hr == E_ABORT) {
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INTERNAL_ERROR),
+                       "session '%.200s': its host ended before it reported, %d times", s->name, BIRTHS);
+    }
+    return FAILED(hr) ? session_code(hr) : code;
+}
+
+ULONG session_start(struct directory *d, const struct trace_settings *settings, struct directory_session *out)
+{
+    struct directory_session s;
+    if ((settings->mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
+        return session_code(error_set(E_INVALIDARG, "LogFileMode: EVENT_TRACE_PRIVATE_LOGGER_MODE has no host"));
+    session_rescue_all(d); /* sessions of the dead hold names and places */
+    HRESULT hr = fill(settings, &s);
+    ULONG code = SUCCEEDED(hr) ? enter(d, &s) : session_code(hr);
+    if (code == ERROR_SUCCESS) {
+        code = start_hosted(d, &s);
+        if (code != ERROR_SUCCESS) {
+            const struct error_kept why = error_keep(HRESULT_FROM_WIN32((LONG)code));
+            (void)section_delete(s.section);
+            (void)session_remove(d, &s);
+            (void)error_restore(&why);
+        } else {
+            hr = directory_session_at(d, s.logger, s.turn, out);
+            if (FAILED(hr)) { /* it runs, whatever of it finds no memory: its starter is to stop it */
+                *out = s;
+                return ERROR_SUCCESS;
+            }
+            code = hr == S_OK ? ERROR_SUCCESS : ERROR_WMI_INSTANCE_NOT_FOUND;
+        }
+    }
+    directory_session_free(&s);
+    return code;
+}
+
+ULONG session_start_private(struct directory *d, const struct trace_settings *settings,
+                            const struct directory_scope *scope, struct directory_session *out)
+{
+    struct directory_session s;
+    session_rescue_all(d);
+    HRESULT hr = fill(settings, &s);
+    s.state = DIRECTORY_RUNNING;
+    s.host = s.starter;
+    s.scope = *scope;
+    s.numbered = settings->numbered;
+    s.section[0] = s.signal[0] = 0; /* its parts have them */
+    s.started = clock_utc();
+    const ULONG code = SUCCEEDED(hr) ? enter(d, &s) : session_code(hr);
+    if (code != ERROR_SUCCESS)
+        directory_session_free(&s);
+    else
+        *out = s;
+    return code;
+}

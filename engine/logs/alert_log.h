@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The log of alerts: a comma-separated file, a row for each. UTF-8 with a mark; every cell is quoted, quotes in it are
+   doubled and control characters are blanks; rows end with CR LF. The file is open only while rows are written, so
+   segments and runs continue one another's, and others may move it away. */
+#ifndef OPENPLA_ALERT_LOG_H
+#define OPENPLA_ALERT_LOG_H
+
+#include "engine/base/text.h"
+
+#define ALERT_LOG_COLUMNS "Time", "Counter", "Value", "Operator", "Threshold", "Kind", "Message"
+
+struct alert_row {
+    int64_t utc; /* FILETIME; the row has the local time, as logs of counters have it */
+    const char *counter, *value, *threshold, *kind, *message;
+    char comparison; /* '>' or '<' */
+};
+/* A value or threshold in words: up to 15 digits. */
+enum { ALERT_NUMBER_SIZE = 32 };
+void alert_number(double number, char out[ALERT_NUMBER_SIZE]);
+/* "MM/DD/YYYY hh:mm:ss.mmm" in local time. */
+enum { ALERT_TIME_SIZE = 32 };
+void alert_time(int64_t utc, char out[ALERT_TIME_SIZE]);
+
+struct alert_log;
+/* `path` must lie below `base`; both are copied. `replace`: the first write empties a log of alerts that is there,
+   otherwise it is continued. E_OUTOFMEMORY alone: nothing is written yet. */
+HRESULT alert_log_create(const char *path, const char *base, bool replace, struct alert_log **out);
+/* Puts the row behind those that wait for the next write. Where these have ALERT_LOG_ROOM bytes already it is dropped
+   and counted. E_OUTOFMEMORY: dropped too. */
+HRESULT alert_log_add(struct alert_log *log, const struct alert_row *row);
+#define ALERT_LOG_ROOM (1u << 20)
+/* Writes what waits, whole rows or none; the header first where the file is new or empty. What fails waits for the next
+   call. ERROR_INVALID_DATA's HRESULT: the file that is there is no log of alerts, and stays as it is. */
+HRESULT alert_log_write(struct alert_log *log);
+/* The next write empties the file. */
+void alert_log_begin_anew(struct alert_log *log);
+uint64_t alert_log_written(const struct alert_log *log); /* bytes, since it was created or begun anew */
+uint64_t alert_log_dropped(const struct alert_log *log); /* rows */
+/* Writes what waits and frees it in any case; what the write says. NULL is allowed. */
+HRESULT alert_log_close(struct alert_log *log);
+
+#endif

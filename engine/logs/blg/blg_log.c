@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT */
+/* Performance logs in the binary format (.blg): PDH records in an .etl container (etl_file.c).
+
+   Written as Windows 8 and later write a log of counters: a catalog record (type 32) first, then one sample record
+   (type 34) per sample, each cut into events of at most 8000 bytes. Stamps are local FILETIMES of whole milliseconds,
+   the catalog's 1 us before the first sample's; container times are UTC. What the format leaves open, decided here:
+   - A counter without a value is an ordinary item with its PDH_CSTATUS and zeros as given.
+   - An item of a wildcard counter has its MultiCount only when it is above 1; PDH writes 0 for ordinary counters.
+   - log_options.comment has no place in the file.
+   - Local times have one bias for the whole file, that of its start, so they never go back and readers make UTC of
+     them without a doubt.
+   - An instance of a wildcard counter without a value is left out.
+   - Text counters are whole objects with one counter (blg_text.h), their names are in a table of names.
+   - A circular log keeps its catalog and overwrites its oldest buffer of samples when it has reached its size.
+   - Append continues a file whose catalog is the same to the byte, under its instance GUID, behind its last whole
+     sample (blg_continue.h).
+   - No summary is written at the end: for a log of counters its form is not known, and readers do without it.
+   Samples stay in memory until a flush, or until the next one needs a new buffer. One that the disk has no room for
+   is counted in the header's EventsLost. */
+#include "engine/base/clock.h"
+#include "engine/base/hash.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/logs/blg/blg_catalog.h"
+#include "engine/logs/blg/blg_continue.h"
+#include "engine/logs/blg/blg_text.h"
+#include "engine/logs/blg_format.h"
+#include "engine/logs/core/log_formats.h"
+#include "engine/logs/counter_path.h"
+#include "engine/logs/etl_file.h"
+#include "engine/logs/little_endian.h"
+#include "engine/logs/log_file.h"
+
+#include <string.h>
+
+enum { TICKS_PER_MS = 10000, CATALOG_BEFORE_SAMPLE = 10, NAMES_BEFORE_SAMPLE = 20, STAMP_AT = 0x10 };
+
+/* SEQUENTIAL, PRIVATE_LOGGER, PRIVATE_IN_PROC, NO_PER_PROCESSOR_BUFFERING, BLOCKING, as PDH's own logger has it. */
+#define PDH_LOG_FILE_MODE 0x30020801u
+#define PDH_CIRCULAR_MODE ((PDH_LOG_FILE_MODE & ~(uint32_t)ETL_MODE_SEQUENTIAL) | ETL_MODE_CIRCULAR)
+#define WNODE_FLAGS       0x001A0200u /* what a private logger leaves where the user time would be */
+
+const uint8_t blg_class[16] = {0xb3, 0x3b, 0x3f, 0x93, 0x3e, 0x94, 0x0d, 0x49,
+                               0x9c, 0xed, 0x3c, 0xbb, 0x14, 0xc1, 0x44, 0x79};
+
+/* How a counter's items look. */
+enum item_form { ITEM_SINGLE, ITEM_WILDCARD, ITEM_TEXT };
+
+struct event_list {
+    struct etl_event *items;
+    size_t count, capacity;
+};
+
+struct blg_log {
+    struct log_writer base;
+    struct etl_file *file;
+    uint64_t max_bytes;
+    struct zone_rules zone;
+    uint32_t process;
+    uint8_t instance[16]; /* GUID of the log, in every event */
+    bool sampled;         /* what comes before samples has its final stamps */
+    size_t counters;
+    uint8_t *forms;            /* enum item_form per counter */
+    struct log_counters texts; /* the text counters, with whole instance names */
+    struct blg_bytes *names;   /* one record per text counter */
+    struct blg_bytes catalog;
+    struct blg_bytes record; /* the sample record in work */
+    uint32_t *sizes;         /* of the names of instances in a sample, one after the other; 0: left out */
+    size_t sizes_capacity;
+    struct event_list head;   /* names and catalog as events */
+    struct event_list events; /* the sample as events */
+};
+
+static void free_log(struct blg_log *log)
+{
+    for (size_t i = 0; i < log->texts.count && log->names; i++)
+        memory_free(log->names[i].data);
+    memory_free(log->names);
+    log_counters_free(&log->texts);
+    memory_free(log->forms);
+    memory_free(log->catalog.data);
+    memory_free(log->record.data);
+    memory_free(log->sizes);
+    memory_free(log->head.items);
+    memory_free(log->events.items);
+    memory_free(log);
+}
+
+/* Cuts a record into events behind those of the list. The events borrow the record. */
+static HRESULT cut_into_events(const struct blg_log *log, uint8_t type, int64_t stamp, const struct blg_bytes *record,
+                               struct event_list *list)
+{
+    const size_t parts = record->size == 0 ? 1 : (record->size + BLG_MAX_PART - 1) / BLG_MAX_PART;
+    void *events = list->items;
+    if (!memory_grow(&events, &list->capacity, list->count + parts, sizeof *list->items))
+        return error_set(E_OUTOFMEMORY, "out of memory for a log record of %zu bytes", record->size);
+    list->items = events;
+    for (size_t i = 0; i < parts; i++) {
+        struct etl_event *event = &list->items[list->count++];
+        size_t size = record->size - i * BLG_MAX_PART;
+        event->data_size = (uint32_t)(size < BLG_MAX_PART ? size : BLG_MAX_PART);
+        event->data = record->data + i * BLG_MAX_PART;
+        event->head_size = BLG_PART_HEAD;
+        uint8_t *head = event->head;
+        memset(head, 0, BLG_PART_HEAD);
+        put_u16(head, (uint16_t)(BLG_PART_HEAD + event->data_size));
+        head[0x02] = ETL_HEADER_CLASSIC_64;
+        head[0x03] = ETL_MARKS;
+        head[0x04] = type;
+        put_u16(head + 0x06, BLG_CLASS_VERSION);
+        put_u32(head + 0x0C, log->process);
+        put_u64(head + STAMP_AT, (uint64_t)stamp);
+        memcpy(head + 0x18, blg_class, sizeof blg_class);
+        put_u32(head + 0x2C, WNODE_FLAGS);
+        memcpy(head + BLG_EVENT_HEAD, log->instance, sizeof log->instance);
+        put_u32(head + BLG_EVENT_HEAD + 16, (uint32_t)(i + 1));
+        put_u32(head + BLG_EVENT_HEAD + 20, (uint32_t)parts);
+    }
+    return S_OK;
+}
+
+/* Makes log->head: what comes before samples, of which the first has the stamp. */
+static HRESULT make_head(struct blg_log *log, int64_t stamp)
+{
+    HRESULT hr = S_OK;
+    log->head.count = 0;
+    for (size_t i = 0; i < log->texts.count && SUCCEEDED(hr); i++)
+        hr = cut_into_events(log, BLG_RECORD_NAMES, stamp - NAMES_BEFORE_SAMPLE, &log->names[i], &log->head);
+    return SUCCEEDED(hr)
+               ? cut_into_events(log, BLG_RECORD_CATALOG, stamp - CATALOG_BEFORE_SAMPLE, &log->catalog, &log->head)
+               : hr;
+}
+
+static uint8_t *put_single(uint8_t *at, int64_t stamp, const struct log_raw *raw)
+{
+    blg_put_block_head(at, BLG_KIND_SINGLE, BLG_SINGLE_SIZE);
+    put_u32(at + 0x08, raw->status);
+    put_u64(at + 0x0C, (uint64_t)stamp);
+    put_u32(at + 0x14, 0);
+    put_u64(at + 0x18, (uint64_t)raw->first);
+    put_u64(at + 0x20, (uint64_t)raw->second);
+    put_u32(at + 0x28, raw->multi_count);
+    put_u32(at + 0x2C, 0);
+    return at + BLG_SINGLE_SIZE;
+}
+
+/* Bytes of the cell's item. The sizes of its instances' names go to `sizes`. */
+static size_t wildcard_size(const struct log_cell *cell, uint32_t *sizes)
+{
+    size_t size = BLG_BLOCK_HEAD + BLG_WILDCARD_HEAD;
+    for (size_t i = 0; i < cell->item_count; i++) {
+        sizes[i] =
+            cell->items[i].raw.status <= PDH_CSTATUS_NEW_DATA ? (uint32_t)blg_name_size(cell->items[i].instance) : 0;
+        if (sizes[i] != 0)
+            size += BLG_WILDCARD_ITEM + blg_round_up_8(sizes[i]);
+    }
+    return size;
+}
+
+/* `sizes` as wildcard_size left them. */
+static HRESULT put_wildcard(uint8_t **at, int64_t stamp, const struct log_cell *cell, const uint32_t *sizes)
+{
+    uint8_t *block = *at + BLG_BLOCK_HEAD; /* name offsets count from here */
+    size_t items = 0, size = BLG_WILDCARD_HEAD;
+    for (size_t i = 0; i < cell->item_count; i++) {
+        items += sizes[i] != 0;
+        size += sizes[i] != 0 ? BLG_WILDCARD_ITEM + blg_round_up_8(sizes[i]) : 0;
+    }
+    blg_put_block_head(*at, BLG_KIND_WILDCARD, BLG_BLOCK_HEAD + size);
+    put_u32(block, (uint32_t)size);
+    put_u32(block + 0x04, (uint32_t)items);
+    put_u32(block + 0x08, cell->raw.status);
+    put_u32(block + 0x0C, 0);
+    put_u64(block + 0x10, (uint64_t)stamp);
+    size_t name = BLG_WILDCARD_HEAD + items * BLG_WILDCARD_ITEM;
+    uint8_t *item = block + BLG_WILDCARD_HEAD;
+    for (size_t i = 0; i < cell->item_count; i++) {
+        const struct log_raw *raw = &cell->items[i].raw;
+        if (sizes[i] == 0)
+            continue;
+        put_u32(item, (uint32_t)name);
+        put_u32(item + 0x04, raw->multi_count > 1 ? raw->multi_count : 0);
+        put_u64(item + 0x08, (uint64_t)raw->first);
+        put_u64(item + 0x10, (uint64_t)raw->second);
+        item += BLG_WILDCARD_ITEM;
+        HRESULT hr = blg_put_name(block + name, cell->items[i].instance, sizes[i]);
+        if (FAILED(hr))
+            return hr;
+        name += sizes[i];
+    }
+    /* Room is kept for each name rounded up to 8, but the names themselves are packed. */
+    memset(block + name, 0, size - name);
+    *at = block + size;
+    return S_OK;
+}
+
+/* Bytes of the sample's record. */
+static HRESULT measure_sample(struct blg_log *log, const struct log_cell *cells, size_t *size)
+{
+    size_t items = 0, text = 0;
+    *size = BLG_BLOCK_HEAD;
+    for (size_t i = 0; i < log->counters; i++) {
+        void *sizes = log->sizes;
+        switch ((enum item_form)log->forms[i]) {
+        case ITEM_SINGLE:
+            *size += BLG_SINGLE_SIZE;
+            break;
+        case ITEM_WILDCARD:
+            if (!memory_grow(&sizes, &log->sizes_capacity, items + cells[i].item_count, sizeof *log->sizes))
+                return error_set(E_OUTOFMEMORY, "out of memory for a sample of %zu instances", cells[i].item_count);
+            log->sizes = sizes;
+            if (cells[i].item_count != 0)
+                *size += wildcard_size(&cells[i], log->sizes + items);
+            else
+                *size += BLG_BLOCK_HEAD + BLG_WILDCARD_HEAD;
+            items += cells[i].item_count;
+            break;
+        case ITEM_TEXT:
+            *size += blg_text_size(&log->texts.items[text++], &cells[i]);
+            break;
+        }
+    }
+    return S_OK;
+}
+
+static HRESULT build_sample(struct blg_log *log, int64_t stamp, int64_t utc, const struct log_cell *cells)
+{
+    size_t size, text = 0;
+    HRESULT hr = measure_sample(log, cells, &size);
+    if (SUCCEEDED(hr))
+        hr = blg_bytes_resize(&log->record, size);
+    if (FAILED(hr))
+        return hr;
+    blg_put_block_head(log->record.data, BLG_KIND_SAMPLE, size);
+    uint8_t *at = log->record.data + BLG_BLOCK_HEAD;
+    const uint32_t *sizes = log->sizes;
+    for (size_t i = 0; i < log->counters && SUCCEEDED(hr); i++) {
+        switch ((enum item_form)log->forms[i]) {
+        case ITEM_SINGLE:
+            at = put_single(at, stamp, &cells[i].raw);
+            break;
+        case ITEM_WILDCARD:
+            hr = put_wildcard(&at, stamp, &cells[i], sizes);
+            sizes = cells[i].item_count != 0 ? sizes + cells[i].item_count : sizes;
+            break;
+        case ITEM_TEXT:
+            hr = blg_text_put(at, &log->texts.items[text], text, stamp, utc, &cells[i]);
+            at += blg_text_size(&log->texts.items[text], &cells[i]);
+            text++;
+            break;
+        }
+    }
+    return hr;
+}
+
+static HRESULT blg_append(struct log_writer *w, int64_t utc, const struct log_cell *cells)
+{
+    struct blg_log *log = (struct blg_log *)w;
+    utc -= utc % TICKS_PER_MS;
+    const int64_t stamp = zone_to_local(&log->zone, utc);
+    HRESULT hr = build_sample(log, stamp, utc, cells);
+    if (SUCCEEDED(hr) && !log->sampled) {
+        hr = make_head(log, stamp);
+        if (SUCCEEDED(hr)) {
+            hr = etl_file_restamp(log->file, log->head.items, log->head.count);
+            if (FAILED(hr))
+                etl_file_count_lost(log->file, 1, 0);
+        }
+    }
+    if (SUCCEEDED(hr)) {
+        log->events.count = 0;
+        hr = cut_into_events(log, BLG_RECORD_SAMPLE, stamp, &log->record, &log->events);
+    }
+    if (FAILED(hr))
+        return hr;
+    if (log->max_bytes != 0 && etl_file_size_with(log->file, log->events.items, log->events.count) > log->max_bytes)
+        return S_FALSE;
+    hr = etl_file_add(log->file, utc, log->events.items, log->events.count);
+    if (FAILED(hr)) {
+        etl_file_count_lost(log->file, log->events.count, 0);
+        return hr;
+    }
+    log->sampled = true;
+    return S_OK;
+}
+
+static HRESULT blg_flush(struct log_writer *w)
+{
+    return etl_file_flush(((struct blg_log *)w)->file);
+}
+
+static uint64_t blg_size(const struct log_writer *w)
+{
+    return etl_file_size(((const struct blg_log *)w)->file);
+}
+
+static HRESULT blg_close(struct log_writer *w)
+{
+    struct blg_log *log = (struct blg_log *)w;
+    HRESULT hr = etl_file_close(log->file);
+    free_log(log);
+    return hr;
+}
+
+/* A GUID no other log has: nothing secret, so the moment, the process and the path are enough to make it from. */
+static HRESULT make_instance(uint8_t instance[16], const char *path, uint32_t process)
+{
+    char *seed = text_format("%lld %lld %u %p %s", (long long)clock_utc(), (long long)clock_ticks(), (unsigned)process,
+                             (void *)instance, path);
+    if (!seed)
+        return error_set(E_OUTOFMEMORY, "%s: out of memory for its GUID", path);
+    uint64_t hash = HASH_START;
+    for (int half = 0; half < 2; half++) {
+        hash = hash_text(hash, seed);
+        put_u64(instance + 8 * half, hash ^ hash >> 32);
+    }
+    memory_free(seed);
+    instance[7] = (uint8_t)((instance[7] & 0x0F) | 0x40); /* version 4, variant 1 of RFC 4122 */
+    instance[8] = (uint8_t)((instance[8] & 0x3F) | 0x80);
+    return S_OK;
+}
+
+static HRESULT put_instance_name(const struct blg_log *log, const char *path, char **out)
+{
+    const uint8_t *g = log->instance;
+    *out = text_format("%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x", (unsigned)get_u32(g), get_u16(g + 4),
+                       get_u16(g + 6), g[8], g[9], g[10], g[11], g[12], g[13], g[14], g[15]);
+    return *out ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for its header", path);
+}
+
+/* What the header of a log says that begins now on this host. */
+static HRESULT describe_host(struct blg_log *log, const char *path, int64_t start_utc, const struct log_zone *zone,
+                             struct etl_log *header)
+{
+    *header = (struct etl_log){
+        .process = log->process,
+        .start_utc = start_utc,
+        .start_stamp = start_utc,
+        .boot_utc = clock_boot_utc(),
+        .frequency = clock_frequency(),
+        .cpu_mhz = clock_cpu_mhz(),
+        .zone.bias = zone->known ? zone->bias_minutes : clock_bias_minutes(start_utc),
+        .standard_name = zone->known ? text_copy(zone->name) : clock_zone_name(),
+    };
+    return header->standard_name ? make_instance(log->instance, path, log->process)
+                                 : error_set(E_OUTOFMEMORY, "%s: out of memory for its time zone", path);
+}
+
+/* What the header of a copy says: the same as that of the log it is made of. */
+static HRESULT describe_original(struct blg_log *log, const char *path, const struct blg_origin *origin,
+                                 struct etl_log *header)
+{
+    const struct etl_log *old = origin->log;
+    log->process = origin->process;
+    memcpy(log->instance, origin->instance, sizeof log->instance);
+    *header = (struct etl_log){
+        .process = origin->process,
+        .thread = old->thread,
+        .start_utc = old->start_utc,
+        .start_stamp = old->start_stamp,
+        .boot_utc = old->boot_utc,
+        .frequency = old->frequency,
+        .cpu_mhz = old->cpu_mhz,
+        .zone.bias = origin->bias_minutes,
+        .standard_name = text_copy(old->standard_name),
+    };
+    return header->standard_name ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for its time zone", path);
+}
+
+static HRESULT create_file(struct blg_log *log, const char *path, const struct log_options *options, bool over,
+                           struct etl_log *header)
+{
+    struct file *file;
+    bool fresh = false;
+    char *name;
+    HRESULT hr = put_instance_name(log, path, &name);
+    if (FAILED(hr))
+        return hr;
+    header->logger_name = name;
+    header->file_name = path;
+    header->daylight_name = header->standard_name; /* one bias, so one name */
+    header->buffer_size = BLG_BUFFER_SIZE;
+    header->mode = options->circular ? PDH_CIRCULAR_MODE : PDH_LOG_FILE_MODE;
+    header->maximum_file_mb = options->circular ? (uint32_t)(options->max_bytes >> 20) : 0;
+    header->processors = 1;
+    header->clock = ETL_CLOCK_SYSTEM;
+    header->version_major = 6; /* of the Windows whose records these are */
+    header->version_minor = 2;
+    header->build = 9200;
+    header->private_logger = true;
+    log->zone = header->zone;
+    hr = log_file_begin(path, options, over, &file, &fresh);
+    if (SUCCEEDED(hr))
+        hr = etl_file_begin(file, path, header, &log->file);
+    memory_free(name);
+    if (FAILED(hr)) {
+        if (fresh)
+            (void)log_file_delete(path, options);
+        return hr;
+    }
+    const int64_t stamp = zone_to_local(&log->zone, header->start_utc);
+    hr = make_head(log, stamp - stamp % TICKS_PER_MS);
+    if (SUCCEEDED(hr))
+        hr = etl_file_add(log->file, header->start_utc, log->head.items, log->head.count);
+    if (SUCCEEDED(hr))
+        hr = etl_file_flush(log->file);
+    if (SUCCEEDED(hr) && options->circular) {
+        hr = etl_file_make_ring(log->file, options->max_bytes / BLG_BUFFER_SIZE);
+        hr = FAILED(hr) ? error_prefix(hr, "%s", path) : hr;
+    }
+    if (FAILED(hr)) {
+        (void)etl_file_close(log->file);
+        if (fresh)
+            (void)log_file_delete(path, options);
+    }
+    return hr;
+}
+
+static HRESULT start_file(struct blg_log *log, const char *path, int64_t start_utc, const struct log_options *options,
+                          bool over)
+{
+    struct etl_log header;
+    struct blg_origin origin;
+    HRESULT hr = options->copy_of && blg_reader_origin(options->copy_of, &origin)
+                     ? describe_original(log, path, &origin, &header)
+                     : describe_host(log, path, start_utc, &options->zone, &header);
+    if (SUCCEEDED(hr))
+        hr = create_file(log, path, options, over, &header);
+    memory_free((void *)header.standard_name);
+    return hr;
+}
+
+/* Continues the file at path, or begins it when there is nothing to continue. */
+static HRESULT continue_file(struct blg_log *log, const char *path, int64_t start_utc,
+                             const struct log_options *options)
+{
+    struct blg_old old;
+    HRESULT hr = blg_continue(path, options, &log->catalog, log->counters, &old);
+    if (hr == S_FALSE)
+        return start_file(log, path, start_utc, options, true);
+    if (SUCCEEDED(hr)) {
+        log->file = old.file;
+        log->zone = old.zone;
+        memcpy(log->instance, old.instance, sizeof log->instance);
+        log->sampled = true;
+    }
+    return hr;
+}
+
+/* A text counter as its object will have it: the instance's name with parent and number. */
+static HRESULT add_text_counter(struct blg_log *log, const struct log_counter *counter)
+{
+    struct log_counter whole = *counter;
+    char *name = NULL;
+    if (!counter->wildcard && counter->instance) {
+        const struct counter_path path = {
+            .parent = (char *)counter->parent, .instance = (char *)counter->instance, .index = counter->index};
+        name = counter_path_instance(&path);
+        if (!name)
+            return error_set(E_OUTOFMEMORY, "out of memory for the instance %s", counter->instance);
+        whole.instance = name;
+    }
+    HRESULT hr = log_counters_add(&log->texts, &whole);
+    memory_free(name);
+    return hr;
+}
+
+static HRESULT take_counters(struct blg_log *log, const struct log_counter *counters, size_t count)
+{
+    HRESULT hr = blg_catalog_build(&log->catalog, counters, count);
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
+        log->forms[i] = blg_is_text(&counters[i]) ? ITEM_TEXT : counters[i].wildcard ? ITEM_WILDCARD : ITEM_SINGLE;
+        if (log->forms[i] == ITEM_TEXT)
+            hr = add_text_counter(log, &counters[i]);
+    }
+    if (SUCCEEDED(hr)) {
+        log->names = memory_zero(log->texts.count, sizeof *log->names);
+        hr = log->names ? S_OK : error_set(E_OUTOFMEMORY, "out of memory for a log's names");
+    }
+    for (size_t i = 0; i < log->texts.count && SUCCEEDED(hr); i++)
+        hr = blg_names_build(&log->names[i], &log->texts.items[i], i);
+    return hr;
+}
+
+static HRESULT blg_create(const struct log_format_traits *format, const char *path, const struct log_counter *counters,
+                          size_t count, int64_t start_utc, const struct log_options *options, struct log_writer **out)
+{
+    (void)format;
+    if (options->circular && (options->append || options->max_bytes == 0)) {
+        return error_set(E_INVALIDARG,
+                         options->append ? "%s: a circular log is not appended to" : "%s: a circular log needs a size",
+                         path);
+    }
+    struct blg_log *log = memory_zero(1, sizeof *log);
+    uint8_t *forms = memory_zero(count, sizeof *forms);
+    if (!log || !forms) {
+        memory_free(log);
+        memory_free(forms);
+        return error_set(E_OUTOFMEMORY, "%s: out of memory for a log of %zu counters", path, count);
+    }
+    log->base.functions = &log_binary_functions;
+    log->max_bytes = options->max_bytes;
+    log->process = process_own_id();
+    log->counters = count;
+    log->forms = forms;
+    HRESULT hr = take_counters(log, counters, count);
+    if (SUCCEEDED(hr)) {
+        hr = options->append ? continue_file(log, path, start_utc, options)
+                             : start_file(log, path, start_utc, options, options->replace);
+    }
+    if (FAILED(hr)) {
+        free_log(log);
+        return hr;
+    }
+    *out = &log->base;
+    return S_OK;
+}
+
+const struct log_format_functions log_binary_functions = {
+    .create = blg_create, .append = blg_append, .flush = blg_flush, .size = blg_size, .close = blg_close};

@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads performance logs in the binary format (.blg): puts the records of the .etl container together again, and their
+   items into cells. Both pointer sizes, logs of counters and logs of whole objects.
+
+   Sample times are local in the file; its header's time zone makes them UTC. Of the hour that clocks show twice the
+   first is taken until times would go back. What a file leaves open, decided here:
+   - A second catalog in the file (somebody appended other counters) adds its counters behind the first one's; cells of
+     counters that the catalog in force does not name are missing (PDH_CSTATUS_NO_COUNTER). Samples belong to the
+     catalog of their log instance (a GUID in every event).
+   - An instance of a wildcard counter has the status of the counter, a MultiCount of 0 is 1.
+   - An item that is not of the kind its catalog entry asks for is a missing value. */
+#include "engine/base/memory.h"
+#include "engine/logs/blg/blg_columns.h"
+#include "engine/logs/blg/blg_object.h"
+#include "engine/logs/blg_format.h"
+#include "engine/logs/blg_records.h"
+#include "engine/logs/core/log_formats.h"
+#include "engine/logs/little_endian.h"
+#include "engine/logs/pdh_types.h"
+
+#include <string.h>
+
+#define TWO_HOURS   INT64_C(72000000000)
+#define NOT_A_LOG   HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
+#define NO_INSTANCE UINT32_MAX /* an absent name's offset in a catalog entry */
+
+enum { MAX_COUNTERS = 1 << 20 };
+
+struct entry { /* of the catalog */
+    uint32_t flags, size;
+    size_t at;    /* in the catalog */
+    size_t place; /* of the column, or of the object */
+};
+
+struct blg_reader {
+    struct log_reader base;
+    struct blg_records records;
+    char *path;
+    struct blg_columns columns;
+    struct blg_names names;
+    struct entry *entries;
+    size_t entry_count, entry_capacity;
+    struct blg_object *objects;
+    size_t object_count, object_capacity;
+    uint8_t *catalog; /* as the file has it */
+    size_t catalog_size, catalog_capacity;
+    uint8_t instance[16]; /* of the catalog */
+    bool has_columns;     /* its counters have their columns */
+    bool catalog_seen;    /* since reading began */
+    bool jumped;          /* a seek may have passed a catalog */
+
+    int64_t last_utc, skip_before;
+    uint64_t samples;
+    bool pending; /* the first sample is in the cells, read while opening */
+    int64_t pending_utc;
+};
+
+static void take_remark(void *context, const char *text)
+{
+    struct blg_reader *r = context;
+    for (size_t i = 0; i < r->base.remarks.count; i++)
+        if (strcmp(r->base.remarks.items[i], text) == 0)
+            return; /* reading it a second time, after a seek */
+    log_reader_remark(&r->base, "%s", text);
+}
+
+/* items: of a pointer to the array. */
+static HRESULT grow(void *items, size_t *capacity, size_t need, size_t size)
+{
+    void *grown;
+    memcpy(&grown, items, sizeof grown);
+    const bool ok = memory_grow(&grown, capacity, need, size) != 0;
+    memcpy(items, &grown, sizeof grown);
+    return ok ? S_OK : error_set(E_OUTOFMEMORY, "out of memory for its records");
+}
+
+static char *entry_name(const uint8_t *entry, uint32_t size, uint32_t field, HRESULT *hr)
+{
+    const uint32_t offset = get_u32(entry + field), room = size - BLG_ENTRY_HEAD;
+    size_t units;
+    if (offset == NO_INSTANCE)
+        return NULL;
+    if (offset > room || !etl_text_length(entry + BLG_ENTRY_HEAD + offset, room - offset, &units)) {
+        *hr = SUCCEEDED(*hr) ? S_FALSE : *hr;
+        return NULL;
+    }
+    char *name = etl_text(entry + BLG_ENTRY_HEAD + offset, units);
+    if (!name)
+        *hr = E_OUTOFMEMORY;
+    return name;
+}
+
+/* The counter of an entry, its names from memory_alloc. S_FALSE: it is malformed. */
+static HRESULT read_entry(const uint8_t *at, uint32_t size, struct log_counter *out)
+{
+    HRESULT hr = S_OK;
+    *out = (struct log_counter){
+        .machine = entry_name(at, size, 0x1C, &hr),
+        .object = entry_name(at, size, 0x20, &hr),
+        .instance = entry_name(at, size, 0x24, &hr),
+        .parent = entry_name(at, size, 0x28, &hr),
+        .index = get_u32(at + 0x2C),
+        .counter = entry_name(at, size, 0x30, &hr),
+        .wildcard = (get_u32(at + 0x04) & BLG_ENTRY_WILDCARD) != 0,
+        .type = get_u32(at + 0x0C),
+        .time_base = (int64_t)get_u64(at + 0x10),
+        .default_scale = (int32_t)get_u32(at + 0x18),
+    };
+    if (hr == S_OK && (!out->object || !out->counter))
+        hr = S_FALSE;
+    if (hr != S_OK)
+        log_counter_free(out);
+    return FAILED(hr) ? error_set(hr, "out of memory for its catalog of counters") : hr;
+}
+
+/* Takes an entry of the catalog over. S_FALSE: it is malformed. */
+static HRESULT add_entry(struct blg_reader *r, size_t at, uint32_t size)
+{
+    const uint8_t *bytes = r->records.record.data + at;
+    struct entry entry = {.flags = get_u32(bytes + 0x04), .size = size, .at = at};
+    struct log_counter counter;
+    HRESULT hr = read_entry(bytes, size, &counter);
+    if (hr != S_OK)
+        return hr;
+    if ((entry.flags & BLG_ENTRY_OBJECT) != 0) {
+        hr = grow(&r->objects, &r->object_capacity, r->object_count + 1, sizeof *r->objects);
+        if (SUCCEEDED(hr)) {
+            entry.place = r->object_count++;
+            r->objects[entry.place] =
+                (struct blg_object){.machine = (char *)counter.machine, .object = (char *)counter.object};
+            counter.machine = counter.object = NULL; /* the object's now */
+        }
+    }
+    log_counter_free(&counter);
+    if (SUCCEEDED(hr))
+        hr = grow(&r->entries, &r->entry_capacity, r->entry_count + 1, sizeof *r->entries);
+    if (SUCCEEDED(hr))
+        r->entries[r->entry_count++] = entry;
+    return hr;
+}
+
+static HRESULT keep_catalog(struct blg_reader *r)
+{
+    HRESULT hr = grow(&r->catalog, &r->catalog_capacity, r->records.record.size, 1);
+    if (SUCCEEDED(hr)) {
+        memcpy(r->catalog, r->records.record.data, r->records.record.size);
+        r->catalog_size = r->records.record.size;
+        memcpy(r->instance, r->records.record.instance, sizeof r->instance);
+    }
+    return hr;
+}
+
+/* S_FALSE: there is nothing to take from it. */
+static HRESULT read_catalog(struct blg_reader *r)
+{
+    const uint8_t *data = r->records.record.data;
+    const size_t size = r->records.record.size;
+    if (size && r->catalog_size == size && memcmp(r->catalog, data, size) == 0) {
+        memcpy(r->instance, r->records.record.instance, sizeof r->instance);
+        return S_OK; /* the same again, after a seek or an append */
+    }
+    const bool first = r->catalog_size == 0;
+    size_t at = BLG_CATALOG_HEAD;
+    for (size_t i = 0; i < r->object_count; i++)
+        blg_object_free(&r->objects[i]);
+    r->entry_count = r->object_count = 0;
+    r->has_columns = false;
+    blg_columns_clear(&r->columns);
+    HRESULT hr = size < BLG_CATALOG_HEAD ? S_FALSE : S_OK;
+    while (hr == S_OK && at < size) {
+        const uint32_t length = size - at < BLG_ENTRY_HEAD ? 0 : get_u32(data + at);
+        if (length < BLG_ENTRY_HEAD || length > size - at) {
+            hr = S_FALSE;
+        } else {
+            hr = add_entry(r, at, length);
+            at += length;
+        }
+    }
+    if (hr == S_FALSE && first)
+        return error_set(NOT_A_LOG, "entry %zu of its catalog of counters is damaged", r->entry_count + 1);
+    if (hr == S_FALSE) {
+        blg_records_remark(&r->records, r->records.record.position,
+                           "entry %zu of another catalog is damaged; its samples are left out", r->entry_count + 1);
+        r->entry_count = 0;
+    }
+    return SUCCEEDED(hr) ? keep_catalog(r) : hr;
+}
+
+/* An item of a sample. */
+struct item {
+    const uint8_t *at; /* its head */
+    uint32_t kind, size;
+};
+
+static bool next_item(const uint8_t **at, const uint8_t *end, struct item *out)
+{
+    if (end - *at < BLG_BLOCK_HEAD || (*at)[0] != 'B' || (*at)[1] != 'L')
+        return false;
+    *out = (struct item){.at = *at, .kind = get_u16(*at + 2), .size = get_u32(*at + 4)};
+    if (out->size < BLG_BLOCK_HEAD || out->size > (size_t)(end - *at))
+        return false;
+    *at += out->size;
+    return true;
+}
+
+static void read_single(struct log_cell *cell, const uint8_t *at)
+{
+    cell->raw.status = get_u32(at + 0x08);
+    cell->raw.multi_count = get_u32(at + 0x28);
+    cell->raw.first = (int64_t)get_u64(at + 0x18);
+    cell->raw.second = (int64_t)get_u64(at + 0x20);
+}
+
+static void missing(struct blg_reader *r, const struct entry *entry, size_t number, const char *why)
+{
+    if ((entry->flags & BLG_ENTRY_OBJECT) == 0)
+        r->columns.cells[entry->place] = (struct log_cell){.raw.status = PDH_CSTATUS_INVALID_DATA};
+    blg_records_remark(&r->records, r->records.record.position, "item %zu of a sample %s", number + 1, why);
+}
+
+/* Any item but the ordinary one of a single counter. */
+static HRESULT read_item(struct blg_reader *r, const struct entry *entry, size_t number, const struct item *item)
+{
+    HRESULT hr = S_FALSE;
+    if ((entry->flags & BLG_ENTRY_OBJECT) != 0) {
+        struct blg_object *object = &r->objects[entry->place];
+        object->present = false;
+        if (item->kind == BLG_KIND_OBJECT)
+            hr = blg_object_read(object, item->at + BLG_BLOCK_HEAD, item->size - BLG_BLOCK_HEAD);
+    } else if ((entry->flags & BLG_ENTRY_WILDCARD) != 0) {
+        if (item->kind == BLG_KIND_WILDCARD) {
+            hr =
+                blg_columns_wildcard(&r->columns, entry->place, item->at + BLG_BLOCK_HEAD, item->size - BLG_BLOCK_HEAD);
+        }
+    }
+    if (hr == S_FALSE) {
+        missing(r, entry, number, "is damaged, or not of the kind that the catalog says; its values are missing");
+        hr = S_OK;
+    }
+    return hr;
+}
+
+static HRESULT read_objects(struct blg_reader *r)
+{
+    for (size_t i = 0; i < r->object_count; i++) {
+        struct blg_object *object = &r->objects[i];
+        for (size_t k = 0; k < object->column_count; k++)
+            r->columns.cells[object->columns[k]] = (struct log_cell){.raw.status = PDH_CSTATUS_NO_OBJECT};
+    }
+    for (size_t i = 0; i < r->object_count; i++) {
+        if (r->objects[i].present) {
+            HRESULT hr = blg_object_cells(&r->objects[i], r->objects, r->object_count, &r->names, &r->columns);
+            if (FAILED(hr))
+                return hr;
+            if (hr == S_FALSE) {
+                blg_records_remark(&r->records, r->records.record.position,
+                                   "object %s is damaged in a sample; some of its values are missing",
+                                   r->objects[i].object);
+            }
+        }
+    }
+    return S_OK;
+}
+
+/* Gives the counters of the catalog their columns, in its order; those of an object are in the item that `at` has for
+   it. at NULL: there is no sample, and objects give none. */
+static HRESULT make_columns(struct blg_reader *r, const uint8_t *at, const uint8_t *end)
+{
+    const bool find = r->base.counters.count != 0;
+    size_t column = 0;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < r->entry_count && SUCCEEDED(hr); i++) {
+        struct entry *entry = &r->entries[i];
+        struct item item = {0};
+        const bool has_item = at && next_item(&at, end, &item);
+        if ((entry->flags & BLG_ENTRY_OBJECT) != 0) {
+            struct blg_object *object = &r->objects[entry->place];
+            hr = S_OK;
+            if (has_item && item.kind == BLG_KIND_OBJECT) {
+                hr = blg_object_read(object, item.at + BLG_BLOCK_HEAD, item.size - BLG_BLOCK_HEAD);
+                hr = hr == S_OK ? blg_object_columns(object, &r->names, &r->columns) : hr;
+            }
+            continue;
+        }
+        struct log_counter counter;
+        hr = read_entry(r->catalog + entry->at, entry->size, &counter);
+        if (hr == S_OK) {
+            hr = r->base.counters.count < MAX_COUNTERS
+                     ? blg_columns_add(&r->columns, &counter, find, &column)
+                     : error_set(NOT_A_LOG, "has more than %d counters", MAX_COUNTERS);
+            entry->place = column++;
+            log_counter_free(&counter);
+        }
+    }
+    r->has_columns = SUCCEEDED(hr);
+    return hr;
+}
+
+/* Has the sample an item for every entry of the catalog? */
+static bool has_all_items(struct blg_reader *r, const uint8_t *at, const uint8_t *end)
+{
+    struct item item;
+    for (size_t i = 0; i < r->entry_count; i++) {
+        if (!next_item(&at, end, &item)) {
+            blg_records_remark(&r->records, r->records.record.position,
+                               "a sample has %zu of its %zu items only and is left out", i, r->entry_count);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Takes the sample into the cells. S_FALSE: it is damaged. */
+static HRESULT read_sample(struct blg_reader *r)
+{
+    const uint8_t *at = r->records.record.data, *end = at + r->records.record.size;
+    struct item item;
+    if (!next_item(&at, end, &item) || item.kind != BLG_KIND_SAMPLE) {
+        blg_records_remark(&r->records, r->records.record.position, "a sample has no head and is left out");
+        return S_FALSE;
+    }
+    end = at;
+    at = r->records.record.data + BLG_BLOCK_HEAD;
+    if (!has_all_items(r, at, end))
+        return S_FALSE;
+    HRESULT hr = r->has_columns ? S_OK : make_columns(r, at, end);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < r->entry_count; i++) {
+        const struct entry *entry = &r->entries[i];
+        (void)next_item(&at, end, &item);
+        if ((entry->flags & (BLG_ENTRY_WILDCARD | BLG_ENTRY_OBJECT)) == 0 && item.kind == BLG_KIND_SINGLE &&
+            item.size >= BLG_SINGLE_SIZE) {
+            read_single(&r->columns.cells[entry->place], item.at);
+            continue;
+        }
+        hr = read_item(r, entry, i, &item);
+        if (FAILED(hr))
+            return hr;
+    }
+    return r->object_count != 0 ? read_objects(r) : S_OK;
+}
+
+static int64_t sample_utc(struct blg_reader *r)
+{
+    r->last_utc = zone_to_utc(&etl_reader_log(r->records.etl)->zone, r->records.record.stamp, r->last_utc);
+    return r->last_utc;
+}
+
+static void check_summary(struct blg_reader *r)
+{
+    if (r->records.record.size < 20) {
+        blg_records_remark(&r->records, r->records.record.position, "the summary at the end is damaged");
+        return;
+    }
+    const uint32_t says = get_u32(r->records.record.data + 16);
+    if (!r->jumped && says != r->samples) {
+        blg_records_remark(&r->records, r->records.record.position, "the summary counts %u samples, %llu were found",
+                           (unsigned)says, (unsigned long long)r->samples);
+    }
+}
+
+static void begin_reading(struct blg_reader *r)
+{
+    r->last_utc = INT64_MIN;
+    r->samples = 0;
+    r->pending = false;
+}
+
+static HRESULT go_to(struct blg_reader *r, int64_t stamp)
+{
+    begin_reading(r);
+    r->jumped = r->catalog_seen = stamp != INT64_MIN;
+    return blg_records_seek(&r->records, stamp);
+}
+
+/* Reads on until a sample is in the cells. S_FALSE: there are no more. */
+static HRESULT find_sample(struct blg_reader *r, int64_t *utc)
+{
+    HRESULT hr;
+    while ((hr = blg_records_next(&r->records)) == S_OK) {
+        switch (r->records.record.type) {
+        case BLG_RECORD_NAMES:
+            if (!r->jumped && r->samples == 0) {
+                hr = blg_names_add(&r->names, r->records.record.data, r->records.record.size);
+                if (hr == S_FALSE) {
+                    blg_records_remark(&r->records, r->records.record.position,
+                                       "the table of names is damaged; some counters have numbers as names");
+                }
+            }
+            break;
+        case BLG_RECORD_CATALOG:
+            hr = read_catalog(r);
+            r->catalog_seen = true;
+            /* what follows in a circular log may have lost its beginning */
+            r->records.in_the_middle = (etl_reader_log(r->records.etl)->mode & ETL_MODE_CIRCULAR) != 0;
+            break;
+        case BLG_RECORD_SUMMARY:
+            check_summary(r);
+            break;
+        case BLG_RECORD_SAMPLE:
+            if (!r->catalog_seen) {
+                blg_records_remark(&r->records, r->records.record.position,
+                                   "a sample comes before the catalog of counters and is left out");
+                break;
+            }
+            if (memcmp(r->records.record.instance, r->instance, sizeof r->instance) != 0) {
+                if (r->jumped) { /* over its catalog: go all the way */
+                    hr = go_to(r, INT64_MIN);
+                    break;
+                }
+                blg_records_remark(&r->records, r->records.record.position,
+                                   "a sample belongs to a catalog that is not in the file");
+                break;
+            }
+            *utc = sample_utc(r);
+            if (*utc < r->skip_before) {
+                r->samples++;
+                break;
+            }
+            hr = read_sample(r);
+            if (hr == S_OK) {
+                r->samples++;
+                return S_OK;
+            }
+            break;
+        default:
+            blg_records_remark(&r->records, r->records.record.position, "a record of unknown type %u is left out",
+                               (unsigned)r->records.record.type);
+            break;
+        }
+        if (FAILED(hr))
+            return hr;
+    }
+    return hr;
+}
+
+static HRESULT blg_next(struct log_reader *base, int64_t *utc, const struct log_cell **cells)
+{
+    struct blg_reader *r = (struct blg_reader *)base;
+    HRESULT hr = S_OK;
+    if (r->pending) {
+        *utc = r->pending_utc;
+        r->pending = false;
+    } else {
+        hr = find_sample(r, utc);
+        hr = FAILED(hr) ? error_prefix(hr, "%s", r->path) : hr;
+    }
+    *cells = r->columns.cells;
+    return hr;
+}
+
+static HRESULT blg_seek(struct log_reader *base, int64_t utc)
+{
+    struct blg_reader *r = (struct blg_reader *)base;
+    r->skip_before = utc;
+    if (utc == INT64_MIN)
+        return go_to(r, INT64_MIN);
+    /* Local times go back when the clocks do, so some samples more are read and passed over. */
+    const int64_t local = zone_to_local(&etl_reader_log(r->records.etl)->zone, utc);
+    return go_to(r, local < INT64_MIN + TWO_HOURS + 1 ? INT64_MIN + 1 : local - TWO_HOURS);
+}
+
+static void blg_progress(const struct log_reader *base, uint64_t *done, uint64_t *total)
+{
+    etl_reader_progress(((const struct blg_reader *)base)->records.etl, done, total);
+}
+
+static void blg_close(struct log_reader *base)
+{
+    struct blg_reader *r = (struct blg_reader *)base;
+    blg_records_close(&r->records);
+    blg_columns_free(&r->columns);
+    blg_names_free(&r->names);
+    for (size_t i = 0; i < r->object_count; i++)
+        blg_object_free(&r->objects[i]);
+    memory_free(r->objects);
+    memory_free(r->entries);
+    memory_free(r->catalog);
+    memory_free(r->path);
+    log_reader_free_base(base);
+    memory_free(r);
+}
+
+static bool blg_recognises(const char *path, const uint8_t *head, size_t size)
+{
+    (void)path;
+    struct etl_buffer_header h;
+    if (!head || size < ETL_BUFFER_HEAD)
+        return false;
+    etl_buffer_header_read(head, &h);
+    return h.type == ETL_TYPE_FILE_HEADER && h.size >= ETL_BUFFER_HEAD && h.size <= ETL_LARGEST_BUFFER &&
+           h.used >= ETL_BUFFER_HEAD && h.used <= ETL_LARGEST_BUFFER;
+}
+
+static HRESULT fill_info(struct blg_reader *r, int64_t first_local)
+{
+    const struct etl_log *log = etl_reader_log(r->records.etl);
+    const char *name = log->standard_name;
+    const char *machine = r->base.counters.count != 0 ? r->base.counters.items[0].machine : NULL;
+    r->base.info = (struct log_info){
+        .format = LOG_BINARY,
+        .zone = {.known = true,
+                 .bias_minutes = (int)zone_bias_minutes(&log->zone, first_local, false),
+                 /* "@tzres.dll,-212" names a resource, not the zone */
+                 .name = name[0] && name[0] != '@' ? text_copy(name) : NULL},
+        .machine = machine ? text_copy(machine) : NULL,
+    };
+    const bool ok = (r->base.info.machine != NULL) == (machine != NULL) &&
+                    (r->base.info.zone.name != NULL) == (name[0] && name[0] != '@');
+    return ok ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for a reader", r->path);
+}
+
+static HRESULT blg_open(const char *path, struct log_reader **out)
+{
+    struct blg_reader *r = memory_zero(1, sizeof *r);
+    if (!r || !(r->path = text_copy(path))) {
+        memory_free(r);
+        return error_set(E_OUTOFMEMORY, "%s: out of memory for a reader", path);
+    }
+    r->base.functions = &log_binary_reader;
+    r->columns.counters = &r->base.counters;
+    r->last_utc = r->skip_before = INT64_MIN;
+    r->records.told = take_remark;
+    r->records.context = r;
+    HRESULT hr = etl_reader_open(path, take_remark, r, &r->records.etl);
+    if (SUCCEEDED(hr)) {
+        hr = find_sample(r, &r->pending_utc);
+        hr = FAILED(hr) ? error_prefix(hr, "%s", path) : hr;
+        r->pending = hr == S_OK;
+    }
+    if (SUCCEEDED(hr) && r->catalog_size == 0) {
+        hr = r->records.kernel ? error_set(NOT_A_LOG, "%s: is an event trace, not a log of performance counters", path)
+                               : error_set(NOT_A_LOG, "%s: has no catalog of counters%s%s", path,
+                                           r->base.remarks.count != 0 ? "; " : "",
+                                           r->base.remarks.count != 0 ? r->base.remarks.items[0] : "");
+    }
+    if (SUCCEEDED(hr) && !r->has_columns)
+        hr = make_columns(r, NULL, NULL);
+    if (SUCCEEDED(hr))
+        hr = fill_info(r, r->pending ? r->records.record.stamp : etl_reader_log(r->records.etl)->start_utc);
+    if (FAILED(hr)) {
+        blg_close(&r->base);
+        return hr;
+    }
+    *out = &r->base;
+    return S_OK;
+}
+
+bool blg_reader_origin(const struct log_reader *reader, struct blg_origin *out)
+{
+    if (reader->functions != &log_binary_reader)
+        return false;
+    const struct blg_reader *r = (const struct blg_reader *)reader;
+    const struct etl_log *log = etl_reader_log(r->records.etl);
+    *out = (struct blg_origin){
+        .log = log, .process = log->process, .bias_minutes = (int32_t)reader->info.zone.bias_minutes};
+    memcpy(out->instance, r->instance, sizeof out->instance);
+    return true;
+}
+
+const struct log_reader_functions log_binary_reader = {
+    .recognises = blg_recognises,
+    .open = blg_open,
+    .next = blg_next,
+    .seek = blg_seek,
+    .progress = blg_progress,
+    .close = blg_close,
+};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What a log format is to log.c: one constant table of functions. */
+#ifndef OPENPLA_LOG_FORMATS_H
+#define OPENPLA_LOG_FORMATS_H
+
+#include "engine/logs/log.h"
+
+/* Semantics are those of the log_writer_ functions in log.h. create never gets NULL options and leaves no new file
+   behind when it fails. */
+struct log_format_functions {
+    HRESULT(*create)
+    (const struct log_format_traits *format, const char *path, const struct log_counter *counters, size_t count,
+     int64_t start_utc, const struct log_options *options, struct log_writer **out);
+    HRESULT (*append)(struct log_writer *w, int64_t utc, const struct log_cell *cells);
+    HRESULT (*flush)(struct log_writer *w);
+    uint64_t (*size)(const struct log_writer *w);
+    HRESULT (*remark)(struct log_writer *w, char **text); /* NULL: there is never one */
+    HRESULT (*close)(struct log_writer *w);
+};
+
+/* First member of each format's writer. */
+struct log_writer {
+    const struct log_format_functions *functions;
+};
+
+/* Semantics are those of the log_reader_ functions in log.h. */
+struct log_reader_functions {
+    /* Is it this format? `head` holds the first `size` bytes of the file, fewer than LOG_HEAD_BYTES only when it ends
+       there; NULL where `path` names no file. */
+    bool (*recognises)(const char *path, const uint8_t *head, size_t size);
+    HRESULT (*open)(const char *path, struct log_reader **out); /* fills in the first member; zeroed otherwise */
+    HRESULT (*next)(struct log_reader *r, int64_t *utc, const struct log_cell **cells);
+    HRESULT (*seek)(struct log_reader *r, int64_t utc);
+    void (*progress)(const struct log_reader *r, uint64_t *done, uint64_t *total);
+    void (*close)(struct log_reader *r); /* ends with log_reader_free_base and freeing r */
+};
+enum { LOG_HEAD_BYTES = 4096 };
+/* Is it the beginning of a file that one of the readers takes for its own? */
+bool log_is_head(const uint8_t *head, size_t size);
+
+/* First member of each format's reader. */
+struct log_reader {
+    const struct log_reader_functions *functions;
+    struct log_info info; /* its texts are from memory_alloc */
+    struct log_counters counters;
+    struct texts remarks;
+};
+/* For the formats: adds a remark, "row 12 at byte 3456: ...". Never fails: without memory, or after LOG_MAX_REMARKS,
+   the text is not kept. */
+void log_reader_remark(struct log_reader *r, const char *format, ...) PRINTF_LIKE(2, 3);
+void log_reader_free_base(struct log_reader *r); /* info's texts, counters, remarks; not r itself */
+
+extern const struct log_reader_functions log_text_reader;
+extern const struct log_format_functions log_text_functions, log_sql_functions, log_binary_functions;
+extern const struct log_reader_functions log_binary_reader, log_sql_reader;
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Counter paths: \\Computer\Object(Parent/Instance#Index)\Counter, taken apart and put together, in UTF-8. */
+#ifndef OPENPLA_COUNTER_PATH_H
+#define OPENPLA_COUNTER_PATH_H
+
+#include "engine/logs/pdh_types.h"
+
+#define PATH_NO_INDEX UINT32_MAX
+
+struct counter_path {
+    char *machine;  /* without the two backslashes; NULL when none is given */
+    char *object;   /* never empty */
+    char *parent;   /* NULL when none is given */
+    char *instance; /* NULL when none is given; may be "" as in "Object()" */
+    uint32_t index; /* behind '#', PATH_NO_INDEX when none is given */
+    char *counter;  /* never empty */
+};
+
+/* Takes `text` apart. The instance is the last thing in parentheses that stands before "\": so object and counter
+   names may hold parentheses, the instance may hold balanced ones, backslashes and slashes; the first slash with text
+   on both sides ends the parent's name; '#' counts as the index only in front of digits at the end.
+   ERROR_SUCCESS; PDH_CSTATUS_NO_COUNTERNAME for ""; PDH_CSTATUS_BAD_COUNTERNAME for what is no path or is longer than
+   PDH_MAX_COUNTER_PATH; PDH_MEMORY_ALLOCATION_FAILURE. *out is owned by the caller and is zero after a failure. */
+PDH_STATUS counter_path_parse(const char *text, struct counter_path *out);
+/* Whether it is a path; the same codes, but it needs no memory. */
+PDH_STATUS counter_path_check(const char *text);
+/* Zeroes it too. */
+void counter_path_free(struct counter_path *path);
+
+/* Is the machine of a path or of an API call this one, as host_is_own_name says? ERROR_SUCCESS,
+   PDH_CSTATUS_NO_MACHINE or PDH_MEMORY_ALLOCATION_FAILURE. */
+PDH_STATUS counter_path_machine_is_ours(const char *machine);
+/* The same for who knows our own name already. */
+bool counter_path_machine_is(const char *machine, const char *ours);
+
+/* The text of the path; from memory_alloc, NULL when out of memory. */
+char *counter_path_format(const struct counter_path *path);
+/* "name" or "name#index" (index above 0), "parent/" before it if there is one; NULL when out of memory or when the path
+   has no instance. */
+char *counter_path_instance(const struct counter_path *path);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* Packs single events into the buffers of a container: all of a call or none. A new buffer is first written empty,
+   which is where a full disk shows, then filled in place. */
+#include "engine/base/file.h"
+#include "engine/logs/etl/etl_container.h"
+
+#include <string.h>
+
+enum { STAMP_AT = 0x10, STAMP_SIZE = 8 }; /* of an event */
+
+static uint32_t event_space(const struct etl_event *event)
+{
+    return (event->head_size + event->data_size + 7) & ~(uint32_t)7;
+}
+
+/* Bytes that the present buffer still takes. */
+static uint32_t room(const struct etl_file *e)
+{
+    return e->full ? 0 : e->size - e->head.used;
+}
+
+/* Takes the place of `count` more buffers by writing them empty. e->spare serves. */
+static HRESULT reserve(struct etl_file *e, uint64_t count)
+{
+    HRESULT hr = etl_container_cut_torn_end(e);
+    uint64_t place = e->place;
+    struct etl_buffer_header head;
+    for (uint64_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        place = etl_container_next_place(e, place);
+        etl_container_begin_buffer(e, e->sequence + 1 + i, e->spare, &head);
+        hr = file_write_at(e->file, place * e->size, e->spare, e->size);
+        e->torn = e->torn || place >= e->buffers; /* until the buffers count */
+    }
+    return hr;
+}
+
+/* Copies events into the buffer until one does not fit; returns the index of that one. */
+static size_t fill(struct etl_file *e, const struct etl_event *events, size_t count, size_t i)
+{
+    for (; i < count && event_space(&events[i]) <= room(e); i++) {
+        const struct etl_event *event = &events[i];
+        uint8_t *at = e->buffer + e->head.used;
+        uint32_t space = event_space(event);
+        memcpy(at, event->head, event->head_size);
+        if (event->data_size != 0)
+            memcpy(at + event->head_size, event->data, event->data_size);
+        memset(at + event->head_size + event->data_size, 0, space - event->head_size - event->data_size);
+        e->head.used += space;
+    }
+    return i;
+}
+
+static HRESULT add_across(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count,
+                          uint64_t new_buffers)
+{
+    const struct etl_file old = *e;
+    e->log.end_utc = utc;
+    HRESULT hr = reserve(e, new_buffers);
+    if (FAILED(hr)) {
+        e->log.end_utc = old.log.end_utc;
+        (void)etl_container_cut_torn_end(e); /* if it fails: tried again with the next growth and flush */
+        return hr;
+    }
+    size_t i = fill(e, events, count, 0);
+    hr = etl_container_write_buffer(e, false);
+    etl_container_swap(e); /* the first one is kept for a way back */
+    while (SUCCEEDED(hr) && i < count) {
+        e->place = etl_container_next_place(e, e->place);
+        e->buffers += e->place == e->buffers;
+        e->full = e->given = false;
+        etl_container_begin_buffer(e, ++e->sequence, e->buffer, &e->head);
+        e->written = ETL_BUFFER_HEAD;
+        i = fill(e, events, count, i);
+        hr = etl_container_write_buffer(e, i == count);
+    }
+    if (SUCCEEDED(hr))
+        hr = etl_container_write_counts(e);
+    if (SUCCEEDED(hr)) {
+        e->torn = false;
+        e->changed = false;
+        return S_OK;
+    }
+    *e = old; /* and so the buffers are in their places again */
+    memset(e->buffer + e->head.used, 0xFF, e->size - e->head.used);
+    e->written = 0;
+    e->changed = true;
+    e->torn = true;
+    (void)etl_file_flush(e); /* what cannot be mended now is mended by the next flush */
+    return hr;
+}
+
+/* New buffers that the events take. */
+static uint64_t buffers_needed(const struct etl_file *e, const struct etl_event *events, size_t count)
+{
+    uint32_t free = room(e);
+    uint64_t needed = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t space = event_space(&events[i]);
+        if (space > free) {
+            needed++;
+            free = e->size - ETL_BUFFER_HEAD;
+        }
+        free -= space;
+    }
+    return needed;
+}
+
+HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count)
+{
+    const uint32_t most = etl_buffer_max_event(e->size);
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].data_size > most || event_space(&events[i]) > most) {
+            return error_set(E_INVALIDARG, "an event of %u bytes does not fit into a buffer of %u",
+                             (unsigned)(events[i].head_size + events[i].data_size), (unsigned)e->size);
+        }
+    }
+    if (utc < e->log.end_utc)
+        utc = e->log.end_utc; /* the clock was set back; buffers' times may not fall */
+    uint64_t new_buffers = buffers_needed(e, events, count);
+    if (new_buffers != 0)
+        return add_across(e, utc, events, count, new_buffers);
+    (void)fill(e, events, count, 0);
+    e->log.end_utc = utc;
+    e->changed = true;
+    return S_OK;
+}
+
+HRESULT etl_file_restamp(struct etl_file *e, const struct etl_event *events, size_t count)
+{
+    uint64_t buffer = 1;
+    uint32_t used = ETL_BUFFER_HEAD;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *stamp = events[i].head + STAMP_AT;
+        uint32_t space = event_space(&events[i]);
+        if (space > e->size - used) {
+            buffer++;
+            used = ETL_BUFFER_HEAD;
+        }
+        if (buffer == e->place)
+            memcpy(e->buffer + used + STAMP_AT, stamp, STAMP_SIZE);
+        if (buffer < e->place || used < e->written) {
+            HRESULT hr = file_write_at(e->file, buffer * e->size + used + STAMP_AT, stamp, STAMP_SIZE);
+            if (FAILED(hr))
+                return hr;
+        }
+        used += space;
+    }
+    return S_OK;
+}
+
+uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *events, size_t count)
+{
+    const uint64_t needed = buffers_needed(e, events, count);
+    if (e->ring_end == 0)
+        return (e->buffers + needed) * e->size;
+    /* The present buffer may not be overwritten by the events that begin in it. */
+    const bool outside = e->place < e->ring_first;
+    if (needed > e->ring_end - e->ring_first - (outside ? 0 : 1))
+        return UINT64_MAX;
+    const uint64_t buffers = e->buffers + needed;
+    return (buffers < e->ring_end ? buffers : e->ring_end) * e->size;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The container of .etl and .blg files: buffers of one size, the first with the log file header, then events that never
+   cross a buffer. What an event means is its writer's business. */
+#ifndef OPENPLA_ETL_FILE_H
+#define OPENPLA_ETL_FILE_H
+
+#include "engine/base/text.h"
+#include "engine/logs/etl_header.h"
+#include "engine/logs/etl_record.h"
+
+enum { ETL_EVENT_HEAD = 0x60 }; /* room for an event's header and fixed first fields */
+
+/* One event: `head` holds its whole header (Size field filled in) and may hold the first bytes of its data. */
+struct etl_event {
+    uint8_t head[ETL_EVENT_HEAD];
+    uint32_t head_size;
+    const void *data; /* borrowed; may be NULL when data_size is 0 */
+    uint32_t data_size;
+};
+
+struct file; /* engine/base/file.h */
+struct etl_file;
+/* Creates the file with its header and one empty buffer: from here on it is a whole log at every moment. `log`: what
+   the header says, with the size of each buffer, whole KB from ETL_SMALLEST_BUFFER to ETL_LARGEST_BUFFER; the version
+   of the form, end, counts and pointer size are filled in here. Its texts are not kept.
+   replace: an existing file is overwritten, else it is an error. On failure no file stays behind.
+   Errors: those of file_open and file_write; E_INVALIDARG for another size, and when the two names do not fit. */
+HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *log, struct etl_file **out);
+/* The same in a file that is open, in the place of what it holds; it is taken over, also on failure. */
+HRESULT etl_file_begin(struct file *file, const char *path, const struct etl_log *log, struct etl_file **out);
+/* Does a record of the format's end with this event? */
+typedef bool etl_ends_record(const uint8_t *event, uint32_t size);
+/* Opens a file as etl_file_create makes it, to add to its end, in buffers of its size. `ends`: NULL where each event is
+   a record. What a crash left behind the last whole record goes: part of a buffer, buffers of zeros, events of a record
+   without its end. The file is changed by the next flush only.
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with text when it is something else or its end is damaged otherwise. */
+HRESULT etl_file_open(const char *path, etl_ends_record *ends, struct etl_file **out);
+/* The same of a file that is open for writing; it is taken over, also on failure. */
+HRESULT etl_file_continue(struct file *file, const char *path, etl_ends_record *ends, struct etl_file **out);
+/* Makes a ring of the file: what it holds so far stays, and when it has max_buffers, the oldest of the buffers added
+   from now on is overwritten next. E_INVALIDARG when that leaves fewer than two buffers for the ring. */
+HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers);
+/* Is told the sequence number of each buffer that a file holds; a failure ends the opening. */
+typedef HRESULT etl_holds(void *context, uint64_t sequence);
+/* Opens a file whose buffers came whole from a session, to add more of them. What a crash left behind goes: part of a
+   buffer, one without events. max_buffers: of the ring that etl_file_make_ring made of the new file; 0: it is none.
+   `holds` may be NULL. Errors: those of etl_file_open, but a file without an event is none. */
+HRESULT etl_file_resume(const char *path, uint64_t max_buffers, etl_holds *holds, void *context, struct etl_file **out);
+/* Takes the room of as many whole buffers as `bytes` hold, until the file is closed. */
+HRESULT etl_file_preallocate(struct etl_file *e, uint64_t bytes);
+/* Adds the events in order, all of them or, on failure, none; a full disk shows here and never in etl_file_flush,
+   because a buffer's place in the file is taken before its first event. `utc`: FILETIME of the newest event.
+   E_INVALIDARG: an event is longer than etl_buffer_max_event. */
+HRESULT etl_file_add(struct etl_file *e, int64_t utc, const struct etl_event *events, size_t count);
+/* Adds a buffer that a processor of a session has filled, behind what was added before; single events added later begin
+   a new one. `bytes`: the buffer as it lies in the session, its events from ETL_BUFFER_HEAD to head->used; what is
+   before and behind them is not looked at. Of `head` count processor, logger, sequence (each once in a file, rising for
+   a processor), time (a stamp of the log's clock), used, flags and type. `utc`: FILETIME of the newest event. On
+   failure the file is whole without the buffer; of a ring its oldest may be gone.
+   E_INVALIDARG: head->used is no number of bytes in use of such a buffer. */
+HRESULT etl_file_add_buffer(struct etl_file *e, int64_t utc, const struct etl_buffer_header *head,
+                            const uint8_t *bytes);
+/* Gives the first `count` events of the file, which are `events` but for their time stamps (at +0x10), these stamps. */
+HRESULT etl_file_restamp(struct etl_file *e, const struct etl_event *events, size_t count);
+/* Counts events and buffers that could not be added; the header tells readers. */
+void etl_file_count_lost(struct etl_file *e, size_t events, size_t buffers);
+/* Everything added is in the file, and the header's counts are true. */
+HRESULT etl_file_flush(struct etl_file *e);
+uint64_t etl_file_size(const struct etl_file *e);             /* bytes of the file */
+uint64_t etl_file_size_with_buffer(const struct etl_file *e); /* with another whole buffer */
+/* The least that the next buffer of a session may have. */
+uint64_t etl_file_next_sequence(const struct etl_file *e);
+/* What the header says, with the counts and the end of now, and without texts when it was created here. Borrowed. */
+const struct etl_log *etl_file_log(const struct etl_file *e);
+/* The log ends at this FILETIME, if its newest event is not later. */
+void etl_file_end(struct etl_file *e, int64_t utc);
+/* What the size would be with these events; UINT64_MAX: the ring is too small for them. */
+uint64_t etl_file_size_with(const struct etl_file *e, const struct etl_event *events, size_t count);
+/* Flushes, closes and frees, also when it reports a failure. NULL is allowed. */
+HRESULT etl_file_close(struct etl_file *e);
+/* Closes and frees, and leaves the file as it is. NULL is allowed. */
+/* Closes the file alone: what *e holds may be in the midst of a change. */
+void etl_file_cut_off(struct etl_file *e);
+void etl_file_abandon(struct etl_file *e);
+
+#endif

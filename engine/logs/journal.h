@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The event file: what happened to the sets, one line an event, in a folder of numbered files of which the newest are
+   kept. Processes append in turn; readers need no lock. */
+#ifndef OPENPLA_JOURNAL_H
+#define OPENPLA_JOURNAL_H
+
+#include "engine/base/text.h"
+
+enum journal_level { JOURNAL_ERROR = 2, JOURNAL_WARNING = 3, JOURNAL_INFORMATION = 4 }; /* as in EVENT_DESCRIPTOR */
+
+#define JOURNAL_FIELDS_MAX 16
+struct journal_field {
+    const char *name, *value;
+};
+struct journal_entry {
+    int64_t utc; /* FILETIME */
+    uint32_t id;
+    enum journal_level level;
+    const char *message;
+    size_t count;
+    struct journal_field fields[JOURNAL_FIELDS_MAX];
+};
+
+/* Where this host's events are kept: <data folder>/events. From memory_alloc. */
+char *journal_folder(void);
+/* Makes the folder if it is not there. Two files are kept of about 1 MiB each; the older goes when a third begins.
+   S_FALSE: it is left out, as this process has written too many (journal_room.h), which an event of its own tells. */
+HRESULT journal_append(const char *folder, const struct journal_entry *e);
+
+struct journal_reader;
+/* At the oldest event that is kept. A folder that is not there yet is one without events. */
+HRESULT journal_reader_open(const char *folder, struct journal_reader **out);
+/* S_OK: *out is the next event, its texts borrowed until the next call. S_FALSE: there is none yet; a later call finds
+   what has been appended meanwhile. Lines that are no events are passed over. */
+HRESULT journal_reader_next(struct journal_reader *r, struct journal_entry *out);
+void journal_reader_close(struct journal_reader *r); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Log files of performance counters: one writer and one reader interface, one file per format behind them. Portable,
+   streaming. */
+#ifndef OPENPLA_LOG_H
+#define OPENPLA_LOG_H
+
+#include "engine/base/text.h"
+
+/* The names of one logged counter, UTF-8. NULL parts are absent. */
+struct log_counter {
+    const char *machine; /* "\\\\NAME", with its backslashes */
+    const char *object;
+    const char *instance; /* NULL: the object has none */
+    const char *parent;
+    uint32_t index; /* #index of the instance, 0 for the first */
+    const char *counter;
+    bool wildcard;     /* instance is "*": cells hold one item per instance of that moment (formats with `wildcards`) */
+    uint32_t type;     /* PERF_* counter type of winperf.h */
+    int64_t time_base; /* ticks per second of `second` values, or of the sample clock */
+    int32_t default_scale;
+    const char *path; /* as the log it was read from names it, where that is not what log_counter_path makes; or NULL */
+};
+/* Counter type of a text log's counters: `first` of their raw values holds the bits of a double. (PERF_DOUBLE_RAW, the
+   number from memory of PDH's documentation; no file that shows it is known to us.) */
+#define LOG_TYPE_DOUBLE UINT32_C(0x00012000)
+
+/* \\machine\object(parent/instance#index)\counter, or `path` where there is one. From memory_alloc, NULL when out of
+   memory. */
+char *log_counter_path(const struct log_counter *counter);
+
+/* Of all names and the index. NULL and "" are not the same. */
+uint64_t log_counter_hash(const struct log_counter *counter);
+bool log_counter_same(const struct log_counter *a, const struct log_counter *b);
+void log_counter_free(struct log_counter *counter); /* of one that owns its texts: frees and clears them */
+
+/* A growing list of counters that owns their texts. Zero-initialise. */
+struct log_counters {
+    struct log_counter *items;
+    size_t count, capacity;
+};
+HRESULT log_counters_add(struct log_counters *list, const struct log_counter *counter); /* copies */
+/* Of a path's text. A text that is no counter path is kept whole in `path` and, as the name, in `counter`. */
+HRESULT log_counters_add_path(struct log_counters *list, const char *path);
+void log_counters_free(struct log_counters *list);
+
+/* One raw value: PDH_RAW_COUNTER without its time. */
+struct log_raw {
+    uint32_t status; /* PDH_CSTATUS_*: 0 valid data, 1 new data */
+    uint32_t multi_count;
+    int64_t first, second;
+    const char *text; /* of a text counter (PERF_COUNTER_TEXT): what it says, UTF-8; else NULL */
+};
+
+struct log_item { /* one instance of a wildcard counter */
+    const char *instance;
+    struct log_raw raw;
+    bool has_value; /* as in a cell; SQL only */
+    double value;
+};
+
+/* What one counter had to say in one sample. */
+struct log_cell {
+    struct log_raw raw;           /* of a single counter; for a wildcard: status of the whole */
+    const struct log_item *items; /* of a wildcard counter */
+    size_t item_count;
+    bool has_value; /* false: missing, or the first sample of a rate */
+    double value;   /* formatted as PDH_FMT_DOUBLE | PDH_FMT_NOCAP100; text formats and SQL only */
+};
+
+/* The zone of a log's local times: UTC = local + bias for all of its samples. */
+struct log_zone {
+    bool known;
+    int bias_minutes;
+    const char *name; /* NULL: not known */
+};
+
+struct log_options {
+    const char *base;     /* NULL, or the folder that the file must lie below, links followed (file_open_below) */
+    bool append;          /* continue an existing file, also one that a crash cut */
+    bool replace;         /* an existing log is overwritten; what is no log is ERROR_INVALID_DATA's HRESULT and stays */
+    const char *comment;  /* description of the set, may be NULL */
+    uint64_t max_bytes;   /* 0: none. Reached: log_writer_append gives S_FALSE and the sample is not written */
+    bool circular;        /* formats with `ring`: at max_bytes the oldest samples make room for the newest */
+    struct log_zone zone; /* of the log's times, for copies of other logs; not known: the host's, moment by moment (a
+                             binary log has that of its start throughout) */
+    const struct log_reader *copy_of; /* NULL, or the log these samples come from: a binary copy of a binary log says of
+                                         machine, start and zone what that one says */
+    bool patient;        /* SQL, for copies of other logs: append waits for the database instead of refusing a sample */
+    uint64_t kept_bytes; /* SQL: bound of the samples kept while the database is away; 0: LOG_KEPT_BYTES */
+};
+
+#define LOG_KEPT_BYTES (UINT64_C(64) << 20)
+
+enum log_format { /* values are MS-PLA's FileFormat */
+#define LOG_FORMAT(format, ...) format,
+#include "engine/logs/log_formats.def"
+#undef LOG_FORMAT
+};
+
+/* What a caller must know of a format. */
+struct log_format_traits {
+    enum log_format format;
+    const char *name;      /* for people: "Binary" */
+    const char *word;      /* of command lines: "BIN" */
+    const char *extension; /* ".blg"; "": it is no file */
+    char separator;        /* of a row's cells; 0: it is no text */
+    uint32_t pdh_type;     /* PDH_LOG_TYPE_* */
+    bool is_file;   /* else a log set of a database: nothing to replace, and one takes the samples of all segments */
+    bool appends;   /* LogAppend means something (text logs have none on Windows: behaviour 7); every writer takes
+                       log_options.append */
+    bool ring;      /* log_options.circular; the others begin anew when they are full */
+    bool wildcards; /* takes wildcard counters, and with them instances that come later; else its columns are fixed */
+    bool values;    /* the writer wants computed values */
+    bool raw;       /* keeps raw values, so that the type of a counter is part of what it is */
+};
+/* NULL: there is no such format. */
+const struct log_format_traits *log_format_traits(enum log_format format);
+const struct log_format_traits *log_format_by_type(uint32_t pdh_type);
+const struct log_format_traits *log_format_by_word(const char *word); /* in any case */
+
+struct log_writer;
+/* Creates `path` (must not exist unless options->append or ->replace), and writes what comes before samples. counters
+   are copied. start_utc: FILETIME of the run's start. options may be NULL. On failure no new file stays behind. Errors:
+   those of file_open and file_write; E_INVALIDARG with text for a wildcard in a text format;
+   HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED) for a format that is not written. append to a file that logs other counters:
+   E_INVALIDARG; to a file that is no such log: HRESULT_FROM_WIN32(ERROR_INVALID_DATA). */
+HRESULT log_writer_create(enum log_format format, const char *path, const struct log_counter *counters, size_t count,
+                          int64_t start_utc, const struct log_options *options, struct log_writer **out);
+/* Adds one sample taken at `utc` (FILETIME); cells in the order of the counters. Either the sample is in the file whole
+   or, on failure, the file is whole without it (a full disk loses the sample, not the log). S_FALSE: limit reached. */
+HRESULT log_writer_append(struct log_writer *w, int64_t utc, const struct log_cell *cells);
+/* Makes every appended sample readable by others, also if this process dies at once. */
+HRESULT log_writer_flush(struct log_writer *w);
+uint64_t log_writer_size(const struct log_writer *w); /* bytes in the file */
+/* What befell the log since the last call, which its user should know although no sample failed: a database was away
+   and came back. S_OK: *text from memory_alloc. S_FALSE: nothing; *text is NULL. E_OUTOFMEMORY: ask again. */
+HRESULT log_writer_remark(struct log_writer *w, char **text);
+/* Completes the file and frees w, also when it reports a failure. NULL is allowed. */
+HRESULT log_writer_close(struct log_writer *w);
+
+/* Reading: a stream of samples, memory bounded by one sample and a buffer, whatever the length of the log. */
+struct log_info {
+    enum log_format format;
+    struct log_zone zone;
+    const char *machine; /* that wrote it, "\\\\NAME"; NULL: the log does not say */
+    const char *comment; /* NULL: none */
+    bool has_values;     /* cells hold formatted values: text formats and SQL. Raw values are in every log's cells */
+};
+
+struct log_reader;
+/* Opens a log to read it from its first sample. `path`: a file, whose content tells its format, or "SQL:DSN!log set".
+   A file may grow meanwhile. Errors: those of file_open; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text for what
+   is no such log. */
+HRESULT log_reader_open(const char *path, struct log_reader **out);
+/* Borrowed from the reader, as everything it gives. */
+const struct log_info *log_reader_info(const struct log_reader *r);
+/* The counters that samples have cells for; more may come with log_reader_next, the earlier ones stay at their place.
+   Valid until the next call of log_reader_next. */
+const struct log_counter *log_reader_counters(const struct log_reader *r, size_t *count);
+/* The next sample: FILETIME, UTC, and one cell per counter of log_reader_counters (asked after this call), valid until
+   the next call. In a wildcard's cell `raw.status` is of the whole and `items` are its instances. A missing value has
+   has_value false and raw.status other than 0 and 1. S_FALSE: there are no more. What is damaged is passed over: every
+   whole sample comes, and log_reader_remarks tells the rest. Errors: reading fails, memory is out. */
+HRESULT log_reader_next(struct log_reader *r, int64_t *utc, const struct log_cell **cells);
+/* log_reader_next goes on with the first sample taken at or after `utc`, backwards too; INT64_MIN: with the first. The
+   samples of a log are taken to be in the order of time. */
+HRESULT log_reader_seek(struct log_reader *r, int64_t utc);
+/* How far it has read, in bytes of the file (rows of the database). `total` is 0 when it is not known. */
+void log_reader_progress(const struct log_reader *r, uint64_t *done, uint64_t *total);
+/* What was damaged, cut or not understood in what was read so far: one text each with the place and what is missing,
+   without the file's name. At most LOG_MAX_REMARKS, the last of them says that there are more. */
+enum { LOG_MAX_REMARKS = 100 };
+const struct texts *log_reader_remarks(const struct log_reader *r);
+void log_reader_close(struct log_reader *r); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Takes performance data blocks apart: PERF_DATA_BLOCK, PERF_OBJECT_TYPE, PERF_COUNTER_DEFINITION,
+   PERF_INSTANCE_DEFINITION and PERF_COUNTER_BLOCK of winperf.h, which are alike on 32 and 64 bits. Every offset is
+   checked; nothing outside the given bytes is read. */
+#ifndef OPENPLA_PERF_DATA_H
+#define OPENPLA_PERF_DATA_H
+
+#include "engine/logs/log.h"
+
+/* The clocks of one collection. */
+struct perf_times {
+    int64_t ticks, frequency; /* the performance counter */
+    int64_t utc;              /* PerfTime100nSec */
+};
+
+struct perf_data {
+    const uint8_t *bytes; /* borrowed */
+    size_t size;
+    struct perf_times times;
+    uint32_t objects;    /* how many it says it has */
+    size_t first;        /* offset of the first */
+    const uint8_t *name; /* of the system, UTF-16 without backslashes */
+    size_t name_units;
+};
+
+struct perf_object {
+    const uint8_t *bytes; /* borrowed */
+    size_t size;          /* TotalByteLength */
+    uint32_t title, help; /* indices of its name and help */
+    uint32_t counters;
+    int32_t instances; /* -1: it has none, one block of counters instead */
+    int64_t ticks, frequency;
+    size_t definitions, values; /* offsets: first counter definition; first instance or the counter block */
+};
+
+struct perf_counter {
+    uint32_t title, help; /* as the object's */
+    int32_t default_scale;
+    uint32_t type;         /* PERF_* */
+    uint32_t size, offset; /* of the value in a counter block */
+};
+
+struct perf_instance {
+    uint32_t parent_title, parent_index; /* the parent's object, 0: none; and its place among that one's instances */
+    int32_t unique_id;                   /* -1: it has a name */
+    const uint8_t *name;                 /* UTF-16, borrowed */
+    size_t name_units;
+    const uint8_t *block; /* of its counters */
+    size_t block_size;
+};
+
+/* False: the bytes are no data block of this machine's byte order. */
+bool perf_data_read(const uint8_t *bytes, size_t size, struct perf_data *out);
+/* The object that begins at `bytes`. False: it does not fit into `size`. */
+bool perf_object_read(const uint8_t *bytes, size_t size, struct perf_object *out);
+/* The counter definition at *offset (start with object->definitions), *offset moved behind it. */
+bool perf_object_counter(const struct perf_object *object, size_t *offset, struct perf_counter *out);
+/* The instance at *offset (start with object->values) and its counters, *offset moved behind them. */
+bool perf_object_instance(const struct perf_object *object, size_t *offset, struct perf_instance *out);
+/* The counter block of an object without instances. */
+bool perf_object_block(const struct perf_object *object, const uint8_t **block, size_t *size);
+
+bool perf_counter_is_base(const struct perf_counter *c); /* no counter by itself: the denominator of the one before */
+bool perf_counter_is_text(const struct perf_counter *c);
+/* Ticks per second of the counter's times. */
+int64_t perf_counter_time_base(const struct perf_times *times, const struct perf_object *object,
+                               const struct perf_counter *c);
+/* What PDH would keep as the counter's raw value. base: the definition behind c if that is a base, else NULL.
+   False: the value is outside the block. */
+bool perf_counter_raw(const struct perf_times *times, const struct perf_object *object, const struct perf_counter *c,
+                      const struct perf_counter *base, const uint8_t *block, size_t block_size, struct log_raw *out);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* A database through ODBC: one connection, statements with bound parameters and columns, transactions.
+   A connection and its statements are for one thread at a time. A call may take as long as the database does.
+   Failures are PDH's own codes for SQL logs (PDH_SQL_CONNECT_FAILED and the like) as HRESULT, or E_OUTOFMEMORY; their
+   text is what the driver says, with its SQLSTATE. Passwords of the connection string are in no text of ours. */
+#ifndef OPENPLA_ODBC_H
+#define OPENPLA_ODBC_H
+
+#include "engine/base/text.h"
+
+struct odbc;
+/* `connection`: a connection string as odbc_string.h takes it, "DSN=name" among them; E_INVALIDARG for another, and
+   PDH_SQL_CONNECT_FAILED when it names a driver that is not registered. Waits for a login at most login_seconds where
+   the driver knows how to. The driver manager is loaded at the first call of a process:
+   HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND) if it is not there. */
+HRESULT odbc_connect(const char *connection, uint32_t login_seconds, struct odbc **out);
+void odbc_disconnect(struct odbc *c);           /* takes back what was not committed; NULL is allowed */
+const char *odbc_product(const struct odbc *c); /* SQL_DBMS_NAME: "SQLite", "PostgreSQL", "Microsoft SQL Server" */
+/* SQLSTATE of the latest failure of the connection or a statement of it, "" if it had none. */
+const char *odbc_state(const struct odbc *c);
+
+HRESULT odbc_begin(struct odbc *c);
+/* Ends the transaction that odbc_begin began. A commit that fails may have happened all the same. */
+HRESULT odbc_end(struct odbc *c, bool commit);
+HRESULT odbc_run(struct odbc *c, const char *sql); /* one statement, at once */
+
+enum odbc_kind { ODBC_INTEGER, ODBC_REAL, ODBC_TEXT };
+enum { ODBC_NULL = -1 };
+/* A parameter or a column. Set `kind` and, for a text, its room before odbc_prepare. */
+struct odbc_value {
+    enum odbc_kind kind;
+    intptr_t length; /* ODBC_NULL, or anything else for numbers, or bytes of the text */
+    int32_t integer;
+    double real;
+    WCHAR *text; /* room of the caller, `units` with the NUL */
+    size_t units;
+};
+static inline struct odbc_value odbc_text(WCHAR *room, size_t units)
+{
+    return (struct odbc_value){.kind = ODBC_TEXT, .text = room, .units = units};
+}
+static inline void odbc_set_integer(struct odbc_value *v, bool present, uint32_t number)
+{
+    v->integer = (int32_t)number;
+    v->length = present ? 0 : ODBC_NULL;
+}
+/* Cut at the room; NULL stays NULL. */
+void odbc_set_text(struct odbc_value *v, const char *text);
+/* Without NULs at the end, "" for NULL; from memory_alloc. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) when the
+   room was too small for it. */
+HRESULT odbc_get_text(const struct odbc_value *v, char **out);
+
+struct odbc_statement;
+/* The values are borrowed until the statement is closed. Their addresses are bound: set parameters before
+   odbc_execute, read columns after odbc_fetch. */
+HRESULT odbc_prepare(struct odbc *c, const char *sql, struct odbc_value *parameters, size_t parameter_count,
+                     struct odbc_value *columns, size_t column_count, struct odbc_statement **out);
+HRESULT
+odbc_execute(struct odbc_statement *s);       /* also again: rows of the last time that were not fetched are dropped */
+HRESULT odbc_fetch(struct odbc_statement *s); /* S_FALSE: no more rows */
+void odbc_close(struct odbc_statement *s);    /* NULL is allowed */
+
+#endif

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+/* Logs in a database, MS-PLA 2.2.2.7. A thread of the log's own does all that can wait for the database; samples are
+   handed to it in memory, so a database that is slow, silent or away delays no sample of anybody.
+   - Samples wait in memory until they are committed, at most log_options.kept_bytes of them. Beyond that append refuses
+     new ones: they are lost, their numbers stay free (RecordIndex shows the gap), and the text says why.
+   - Every failure ends the connection. The thread connects again after 1, 2, 4 and then every 5 s, makes sure of
+     everything, and writes what has waited. A commit of which it is not known whether it happened is looked up first.
+   - One transaction holds what is waiting, at most BATCH_ROWS rows or one sample.
+   - Closing waits at most CLOSE_MS for what is left, then it gives up and tells how much is lost.
+   - max_bytes counts the bytes of the rows' columns, 76 each; `append` and `comment` have no meaning here. */
+#include "engine/base/clock.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/logs/core/log_formats.h"
+#include "engine/logs/pdh_types.h"
+#include "engine/logs/sql/sql_set.h"
+#include "engine/logs/sql/sql_slots.h"
+#include "engine/logs/sql_tables.h"
+
+#include <inttypes.h>
+
+enum {
+    CREATE_MS = 20000, /* below what a start is waited for */
+    CLOSE_MS = 10000,
+    FIRST_PAUSE_MS = 1000,
+    LONGEST_PAUSE_MS = 5000,
+    CLOSING_PAUSE_MS = 250,
+    REST_MS = 3600000,
+    BATCH_ROWS = 20000,
+    ROW_BYTES = 76, /* a row of CounterData: GUID 16, seven ints, a float 8, char(24) */
+};
+
+struct sql_log {
+    struct log_writer base;
+    /* Set once. */
+    struct sql_source source;
+    struct log_zone zone;
+    uint64_t max_bytes, kept_max;
+    bool patient;
+    struct log_counters counters;
+    struct thread *thread;
+    struct wakeup *work, *done; /* of the thread; of who waits for it */
+    struct sql_slots known;     /* found by the appending side, listed by the thread */
+
+    /* Of the appending side alone. */
+    uint32_t number;
+    uint64_t rows;
+
+    /* Under the lock. */
+    struct host_lock lock;
+    unsigned owners; /* the writer's caller and the thread; the last one frees */
+    struct sql_sample *first, **end;
+    uint64_t kept, kept_samples; /* bytes and number of what is not committed, the thread's batch included */
+    bool closing, opened, ended;
+    uint64_t deadline;  /* of closing, clock_monotonic_ms */
+    HRESULT failure;    /* of the present outage; S_OK: none */
+    char *failure_text; /* NULL: none, or memory was out */
+    int64_t away_since; /* FILETIME; 0: not away */
+    uint64_t refused;   /* samples, in the present outage */
+    struct text_buffer remarks;
+
+    /* Of the thread alone. */
+    struct sql_set *set;
+    struct sql_slot **slots;
+    size_t slot_count, slot_capacity;
+    struct sql_sample *batch; /* being written, or to be written again */
+    bool in_doubt;            /* its commit failed */
+};
+
+static size_t sample_bytes(size_t rows)
+{
+    return sizeof(struct sql_sample) + rows * sizeof(struct sql_row);
+}
+
+static void free_samples(struct sql_sample *first)
+{
+    while (first) {
+        struct sql_sample *next = first->next;
+        memory_free(first);
+        first = next;
+    }
+}
+
+static void free_log(struct sql_log *log)
+{
+    free_samples(log->first);
+    free_samples(log->batch);
+    sql_slots_free(&log->known);
+    memory_free(log->slots);
+    log_counters_free(&log->counters);
+    sql_set_free(log->set);
+    thread_close(log->thread);
+    wakeup_free(log->work);
+    wakeup_free(log->done);
+    text_buffer_free(&log->remarks);
+    memory_free(log->failure_text);
+    memory_free((void *)log->zone.name);
+    sql_source_free(&log->source);
+    memory_free(log);
+}
+
+static void let_go(struct sql_log *log)
+{
+    host_lock_enter(&log->lock);
+    bool last = --log->owners == 0;
+    host_lock_leave(&log->lock);
+    if (last)
+        free_log(log);
+}
+
+/* The thread's half. */
+
+static void set_failure(struct sql_log *log, HRESULT hr)
+{
+    char *text = text_copy(error_text(hr));
+    host_lock_enter(&log->lock);
+    memory_free(log->failure_text);
+    log->failure_text = text;
+    log->failure = hr;
+    if (log->away_since == 0)
+        log->away_since = clock_utc();
+    host_lock_leave(&log->lock);
+}
+
+/* With the lock held, when `written` samples got into the database. */
+static void end_outage(struct sql_log *log, uint64_t written)
+{
+    char from[SQL_TIME_UNITS], to[SQL_TIME_UNITS];
+    if (log->away_since == 0)
+        return;
+    sql_time_text(log->away_since, from);
+    sql_time_text(clock_utc(), to);
+    text_buffer_format(&log->remarks,
+                       "%s%s: no sample could be written from %.19s to %.19s UTC; %" PRIu64
+                       " samples were kept and follow, %" PRIu64 " are lost: %s (0x%08X)",
+                       log->remarks.length > 0 ? "\n" : "", log->source.shown, from, to, log->kept_samples + written,
+                       log->refused, log->failure_text ? log->failure_text : "the database did not answer",
+                       (unsigned)log->failure);
+    memory_free(log->failure_text);
+    log->failure_text = NULL;
+    log->failure = S_OK;
+    log->away_since = 0;
+    log->refused = 0;
+}
+
+/* The batch is in the database. */
+static void forget_batch(struct sql_log *log)
+{
+    uint64_t bytes = 0, count = 0;
+    for (const struct sql_sample *s = log->batch; s; s = s->next) {
+        bytes += sample_bytes(s->count);
+        count++;
+    }
+    free_samples(log->batch);
+    log->batch = NULL;
+    log->in_doubt = false;
+    host_lock_enter(&log->lock);
+    log->kept -= bytes;
+    log->kept_samples -= count;
+    end_outage(log, count);
+    host_lock_leave(&log->lock);
+    wakeup_set(log->done);
+}
+
+/* S_FALSE: nothing is waiting. */
+static HRESULT take_batch(struct sql_log *log)
+{
+    host_lock_enter(&log->lock);
+    bool listed = sql_slots_list(&log->known, &log->slots, &log->slot_count, &log->slot_capacity);
+    if (listed) {
+        size_t rows = 0;
+        struct sql_sample **end = &log->first;
+        while (*end && (end == &log->first || rows + (*end)->count <= BATCH_ROWS)) {
+            rows += (*end)->count;
+            end = &(*end)->next;
+        }
+        if (end != &log->first) {
+            log->batch = log->first;
+            log->first = *end;
+            *end = NULL;
+            if (!log->first)
+                log->end = &log->first;
+        }
+    }
+    host_lock_leave(&log->lock);
+    return !listed ? E_OUTOFMEMORY : log->batch ? S_OK : S_FALSE;
+}
+
+static void disconnect(struct sql_log *log)
+{
+    sql_set_disconnect(log->set);
+    for (size_t i = 0; i < log->slot_count; i++)
+        log->slots[i]->id = 0;
+}
+
+/* Connects if need be and writes one batch. S_FALSE: nothing is waiting. */
+static HRESULT write_waiting(struct sql_log *log)
+{
+    bool committing = false, there = false;
+    HRESULT hr = sql_set_connected(log->set) ? S_OK : sql_set_connect(log->set);
+    if (SUCCEEDED(hr) && log->in_doubt) {
+        hr = sql_set_has(log->set, log->slots, log->batch, &there);
+        if (there)
+            forget_batch(log);
+    }
+    if (SUCCEEDED(hr) && !log->batch)
+        hr = take_batch(log);
+    if (hr != S_OK)
+        return hr;
+    hr = sql_set_write(log->set, log->slots, log->batch, &committing);
+    log->in_doubt = committing;
+    if (SUCCEEDED(hr))
+        forget_batch(log);
+    return hr;
+}
+
+/* Waits before the next try; new samples are no reason to hurry, closing is. */
+static void pause_for(struct sql_log *log, uint32_t ms)
+{
+    uint64_t now = clock_monotonic_ms(), from = now;
+    while (now < from + ms) {
+        host_lock_enter(&log->lock);
+        bool closing = log->closing;
+        host_lock_leave(&log->lock);
+        if (closing && ms > CLOSING_PAUSE_MS)
+            ms = CLOSING_PAUSE_MS;
+        else
+            wakeup_wait(log->work, (uint32_t)(from + ms - now));
+        now = clock_monotonic_ms();
+    }
+}
+
+/* After a try that gave hr: is there to be another? */
+static bool goes_on(struct sql_log *log, HRESULT hr)
+{
+    host_lock_enter(&log->lock);
+    bool more = SUCCEEDED(hr) || (log->opened && !log->patient);
+    if (log->closing)
+        more = more && clock_monotonic_ms() < log->deadline && (hr != S_FALSE || log->first);
+    if (SUCCEEDED(hr))
+        log->opened = true;
+    host_lock_leave(&log->lock);
+    wakeup_set(log->done);
+    return more;
+}
+
+static void thread_body(void *user)
+{
+    struct sql_log *log = user;
+    uint32_t pause = 0;
+    for (;;) {
+        HRESULT hr = write_waiting(log);
+        if (FAILED(hr)) {
+            disconnect(log);
+            set_failure(log, hr);
+        }
+        if (!goes_on(log, hr))
+            break;
+        if (FAILED(hr)) {
+            pause = pause == 0 ? FIRST_PAUSE_MS : pause * 2 < LONGEST_PAUSE_MS ? pause * 2 : LONGEST_PAUSE_MS;
+            pause_for(log, pause);
+        } else {
+            pause = 0;
+            if (hr == S_FALSE)
+                wakeup_wait(log->work, REST_MS);
+        }
+    }
+    disconnect(log);
+    host_lock_enter(&log->lock);
+    log->ended = true;
+    host_lock_leave(&log->lock);
+    wakeup_set(log->done);
+    let_go(log);
+}
+
+/* The caller's half. */
+
+static void add_row(struct sql_sample *sample, uint32_t slot, const struct log_raw *raw, bool has_value, double value)
+{
+    bool has_raw = raw->status <= PDH_CSTATUS_NEW_DATA;
+    if (has_raw || has_value) {
+        sample->rows[sample->count++] = (struct sql_row){.slot = slot,
+                                                         .multi_count = raw->multi_count != 0 ? raw->multi_count : 1,
+                                                         .has_raw = has_raw,
+                                                         .value = has_value ? value : 0,
+                                                         .first = raw->first,
+                                                         .second = raw->second};
+    }
+}
+
+static HRESULT make_sample(struct sql_log *log, int64_t utc, const struct log_cell *cells, struct sql_sample **out)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < log->counters.count; i++)
+        most += log->counters.items[i].wildcard ? cells[i].item_count : 1;
+    struct sql_sample *sample = memory_alloc(sample_bytes(most));
+    HRESULT hr = sample ? S_OK : E_OUTOFMEMORY;
+    if (sample)
+        *sample = (struct sql_sample){.utc = utc, .number = log->number + 1};
+    for (size_t i = 0, single = 0; i < log->counters.count && SUCCEEDED(hr); i++) {
+        if (!log->counters.items[i].wildcard)
+            add_row(sample, (uint32_t)single++, &cells[i].raw, cells[i].has_value, cells[i].value);
+        for (size_t k = 0; log->counters.items[i].wildcard && k < cells[i].item_count && SUCCEEDED(hr); k++) {
+            const struct log_item *item = &cells[i].items[k];
+            uint32_t slot;
+            hr = sql_slots_find(&log->known, (uint32_t)i, item->instance, sample->number, &slot);
+            if (SUCCEEDED(hr))
+                add_row(sample, slot, &item->raw, item->has_value, item->value);
+        }
+    }
+    if (FAILED(hr)) {
+        memory_free(sample);
+        return hr;
+    }
+    *out = sample;
+    return S_OK;
+}
+
+/* With the lock held. */
+static HRESULT refuse(struct sql_log *log)
+{
+    if (log->away_since == 0)
+        log->away_since = clock_utc();
+    log->refused++;
+    return error_set(FAILED(log->failure) ? log->failure : HRESULT_FROM_WIN32(ERROR_TIMEOUT),
+                     "%s: %" PRIu64 " samples wait for the database, which is all that is kept: %s", log->source.shown,
+                     log->kept_samples, log->failure_text ? log->failure_text : "it does not answer");
+}
+
+/* The failure that ended a patient log's thread. */
+static HRESULT ended_with(struct sql_log *log)
+{
+    return error_set(FAILED(log->failure) ? log->failure : E_UNEXPECTED, "%s: %s", log->source.shown,
+                     log->failure_text ? log->failure_text : "out of memory");
+}
+
+static HRESULT sql_append(struct log_writer *w, int64_t utc, const struct log_cell *cells)
+{
+    struct sql_log *log = (struct sql_log *)w;
+    struct sql_sample *sample;
+    HRESULT hr = make_sample(log, utc, cells, &sample);
+    if (FAILED(hr)) {
+        log->number++; /* it is lost */
+        return error_set(hr, "%s: out of memory for a sample", log->source.shown);
+    }
+    if (log->max_bytes != 0 && (log->rows + sample->count) * ROW_BYTES > log->max_bytes) {
+        memory_free(sample);
+        return S_FALSE;
+    }
+    uint64_t rows = sample->count, bytes = sample_bytes(sample->count); /* the thread frees what it has written */
+    log->number++;
+    for (;;) {
+        host_lock_enter(&log->lock);
+        bool room = log->kept_samples == 0 || log->kept + bytes <= log->kept_max;
+        if (log->ended) {
+            hr = ended_with(log);
+        } else if (room) {
+            *log->end = sample;
+            log->end = &sample->next;
+            log->kept += bytes;
+            log->kept_samples++;
+        } else if (!log->patient) {
+            hr = refuse(log);
+        }
+        host_lock_leave(&log->lock);
+        if (room || FAILED(hr))
+            break;
+        wakeup_wait(log->done, REST_MS);
+    }
+    if (FAILED(hr)) {
+        memory_free(sample);
+        return hr;
+    }
+    log->rows += rows;
+    wakeup_set(log->work);
+    return S_OK;
+}
+
+/* The thread writes what is waiting as fast as the database takes it; only who copies a log waits for that. */
+static HRESULT sql_flush(struct log_writer *w)
+{
+    struct sql_log *log = (struct sql_log *)w;
+    HRESULT hr = S_OK;
+    for (bool waits = log->patient; waits;) {
+        host_lock_enter(&log->lock);
+        waits = log->kept_samples > 0 && !log->ended;
+        if (log->ended)
+            hr = ended_with(log);
+        host_lock_leave(&log->lock);
+        if (waits)
+            wakeup_wait(log->done, REST_MS);
+    }
+    return hr;
+}
+
+static uint64_t sql_size(const struct log_writer *w)
+{
+    return ((const struct sql_log *)w)->rows * ROW_BYTES;
+}
+
+static HRESULT sql_remark(struct log_writer *w, char **text)
+{
+    struct sql_log *log = (struct sql_log *)w;
+    HRESULT hr = S_FALSE;
+    host_lock_enter(&log->lock);
+    if (log->remarks.length > 0 || log->remarks.failed) {
+        *text = text_buffer_take(&log->remarks);
+        hr = *text ? S_OK : E_OUTOFMEMORY;
+    }
+    host_lock_leave(&log->lock);
+    return hr;
+}
+
+/* Until the thread has ended or opened; false: neither, after ms. */
+static bool wait_for_thread(struct sql_log *log, bool opened, uint32_t ms)
+{
+    uint64_t now = clock_monotonic_ms(), until = now + ms;
+    for (;;) {
+        host_lock_enter(&log->lock);
+        bool reached = log->ended || (opened && log->opened);
+        host_lock_leave(&log->lock);
+        if (reached || now >= until)
+            return reached;
+        wakeup_wait(log->done, (uint32_t)(until - now));
+        now = clock_monotonic_ms();
+    }
+}
+
+static HRESULT sql_close(struct log_writer *w)
+{
+    struct sql_log *log = (struct sql_log *)w;
+    uint32_t patience = log->patient ? REST_MS : CLOSE_MS;
+    HRESULT hr = S_OK;
+    host_lock_enter(&log->lock);
+    log->closing = true;
+    log->deadline = clock_monotonic_ms() + patience;
+    host_lock_leave(&log->lock);
+    wakeup_set(log->work);
+    (void)wait_for_thread(log, false, patience);
+    host_lock_enter(&log->lock);
+    if (log->kept_samples > 0) {
+        hr = error_set(FAILED(log->failure) ? log->failure : HRESULT_FROM_WIN32(ERROR_TIMEOUT),
+                       "%s: the last %" PRIu64
+                       " samples are lost, they could not be written when the log was closed: %s",
+                       log->source.shown, log->kept_samples,
+                       log->failure_text ? log->failure_text : "the database does not answer");
+    }
+    host_lock_leave(&log->lock);
+    let_go(log);
+    return hr;
+}
+
+static HRESULT set_zone(struct sql_log *log, int64_t start_utc, const struct log_zone *zone)
+{
+    log->zone.known = true;
+    if (!zone->known) {
+        log->zone.bias_minutes = clock_bias_minutes(start_utc);
+        log->zone.name = clock_zone_name();
+        return log->zone.name ? S_OK : E_OUTOFMEMORY;
+    }
+    log->zone.bias_minutes = zone->bias_minutes;
+    log->zone.name = zone->name ? text_copy(zone->name) : NULL;
+    return !zone->name || log->zone.name ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT prepare(struct sql_log *log, const char *path, const struct log_counter *counters, size_t count,
+                       int64_t start_utc, const struct log_options *options)
+{
+    HRESULT hr = sql_source_parse(path, &log->source);
+    if (SUCCEEDED(hr))
+        hr = set_zone(log, start_utc, &options->zone);
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++)
+        hr = log_counters_add(&log->counters, &counters[i]);
+    if (SUCCEEDED(hr))
+        hr = sql_slots_init(&log->known, &log->counters);
+    if (SUCCEEDED(hr))
+        hr = wakeup_create(&log->work);
+    if (SUCCEEDED(hr))
+        hr = wakeup_create(&log->done);
+    if (SUCCEEDED(hr))
+        hr = sql_set_create(&log->source, start_utc, &log->zone, &log->set);
+    return hr;
+}
+
+/* The thread connects; a database that says no, or nothing, fails the log. */
+static HRESULT open_database(struct sql_log *log)
+{
+    log->owners = 2;
+    HRESULT hr = thread_start(thread_body, log, &log->thread);
+    if (FAILED(hr)) {
+        log->owners = 1;
+        return hr;
+    }
+    if (!wait_for_thread(log, true, CREATE_MS)) {
+        host_lock_enter(&log->lock);
+        log->closing = true;
+        host_lock_leave(&log->lock);
+        return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "%s: the database does not answer within %d s",
+                         log->source.shown, CREATE_MS / 1000);
+    }
+    host_lock_enter(&log->lock);
+    if (!log->opened)
+        hr = ended_with(log);
+    host_lock_leave(&log->lock);
+    return hr;
+}
+
+static HRESULT sql_create(const struct log_format_traits *format, const char *path, const struct log_counter *counters,
+                          size_t count, int64_t start_utc, const struct log_options *options, struct log_writer **out)
+{
+    (void)format;
+    struct sql_log *log = memory_zero(1, sizeof *log);
+    if (!log)
+        return E_OUTOFMEMORY;
+    log->base.functions = &log_sql_functions;
+    log->owners = 1;
+    log->end = &log->first;
+    log->max_bytes = options->max_bytes;
+    log->kept_max = options->kept_bytes != 0 ? options->kept_bytes : LOG_KEPT_BYTES;
+    log->patient = options->patient;
+    HRESULT hr = prepare(log, path, counters, count, start_utc, options);
+    if (SUCCEEDED(hr))
+        hr = open_database(log);
+    if (FAILED(hr)) {
+        let_go(log);
+        return hr;
+    }
+    *out = &log->base;
+    return S_OK;
+}
+
+const struct log_format_functions log_sql_functions = {.create = sql_create,
+                                                       .append = sql_append,
+                                                       .flush = sql_flush,
+                                                       .size = sql_size,
+                                                       .remark = sql_remark,
+                                                       .close = sql_close};

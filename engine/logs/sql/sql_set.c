@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes one log set into a database. What MS-PLA 2.2.2.7 leaves open, decided here:
+   - A RecordIndex belongs to a sample: all counters of one sample have the same. It is the number of the sample in its
+     run, added to the largest index that the set's counters had before, so it grows over all runs of the set; samples
+     that were lost leave their numbers out.
+   - Times are UTC (DECISIONS 8). LogStartTime is the first run's, LogStopTime the time of the latest sample,
+     NumberOfRecords counts samples of all runs.
+   - InstanceName, InstanceIndex and ParentName are NULL where there is none, ParentObjectID and RunID are not used.
+   - A value without a formatted one (the first of a rate) is 0, and so are infinities and NaNs. A counter without data
+     has no row. */
+#include "engine/logs/sql/sql_set.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/logs/sql/sql_details.h"
+#include "engine/logs/sql_tables.h"
+
+#include <stdio.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    LOGIN_SECONDS = 10,
+    ROWS_PER_INSERT = 32, /* SQL Server takes 2100 parameters at most */
+    ROW_VALUES = 9,
+};
+
+struct sql_set {
+    const struct sql_source *source;
+    const struct log_zone *zone;
+    int64_t start_utc;
+    GUID guid;
+    char guid_text[SQL_GUID_UNITS];
+    int64_t base;    /* RecordIndex of a sample is its number and this */
+    int64_t highest; /* RecordIndex that the set's counters have had */
+    const struct sql_dialect *dialect;
+    struct odbc *connection; /* NULL: not connected */
+    struct odbc_statement *insert_one, *insert_many;
+    struct odbc_value values[ROWS_PER_INSERT * ROW_VALUES];
+    WCHAR times[ROWS_PER_INSERT][SQL_TIME_UNITS];
+    size_t filled; /* rows in values */
+};
+
+HRESULT sql_set_create(const struct sql_source *source, int64_t start_utc, const struct log_zone *zone,
+                       struct sql_set **out)
+{
+    struct sql_set *s = memory_zero(1, sizeof *s);
+    *out = NULL;
+    if (!s)
+        return E_OUTOFMEMORY;
+    s->source = source;
+    s->start_utc = start_utc;
+    s->zone = zone;
+    HRESULT hr = host_new_guid(&s->guid);
+    if (FAILED(hr)) {
+        memory_free(s);
+        return hr;
+    }
+    *out = s;
+    return S_OK;
+}
+
+bool sql_set_connected(const struct sql_set *s)
+{
+    return s->connection != NULL;
+}
+
+void sql_set_disconnect(struct sql_set *s)
+{
+    odbc_close(s->insert_one);
+    odbc_close(s->insert_many);
+    odbc_disconnect(s->connection);
+    s->insert_one = s->insert_many = NULL;
+    s->connection = NULL;
+}
+
+void sql_set_free(struct sql_set *s)
+{
+    if (s) {
+        sql_set_disconnect(s);
+        memory_free(s);
+    }
+}
+
+/* char(24), with the NUL that Windows puts behind where the database can hold it. */
+static void put_time(const struct sql_set *s, struct odbc_value *v, int64_t utc)
+{
+    char text[SQL_TIME_UNITS];
+    sql_time_text(utc, text);
+    odbc_set_text(v, text);
+    if (s->dialect->time_nul)
+        v->length += (intptr_t)sizeof(WCHAR);
+}
+
+/* S_FALSE: there is no row yet. */
+static HRESULT find_set(struct sql_set *s)
+{
+    WCHAR name[SQL_NAME_UNITS], guid[SQL_GUID_UNITS];
+    struct odbc_value in = odbc_text(name, SQL_NAME_UNITS), out = odbc_text(guid, SQL_GUID_UNITS);
+    struct odbc_statement *select;
+    odbc_set_text(&in, s->source->log_set);
+    HRESULT hr =
+        odbc_prepare(s->connection, "SELECT GUID FROM DisplayToID WHERE DisplayString = ?", &in, 1, &out, 1, &select);
+    if (FAILED(hr))
+        return hr;
+    hr = odbc_execute(select);
+    if (SUCCEEDED(hr))
+        hr = odbc_fetch(select);
+    if (hr == S_OK) {
+        char *text;
+        hr = odbc_get_text(&out, &text);
+        if (SUCCEEDED(hr) && !text_to_guid(text, &s->guid))
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "DisplayToID: \"%s\" is no GUID", text);
+        memory_free(text);
+    }
+    odbc_close(select);
+    return hr;
+}
+
+static HRESULT insert_set(struct sql_set *s)
+{
+    WCHAR name[SQL_NAME_UNITS], start[SQL_TIME_UNITS], stop[SQL_TIME_UNITS], zone[SQL_ZONE_UNITS];
+    struct odbc_value in[] = {odbc_text(name, SQL_NAME_UNITS),
+                              odbc_text(start, SQL_TIME_UNITS),
+                              odbc_text(stop, SQL_TIME_UNITS),
+                              {.kind = ODBC_INTEGER},
+                              odbc_text(zone, SQL_ZONE_UNITS)};
+    char sql[256];
+    struct odbc_statement *insert;
+    odbc_set_text(&in[0], s->source->log_set);
+    put_time(s, &in[1], s->start_utc);
+    put_time(s, &in[2], s->start_utc);
+    in[3].integer = s->zone->bias_minutes;
+    odbc_set_text(&in[4], s->zone->name);
+    snprintf(sql, sizeof sql,
+             "INSERT INTO DisplayToID (GUID, RunID, DisplayString, LogStartTime, LogStopTime, NumberOfRecords, "
+             "MinutesToUTC, TimeZoneName) VALUES ('%s', 0, ?, ?, ?, 0, ?, ?)",
+             s->guid_text);
+    HRESULT hr = odbc_prepare(s->connection, sql, in, 5, NULL, 0, &insert);
+    if (SUCCEEDED(hr)) {
+        hr = odbc_execute(insert);
+        odbc_close(insert);
+    }
+    return hr;
+}
+
+static HRESULT ensure_set(struct sql_set *s)
+{
+    HRESULT hr = find_set(s);
+    sql_guid_text(&s->guid, s->guid_text);
+    if (hr == S_FALSE) {
+        hr = insert_set(s);
+        if (FAILED(hr)) { /* another run of the same name may have been quicker */
+            struct error_kept why = error_keep(hr);
+            HRESULT found = find_set(s);
+            if (found == S_OK) {
+                sql_guid_text(&s->guid, s->guid_text);
+                hr = S_OK;
+            } else {
+                error_restore(&why);
+            }
+        }
+    }
+    return hr;
+}
+
+static HRESULT prepare_insert(struct sql_set *s, size_t rows, struct odbc_statement **out)
+{
+    struct text_buffer b = {0};
+    text_buffer_add(&b, "INSERT INTO CounterData (GUID, CounterID, RecordIndex, CounterDateTime, CounterValue, "
+                        "FirstValueA, FirstValueB, SecondValueA, SecondValueB, MultiCount) VALUES ");
+    for (size_t i = 0; i < rows; i++)
+        text_buffer_format(&b, "%s('%s', ?, ?, ?, ?, ?, ?, ?, ?, ?)", i > 0 ? ", " : "", s->guid_text);
+    char *sql = text_buffer_take(&b);
+    HRESULT hr = sql ? odbc_prepare(s->connection, sql, s->values, rows * ROW_VALUES, NULL, 0, out) : E_OUTOFMEMORY;
+    memory_free(sql);
+    return hr;
+}
+
+static HRESULT prepare_inserts(struct sql_set *s)
+{
+    for (size_t i = 0; i < ROWS_PER_INSERT; i++) {
+        struct odbc_value *v = &s->values[i * ROW_VALUES];
+        memset(v, 0, ROW_VALUES * sizeof *v);
+        v[2] = odbc_text(s->times[i], SQL_TIME_UNITS);
+        v[3].kind = ODBC_REAL;
+    }
+    HRESULT hr = prepare_insert(s, 1, &s->insert_one);
+    return SUCCEEDED(hr) ? prepare_insert(s, ROWS_PER_INSERT, &s->insert_many) : hr;
+}
+
+HRESULT sql_set_connect(struct sql_set *s)
+{
+    HRESULT hr = odbc_connect(s->source->connection, LOGIN_SECONDS, &s->connection);
+    if (SUCCEEDED(hr))
+        hr = sql_dialect_of(s->connection, &s->dialect);
+    if (SUCCEEDED(hr))
+        hr = sql_tables_ensure(s->connection, s->dialect, true);
+    if (SUCCEEDED(hr))
+        hr = ensure_set(s);
+    if (SUCCEEDED(hr))
+        hr = prepare_inserts(s);
+    if (FAILED(hr))
+        sql_set_disconnect(s);
+    return hr;
+}
+
+static void fill_row(struct sql_set *s, const struct sql_slot *slot, const struct sql_sample *sample,
+                     const struct sql_row *row, const WCHAR *time, intptr_t time_length)
+{
+    struct odbc_value *v = &s->values[s->filled * ROW_VALUES];
+    odbc_set_integer(&v[0], true, (uint32_t)slot->id);
+    odbc_set_integer(&v[1], true, (uint32_t)(s->base + sample->number));
+    memcpy(v[2].text, time, SQL_TIME_UNITS * sizeof *time);
+    v[2].length = time_length;
+    v[3].real = isfinite(row->value) ? row->value : 0;
+    v[3].length = 0;
+    odbc_set_integer(&v[4], row->has_raw, (uint32_t)row->first);
+    odbc_set_integer(&v[5], row->has_raw, (uint32_t)((uint64_t)row->first >> 32));
+    odbc_set_integer(&v[6], row->has_raw, (uint32_t)row->second);
+    odbc_set_integer(&v[7], row->has_raw, (uint32_t)((uint64_t)row->second >> 32));
+    odbc_set_integer(&v[8], row->has_raw, row->multi_count);
+    s->filled++;
+}
+
+/* What did not make a full statement goes row by row; the first row's values are the ones bound to that. */
+static HRESULT insert_rest(struct sql_set *s)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < s->filled && SUCCEEDED(hr); i++) {
+        struct odbc_value *v = s->values, *from = &s->values[i * ROW_VALUES];
+        for (size_t k = 0; i > 0 && k < ROW_VALUES; k++) {
+            v[k].length = from[k].length;
+            v[k].integer = from[k].integer;
+            v[k].real = from[k].real;
+        }
+        memmove(v[2].text, from[2].text, SQL_TIME_UNITS * sizeof *v[2].text);
+        hr = odbc_execute(s->insert_one);
+    }
+    s->filled = 0;
+    return hr;
+}
+
+static HRESULT insert_samples(struct sql_set *s, struct sql_slot *const *slots, const struct sql_sample *first)
+{
+    HRESULT hr = S_OK;
+    s->filled = 0;
+    for (const struct sql_sample *sample = first; sample && SUCCEEDED(hr); sample = sample->next) {
+        WCHAR room[SQL_TIME_UNITS] = {0};
+        struct odbc_value time = odbc_text(room, SQL_TIME_UNITS);
+        put_time(s, &time, sample->utc);
+        for (size_t i = 0; i < sample->count && SUCCEEDED(hr); i++) {
+            fill_row(s, slots[sample->rows[i].slot], sample, &sample->rows[i], room, time.length);
+            if (s->filled == ROWS_PER_INSERT) {
+                hr = odbc_execute(s->insert_many);
+                s->filled = 0;
+            }
+        }
+    }
+    return SUCCEEDED(hr) ? insert_rest(s) : hr;
+}
+
+/* The first statement of a transaction: it takes SQLite's lock for writing at once, so two logs in one database wait
+   for each other instead of failing. */
+static HRESULT count_samples(struct sql_set *s, const struct sql_sample *first)
+{
+    int64_t latest = first->utc;
+    unsigned count = 0;
+    for (const struct sql_sample *sample = first; sample; sample = sample->next) {
+        latest = sample->utc > latest ? sample->utc : latest;
+        count++;
+    }
+    WCHAR room[SQL_TIME_UNITS];
+    struct odbc_value time = odbc_text(room, SQL_TIME_UNITS);
+    struct odbc_statement *update;
+    char sql[192];
+    put_time(s, &time, latest);
+    snprintf(sql, sizeof sql,
+             "UPDATE DisplayToID SET LogStopTime = ?, NumberOfRecords = NumberOfRecords + %u WHERE GUID = '%s'", count,
+             s->guid_text);
+    HRESULT hr = odbc_prepare(s->connection, sql, &time, 1, NULL, 0, &update);
+    if (SUCCEEDED(hr)) {
+        hr = odbc_execute(update);
+        odbc_close(update);
+    }
+    return hr;
+}
+
+static HRESULT write_batch(struct sql_set *s, struct sql_slot *const *slots, const struct sql_sample *first)
+{
+    HRESULT hr = count_samples(s, first);
+    if (SUCCEEDED(hr))
+        hr = sql_details_resolve(s->connection, s->guid_text, slots, first, &s->highest);
+    if (FAILED(hr))
+        return hr;
+    if (s->base + first->number <= s->highest)
+        s->base = s->highest + 1 - first->number;
+    hr = insert_samples(s, slots, first);
+    for (const struct sql_sample *sample = first; sample; sample = sample->next)
+        s->highest = s->base + sample->number;
+    return hr;
+}
+
+HRESULT sql_set_write(struct sql_set *s, struct sql_slot *const *slots, const struct sql_sample *first,
+                      bool *committing)
+{
+    *committing = false;
+    HRESULT hr = odbc_begin(s->connection);
+    if (FAILED(hr))
+        return hr;
+    int64_t highest = s->highest;
+    hr = write_batch(s, slots, first); /* disconnecting takes it back */
+    if (SUCCEEDED(hr)) {
+        hr = odbc_end(s->connection, true);
+        *committing = FAILED(hr);
+    }
+    if (FAILED(hr))
+        s->highest = highest; /* its numbers are not taken, or sql_set_has will find them */
+    return hr;
+}
+
+HRESULT sql_set_has(struct sql_set *s, struct sql_slot *const *slots, const struct sql_sample *first, bool *there)
+{
+    WCHAR room[SQL_TIME_UNITS];
+    struct odbc_value in[2] = {{.kind = ODBC_INTEGER}, odbc_text(room, SQL_TIME_UNITS)}, out = {.kind = ODBC_INTEGER};
+    char sql[192];
+    struct odbc_statement *select;
+    *there = false;
+    const struct sql_sample *sample = first;
+    while (sample && sample->count == 0)
+        sample = sample->next;
+    if (!sample)
+        return S_OK;
+    HRESULT hr = sql_details_resolve(s->connection, s->guid_text, slots, first, &s->highest);
+    if (FAILED(hr))
+        return hr;
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM CounterData WHERE GUID = '%s' AND CounterID = ? AND RecordIndex = %" PRId64
+             " AND CounterDateTime = ?",
+             s->guid_text, s->base + sample->number);
+    hr = odbc_prepare(s->connection, sql, in, 2, &out, 1, &select);
+    if (SUCCEEDED(hr)) {
+        in[0].integer = slots[sample->rows[0].slot]->id;
+        put_time(s, &in[1], sample->utc);
+        hr = odbc_execute(select);
+        if (SUCCEEDED(hr))
+            hr = odbc_fetch(select);
+        *there = hr == S_OK && out.integer > 0;
+        odbc_close(select);
+    }
+    return FAILED(hr) ? hr : S_OK;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* Performance logs as comma or tab separated text, as PDH writes them.
+
+   Header row: "(PDH-CSV 4.0) (zone)(bias)" and one cell per counter path; bias is the one in force at the start of the
+   run. Then one row per sample: local time with the bias in force at that moment, MM/DD/YYYY hh:mm:ss.mmm in every
+   locale, and "%.20g" numbers. Every cell is quoted; rows end with CR LF. What PDH leaves open, decided here:
+   - A missing value is a blank, " ". So are infinities and NaNs, which no reader of these files takes for numbers.
+   - A quotation mark in a name is doubled; a control character in a name becomes a blank, so a row stays one line.
+   - Names are in the ANSI code page (text_ansi.h); what it lacks becomes '?'.
+   - log_options.append continues a file with the same columns, in the zone of its header, wherever a crash cut it
+     (text_append.h). Sets do not ask for it: MS-PLA ignores LogAppend for text. The comment has no place in the file.
+   A row goes to the file in one write when it is appended, so flush has nothing to do. */
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/text_ansi.h"
+#include "engine/logs/core/log_formats.h"
+#include "engine/logs/core/number_text.h"
+#include "engine/logs/log_file.h"
+#include "engine/logs/text/text_append.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TIME_CELL = 28, VALUE_CELL = NUMBER_TEXT_SIZE + 3 /* separator and quotes */ };
+
+struct text_log {
+    struct log_writer base;
+    struct file *file;
+    char *row;     /* room for the longest row */
+    uint64_t size; /* bytes of whole rows; the file may be longer only while `torn` */
+    uint64_t max_bytes;
+    size_t counters;
+    struct clock_zone zone;
+    bool torn; /* a row that failed could not be cut off yet */
+    char separator;
+};
+
+static void free_log(struct text_log *log)
+{
+    file_close(log->file);
+    memory_free(log->row);
+    memory_free(log);
+}
+
+/* Takes back what a failed write left behind the last whole row. */
+static HRESULT cut_torn_row(struct text_log *log)
+{
+    if (log->torn) {
+        HRESULT hr = file_set_size(log->file, log->size);
+        if (FAILED(hr))
+            return hr;
+        log->torn = false;
+    }
+    return S_OK;
+}
+
+static HRESULT write_row(struct text_log *log, const char *row, size_t length)
+{
+    HRESULT hr = cut_torn_row(log);
+    if (FAILED(hr))
+        return hr;
+    hr = file_write_at(log->file, log->size, row, length);
+    if (FAILED(hr)) {
+        log->torn = true;
+        (void)cut_torn_row(log); /* if it fails: tried again before the next row and at the end */
+        return hr;
+    }
+    log->size += length;
+    return S_OK;
+}
+
+static void add_name(struct text_buffer *b, const char *name)
+{
+    for (const char *c = name ? name : ""; *c; c++)
+        if (*c == '"')
+            text_buffer_add(b, "\"\"");
+        else
+            text_buffer_add_n(b, (unsigned char)*c < ' ' ? " " : c, 1);
+}
+
+/* The zone's name for the header; from memory_alloc, NULL when out of memory. */
+static char *zone_name(const struct log_zone *zone, int bias)
+{
+    if (zone->known && zone->name)
+        return text_copy(zone->name);
+    if (zone->known && bias != clock_bias_minutes(clock_utc())) {
+        const int minutes = bias < 0 ? -bias : bias; /* not the host's zone: it has no name here */
+        return text_format("UTC%c%02d:%02d", bias > 0 ? '-' : '+', minutes / 60, minutes % 60);
+    }
+    return clock_zone_name();
+}
+
+static HRESULT header_row(const struct log_format_traits *format, const struct log_counter *counters, size_t count,
+                          int64_t start_utc, const struct log_zone *in, char **row, size_t *length)
+{
+    struct text_buffer b = {0};
+    const int bias = in->known ? in->bias_minutes : clock_bias_minutes(start_utc);
+    char *zone = zone_name(in, bias);
+    if (!zone)
+        return error_set(E_OUTOFMEMORY, "out of memory for the header of a log with %zu counters", count);
+    text_buffer_format(&b, "\"(PDH-%s 4.0) (", format->name);
+    add_name(&b, zone);
+    text_buffer_format(&b, ")(%d)\"", bias);
+    memory_free(zone);
+    for (size_t i = 0; i < count; i++) {
+        char *path = log_counter_path(&counters[i]);
+        b.failed |= !path;
+        text_buffer_add_n(&b, &format->separator, 1);
+        text_buffer_add(&b, "\"");
+        add_name(&b, path);
+        text_buffer_add(&b, "\"");
+        memory_free(path);
+    }
+    text_buffer_add(&b, "\r\n");
+    char *text = text_buffer_take(&b);
+    if (!text)
+        return error_set(E_OUTOFMEMORY, "out of memory for the header of a log with %zu counters", count);
+    HRESULT hr = text_to_ansi(text, row, length);
+    memory_free(text);
+    return hr;
+}
+
+static struct text_log *new_log(size_t counters)
+{
+    struct text_log *log = memory_zero(1, sizeof *log);
+    if (!log)
+        return NULL;
+    log->counters = counters;
+    log->row = counters < SIZE_MAX / VALUE_CELL - TIME_CELL ? memory_alloc(TIME_CELL + counters * VALUE_CELL) : NULL;
+    if (!log->row) {
+        free_log(log);
+        return NULL;
+    }
+    return log;
+}
+
+static HRESULT start_file(struct text_log *log, const char *path, const struct log_options *options, bool over,
+                          const char *header, size_t length)
+{
+    bool fresh;
+    HRESULT hr = log_file_begin(path, options, over, &log->file, &fresh);
+    if (FAILED(hr))
+        return hr;
+    hr = log_file_empty(log->file);
+    if (SUCCEEDED(hr))
+        hr = write_row(log, header, length);
+    if (FAILED(hr)) {
+        file_close(log->file);
+        log->file = NULL;
+        if (fresh)
+            (void)log_file_delete(path, options);
+    }
+    return hr;
+}
+
+/* What log_options.zone asks for. */
+static struct clock_zone zone_of(const struct log_zone *zone)
+{
+    return (struct clock_zone){.fixed = zone->known,
+                               .offset = zone->known ? zone->bias_minutes * -(60 * INT64_C(10000000)) : 0};
+}
+
+static HRESULT continue_file(struct text_log *log, const char *path, const struct log_options *options,
+                             const struct text_end *end)
+{
+    log->size = end->whole;
+    log->torn = end->cut;
+    if (end->zone.known)
+        log->zone = zone_of(&end->zone);
+    HRESULT hr = log_file_continue(path, options, &log->file);
+    if (SUCCEEDED(hr))
+        hr = write_row(log, end->missing, strlen(end->missing)); /* also cuts off the torn row */
+    return hr;
+}
+
+static HRESULT text_create(const struct log_format_traits *format, const char *path, const struct log_counter *counters,
+                           size_t count, int64_t start_utc, const struct log_options *options, struct log_writer **out)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (counters[i].wildcard) {
+            return error_set(E_INVALIDARG,
+                             "%s: counter %s\\%s(*)\\%s has changing instances, which a text log cannot hold", path,
+                             counters[i].machine ? counters[i].machine : "", counters[i].object, counters[i].counter);
+        }
+    }
+    char *header = NULL;
+    size_t length = 0;
+    HRESULT hr = header_row(format, counters, count, start_utc, &options->zone, &header, &length);
+    if (FAILED(hr))
+        return hr;
+    struct text_log *log = new_log(count);
+    if (!log) {
+        hr = error_set(E_OUTOFMEMORY, "%s: out of memory for rows of %zu counters", path, count);
+        memory_free(header);
+        return hr;
+    }
+    log->base.functions = &log_text_functions;
+    log->separator = format->separator;
+    log->max_bytes = options->max_bytes;
+    log->zone = zone_of(&options->zone);
+    struct text_end end = {0};
+    hr = options->append ? text_append_find_end(path, header, length, count, &end) : S_OK;
+    if (SUCCEEDED(hr))
+        hr = end.whole > 0 ? continue_file(log, path, options, &end)
+                           : start_file(log, path, options, end.exists || options->replace, header, length);
+    memory_free(header);
+    if (FAILED(hr)) {
+        free_log(log);
+        return hr;
+    }
+    *out = &log->base;
+    return S_OK;
+}
+
+static char *put_digits(char *at, int value, int width)
+{
+    for (int i = width; i-- > 0; value /= 10)
+        at[i] = (char)('0' + value % 10);
+    return at + width;
+}
+
+/* "MM/DD/YYYY hh:mm:ss.mmm" in quotes. */
+static char *put_time_cell(char *at, int64_t local)
+{
+    const struct calendar_time t = clock_calendar(local);
+    *at++ = '"';
+    at = put_digits(at, t.month, 2);
+    *at++ = '/';
+    at = put_digits(at, t.day, 2);
+    *at++ = '/';
+    at = put_digits(at, t.year, 4);
+    *at++ = ' ';
+    at = put_digits(at, t.hour, 2);
+    *at++ = ':';
+    at = put_digits(at, t.minute, 2);
+    *at++ = ':';
+    at = put_digits(at, t.second, 2);
+    *at++ = '.';
+    at = put_digits(at, t.millisecond, 3);
+    *at++ = '"';
+    return at;
+}
+
+static HRESULT text_append(struct log_writer *w, int64_t utc, const struct log_cell *cells)
+{
+    struct text_log *log = (struct text_log *)w;
+    char *at = put_time_cell(log->row, clock_local(&log->zone, utc));
+    for (size_t i = 0; i < log->counters; i++) {
+        *at++ = log->separator;
+        *at++ = '"';
+        if (cells[i].has_value && isfinite(cells[i].value))
+            at += number_text(cells[i].value, at);
+        else
+            *at++ = ' ';
+        *at++ = '"';
+    }
+    *at++ = '\r';
+    *at++ = '\n';
+    size_t length = (size_t)(at - log->row);
+    if (log->max_bytes != 0 && log->size + length > log->max_bytes)
+        return S_FALSE;
+    return write_row(log, log->row, length);
+}
+
+static HRESULT text_flush(struct log_writer *w)
+{
+    return cut_torn_row((struct text_log *)w);
+}
+
+static uint64_t text_size(const struct log_writer *w)
+{
+    return ((const struct text_log *)w)->size;
+}
+
+static HRESULT text_close(struct log_writer *w)
+{
+    struct text_log *log = (struct text_log *)w;
+    HRESULT hr = cut_torn_row(log);
+    free_log(log);
+    return hr;
+}
+
+const struct log_format_functions log_text_functions = {
+    .create = text_create, .append = text_append, .flush = text_flush, .size = text_size, .close = text_close};

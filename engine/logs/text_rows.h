@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The lines of a text file, one by one, whatever its encoding and line ends: what the reader of text logs reads. */
+#ifndef OPENPLA_TEXT_ROWS_H
+#define OPENPLA_TEXT_ROWS_H
+
+#include "engine/base/file.h"
+
+enum text_encoding {
+    ENCODING_BYTES, /* the ANSI code page, or UTF-8 without a mark */
+    ENCODING_UTF8,  /* with a mark */
+    ENCODING_UTF16_LE,
+    ENCODING_UTF16_BE,
+};
+
+struct text_row {
+    const char
+        *text; /* without its line end; in UTF-8 unless the encoding is ENCODING_BYTES; valid until the next row */
+    size_t length;
+    bool whole;      /* its line end is there */
+    uint64_t offset; /* of the file */
+    uint64_t end;    /* offset behind its line end */
+    uint64_t number; /* lines from 1 */
+};
+
+struct text_rows {
+    struct file *file; /* owned */
+    enum text_encoding encoding;
+    uint64_t read; /* bytes of the file that are in the buffer or were */
+    uint64_t size; /* of the file when it was opened; it may grow */
+    char *buffer;  /* decoded bytes from `begin` to `end`; one more is allocated */
+    size_t begin, end, searched, capacity;
+    uint64_t offset, number; /* of the next row */
+    uint8_t *raw;            /* UTF-16 as it is in the file */
+    size_t raw_rest;         /* bytes of it that are half a character */
+    bool ended;
+};
+
+/* Bytes of the mark at the beginning that tells the encoding; ENCODING_BYTES and 0 when there is none. */
+size_t text_encoding_of(const uint8_t *head, size_t size, enum text_encoding *encoding);
+/* Opens the file and goes to its first line. On failure *rows is zero. */
+HRESULT text_rows_open(const char *path, struct text_rows *rows);
+/* The next line; S_FALSE: there is none. A line of more than 256 MB is ERROR_FILE_TOO_LARGE. */
+HRESULT text_rows_next(struct text_rows *rows, struct text_row *row);
+/* Instead of lines: what follows, decoded, as it comes from the file, valid until the next call; S_FALSE: nothing. */
+HRESULT text_rows_part(struct text_rows *rows, const char **text, size_t *size);
+/* Goes to a line that text_rows_next gave, by its offset and number. */
+void text_rows_rewind(struct text_rows *rows, uint64_t offset, uint64_t number);
+void text_rows_close(struct text_rows *rows);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* PDH's functions that take or give texts, once for both forms: api_forms.inc makes the W and A entry points of them.
+   Arguments, statuses and the buffers' protocol are those of Windows' functions of the same names (without Pdh); texts
+   and structs with texts are pointers of either form. The struct layouts of both forms are the same. */
+#ifndef OPENPLA_PDH_API_H
+#define OPENPLA_PDH_API_H
+
+#include "engine/pdh/api/api_text.h"
+#include "engine/pdh/core/query.h"
+
+/* Where to look: a log file's name, or a handle of PdhBindInputDataSource; neither: this computer. */
+struct api_source {
+    const void *name;
+    PDH_HLOG handle;
+};
+
+/* What the handles stand for; NULL when it is none. */
+void *api_handle(void *handle, enum handle_kind kind);
+struct query *api_query(PDH_HQUERY handle);
+struct counter *api_counter(PDH_HCOUNTER handle);
+
+PDH_STATUS api_open_catalogue(enum api_form form, struct api_source source, struct catalogue **out);
+PDH_STATUS api_open_query(enum api_form form, struct api_source source, DWORD_PTR user_data, PDH_HQUERY *query);
+PDH_STATUS api_add_counter(enum api_form form, PDH_HQUERY query, const void *path, DWORD_PTR user_data,
+                           PDH_HCOUNTER *counter);
+PDH_STATUS api_get_counter_info(enum api_form form, PDH_HCOUNTER counter, BOOLEAN explain, LPDWORD bytes,
+                                PDH_COUNTER_INFO_W *info);
+PDH_STATUS api_get_raw_array(enum api_form form, PDH_HCOUNTER counter, LPDWORD bytes, LPDWORD count,
+                             PDH_RAW_COUNTER_ITEM_W *items);
+PDH_STATUS api_get_formatted_array(enum api_form form, PDH_HCOUNTER counter, DWORD format, LPDWORD bytes, LPDWORD count,
+                                   PDH_FMT_COUNTERVALUE_ITEM_W *items);
+
+PDH_STATUS api_expand_wildcard_path(enum api_form form, struct api_source source, const void *path, void *list,
+                                    LPDWORD units, DWORD flags);
+PDH_STATUS api_validate_path(enum api_form form, struct api_source source, const void *path);
+PDH_STATUS api_parse_counter_path(enum api_form form, const void *path, PDH_COUNTER_PATH_ELEMENTS_W *elements,
+                                  LPDWORD bytes, DWORD flags);
+PDH_STATUS api_make_counter_path(enum api_form form, const PDH_COUNTER_PATH_ELEMENTS_W *elements, void *path,
+                                 LPDWORD units, DWORD flags);
+PDH_STATUS api_parse_instance_name(enum api_form form, const void *text, void *instance, LPDWORD instance_units,
+                                   void *parent, LPDWORD parent_units, LPDWORD index);
+
+PDH_STATUS api_connect_machine(enum api_form form, const void *machine);
+PDH_STATUS api_enum_machines(enum api_form form, struct api_source source, void *list, LPDWORD units);
+PDH_STATUS api_enum_objects(enum api_form form, struct api_source source, const void *machine, void *list,
+                            LPDWORD units, DWORD detail, BOOL refresh);
+PDH_STATUS api_enum_object_items(enum api_form form, struct api_source source, const void *machine, const void *object,
+                                 void *counters, LPDWORD counter_units, void *instances, LPDWORD instance_units,
+                                 DWORD detail, DWORD flags);
+PDH_STATUS api_get_default_object(enum api_form form, struct api_source source, const void *machine, void *name,
+                                  LPDWORD units);
+PDH_STATUS api_get_default_counter(enum api_form form, struct api_source source, const void *machine,
+                                   const void *object, void *name, LPDWORD units);
+PDH_STATUS api_lookup_name(enum api_form form, const void *machine, DWORD index, void *name, LPDWORD units);
+PDH_STATUS api_lookup_index(enum api_form form, const void *machine, const void *name, LPDWORD index);
+
+PDH_STATUS api_create_sql_tables(enum api_form form, const void *data_source);
+PDH_STATUS api_verify_sql(enum api_form form, const void *data_source);
+PDH_STATUS api_enum_log_sets(enum api_form form, const void *data_source, void *list, LPDWORD units);
+
+/* The same path: there is one language. PDH_CSTATUS_BAD_COUNTERNAME and the like for what is none. */
+PDH_STATUS api_translate_path(enum api_form form, const void *path, void *out, LPDWORD units);
+/* The counters' paths of a log file, as a list. */
+PDH_STATUS api_list_log_header(enum api_form form, const void *name, void *list, LPDWORD units);
+PDH_STATUS api_bind_source(enum api_form form, PDH_HLOG *handle, const void *names);
+PDH_STATUS api_open_log(enum api_form form, const void *name, DWORD access, LPDWORD type, PDH_HQUERY query, DWORD most,
+                        const void *caption, PDH_HLOG *out);
+PDH_STATUS api_update_log(PDH_HLOG handle);
+PDH_STATUS api_get_log_type(enum api_form form, const void *name, LPDWORD type);
+PDH_STATUS api_get_time_range(enum api_form form, struct api_source source, LPDWORD count, PPDH_TIME_INFO info,
+                              LPDWORD bytes);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* What can be counted, as programs list it: computers, objects, counters, instances, defaults, name indexes. */
+#include "engine/base/memory.h"
+#include "engine/logs/counter_path.h"
+#include "engine/pdh/api/api.h"
+
+#include <string.h>
+
+/* A query on the source for one call; the machine, an argument of its own, is checked. */
+static PDH_STATUS look(enum api_form form, struct api_source source, const void *machine, char **name,
+                       struct query **out)
+{
+    struct catalogue *catalogue = NULL;
+    *out = NULL;
+    PDH_STATUS status = api_text_in(form, machine, PDH_MAX_COUNTER_PATH, PDH_CSTATUS_NO_MACHINE, name);
+    if (status == ERROR_SUCCESS)
+        status = api_open_catalogue(form, source, &catalogue);
+    if (status == ERROR_SUCCESS)
+        status = query_create(0, catalogue, out);
+    if (status == ERROR_SUCCESS)
+        status = catalogue_machine((*out)->catalogue, *name);
+    return status;
+}
+
+static void end_look(struct query *q, char *machine)
+{
+    if (q)
+        query_destroy(q);
+    memory_free(machine);
+}
+
+static PDH_STATUS no_memory_or(HRESULT hr)
+{
+    return pdh_status_of(hr, PDH_MEMORY_ALLOCATION_FAILURE);
+}
+
+/* Adds "\\\\NAME" if it is not there yet. */
+static HRESULT add_machine(struct texts *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (text_equal_nocase(list->items[i] + 2, name))
+            return S_OK;
+    char *text = text_format("\\\\%s", name);
+    HRESULT hr = text ? texts_add(list, text) : E_OUTOFMEMORY;
+    memory_free(text);
+    return hr;
+}
+
+/* Computers that programs of this process have connected to, as "\\\\NAME": what they list from then on. A program that
+   asks for ever new names is not followed. */
+#define MOST_CONNECTED 1024
+static struct host_lock connected_lock = HOST_LOCK_INIT;
+static struct texts connected;
+
+PDH_STATUS api_connect_machine(enum api_form form, const void *machine)
+{
+    struct query *q;
+    char *name;
+    PDH_STATUS status = look(form, (struct api_source){0}, machine, &name, &q);
+    if (status == ERROR_SUCCESS && !counter_path_machine_is(name, q->catalogue->computer)) {
+        host_lock_enter(&connected_lock);
+        if (connected.count < MOST_CONNECTED)
+            status = no_memory_or(add_machine(&connected, name + strspn(name, "\\")));
+        host_lock_leave(&connected_lock);
+    }
+    end_look(q, name);
+    return status;
+}
+
+static HRESULT add_connected(struct texts *list)
+{
+    HRESULT hr = S_OK;
+    host_lock_enter(&connected_lock);
+    for (size_t i = 0; i < connected.count && SUCCEEDED(hr); i++)
+        hr = add_machine(list, connected.items[i] + 2);
+    host_lock_leave(&connected_lock);
+    return hr;
+}
+
+PDH_STATUS api_enum_machines(enum api_form form, struct api_source source, void *list, LPDWORD units)
+{
+    struct query *q;
+    char *none;
+    struct texts machines = {0};
+    HRESULT hr = S_OK;
+    if (!units || (!list && *units))
+        return PDH_INVALID_ARGUMENT;
+    PDH_STATUS status = look(form, source, NULL, &none, &q);
+    if (status == ERROR_SUCCESS && catalogue_is_real_time(q->catalogue)) {
+        char *ours = host_computer_name();
+        hr = ours ? add_machine(&machines, ours) : E_OUTOFMEMORY;
+        memory_free(ours);
+        if (SUCCEEDED(hr))
+            hr = add_connected(&machines);
+    }
+    for (size_t i = 0; status == ERROR_SUCCESS && SUCCEEDED(hr) && i < q->catalogue->count; i++) {
+        const char *machine = q->catalogue->providers[i]->machine;
+        hr = machine ? add_machine(&machines, machine) : S_OK;
+    }
+    if (status == ERROR_SUCCESS)
+        status = no_memory_or(hr);
+    if (status == ERROR_SUCCESS)
+        status = api_list_out(form, &machines, false, list, units);
+    end_look(q, none);
+    texts_free(&machines);
+    return status;
+}
+
+PDH_STATUS api_enum_objects(enum api_form form, struct api_source source, const void *machine, void *list,
+                            LPDWORD units, DWORD detail, BOOL refresh)
+{
+    (void)refresh; /* nothing is kept between calls */
+    struct texts names = {0};
+    struct query *q;
+    char *name;
+    if (!units || (!list && *units))
+        return PDH_INVALID_ARGUMENT;
+    PDH_STATUS status = look(form, source, machine, &name, &q);
+    if (status == ERROR_SUCCESS && q->catalogue->functions->refresh) /* those of other programs too */
+        status = q->catalogue->functions->refresh(q->catalogue, name);
+    for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
+        struct counter_object *o;
+        const struct provider *p = q->catalogue->providers[i];
+        if ((detail & 0xFFFF) < PERF_DETAIL_NOVICE || !catalogue_is_of(q->catalogue, p, name))
+            continue;
+        status = query_object(q, i, &o);
+        if (status == ERROR_SUCCESS)
+            status = no_memory_or(texts_add(&names, p->name));
+        else if (status == (PDH_STATUS)PDH_CSTATUS_NO_OBJECT)
+            status = ERROR_SUCCESS;
+    }
+    end_look(q, name);
+    if (status == ERROR_SUCCESS)
+        status = api_list_out(form, &names, false, list, units);
+    texts_free(&names);
+    return status;
+}
+
+/* Names of the counters, and of the instances without their "#1". */
+static HRESULT list_items(const struct counter_object *o, DWORD detail, struct texts *counters, struct texts *instances)
+{
+    HRESULT hr = S_OK;
+    for (uint32_t i = 0; i < o->provider->counter_count && SUCCEEDED(hr); i++) {
+        const struct counter_schema *c = &o->provider->counters[i];
+        if (counter_object_has_counter(o, i) && c->detail <= (detail & 0xFFFF))
+            hr = texts_add(counters, c->name);
+    }
+    for (size_t i = 0; o->instances && i < o->instances->count && SUCCEEDED(hr); i++) {
+        const struct instance *item = &o->instances->items[i];
+        char *base = text_copy_n(item->name, item->bare_length);
+        hr = base ? texts_add(instances, base) : E_OUTOFMEMORY;
+        memory_free(base);
+    }
+    return hr;
+}
+
+/* The object called `name` among those of the machine. */
+static PDH_STATUS find_object(struct query *q, const char *machine, const char *name, struct counter_object **out)
+{
+    size_t at = catalogue_find(q->catalogue, machine, name);
+    return at == q->catalogue->count ? (PDH_STATUS)PDH_CSTATUS_NO_OBJECT : query_object(q, at, out);
+}
+
+PDH_STATUS api_enum_object_items(enum api_form form, struct api_source source, const void *machine, const void *object,
+                                 void *counters, LPDWORD counter_units, void *instances, LPDWORD instance_units,
+                                 DWORD detail, DWORD flags)
+{
+    if (!object || !counter_units || !instance_units || (!counters && *counter_units) ||
+        (!instances && *instance_units) || flags)
+        return PDH_INVALID_ARGUMENT;
+    char *name = NULL, *machine_name = NULL;
+    struct query *q = NULL;
+    struct counter_object *o;
+    struct texts counter_names = {0}, instance_names = {0};
+    PDH_STATUS status = api_text_in(form, object, PDH_MAX_COUNTER_PATH, PDH_CSTATUS_NO_OBJECT, &name);
+    if (status == ERROR_SUCCESS)
+        status = look(form, source, machine, &machine_name, &q);
+    if (status == ERROR_SUCCESS)
+        status = find_object(q, machine_name, name, &o);
+    if (status == ERROR_SUCCESS)
+        status = no_memory_or(list_items(o, detail, &counter_names, &instance_names));
+    if (status == ERROR_SUCCESS) {
+        PDH_STATUS first = api_list_out(form, &counter_names, false, counters, counter_units);
+        PDH_STATUS second = api_list_out(form, &instance_names, true, instances, instance_units);
+        status = first != ERROR_SUCCESS ? first : second;
+    }
+    end_look(q, machine_name);
+    memory_free(name);
+    texts_free(&counter_names);
+    texts_free(&instance_names);
+    return status;
+}
+
+/* Windows' answer for a running system; a log file's is its first object. */
+PDH_STATUS api_get_default_object(enum api_form form, struct api_source source, const void *machine, void *name,
+                                  LPDWORD units)
+{
+    struct query *q;
+    char *machine_name;
+    if (!units || (!name && *units))
+        return PDH_INVALID_ARGUMENT;
+    PDH_STATUS status = look(form, source, machine, &machine_name, &q);
+    if (status == ERROR_SUCCESS) {
+        size_t at = 0;
+        if (catalogue_is_real_time(q->catalogue))
+            at = catalogue_find(q->catalogue, machine_name, "Processor");
+        else
+            while (at < q->catalogue->count &&
+                   !catalogue_is_of(q->catalogue, q->catalogue->providers[at], machine_name))
+                at++;
+        status = at < q->catalogue->count ? api_text_out(form, q->catalogue->providers[at]->name, name, units)
+                                          : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
+    }
+    end_look(q, machine_name);
+    return status;
+}
+
+/* The first counter of the object. */
+PDH_STATUS api_get_default_counter(enum api_form form, struct api_source source, const void *machine,
+                                   const void *object, void *name, LPDWORD units)
+{
+    struct query *q = NULL;
+    struct counter_object *o;
+    char *machine_name = NULL, *object_name;
+    if (!object || !units || (!name && *units))
+        return PDH_INVALID_ARGUMENT;
+    PDH_STATUS status = api_text_in(form, object, PDH_MAX_COUNTER_PATH, PDH_CSTATUS_NO_OBJECT, &object_name);
+    if (status == ERROR_SUCCESS)
+        status = look(form, source, machine, &machine_name, &q);
+    if (status == ERROR_SUCCESS)
+        status = find_object(q, machine_name, object_name, &o);
+    if (status == ERROR_SUCCESS) {
+        uint32_t i = 0;
+        while (i < o->provider->counter_count && !counter_object_has_counter(o, i))
+            i++;
+        status = i < o->provider->counter_count ? api_text_out(form, o->provider->counters[i].name, name, units)
+                                                : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+    }
+    end_look(q, machine_name);
+    memory_free(object_name);
+    return status;
+}

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes counters out of paths, with wildcards, the system's language and English, and takes their samples. */
+#include "engine/pdh/counter_query.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/logs/counter_path.h"
+#include "engine/pdh/client/counter_cell.h"
+#include "engine/pdh/counter_paths.h"
+
+#include <string.h>
+
+struct query_counter {
+    PDH_HCOUNTER handle;
+    uint64_t hash; /* of the names, to find what two paths have in common */
+    struct counter_instances instances;
+};
+
+struct counter_query {
+    const struct pdh_api *pdh;
+    PDH_HQUERY handle;              /* NULL: a later query has taken it over */
+    struct counter_query *previous; /* while counters are added */
+    bool keep_instances, values, present;
+    struct log_counters columns;
+    struct query_counter *counters; /* beside the columns */
+    size_t capacity;
+    struct log_cell *cells;
+    size_t cell_capacity;
+    uint32_t *buckets; /* hash table over the columns: place + 1 */
+    size_t bucket_count;
+    void (*gives)(void *user, size_t path, size_t column);
+    void *user;
+    size_t place; /* of the path that is added */
+    struct pdh_list formatted;
+};
+
+static bool has_wildcard(const char *text)
+{
+    return text && strchr(text, '*');
+}
+
+static bool stars(const char *text)
+{
+    return !text[strspn(text, "*/#")];
+}
+
+/* "*" alone, or written with parent and index as templates do: "*#*" and the like. */
+static bool all_instances(const struct counter_path *path)
+{
+    return has_wildcard(path->instance) && stars(path->instance) && (!path->parent || stars(path->parent)) &&
+           path->index == PATH_NO_INDEX;
+}
+
+/* The path with "*" in place of the instance it has, or added. */
+static char *with_all_instances(const struct counter_path *path)
+{
+    const struct counter_path all = {.machine = path->machine,
+                                     .object = path->object,
+                                     .instance = (char *)"*",
+                                     .index = PATH_NO_INDEX,
+                                     .counter = path->counter};
+    return counter_path_format(&all);
+}
+
+/* For PDH; `path` is `text` taken apart. */
+static HRESULT wide_path(const char *text, const struct counter_path *path, bool every_instance, WCHAR **out)
+{
+    char *all = every_instance ? with_all_instances(path) : NULL;
+    HRESULT hr = all || !every_instance ? text_to_utf16(all ? all : text, out, NULL) : E_OUTOFMEMORY;
+    memory_free(all);
+    return hr;
+}
+
+/* "" and NULL are both absent. */
+static HRESULT name_from_wide(LPCWSTR wide, const char **out)
+{
+    char *name = NULL;
+    HRESULT hr = wide && *wide ? pdh_text(wide, &name) : S_OK;
+    *out = name;
+    return hr;
+}
+
+/* "\\NAME", whatever form PDH gives the machine in. */
+static HRESULT machine_name(LPCWSTR wide, const char **out)
+{
+    HRESULT hr = name_from_wide(wide, out);
+    if (FAILED(hr) || (*out && strncmp(*out, "\\\\", 2) == 0))
+        return hr;
+    char *bare = *out ? (char *)*out : host_computer_name();
+    *out = bare ? text_format("\\\\%s", bare) : NULL;
+    memory_free(bare);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+/* *out is NULL on failure. */
+static HRESULT counter_info(const struct pdh_api *pdh, PDH_HCOUNTER counter, PDH_COUNTER_INFO_W **out)
+{
+    struct pdh_list info = {0};
+    while (pdh_list_ask(&info, 1))
+        info.status = pdh->PdhGetCounterInfoW(counter, 0, &info.size, info.data);
+    *out = info.status ? NULL : info.data;
+    if (!*out) {
+        memory_free(info.data);
+        return pdh_result(info.status ? info.status : (PDH_STATUS)PDH_INVALID_DATA, "PdhGetCounterInfo");
+    }
+    return S_OK;
+}
+
+static HRESULT read_names(const struct counter_query *q, PDH_HCOUNTER counter, bool wildcard, struct log_counter *names)
+{
+    PDH_COUNTER_INFO_W *info;
+    HRESULT hr = counter_info(q->pdh, counter, &info);
+    *names = (struct log_counter){0};
+    if (!info)
+        return hr;
+    const PDH_COUNTER_PATH_ELEMENTS_W *path = &info->CounterPath;
+    hr = machine_name(path->szMachineName, &names->machine);
+    if (SUCCEEDED(hr))
+        hr = name_from_wide(path->szObjectName, &names->object);
+    if (SUCCEEDED(hr))
+        hr = name_from_wide(path->szCounterName, &names->counter);
+    if (SUCCEEDED(hr) && wildcard) {
+        names->instance = text_copy("*");
+        hr = names->instance ? S_OK : E_OUTOFMEMORY;
+    } else if (SUCCEEDED(hr)) {
+        hr = name_from_wide(path->szInstanceName, &names->instance);
+        if (SUCCEEDED(hr))
+            hr = name_from_wide(path->szParentInstance, &names->parent);
+        names->index = path->dwInstanceIndex == UINT32_MAX ? 0 : path->dwInstanceIndex;
+    }
+    names->wildcard = wildcard;
+    names->type = info->dwType;
+    names->default_scale = info->lDefaultScale;
+    LONGLONG time_base = 0;
+    if (!q->pdh->PdhGetCounterTimeBase(counter, &time_base))
+        names->time_base = time_base;
+    memory_free(info);
+    if (FAILED(hr))
+        log_counter_free(names);
+    return hr;
+}
+
+/* The slot of the counter with these names, or the free one where it would be. */
+static size_t find_slot(const struct counter_query *q, const struct log_counter *names, uint64_t hash)
+{
+    size_t at = (size_t)hash & (q->bucket_count - 1);
+    for (; q->buckets[at]; at = (at + 1) & (q->bucket_count - 1)) {
+        const size_t place = q->buckets[at] - 1;
+        if (q->counters[place].hash == hash && log_counter_same(&q->columns.items[place], names))
+            break;
+    }
+    return at;
+}
+
+/* The place of the counter with these names, the number of counters when there is none. */
+static size_t find_counter(const struct counter_query *q, const struct log_counter *names, uint64_t hash)
+{
+    const size_t found = q->bucket_count ? q->buckets[find_slot(q, names, hash)] : 0;
+    return found ? found - 1 : q->columns.count;
+}
+
+/* Keeps half of the buckets free for one column more. */
+static bool grow_buckets(struct counter_query *q)
+{
+    if (2 * (q->columns.count + 1) <= q->bucket_count)
+        return true;
+    const size_t count = q->bucket_count ? 4 * q->bucket_count : 64;
+    uint32_t *buckets = memory_zero(count, sizeof *buckets);
+    if (!buckets)
+        return false;
+    memory_free(q->buckets);
+    q->buckets = buckets;
+    q->bucket_count = count;
+    for (size_t i = 0; i < q->columns.count; i++)
+        q->buckets[find_slot(q, &q->columns.items[i], q->counters[i].hash)] = (uint32_t)i + 1;
+    return true;
+}
+
+/* The counter with these names out of the previous query; NULL when it has none. */
+static PDH_HCOUNTER take_previous(struct counter_query *previous, const struct log_counter *names, uint64_t hash)
+{
+    size_t i = previous ? find_counter(previous, names, hash) : 0;
+    if (!previous || i == previous->columns.count)
+        return NULL;
+    PDH_HCOUNTER handle = previous->counters[i].handle;
+    previous->counters[i].handle = NULL;
+    return handle;
+}
+
+static bool make_room(struct counter_query *q)
+{
+    void *columns = q->columns.items, *counters = q->counters;
+    size_t need = q->columns.count + 1;
+    bool room = memory_grow(&columns, &q->columns.capacity, need, sizeof *q->columns.items);
+    q->columns.items = columns;
+    room = room && memory_grow(&counters, &q->capacity, need, sizeof *q->counters);
+    q->counters = counters;
+    void *cells = q->cells;
+    room = room && memory_grow(&cells, &q->cell_capacity, need, sizeof *q->cells);
+    q->cells = cells;
+    return room && grow_buckets(q);
+}
+
+static void tell_given(struct counter_query *q, size_t column)
+{
+    if (q->gives)
+        q->gives(q->user, q->place, column);
+}
+
+/* Adds one path without counter wildcards. The status is the one the path got in the system's language. */
+static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *path, bool wildcard)
+{
+    const struct pdh_api *pdh = q->pdh;
+    PDH_HCOUNTER counter = NULL;
+    PDH_STATUS status = pdh->PdhAddCounterW(q->handle, wide, 0, &counter);
+    if (status && pdh->PdhAddEnglishCounterW(q->handle, wide, 0, &counter))
+        return pdh_result(status, path);
+    struct log_counter names;
+    HRESULT hr = read_names(q, counter, wildcard, &names);
+    if (SUCCEEDED(hr)) {
+        uint64_t hash = log_counter_hash(&names);
+        size_t there = find_counter(q, &names, hash);
+        if (there < q->columns.count) {
+            hr = S_FALSE;
+            tell_given(q, there);
+        } else if (!make_room(q)) {
+            hr = E_OUTOFMEMORY;
+        } else {
+            PDH_HCOUNTER before = take_previous(q->previous, &names, hash);
+            if (before) { /* it knows its last value, the new one does not */
+                pdh->PdhRemoveCounter(counter);
+                counter = before;
+            }
+            q->counters[q->columns.count] = (struct query_counter){.handle = counter, .hash = hash};
+            q->buckets[find_slot(q, &names, hash)] = (uint32_t)q->columns.count + 1;
+            q->columns.items[q->columns.count++] = names;
+            tell_given(q, q->columns.count - 1);
+            return S_OK;
+        }
+        log_counter_free(&names);
+    }
+    pdh->PdhRemoveCounter(counter);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* PdhExpandWildCardPath knows only the system's language; an English path is translated by adding it and asking for its
+   full path. */
+static PDH_STATUS expand(struct counter_query *q, const WCHAR *path, DWORD flags, WCHAR **out)
+{
+    PDH_STATUS status = counter_paths_expand(q->pdh, path, flags, out);
+    PDH_HCOUNTER counter;
+    PDH_COUNTER_INFO_W *info;
+    if (!status || q->pdh->PdhAddEnglishCounterW(q->handle, path, 0, &counter))
+        return status;
+    counter_info(q->pdh, counter, &info);
+    if (info) {
+        if (info->szFullPath && !counter_paths_expand(q->pdh, info->szFullPath, flags, out))
+            status = 0;
+        memory_free(info);
+    }
+    q->pdh->PdhRemoveCounter(counter);
+    return status;
+}
+
+static HRESULT add_path(struct counter_query *q, const char *text, bool may_add_instance);
+
+/* A path that came out of an expansion. "\Process\*" names counters without an instance although the object has some:
+   all of them are meant. */
+static HRESULT add_expanded(struct counter_query *q, const WCHAR *wide, bool may_add_instance)
+{
+    char *text;
+    struct counter_path path;
+    HRESULT hr = pdh_text(wide, &text);
+    if (FAILED(hr))
+        return hr;
+    bool parsed = !counter_path_parse(text, &path);
+    hr = add_one(q, wide, text, parsed && q->keep_instances && all_instances(&path));
+    if (FAILED(hr) && hr != E_OUTOFMEMORY && may_add_instance && parsed && !path.instance) {
+        char *all = with_all_instances(&path);
+        hr = all ? add_path(q, all, false) : E_OUTOFMEMORY;
+        memory_free(all);
+    }
+    counter_path_free(&path);
+    memory_free(text);
+    return hr;
+}
+
+/* An instance may end between the expansion and its adding; only a path that gave nothing is a failure. */
+static HRESULT add_all(struct counter_query *q, const WCHAR *paths, bool may_add_instance)
+{
+    bool added = false;
+    HRESULT failure = S_OK;
+    while (*paths) {
+        HRESULT hr = add_expanded(q, paths, may_add_instance);
+        if (hr == E_OUTOFMEMORY)
+            return hr;
+        if (FAILED(hr))
+            failure = hr;
+        else
+            added = true;
+        while (*paths++)
+            ;
+    }
+    return added ? S_OK : failure;
+}
+
+static HRESULT add_parsed(struct counter_query *q, const char *text, const struct counter_path *path,
+                          bool may_add_instance)
+{
+    bool every = all_instances(path);
+    bool keep = q->keep_instances && (every || !path->instance);
+    bool counters = has_wildcard(path->machine) || has_wildcard(path->object) || has_wildcard(path->counter);
+    bool instances = has_wildcard(path->parent) || has_wildcard(path->instance);
+    WCHAR *wide = NULL, *paths = NULL;
+    HRESULT hr = wide_path(text, path, every, &wide);
+    if (FAILED(hr))
+        return hr;
+    if (!counters && (keep || !instances) && !q->present) {
+        hr = add_one(q, wide, text, keep && instances);
+    } else {
+        hr = pdh_result(expand(q, wide, keep ? PDH_NOEXPANDINSTANCES : 0, &paths), text);
+        if (SUCCEEDED(hr))
+            hr = add_all(q, paths, may_add_instance && !path->instance);
+    }
+    memory_free(paths);
+    memory_free(wide);
+    return hr;
+}
+
+static HRESULT add_path(struct counter_query *q, const char *text, bool may_add_instance)
+{
+    struct counter_path path;
+    PDH_STATUS status = counter_path_parse(text, &path);
+    if (status)
+        return pdh_result(
+            (DWORD)status == PDH_CSTATUS_NO_COUNTERNAME ? (PDH_STATUS)PDH_CSTATUS_BAD_COUNTERNAME : status, text);
+    HRESULT hr = add_parsed(q, text, &path, may_add_instance);
+    counter_path_free(&path);
+    return hr;
+}
+
+static HRESULT open_handle(struct counter_query *q)
+{
+    if (q->previous) {
+        q->handle = q->previous->handle;
+        q->previous->handle = NULL;
+        return S_OK;
+    }
+    PDH_STATUS status = q->pdh->PdhOpenQueryW(NULL, 0, &q->handle);
+    if (status)
+        q->handle = NULL;
+    return pdh_result(status, "PdhOpenQuery");
+}
+
+HRESULT counter_query_add(struct counter_query *q, const char *path, size_t place)
+{
+    q->place = place;
+    return add_path(q, path, !q->present);
+}
+
+static HRESULT add_paths(struct counter_query *q, const struct counter_query_request *request)
+{
+    for (size_t i = 0; i < request->paths->count; i++) {
+        const char *path = request->paths->items[i];
+        HRESULT hr = counter_query_add(q, path, i);
+        if (hr == E_OUTOFMEMORY)
+            return hr;
+        if (FAILED(hr) && request->refused)
+            request->refused(request->user, hr, path, error_text(hr));
+    }
+    return S_OK;
+}
+
+/* Removes the counters that are not in the query any more. */
+static void drop_previous(struct counter_query *q)
+{
+    for (size_t i = 0; q->previous && i < q->previous->columns.count; i++)
+        if (q->previous->counters[i].handle)
+            q->pdh->PdhRemoveCounter(q->previous->counters[i].handle);
+    q->previous = NULL;
+}
+
+HRESULT counter_query_open(const struct counter_query_request *request, struct counter_query **out)
+{
+    struct counter_query *q = memory_zero(1, sizeof *q);
+    *out = NULL;
+    if (!q)
+        return E_OUTOFMEMORY;
+    q->pdh = request->pdh;
+    q->keep_instances = request->keep_instances;
+    q->values = request->values;
+    q->present = request->present;
+    q->previous = request->previous;
+    q->gives = request->gives;
+    q->user = request->user;
+    HRESULT hr = open_handle(q);
+    if (SUCCEEDED(hr))
+        hr = add_paths(q, request);
+    if (SUCCEEDED(hr))
+        drop_previous(q);
+    if (FAILED(hr)) {
+        counter_query_close(q);
+        return hr;
+    }
+    *out = q;
+    return S_OK;
+}
+
+PDH_HQUERY counter_query_handle(const struct counter_query *q)
+{
+    return q->handle;
+}
+
+const struct log_counter *counter_query_columns(const struct counter_query *q, size_t *count)
+{
+    *count = q->columns.count;
+    return q->columns.items;
+}
+
+bool counter_query_same_columns(const struct counter_query *a, const struct counter_query *b)
+{
+    size_t i = 0;
+    while (i < a->columns.count && i < b->columns.count && a->counters[i].hash == b->counters[i].hash &&
+           log_counter_same(&a->columns.items[i], &b->columns.items[i]))
+        i++;
+    return i == a->columns.count && i == b->columns.count;
+}
+
+HRESULT counter_query_sample(struct counter_query *q, int64_t *utc, const struct log_cell **cells)
+{
+    *utc = clock_utc();
+    *cells = q->cells;
+    PDH_STATUS status = q->columns.count ? q->pdh->PdhCollectQueryData(q->handle) : 0;
+    /* PDH_NO_DATA: no counter has a value now. That is worth a row: the log shows when the instances were gone. */
+    HRESULT hr = (DWORD)status == PDH_NO_DATA ? S_OK : pdh_result(status, "PdhCollectQueryData");
+    for (size_t i = 0; i < q->columns.count && SUCCEEDED(hr); i++) {
+        struct query_counter *c = &q->counters[i];
+        if (q->columns.items[i].wildcard)
+            hr = counter_cell_read_instances(q->pdh, c->handle, q->values, &c->instances, &q->formatted, &q->cells[i]);
+        else
+            counter_cell_read(q->pdh, c->handle, q->values, &q->cells[i]);
+    }
+    return hr;
+}
+
+void counter_query_close(struct counter_query *q)
+{
+    if (!q)
+        return;
+    if (q->handle)
+        q->pdh->PdhCloseQuery(q->handle);
+    for (size_t i = 0; i < q->columns.count; i++)
+        counter_instances_free(&q->counters[i].instances);
+    log_counters_free(&q->columns);
+    memory_free(q->counters);
+    memory_free(q->cells);
+    memory_free(q->buckets);
+    memory_free(q->formatted.data);
+    memory_free(q);
+}
+
+/* PDH lists a path without wildcards whether it names a counter or not. */
+static HRESULT list_one(struct counter_query *q, const WCHAR *wide, WCHAR **paths)
+{
+    PDH_HCOUNTER counter = NULL;
+    if (q->pdh->PdhAddCounterW(q->handle, wide, 0, &counter) &&
+        q->pdh->PdhAddEnglishCounterW(q->handle, wide, 0, &counter))
+        return S_OK;
+    q->pdh->PdhRemoveCounter(counter);
+    size_t units = 0;
+    while (wide[units])
+        units++;
+    *paths = memory_zero(units + 2, sizeof **paths);
+    if (*paths)
+        memcpy(*paths, wide, units * sizeof **paths);
+    return *paths ? S_OK : E_OUTOFMEMORY;
+}
+
+HRESULT counter_query_list(struct counter_query *q, const char *text, WCHAR **paths)
+{
+    struct counter_path path;
+    PDH_STATUS status = counter_path_parse(text, &path);
+    *paths = NULL;
+    if (status)
+        return (DWORD)status == PDH_MEMORY_ALLOCATION_FAILURE ? E_OUTOFMEMORY : S_OK;
+    /* As when it is added: without an instance all of them are meant. */
+    const bool wildcard = has_wildcard(text);
+    WCHAR *wide = NULL;
+    HRESULT hr = wide_path(text, &path, wildcard && (all_instances(&path) || !path.instance), &wide);
+    if (SUCCEEDED(hr) && !wildcard)
+        hr = list_one(q, wide, paths);
+    else if (SUCCEEDED(hr))
+        expand(q, wide, 0, paths);
+    memory_free(wide);
+    counter_path_free(&path);
+    return hr;
+}

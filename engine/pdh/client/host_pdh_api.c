@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The PDH of this host: the system's on Windows, our openpdh.dll under Wine, whose own is empty. */
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/win32/win32_call.h"
+#include "engine/logs/pdh_types.h"
+#include "engine/pdh/host_pdh.h"
+
+#include <windows.h>
+
+/* Chosen once, for the life of the process; the module stays loaded. */
+static struct host_lock lock = HOST_LOCK_INIT;
+static struct pdh_api chosen;
+static bool ready;
+
+static HRESULT load_module(const char *path, HMODULE *module)
+{
+    WCHAR *wide;
+    HRESULT hr = text_to_utf16(path, &wide, NULL);
+    if (FAILED(hr))
+        return hr;
+    *module = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
+    if (!*module)
+        hr = win32_failed(GetLastError(), path);
+    memory_free(wide);
+    return hr;
+}
+
+/* Beside us, or in the system folder: never from the current folder or PATH. */
+static char *module_path(void)
+{
+    WCHAR system[MAX_PATH];
+    char *folder, *path;
+    if (host_is_wine()) {
+        folder = host_module_folder();
+        path = folder ? path_join(folder, "openpdh.dll") : NULL;
+    } else {
+        UINT n = GetSystemDirectoryW(system, MAX_PATH);
+        path = n && n < MAX_PATH && SUCCEEDED(text_from_utf16(system, n, true, &folder)) ? path_join(folder, "pdh.dll")
+                                                                                         : NULL;
+        if (!n || n >= MAX_PATH)
+            folder = NULL;
+    }
+    memory_free(folder);
+    return path;
+}
+
+static HRESULT fill(struct pdh_api *api)
+{
+    char *path = module_path();
+    HMODULE module;
+    HRESULT hr = path ? load_module(path, &module) : E_OUTOFMEMORY;
+#define FILL_ENTRY(name, parameters)                                                                                   \
+    if (SUCCEEDED(hr)) {                                                                                               \
+        FARPROC entry = GetProcAddress(module, #name);                                                                 \
+        if (!entry)                                                                                                    \
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_PROC_NOT_FOUND), "\"%s\": has no function %s", path, #name);       \
+        api->name = (PDH_STATUS(WINAPI *) parameters)(void *)entry;                                                    \
+    }
+    PDH_API_LIST(FILL_ENTRY)
+#undef FILL_ENTRY
+    memory_free(path);
+    return hr;
+}
+
+HRESULT host_pdh(const struct pdh_api **out)
+{
+    struct pdh_api api = {0};
+    HRESULT hr = S_OK;
+    *out = NULL;
+    host_lock_enter(&lock);
+    if (!ready) {
+        hr = fill(&api);
+        if (SUCCEEDED(hr)) {
+            chosen = api;
+            ready = true;
+        }
+    }
+    host_lock_leave(&lock);
+    if (SUCCEEDED(hr))
+        *out = &chosen;
+    return hr;
+}

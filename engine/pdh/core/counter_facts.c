@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* What people are told of counters. */
+#include "engine/pdh/counter_facts.h"
+
+#include "engine/base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What the name says is counted; the first that fits. */
+static const char *thing(const char *counter)
+{
+    static const struct {
+        const char *pattern, *unit;
+    } things[] = {{"*KBytes*", "KiB"},
+                  {"*MBytes*", "MiB"},
+                  {"*Megabytes*", "MiB"},
+                  {"*Byte*", "bytes"},
+                  {"*Working Set*", "bytes"},
+                  {"*Bandwidth*", "bit/s"},
+                  {"Commit Limit", "bytes"},
+                  {"*Frequency*", "MHz"},
+                  {"High Precision Temperature", "0.1 K"},
+                  {"*Temperature*", "K"},
+                  {"Average Idle Time", "100 ns"}};
+    if (strncmp(counter, "% ", 2) == 0)
+        return "%";
+    for (size_t i = 0; i < sizeof things / sizeof *things; i++)
+        if (text_matches(things[i].pattern, counter))
+            return things[i].unit;
+    return "";
+}
+
+void counter_unit(const char *counter, DWORD type, char *out, size_t room)
+{
+    const DWORD display = type & 0xF0000000, percent = PERF_DISPLAY_PERCENT, seconds = PERF_DISPLAY_SECONDS;
+    const char *of = thing(counter);
+    if (display == percent)
+        snprintf(out, room, "%%");
+    else if (display == seconds)
+        snprintf(out, room, "s");
+    else if (display == PERF_DISPLAY_PER_SEC)
+        snprintf(out, room, "%s/s", *of ? of : "1");
+    else
+        snprintf(out, room, "%s", of);
+}
+
+const struct counter_schema *counter_row(const char *object, const char *counter)
+{
+    for (size_t i = 0; i < pdh_provider_count; i++) {
+        const struct provider *p = pdh_providers[i];
+        for (uint32_t k = 0; text_equal_nocase(p->name, object) && k < p->counter_count; k++)
+            if (text_equal_nocase(p->counters[k].name, counter))
+                return &p->counters[k];
+    }
+    return NULL;
+}
+
+/* Is the name one of "a | b | c"? */
+static bool is_among(const char *name, const char *list)
+{
+    size_t length = strlen(name);
+    for (const char *p = list, *bar; *p; p = bar) {
+        bar = strstr(p, " | ");
+        size_t part = bar ? (size_t)(bar - p) : strlen(p);
+        char one[256];
+        snprintf(one, sizeof one, "%.*s", (int)part, p);
+        if (part == length && text_equal_nocase(one, name))
+            return true;
+        bar = bar ? bar + 3 : p + part;
+    }
+    return false;
+}
+
+const char *counter_absence(const char *object, const char *counter)
+{
+    static const struct {
+        const char *object, *counters, *reason;
+    } rows[] = {
+#define ABSENT(object, counters, reason) {object, counters, reason},
+#include "engine/pdh/absent_counters.def"
+#undef ABSENT
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (is_among(object, rows[i].object) &&
+            (strcmp(rows[i].counters, "*") == 0 || is_among(counter, rows[i].counters)))
+            return rows[i].reason;
+    return NULL;
+}

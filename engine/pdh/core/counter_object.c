@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples of performance objects and their instance lists. */
+#include "engine/pdh/core/counter_object.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/base/timed_work.h"
+#include "engine/pdh/formula.h"
+
+#include <string.h>
+
+PDH_STATUS pdh_status_of(HRESULT hr, DWORD otherwise)
+{
+    if (SUCCEEDED(hr))
+        return ERROR_SUCCESS;
+    if (hr == (HRESULT)PDH_CSTATUS_NO_MACHINE || hr == (HRESULT)PDH_ACCESS_DENIED)
+        return hr;
+    return hr == E_OUTOFMEMORY ? (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE : (PDH_STATUS)otherwise;
+}
+
+static uint32_t name_hash(const char *name)
+{
+    return (uint32_t)(text_hash_nocase(name) >> 32); /* the well mixed bits */
+}
+
+void instance_list_release(struct instance_list *list)
+{
+    if (!list || atomic_fetch_sub(&list->references, 1) > 1)
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        memory_free(list->items[i].name);
+    memory_free(list->items);
+    memory_free(list->buckets);
+    memory_free(list);
+}
+
+void instance_name_make_safe(char *name)
+{
+    for (; *name; name++)
+        if (*name == '(')
+            *name = '[';
+        else if (*name == ')')
+            *name = ']';
+        else if (*name == '/' || *name == '\\' || *name == '#')
+            *name = '_';
+}
+
+/* While a list is made: the last item of each base name's bucket, and of each item the one before it there. */
+struct doubles {
+    uint32_t *last, *before;
+};
+
+static bool same_base(const struct instance *a, const struct instance *b)
+{
+    if (a->base_hash != b->base_hash)
+        return false;
+    char end = a->name[a->base_length];
+    a->name[a->base_length] = 0;
+    bool same = text_equal_nocase(a->name, b->name);
+    a->name[a->base_length] = end;
+    return same;
+}
+
+/* How many of the items before `at`, which has its base name only, bear its name. */
+static uint64_t doubles_before(const struct instance_list *list, const struct doubles *d, size_t at)
+{
+    const struct instance *item = &list->items[at];
+    for (uint32_t i = d->before[at]; i; i = d->before[i - 1]) {
+        const struct instance *other = &list->items[i - 1];
+        if (same_base(other, item)) {
+            /* The nearest one knows its own number. */
+            uint64_t number = 0;
+            if (other->name[other->base_length])
+                text_to_u64(other->name + other->base_length + 1, &number);
+            return number + 1;
+        }
+    }
+    return 0;
+}
+
+static void enter_bucket(uint32_t *bucket, uint32_t *next, size_t at)
+{
+    *next = *bucket;
+    *bucket = (uint32_t)at + 1;
+}
+
+/* Without "#1" at the end. A name that was made safe has no '#' of its own. */
+static size_t bare_length(const char *name, size_t length)
+{
+    size_t at = length;
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+        at--;
+    return at > 1 && at < length && name[at - 1] == '#' ? at - 1 : length;
+}
+
+static bool set_instance(struct instance_list *list, struct doubles *d, size_t at, const char *name, uint64_t key,
+                         bool ready)
+{
+    struct instance *item = &list->items[at];
+    char *base = text_copy(name);
+    if (!base)
+        return false;
+    if (!ready)
+        instance_name_make_safe(base);
+    size_t length = strlen(base);
+    uint32_t hash = name_hash(base);
+    *item = (struct instance){base, length, ready ? bare_length(base, length) : length, hash, hash, key, 0};
+    list->count = at + 1;
+    enter_bucket(&d->last[hash & list->mask], &d->before[at], at);
+    uint64_t doubles = doubles_before(list, d, at);
+    if (doubles) {
+        item->name = text_format("%s#%u", base, (unsigned)doubles);
+        memory_free(base);
+        list->count = item->name ? at + 1 : at;
+        item->hash = item->name ? name_hash(item->name) : 0;
+    }
+    return item->name != NULL;
+}
+
+static struct instance_list *make_list(size_t count, const char *const *names, const uint64_t *keys, bool ready)
+{
+    struct instance_list *list = memory_zero(1, sizeof *list);
+    struct doubles d = {NULL, NULL};
+    if (!list)
+        return NULL;
+    atomic_init(&list->references, 1);
+    list->mask = 15;
+    while (list->mask < count)
+        list->mask = list->mask * 2 + 1;
+    list->items = memory_zero(count, sizeof *list->items);
+    list->buckets = memory_zero(list->mask + 1, sizeof *list->buckets);
+    d.last = memory_zero(list->mask + 1, sizeof *d.last);
+    d.before = memory_zero(count, sizeof *d.before);
+    bool ok = list->items && list->buckets && d.last && d.before && count < UINT32_MAX;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = set_instance(list, &d, i, names[i], keys[i], ready);
+    memory_free(d.last);
+    memory_free(d.before);
+    if (!ok) {
+        instance_list_release(list);
+        return NULL;
+    }
+    for (size_t i = count; i-- > 0;)
+        enter_bucket(&list->buckets[list->items[i].hash & list->mask], &list->items[i].next, i);
+    return list;
+}
+
+struct instance_list *instance_list_create(size_t count, const char *const *names, const uint64_t *keys)
+{
+    return make_list(count, names, keys, false);
+}
+
+struct instance_list *instance_list_create_ready(size_t count, const char *const *names, const uint64_t *keys)
+{
+    return make_list(count, names, keys, true);
+}
+
+size_t instance_list_find(const struct instance_list *list, const char *name)
+{
+    uint32_t hash = name_hash(name);
+    for (uint32_t i = list ? list->buckets[hash & list->mask] : 0; i; i = list->items[i - 1].next)
+        if (list->items[i - 1].hash == hash && text_equal_nocase(list->items[i - 1].name, name))
+            return i - 1;
+    return SIZE_MAX;
+}
+
+void counter_object_set_instances(struct counter_object *o, struct instance_list *list)
+{
+    instance_list_release(o->instances);
+    o->instances = list;
+    o->generation++;
+}
+
+HRESULT counter_object_set_rows(struct counter_object *o, size_t rows)
+{
+    size_t need = rows * o->provider->value_count;
+    o->rows = 0;
+    if (!memory_grow((void **)&o->values, &o->capacity, need, sizeof *o->values))
+        return E_OUTOFMEMORY;
+    for (size_t i = 0; i < need; i++)
+        o->values[i] = VALUE_ABSENT;
+    o->rows = rows;
+    return S_OK;
+}
+
+int64_t *counter_object_row(struct counter_object *o, size_t row)
+{
+    return o->values + row * o->provider->value_count;
+}
+
+/* The provider's side; outlives the query's while it runs. The query's side is written by the query's thread alone,
+   and what a provider reads of it only while the work does not run. */
+struct counter_object_work {
+    struct timed_work work;
+    struct counter_object side, last;
+    struct source source;
+    uint64_t wanted;
+};
+
+static void run(struct timed_work *work)
+{
+    struct counter_object_work *w = (struct counter_object_work *)work;
+    struct counter_object *side = &w->side;
+    source_hold_begin(&w->source, &side->hold);
+    side->result = side->provider->sample(side, &w->source, w->wanted);
+    source_hold_end(&w->source, &side->hold);
+}
+
+static void work_free(struct counter_object_work *w)
+{
+    if (w->side.state && w->side.provider->close)
+        w->side.provider->close(&w->side);
+    instance_list_release(w->side.instances);
+    instance_list_release(w->last.instances);
+    memory_free(w->side.values);
+    memory_free(w->last.values);
+    memory_free(w->side.state);
+    source_close(&w->source);
+    memory_free(w);
+}
+
+static void abandoned(struct timed_work *work)
+{
+    work_free((struct counter_object_work *)work);
+}
+
+/* Makes what the provider found the last sample, and its old values the next one's room. */
+static void publish(struct counter_object *o)
+{
+    struct counter_object *side = &o->work->side, *last = &o->work->last;
+    struct counter_object old = *last;
+    *last = *side;
+    last->work = o->work;
+    side->values = old.values;
+    side->capacity = old.capacity;
+    side->rows = 0;
+    if (old.instances != last->instances) {
+        instance_list_release(old.instances);
+        if (last->instances)
+            atomic_fetch_add(&last->instances->references, 1);
+    }
+    *o = *last;
+}
+
+/* Takes over what the sample gave, or notes that it has not ended. */
+static void settle(struct counter_object *o, struct source *source)
+{
+    if (timed_work_running(&o->work->work)) {
+        o->result = HRESULT_FROM_WIN32(ERROR_TIMEOUT);
+        o->time = (struct source_time){clock_utc(), clock_ticks()};
+    } else if (SUCCEEDED(o->work->side.result)) {
+        publish(o);
+    } else {
+        o->result = o->work->side.result;
+        o->time = o->work->side.time;
+    }
+    uint64_t local = (uint64_t)clock_local(&source->zone, o->time.utc);
+    o->local_time.dwLowDateTime = (DWORD)local;
+    o->local_time.dwHighDateTime = (DWORD)(local >> 32);
+}
+
+/* Of at most this many objects at a time a slow one does not hold up the others. */
+#define MOST_AT_ONCE 64
+
+static void sample_some(const struct counter_object_use *uses, size_t count, struct source *source)
+{
+    struct timed_work *work[MOST_AT_ONCE];
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct counter_object_work *w = uses[i].object->work;
+        if (!timed_work_running(&w->work))
+            w->wanted = uses[i].wanted;
+        if (uses[i].object->provider->at_once)
+            run(&w->work);
+        else
+            work[n++] = &w->work;
+    }
+    if (n > 0)
+        timed_work_run(work, n, source_limit());
+    for (size_t i = 0; i < count; i++)
+        settle(uses[i].object, source);
+}
+
+void counter_objects_sample(const struct counter_object_use *uses, size_t count, struct source *source)
+{
+    for (size_t i = 0; i < count; i += MOST_AT_ONCE)
+        sample_some(uses + i, count - i < MOST_AT_ONCE ? count - i : MOST_AT_ONCE, source);
+}
+
+static struct counter_object_work *work_create(const struct provider *provider, struct source *source)
+{
+    struct counter_object_work *w = memory_zero(1, sizeof *w);
+    if (!w)
+        return NULL;
+    w->work.run = run;
+    w->work.abandoned = abandoned;
+    w->side.provider = w->last.provider = provider;
+    w->side.last = &w->last;
+    w->side.state = memory_zero(1, provider->state_size);
+    if (!w->side.state || FAILED(source_share(source, &w->source))) {
+        work_free(w);
+        return NULL;
+    }
+    return w;
+}
+
+HRESULT counter_object_open(const struct provider *provider, struct source *source, struct counter_object **out)
+{
+    struct counter_object *o = memory_zero(1, sizeof *o);
+    struct counter_object_work *w = o ? work_create(provider, source) : NULL;
+    *out = NULL;
+    if (!w) {
+        memory_free(o);
+        return E_OUTOFMEMORY;
+    }
+    o->provider = provider;
+    o->state = w->side.state;
+    o->work = w;
+    timed_work_enter();
+    counter_objects_sample(&(struct counter_object_use){o, UINT64_MAX}, 1, source);
+    if (o->result == HRESULT_FROM_WIN32(ERROR_TIMEOUT)) {
+        o->present = UINT64_MAX;
+    } else if (FAILED(o->result)) {
+        HRESULT hr = o->result;
+        counter_object_close(o);
+        return hr;
+    }
+    *out = o;
+    return S_OK;
+}
+
+void counter_object_close(struct counter_object *o)
+{
+    if (!o)
+        return;
+    if (timed_work_release(&o->work->work))
+        work_free(o->work);
+    timed_work_leave();
+    memory_free(o);
+}
+
+uint32_t counter_object_find_counter(const struct counter_object *o, const char *name)
+{
+    const struct provider *p = o->provider;
+    for (uint32_t i = 0; i < p->counter_count; i++)
+        if (counter_object_has_counter(o, i) && text_equal_nocase(p->counters[i].name, name))
+            return i;
+    return p->counter_count;
+}
+
+int64_t counter_object_time_base(const struct counter_object *o, uint32_t counter)
+{
+    return o->provider->time_base ? o->provider->time_base(o, counter)
+                                  : formula_time_base(o->provider->counters[counter].type);
+}
+
+/* PDH's SecondValue: what the formula divides by or counts from. */
+static int64_t second_value(const struct counter_object *o, const int64_t *row, const struct counter_schema *c)
+{
+    if (!(c->type & PERF_TYPE_COUNTER))
+        return 0;
+    if (formula_is_fraction(c->type))
+        return row[c->base];
+    return c->type & (PERF_TIMER_100NS | PERF_OBJECT_TIMER) ? o->time.utc : o->time.ticks;
+}
+
+void counter_object_raw(const struct counter_object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out)
+{
+    *out = (PDH_RAW_COUNTER){.CStatus = PDH_CSTATUS_INVALID_DATA, .TimeStamp = o->local_time, .MultiCount = 1};
+    if (FAILED(o->result)) {
+        out->CStatus = (DWORD)pdh_status_of(o->result, PDH_CSTATUS_INVALID_DATA);
+        return;
+    }
+    if (row >= o->rows) {
+        out->CStatus = PDH_CSTATUS_NO_INSTANCE;
+        return;
+    }
+    if (o->provider->raw) {
+        o->provider->raw(o, row, counter, out);
+        return;
+    }
+    const struct counter_schema *c = &o->provider->counters[counter];
+    const int64_t *values = o->values + row * o->provider->value_count;
+    if (values[counter] == VALUE_ABSENT)
+        return;
+    out->CStatus = PDH_CSTATUS_VALID_DATA;
+    out->FirstValue = c->type & PERF_SIZE_LARGE ? values[counter] : (int64_t)(uint32_t)values[counter];
+    out->SecondValue = second_value(o, values, c);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel's files and the process list of one query. A part is read by one thread and held by many; it is read anew
+   for a later sample when those of an earlier one have let go. Waiting goes from later samples to earlier ones only. */
+#include "engine/pdh/core/source.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/environment.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct part {
+    struct kernel_file *file;
+    const char *text;
+    size_t size;
+    uint64_t read_in; /* serial of the sample that tried to read it last, 0 = never */
+    HRESULT result;
+    struct source_time time;
+    unsigned users;
+    bool reading;
+};
+
+struct source_files {
+    struct host_lock lock;
+    struct thread_condition changed;
+    size_t references;
+    uint64_t serial; /* of the sample under way */
+    struct part parts[SOURCE_PARTS];
+    struct process_list *list;
+    const struct process_entry *processes;
+    size_t process_count;
+    uint32_t figures, figures_read, figures_next;
+    char root[];
+};
+
+static const char *test_root = "";
+
+#define SOURCE_NAME(part, name, path, piece) name,
+static const char *const names[] = {SOURCE_FILES(SOURCE_NAME)};
+#undef SOURCE_NAME
+#define SOURCE_PATH(part, name, path, piece) path,
+static const char *const paths[] = {SOURCE_FILES(SOURCE_PATH)};
+#undef SOURCE_PATH
+#define SOURCE_PIECE(part, name, path, piece) piece,
+static const bool pieces[] = {SOURCE_FILES(SOURCE_PIECE)};
+#undef SOURCE_PIECE
+_Static_assert(SOURCE_PARTS <= 32, "a hold has a bit for each part");
+
+enum source_part source_find(const char *name, size_t length)
+{
+    size_t i = 0;
+    while (i < SOURCE_PROCESSES && (strlen(names[i]) != length || memcmp(names[i], name, length) != 0))
+        i++;
+    return i < SOURCE_PROCESSES ? (enum source_part)i : SOURCE_PARTS;
+}
+
+void source_set_root(const char *root)
+{
+    test_root = root;
+}
+
+uint32_t source_limit(void)
+{
+    char *text;
+    uint64_t limit = SOURCE_LIMIT_MS;
+    if (environment_get("OPENPLA_SAMPLE_LIMIT", &text) == S_OK && !text_to_u64(text, &limit))
+        limit = SOURCE_LIMIT_MS;
+    memory_free(text);
+    return limit < 3600000 ? (uint32_t)limit : 3600000;
+}
+
+static struct source_files *files_create(void)
+{
+    size_t length = strlen(test_root);
+    struct source_files *f = memory_zero(1, sizeof *f + length + 1);
+    if (f) {
+        f->references = f->serial = 1;
+        memcpy(f->root, test_root, length + 1);
+    }
+    return f;
+}
+
+HRESULT source_share(struct source *s, struct source *other)
+{
+    s->files = s->files ? s->files : files_create();
+    if (!s->files)
+        return E_OUTOFMEMORY;
+    host_lock_enter(&s->files->lock);
+    s->files->references++;
+    host_lock_leave(&s->files->lock);
+    *other = (struct source){.files = s->files};
+    return S_OK;
+}
+
+void source_close(struct source *s)
+{
+    struct source_files *f = s->files;
+    *s = (struct source){0};
+    if (!f)
+        return;
+    host_lock_enter(&f->lock);
+    bool last = --f->references == 0;
+    host_lock_leave(&f->lock);
+    if (last) {
+        for (size_t i = 0; i < SOURCE_PARTS; i++)
+            kernel_file_close(f->parts[i].file);
+        process_list_close(f->list);
+        memory_free(f);
+    }
+}
+
+const char *source_root(const struct source *s)
+{
+    return s->files->root;
+}
+
+void source_begin(struct source *s)
+{
+    struct source_files *f = s->files ? s->files : (s->files = files_create());
+    if (!f)
+        return; /* the first use says so */
+    host_lock_enter(&f->lock);
+    f->serial++;
+    /* What nobody asked for in the sample before is not read in this one. */
+    f->figures = f->figures_next;
+    f->figures_next = 0;
+    host_lock_leave(&f->lock);
+}
+
+static void stamp(struct source_time *time)
+{
+    time->utc = clock_utc();
+    time->ticks = clock_ticks();
+}
+
+void source_hold_begin(struct source *s, struct source_hold *hold)
+{
+    struct source_files *f = s->files;
+    host_lock_enter(&f->lock);
+    hold->serial = f->serial;
+    hold->parts = 0;
+    host_lock_leave(&f->lock);
+}
+
+void source_hold_end(struct source *s, struct source_hold *hold)
+{
+    struct source_files *f = s->files;
+    if (!hold->parts)
+        return;
+    host_lock_enter(&f->lock);
+    for (size_t i = 0; i < SOURCE_PARTS; i++)
+        f->parts[i].users -= hold->parts >> i & 1;
+    hold->parts = 0;
+    thread_condition_wake(&f->changed);
+    host_lock_leave(&f->lock);
+}
+
+static HRESULT read_processes(struct source_files *f, uint32_t figures)
+{
+    HRESULT hr = f->list ? S_OK : process_list_open(f->root, &f->list);
+    return SUCCEEDED(hr) ? process_list_read(f->list, figures, &f->processes, &f->process_count) : hr;
+}
+
+static HRESULT open_file(struct source_files *f, enum source_part part)
+{
+    char path[512];
+    if ((size_t)snprintf(path, sizeof path, "%s%s", f->root, paths[part]) >= sizeof path)
+        return E_INVALIDARG;
+    return kernel_file_open(path, &f->parts[part].file);
+}
+
+static HRESULT read_file(struct source_files *f, enum source_part part)
+{
+    struct part *p = &f->parts[part];
+    HRESULT hr = p->file ? S_OK : open_file(f, part);
+    if (SUCCEEDED(hr)) {
+        hr = (pieces[part] ? kernel_file_read_piece : kernel_file_read)(p->file, &p->text, &p->size);
+        if (FAILED(hr) && hr != E_OUTOFMEMORY) {
+            kernel_file_close(p->file);
+            p->file = NULL;
+        }
+    }
+    return hr;
+}
+
+/* Is the part as good as this sample needs it? */
+static bool is_read(const struct source_files *f, enum source_part part, const struct source_hold *hold)
+{
+    return f->parts[part].read_in >= hold->serial && (part != SOURCE_PROCESSES || (f->figures & ~f->figures_read) == 0);
+}
+
+/* Brings the part up to the hold's sample and holds it. */
+static HRESULT need(struct source_files *f, struct source_hold *hold, enum source_part part, uint32_t figures,
+                    struct source_time *time)
+{
+    struct part *p = &f->parts[part];
+    host_lock_enter(&f->lock);
+    if (part == SOURCE_PROCESSES) {
+        f->figures |= figures;
+        f->figures_next |= figures;
+    }
+    while (p->reading || (!is_read(f, part, hold) && p->users > 0))
+        thread_condition_wait(&f->changed, &f->lock, UINT32_MAX);
+    if (!is_read(f, part, hold)) {
+        uint64_t serial = f->serial;
+        uint32_t all = f->figures;
+        p->reading = true;
+        host_lock_leave(&f->lock);
+        HRESULT hr = part == SOURCE_PROCESSES ? read_processes(f, all) : read_file(f, part);
+        struct source_time now;
+        stamp(&now);
+        host_lock_enter(&f->lock);
+        p->result = hr;
+        p->time = now;
+        p->reading = false;
+        p->read_in = hr == E_OUTOFMEMORY ? 0 : serial;
+        f->figures_read = part == SOURCE_PROCESSES ? all : f->figures_read;
+        thread_condition_wake(&f->changed);
+    }
+    HRESULT hr = p->result;
+    if (time)
+        *time = p->time;
+    if (SUCCEEDED(hr) && !(hold->parts >> part & 1)) {
+        p->users++;
+        hold->parts |= 1u << part;
+    }
+    host_lock_leave(&f->lock);
+    return hr;
+}
+
+HRESULT source_text(struct source *s, struct source_hold *hold, enum source_part part, const char **text, size_t *size,
+                    struct source_time *time)
+{
+    struct source_files *f = s->files;
+    HRESULT hr = need(f, hold, part, 0, time);
+    if (SUCCEEDED(hr)) {
+        *text = f->parts[part].text;
+        *size = f->parts[part].size;
+    }
+    return hr;
+}
+
+HRESULT source_processes(struct source *s, struct source_hold *hold, uint32_t figures,
+                         const struct process_entry **entries, size_t *count, struct source_time *time)
+{
+    struct source_files *f = s->files;
+    HRESULT hr = need(f, hold, SOURCE_PROCESSES, figures, time);
+    if (SUCCEEDED(hr)) {
+        *entries = f->processes;
+        *count = f->process_count;
+    }
+    return hr;
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects as tables: compiles the counters' sources, reads the kernel files they name, works out values and totals. */
+#include "engine/pdh/table.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/hash.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/pdh/formula.h"
+
+#include <string.h>
+
+#define COLUMN_TIME TABLE_COLUMNS
+
+struct term {
+    uint8_t column;
+    int64_t factor, divisor;
+};
+/* How one value comes about. */
+struct table_program {
+    struct term terms[TABLE_TERMS];
+    uint8_t count;
+    bool adds_up; /* a rate's: what instances that have gone contributed stays in the total */
+    uint64_t columns;
+};
+
+/* A key of a kernel file, while the sources are compiled: its column is set when all are known. */
+struct key_use {
+    enum source_part part;
+    size_t slot;
+    uint8_t *column;
+};
+struct compiler {
+    const struct provider *provider;
+    struct table_state *state;
+    struct key_use *uses;
+    size_t use_count, use_capacity;
+};
+
+static HRESULT bad_source(const struct counter_schema *c, const char *at)
+{
+    return error_set(E_UNEXPECTED, "counter \"%s\": its source \"%s\" is wrong at \"%s\"", c->name, c->source, at);
+}
+
+static HRESULT compile_name(struct compiler *c, const char *name, size_t length, uint8_t *column)
+{
+    const struct table *table = c->provider->table;
+    const char *dot = memchr(name, '.', length);
+    *column = COLUMN_TIME;
+    if (length == 4 && !memcmp(name, "time", 4))
+        return S_OK;
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        if (strlen(table->columns[i]) == length && !memcmp(table->columns[i], name, length)) {
+            *column = (uint8_t)i;
+            return S_OK;
+        }
+    }
+    enum source_part part = dot ? source_find(name, (size_t)(dot - name)) : SOURCE_PARTS;
+    if (part == SOURCE_PARTS)
+        return S_FALSE;
+    size_t slot;
+    HRESULT hr = kernel_keys_add(&c->state->keys[part], dot + 1, length - (size_t)(dot + 1 - name), &slot);
+    if (FAILED(hr) || !memory_grow((void **)&c->uses, &c->use_capacity, c->use_count + 1, sizeof *c->uses))
+        return E_OUTOFMEMORY;
+    c->uses[c->use_count++] = (struct key_use){part, slot, column};
+    return S_OK;
+}
+
+static HRESULT compile_value(struct compiler *c, const struct counter_schema *counter, struct table_program *program)
+{
+    const char *p = counter->source;
+    int sign = 1;
+    program->adds_up = formula_needs_two(counter->type) || counter->type == PERF_AVERAGE_BASE;
+    for (;;) {
+        size_t length = strcspn(p, " ");
+        struct term *term = &program->terms[program->count];
+        if (!length || program->count == TABLE_TERMS)
+            return bad_source(counter, p);
+        *term = (struct term){.factor = sign, .divisor = 1};
+        HRESULT hr = compile_name(c, p, length, &term->column);
+        if (hr != S_OK)
+            return FAILED(hr) ? hr : bad_source(counter, p);
+        program->count++;
+        p += length;
+        if (!strncmp(p, " * ", 3) || !strncmp(p, " / ", 3)) {
+            bool times = p[1] == '*';
+            int64_t number = 0;
+            for (p += 3; *p >= '0' && *p <= '9'; p++)
+                number = number * 10 + (*p - '0');
+            if (number <= 0)
+                return bad_source(counter, p);
+            term->factor *= times ? number : 1;
+            term->divisor = times ? 1 : number;
+        }
+        if (!*p)
+            return S_OK;
+        if (strncmp(p, " + ", 3) != 0 && strncmp(p, " - ", 3) != 0)
+            return bad_source(counter, p);
+        sign = p[1] == '+' ? 1 : -1;
+        p += 3;
+    }
+}
+
+/* Gives the kernel files' keys their columns, behind the table's own. */
+static HRESULT place_keys(struct compiler *c)
+{
+    struct table_state *t = c->state;
+    uint32_t next = c->provider->table->column_count;
+    for (size_t part = 0; part < SOURCE_PROCESSES; part++) {
+        t->key_columns[part] = (uint8_t)next;
+        next += (uint32_t)t->keys[part].count;
+        if (next > TABLE_COLUMNS)
+            return error_set(E_UNEXPECTED, "object \"%s\": too many columns", c->provider->name);
+    }
+    for (size_t i = 0; i < c->use_count; i++)
+        *c->uses[i].column = (uint8_t)(t->key_columns[c->uses[i].part] + c->uses[i].slot);
+    t->column_count = next;
+    return S_OK;
+}
+
+static HRESULT compile(const struct provider *provider, struct table_state *t)
+{
+    struct compiler c = {.provider = provider, .state = t};
+    HRESULT hr = S_OK;
+    struct table_program *program = memory_zero(provider->value_count, sizeof *program);
+    if (!t->keys)
+        t->keys = memory_zero(SOURCE_PROCESSES, sizeof *t->keys);
+    if (!t->key_columns)
+        t->key_columns = memory_zero(SOURCE_PROCESSES, sizeof *t->key_columns);
+    if (!program || !t->keys || !t->key_columns)
+        hr = E_OUTOFMEMORY;
+    for (uint32_t i = 0; i < provider->value_count && SUCCEEDED(hr); i++)
+        hr = compile_value(&c, &provider->counters[i], &program[i]);
+    if (SUCCEEDED(hr))
+        hr = place_keys(&c);
+    memory_free(c.uses);
+    if (FAILED(hr)) {
+        memory_free(program);
+        return hr;
+    }
+    for (uint32_t i = 0; i < provider->value_count; i++)
+        for (uint8_t k = 0; k < program[i].count; k++)
+            program[i].columns |= 1ull << program[i].terms[k].column;
+    t->program = program;
+    return S_OK;
+}
+
+/* Appends the bytes to the names with characters that a path gives no meaning. */
+static void append_name(struct table_state *t, const char *name, size_t length)
+{
+    char *to = t->names + t->name_length;
+    memcpy(to, name, length);
+    to[length] = 0;
+    instance_name_make_safe(to);
+    t->name_length += length;
+}
+
+int64_t *table_add(struct table_state *t, enum table_row_kind kind, const char *parent, const char *name, size_t length,
+                   uint64_t key)
+{
+    size_t parent_length = parent ? strlen(parent) : 0, need = t->name_length + parent_length + length + 2;
+    size_t columns = t->column_count ? t->column_count : 1;
+    if (!memory_grow((void **)&t->rows, &t->row_capacity, t->row_count + 1, sizeof *t->rows) ||
+        !memory_grow((void **)&t->cells, &t->cell_capacity, (t->row_count + 1) * columns, sizeof *t->cells) ||
+        !memory_grow((void **)&t->names, &t->name_capacity, need, 1))
+        return NULL;
+    struct table_row *row = &t->rows[t->row_count];
+    *row = (struct table_row){.kind = kind, .name = t->name_length};
+    if (parent) {
+        append_name(t, parent, parent_length);
+        t->names[t->name_length++] = '/';
+    }
+    append_name(t, name, length);
+    t->name_length++;
+    row->key = hash_bytes(HASH_START, t->names + row->name, t->name_length - row->name) ^ key * 0x9E3779B97F4A7C15u;
+    int64_t *cells = t->cells + t->row_count++ * columns;
+    for (size_t i = 0; i < columns; i++)
+        cells[i] = VALUE_ABSENT;
+    return cells;
+}
+
+void table_know_columns(struct table_state *t, uint64_t columns)
+{
+    t->known_columns |= columns;
+}
+
+HRESULT table_add_total(struct table_state *t, bool with_parent, uint64_t key)
+{
+    return table_add(t, ROW_TOTAL, with_parent ? "_Total" : NULL, "_Total", 6, key) ? S_OK : E_OUTOFMEMORY;
+}
+
+/* The columns of the one row that come from kernel files. *read counts the files that could be read. */
+static HRESULT gather_keys(struct counter_object *o, struct source *source, uint64_t columns, unsigned *read)
+{
+    struct table_state *t = o->state;
+    HRESULT first = S_OK;
+    for (size_t part = 0; part < SOURCE_PROCESSES; part++) {
+        struct kernel_keys *keys = &t->keys[part];
+        uint64_t bits = keys->count ? ((1ull << keys->count) - 1) << t->key_columns[part] : 0;
+        const char *text;
+        size_t size;
+        if (!(bits & columns))
+            continue;
+        HRESULT hr = source_text(source, &o->hold, (enum source_part)part, &text, &size, &o->time);
+        if (SUCCEEDED(hr))
+            hr = kernel_keys_parse(text, size, keys);
+        if (FAILED(hr)) {
+            first = FAILED(first) ? first : hr;
+            if (hr == E_OUTOFMEMORY)
+                return hr;
+            continue;
+        }
+        ++*read;
+        for (size_t i = 0; i < keys->count; i++)
+            t->cells[t->key_columns[part] + i] = keys->keys[i].has ? (int64_t)keys->keys[i].value : VALUE_ABSENT;
+    }
+    return first;
+}
+
+static HRESULT gather(struct counter_object *o, struct source *source, uint64_t columns)
+{
+    const struct table *table = o->provider->table;
+    struct table_state *t = o->state;
+    unsigned read = 0;
+    t->row_count = t->name_length = 0;
+    t->known_columns = 1ull << COLUMN_TIME;
+    o->time = (struct source_time){clock_utc(), clock_ticks()};
+    HRESULT hr = S_OK;
+    if (table->gather) {
+        hr = table->gather(o, source, columns);
+        read = SUCCEEDED(hr);
+    } else if (!table_add(t, ROW_PLAIN, NULL, "", 0, 0)) {
+        hr = E_OUTOFMEMORY;
+    }
+    if (SUCCEEDED(hr) && !o->provider->has_instances) {
+        hr = gather_keys(o, source, columns, &read);
+        if (FAILED(hr) && hr != E_OUTOFMEMORY && read > 0)
+            hr = S_OK; /* those of the others are told */
+    }
+    return hr;
+}
+
+HRESULT table_instances(const struct table_state *t, const struct instance_list *now, struct instance_list **out)
+{
+    bool same = now && now->count == t->row_count;
+    for (size_t i = 0; same && i < t->row_count; i++)
+        same = now->items[i].key == t->rows[i].key;
+    if (same)
+        return S_FALSE;
+    const char **names = memory_alloc(t->row_count * sizeof *names);
+    uint64_t *keys = memory_alloc(t->row_count * sizeof *keys);
+    *out = NULL;
+    if (names && keys) {
+        for (size_t i = 0; i < t->row_count; i++) {
+            names[i] = t->names + t->rows[i].name;
+            keys[i] = t->rows[i].key;
+        }
+        *out = instance_list_create_ready(t->row_count, names, keys);
+    }
+    memory_free(names);
+    memory_free(keys);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+static int64_t evaluate(const struct table_program *p, const int64_t *cells, int64_t time)
+{
+    int64_t sum = 0;
+    for (uint8_t i = 0; i < p->count; i++) {
+        const struct term *term = &p->terms[i];
+        int64_t v = term->column == COLUMN_TIME ? time : cells[term->column];
+        if (v == VALUE_ABSENT)
+            return VALUE_ABSENT;
+        v = (int64_t)((uint64_t)v * (uint64_t)term->factor);
+        v = term->divisor == 1 ? v : v / term->divisor;
+        sum = (int64_t)((uint64_t)sum + (uint64_t)v);
+    }
+    return sum;
+}
+
+/* Enters the instances of `list` into `slots`, a hash table of positions + 1 by key. */
+static void enter_keys(const struct instance_list *list, uint32_t *slots, size_t mask)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        size_t at = list->items[i].key & mask;
+        while (slots[at])
+            at = (at + 1) & mask;
+        slots[at] = (uint32_t)i + 1;
+    }
+}
+
+static size_t find_key(const struct instance_list *list, const uint32_t *slots, size_t mask, uint64_t key)
+{
+    size_t at = key & mask;
+    while (slots[at] && list->items[slots[at] - 1].key != key)
+        at = (at + 1) & mask;
+    return slots[at] ? slots[at] - 1 : SIZE_MAX;
+}
+
+/* Where each row was in the sample before, SIZE_MAX for those that are new. */
+static HRESULT find_places(const struct counter_object *o, struct table_state *t)
+{
+    const struct instance_list *before = o->last->instances;
+    bool none = !before || o->last->rows != before->count, same = before == o->instances;
+    if (!memory_grow((void **)&t->places, &t->place_capacity, t->row_count, sizeof *t->places))
+        return E_OUTOFMEMORY;
+    if (none || same) {
+        for (size_t i = 0; i < t->row_count; i++)
+            t->places[i] = none ? SIZE_MAX : i;
+        return S_OK;
+    }
+    size_t mask = 15;
+    while (mask < before->count * 2)
+        mask = mask * 2 + 1;
+    uint32_t *slots = memory_zero(mask + 1, sizeof *slots);
+    if (!slots)
+        return E_OUTOFMEMORY;
+    enter_keys(before, slots, mask);
+    for (size_t i = 0; i < t->row_count; i++)
+        t->places[i] = find_key(before, slots, mask, t->rows[i].key);
+    memory_free(slots);
+    return S_OK;
+}
+
+static int64_t value_before(const struct counter_object *o, const struct table_state *t, size_t row, uint32_t value)
+{
+    size_t place = t->places[row];
+    return place == SIZE_MAX ? VALUE_ABSENT : o->last->values[place * o->provider->value_count + value];
+}
+
+/* The total of one value over the plain rows from `from` to `to`, for the row `to`. */
+static int64_t total_of(const struct counter_object *o, const struct table_state *t, size_t from, size_t to,
+                        uint32_t value)
+{
+    const struct counter_schema *c = &o->provider->counters[value];
+    uint64_t sum = 0, count = 0;
+    if (c->total == TOTAL_NONE)
+        return VALUE_ABSENT;
+    bool adds_up = t->program[value].adds_up && c->total == TOTAL_SUM && t->rows[to].kind == ROW_TOTAL;
+    int64_t before = adds_up ? value_before(o, t, to, value) : VALUE_ABSENT;
+    for (size_t i = from; i < to; i++) {
+        int64_t v = o->values[i * o->provider->value_count + value];
+        if (t->rows[i].kind != ROW_PLAIN || v == VALUE_ABSENT)
+            continue;
+        int64_t was = before == VALUE_ABSENT ? VALUE_ABSENT : value_before(o, t, i, value);
+        sum += (uint64_t)v - (was == VALUE_ABSENT ? 0 : (uint64_t)was);
+        count++;
+    }
+    if (count == 0)
+        return before;
+    if (c->total == TOTAL_MEAN)
+        return (int64_t)(sum / count);
+    return (int64_t)(sum + (before == VALUE_ABSENT ? 0 : (uint64_t)before));
+}
+
+static HRESULT fill(struct counter_object *o, uint64_t wanted)
+{
+    struct table_state *t = o->state;
+    const struct provider *p = o->provider;
+    size_t from = 0;
+    HRESULT hr = counter_object_set_rows(o, t->row_count);
+    bool totals = false;
+    for (size_t i = 0; SUCCEEDED(hr) && i < t->row_count; i++)
+        totals |= t->rows[i].kind == ROW_TOTAL;
+    if (SUCCEEDED(hr) && totals)
+        hr = find_places(o, t);
+    for (size_t i = 0; SUCCEEDED(hr) && i < t->row_count; i++) {
+        int64_t *row = counter_object_row(o, i);
+        const int64_t *cells = t->cells + i * (t->column_count ? t->column_count : 1);
+        for (uint32_t v = 0; v < p->value_count; v++) {
+            if (!(wanted & OBJECT_BIT(v)))
+                continue;
+            row[v] = t->rows[i].kind < ROW_SUBTOTAL ? evaluate(&t->program[v], cells, o->time.utc)
+                                                    : total_of(o, t, t->rows[i].kind == ROW_TOTAL ? 0 : from, i, v);
+        }
+        /* A fraction without its denominator is none. */
+        for (uint32_t v = 0; v < p->counter_count; v++)
+            row[v] = p->counters[v].base && row[p->counters[v].base] == VALUE_ABSENT ? VALUE_ABSENT : row[v];
+        from = t->rows[i].kind == ROW_SUBTOTAL ? i + 1 : from;
+    }
+    return hr;
+}
+
+/* Does the host report all that the value, and the base of a fraction, is made of? */
+static bool is_known(const struct counter_object *o, uint32_t value)
+{
+    const struct table_state *t = o->state;
+    const uint32_t base = o->provider->counters[value].base;
+    const uint64_t needed = t->program[value].columns | (base ? t->program[base].columns : 0);
+    return !(needed & ~t->known_columns);
+}
+
+/* Of the counters asked for, those that some row has or the host is known to report; all while there is nothing to tell
+   by: no rows, or the total of none. */
+static uint64_t present_in(const struct counter_object *o, uint64_t wanted)
+{
+    const struct table_state *t = o->state;
+    bool any = o->rows && !(t->row_count == 1 && t->rows[0].kind == ROW_TOTAL);
+    uint64_t present = any ? o->present & ~wanted : o->present | wanted;
+    for (uint32_t v = 0; v < o->provider->counter_count; v++) {
+        if ((wanted & OBJECT_BIT(v)) && is_known(o, v))
+            present |= OBJECT_BIT(v);
+        for (size_t i = 0; i < o->rows && (wanted & OBJECT_BIT(v)) && !(present & OBJECT_BIT(v)); i++)
+            if (o->values[i * o->provider->value_count + v] != VALUE_ABSENT)
+                present |= OBJECT_BIT(v);
+    }
+    return present;
+}
+
+HRESULT table_sample(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    struct table_state *t = o->state;
+    const struct provider *p = o->provider;
+    HRESULT hr = t->program ? S_OK : compile(p, t);
+    uint64_t columns = 0;
+    if (FAILED(hr))
+        return hr;
+    for (uint32_t i = 0; i < p->counter_count; i++)
+        if (wanted & OBJECT_BIT(i))
+            wanted |= p->counters[i].base ? OBJECT_BIT(p->counters[i].base) : 0;
+    for (uint32_t i = 0; i < p->value_count; i++)
+        columns |= wanted & OBJECT_BIT(i) ? t->program[i].columns : 0;
+    hr = gather(o, source, columns);
+    if (SUCCEEDED(hr) && p->has_instances) {
+        struct instance_list *list;
+        hr = table_instances(t, o->instances, &list);
+        if (hr == S_OK)
+            counter_object_set_instances(o, list);
+    }
+    if (SUCCEEDED(hr))
+        hr = fill(o, wanted);
+    if (SUCCEEDED(hr))
+        o->present = present_in(o, wanted);
+    return hr;
+}
+
+void table_close(struct counter_object *o)
+{
+    struct table_state *t = o->state;
+    if (o->provider->table->close)
+        o->provider->table->close(o->state);
+    for (size_t i = 0; t->keys && i < SOURCE_PROCESSES; i++)
+        kernel_keys_free(&t->keys[i]);
+    memory_free(t->program);
+    memory_free(t->keys);
+    memory_free(t->key_columns);
+    memory_free(t->rows);
+    memory_free(t->cells);
+    memory_free(t->names);
+    memory_free(t->places);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* The consumers' functions of Perflib V2 (perflib.h; MinGW's has none of them) for programs that take them from
+   openpdh.dll, of this computer straight by the methods, of another one by its link. Meaning and errors: Microsoft's
+   documentation. And what openpdh.dll counts other computers by. */
+#include "engine/base/memory.h"
+#include "engine/logs/counter_path.h"
+#include "engine/pdh/core/handle.h"
+#include "engine/pdh/core/query.h"
+#include "engine/pdh/methods.h"
+#include "engine/pdh/remote/link_ask.h"
+#include "engine/pdh/remote/other_computer.h"
+#include "engine/pdh/remote/other_object.h"
+
+#include <windows.h>
+#include <string.h>
+
+/* What a HANDLE of PerfOpenQueryHandle stands for. */
+struct consumer_query {
+    enum handle_kind kind; /* first */
+    struct pcq_query *here;
+    struct link *link; /* of another computer; one call at a time */
+    struct host_lock lock;
+    uint8_t handle[NDR_HANDLE_BYTES];
+};
+
+static struct host_lock server_lock = HOST_LOCK_INIT;
+static struct pcq_server *server; /* of this process, as long as it lives */
+
+__attribute__((constructor)) static void begin(void)
+{
+    other_computer_links(&link_remote);
+    catalogue_set_others(&other_objects_of_catalogues);
+}
+
+static ULONG get_server(struct pcq_server **out)
+{
+    struct catalogue *catalogue;
+    HRESULT hr = S_OK;
+    host_lock_enter(&server_lock);
+    if (!server)
+        hr =
+            catalogue_open_real_time(&catalogue) == ERROR_SUCCESS ? pcq_server_open(catalogue, &server) : E_OUTOFMEMORY;
+    *out = server;
+    host_lock_leave(&server_lock);
+    return FAILED(hr) ? ERROR_OUTOFMEMORY : ERROR_SUCCESS;
+}
+
+static ULONG error_of(HRESULT hr)
+{
+    return HRESULT_FACILITY(hr) == FACILITY_WIN32 ? HRESULT_CODE(hr)
+           : hr == E_INVALIDARG                   ? ERROR_INVALID_PARAMETER
+                                                  : ERROR_INVALID_DATA;
+}
+
+/* The machine of a call in UTF-8, without backslashes; *here: it is this one. */
+static ULONG find_machine(LPCWSTR machine, char **name, bool *here)
+{
+    *name = NULL;
+    *here = true;
+    if (!machine || !*machine)
+        return ERROR_SUCCESS;
+    machine += wcsspn(machine, L"\\");
+    HRESULT hr = text_from_utf16(machine, wcslen(machine), false, name);
+    if (FAILED(hr))
+        return error_of(hr);
+    PDH_STATUS status = counter_path_machine_is_ours(*name);
+    *here = status == ERROR_SUCCESS;
+    if (status != (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE)
+        return ERROR_SUCCESS;
+    memory_free(*name);
+    *name = NULL;
+    return ERROR_OUTOFMEMORY;
+}
+
+static ULONG call_here(const struct ndr_call *call, struct pcq_query *q, struct pcq_buffer *out)
+{
+    struct pcq_server *s;
+    ULONG error = get_server(&s);
+    if (error)
+        return error;
+    if (call->method == PCQ_ENUMERATE_SETS)
+        return pcq_enumerate_sets(s, out);
+    if (call->method == PCQ_REGISTRATION_INFO)
+        return pcq_registration_info(s, &call->set, call->code, call->language, out);
+    if (call->method == PCQ_ENUMERATE_INSTANCES)
+        return pcq_enumerate_instances(s, &call->set, out);
+    return call->method == PCQ_QUERY_INFO ? pcq_query_info(q, out) : pcq_query_data(q, out);
+}
+
+/* The whole answer is fetched, then what has room is given. */
+static ULONG call_there(struct link *l, struct ndr_call *call, struct pcq_buffer *out)
+{
+    const size_t unit = call->method == PCQ_ENUMERATE_SETS ? sizeof(GUID) : 1;
+    struct link_answer answer = {0};
+    HRESULT hr = link_ask(l, call, &answer);
+    ULONG error = FAILED(hr) ? error_of(hr) : answer.said.status;
+    if (SUCCEEDED(hr))
+        out->needed = answer.said.needed;
+    if (!error && answer.said.size > (size_t)out->room * unit)
+        error = ERROR_NOT_ENOUGH_MEMORY;
+    if (!error) {
+        memcpy(out->bytes, answer.said.data, answer.said.size);
+        out->written = (DWORD)(answer.said.size / unit);
+    }
+    link_answer_free(&answer);
+    return error;
+}
+
+/* Of the methods without a query: over a link of its own. */
+static ULONG ask(LPCWSTR machine, struct ndr_call *call, void *bytes, DWORD room, LPDWORD actual)
+{
+    struct pcq_buffer out = {.bytes = bytes, .room = bytes ? room : 0};
+    char *name;
+    bool here;
+    struct link *l = NULL;
+    if (!actual)
+        return ERROR_INVALID_PARAMETER;
+    ULONG error = find_machine(machine, &name, &here);
+    if (!error && here) {
+        error = call_here(call, NULL, &out);
+    } else if (!error) {
+        HRESULT hr = link_remote.open(name, &l);
+        call->machine = name;
+        error = FAILED(hr) ? error_of(hr) : call_there(l, call, &out);
+    }
+    if (l)
+        link_remote.close(l);
+    memory_free(name);
+    *actual = error ? out.needed : out.written;
+    return error;
+}
+
+ULONG WINAPI PerfEnumerateCounterSet(LPCWSTR machine, LPGUID sets, DWORD count, LPDWORD actual);
+ULONG WINAPI PerfEnumerateCounterSet(LPCWSTR machine, LPGUID sets, DWORD count, LPDWORD actual)
+{
+    struct ndr_call call = {.method = PCQ_ENUMERATE_SETS};
+    return ask(machine, &call, sets, count, actual);
+}
+
+ULONG WINAPI PerfEnumerateCounterSetInstances(LPCWSTR machine, LPCGUID set, struct pcq_instance *instances, DWORD bytes,
+                                              LPDWORD actual);
+ULONG WINAPI PerfEnumerateCounterSetInstances(LPCWSTR machine, LPCGUID set, struct pcq_instance *instances, DWORD bytes,
+                                              LPDWORD actual)
+{
+    if (!set)
+        return ERROR_INVALID_PARAMETER;
+    struct ndr_call call = {.method = PCQ_ENUMERATE_INSTANCES, .set = *set};
+    return ask(machine, &call, instances, bytes, actual);
+}
+
+ULONG WINAPI PerfQueryCounterSetRegistrationInfo(LPCWSTR machine, LPCGUID set, DWORD code, DWORD language, BYTE *info,
+                                                 DWORD bytes, LPDWORD actual);
+ULONG WINAPI PerfQueryCounterSetRegistrationInfo(LPCWSTR machine, LPCGUID set, DWORD code, DWORD language, BYTE *info,
+                                                 DWORD bytes, LPDWORD actual)
+{
+    if (!set)
+        return ERROR_INVALID_PARAMETER;
+    struct ndr_call call = {.method = PCQ_REGISTRATION_INFO, .set = *set, .code = code, .language = language};
+    return ask(machine, &call, info, bytes, actual);
+}
+
+static void free_query(struct consumer_query *q)
+{
+    handle_remove(q);
+    pcq_close_query(q->here);
+    if (q->link)
+        link_remote.close(q->link);
+    memory_free(q);
+}
+
+static ULONG open_there(struct consumer_query *q, const char *name)
+{
+    struct link_answer answer = {0};
+    struct ndr_call call = {.method = PCQ_OPEN_QUERY, .machine = name};
+    HRESULT hr = link_remote.open(name, &q->link);
+    if (SUCCEEDED(hr))
+        hr = link_ask(q->link, &call, &answer);
+    ULONG error = FAILED(hr) ? error_of(hr) : answer.said.status;
+    memcpy(q->handle, answer.said.handle, sizeof q->handle);
+    link_answer_free(&answer);
+    return error;
+}
+
+ULONG WINAPI PerfOpenQueryHandle(LPCWSTR machine, HANDLE *query);
+ULONG WINAPI PerfOpenQueryHandle(LPCWSTR machine, HANDLE *query)
+{
+    char *name;
+    bool here;
+    struct pcq_server *s;
+    if (!query)
+        return ERROR_INVALID_PARAMETER;
+    *query = NULL;
+    ULONG error = find_machine(machine, &name, &here);
+    if (error)
+        return error;
+    struct consumer_query *q = memory_zero(1, sizeof *q);
+    error = q && handle_add(q) ? ERROR_SUCCESS : ERROR_OUTOFMEMORY;
+    if (!error)
+        q->kind = CONSUMER_HANDLE;
+    if (!error && here) {
+        error = get_server(&s);
+        error = error ? error : pcq_open_query(s, "this process", &q->here);
+    } else if (!error) {
+        error = open_there(q, name);
+    }
+    memory_free(name);
+    if (!error)
+        *query = q;
+    else if (q)
+        free_query(q);
+    return error;
+}
+
+static struct consumer_query *query_of(HANDLE handle)
+{
+    struct consumer_query *q = handle_is_alive(handle) ? handle : NULL;
+    return q && q->kind == CONSUMER_HANDLE ? q : NULL;
+}
+
+ULONG WINAPI PerfCloseQueryHandle(HANDLE query);
+ULONG WINAPI PerfCloseQueryHandle(HANDLE query)
+{
+    struct consumer_query *q = query_of(query);
+    struct link_answer answer = {0};
+    struct ndr_call call = {.method = PCQ_CLOSE_QUERY};
+    if (!q)
+        return ERROR_INVALID_HANDLE;
+    memcpy(call.handle, q->handle, sizeof call.handle);
+    if (q->link)
+        link_ask(q->link, &call, &answer); /* a host that is gone has closed it */
+    link_answer_free(&answer);
+    free_query(q);
+    return ERROR_SUCCESS;
+}
+
+static ULONG ask_query(HANDLE query, enum pcq_method method, void *bytes, DWORD room, LPDWORD actual)
+{
+    struct consumer_query *q = query_of(query);
+    struct pcq_buffer out = {.bytes = bytes, .room = bytes ? room : 0};
+    struct ndr_call call = {.method = method};
+    if (!q)
+        return ERROR_INVALID_HANDLE;
+    if (!actual)
+        return ERROR_INVALID_PARAMETER;
+    memcpy(call.handle, q->handle, sizeof call.handle);
+    host_lock_enter(&q->lock);
+    ULONG error = q->link ? call_there(q->link, &call, &out) : call_here(&call, q->here, &out);
+    host_lock_leave(&q->lock);
+    *actual = error ? out.needed : out.written;
+    return error;
+}
+
+ULONG WINAPI PerfQueryCounterInfo(HANDLE query, struct pcq_identifier *counters, DWORD bytes, LPDWORD actual);
+ULONG WINAPI PerfQueryCounterInfo(HANDLE query, struct pcq_identifier *counters, DWORD bytes, LPDWORD actual)
+{
+    return ask_query(query, PCQ_QUERY_INFO, counters, bytes, actual);
+}
+
+ULONG WINAPI PerfQueryCounterData(HANDLE query, struct pcq_data *data, DWORD bytes, LPDWORD actual);
+ULONG WINAPI PerfQueryCounterData(HANDLE query, struct pcq_data *data, DWORD bytes, LPDWORD actual)
+{
+    return ask_query(query, PCQ_QUERY_DATA, data, bytes, actual);
+}
+
+/* What becomes of each counter stands in its own status. */
+static ULONG change(HANDLE query, struct pcq_identifier *counters, DWORD bytes, bool add)
+{
+    struct consumer_query *q = query_of(query);
+    struct link_answer answer = {0};
+    struct ndr_call call = {
+        .method = PCQ_VALIDATE_COUNTERS, .data = (const uint8_t *)counters, .size = bytes, .add = add};
+    if (!q)
+        return ERROR_INVALID_HANDLE;
+    if (!counters)
+        return ERROR_INVALID_PARAMETER;
+    if (!q->link)
+        return pcq_validate_counters(q->here, counters, bytes, add);
+    memcpy(call.handle, q->handle, sizeof call.handle);
+    host_lock_enter(&q->lock);
+    HRESULT hr = link_ask(q->link, &call, &answer);
+    host_lock_leave(&q->lock);
+    if (SUCCEEDED(hr))
+        memcpy(counters, answer.said.data, answer.said.size); /* as many as were sent */
+    ULONG error = FAILED(hr) ? error_of(hr) : answer.said.status;
+    link_answer_free(&answer);
+    return error;
+}
+
+ULONG WINAPI PerfAddCounters(HANDLE query, struct pcq_identifier *counters, DWORD bytes);
+ULONG WINAPI PerfAddCounters(HANDLE query, struct pcq_identifier *counters, DWORD bytes)
+{
+    return change(query, counters, bytes, true);
+}
+
+ULONG WINAPI PerfDeleteCounters(HANDLE query, struct pcq_identifier *counters, DWORD bytes);
+ULONG WINAPI PerfDeleteCounters(HANDLE query, struct pcq_identifier *counters, DWORD bytes)
+{
+    return change(query, counters, bytes, false);
+}

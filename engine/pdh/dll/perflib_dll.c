@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/* The provider functions of Perflib V2 (perflib.h) for programs that take them from openpdh.dll: Wine's own do nothing.
+   Their countersets are readable as PDH objects by every process. Names are those that are registered
+   (counterset_registration.h); else the counterset is called by its GUID and a counter "Counter" and its id. Meaning
+   and errors of the functions: Microsoft's documentation of perflib.h. */
+#include <windows.h>
+#include <winperf.h>
+#undef WINADVAPI
+#define WINADVAPI /* these are ours, not advapi32's */
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/pdh/core/handle.h"
+#include "engine/pdh/extension/counterset_share.h"
+#include "engine/pdh/perflib/counterset_registration.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <perflib.h>
+
+#define REFERENCES_MS   50 /* how often values that the program keeps itself are fetched */
+#define SINGLE_INSTANCE 0  /* PERF_COUNTERSET_SINGLE_INSTANCE */
+
+struct set {
+    struct set *next;
+    uint32_t offset, count;
+    GUID guid;
+    struct counterset_counter *counters; /* ours: anybody may write into what is shared */
+};
+
+struct instance {
+    struct instance *next;
+    struct set *set;
+    uint32_t offset;
+    WCHAR *name;
+    const void **references;        /* per counter; NULL: none has one */
+    PERF_COUNTERSET_INSTANCE block; /* what the program gets; the name follows it */
+};
+
+struct provider {
+    struct host_lock lock;
+    GUID guid;
+    struct counterset_provider *share;
+    struct set *sets;
+    struct instance *instances;
+    struct thread *fetcher; /* of the references, from the first on */
+    struct wakeup *end;
+};
+
+static struct provider *provider_of(HANDLE handle)
+{
+    return handle_is_alive(handle) ? (struct provider *)handle : NULL;
+}
+
+static int64_t *values_of(struct provider *p, const struct instance *i)
+{
+    return counterset_provider_values(p->share, i->offset);
+}
+
+ULONG WINAPI PerfStartProvider(LPGUID guid, PERFLIBREQUEST callback, HANDLE *out)
+{
+    (void)callback; /* it is told of queries, which ours do not announce */
+    if (!guid || !out)
+        return ERROR_INVALID_PARAMETER;
+    struct provider *p = memory_zero(1, sizeof *p);
+    HRESULT hr = p && handle_add(p) ? counterset_provider_open(&p->share) : E_OUTOFMEMORY;
+    if (FAILED(hr)) {
+        handle_remove(p);
+        memory_free(p);
+        return ERROR_OUTOFMEMORY;
+    }
+    p->guid = *guid;
+    *out = (HANDLE)p;
+    return ERROR_SUCCESS;
+}
+
+ULONG WINAPI PerfStartProviderEx(LPGUID guid, PPERF_PROVIDER_CONTEXT context, HANDLE *out)
+{
+    if (context && context->ContextSize < sizeof *context)
+        return ERROR_INVALID_PARAMETER;
+    return PerfStartProvider(guid, context ? context->ControlCallback : NULL, out);
+}
+
+static void free_instance(struct provider *p, struct instance *i)
+{
+    counterset_provider_delete(p->share, i->offset);
+    memory_free(i->references);
+    memory_free(i);
+}
+
+ULONG WINAPI PerfStopProvider(HANDLE handle)
+{
+    struct provider *p = provider_of(handle);
+    if (!p)
+        return ERROR_INVALID_PARAMETER;
+    handle_remove(p);
+    if (p->fetcher) {
+        wakeup_set(p->end);
+        thread_wait(p->fetcher, UINT32_MAX);
+        thread_close(p->fetcher);
+    }
+    wakeup_free(p->end);
+    while (p->instances) {
+        struct instance *i = p->instances;
+        p->instances = i->next;
+        free_instance(p, i);
+    }
+    while (p->sets) {
+        struct set *s = p->sets;
+        p->sets = s->next;
+        memory_free(s->counters);
+        memory_free(s);
+    }
+    counterset_provider_close(p->share);
+    memory_free(p);
+    return ERROR_SUCCESS;
+}
+
+/* Puts the registered names in the place of the made-up ones. */
+static void read_names(const struct provider *p, const GUID *guid, char *set_name, struct counterset_counter *counters,
+                       ULONG count)
+{
+    struct registered_countersets list;
+    if (registered_provider_read(&p->guid, &list) != S_OK)
+        return;
+    for (size_t i = 0; i < list.items[0].count; i++) {
+        const struct registered_set *set = &list.items[0].sets[i];
+        if (!guid_equal(&set->guid, guid))
+            continue;
+        if (set->name)
+            text_fit(set_name, COUNTERSET_INSTANCE_BYTES, set->name);
+        for (ULONG n = 0; n < count; n++) {
+            const struct registered_counter *c = registered_counter_of(set, counters[n].id);
+            if (c)
+                text_fit(counters[n].name, COUNTERSET_NAME_BYTES, c->name);
+        }
+    }
+    registered_countersets_free(&list);
+}
+
+static struct set *find_set(const struct provider *p, const GUID *guid)
+{
+    struct set *s = p->sets;
+    while (s && !guid_equal(&s->guid, guid))
+        s = s->next;
+    return s;
+}
+
+static ULONG add_set(struct provider *p, const PERF_COUNTERSET_INFO *info, const PERF_COUNTER_INFO *given)
+{
+    ULONG count = info->NumCounters;
+    char name[COUNTERSET_INSTANCE_BYTES] = "";
+    struct counterset_counter *counters = memory_zero(count, sizeof *counters);
+    struct set *s = memory_zero(1, sizeof *s);
+    if (!counters || !s) {
+        memory_free(counters);
+        memory_free(s);
+        return ERROR_OUTOFMEMORY;
+    }
+    for (ULONG i = 0; i < count; i++) {
+        counters[i] = (struct counterset_counter){
+            .id = given[i].CounterId, .type = given[i].Type, .detail = given[i].DetailLevel, .scale = given[i].Scale};
+        snprintf(counters[i].name, sizeof counters[i].name, "Counter %u", (unsigned)given[i].CounterId);
+    }
+    text_from_guid(&info->CounterSetGuid, name);
+    read_names(p, &info->CounterSetGuid, name, counters, count);
+    s->guid = info->CounterSetGuid;
+    s->count = count;
+    HRESULT hr = counterset_provider_add(p->share, &s->guid, name, info->InstanceType == SINGLE_INSTANCE, counters,
+                                         count, &s->offset);
+    if (FAILED(hr)) {
+        memory_free(counters);
+        memory_free(s);
+        return ERROR_OUTOFMEMORY;
+    }
+    s->counters = counters;
+    s->next = p->sets;
+    p->sets = s;
+    return ERROR_SUCCESS;
+}
+
+ULONG WINAPI PerfSetCounterSetInfo(HANDLE handle, PPERF_COUNTERSET_INFO info, ULONG size)
+{
+    struct provider *p = provider_of(handle);
+    if (!p || !info || size < sizeof *info || !info->NumCounters ||
+        info->NumCounters > (size - sizeof *info) / sizeof(PERF_COUNTER_INFO))
+        return ERROR_INVALID_PARAMETER;
+    host_lock_enter(&p->lock);
+    ULONG error = find_set(p, &info->CounterSetGuid) ? ERROR_ALREADY_EXISTS
+                                                     : add_set(p, info, (const PERF_COUNTER_INFO *)(info + 1));
+    host_lock_leave(&p->lock);
+    return error;
+}
+
+static struct instance *find_instance(const struct provider *p, const GUID *guid, const WCHAR *name, ULONG id)
+{
+    struct instance *i = p->instances;
+    while (i && (!guid_equal(&i->set->guid, guid) || i->block.InstanceId != id || lstrcmpiW(i->name, name) != 0))
+        i = i->next;
+    return i;
+}
+
+static struct instance *create_instance(struct provider *p, struct set *s, const WCHAR *name, ULONG id)
+{
+    size_t bytes = ((size_t)lstrlenW(name) + 1) * sizeof *name;
+    struct instance *i = memory_zero(1, sizeof *i + bytes);
+    char *text = NULL;
+    HRESULT hr = i ? text_from_utf16(name, (size_t)lstrlenW(name), true, &text) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = counterset_provider_create_instance(p->share, s->offset, text, id, &i->offset);
+    memory_free(text);
+    if (FAILED(hr)) {
+        memory_free(i);
+        return NULL;
+    }
+    i->set = s;
+    i->name = (WCHAR *)(void *)(&i->block + 1);
+    memcpy(i->name, name, bytes);
+    i->block = (PERF_COUNTERSET_INSTANCE){.CounterSetGuid = s->guid,
+                                          .dwSize = (ULONG)(sizeof i->block + bytes),
+                                          .InstanceId = id,
+                                          .InstanceNameOffset = sizeof i->block,
+                                          .InstanceNameSize = (ULONG)bytes};
+    i->next = p->instances;
+    p->instances = i;
+    return i;
+}
+
+PPERF_COUNTERSET_INSTANCE WINAPI PerfCreateInstance(HANDLE handle, LPCGUID guid, LPCWSTR name, ULONG id)
+{
+    struct provider *p = provider_of(handle);
+    if (!p || !guid || !name) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return NULL;
+    }
+    host_lock_enter(&p->lock);
+    struct set *s = find_set(p, guid);
+    struct instance *i = NULL;
+    DWORD error = !s ? ERROR_NOT_FOUND : find_instance(p, guid, name, id) ? ERROR_ALREADY_EXISTS : ERROR_SUCCESS;
+    if (!error) {
+        i = create_instance(p, s, name, id);
+        error = i ? ERROR_SUCCESS : ERROR_OUTOFMEMORY;
+    }
+    host_lock_leave(&p->lock);
+    SetLastError(error);
+    return i ? &i->block : NULL;
+}
+
+PPERF_COUNTERSET_INSTANCE WINAPI PerfQueryInstance(HANDLE handle, LPCGUID guid, LPCWSTR name, ULONG id)
+{
+    struct provider *p = provider_of(handle);
+    if (!p || !guid || !name) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return NULL;
+    }
+    host_lock_enter(&p->lock);
+    struct instance *i = find_instance(p, guid, name, id);
+    host_lock_leave(&p->lock);
+    SetLastError(i ? ERROR_SUCCESS : ERROR_NOT_FOUND);
+    return i ? &i->block : NULL;
+}
+
+/* The instance whose block it is, and the place of a counter in it. Holds the lock. */
+static struct instance *find_block(const struct provider *p, const PERF_COUNTERSET_INSTANCE *block)
+{
+    struct instance *i = p->instances;
+    while (i && &i->block != block)
+        i = i->next;
+    return i;
+}
+
+static bool find_counter(const struct instance *i, ULONG id, uint32_t *place)
+{
+    const struct counterset_counter *counters = i->set->counters;
+    for (*place = 0; *place < i->set->count; ++*place)
+        if (counters[*place].id == id)
+            return true;
+    return false;
+}
+
+ULONG WINAPI PerfDeleteInstance(HANDLE handle, PPERF_COUNTERSET_INSTANCE block)
+{
+    struct provider *p = provider_of(handle);
+    if (!p || !block)
+        return ERROR_INVALID_PARAMETER;
+    host_lock_enter(&p->lock);
+    struct instance *i = find_block(p, block), **at = &p->instances;
+    if (i) {
+        while (*at != i)
+            at = &(*at)->next;
+        *at = i->next;
+        free_instance(p, i);
+    }
+    host_lock_leave(&p->lock);
+    return i ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
+}
+
+static void fetch(struct provider *p)
+{
+    for (struct instance *i = p->instances; i; i = i->next) {
+        for (uint32_t n = 0; i->references && n < i->set->count; n++) {
+            const void *from = i->references[n];
+            if (from) {
+                bool large = (i->set->counters[n].type & PERF_SIZE_LARGE) != 0;
+                int64_t value = large ? *(const volatile int64_t *)from : (int64_t) * (const volatile uint32_t *)from;
+                atomic_store((_Atomic int64_t *)&values_of(p, i)[n], value);
+            }
+        }
+    }
+}
+
+static void fetch_on(void *user)
+{
+    struct provider *p = user;
+    do {
+        host_lock_enter(&p->lock);
+        fetch(p);
+        host_lock_leave(&p->lock);
+    } while (!wakeup_wait(p->end, REFERENCES_MS));
+}
+
+/* Holds the lock. */
+static ULONG set_reference(struct provider *p, struct instance *i, uint32_t place, const void *address)
+{
+    HRESULT hr = S_OK;
+    if (!i->references)
+        i->references = memory_zero(i->set->count, sizeof *i->references);
+    if (!i->references)
+        return ERROR_OUTOFMEMORY;
+    i->references[place] = address;
+    if (!p->fetcher) {
+        hr = p->end ? S_OK : wakeup_create(&p->end);
+        if (SUCCEEDED(hr))
+            hr = thread_start(fetch_on, p, &p->fetcher);
+    }
+    return FAILED(hr) ? ERROR_OUTOFMEMORY : ERROR_SUCCESS;
+}
+
+ULONG WINAPI PerfSetCounterRefValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE block, ULONG id, PVOID address)
+{
+    struct provider *p = provider_of(handle);
+    uint32_t place;
+    if (!p || !block)
+        return ERROR_INVALID_PARAMETER;
+    host_lock_enter(&p->lock);
+    struct instance *i = find_block(p, block);
+    ULONG error = !i                             ? ERROR_INVALID_PARAMETER
+                  : !find_counter(i, id, &place) ? ERROR_NOT_FOUND
+                                                 : set_reference(p, i, place, address);
+    host_lock_leave(&p->lock);
+    return error;
+}
+
+enum change { SET, ADD };
+
+static ULONG change(HANDLE handle, const PERF_COUNTERSET_INSTANCE *block, ULONG id, enum change how, int64_t value)
+{
+    struct provider *p = provider_of(handle);
+    uint32_t place;
+    if (!p || !block)
+        return ERROR_INVALID_PARAMETER;
+    host_lock_enter(&p->lock);
+    struct instance *i = find_block(p, block);
+    ULONG error = !i ? ERROR_INVALID_PARAMETER : find_counter(i, id, &place) ? ERROR_SUCCESS : ERROR_NOT_FOUND;
+    if (!error) {
+        _Atomic int64_t *at = (_Atomic int64_t *)&values_of(p, i)[place];
+        if (how == SET)
+            atomic_store(at, value);
+        else
+            atomic_fetch_add(at, value);
+    }
+    host_lock_leave(&p->lock);
+    return error;
+}
+
+ULONG WINAPI PerfSetULongCounterValue(HANDLE p, PPERF_COUNTERSET_INSTANCE block, ULONG id, ULONG value)
+{
+    return change(p, block, id, SET, (int64_t)value);
+}
+
+ULONG WINAPI PerfSetULongLongCounterValue(HANDLE p, PPERF_COUNTERSET_INSTANCE block, ULONG id, ULONGLONG value)
+{
+    return change(p, block, id, SET, (int64_t)value);
+}
+
+ULONG WINAPI PerfIncrementULongCounterValue(HANDLE p, PPERF_COUNTERSET_INSTANCE block, ULONG id, ULONG value)
+{
+    return change(p, block, id, ADD, (int64_t)value);
+}
+
+ULONG WINAPI PerfIncrementULongLongCounterValue(HANDLE p, PPERF_COUNTERSET_INSTANCE block, ULONG id, ULONGLONG value)
+{
+    return change(p, block, id, ADD, (int64_t)value);
+}
+
+ULONG WINAPI PerfDecrementULongCounterValue(HANDLE p, PPERF_COUNTERSET_INSTANCE block, ULONG id, ULONG value)
+{
+    return change(p, block, id, ADD, -(int64_t)value);
+}
+
+ULONG WINAPI PerfDecrementULongLongCounterValue(HANDLE p, PPERF_COUNTERSET_INSTANCE block, ULONG id, ULONGLONG value)
+{
+    return change(p, block, id, ADD, (int64_t)(0 - value));
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects out of the countersets that are registered, and of those in shared memory. */
+#include "engine/pdh/extension/counterset_object.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/hash.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/pdh/counter_types.h"
+#include "engine/pdh/extension/counterset_share.h"
+#include "engine/pdh/perflib/counterset_registration.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of all providers together. Nobody has so many; who claims to does not make every reader of counters wait. */
+#define MOST_OBJECTS   1000
+#define MOST_INSTANCES 32768 /* of one object */
+
+/* A value of a row, which a provider may have at any place. */
+struct counterset_value {
+    uint32_t id, type;
+    uint32_t at; /* in the row */
+    uint32_t aggregate;
+};
+
+struct counterset_object {
+    struct provider provider; /* first */
+    struct countersets *countersets;
+    GUID guid, maker;
+    bool is_aggregate; /* one row of all providers' instances */
+    struct counter_schema *schemas;
+    struct counterset_value *values; /* by id */
+    uint32_t *ids;                   /* per value of a row */
+};
+
+struct countersets {
+    struct counterset_views views;
+    struct counterset_object **objects;
+    size_t count, capacity;
+    bool used;
+};
+
+struct counterset_instance {
+    uint32_t id;
+    char name[COUNTERSET_INSTANCE_BYTES];
+};
+
+/* What an object keeps of its last sample. */
+struct counterset_sample {
+    struct counterset_instance *instances;
+    int64_t *values; /* value_count of each instance */
+    size_t instance_capacity, value_capacity;
+    uint64_t names; /* hash of the instances */
+};
+
+HRESULT countersets_open(struct countersets **out)
+{
+    *out = memory_zero(1, sizeof **out);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+static void free_object(struct counterset_object *co)
+{
+    for (uint32_t i = 0; i < co->provider.counter_count; i++) {
+        memory_free((char *)co->schemas[i].name);
+        memory_free((char *)co->schemas[i].help);
+    }
+    memory_free((char *)co->provider.name);
+    memory_free((char *)co->provider.help);
+    memory_free((char *)co->provider.maker_name);
+    memory_free(co->schemas);
+    memory_free(co->values);
+    memory_free(co->ids);
+    memory_free(co);
+}
+
+void countersets_close(struct countersets *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->count; i++)
+        free_object(s->objects[i]);
+    counterset_views_close(&s->views);
+    memory_free(s->objects);
+    memory_free(s);
+}
+
+void countersets_begin(struct countersets *s)
+{
+    if (s->used)
+        counterset_views_update(&s->views); /* without memory the known ones are read */
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct counterset_value *x = a, *y = b;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Those values that the provider has, as the object knows them. */
+static void read_values(const struct counterset_object *co, const struct counterset_record *set, const int64_t *from,
+                        int64_t *row)
+{
+    const struct counterset_counter *counters = counterset_counters(set);
+    for (uint32_t i = 0; i < co->provider.value_count; i++)
+        row[i] = VALUE_ABSENT;
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct counterset_value key = {.id = counters[i].id};
+        const struct counterset_value *v = bsearch(&key, co->values, co->provider.value_count, sizeof key, by_id);
+        if (v && v->type == counters[i].type)
+            row[v->at] = from[i];
+    }
+}
+
+static bool add_instance(const struct counterset_object *co, struct counterset_sample *s, size_t at,
+                         const struct counterset_record *set, const struct counterset_record *r)
+{
+    const uint32_t values = co->provider.value_count;
+    void *instances = s->instances, *room = s->values;
+    bool ok = memory_grow(&instances, &s->instance_capacity, at + 1, sizeof *s->instances);
+    s->instances = instances;
+    ok = ok && memory_grow(&room, &s->value_capacity, (at + 1) * values, sizeof *s->values);
+    s->values = room;
+    if (!ok)
+        return false;
+    s->instances[at].id = r->id;
+    memcpy(s->instances[at].name, r->name, sizeof r->name);
+    read_values(co, set, counterset_values(r), s->values + at * values);
+    return true;
+}
+
+/* The live instances of the counterset, of all providers. */
+static HRESULT find_instances(const struct counterset_object *co, struct counterset_sample *s, size_t *count)
+{
+    struct counterset_views *views = &co->countersets->views;
+    const size_t most = co->provider.has_instances || co->is_aggregate ? MOST_INSTANCES : 1;
+    *count = 0;
+    for (size_t i = 0; i < views->count; i++) {
+        struct counterset_bytes b;
+        HRESULT hr = counterset_view_copy(views, i, &b);
+        if (FAILED(hr))
+            return hr;
+        for (const struct counterset_record *r = NULL; *count < most && (r = counterset_next(&b, r));) {
+            if (r->kind != COUNTERSET_KIND_INSTANCE || !r->live)
+                continue;
+            const struct counterset_record *set = counterset_of(&b, r);
+            if (!set || !guid_equal(&set->guid, &co->guid))
+                continue;
+            if (!add_instance(co, s, *count, set, r))
+                return E_OUTOFMEMORY;
+            ++*count;
+        }
+    }
+    return S_OK;
+}
+
+static int64_t aggregate(uint32_t how, int64_t all, int64_t one, size_t before)
+{
+    if (one == VALUE_ABSENT || !before || all == VALUE_ABSENT)
+        return one == VALUE_ABSENT ? all : one;
+    switch (how) {
+    case COUNTER_AGGREGATE_MINIMUM:
+        return one < all ? one : all;
+    case COUNTER_AGGREGATE_MAXIMUM:
+        return one > all ? one : all;
+    case COUNTER_AGGREGATE_AVERAGE: /* as far as it came; whole numbers are what there is */
+        return all + (one - all) / (int64_t)(before + 1);
+    case COUNTER_AGGREGATE_SUM:
+        return (int64_t)((uint64_t)all + (uint64_t)one);
+    default: /* none is said: the last one's */
+        return one;
+    }
+}
+
+/* All instances become the first. */
+static void fold(const struct counterset_object *co, struct counterset_sample *s, size_t *count)
+{
+    const uint32_t values = co->provider.value_count;
+    for (size_t i = 1; i < *count; i++)
+        for (uint32_t n = 0; n < values; n++) {
+            const struct counterset_value *v = &co->values[n];
+            s->values[v->at] = aggregate(v->aggregate, s->values[v->at], s->values[i * values + v->at], i);
+        }
+    *count = *count ? 1 : 0;
+}
+
+static uint64_t hash_names(const struct counterset_sample *s, size_t count)
+{
+    uint64_t h = HASH_START;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t n = 0; n < COUNTERSET_INSTANCE_BYTES && s->instances[i].name[n]; n++)
+            h = hash_number(h, (uint8_t)s->instances[i].name[n]);
+        h = hash_number(h, s->instances[i].id ^ 0x100);
+    }
+    return h;
+}
+
+static HRESULT name_instances(struct counter_object *o, const struct counterset_sample *s, size_t count)
+{
+    char **names = memory_zero(count, sizeof *names);
+    uint64_t *keys = memory_zero(count, sizeof *keys);
+    bool ok = names && keys;
+    for (size_t i = 0; ok && i < count; i++) {
+        names[i] = counterset_text(s->instances[i].name, COUNTERSET_INSTANCE_BYTES);
+        keys[i] = s->instances[i].id;
+        ok = names[i] != NULL;
+    }
+    struct instance_list *list = ok ? instance_list_create(count, (const char *const *)names, keys) : NULL;
+    if (list)
+        counter_object_set_instances(o, list);
+    for (size_t i = 0; names && i < count; i++)
+        memory_free(names[i]);
+    memory_free(names);
+    memory_free(keys);
+    return list ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT sample(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    (void)source;
+    (void)wanted;
+    const struct counterset_object *co = (const struct counterset_object *)o->provider;
+    struct counterset_sample *s = o->state;
+    size_t count;
+    co->countersets->used = true;
+    o->present = UINT64_MAX;
+    o->time = (struct source_time){clock_utc(), clock_ticks()};
+    HRESULT hr = find_instances(co, s, &count);
+    if (SUCCEEDED(hr) && co->is_aggregate)
+        fold(co, s, &count);
+    if (SUCCEEDED(hr))
+        hr = counter_object_set_rows(o, count);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        memcpy(counter_object_row(o, i), s->values + i * co->provider.value_count,
+               co->provider.value_count * sizeof *s->values);
+    uint64_t names = SUCCEEDED(hr) ? hash_names(s, count) : 0;
+    if (SUCCEEDED(hr) && co->provider.has_instances && (!o->instances || names != s->names)) {
+        hr = name_instances(o, s, count);
+        s->names = names;
+    }
+    return hr;
+}
+
+static void close_sample(struct counter_object *o)
+{
+    struct counterset_sample *s = o->state;
+    memory_free(s->instances);
+    memory_free(s->values);
+}
+
+static bool is_shown(const struct registered_counter *c)
+{
+    return !counter_type_is_base(c->type) && !(c->attributes & COUNTER_NOT_SHOWN);
+}
+
+/* The place of the counter with that id in a row; the number of all when there is none. */
+static uint32_t place_of(const struct counterset_object *co, uint32_t id)
+{
+    const struct counterset_value key = {.id = id};
+    const struct counterset_value *v = bsearch(&key, co->values, co->provider.value_count, sizeof key, by_id);
+    return v ? v->at : co->provider.value_count;
+}
+
+/* The counters that are shown first, the others behind them. S_FALSE: nothing of it can be shown. An empty name could
+   not: it is where PDH's lists end. Nor could a fraction without a base, which would divide by another counter. */
+static HRESULT make_counters(struct counterset_object *co, const struct registered_set *set)
+{
+    const uint32_t count = (uint32_t)set->count;
+    uint32_t shown = 0, behind = 0;
+    co->schemas = memory_zero(count, sizeof *co->schemas);
+    co->values = memory_zero(count, sizeof *co->values);
+    co->ids = memory_zero(count, sizeof *co->ids);
+    if (!co->schemas || !co->values || !co->ids)
+        return E_OUTOFMEMORY;
+    for (uint32_t i = 0; i < count; i++)
+        behind += is_shown(&set->counters[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct registered_counter *c = &set->counters[i];
+        const uint32_t at = is_shown(c) ? shown++ : behind++;
+        co->ids[at] = c->id;
+        co->values[i] = (struct counterset_value){.id = c->id, .type = c->type, .at = at, .aggregate = c->aggregate};
+    }
+    qsort(co->values, count, sizeof *co->values, by_id);
+    co->provider.counters = co->schemas;
+    co->provider.value_count = count;
+    co->provider.guid = &co->guid;
+    co->provider.value_ids = co->ids;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct registered_counter *c = &set->counters[i];
+        const uint32_t base = place_of(co, c->base);
+        if (!is_shown(c))
+            continue;
+        if (!*c->name || (counter_type_is_fraction(c->type) && (c->base == COUNTER_NO_ID || base == count)))
+            return S_FALSE;
+        struct counter_schema *schema = &co->schemas[co->provider.counter_count++];
+        *schema = (struct counter_schema){.name = text_copy(c->name),
+                                          .help = text_copy(c->help),
+                                          .type = c->type,
+                                          .detail = c->detail,
+                                          .scale = c->scale,
+                                          .base = base < count ? base : 0};
+        if (!schema->name || !schema->help)
+            return E_OUTOFMEMORY;
+    }
+    return shown ? S_OK : S_FALSE;
+}
+
+/* `of` NULL: its provider is not known. */
+static HRESULT add_object(struct countersets *s, const struct registered_provider *of, const struct registered_set *set,
+                          struct catalogue *c)
+{
+    struct counterset_object *co = memory_zero(1, sizeof *co);
+    void *objects = s->objects;
+    bool room = memory_grow(&objects, &s->capacity, s->count + 1, sizeof *s->objects);
+    s->objects = objects;
+    if (!co || !room) {
+        memory_free(co);
+        return E_OUTOFMEMORY;
+    }
+    co->countersets = s;
+    co->guid = set->guid;
+    co->is_aggregate = set->instances & COUNTERSET_AGGREGATE && !(set->instances & COUNTERSET_MULTIPLE);
+    co->provider = (struct provider){.name = text_copy(set->name),
+                                     .help = text_copy(set->help),
+                                     .has_instances = set->instances & COUNTERSET_MULTIPLE,
+                                     .at_once = true,
+                                     .sample = sample,
+                                     .state_size = sizeof(struct counterset_sample),
+                                     .close = close_sample};
+    if (of) {
+        co->maker = of->guid;
+        co->provider.maker = &co->maker;
+        co->provider.maker_name = text_copy(of->name);
+    }
+    bool named = co->provider.name && co->provider.help && (!of || co->provider.maker_name);
+    HRESULT hr = !named ? E_OUTOFMEMORY : *co->provider.name ? make_counters(co, set) : S_FALSE;
+    if (hr == S_OK && !catalogue_add(c, &co->provider))
+        hr = E_OUTOFMEMORY;
+    if (hr != S_OK) {
+        free_object(co);
+        return hr;
+    }
+    s->objects[s->count++] = co;
+    return S_OK;
+}
+
+/* What a provider says itself of a counterset: a fraction's base is the next counter of its set. */
+static HRESULT add_live(struct countersets *s, const struct counterset_record *r, struct catalogue *c)
+{
+    const struct counterset_counter *counters = counterset_counters(r);
+    struct registered_countersets list = {0};
+    struct registered_provider *p = registered_add_provider(&list, &r->guid);
+    struct registered_set *set = p ? registered_add_set(p, &r->guid) : NULL;
+    HRESULT hr = set ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        set->instances = r->single ? 0 : COUNTERSET_MULTIPLE;
+        set->name = counterset_text(r->name, COUNTERSET_INSTANCE_BYTES);
+        hr = set->name ? S_OK : E_OUTOFMEMORY;
+    }
+    for (uint32_t i = 0; SUCCEEDED(hr) && i < r->count; i++) {
+        struct registered_counter *one = registered_add_counter(set, counters[i].id);
+        if (one) {
+            one->type = counters[i].type;
+            one->detail = counters[i].detail;
+            one->scale = counters[i].scale;
+            one->name = counterset_text(counters[i].name, COUNTERSET_NAME_BYTES);
+            if (i + 1 < r->count && counter_type_is_base(counters[i + 1].type))
+                one->base = counters[i + 1].id;
+        }
+        hr = one && one->name ? S_OK : E_OUTOFMEMORY;
+    }
+    if (SUCCEEDED(hr))
+        hr = add_object(s, NULL, set, c);
+    registered_countersets_free(&list);
+    return hr;
+}
+
+static bool is_known(const struct countersets *s, const GUID *guid)
+{
+    size_t i = 0;
+    while (i < s->count && !guid_equal(&s->objects[i]->guid, guid))
+        i++;
+    return i < s->count;
+}
+
+/* They are objects whether their providers live or not: who sets up a log may do so before the program runs. */
+static HRESULT add_registered(struct countersets *s, struct catalogue *c)
+{
+    struct registered_countersets list;
+    HRESULT hr = registered_countersets_read(&list);
+    if (hr != E_OUTOFMEMORY && FAILED(hr)) /* the registry lets us not */
+        return S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < list.count; i++)
+        for (size_t k = 0; SUCCEEDED(hr) && k < list.items[i].count && s->count < MOST_OBJECTS; k++) {
+            const struct registered_set *set = &list.items[i].sets[k];
+            if (set->is_defined && set->name && set->count && !is_known(s, &set->guid))
+                hr = add_object(s, &list.items[i], set, c);
+        }
+    registered_countersets_free(&list);
+    return hr;
+}
+
+HRESULT countersets_add_objects(struct countersets *s, struct catalogue *c)
+{
+    HRESULT hr = add_registered(s, c);
+    if (SUCCEEDED(hr))
+        hr = counterset_views_update(&s->views);
+    for (size_t i = 0; i < s->views.count && SUCCEEDED(hr); i++) {
+        struct counterset_bytes b;
+        hr = counterset_view_copy(&s->views, i, &b);
+        for (const struct counterset_record *r = NULL; SUCCEEDED(hr) && (r = counterset_next(&b, r));)
+            if (r->kind == COUNTERSET_KIND_SET && r->live && s->count < MOST_OBJECTS && !is_known(s, &r->guid))
+                hr = add_live(s, r, c);
+    }
+    return FAILED(hr) ? hr : S_OK;
+}

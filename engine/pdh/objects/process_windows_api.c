@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* The Windows processes, as NtQuerySystemInformation tells them: one call for all processes and their threads. Under
+   Wine it knows no page faults, private bytes or transfers: those come from the files of the Linux process behind. It
+   knows no handles either, and its table of all handles must not be asked for: Wine 8's server crashes, and with it
+   every program of the prefix, when a process begins or ends at that moment. */
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/pdh/objects/process_files.h"
+#include "engine/pdh/objects/process_lists.h"
+#include "engine/pdh/objects/process_match.h"
+
+#include <windows.h>
+#include <winternl.h>
+#include <string.h>
+
+/* The documented and the long-known fields of SYSTEM_PROCESS_INFORMATION, for programs of 64 bits and of 32; threads
+   follow. */
+struct process_record {
+    ULONG next;
+    ULONG threads;
+    LARGE_INTEGER reserved[3];
+    LARGE_INTEGER start, user, kernel;
+    UNICODE_STRING name;
+    LONG priority;
+    HANDLE id, parent;
+    ULONG handles, reserved_2;
+    ULONG_PTR key;
+    SIZE_T peak_virtual, virtual_size;
+    ULONG page_faults;
+    SIZE_T peak_working_set, working_set;
+    SIZE_T quotas[4];
+    SIZE_T page_file, peak_page_file, private_pages;
+    LARGE_INTEGER reads, writes, others, read_bytes, written_bytes, other_bytes;
+};
+_Static_assert(offsetof(struct process_record, start) == 32, "start has moved");
+_Static_assert(offsetof(struct process_record, name) == 56, "name has moved");
+_Static_assert(offsetof(struct process_record, id) == BY_POINTER(80, 68), "id has moved");
+_Static_assert(offsetof(struct process_record, working_set) == BY_POINTER(144, 104), "working_set has moved");
+_Static_assert(sizeof(struct process_record) == BY_POINTER(256, 184), "the threads have moved");
+
+struct thread_record {
+    LARGE_INTEGER kernel, user, start;
+    ULONG wait_time;
+    void *address;
+    HANDLE process, id;
+    LONG priority, base_priority;
+    ULONG switches, state, reason;
+};
+_Static_assert(offsetof(struct thread_record, id) == BY_POINTER(48, 36), "id has moved");
+_Static_assert(sizeof(struct thread_record) == BY_POINTER(80, 64), "the next thread has moved");
+
+#define MATCH_TRIES 10
+
+/* What a list of all would take, in both of its forms: Wine answers that in microseconds, without the files of each
+   process and each thread that a list costs it. The forms differ by seven words for each thread, so together they
+   change whenever the number of threads does, and whenever the number of processes does: a process is 258 bytes and the
+   path of its program, so that another number could only take as much if the paths together were longer by exactly the
+   rest. */
+struct list_sizes {
+    ULONG plain, extended;
+};
+#define EXTENDED_PROCESS_INFORMATION ((SYSTEM_INFORMATION_CLASS)57)
+#define EXTENDED_THREAD_MORE         (7 * sizeof(void *))
+/* For that case: so many counts at most come from the sizes before the list is made again. */
+#define COUNTS_BY_SIZE               60
+
+struct buffer {
+    BYTE *bytes;
+    ULONG size;
+};
+
+struct windows_list {
+    struct buffer processes;
+    struct process_entry *entries;
+    struct process_files *files; /* beside the entries; id 0: no Linux process was found for it */
+    size_t count, capacity, file_capacity;
+    struct thread_entry *threads; /* of all */
+    size_t thread_capacity;
+    struct process_kept kept;
+    struct process_match *match;
+    unsigned tries;          /* left to find the Linux processes: a new one may not have its name yet */
+    struct list_sizes sizes; /* of the list as it is; 0: they say nothing */
+    unsigned counts;         /* left to answer by the sizes */
+    bool is_wine;
+    char root[];
+};
+
+static HRESULT open_list(const char *root, void **out)
+{
+    size_t length = strlen(root);
+    struct windows_list *list = memory_zero(1, sizeof *list + length + 1);
+    *out = list;
+    if (!list)
+        return E_OUTOFMEMORY;
+    memcpy(list->root, root, length + 1);
+    list->is_wine = host_is_wine();
+    list->kept.most = kernel_file_share();
+    return S_OK;
+}
+
+static void forget_entries(struct windows_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        memory_free((char *)list->entries[i].name);
+        process_files_close(&list->files[i], &list->kept);
+    }
+    list->count = 0;
+}
+
+static void close_list(void *user)
+{
+    struct windows_list *list = user;
+    forget_entries(list);
+    process_match_close(list->match);
+    memory_free(list->entries);
+    memory_free(list->files);
+    memory_free(list->threads);
+    memory_free(list->processes.bytes);
+    memory_free(list);
+}
+
+static HRESULT query(struct buffer *b, SYSTEM_INFORMATION_CLASS kind)
+{
+    for (;;) {
+        ULONG need = 0;
+        NTSTATUS status = NtQuerySystemInformation(kind, b->bytes, b->size, &need);
+        if (status == 0)
+            return S_OK;
+        if (status != (NTSTATUS)0xC0000004 /* STATUS_INFO_LENGTH_MISMATCH */ || need > 64 * 1024 * 1024)
+            return error_set(E_FAIL, "the list of processes: status 0x%08X", (unsigned)status);
+        /* More may come before the next try. */
+        ULONG size = (need > b->size ? need : b->size) + 16 * 1024;
+        BYTE *bytes = memory_resize(b->bytes, size);
+        if (!bytes)
+            return E_OUTOFMEMORY;
+        b->bytes = bytes;
+        b->size = size;
+    }
+}
+
+/* "C:\x\Some.exe" and "Some.exe" both give "Some". */
+static HRESULT base_name(const UNICODE_STRING *name, char **out)
+{
+    size_t from = 0, units = name->Buffer ? name->Length / sizeof(WCHAR) : 0;
+    for (size_t i = 0; i < units; i++)
+        if (name->Buffer[i] == L'\\')
+            from = i + 1;
+    static const WCHAR empty[1];
+    HRESULT hr = text_from_utf16(units ? name->Buffer + from : empty, units - from, true, out);
+    size_t length = SUCCEEDED(hr) ? strlen(*out) : 0;
+    if (length > 4 && text_equal_nocase(*out + length - 4, ".exe"))
+        (*out)[length - 4] = 0;
+    return hr;
+}
+
+static const struct process_record *next_record(const struct process_record *r)
+{
+    return r->next ? (const struct process_record *)((const BYTE *)r + r->next) : NULL;
+}
+
+/* Id 0 is the idle process: no program. */
+static const struct process_record *next_process(const struct process_record *r)
+{
+    while (r && !r->id)
+        r = next_record(r);
+    return r;
+}
+
+/* Base priorities of the priority classes, by PROCESS_PRIORITY_CLASS's numbers, which Wine gives for it. */
+static int64_t base_priority(LONG priority, bool is_wine)
+{
+    static const int64_t of_class[] = {PROCESS_ABSENT, 4, 8, 13, 24, 6, 10};
+    if (!is_wine)
+        return priority;
+    return priority > 0 && priority < (LONG)(sizeof of_class / sizeof *of_class) ? of_class[priority] : PROCESS_ABSENT;
+}
+
+static void set_figures(const struct windows_list *list, struct process_entry *e, const struct process_record *r)
+{
+    process_entry_clear(e);
+    e->id = (uint32_t)(ULONG_PTR)r->id;
+    e->parent = (uint32_t)(ULONG_PTR)r->parent;
+    e->threads = r->threads;
+    e->start = r->start.QuadPart;
+    e->user_time = r->user.QuadPart;
+    e->kernel_time = r->kernel.QuadPart;
+    e->working_set = (int64_t)r->working_set;
+    e->virtual_size = (int64_t)r->virtual_size;
+    e->virtual_peak = (int64_t)r->peak_virtual;
+    e->working_set_peak = (int64_t)r->peak_working_set;
+    e->base_priority = base_priority(r->priority, list->is_wine);
+    e->handles = list->is_wine ? PROCESS_ABSENT : (int64_t)r->handles;
+    if (!list->is_wine) {
+        e->page_faults = r->page_faults;
+        e->private_bytes = (int64_t)r->private_pages;
+        e->reads = r->reads.QuadPart;
+        e->writes = r->writes.QuadPart;
+        e->read_bytes = r->read_bytes.QuadPart;
+        e->written_bytes = r->written_bytes.QuadPart;
+    }
+}
+
+/* True when the entries are these processes: their names need not be made again. */
+static bool is_same(const struct windows_list *list)
+{
+    const struct process_record *r = next_process((const struct process_record *)list->processes.bytes);
+    size_t i = 0;
+    for (; r && i < list->count; i++, r = next_process(next_record(r)))
+        if (list->entries[i].id != (uint32_t)(ULONG_PTR)r->id || list->entries[i].start != r->start.QuadPart)
+            return false;
+    return !r && i == list->count;
+}
+
+static HRESULT make_entries(struct windows_list *list)
+{
+    const struct process_record *r = next_process((const struct process_record *)list->processes.bytes);
+    forget_entries(list);
+    list->tries = MATCH_TRIES;
+    for (; r; r = next_process(next_record(r))) {
+        char *name = NULL;
+        if (!memory_grow((void **)&list->entries, &list->capacity, list->count + 1, sizeof *list->entries) ||
+            !memory_grow((void **)&list->files, &list->file_capacity, list->count + 1, sizeof *list->files))
+            return E_OUTOFMEMORY;
+        HRESULT hr = base_name(&r->name, &name);
+        if (FAILED(hr))
+            return hr;
+        list->files[list->count] = (struct process_files){0};
+        list->entries[list->count++] = (struct process_entry){.name = name};
+    }
+    return S_OK;
+}
+
+/* Wine gives what SetThreadPriority was told, beside the class's: from -2 to 2 (-7 to 6 in the realtime class), -15 for
+   idle and 15 for time critical. */
+static int64_t thread_priority(int64_t process, LONG priority, bool is_wine)
+{
+    bool realtime = process >= 16;
+    if (!is_wine || process == PROCESS_ABSENT)
+        return is_wine ? PROCESS_ABSENT : priority;
+    if (priority == -15 || priority == 15)
+        return priority < 0 ? (realtime ? 16 : 1) : (realtime ? 31 : 15);
+    return priority >= (realtime ? -7 : -2) && priority <= (realtime ? 6 : 2) ? process + priority : PROCESS_ABSENT;
+}
+
+static HRESULT list_threads(struct windows_list *list)
+{
+    const struct process_record *r = next_process((const struct process_record *)list->processes.bytes);
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        count += list->entries[i].threads;
+    if (!memory_grow((void **)&list->threads, &list->thread_capacity, count, sizeof *list->threads))
+        return E_OUTOFMEMORY;
+    struct thread_entry *to = list->threads;
+    for (size_t i = 0; i < list->count; i++, r = next_process(next_record(r))) {
+        const struct thread_record *from = (const struct thread_record *)(r + 1);
+        list->entries[i].first_thread = to;
+        list->entries[i].listed_threads = r->threads;
+        int64_t base = list->entries[i].base_priority;
+        for (ULONG t = 0; t < r->threads; t++, from++) {
+            *to++ = (struct thread_entry){.id = (uint32_t)(ULONG_PTR)from->id,
+                                          .start = from->start.QuadPart,
+                                          .user_time = from->user.QuadPart,
+                                          .kernel_time = from->kernel.QuadPart,
+                                          .context_switches = list->is_wine ? PROCESS_ABSENT : from->switches,
+                                          .base_priority = thread_priority(base, from->base_priority, list->is_wine),
+                                          .priority = thread_priority(base, from->priority, list->is_wine),
+                                          .state = list->is_wine ? PROCESS_ABSENT : (int64_t)from->state,
+                                          .wait_reason = list->is_wine ? PROCESS_ABSENT : (int64_t)from->reason};
+        }
+    }
+    return S_OK;
+}
+
+/* What the Linux processes behind know. */
+static HRESULT read_files(struct windows_list *list, uint32_t figures)
+{
+    HRESULT hr = S_OK;
+    if (list->tries > 0) {
+        hr = process_match_find(&list->match, list->root, list->entries, list->count, list->files);
+        list->tries = hr == S_OK ? 0 : list->tries - 1;
+    }
+    for (size_t i = 0; i < list->count && hr != E_OUTOFMEMORY; i++) {
+        struct process_files *f = &list->files[i];
+        struct process_stat stat;
+        if (!f->id)
+            continue;
+        if (figures & PROCESS_FAULTS) {
+            hr = process_files_stat(f, list->root, &list->kept, &stat);
+            list->entries[i].page_faults = SUCCEEDED(hr) ? (int64_t)stat.faults : PROCESS_ABSENT;
+        }
+        if (hr != E_OUTOFMEMORY)
+            hr = process_files_figures(f, list->root, &list->kept, figures & ~PROCESS_HANDLES, &list->entries[i]);
+    }
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+static struct list_sizes ask_sizes(void)
+{
+    struct list_sizes s = {0};
+    NtQuerySystemInformation(SystemProcessInformation, NULL, 0, &s.plain);
+    NtQuerySystemInformation(EXTENDED_PROCESS_INFORMATION, NULL, 0, &s.extended);
+    return s;
+}
+
+/* Sizes that do not say the list's number of threads belong to another list, or to a Wine that counts otherwise. */
+static void keep_sizes(struct windows_list *list, struct list_sizes asked)
+{
+    ULONG threads = 0;
+    for (const struct process_record *r = (const struct process_record *)list->processes.bytes; r; r = next_record(r))
+        threads += r->threads;
+    bool tell = asked.plain && asked.extended - asked.plain == threads * EXTENDED_THREAD_MORE;
+    list->sizes = tell ? asked : (struct list_sizes){0};
+    list->counts = COUNTS_BY_SIZE;
+}
+
+static bool still_counts(struct windows_list *list, struct list_sizes asked)
+{
+    if (!asked.plain || asked.plain != list->sizes.plain || asked.extended != list->sizes.extended || !list->counts)
+        return false;
+    list->counts--;
+    return true;
+}
+
+static HRESULT read_list(void *user, uint32_t figures, const struct process_entry **entries, size_t *count)
+{
+    struct windows_list *list = user;
+    struct list_sizes sizes = {0};
+    if (!figures && list->is_wine) {
+        sizes = ask_sizes();
+        if (still_counts(list, sizes)) {
+            *entries = list->entries;
+            *count = list->count;
+            return S_OK;
+        }
+    }
+    HRESULT hr = query(&list->processes, SystemProcessInformation);
+    if (SUCCEEDED(hr) && !is_same(list)) {
+        hr = make_entries(list);
+        if (FAILED(hr))
+            forget_entries(list);
+    }
+    if (FAILED(hr)) {
+        list->sizes = (struct list_sizes){0};
+        return hr;
+    }
+    const struct process_record *r = next_process((const struct process_record *)list->processes.bytes);
+    for (size_t i = 0; i < list->count; i++, r = next_process(next_record(r)))
+        set_figures(list, &list->entries[i], r);
+    keep_sizes(list, sizes);
+    if (figures & PROCESS_THREADS)
+        hr = list_threads(list);
+    if (SUCCEEDED(hr) && list->is_wine && (figures & (PROCESS_MEMORY | PROCESS_IO | PROCESS_FAULTS)))
+        hr = read_files(list, figures);
+    *entries = list->entries;
+    *count = list->count;
+    return hr;
+}
+
+const struct process_lister process_lister_windows = {open_list, read_list, close_list};

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* The objects PhysicalDisk and LogicalDisk, from /proc/diskstats, the mounted file systems and the drive letters. A
+   physical disk is a block device that has a device behind it (/sys/block/NAME/device); it is called as on Windows by a
+   number, counted in the kernel's order, and the letters of the drives on it: "0 C: Z:". */
+#include "engine/base/clock.h"
+#include "engine/base/drives.h"
+#include "engine/base/hash.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/memory.h"
+#include "engine/pdh/objects/providers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define OBJECT disk
+#define ROWS   "engine/pdh/objects/disk_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+
+/* A block device. */
+struct disk {
+    char *name;
+    uint64_t major, minor;
+    bool physical;
+    unsigned number; /* among the physical ones */
+};
+/* The device that holds a drive; major 0: none is known. */
+/* To list the drives takes some hundred calls to Wine's server: that, and reading the mounted file systems, is done
+   when the disks have changed, and once in so many milliseconds. */
+#define LOOK_AGAIN_MS 10000
+
+struct letter {
+    struct drive drive;
+    uint64_t major, minor;
+};
+struct disk_state {
+    struct table_state table;
+    struct disk *disks;
+    size_t count, capacity;
+    uint64_t looked_for, looked; /* the disks' hash and clock_monotonic_ms() when the drives were listed last */
+    struct letter letters[DRIVES_MOST];
+    size_t letter_count;
+    uint64_t disks_known, mounts_known; /* hashes of what they were found from; 0: nothing */
+};
+
+static void forget_disks(struct disk_state *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        memory_free(s->disks[i].name);
+    s->count = 0;
+}
+
+static void close_state(void *state)
+{
+    struct disk_state *s = state;
+    forget_disks(s);
+    memory_free(s->disks);
+}
+
+/* Never 0. */
+static uint64_t hash_of_disks(const char *text, size_t size)
+{
+    uint64_t h = HASH_START;
+    struct kernel_row row;
+    for (const char *at = text; kernel_disk_next(&at, text + size, &row);)
+        h = hash_bytes(h, row.name, row.length + 1);
+    return h | 1;
+}
+
+static bool is_physical(const char *root, const char *name)
+{
+    char path[512];
+    struct kernel_file *f;
+    size_t length = (size_t)snprintf(path, sizeof path, "%s/sys/block/", root);
+    if (length + strlen(name) + 16 > sizeof path)
+        return false;
+    /* In /sys a slash in a name is written as '!'. */
+    for (; *name; name++)
+        path[length++] = *name == '/' ? '!' : *name;
+    snprintf(path + length, sizeof path - length, "/device/uevent");
+    if (FAILED(kernel_file_open(path, &f)))
+        return false;
+    kernel_file_close(f);
+    return true;
+}
+
+static HRESULT find_disks(struct disk_state *s, const char *root, const char *text, size_t size)
+{
+    struct kernel_row row;
+    unsigned number = 0;
+    forget_disks(s);
+    for (const char *at = text; kernel_disk_next(&at, text + size, &row);) {
+        char *name = text_copy_n(row.name, row.length);
+        if (!name || !memory_grow((void **)&s->disks, &s->capacity, s->count + 1, sizeof *s->disks)) {
+            memory_free(name);
+            return E_OUTOFMEMORY;
+        }
+        bool physical_disk = is_physical(root, name);
+        s->disks[s->count++] = (struct disk){name, row.values[0], row.values[1], physical_disk, number};
+        number += physical_disk;
+    }
+    return S_OK;
+}
+
+/* Undoes the octal escapes of mountinfo ("\040"). */
+static bool copy_mount_point(const char *root, const struct kernel_row *row, char *path, size_t room)
+{
+    size_t length = (size_t)snprintf(path, room, "%s", root);
+    for (size_t i = 0; i < row->length; i++) {
+        char c = row->name[i];
+        if (c == '\\' && i + 3 < row->length) {
+            c = (char)((row->name[i + 1] - '0') * 64 + (row->name[i + 2] - '0') * 8 + row->name[i + 3] - '0');
+            i += 3;
+        }
+        if (length + 2 > room)
+            return false;
+        path[length++] = c;
+    }
+    path[length] = 0;
+    return true;
+}
+
+/* Wine does not say what a letter stands for: it is the device of the one file system that has the drive's size and
+   the drive's free space. Where more than one has, it is not known. Other computers' file systems, which might not
+   answer, have no device and are not asked. */
+static void find_device(struct letter *letter, const char *root, const char *mounts, size_t size)
+{
+    uint64_t total, free, best = UINT64_MAX;
+    struct kernel_row row;
+    letter->major = letter->minor = 0;
+    if (FAILED(drive_space(&letter->drive, &total, &free)))
+        return;
+    for (const char *at = mounts; kernel_mount_next(&at, mounts + size, &row);) {
+        uint64_t other_total, other_free;
+        char path[512];
+        if (!row.values[0] || (row.values[0] == letter->major && row.values[1] == letter->minor) ||
+            !copy_mount_point(root, &row, path, sizeof path) ||
+            FAILED(kernel_folder_space(path, &other_total, &other_free)) || other_total != total)
+            continue;
+        /* Others write meanwhile. */
+        uint64_t difference = other_free > free ? other_free - free : free - other_free;
+        if (difference < best && difference < total / 64) {
+            letter->major = row.values[0];
+            letter->minor = row.values[1];
+            best = difference;
+        } else if (difference == best) {
+            letter->major = 0;
+        }
+    }
+}
+
+/* Brings the disks, and the letters when they are wanted, up to what the kernel's files say. */
+static HRESULT follow(struct counter_object *o, struct source *source, const char *text, size_t size)
+{
+    struct disk_state *s = o->state;
+    const char *mounts;
+    size_t mounts_size;
+    HRESULT hr = S_OK;
+    uint64_t disks = hash_of_disks(text, size);
+    if (disks != s->disks_known) {
+        hr = find_disks(s, source_root(source), text, size);
+        s->disks_known = SUCCEEDED(hr) ? disks : 0;
+    }
+    if (FAILED(hr))
+        return hr;
+    uint64_t now = clock_monotonic_ms();
+    if (disks == s->looked_for && clock_passed_ms(s->looked, now) < LOOK_AGAIN_MS)
+        return S_OK;
+    hr = source_text(source, &o->hold, SOURCE_MOUNTS, &mounts, &mounts_size, NULL);
+    if (hr == E_OUTOFMEMORY)
+        return hr;
+    if (FAILED(hr)) {
+        mounts = "";
+        mounts_size = 0;
+    }
+    struct drive drives[DRIVES_MOST];
+    size_t count = drives_list(drives);
+    s->looked_for = disks;
+    s->looked = now;
+    uint64_t known = hash_bytes(hash_bytes(disks, mounts, mounts_size), drives, count * sizeof *drives) | 1;
+    if (known != s->mounts_known) {
+        for (size_t i = 0; i < count; i++) {
+            s->letters[i] = (struct letter){.drive = drives[i]};
+            find_device(&s->letters[i], source_root(source), mounts, mounts_size);
+        }
+        s->letter_count = count;
+        s->mounts_known = known;
+    }
+    return S_OK;
+}
+
+static void set_cells(int64_t *cells, const struct kernel_row *row)
+{
+    for (size_t i = 0; i < row->count && i < SIZE_MB; i++)
+        cells[i] = (int64_t)row->values[i];
+}
+
+/* Is `part` a partition of the disk, or the disk itself? "vda1" of "vda", "nvme0n1p2" of "nvme0n1". */
+static bool is_part_of(const char *part, const char *disk)
+{
+    size_t length = strlen(disk);
+    if (strncmp(part, disk, length) != 0)
+        return false;
+    const char *rest = part + length;
+    rest += *rest == 'p' && rest[-1] >= '0' && rest[-1] <= '9';
+    return rest[strspn(rest, "0123456789")] == 0;
+}
+
+/* "0 C: Z:": the number and the letters of the drives whose device is on the disk. */
+static void name_disk(const struct disk_state *s, const struct disk *disk, char *name, size_t room)
+{
+    size_t length = (size_t)snprintf(name, room, "%u", disk->number);
+    for (size_t i = 0; i < s->letter_count; i++) {
+        for (size_t k = 0; s->letters[i].major && k < s->count; k++)
+            if (s->disks[k].major == s->letters[i].major && s->disks[k].minor == s->letters[i].minor &&
+                is_part_of(s->disks[k].name, disk->name))
+                length += (size_t)snprintf(name + length, room - length, " %s", s->letters[i].drive.name);
+    }
+}
+
+static HRESULT read_disks(struct counter_object *o, struct source *source, const char **text, size_t *size)
+{
+    HRESULT hr = source_text(source, &o->hold, SOURCE_DISKSTATS, text, size, &o->time);
+    struct disk_state *s = o->state;
+    table_know_columns(&s->table, (1ull << (FREE_MB + 1)) - 1);
+    return SUCCEEDED(hr) ? follow(o, source, *text, *size) : hr;
+}
+
+static HRESULT gather_physical(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    (void)wanted;
+    struct disk_state *s = o->state;
+    const char *text;
+    size_t size, at_disk = 0;
+    struct kernel_row row;
+    HRESULT hr = read_disks(o, source, &text, &size);
+    if (FAILED(hr))
+        return hr;
+    for (const char *at = text; kernel_disk_next(&at, text + size, &row); at_disk++) {
+        char name[16 + DRIVES_MOST * 3];
+        if (!s->disks[at_disk].physical)
+            continue;
+        name_disk(s, &s->disks[at_disk], name, sizeof name);
+        int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, strlen(name), 0);
+        if (!cells)
+            return E_OUTOFMEMORY;
+        set_cells(cells, &row);
+    }
+    return table_add_total(&s->table, false, s->disks_known);
+}
+
+/* The first letter that stands for the same device: itself, or one whose figures are its own too, so that the total has
+   them already. */
+static size_t first_letter(const struct disk_state *s, size_t letter)
+{
+    size_t i = 0;
+    while (i < letter && (!s->letters[letter].major || s->letters[i].major != s->letters[letter].major ||
+                          s->letters[i].minor != s->letters[letter].minor))
+        i++;
+    return i;
+}
+
+static void set_space(struct disk_state *s, size_t letter, int64_t *cells)
+{
+    uint64_t total, free;
+    size_t first = first_letter(s, letter);
+    if (first != letter) { /* rows and letters are in one order */
+        const int64_t *from = s->table.cells + first * s->table.column_count;
+        cells[SIZE_MB] = from[SIZE_MB];
+        cells[FREE_MB] = from[FREE_MB];
+    } else if (SUCCEEDED(drive_space(&s->letters[letter].drive, &total, &free))) {
+        cells[SIZE_MB] = (int64_t)(total >> 20);
+        cells[FREE_MB] = (int64_t)(free >> 20);
+    }
+}
+
+static HRESULT gather_logical(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    struct disk_state *s = o->state;
+    const char *text;
+    size_t size;
+    struct kernel_row row;
+    HRESULT hr = read_disks(o, source, &text, &size);
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->letter_count; i++) {
+        const struct letter *letter = &s->letters[i];
+        enum table_row_kind kind = first_letter(s, i) < i ? ROW_ALIAS : ROW_PLAIN;
+        int64_t *cells = table_add(&s->table, kind, NULL, letter->drive.name, 2, 0);
+        if (!cells)
+            return E_OUTOFMEMORY;
+        for (const char *at = text; letter->major && kernel_disk_next(&at, text + size, &row);) {
+            if (row.values[0] == letter->major && row.values[1] == letter->minor) {
+                set_cells(cells, &row);
+                break;
+            }
+        }
+        if (wanted & (1ull << SIZE_MB | 1ull << FREE_MB))
+            set_space(s, i, cells);
+    }
+    return SUCCEEDED(hr) ? table_add_total(&s->table, false, s->mounts_known) : hr;
+}
+
+#define ORIGIN "/proc/diskstats, the line of the device; sectors have 512 bytes"
+const struct provider pdh_physical_disk = {
+    .name = "PhysicalDisk",
+    .index = 234,
+    .help = "The disks of this computer: their number and the drives on them.",
+    .has_instances = true,
+    TABLE_PROVIDER(disk, SHARED_OF, struct disk_state, gather_physical, close_state, ORIGIN)};
+const struct provider pdh_logical_disk = {
+    .name = "LogicalDisk",
+    .index = 236,
+    .help = "The drives of this computer: their space, and the transfers of the device that holds them.",
+    .has_instances = true,
+    TABLE_PROVIDER(disk, ALL_OF, struct disk_state, gather_logical, close_state,
+                   ORIGIN "; the device is the one whose mounted file system has the drive's size and free space; "
+                          "size_mb and free_mb: GetDiskFreeSpaceEx, in 1,048,576 bytes")};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The objects Paging File, from /proc/swaps, and Cache, from /proc/vmstat. */
+#include "engine/pdh/objects/providers.h"
+
+#define OBJECT paging
+#define ROWS   "engine/pdh/objects/paging_file_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+#define OBJECT cache
+#define ROWS   "engine/pdh/objects/cache_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+
+static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    (void)wanted;
+    const char *text;
+    size_t size;
+    struct kernel_row row;
+    HRESULT hr = source_text(source, &o->hold, SOURCE_SWAPS, &text, &size, &o->time);
+    if (FAILED(hr))
+        return hr;
+    for (const char *at = text; kernel_swap_next(&at, text + size, &row);) {
+        const char *name = row.name + row.length;
+        while (name > row.name && name[-1] != '/')
+            name--;
+        int64_t *cells = table_add(o->state, ROW_PLAIN, NULL, name, (size_t)(row.name + row.length - name), 0);
+        if (!cells)
+            return E_OUTOFMEMORY;
+        cells[SWAP_SIZE] = (int64_t)row.values[0];
+        cells[SWAP_USED] = (int64_t)row.values[1];
+    }
+    struct table_state *t = o->state;
+    if (t->row_count)
+        return table_add_total(t, false, 0);
+    /* A computer without paging space uses none of it: a template's alert on it must see that, and no gap. */
+    int64_t *cells = table_add(t, ROW_PLAIN, NULL, "_Total", 6, 0);
+    if (!cells)
+        return E_OUTOFMEMORY;
+    cells[SWAP_SIZE] = 1;
+    cells[SWAP_USED] = 0;
+    return S_OK;
+}
+
+const struct provider pdh_paging_file = {.name = "Paging File",
+                                         .index = 700,
+                                         .help = "The paging space of this computer: swap files and partitions.",
+                                         .has_instances = true,
+                                         TABLE_PROVIDER(paging, ALL_OF, struct table_state, gather, NULL,
+                                                        "/proc/swaps, in 1,024 bytes; without any, 0 used of 1")};
+const struct provider pdh_cache = {
+    .name = "Cache", .index = 86, .help = "The cache of files in main memory.", KEYS_PROVIDER(cache)};

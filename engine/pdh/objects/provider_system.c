@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* The objects System and Objects: figures of the computer as a whole, from /proc/stat, the clock and the process list.
+   Processes and threads are those of the object Process, as on Windows, so that the sums agree. */
+#include "engine/base/clock.h"
+#include "engine/pdh/objects/providers.h"
+
+#define OBJECT system
+#define ROWS   "engine/pdh/objects/system_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+#define BIT(column) (1ull << (column))
+
+struct system_state {
+    struct table_state table;
+    struct kernel_keys running;
+    struct kernel_cpus cpus;
+    int64_t boot;
+};
+
+static void close_state(void *state)
+{
+    struct system_state *s = state;
+    kernel_keys_free(&s->running);
+    kernel_cpus_free(&s->cpus);
+}
+
+#define SECOND 10000000 /* in 100 ns */
+
+/* The start is worked out from a clock of some milliseconds' grain: keep the first answer, unless the wall clock was
+   set since. */
+static int64_t boot_time(struct system_state *s)
+{
+    int64_t now = clock_boot_utc();
+    if (now - s->boot > SECOND || s->boot - now > SECOND)
+        s->boot = now;
+    return s->boot;
+}
+
+static HRESULT count_processes(struct counter_object *o, struct source *source, int64_t *cells)
+{
+    const struct process_entry *entries;
+    size_t count;
+    int64_t threads = 0;
+    HRESULT hr = source_processes(source, &o->hold, 0, &entries, &count, NULL);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < count; i++)
+        threads += entries[i].threads;
+    cells[PROCESSES] = (int64_t)count;
+    cells[THREADS] = threads;
+    return S_OK;
+}
+
+/* procs_running counts the running with the waiting (we, who read it, among the running). While threads wait, no
+   processor is left idle: what exceeds the number of processors waits. */
+static HRESULT count_waiting(struct counter_object *o, struct source *source, int64_t *cells)
+{
+    struct system_state *s = o->state;
+    const char *text;
+    size_t size, slot;
+    HRESULT hr = source_text(source, &o->hold, SOURCE_STAT, &text, &size, NULL);
+    if (SUCCEEDED(hr))
+        hr = kernel_keys_add(&s->running, "procs_running", 13, &slot);
+    if (SUCCEEDED(hr))
+        hr = kernel_cpus_parse(text, size, &s->cpus);
+    if (SUCCEEDED(hr))
+        hr = kernel_keys_parse(text, size, &s->running);
+    if (SUCCEEDED(hr)) {
+        int64_t running = (int64_t)s->running.keys[slot].value, processors = (int64_t)s->cpus.count;
+        cells[WAITING] = running > processors ? running - processors : 0;
+    }
+    return hr;
+}
+
+/* A source that is not there leaves its counters absent; only a lack of memory is a failure. */
+static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    struct system_state *s = o->state;
+    int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, "", 0, 0);
+    HRESULT hr = cells ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && (wanted & BIT(BOOT)))
+        cells[BOOT] = boot_time(s);
+    if (SUCCEEDED(hr) && (wanted & (BIT(PROCESSES) | BIT(THREADS))))
+        hr = count_processes(o, source, cells);
+    if (hr != E_OUTOFMEMORY && (wanted & BIT(WAITING)))
+        hr = count_waiting(o, source, cells);
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+#define ORIGIN                                                                                                         \
+    "processes and threads: the processes that the object Process lists; boot: the kernel's time since its start; "    \
+    "waiting: procs_running of /proc/stat less the number of processors"
+const struct provider pdh_system = {.name = "System",
+                                    .index = 2,
+                                    .help = "This computer as a whole.",
+                                    TABLE_PROVIDER(system, ALL_OF, struct system_state, gather, close_state, ORIGIN)};
+const struct provider pdh_objects = {.name = "Objects",
+                                     .index = 260,
+                                     .help = "How many things of each kind the system has.",
+                                     TABLE_PROVIDER(system, MORE_OF, struct system_state, gather, close_state, ORIGIN)};

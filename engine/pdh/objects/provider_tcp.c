@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The objects TCPv4 and TCPv6, from /proc/net/snmp, tcp and tcp6. */
+#include "engine/pdh/objects/providers.h"
+
+#include <string.h>
+
+#define OBJECT tcpv4
+#define ROWS   "engine/pdh/objects/tcpv4_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+#define OBJECT tcpv6
+#define ROWS   "engine/pdh/objects/tcpv6_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+_Static_assert((int)CONNECTIONS == (int)CONNECTIONS6, "one gatherer serves both");
+
+/* The tables of connections are dear: to read them, the kernel walks all of its hash table's buckets, some 100,000s. So
+   they are read only when a figure of net/snmp says that a connection may have been opened or closed. */
+enum { OPENS_ACTIVE, OPENS_PASSIVE, ESTABLISHED, FIGURES };
+struct tcp_state {
+    struct table_state table;
+    struct kernel_keys figures;
+    uint64_t before[FIGURES]; /* as of the last reading of the tables */
+    struct kernel_connections connections;
+    bool settled; /* none can be opened or closed without a figure that changes */
+};
+
+static void close_tcp(void *state)
+{
+    kernel_keys_free(&((struct tcp_state *)state)->figures);
+}
+
+/* Reads the figures, S_FALSE where the kernel does not tell them all. */
+static HRESULT read_figures(struct counter_object *o, struct source *source, uint64_t figures[FIGURES])
+{
+    static const char *const names[] = {"Tcp.ActiveOpens", "Tcp.PassiveOpens", "Tcp.CurrEstab"};
+    struct tcp_state *s = o->state;
+    const char *text;
+    size_t size, slot;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < FIGURES; i++)
+        hr = kernel_keys_add(&s->figures, names[i], strlen(names[i]), &slot);
+    if (SUCCEEDED(hr))
+        hr = source_text(source, &o->hold, SOURCE_SNMP, &text, &size, &o->time);
+    if (SUCCEEDED(hr))
+        hr = kernel_keys_parse(text, size, &s->figures);
+    if (hr == E_OUTOFMEMORY)
+        return hr;
+    bool all = SUCCEEDED(hr);
+    for (size_t i = 0; all && i < FIGURES; i++) {
+        all = s->figures.keys[i].has;
+        figures[i] = s->figures.keys[i].value;
+    }
+    return all ? S_OK : S_FALSE;
+}
+
+/* S_FALSE: a table is missing. A connection to an IPv4 address may belong to a socket of the other table. */
+static HRESULT read_tables(struct counter_object *o, struct source *source, bool want_ipv6,
+                           struct kernel_connections *c)
+{
+    static const enum source_part parts[] = {SOURCE_TCP, SOURCE_TCP6};
+    bool all = true;
+    *c = (struct kernel_connections){0};
+    for (size_t i = 0; i < 2; i++) {
+        const char *text;
+        size_t size;
+        HRESULT hr = source_text(source, &o->hold, parts[i], &text, &size, &o->time);
+        if (hr == E_OUTOFMEMORY)
+            return hr;
+        /* A kernel without IPv6 has no table of it, and no mapped addresses. */
+        bool missing_ipv6 = hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) && i == 1 && !want_ipv6;
+        all &= missing_ipv6 || (SUCCEEDED(hr) && kernel_connections_add(text, size, c));
+    }
+    return all ? S_OK : S_FALSE;
+}
+
+/* A connection becomes an established one by one of the two ways of opening, which count when they begin, and ceases to
+   be one with a change of the number of all; newer kernels count those in CLOSE_WAIT among them, older ones do not. So
+   with none under way and no figure changed it is the same connections. The figures are read before the tables. */
+static HRESULT count_connections(struct counter_object *o, struct source *source, bool want_ipv6, int64_t *count)
+{
+    struct tcp_state *s = o->state;
+    uint64_t figures[FIGURES];
+    HRESULT hr = read_figures(o, source, figures);
+    if (FAILED(hr))
+        return hr;
+    bool told = hr == S_OK;
+    if (!told || !s->settled || memcmp(figures, s->before, sizeof figures) != 0) {
+        s->settled = false;
+        hr = read_tables(o, source, want_ipv6, &s->connections);
+        if (hr != S_OK)
+            return hr == S_FALSE ? S_OK : hr;
+        s->settled = told && !s->connections.under_way;
+        if (told)
+            memcpy(s->before, figures, sizeof figures);
+    }
+    *count = (int64_t)(want_ipv6 ? s->connections.ipv6 : s->connections.ipv4);
+    return S_OK;
+}
+
+static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted, bool want_ipv6)
+{
+    int64_t *cells = table_add(o->state, ROW_PLAIN, NULL, "", 0, 0);
+    HRESULT hr = cells ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && (wanted & 1ull << CONNECTIONS))
+        hr = count_connections(o, source, want_ipv6, &cells[CONNECTIONS]);
+    return hr;
+}
+
+static HRESULT gather_ipv4(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    return gather(o, source, wanted, false);
+}
+
+static HRESULT gather_ipv6(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    return gather(o, source, wanted, true);
+}
+
+#define ORIGIN                                                                                                         \
+    "connections: the lines of /proc/net/tcp and tcp6 in state 01 or 08, those with mapped IPv4 addresses counted "    \
+    "as IPv4; read when ActiveOpens, PassiveOpens or CurrEstab of /proc/net/snmp has changed"
+const struct provider pdh_tcpv4 = {.name = "TCPv4",
+                                   .index = 638,
+                                   .help = "Connections and segments of TCP over IPv4.",
+                                   TABLE_PROVIDER(tcpv4, ALL_OF, struct tcp_state, gather_ipv4, close_tcp, ORIGIN)};
+const struct provider pdh_tcpv6 = {.name = "TCPv6",
+                                   .help = "Connections of TCP over IPv6.",
+                                   TABLE_PROVIDER(tcpv6, ALL_OF, struct tcp_state, gather_ipv6, close_tcp, ORIGIN)};

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* The blocks of MS-PCQ 2.2.4 as they lie in a method's buffer: little endian, packed by nature. Sizes are in bytes; a
+   block that another one follows in a list begins at a multiple of 8 from the buffer's beginning, but for what stands
+   behind an odd number of counter ids (DECISIONS 99), so a reader copies a block out before it looks. */
+#ifndef OPENPLA_PCQ_BLOCKS_H
+#define OPENPLA_PCQ_BLOCKS_H
+
+#include "engine/base/wintypes.h"
+
+#include <assert.h>
+
+/* Any counter of a set; any instance number. As an instance's name "*" is any, and * and ? stand for others. */
+#define PCQ_ANY 0xFFFFFFFFu
+
+/* What the opnums are. */
+enum pcq_method {
+    PCQ_ENUMERATE_SETS,
+    PCQ_REGISTRATION_INFO,
+    PCQ_ENUMERATE_INSTANCES,
+    PCQ_OPEN_QUERY,
+    PCQ_CLOSE_QUERY,
+    PCQ_QUERY_INFO,
+    PCQ_QUERY_DATA,
+    PCQ_VALIDATE_COUNTERS,
+    PCQ_METHODS
+};
+/* The largest buffer that a client may offer, by the IDL's ranges: in GUIDs for the first, else in bytes. */
+enum pcq_most {
+    PCQ_MOST_SETS = 256,
+    PCQ_MOST_INFO = 134217728,
+    PCQ_MOST_INSTANCES = 67108864,
+    PCQ_MOST_IDENTIFIERS = 67108864,
+    PCQ_MOST_DATA = 1073741824
+};
+
+/* RequestCode of QueryCounterSetRegistrationInfo. */
+enum pcq_request {
+    PCQ_SET_INFO = 1,      /* pcq_set_info, then a pcq_counter_info for each counter */
+    PCQ_COUNTER_INFO = 2,  /* pcq_counter_info; the LCID is the counter's id */
+    PCQ_SET_NAME = 3,      /* a text: UTF-16 with its NUL */
+    PCQ_SET_HELP = 4,      /* a text */
+    PCQ_COUNTER_NAMES = 5, /* pcq_strings, a pcq_string for each counter, the texts */
+    PCQ_COUNTER_HELPS = 6,
+    PCQ_PROVIDER_NAME = 7, /* a text */
+    PCQ_PROVIDER_GUID = 8, /* a GUID */
+    PCQ_SET_NAME_ENGLISH = 9,
+    PCQ_COUNTER_NAMES_ENGLISH = 10
+};
+
+/* PERF_COUNTERSET_REG_INFO */
+struct pcq_set_info {
+    GUID guid;
+    uint32_t type;   /* 0 */
+    uint32_t detail; /* 100 or 200 */
+    uint32_t counters;
+    uint32_t instance_type; /* enum pcq_instance_type */
+};
+enum pcq_instance_type { PCQ_SINGLE_INSTANCE = 0, PCQ_MULTI_INSTANCE = 2 };
+
+/* PERF_COUNTER_REG_INFO */
+struct pcq_counter_info {
+    uint32_t id;
+    uint32_t type;       /* PERF_* */
+    uint64_t attributes; /* enum pcq_attribute */
+    uint32_t detail;
+    int32_t scale;     /* power of ten */
+    uint32_t base;     /* ids of other counters of the set; PCQ_ANY: none */
+    uint32_t time;     /* a PERF_COUNTER_LARGE_RAWCOUNT with the time that this one is set against */
+    uint32_t freq;     /* the same with that time's ticks per second */
+    uint32_t multi;    /* a PERF_COUNTER_RAWCOUNT with the divisor */
+    uint32_t function; /* of aggregates; 0 */
+    uint32_t reserved; /* 0 */
+};
+enum pcq_attribute { PCQ_REFERENCE = 1, PCQ_NO_DISPLAY = 2, PCQ_NO_SEPARATOR = 4, PCQ_AS_REAL = 8, PCQ_AS_HEX = 16 };
+
+/* PERF_STRING_BUFFER_HEADER, and PERF_STRING_COUNTER_HEADER for each counter behind it. */
+struct pcq_strings {
+    uint32_t size; /* of all, with headers and padding */
+    uint32_t counters;
+};
+struct pcq_string {
+    uint32_t id;
+    uint32_t offset; /* from the end of the last of these to the text */
+};
+
+/* PERF_INSTANCE_HEADER. Of EnumerateCounterSetInstances and in data: `size` ends behind the name and its padding. */
+struct pcq_instance {
+    uint32_t size;
+    uint32_t id;
+    /* WCHAR name[], with its NUL, then zeros up to a multiple of 8 */
+};
+
+/* PERF_COUNTER_IDENTIFIER */
+struct pcq_identifier {
+    GUID guid;
+    uint32_t status; /* a Win32 error */
+    uint32_t size;   /* with the name; a multiple of 8 as we write it */
+    uint32_t counter;
+    uint32_t instance;
+    uint32_t index; /* of the data's block */
+    uint32_t reserved;
+    /* WCHAR name[], with its NUL; "" for a set without instances */
+};
+
+/* PERF_DATA_HEADER */
+struct pcq_data {
+    uint32_t size;      /* of all */
+    uint32_t counters;  /* blocks that follow */
+    uint64_t ticks;     /* the performance counter */
+    uint64_t utc;       /* FILETIME */
+    uint64_t frequency; /* ticks per second */
+    uint16_t system[8]; /* SYSTEMTIME of utc: year, month, weekday, day, hour, minute, second, millisecond */
+};
+
+/* PERF_COUNTER_HEADER */
+struct pcq_block {
+    uint32_t status; /* a Win32 error */
+    uint32_t kind;   /* enum pcq_kind */
+    uint32_t size;   /* with all that belongs to it; a multiple of 8 */
+    uint32_t reserved;
+};
+enum pcq_kind {
+    PCQ_ERROR = 0,           /* nothing follows */
+    PCQ_SINGLE_COUNTER = 1,  /* pcq_value */
+    PCQ_MULTI_COUNTERS = 2,  /* pcq_counters, ids, a pcq_value for each */
+    PCQ_MULTI_INSTANCES = 4, /* pcq_instances; for each a pcq_instance and a pcq_value */
+    PCQ_COUNTERSET = 6       /* pcq_counters, ids, pcq_instances; for each a pcq_instance and its pcq_values */
+};
+
+/* PERF_MULTI_COUNTERS, then uint32_t ids[counters] */
+struct pcq_counters {
+    uint32_t size; /* 8 + 4 * counters: what follows the ids begins right behind them */
+    uint32_t counters;
+};
+
+/* PERF_MULTI_INSTANCES */
+struct pcq_instances {
+    uint32_t size; /* with all instances and their values */
+    uint32_t instances;
+};
+
+/* PERF_COUNTER_DATA, then the value and zeros up to `size`. */
+struct pcq_value {
+    uint32_t data_size; /* 4 or 8, by the counter's type; 0: there is no value at this moment */
+    uint32_t size;      /* a multiple of 8 */
+};
+
+static_assert(sizeof(struct pcq_set_info) == 32, "as published");
+static_assert(sizeof(struct pcq_counter_info) == 48, "as published");
+static_assert(sizeof(struct pcq_identifier) == 40, "as published");
+static_assert(sizeof(struct pcq_data) == 48, "as published");
+static_assert(sizeof(struct pcq_block) == 16, "as published");
+
+#endif

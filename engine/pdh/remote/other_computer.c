@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* The threads that speak with other computers, and what is known of these. */
+#include "engine/pdh/remote/other_computer.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+
+#include <string.h>
+
+#define FIRST_PAUSE_MS 1000u
+#define LAST_PAUSE_MS  60000u
+/* For a host that failed and is tried again: one that is up again answers in this time or is found at the next look. */
+#define SHORT_WAIT_MS  500u
+/* How long connection and thread stay for the next query when the last one was closed. */
+#define IDLE_MS        10000u
+
+struct other_computer {
+    struct other_computer *next; /* under the table's lock, with `users` */
+    size_t users;
+    char *name;
+    const struct link_kind *kind;
+    struct host_lock lock;
+    struct thread_condition changed;
+    struct other_task *first, *last;
+    struct other_task *at_work;
+    bool has_thread;
+    bool late;       /* somebody waited in vain and no task has ended since */
+    HRESULT failure; /* of the last try to reach it; S_OK: it answers, S_FALSE: nobody has tried */
+    uint64_t retry;  /* clock_monotonic_ms(), after a failure */
+    uint32_t pause;
+    struct other_set **sets;
+    size_t count, capacity;
+    /* Of who is at work: */
+    struct link *link;
+    uint64_t epoch;
+};
+
+static struct host_lock table_lock = HOST_LOCK_INIT;
+static struct other_computer *table;
+static const struct link_kind *links;
+
+void other_computer_links(const struct link_kind *kind)
+{
+    host_lock_enter(&table_lock);
+    links = kind;
+    host_lock_leave(&table_lock);
+}
+
+static void free_computer(struct other_computer *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        other_set_free(c->sets[i]);
+    if (c->link)
+        c->kind->close(c->link);
+    memory_free(c->sets);
+    memory_free(c->name);
+    memory_free(c);
+}
+
+static struct other_computer *create(const char *name)
+{
+    struct other_computer *c = memory_zero(1, sizeof *c);
+    char *copy = text_copy(name);
+    if (!c || !copy) {
+        memory_free(c);
+        memory_free(copy);
+        return NULL;
+    }
+    c->name = copy;
+    c->kind = links;
+    c->failure = S_FALSE;
+    c->next = table;
+    table = c;
+    return c;
+}
+
+HRESULT other_computer_open(const char *name, struct other_computer **out)
+{
+    HRESULT hr = S_OK;
+    host_lock_enter(&table_lock);
+    struct other_computer *c = table;
+    while (c && !(c->kind == links && text_equal_nocase(c->name, name)))
+        c = c->next;
+    if (!links)
+        hr = (HRESULT)PDH_CSTATUS_NO_MACHINE;
+    else if (!c && !(c = create(name)))
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        c->users++;
+    host_lock_leave(&table_lock);
+    *out = SUCCEEDED(hr) ? c : NULL;
+    return hr;
+}
+
+/* With the table's lock. */
+static void take_out(const struct other_computer *c)
+{
+    struct other_computer **at = &table;
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+}
+
+/* A computer with a thread is freed by that, when nobody has used it for a while. */
+void other_computer_close(struct other_computer *c)
+{
+    if (!c)
+        return;
+    host_lock_enter(&table_lock);
+    bool unused = --c->users == 0 && !c->has_thread;
+    if (unused)
+        take_out(c);
+    host_lock_leave(&table_lock);
+    if (unused)
+        free_computer(c);
+}
+
+const char *other_computer_name(const struct other_computer *c)
+{
+    return c->name;
+}
+
+struct other_set *other_computer_set(struct other_computer *c, size_t index)
+{
+    host_lock_enter(&c->lock);
+    struct other_set *s = index < c->count ? c->sets[index] : NULL;
+    host_lock_leave(&c->lock);
+    return s;
+}
+
+static void drop_link(struct other_computer *c)
+{
+    if (c->link)
+        c->kind->close(c->link);
+    c->link = NULL;
+}
+
+/* By who is at work, without the lock. A link may have failed long ago without anybody having seen it, as by a host
+   that was started anew: so one that was not opened for this task gets another try. */
+static HRESULT run(struct other_computer *c, struct other_task *t, bool *link_failed)
+{
+    HRESULT hr;
+    bool was_open;
+    do {
+        was_open = c->link != NULL;
+        *link_failed = false;
+        if (!was_open) {
+            hr = c->kind->open(c->name, &c->link);
+            *link_failed = FAILED(hr) && hr != E_OUTOFMEMORY;
+            if (FAILED(hr))
+                return hr;
+            c->epoch++;
+        }
+        hr = t->run(t, c->link, c->epoch, link_failed);
+        if (*link_failed)
+            drop_link(c);
+    } while (*link_failed && was_open);
+    return hr;
+}
+
+static void note(struct other_computer *c, HRESULT hr, bool link_failed)
+{
+    c->late = false;
+    if (!link_failed) {
+        c->failure = S_OK;
+        return;
+    }
+    c->pause = FAILED(c->failure) ? c->pause * 2 : FIRST_PAUSE_MS;
+    if (c->pause > LAST_PAUSE_MS)
+        c->pause = LAST_PAUSE_MS;
+    c->retry = clock_monotonic_ms() + c->pause;
+    c->failure = hr;
+}
+
+/* With the lock, which it leaves meanwhile. */
+static void work_off(struct other_computer *c, struct other_task *t)
+{
+    HRESULT hr;
+    c->at_work = t;
+    do {
+        bool link_failed = false;
+        t->ending = t->released;
+        host_lock_leave(&c->lock);
+        hr = run(c, t, &link_failed);
+        host_lock_enter(&c->lock);
+        note(c, hr, link_failed);
+    } while (t->released && !t->ending && SUCCEEDED(c->failure));
+    t->result = hr;
+    t->queued = false;
+    c->at_work = NULL;
+    if (t->released)
+        t->free(t);
+    thread_condition_wake(&c->changed);
+}
+
+static struct other_task *take_first(struct other_computer *c)
+{
+    struct other_task *t = c->first;
+    c->first = t->next;
+    c->last = c->first ? c->last : NULL;
+    t->next = NULL;
+    return t;
+}
+
+/* Whether nobody uses it any more; then nobody can. */
+static bool retire(struct other_computer *c)
+{
+    host_lock_enter(&table_lock);
+    host_lock_enter(&c->lock);
+    bool unused = !c->users && !c->first && !c->at_work;
+    host_lock_leave(&c->lock);
+    if (unused)
+        take_out(c);
+    host_lock_leave(&table_lock);
+    return unused;
+}
+
+static void work(void *user)
+{
+    struct other_computer *c = user;
+    do {
+        bool woken = true;
+        host_lock_enter(&c->lock);
+        while (woken)
+            if (c->first && !c->at_work)
+                work_off(c, take_first(c));
+            else
+                woken = thread_condition_wait(&c->changed, &c->lock, IDLE_MS);
+        host_lock_leave(&c->lock);
+    } while (!retire(c));
+    free_computer(c);
+}
+
+/* With the lock: on this thread, when nobody else is at work. */
+static void work_here(struct other_computer *c, struct other_task *t)
+{
+    while (c->at_work)
+        thread_condition_wait(&c->changed, &c->lock, UINT32_MAX);
+    work_off(c, t);
+}
+
+static bool get_thread(struct other_computer *c)
+{
+    struct thread *thread;
+    if (!c->has_thread && SUCCEEDED(thread_start(work, c, &thread))) {
+        c->has_thread = true;
+        thread_close(thread);
+    }
+    return c->has_thread;
+}
+
+void other_task_post(struct other_computer *c, struct other_task *t)
+{
+    const uint32_t limit = source_limit();
+    host_lock_enter(&c->lock);
+    if (t->queued) {
+        host_lock_leave(&c->lock);
+        return;
+    }
+    t->queued = true;
+    if (FAILED(c->failure) && clock_monotonic_ms() < c->retry) {
+        t->result = c->failure;
+        t->queued = false;
+    } else if (limit == 0 || !get_thread(c)) {
+        work_here(c, t);
+    } else {
+        *(c->last ? &c->last->next : &c->first) = t;
+        c->last = t;
+        thread_condition_wake(&c->changed);
+    }
+    host_lock_leave(&c->lock);
+}
+
+bool other_task_wait(struct other_computer *c, struct other_task *t, uint32_t limit_ms)
+{
+    host_lock_enter(&c->lock);
+    if (FAILED(c->failure) && limit_ms > SHORT_WAIT_MS)
+        limit_ms = SHORT_WAIT_MS;
+    const uint64_t begin = clock_monotonic_ms();
+    uint64_t passed = 0;
+    while (t->queued && !c->late && passed < limit_ms) {
+        thread_condition_wait(&c->changed, &c->lock, limit_ms - (uint32_t)passed);
+        passed = clock_passed_ms(begin, clock_monotonic_ms());
+    }
+    bool ended = !t->queued;
+    c->late = c->late || (!ended && limit_ms > 0);
+    host_lock_leave(&c->lock);
+    return ended;
+}
+
+void other_task_release(struct other_computer *c, struct other_task *t)
+{
+    host_lock_enter(&c->lock);
+    t->released = t->queued;
+    if (!t->queued)
+        t->free(t);
+    host_lock_leave(&c->lock);
+}
+
+static bool is_known(const struct other_computer *c, const GUID *guid)
+{
+    size_t i = 0;
+    while (i < c->count && !guid_equal(&c->sets[i]->guid, guid))
+        i++;
+    return i < c->count;
+}
+
+static HRESULT add_set(struct other_computer *c, struct link *l, const GUID *guid)
+{
+    struct other_set *s;
+    HRESULT hr = other_set_create(l, c->name, guid, &s);
+    if (hr != S_OK)
+        return hr;
+    host_lock_enter(&c->lock);
+    void *sets = c->sets;
+    bool room = memory_grow(&sets, &c->capacity, c->count + 1, sizeof *c->sets);
+    c->sets = sets;
+    if (room)
+        c->sets[c->count++] = s;
+    host_lock_leave(&c->lock);
+    if (!room)
+        other_set_free(s);
+    return room ? S_OK : E_OUTOFMEMORY;
+}
+
+/* A host that has ever other ones is not asked for all of them. */
+#define MOST_KNOWN (4 * PCQ_MOST_SETS)
+
+HRESULT other_computer_list(struct other_computer *c, struct link *l, bool *link_failed)
+{
+    struct ndr_call call = {.method = PCQ_ENUMERATE_SETS, .machine = c->name};
+    struct link_answer answer = {0};
+    HRESULT hr = link_ask(l, &call, &answer);
+    HRESULT said = SUCCEEDED(hr) ? link_answer_result(&answer) : S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && SUCCEEDED(said) && i < answer.said.size / sizeof(GUID); i++) {
+        GUID guid;
+        memcpy(&guid, answer.said.data + i * sizeof guid, sizeof guid);
+        if (c->count < MOST_KNOWN && !is_known(c, &guid))
+            hr = add_set(c, l, &guid);
+    }
+    link_answer_free(&answer);
+    *link_failed = FAILED(hr) && hr != E_OUTOFMEMORY;
+    return FAILED(hr) ? hr : said;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* Queries: which counters one has, added and taken away by pcq_identifiers, and told as these again (MS-PCQ 3.1.4.1.4,
+   3.1.4.1.5 and 3.1.4.1.8). */
+#include "engine/pdh/remote/queries.h"
+
+#include "engine/base/hash.h"
+#include "engine/base/memory.h"
+
+#include <string.h>
+
+/* In one call; a million that all fail would hold the lock for long. */
+#define MOST_IDENTIFIERS 65536
+#define MOST_NAME        1024 /* UTF-16 units of an instance's name, as PDH_MAX_INSTANCE_NAME */
+
+static size_t queries_of(const struct pcq_server *s, const char *client)
+{
+    size_t count = 0;
+    for (const struct pcq_query *q = s->queries; q; q = q->next)
+        count += strcmp(q->client, client) == 0;
+    return count;
+}
+
+DWORD pcq_open_query(struct pcq_server *s, const char *client, struct pcq_query **out)
+{
+    struct pcq_query *q = memory_zero(1, sizeof *q);
+    char *name = text_copy(client);
+    *out = NULL;
+    if (!q || !name) {
+        memory_free(q);
+        memory_free(name);
+        return PCQ_OUT_OF_MEMORY;
+    }
+    query_enter(s->query);
+    bool room = s->query_count < PCQ_QUERIES && queries_of(s, client) < PCQ_QUERIES_OF_CLIENT;
+    if (room) {
+        *q = (struct pcq_query){.server = s, .client = name, .next = s->queries};
+        s->queries = *out = q;
+        s->query_count++;
+    }
+    query_leave(s->query);
+    if (!room) {
+        memory_free(q);
+        memory_free(name);
+    }
+    return room ? ERROR_SUCCESS : PCQ_NO_RESOURCES;
+}
+
+static void remove_counter(struct pcq_query *q, size_t at)
+{
+    q->name_bytes -= strlen(q->counters[at].name);
+    memory_free(q->counters[at].name);
+    memmove(q->counters + at, q->counters + at + 1, (q->count - at - 1) * sizeof *q->counters);
+    q->count--;
+}
+
+void pcq_close_query(struct pcq_query *q)
+{
+    if (!q)
+        return;
+    struct pcq_server *s = q->server;
+    query_enter(s->query);
+    struct pcq_query **at = &s->queries;
+    while (*at != q)
+        at = &(*at)->next;
+    *at = q->next;
+    s->query_count--;
+    query_leave(s->query);
+    while (q->count)
+        remove_counter(q, q->count - 1);
+    memory_free(q->counters);
+    memory_free(q->client);
+    memory_free(q);
+}
+
+/* Identifiers */
+
+/* Are all blocks within the bytes? */
+static bool fits(const uint8_t *bytes, size_t size)
+{
+    if (size < sizeof(struct pcq_identifier))
+        return false;
+    for (size_t at = 0; at < size;) {
+        struct pcq_identifier id;
+        if (size - at < sizeof id)
+            return false;
+        memcpy(&id, bytes + at, sizeof id);
+        if (id.size < sizeof id || id.size > size - at)
+            return false;
+        at += id.size;
+    }
+    return true;
+}
+
+/* The name behind the identifier. ERROR_INVALID_PARAMETER: it has no end within the block, is too long or no UTF-16. */
+static DWORD name_of(const uint8_t *block, size_t size, char **out)
+{
+    WCHAR name[MOST_NAME];
+    size_t units = 0, room = (size - sizeof(struct pcq_identifier)) / sizeof(uint16_t);
+    bool ended = room == 0; /* a set without instances needs none */
+    while (!ended && units < room && units < MOST_NAME) {
+        uint16_t unit;
+        memcpy(&unit, block + sizeof(struct pcq_identifier) + units * sizeof unit, sizeof unit);
+        ended = unit == 0;
+        if (!ended)
+            name[units++] = unit;
+    }
+    *out = NULL;
+    if (!ended)
+        return ERROR_INVALID_PARAMETER;
+    HRESULT hr = text_from_utf16(name, units, false, out);
+    return SUCCEEDED(hr) ? ERROR_SUCCESS : hr == E_OUTOFMEMORY ? PCQ_OUT_OF_MEMORY : ERROR_INVALID_PARAMETER;
+}
+
+static bool is_pattern(const char *name)
+{
+    return strpbrk(name, "*?") != NULL;
+}
+
+size_t pcq_row_find(const struct pcq_counter *c, const struct counter_object *o)
+{
+    size_t row = instance_list_find(o->instances, c->name);
+    bool is_it =
+        row != SIZE_MAX && (c->instance == PCQ_ANY || pcq_instance_id(&o->instances->items[row]) == c->instance);
+    return is_it ? row : SIZE_MAX;
+}
+
+/* What makes two identifiers the same; a set without instances has no use of a name. */
+static uint64_t hash_of(const struct pcq_counter *c)
+{
+    uint64_t h = hash_bytes(HASH_START, &c->guid, sizeof c->guid);
+    h = hash_number(hash_number(h, c->id), c->instance);
+    return hash_number(h, text_hash_nocase(c->name));
+}
+
+static size_t find_counter(const struct pcq_query *q, const struct pcq_counter *c)
+{
+    size_t i = 0;
+    while (i < q->count &&
+           (q->counters[i].hash != c->hash || q->counters[i].id != c->id || q->counters[i].instance != c->instance ||
+            !guid_equal(&q->counters[i].guid, &c->guid) || !text_equal_nocase(q->counters[i].name, c->name)))
+        i++;
+    return i;
+}
+
+/* The sets that were sampled in a call for instances that were not known: names that are none cost a sample of each set
+   and not each its own, for which all others would wait. */
+struct sampled {
+    size_t *positions;
+    size_t count, capacity;
+};
+
+/* Looks for the instance among those that are there now. */
+static DWORD look_for_row(struct pcq_server *s, const struct pcq_counter *c, const struct pcq_set *set,
+                          struct sampled *sampled)
+{
+    size_t i = 0;
+    if (pcq_row_find(c, set->object) != SIZE_MAX)
+        return ERROR_SUCCESS;
+    while (i < sampled->count && sampled->positions[i] != set->position)
+        i++;
+    if (i < sampled->count)
+        return ERROR_PATH_NOT_FOUND;
+    void *positions = sampled->positions;
+    bool ok = memory_grow(&positions, &sampled->capacity, sampled->count + 1, sizeof *sampled->positions);
+    sampled->positions = positions;
+    if (!ok)
+        return PCQ_OUT_OF_MEMORY;
+    sampled->positions[sampled->count++] = set->position;
+    pcq_sets_sample(s, &(struct counter_object_use){set->object, OBJECT_BIT(0)}, 1);
+    return pcq_row_find(c, set->object) == SIZE_MAX ? ERROR_PATH_NOT_FOUND : ERROR_SUCCESS;
+}
+
+/* Takes c->name over when it succeeds. */
+static DWORD add_counter(struct pcq_query *q, struct pcq_counter *c, struct sampled *sampled)
+{
+    struct pcq_server *s = q->server;
+    struct pcq_set set;
+    if (q->count >= PCQ_COUNTERS_OF_QUERY || q->name_bytes + strlen(c->name) > PCQ_NAMES_OF_QUERY)
+        return PCQ_OUT_OF_MEMORY;
+    DWORD error = pcq_set_find(s, &c->guid, &set);
+    if (error != ERROR_SUCCESS)
+        return error;
+    const struct provider *p = set.object->provider;
+    if (c->id != PCQ_ANY && !pcq_member_find(set.members, c->id))
+        return PCQ_ITEM_NOT_FOUND;
+    if (!p->has_instances) {
+        *c->name = 0;
+        c->instance = 0;
+    }
+    c->hash = hash_of(c);
+    if (find_counter(q, c) < q->count)
+        return ERROR_ALREADY_EXISTS;
+    c->position = set.position;
+    c->all_counters = c->id == PCQ_ANY;
+    c->all_instances = p->has_instances && is_pattern(c->name);
+    error = p->has_instances && !c->all_instances ? look_for_row(s, c, &set, sampled) : ERROR_SUCCESS;
+    if (error != ERROR_SUCCESS)
+        return error;
+    void *items = q->counters;
+    bool ok = memory_grow(&items, &q->capacity, q->count + 1, sizeof *q->counters);
+    q->counters = items;
+    if (!ok)
+        return PCQ_OUT_OF_MEMORY;
+    q->counters[q->count++] = *c;
+    q->name_bytes += strlen(c->name);
+    c->name = NULL;
+    return ERROR_SUCCESS;
+}
+
+static DWORD delete_counter(struct pcq_query *q, struct pcq_counter *c)
+{
+    size_t at = q->count;
+    c->hash = hash_of(c);
+    at = find_counter(q, c);
+    if (at == q->count) { /* of a set without instances the name and number do not count */
+        *c->name = 0;
+        c->instance = 0;
+        c->hash = hash_of(c);
+        at = find_counter(q, c);
+    }
+    if (at == q->count)
+        return ERROR_INVALID_PARAMETER;
+    remove_counter(q, at);
+    return ERROR_SUCCESS;
+}
+
+static DWORD validate(struct pcq_query *q, const uint8_t *block, const struct pcq_identifier *id, bool add,
+                      struct sampled *sampled)
+{
+    struct pcq_counter c = {.guid = id->guid, .id = id->counter, .instance = id->instance};
+    DWORD error = name_of(block, id->size, &c.name);
+    if (error == ERROR_SUCCESS)
+        error = add ? add_counter(q, &c, sampled) : delete_counter(q, &c);
+    memory_free(c.name);
+    return error;
+}
+
+DWORD pcq_validate_counters(struct pcq_query *q, void *data, uint32_t size, bool add)
+{
+    uint8_t *bytes = data;
+    struct sampled sampled = {0};
+    if (!fits(bytes, size))
+        return ERROR_INVALID_PARAMETER;
+    query_enter(q->server->query);
+    for (size_t at = 0, count = 0; at < size; count++) {
+        struct pcq_identifier id;
+        memcpy(&id, bytes + at, sizeof id);
+        id.status = count < MOST_IDENTIFIERS ? validate(q, bytes + at, &id, add, &sampled) : PCQ_OUT_OF_MEMORY;
+        memcpy(bytes + at + offsetof(struct pcq_identifier, status), &id.status, sizeof id.status);
+        at += id.size;
+    }
+    query_leave(q->server->query);
+    memory_free(sampled.positions);
+    return ERROR_SUCCESS;
+}
+
+static void write_identifiers(struct block_writer *w, const void *what)
+{
+    const struct pcq_query *q = what;
+    for (size_t i = 0; i < q->count; i++) {
+        const struct pcq_counter *c = &q->counters[i];
+        size_t from = w->size;
+        block_put(
+            w,
+            &(struct pcq_identifier){.guid = c->guid, .counter = c->id, .instance = c->instance, .index = (uint32_t)i},
+            sizeof(struct pcq_identifier));
+        block_put_text(w, c->name);
+        block_pad(w, from);
+        block_set_number(w, from + offsetof(struct pcq_identifier, size), (uint32_t)(w->size - from));
+    }
+}
+
+DWORD pcq_query_info(struct pcq_query *q, struct pcq_buffer *out)
+{
+    query_enter(q->server->query);
+    DWORD error = block_deliver(out, 1, write_identifiers, q);
+    query_leave(q->server->query);
+    return error;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/pla/cabinet/cabinet_name.h"
+
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/text_unicode.h"
+#include "engine/pla/cabinet/cabinet_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Characters that write nothing, turn the writing round or break the line: a name must be what is seen of it. */
+static bool is_unseen(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || (c >= 0x200B && c <= 0x200F) ||
+           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || c == 0x061C ||
+           (c >= 0xFFF9 && c <= 0xFFFB);
+}
+
+static const char *character_fault(const char *name)
+{
+    const unsigned char *at = (const unsigned char *)name, *end = at + strlen(name);
+    bool malformed = false;
+    while (at < end) {
+        const uint32_t c = unicode_next(&at, end, &malformed);
+        if (malformed)
+            return "it is not the UTF-8 that it is said to be";
+        if (is_unseen(c))
+            return "it has a character that is not seen, or turns the writing round";
+        if (c < 0x80 && strchr("*?<>|\"", (int)c))
+            return "it has a character that no name has on Windows";
+    }
+    return NULL;
+}
+
+const char *cabinet_name_fault(const char *name)
+{
+    size_t depth = 0;
+    if (!*name || strlen(name) > CABINET_NAME_BYTES)
+        return *name ? "it is longer than 255 bytes" : "it is empty";
+    const char *fault = path_names_fault(name);
+    if (!fault)
+        fault = character_fault(name);
+    for (const char *at = name; !fault; depth++) {
+        const size_t length = strcspn(at, "\\/");
+        if (!length)
+            fault = at == name ? "it begins at a root" : "a part of it is empty";
+        else if (at[length - 1] == '.' || at[length - 1] == ' ')
+            fault = "Windows cuts off the dot or blank at the end of a part of it";
+        else if (depth >= CABINET_DEPTH_MAX)
+            fault = "it is more than 32 folders deep";
+        if (!at[length])
+            return fault;
+        at += length + 1;
+    }
+    return fault;
+}
+
+char *cabinet_name_copy(const char *name)
+{
+    char *copy = text_copy(name);
+    for (char *at = copy; at && *at; at++)
+        if (*at == '\\')
+            *at = '/';
+    return copy;
+}
+
+char *cabinet_name_shown(const char *name)
+{
+    struct text_buffer b = {0};
+    for (const unsigned char *at = (const unsigned char *)name; *at; at++)
+        if (*at >= 0x20 && *at < 0x7F)
+            text_buffer_add_n(&b, (const char *)at, 1);
+        else
+            text_buffer_format(&b, "\\x%02X", *at);
+    text_buffer_add(&b, ""); /* of an empty name, too */
+    return text_buffer_take(&b);
+}
+
+struct folded {
+    char *fold;
+    size_t index;
+};
+
+static int by_fold(const void *a, const void *b)
+{
+    const struct folded *x = a, *y = b;
+    const int order = strcmp(x->fold, y->fold);
+    return order ? order : x->index < y->index ? -1 : x->index > y->index;
+}
+
+struct folder_name {
+    const char *text;
+    size_t length;
+};
+
+static int name_against(const void *key, const void *element)
+{
+    const struct folder_name *name = key;
+    const char *fold = ((const struct folded *)element)->fold;
+    const int order = strncmp(name->text, fold, name->length);
+    return order ? order : fold[name->length] ? -1 : 0;
+}
+
+/* The entry whose whole name is a folder of this one; NULL: none is. */
+static const struct folded *folder_in_way(const struct folded *all, size_t count, const char *fold)
+{
+    const struct folded *found = NULL;
+    for (const char *at = strchr(fold, '/'); at && !found; at = strchr(at + 1, '/')) {
+        const struct folder_name name = {fold, (size_t)(at - fold)};
+        found = bsearch(&name, all, count, sizeof *all, name_against);
+    }
+    return found;
+}
+
+HRESULT cabinet_names_clash(const char *const *names, size_t count, size_t *first, size_t *second)
+{
+    struct folded *all = memory_zero(count ? count : 1, sizeof *all);
+    HRESULT hr = all ? S_OK : E_OUTOFMEMORY;
+    for (size_t i = 0; i < count && hr == S_OK; i++) {
+        all[i] = (struct folded){text_fold(names[i]), i};
+        if (!all[i].fold)
+            hr = E_OUTOFMEMORY;
+    }
+    if (hr == S_OK)
+        qsort(all, count, sizeof *all, by_fold);
+    for (size_t i = 0; i < count && hr == S_OK; i++) {
+        const struct folded *other = i + 1 < count && !strcmp(all[i].fold, all[i + 1].fold)
+                                         ? &all[i + 1]
+                                         : folder_in_way(all, count, all[i].fold);
+        if (other) {
+            *first = all[i].index;
+            *second = other->index;
+            hr = S_FALSE;
+        }
+    }
+    for (size_t i = 0; all && i < count; i++)
+        memory_free(all[i].fold);
+    memory_free(all);
+    return hr;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* The alert collector: thresholds watched sample by sample. What is beyond is told to the run, which acts, and is a row
+   of the log of alerts. MS-PLA 3.2.4.8. */
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/logs/alert_log.h"
+#include "engine/pla/collect/alert_watch.h"
+#include "engine/pla/collect/kind.h"
+#include "engine/pla/model.h"
+
+#include <inttypes.h>
+
+#define ONE_SAMPLE     UINT32_MAX /* SampleInterval */
+#define READINGS_MS    1000       /* between the two readings of that one sample */
+/* Counters that are missing are looked for again after so many samples or so much time, what comes first. */
+#define SEARCH_SAMPLES 10
+#define SEARCH_MS      60000
+
+struct alerts {
+    struct collector collector;
+    struct alert_watch *watch;
+    struct alert_log *log; /* NULL: none is wanted */
+    struct collect_context context;
+    char *path;
+    uint64_t max_bytes;         /* of the log in a segment; 0: none */
+    bool once, read_once, done; /* one sample, its first reading, itself */
+    bool completed;
+    bool log_full, log_fails;
+    uint32_t samples_since; /* the latest search */
+    uint64_t searched;      /* clock_monotonic_ms */
+    int64_t utc;            /* of the sample */
+};
+
+/* ---- what a watch says ---- */
+
+static void missing(void *user, HRESULT reason, const char *path, const char *text)
+{
+    struct alerts *a = user;
+    a->context.note(a->context.user, reason, path, text);
+}
+
+static void remark(struct alerts *a, const char *text)
+{
+    if (text)
+        a->context.note(a->context.user, S_OK, NULL, text);
+}
+
+static void appeared(void *user, const char *path)
+{
+    struct alerts *a = user;
+    char *text = text_format("%s: was missing, is there now and is watched", path);
+    remark(a, text);
+    memory_free(text);
+}
+
+static void found(void *user, const struct alert_found *what)
+{
+    struct alerts *a = user;
+    char value[ALERT_NUMBER_SIZE] = "", threshold[ALERT_NUMBER_SIZE];
+    if (what->has_value)
+        alert_number(what->value, value);
+    alert_number(what->threshold->value, threshold);
+    const struct crossing crossing = {.utc = a->utc,
+                                      .counter = what->counter,
+                                      .value = value,
+                                      .threshold = threshold,
+                                      .comparison = what->threshold->operator_,
+                                      .clear = what->verdict == ALERT_CLEAR};
+    char *message = a->context.alert(a->context.user, &crossing);
+    if (a->log)
+        (void)alert_log_add(a->log, &(struct alert_row){.utc = crossing.utc,
+                                                        .counter = crossing.counter,
+                                                        .value = value,
+                                                        .threshold = threshold,
+                                                        .comparison = crossing.comparison,
+                                                        .kind = crossing.clear ? "clear" : "alert",
+                                                        .message = message ? message : ""});
+    memory_free(message);
+}
+
+/* ---- the log ---- */
+
+/* A log that cannot be written costs no alert: it is told, and its rows wait. */
+static void write_log(struct alerts *a)
+{
+    HRESULT hr = a->log ? alert_log_write(a->log) : S_OK;
+    char *text = NULL;
+    if (FAILED(hr) && !a->log_fails) {
+        struct error_kept why = error_keep(hr);
+        text = text_format("the log of alerts cannot be written, its rows wait, and alerts go on: %s", why.text);
+    } else if (SUCCEEDED(hr) && a->log_fails) {
+        text = text_format("%s: the log of alerts is written again; %" PRIu64 " rows had no room meanwhile", a->path,
+                           alert_log_dropped(a->log));
+    }
+    a->log_fails = FAILED(hr);
+    remark(a, text);
+    memory_free(text);
+}
+
+/* At SegmentMaxSize: the next segment's, or anew where there is none to come, since an alert must not end with its log.
+ */
+static void bound_log(struct alerts *a)
+{
+    if (!a->log || !a->max_bytes || alert_log_written(a->log) < a->max_bytes)
+        return;
+    if (a->context.segmented)
+        a->log_full = true;
+    else
+        alert_log_begin_anew(a->log);
+}
+
+/* What leads out of the set's folder fails the start, as every file does (DECISIONS 36). */
+static HRESULT open_log(struct alerts *a, bool replace)
+{
+    if (!a->context.output_path[0])
+        return S_OK;
+    HRESULT hr = alert_log_create(a->context.output_path, a->context.output_base, replace, &a->log);
+    if (FAILED(hr))
+        return hr;
+    hr = alert_log_write(a->log);
+    if (hr == E_OUTOFMEMORY || hr == HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME) || hr == E_INVALIDARG)
+        return hr;
+    write_log(a);
+    return S_OK;
+}
+
+/* ---- the kind ---- */
+
+static HRESULT alert_close(struct collector *c)
+{
+    struct alerts *a = (struct alerts *)c;
+    HRESULT hr = alert_log_close(a->log);
+    alert_watch_close(a->watch);
+    memory_free(a->path);
+    memory_free(a);
+    return hr;
+}
+
+static const struct alert_listener listener = {.missing = missing, .appeared = appeared, .found = found};
+
+static HRESULT open_watch(struct alerts *a, const struct texts *thresholds, struct alert_watch *before,
+                          struct alert_watch *beside, struct alert_watch **out)
+{
+    struct alert_listener own = listener;
+    own.user = a;
+    HRESULT hr = alert_watch_open(thresholds, &own, before, beside, out);
+    if (SUCCEEDED(hr) && !before && beside)
+        (void)alert_watch_read(*out); /* rates have gone on so far: the next sample shall have them */
+    return hr;
+}
+
+static void pass_over(void *user, HRESULT reason, const char *path, const char *text)
+{
+    (void)user;
+    (void)reason;
+    (void)path;
+    (void)text;
+}
+
+static void alert_rehearse(struct object *object)
+{
+    const struct alert_listener nobody = {.missing = pass_over};
+    struct alert_watch *w;
+    if (FAILED(alert_watch_open(&((const struct alert_collector *)object)->AlertThresholds, &nobody, NULL, NULL, &w)))
+        return;
+    (void)alert_watch_read(w);
+    alert_watch_close(w);
+}
+
+static HRESULT alert_open(struct object *object, const struct collect_context *context, struct collector **out)
+{
+    const struct alert_collector *model = (const struct alert_collector *)object;
+    struct alerts *a = memory_zero(1, sizeof *a), *previous = (struct alerts *)context->previous;
+    if (!a)
+        return E_OUTOFMEMORY;
+    a->once = model->SampleInterval == ONE_SAMPLE;
+    a->collector.interval_ms = a->once ? READINGS_MS : (uint64_t)model->SampleInterval * 1000;
+    a->collector.ends_by_itself = a->once;
+    a->context = *context;
+    a->max_bytes = (uint64_t)context->segment_max_mb << 20;
+    a->searched = clock_monotonic_ms();
+    a->path = text_copy(context->output_path);
+    a->context.output_path = a->path;
+    HRESULT hr = a->path ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        bool over = previous && previous->completed;
+        a->read_once = a->once && over && previous->read_once;
+        a->done = a->once && over && previous->done;
+        hr = open_watch(a, &model->AlertThresholds, over ? previous->watch : NULL, previous ? previous->watch : NULL,
+                        &a->watch);
+    }
+    if (SUCCEEDED(hr) && !model->AlertThresholds.count)
+        remark(a, "an alert has no thresholds: it watches nothing");
+    if (SUCCEEDED(hr))
+        hr = open_log(a, model->LogOverwrite && !model->LogAppend);
+    a->context.output_base = NULL; /* borrowed for the open alone */
+    a->context.previous = NULL;
+    if (FAILED(hr)) {
+        struct error_kept why = error_keep(hr);
+        alert_close(&a->collector);
+        return error_restore(&why);
+    }
+    if (a->done)
+        context->wake(context->user); /* to be polled, as no sample will come */
+    *out = &a->collector;
+    return S_OK;
+}
+
+static HRESULT search(struct alerts *a)
+{
+    uint64_t now = clock_monotonic_ms();
+    if (!alert_watch_missing(a->watch))
+        return S_OK;
+    if (++a->samples_since < SEARCH_SAMPLES && clock_passed_ms(a->searched, now) < SEARCH_MS)
+        return S_OK;
+    a->samples_since = 0;
+    a->searched = now;
+    return alert_watch_search(a->watch);
+}
+
+static HRESULT alert_sample(struct collector *c)
+{
+    struct alerts *a = (struct alerts *)c;
+    if (a->once && !a->read_once) { /* a rate takes two */
+        HRESULT hr = alert_watch_read(a->watch);
+        a->read_once = SUCCEEDED(hr);
+        return hr;
+    }
+    struct alert_rules rules = {0};
+    a->context.alert_rules(a->context.user, &rules);
+    HRESULT searched = search(a);
+    a->utc = clock_utc();
+    HRESULT hr = alert_watch_sample(a->watch, &rules, &a->utc);
+    write_log(a);
+    bound_log(a);
+    if (FAILED(hr))
+        return hr;
+    c->figures.samples++;
+    a->done = a->once;
+    return searched;
+}
+
+static enum collector_standing alert_poll(struct collector *c, HRESULT *reason)
+{
+    const struct alerts *a = (const struct alerts *)c;
+    (void)reason;
+    if (a->done)
+        return COLLECTOR_DONE;
+    return a->log_full ? COLLECTOR_AT_LIMIT : COLLECTOR_GOES_ON;
+}
+
+static HRESULT alert_flush(struct collector *c)
+{
+    write_log((struct alerts *)c);
+    return S_OK;
+}
+
+static HRESULT alert_complete(struct collector *c)
+{
+    struct alerts *a = (struct alerts *)c;
+    HRESULT hr = alert_log_close(a->log);
+    a->log = NULL;
+    a->completed = true;
+    return hr;
+}
+
+static HRESULT alert_update(struct collector *c, struct object *object)
+{
+    struct alerts *a = (struct alerts *)c;
+    const struct alert_collector *model = (const struct alert_collector *)object;
+    struct alert_watch *fresh;
+    if (a->once || model->SampleInterval == ONE_SAMPLE ||
+        a->collector.interval_ms != (uint64_t)model->SampleInterval * 1000)
+        return S_FALSE;
+    HRESULT hr = open_watch(a, &model->AlertThresholds, NULL, a->watch, &fresh);
+    if (FAILED(hr))
+        return hr;
+    alert_watch_close(a->watch);
+    a->watch = fresh;
+    return S_OK;
+}
+
+static bool alert_follows(const struct collector *c, struct object *model)
+{
+    (void)c;
+    (void)model;
+    return true;
+}
+
+const struct collector_kind alert_collector_kind = {
+    .output = WRITES_FILE,
+    .end = ENDS_WITH_RUN,
+    .open = alert_open,
+    .rehearse = alert_rehearse,
+    .sample = alert_sample,
+    .poll = alert_poll,
+    .flush = alert_flush,
+    .complete = alert_complete,
+    .close = alert_close,
+    .update = alert_update,
+    .follows = alert_follows,
+};

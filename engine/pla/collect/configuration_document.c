@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* Elements and characters of the document; what is open, and when it goes to the file. */
+#include "engine/pla/collect/configuration_document.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/text_unicode.h"
+#include "engine/base/xml_text.h"
+#include "engine/pla/collect/whole_document.h"
+
+#include <stdio.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define PUT_OUT_BYTES 65536
+#define PUT_OUT_MS    250
+#define OPEN_MAX      16 /* elements in one another */
+
+#define HEAD_BEGIN                                                                                                     \
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Report name=\"configuration\" version=\"1\" complete=\""
+#define HEAD HEAD_BEGIN "0\">\n"
+
+enum element { REPORT, HEADER, SECTION, TABLE, ITEM };
+static const char *const closings[] = {
+    [REPORT] = "</Report>\n", [HEADER] = "</Header>\n", [SECTION] = "</Section>\n",
+    [TABLE] = "</Table>\n",   [ITEM] = "</Item>\n",
+};
+
+struct open_element {
+    enum element element;
+    struct texts columns; /* of a table */
+    size_t column;        /* of an item: the next one's number */
+};
+
+struct configuration_document {
+    struct whole_document whole;
+    struct text_buffer text; /* what the file does not have yet */
+    struct open_element open[OPEN_MAX];
+    size_t depth;
+    uint64_t errors;
+    size_t items; /* open ones: nothing of them goes to the file */
+    uint64_t put_out_at;
+    bool failed;
+    struct error_kept why;
+};
+
+static HRESULT fail(struct configuration_document *d, HRESULT hr)
+{
+    if (!d->failed)
+        d->why = error_keep(hr);
+    d->failed = true;
+    return hr;
+}
+
+HRESULT configuration_status(const struct configuration_document *d)
+{
+    return d->failed ? error_restore(&d->why) : S_OK;
+}
+
+uint64_t configuration_errors(const struct configuration_document *d)
+{
+    return d->errors;
+}
+
+static bool goes_on(struct configuration_document *d)
+{
+    if (!d->failed && d->text.failed)
+        fail(d, E_OUTOFMEMORY);
+    return !d->failed;
+}
+
+/* ---- characters ---- */
+
+/* A character of several bytes that would lie across two pages is written in ASCII. */
+static void add_character(struct configuration_document *d, uint32_t c)
+{
+    char bytes[4];
+    size_t n = unicode_put(c, bytes);
+    uint64_t at = d->whole.end + d->text.length;
+    if (at / WHOLE_DOCUMENT_PAGE == (at + n - 1) / WHOLE_DOCUMENT_PAGE)
+        text_buffer_add_n(&d->text, bytes, n);
+    else
+        text_buffer_format(&d->text, "&#x%" PRIX32 ";", c);
+}
+
+static bool xml_has(uint32_t c)
+{
+    return c >= ' ' ? c != 0xFFFE && c != 0xFFFF : c == '\t' || c == '\n' || c == '\r';
+}
+
+static void add_escaped(struct configuration_document *d, const char *text, size_t bytes, bool attribute)
+{
+    const unsigned char *at = (const unsigned char *)text, *end = at + bytes, *plain = at;
+    while (at < end) {
+        const char *escape = xml_escape_of((char)*at, attribute);
+        if (!escape && *at >= ' ' && *at < 0x80) {
+            at++;
+            continue;
+        }
+        text_buffer_add_n(&d->text, (const char *)plain, (size_t)(at - plain));
+        uint32_t c = unicode_next(&at, end, NULL);
+        if (escape)
+            text_buffer_add(&d->text, escape);
+        else
+            add_character(d, xml_has(c) ? c : UNICODE_REPLACEMENT);
+        plain = at;
+    }
+    text_buffer_add_n(&d->text, (const char *)plain, (size_t)(at - plain));
+}
+
+static void add_attribute(struct configuration_document *d, const char *name, const char *value)
+{
+    text_buffer_format(&d->text, " %s=\"", name);
+    add_escaped(d, value, strlen(value), true);
+    text_buffer_add(&d->text, "\"");
+}
+
+/* ---- the file ---- */
+
+/* Everything but the inside of open items. */
+HRESULT configuration_put_out(struct configuration_document *d)
+{
+    char closing[OPEN_MAX * sizeof "</Section>\n"] = "";
+    if (!goes_on(d))
+        return configuration_status(d);
+    if (d->items || !d->text.length)
+        return S_OK;
+    for (size_t i = d->depth, length = 0; i-- > 0; length = strlen(closing))
+        snprintf(closing + length, sizeof closing - length, "%s", closings[d->open[i].element]);
+    d->put_out_at = clock_monotonic_ms();
+    HRESULT hr = whole_document_add(&d->whole, &d->text, closing);
+    return FAILED(hr) ? fail(d, hr) : S_OK;
+}
+
+static HRESULT put_out_if_due(struct configuration_document *d)
+{
+    bool due = d->text.length >= PUT_OUT_BYTES || clock_passed_ms(d->put_out_at, clock_monotonic_ms()) >= PUT_OUT_MS;
+    return due ? configuration_put_out(d) : goes_on(d) ? S_OK : configuration_status(d);
+}
+
+/* ---- elements ---- */
+
+static struct open_element *innermost(struct configuration_document *d)
+{
+    return &d->open[d->depth - 1];
+}
+
+/* Sources are our own: what they do wrong is a fault of the program, which must not make a bad document. */
+static void misused(struct configuration_document *d, const char *what, const char *name)
+{
+    fail(d, error_set(E_UNEXPECTED, "the configuration's document: %s (%s)", what, name));
+}
+
+static bool may_hold(enum element outer, enum element inner)
+{
+    return inner == ITEM ? outer == TABLE : inner == TABLE ? outer == SECTION || outer == ITEM : outer == REPORT;
+}
+
+static bool opened(struct configuration_document *d, enum element element, const char *name)
+{
+    if (!goes_on(d))
+        return false;
+    if (d->depth == OPEN_MAX || !may_hold(innermost(d)->element, element)) {
+        misused(d, "an element at the wrong place", name);
+        return false;
+    }
+    d->open[d->depth++] = (struct open_element){.element = element};
+    d->items += element == ITEM;
+    return true;
+}
+
+static HRESULT closed(struct configuration_document *d, enum element element)
+{
+    if (!goes_on(d))
+        return configuration_status(d);
+    if (innermost(d)->element != element) {
+        misused(d, "an end of another element", closings[element]);
+        return configuration_status(d);
+    }
+    texts_free(&innermost(d)->columns);
+    d->depth--;
+    d->items -= element == ITEM;
+    text_buffer_add(&d->text, closings[element]);
+    return put_out_if_due(d);
+}
+
+void configuration_time(int64_t utc, char text[64])
+{
+    const struct calendar_time t = clock_calendar(utc);
+    snprintf(text, 64, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.year, t.month, t.day, t.hour, t.minute, t.second,
+             t.millisecond);
+}
+
+static const struct texts *columns_of_item(struct configuration_document *d)
+{
+    return &d->open[d->depth - 2].columns;
+}
+
+/* What the item has not, up to this column. */
+static void add_empty(struct configuration_document *d, size_t end)
+{
+    for (struct open_element *item = innermost(d); item->column < end; item->column++) {
+        text_buffer_add(&d->text, "<Data");
+        add_attribute(d, "name", columns_of_item(d)->items[item->column]);
+        text_buffer_add(&d->text, "/>");
+    }
+}
+
+void configuration_begin_section(struct configuration_document *d, const char *name)
+{
+    if (goes_on(d) && innermost(d)->element == HEADER)
+        closed(d, HEADER);
+    if (!opened(d, SECTION, name))
+        return;
+    text_buffer_add(&d->text, "<Section");
+    add_attribute(d, "name", name);
+    text_buffer_add(&d->text, ">\n");
+}
+
+static void add_column(struct configuration_document *d, const struct configuration_column *column)
+{
+    HRESULT hr = texts_add(&innermost(d)->columns, column->name);
+    if (FAILED(hr))
+        fail(d, hr);
+    text_buffer_add(&d->text, "<Data");
+    add_attribute(d, "name", column->name);
+    if (column->use != COLUMN_PLAIN)
+        add_attribute(d, column->use == COLUMN_KEY ? "key" : "volatile", "1");
+    text_buffer_add(&d->text, "/>");
+}
+
+void configuration_begin_table(struct configuration_document *d, const char *name, const char *source,
+                               const struct configuration_column *columns, size_t count)
+{
+    static const struct configuration_column last[] = {{COLUMN_ERROR, COLUMN_PLAIN}, {COLUMN_RESULT, COLUMN_PLAIN}};
+    if (goes_on(d) && innermost(d)->element == ITEM) /* a table in it stands behind its Data */
+        add_empty(d, columns_of_item(d)->count);
+    if (!opened(d, TABLE, name))
+        return;
+    text_buffer_add(&d->text, "<Table");
+    add_attribute(d, "name", name);
+    if (source)
+        add_attribute(d, "source", source);
+    text_buffer_add(&d->text, ">\n<Header>");
+    for (size_t i = 0; i < count; i++)
+        add_column(d, &columns[i]);
+    for (size_t i = 0; i < 2; i++)
+        add_column(d, &last[i]);
+    text_buffer_add(&d->text, "</Header>\n");
+}
+
+void configuration_begin_item(struct configuration_document *d)
+{
+    if (opened(d, ITEM, "Item"))
+        text_buffer_add(&d->text, "<Item>");
+}
+
+/* The columns before it that were left out are empty. */
+static bool begin_data(struct configuration_document *d, const char *column, const char *type)
+{
+    if (!goes_on(d))
+        return false;
+    struct open_element *item = innermost(d);
+    if (item->element != ITEM) {
+        misused(d, "Data outside of an Item", column);
+        return false;
+    }
+    const struct texts *columns = columns_of_item(d);
+    size_t found = item->column;
+    while (found < columns->count && strcmp(columns->items[found], column) != 0)
+        found++;
+    if (found == columns->count) {
+        misused(d, "no column of that name is left", column);
+        return false;
+    }
+    add_empty(d, found);
+    item->column = found + 1;
+    text_buffer_add(&d->text, "<Data");
+    add_attribute(d, "name", column);
+    if (type)
+        add_attribute(d, "type", type);
+    text_buffer_add(&d->text, ">");
+    return true;
+}
+
+static void end_data(struct configuration_document *d)
+{
+    text_buffer_add(&d->text, "</Data>");
+}
+
+void configuration_data_n(struct configuration_document *d, const char *column, const char *type, const char *text,
+                          size_t bytes)
+{
+    if (!begin_data(d, column, type))
+        return;
+    add_escaped(d, text, bytes, false);
+    end_data(d);
+}
+
+void configuration_data(struct configuration_document *d, const char *column, const char *type, const char *text)
+{
+    configuration_data_n(d, column, type, text, strlen(text));
+}
+
+void configuration_data_number(struct configuration_document *d, const char *column, const char *type, uint64_t n)
+{
+    if (!begin_data(d, column, type))
+        return;
+    text_buffer_format(&d->text, "%" PRIu64, n);
+    end_data(d);
+}
+
+void configuration_data_time(struct configuration_document *d, const char *column, int64_t utc)
+{
+    char text[64];
+    configuration_time(utc, text);
+    configuration_data(d, column, NULL, text);
+}
+
+void configuration_data_bytes(struct configuration_document *d, const char *column, const char *type, const void *bytes,
+                              size_t count)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    if (!begin_data(d, column, type))
+        return;
+    char *at = count <= SIZE_MAX / 4 ? text_buffer_reserve(&d->text, count * 2) : NULL;
+    if (!at) {
+        fail(d, E_OUTOFMEMORY);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        *at++ = digits[((const uint8_t *)bytes)[i] >> 4];
+        *at++ = digits[((const uint8_t *)bytes)[i] & 15];
+    }
+    *at = 0;
+    d->text.length += count * 2;
+    end_data(d);
+}
+
+void configuration_data_error(struct configuration_document *d, HRESULT result)
+{
+    char number[16];
+    struct error_kept why = error_keep(result);
+    d->errors++;
+    snprintf(number, sizeof number, "0x%08" PRIX32, (uint32_t)result);
+    configuration_data(d, COLUMN_ERROR, NULL, why.text);
+    configuration_data(d, COLUMN_RESULT, NULL, number);
+}
+
+HRESULT configuration_end_item(struct configuration_document *d)
+{
+    if (!goes_on(d))
+        return configuration_status(d);
+    if (innermost(d)->element == ITEM)
+        add_empty(d, columns_of_item(d)->count);
+    return closed(d, ITEM);
+}
+
+HRESULT configuration_end_table(struct configuration_document *d)
+{
+    return closed(d, TABLE);
+}
+
+HRESULT configuration_end_section(struct configuration_document *d)
+{
+    return closed(d, SECTION);
+}
+
+/* ---- the whole ---- */
+
+static void document_free(struct configuration_document *d)
+{
+    while (d->depth)
+        texts_free(&d->open[--d->depth].columns);
+    text_buffer_free(&d->text);
+    memory_free(d);
+}
+
+HRESULT configuration_document_begin(struct file *file, struct configuration_document **out)
+{
+    struct configuration_document *d = memory_zero(1, sizeof *d);
+    *out = NULL;
+    if (!d)
+        return E_OUTOFMEMORY;
+    d->open[d->depth++].element = REPORT;
+    d->put_out_at = clock_monotonic_ms();
+    HRESULT hr = whole_document_begin(&d->whole, file, HEAD, closings[REPORT]);
+    if (FAILED(hr)) {
+        memory_free(d);
+        return hr;
+    }
+    *out = d;
+    return S_OK;
+}
+
+void configuration_fact(struct configuration_document *d, const char *name, const char *text)
+{
+    if (goes_on(d) && innermost(d)->element == REPORT && opened(d, HEADER, name))
+        text_buffer_add(&d->text, "<Header>");
+    if (!goes_on(d))
+        return;
+    if (innermost(d)->element != HEADER) {
+        misused(d, "a fact behind the Header", name);
+        return;
+    }
+    text_buffer_add(&d->text, "<Data");
+    add_attribute(d, "name", name);
+    text_buffer_add(&d->text, ">");
+    add_escaped(d, text, strlen(text), false);
+    end_data(d);
+}
+
+HRESULT configuration_document_end(struct configuration_document *d, bool complete)
+{
+    if (goes_on(d) && innermost(d)->element == HEADER)
+        closed(d, HEADER);
+    if (goes_on(d) && d->depth != 1)
+        misused(d, "its end, and an element is open", closings[innermost(d)->element]);
+    HRESULT hr = configuration_put_out(d);
+    if (SUCCEEDED(hr) && complete)
+        hr = file_write_at(d->whole.file, strlen(HEAD_BEGIN), "1", 1);
+    struct error_kept why = error_keep(hr);
+    HRESULT cut = whole_document_close(&d->whole);
+    document_free(d);
+    return FAILED(hr) ? error_restore(&why) : cut;
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of a configuration collector (MS-PLA 3.2.4.7, behaviour 11): which they are, in which order, and their rows. */
+#include "engine/base/hash.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/pla/collect/configuration_source.h"
+#include "engine/pla/collect/file_copies.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct configuration_column columns[] = {
+    {"path", COLUMN_KEY},       {"copy", COLUMN_PLAIN},       {"size", COLUMN_PLAIN},
+    {"modified", COLUMN_PLAIN}, {"attributes", COLUMN_PLAIN}, {"changed", COLUMN_VOLATILE},
+};
+
+/* A folder on the way from the first one down, and which of its folders comes next. */
+struct level {
+    char *path;
+    struct texts folders;
+    size_t next;
+};
+
+/* One entry of Files. */
+struct collection {
+    const struct configuration_source_context *context;
+    struct file_copies *copies;
+    const char *entry;
+    char *folder, *name; /* where it begins, and what names match */
+    bool recursive;
+    struct level *levels;
+    size_t depth, capacity;
+    struct number_table seen; /* folders, by identity: links make circles */
+    uint64_t rows;
+    bool deep_told;
+    bool cut; /* a file was left out for FileMaxCount */
+};
+
+static bool separates(char c)
+{
+    return c == '\\' || c == '/';
+}
+
+static bool has_wildcard(const char *text)
+{
+    return strpbrk(text, "*?") != NULL;
+}
+
+/* The limit of FileMaxCount is for all entries together. */
+static bool is_full(const struct configuration_source_context *c)
+{
+    return c->request->file_count && atomic_load(c->files_copied) >= c->request->file_count;
+}
+
+static bool is_over(const struct collection *c)
+{
+    return configuration_stopped(c->context) || FAILED(configuration_status(c->context->document));
+}
+
+/* ---- rows ---- */
+
+static HRESULT add_failure(struct collection *c, const char *path, HRESULT why)
+{
+    struct error_kept kept = error_keep(why);
+    struct configuration_document *d = c->context->document;
+    configuration_begin_item(d);
+    configuration_data(d, "path", NULL, path);
+    configuration_data_error(d, error_restore(&kept));
+    c->rows++;
+    return configuration_end_item(d);
+}
+
+/* Letters as people know them from attrib. */
+static void add_attributes(struct configuration_document *d, uint32_t attributes)
+{
+    static const struct {
+        uint32_t attribute;
+        char letter;
+    } letters[] = {
+        {FILE_TRAIT_READ_ONLY, 'R'}, {FILE_TRAIT_HIDDEN, 'H'}, {FILE_TRAIT_SYSTEM, 'S'}, {FILE_TRAIT_ARCHIVE, 'A'}};
+    char text[5] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (attributes & letters[i].attribute)
+            text[n++] = letters[i].letter;
+    configuration_data(d, "attributes", NULL, text);
+}
+
+static HRESULT add_copy(struct collection *c, const char *path, const struct file_copy *copy)
+{
+    struct configuration_document *d = c->context->document;
+    configuration_begin_item(d);
+    configuration_data(d, "path", NULL, path);
+    configuration_data(d, "copy", NULL, copy->name);
+    configuration_data_number(d, "size", NULL, copy->traits.size);
+    configuration_data_time(d, "modified", copy->traits.written);
+    add_attributes(d, copy->traits.attributes);
+    configuration_data_number(d, "changed", NULL, copy->changed);
+    c->rows++;
+    return configuration_end_item(d);
+}
+
+/* ---- files ---- */
+
+static HRESULT take_file(struct collection *c, const char *path)
+{
+    struct file_copy copy;
+    c->cut = is_full(c->context);
+    if (c->cut)
+        return S_OK;
+    HRESULT hr = file_copies_add(c->copies, path, &copy);
+    if (hr == E_ABORT || hr == E_OUTOFMEMORY)
+        return hr == E_ABORT ? S_OK : hr;
+    if (SUCCEEDED(hr)) {
+        atomic_fetch_add(c->context->files_copied, 1);
+        hr = add_copy(c, path, &copy);
+    } else {
+        hr = add_failure(c, path, hr);
+    }
+    file_copy_free(&copy);
+    return hr;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    int order = text_compare_nocase(x, y);
+    return order ? order : strcmp(x, y);
+}
+
+static void sort_names(struct texts *names)
+{
+    if (names->count)
+        qsort(names->items, names->count, sizeof(char *), by_name);
+}
+
+static HRESULT take_files_of(struct collection *c, const char *folder)
+{
+    struct texts names = {0};
+    HRESULT hr = folder_list(folder, false, &names);
+    if (FAILED(hr))
+        return hr == E_OUTOFMEMORY ? hr : add_failure(c, folder, hr);
+    sort_names(&names);
+    for (size_t i = 0; SUCCEEDED(hr) && i < names.count && !is_over(c) && !c->cut; i++) {
+        if (!text_matches(c->name, names.items[i]))
+            continue;
+        char *path = path_join(folder, names.items[i]);
+        hr = path ? take_file(c, path) : E_OUTOFMEMORY;
+        memory_free(path);
+    }
+    texts_free(&names);
+    return hr;
+}
+
+/* ---- folders ---- */
+
+/* S_FALSE: it has been seen. */
+static HRESULT see(struct collection *c, const char *folder)
+{
+    struct folder_identity is;
+    HRESULT hr = folder_identify(folder, &is);
+    if (FAILED(hr))
+        return hr;
+    uint32_t *times = number_table_find(&c->seen, hash_number(hash_number(HASH_START, is.volume), is.number));
+    if (!times)
+        return E_OUTOFMEMORY;
+    return (*times)++ ? S_FALSE : S_OK;
+}
+
+static HRESULT push(struct collection *c, const char *folder)
+{
+    void *levels = c->levels;
+    if (!memory_grow(&levels, &c->capacity, c->depth + 1, sizeof *c->levels))
+        return E_OUTOFMEMORY;
+    c->levels = levels;
+    struct level *l = &c->levels[c->depth];
+    *l = (struct level){.path = text_copy(folder)};
+    if (!l->path)
+        return E_OUTOFMEMORY;
+    c->depth++;
+    HRESULT hr = folder_list(folder, true, &l->folders);
+    sort_names(&l->folders);
+    return hr == E_OUTOFMEMORY ? hr : S_OK; /* what else is wrong with it its files have said */
+}
+
+static void pop(struct collection *c)
+{
+    struct level *l = &c->levels[--c->depth];
+    memory_free(l->path);
+    texts_free(&l->folders);
+}
+
+static HRESULT tell_deep(struct collection *c, const char *folder)
+{
+    if (c->deep_told)
+        return S_OK;
+    c->deep_told = true;
+    return add_failure(
+        c, folder,
+        error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE),
+                  "FileMaxRecursiveDepth: \"%s\" and other folders more than %u below \"%s\" are left out", folder,
+                  (unsigned)c->context->request->file_depth, c->folder));
+}
+
+/* Files of a folder first, then those of its folders, each with all below it. */
+static HRESULT enter(struct collection *c, const char *folder)
+{
+    if (c->depth > c->context->request->file_depth)
+        return tell_deep(c, folder);
+    HRESULT hr = see(c, folder);
+    if (hr == S_FALSE)
+        return add_failure(c, folder,
+                           error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                                     "\"%s\": leads to a folder that was collected already, or that copies go to",
+                                     folder));
+    if (FAILED(hr))
+        return hr == E_OUTOFMEMORY ? hr : add_failure(c, folder, hr);
+    hr = take_files_of(c, folder);
+    return SUCCEEDED(hr) ? push(c, folder) : hr;
+}
+
+static HRESULT walk(struct collection *c)
+{
+    struct configuration_source_context const *context = c->context;
+    HRESULT hr = see(c, context->output_folder);
+    /* Who names that folder itself wants what is in it. */
+    struct folder_identity from, to;
+    if (SUCCEEDED(folder_identify(c->folder, &from)) && SUCCEEDED(folder_identify(context->output_folder, &to)) &&
+        from.volume == to.volume && from.number == to.number)
+        number_table_free(&c->seen);
+    if (hr != E_OUTOFMEMORY)
+        hr = enter(c, c->folder);
+    while (SUCCEEDED(hr) && c->depth && !is_over(c) && !c->cut) {
+        struct level *l = &c->levels[c->depth - 1];
+        if (l->next == l->folders.count) {
+            pop(c);
+            continue;
+        }
+        char *folder = path_join(l->path, l->folders.items[l->next++]);
+        hr = folder ? enter(c, folder) : E_OUTOFMEMORY;
+        memory_free(folder);
+    }
+    while (c->depth)
+        pop(c);
+    return hr;
+}
+
+/* ---- entries ---- */
+
+static bool is_absolute(const char *path)
+{
+    return separates(path[0]) || (((path[0] | 0x20) >= 'a' && (path[0] | 0x20) <= 'z') && path[1] == ':');
+}
+
+/* Folder, and what stands behind the last separator, which makes the entry recursive when it is doubled. */
+static HRESULT take_apart(struct collection *c)
+{
+    char *path = host_expand_environment(c->entry);
+    if (path && !is_absolute(path)) {
+        char *whole = path_join(c->context->output_base, path);
+        memory_free(path);
+        path = whole;
+    }
+    if (!path)
+        return E_OUTOFMEMORY;
+    size_t name = strlen(path);
+    while (name && !separates(path[name - 1]))
+        name--;
+    size_t folder = name;
+    while (folder && separates(path[folder - 1]))
+        folder--;
+    c->recursive = name - folder > 1 && folder;
+    c->name = text_copy(!path[name] || !strcmp(path + name, "*.*") ? "*" : path + name);
+    /* The separator of a root is its name. */
+    c->folder = text_copy_n(path, !folder || path[folder - 1] == ':' ? folder + (name > folder) : folder);
+    memory_free(path);
+    return c->name && c->folder ? S_OK : E_OUTOFMEMORY;
+}
+
+/* Behind a drive, with which a path may begin, ':' stands before a stream of a file alone. A drive without a folder
+   is one that says where the server's process is. */
+static bool names_stream(const struct collection *c)
+{
+    const char *at = c->folder;
+    if (separates(at[0]) && separates(at[1]) && (at[2] == '?' || at[2] == '.') && separates(at[3]))
+        at += 4;
+    if (at[0] && at[1] == ':')
+        at += 2;
+    return strchr(at, ':') || strchr(c->name, ':');
+}
+
+static HRESULT collect_entry(struct collection *c)
+{
+    HRESULT hr = take_apart(c);
+    if (SUCCEEDED(hr) && names_stream(c))
+        return add_failure(c, c->entry,
+                           error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
+                                     "Files: \"%s\": names a stream of a file, or a drive without a folder; neither is "
+                                     "collected",
+                                     c->entry));
+    if (SUCCEEDED(hr) && has_wildcard(c->folder))
+        return add_failure(c, c->entry,
+                           error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
+                                     "Files: \"%s\": \"*\" and \"?\" stand behind the last separator alone", c->entry));
+    if (SUCCEEDED(hr) && c->recursive) {
+        hr = walk(c);
+    } else if (SUCCEEDED(hr) && has_wildcard(c->name)) {
+        hr = take_files_of(c, c->folder);
+    } else if (SUCCEEDED(hr)) {
+        char *path = path_join(c->folder, c->name);
+        hr = path ? take_file(c, path) : E_OUTOFMEMORY;
+        memory_free(path);
+    }
+    if (SUCCEEDED(hr) && !c->rows && !is_over(c) && !c->cut)
+        hr = add_failure(
+            c, c->entry,
+            error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "Files: \"%s\": there is no such file", c->entry));
+    return hr;
+}
+
+static HRESULT add_entry(const struct configuration_source_context *context, struct file_copies *copies,
+                         const char *entry)
+{
+    struct collection c = {.context = context, .copies = copies, .entry = entry};
+    configuration_begin_table(context->document, "files", entry, columns, sizeof columns / sizeof *columns);
+    HRESULT hr = collect_entry(&c);
+    if (SUCCEEDED(hr) && c.cut && !is_over(&c))
+        hr = add_failure(&c, entry,
+                         error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
+                                   "FileMaxCount: %u files are copied, and none from here on",
+                                   (unsigned)context->request->file_count));
+    memory_free(c.folder);
+    memory_free(c.name);
+    memory_free(c.levels);
+    number_table_free(&c.seen);
+    struct error_kept why = error_keep(hr);
+    HRESULT ended = configuration_end_table(context->document);
+    return FAILED(hr) ? error_restore(&why) : ended;
+}
+
+HRESULT configuration_collect_files(const struct configuration_source_context *c)
+{
+    const struct texts *files = &c->request->files;
+    struct file_copies copies = {.base = c->output_base,
+                                 .folder = c->output_folder,
+                                 .made = c->made,
+                                 .stop = c->stop,
+                                 .most_bytes = c->request->file_bytes};
+    if (!files->count)
+        return S_OK;
+    configuration_begin_section(c->document, "files");
+    HRESULT hr = file_copies_begin(&copies);
+    for (size_t i = 0; SUCCEEDED(hr) && i < files->count && !configuration_stopped(c); i++)
+        hr = add_entry(c, &copies, files->items[i]);
+    file_copies_end(&copies);
+    if (FAILED(hr))
+        return hr;
+    return configuration_end_section(c->document);
+}

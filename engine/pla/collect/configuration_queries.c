@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* ManagementQueries of a configuration collector: the rows of queries of WMI, as they come. MS-PLA 3.2.4.7,
+   DECISIONS 62. */
+#include "engine/base/management.h"
+#include "engine/base/memory.h"
+#include "engine/pla/collect/configuration_source.h"
+#include "engine/pla/collect/configuration_wait.h"
+
+#include <stdio.h>
+#include <ctype.h>
+#include <string.h>
+
+#define LIMIT_S     60
+/* In place of a line's end within one element of an array, whose elements are lines: U+2028. */
+#define LINE_WITHIN "\xE2\x80\xA8"
+
+struct query {
+    char *namespace_path, *text;
+};
+
+static void query_free(void *user)
+{
+    struct query *q = user;
+    memory_free(q->namespace_path);
+    memory_free(q->text);
+    memory_free(q);
+}
+
+static HRESULT give_row(void *user, struct management_row *row)
+{
+    return patient_give(user, row);
+}
+
+static void free_row(void *row)
+{
+    management_row_free(row);
+}
+
+static HRESULT run_query(void *user, struct patient *p)
+{
+    const struct query *q = user;
+    return management_query(q->namespace_path, q->text, give_row, p);
+}
+
+/* "namespace:WQL". A namespace holds no colon. */
+static HRESULT read_query(const char *text, struct query **out)
+{
+    const char *colon = strchr(text, ':'), *wql = colon ? colon + 1 : "";
+    while (*wql == ' ')
+        wql++;
+    *out = NULL;
+    if (!colon || colon == text || !*wql)
+        return error_set(E_INVALIDARG, "ManagementQueries: \"%.600s\" is not of the form namespace:query", text);
+    struct query *q = memory_zero(1, sizeof *q);
+    if (q && (q->namespace_path = text_copy_n(text, (size_t)(colon - text))) && (q->text = text_copy(wql))) {
+        *out = q;
+        return S_OK;
+    }
+    if (q)
+        query_free(q);
+    return E_OUTOFMEMORY;
+}
+
+/* ---- rows ---- */
+
+/* 20260102030405.123456+060 as 2026-01-02T03:04:05.123456+01:00. False: it is not that, as intervals and times with
+   asterisks are not. */
+static bool iso_time(const char *cim, char iso[40])
+{
+    if (strlen(cim) != 25 || cim[14] != '.' || (cim[21] != '+' && cim[21] != '-'))
+        return false;
+    for (int i = 0; i < 25; i++)
+        if (i != 14 && i != 21 && !isdigit((unsigned char)cim[i]))
+            return false;
+    const int bias = (cim[22] - '0') * 100 + (cim[23] - '0') * 10 + (cim[24] - '0');
+    snprintf(iso, 40, "%.4s-%.2s-%.2sT%.2s:%.2s:%.2s.%.6s%c%02d:%02d", cim, cim + 4, cim + 6, cim + 8, cim + 10,
+             cim + 12, cim + 15, cim[21], bias / 60, bias % 60);
+    return true;
+}
+
+/* One element a line. */
+static char *lines_of(const struct texts *texts)
+{
+    struct text_buffer b = {.length = 0};
+    text_buffer_add(&b, "");
+    for (size_t i = 0; i < texts->count; i++) {
+        if (i)
+            text_buffer_add(&b, "\n");
+        for (const char *at = texts->items[i]; *at;) {
+            const size_t bytes = strcspn(at, "\r\n");
+            text_buffer_add_n(&b, at, bytes);
+            at += bytes;
+            if (*at) {
+                text_buffer_add(&b, LINE_WITHIN);
+                at += at[0] == '\r' && at[1] == '\n' ? 2 : 1;
+            }
+        }
+    }
+    return text_buffer_take(&b);
+}
+
+static HRESULT put_value(struct configuration_document *d, const struct management_value *v)
+{
+    char iso[40];
+    if (v->null) {
+        configuration_data(d, v->name, "null", "");
+    } else if (v->array) {
+        char *lines = lines_of(&v->texts);
+        if (!lines)
+            return E_OUTOFMEMORY;
+        configuration_data(d, v->name, v->type, lines);
+        memory_free(lines);
+    } else {
+        const char *text = v->texts.count ? v->texts.items[0] : "";
+        configuration_data(d, v->name, v->type, !strcmp(v->type, "datetime") && iso_time(text, iso) ? iso : text);
+    }
+    return S_OK;
+}
+
+/* The columns of the table that is open: a query may give rows of several classes. */
+struct shape {
+    bool open;
+    struct texts names;
+};
+
+static bool fits(const struct shape *s, const struct management_row *row)
+{
+    if (!s->open || s->names.count != row->count)
+        return false;
+    for (size_t i = 0; i < row->count; i++)
+        if (strcmp(s->names.items[i], row->values[i].name))
+            return false;
+    return true;
+}
+
+static HRESULT begin_table(struct configuration_document *d, struct shape *s, const char *text,
+                           const struct management_row *row)
+{
+    struct configuration_column *columns = memory_zero(row->count + 1, sizeof *columns);
+    HRESULT hr = columns ? S_OK : E_OUTOFMEMORY;
+    if (s->open)
+        configuration_end_table(d);
+    s->open = false;
+    texts_free(&s->names);
+    for (size_t i = 0; SUCCEEDED(hr) && i < row->count; i++) {
+        columns[i].name = row->values[i].name;
+        columns[i].use = row->values[i].key ? COLUMN_KEY : COLUMN_PLAIN;
+        hr = texts_add(&s->names, row->values[i].name);
+    }
+    if (SUCCEEDED(hr)) {
+        configuration_begin_table(d, "managementQuery", text, columns, row->count);
+        s->open = true;
+    }
+    memory_free(columns);
+    return hr;
+}
+
+static HRESULT put_row(struct configuration_document *d, struct shape *s, const char *text,
+                       const struct management_row *row)
+{
+    HRESULT hr = fits(s, row) ? S_OK : begin_table(d, s, text, row);
+    if (SUCCEEDED(hr))
+        configuration_begin_item(d);
+    for (size_t i = 0; SUCCEEDED(hr) && i < row->count; i++)
+        hr = put_value(d, &row->values[i]);
+    return SUCCEEDED(hr) ? configuration_end_item(d) : hr;
+}
+
+/* A failure is a row of its own: behind those that came before it. */
+static HRESULT end_query(struct configuration_document *d, struct shape *s, const char *text, HRESULT hr)
+{
+    struct error_kept why = error_keep(hr);
+    if (!s->open)
+        configuration_begin_table(d, "managementQuery", text, NULL, 0);
+    if (FAILED(why.hr)) {
+        configuration_begin_item(d);
+        configuration_data_error(d, error_restore(&why));
+        configuration_end_item(d);
+    }
+    texts_free(&s->names);
+    return configuration_end_table(d);
+}
+
+static HRESULT put_rows(const struct configuration_source_context *c, struct patient *p, const char *text,
+                        struct shape *shape)
+{
+    const uint32_t seconds = c->request->query_limit_s ? c->request->query_limit_s : LIMIT_S;
+    const uint32_t limit_ms = seconds < UINT32_MAX / 1000 ? seconds * 1000 : UINT32_MAX;
+    for (;;) {
+        void *row;
+        HRESULT hr = patient_take(p, c->stop, limit_ms, text, &row);
+        if (hr != S_OK)
+            return hr;
+        hr = put_row(c->document, shape, text, row);
+        management_row_free(row);
+        if (FAILED(hr))
+            return hr;
+    }
+}
+
+static HRESULT put_query(const struct configuration_source_context *c, const char *text)
+{
+    static const struct patient_kind kind = {run_query, free_row, query_free};
+    struct shape shape = {.open = false};
+    struct patient *p = NULL;
+    struct query *q;
+    HRESULT hr = read_query(text, &q);
+    if (SUCCEEDED(hr))
+        hr = patient_start(&kind, q, &p);
+    if (SUCCEEDED(hr)) {
+        configuration_put_out(c->document);
+        hr = put_rows(c, p, text, &shape);
+        patient_let_go(p);
+    }
+    const HRESULT of_document = configuration_status(c->document);
+    if (hr == E_OUTOFMEMORY || FAILED(of_document)) {
+        texts_free(&shape.names);
+        return FAILED(of_document) ? of_document : hr;
+    }
+    return end_query(c->document, &shape, text, hr);
+}
+
+HRESULT configuration_collect_queries(const struct configuration_source_context *c)
+{
+    const struct texts *queries = &c->request->queries;
+    if (!queries->count)
+        return S_OK;
+    configuration_begin_section(c->document, "management");
+    HRESULT hr = configuration_status(c->document);
+    for (size_t i = 0; SUCCEEDED(hr) && i < queries->count && !configuration_stopped(c); i++)
+        hr = put_query(c, queries->items[i]);
+    return SUCCEEDED(hr) ? configuration_end_section(c->document) : hr;
+}

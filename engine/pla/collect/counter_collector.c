@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* The performance counter collector: PDH's values of one set of counters, sample by sample into one log. */
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/logs/counter_path.h"
+#include "engine/pdh/counter_watch.h"
+#include "engine/pdh/host_pdh.h"
+#include "engine/pla/collect/kind.h"
+#include "engine/pla/model.h"
+
+#include <string.h>
+
+/* Counters that come later ask for a new segment, which has columns for them. */
+struct latecomers {
+    struct counter_watch *watch; /* NULL: nobody waits for any */
+    uint64_t from;               /* clock_monotonic_ms: not before */
+    uint64_t pause;              /* ms from one look at all of them to the next */
+};
+
+struct counter_collector {
+    struct collector collector;
+    struct counter_query *query;
+    struct log_writer *log;
+    const struct log_format_traits *format;
+    struct log_options options; /* its comment is owned */
+    char *path, *base;
+    uint32_t max_records; /* 0: none */
+    void *user;           /* collect_context's */
+    void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
+    bool circular;
+    bool has_new; /* latecomers have come */
+    struct latecomers instances, computers;
+};
+
+/* What befell the log although no sample failed. */
+static void tell_remark(struct counter_collector *cc)
+{
+    char *text;
+    if (!cc->log || log_writer_remark(cc->log, &text) != S_OK)
+        return;
+    cc->note(cc->user, S_OK, NULL, text);
+    memory_free(text);
+}
+
+static HRESULT counter_collector_close(struct collector *c)
+{
+    struct counter_collector *cc = (struct counter_collector *)c;
+    tell_remark(cc);
+    HRESULT hr = log_writer_close(cc->log);
+    counter_watch_close(cc->instances.watch);
+    counter_watch_close(cc->computers.watch);
+    counter_query_close(cc->query);
+    memory_free((void *)cc->options.comment);
+    memory_free(cc->path);
+    memory_free(cc->base);
+    memory_free(cc);
+    return hr;
+}
+
+/* What could not be added, on its way to the run. */
+struct refusals {
+    const struct collect_context *context;
+    struct error_kept first; /* S_OK: nothing was refused */
+    struct texts elsewhere;  /* paths of other computers among them */
+    bool failed;             /* memory was out */
+};
+
+static bool is_elsewhere(const char *text)
+{
+    struct counter_path path;
+    bool elsewhere =
+        !counter_path_parse(text, &path) && (DWORD)counter_path_machine_is_ours(path.machine) == PDH_CSTATUS_NO_MACHINE;
+    counter_path_free(&path);
+    return elsewhere;
+}
+
+static void refuse(void *user, HRESULT reason, const char *subject, const char *text)
+{
+    struct refusals *r = user;
+    if (is_elsewhere(subject))
+        r->failed = FAILED(texts_add(&r->elsewhere, subject)) || r->failed;
+    if (SUCCEEDED(r->first.hr))
+        r->first = error_keep(error_set(reason, "%s", text));
+    r->context->note(r->context->user, reason, subject, text);
+}
+
+/* The counters that can be added; what cannot is noted and the others are collected (DECISIONS 16). If none can, there
+   is nothing to start (34), unless new instances or other computers are waited for. */
+static HRESULT open_query(struct counter_collector *cc, const struct texts *paths,
+                          const struct collect_context *context, struct texts *elsewhere)
+{
+    struct refusals refusals = {.context = context};
+    const struct counter_collector *previous = (const struct counter_collector *)context->previous;
+    struct counter_query_request request = {.paths = paths,
+                                            .keep_instances = cc->format->wildcards,
+                                            .values = cc->format->values,
+                                            .previous = previous ? previous->query : NULL,
+                                            .refused = refuse,
+                                            .user = &refusals};
+    HRESULT hr = host_pdh(&request.pdh);
+    if (SUCCEEDED(hr))
+        hr = counter_query_open(&request, &cc->query);
+    *elsewhere = refusals.elsewhere;
+    if (SUCCEEDED(hr) && refusals.failed)
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !paths->count)
+        context->note(context->user, S_OK, NULL, "a collector has no counters: its log shows when the set ran");
+    if (FAILED(hr) || SUCCEEDED(refusals.first.hr) || context->new_instances_seconds || elsewhere->count)
+        return hr;
+    size_t count;
+    counter_query_columns(cc->query, &count);
+    return count ? S_OK
+                 : error_set((HRESULT)PDH_NO_DATA, "none of the %zu counters can be collected; the first: %s",
+                             paths->count, refusals.first.text);
+}
+
+/* A database takes the samples of all segments in one log: what waits for a database that is away is not lost with the
+   segment, and no segment waits for it. */
+static bool log_goes_on(const struct counter_collector *cc)
+{
+    return !cc->format->is_file && !cc->options.max_bytes && cc->log;
+}
+
+static bool take_over_log(struct counter_collector *cc, struct counter_collector *previous)
+{
+    if (!previous || !log_goes_on(previous) || cc->format != previous->format ||
+        strcmp(cc->path, previous->path) != 0 || !counter_query_same_columns(cc->query, previous->query))
+        return false;
+    cc->log = previous->log;
+    previous->log = NULL;
+    return true;
+}
+
+static HRESULT create_log(struct counter_collector *cc)
+{
+    size_t count;
+    const struct log_counter *columns = counter_query_columns(cc->query, &count);
+    HRESULT hr = log_writer_create(cc->format->format, cc->path, columns, count, clock_utc(), &cc->options, &cc->log);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) || hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS))
+        hr = collector_file_exists(cc->path);
+    return hr;
+}
+
+static HRESULT await(struct counter_collector *cc, const struct texts *paths, bool refused, uint32_t seconds,
+                     struct latecomers *out)
+{
+    out->from = clock_monotonic_ms() + (uint64_t)seconds * 1000;
+    return paths->count && seconds ? counter_watch_open(cc->query, paths, refused, &out->watch) : S_OK;
+}
+
+#define OTHER_COMPUTERS_SECONDS 60
+
+static HRESULT begin_watch(struct counter_collector *cc, const struct texts *paths, const struct texts *elsewhere,
+                           const struct collect_context *context)
+{
+    uint32_t seconds = context->other_computers_seconds ? context->other_computers_seconds : OTHER_COMPUTERS_SECONDS;
+    HRESULT hr = await(cc, elsewhere, true, seconds, &cc->computers);
+    cc->computers.pause = (uint64_t)seconds * 1000;
+    if (SUCCEEDED(hr) && !cc->format->wildcards)
+        hr = await(cc, paths, false, context->new_instances_seconds, &cc->instances);
+    return hr;
+}
+
+static bool have_come(struct latecomers *l)
+{
+    bool all, found;
+    if (!l->watch || clock_monotonic_ms() < l->from)
+        return false;
+    found = counter_watch_has_new(l->watch, &all);
+    if (all)
+        l->from = clock_monotonic_ms() + l->pause;
+    return found;
+}
+
+/* After a sample. */
+static void watch(struct counter_collector *cc)
+{
+    cc->has_new = cc->has_new || have_come(&cc->instances) || have_come(&cc->computers);
+}
+
+static void pass_over(void *user, HRESULT reason, const char *subject, const char *text)
+{
+    (void)user;
+    (void)reason;
+    (void)subject;
+    (void)text;
+}
+
+static void counter_collector_rehearse(struct object *object)
+{
+    const struct performance_counter_collector *model = (const struct performance_counter_collector *)object;
+    const struct log_format_traits *format = log_format_traits((enum log_format)model->LogFileFormat);
+    struct counter_query_request request = {.paths = &model->PerformanceCounters,
+                                            .keep_instances = format->wildcards,
+                                            .values = format->values,
+                                            .refused = pass_over};
+    struct counter_query *query;
+    const struct log_cell *cells;
+    int64_t utc;
+    if (FAILED(host_pdh(&request.pdh)) || FAILED(counter_query_open(&request, &query)))
+        return;
+    counter_query_sample(query, &utc, &cells);
+    counter_query_close(query);
+}
+
+static HRESULT counter_collector_open(struct object *object, const struct collect_context *context,
+                                      struct collector **out)
+{
+    const struct performance_counter_collector *model = (const struct performance_counter_collector *)object;
+    struct counter_collector *cc = memory_zero(1, sizeof *cc);
+    if (!cc)
+        return E_OUTOFMEMORY;
+    cc->collector.interval_ms = (uint64_t)model->SampleInterval * 1000;
+    cc->format = log_format_traits((enum log_format)model->LogFileFormat);
+    cc->max_records = model->SegmentMaxRecords;
+    cc->collector.limited = cc->max_records != 0;
+    cc->user = context->user;
+    cc->note = context->note;
+    /* MS-PLA 2.2.2.11: LogCircular, LogOverwrite and LogAppend mean nothing to an SQL log. */
+    cc->circular = model->LogCircular && context->segment_max_mb && !context->segmented && cc->format->is_file;
+    cc->options.append = model->LogAppend && cc->format->appends;
+    /* Where a set asks for both, the earlier data is kept. */
+    cc->options.replace = !cc->options.append && (model->LogOverwrite || model->LogCircular);
+    cc->options.base = cc->base = text_copy(context->output_base);
+    cc->options.max_bytes = (uint64_t)context->segment_max_mb << 20;
+    cc->options.circular = cc->circular && cc->format->ring;
+    cc->options.comment = text_copy(context->description);
+    cc->path = text_copy(cc->format->is_file ? context->output_path : model->DataSourceName);
+    HRESULT hr = cc->options.comment && cc->path && cc->base ? S_OK : E_OUTOFMEMORY;
+    struct texts elsewhere = {0};
+    if (SUCCEEDED(hr))
+        hr = open_query(cc, &model->PerformanceCounters, context, &elsewhere);
+    if (SUCCEEDED(hr))
+        hr = begin_watch(cc, &model->PerformanceCounters, &elsewhere, context);
+    texts_free(&elsewhere);
+    if (SUCCEEDED(hr) && !take_over_log(cc, (struct counter_collector *)context->previous))
+        hr = create_log(cc);
+    if (FAILED(hr)) {
+        struct error_kept why = error_keep(hr);
+        counter_collector_close(&cc->collector);
+        return error_restore(&why);
+    }
+    *out = &cc->collector;
+    return S_OK;
+}
+
+/* A circular log of a format that cannot overwrite its oldest samples starts over when it is full: it never grows above
+   its limit and always ends with the newest samples. */
+static HRESULT start_over(struct counter_collector *cc)
+{
+    HRESULT hr = log_writer_close(cc->log);
+    cc->log = NULL;
+    cc->options.append = false;
+    cc->options.replace = true;
+    return SUCCEEDED(hr) ? create_log(cc) : hr;
+}
+
+static HRESULT take_sample(struct counter_collector *cc)
+{
+    int64_t utc;
+    const struct log_cell *cells;
+    HRESULT hr = counter_query_sample(cc->query, &utc, &cells);
+    if (FAILED(hr))
+        return hr;
+    if (!cc->log) /* starting over failed at an earlier sample */
+        hr = create_log(cc);
+    if (SUCCEEDED(hr))
+        hr = log_writer_append(cc->log, utc, cells);
+    if (hr == S_FALSE && cc->circular && !cc->options.circular) {
+        hr = start_over(cc);
+        if (SUCCEEDED(hr))
+            hr = log_writer_append(cc->log, utc, cells);
+    }
+    if (hr != S_OK)
+        return hr;
+    hr = log_writer_flush(cc->log);
+    if (FAILED(hr))
+        return hr;
+    cc->collector.figures.samples++;
+    watch(cc);
+    return S_OK;
+}
+
+static HRESULT counter_collector_sample(struct collector *c)
+{
+    HRESULT hr = take_sample((struct counter_collector *)c);
+    tell_remark((struct counter_collector *)c);
+    return hr;
+}
+
+static enum collector_standing counter_collector_poll(struct collector *c, HRESULT *reason)
+{
+    (void)reason;
+    const struct counter_collector *cc = (const struct counter_collector *)c;
+    if (cc->max_records && c->figures.samples >= cc->max_records)
+        return COLLECTOR_AT_LIMIT;
+    return cc->has_new ? COLLECTOR_WANTS_SEGMENT : COLLECTOR_GOES_ON;
+}
+
+static HRESULT counter_collector_flush(struct collector *c)
+{
+    struct counter_collector *cc = (struct counter_collector *)c;
+    return cc->log ? log_writer_flush(cc->log) : S_OK;
+}
+
+static HRESULT counter_collector_complete(struct collector *c)
+{
+    struct counter_collector *cc = (struct counter_collector *)c;
+    tell_remark(cc);
+    if (log_goes_on(cc))
+        return S_OK;
+    HRESULT hr = log_writer_close(cc->log);
+    cc->log = NULL;
+    return hr;
+}
+
+const struct collector_kind counter_collector_kind = {
+    .output = WRITES_FILE,
+    .end = ENDS_AT_LIMIT,
+    .open = counter_collector_open,
+    .rehearse = counter_collector_rehearse,
+    .sample = counter_collector_sample,
+    .poll = counter_collector_poll,
+    .flush = counter_collector_flush,
+    .complete = counter_collector_complete,
+    .close = counter_collector_close,
+};

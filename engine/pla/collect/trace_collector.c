@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: MIT */
+/* The trace data collector: a session that it starts, looks after and stops. A next segment takes the session over and
+   gives it another file, so that no event is lost between the two. */
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/etw/etw_controller_types.h"
+#include "engine/pla/collect/kind.h"
+#include "engine/pla/collect/trace_file.h"
+#include "engine/pla/collect/trace_session.h"
+
+#include <stdlib.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    LOOK_MS = 1000,           /* for the figures, and whether the session lives */
+    LOOK_FULL_MS = 250,       /* for a file that is to be followed when it is full: at most, */
+    LOOK_NEARLY_FULL_MS = 20, /* and at least */
+    BUFFER_UNIT = 1024,
+};
+#define HELD_FIRST_WORD "trace "
+#define HELD_KERNEL     "kernel "
+
+struct trace_collector {
+    struct collector collector;
+    struct trace_plan plan; /* of the session as it is */
+    char *path, *base;      /* collect_context's output */
+    uint64_t handle;
+    bool owns;                          /* the session is this one's to stop */
+    struct trace_collector *taken_from; /* whose it was; it is there until the segment is */
+    struct trace_session at_begin, now; /* figures when this segment began, and when they were last looked at */
+    uint32_t maximum_mb;                /* SegmentMaxSize */
+    bool segmented, overwrites;
+    bool snapshot;   /* a flush of this run has written `path` */
+    uint64_t looked; /* clock_monotonic_ms of the latest look */
+    void *user;      /* collect_context's */
+    void (*note)(void *user, HRESULT reason, const char *subject, const char *text);
+};
+
+static struct trace_target target_of(const struct trace_collector *tc)
+{
+    return (struct trace_target){
+        .name = tc->plan.session, .handle = tc->handle, .is_private = (tc->plan.mode & TRACE_MODE_PRIVATE_LOGGER) != 0};
+}
+
+/* ---- figures ---- */
+
+static uint32_t since(uint32_t now, uint32_t then)
+{
+    return now >= then ? now - then : now;
+}
+
+static void take_figures(struct trace_collector *tc, struct trace_session *now)
+{
+    struct collector_figures *f = &tc->collector.figures;
+    const struct trace_session *then = &tc->at_begin;
+    trace_session_free(&tc->now);
+    tc->now = *now;
+    f->events_lost = since(now->events_lost, then->events_lost);
+    f->buffers_lost = since(now->buffers_lost, then->buffers_lost);
+    f->real_time_buffers_lost = since(now->real_time_buffers_lost, then->real_time_buffers_lost);
+    f->buffers_written = since(now->buffers_written, then->buffers_written);
+    f->free_buffers = now->free_buffers;
+}
+
+static uint64_t bytes_written(const struct trace_collector *tc)
+{
+    return tc->collector.figures.buffers_written * tc->now.is.buffer_kb * BUFFER_UNIT;
+}
+
+/* The numbers alone. */
+static struct trace_session numbers_of(const struct trace_session *s)
+{
+    struct trace_session copy = *s;
+    copy.is = (struct trace_plan){.buffer_kb = s->is.buffer_kb};
+    return copy;
+}
+
+static void begin_figures(struct trace_collector *tc, struct trace_session *now, bool anew)
+{
+    if (!anew)
+        tc->at_begin = numbers_of(now);
+    take_figures(tc, now);
+    tc->looked = clock_monotonic_ms();
+}
+
+/* A user reads in the run's message that a trace is not whole. */
+static void tell_losses(struct trace_collector *tc)
+{
+    const struct collector_figures *f = &tc->collector.figures;
+    if (!f->events_lost && !f->buffers_lost && !f->real_time_buffers_lost)
+        return;
+    char *text = text_format("trace session '%s' has lost %" PRIu64 " events for want of a buffer, %" PRIu64
+                             " buffers that could not be written and %" PRIu64 " that no consumer took",
+                             tc->plan.session, f->events_lost, f->buffers_lost, f->real_time_buffers_lost);
+    if (text)
+        tc->note(tc->user, S_OK, NULL, text);
+    memory_free(text);
+}
+
+/* ---- its session ---- */
+
+/* The session's own Guid tells it from another one that has its name later. Those of the kernel have the same all: they
+   are told by their file until they have begun, then by the thread that writes them. */
+static HRESULT hold_kernel(const struct trace_collector *tc, const struct collect_context *context, uint32_t thread)
+{
+    const char *file = tc->plan.file && !thread ? tc->plan.file : "";
+    char *line =
+        text_format(HELD_KERNEL "%u %u %s", (unsigned)(tc->plan.kernel - kernel_providers), (unsigned)thread, file);
+    HRESULT hr = line ? context->hold(context->user, line) : E_OUTOFMEMORY;
+    memory_free(line);
+    return hr;
+}
+
+static HRESULT hold(const struct trace_collector *tc, const struct collect_context *context)
+{
+    char guid[39];
+    if (trace_plan_is_reserved(&tc->plan))
+        return hold_kernel(tc, context, 0);
+    text_from_guid(&tc->plan.guid, guid);
+    const bool is_private = (tc->plan.mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
+    char *line = text_format(HELD_FIRST_WORD "%s %d %s", guid, is_private, tc->plan.session);
+    HRESULT hr = line ? context->hold(context->user, line) : E_OUTOFMEMORY;
+    memory_free(line);
+    return hr;
+}
+
+/* Stops it unless somebody else's has the name by now. */
+static HRESULT let_go(struct trace_target *t, bool (*is_ours)(const struct trace_session *s, const void *of),
+                      const void *of)
+{
+    struct trace_session s;
+    HRESULT hr = trace_session_query(t, &s);
+    if (hr == HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND))
+        return S_OK;
+    if (FAILED(hr))
+        return hr;
+    const bool ours = is_ours(&s, of);
+    t->handle = s.handle;
+    trace_session_free(&s);
+    hr = ours ? trace_session_stop(t, &s) : S_OK;
+    if (ours && SUCCEEDED(hr))
+        trace_session_free(&s);
+    return hr;
+}
+
+struct held_kernel {
+    uint32_t thread;
+    const char *file;
+};
+
+static bool is_held_kernel(const struct trace_session *s, const void *of)
+{
+    const struct held_kernel *k = of;
+    return k->thread ? s->thread == k->thread : k->file[0] && s->is.file && text_equal_nocase(s->is.file, k->file);
+}
+
+static HRESULT let_kernel_go(const char *numbers)
+{
+    char *end;
+    const unsigned long which = strtoul(numbers, &end, 10), thread = strtoul(end, &end, 10);
+    if (which >= KERNEL_PROVIDERS || *end != ' ')
+        return S_FALSE;
+    const struct held_kernel held = {.thread = (uint32_t)thread, .file = end + 1};
+    return let_go(&(struct trace_target){.name = kernel_providers[which].session}, is_held_kernel, &held);
+}
+
+static bool has_guid(const struct trace_session *s, const void *of)
+{
+    return guid_equal(&s->is.guid, of);
+}
+
+static HRESULT trace_collector_let_go(const char *line)
+{
+    const size_t first = sizeof HELD_FIRST_WORD - 1, at_kind = first + 39, at_name = at_kind + 2;
+    GUID guid;
+    if (!strncmp(line, HELD_KERNEL, sizeof HELD_KERNEL - 1))
+        return let_kernel_go(line + sizeof HELD_KERNEL - 1);
+    if (strncmp(line, HELD_FIRST_WORD, first) != 0)
+        return S_FALSE;
+    char *text = strlen(line) > at_name ? text_copy_n(line + first, 38) : NULL;
+    const bool known = text && text_to_guid(text, &guid);
+    memory_free(text);
+    if (!known)
+        return S_FALSE;
+    return let_go(&(struct trace_target){.name = line + at_name, .is_private = line[at_kind] == '1'}, has_guid, &guid);
+}
+
+static HRESULT check_file(const struct trace_collector *tc, bool over)
+{
+    const bool is_private = (tc->plan.mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
+    return is_private ? trace_file_check_private(tc->base, tc->path, over) : trace_file_check(tc->base, tc->path, over);
+}
+
+static HRESULT start_session(struct trace_collector *tc, const struct collect_context *context)
+{
+    static const GUID none;
+    struct trace_session now;
+    HRESULT hr = guid_equal(&tc->plan.guid, &none) ? host_new_guid(&tc->plan.guid) : S_OK;
+    if (SUCCEEDED(hr) && tc->plan.file)
+        hr = check_file(tc, tc->overwrites || (tc->plan.mode & TRACE_MODE_APPEND));
+    if (SUCCEEDED(hr))
+        hr = hold(tc, context);
+    if (SUCCEEDED(hr))
+        hr = trace_session_start(&tc->plan, &now);
+    if (FAILED(hr))
+        return hr;
+    tc->owns = true;
+    tc->handle = now.handle;
+    begin_figures(tc, &now, true);
+    return trace_plan_is_reserved(&tc->plan) ? hold_kernel(tc, context, tc->now.thread) : S_OK;
+}
+
+/* Queries the session. The kernel's sessions share one handle, so another program's may have it by now: then
+   ERROR_WMI_INSTANCE_NOT_FOUND, as for a session that was stopped. */
+static HRESULT query_session(const struct trace_collector *tc, struct trace_session *now)
+{
+    const struct trace_target t = target_of(tc);
+    HRESULT hr = trace_session_query(&t, now);
+    if (FAILED(hr) || !trace_plan_is_reserved(&tc->plan) || now->thread == tc->now.thread)
+        return hr;
+    trace_session_free(now);
+    return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND),
+                     "trace session '%s': the running one was started by another program", tc->plan.session);
+}
+
+static HRESULT check_session(const struct trace_collector *tc)
+{
+    struct trace_session now;
+    HRESULT hr = trace_plan_is_reserved(&tc->plan) ? query_session(tc, &now) : S_FALSE;
+    if (hr == S_OK)
+        trace_session_free(&now);
+    return hr;
+}
+
+static HRESULT stop_session(struct trace_collector *tc)
+{
+    const struct trace_target t = target_of(tc);
+    struct trace_session last;
+    if (!tc->owns)
+        return S_OK;
+    tc->owns = false;
+    HRESULT hr = check_session(tc);
+    if (SUCCEEDED(hr))
+        hr = trace_session_stop(&t, &last);
+    if (SUCCEEDED(hr))
+        take_figures(tc, &last);
+    return hr;
+}
+
+/* S_FALSE: the session cannot become so. */
+static HRESULT take_session_over(struct trace_collector *tc, struct trace_collector *before)
+{
+    const struct trace_target t = target_of(before);
+    struct trace_session now;
+    HRESULT hr = S_OK;
+    if (!trace_plan_can_become(&before->plan, &tc->plan))
+        return S_FALSE;
+    if (tc->plan.file && !trace_plan_same_file(&before->plan, &tc->plan))
+        hr = check_file(tc, tc->overwrites || (tc->plan.mode & TRACE_MODE_APPEND));
+    if (SUCCEEDED(hr))
+        hr = check_session(before);
+    if (SUCCEEDED(hr))
+        hr = trace_session_update(&t, &before->plan, &tc->plan, &now);
+    if (hr != S_OK)
+        return hr;
+    tc->plan.guid = before->plan.guid;
+    tc->handle = before->handle;
+    tc->owns = true;
+    tc->taken_from = before;
+    before->owns = false;
+    struct trace_session until = numbers_of(&now);
+    take_figures(before, &until);
+    begin_figures(tc, &now, false);
+    return S_OK;
+}
+
+/* One name is one session: what cannot go on is stopped first. */
+static HRESULT begin_session(struct trace_collector *tc, const struct collect_context *context)
+{
+    struct trace_collector *before = (struct trace_collector *)context->previous;
+    /* Append goes on in the same file, and nothing is to be kept of what is overwritten. */
+    const bool begins_anew = before && tc->plan.file && trace_plan_same_file(&before->plan, &tc->plan) &&
+                             !(tc->plan.mode & TRACE_MODE_APPEND);
+    HRESULT hr = before && before->owns && !begins_anew ? take_session_over(tc, before) : S_FALSE;
+    if (hr != S_FALSE)
+        return hr;
+    if (before && text_equal_nocase(before->plan.session, tc->plan.session))
+        hr = stop_session(before);
+    return SUCCEEDED(hr) ? start_session(tc, context) : hr;
+}
+
+/* ---- the kind ---- */
+
+static bool trace_collector_writes(const struct object *model)
+{
+    /* A session in memory alone writes when it is flushed. */
+    const struct trace_data_collector *c = (const struct trace_data_collector *)model;
+    return trace_plan_writes_file(model) || c->StreamMode == TRACE_STREAM_BUFFERING;
+}
+
+static bool is_private(const struct object *model)
+{
+    const struct trace_data_collector *c = (const struct trace_data_collector *)model;
+    return c->ProcessMode || (c->ExtendedModes & TRACE_MODE_PRIVATE_LOGGER) != 0;
+}
+
+static bool trace_collector_is_there(const struct object *model, const char *file)
+{
+    return is_private(model) ? trace_file_private_exists(file) : file_exists(file);
+}
+
+/* ETW makes a file for each process of a private session, and numbers those of EVENT_TRACE_FILE_MODE_NEWFILE. */
+static bool trace_collector_writes_parts(const struct object *model, const char *file)
+{
+    return is_private(model) || strstr(file, "%d");
+}
+
+static void trace_collector_delete_file(const struct object *model, const char *base, const char *file)
+{
+    (void)file_delete_below(base, file);
+    if (is_private(model))
+        trace_file_delete_parts(base, file);
+}
+
+static HRESULT trace_collector_close(struct collector *c)
+{
+    struct trace_collector *tc = (struct trace_collector *)c;
+    HRESULT hr = stop_session(tc);
+    tell_losses(tc);
+    trace_session_free(&tc->now);
+    trace_plan_free(&tc->plan);
+    memory_free(tc->path);
+    memory_free(tc->base);
+    memory_free(tc);
+    return hr;
+}
+
+static HRESULT trace_collector_check(struct object *model)
+{
+    struct trace_plan plan;
+    HRESULT hr = trace_plan_make(model, &(struct trace_output){.file = ""}, &plan);
+    if (SUCCEEDED(hr))
+        trace_plan_free(&plan);
+    return hr;
+}
+
+static HRESULT trace_collector_open(struct object *object, const struct collect_context *context,
+                                    struct collector **out)
+{
+    const struct trace_data_collector *model = (const struct trace_data_collector *)object;
+    const struct trace_output output = {
+        .file = context->output_path, .maximum_mb = context->segment_max_mb, .segmented = context->segmented};
+    struct trace_collector *tc = memory_zero(1, sizeof *tc);
+    if (!tc)
+        return E_OUTOFMEMORY;
+    tc->user = context->user;
+    tc->note = context->note;
+    tc->maximum_mb = context->segment_max_mb;
+    tc->segmented = context->segmented;
+    tc->overwrites = model->LogOverwrite || model->LogCircular;
+    tc->path = text_copy(context->output_path);
+    tc->base = text_copy(context->output_base);
+    HRESULT hr = tc->path && tc->base ? trace_plan_make(object, &output, &tc->plan) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = begin_session(tc, context);
+    if (FAILED(hr)) {
+        struct error_kept why = error_keep(hr);
+        trace_collector_close(&tc->collector);
+        return error_restore(&why);
+    }
+    if (tc->owns)
+        tc->collector.poll_ms = tc->segmented && tc->maximum_mb && tc->plan.file ? LOOK_FULL_MS : LOOK_MS;
+    *out = &tc->collector;
+    return S_OK;
+}
+
+/* So that it is seen soon after it is full, however fast it grows. */
+static uint64_t next_look_ms(const struct trace_collector *tc, uint64_t before, uint64_t ms)
+{
+    const uint64_t bytes = bytes_written(tc), limit = (uint64_t)tc->maximum_mb << 20;
+    if (bytes <= before || bytes >= limit)
+        return LOOK_FULL_MS;
+    const uint64_t wait = (limit - bytes) * (ms + 1) / (bytes - before) / 2;
+    return wait < LOOK_NEARLY_FULL_MS ? LOOK_NEARLY_FULL_MS : wait < LOOK_FULL_MS ? wait : LOOK_FULL_MS;
+}
+
+/* ETW ends a session whose file is full, or its file alone if it is in real time too. */
+static bool is_full(const struct trace_collector *tc)
+{
+    const uint64_t limit = (uint64_t)tc->maximum_mb << 20, buffer = (uint64_t)tc->now.is.buffer_kb * BUFFER_UNIT;
+    struct file *file;
+    uint64_t size = 0;
+    if (!limit || !tc->plan.file || FAILED(file_open(tc->plan.file, FILE_READ, &file)))
+        return false;
+    HRESULT hr = file_size(file, &size);
+    file_close(file);
+    return SUCCEEDED(hr) && size + buffer > limit;
+}
+
+static enum collector_standing trace_collector_poll(struct collector *c, HRESULT *reason)
+{
+    struct trace_collector *tc = (struct trace_collector *)c;
+    const uint64_t before = bytes_written(tc), passed = clock_passed_ms(tc->looked, clock_monotonic_ms());
+    struct trace_session now;
+    if (!tc->owns)
+        return COLLECTOR_GOES_ON;
+    HRESULT hr = query_session(tc, &now);
+    if (hr == HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND)) {
+        tc->owns = false;
+        c->poll_ms = 0;
+        if (is_full(tc))
+            return COLLECTOR_AT_LIMIT;
+        *reason = error_set(hr, "trace session '%s' was ended by somebody else", tc->plan.session);
+        return COLLECTOR_FAILED;
+    }
+    if (FAILED(hr))
+        return COLLECTOR_GOES_ON; /* it is asked again */
+    tc->looked += passed;
+    take_figures(tc, &now);
+    if (!tc->plan.file)
+        return COLLECTOR_GOES_ON;
+    if (!tc->segmented)
+        return tc->now.is.file || !is_full(tc) ? COLLECTOR_GOES_ON : COLLECTOR_AT_LIMIT;
+    if (!tc->maximum_mb)
+        return COLLECTOR_GOES_ON;
+    c->poll_ms = next_look_ms(tc, before, passed);
+    return bytes_written(tc) >= (uint64_t)tc->maximum_mb << 20 ? COLLECTOR_AT_LIMIT : COLLECTOR_GOES_ON;
+}
+
+static HRESULT trace_collector_flush(struct collector *c)
+{
+    struct trace_collector *tc = (struct trace_collector *)c;
+    const struct trace_target t = target_of(tc);
+    const bool snapshot = (tc->plan.mode & TRACE_MODE_BUFFERING) != 0;
+    if (!tc->owns)
+        return S_OK;
+    HRESULT hr = snapshot ? check_file(tc, tc->snapshot || tc->overwrites) : S_OK;
+    if (SUCCEEDED(hr))
+        hr = check_session(tc);
+    if (SUCCEEDED(hr))
+        hr = trace_session_flush(&t, snapshot ? tc->path : NULL);
+    tc->snapshot = tc->snapshot || (snapshot && SUCCEEDED(hr));
+    return hr;
+}
+
+/* The plan of another definition with the same output. */
+static HRESULT plan_again(const struct trace_collector *tc, struct object *model, struct trace_plan *out)
+{
+    const struct trace_output output = {.file = tc->path, .maximum_mb = tc->maximum_mb, .segmented = tc->segmented};
+    return trace_plan_make(model, &output, out);
+}
+
+static HRESULT trace_collector_update(struct collector *c, struct object *model)
+{
+    struct trace_collector *tc = (struct trace_collector *)c;
+    const struct trace_target t = target_of(tc);
+    struct trace_plan plan;
+    struct trace_session now;
+    HRESULT hr = tc->owns ? plan_again(tc, model, &plan) : S_FALSE;
+    if (hr != S_OK)
+        return hr;
+    hr = trace_session_update(&t, &tc->plan, &plan, &now);
+    if (hr == S_OK) {
+        plan.guid = tc->plan.guid;
+        trace_plan_free(&tc->plan);
+        tc->plan = plan;
+        take_figures(tc, &now);
+    } else {
+        struct error_kept why = error_keep(hr);
+        trace_plan_free(&plan);
+        error_restore(&why);
+    }
+    return hr;
+}
+
+static bool trace_collector_follows(const struct collector *c, struct object *model)
+{
+    const struct trace_collector *tc = (const struct trace_collector *)c;
+    struct trace_plan plan;
+    if (!tc->owns || FAILED(plan_again(tc, model, &plan)))
+        return true; /* there is nothing to stop first, or the open will fail and tell why */
+    const bool follows = trace_plan_can_become(&tc->plan, &plan) || !text_equal_nocase(tc->plan.session, plan.session);
+    trace_plan_free(&plan);
+    return follows;
+}
+
+/* As `before` had it, but for the file, which it goes on in: to the one before it there is no way back. A FlushTimer
+   and MaximumBuffers of 0 were "as it is". */
+static HRESULT change_back(const struct trace_collector *tc, struct trace_plan *before)
+{
+    const struct trace_target t = target_of(tc);
+    struct trace_plan back = *before;
+    struct trace_session now;
+    back.file = tc->plan.file;
+    if (!back.flush_timer)
+        back.flush_timer = tc->plan.flush_timer;
+    if (!back.maximum_buffers)
+        back.maximum_buffers = tc->plan.maximum_buffers;
+    HRESULT hr = trace_session_update(&t, &tc->plan, &back, &now);
+    if (hr != S_OK)
+        return hr;
+    trace_session_free(&now);
+    before->flush_timer = back.flush_timer;
+    before->maximum_buffers = back.maximum_buffers;
+    return S_OK;
+}
+
+static bool trace_collector_hand_back(struct collector *c)
+{
+    struct trace_collector *tc = (struct trace_collector *)c, *before = tc->taken_from;
+    if (!before || !tc->owns)
+        return false;
+    const bool as_before = change_back(tc, &before->plan) == S_OK;
+    struct trace_plan plan = before->plan;
+    char *path = before->path, *file = plan.file;
+    if (as_before) {
+        before->plan.file = tc->plan.file;
+        tc->plan.file = file;
+    } else {
+        before->plan = tc->plan;
+        tc->plan = plan;
+    }
+    before->path = tc->path;
+    tc->path = path;
+    before->owns = true;
+    tc->owns = false;
+    return true;
+}
+
+const struct collector_kind trace_collector_kind = {
+    .output = WRITES_FILE,
+    .end = ENDS_AT_LIMIT,
+    .writes = trace_collector_writes,
+    .is_there = trace_collector_is_there,
+    .delete_file = trace_collector_delete_file,
+    .writes_parts = trace_collector_writes_parts,
+    .check = trace_collector_check,
+    .open = trace_collector_open,
+    .poll = trace_collector_poll,
+    .flush = trace_collector_flush,
+    .close = trace_collector_close,
+    .update = trace_collector_update,
+    .follows = trace_collector_follows,
+    .hand_back = trace_collector_hand_back,
+    .let_go = trace_collector_let_go,
+};

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/* A trace collector as ETW takes it. */
+#include "engine/pla/collect/trace_plan.h"
+
+#include "engine/base/memory.h"
+#include "engine/etw/etw_provider_types.h"
+
+#include <string.h>
+
+enum {
+    LONGEST_NAME = 1024, /* characters of a session's name */
+    OWN_FILTER_TYPES = 0x7FFFFFFF,
+    KB_OF_MB = 1024,
+};
+
+static void enable_free(struct trace_enable *e)
+{
+    memory_free(e->name);
+    memory_free(e->filter.items);
+}
+
+void trace_plan_free(struct trace_plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        enable_free(&plan->enables[i]);
+    memory_free(plan->enables);
+    memory_free(plan->session);
+    memory_free(plan->file);
+    *plan = (struct trace_plan){.session = NULL};
+}
+
+static uint64_t all_if_none(uint64_t any)
+{
+    return any ? any : UINT64_MAX;
+}
+
+bool trace_enable_same(const struct trace_enable *a, const struct trace_enable *b)
+{
+    return guid_equal(&a->guid, &b->guid) && a->level == b->level && all_if_none(a->any) == all_if_none(b->any) &&
+           a->all == b->all && a->properties == b->properties && a->filtered == b->filtered &&
+           a->filter_type == b->filter_type && a->filter.count == b->filter.count &&
+           (a->filter.count == 0 || !memcmp(a->filter.items, b->filter.items, a->filter.count));
+}
+
+HRESULT trace_plan_add(struct trace_plan *plan, const struct trace_enable *enable)
+{
+    struct trace_enable copy = *enable;
+    struct trace_enable *list = memory_resize(plan->enables, (plan->count + 1) * sizeof *list);
+    if (!list)
+        return E_OUTOFMEMORY;
+    plan->enables = list;
+    copy.name = enable->name ? text_copy(enable->name) : NULL;
+    copy.filter = (struct bytes){0};
+    HRESULT hr = enable->name && !copy.name ? E_OUTOFMEMORY : bytes_copy(&copy.filter, &enable->filter);
+    if (FAILED(hr)) {
+        enable_free(&copy);
+        return hr;
+    }
+    list[plan->count++] = copy;
+    return S_OK;
+}
+
+/* ---- providers ---- */
+
+static HRESULT map_value(struct object *map, uint64_t most, const char *property, const struct trace_enable *e,
+                         uint64_t *out)
+{
+    struct variant v;
+    HRESULT hr = value_map_get_value(map, &v);
+    if (FAILED(hr))
+        return hr;
+    *out = (uint64_t)v.integer;
+    return *out <= most ? S_OK
+                        : error_set(E_INVALIDARG, "TraceDataProviders: %s of provider %s is 0x%llX, at most 0x%llX",
+                                    property, e->name, (unsigned long long)*out, (unsigned long long)most);
+}
+
+/* Whether the data are a filter as ETW's providers expect one, with its header. */
+static bool is_schematized(const struct bytes *data)
+{
+    EVENT_FILTER_HEADER head;
+    if (data->count < sizeof head)
+        return false;
+    memcpy(&head, data->items, sizeof head);
+    return head.Size == data->count && !head.InstanceId && !head.NextOffset;
+}
+
+/* MS-PLA gives FilterType no meaning: what is none of ETW's types are data between two programs, which ETW carries
+   behind a header, with FilterType as its number. */
+static HRESULT make_filter(const struct trace_data_provider *p, struct bytes *data, struct trace_enable *e)
+{
+    const bool own = p->FilterType <= OWN_FILTER_TYPES, headed = own && !is_schematized(data);
+    const size_t head = headed ? sizeof(EVENT_FILTER_HEADER) : 0;
+    e->filtered = p->FilterEnabled && data->count;
+    if (!e->filtered)
+        return S_OK;
+    e->filter_type = own ? EVENT_FILTER_TYPE_SCHEMATIZED : p->FilterType;
+    if (own && head + data->count > MAX_EVENT_FILTER_DATA_SIZE)
+        return error_set(E_INVALIDARG, "TraceDataProviders: FilterData of provider %s has %zu bytes, at most %zu",
+                         e->name, data->count, MAX_EVENT_FILTER_DATA_SIZE - head);
+    e->filter.items = memory_zero(1, head + data->count);
+    if (!e->filter.items)
+        return E_OUTOFMEMORY;
+    e->filter.count = head + data->count;
+    if (headed)
+        memcpy(e->filter.items, &(EVENT_FILTER_HEADER){.Id = (USHORT)p->FilterType, .Size = (ULONG)e->filter.count},
+               head);
+    memcpy(e->filter.items + head, data->items, data->count);
+    return S_OK;
+}
+
+static HRESULT read_filter(struct object *provider, struct trace_enable *e)
+{
+    struct value data;
+    HRESULT hr = object_get(provider, &trace_data_provider_class.properties[ITraceDataProvider_FilterData], &data);
+    if (SUCCEEDED(hr)) {
+        hr = make_filter((const struct trace_data_provider *)provider, &data.bytes, e);
+        value_free(&data);
+    }
+    return hr;
+}
+
+static HRESULT name_provider(struct object *provider, struct trace_enable *e)
+{
+    struct value v;
+    HRESULT hr = object_get(provider, &trace_data_provider_class.properties[ITraceDataProvider_DisplayName], &v);
+    char guid[39];
+    if (FAILED(hr))
+        return hr;
+    text_from_guid(&e->guid, guid);
+    e->name = text_copy(v.text[0] ? v.text : guid);
+    value_free(&v);
+    return e->name ? S_OK : E_OUTOFMEMORY;
+}
+
+/* Of the kernel's provider KeywordsAny are constants of group masks, whether as flags or as a flag array. */
+static HRESULT read_masks(const struct trace_data_provider *p, const struct trace_enable *e, struct trace_plan *plan)
+{
+    uint64_t *values;
+    size_t count;
+    HRESULT hr = value_map_enabled(p->KeywordsAny, &values, &count);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        if (values[i] <= UINT32_MAX)
+            group_masks_add(plan->masks, (uint32_t)values[i]);
+        else
+            hr = error_set(E_INVALIDARG, "TraceDataProviders: KeywordsAny of provider %s has 0x%llX, at most 0x%X",
+                           e->name, (unsigned long long)values[i], UINT32_MAX);
+    }
+    group_masks_place(plan->masks);
+    memory_free(values);
+    return hr;
+}
+
+static HRESULT add_kernel(struct object *provider, const struct trace_enable *e, struct trace_plan *plan)
+{
+    const struct kernel_provider *kernel = kernel_provider_find(&e->guid);
+    if (!kernel)
+        return S_OK;
+    if (plan->kernel)
+        return error_set(E_INVALIDARG, "TraceDataProviders: %s and %s are not in one session", plan->kernel->name,
+                         kernel->name);
+    plan->kernel = kernel;
+    return read_masks((const struct trace_data_provider *)provider, e, plan);
+}
+
+static HRESULT read_provider(struct object *provider, struct trace_enable *e)
+{
+    static const GUID none;
+    const struct trace_data_provider *p = (const struct trace_data_provider *)provider;
+    struct value guid;
+    uint64_t level = 0, properties = 0;
+    HRESULT hr = object_get(provider, &trace_data_provider_class.properties[ITraceDataProvider_Guid], &guid);
+    if (FAILED(hr))
+        return hr;
+    e->guid = guid.guid;
+    hr = name_provider(provider, e);
+    if (SUCCEEDED(hr) && guid_equal(&e->guid, &none))
+        hr = error_set(E_INVALIDARG, "TraceDataProviders: the Guid of a provider (%s) is zero", e->name);
+    if (SUCCEEDED(hr))
+        hr = map_value(p->Level, TRACE_LEVEL_MAX, "Level", e, &level);
+    if (SUCCEEDED(hr))
+        hr = map_value(p->KeywordsAny, UINT64_MAX, "KeywordsAny", e, &e->any);
+    if (SUCCEEDED(hr))
+        hr = map_value(p->KeywordsAll, UINT64_MAX, "KeywordsAll", e, &e->all);
+    if (SUCCEEDED(hr))
+        hr = map_value(p->Properties, UINT32_MAX, "Properties", e, &properties);
+    e->level = (uint8_t)level;
+    e->properties = (uint32_t)properties;
+    return SUCCEEDED(hr) ? read_filter(provider, e) : hr;
+}
+
+static HRESULT read_providers(const struct trace_data_collector *c, struct trace_plan *plan)
+{
+    struct object **list;
+    size_t count;
+    HRESULT hr = collection_snapshot(c->TraceDataProviders, &list, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        struct trace_enable e = {.name = NULL};
+        hr = read_provider(list[i], &e);
+        if (SUCCEEDED(hr))
+            hr = trace_plan_add(plan, &e);
+        if (SUCCEEDED(hr))
+            hr = add_kernel(list[i], &e, plan);
+        enable_free(&e);
+    }
+    objects_release(list, count);
+    return hr;
+}
+
+/* ---- the session ---- */
+
+bool trace_plan_is_reserved(const struct trace_plan *plan)
+{
+    return plan->kernel && !(plan->mode & TRACE_MODE_SYSTEM_LOGGER);
+}
+
+bool trace_plan_writes_file(const struct object *collector)
+{
+    return (((const struct trace_data_collector *)collector)->StreamMode & TRACE_STREAM_FILE) != 0;
+}
+
+/* What nothing but a file has: MS-PLA 2.2.2.11 has it ignored without one. */
+static uint32_t file_modes(const struct trace_data_collector *c, const struct trace_output *output)
+{
+    const uint32_t append = c->LogAppend && c->StreamMode == TRACE_STREAM_FILE ? TRACE_PLAN_OF_LogAppend : 0;
+    const uint32_t circular = c->LogCircular && !append && output->maximum_mb && !output->segmented;
+    uint32_t mode = append | (circular ? TRACE_PLAN_OF_LogCircular : TRACE_MODE_SEQUENTIAL);
+    /* A file that goes on has its size already, and the next one is made when the one before is full. */
+    if (c->PreallocateFile && output->maximum_mb && !append && !output->segmented)
+        mode |= TRACE_PLAN_OF_PreallocateFile;
+    return mode;
+}
+
+static uint32_t modes(const struct trace_data_collector *c, const struct trace_output *output)
+{
+    uint32_t mode = c->ExtendedModes;
+    if (c->ProcessMode)
+        mode |= TRACE_PLAN_OF_ProcessMode;
+    if (c->StreamMode & TRACE_STREAM_REAL_TIME)
+        mode |= TRACE_MODE_REAL_TIME;
+    if (c->StreamMode & TRACE_STREAM_BUFFERING)
+        mode |= TRACE_MODE_BUFFERING;
+    return c->StreamMode & TRACE_STREAM_FILE ? mode | file_modes(c, output) : mode;
+}
+
+static uint32_t maximum_file(const struct trace_output *output, uint32_t mode)
+{
+    if (output->segmented)
+        return 0;
+    if (!(mode & TRACE_MODE_USE_KBYTES))
+        return output->maximum_mb;
+    return output->maximum_mb < UINT32_MAX / KB_OF_MB ? output->maximum_mb * KB_OF_MB : UINT32_MAX;
+}
+
+static HRESULT read_session_name(struct object *collector, struct trace_plan *plan)
+{
+    struct value v;
+    size_t units;
+    HRESULT hr = object_get(collector, &trace_data_collector_class.properties[ITraceDataCollector_SessionName], &v);
+    if (FAILED(hr))
+        return hr;
+    plan->session = v.text;
+    units = text_utf16_length(plan->session);
+    return units && units <= LONGEST_NAME
+               ? S_OK
+               : error_set(PLA_E_INVALID_SESSION_NAME, "SessionName: '%.100s' has %zu characters, not 1 to %d",
+                           plan->session, units, LONGEST_NAME);
+}
+
+/* MS-PLA 3.2.4.9, ProcessMode. */
+static HRESULT check_private(struct trace_plan *plan)
+{
+    if (!(plan->mode & TRACE_MODE_PRIVATE_LOGGER))
+        return S_OK;
+    if (!plan->count)
+        return error_set(E_INVALIDARG, "ProcessMode: session '%s' has no provider in whose processes it could be",
+                         plan->session);
+    if (plan->kernel)
+        return error_set(E_INVALIDARG, "ProcessMode: session '%s' has a provider of the kernel, which is no process",
+                         plan->session);
+    plan->guid = plan->enables[0].guid; /* such a session is where this provider is */
+    return S_OK;
+}
+
+/* What ETW has for each session of the kernel's events that is no system logger. */
+static HRESULT be_reserved(struct trace_plan *plan)
+{
+    char *name = text_copy(plan->kernel->session);
+    if (!name)
+        return E_OUTOFMEMORY;
+    memory_free(plan->session);
+    plan->session = name;
+    plan->guid = plan->kernel->guid;
+    return S_OK;
+}
+
+HRESULT trace_plan_make(struct object *collector, const struct trace_output *output, struct trace_plan *out)
+{
+    const struct trace_data_collector *c = (const struct trace_data_collector *)collector;
+    const struct property *rows = trace_data_collector_class.properties;
+    struct value guid;
+    *out = (struct trace_plan){
+        .clock = c->ClockType,
+        .mode = modes(c, output),
+        .buffer_kb = c->BufferSize,
+        .minimum_buffers = c->MinimumBuffers,
+        .maximum_buffers = c->MaximumBuffers,
+        .flush_timer = c->FlushTimer,
+    };
+    if (trace_plan_writes_file(collector))
+        out->maximum_file = maximum_file(output, out->mode);
+    HRESULT hr = object_get(collector, &rows[ITraceDataCollector_Guid], &guid);
+    if (SUCCEEDED(hr)) {
+        out->guid = guid.guid;
+        hr = read_session_name(collector, out);
+    }
+    if (SUCCEEDED(hr) && trace_plan_writes_file(collector)) {
+        out->file = text_copy(output->file);
+        hr = out->file ? S_OK : E_OUTOFMEMORY;
+    }
+    if (SUCCEEDED(hr))
+        hr = read_providers(c, out);
+    if (SUCCEEDED(hr))
+        hr = check_private(out);
+    if (SUCCEEDED(hr) && trace_plan_is_reserved(out))
+        hr = be_reserved(out);
+    if (FAILED(hr)) {
+        struct error_kept why = error_keep(hr);
+        trace_plan_free(out);
+        return error_restore(&why);
+    }
+    return S_OK;
+}
+
+/* ---- one after the other ---- */
+
+bool trace_plan_same_file(const struct trace_plan *a, const struct trace_plan *b)
+{
+    return a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file));
+}
+
+/* A FlushTimer and MaximumBuffers of 0 mean "as it is" to ETW, which changes no MaximumBuffers of a private session. */
+bool trace_plan_can_become(const struct trace_plan *from, const struct trace_plan *to)
+{
+    static const GUID none;
+    const bool guids = guid_equal(&from->guid, &to->guid) || guid_equal(&to->guid, &none);
+    const bool zeroed = (!to->flush_timer && from->flush_timer) || (!to->maximum_buffers && from->maximum_buffers);
+    const bool fixed = (to->mode & TRACE_MODE_PRIVATE_LOGGER) && from->maximum_buffers != to->maximum_buffers;
+    return guids && !fixed && !zeroed && text_equal_nocase(from->session, to->session) && from->clock == to->clock &&
+           (from->mode & ~(uint32_t)TRACE_MODE_REAL_TIME) == (to->mode & ~(uint32_t)TRACE_MODE_REAL_TIME) &&
+           from->buffer_kb == to->buffer_kb && from->minimum_buffers == to->minimum_buffers &&
+           from->maximum_file == to->maximum_file && !from->file == !to->file;
+}

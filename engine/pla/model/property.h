@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* What one property is: the row that its line in a .def file becomes. Everything that walks properties walks these. */
+#ifndef OPENPLA_PROPERTY_H
+#define OPENPLA_PROPERTY_H
+
+#include "engine/base/text.h"
+
+struct object;
+struct property;
+struct set_live;
+
+enum property_kind {
+    PROPERTY_BOOL,
+    PROPERTY_I32,
+    PROPERTY_U32,
+    PROPERTY_U64,
+    PROPERTY_ENUM,  /* a value outside its list is E_INVALIDARG (DECISIONS 2) */
+    PROPERTY_FLAGS, /* undefined bits are masked off */
+    PROPERTY_TEXT,
+    PROPERTY_TEXTS,
+    PROPERTY_BYTES,
+    PROPERTY_GUID,
+    PROPERTY_VARIANT, /* scalars, text and dates (DECISIONS 4) */
+    PROPERTY_DATE,    /* a VARIANT that is a date or empty; the time of day is dropped */
+    PROPERTY_TIME,    /* a VARIANT that is a time of day or empty; the date is dropped */
+    PROPERTY_OBJECT   /* a child object; its own rows */
+};
+
+/* A VARIANT's portable part; the numbers of the types are VARIANT's own (MS-OAUT 2.2.7). */
+enum variant_type {
+    VARIANT_EMPTY = 0,
+    VARIANT_NULL = 1,
+    VARIANT_I2 = 2,
+    VARIANT_I4 = 3,
+    VARIANT_R4 = 4,
+    VARIANT_R8 = 5,
+    VARIANT_CY = 6,
+    VARIANT_DATE = 7,
+    VARIANT_TEXT = 8,
+    VARIANT_ERROR = 10,
+    VARIANT_BOOL_ = 11,
+    VARIANT_I1 = 16,
+    VARIANT_UI1 = 17,
+    VARIANT_UI2 = 18,
+    VARIANT_UI4 = 19,
+    VARIANT_I8 = 20,
+    VARIANT_UI8 = 21,
+    VARIANT_INT = 22,
+    VARIANT_UINT = 23
+};
+struct variant {
+    enum variant_type type;
+    int64_t integer; /* of the integral types, VARIANT_BOOL_ (-1, 0), VARIANT_ERROR and VARIANT_CY (1/10000) */
+    double real;     /* of VARIANT_R4, VARIANT_R8, VARIANT_DATE */
+    char *text;      /* of VARIANT_TEXT, owned */
+};
+HRESULT variant_copy(struct variant *to, const struct variant *from);
+void variant_free(struct variant *v);
+/* An integer from an integral variant, a real without fraction or a text of digits. DISP_E_TYPEMISMATCH, _OVERFLOW. */
+HRESULT variant_to_i64(const struct variant *v, int64_t *out);
+
+struct bytes {
+    size_t count;
+    uint8_t *items; /* owned */
+};
+HRESULT bytes_copy(struct bytes *to, const struct bytes *from);
+
+/* One property's value on its way in or out. What it owns is freed by value_free. */
+struct value {
+    enum property_kind kind;
+    union {
+        bool boolean;
+        int32_t i32;
+        uint32_t u32; /* also ENUM and FLAGS */
+        uint64_t u64;
+        char *text;
+        struct texts texts;
+        struct bytes bytes;
+        GUID guid;
+        struct variant variant; /* also DATE and TIME */
+        struct object *object;  /* a reference */
+    };
+};
+size_t value_size(enum property_kind kind); /* bytes of the union's member */
+size_t value_bytes(const struct value *v);  /* of memory beside it, about; 0 for an object */
+/* *to is empty on failure. */
+HRESULT value_copy(struct value *to, const struct value *from);
+/* Of values of one kind. An object equals itself alone. */
+bool value_equal(const struct value *a, const struct value *b);
+void value_free(struct value *v);
+
+struct enumeration {
+    const char *name;
+    size_t count;
+    const struct enumeration_item {
+        const char *name;
+        uint32_t value;
+    } * items;
+};
+#define ENUMERATION(Name, ...) extern const struct enumeration enumeration_##Name;
+#include "engine/pla/enumerations.def"
+#undef ENUMERATION
+bool enumeration_has(const struct enumeration *e, uint32_t value);
+uint32_t enumeration_mask(const struct enumeration *e); /* all its bits */
+
+enum property_access {
+    ACCESS_RO,  /* get only */
+    ACCESS_RW,  /* get and put */
+    ACCESS_NONE /* not a member of the interface; lives in XML only */
+};
+enum property_xml {
+    XML_HIDDEN, /* not in XML */
+    XML_SHOWN,  /* written; on input recognised and left alone */
+    XML_STORED, /* written and read */
+    XML_ITEMS,  /* a collection whose items are written and read as elements of their own */
+    XML_INSIDE, /* text that is XML: what is inside the element */
+    XML_WHOLE   /* text that is XML: the element with what is inside */
+};
+
+struct property {
+    const char *name;
+    enum property_kind kind;
+    enum property_access access;
+    enum property_xml xml_use;
+    const char *xml;      /* element name */
+    bool not_in_sessions; /* no element in a set of live trace sessions, as in exports */
+    bool figure;          /* of a live session: taken from what our own server says of one, where it is only shown */
+    bool if_any;          /* no element when it is 0 */
+    bool bits;            /* of a U32: bits, which scripts write as a negative number when the highest is set */
+    bool secret;          /* the getter leaves out what nobody is to read */
+    bool lenient;         /* text that UTF-8 cannot hold becomes U+FFFD instead of failing (DECISIONS 3) */
+    const char *alias;    /* another name it is read under, or NULL (DECISIONS 6) */
+    size_t offset;        /* of the field in the object's struct */
+    int64_t number;       /* default of numbers */
+    const char *text;     /* default of texts; of lists: the items with ';' between them */
+    int64_t min, max;     /* of I32 and U32; max of BYTES is their number */
+    const struct enumeration *enumeration;
+    /* Hooks; NULL where the row is regular. They run without the object's lock. *out is empty and of the row's kind. */
+    HRESULT (*get)(struct object *o, const struct property *p, struct value *out);
+    /* In place of get, for what hangs on runs; `live` is NULL when nobody is to be asked, and for what is in no set. */
+    HRESULT (*get_live)(struct object *o, const struct property *p, const struct set_live *live, struct value *out);
+    unsigned live_parts; /* bits of enum set_live_part that get_live looks at */
+    HRESULT (*check)(struct object *o, const struct property *p, const struct value *in); /* refuses a put */
+    void (*changed)(struct object *o); /* after a put or a value read from XML, under the lock */
+    /* Whether the field stands for itself (it was put); else a run's record does. Under the lock. NULL: always. */
+    bool (*put)(const struct object *o);
+    /* Takes an element's text where the row is SHOWN only; NULL: such an element is left alone. */
+    HRESULT (*read)(struct object *o, const struct property *p, const char *text);
+    bool counter_paths; /* of TEXTS: an item read from XML gets the first backslash that its path lacks */
+    const char *doc;
+};
+
+/* Whether a negative number that is put stands for the 32 bits it has: of bits and of enumerations, which are signed in
+   COM; elsewhere it would become a number of four thousand millions. */
+static inline bool property_takes_negative(const struct property *p)
+{
+    return p->kind != PROPERTY_U32 || p->bits;
+}
+
+/* How a .def file's columns become fields and row members. Numbers of up to 32 bits are atomic: see object_get_number.
+ */
+#define FIELD_BOOL(Name)                        _Atomic bool Name;
+#define FIELD_I32(Name)                         _Atomic int32_t Name;
+#define FIELD_U32(Name)                         _Atomic uint32_t Name;
+#define FIELD_U64(Name)                         uint64_t Name;
+#define FIELD_BYTES(Name)                       struct bytes Name;
+#define FIELD_GUID(Name)                        GUID Name;
+#define FIELD_DATE(Name)                        struct variant Name;
+#define FIELD_TIME(Name)                        struct variant Name;
+#define FIELD_ENUM_(Name)                       _Atomic uint32_t Name;
+#define FIELD_FLAGS_(Name)                      _Atomic uint32_t Name;
+#define FIELD_ENUM(E)                           FIELD_ENUM_
+#define FIELD_FLAGS(E)                          FIELD_FLAGS_
+#define FIELD_TEXT(Name)                        char *Name; /* never NULL */
+#define FIELD_TEXTS(Name)                       struct texts Name;
+#define FIELD_VARIANT(Name)                     struct variant Name;
+#define FIELD_OBJECT_(Name)                     struct object *Name; /* a reference */
+#define FIELD_OBJECT(C)                         FIELD_OBJECT_
+#define PROPERTY_FIELD(access, kind, Name, ...) FIELD_##kind(Name)
+
+#define KIND_BOOL                               .kind = PROPERTY_BOOL, .min = 0, .max = 1
+#define KIND_I32                                .kind = PROPERTY_I32
+#define KIND_U32                                .kind = PROPERTY_U32
+#define KIND_ENUM(E)                            .kind = PROPERTY_ENUM, .enumeration = &enumeration_##E
+#define KIND_FLAGS(E)                           .kind = PROPERTY_FLAGS, .enumeration = &enumeration_##E
+#define KIND_U64                                .kind = PROPERTY_U64
+#define KIND_BYTES                              .kind = PROPERTY_BYTES
+#define KIND_GUID                               .kind = PROPERTY_GUID
+#define KIND_DATE                               .kind = PROPERTY_DATE
+#define KIND_TIME                               .kind = PROPERTY_TIME
+#define KIND_TEXT                               .kind = PROPERTY_TEXT
+#define KIND_TEXTS                              .kind = PROPERTY_TEXTS
+#define KIND_VARIANT                            .kind = PROPERTY_VARIANT
+#define KIND_OBJECT(C)                          .kind = PROPERTY_OBJECT
+#define HIDDEN                                  .xml_use = XML_HIDDEN
+#define SHOWN(element)                          .xml_use = XML_SHOWN, .xml = element
+#define STORED(element)                         .xml_use = XML_STORED, .xml = element
+#define INSIDE(element)                         .xml_use = XML_INSIDE, .xml = element
+#define WHOLE(element)                          .xml_use = XML_WHOLE, .xml = element
+#define ITEMS                                   .xml_use = XML_ITEMS
+#define ALIAS(element)                          .alias = element,
+#define NUMBER(n)                               .number = (n)
+#define STRING(t)                               .text = (t)
+#define EMPTY                                   .number = 0
+#define RANGE(lo, hi)                           , .min = (lo), .max = (hi)
+#define GETTER(f)                               .get = (f),
+#define LIVE_GETTER(f, parts)                   .get_live = (f), .live_parts = (parts),
+#define CHECK(f)                                .check = (f),
+#define CHANGED(f)                              .changed = (f),
+#define LIVE(f)                                 .put = (f),
+#define READER(f)                               .read = (f),
+#define COUNTER_PATHS                           .counter_paths = true,
+#define NOT_IN_SESSIONS                         .not_in_sessions = true,
+#define LENIENT                                 .lenient = true,
+#define SECRET                                  .secret = true,
+#define FIGURE                                  .figure = true,
+#define BITS                                    .bits = true,
+#define IF_ANY                                  .if_any = true,
+#define PLAIN
+#define CLASS_JOIN_(a, b) a##b
+#define CLASS_JOIN(a, b)  CLASS_JOIN_(a, b)
+/* What struct class says of the rows that class_rows.inc has made. */
+#define CLASS_ROWS(Class, Interface)                                                                                   \
+    .size = sizeof(struct Class), .properties = Class##_rows, .property_count = Interface##_count
+/* The row of a property of struct CLASS. */
+#define PROPERTY_ROW(access_, kind_, Name, xml_, default_, hooks, doc_)                                                \
+    {.name = #Name,                                                                                                    \
+     KIND_##kind_,                                                                                                     \
+     .access = ACCESS_##access_,                                                                                       \
+     xml_,                                                                                                             \
+     .offset = offsetof(struct CLASS, Name),                                                                           \
+     default_,                                                                                                         \
+     hooks.doc = doc_},
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* The trace data provider and the collection of them. MS-PLA 3.2.4.11, 3.2.4.13. */
+#include "engine/base/memory.h"
+#include "engine/pla/kernel_provider.h"
+#include "engine/pla/model/validate.h"
+
+#define CLASS     trace_data_provider
+#define INTERFACE ITraceDataProvider
+#define ROWS      "engine/pla/trace_data_provider.def"
+#include "engine/pla/model/class_rows.inc"
+
+static HRESULT create_map(struct object *o, uint32_t type, const char *description, struct object **field)
+{
+    HRESULT hr = object_create_child(o, &value_map_class, field);
+    if (FAILED(hr))
+        return hr;
+    ((struct value_map *)*field)->ValueMapType = type;
+    return object_put_text(*field, &value_map_class.properties[IValueMap_Description], description);
+}
+
+static HRESULT created(struct object *o)
+{
+    struct trace_data_provider *p = (struct trace_data_provider *)o;
+    HRESULT hr = create_map(o, 1, "The events of this level and of those below it are collected", &p->Level);
+    if (SUCCEEDED(hr))
+        hr = create_map(o, 2, "An event is collected if it has one of these keywords", &p->KeywordsAny);
+    if (SUCCEEDED(hr))
+        hr = create_map(o, 2, "An event is collected if it has all of these keywords", &p->KeywordsAll);
+    if (SUCCEEDED(hr))
+        hr = create_map(o, 2, "What is collected with each event besides", &p->Properties);
+    return hr;
+}
+
+/* What ETW has room for, of maps whose values have fewer than 64 bits. */
+static const struct map_limit {
+    int row;
+    uint64_t most;
+} map_limits[] = {{ITraceDataProvider_Level, TRACE_LEVEL_MAX}, {ITraceDataProvider_Properties, UINT32_MAX}};
+
+static HRESULT check_limit(const struct property *p, uint64_t value, uint64_t most)
+{
+    return value > most ? error_set(E_INVALIDARG, "%s: 0x%llX is not between 0 and 0x%llX", p->name,
+                                    (unsigned long long)value, (unsigned long long)most)
+                        : S_OK;
+}
+
+HRESULT trace_provider_check_value(struct object *map, int64_t value)
+{
+    HRESULT hr = S_OK;
+    object_lock(map);
+    struct object *provider = map->parent && map->parent->class == &trace_data_provider_class ? map->parent : NULL;
+    for (size_t i = 0; provider && SUCCEEDED(hr) && i < sizeof map_limits / sizeof *map_limits; i++) {
+        const struct property *p = &trace_data_provider_rows[map_limits[i].row];
+        if (object_child(provider, p) == map)
+            hr = check_limit(p, (uint64_t)value, map_limits[i].most);
+    }
+    object_unlock(map);
+    return hr;
+}
+
+static HRESULT tell_value(const struct validation *v, const struct property *p, uint64_t value, uint64_t most)
+{
+    HRESULT hr = check_limit(p, value, most);
+    if (SUCCEEDED(hr))
+        return hr;
+    struct error_kept why = error_keep(hr);
+    return validation_tell(v, hr, p->name, why.text);
+}
+
+/* KeywordsAny of the kernel's provider are 32-bit flags, each by itself in a flag array (MS-PLA 2.2.2.11, note 2). */
+static HRESULT validate_kernel(const struct validation *v, const struct trace_data_provider *p)
+{
+    uint64_t *values, most = 0;
+    size_t count;
+    HRESULT hr = value_map_enabled(p->KeywordsAny, &values, &count);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        most = values[i] > most ? values[i] : most;
+    memory_free(values);
+    return SUCCEEDED(hr) ? tell_value(v, &trace_data_provider_rows[ITraceDataProvider_KeywordsAny], most, UINT32_MAX)
+                         : hr;
+}
+
+/* Items have any value when they are put, before anybody knows what they are for; a session would fail its start. */
+static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < sizeof map_limits / sizeof *map_limits; i++) {
+        const struct property *p = &trace_data_provider_rows[map_limits[i].row];
+        struct variant value;
+        hr = value_map_get_value(object_child(o, p), &value);
+        if (SUCCEEDED(hr))
+            hr = tell_value(v, p, (uint64_t)value.integer, map_limits[i].most);
+    }
+    if (SUCCEEDED(hr) && kernel_provider_find(&((const struct trace_data_provider *)copy)->Guid))
+        hr = validate_kernel(v, (const struct trace_data_provider *)o);
+    return hr;
+}
+
+const struct class trace_data_provider_class = {
+    .name = "TraceDataProvider",
+    CLASS_ROWS(trace_data_provider, ITraceDataProvider),
+    .created = created,
+    .validate = validate,
+};
+
+/* A provider is in a collection once (MS-PLA 2.2.1); providers that have no GUID yet are not held against each other.
+ */
+static HRESULT admit(struct object *collection, struct object *item)
+{
+    static const GUID none;
+    const struct items *items = &((struct collection *)collection)->items;
+    const GUID *guid = &((struct trace_data_provider *)item)->Guid;
+    for (size_t i = 0; i < items->count; i++)
+        if (!guid_equal(guid, &none) && guid_equal(guid, &((struct trace_data_provider *)items->list[i])->Guid)) {
+            char text[39];
+            text_from_guid(guid, text);
+            return error_set(PLA_E_NO_DUPLICATES, "Add: the provider %s is in the collection already", text);
+        }
+    return S_OK;
+}
+
+static const struct class *const provider_items[] = {&trace_data_provider_class, NULL};
+const struct class trace_data_provider_collection_class = {
+    .name = "TraceDataProviderCollection",
+    .size = sizeof(struct collection),
+    .items = offsetof(struct collection, items),
+    .item_classes = provider_items,
+    .admit = admit,
+};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* A pass over the folders of a set's runs: looks, plans, does. */
+#ifndef OPENPLA_RETENTION_PASS_H
+#define OPENPLA_RETENTION_PASS_H
+
+#include "engine/pla/retention/folder_step.h"
+
+/* What has come of a step, or what cannot be done. */
+struct retention_told {
+    const char *folder;                /* its path; of a limit RootPath */
+    const struct retention_step *step; /* NULL: the folder could not be looked at, or a limit does not hold */
+    const char *destination;           /* of a cabinet that is sent */
+    const struct folder_kept *kept;    /* what stays in it, since no run has made it; NULL: nothing does */
+    HRESULT hr;                        /* of a failure, with error_text's text */
+};
+struct retention_pass {
+    struct scan scan;
+    const struct retention_policy *policy;
+    unsigned parts;    /* of RETENTION_ACTIONS and RETENTION_LIMITS */
+    const char *only;  /* the name below root of the one folder that it is about; NULL: all */
+    bool room_for_one; /* before a start: MaxFolderCount is to hold with one folder more, MaxSize is not asked */
+    int64_t now;
+    void (*tell)(void *user, const struct retention_told *told);
+    void *user;
+};
+/* What concerns one folder is told and does not end the pass. A folder that it is about and that is not the set's, or
+   whose run goes on, is told as E_ACCESSDENIED, PLA_E_DCS_IN_USE. Failures: the store's, E_OUTOFMEMORY. */
+HRESULT retention_pass_run(const struct retention_pass *pass);
+/* What it would do, and of what; free both. */
+HRESULT retention_pass_plan(const struct retention_pass *pass, struct scanned *scanned, struct retention_plan *plan);
+
+#endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* Steps: what belongs to one is listed first, then done by the listed names in the opened folder. */
+#include "engine/pla/retention/folder_step.h"
+
+#include "engine/base/memory.h"
+#include "engine/pla/cabinet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a step is about, in the order of the walk: folders behind what is in them. */
+struct listed {
+    unsigned kinds; /* 1 << content_kind */
+    struct cabinet_member *items;
+    enum content_kind *kind;
+    size_t count, capacity, kind_capacity;
+    struct folder_kept *kept;
+};
+#define KIND(k)      (1u << CONTENT_##k)
+#define ALL_BUT_MARK (KIND(DATA) | KIND(REPORT) | KIND(CABINET) | KIND(SCRAP) | KIND(FOLDER))
+
+static HRESULT list(void *user, const struct content *c)
+{
+    struct listed *l = user;
+    void *items = l->items, *kinds = l->kind;
+    if (c->kind == CONTENT_OTHER && l->kept && !l->kept->count++)
+        text_fit(l->kept->first, sizeof l->kept->first, c->name);
+    if (!(l->kinds & 1u << c->kind))
+        return S_OK;
+    if (!memory_grow(&items, &l->capacity, l->count + 1, sizeof *l->items))
+        return E_OUTOFMEMORY;
+    l->items = items;
+    if (!memory_grow(&kinds, &l->kind_capacity, l->count + 1, sizeof *l->kind))
+        return E_OUTOFMEMORY;
+    l->kind = kinds;
+    char *name = text_copy(c->name);
+    if (!name)
+        return E_OUTOFMEMORY;
+    l->kind[l->count] = c->kind;
+    l->items[l->count++] = (struct cabinet_member){.name = name, .size = c->size, .written = c->written};
+    return S_OK;
+}
+
+static void listed_free(struct listed *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        memory_free((void *)l->items[i].name);
+    memory_free(l->items);
+    memory_free(l->kind);
+}
+
+/* The folder, held, and what of it the step is about. */
+static HRESULT begin(const struct folder_work *w, unsigned kinds, struct held_folder **f, struct listed *l)
+{
+    *l = (struct listed){.kinds = kinds, .kept = w->kept};
+    *w->kept = (struct folder_kept){0};
+    HRESULT hr = held_folder_open(w->root, w->record->name, f);
+    if (FAILED(hr)) {
+        *f = NULL;
+        return hr;
+    }
+    hr = folder_check_mark(*f, w->record);
+    if (hr == S_FALSE)
+        hr = error_set(E_ACCESSDENIED, "\"%s\": has no mark of a run of this set any more", held_folder_path(*f));
+    return SUCCEEDED(hr) ? folder_walk(*f, w->names, list, l) : hr;
+}
+
+static HRESULT end(struct held_folder *f, struct listed *l, HRESULT hr)
+{
+    held_folder_close(f);
+    listed_free(l);
+    return hr;
+}
+
+/* The folder that the last of the names is in, to be closed by folder_left. */
+static HRESULT folder_of(struct held_folder *f, const char *names, struct held_folder **out, const char **last)
+{
+    struct held_folder *at = f;
+    HRESULT hr = S_OK;
+    for (const char *slash; SUCCEEDED(hr) && (slash = strchr(names, '/')); names = slash + 1) {
+        char *name = text_copy_n(names, (size_t)(slash - names));
+        struct held_folder *next = NULL;
+        hr = name ? held_folder_enter(at, name, &next) : E_OUTOFMEMORY;
+        memory_free(name);
+        if (at != f)
+            held_folder_close(at);
+        at = next;
+    }
+    *out = at;
+    *last = names;
+    return hr;
+}
+
+static void folder_left(struct held_folder *f, struct held_folder *of)
+{
+    if (of != f)
+        held_folder_close(of);
+}
+
+static HRESULT delete_named(struct held_folder *f, const char *names, bool folder)
+{
+    struct held_folder *in;
+    const char *name;
+    HRESULT hr = folder_of(f, names, &in, &name);
+    if (SUCCEEDED(hr)) {
+        hr = folder ? held_folder_delete_folder(in, name) : held_folder_delete(in, name);
+        folder_left(f, in);
+    }
+    return hr;
+}
+
+/* What is gone already is no failure: clean-up scripts of others work here too. */
+static bool is_gone(HRESULT hr)
+{
+    return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
+}
+
+/* All that is listed; a folder that is not empty stays where `lenient` says so. */
+static HRESULT delete_listed(struct held_folder *f, const struct listed *l, bool lenient)
+{
+    struct error_kept first = {.hr = l->count ? S_OK : S_FALSE};
+    for (size_t i = 0; i < l->count; i++) {
+        const bool folder = l->kind[i] == CONTENT_FOLDER;
+        HRESULT hr = delete_named(f, l->items[i].name, folder);
+        if (hr == E_OUTOFMEMORY)
+            return hr;
+        if (FAILED(hr) && !is_gone(hr) && !(folder && lenient) && SUCCEEDED(first.hr))
+            first = error_keep(hr);
+    }
+    return FAILED(first.hr) ? error_restore(&first) : first.hr;
+}
+
+/* ---- cabinets ---- */
+
+struct opening {
+    struct held_folder *folder;
+    const struct listed *listed;
+};
+
+static HRESULT open_member(void *user, size_t index, struct file **in)
+{
+    const struct opening *o = user;
+    struct held_folder *at;
+    const char *name;
+    *in = NULL;
+    HRESULT hr = folder_of(o->folder, o->listed->items[index].name, &at, &name);
+    if (SUCCEEDED(hr)) {
+        hr = held_folder_file(at, name, FILE_READ, in);
+        folder_left(o->folder, at);
+    }
+    return hr;
+}
+
+/* Whether the cabinet of that name holds all that is listed, as it is now. */
+static HRESULT compare(struct held_folder *f, const char *name, const struct listed *l)
+{
+    struct file *file;
+    struct cabinet *cabinet = NULL;
+    struct opening opening = {f, l};
+    const struct cabinet_source source = {l->items, l->count, open_member, &opening};
+    HRESULT hr = held_folder_file(f, name, FILE_READ, &file);
+    if (FAILED(hr))
+        return hr;
+    hr = cabinet_open_file(file, name, NULL, &cabinet);
+    if (SUCCEEDED(hr))
+        hr = cabinet_compare(cabinet, &source, NULL);
+    cabinet_close(cabinet);
+    file_close(file);
+    return hr;
+}
+
+static HRESULT write_cabinet(struct held_folder *f, const char *name, const struct listed *l)
+{
+    struct file *file;
+    struct opening opening = {f, l};
+    const struct cabinet_source source = {l->items, l->count, open_member, &opening};
+    HRESULT hr = held_folder_file(f, name, FILE_CREATE_NEW, &file);
+    if (FAILED(hr))
+        return hr;
+    hr = cabinet_pack(&source, file, NULL);
+    if (SUCCEEDED(hr))
+        hr = file_flush(file);
+    file_close(file);
+    return hr;
+}
+
+static bool holds_data(const struct listed *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (l->kind[i] == CONTENT_DATA)
+            return true;
+    return false;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct cabinet_member *x = a, *y = b;
+    return strcmp(x->name, y->name);
+}
+
+/* The reports come first, so that who opens the cabinet has them at hand; then all by their names. From here on the
+   kinds are in another order than the names. */
+static void put_in_order(struct listed *l)
+{
+    size_t reports = 0;
+    for (size_t i = 0; i < l->count; i++)
+        if (l->kind[i] == CONTENT_REPORT) {
+            struct cabinet_member m = l->items[i];
+            l->items[i] = l->items[reports];
+            l->items[reports] = m;
+            l->kind[i] = l->kind[reports];
+            l->kind[reports++] = CONTENT_REPORT;
+        }
+    qsort(l->items, reports, sizeof *l->items, by_name);
+    qsort(l->items + reports, l->count - reports, sizeof *l->items, by_name);
+}
+
+/* Nothing that is there is replaced: what no run has made and has the cabinet's name is somebody's. */
+static HRESULT check_name(const char *path)
+{
+    return file_find(path) == S_FALSE
+               ? S_OK
+               : error_set(PLA_E_CABAPI_FAILURE, "\"%s\": has the cabinet's name, and is no cabinet of a run", path);
+}
+
+static HRESULT name_cabinet(const struct folder_work *w, struct held_folder *f, const char *path)
+{
+    HRESULT hr = check_name(path);
+    if (SUCCEEDED(hr))
+        hr = run_files_add(w->root, held_folder_path(f), path, false);
+    return hr == S_FALSE ? error_set(PLA_E_CABAPI_FAILURE, "\"%s\": cannot be named in the folder's mark", path) : hr;
+}
+
+/* What a pass has left that was ended. */
+static HRESULT delete_scrap(const struct folder_work *w, struct held_folder *f)
+{
+    struct listed l = {.kinds = KIND(SCRAP)};
+    HRESULT hr = folder_walk(f, w->names, list, &l);
+    if (SUCCEEDED(hr))
+        hr = delete_listed(f, &l, false);
+    listed_free(&l);
+    return SUCCEEDED(hr) ? S_OK : hr;
+}
+
+HRESULT folder_pack(const struct folder_work *w)
+{
+    struct held_folder *f;
+    struct listed l;
+    char *name = NULL, *scrap = NULL, *path = NULL;
+    HRESULT hr = begin(w, KIND(DATA) | KIND(REPORT), &f, &l);
+    if (SUCCEEDED(hr) && !holds_data(&l))
+        return end(f, &l, S_FALSE);
+    if (SUCCEEDED(hr)) {
+        put_in_order(&l);
+        name = folder_cabinet_name(f);
+        scrap = folder_scrap_name(f);
+        path = name ? path_join(held_folder_path(f), name) : NULL;
+        hr = path && scrap ? delete_scrap(w, f) : E_OUTOFMEMORY;
+    }
+    if (SUCCEEDED(hr))
+        hr = check_name(path);
+    if (SUCCEEDED(hr)) {
+        hr = write_cabinet(f, scrap, &l);
+        if (SUCCEEDED(hr))
+            hr = compare(f, scrap, &l);
+        if (SUCCEEDED(hr))
+            hr = name_cabinet(w, f, path);
+        if (SUCCEEDED(hr))
+            hr = held_folder_rename_new(f, scrap, name);
+        if (FAILED(hr)) {
+            struct error_kept why = error_keep(hr);
+            held_folder_delete(f, scrap);
+            hr = error_restore(&why);
+        }
+    }
+    memory_free(path);
+    memory_free(name);
+    memory_free(scrap);
+    return end(f, &l, hr);
+}
+
+HRESULT folder_delete_data(const struct folder_work *w, bool packed)
+{
+    struct held_folder *f;
+    struct listed l, data;
+    HRESULT hr = begin(w, KIND(DATA) | KIND(SCRAP) | KIND(FOLDER), &f, &l);
+    if (SUCCEEDED(hr) && packed) {
+        char *cabinet = folder_cabinet_name(f);
+        data = (struct listed){.kinds = KIND(DATA)}; /* a folder is no member */
+        hr = cabinet ? folder_walk(f, w->names, list, &data) : E_OUTOFMEMORY;
+        if (SUCCEEDED(hr))
+            hr = compare(f, cabinet, &data);
+        listed_free(&data);
+        memory_free(cabinet);
+    }
+    if (SUCCEEDED(hr))
+        hr = delete_listed(f, &l, true);
+    return end(f, &l, hr);
+}
+
+static HRESULT delete_kind(const struct folder_work *w, unsigned kinds)
+{
+    struct held_folder *f;
+    struct listed l;
+    HRESULT hr = begin(w, kinds, &f, &l);
+    if (SUCCEEDED(hr))
+        hr = delete_listed(f, &l, false);
+    return end(f, &l, hr);
+}
+
+HRESULT folder_delete_cabinet(const struct folder_work *w)
+{
+    return delete_kind(w, KIND(CABINET));
+}
+
+HRESULT folder_delete_reports(const struct folder_work *w)
+{
+    return delete_kind(w, KIND(REPORT));
+}
+
+/* ---- the folder itself ---- */
+
+static bool is_removable(const struct listed *l, bool empty)
+{
+    for (size_t i = 0; empty && i < l->count; i++)
+        if (l->kind[i] != CONTENT_SCRAP && l->kind[i] != CONTENT_FOLDER)
+            return false;
+    return true;
+}
+
+static HRESULT remove_itself(const struct folder_work *w)
+{
+    struct held_folder *in;
+    const char *name = path_name(w->record->name);
+    char *parent = path_folder(w->record->name);
+    HRESULT hr = parent ? held_folder_open(w->root, parent, &in) : E_OUTOFMEMORY;
+    memory_free(parent);
+    if (FAILED(hr))
+        return hr;
+    hr = held_folder_delete_folder(in, name);
+    held_folder_close(in);
+    return hr;
+}
+
+HRESULT folder_remove(const struct folder_work *w, bool empty)
+{
+    struct held_folder *f;
+    struct listed l;
+    HRESULT hr = begin(w, ALL_BUT_MARK, &f, &l);
+    /* An earlier pass was ended between the mark and the folder. */
+    const bool nothing = hr == E_ACCESSDENIED && w->record->going && !l.count;
+    if (SUCCEEDED(hr) && !is_removable(&l, empty))
+        hr = S_FALSE;
+    if (hr != S_OK && !nothing)
+        return end(f, &l, hr);
+    if (!nothing)
+        hr = delete_listed(f, &l, w->kept->count > 0);
+    if (SUCCEEDED(hr))
+        hr = held_folder_delete(f, FOLDER_MARK);
+    hr = end(f, &l, hr);
+    if (SUCCEEDED(hr) && w->kept->count)
+        return S_OK;
+    return SUCCEEDED(hr) || nothing ? remove_itself(w) : hr;
+}
+
+HRESULT folder_remove_marked(const char *path, struct folder_kept *kept)
+{
+    static const struct content_names no_names = {"", ""};
+    struct folder_record record = {.name = (char *)path_name(path)};
+    struct held_folder *f;
+    char *root = path_folder(path);
+    HRESULT hr = root ? held_folder_open(root, record.name, &f) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        hr = folder_read_word(f, record.word);
+        held_folder_close(f);
+    }
+    if (hr == S_FALSE)
+        hr = error_set(E_ACCESSDENIED, "\"%s\": has no mark of a run", path);
+    if (SUCCEEDED(hr))
+        hr = folder_remove(&(struct folder_work){root, &record, &no_names, kept}, false);
+    memory_free(root);
+    return hr;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* The plan of a pass. What an action leaves is counted on, so that the next one sees what it would find. */
+#include "engine/pla/retention/plan.h"
+
+#include "engine/base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TICKS_PER_DAY INT64_C(864000000000)
+#define MB(n)         ((uint64_t)(n) << 20)
+
+struct planning {
+    struct retained_folder *folders; /* as they will be */
+    bool *gone;
+    size_t count;
+    const struct retention_policy *policy;
+    int64_t now;
+    struct retention_plan *plan;
+};
+
+uint64_t retained_bytes(const struct retained_folder *f)
+{
+    return f->data_bytes + f->report_bytes + f->cabinet_bytes + f->rest_bytes;
+}
+
+uint32_t retained_age(const struct retained_folder *f, int64_t now)
+{
+    uint64_t days = now > f->started ? ((uint64_t)now - (uint64_t)f->started) / (uint64_t)TICKS_PER_DAY : 0;
+    return days > UINT32_MAX ? UINT32_MAX : (uint32_t)days;
+}
+
+/* *number, counted from 1, may be NULL. */
+static HRESULT add(struct planning *p, const struct retention_step *step, size_t *number)
+{
+    void *steps = p->plan->steps;
+    if (!memory_grow(&steps, &p->plan->capacity, p->plan->count + 1, sizeof *p->plan->steps))
+        return E_OUTOFMEMORY;
+    p->plan->steps = steps;
+    p->plan->steps[p->plan->count++] = *step;
+    if (number)
+        *number = p->plan->count;
+    return S_OK;
+}
+
+static HRESULT delete_folder(struct planning *p, size_t i, enum retention_why why)
+{
+    p->gone[i] = true;
+    return add(p,
+               &(struct retention_step){
+                   .folder = i, .what = RETENTION_DELETE_FOLDER, .why = why, .bytes = retained_bytes(&p->folders[i])},
+               NULL);
+}
+
+/* ---- the actions ---- */
+
+/* What the actions that apply to a folder ask for together, whichever of them does. */
+struct folder_plan {
+    bool packs;              /* a cabinet */
+    bool sends;              /* an action that was done by now sends it */
+    uint64_t destination;    /* of the latest that does */
+    size_t packing, sending; /* the steps of this pass that do so, counted from 1; 0: none does */
+};
+
+static HRESULT pack(struct planning *p, struct retention_step step, size_t *packing)
+{
+    struct retained_folder *f = &p->folders[step.folder];
+    if (f->packed || !f->data_files) /* of a report alone none is made: it would take the place of one with data */
+        return S_OK;
+    step.what = RETENTION_CREATE_CABINET;
+    step.bytes = f->data_bytes + f->report_bytes;
+    f->packed = true;
+    f->sent = 0; /* an earlier cabinet was, without these data */
+    f->cabinet_bytes = step.bytes;
+    return add(p, &step, packing);
+}
+
+/* `packs`: a cabinet is asked for, by whichever of the folder's actions; what is in none stays then. */
+static HRESULT delete_data(struct planning *p, struct retention_step step, bool packs, size_t packing)
+{
+    struct retained_folder *f = &p->folders[step.folder];
+    if (!f->data_files || ((packs || f->latest) && !f->packed))
+        return S_OK;
+    step.what = RETENTION_DELETE_DATA;
+    step.packed = packs || f->latest;
+    step.bytes = f->data_bytes;
+    step.after = step.packed ? packing : 0;
+    f->data_files = 0;
+    f->data_bytes = 0;
+    return add(p, &step, NULL);
+}
+
+static HRESULT send(struct planning *p, struct retention_step step, struct folder_plan *of)
+{
+    struct retained_folder *f = &p->folders[step.folder];
+    if (!f->packed || !of->destination || f->sent == of->destination)
+        return S_OK;
+    step.what = RETENTION_SEND_CABINET;
+    step.bytes = f->cabinet_bytes;
+    step.after = of->packing;
+    f->sent = of->destination;
+    return add(p, &step, &of->sending);
+}
+
+/* Where it is to be sent it waits for that. */
+static HRESULT delete_cabinet(struct planning *p, struct retention_step step, const struct folder_plan *of)
+{
+    struct retained_folder *f = &p->folders[step.folder];
+    if (!f->packed || (of->sends && (!of->destination || f->sent != of->destination)) || (f->latest && !of->sends))
+        return S_OK;
+    step.what = RETENTION_DELETE_CABINET;
+    step.bytes = f->cabinet_bytes;
+    step.after = of->sending;
+    f->packed = false;
+    f->cabinet_bytes = 0;
+    return add(p, &step, NULL);
+}
+
+static HRESULT delete_report(struct planning *p, struct retention_step step)
+{
+    struct retained_folder *f = &p->folders[step.folder];
+    if (!f->report_files || f->latest)
+        return S_OK;
+    step.what = RETENTION_DELETE_REPORT;
+    step.bytes = f->report_bytes;
+    f->report_files = 0;
+    f->report_bytes = 0;
+    return add(p, &step, NULL);
+}
+
+static HRESULT act(struct planning *p, size_t i, size_t n, struct folder_plan *of)
+{
+    const struct retention_action *a = &p->policy->actions[n];
+    const struct retention_step step = {.folder = i, .why = RETENTION_BY_ACTION, .action = n};
+    HRESULT hr = a->actions & ACTION_CREATE_CABINET ? pack(p, step, &of->packing) : S_OK;
+    if (SUCCEEDED(hr) && a->actions & ACTION_DELETE_DATA)
+        hr = delete_data(p, step, of->packs, of->packing);
+    if (SUCCEEDED(hr) && a->actions & ACTION_SEND_CABINET) {
+        of->sends = true;
+        of->destination = a->destination;
+        of->sending = 0;
+        hr = send(p, step, of);
+    }
+    if (SUCCEEDED(hr) && a->actions & ACTION_DELETE_CABINET)
+        hr = delete_cabinet(p, step, of);
+    if (SUCCEEDED(hr) && a->actions & ACTION_DELETE_REPORT)
+        hr = delete_report(p, step);
+    return hr;
+}
+
+static bool applies(const struct retention_action *a, const struct retained_folder *f, uint64_t bytes, int64_t now)
+{
+    return a->actions && bytes >= MB(a->size) && retained_age(f, now) >= a->age;
+}
+
+static bool is_empty(const struct retained_folder *f)
+{
+    return !f->data_files && !f->report_files && !f->packed;
+}
+
+static HRESULT act_on(struct planning *p, size_t i)
+{
+    struct retained_folder *f = &p->folders[i];
+    const uint64_t bytes = retained_bytes(f); /* at the beginning of the pass */
+    struct folder_plan of = {0};
+    bool any = false;
+    HRESULT hr = S_OK;
+    for (size_t n = 0; n < p->policy->action_count; n++)
+        if (applies(&p->policy->actions[n], f, bytes, p->now) && p->policy->actions[n].actions & ACTION_CREATE_CABINET)
+            of.packs = true;
+    for (size_t n = 0; SUCCEEDED(hr) && n < p->policy->action_count; n++)
+        if (applies(&p->policy->actions[n], f, bytes, p->now)) {
+            any = true;
+            hr = act(p, i, n, &of);
+        }
+    if (SUCCEEDED(hr) && any && !f->latest && is_empty(f))
+        hr = delete_folder(p, i, RETENTION_EMPTY);
+    return hr;
+}
+
+/* ---- the limits ---- */
+
+/* What is free when folders of so many bytes have become so many. */
+static uint64_t free_after(uint64_t free, uint64_t before, uint64_t after)
+{
+    if (after > before)
+        return free > after - before ? free - (after - before) : 0;
+    return free > UINT64_MAX - (before - after) ? UINT64_MAX : free + (before - after);
+}
+
+struct ranked {
+    size_t folder;
+    uint64_t bytes;
+    bool oldest_first;
+};
+
+/* Of two that are equal the older one goes first; folders are in the order of their runs. */
+static int by_policy(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (!x->oldest_first && x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x->folder < y->folder ? -1 : x->folder > y->folder;
+}
+
+/* The first limit that does not hold; false: all do. */
+static bool find_over(const struct planning *p, uint64_t free, enum retention_why *why)
+{
+    const struct retention_policy *y = p->policy;
+    const bool over[] = {y->most_folders && p->plan->folders > y->most_folders,
+                         y->most_size && p->plan->bytes > MB(y->most_size), y->least_free && free < MB(y->least_free)};
+    for (size_t i = 0; i < sizeof over / sizeof *over; i++)
+        p->plan->over[i] = over[i];
+    for (size_t i = 0; i < sizeof over / sizeof *over; i++)
+        if (over[i]) {
+            *why = (enum retention_why)(RETENTION_FOLDERS + i);
+            return true;
+        }
+    return false;
+}
+
+static HRESULT free_room(struct planning *p, size_t only, uint64_t free)
+{
+    struct ranked *ranked = memory_alloc((p->count + 1) * sizeof *ranked);
+    size_t count = 0;
+    HRESULT hr = ranked ? S_OK : E_OUTOFMEMORY;
+    for (size_t i = 0; ranked && i < p->count; i++) {
+        const struct retained_folder *f = &p->folders[i];
+        if (!p->gone[i] && !f->running && !f->latest && (only == RETENTION_ALL || only == i))
+            ranked[count++] = (struct ranked){i, retained_bytes(f), p->policy->oldest_first};
+    }
+    if (count)
+        qsort(ranked, count, sizeof *ranked, by_policy);
+    enum retention_why why;
+    for (size_t i = 0; SUCCEEDED(hr) && find_over(p, free, &why) && i < count; i++) {
+        hr = delete_folder(p, ranked[i].folder, why);
+        p->plan->folders--;
+        p->plan->bytes -= ranked[i].bytes;
+        free = free_after(free, ranked[i].bytes, 0);
+    }
+    memory_free(ranked);
+    return hr;
+}
+
+/* What the actions leave. */
+static void count_left(struct planning *p)
+{
+    p->plan->folders = 0;
+    p->plan->bytes = 0;
+    for (size_t i = 0; i < p->count; i++)
+        if (!p->gone[i]) {
+            p->plan->folders++;
+            p->plan->bytes += retained_bytes(&p->folders[i]);
+        }
+}
+
+HRESULT retention_plan_make(const struct retained_folder *folders, size_t count, const struct retention_policy *policy,
+                            unsigned parts, size_t only, int64_t now, uint64_t free, struct retention_plan *out)
+{
+    *out = (struct retention_plan){0};
+    struct planning p = {.count = count, .policy = policy, .now = now, .plan = out};
+    p.folders = memory_zero(count + 1, sizeof *folders);
+    p.gone = memory_zero(count + 1, sizeof *p.gone);
+    HRESULT hr = p.folders && p.gone ? S_OK : E_OUTOFMEMORY;
+    uint64_t before = 0;
+    for (size_t i = 0; p.folders && i < count; i++)
+        p.folders[i] = folders[i];
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        const struct retained_folder *f = &folders[i];
+        before += retained_bytes(f);
+        if (f->running || (only != RETENTION_ALL && only != i))
+            continue;
+        if (f->going && !f->latest)
+            hr = delete_folder(&p, i, RETENTION_BEGUN);
+        else if (parts & RETENTION_ACTIONS)
+            hr = act_on(&p, i);
+    }
+    if (SUCCEEDED(hr)) {
+        count_left(&p);
+        if (parts & RETENTION_LIMITS)
+            hr = free_room(&p, only, free_after(free, before, out->bytes));
+    }
+    memory_free(p.folders);
+    memory_free(p.gone);
+    if (FAILED(hr))
+        retention_plan_free(out);
+    return hr;
+}
+
+void retention_plan_free(struct retention_plan *plan)
+{
+    memory_free(plan->steps);
+    *plan = (struct retention_plan){0};
+}
+
+const char *retention_what_text(enum retention_what what)
+{
+    static const char *const texts[] = {
+        [RETENTION_CREATE_CABINET] = "create cabinet", [RETENTION_DELETE_DATA] = "delete data",
+        [RETENTION_SEND_CABINET] = "send cabinet",     [RETENTION_DELETE_CABINET] = "delete cabinet",
+        [RETENTION_DELETE_REPORT] = "delete report",   [RETENTION_DELETE_FOLDER] = "delete folder",
+    };
+    return texts[what];
+}
+
+const char *retention_why_text(enum retention_why why)
+{
+    static const char *const texts[] = {
+        [RETENTION_BY_ACTION] = "folder action",
+        [RETENTION_BEGUN] = "its deletion was begun before",
+        [RETENTION_EMPTY] = "nothing is left in it",
+        [RETENTION_FOLDERS] = "MaxFolderCount",
+        [RETENTION_SIZE] = "MaxSize",
+        [RETENTION_FREE] = "MinFreeDisk",
+    };
+    return texts[why];
+}

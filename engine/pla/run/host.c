@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* The process that runs one set: its start, its state for others, an orderly end. */
+#include "engine/base/host.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/pla/credentials.h"
+#include "engine/pla/definition.h"
+#include "engine/pla/run/alert_actions.h"
+#include "engine/pla/run/held.h"
+#include "engine/pla/run/host_run.h"
+#include "engine/pla/run/run_loop.h"
+
+#include <string.h>
+
+/* How long a host waits for another one of its set that holds the lock but does not run: it is starting or ending. */
+#define OTHER_HOST_MS      5000
+#define LOCK_STEP_MS       50
+/* How long the host of a run that has ended tries to say so in the record, which another program may have open, or for
+   which the disk has no room just now. Less than a client waits for a stop (RUN_STOP_WAIT_MS). */
+#define RECORD_PATIENCE_MS 30000
+#define RECORD_STEP_MS     200
+
+/* Whether the record calls this run one that goes on: once the host is gone, one that was cut off. */
+static bool record_says_running(const struct run *r)
+{
+    struct run_record record;
+    HRESULT hr = store_load_run(r->set.space, r->set.name, &record);
+    if (FAILED(hr))
+        return !definition_is_damaged(hr); /* it may */
+    bool running = record.running;
+    run_record_free(&record);
+    return running;
+}
+
+static void tell_unwritten(const struct run *r, HRESULT hr, const char *what_follows)
+{
+    char *reason = text_format("%s; %s", error_text(hr), what_follows);
+    run_tell(r, JOURNAL_RECORD_NOT_WRITTEN, &(struct journal_facts){.error = hr, .reason = reason});
+    memory_free(reason);
+}
+
+/* Writes into the record that the run is over and how, or with a failing `start` that it has not begun; tries for some
+   time. */
+static void write_last_record(struct run *r, HRESULT start, const char *message)
+{
+    uint64_t since = clock_monotonic_ms();
+    for (bool told = false;; told = true) {
+        HRESULT hr = FAILED(start) ? run_set_record(&r->set, start, message, false) : run_write_record(r, false);
+        if (SUCCEEDED(hr) || !record_says_running(r))
+            return;
+        if (clock_passed_ms(since, clock_monotonic_ms()) >= RECORD_PATIENCE_MS) {
+            tell_unwritten(r, hr, "given up: it will look as if the host had died");
+            return;
+        }
+        if (!told)
+            tell_unwritten(r, hr, "it is tried again for half a minute");
+        run_section_wait(r->section, RECORD_STEP_MS); /* also ended by a request, which changes nothing */
+    }
+}
+
+/* ---- the beginning ---- */
+
+/* Who has started it, for events: from memory_alloc. */
+static char *starter_of(const struct run *r)
+{
+    return *r->user ? text_copy(r->user) : host_user_name();
+}
+
+struct beginning {
+    struct run *run;
+    struct start_report **report;
+};
+
+static void began(void *user)
+{
+    const struct beginning *b = user;
+    char *account = starter_of(b->run);
+    b->run->set.report = NULL;
+    start_report_send(b->report, S_OK);
+    run_tell(b->run, JOURNAL_STARTED, &(struct journal_facts){.key = b->run->run_key, .user = account});
+    memory_free(account);
+}
+
+/* Before the starter hears of it, so that it finds the reason in the record; but it does not wait for room on the disk.
+   The thread's error text survives. */
+static void failed_start(struct run *r, HRESULT hr, struct start_report **report)
+{
+    struct error_kept why = error_keep(hr);
+    char *account = starter_of(r);
+    if (r->set.set && FAILED(run_set_record(&r->set, hr, why.text, false)) &&
+        FAILED(store_mark_ended(r->set.space, r->set.name)) && record_says_running(r)) {
+        error_restore(&why);
+        start_report_send(report, hr);
+        write_last_record(r, hr, why.text);
+    }
+    run_tell(r, JOURNAL_START_FAILED,
+             &(struct journal_facts){.key = r->run_key, .user = account, .error = hr, .reason = why.text});
+    if (r->section)
+        run_move(r, STEP_FAILED);
+    memory_free(account);
+    error_restore(&why);
+}
+
+static HRESULT begin(struct run *r, struct start_report **report)
+{
+    HRESULT hr = run_section_create(r->set.space, r->set.name, &r->section);
+    if (FAILED(hr))
+        return hr;
+    r->state.process_id = process_own_id();
+    r->state.started_utc = clock_utc();
+    run_move(r, STEP_START);
+    start_report_accept(report);
+    hr = run_set_load(r->set.space, r->set.name, &r->set);
+    if (SUCCEEDED(hr))
+        hr = held_let_go_by_host(r->set.space, r->set.name);
+    if (SUCCEEDED(hr)) {
+        r->set.report = *report;
+        r->set.section = r->section;
+        hr = segment_open(&r->set, false, NULL, &r->segment);
+    }
+    if (FAILED(hr))
+        return hr;
+    run_show_segment(r);
+    r->started = r->segment_started = tick_clock();
+    for (size_t i = 0; i < r->segment.count; i++)
+        r->segment.members[i].grid = tick_grid_from(r->started, collector_interval_ms(r->segment.members[i].collector));
+    run_move(r, STEP_BEGUN);
+    return S_OK;
+}
+
+/* ---- the end ---- */
+
+static void tell_end(struct run *r, const char *location)
+{
+    const struct diagnostics *d = &r->set.diagnostics;
+    if (d->lost_late + d->lost_failed)
+        run_tell(r, JOURNAL_SAMPLES_LOST,
+                 &(struct journal_facts){.count = d->lost_late + d->lost_failed,
+                                         .file = location,
+                                         .error = d->loss,
+                                         .reason = d->loss_text ? d->loss_text : "in all, in this run"});
+    if (FAILED(r->failure.hr))
+        run_tell(r, JOURNAL_STOPPED_BY_ERROR,
+                 &(struct journal_facts){.file = location, .error = r->failure.hr, .reason = r->failure.text});
+    else
+        run_tell(r, JOURNAL_STOPPED, &(struct journal_facts){.file = location, .reason = d->end});
+}
+
+static void finish(struct run *r)
+{
+    char *location = text_copy(r->segment.location);
+    run_move(r, STEP_STOP);
+    HRESULT closed = run_end_segment(r, &r->set, &r->segment);
+    segment_free(&r->segment);
+    held_clear(&r->set);
+    alert_actions_end(r->set.alerts, &r->set.diagnostics);
+    r->set.alerts = NULL;
+    if (FAILED(closed) && SUCCEEDED(r->failure.hr))
+        r->failure = error_keep(closed);
+    write_last_record(r, S_OK, NULL);
+    if (r->ended) {
+        if (location && run_is_managed(r) && FAILED(held_add_report(&r->set, location)))
+            error_clear(); /* then nobody will tell of a host that is killed */
+        run_move(r, STEP_COMPILE);
+        ended_segments_wait(r->ended);
+        held_clear(&r->set);
+        if (run_take_ended(r))
+            write_last_record(r, S_OK, NULL);
+    }
+    tell_end(r, location);
+    run_move(r, STEP_DONE);
+    memory_free(location);
+}
+
+static HRESULT run_locked(const char *space, const char *name, const char *run_key, struct start_report **report,
+                          run_compile compile)
+{
+    struct run r;
+    memset(&r, 0, sizeof r);
+    r.set.space = space;
+    r.set.name = name;
+    r.run_key = run_key;
+    r.compile = compile;
+    start_report_get_user(*report, r.user);
+    HRESULT hr = begin(&r, report);
+    if (SUCCEEDED(hr)) {
+        struct beginning b = {&r, report};
+        run_loop(&r, began, &b);
+        finish(&r);
+        hr = r.failure.hr;
+    } else {
+        failed_start(&r, hr, report);
+        held_clear(&r.set);
+    }
+    struct error_kept why = error_keep(hr);
+    ended_segments_close(r.ended);
+    run_section_close(r.section);
+    run_set_free(&r.set);
+    return FAILED(hr) ? error_restore(&why) : hr;
+}
+
+/* A run that collects, and will for some time. */
+static bool is_running(const char *space, const char *name)
+{
+    struct run_state state;
+    return SUCCEEDED(run_query(space, name, &state)) &&
+           (state.phase == PHASE_RUNNING || state.phase == PHASE_SEGMENTING || state.phase == PHASE_COMPILING);
+}
+
+/* The lock makes one host of two that are started at once. */
+static HRESULT take_lock(const char *space, const char *name, struct file_lock **lock)
+{
+    char *path = store_run_lock_path(space, name);
+    char *folder = path ? path_folder(path) : NULL;
+    HRESULT hr = folder ? folder_create_protected(folder, PROTECTION_PLACE) : E_OUTOFMEMORY;
+    for (uint32_t waited = 0; SUCCEEDED(hr); waited += LOCK_STEP_MS) {
+        hr = file_lock_take(path, LOCK_STEP_MS, lock);
+        if (hr != HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION))
+            break;
+        if (waited >= OTHER_HOST_MS || is_running(space, name)) {
+            hr = error_set(PLA_E_DCS_IN_USE, "the set \"%s\\%s\" is running", space, name);
+            break;
+        }
+        hr = S_OK;
+    }
+    memory_free(folder);
+    memory_free(path);
+    return hr;
+}
+
+/* Of a process that is made ahead of its run. */
+static void rehearse(const char *space, const char *name)
+{
+    struct run_set set;
+    struct object **collectors;
+    size_t count;
+    if (FAILED(run_set_load(space, name, &set)))
+        return;
+    if (SUCCEEDED(collection_snapshot(set.set->DataCollectors, &collectors, &count))) {
+        for (size_t i = 0; i < count; i++)
+            collector_rehearse(collectors[i]);
+        objects_release(collectors, count);
+    }
+    run_set_free(&set);
+}
+
+int run_host_main(const char *space, const char *name, const char *run_key, run_compile compile)
+{
+    struct start_report *report = NULL;
+    struct file_lock *lock = NULL;
+    bool waits = !strncmp(run_key, RUN_KEY_AHEAD, strlen(RUN_KEY_AHEAD));
+    run_key += waits ? strlen(RUN_KEY_AHEAD) : 0;
+    run_secret_take(run_key);
+    run_rights_confine(space, name);
+    if (FAILED(start_report_open(run_key, &report)))
+        report = NULL; /* nobody waits */
+    if (waits && report)
+        rehearse(space, name);
+    if (waits && (!report || start_report_await(report) != S_OK)) {
+        start_report_close(report);
+        run_secret_forget();
+        return S_OK;
+    }
+    HRESULT hr = take_lock(space, name, &lock);
+    if (SUCCEEDED(hr))
+        hr = run_locked(space, name, run_key, &report, compile);
+    start_report_send(&report, hr); /* unless it has been sent */
+    file_lock_release(lock);
+    run_secret_forget();
+    return hr;
+}

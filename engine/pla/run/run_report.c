@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* One report: its schema, its inputs, where it goes and how long it may take. MS-PLA 2.2.2.6 (plaCreateReport). */
+#include "engine/pla/run/run_report.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/pla/data_manager.h"
+#include "engine/pla/retention/run_files.h"
+#include "engine/pla/run/run_rules.h"
+#include "engine/pla/sets.h"
+#include "engine/pla/settings.h"
+#include "engine/report/page.h"
+#include "engine/report/report.h"
+#include "engine/report/report_configuration.h"
+#include "engine/report/report_names.h"
+#include "engine/report/schema_files.h"
+
+#include <string.h>
+
+#define INLINE_SCHEMA "ReportSchema"
+
+struct limit {
+    uint64_t since; /* clock_monotonic_ms */
+    uint32_t seconds;
+};
+
+static bool is_over(void *context)
+{
+    const struct limit *l = context;
+    return clock_passed_ms(l->since, clock_monotonic_ms()) >= (uint64_t)l->seconds * 1000;
+}
+
+/* One of the folder's logs under the report's name is data that a report must not replace. */
+static bool names_a_log(const char *name)
+{
+    static const char *const extensions[] = {".blg", ".csv", ".tsv", ".etl"};
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        if (text_equal_nocase(path_extension(name), extensions[i]))
+            return true;
+    return false;
+}
+
+/* Where a file of a data manager's property goes. */
+static HRESULT file_below(const struct run_report *what, const char *property, const char *name, char **out)
+{
+    const char *fault = path_names_fault(name);
+    if (fault || names_a_log(name))
+        return error_set(E_INVALIDARG, "%s: \"%s\": %s", property, name, fault ? fault : "it is the name of a log");
+    *out = path_join(what->folder, name);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+/* So is what a configuration collector wrote. The folder is one that may be looked into. S_OK: the file may be
+   replaced, or does not exist. */
+static HRESULT check_replaced(const char *property, const char *path)
+{
+    char *computer = NULL;
+    HRESULT hr = file_exists(path) ? report_configuration_is(path, &computer) : S_FALSE;
+    memory_free(computer);
+    if (hr == S_OK)
+        return error_set(E_INVALIDARG, "%s: \"%s\": it is a configuration that was collected", property,
+                         path_name(path));
+    return FAILED(hr) ? hr : S_OK;
+}
+
+static HRESULT add_schema(const struct data_manager *m, struct report_schema *s)
+{
+    HRESULT hr = m->ReportSchema[0] ? report_schema_add(s, INLINE_SCHEMA, m->ReportSchema, strlen(m->ReportSchema),
+                                                        schema_file_load_of_set)
+                                    : report_schema_add_file(s, SCHEMA_GENERAL, schema_file_load);
+    if (SUCCEEDED(hr))
+        report_schema_order(s);
+    return hr;
+}
+
+/* The report itself is never an input; of a shared folder only what this segment wrote. */
+static HRESULT find_inputs(const struct run_report *what, const char *path, struct texts *out)
+{
+    struct texts except = {0};
+    const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; what->files && SUCCEEDED(hr) && i < what->files->count; i++)
+        if (what->files->items[i][0] && file_exists(what->files->items[i]))
+            hr = texts_add(out, what->files->items[i]);
+    if (what->files)
+        return hr;
+    const char *const names[] = {path_name(path), m->ReportFileName, m->EventsFileName};
+    for (size_t i = 0; SUCCEEDED(hr) && i < sizeof names / sizeof *names; i++)
+        if (names[i][0])
+            hr = texts_add(&except, names[i]);
+    if (SUCCEEDED(hr))
+        hr = report_find_inputs(what->folder, &except, out);
+    texts_free(&except);
+    return hr;
+}
+
+/* MS-PLA 3.2.4.2: EventsFileName, beside the report. NULL where there is to be none. */
+static HRESULT find_events_file(const struct run_report *what, const char *report, char **out)
+{
+    const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
+    *out = NULL;
+    if (!m->EventsFileName[0])
+        return S_OK;
+    HRESULT hr = file_below(what, "EventsFileName", m->EventsFileName, out);
+    if (SUCCEEDED(hr) && text_equal_nocase(*out, report))
+        hr = error_set(E_INVALIDARG, "EventsFileName: \"%s\": it is the name of the report", m->EventsFileName);
+    return SUCCEEDED(hr) ? check_replaced("EventsFileName", *out) : hr;
+}
+
+/* What is about to be made becomes the run's, with the draft that is there until it is whole. */
+static HRESULT name_file(const struct run_report *what, const char *path)
+{
+    char *draft = text_format("%s.new", path);
+    HRESULT hr = draft ? run_files_add(what->root, what->folder, path, false) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = run_files_add(what->root, what->folder, draft, false);
+    memory_free(draft);
+    return hr == E_OUTOFMEMORY ? hr : S_OK; /* one that cannot be named is kept */
+}
+
+static HRESULT make(const struct run_report *what, struct limit *limit, const char *path, struct texts *remarks)
+{
+    struct report_schema schema = {0};
+    struct texts inputs = {0};
+    char *events;
+    HRESULT hr = find_events_file(what, path, &events);
+    if (SUCCEEDED(hr))
+        hr = find_inputs(what, path, &inputs);
+    if (SUCCEEDED(hr) && !inputs.count)
+        hr = REPORT_NO_DATA;
+    if (hr == S_OK)
+        hr = name_file(what, path);
+    if (hr == S_OK && events)
+        hr = name_file(what, events);
+    if (SUCCEEDED(hr))
+        hr = add_schema((const struct data_manager *)what->set->DataManager, &schema);
+    if (SUCCEEDED(hr))
+        hr = report_make(&(struct report_make){.inputs = &inputs,
+                                               .schema = &schema,
+                                               .output = path,
+                                               .base = what->root,
+                                               .events_output = events,
+                                               .set = what->name,
+                                               .stop = is_over,
+                                               .context = limit},
+                         remarks);
+    report_schema_free(&schema);
+    texts_free(&inputs);
+    memory_free(events);
+    return hr;
+}
+
+/* MS-PLA 2.2.3.4: the page of the report, as HTML whatever its name says. */
+static HRESULT find_page_file(const struct run_report *what, const char *report, char **out)
+{
+    const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
+    const char *name = m->ReportFileName[0] ? m->ReportFileName : PAGE_FILE_NAME;
+    HRESULT hr = file_below(what, "ReportFileName", name, out);
+    if (SUCCEEDED(hr) &&
+        (text_equal_nocase(path_name(*out), path_name(report)) || text_equal_nocase(name, m->EventsFileName)))
+        hr = error_set(E_INVALIDARG, "ReportFileName: \"%s\": it is the name of the report or of all events", name);
+    return SUCCEEDED(hr) ? check_replaced("ReportFileName", *out) : hr;
+}
+
+static HRESULT make_page(const struct run_report *what, struct limit *limit, const char *report, const char *page,
+                         struct texts *remarks)
+{
+    char *sheet = NULL;
+    HRESULT hr =
+        setting_read_text(&((struct data_collector_set *)what->set)->object, NULL, SETTING_ReportSheet, &sheet);
+    if (SUCCEEDED(hr) && !file_exists(report))
+        hr = S_FALSE;
+    else if (SUCCEEDED(hr))
+        hr = name_file(what, page);
+    if (hr == S_OK) {
+        hr = page_make(&(struct page_make){.report = report,
+                                           .output = page,
+                                           .base = what->root,
+                                           .sheet = *sheet ? sheet : NULL,
+                                           .stop = is_over,
+                                           .context = limit},
+                       remarks);
+        if (FAILED(hr))
+            hr = error_prefix(hr, "the page \"%s\"", path_name(page));
+    }
+    memory_free(sheet);
+    return hr;
+}
+
+/* The report is there, whatever becomes of the rules: that is a remark, and event 3002. */
+static HRESULT judge(const struct run_report *what, struct limit *limit, const char *path, struct texts *remarks)
+{
+    HRESULT hr = run_rules_apply(what, path, is_over, limit, remarks);
+    if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
+        return FAILED(hr) ? hr : S_OK;
+    const struct error_kept why = error_keep(hr);
+    char *text = text_format("Rules: %s", why.text);
+    return text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+}
+
+HRESULT run_report_make(const struct run_report *what, char **path, struct texts *remarks)
+{
+    const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
+    struct limit limit = {.since = clock_monotonic_ms()};
+    bool has_data = true;
+    *path = NULL;
+    HRESULT hr = setting_read(&((struct data_collector_set *)what->set)->object, SETTING_ReportTimeout, &limit.seconds);
+    if (SUCCEEDED(hr) && !limit.seconds)
+        limit.seconds = REPORT_TIMEOUT_USUAL;
+    if (SUCCEEDED(hr))
+        hr = file_below(what, "RuleTargetFileName", m->RuleTargetFileName[0] ? m->RuleTargetFileName : REPORT_FILE_NAME,
+                        path);
+    if (SUCCEEDED(hr)) /* it is there: this asks where it lies */
+        hr = folder_create_below(what->root, what->folder);
+    if (SUCCEEDED(hr))
+        hr = check_replaced("RuleTargetFileName", *path);
+    char *page = NULL;
+    if (SUCCEEDED(hr) && what->steps & STEP_CREATE_HTML)
+        hr = find_page_file(what, *path, &page);
+    if (SUCCEEDED(hr) && what->steps & STEP_CREATE_REPORT)
+        hr = make(what, &limit, *path, remarks);
+    if (hr == REPORT_NO_DATA) { /* MS-PLA 2.2.2.6: the next two steps are for the report that exists, old or new */
+        has_data = false;
+        hr = S_OK;
+    }
+    if (SUCCEEDED(hr) && what->steps & STEP_RUN_RULES)
+        hr = file_exists(*path) ? judge(what, &limit, *path, remarks) : S_FALSE;
+    if (SUCCEEDED(hr) && page)
+        hr = make_page(what, &limit, *path, page, remarks);
+    memory_free(page);
+    if (FAILED(hr) && is_over(&limit))
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "it takes longer than %u s (OpenPLA.ReportTimeout)",
+                       (unsigned)limit.seconds);
+    return SUCCEEDED(hr) && !has_data ? S_FALSE : hr;
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/* The shared section of a run. Others may write there what they like: each value is copied once, checked and then used,
+   every loop has an end, and which process the host is stands elsewhere (run_host.h). */
+#include "engine/pla/run/run_state.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/pla/run/phase.h"
+#include "engine/pla/run_host.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit words must be lock-free to be shared between processes");
+
+#define ANSWER_TEXT      1024 /* error texts are cut at 1023 bytes */
+#define READ_TRIES       1000 /* a reader is behind a writer that it meets once or twice */
+#define STOLEN_SIGNAL_MS 5000 /* the longest rest: another process may take the signals that are the host's */
+
+/* What the section holds. */
+struct shared_request {
+    atomic_uint_least64_t asked, answered; /* numbers */
+    atomic_int_least32_t result;           /* of the latest answer */
+    char text[ANSWER_TEXT];
+};
+struct named_figures {
+    uint64_t hash;  /* of the collector's name */
+    char name[120]; /* its first bytes, for people */
+    struct collector_figures figures;
+};
+#define FIGURES_WORDS ((sizeof(struct named_figures) + 7) / 8)
+struct figures_cell {
+    struct publications count;
+    atomic_uint_least64_t words[2][FIGURES_WORDS];
+};
+struct shared_run {
+    atomic_uint_least64_t stop_requested; /* when * 2 + why, or 0 */
+    struct shared_request requests[RUN_REQUESTS];
+    struct state_cell state;
+    atomic_uint_least64_t figures_count;
+    struct figures_cell figures[RUN_FIGURES_MAX]; /* pages that nobody has touched cost nothing */
+};
+
+struct run_section {
+    struct section *section;
+    struct signal *signal; /* of who only reads: NULL */
+    struct shared_run *shared;
+    struct run_host host; /* that was there when the section was opened */
+    char *space, *name;   /* of the set that it is written down for: the host's own side */
+};
+
+/* `size` bytes of `data` into the place that is not valid now; the places are `length` words each. */
+static void publish(struct publications *count, atomic_uint_least64_t *places, size_t length, const void *data,
+                    size_t size)
+{
+    /* From `done`: a writer that died in the middle left `begun` ahead. */
+    uint64_t number = atomic_load_explicit(&count->done, memory_order_relaxed) + 1;
+    atomic_uint_least64_t *words = places + number % 2 * length;
+    atomic_store_explicit(&count->begun, number, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    for (size_t i = 0; i < length; i++) {
+        uint64_t word = 0;
+        memcpy(&word, (const char *)data + i * sizeof word, size - i * sizeof word < 8 ? size - i * sizeof word : 8);
+        atomic_store_explicit(&words[i], word, memory_order_relaxed);
+    }
+    atomic_store_explicit(&count->done, number, memory_order_release);
+}
+
+/* False: no publication could be had, as others than the host write there. */
+static bool read_published(struct publications *count, const atomic_uint_least64_t *places, size_t length, void *data,
+                           size_t size)
+{
+    for (int tries = 0; tries < READ_TRIES; tries++) {
+        uint64_t done = atomic_load_explicit(&count->done, memory_order_acquire);
+        const atomic_uint_least64_t *words = places + done % 2 * length;
+        for (size_t i = 0; i < length; i++) {
+            uint64_t word = atomic_load_explicit(&words[i], memory_order_relaxed);
+            memcpy((char *)data + i * sizeof word, &word, size - i * sizeof word < 8 ? size - i * sizeof word : 8);
+        }
+        atomic_thread_fence(memory_order_acquire);
+        uint64_t begun = atomic_load_explicit(&count->begun, memory_order_relaxed);
+        /* begun == done + 1: the writer is at the other place. Further ahead, it may have come back to ours. */
+        if (begun - done <= 1)
+            return true;
+    }
+    return false;
+}
+
+void state_publish(struct state_cell *cell, const struct run_state *state)
+{
+    publish(&cell->count, &cell->words[0][0], RUN_STATE_WORDS, state, sizeof *state);
+}
+
+bool state_read(struct state_cell *cell, struct run_state *state)
+{
+    return read_published(&cell->count, &cell->words[0][0], RUN_STATE_WORDS, state, sizeof *state);
+}
+
+void run_section_close(struct run_section *s)
+{
+    if (!s)
+        return;
+    if (s->name)
+        store_remove_host(s->space, s->name);
+    signal_close(s->signal);
+    section_close(s->section);
+    memory_free(s->space);
+    memory_free(s->name);
+    memory_free(s);
+}
+
+/* A new one when the host has no owner yet. */
+static HRESULT open_section(struct run_section *s)
+{
+    bool fresh = !*s->host.owner;
+    char *name = text_format("openpla-run-%s", s->host.key);
+    const struct shared what = {.name = name, .create = fresh, .fresh = fresh, .owner = fresh ? NULL : s->host.owner};
+    HRESULT hr = name ? section_open(&what, sizeof *s->shared, &s->section) : E_OUTOFMEMORY;
+    memory_free(name);
+    if (SUCCEEDED(hr))
+        s->shared = section_memory(s->section);
+    return hr;
+}
+
+static HRESULT open_signal(struct run_section *s, bool fresh)
+{
+    char *name = text_format("openpla-stop-%s", s->host.key);
+    const struct shared what = {.name = name, .create = fresh, .fresh = fresh, .owner = fresh ? NULL : s->host.owner};
+    HRESULT hr = name ? signal_open(&what, &s->signal) : E_OUTOFMEMORY;
+    memory_free(name);
+    return hr;
+}
+
+static HRESULT know_owner(struct run_section *s)
+{
+    char *owner;
+    HRESULT hr = section_owner(s->section, &owner);
+    if (FAILED(hr))
+        return hr;
+    text_fit(s->host.owner, sizeof s->host.owner, owner);
+    memory_free(owner);
+    return S_OK;
+}
+
+HRESULT run_section_create(const char *space, const char *name, struct run_section **out)
+{
+    struct run_section *s = memory_zero(1, sizeof *s);
+    HRESULT hr = s ? shared_new_key(s->host.key) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = open_section(s);
+    if (SUCCEEDED(hr))
+        hr = open_signal(s, true);
+    if (SUCCEEDED(hr))
+        hr = know_owner(s);
+    if (SUCCEEDED(hr)) {
+        s->host.process_id = process_own_id();
+        s->host.process_start = process_start_time(s->host.process_id);
+        s->space = text_copy(space);
+        s->name = s->space ? text_copy(name) : NULL;
+        hr = s->name ? store_save_host(space, name, &s->host) : E_OUTOFMEMORY;
+    }
+    if (FAILED(hr)) {
+        struct error_kept why = error_keep(hr);
+        run_section_close(s);
+        return error_restore(&why);
+    }
+    *out = s;
+    return S_OK;
+}
+
+HRESULT run_section_open(const char *space, const char *name, struct run_section **out)
+{
+    struct run_section *s = memory_zero(1, sizeof *s);
+    HRESULT hr = s ? run_host_find(space, name, &s->host) : E_OUTOFMEMORY;
+    if (hr == S_FALSE)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "the set \"%s\\%s\" has no host", space, name);
+    if (SUCCEEDED(hr))
+        hr = open_section(s);
+    if (FAILED(hr)) {
+        run_section_close(s);
+        return hr;
+    }
+    *out = s;
+    return S_OK;
+}
+
+void run_section_publish(struct run_section *s, const struct run_state *state)
+{
+    state_publish(&s->shared->state, state);
+}
+
+void run_section_publish_figures(struct run_section *s, size_t place, const char *collector,
+                                 const struct collector_figures *figures)
+{
+    struct named_figures named = {.hash = text_hash_nocase(collector), .figures = *figures};
+    text_fit(named.name, sizeof named.name, collector);
+    struct figures_cell *cell = &s->shared->figures[place];
+    publish(&cell->count, &cell->words[0][0], FIGURES_WORDS, &named, sizeof named);
+}
+
+void run_section_publish_count(struct run_section *s, size_t count)
+{
+    atomic_store(&s->shared->figures_count, count);
+}
+
+static size_t figures_count(struct run_section *s)
+{
+    uint64_t count = atomic_load(&s->shared->figures_count);
+    return count < RUN_FIGURES_MAX ? (size_t)count : RUN_FIGURES_MAX;
+}
+
+static bool read_figures(struct run_section *s, size_t place, struct named_figures *out)
+{
+    struct figures_cell *cell = &s->shared->figures[place];
+    if (!read_published(&cell->count, &cell->words[0][0], FIGURES_WORDS, out, sizeof *out))
+        return false;
+    out->name[sizeof out->name - 1] = 0;
+    return text_is_utf8(out->name, strlen(out->name));
+}
+
+bool run_section_alive(struct run_section *s)
+{
+    return run_host_lives(&s->host);
+}
+
+bool run_section_read(struct run_section *s, struct run_state *state)
+{
+    bool read = state_read(&s->shared->state, state);
+    state->location[sizeof state->location - 1] = 0;
+    if (!read || (unsigned)state->phase >= RUN_PHASES || !text_is_utf8(state->location, strlen(state->location))) {
+        memset(state, 0, sizeof *state);
+        state->phase = PHASE_RUNNING;
+    }
+    state->status = phase_status(state->phase);
+    state->process_id = s->host.process_id;
+    state->stop_since = atomic_load(&s->shared->stop_requested) / 2;
+    return run_section_alive(s);
+}
+
+HRESULT run_section_open_running(const char *space, const char *name, struct run_section **out, struct run_state *state)
+{
+    HRESULT hr = run_section_open(space, name, out);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
+        return S_FALSE;
+    if (FAILED(hr) || (run_section_read(*out, state) && state->phase != PHASE_STOPPED))
+        return hr;
+    run_section_close(*out);
+    return S_FALSE;
+}
+
+/* Without its signal the host sees it some seconds later. */
+static void set_signal(struct run_section *s)
+{
+    if (s->signal || SUCCEEDED(open_signal(s, false)))
+        signal_set(s->signal);
+}
+
+HRESULT run_section_request_stop(struct run_section *s, enum stop_reason why)
+{
+    uint64_t none = 0, now = clock_monotonic_ms();
+    atomic_compare_exchange_strong(&s->shared->stop_requested, &none, (now ? now : 1) * 2 + why);
+    set_signal(s);
+    return S_OK;
+}
+
+bool run_section_stop_requested(struct run_section *s, enum stop_reason *why)
+{
+    uint64_t requested = atomic_load(&s->shared->stop_requested);
+    *why = requested % 2 ? STOP_EXPIRED : STOP_ASKED;
+    return requested != 0;
+}
+
+HRESULT run_section_wait(struct run_section *s, uint32_t timeout_ms)
+{
+    return signal_wait(s->signal, timeout_ms < STOLEN_SIGNAL_MS ? timeout_ms : STOLEN_SIGNAL_MS);
+}
+
+void run_section_wake(struct run_section *s)
+{
+    if (s)
+        signal_set(s->signal);
+}
+
+HRESULT run_section_end_host(struct run_section *s, const char *space, const char *name)
+{
+    return run_host_end(space, name, &s->host);
+}
+
+HRESULT run_section_ask(struct run_section *s, enum run_request request, uint64_t *number)
+{
+    struct shared_request *r = &s->shared->requests[request];
+    *number = atomic_fetch_add(&r->asked, 1) + 1;
+    if (*number <= atomic_load(&r->answered))
+        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                         "the memory that the run shares (host process %u) holds what no host has written",
+                         (unsigned)s->host.process_id);
+    set_signal(s);
+    return S_OK;
+}
+
+bool run_section_answered(struct run_section *s, enum run_request request, uint64_t number, HRESULT *hr)
+{
+    struct shared_request *r = &s->shared->requests[request];
+    char text[ANSWER_TEXT];
+    if (atomic_load(&r->answered) < number)
+        return false;
+    *hr = atomic_load(&r->result);
+    if (!error_is_result(*hr)) {
+        *hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                        "the memory that the run shares (host process %u) holds the answer 0x%08X, which no host gives",
+                        (unsigned)s->host.process_id, (unsigned)*hr);
+    } else if (FAILED(*hr)) {
+        memcpy(text, r->text, sizeof text);
+        text[ANSWER_TEXT - 1] = 0;
+        error_set(*hr, "%s", text_is_utf8(text, strlen(text)) ? text : "");
+    }
+    return true;
+}
+
+bool run_section_asked(struct run_section *s, enum run_request request, uint64_t *number)
+{
+    *number = atomic_load(&s->shared->requests[request].asked);
+    return *number > atomic_load(&s->shared->requests[request].answered);
+}
+
+void run_section_answer(struct run_section *s, enum run_request request, uint64_t number, HRESULT hr)
+{
+    struct shared_request *r = &s->shared->requests[request];
+    text_fit(r->text, sizeof r->text, FAILED(hr) ? error_text(hr) : "");
+    atomic_store(&r->result, hr);
+    atomic_store(&r->answered, number);
+}
+
+/* ---- what others read ---- */
+
+HRESULT run_query(const char *space, const char *name, struct run_state *state)
+{
+    struct run_section *section;
+    HRESULT hr = run_section_open_running(space, name, &section, state);
+    if (hr == S_OK)
+        run_section_close(section);
+    if (hr != S_OK)
+        memset(state, 0, sizeof *state);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+HRESULT run_query_figures(const char *space, const char *name, const char *collector, struct collector_figures *out)
+{
+    struct run_section *section;
+    struct run_state state;
+    struct named_figures named;
+    uint64_t hash = text_hash_nocase(collector);
+    bool found = false;
+    memset(out, 0, sizeof *out);
+    HRESULT hr = run_section_open_running(space, name, &section, &state);
+    if (hr != S_OK)
+        return hr;
+    for (size_t i = 0; !found && i < figures_count(section); i++)
+        found = read_figures(section, i, &named) && named.hash == hash;
+    if (found)
+        *out = named.figures;
+    run_section_close(section);
+    return found ? S_OK : S_FALSE;
+}
+
+static void add_figures(struct text_buffer *b, const struct named_figures *named)
+{
+    const struct collector_figures *f = &named->figures;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } others[] = {
+        {"EventsLost", f->events_lost},
+        {"BuffersLost", f->buffers_lost},
+        {"RealTimeBuffersLost", f->real_time_buffers_lost},
+        {"BuffersWritten", f->buffers_written},
+        {"FreeBuffers", f->free_buffers},
+        {"FilesCopied", f->files_copied},
+    };
+    text_buffer_format(b, "%s: Samples %" PRIu64, named->name, f->samples);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (others[i].value)
+            text_buffer_format(b, ", %s %" PRIu64, others[i].name, others[i].value);
+    text_buffer_add(b, "\n");
+}
+
+char *run_figures_text(const char *space, const char *name)
+{
+    struct run_section *section;
+    struct run_state state;
+    struct text_buffer b = {0};
+    text_buffer_add(&b, "");
+    if (run_section_open_running(space, name, &section, &state) != S_OK)
+        return text_buffer_take(&b);
+    for (size_t i = 0; i < figures_count(section); i++) {
+        struct named_figures named;
+        if (read_figures(section, i, &named))
+            add_figures(&b, &named);
+    }
+    run_section_close(section);
+    return text_buffer_take(&b);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* Keys of autologgers as sets. MS-PLA 3.2.1, BootTraceSession. */
+#include "engine/pla/sets/autosession_set.h"
+
+#include "engine/base/file.h"
+#include "engine/base/memory.h"
+#include "engine/base/registry.h"
+#include "engine/etw/autologger_key.h"
+#include "engine/etw/directory_name.h"
+#include "engine/pla/collect/trace_autologger.h"
+#include "engine/pla/collect/trace_fill.h"
+#include "engine/pla/run/output.h"
+#include "engine/pla/sets/trace_set.h"
+
+#include <string.h>
+
+#define SPACE   "Autosession"
+#define LOCK_MS 10000 /* as long as the store's own */
+
+static HRESULT not_there(const char *name)
+{
+    return error_set(PLA_E_DCS_NOT_FOUND, "\"" SPACE "\\%.300s\": there is no such autologger in the registry", name);
+}
+
+/* The path of the key; NULL for that of all of them. */
+static HRESULT path_of(const char *name, char **out)
+{
+    char directory[DIRECTORY_NAME_BYTES];
+    *out = NULL;
+    HRESULT hr = directory_name(directory);
+    if (FAILED(hr))
+        return hr;
+    if (name && text_utf16_length(name) > AUTOLOGGER_NAME)
+        return error_set(E_INVALIDARG, "name: a key of the registry has at most %d characters, '%.100s...' has %zu",
+                         AUTOLOGGER_NAME, name, text_utf16_length(name));
+    *out = autologger_path(AUTOLOGGER_KEY, directory, name);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+/* Who reads a key and who writes one follow one another, as with sets of the store, whose folder has the lock. Nobody
+   has written any as long as that is not there, or it is none of ours: S_FALSE, for a reader. */
+static HRESULT lock_keys(bool to_change, struct file_lock **out)
+{
+    char *folder = store_folder(SPACE), *path = folder ? path_join(folder, "keys.lock") : NULL;
+    HRESULT hr = path ? S_OK : E_OUTOFMEMORY;
+    *out = NULL;
+    if (SUCCEEDED(hr) && to_change)
+        hr = folder_create_protected(folder, PROTECTION_DATA);
+    else if (SUCCEEDED(hr) && !folder_exists(folder))
+        hr = S_FALSE;
+    if (hr == S_OK)
+        hr = file_lock_take(path, LOCK_MS, out);
+    if (!to_change && FAILED(hr) && hr != E_OUTOFMEMORY && hr != HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION)) {
+        error_clear();
+        hr = S_FALSE;
+    }
+    memory_free(path);
+    memory_free(folder);
+    return hr;
+}
+
+/* ---- sets that an older version kept in its own store ---- */
+
+static HRESULT save(struct object *set, const char *name, enum store_mode mode, bool *created);
+
+/* Moves it into the registry, unless there is a key of the name already or it cannot be read. */
+static HRESULT move_stored(const char *name)
+{
+    struct object *set = NULL;
+    bool created;
+    char *xml;
+    size_t size;
+    HRESULT hr = store_load(&caller_self, SPACE, name, &xml, &size);
+    if (hr == PLA_E_DCS_NOT_FOUND)
+        return S_FALSE;
+    if (SUCCEEDED(hr))
+        hr = set_create_from_xml(xml, size, &set);
+    memory_free(xml);
+    if (SUCCEEDED(hr))
+        hr = save(set, name, STORE_CREATE, &created);
+    object_release(set);
+    return SUCCEEDED(hr) ? store_delete(&caller_self, SPACE, name) : hr;
+}
+
+/* ---- reading ---- */
+
+/* The set that was committed, if the key says so: what a session does not know. */
+static HRESULT committed(const struct autologger *a, struct object **out)
+{
+    HRESULT hr = a->set ? set_create_from_xml(a->set, strlen(a->set), out) : set_create(out);
+    return hr == OPENPLA_E_MALFORMED_XML ? error_prefix(hr, "\"" SPACE "\\%.300s\": the value OpenPLA", a->name) : hr;
+}
+
+/* What the plan says, and RootPath and FileName as they were put where they make the same file. */
+static HRESULT fill(struct object *set, const struct trace_plan *plan, const struct trace_session *live)
+{
+    struct object *collector = NULL;
+    struct value root = {.kind = PROPERTY_TEXT}, name = root;
+    char *file = NULL;
+    bool same = false;
+    HRESULT hr = S_OK;
+    if (plan->file && collection_count(set_of(set)->DataCollectors) == 1) {
+        hr = trace_set_collector(set, &collector);
+        if (SUCCEEDED(hr))
+            hr = trace_set_file(set, &file);
+        same = SUCCEEDED(hr) && text_equal_nocase(file, plan->file);
+        memory_free(file);
+        hr = hr == E_OUTOFMEMORY ? hr : S_OK;
+    }
+    if (same)
+        hr = object_get_field(set, &set->class->properties[IDataCollectorSet_RootPath], &root);
+    if (same && SUCCEEDED(hr))
+        hr = object_get_field(collector, &collector->class->properties[ITraceDataCollector_FileName], &name);
+    if (SUCCEEDED(hr))
+        hr = trace_fill(set, plan, true, live);
+    if (same && SUCCEEDED(hr))
+        hr = object_put_text(set, &set->class->properties[IDataCollectorSet_RootPath], root.text);
+    if (same && SUCCEEDED(hr))
+        hr = object_put_text(collector, &collector->class->properties[ITraceDataCollector_FileName], name.text);
+    value_free(&name);
+    value_free(&root);
+    object_release(collector);
+    return hr;
+}
+
+static HRESULT to_xml(const struct autologger *a, char **xml, size_t *size)
+{
+    struct trace_session live;
+    struct trace_plan plan;
+    struct object *set = NULL;
+    HRESULT hr = trace_plan_from_autologger(a, &plan);
+    if (FAILED(hr))
+        return hr;
+    const HRESULT runs = trace_set_find(a->name, &live);
+    error_clear(); /* a host without sessions has none that runs */
+    hr = runs == E_OUTOFMEMORY ? runs : committed(a, &set);
+    if (SUCCEEDED(hr))
+        hr = fill(set, &plan, runs == S_OK ? &live : NULL);
+    if (SUCCEEDED(hr))
+        hr = trace_set_take_security(set, &plan);
+    if (SUCCEEDED(hr)) {
+        set_of(set)->SchedulesEnabled = a->start.there && a->start.value == 1;
+        hr = set_to_stored_xml(set, xml, size);
+    }
+    object_release(set);
+    if (runs == S_OK)
+        trace_session_free(&live);
+    trace_plan_free(&plan);
+    return hr;
+}
+
+/* S_FALSE: there is no key, and no set that could become one. */
+static HRESULT load(const char *path, const char *name, struct autologger *out)
+{
+    HRESULT hr = autologger_load(path, name, out);
+    if (hr != S_FALSE)
+        return hr;
+    hr = move_stored(name);
+    return hr == S_OK ? autologger_load(path, name, out) : hr;
+}
+
+HRESULT autosession_set_load(const char *name, char **xml, size_t *size)
+{
+    struct file_lock *lock = NULL;
+    struct autologger a;
+    char *path;
+    *xml = NULL;
+    HRESULT hr = path_of(name, &path);
+    if (SUCCEEDED(hr))
+        hr = lock_keys(false, &lock);
+    if (SUCCEEDED(hr))
+        hr = load(path, name, &a);
+    file_lock_release(lock);
+    memory_free(path);
+    if (hr != S_OK)
+        return FAILED(hr) ? hr : not_there(name);
+    hr = a.damaged ? error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                               "\"" SPACE "\\%.300s\": the value %s of the autologger is not of its type or form", name,
+                               a.damaged)
+                   : to_xml(&a, xml, size);
+    autologger_free(&a);
+    return hr;
+}
+
+HRESULT autosession_set_list(struct texts *out)
+{
+    struct registry_key *key = NULL;
+    struct file_lock *lock = NULL;
+    struct texts stored = {0};
+    char *path;
+    *out = (struct texts){0};
+    HRESULT hr = path_of(NULL, &path);
+    if (SUCCEEDED(hr))
+        hr = store_list(&caller_self, SPACE, &stored);
+    if (SUCCEEDED(hr) && stored.count)
+        hr = lock_keys(true, &lock);
+    for (size_t i = 0; SUCCEEDED(hr) && i < stored.count; i++)
+        if (FAILED(move_stored(stored.items[i])))
+            error_clear(); /* it stays where it is, for who asks for it by name */
+    file_lock_release(lock);
+    texts_free(&stored);
+    if (SUCCEEDED(hr))
+        hr = registry_open(path, false, &key);
+    if (hr == S_OK)
+        hr = registry_list(key, out);
+    registry_close(key);
+    memory_free(path);
+    return SUCCEEDED(hr) ? S_OK : hr;
+}
+
+/* ---- writing ---- */
+
+static HRESULT check_mode(const struct trace_plan *plan)
+{
+    if (plan->mode & (TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC))
+        return error_set(E_INVALIDARG, "ProcessMode: a session that begins by itself is in no process");
+    if (plan->mode & TRACE_MODE_NEWFILE)
+        return error_set(E_INVALIDARG,
+                         "ExtendedModes: 0x%X has EVENT_TRACE_FILE_MODE_NEWFILE, with which no session "
+                         "can begin by itself",
+                         (unsigned)plan->mode);
+    return S_OK;
+}
+
+/* Under Wine the autologgers begin with the first process that traces: with us, if nobody has yet, before there is one
+   more, which is for the next start. */
+static void begin_others(const char *name)
+{
+    struct trace_session s;
+    if (trace_set_find(name, &s) == S_OK)
+        trace_session_free(&s);
+    error_clear();
+}
+
+/* Makes `a`, empty or as it is in the registry, what the set says. */
+static HRESULT describe(struct object *set, const char *name, struct autologger *a)
+{
+    struct trace_plan plan;
+    char *xml = NULL;
+    HRESULT hr = trace_set_plan(set, name, &plan);
+    if (FAILED(hr))
+        return hr;
+    hr = check_mode(&plan);
+    if (SUCCEEDED(hr))
+        hr = trace_plan_to_autologger(&plan, a);
+    if (SUCCEEDED(hr))
+        hr = set_to_stored_xml(set, &xml, NULL);
+    if (SUCCEEDED(hr)) {
+        memory_free(a->set);
+        a->set = xml;
+        a->start = (struct autologger_number){true, set_of(set)->SchedulesEnabled};
+    }
+    /* Whoever starts it makes no folder. Another than the default may be there only then. */
+    if (SUCCEEDED(hr) && plan.file && output_check_root(set_of(set)) == E_OUTOFMEMORY)
+        hr = E_OUTOFMEMORY;
+    trace_plan_free(&plan);
+    return hr;
+}
+
+HRESULT autosession_set_save(struct object *set, const char *name, enum store_mode mode, bool *created)
+{
+    struct file_lock *lock;
+    begin_others(name);
+    HRESULT hr = lock_keys(true, &lock);
+    if (SUCCEEDED(hr))
+        hr = save(set, name, mode, created);
+    file_lock_release(lock);
+    return hr;
+}
+
+/* Under the lock. */
+static HRESULT save(struct object *set, const char *name, enum store_mode mode, bool *created)
+{
+    struct autologger a;
+    char *path;
+    HRESULT hr = path_of(name, &path);
+    if (FAILED(hr))
+        return hr;
+    hr = mode == STORE_CREATE ? autologger_load(path, name, &a) : load(path, name, &a);
+    *created = hr == S_FALSE;
+    if (hr == S_FALSE && mode == STORE_MODIFY)
+        hr = not_there(name);
+    else if (hr == S_OK && mode == STORE_CREATE)
+        hr = error_set(PLA_E_DCS_ALREADY_EXISTS, "Commit: the set '" SPACE "\\%.300s' is there already", name);
+    if (SUCCEEDED(hr))
+        hr = describe(set, name, &a);
+    if (SUCCEEDED(hr))
+        hr = autologger_save(path, &a, *created);
+    if (hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS))
+        hr = error_set(PLA_E_DCS_ALREADY_EXISTS, "Commit: the set '" SPACE "\\%.300s' was made by another one now",
+                       name);
+    autologger_free(&a);
+    memory_free(path);
+    return hr;
+}
+
+HRESULT autosession_set_delete(const char *name)
+{
+    struct file_lock *lock = NULL;
+    char *path;
+    HRESULT hr = path_of(name, &path);
+    if (FAILED(hr))
+        return hr;
+    hr = lock_keys(true, &lock);
+    if (SUCCEEDED(hr))
+        hr = registry_delete(path);
+    if (SUCCEEDED(hr)) { /* that of an older version too, which is perhaps not to be read */
+        const bool gone = hr == S_OK;
+        hr = store_delete(&caller_self, SPACE, name);
+        if (hr == PLA_E_DCS_NOT_FOUND)
+            hr = gone ? S_OK : not_there(name);
+    }
+    file_lock_release(lock);
+    memory_free(path);
+    return hr;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* The namespaces' table and their rules. */
+#include "engine/pla/category.h"
+
+#include "engine/pla/model/validate.h"
+#include "engine/pla/system_sets.h"
+
+#define STATUS_UNDEFINED 4 /* plaUndefined, MS-PLA 2.2.2.4 */
+
+static const struct category categories[] = {
+    {.space = "Service", .source = DEFINITION_STORED, .runs = true},
+    {.space = SYSTEM_SPACE,
+     .source = DEFINITION_SHIPPED,
+     .runs = true,
+     .commit = {E_NOTIMPL, "System sets are read-only"},
+     .delete = {E_ACCESSDENIED, "System sets are read-only"}},
+    {.space = "Session", .source = DEFINITION_LIVE, .one_trace = true},
+    {.space = "Autosession",
+     .source = DEFINITION_REGISTRY,
+     .one_trace = true,
+     .status = STATUS_UNDEFINED,
+     .start = {E_NOTIMPL, "an Autosession begins when the system starts"},
+     .stop = {E_NOTIMPL, "an Autosession ends when the system stops"}},
+    {.space = "Legacy",
+     .source = DEFINITION_NONE,
+     .none = "no system older than PLA can be reached, and only those have Legacy sets",
+     .commit = {E_NOINTERFACE, "there is no older system that could keep a Legacy set"}},
+};
+
+const struct category *category_of(const char *space)
+{
+    for (size_t i = 0; space && i < sizeof categories / sizeof categories[0]; i++)
+        if (text_equal_nocase(categories[i].space, space))
+            return &categories[i];
+    return NULL;
+}
+
+HRESULT category_refuses(const struct refusal *refusal, const char *method)
+{
+    return FAILED(refusal->hr) ? error_set(refusal->hr, "%s: %s", method, refusal->why) : S_OK;
+}
+
+HRESULT category_check_collectors(const struct category *c, struct object *set)
+{
+    struct object **list;
+    size_t count;
+    if (!c->one_trace)
+        return S_OK;
+    HRESULT hr = collection_snapshot(set_of(set)->DataCollectors, &list, &count);
+    if (FAILED(hr))
+        return hr;
+    if (count != 1)
+        hr = error_set(PLA_E_DCS_SINGLETON_REQUIRED,
+                       "DataCollectors: a set of %s has exactly one data collector, this one has %u", c->space,
+                       (unsigned)count);
+    else if (list[0]->class != &trace_data_collector_class)
+        hr = error_set(PLA_E_DCS_SINGLETON_REQUIRED, "DataCollectors: the one of a set of %s is a %s, not a %s",
+                       c->space, trace_data_collector_class.name, list[0]->class->name);
+    objects_release(list, count);
+    return hr;
+}
+
+HRESULT category_validate(const struct category *c, struct object *set, bool updates, struct object *issues)
+{
+    static const char *const never[] = {"RootPath",
+                                        "Duration",
+                                        "Description",
+                                        "Keywords",
+                                        "Segment",
+                                        "SegmentMaxDuration",
+                                        "SerialNumber",
+                                        "Subdirectory",
+                                        "SubdirectoryFormat",
+                                        "SubdirectoryFormatPattern",
+                                        "Task",
+                                        "Schedules",
+                                        "TraceDataCollector[1]/FileNameFormat",
+                                        "TraceDataCollector[1]/FileNameFormatPattern",
+                                        "TraceDataCollector[1]/LogOverwrite",
+                                        NULL};
+    static const char *const running[] = {"TraceDataCollector[1]/BufferSize",
+                                          "TraceDataCollector[1]/MinimumBuffers",
+                                          "TraceDataCollector[1]/NumberOfBuffers",
+                                          "TraceDataCollector[1]/ClockType",
+                                          "TraceDataCollector[1]/ProcessMode",
+                                          "TraceDataCollector[1]/PreallocateFile",
+                                          "SegmentMaxSize",
+                                          NULL};
+    static const struct unused unused[] = {{never, "a trace session has no use for it"},
+                                           {running, "it cannot be changed in a running trace session"}};
+    /* What is stored for the next boot can change in all of these. */
+    const size_t lists = !c->one_trace ? 0 : updates && c->source == DEFINITION_LIVE ? 2 : 1;
+    return set_validate_without(set, unused, lists, issues);
+}

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+/* Commit's side of accounts and passwords. */
+#include "engine/pla/credentials.h"
+
+#include "engine/base/access.h"
+#include "engine/base/memory.h"
+#include "engine/logs/sql_source.h"
+#include "engine/pla/definition.h"
+#include "engine/pla/sets.h"
+#include "engine/pla/sets/set_secret.h"
+#include "engine/pla/store.h"
+
+#include <string.h>
+
+/* ---- whose account ---- */
+
+struct put {
+    bool any;
+    char *user, *password;
+};
+
+/* Copies of what SetCredentials put. */
+static HRESULT take_put(struct object *o, struct put *out)
+{
+    struct data_collector_set *set = set_of(o);
+    object_lock(o);
+    *out = (struct put){.any = set->credentials_put};
+    out->user = text_copy(set->credentials_put && set->password ? set->UserAccount : "");
+    out->password = text_copy(set->password ? set->password : "");
+    object_unlock(o);
+    return out->user && out->password ? S_OK : E_OUTOFMEMORY;
+}
+
+static void put_free(struct put *p)
+{
+    memory_free(p->user);
+    memory_free_secret(p->password);
+}
+
+/* In process nothing can be kept from who asks. */
+static bool is_administrator(const struct caller *caller)
+{
+    return caller->in_process || access_is_administrator(caller);
+}
+
+static HRESULT administrators_alone(const struct caller *caller, HRESULT hr, const char *text)
+{
+    if (is_administrator(caller))
+        return S_OK;
+    char *who = caller_account(caller);
+    hr = who ? error_set(hr, "UserAccount: %s; '%s' is none: give an account by SetCredentials", text, who)
+             : E_OUTOFMEMORY;
+    memory_free(who);
+    return hr;
+}
+
+/* The host tells a wrong password here, and not at the first start. */
+static HRESULT try_password(const struct put *put, char **sid)
+{
+    const struct logon *logon = host_logon();
+    void *token;
+    *sid = NULL;
+    if (!logon)
+        return S_OK;
+    HRESULT hr = logon->log_on(put->user, put->password, &token);
+    if (FAILED(hr))
+        return hr;
+    hr = logon->sid(token, sid);
+    logon->close(token);
+    return hr;
+}
+
+static HRESULT take_account(const struct caller *caller, struct put *put, struct set_secret *secret,
+                            struct set_account *now)
+{
+    bool system, service = account_is_service(put->user, &system);
+    HRESULT hr = service ? administrators_alone(caller, E_ACCESSDENIED,
+                                                "a service's account is for administrators alone to give")
+                         : S_OK;
+    if (SUCCEEDED(hr) && service && *put->password)
+        hr = error_set(E_INVALIDARG, "SetCredentials: '%s' is a service's account and has no password", put->user);
+    if (SUCCEEDED(hr))
+        hr = try_password(put, &secret->sid);
+    if (SUCCEEDED(hr)) {
+        secret->by = caller_account(caller);
+        secret->password = put->password;
+        put->password = NULL;
+        now->user = put->user;
+        put->user = NULL;
+        hr = secret->by ? S_OK : E_OUTOFMEMORY;
+    }
+    return hr;
+}
+
+/* Whether the caller has the rights of the account that the set runs as already. */
+static HRESULT has_its_rights(const struct caller *caller, const struct set_secret *old, bool *has)
+{
+    char *who = caller_account(caller);
+    *has = who && (is_administrator(caller) || (old->sid && access_is_account(caller, old->sid)) ||
+                   (old->by && *old->by && !strcmp(old->by, who)));
+    memory_free(who);
+    return who ? S_OK : E_OUTOFMEMORY;
+}
+
+/* Who changes what another account will do has that account's rights: only who has them already may. */
+static HRESULT keep_account(const struct caller *caller, const struct set_account *before, const struct set_secret *old,
+                            struct set_secret *secret, struct set_account *now)
+{
+    bool may;
+    HRESULT hr = has_its_rights(caller, old, &may);
+    char *who = SUCCEEDED(hr) ? caller_account(caller) : NULL;
+    if (!who)
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !may)
+        hr = error_set(PLA_E_CREDENTIALS_REQUIRED,
+                       "UserAccount: the set runs as '%s'; '%s' has to give an account by SetCredentials", before->user,
+                       who);
+    if (SUCCEEDED(hr) && !old->password)
+        hr = error_set(PLA_E_CREDENTIALS_REQUIRED,
+                       "UserAccount: the password of '%s' is not there any more; give it by SetCredentials",
+                       before->user);
+    memory_free(who);
+    if (FAILED(hr))
+        return hr;
+    now->user = text_copy(before->user);
+    secret->password = text_copy(old->password);
+    secret->by = old->by ? text_copy(old->by) : NULL;
+    secret->sid = old->sid ? text_copy(old->sid) : NULL;
+    return now->user && secret->password && (secret->by || !old->by) && (secret->sid || !old->sid) ? S_OK
+                                                                                                   : E_OUTOFMEMORY;
+}
+
+static HRESULT decide_account(struct object *o, const struct caller *caller, bool exists,
+                              const struct set_account *before, const struct set_secret *old, struct set_secret *secret,
+                              struct set_account *now)
+{
+    struct put put;
+    bool system = false;
+    HRESULT hr = take_put(o, &put);
+    if (SUCCEEDED(hr) && *put.user)
+        account_is_service(put.user, &system);
+    if (SUCCEEDED(hr) && *put.user && !system) {
+        hr = take_account(caller, &put, secret, now);
+    } else if (SUCCEEDED(hr) && !put.any && exists && *before->user) {
+        hr = keep_account(caller, before, old, secret, now);
+    } else if (SUCCEEDED(hr)) {
+        hr = administrators_alone(caller, PLA_E_CREDENTIALS_REQUIRED,
+                                  "only an administrator can have a set run as LocalSystem");
+        now->user = text_copy("");
+        if (SUCCEEDED(hr) && !now->user)
+            hr = E_OUTOFMEMORY;
+    }
+    put_free(&put);
+    return hr;
+}
+
+/* ---- data sources ---- */
+
+/* Of a counter collector; "" of another. From memory_alloc. */
+static HRESULT data_source_of(struct object *collector, char **name, char **source)
+{
+    struct value v;
+    *name = *source = NULL;
+    if (collector->class != &performance_counter_collector_class)
+        return S_FALSE;
+    HRESULT hr = object_get_field(collector, class_property(collector->class, "DataSourceName"), &v);
+    if (FAILED(hr))
+        return hr;
+    *source = v.text;
+    hr = object_get_field(collector, class_property(collector->class, "Name"), &v);
+    if (FAILED(hr)) {
+        memory_free_secret(*source);
+        return hr;
+    }
+    *name = v.text;
+    return S_OK;
+}
+
+static HRESULT put_data_source(struct object *collector, const char *source)
+{
+    return object_put_text(collector, class_property(collector->class, "DataSourceName"), source);
+}
+
+/* One that has its secrets is parted from them; to one that has none go those that it had under the same name, and for
+   the very same connection: what somebody leads to another server must not take a password there. */
+static HRESULT part_one(struct object *collector, const struct set_secret *old, struct set_secret *secret,
+                        struct credentials_change *out)
+{
+    char *name, *whole;
+    struct sql_source s = {0};
+    HRESULT hr = data_source_of(collector, &name, &whole);
+    if (hr != S_OK)
+        return hr;
+    const HRESULT parsed = *whole ? sql_source_parse(whole, &s) : S_FALSE;
+    if (parsed == E_OUTOFMEMORY) {
+        hr = parsed;
+    } else if (parsed != S_OK) {
+        error_clear(); /* it names no database */
+    } else if (*s.secret) {
+        hr = set_secret_add_source(secret, name, s.open, s.secret);
+        if (SUCCEEDED(hr))
+            hr = texts_add(&out->open, s.open);
+        if (SUCCEEDED(hr))
+            hr = texts_add(&out->whole, whole);
+        if (SUCCEEDED(hr))
+            hr = put_data_source(collector, s.open);
+    } else {
+        const char *kept = set_secret_source(old, name, s.open);
+        hr = kept ? set_secret_add_source(secret, name, s.open, kept) : S_OK;
+    }
+    sql_source_free(&s);
+    memory_free_secret(whole);
+    memory_free(name);
+    return hr;
+}
+
+static HRESULT part_all(struct object *o, const struct set_secret *old, struct set_secret *secret,
+                        struct credentials_change *out)
+{
+    struct object **list;
+    size_t count;
+    HRESULT hr = collection_snapshot(set_of(o)->DataCollectors, &list, &count);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        hr = part_one(list[i], old, secret, out);
+    objects_release(list, count);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* What was parted in this commit; what another thread has put meanwhile stays. */
+static void join_all(struct object *o, struct credentials_change *c)
+{
+    struct object **list;
+    size_t count;
+    if (!c->whole.count || FAILED(collection_snapshot(set_of(o)->DataCollectors, &list, &count)))
+        return;
+    for (size_t i = 0, at = 0; i < count && at < c->whole.count; i++) {
+        char *name, *source;
+        if (data_source_of(list[i], &name, &source) != S_OK)
+            continue;
+        if (!strcmp(source, c->open.items[at])) {
+            put_data_source(list[i], c->whole.items[at]);
+            at++;
+        }
+        memory_free_secret(source);
+        memory_free(name);
+    }
+    objects_release(list, count);
+}
+
+/* ---- the change ---- */
+
+static void change_free(struct credentials_change *c)
+{
+    set_account_free(&c->before);
+    set_account_free(&c->now);
+    texts_free(&c->open);
+    texts_free(&c->whole); /* our heap wipes what it gets back */
+    *c = (struct credentials_change){.open = {0}};
+}
+
+/* The key of a secret that says this; the one that is there already, or a new one. */
+static HRESULT write_secret(const struct set_secret *secret, const struct set_secret *old, struct credentials_change *c)
+{
+    char *text = NULL, *before = NULL;
+    if (!secret->password && !secret->sources.count)
+        return S_OK;
+    HRESULT hr = set_secret_text(secret, &text);
+    if (SUCCEEDED(hr))
+        hr = set_secret_text(old, &before);
+    if (SUCCEEDED(hr) && *c->before.key && old->set && !strcmp(text, before))
+        memcpy(c->now.key, c->before.key, sizeof c->now.key);
+    else if (SUCCEEDED(hr)) {
+        hr = shared_new_key(c->now.key);
+        if (SUCCEEDED(hr))
+            hr = secret_store(c->now.key, text);
+        if (FAILED(hr))
+            c->now.key[0] = 0;
+    }
+    memory_free_secret(before);
+    memory_free_secret(text);
+    return hr;
+}
+
+HRESULT credentials_commit(struct object *o, const struct caller *caller, const char *space, const char *name,
+                           const char *before, size_t before_size, char **xml, size_t *size,
+                           struct credentials_change *out)
+{
+    struct set_secret old = {0}, none = {0}, secret = {0};
+    bool keeps = false;
+    *xml = NULL;
+    *out = (struct credentials_change){.open = {0}};
+    HRESULT hr = set_account_read(before, before_size, &out->before);
+    if (SUCCEEDED(hr) && *out->before.key)
+        hr = set_secret_load(out->before.key, space, name, &old);
+    if (SUCCEEDED(hr))
+        hr = set_secret_begin(&secret, space, name);
+    if (SUCCEEDED(hr))
+        hr = decide_account(o, caller, before != NULL, &out->before, &old, &secret, &out->now);
+    if (SUCCEEDED(hr))
+        hr = has_its_rights(caller, &old, &keeps);
+    if (SUCCEEDED(hr)) /* the host gets what is kept, and may be a process of the caller's from now on */
+        hr = part_all(o, keeps ? &old : &none, &secret, out);
+    if (SUCCEEDED(hr))
+        hr = set_to_stored_xml(o, xml, size);
+    if (SUCCEEDED(hr))
+        hr = write_secret(&secret, &old, out);
+    if (SUCCEEDED(hr))
+        hr = set_account_add(&out->now, xml, size);
+    set_secret_free(&secret);
+    set_secret_free(&old);
+    if (SUCCEEDED(hr))
+        return S_OK;
+    memory_free(*xml);
+    *xml = NULL;
+    return credentials_dropped(o, space, name, out, hr);
+}
+
+void credentials_committed(struct object *o, const char *space, const char *name, struct credentials_change *c)
+{
+    if (*c->before.key && strcmp(c->before.key, c->now.key) != 0)
+        set_secret_delete(c->before.key, space, name);
+    set_forget_credentials(o);
+    change_free(c);
+}
+
+/* Whether the definition that is there now has the key, though its commit failed: what failed came behind its rename.
+   A failure: that cannot be known. */
+static HRESULT is_stored_with(const char *space, const char *name, const char *key, bool *stored)
+{
+    struct set_account is = {.user = NULL};
+    char *xml = NULL;
+    size_t size = 0;
+    HRESULT hr = store_load(&caller_self, space, name, &xml, &size);
+    *stored = false;
+    if (SUCCEEDED(hr))
+        hr = set_account_read(xml, size, &is);
+    if (SUCCEEDED(hr))
+        *stored = !strcmp(is.key, key);
+    set_account_free(&is);
+    memory_free(xml);
+    return hr == PLA_E_DCS_NOT_FOUND || definition_is_damaged(hr) ? S_OK : hr;
+}
+
+HRESULT credentials_dropped(struct object *o, const char *space, const char *name, struct credentials_change *c,
+                            HRESULT hr)
+{
+    struct error_kept why = error_keep(hr);
+    bool stored;
+    /* Of two secrets the definition has one. Where nobody can tell which, both stay: the store's check finds the other.
+     */
+    if (strcmp(c->before.key, c->now.key) != 0 && SUCCEEDED(is_stored_with(space, name, c->now.key, &stored))) {
+        if (stored && *c->before.key)
+            set_secret_delete(c->before.key, space, name);
+        else if (!stored && *c->now.key)
+            secret_delete(c->now.key);
+    }
+    join_all(o, c);
+    change_free(c);
+    return error_restore(&why);
+}
+
+void credentials_hide(struct object *o)
+{
+    struct set_secret none = {0}, taken = {0};
+    struct credentials_change change = {.open = {0}};
+    if (FAILED(part_all(o, &none, &taken, &change)))
+        error_clear();
+    set_secret_free(&taken);
+    change_free(&change);
+}
+
+void credentials_delete(const char *space, const char *name, const char *xml, size_t size)
+{
+    struct set_account a;
+    if (SUCCEEDED(set_account_read(xml, size, &a)) && *a.key)
+        set_secret_delete(a.key, space, name);
+    set_account_free(&a);
+}
+
+/* The secrets of the data sources that are known by them. */
+static HRESULT put_secrets(struct object *o, const struct set_secret *secret)
+{
+    struct object **list = NULL;
+    size_t count = 0;
+    HRESULT hr = secret->sources.count ? collection_snapshot(set_of(o)->DataCollectors, &list, &count) : S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        char *own, *source, *whole = NULL;
+        hr = data_source_of(list[i], &own, &source);
+        if (hr != S_OK)
+            continue;
+        const char *kept = set_secret_source(secret, own, source);
+        hr = kept ? sql_source_join(source, kept, &whole) : S_OK;
+        if (SUCCEEDED(hr) && kept)
+            hr = put_data_source(list[i], whole);
+        memory_free_secret(whole);
+        memory_free_secret(source);
+        memory_free(own);
+    }
+    objects_release(list, count);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+HRESULT credentials_restore(struct object *o, const char *space, const char *name, const char *xml, size_t size)
+{
+    struct set_account a;
+    struct set_secret secret = {0};
+    HRESULT hr = set_account_read(xml, size, &a);
+    if (SUCCEEDED(hr) && *a.key)
+        hr = set_secret_load(a.key, space, name, &secret);
+    if (SUCCEEDED(hr))
+        hr = put_secrets(o, &secret);
+    set_secret_free(&secret);
+    set_account_free(&a);
+    return hr;
+}
+
+/* ---- between processes ---- */
+
+static HRESULT collect(struct object *o, struct set_secret *out)
+{
+    struct object **list;
+    size_t count;
+    HRESULT hr = collection_snapshot(set_of(o)->DataCollectors, &list, &count);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        char *name, *whole;
+        struct sql_source s = {0};
+        hr = data_source_of(list[i], &name, &whole);
+        if (hr != S_OK)
+            continue;
+        const HRESULT parsed = *whole ? sql_source_parse(whole, &s) : S_FALSE;
+        if (parsed == E_OUTOFMEMORY)
+            hr = parsed;
+        else if (parsed != S_OK)
+            error_clear();
+        else if (*s.secret)
+            hr = set_secret_add_source(out, name, s.open, s.secret);
+        sql_source_free(&s);
+        memory_free_secret(whole);
+        memory_free(name);
+    }
+    objects_release(list, count);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+HRESULT credentials_to_give(struct object *o, const char *password, bool *sources, char **out)
+{
+    struct set_secret secret = {0};
+    char *text = NULL;
+    *out = NULL;
+    HRESULT hr = collect(o, &secret);
+    *sources = secret.sources.count != 0;
+    if (SUCCEEDED(hr) && password && !(secret.password = text_copy(password)))
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && (password || *sources))
+        hr = set_secret_text(&secret, &text);
+    if (SUCCEEDED(hr) && text)
+        hr = secret_mask(text, out);
+    memory_free_secret(text);
+    set_secret_free(&secret);
+    return hr;
+}
+
+HRESULT credentials_given(struct object *o, const char *masked, char **password)
+{
+    struct set_secret secret = {0};
+    char *text = NULL;
+    size_t size = 0;
+    *password = NULL;
+    HRESULT hr = secret_unmask(masked, &text);
+    if (SUCCEEDED(hr)) {
+        size = strlen(text);
+        hr = set_secret_parse(text, &secret);
+    }
+    if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA))
+        hr = E_INVALIDARG;
+    if (SUCCEEDED(hr))
+        hr = put_secrets(o, &secret);
+    if (SUCCEEDED(hr)) {
+        *password = secret.password;
+        secret.password = NULL;
+    }
+    if (text)
+        memory_wipe(text, size);
+    memory_free(text);
+    set_secret_free(&secret);
+    return hr;
+}

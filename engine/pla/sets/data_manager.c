@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* The data manager: behind a segment, and asked for by Run. The report first, then what becomes of folders. */
+#include "engine/pla/data_manager.h"
+
+#include "engine/base/credentials.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/pla/category.h"
+#include "engine/pla/definition.h"
+#include "engine/pla/retention/folder_step.h"
+#include "engine/pla/run/run_journal.h"
+#include "engine/pla/run/run_report.h"
+#include "engine/pla/set_policy.h"
+#include "engine/pla/sets.h"
+#include "engine/pla/sets/run_folders.h"
+#include "engine/pla/store.h"
+#include "engine/pla/store/stored_account.h"
+
+#include <string.h>
+
+enum { FOLDER_STEPS = STEP_CREATE_REPORT | STEP_RUN_RULES | STEP_CREATE_HTML };
+
+/* An event for what has come of a report, by whomever it was made. The thread's error text survives. */
+static void tell(const char *space, const char *name, const char *file, HRESULT hr, size_t remarks)
+{
+    struct error_kept why = error_keep(hr);
+    if (hr != S_FALSE)
+        journal_write(FAILED(hr) ? JOURNAL_REPORT_FAILED : JOURNAL_REPORT_MADE,
+                      &(struct journal_facts){.space = space,
+                                              .name = name,
+                                              .file = file,
+                                              .error = FAILED(hr) ? hr : S_OK,
+                                              .reason = FAILED(hr) ? why.text : NULL,
+                                              .count = remarks});
+    error_restore(&why);
+}
+
+static HRESULT make(const struct run_report *what, const char *space)
+{
+    char *path = NULL;
+    struct texts remarks = {0};
+    HRESULT hr = run_report_make(what, &path, &remarks);
+    if (FAILED(hr))
+        hr = error_prefix(hr, "the report of \"%s\"", what->folder);
+    tell(space, what->name, path ? path : what->folder, hr, remarks.count);
+    texts_free(&remarks);
+    memory_free(path);
+    return hr;
+}
+
+static HRESULT report_on(const struct ended_segment *segment, const char *root)
+{
+    const struct run_report what = {
+        .set = segment->set,
+        .name = segment->name,
+        .root = root,
+        .folder = segment->location,
+        .steps = STEP_CREATE_REPORT | STEP_RUN_RULES | STEP_CREATE_HTML,
+        /* In a folder of its own all logs are the run's: sessions may have more files than the one that a collector
+           names. */
+        .files = set_has_run_folders(segment->set) ? NULL : &segment->files,
+    };
+    return make(&what, segment->space);
+}
+
+HRESULT data_manager_compile(const struct ended_segment *segment)
+{
+    char *root = host_expand_environment(set_root(segment->set));
+    if (!root)
+        return E_OUTOFMEMORY;
+    HRESULT hr = segment->reported ? report_on(segment, root) : S_OK;
+    struct error_kept reported = error_keep(hr);
+    HRESULT passed = run_folders_pass(&(struct run_pass){.space = segment->space,
+                                                         .name = segment->name,
+                                                         .set = segment->set,
+                                                         .root = root,
+                                                         .parts = set_retention_parts(segment->set),
+                                                         .latest_runs = segment->running});
+    if (FAILED(passed))
+        passed = error_prefix(passed, "the folders of runs");
+    memory_free(root);
+    return FAILED(reported.hr) ? error_restore(&reported) : FAILED(passed) ? passed : reported.hr;
+}
+
+/* ---- Run ---- */
+
+struct managed {
+    const char *space, *name;
+    struct data_collector_set *set; /* as it is stored */
+    char *root;
+    char *running; /* the folder of the run that goes on; NULL: none does */
+    uint32_t steps;
+    struct object *errors;
+};
+
+static HRESULT note(const struct managed *m, const char *folder, HRESULT hr)
+{
+    struct error_kept why = error_keep(hr);
+    return issues_add(m->errors, hr, folder, why.text);
+}
+
+/* Asked before each folder: a run may begin while reports of others are made. */
+static HRESULT find_running(struct managed *m)
+{
+    struct run_state state;
+    memory_free(m->running);
+    m->running = NULL;
+    HRESULT hr = run_query(m->space, m->name, &state);
+    if (FAILED(hr) || state.phase == PHASE_STOPPED)
+        return hr;
+    m->running = text_copy(state.location);
+    return m->running ? S_OK : E_OUTOFMEMORY;
+}
+
+/* A folder's failure is an item; what is returned ends the whole call. S_FALSE: there is nothing in it for a report. */
+static HRESULT manage_folder(struct managed *m, const char *folder)
+{
+    HRESULT hr = m->steps & (uint32_t)FOLDER_STEPS ? find_running(m) : S_FALSE;
+    if (hr != S_OK)
+        return hr;
+    if (m->running && file_is_same(m->running, folder))
+        hr = error_set(PLA_E_DCS_IN_USE, "the run that writes to this folder has not ended");
+    else
+        hr = make(
+            &(struct run_report){.set = m->set, .name = m->name, .root = m->root, .folder = folder, .steps = m->steps},
+            m->space);
+    if (hr == E_OUTOFMEMORY || hr == S_FALSE)
+        return hr;
+    return FAILED(hr) ? note(m, folder, hr) : S_OK;
+}
+
+static HRESULT note_folder(void *user, const char *folder, HRESULT hr)
+{
+    return note(user, folder, hr);
+}
+
+/* Behind the reports; of all folders, or of `only`. What concerns a folder is in the map by now. */
+static HRESULT look_after(struct managed *m, const char *only)
+{
+    const unsigned parts = (m->steps & STEP_FOLDER_ACTIONS ? RETENTION_ACTIONS : 0u) |
+                           (m->steps & STEP_RESOURCE_FREEING ? RETENTION_LIMITS : 0u);
+    if (!parts)
+        return S_OK;
+    HRESULT hr = find_running(m);
+    return FAILED(hr) ? hr
+                      : run_folders_pass(&(struct run_pass){.space = m->space,
+                                                            .name = m->name,
+                                                            .set = m->set,
+                                                            .root = m->root,
+                                                            .parts = parts,
+                                                            .only = only,
+                                                            .running = m->running,
+                                                            .failed = note_folder,
+                                                            .user = m});
+}
+
+static HRESULT manage_all(struct managed *m)
+{
+    struct texts names = {0};
+    /* A set without folders of its own writes into RootPath itself. */
+    HRESULT hr = set_has_run_folders(m->set) ? S_OK : manage_folder(m, m->root);
+    if (SUCCEEDED(hr) && set_has_run_folders(m->set))
+        hr = folder_list(m->root, true, &names);
+    for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++) {
+        char *folder = path_join(m->root, names.items[i]);
+        hr = folder ? manage_folder(m, folder) : E_OUTOFMEMORY;
+        memory_free(folder);
+    }
+    texts_free(&names);
+    return SUCCEEDED(hr) ? look_after(m, NULL) : hr;
+}
+
+/* `folder` is a client's. */
+static HRESULT manage_one(struct managed *m, const char *folder)
+{
+    const char *names = path_names_behind(m->root, folder);
+    names = names ? names : folder;
+    const char *fault = *names ? path_names_fault(names) : NULL;
+    if (fault || names[0] == '/' || names[0] == '\\')
+        return error_set(E_INVALIDARG, "bstrFolder: \"%s\" is not below the set's RootPath, \"%s\"%s%s", folder,
+                         m->root, fault ? ": " : "", fault ? fault : "");
+    char *path = path_join(m->root, names);
+    if (!path)
+        return E_OUTOFMEMORY;
+    HRESULT hr = folder_exists(path) ? manage_folder(m, path)
+                                     : error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND),
+                                                 "bstrFolder: there is no folder \"%s\"", path);
+    if (hr == S_FALSE && m->steps & (uint32_t)FOLDER_STEPS)
+        hr = note(m, path,
+                  error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "%s",
+                            m->steps & STEP_CREATE_REPORT ? "there are no logs to make a report of"
+                                                          : "there is no report, which another step makes (0x1)"));
+    if (SUCCEEDED(hr))
+        hr = look_after(m, path);
+    memory_free(path);
+    return hr;
+}
+
+/* Where hosts run under accounts of their own, this process has other rights than the set. */
+static HRESULT check_account(const struct caller *caller, const char *xml, size_t size)
+{
+    struct set_account account;
+    if (caller->in_process || !host_logon())
+        return S_OK;
+    HRESULT hr = set_account_read(xml, size, &account);
+    if (SUCCEEDED(hr) && *account.user)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                       "Run: the set runs as %s, and its reports are made by its runs alone; openpla report makes one "
+                       "of a folder",
+                       account.user);
+    set_account_free(&account);
+    return hr;
+}
+
+static HRESULT load_set(const struct caller *caller, struct managed *m)
+{
+    char *xml = NULL;
+    size_t size;
+    struct object *set = NULL;
+    HRESULT hr = definition_load(caller, m->space, m->name, &xml, &size);
+    if (SUCCEEDED(hr))
+        hr = check_account(caller, xml, size);
+    if (SUCCEEDED(hr))
+        hr = set_create_from_xml(xml, size, &set);
+    if (SUCCEEDED(hr))
+        m->set = set_of(set);
+    memory_free(xml);
+    m->root = SUCCEEDED(hr) ? host_expand_environment(set_root(m->set)) : NULL;
+    return FAILED(hr) ? definition_name_file(hr, m->space, m->name) : m->root ? S_OK : E_OUTOFMEMORY;
+}
+
+HRESULT data_manager_run(const struct caller *caller, const char *space, const char *name, uint32_t steps,
+                         const char *folder, struct object *errors)
+{
+    struct managed m = {.space = space, .name = name, .steps = steps, .errors = errors};
+    HRESULT hr = definition_check(caller, GATE_START, space, name, NULL);
+    if (SUCCEEDED(hr))
+        hr = load_set(caller, &m);
+    if (SUCCEEDED(hr))
+        hr = folder && *folder ? manage_one(&m, folder) : manage_all(&m);
+    memory_free(m.running);
+    memory_free(m.root);
+    object_release(m.set ? &m.set->object : NULL);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* ---- by a folder alone ---- */
+
+static HRESULT check_runs(const char *space, const char *name, const char *folder)
+{
+    struct run_record record;
+    HRESULT hr = store_load_run(space, name, &record);
+    if (FAILED(hr)) /* what cannot be read runs nothing here */
+        return hr == E_OUTOFMEMORY ? hr : S_OK;
+    if (record.running && *record.latest_location && file_is_same(record.latest_location, folder))
+        hr = error_set(PLA_E_DCS_IN_USE, "\"%s\": the run of \"%s\" that writes to it has not ended", folder, name);
+    run_record_free(&record);
+    return hr;
+}
+
+HRESULT data_manager_delete_report(const char *folder)
+{
+    struct folder_kept kept;
+    HRESULT hr = S_OK;
+    size_t length = strlen(folder);
+    while (length && strchr("\\/", folder[length - 1]))
+        length--;
+    char *path = text_copy_n(folder, length);
+    if (!path)
+        return E_OUTOFMEMORY;
+    for (const char *const *space = store_namespaces(); SUCCEEDED(hr) && *space; space++) {
+        struct texts names = {0};
+        if (!category_of(*space)->runs)
+            continue;
+        hr = definition_list(&caller_self, *space, &names);
+        for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++)
+            hr = check_runs(*space, names.items[i], path);
+        texts_free(&names);
+    }
+    if (SUCCEEDED(hr))
+        hr = folder_remove_marked(path, &kept);
+    memory_free(path);
+    return FAILED(hr) ? hr : S_OK;
+}

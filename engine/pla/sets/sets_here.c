@@ -1,0 +1,838 @@
+/* SPDX-License-Identifier: MIT */
+/* The verbs of sets in this process: what is committed goes to the store, what is started gets a host.
+   MS-PLA 3.2.4.1.53 to 57, 3.2.4.16.8. */
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/quotas.h"
+#include "engine/pla/category.h"
+#include "engine/pla/credentials.h"
+#include "engine/pla/data_manager.h"
+#include "engine/pla/definition.h"
+#include "engine/pla/model/validate.h"
+#include "engine/pla/refusal.h"
+#include "engine/pla/run.h"
+#include "engine/pla/run/alert_settings.h"
+#include "engine/pla/run/run_journal.h"
+#include "engine/pla/run/segment_tasks.h"
+#include "engine/pla/sets.h"
+#include "engine/pla/sets/autosession_set.h"
+#include "engine/pla/sets/session_set.h"
+#include "engine/pla/sets/trace_set.h"
+#include "engine/pla/sets/unsupported.h"
+#include "engine/pla/settings.h"
+#include "engine/pla/store.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Only the own machine: there is no second hop to another (DECISIONS 17). */
+static HRESULT only_own_machine(const char *server)
+{
+    bool is_own;
+    HRESULT hr = sets_is_own_machine(server, &is_own);
+    if (FAILED(hr) || is_own)
+        return hr;
+    return error_set(HRESULT_FROM_WIN32(53 /* ERROR_BAD_NETPATH */),
+                     "server: '%s' is not this machine; connect to that machine's own server", server);
+}
+
+static HRESULT read_live(struct object *set, const char *space, const char *name, unsigned parts, struct set_live *out)
+{
+    (void)set;
+    const struct category *c = category_of(space);
+    struct run_state state = {0};
+    struct run_record record = {0};
+    memset(out, 0, sizeof *out);
+    out->status = c->status;
+    if (c->source == DEFINITION_LIVE)
+        return session_set_read_live(name, out);
+    if (!c->runs)
+        return S_OK;
+    HRESULT hr = parts & SET_LIVE_STATUS ? run_query(space, name, &state) : S_OK;
+    if (SUCCEEDED(hr) && parts & ~SET_LIVE_STATUS) /* under the store's lock: a status waits for nobody */
+        hr = store_load_run(space, name, &record);
+    /* A record that is damaged takes no set with it; Start and OpenPLA.LastRunMessage tell of it. */
+    if (definition_is_damaged(hr))
+        record = (struct run_record){0};
+    else if (FAILED(hr))
+        return hr;
+    out->status = state.status;
+    if (record.known) {
+        out->serial_number = record.serial_number;
+        out->latest_location = record.latest_location;
+        out->latest_files = record.latest_files;
+        record.latest_location = NULL;
+        memset(&record.latest_files, 0, sizeof record.latest_files);
+    }
+    run_record_free(&record);
+    return S_OK;
+}
+
+/* ---- Commit ---- */
+
+static enum store_mode store_mode_of(uint32_t mode)
+{
+    switch (mode & (SETS_CREATE_NEW | SETS_MODIFY)) {
+    case SETS_CREATE_NEW:
+        return STORE_CREATE;
+    case SETS_MODIFY:
+        return STORE_MODIFY;
+    default: /* also mode 0, which Microsoft's own sample passes */
+        return STORE_CREATE_OR_MODIFY;
+    }
+}
+
+struct put_state {
+    struct object *set;
+    bool serial, latest;
+};
+
+/* Whether a LatestOutputLocation of a collector was put. */
+static bool latest_file_put(struct object *o)
+{
+    struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
+    bool any = false;
+    object_lock(o);
+    for (size_t i = 0; !any && i < collectors->count; i++)
+        any = collector_of(collectors->list[i])->LatestWasPut;
+    object_unlock(o);
+    return any;
+}
+
+/* The LatestOutputLocations that were put, in their places of the record's list. */
+static HRESULT put_latest_files(struct object *o, struct run_record *record, bool *changed)
+{
+    struct items *collectors = &((struct collection *)set_of(o)->DataCollectors)->items;
+    struct texts files = {0};
+    HRESULT hr = S_OK;
+    object_lock(o);
+    for (size_t i = 0; SUCCEEDED(hr) && i < collectors->count; i++) {
+        const struct data_collector *c = collector_of(collectors->list[i]);
+        const char *kept = i < record->latest_files.count ? record->latest_files.items[i] : "";
+        hr = texts_add(&files, c->LatestWasPut ? c->LatestOutputLocation : kept);
+    }
+    object_unlock(o);
+    if (SUCCEEDED(hr) && !texts_equal(&files, &record->latest_files)) {
+        struct texts old = record->latest_files;
+        record->latest_files = files;
+        files = old;
+        *changed = true;
+    }
+    texts_free(&files);
+    return hr;
+}
+
+/* XML that was got from the set puts what the record says already: then nothing is saved. */
+static HRESULT put_state(struct run_record *record, const void *user)
+{
+    const struct put_state *put = user;
+    struct data_collector_set *set = set_of(put->set);
+    bool changed = !record->known;
+    HRESULT hr = latest_file_put(put->set) ? put_latest_files(put->set, record, &changed) : S_OK;
+    if (FAILED(hr))
+        return hr;
+    object_lock(put->set);
+    if (!record->known || (put->serial && set->SerialNumber > record->serial_number)) {
+        record->serial_number = set->SerialNumber;
+        changed = true;
+    }
+    if (!record->known || (put->latest && strcmp(record->latest_location, set->LatestOutputLocation) != 0)) {
+        hr = run_record_set_text(&record->latest_location, set->LatestOutputLocation);
+        changed = true;
+    }
+    object_unlock(put->set);
+    record->known = true;
+    return FAILED(hr) || changed ? hr : S_FALSE;
+}
+
+static HRESULT in_use(const char *name)
+{
+    return error_set(PLA_E_DCS_IN_USE, "Commit: the set '%s' is running; add plaUpdateRunningInstance (0x10)", name);
+}
+
+/* Whether the running set stands in the way. By plaFlushTrace it goes on as it is, its traces are flushed, and what is
+   committed is for the next run (MS-PLA 2.2.2.3: any combination). */
+static bool refuses_running(uint32_t mode)
+{
+    return !(mode & (SETS_UPDATE_RUNNING | SETS_FLUSH_TRACE));
+}
+
+/* Of a session, which is there when it runs, or to the object that was committed for it. */
+static HRESULT check_session_present(struct object *o, const char *name, enum store_mode store_mode, uint32_t mode,
+                                     const struct trace_session *running)
+{
+    object_lock(o);
+    bool known = set_of(o)->space && text_equal_nocase(set_of(o)->Name, name);
+    object_unlock(o);
+    if (running && store_mode == STORE_CREATE)
+        return error_set(PLA_E_DCS_ALREADY_EXISTS, "Commit: the trace session '%s' is there already", name);
+    if (running && refuses_running(mode))
+        return in_use(name);
+    if (!running && !known && store_mode == STORE_MODIFY)
+        return error_set(PLA_E_DCS_NOT_FOUND, "\"Session\\%.300s\": there is no such trace session", name);
+    return S_OK;
+}
+
+static HRESULT check_present(const struct category *c, const char *name, enum store_mode store_mode, uint32_t mode)
+{
+    struct run_state state;
+    HRESULT hr = run_query(c->space, name, &state);
+    /* To a new set the running one is a name that is taken, as store_save says. */
+    if (SUCCEEDED(hr) && state.phase != PHASE_STOPPED && store_mode != STORE_CREATE && refuses_running(mode))
+        hr = in_use(name);
+    return hr;
+}
+
+static void tell_change(enum journal_id id, const struct caller *caller, const char *space, const char *name)
+{
+    char *account = caller_account(caller);
+    journal_write(id, &(struct journal_facts){.space = space, .name = name, .user = account});
+    memory_free(account);
+}
+
+/* Puts back what was stored before a running set refused its new definition. The thread's error text survives. */
+static HRESULT take_back(const char *space, const char *name, const char *xml, size_t size, HRESULT hr)
+{
+    struct error_kept why = error_keep(hr);
+    if (xml)
+        store_save(&caller_self, space, name, STORE_MODIFY, xml, size, NULL, NULL);
+    return error_restore(&why);
+}
+
+/* What is stored under the name. *xml NULL: nothing is, or nothing that can be read: it says nothing of an account. */
+static HRESULT load_before(const char *space, const char *name, char **xml, size_t *size)
+{
+    HRESULT hr = store_load(&caller_self, space, name, xml, size);
+    if (hr != PLA_E_DCS_NOT_FOUND && !definition_is_damaged(hr))
+        return hr;
+    error_clear();
+    return S_OK;
+}
+
+/* Stores the set. What was put of the run record, a higher SerialNumber or a LatestOutputLocation, stands for the next
+   run (DECISIONS 13). `update`: the running instance takes the new definition up, or the old one stays. */
+static HRESULT save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
+                    enum store_mode mode, bool update, bool serial_put, bool latest_put)
+{
+    const struct put_state put = {o, serial_put, latest_put};
+    const struct run_change put_change = {put_state, &put};
+    const struct run_change *change = c->runs && (serial_put || latest_put || latest_file_put(o)) ? &put_change : NULL;
+    char *xml = NULL, *before = NULL;
+    size_t size = 0, before_size = 0;
+    struct credentials_change credentials = {.open = {0}};
+    bool created = false;
+    if (c->source == DEFINITION_REGISTRY) {
+        HRESULT saved = autosession_set_save(o, name, mode, &created);
+        if (SUCCEEDED(saved))
+            tell_change(created ? JOURNAL_SET_CREATED : JOURNAL_SET_CHANGED, caller, c->space, name);
+        return saved;
+    }
+    if (c->source != DEFINITION_STORED)
+        return S_OK;
+    update = update && c->runs;
+    HRESULT hr = load_before(c->space, name, &before, &before_size);
+    if (SUCCEEDED(hr))
+        hr = credentials_commit(o, caller, c->space, name, before, before_size, &xml, &size, &credentials);
+    const bool decided = SUCCEEDED(hr);
+    if (decided)
+        hr = store_save(caller, c->space, name, mode, xml, size, update ? NULL : change, &created);
+    if (SUCCEEDED(hr) && update) {
+        hr = run_update(c->space, name);
+        if (FAILED(hr))
+            hr = take_back(c->space, name, before, before_size, hr);
+        else if (change)
+            hr = store_update_run(c->space, name, change);
+    }
+    if (SUCCEEDED(hr))
+        credentials_committed(o, c->space, name, &credentials);
+    else if (decided)
+        hr = credentials_dropped(o, c->space, name, &credentials, hr);
+    if (SUCCEEDED(hr))
+        tell_change(created ? JOURNAL_SET_CREATED : JOURNAL_SET_CHANGED, caller, c->space, name);
+    memory_free(before);
+    memory_free(xml);
+    return hr;
+}
+
+static HRESULT bind_and_save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
+                             const char *server, enum store_mode mode, bool update)
+{
+    const char *old_space = set_of(o)->space;
+    bool serial_put = set_of(o)->serial_put, latest_put = set_of(o)->latest_put;
+    char *own_name = text_copy(name), *own_server = text_copy(server);
+    HRESULT hr = own_name && own_server ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        sets_bind(o, c->space, &own_name, &own_server);
+        hr = save(o, caller, c, name, mode, update, serial_put, latest_put);
+        if (SUCCEEDED(hr)) {
+            sets_forget_latest(o);
+        } else {
+            sets_bind(o, old_space, &own_name, &own_server);
+            set_of(o)->serial_put = serial_put;
+            set_of(o)->latest_put = latest_put;
+        }
+    }
+    memory_free(own_name);
+    memory_free(own_server);
+    return hr;
+}
+
+/* What runs as the session of an Autosession's name may be somebody else's, whoever may change what begins with the
+   next start. */
+static HRESULT check_running_session(const struct caller *caller, enum gate_verb verb, const struct category *c,
+                                     const char *name)
+{
+    if (c->source != DEFINITION_REGISTRY)
+        return S_OK;
+    HRESULT hr = definition_check(caller, verb, "Session", name, NULL);
+    if (hr != PLA_E_DCS_NOT_FOUND)
+        return hr;
+    error_clear();
+    return S_OK;
+}
+
+/* The gate before a commit, whatever its mode stores or does. */
+static HRESULT check_commit(struct object *o, const struct caller *caller, const struct category *c, const char *name,
+                            uint32_t mode)
+{
+    HRESULT hr = definition_check_commit(caller, c->space, name, o);
+    if (SUCCEEDED(hr) && mode & SETS_UPDATE_RUNNING)
+        hr = check_running_session(caller, GATE_COMMIT, c, name);
+    if (SUCCEEDED(hr) && mode & SETS_FLUSH_TRACE) {
+        hr = definition_check(caller, GATE_FLUSH, c->space, name, NULL);
+        if (SUCCEEDED(hr))
+            hr = check_running_session(caller, GATE_FLUSH, c, name);
+        hr = hr == PLA_E_DCS_NOT_FOUND ? S_OK : hr;
+    }
+    return hr;
+}
+
+/* plaFlushTrace by itself: nothing is stored. */
+static HRESULT flush_only(struct object *o, const struct caller *caller, const struct category *c, const char *name)
+{
+    char *xml;
+    size_t size;
+    HRESULT hr = definition_check(caller, GATE_FLUSH, c->space, name, NULL);
+    if (SUCCEEDED(hr))
+        hr = check_running_session(caller, GATE_FLUSH, c, name);
+    if (FAILED(hr))
+        return hr;
+    if (c->one_trace)
+        return trace_set_flush(o, c->space, name);
+    hr = definition_load(&caller_self, c->space, name, &xml, &size);
+    if (SUCCEEDED(hr))
+        hr = run_flush(c->space, name);
+    memory_free(xml);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* What a caller who is no administrator commits without a Security of its own is his to change: DECISIONS 81. *before
+   is what it said, NULL if it stays as it is. */
+static HRESULT take_creator(struct object *o, const struct caller *caller, const struct category *c, const char *name,
+                            char **before)
+{
+    const struct property *p = &o->class->properties[IDataCollectorSet_Security];
+    struct value put;
+    char *stored = NULL, *sid = NULL, *own = NULL;
+    *before = NULL;
+    if (caller->in_process || c->source != DEFINITION_STORED || access_is_administrator(caller))
+        return S_OK;
+    HRESULT hr = object_get_field(o, p, &put);
+    if (FAILED(hr))
+        return hr;
+    const bool says_none = !strcmp(gate_security(put.text), gate_security(""));
+    if (says_none)
+        hr = store_security(c->space, name, &stored);
+    if (SUCCEEDED(hr) && says_none && !(stored && !strcmp(gate_security(stored), gate_security("")))) {
+        sid = caller_sid(caller);
+        own = sid && *sid ? gate_creator_security(sid) : NULL;
+        hr = !own && (!sid || *sid) ? E_OUTOFMEMORY : own ? object_put_text(o, p, own) : S_OK;
+        if (SUCCEEDED(hr) && own) {
+            *before = put.text;
+            put.text = NULL;
+        }
+    }
+    memory_free(own);
+    memory_free(sid);
+    memory_free(stored);
+    value_free(&put);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* As the object was, of a commit that failed or stores nothing. */
+static void put_creator_back(struct object *o, bool back, HRESULT hr, char *before)
+{
+    if (back && before) {
+        const struct error_kept why = error_keep(hr);
+        object_put_text(o, &o->class->properties[IDataCollectorSet_Security], before);
+        error_restore(&why);
+    }
+    memory_free(before);
+}
+
+/* With its providers, as an update compares them; *out empty: it does not run. */
+static HRESULT find_running(const char *name, struct trace_session *out)
+{
+    HRESULT hr = trace_set_find(name, out);
+    if (hr != S_OK)
+        return FAILED(hr) ? hr : S_OK;
+    hr = trace_session_providers(out);
+    if (FAILED(hr))
+        trace_session_free(out);
+    return hr;
+}
+
+/* The session is changed before anything is stored: what it refuses is not stored. */
+static HRESULT commit_trace(struct object *o, const struct caller *caller, const struct category *c, const char *name,
+                            const char *server, enum store_mode store_mode, uint32_t mode)
+{
+    const bool live = c->source == DEFINITION_LIVE, update = mode & SETS_UPDATE_RUNNING;
+    struct trace_session running = {.number = 0};
+    HRESULT hr = live || update ? find_running(name, &running) : S_OK;
+    const bool runs = running.is.session != NULL;
+    if (SUCCEEDED(hr) && live)
+        hr = check_session_present(o, name, store_mode, mode, runs ? &running : NULL);
+    if (SUCCEEDED(hr) && runs && update)
+        hr = trace_set_update(o, &running, !live);
+    trace_session_free(&running);
+    if (SUCCEEDED(hr))
+        hr = bind_and_save(o, caller, c, name, server, store_mode, false);
+    if (SUCCEEDED(hr) && mode & SETS_FLUSH_TRACE)
+        hr = trace_set_flush(o, c->space, name);
+    return hr;
+}
+
+/* Where an account cannot be what a set runs as. */
+static HRESULT account_validate(struct object *o, const struct category *c, struct object *issues)
+{
+    const struct validation v = {.issues = issues};
+    object_lock(o);
+    bool put = set_of(o)->password != NULL;
+    object_unlock(o);
+    if (!put || (c->source == DEFINITION_STORED && host_logon()))
+        return S_OK;
+    return validation_tell(&v, PLA_S_PROPERTY_IGNORED, "UserAccount",
+                           c->source == DEFINITION_STORED ? "all sets run under the one account that this host has"
+                                                          : "a trace session has no account");
+}
+
+/* A number below the next run's would come again (DECISIONS 13). */
+static HRESULT serial_validate(struct object *o, const char *space, const char *name, struct object *issues)
+{
+    const struct validation v = {.issues = issues};
+    struct run_record record;
+    char why[128];
+    object_lock(o);
+    const bool put = set_of(o)->serial_put;
+    const uint32_t serial_number = set_of(o)->SerialNumber;
+    object_unlock(o);
+    HRESULT hr = put ? store_load_run(space, name, &record) : S_FALSE;
+    if (definition_is_damaged(hr)) { /* what it said is gone */
+        error_clear();
+        return S_OK;
+    }
+    if (hr != S_OK)
+        return FAILED(hr) ? hr : S_OK;
+    if (record.known && serial_number < record.serial_number) {
+        snprintf(why, sizeof why, "the next run has number %u, and no number is used twice",
+                 (unsigned)record.serial_number);
+        hr = validation_tell(&v, PLA_S_PROPERTY_IGNORED, "SerialNumber", why);
+    }
+    run_record_free(&record);
+    return hr;
+}
+
+static HRESULT commit_set(struct object *o, const struct caller *caller, const char *space, const char *name,
+                          const char *server, uint32_t mode, struct object *issues)
+{
+    const struct category *c = category_of(space);
+    enum store_mode store_mode = store_mode_of(mode);
+    if (mode == SETS_FLUSH_TRACE)
+        return flush_only(o, caller, c, name);
+    char *before;
+    HRESULT hr = take_creator(o, caller, c, name, &before);
+    if (SUCCEEDED(hr)) /* before anything is looked for under names that the set says */
+        hr = check_commit(o, caller, c, name, mode);
+    /* set_commit has told of what holds for every server */
+    if (SUCCEEDED(hr) && c->runs)
+        hr = unsupported_validate(o, issues);
+    if (SUCCEEDED(hr))
+        hr = account_validate(o, c, issues);
+    if (SUCCEEDED(hr) && c->runs)
+        hr = segment_tasks_validate(o, issues);
+    if (SUCCEEDED(hr) && c->runs)
+        hr = alert_names_validate(o, issues);
+    if (SUCCEEDED(hr) && c->runs)
+        hr = serial_validate(o, c->space, name, issues);
+    if (FAILED(hr) || mode & SETS_VALIDATE_ONLY) {
+        put_creator_back(o, true, hr, before);
+        return hr;
+    }
+    if (c->one_trace) {
+        hr = commit_trace(o, caller, c, name, server, store_mode, mode);
+    } else {
+        hr = check_present(c, name, store_mode, mode);
+        if (SUCCEEDED(hr))
+            hr = bind_and_save(o, caller, c, name, server, store_mode, mode & SETS_UPDATE_RUNNING);
+        if (SUCCEEDED(hr) && c->runs && mode & SETS_FLUSH_TRACE)
+            hr = run_flush(c->space, name);
+    }
+    put_creator_back(o, FAILED(hr), hr, before);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* ---- Query, Delete, Start, Stop ---- */
+
+/* As sets_fill; what is wrong with the XML is told with the file's name. */
+static HRESULT fill(struct object *o, const char *xml, size_t size, const char *space, const char *name,
+                    const char *server)
+{
+    struct set_account account;
+    HRESULT hr = set_account_read(xml, size, &account);
+    if (SUCCEEDED(hr))
+        hr = sets_fill(o, xml, size, *account.user ? account.user : NULL, space, name, server);
+    set_account_free(&account);
+    return definition_name_file(hr, space, name);
+}
+
+/* Fills `o` with what is kept under the name; binds it. */
+static HRESULT query_set(struct object *o, const struct caller *caller, const char *space, const char *name,
+                         const char *server)
+{
+    char *xml;
+    size_t size;
+    HRESULT hr = definition_load(caller, space, name, &xml, &size);
+    if (SUCCEEDED(hr))
+        hr = fill(o, xml, size, space, name, server);
+    memory_free(xml);
+    /* So that it can be deleted. */
+    if (definition_is_damaged(hr))
+        hr = sets_bind_damaged(o, space, name, server, hr);
+    return hr;
+}
+
+static HRESULT delete_set(struct object *o, const struct caller *caller, const char *space, const char *name)
+{
+    const struct category *c = category_of(space);
+    struct run_state state;
+    struct set_live live = {0};
+    char *before = NULL;
+    size_t size = 0;
+    HRESULT hr = definition_check(caller, GATE_DELETE, space, name, o);
+    if (FAILED(hr))
+        return hr;
+    if (c->source == DEFINITION_LIVE) { /* nothing is stored */
+        HRESULT known = session_set_read_live(name, &live);
+        const bool running = SUCCEEDED(known) && live.status != c->status;
+        set_live_free(&live);
+        return running ? error_set(PLA_E_DCS_IN_USE, "Delete: the trace session '%s' is running", name) : known;
+    }
+    hr = c->runs ? run_query(space, name, &state) : S_OK;
+    if (SUCCEEDED(hr) && c->runs && state.phase != PHASE_STOPPED)
+        hr = error_set(PLA_E_DCS_IN_USE, "Delete: the set '%s' is running", name);
+    if (SUCCEEDED(hr) && c->source == DEFINITION_STORED)
+        hr = load_before(space, name, &before, &size);
+    if (SUCCEEDED(hr))
+        hr = c->source == DEFINITION_REGISTRY ? autosession_set_delete(name) : store_delete(caller, space, name);
+    if (SUCCEEDED(hr) && before)
+        credentials_delete(c->space, name, before, size);
+    if (SUCCEEDED(hr))
+        tell_change(JOURNAL_SET_DELETED, caller, space, name);
+    memory_free(before);
+    return hr;
+}
+
+static void tell_start(HRESULT hr, const struct caller *caller, const char *space, const char *name)
+{
+    char *account = caller_account(caller);
+    journal_write(SUCCEEDED(hr) ? JOURNAL_STARTED : JOURNAL_START_FAILED,
+                  &(struct journal_facts){.space = space, .name = name, .user = account, .error = hr});
+    memory_free(account);
+}
+
+/* Its definition is everybody's, so the account is of who starts it: MS-PLA 3.2.1. */
+static HRESULT start_shipped(struct object *o, const struct caller *caller, const char *account, const char *space,
+                             const char *name, bool synchronous)
+{
+    struct run_rights rights;
+    object_lock(o);
+    char *password = set_of(o)->password ? text_copy(set_of(o)->password) : NULL;
+    char *user = set_of(o)->password ? text_copy(set_of(o)->UserAccount) : NULL;
+    bool failed = set_of(o)->password && (!user || !password);
+    object_unlock(o);
+    HRESULT hr = failed ? E_OUTOFMEMORY : run_rights_of_caller(caller, user, password, &rights);
+    memory_free_secret(password);
+    memory_free(user);
+    return SUCCEEDED(hr) ? run_start_with(account, space, name, synchronous, &rights) : hr;
+}
+
+static HRESULT start_set(struct object *o, const struct caller *caller, const char *space, const char *name,
+                         bool synchronous)
+{
+    HRESULT hr = definition_check(caller, GATE_START, space, name, o);
+    if (FAILED(hr))
+        return hr;
+    if (category_of(space)->source == DEFINITION_LIVE) {
+        hr = session_set_start(o, caller, name);
+        tell_start(hr, caller, space, name);
+        return hr;
+    }
+    char *account = caller_account(caller);
+    hr = !account ? E_OUTOFMEMORY
+         : category_of(space)->source == DEFINITION_SHIPPED
+             ? start_shipped(o, caller, account, space, name, synchronous)
+             : run_start_for(account, space, name, synchronous);
+    memory_free(account);
+    return hr;
+}
+
+/* Each start makes a process: those that clients wait for are bounded. */
+static HRESULT start_in_turn(struct object *o, const struct caller *caller, const char *space, const char *name,
+                             bool synchronous)
+{
+    static atomic_uint waiting;
+    const bool room = atomic_fetch_add(&waiting, 1) < quota_limit(QUOTA_starts) || caller->in_process;
+    HRESULT hr = room ? start_set(o, caller, space, name, synchronous) : quota_exceeded(QUOTA_starts, name);
+    atomic_fetch_sub(&waiting, 1);
+    return hr;
+}
+
+/* A run's own end (1005) is told by its host, which does not know who wanted it. */
+static void tell_stop(enum journal_id id, HRESULT hr, const struct caller *caller, const char *space, const char *name)
+{
+    char *account = caller_account(caller);
+    journal_write(id, &(struct journal_facts){.space = space, .name = name, .user = account, .error = hr});
+    memory_free(account);
+}
+
+static HRESULT stop_set(struct object *o, const struct caller *caller, const char *space, const char *name,
+                        bool synchronous)
+{
+    const struct category *c = category_of(space);
+    const bool live = c->source == DEFINITION_LIVE;
+    HRESULT hr = definition_check(caller, GATE_STOP, space, name, live ? o : NULL);
+    if (hr == PLA_E_DCS_NOT_FOUND && !live) /* a set without its file may run still, and says no more who may stop it */
+        hr = gate_ask(caller, GATE_STOP, &(struct gate_set){.space = space, .name = name});
+    if (FAILED(hr))
+        return hr;
+    if (live) {
+        hr = session_set_stop(name);
+        if (SUCCEEDED(hr))
+            tell_stop(JOURNAL_STOPPED, S_OK, caller, space, name);
+        return hr;
+    }
+    hr = run_stop(space, name, synchronous);
+    if (hr != PLA_E_DCS_NOT_RUNNING)
+        tell_stop(JOURNAL_STOP_ASKED, hr, caller, space, name);
+    return hr;
+}
+
+static bool may_run(const char *space, const char *name)
+{
+    struct run_state state;
+    return FAILED(run_query(space, name, &state)) || state.phase != PHASE_STOPPED;
+}
+
+/* The record of the latest run; of one that was cut off it says so. A run shows itself before its record says that it
+   runs, and hides after the record has its end: so a record that says it twice, with no run to be seen behind each, is
+   one of a host that died. */
+static HRESULT load_run(const char *space, const char *name, struct run_record *record)
+{
+    HRESULT hr = store_load_run(space, name, record);
+    if (FAILED(hr) || !record->running || may_run(space, name))
+        return hr;
+    run_record_free(record);
+    hr = store_load_run(space, name, record);
+    if (FAILED(hr) || !record->running || may_run(space, name))
+        return hr;
+    hr = run_record_put_death(record);
+    if (FAILED(hr))
+        run_record_free(record);
+    return hr;
+}
+
+/* What the latest run left to be known. */
+static HRESULT run_value(struct object *o, const struct caller *caller, const char *space, const char *name,
+                         const char *key, char **value)
+{
+    struct run_record record;
+    HRESULT hr = definition_check(caller, GATE_GET_VALUE, space, name, o);
+    if (SUCCEEDED(hr))
+        hr = load_run(space, name, &record);
+    if (FAILED(hr))
+        return hr;
+    *value = setting_find(key)->of_run(&(struct latest_run){space, name, &record});
+    run_record_free(&record);
+    return *value ? S_OK : E_OUTOFMEMORY;
+}
+
+/* Kept until Commit (of a System set, which none stores: until Start) asks for them. */
+static HRESULT set_credentials_here(struct object *o, const struct caller *caller, const char *user,
+                                    const char *password)
+{
+    (void)caller;
+    if (text_utf16_length(password) > SECRET_MOST) /* before it is kept for a Commit that cannot keep it */
+        return error_set(E_INVALIDARG, "SetCredentials: the password is longer than %u characters",
+                         (unsigned)SECRET_MOST);
+    char *own = *user ? text_copy(password) : NULL;
+    if (*user && !own)
+        return E_OUTOFMEMORY;
+    set_forget_credentials(o);
+    object_lock(o);
+    set_of(o)->password = own;
+    set_of(o)->credentials_put = true;
+    object_unlock(o);
+    return S_OK;
+}
+
+/* ---- lists ---- */
+
+/* What a set that came in a list will hold; its `peer`. */
+struct listed_definition {
+    size_t size;
+    char xml[];
+};
+
+/* With a definition that is known to be sound: it is read when somebody gets the set. */
+static HRESULT bind_listed(struct object *set, const char *space, const struct stored_set *stored, const char *server)
+{
+    struct listed_definition *d = memory_alloc(sizeof *d + stored->size);
+    HRESULT hr = d ? object_hold(set, sizeof *d + stored->size) : E_OUTOFMEMORY;
+    if (FAILED(hr)) {
+        memory_free(d);
+        return hr;
+    }
+    d->size = stored->size;
+    memcpy(d->xml, stored->xml, stored->size);
+    set_of(set)->peer = d;
+    return sets_bind_listed(set, space, stored->name, server);
+}
+
+static HRESULT read_listed(struct object *o, const char *space, const char *name)
+{
+    const struct listed_definition *d = set_of(o)->peer; /* stays as it is for the set's life */
+    struct object *fresh = NULL;
+    struct set_account account;
+    HRESULT hr = set_account_read(d->xml, d->size, &account);
+    if (SUCCEEDED(hr))
+        hr = sets_read_listed(o, d->xml, d->size, *account.user ? account.user : NULL, &fresh);
+    set_account_free(&account);
+    if (SUCCEEDED(hr))
+        object_take_outstanding(o, fresh, &set_of(o)->listed);
+    object_release(fresh);
+    return definition_name_file(hr, space, name);
+}
+
+static void destroyed(struct object *o)
+{
+    memory_free(set_of(o)->peer);
+}
+
+static HRESULT fill_stored(struct object *set, const char *space, const struct stored_set *stored, const char *server)
+{
+    HRESULT hr = fill(set, stored->xml, stored->size, space, stored->name, server);
+    if (SUCCEEDED(hr))
+        store_note_sound(space, stored);
+    return hr;
+}
+
+static HRESULT add_set(struct object *collection, const struct caller *caller, const char *space,
+                       const struct stored_set *stored, const char *server)
+{
+    struct data_collector_set_collection *sets = (struct data_collector_set_collection *)collection;
+    struct object *set;
+    HRESULT hr = sets_create(sets->category, &set);
+    if (FAILED(hr))
+        return hr;
+    if (!stored->xml)
+        hr = query_set(set, caller, space, stored->name, server); /* says why it cannot be read */
+    else if (sets->for_facade && stored->sound)
+        hr = bind_listed(set, space, stored, server);
+    else
+        hr = fill_stored(set, space, stored, server);
+    /* A set that another process deleted meanwhile is simply not there. */
+    hr = hr == PLA_E_DCS_NOT_FOUND ? S_OK : SUCCEEDED(hr) ? collection_add(collection, set) : hr;
+    object_release(set);
+    return hr;
+}
+
+static HRESULT list_sets(struct object *collection, const struct caller *caller, const char *space, const char *pattern,
+                         const char *server)
+{
+    struct stored_sets stored;
+    HRESULT hr = definition_load_matching(caller, space, pattern, &stored);
+    for (size_t i = 0; SUCCEEDED(hr) && i < stored.count; i++) {
+        hr = add_set(collection, caller, space, &stored.items[i], server);
+        if (definition_is_damaged(hr) && strpbrk(pattern, "*?")) /* a damaged set must not hide the others */
+            hr = S_OK;
+    }
+    stored_sets_free(&stored);
+    return hr;
+}
+
+/* ---- the verbs, with what becomes of a refusal ---- */
+
+static HRESULT commit_here(struct object *o, const struct caller *caller, const char *space, const char *name,
+                           const char *server, uint32_t mode, struct object *issues)
+{
+    return refusal_answer(commit_set(o, caller, space, name, server, mode, issues), caller, space, name);
+}
+
+static HRESULT query_here(struct object *o, const struct caller *caller, const char *space, const char *name,
+                          const char *server)
+{
+    return refusal_answer(query_set(o, caller, space, name, server), caller, space, name);
+}
+
+static HRESULT delete_here(struct object *o, const struct caller *caller, const char *space, const char *name)
+{
+    return refusal_answer(delete_set(o, caller, space, name), caller, space, name);
+}
+
+static HRESULT start_here(struct object *o, const struct caller *caller, const char *space, const char *name,
+                          bool synchronous)
+{
+    return refusal_answer(start_in_turn(o, caller, space, name, synchronous), caller, space, name);
+}
+
+static HRESULT stop_here(struct object *o, const struct caller *caller, const char *space, const char *name,
+                         bool synchronous)
+{
+    return refusal_answer(stop_set(o, caller, space, name, synchronous), caller, space, name);
+}
+
+static HRESULT manage_here(struct object *o, const struct caller *caller, const char *space, const char *name,
+                           uint32_t steps, const char *folder, struct object *errors)
+{
+    (void)o;
+    return refusal_answer(data_manager_run(caller, space, name, steps, folder, errors), caller, space, name);
+}
+
+static HRESULT get_run_value(struct object *o, const struct caller *caller, const char *space, const char *name,
+                             const char *key, char **value)
+{
+    return refusal_answer(run_value(o, caller, space, name, key, value), caller, space, name);
+}
+
+static HRESULT list_here(struct object *collection, const struct caller *caller, const char *space, const char *pattern,
+                         const char *server)
+{
+    return refusal_answer(list_sets(collection, caller, space, pattern, server), caller, space, pattern);
+}
+
+const struct set_verbs sets_verbs_here = {
+    .check_server = only_own_machine,
+    .commit = commit_here,
+    .query = query_here,
+    .delete = delete_here,
+    .start = start_here,
+    .stop = stop_here,
+    .manage = manage_here,
+    .read_live = read_live,
+    .get_run_value = get_run_value,
+    .set_credentials = set_credentials_here,
+    .list = list_here,
+    .read_listed = read_listed,
+    .destroyed = destroyed,
+};

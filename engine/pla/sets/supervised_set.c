@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads a set for the supervisor and plans its starts. */
+#include "engine/pla/sets/supervised_set.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/hash.h"
+#include "engine/base/memory.h"
+#include "engine/pla/category.h"
+#include "engine/pla/definition.h"
+#include "engine/pla/run.h"
+#include "engine/pla/run/run_journal.h"
+#include "engine/pla/run/segment.h"
+#include "engine/pla/settings.h"
+#include "engine/pla/store.h"
+
+#include <string.h>
+
+static int host_bias(const void *zone, int64_t utc)
+{
+    (void)zone;
+    return clock_bias_minutes(utc);
+}
+const struct start_zone host_zone = {host_bias, NULL};
+
+#define LOOK_FIRST_MS 1000
+#define LOOK_LAST_MS  512000 /* the look at all files comes about as soon */
+
+bool second_look_plan(struct second_look *l, uint64_t now, bool changed)
+{
+    bool due = l->at && l->at <= now;
+    if (changed || !l->pause_ms)
+        l->pause_ms = LOOK_FIRST_MS;
+    else if (due)
+        l->pause_ms *= 2;
+    /* At full seconds, so that thousands of files wake nobody more often than once in each. */
+    if (l->pause_ms > LOOK_LAST_MS)
+        l->at = 0;
+    else if (changed || due || !l->at)
+        l->at = (now + l->pause_ms + 999) / 1000 * 1000;
+    return l->pause_ms > LOOK_FIRST_MS;
+}
+
+bool second_look_is_first(const struct second_look *l)
+{
+    return l->pause_ms == LOOK_FIRST_MS;
+}
+
+static HRESULT read_rules(struct object *set, struct start_rule **rules, size_t *count)
+{
+    struct object **schedules;
+    size_t n;
+    *rules = NULL;
+    *count = 0;
+    if (!set_of(set)->SchedulesEnabled)
+        return S_OK;
+    HRESULT hr = collection_snapshot(set_of(set)->Schedules, &schedules, &n);
+    if (FAILED(hr))
+        return hr;
+    *rules = memory_zero(n + 1, sizeof **rules);
+    for (size_t i = 0; *rules && i < n; i++)
+        (*rules)[i] = start_rule_of((struct set_schedule *)schedules[i]);
+    *count = *rules ? n : 0;
+    objects_release(schedules, n);
+    return *rules ? S_OK : E_OUTOFMEMORY;
+}
+
+static bool rules_equal(const struct supervised_set *s, const struct start_rule *rules, size_t count)
+{
+    bool equal = s->rule_count == count;
+    for (size_t i = 0; equal && i < count; i++)
+        equal = s->rules[i].first_day == rules[i].first_day && s->rules[i].last_day == rules[i].last_day &&
+                s->rules[i].second == rules[i].second && s->rules[i].days == rules[i].days;
+    return equal;
+}
+
+/* *same: its schedules are those of the definition before. */
+static HRESULT read_definition(struct supervised_set *s, const char *xml, size_t size, bool *same)
+{
+    struct object *set;
+    struct start_rule *rules = NULL;
+    size_t count = 0;
+    uint32_t restart = RESTART_NEVER, stop = STOP_AT_EXPIRY_NO;
+    HRESULT hr = set_create_from_xml(xml, size, &set);
+    if (SUCCEEDED(hr))
+        hr = read_rules(set, &rules, &count);
+    /* What is not allowed counts as the default, which Commit has told. */
+    if (SUCCEEDED(hr) && (setting_read(set, SETTING_Restart, &restart) == E_OUTOFMEMORY ||
+                          setting_read(set, SETTING_StopAtExpiry, &stop) == E_OUTOFMEMORY))
+        hr = E_OUTOFMEMORY;
+    object_release(set);
+    if (FAILED(hr)) {
+        memory_free(rules);
+        return hr;
+    }
+    *same = rules_equal(s, rules, count);
+    memory_free(s->rules);
+    s->rules = rules;
+    s->rule_count = count;
+    s->restart = restart;
+    s->stop_at_expiry = stop != STOP_AT_EXPIRY_NO;
+    return S_OK;
+}
+
+HRESULT supervised_set_take(struct supervised_set *s, const char *xml, size_t size, bool has_record, int64_t now)
+{
+    struct run_record record = {0};
+    uint64_t hash = hash_text(HASH_START, xml);
+    bool first = !s->hash, same = hash == s->hash, same_rules = same;
+    s->seen = hash;
+    HRESULT hr = has_record ? store_load_run(s->space, s->name, &record) : S_OK;
+    if (definition_is_damaged(hr)) { /* its starts are tried, and tell so */
+        record = (struct run_record){0};
+        hr = S_OK;
+    }
+    if (SUCCEEDED(hr) && !same) /* behind all that can fail: what it gives is taken with the hash */
+        hr = read_definition(s, xml, size, &same_rules);
+    if (SUCCEEDED(hr)) {
+        s->hash = hash;
+        if (first || !same_rules) /* of new schedules no start is due that lies before them */
+            s->known = now;
+        s->running = record.running;
+        if (first) /* later our own memory is ahead of it */
+            s->done = record.last_scheduled;
+    }
+    run_record_free(&record);
+    return FAILED(hr) ? hr : same ? S_FALSE : S_OK;
+}
+
+HRESULT supervised_set_read(struct supervised_set *s, int64_t now)
+{
+    char *xml;
+    size_t size;
+    HRESULT hr = definition_load(&caller_self, s->space, s->name, &xml, &size);
+    if (SUCCEEDED(hr))
+        hr = supervised_set_take(s, xml, size, true, now);
+    memory_free(xml);
+    return hr;
+}
+
+static void tell_damage(const struct supervised_set *s, const struct error_kept *why)
+{
+    char *path = store_definition_path(s->space, s->name);
+    journal_write(JOURNAL_SET_DAMAGED,
+                  &(struct journal_facts){
+                      .space = s->space, .name = s->name, .file = path, .error = s->damage, .reason = why->text});
+    memory_free(path);
+}
+
+void supervised_set_look_again(struct supervised_set *s, HRESULT hr, bool changed)
+{
+    struct error_kept why = error_keep(hr);
+    if (FAILED(hr)) {
+        bool stays = second_look_plan(&s->look, clock_monotonic_ms(), changed);
+        if (!stays || !definition_is_damaged(hr) || hr == s->damage)
+            return;
+        s->damage = hr;
+        tell_damage(s, &why);
+        return;
+    }
+    if (s->look.pause_ms && FAILED(store_complete_name(s->space, s->name)))
+        error_clear(); /* it goes by its file's name then */
+    s->damage = S_OK;
+    s->look = (struct second_look){0};
+}
+
+static int64_t first_start(const struct supervised_set *s, int64_t after, const struct start_zone *zone)
+{
+    int64_t first = NEXT_START_NEVER;
+    for (size_t i = 0; i < s->rule_count; i++) {
+        int64_t start = next_start(&s->rules[i], after, zone);
+        if (start < first)
+            first = start;
+    }
+    return first;
+}
+
+HRESULT supervised_set_plan(struct supervised_set *s, int64_t now, const struct start_zone *zone, int64_t *missed)
+{
+    HRESULT hr = S_OK;
+    s->due = first_start(s, start_base(now, s->done, s->known), zone);
+    s->expiry = s->stop_at_expiry && s->rule_count ? INT64_MIN : NEXT_START_NEVER;
+    for (size_t i = 0; s->expiry != NEXT_START_NEVER && i < s->rule_count; i++) {
+        int64_t end = start_rule_end(&s->rules[i], zone);
+        if (end > s->expiry)
+            s->expiry = end;
+    }
+    /* What is so late that it is not made up. */
+    int64_t last = s->done > s->known ? s->done : s->known;
+    if (last && last < now) {
+        *missed = first_start(s, last, zone);
+        if (*missed < now - START_GRACE) {
+            s->known = now - START_GRACE;
+            hr = S_FALSE;
+        }
+    }
+    return hr;
+}
+
+void supervised_set_free(struct supervised_set *s)
+{
+    memory_free(s->name);
+    memory_free(s->rules);
+    run_ahead_free(s->ahead);
+    memset(s, 0, sizeof *s);
+}
+
+bool supervised_set_expires(const char *space, const char *name)
+{
+    struct supervised_set s = {.space = space, .name = text_copy(name)};
+    const int64_t now = clock_utc();
+    int64_t missed;
+    HRESULT hr = s.name ? supervised_set_read(&s, now) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = supervised_set_plan(&s, now, &host_zone, &missed);
+    const bool expires = SUCCEEDED(hr) && s.expiry != NEXT_START_NEVER;
+    supervised_set_free(&s);
+    error_clear();
+    return expires;
+}
+
+/* ---- the record ---- */
+
+struct start_note {
+    int64_t due;
+    uint32_t serial_number; /* for a record that is not there yet */
+};
+
+static HRESULT put_start(struct run_record *record, const void *user)
+{
+    const struct start_note *note = user;
+    if (!record->known)
+        record->serial_number = note->serial_number;
+    record->last_scheduled = note->due;
+    return S_OK;
+}
+
+HRESULT supervised_set_note_start(const char *space, const char *name, int64_t due)
+{
+    struct run_set set;
+    HRESULT hr = run_set_load(space, name, &set);
+    if (FAILED(hr))
+        return hr;
+    const struct start_note note = {due, set.set->SerialNumber};
+    run_set_free(&set);
+    return store_update_run(space, name, &(struct run_change){put_start, &note});
+}
+
+struct death {
+    const char *space, *name;
+    bool *noted;
+};
+
+static HRESULT put_death(struct run_record *record, const void *user)
+{
+    const struct death *death = user;
+    struct run_state state;
+    /* Under the lock of the record: a run that begins shows itself before it writes that it runs. */
+    if (!record->running)
+        return S_FALSE;
+    HRESULT hr = run_query(death->space, death->name, &state);
+    if (FAILED(hr) || state.phase != PHASE_STOPPED)
+        return FAILED(hr) ? hr : S_FALSE;
+    record->running = false;
+    *death->noted = true;
+    return run_record_put_death(record);
+}
+
+HRESULT supervised_set_note_death(const char *space, const char *name)
+{
+    bool died = false;
+    const struct death death = {space, name, &died};
+    HRESULT hr = store_update_run(space, name, &(struct run_change){put_death, &death});
+    return SUCCEEDED(hr) && !died ? S_FALSE : hr;
+}

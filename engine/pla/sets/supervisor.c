@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: MIT */
+/* The supervisor's thread: scans the store when it changes, and does what is due. */
+#include "engine/pla/supervisor.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/folder_watch.h"
+#include "engine/base/hash.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread.h"
+#include "engine/pla/category.h"
+#include "engine/pla/definition.h"
+#include "engine/pla/run.h"
+#include "engine/pla/run/held.h"
+#include "engine/pla/run/phase.h"
+#include "engine/pla/run/run_journal.h"
+#include "engine/pla/sets/supervised_set.h"
+#include "engine/pla/sets/supervisor_lock.h"
+#include "engine/pla/settings.h"
+#include "engine/pla/store.h"
+
+#include <stdatomic.h>
+
+#define IDLE_MS        60000  /* nothing to do: a look now and then, in case the watch has failed */
+#define COMPARE_MS     600000 /* between two looks at all files: those that nobody told of were changed by hand */
+#define LOOK_MS        1000   /* at hosts, and at the wall clock, which may be set */
+#define SCAN_PAUSE_MS  50     /* between two scans: running sets change their records */
+#define FIRST_PAUSE    1000   /* before a dead host is started again; doubled each time up to LAST_PAUSE */
+#define LAST_PAUSE     300000
+#define STEADY_MS      60000 /* a host that lived so long died for another reason than the one before */
+#define CLOCK_SET_MS   100   /* slower changes are a clock that is being corrected */
+#define WATCH_PAUSE_MS 200   /* before another try to supervise */
+#define GRACE_MS       5000  /* what a client that waits does itself */
+#define AHEAD          (10 * INT64_C(10000000)) /* hosts are made so long before the start, in 100 ns */
+#define NOTE_PAUSE_MS  1000                     /* before a start is noted */
+#define AHEAD_MOST     64                       /* that wait at a time: each is a process */
+#define LOOKS_MOST     100                      /* files that are read again at a time: starts are not to wait */
+
+#define SPACES_MAX     8
+
+struct supervisor {
+    struct thread *thread;
+    struct host_lock lock;      /* of the pointer to the watch */
+    struct folder_watch *watch; /* of the store's folders; NULL while there is none */
+    atomic_bool end;
+    atomic_uint starting; /* threads that make a start */
+    void (*work)(void *user, bool any);
+    void *user;
+    bool has_work;
+    struct supervised_set *sets;
+    size_t count, capacity;
+    bool scanned;
+    bool more_ahead;                     /* hosts to be made */
+    struct store_mark marks[SPACES_MAX]; /* in the order of store_namespaces */
+    struct second_look left[SPACES_MAX]; /* at what could not be moved to its place there */
+    uint64_t compared;                   /* clock_monotonic_ms of the latest look at all files */
+    int64_t utc;                         /* of the latest look at the clocks */
+    uint64_t ticks;                      /* the same moment, clock_monotonic_ms */
+    int bias;
+};
+
+static char *moment_text(int64_t utc)
+{
+    struct calendar_time t = clock_calendar(clock_utc_to_local(utc));
+    return text_format("%04d-%02d-%02d %02d:%02d:%02d", t.year, t.month, t.day, t.hour, t.minute, t.second);
+}
+
+static void tell(const struct supervised_set *s, enum journal_id id, HRESULT error, const char *reason)
+{
+    journal_write(id, &(struct journal_facts){.space = s->space, .name = s->name, .error = error, .reason = reason});
+}
+
+static void rest_a_moment(uint32_t ms)
+{
+    struct wakeup *pause;
+    if (FAILED(wakeup_create(&pause)))
+        return;
+    wakeup_wait(pause, ms); /* nobody sets it */
+    wakeup_free(pause);
+}
+
+/* ---- starts, each on a thread of its own: one that takes long delays no other ---- */
+
+struct start {
+    struct supervisor *supervisor;
+    const char *space;
+    char *name;
+    int64_t due; /* 0: not by a schedule */
+    struct run_ahead *ahead;
+};
+
+static void make_start(void *user)
+{
+    struct start *start = user;
+    HRESULT hr = run_start_ahead(start->space, start->name, start->ahead);
+    /* Behind the start, which is not to wait for the disk, and behind those of the same second, whose hosts write their
+       own records: a second one would find the set running. */
+    if (SUCCEEDED(hr) && start->due)
+        rest_a_moment(NOTE_PAUSE_MS);
+    if (start->due)
+        supervised_set_note_start(start->space, start->name, start->due);
+    /* A set that runs goes on running. What the host or run_start itself could tell is told. */
+    if (hr == PLA_E_DCS_NOT_FOUND)
+        journal_write(JOURNAL_START_FAILED,
+                      &(struct journal_facts){.space = start->space, .name = start->name, .error = hr});
+    atomic_fetch_sub(&start->supervisor->starting, 1);
+    memory_free(start->name);
+    memory_free(start);
+}
+
+static void begin_start(struct supervisor *v, struct supervised_set *s, int64_t due)
+{
+    struct start *start = memory_zero(1, sizeof *start);
+    struct thread *thread = NULL;
+    HRESULT hr = E_OUTOFMEMORY;
+    if (start)
+        *start = (struct start){v, s->space, text_copy(s->name), due, s->ahead};
+    atomic_fetch_add(&v->starting, 1);
+    if (start && start->name)
+        hr = thread_start(make_start, start, &thread);
+    if (FAILED(hr)) {
+        atomic_fetch_sub(&v->starting, 1);
+        tell(s, JOURNAL_START_FAILED, hr, NULL);
+        if (start)
+            memory_free(start->name);
+        memory_free(start);
+        run_ahead_free(s->ahead);
+    }
+    s->ahead = NULL;
+    thread_close(thread);
+}
+
+/* ---- hosts that are made ahead of their start: of many at one second the processes would be late ---- */
+
+static size_t hosts_ahead(const struct supervisor *v)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < v->count; i++)
+        count += v->sets[i].ahead != NULL;
+    return count;
+}
+
+/* A set that runs would refuse the start. */
+static bool wants_host(const struct supervised_set *s, int64_t now)
+{
+    return !s->running && s->due > now && s->due - now <= AHEAD;
+}
+
+/* Makes one host at most, as that takes a moment; true: there are more to make. */
+static bool make_ahead(struct supervisor *v, int64_t now)
+{
+    size_t count = hosts_ahead(v);
+    bool made = false;
+    for (size_t i = 0; i < v->count; i++) {
+        struct supervised_set *s = &v->sets[i];
+        if (s->ahead && (s->due != s->ahead_for || !wants_host(s, now))) { /* changed meanwhile, or started by a user */
+            run_ahead_free(s->ahead);
+            s->ahead = NULL;
+            s->ahead_for = 0;
+            count--;
+        }
+        if (!wants_host(s, now) || s->due == s->ahead_for || count == AHEAD_MOST)
+            continue;
+        if (made)
+            return true;
+        made = true;
+        s->ahead_for = s->due;
+        if (SUCCEEDED(run_make_ahead(s->space, s->name, &s->ahead))) /* else the start tries it, and tells why not */
+            count++;
+    }
+    return false;
+}
+
+/* ---- scanning ---- */
+
+static struct supervised_set *find(struct supervisor *v, const char *space, const char *name)
+{
+    uint64_t key = text_hash_nocase(name);
+    for (size_t i = 0; i < v->count; i++)
+        if (v->sets[i].key == key && v->sets[i].space == space && text_equal_nocase(v->sets[i].name, name))
+            return &v->sets[i];
+    return NULL;
+}
+
+static struct supervised_set *find_file(struct supervisor *v, const char *space, uint64_t file)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (v->sets[i].file == file && v->sets[i].space == space)
+            return &v->sets[i];
+    return NULL;
+}
+
+static struct supervised_set *add(struct supervisor *v, const char *space, const char *name)
+{
+    void *items = v->sets;
+    char *own = text_copy(name);
+    if (!own || !memory_grow(&items, &v->capacity, v->count + 1, sizeof *v->sets)) {
+        memory_free(own);
+        return NULL;
+    }
+    v->sets = items;
+    v->sets[v->count] =
+        (struct supervised_set){.space = space, .name = own, .key = text_hash_nocase(own), .due = NEXT_START_NEVER};
+    return &v->sets[v->count++];
+}
+
+static void plan(struct supervised_set *s, int64_t now)
+{
+    int64_t missed;
+    if (supervised_set_plan(s, now, &host_zone, &missed) != S_FALSE)
+        return;
+    char *moment = moment_text(missed), *reason = moment ? text_format("it was due at %s", moment) : NULL;
+    tell(s, JOURNAL_START_MISSED, S_OK, reason);
+    memory_free(reason);
+    memory_free(moment);
+}
+
+static void forget(struct supervisor *v, struct supervised_set *s)
+{
+    supervised_set_free(s);
+    *s = v->sets[--v->count];
+}
+
+/* With the definition as it stands in its file; NULL: that is to be loaded. A set that cannot be read now (its file is
+   being replaced, or damaged) keeps what was known of it. False: there is none, it is forgotten. */
+static bool take_known(struct supervisor *v, struct supervised_set *s, const struct stored_set *stored, bool has_record,
+                       int64_t now)
+{
+    int64_t since = v->scanned ? now : 0;
+    uint64_t seen = s->seen;
+    HRESULT hr =
+        stored ? supervised_set_take(s, stored->xml, stored->size, has_record, since) : supervised_set_read(s, since);
+    if (stored && SUCCEEDED(hr))
+        store_note_sound(s->space, stored);
+    if (hr == PLA_E_DCS_NOT_FOUND) {
+        forget(v, s);
+        return false;
+    }
+    supervised_set_look_again(s, hr, s->seen != seen);
+    if (!v->scanned)
+        s->cut_off = s->running;
+    if (hr == S_OK)
+        plan(s, now);
+    return true;
+}
+
+/* The same by its name; NULL: there is none. */
+static struct supervised_set *take(struct supervisor *v, const char *space, const char *name,
+                                   const struct stored_set *stored, bool has_record, int64_t now)
+{
+    struct supervised_set *s = find(v, space, name);
+    if (!s)
+        s = add(v, space, name);
+    return s && take_known(v, s, stored, has_record, now) ? s : NULL;
+}
+
+/* Read once: the name that it was committed under can be known from the file alone, and so can the rest. */
+static struct supervised_set *take_file(struct supervisor *v, const char *space, const struct stored_stamp *stamp,
+                                        int64_t now)
+{
+    struct stored_set stored;
+    struct supervised_set *s = NULL;
+    if (store_read_in(space, stamp, &stored) == S_OK)
+        s = take(v, space, stored.name, stored.xml ? &stored : NULL, stamp->has_record, now);
+    stored_set_free(&stored);
+    return s;
+}
+
+static void compare_files(struct supervisor *v, const char *space, int64_t now)
+{
+    struct stored_stamps stamps;
+    if (FAILED(store_list_stamps(space, &stamps)))
+        return;
+    for (size_t i = 0; i < v->count; i++)
+        v->sets[i].listed = v->sets[i].space != space;
+    for (size_t i = 0; i < stamps.count; i++) {
+        uint64_t file = hash_text(HASH_START, stamps.items[i].file);
+        struct supervised_set *s = find_file(v, space, file);
+        if (!s || s->stamp != stamps.items[i].stamp)
+            s = take_file(v, space, &stamps.items[i], now);
+        if (s) {
+            s->file = file;
+            s->stamp = stamps.items[i].stamp;
+            s->listed = true;
+        }
+    }
+    stored_stamps_free(&stamps);
+    for (size_t i = v->count; i-- > 0;)
+        if (!v->sets[i].listed)
+            forget(v, &v->sets[i]);
+}
+
+/* Nothing would ever be heard of a set that somebody believes he has made. */
+static void tell_strangers(const char *space)
+{
+    struct texts strangers;
+    if (FAILED(store_list_strangers(space, &strangers)))
+        return;
+    for (size_t i = 0; i + 1 < strangers.count; i += 2)
+        journal_write(JOURNAL_SET_DAMAGED, &(struct journal_facts){.space = space,
+                                                                   .name = path_name(strangers.items[i]),
+                                                                   .file = strangers.items[i],
+                                                                   .error = E_ACCESSDENIED,
+                                                                   .reason = strangers.items[i + 1]});
+    texts_free(&strangers);
+}
+
+/* All that is there, or what has been told to have changed. */
+static void scan(struct supervisor *v)
+{
+    int64_t now = clock_utc();
+    uint64_t ticks = clock_monotonic_ms();
+    bool all = !v->scanned || ticks - v->compared >= COMPARE_MS;
+    struct store_mark *mark = v->marks;
+    if (all)
+        v->compared = ticks;
+    for (const char *const *space = store_namespaces(); *space; space++, mark++) {
+        struct texts names = {0};
+        const struct category *c = category_of(*space);
+        if (!c->runs)
+            continue;
+        struct second_look *left = &v->left[mark - v->marks];
+        uint64_t before = mark->left;
+        HRESULT hr = store_changes(*space, mark, &names);
+        if (mark->left && mark->left != before)
+            tell_strangers(*space);
+        if (mark->left)
+            second_look_plan(left, ticks, mark->left != before);
+        else
+            *left = (struct second_look){0};
+        if ((all || hr != S_OK) && c->source == DEFINITION_STORED)
+            compare_files(v, *space, now);
+        else if ((all || hr != S_OK) && FAILED(definition_list(&caller_self, *space, &names)))
+            continue;
+        for (size_t i = 0; i < names.count; i++)
+            take(v, *space, names.items[i], NULL, true, now);
+        texts_free(&names);
+    }
+}
+
+/* What could not be used. True: there is something that a scan would move to its place now. */
+static bool scan_again(struct supervisor *v)
+{
+    uint64_t ticks = clock_monotonic_ms();
+    size_t looks = 0;
+    bool left = false;
+    /* Downwards, as the last takes the place of one that is forgotten. */
+    for (size_t i = v->count; i-- > 0 && looks < LOOKS_MOST;) {
+        struct supervised_set *s = &v->sets[i];
+        if (!s->look.at || s->look.at > ticks)
+            continue;
+        looks++;
+        take_known(v, s, NULL, true, clock_utc());
+    }
+    for (size_t i = 0; i < SPACES_MAX; i++)
+        left = left || (v->left[i].at && v->left[i].at <= ticks);
+    return left;
+}
+
+/* ---- hosts ---- */
+
+static void plan_again(struct supervised_set *s, uint64_t now)
+{
+    bool steady = !s->died || now - s->died > STEADY_MS + s->pause_ms;
+    s->pause_ms = steady ? FIRST_PAUSE : s->pause_ms * 2 > LAST_PAUSE ? LAST_PAUSE : s->pause_ms * 2;
+    s->died = now;
+    s->again_at = now + s->pause_ms;
+}
+
+/* The record says that it runs. */
+static void look_at_host(struct supervised_set *s)
+{
+    struct run_state state;
+    uint64_t now = clock_monotonic_ms();
+    if (FAILED(run_query(s->space, s->name, &state)))
+        return;
+    if (state.phase == PHASE_STOPPED) {
+        HRESULT noted = supervised_set_note_death(s->space, s->name);
+        if (FAILED(noted))
+            return; /* the record cannot be had now: at the next look */
+        if (FAILED(held_let_go(s->space, s->name)))
+            error_clear(); /* its next host tries again */
+        bool cut_off = s->cut_off;
+        s->running = s->cut_off = false;
+        if (noted == S_FALSE)
+            return; /* it has just ended in order */
+        tell(s, JOURNAL_STOPPED_BY_ERROR, OPENPLA_E_HOST_DIED, "its host process ended before it could close the logs");
+        if (s->restart == RESTART_ALWAYS || (s->restart == RESTART_BOOT && cut_off))
+            plan_again(s, now);
+        if (cut_off && s->again_at)
+            s->again_at = now; /* the service has just come up: at once */
+        return;
+    }
+    s->cut_off = false;
+    uint32_t start_ms = run_wait_ms(RUN_START_WAIT_MS) + GRACE_MS, stop_ms = run_wait_ms(RUN_STOP_WAIT_MS) + GRACE_MS;
+    if (phase_is_overdue(&state, now, start_ms, stop_ms) && run_end_host(s->space, s->name, &state) == S_OK)
+        tell(s, JOURNAL_STOPPED_BY_ERROR, HRESULT_FROM_WIN32(ERROR_TIMEOUT),
+             "its host process did not answer and was ended");
+    int64_t utc = clock_utc();
+    if (s->expiry <= utc && state.started_utc < s->expiry && s->told_expiry != s->expiry) {
+        s->told_expiry = s->expiry;
+        tell(s, JOURNAL_EXPIRED, S_OK, NULL);
+        run_stop_expired(s->space, s->name);
+    }
+}
+
+/* ---- the loop ---- */
+
+/* Whether the wall clock or the time zone was set since the latest look. */
+static bool clock_was_set(struct supervisor *v, int64_t now)
+{
+    uint64_t ticks = clock_monotonic_ms();
+    int64_t passed = (now - v->utc) / 10000, meant = (int64_t)(ticks - v->ticks);
+    int bias = clock_bias_minutes(now);
+    bool set = passed > meant + CLOCK_SET_MS || passed < meant - CLOCK_SET_MS || bias != v->bias;
+    v->utc = now;
+    v->ticks = ticks;
+    v->bias = bias;
+    return set;
+}
+
+static void do_what_is_due(struct supervisor *v)
+{
+    int64_t now = clock_utc();
+    bool set = clock_was_set(v, now);
+    for (size_t i = 0; i < v->count; i++) {
+        struct supervised_set *s = &v->sets[i];
+        if (set)
+            plan(s, now);
+        if (s->due <= now) {
+            s->done = s->due;
+            begin_start(v, s, s->due);
+            plan(s, now);
+        }
+        if (s->running)
+            look_at_host(s);
+        if (s->again_at && s->again_at <= clock_monotonic_ms()) {
+            s->again_at = 0;
+            tell(s, JOURNAL_STARTED_AGAIN, S_OK, "its run was cut off, and " SETTING_KEY(Restart) " asks for it");
+            begin_start(v, s, 0);
+        }
+    }
+    v->more_ahead = make_ahead(v, now);
+}
+
+/* Milliseconds until that moment, 0: there is none; at most `most`. */
+static uint32_t time_until(uint64_t at, uint64_t ticks, uint32_t most)
+{
+    uint64_t left = at > ticks ? at - ticks : 0;
+    return at && left < most ? (uint32_t)left : most;
+}
+
+/* Milliseconds until something is due, rounded up; told to the owner whether there is anything. */
+static uint32_t time_to_rest(struct supervisor *v)
+{
+    int64_t now = clock_utc();
+    uint64_t ticks = clock_monotonic_ms();
+    uint32_t ms = IDLE_MS;
+    bool work = atomic_load(&v->starting) != 0, looks = false;
+    for (size_t i = 0; i < v->count; i++) {
+        const struct supervised_set *s = &v->sets[i];
+        int64_t left = s->due <= now ? 0 : (s->due - now) / 10000 + 1;
+        work = work || s->due != NEXT_START_NEVER || s->again_at;
+        looks = looks || s->due != NEXT_START_NEVER || s->running;
+        if (left < ms)
+            ms = (uint32_t)left;
+        int64_t early = s->due - AHEAD > now ? (s->due - AHEAD - now) / 10000 + 1 : ms;
+        if (early < ms)
+            ms = (uint32_t)early;
+        ms = time_until(s->again_at, ticks, ms);
+        ms = time_until(s->look.at, ticks, ms);
+        work = work || second_look_is_first(&s->look);
+    }
+    for (size_t i = 0; i < SPACES_MAX; i++) {
+        ms = time_until(v->left[i].at, ticks, ms);
+        work = work || second_look_is_first(&v->left[i]);
+    }
+    if (v->work && work != v->has_work) {
+        v->has_work = work;
+        v->work(v->user, work);
+    }
+    return v->more_ahead ? 0 : (looks || work) && ms > LOOK_MS ? LOOK_MS : ms;
+}
+
+static void supervise(struct supervisor *v)
+{
+    uint64_t next_scan = 0;
+    bool changed = true;
+    while (!atomic_load(&v->end)) {
+        uint64_t now = clock_monotonic_ms();
+        changed = scan_again(v) || changed || now - v->compared >= COMPARE_MS;
+        if (changed && now >= next_scan) {
+            scan(v);
+            changed = false;
+            next_scan = clock_monotonic_ms() + SCAN_PAUSE_MS;
+        }
+        do_what_is_due(v);
+        v->scanned = true;
+        uint32_t rest = time_to_rest(v);
+        now = clock_monotonic_ms();
+        if (changed && rest > (next_scan > now ? next_scan - now : 0))
+            rest = next_scan > now ? (uint32_t)(next_scan - now) : 0;
+        HRESULT hr = folder_watch_wait(v->watch, rest);
+        if (hr == S_OK || rest == IDLE_MS)
+            changed = true;
+        if (FAILED(hr))
+            return; /* a folder was removed: it is watched anew */
+    }
+}
+
+static HRESULT watch_store(struct folder_watch **watch)
+{
+    HRESULT hr = S_OK;
+    *watch = NULL;
+    for (const char *const *space = store_namespaces(); SUCCEEDED(hr) && *space; space++) {
+        if (!category_of(*space)->runs)
+            continue;
+        char *folder = store_folder(*space);
+        hr = folder ? folder_create_protected(folder, PROTECTION_DATA) : E_OUTOFMEMORY;
+        if (SUCCEEDED(hr))
+            hr = *watch ? folder_watch_add(*watch, folder) : folder_watch_open(folder, watch);
+        memory_free(folder);
+    }
+    if (FAILED(hr)) {
+        folder_watch_close(*watch);
+        *watch = NULL;
+    }
+    return hr;
+}
+
+/* In place of one that has failed, or of none. */
+static HRESULT renew_watch(struct supervisor *v)
+{
+    struct folder_watch *fresh, *old;
+    HRESULT hr = watch_store(&fresh);
+    host_lock_enter(&v->lock);
+    old = v->watch;
+    v->watch = fresh;
+    host_lock_leave(&v->lock);
+    folder_watch_close(old);
+    return hr;
+}
+
+static void run_supervisor(void *user)
+{
+    struct supervisor *v = user;
+    struct supervisor_lock lock = {0};
+    bool ours = false;
+    char *data = host_data_folder();
+    while (data && !atomic_load(&v->end)) {
+        ours = ours || supervisor_lock_try(&lock, data);
+        if (ours && SUCCEEDED(renew_watch(v)))
+            supervise(v);
+        if (!atomic_load(&v->end))
+            rest_a_moment(WATCH_PAUSE_MS);
+    }
+    if (data)
+        supervisor_lock_release(&lock, data);
+    memory_free(data);
+}
+
+HRESULT supervisor_start(void (*work)(void *user, bool any), void *user, struct supervisor **out)
+{
+    struct supervisor *v = memory_zero(1, sizeof *v);
+    *out = NULL;
+    if (!v)
+        return E_OUTOFMEMORY;
+    v->work = work;
+    v->user = user;
+    HRESULT hr = thread_start(run_supervisor, v, &v->thread);
+    if (FAILED(hr)) {
+        memory_free(v);
+        return hr;
+    }
+    *out = v;
+    return S_OK;
+}
+
+void supervisor_stop(struct supervisor *v)
+{
+    if (!v)
+        return;
+    atomic_store(&v->end, true);
+    host_lock_enter(&v->lock);
+    if (v->watch)
+        folder_watch_wake(v->watch);
+    host_lock_leave(&v->lock);
+    thread_wait(v->thread, UINT32_MAX);
+    thread_close(v->thread);
+    while (atomic_load(&v->starting))
+        rest_a_moment(20);
+    if (v->has_work && v->work)
+        v->work(v->user, false);
+    for (size_t i = 0; i < v->count; i++)
+        supervised_set_free(&v->sets[i]);
+    memory_free(v->sets);
+    folder_watch_close(v->watch);
+    memory_free(v);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* What live sessions and those of the next start have in common. */
+#include "engine/pla/sets/trace_set.h"
+
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/etw/etw_types.h"
+#include "engine/etw/event_providers.h"
+#include "engine/pla/model/name_pattern.h"
+#include "engine/pla/model/validate.h"
+
+#include <string.h>
+
+#define NO_SUCH_SESSION HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND)
+
+HRESULT trace_set_collector(struct object *set, struct object **out)
+{
+    *out = NULL;
+    if (FAILED(collection_item(set_of(set)->DataCollectors, 0, out)) || (*out)->class != &trace_data_collector_class) {
+        object_release(*out);
+        *out = NULL;
+        return error_set(PLA_E_DCS_SINGLETON_REQUIRED, "DataCollectors: the set has no trace collector");
+    }
+    return S_OK;
+}
+
+static HRESULT file_of(struct object *set, struct object *collector, char **out)
+{
+    const struct name_context nothing = {.computer = ""};
+    struct value name;
+    char *file = NULL, *folder = NULL;
+    const char *fault;
+    *out = NULL;
+    HRESULT hr = object_get(collector, &collector->class->properties[ITraceDataCollector_FileName], &name);
+    if (FAILED(hr))
+        return hr;
+    object_lock(set);
+    char *root = text_copy(set_root(set_of(set)));
+    object_unlock(set);
+    if (!root)
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = name_decorate_file(name.text, collector->class->extension, 0, "", &nothing, &file);
+    if (SUCCEEDED(hr) && (fault = path_names_fault(file)))
+        hr = error_set(E_INVALIDARG, "FileName: \"%.300s\" names no place below RootPath: %s", name.text, fault);
+    if (SUCCEEDED(hr)) {
+        folder = host_expand_environment(root);
+        *out = folder ? path_join(folder, file) : NULL;
+        hr = *out ? S_OK : E_OUTOFMEMORY;
+    }
+    memory_free(folder);
+    memory_free(file);
+    memory_free(root);
+    value_free(&name);
+    return hr;
+}
+
+HRESULT trace_set_file(struct object *set, char **out)
+{
+    struct object *collector;
+    *out = NULL;
+    HRESULT hr = trace_set_collector(set, &collector);
+    if (SUCCEEDED(hr))
+        hr = file_of(set, collector, out);
+    object_release(collector);
+    return hr;
+}
+
+HRESULT trace_set_plan(struct object *set, const char *name, struct trace_plan *out)
+{
+    struct object *collector;
+    char *file = NULL, *session = text_copy(name);
+    *out = (struct trace_plan){.session = NULL};
+    HRESULT hr = trace_set_collector(set, &collector);
+    if (SUCCEEDED(hr) && !session)
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && trace_plan_writes_file(collector))
+        hr = file_of(set, collector, &file);
+    if (SUCCEEDED(hr))
+        hr = trace_plan_make(collector, &(struct trace_output){.file = file, .maximum_mb = set_of(set)->SegmentMaxSize},
+                             out);
+    if (SUCCEEDED(hr) && trace_plan_is_reserved(out) && !text_equal_nocase(name, out->session)) {
+        hr = error_set(PLA_E_INVALID_SESSION_NAME,
+                       "TraceDataProviders: the events of %s are in session '%s' alone, or in one with "
+                       "EVENT_TRACE_SYSTEM_LOGGER_MODE (0x2000000) in ExtendedModes, not in '%.100s'",
+                       out->kernel->name, out->session, name);
+        struct error_kept why = error_keep(hr);
+        trace_plan_free(out);
+        error_restore(&why);
+    } else if (SUCCEEDED(hr)) {
+        memory_free(out->session);
+        out->session = session;
+        session = NULL;
+    }
+    memory_free(session);
+    memory_free(file);
+    object_release(collector);
+    return hr;
+}
+
+/* ---- who may ---- */
+
+#define KERNEL_SECURITY "O:BAG:BAD:(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)" /* where the host keeps none */
+
+/* By whatever ETW takes a session for one of the kernel's. */
+static bool may_have_kernel(const struct trace_plan *plan)
+{
+    bool named = false;
+    for (size_t i = 0; i < KERNEL_PROVIDERS && plan->session; i++)
+        named = named || text_equal_nocase(plan->session, kernel_providers[i].session);
+    return named || plan->kernel || kernel_provider_find(&plan->guid) || plan->mode & TRACE_MODE_SYSTEM_LOGGER;
+}
+
+/* *sddl NULL: nobody has said so, or the host keeps none. */
+static HRESULT security_of(const GUID *guid, char **sddl)
+{
+    enum { OWNER_GROUP_DACL = 7 };
+    static const GUID none;
+    *sddl = NULL;
+    HRESULT hr = guid_equal(guid, &none) ? S_OK : event_provider_get_security(guid, OWNER_GROUP_DACL, sddl);
+    if (hr == E_OUTOFMEMORY)
+        return hr;
+    error_clear();
+    return S_OK;
+}
+
+static HRESULT plan_security(const struct trace_plan *plan, char **sddl)
+{
+    const bool kernel = may_have_kernel(plan);
+    HRESULT hr = security_of(kernel ? &trace_kernel_guid : &plan->guid, sddl);
+    if (FAILED(hr) || *sddl || !kernel)
+        return hr;
+    *sddl = text_copy(KERNEL_SECURITY);
+    return *sddl ? S_OK : E_OUTOFMEMORY;
+}
+
+HRESULT trace_plan_security(const struct trace_plan *plan, char **sddl)
+{
+    HRESULT hr = plan_security(plan, sddl);
+    if (SUCCEEDED(hr) && !*sddl && !(*sddl = text_copy("")))
+        hr = E_OUTOFMEMORY;
+    return hr;
+}
+
+HRESULT trace_set_take_security(struct object *set, const struct trace_plan *session)
+{
+    char *sddl;
+    HRESULT hr = plan_security(session, &sddl);
+    if (SUCCEEDED(hr) && sddl)
+        hr = object_put_text(set, &set->class->properties[IDataCollectorSet_Security], sddl);
+    memory_free(sddl);
+    if (hr != E_INVALIDARG)
+        return hr;
+    error_clear(); /* what is registered restricts nobody, which no set says */
+    return S_OK;
+}
+
+/* What of the collector says who may have its session, but for the name. */
+static HRESULT say_whose(struct object *collector, struct trace_plan *out)
+{
+    struct value v;
+    *out = (struct trace_plan){.mode = ((struct trace_data_collector *)collector)->ExtendedModes};
+    HRESULT hr = object_get(collector, &collector->class->properties[ITraceDataCollector_Guid], &v);
+    if (SUCCEEDED(hr)) {
+        out->guid = v.guid;
+        hr = object_get(collector, &collector->class->properties[ITraceDataCollector_IsKernelTrace], &v);
+    }
+    if (SUCCEEDED(hr) && v.boolean)
+        out->kernel = &kernel_providers[0];
+    return hr;
+}
+
+HRESULT trace_set_security(struct object *set, char **sddl)
+{
+    struct object *collector;
+    struct trace_plan plan;
+    *sddl = NULL;
+    HRESULT hr = trace_set_collector(set, &collector);
+    if (FAILED(hr))
+        return hr;
+    hr = say_whose(collector, &plan);
+    if (SUCCEEDED(hr))
+        hr = trace_plan_security(&plan, sddl);
+    object_release(collector);
+    return hr;
+}
+
+HRESULT trace_set_asks_kernel(struct object *set, bool *asks)
+{
+    struct object *collector;
+    struct trace_plan plan;
+    *asks = false;
+    HRESULT hr = trace_set_collector(set, &collector);
+    if (FAILED(hr)) { /* which is told elsewhere */
+        error_clear();
+        return S_OK;
+    }
+    hr = say_whose(collector, &plan);
+    *asks = SUCCEEDED(hr) && may_have_kernel(&plan);
+    object_release(collector);
+    return hr;
+}
+
+/* ---- what Commit tells ---- */
+
+/* What was put is another one than the session has. */
+static HRESULT validate_security(struct object *set, struct object *issues)
+{
+    struct value put = {.kind = PROPERTY_TEXT};
+    char *sddl = NULL;
+    HRESULT hr = object_get_field(set, &set->class->properties[IDataCollectorSet_Security], &put);
+    if (SUCCEEDED(hr) && strcmp(put.text, SET_DEFAULT_SECURITY) != 0) {
+        hr = trace_set_security(set, &sddl);
+        if (SUCCEEDED(hr) && strcmp(put.text, sddl) != 0)
+            hr = issues_add(issues, PLA_S_PROPERTY_IGNORED, "Security", "the session's Guid says who may use it");
+    }
+    memory_free(sddl);
+    value_free(&put);
+    return hr;
+}
+
+HRESULT trace_set_validate(struct object *set, const char *name, struct object *issues)
+{
+    struct object *collector;
+    struct value put;
+    HRESULT hr = trace_set_collector(set, &collector);
+    if (FAILED(hr))
+        return hr;
+    hr = validate_security(set, issues);
+    if (FAILED(hr)) {
+        object_release(collector);
+        return hr;
+    }
+    hr = object_get_field(collector, &collector->class->properties[ITraceDataCollector_SessionName], &put);
+    if (SUCCEEDED(hr)) {
+        const struct property *row = &collector->class->properties[ITraceDataCollector_SessionName];
+        if (put.text[0] && object_row_is_chosen(collector, row) && !text_equal_nocase(put.text, name))
+            hr = issues_add(issues, PLA_S_PROPERTY_IGNORED, "TraceDataCollector[1]/SessionName",
+                            "the session has the name of the set");
+        value_free(&put);
+    }
+    object_release(collector);
+    return hr;
+}
+
+/* ---- sessions that run ---- */
+
+HRESULT trace_set_find(const char *name, struct trace_session *out)
+{
+    HRESULT hr = trace_session_query(&(struct trace_target){.name = name}, out);
+    if (hr == NO_SUCH_SESSION)
+        hr = trace_session_query(&(struct trace_target){.name = name, .is_private = true}, out);
+    if (hr != NO_SUCH_SESSION)
+        return hr;
+    error_clear();
+    *out = (struct trace_session){.number = 0};
+    return S_FALSE;
+}
+
+/* Which property asks for what a running session cannot become; NULL: none. */
+static const char *unchangeable(const struct trace_plan *is, const struct trace_plan *wanted)
+{
+    static const GUID none;
+    const uint32_t other = is->mode ^ wanted->mode;
+    if (!is->file != !wanted->file || other & TRACE_MODE_BUFFERING)
+        return "StreamMode";
+    if (other & TRACE_PLAN_OF_LogAppend)
+        return "LogAppend";
+    if (other & TRACE_PLAN_OF_LogCircular)
+        return "LogCircular";
+    if (!guid_equal(&wanted->guid, &none) && !guid_equal(&wanted->guid, &is->guid) &&
+        !(is->mode & TRACE_MODE_PRIVATE_LOGGER))
+        return "Guid";
+    return other & ~(uint32_t)(TRACE_MODE_REAL_TIME | TRACE_MODE_SEQUENTIAL | TRACE_PLAN_OF_PreallocateFile |
+                               TRACE_PLAN_OF_ProcessMode)
+               ? "ExtendedModes"
+               : NULL;
+}
+
+/* What ETW takes no change of is as it is; a 0 of what it does means so as well. */
+static void keep_the_rest(const struct trace_plan *is, struct trace_plan *wanted)
+{
+    wanted->guid = is->guid;
+    wanted->clock = is->clock;
+    wanted->buffer_kb = is->buffer_kb;
+    wanted->minimum_buffers = is->minimum_buffers;
+    wanted->maximum_file = is->maximum_file;
+    wanted->mode = (is->mode & ~(uint32_t)TRACE_MODE_REAL_TIME) | (wanted->mode & TRACE_MODE_REAL_TIME);
+    if (!wanted->maximum_buffers)
+        wanted->maximum_buffers = is->maximum_buffers;
+    if (!wanted->flush_timer)
+        wanted->flush_timer = is->flush_timer;
+}
+
+static HRESULT keep_file(const struct trace_plan *is, struct trace_plan *wanted)
+{
+    char *file = is->file ? text_copy(is->file) : NULL;
+    if (is->file && !file)
+        return E_OUTOFMEMORY;
+    memory_free(wanted->file);
+    wanted->file = file;
+    return S_OK;
+}
+
+/* Whether the set's file is that of the session, to whose name an extension was added. */
+static bool is_same_file(const char *is, const char *wanted)
+{
+    const size_t length = strlen(is);
+    return !strncmp(is, wanted, length) && (!wanted[length] || text_equal_nocase(wanted + length, ".etl"));
+}
+
+HRESULT trace_set_update(struct object *set, const struct trace_session *running, bool stored)
+{
+    struct trace_session now = {.number = 0};
+    struct trace_target t = trace_target_of(running);
+    struct trace_plan wanted;
+    HRESULT hr = trace_set_plan(set, running->is.session, &wanted);
+    if (FAILED(hr))
+        return hr;
+    /* A collector that cannot tell what size it is circular with is so all the same. */
+    if (!wanted.maximum_file && (running->is.mode & TRACE_PLAN_OF_LogCircular))
+        wanted.mode |= running->is.mode & (TRACE_PLAN_OF_LogCircular | TRACE_PLAN_OF_PreallocateFile);
+    if (stored || (wanted.file && running->is.file && is_same_file(running->is.file, wanted.file)))
+        hr = keep_file(&running->is, &wanted);
+    const char *property = stored ? NULL : unchangeable(&running->is, &wanted);
+    if (SUCCEEDED(hr) && property)
+        hr = error_set(E_INVALIDARG, "%s: the running trace session '%s' keeps it", property, running->is.session);
+    keep_the_rest(&running->is, &wanted);
+    if (SUCCEEDED(hr))
+        hr = trace_session_update(&t, &running->is, &wanted, &now);
+    if (hr == S_FALSE)
+        hr = error_set(E_INVALIDARG, "the running trace session '%s' cannot become what the set asks for",
+                       running->is.session);
+    trace_session_free(&now);
+    trace_plan_free(&wanted);
+    return hr;
+}
+
+HRESULT trace_set_flush(struct object *set, const char *space, const char *name)
+{
+    struct trace_session running;
+    char *file = NULL;
+    HRESULT hr = trace_set_find(name, &running);
+    if (hr == S_FALSE)
+        return error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": there is no such trace session", space, name);
+    if (FAILED(hr))
+        return hr;
+    /* One in memory alone writes what it has where a session with a file would have it. */
+    if (running.is.mode & TRACE_MODE_BUFFERING)
+        hr = trace_set_file(set, &file);
+    if (SUCCEEDED(hr)) {
+        const struct trace_target t = trace_target_of(&running);
+        hr = trace_session_flush(&t, file);
+    }
+    memory_free(file);
+    trace_session_free(&running);
+    return hr;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the files of one set are, and the lock under which they are read and written. */
+#ifndef OPENPLA_STORE_SET_FILE_H
+#define OPENPLA_STORE_SET_FILE_H
+
+#include "engine/base/file.h"
+
+struct set_file {
+    const char *space; /* static */
+    char *name;        /* of the set; NULL as the rest where it is the namespace only */
+    char *folder;      /* of the namespace */
+    char *place;       /* <folder>/<two digits>: where the set's files are among few others (DECISIONS 50) */
+    char *definition;  /* <place>/<file>.xml */
+    char *run;         /* <place>/<file>.run */
+    char *run_lock;    /* <place>/<file>.running */
+    char *host;        /* <place>/<file>.host */
+    char *held;        /* <place>/<file>.held */
+    char *folders;     /* <place>/<file>.folders */
+    char *pass;        /* <place>/<file>.pass */
+    struct file_lock *lock;
+};
+/* The paths alone. name NULL: the namespace only. E_NOINTERFACE for an unknown namespace. Zero on failure. */
+HRESULT set_file_locate(const char *space, const char *name, struct set_file *out);
+
+/* The folder of the files of that name (without extension), from memory_alloc. Wine looks for a name that is not there
+   by reading the whole folder: one of thousands would make each commit dear. */
+char *set_file_place(const char *folder, const char *file);
+
+/* What a lock is taken for. */
+enum set_file_use {
+    SET_FILE_READ,   /* where one may not write it goes without a lock: files are replaced whole */
+    SET_FILE_CHANGE, /* what is there already */
+    SET_FILE_CREATE, /* makes the folder of the namespace */
+};
+/* Locates and locks: all readers and writers of a namespace follow one another. Under the lock who asks for another
+   process is held against the set (set_gate.h). S_FALSE, and no lock, when the folder is not there. Zero on failure. */
+HRESULT set_file_open(const char *space, const char *name, enum set_file_use use, struct set_file *out);
+/* Lets others in, and waits for them, between set_file_open and set_file_close. Without the lock only what nobody else
+   looks at may be written. */
+void set_file_unlock(struct set_file *at);
+HRESULT set_file_lock(struct set_file *at);
+struct stored_set;
+/* The set in folder/file, an .xml, with the name that it was committed under; of a file that others put there or that
+   cannot be read, the name that its own name says. `out` is zero before, and to be freed also on failure, which is
+   E_OUTOFMEMORY. */
+HRESULT stored_set_read(const char *folder, const char *file, struct stored_set *out);
+/* E_ACCESSDENIED, with the file and its owner in the text: the definition is one of an account that does not write here
+   (file_load_trusted), or it cannot be opened. E_OUTOFMEMORY. */
+HRESULT set_file_check_owner(const char *path);
+/* Puts a definition that lies in the namespace's folder itself, as people put it there, into its place. `file` is its
+   name. Under the lock. E_ACCESSDENIED as set_file_check_owner: it stays where it is. */
+HRESULT set_file_adopt(const struct set_file *at, const char *file);
+/* The same for all that lie there, and away with what killed writers left among them. What cannot be moved stays:
+ *left is a hash of the names, 0 where there is none. E_OUTOFMEMORY alone is told. */
+HRESULT set_file_adopt_all(const struct set_file *at, uint64_t *left);
+/* What a writer left in a place that was killed while it wrote. Under the lock of the namespace nobody is writing. */
+void set_file_remove_torn(const char *place);
+/* Whether a file's name is one that such a writer leaves. */
+bool set_file_is_torn(const char *file);
+/* Tells those who watch the store that the set has changed (store_changes.c). Under the lock. */
+void set_file_note_change(const struct set_file *at);
+/* store_changes under the lock. What lies in the namespace's folder itself is not looked at. */
+struct store_mark;
+HRESULT set_file_changes(const struct set_file *at, struct store_mark *mark, struct texts *names);
+/* Unlocks, and frees what either gave. */
+void set_file_close(struct set_file *at);
+/* Whether `hr` says that there is no such file or folder. */
+bool set_file_is_missing(HRESULT hr);
+
+/* Has those who watch the store look at all of the namespace. */
+void set_file_forget_changes(const struct set_file *at);
+/* Whether the file is a run record, a list of what a run holds, and one of folders: ERROR_INVALID_DATA's HRESULT when
+   not. */
+HRESULT run_record_check(const char *path);
+HRESULT held_file_check(const char *path);
+HRESULT folders_file_check(const char *path);
+
+struct run_change;
+/* Loads the run record, has it changed and saves it. */
+HRESULT set_file_change_run(const struct set_file *at, const struct run_change *change);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Descriptors of stored sets, and the gate asked with them. */
+#include "engine/pla/store/set_gate.h"
+
+#include "engine/base/memory.h"
+#include "engine/pla/model.h"
+
+#include <string.h>
+
+/* What cannot be read as a set says nothing of who may do what: *out NULL. */
+static HRESULT security_of_xml(const char *xml, size_t size, char **out)
+{
+    HRESULT hr = xml ? set_security_of_xml(xml, size, out) : S_FALSE;
+    if (hr == E_OUTOFMEMORY)
+        return hr;
+    if (hr != S_OK) {
+        *out = NULL;
+        error_clear();
+    }
+    return S_OK;
+}
+
+HRESULT stored_set_security(struct stored_set *set, const char **out)
+{
+    HRESULT hr = set->security ? S_OK : security_of_xml(set->xml, set->size, &set->security);
+    *out = set->security;
+    return hr;
+}
+
+static HRESULT ask(const struct caller *caller, enum gate_verb verb, const struct set_file *at, const char *security)
+{
+    return gate_ask(caller, verb, &(struct gate_set){.space = at->space, .name = at->name, .security = security});
+}
+
+HRESULT set_gate_loaded(const struct caller *caller, enum gate_verb verb, const struct set_file *at, const char *xml,
+                        size_t size, const char *security)
+{
+    char *own = NULL;
+    if (caller->in_process)
+        return S_OK;
+    HRESULT hr = security ? S_OK : security_of_xml(xml, size, &own);
+    if (SUCCEEDED(hr))
+        hr = ask(caller, verb, at, security ? security : own);
+    memory_free(own);
+    return hr;
+}
+
+/* S_FALSE: there is no set. `set` is to be freed. */
+static HRESULT read_there(const struct set_file *at, struct stored_set *set)
+{
+    *set = (struct stored_set){0};
+    HRESULT hr = file_find(at->definition);
+    return hr == S_OK ? stored_set_read(at->place, path_name(at->definition), set) : hr;
+}
+
+HRESULT set_gate_pass(const struct caller *caller, enum gate_verb verb, const struct set_file *at)
+{
+    struct stored_set set;
+    const char *security = NULL;
+    if (caller->in_process)
+        return S_OK;
+    HRESULT hr = read_there(at, &set);
+    if (hr == S_FALSE)
+        hr = error_set(PLA_E_DCS_NOT_FOUND, "\"%s\\%.300s\": %s", at->space, at->name,
+                       error_standard_text(PLA_E_DCS_NOT_FOUND));
+    if (SUCCEEDED(hr))
+        hr = stored_set_security(&set, &security);
+    if (SUCCEEDED(hr))
+        hr = ask(caller, verb, at, security);
+    stored_set_free(&set);
+    return hr;
+}
+
+HRESULT set_gate_save(const struct caller *caller, const struct set_file *at, bool exists, const char *security)
+{
+    struct gate_set about = {.space = at->space, .name = at->name};
+    struct stored_set set = {0};
+    struct access_subject *who;
+    if (caller->in_process)
+        return S_OK;
+    HRESULT hr = access_open(caller, &who);
+    if (FAILED(hr))
+        return hr == E_ACCESSDENIED ? gate_ask(caller, GATE_COMMIT, &about) : hr;
+    if (exists)
+        hr = read_there(at, &set);
+    if (SUCCEEDED(hr) && exists)
+        hr = stored_set_security(&set, &about.security);
+    if (SUCCEEDED(hr) && !security) /* nobody could tell afterwards whose it is */
+        hr = error_set(E_INVALIDARG, "Security: the definition of \"%s\\%.300s\" does not say it clearly", at->space,
+                       at->name);
+    if (SUCCEEDED(hr))
+        hr = exists ? gate_check_change(who, &about, security) : gate_check_create(who, &about, false);
+    stored_set_free(&set);
+    access_close(who);
+    return hr;
+}
+
+HRESULT store_may(const struct caller *caller, enum gate_verb verb, const char *space, const char *name)
+{
+    struct set_file at;
+    if (caller->in_process)
+        return S_OK;
+    HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
+    if (SUCCEEDED(hr)) /* also where there is no folder of the namespace */
+        hr = set_gate_pass(caller, verb, &at);
+    set_file_close(&at);
+    return hr;
+}
+
+HRESULT store_security(const char *space, const char *name, char **security)
+{
+    struct set_file at;
+    struct stored_set set = {0};
+    const char *found = NULL;
+    HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
+    *security = NULL;
+    if (hr == S_OK)
+        hr = read_there(&at, &set);
+    if (hr == S_OK)
+        hr = stored_set_security(&set, &found);
+    if (hr == S_OK && found) {
+        *security = set.security;
+        set.security = NULL;
+    }
+    stored_set_free(&set);
+    set_file_close(&at);
+    return hr;
+}
+
+/* ---- lists ---- */
+
+HRESULT set_sight_open(const struct caller *caller, const char *space, struct set_sight *out)
+{
+    *out = (struct set_sight){.space = space};
+    if (caller->in_process)
+        return S_OK;
+    HRESULT hr = access_open(caller, &out->who);
+    return hr == E_ACCESSDENIED ? error_set(GATE_REFUSED, "list of %s: who asks cannot be told", space) : hr;
+}
+
+static HRESULT ask_sight(struct set_sight *sight, const char *name, const char *security, bool *seen)
+{
+    const struct gate_set set = {.space = sight->space, .name = name, .security = security};
+    HRESULT hr = gate_check(sight->who, GATE_LIST, &set);
+    *seen = SUCCEEDED(hr);
+    if (hr != GATE_REFUSED)
+        return hr;
+    error_clear();
+    return S_OK;
+}
+
+HRESULT set_sight_look(struct set_sight *sight, struct stored_set *set, bool *seen)
+{
+    const char *security;
+    *seen = !sight->who;
+    if (*seen)
+        return S_OK;
+    HRESULT hr = stored_set_security(set, &security);
+    for (size_t i = 0; SUCCEEDED(hr) && security && i < sight->count; i++)
+        if (!strcmp(sight->known[i].security, security)) {
+            *seen = sight->known[i].seen;
+            return S_OK;
+        }
+    if (SUCCEEDED(hr))
+        hr = ask_sight(sight, set->name, security, seen);
+    if (SUCCEEDED(hr) && security && sight->count < sizeof sight->known / sizeof sight->known[0]) {
+        char *kept = text_copy(security);
+        if (kept) { /* else it is asked again */
+            sight->known[sight->count].security = kept;
+            sight->known[sight->count++].seen = *seen;
+        }
+    }
+    return hr;
+}
+
+void set_sight_close(struct set_sight *sight)
+{
+    access_close(sight->who);
+    while (sight->count)
+        memory_free(sight->known[--sight->count].security);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Tasks at work: those of Task Scheduler, or processes of the store's. */
+#include "engine/pla/task.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/command_line.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/base/task_scheduler.h"
+#include "engine/pla/task_store.h"
+
+#include <string.h>
+
+#define LINE_MOST 32767 /* units of a command line, CreateProcess' limit */
+
+struct task_instance {
+    const struct task_scheduler *scheduler; /* NULL: it is a process */
+    struct scheduled_task *scheduled;
+    struct process *process;
+    uint64_t start_time;
+    uint64_t began;         /* clock_monotonic_ms */
+    uint32_t limit_seconds; /* 0: none */
+};
+
+static HRESULT start_process(const struct task_program *program, struct task_instance *t)
+{
+    size_t length = text_utf16_length(program->path) + text_utf16_length(program->line) + sizeof "\"\" ";
+    if (length > LINE_MOST)
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE),
+                         "its command line has %llu characters, more than %d", (unsigned long long)length, LINE_MOST);
+    HRESULT hr = process_start(&(struct program){.path = program->path,
+                                                 .line = program->line,
+                                                 .directory = program->directory[0] ? program->directory : NULL,
+                                                 .console = true},
+                               &t->process);
+    if (FAILED(hr))
+        return hr;
+    t->start_time = process_start_time(process_id(t->process));
+    t->began = clock_monotonic_ms();
+    return S_OK;
+}
+
+static HRESULT start_defined(const struct task_definition *d, const char *arguments, const char *directory,
+                             struct task_instance *t)
+{
+    struct task_program program;
+    HRESULT hr = task_definition_resolve(d, arguments, directory, &program);
+    if (FAILED(hr))
+        return hr;
+    t->limit_seconds = d->limit_seconds;
+    hr = start_process(&program, t);
+    task_program_free(&program);
+    return hr;
+}
+
+static HRESULT start_stored(const char *task, const char *arguments, const char *directory, struct task_instance *t)
+{
+    struct task_definition d;
+    HRESULT hr = task_store_load(task, &d);
+    if (FAILED(hr))
+        return hr;
+    hr = d.disabled ? error_set(SCHED_E_TASK_DISABLED, "it is disabled") : start_defined(&d, arguments, directory, t);
+    task_definition_free(&d);
+    return FAILED(hr) ? error_prefix(hr, "task \"%.300s\"", task) : hr;
+}
+
+HRESULT task_start(const char *task, const char *arguments, const char *directory, bool as_self,
+                   struct task_instance **out)
+{
+    const struct task_scheduler *scheduler = host_task_scheduler();
+    const char *bare;
+    *out = NULL;
+    HRESULT hr = task_name_check(task, &bare);
+    struct task_instance *t = SUCCEEDED(hr) ? memory_zero(1, sizeof *t) : NULL;
+    if (!t)
+        return FAILED(hr) ? hr : E_OUTOFMEMORY;
+    t->scheduler = scheduler;
+    hr = scheduler ? scheduler->start(bare, arguments, directory, as_self, &t->scheduled)
+                   : start_stored(bare, arguments, directory, t);
+    if (FAILED(hr)) {
+        memory_free(t);
+        return hr;
+    }
+    *out = t;
+    return S_OK;
+}
+
+/* The first argument, and where the others begin. */
+static HRESULT take_program(const char *line, char **program, const char **rest)
+{
+    struct command_line_reader r = {.at = line + strspn(line, " \t")};
+    struct text_buffer name = {0};
+    char c;
+    for (enum command_line_piece piece; (piece = command_line_next(&r, &c)) != COMMAND_LINE_END;) {
+        if (piece == COMMAND_LINE_BLANK)
+            break;
+        if (piece == COMMAND_LINE_TEXT)
+            text_buffer_add_n(&name, &c, 1);
+    }
+    *rest = r.at;
+    *program = text_buffer_take(&name);
+    return *program ? S_OK : E_OUTOFMEMORY;
+}
+
+HRESULT task_start_command(const char *command_line, const char *directory, struct task_instance **out)
+{
+    char none[] = "", *program;
+    const char *rest;
+    *out = NULL;
+    HRESULT hr = take_program(command_line, &program, &rest);
+    if (FAILED(hr))
+        return hr;
+    if (!program[0])
+        hr = error_set(E_INVALIDARG, "the command line \"%.300s\" names no program", command_line);
+    struct task_instance *t = SUCCEEDED(hr) ? memory_zero(1, sizeof *t) : NULL;
+    struct task_program found = {0};
+    if (SUCCEEDED(hr))
+        hr =
+            t ? task_definition_resolve(
+                    &(struct task_definition){.command = program, .arguments = none, .directory = none}, "", "", &found)
+              : E_OUTOFMEMORY;
+    memory_free(program);
+    if (SUCCEEDED(hr)) {
+        memory_free(found.line);
+        memory_free(found.directory);
+        found.line = text_copy(rest);
+        found.directory = text_copy(directory);
+        hr = found.line && found.directory ? start_process(&found, t) : E_OUTOFMEMORY;
+        task_program_free(&found);
+    }
+    if (FAILED(hr)) {
+        memory_free(t);
+        return hr;
+    }
+    *out = t;
+    return S_OK;
+}
+
+HRESULT task_wait(struct task_instance *t, uint32_t timeout_ms, uint32_t *exit_code)
+{
+    uint32_t code = 0;
+    HRESULT hr;
+    if (t->scheduler) {
+        hr = t->scheduler->wait(t->scheduled, timeout_ms, &code);
+    } else {
+        uint64_t limit_ms = (uint64_t)t->limit_seconds * 1000;
+        uint64_t passed = clock_passed_ms(t->began, clock_monotonic_ms());
+        uint64_t left = limit_ms && passed < limit_ms ? limit_ms - passed : 0;
+        bool ends = limit_ms && left <= timeout_ms;
+        hr = process_wait(t->process, ends ? (uint32_t)left : timeout_ms, &code);
+        if (hr == S_FALSE && ends) {
+            process_terminate(process_id(t->process), t->start_time);
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "ended after its ExecutionTimeLimit of %u s",
+                           (unsigned)t->limit_seconds);
+        }
+    }
+    if (exit_code && hr == S_OK)
+        *exit_code = code;
+    return hr;
+}
+
+void task_close(struct task_instance *t)
+{
+    if (!t)
+        return;
+    if (t->scheduled)
+        t->scheduler->close(t->scheduled);
+    process_close(t->process);
+    memory_free(t);
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/report/events/event_field.h"
+
+#include "engine/etw/value_forms.h"
+#include "engine/etw/value_text.h"
+#include "engine/logs/little_endian.h"
+
+#include <string.h>
+
+/* Bits of EVENT_HEADER.Flags: the two words of processor time are one number of the session's clock, or are not told.
+ */
+enum { HEADER_PRIVATE_SESSION = 2, HEADER_NO_CPU_TIME = 0x10 };
+enum { NO_PLACE = UINT16_MAX };
+
+struct event_field event_field_of(const struct schema_field *said, enum schema_out_type out)
+{
+    static const uint16_t numbers[] = {
+        [OUT_STRING] = OUT_TYPE_STRING,
+        [OUT_DATE_TIME] = OUT_TYPE_DATETIME,
+        [OUT_BYTE] = OUT_TYPE_BYTE,
+        [OUT_UNSIGNED_BYTE] = OUT_TYPE_UNSIGNEDBYTE,
+        [OUT_SHORT] = OUT_TYPE_SHORT,
+        [OUT_UNSIGNED_SHORT] = OUT_TYPE_UNSIGNEDSHORT,
+        [OUT_INT] = OUT_TYPE_INT,
+        [OUT_UNSIGNED_INT] = OUT_TYPE_UNSIGNEDINT,
+        [OUT_LONG] = OUT_TYPE_LONG,
+        [OUT_UNSIGNED_LONG] = OUT_TYPE_UNSIGNEDLONG,
+        [OUT_FLOAT] = OUT_TYPE_FLOAT,
+        [OUT_DOUBLE] = OUT_TYPE_DOUBLE,
+        [OUT_BOOLEAN] = OUT_TYPE_BOOLEAN,
+        [OUT_GUID] = OUT_TYPE_GUID,
+        [OUT_HEX_BINARY] = OUT_TYPE_HEXBINARY,
+        [OUT_HEX_INT8] = OUT_TYPE_HEXINT8,
+        [OUT_HEX_INT16] = OUT_TYPE_HEXINT16,
+        [OUT_HEX_INT32] = OUT_TYPE_HEXINT32,
+        [OUT_HEX_INT64] = OUT_TYPE_HEXINT64,
+        [OUT_PID] = OUT_TYPE_PID,
+        [OUT_TID] = OUT_TYPE_TID,
+        [OUT_PORT] = OUT_TYPE_PORT,
+        [OUT_IPV4] = OUT_TYPE_IPV4,
+        [OUT_IPV6] = OUT_TYPE_IPV6,
+        [OUT_SOCKET_ADDRESS] = OUT_TYPE_SOCKETADDRESS,
+        [OUT_CIM_DATE_TIME] = OUT_TYPE_CIMDATETIME,
+        [OUT_XML] = OUT_TYPE_XML,
+        [OUT_ERROR_CODE] = OUT_TYPE_ERRORCODE,
+    };
+    return (struct event_field){said->system, said->name, out != OUT_NONE, numbers[out]};
+}
+
+void event_field_set_free(struct event_fields *f)
+{
+    text_buffer_free(&f->texts);
+}
+
+/* ---- where properties are ---- */
+
+static bool is_named(const char *name, const char *part, size_t size)
+{
+    char own[256];
+    if (size >= sizeof own)
+        return false;
+    memcpy(own, part, size);
+    own[size] = 0;
+    return text_equal_nocase(name, own);
+}
+
+/* The last part of a path. */
+static const char *leaf_of(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot ? dot + 1 : path;
+}
+
+static uint16_t place_of(const struct event_schema *s, const char *path)
+{
+    uint16_t first = 0, count = s->top_level;
+    for (const char *part = path;;) {
+        const char *dot = strchr(part, '.');
+        const size_t size = dot ? (size_t)(dot - part) : strlen(part);
+        uint16_t i = 0;
+        while (i < count && !(first + i < s->property_count && is_named(s->properties[first + i].name, part, size)))
+            i++;
+        if (i == count)
+            return NO_PLACE;
+        const struct event_property *p = &s->properties[first + i];
+        if (!dot)
+            return (p->flags & PROPERTY_STRUCT) != 0 ? NO_PLACE : (uint16_t)(first + i);
+        if ((p->flags & PROPERTY_STRUCT) == 0)
+            return NO_PLACE;
+        first = p->first_member;
+        count = p->members;
+        part = dot + 1;
+    }
+}
+
+/* Another schema may have come to where the last one was. */
+static bool places_hold(const struct event_fields *f, const struct event_schema *s)
+{
+    if (!s || s != f->schema)
+        return false;
+    for (size_t i = 0; i < f->count; i++)
+        if (f->items[i].system == SYS_NONE && f->places[i] != NO_PLACE &&
+            (f->places[i] >= s->property_count ||
+             !text_equal_nocase(s->properties[f->places[i]].name, leaf_of(f->items[i].name))))
+            return false;
+    return f->missing == f->count;
+}
+
+static void find_places(struct event_fields *f, const struct event_schema *s)
+{
+    f->schema = s;
+    f->last_place = 0;
+    f->wanted = 0;
+    f->missing = f->count;
+    for (size_t i = 0; i < f->count; i++) {
+        f->places[i] = NO_PLACE;
+        if (f->items[i].system != SYS_NONE)
+            continue;
+        f->wanted++;
+        f->places[i] = s ? place_of(s, f->items[i].name) : (uint16_t)NO_PLACE;
+        if (f->places[i] == NO_PLACE)
+            f->missing = f->missing < i ? f->missing : i;
+        else if (f->places[i] > f->last_place)
+            f->last_place = f->places[i];
+    }
+}
+
+/* ---- values ---- */
+
+struct taking {
+    struct event_fields *f;
+    const struct dumped_event *e;
+    struct event_cell *cells;
+};
+
+static void begin_text(struct event_fields *f, size_t field)
+{
+    f->spans[field].at = f->texts.length;
+}
+
+static void end_text(struct event_fields *f, size_t field)
+{
+    f->spans[field].length = f->texts.length - f->spans[field].at;
+    f->spans[field].has = true;
+}
+
+static bool is_time(uint16_t in, uint16_t out, size_t size)
+{
+    return in == IN_TYPE_FILETIME ||
+           (size == 8 && (out == OUT_TYPE_DATETIME || out == OUT_TYPE_CULTURE_INSENSITIVE_DATETIME ||
+                          out == OUT_TYPE_DATETIME_UTC || out == OUT_TYPE_ETWTIME));
+}
+
+/* The type shows the number as its digits. */
+static bool shows_digits(const struct value_type *t)
+{
+    if (t->in == IN_TYPE_HEXINT32 || t->in == IN_TYPE_HEXINT64 || t->in == IN_TYPE_POINTER || t->in == IN_TYPE_SIZET)
+        return (t->out >= OUT_TYPE_BYTE && t->out <= OUT_TYPE_DOUBLE) || t->out == OUT_TYPE_PID ||
+               t->out == OUT_TYPE_TID;
+    return t->out == OUT_TYPE_NULL || (t->out >= OUT_TYPE_BYTE && t->out <= OUT_TYPE_DOUBLE) ||
+           t->out == OUT_TYPE_PID || t->out == OUT_TYPE_TID || t->out == OUT_TYPE_NOPRINT;
+}
+
+static uint64_t big_endian(const uint8_t *bytes, size_t size)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < size; i++)
+        number = number << 8 | bytes[i];
+    return number;
+}
+
+/* The number that the value sorts and sums by; empty: it is a text. */
+static struct event_cell number_cell(const struct value_type *t, const uint8_t *bytes, size_t size)
+{
+    uint64_t number;
+    float small;
+    double large;
+    if (t->in == IN_TYPE_FLOAT && size == 4) {
+        memcpy(&small, bytes, sizeof small);
+        return event_cell_real((double)small);
+    }
+    if (t->in == IN_TYPE_DOUBLE && size == 8) {
+        memcpy(&large, bytes, sizeof large);
+        return event_cell_real(large);
+    }
+    if (t->in == IN_TYPE_POINTER || t->in == IN_TYPE_SIZET)
+        return size == 4   ? event_cell_unsigned(get_u32(bytes))
+               : size == 8 ? event_cell_unsigned(get_u64(bytes))
+                           : (struct event_cell){0};
+    if (t->in == IN_TYPE_BOOLEAN && size == 4)
+        return event_cell_unsigned(get_u32(bytes) != 0);
+    if (t->in == IN_TYPE_FILETIME && size == 8)
+        return event_cell_signed((int64_t)get_u64(bytes));
+    if (t->out == OUT_TYPE_STRING || !value_number(t->in, bytes, size, &number))
+        return (struct event_cell){0};
+    if ((t->out == OUT_TYPE_PORT && size == 2) || (t->out == OUT_TYPE_IPV4 && size == 4))
+        return event_cell_unsigned(big_endian(bytes, size)); /* they stand there as in the network */
+    const bool is_signed =
+        t->in == IN_TYPE_INT8 || t->in == IN_TYPE_INT16 || t->in == IN_TYPE_INT32 || t->in == IN_TYPE_INT64;
+    const uint64_t own = size < 8 ? number & ((1ull << 8 * size) - 1) : number;
+    const bool wants_sign =
+        t->out == OUT_TYPE_BYTE || t->out == OUT_TYPE_SHORT || t->out == OUT_TYPE_INT || t->out == OUT_TYPE_LONG;
+    const bool wants_none = t->out == OUT_TYPE_UNSIGNEDBYTE || t->out == OUT_TYPE_UNSIGNEDSHORT ||
+                            t->out == OUT_TYPE_UNSIGNEDINT || t->out == OUT_TYPE_UNSIGNEDLONG;
+    if (wants_sign && size < 8)
+        return event_cell_signed((int64_t)(own << (64 - 8 * size)) >> (64 - 8 * size));
+    return wants_none || (!is_signed && !wants_sign) ? event_cell_unsigned(own) : event_cell_signed((int64_t)number);
+}
+
+static HRESULT take_value(struct taking *t, size_t field, const struct event_value *value)
+{
+    struct event_fields *f = t->f;
+    struct event_value v = *value;
+    struct event_cell *cell = &t->cells[field];
+    HRESULT hr = S_OK;
+    if (f->items[field].has_out)
+        v.type.out = f->items[field].out;
+    const struct event_map *map =
+        v.property->map && !f->items[field].has_out ? event_schema_map(t->e->schema, v.property->map) : NULL;
+    *cell = number_cell(&v.type, v.bytes, v.size);
+    const bool port = v.type.out == OUT_TYPE_PORT && v.size == 2;
+    if (v.array) { /* one text, in which its elements stand behind one another; so it is no number */
+        if (f->spans[field].has)
+            text_buffer_add(&f->texts, ",");
+        else
+            begin_text(f, field);
+        *cell = (struct event_cell){.kind = CELL_TEXT};
+    } else if (event_cell_is_number(cell) && !map &&
+               (port || (shows_digits(&v.type) && !is_time(v.type.in, v.type.out, v.size)) ||
+                v.type.in == IN_TYPE_FLOAT || v.type.in == IN_TYPE_DOUBLE)) {
+        return S_OK;
+    } else {
+        begin_text(f, field);
+        if (cell->kind == CELL_EMPTY)
+            cell->kind = CELL_TEXT;
+    }
+    hr = map ? event_value_text(t->e->schema, &v, &f->texts)
+             : value_text(&v.type, NULL, v.bytes, v.size, &f->texts, NULL);
+    end_text(f, field);
+    return hr;
+}
+
+/* Of an array of structures the first one is taken. */
+static HRESULT take(void *context, enum event_step step, const struct event_value *v)
+{
+    struct taking *t = context;
+    struct event_fields *f = t->f;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; step == STEP_VALUE && i < f->count && SUCCEEDED(hr); i++) {
+        if (f->items[i].system != SYS_NONE || f->places[i] != v->index ||
+            (t->cells[i].kind != CELL_EMPTY && !(v->array && v->element != 0)))
+            continue;
+        hr = take_value(t, i, v);
+        if (v->array)
+            break; /* its text goes on with the next element; who else wants it has a copy */
+    }
+    if (hr != S_OK)
+        return hr;
+    /* What comes behind the last one that is wanted needs no look. */
+    return v->depth == 0 && v->index >= f->last_place && (step == STEP_ARRAY_END || (step == STEP_VALUE && !v->array))
+               ? S_FALSE
+               : S_OK;
+}
+
+/* ---- the header ---- */
+
+bool event_processor_ms(const struct dumped_event *e, double *kernel, double *user)
+{
+    const EVENT_HEADER *h = &e->record->EventHeader;
+    if ((h->Flags & (HEADER_PRIVATE_SESSION | HEADER_NO_CPU_TIME)) != 0 || e->timer_resolution == 0)
+        return false;
+    *kernel = (double)h->KernelTime * e->timer_resolution / 10000;
+    *user = (double)h->UserTime * e->timer_resolution / 10000;
+    return true;
+}
+
+static void add_name(struct event_fields *f, size_t field, const char *name, struct event_cell *cell)
+{
+    begin_text(f, field);
+    text_buffer_add(&f->texts, name);
+    end_text(f, field);
+    cell->kind = CELL_TEXT;
+}
+
+static void add_guid_text(struct event_fields *f, size_t field, const GUID *guid, struct event_cell *cell)
+{
+    begin_text(f, field);
+    text_buffer_add_guid(&f->texts, guid);
+    end_text(f, field);
+    cell->kind = CELL_TEXT;
+}
+
+/* Whatever outType the column has, the name counts where there is one, unless it asks for a number. */
+static void take_named(struct event_fields *f, size_t field, const char *name, uint64_t number, struct event_cell *cell)
+{
+    const struct event_field *wanted = &f->items[field];
+    *cell = event_cell_unsigned(number);
+    if (name && !(wanted->has_out && wanted->out >= OUT_TYPE_BYTE && wanted->out <= OUT_TYPE_DOUBLE))
+        add_name(f, field, name, cell);
+}
+
+static void take_number(struct event_fields *f, size_t field, uint64_t number, size_t size, struct event_cell *cell)
+{
+    const struct value_type type = {
+        .in = size == 8 ? IN_TYPE_UINT64 : IN_TYPE_UINT32, .out = f->items[field].out, .pointer_size = 8};
+    uint8_t bytes[8];
+    put_u64(bytes, number);
+    *cell = event_cell_unsigned(number);
+    if (!f->items[field].has_out || shows_digits(&type))
+        return;
+    begin_text(f, field);
+    if (is_time(type.in, type.out, size))
+        add_filetime(&f->texts, (int64_t)number);
+    else
+        (void)value_text(&type, NULL, bytes, size, &f->texts, NULL); /* a number of so many bytes has all of them */
+    end_text(f, field);
+}
+
+static void take_header(struct event_fields *f, size_t field, const struct dumped_event *e, struct event_cell *cell)
+{
+    static const GUID none;
+    const EVENT_HEADER *h = &e->record->EventHeader;
+    const struct event_schema *s = e->schema;
+    double kernel, user;
+    switch (f->items[field].system) {
+    case SYS_Opcode:
+        take_named(f, field, s ? s->opcode_name : NULL, h->EventDescriptor.Opcode, cell);
+        break;
+    case SYS_Task:
+        take_named(f, field, s ? s->task_name : NULL, h->EventDescriptor.Task, cell);
+        break;
+    case SYS_ProviderName:
+        if (s && s->provider_name)
+            add_name(f, field, s->provider_name, cell);
+        else
+            add_guid_text(f, field, &h->ProviderId, cell);
+        break;
+    case SYS_TID:
+        take_number(f, field, h->ThreadId, 4, cell);
+        break;
+    case SYS_PID:
+        take_number(f, field, h->ProcessId, 4, cell);
+        break;
+    case SYS_Timestamp:
+        take_number(f, field, (uint64_t)h->TimeStamp.QuadPart, 8, cell);
+        break;
+    case SYS_KCPU:
+    case SYS_UCPU:
+        if (event_processor_ms(e, &kernel, &user))
+            *cell = event_cell_real(f->items[field].system == SYS_KCPU ? kernel : user);
+        break;
+    case SYS_ActivityId:
+        if (!guid_equal(&h->ActivityId, &none))
+            add_guid_text(f, field, &h->ActivityId, cell);
+        break;
+    default: /* the table's own */
+        break;
+    }
+}
+
+static void share_arrays(struct event_fields *f, struct event_cell *cells)
+{
+    for (size_t i = 1; i < f->count; i++)
+        for (size_t j = 0; j < i && f->items[i].system == SYS_NONE && cells[i].kind == CELL_EMPTY; j++)
+            if (f->items[j].system == SYS_NONE && f->places[j] == f->places[i] && f->spans[j].has) {
+                cells[i] = cells[j];
+                f->spans[i] = f->spans[j];
+            }
+}
+
+HRESULT event_fields_take(struct event_fields *f, const struct dumped_event *e, struct event_cell *cells)
+{
+    struct taking t = {f, e, cells};
+    HRESULT hr = S_OK;
+    f->texts.length = 0;
+    text_buffer_add(&f->texts, "");
+    if (!places_hold(f, e->schema))
+        find_places(f, e->schema);
+    for (size_t i = 0; i < f->count; i++) {
+        cells[i] = (struct event_cell){0};
+        f->spans[i].has = false;
+        if (f->items[i].system != SYS_NONE)
+            take_header(f, i, e, &cells[i]);
+    }
+    if (f->wanted && !e->schema)
+        return S_FALSE;
+    if (f->wanted) {
+        const struct event_data data = event_data_of(e->record, e->pointer_size);
+        hr = event_values_walk(e->schema, &data, take, &t, NULL);
+    }
+    if (f->texts.failed) {
+        text_buffer_free(&f->texts); /* what failed once stays so */
+        return E_OUTOFMEMORY;
+    }
+    share_arrays(f, cells);
+    for (size_t i = 0; i < f->count; i++)
+        if (f->spans[i].has) {
+            cells[i].text = f->texts.text + f->spans[i].at;
+            cells[i].length = f->spans[i].length;
+            const char *end = memchr(cells[i].text, 0, cells[i].length);
+            if (end)
+                cells[i].length = (size_t)(end - cells[i].text);
+        }
+    return FAILED(hr) ? hr : S_OK;
+}

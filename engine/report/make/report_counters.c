@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* Counter logs read once, and what their series come to. */
+#include "engine/report/make/report_counters.h"
+
+#include "engine/base/memory.h"
+#include "engine/logs/sample_distances.h"
+#include "engine/report/make/counter_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST_GAPS = 64,      /* of a log that are looked at: the longest */
+    TOLD_GAPS = 5,       /* of a log that are told one by one */
+    COLUMN_BYTES = 640,  /* about, of a column with its names and values */
+    MOST_CHARTED = 1024, /* series that have points */
+    MOST_WATCHED = 4096, /* and such as a warning may need; 2 KB each */
+};
+
+struct gap {
+    int64_t from, length;
+};
+/* Of one log. */
+struct rhythm {
+    struct sample_distances distances;
+    struct gap longest[MOST_GAPS];
+    size_t gap_count;
+    int64_t latest;
+    bool begun;
+};
+
+struct report_counters {
+    struct report_counters_make make;
+    struct filter filter;
+    struct columns columns;
+    struct counter_series *series; /* beside the columns */
+    size_t series_count, series_capacity, charted, watched;
+    struct rhythm *rhythms; /* of the logs */
+    size_t log_count;
+    int bias_minutes; /* of the first log's zone */
+    char **log_names;
+    size_t bytes;   /* of sketches and charts */
+    bool exhausted; /* there is no more memory for them */
+    uint64_t samples;
+    int64_t first, last;
+};
+
+/* ---- which counters ---- */
+
+static bool is_wanted(const struct report_counters *c, const struct schema_table *t)
+{
+    return !t->of_events && t->level <= c->make.level;
+}
+
+/* The objects of all tables; with a table of any object there is nothing to choose. */
+static HRESULT make_filter(struct report_counters *c)
+{
+    HRESULT hr = S_OK;
+    for (size_t s = 0; s < c->make.schema->section_count; s++)
+        for (size_t t = 0; t < c->make.schema->sections[s].count; t++) {
+            const struct schema_table *table = &c->make.schema->sections[s].tables[t];
+            if (is_wanted(c, table) &&
+                (!strcmp(table->counters.object, "*") || strpbrk(table->counters.object, "*?\\()"))) {
+                filter_free(&c->filter);
+                return S_OK;
+            }
+            char *pattern = is_wanted(c, table) ? text_format("\\%s\\*", table->counters.object) : NULL;
+            if (pattern)
+                hr = filter_add(&c->filter, pattern);
+            else if (is_wanted(c, table))
+                hr = E_OUTOFMEMORY;
+            memory_free(pattern);
+            if (FAILED(hr))
+                return hr;
+        }
+    return S_OK;
+}
+
+HRESULT report_counters_create(const struct report_counters_make *make, struct report_counters **out)
+{
+    struct report_counters *c = memory_zero(1, sizeof *c);
+    *out = NULL;
+    if (!c)
+        return E_OUTOFMEMORY;
+    c->make = *make;
+    c->columns = (struct columns){.filter = &c->filter, .values = true, .most = make->memory / COLUMN_BYTES + 1};
+    HRESULT hr = make_filter(c);
+    if (FAILED(hr))
+        report_counters_free(c);
+    else
+        *out = c;
+    return hr;
+}
+
+/* ---- reading ---- */
+
+/* What the tables want of a series, asked once. */
+static HRESULT begin_series(struct report_counters *c, size_t at)
+{
+    struct counter_series *s = &c->series[at];
+    const struct log_counter *counter = &c->columns.counters.items[at];
+    *s = (struct counter_series){0};
+    HRESULT hr = counter_instance(counter, &s->instance);
+    const char *instance = s->instance ? s->instance : "";
+    for (size_t k = 0; SUCCEEDED(hr) && k < c->make.schema->section_count; k++)
+        for (size_t t = 0; t < c->make.schema->sections[k].count; t++) {
+            const struct schema_table *table = &c->make.schema->sections[k].tables[t];
+            if (!is_wanted(c, table) || !counter_table_takes(c->make.schema, table, counter, instance))
+                continue;
+            s->wanted = true;
+            s->percentiles |=
+                (table->counters.added & COUNTER_PERCENTILES) != 0 || (table->counters.sort & COUNTER_PERCENTILES) != 0;
+            s->charted |= counter->counter && table->counters.chart &&
+                          schema_patterns_match(table->counters.chart, counter->counter);
+            s->watched |= counter->counter && table->counters.watch &&
+                          schema_patterns_match(table->counters.watch, counter->counter);
+        }
+    const bool charted = s->charted && c->charted < MOST_CHARTED, watched = s->watched && c->watched < MOST_WATCHED;
+    if (SUCCEEDED(hr) && (charted || watched)) {
+        s->chart = memory_zero(1, sizeof *s->chart);
+        *(charted ? &c->charted : &c->watched) += 1;
+        c->bytes += sizeof *s->chart;
+        hr = s->chart ? S_OK : E_OUTOFMEMORY;
+    }
+    return hr;
+}
+
+static HRESULT follow_columns(struct report_counters *c)
+{
+    void *series = c->series;
+    HRESULT hr = S_OK;
+    if (c->series_count == c->columns.counters.count)
+        return S_OK;
+    if (!memory_grow(&series, &c->series_capacity, c->columns.counters.count, sizeof *c->series))
+        return E_OUTOFMEMORY;
+    c->series = series;
+    while (SUCCEEDED(hr) && c->series_count < c->columns.counters.count)
+        hr = begin_series(c, c->series_count++);
+    return hr;
+}
+
+static HRESULT take_values(struct report_counters *c, int64_t utc, int64_t interval)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < c->series_count && SUCCEEDED(hr); i++) {
+        struct counter_series *s = &c->series[i];
+        const struct log_cell *cell = &c->columns.cells[i];
+        if (!s->wanted || !cell->has_value || !isfinite(cell->value))
+            continue;
+        const size_t before = value_statistics_memory(&s->statistics);
+        hr = value_statistics_add(&s->statistics, cell->value, s->percentiles);
+        c->bytes += value_statistics_memory(&s->statistics) - before;
+        if (s->chart && SUCCEEDED(hr))
+            chart_series_add(s->chart, utc, cell->value, interval);
+        if (c->bytes > c->make.memory && s->percentiles &&
+            SUCCEEDED(hr)) { /* what was begun goes on exactly or not at all */
+            c->exhausted = true;
+            s->percentiles = false;
+            c->bytes -= value_statistics_memory(&s->statistics);
+            value_statistics_forget_percentiles(&s->statistics);
+        }
+    }
+    return hr;
+}
+
+static void note_gap(struct rhythm *r, int64_t from, int64_t length)
+{
+    size_t shortest = 0;
+    if (r->gap_count < MOST_GAPS) {
+        r->longest[r->gap_count++] = (struct gap){from, length};
+        return;
+    }
+    for (size_t i = 1; i < MOST_GAPS; i++)
+        if (r->longest[i].length < r->longest[shortest].length)
+            shortest = i;
+    if (length > r->longest[shortest].length)
+        r->longest[shortest] = (struct gap){from, length};
+}
+
+static HRESULT note_time(struct report_counters *c, struct rhythm *r, int64_t utc)
+{
+    HRESULT hr = S_OK;
+    c->first = c->samples == 0 || utc < c->first ? utc : c->first;
+    c->last = c->samples == 0 || utc > c->last ? utc : c->last;
+    c->samples++;
+    if (r->begun && utc > r->latest) {
+        /* Of times that no clock has the difference may be any. */
+        const uint64_t distance = (uint64_t)utc - (uint64_t)r->latest;
+        const int64_t length = distance > INT64_MAX ? INT64_MAX : (int64_t)distance;
+        hr = sample_distances_add(&r->distances, length);
+        note_gap(r, r->latest, length);
+    }
+    r->latest = utc;
+    r->begun = true;
+    return hr;
+}
+
+/* As far as it is known by now, from the second sample on. One of two samples may be missing behind the first. */
+static int64_t interval_of(const struct sample_distances *d)
+{
+    if (d->count < 2)
+        return d->count ? d->items[0] : 0;
+    return d->items[1] < d->items[0] ? d->items[1] : d->items[0];
+}
+
+static HRESULT name_logs(struct report_counters *c, const struct inputs *logs)
+{
+    c->rhythms = memory_zero(logs->count + 1, sizeof *c->rhythms);
+    c->log_names = memory_zero(logs->count + 1, sizeof *c->log_names);
+    if (!c->rhythms || !c->log_names)
+        return E_OUTOFMEMORY;
+    c->log_count = logs->count;
+    if (logs->count)
+        c->bias_minutes = log_reader_info(logs->items[0].reader)->zone.bias_minutes;
+    for (size_t i = 0; i < logs->count; i++)
+        if (!(c->log_names[i] = text_copy(logs->items[i].shown)))
+            return E_OUTOFMEMORY;
+    return S_OK;
+}
+
+HRESULT report_counters_read(struct report_counters *c, struct inputs *logs, bool (*seen)(void *context), void *context)
+{
+    size_t at;
+    HRESULT hr = name_logs(c, logs);
+    if (SUCCEEDED(hr))
+        hr = columns_begin(&c->columns, logs);
+    while (SUCCEEDED(hr) && (hr = inputs_next(logs, &at)) == S_OK) {
+        const int64_t utc = logs->items[at].utc;
+        hr = columns_learn(&c->columns, logs, at);
+        if (SUCCEEDED(hr))
+            hr = follow_columns(c);
+        if (SUCCEEDED(hr))
+            hr = columns_fill(&c->columns, logs, at);
+        if (SUCCEEDED(hr))
+            hr = note_time(c, &c->rhythms[at], utc);
+        if (SUCCEEDED(hr))
+            hr = take_values(c, utc, interval_of(&c->rhythms[at].distances));
+        if (SUCCEEDED(hr) && !seen(context))
+            hr = HRESULT_FROM_WIN32(ERROR_CANCELLED);
+    }
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* ---- what there is to tell ---- */
+
+static HRESULT tell_gaps(struct report_counters *c, size_t log, uint64_t *gaps, struct texts *remarks)
+{
+    struct rhythm *r = &c->rhythms[log];
+    const int64_t interval = sample_distances_middle(&r->distances);
+    size_t told = 0;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < r->gap_count && SUCCEEDED(hr); i++) {
+        const struct gap *gap = &r->longest[i];
+        if (interval > INT64_MAX / 2 || gap->length <= 2 * interval)
+            continue;
+        ++*gaps;
+        if (told++ >= TOLD_GAPS)
+            continue;
+        struct text_buffer b = {0};
+        text_buffer_format(&b, "%s: no sample for %.3f s from ", c->log_names[log], (double)gap->length / 1e7);
+        report_add_time(&b, gap->from, c->bias_minutes);
+        text_buffer_add(&b, " on");
+        char *text = text_buffer_take(&b);
+        hr = text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+    }
+    return hr;
+}
+
+/* A table asks for some counter, and each sample lacks what its values would be computed of. */
+static bool has_no_value(const struct report_counters *c)
+{
+    bool wanted = false;
+    for (size_t i = 0; i < c->series_count; i++) {
+        if (c->series[i].wanted && c->series[i].statistics.count)
+            return false;
+        wanted |= c->series[i].wanted;
+    }
+    return wanted;
+}
+
+HRESULT report_counters_totals(struct report_counters *c, struct report_totals *totals, struct texts *remarks)
+{
+    HRESULT hr = S_OK;
+    totals->samples = c->samples;
+    totals->sample_first = c->first;
+    totals->sample_last = c->last;
+    totals->gaps = 0;
+    totals->valueless = has_no_value(c);
+    for (size_t i = 0; i < c->log_count && SUCCEEDED(hr); i++)
+        hr = tell_gaps(c, i, &totals->gaps, remarks);
+    if (SUCCEEDED(hr) && c->columns.refused)
+        hr = texts_add(remarks, "some counters are left out: there are more than the memory of a report holds");
+    if (SUCCEEDED(hr) && c->exhausted)
+        hr = texts_add(remarks, "some percentiles are left out: there are more than the memory of a report holds");
+    return hr;
+}
+
+/* ---- writing ---- */
+
+static struct counter_rows rows_of(struct report_counters *c, const struct schema_table *table, const char *object)
+{
+    return (struct counter_rows){.schema = c->make.schema,
+                                 .table = table,
+                                 .object = object,
+                                 .counters = c->columns.counters.items,
+                                 .series = c->series,
+                                 .count = c->series_count};
+}
+
+/* Calls for a table's object, or for each object that a table of any has, in the order of the logs. */
+static HRESULT each_object(struct report_counters *c, const struct schema_table *table, struct report_document *to,
+                           HRESULT (*write)(const struct counter_rows *, struct report_document *, struct texts *),
+                           struct texts *remarks)
+{
+    struct counter_rows rows = rows_of(c, table, NULL);
+    if (strcmp(table->counters.object, "*") != 0)
+        return write(&rows, to, remarks);
+    HRESULT hr = S_OK;
+    const char *last = NULL;
+    struct texts done = {0};
+    for (size_t i = 0; i < c->series_count && SUCCEEDED(hr); i++) {
+        const char *object = rows.counters[i].object;
+        if (!object || (last && text_equal_nocase(last, object)))
+            continue;
+        last = object;
+        bool known = false;
+        for (size_t k = 0; k < done.count && !known; k++)
+            known = text_equal_nocase(done.items[k], object);
+        if (known || done.count >= SCHEMA_MOST_TABLES)
+            continue;
+        hr = texts_add(&done, object);
+        rows.object = object;
+        if (SUCCEEDED(hr))
+            hr = write(&rows, to, remarks);
+    }
+    texts_free(&done);
+    return hr;
+}
+
+HRESULT report_counters_write(struct report_counters *c, const struct schema_table *table, struct report_document *to,
+                              struct texts *remarks)
+{
+    return is_wanted(c, table) ? each_object(c, table, to, counter_rows_write, remarks) : S_OK;
+}
+
+HRESULT report_counters_write_charts(struct report_counters *c, const struct schema_section *section,
+                                     struct report_document *to)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < section->count && SUCCEEDED(hr); i++)
+        if (is_wanted(c, &section->tables[i]) && section->tables[i].counters.chart)
+            hr = each_object(c, &section->tables[i], to, counter_rows_chart, NULL);
+    for (size_t i = 0; i < section->count && SUCCEEDED(hr); i++)
+        if (is_wanted(c, &section->tables[i]) && section->tables[i].counters.watch)
+            hr = each_object(c, &section->tables[i], to, counter_rows_watched, NULL);
+    return hr;
+}
+
+void report_counters_free(struct report_counters *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->series_count; i++) {
+        value_statistics_free(&c->series[i].statistics);
+        memory_free(c->series[i].instance);
+        memory_free(c->series[i].chart);
+    }
+    for (size_t i = 0; i < c->log_count; i++) {
+        sample_distances_free(&c->rhythms[i].distances);
+        memory_free(c->log_names[i]);
+    }
+    memory_free(c->rhythms);
+    memory_free(c->log_names);
+    memory_free(c->series);
+    columns_free(&c->columns);
+    filter_free(&c->filter);
+    memory_free(c);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* A report document (report_form.def) as it is written: under another name until it is whole, so that nobody sees half
+   of one. What XML cannot hold becomes U+FFFD. */
+#ifndef OPENPLA_REPORT_DOCUMENT_H
+#define OPENPLA_REPORT_DOCUMENT_H
+
+#include "engine/base/text.h"
+
+#define REPORT_MOST_ROWS     20000  /* of a table, where its rowcount says no fewer */
+#define REPORT_MOST_ALL_ROWS 200000 /* of the document */
+#define REPORT_DEEPEST       4      /* tables within one another */
+/* Of the document, with which no further rows begin: rules and a user's own XSLT have all of it in memory at once. */
+#define REPORT_MOST_BYTES    ((uint64_t)64 << 20)
+
+struct report_document;
+
+/* Texts may be NULL where they are absent; all borrowed, a table's until its end. */
+struct report_head {
+    const char *name, *version;
+    const char *base; /* the file lies below it, wherever links lead (file_open_below); NULL: anywhere */
+    int bias_minutes; /* of the zone in which its times are: UTC = local + bias */
+};
+struct report_column_head {
+    const char *name; /* of the Data of the rows; a title, or the ID of a string */
+    bool left;        /* aligned; else to the right */
+    const char *units, *format, *note;
+    const char *sort; /* "primary", "secondary" */
+    bool hidden;
+    bool key, is_volatile; /* as configuration documents have them */
+};
+struct report_table_head {
+    const char *name, *topic, *key, *note, *source;
+    uint32_t threshold; /* rows that are shown at first; 0: not said */
+    unsigned level;
+    uint32_t most_rows; /* 0: REPORT_MOST_ROWS */
+    const struct report_column_head *columns;
+    size_t column_count;
+};
+
+/* Makes PATH.new in the place of one that may be there. Errors: file_open's, E_OUTOFMEMORY. All that is added after a
+   failure of the disk or of memory is lost, and report_document_close tells that. */
+HRESULT report_document_create(const char *path, const struct report_head *head, struct report_document **out);
+/* In this order: facts; sections with their tables; strings. */
+/* `text` NULL: there was no memory to make it. */
+void report_fact(struct report_document *d, const char *name, const char *text, const char *units);
+/* A time, in the document's zone. */
+void report_time_fact(struct report_document *d, const char *name, int64_t utc);
+/* 2026-01-02T03:04:05.000+01:00, with "Z" in place of no difference to UTC (ISO 8601): how documents have times. */
+void report_add_time(struct text_buffer *b, int64_t utc, int bias_minutes);
+/* A section without a table is left out. */
+void report_section_begin(struct report_document *d, const char *name, const char *key, const char *note);
+void report_section_end(struct report_document *d);
+/* In a section; or in a row, behind all its cells. */
+void report_table_begin(struct report_document *d, const struct report_table_head *head);
+/* False: the table, or the document, has all the rows that it may have; this one is counted, and nothing of it may be
+   written. */
+bool report_row_begin(struct report_document *d);
+/* The cell of the next column; NULL and "" are an empty one. */
+void report_cell(struct report_document *d, const char *text);
+void report_cell_number(struct report_document *d, double value); /* empty for what is not finite */
+/* The same with further attributes of the cell: pairs of name and value, NULL at the end (`img`, `units`, `summary`).
+ */
+void report_cell_with(struct report_document *d, const char *text, const char *const *attributes);
+void report_row_end(struct report_document *d);
+/* Behind the rows; cells come as in a row. */
+void report_footer_begin(struct report_document *d);
+void report_footer_end(struct report_document *d);
+/* *omitted (may be NULL): rows that were not written. */
+void report_table_end(struct report_document *d, uint64_t *omitted);
+/* Values over time, in a section; the points' text is report_chart.h's. */
+struct report_chart_head {
+    const char *name, *title;
+    const char *source;  /* the counters' object */
+    const char *limit;   /* numbers with blanks between; NULL: no lines */
+    bool watched;        /* it is shown where a warning is about its counter */
+    int64_t first, last; /* FILETIME */
+};
+void report_chart_begin(struct report_document *d, const struct report_chart_head *head);
+void report_chart_series(struct report_document *d, const char *name, const char *points);
+void report_chart_end(struct report_document *d);
+void report_string(struct report_document *d, const char *id, const char *text);
+/* How what was written so far came out; S_OK, or what failed. */
+HRESULT report_document_status(const struct report_document *d);
+/* Ends the document, puts it in the place of `path` and frees it; also when that fails, and then `path` is as it was.
+ */
+HRESULT report_document_close(struct report_document *d);
+void report_document_drop(struct report_document *d); /* takes it away, unfinished; NULL is allowed */
+
+#endif

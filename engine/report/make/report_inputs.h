@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The inputs of a report, opened: counter logs, traces, configuration documents. */
+#ifndef OPENPLA_REPORT_INPUTS_H
+#define OPENPLA_REPORT_INPUTS_H
+
+#include "engine/etw/trace_input.h"
+#include "engine/logs/log_inputs.h"
+
+/* Zero-initialise. */
+struct report_inputs {
+    struct inputs logs;
+    struct trace_inputs traces;
+    struct texts documents;
+    uint64_t buffers_lost; /* as the traces say it */
+    char *computer;        /* as the inputs say it; NULL: none of them does */
+};
+/* What cannot be read is a remark, with the reason. REPORT_NO_DATA: nothing could be. */
+HRESULT report_inputs_open(struct report_inputs *in, const struct texts *paths, struct texts *remarks);
+/* Of the counter logs only the samples of these times, inclusive: FILETIMEs in the first log's zone, INT64_MIN and
+   INT64_MAX for none. Goes to the first of them. */
+HRESULT report_inputs_limit(struct report_inputs *in, int64_t from, int64_t to);
+/* What was damaged in what was read. */
+HRESULT report_inputs_remarks(const struct report_inputs *in, struct texts *remarks);
+void report_inputs_close(struct report_inputs *in);
+
+#endif

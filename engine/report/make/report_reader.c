@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: MIT */
+/* Report documents as libxml2's push parser reads them, part by part. */
+#include "engine/report/report_reader.h"
+
+#include "engine/base/memory.h"
+#include "engine/base/xml_bounds.h"
+#include "engine/base/xml_document.h"
+#include "engine/base/xml_text.h"
+#include "engine/logs/text_rows.h"
+#include "engine/report/make/data_list.h"
+#include "engine/report/report_form.h"
+
+#include <libxml/parserInternals.h>
+#include <string.h>
+
+#define LONGEST_MARKUP (8u << 20)  /* bytes of a tag, a comment or an instruction */
+#define LARGEST_ROW    (64u << 20) /* bytes of the texts of a row or a Header */
+#define MOST_REMARKS   32
+#define MOST_ELEMENTS  (3 * REPORT_MAX_TABLES + 8) /* within one another; those that are passed over are not kept */
+
+struct open_table {
+    struct report_table given;
+    struct data_list own;     /* one Data: the table's name and its attributes */
+    struct data_list columns; /* of its Header */
+    bool begun;               /* the handler was told */
+};
+
+struct reader {
+    const struct report_handlers *handlers;
+    void *about;
+    struct texts *remarks;
+    struct text_rows rows;
+    struct xml_memory *memory;
+    xmlParserCtxtPtr context;
+    enum xml_excess excess;
+    HRESULT failed; /* a handler's failure, or that the form is another one */
+    enum form_type open[MOST_ELEMENTS];
+    bool begun;            /* Report has been seen */
+    bool ending;           /* what libxml2 tells from now on is half a tag at the end of the file */
+    size_t depth, skipped; /* elements that are open; those of them that are passed over, the innermost */
+    size_t within;         /* elements that are open in a text, such as <b>: what is in them is text of it */
+    bool row_given;        /* the row that is open was: its tables are read */
+    struct open_table tables[REPORT_MAX_TABLES];
+    size_t table_count;
+    struct data_list section, item, row, single; /* its name and attributes; an Item's, its Data; a fact, a string */
+    struct data_list *filled;                    /* where the text goes that comes now; NULL: nowhere */
+    const char *part;                            /* of the text, that is parsed now */
+    size_t part_size;
+};
+
+static unsigned line_now(const struct reader *r)
+{
+    return r->context && r->context->input ? (unsigned)r->context->input->line : 0;
+}
+
+static HRESULT add_remark(struct reader *r, char *remark)
+{
+    if (r->remarks->count < MOST_REMARKS)
+        return texts_give(r->remarks, remark);
+    memory_free(remark);
+    return S_OK;
+}
+
+static void fail(struct reader *r, HRESULT hr)
+{
+    if (FAILED(hr) && SUCCEEDED(r->failed)) {
+        r->failed = hr;
+        xmlStopParser(r->context);
+    }
+}
+
+/* What a call to a handler came to. */
+#define CALL(r, handler, ...) ((r)->handlers->handler ? (r)->handlers->handler((r)->about, __VA_ARGS__) : S_OK)
+
+/* ---- elements that begin ---- */
+
+/* Attributes as libxml2 gives them: name, prefix, URI, begin and end of the value, each. */
+struct sax_attributes {
+    const xmlChar **items;
+    int count;
+};
+
+static const char *find_value(const struct sax_attributes *a, const char *name, size_t *length)
+{
+    for (int i = 0; i < a->count; i++)
+        if (!strcmp((const char *)a->items[5 * i], name)) {
+            *length = (size_t)(a->items[5 * i + 4] - a->items[5 * i + 3]);
+            return (const char *)a->items[5 * i + 3];
+        }
+    *length = 0;
+    return "";
+}
+
+/* A Data of that name with all attributes but the name itself. */
+static HRESULT add_data(struct data_list *l, const char *name_attribute, const struct sax_attributes *a)
+{
+    size_t length;
+    const char *name = find_value(a, name_attribute, &length);
+    HRESULT hr = data_list_begin(l, name, length);
+    for (int i = 0; i < a->count && SUCCEEDED(hr); i++) {
+        const char *attribute = (const char *)a->items[5 * i];
+        const char *value = (const char *)a->items[5 * i + 3];
+        if (strcmp(attribute, name_attribute) != 0)
+            hr = data_list_attribute(l, attribute, value, (size_t)((const char *)a->items[5 * i + 4] - value));
+    }
+    if (SUCCEEDED(hr))
+        data_list_text_begin(l);
+    return hr;
+}
+
+/* A Data without a text: what an element says in its attributes. */
+static HRESULT add_element(struct data_list *l, const struct sax_attributes *a)
+{
+    data_list_clear(l);
+    HRESULT hr = add_data(l, "name", a);
+    if (SUCCEEDED(hr))
+        hr = data_list_end(l);
+    return SUCCEEDED(hr) ? data_list_give(l) : hr;
+}
+
+static HRESULT begin_report(struct reader *r, const struct sax_attributes *a)
+{
+    HRESULT hr = add_element(&r->single, a);
+    r->begun = true;
+    if (FAILED(hr))
+        return hr;
+    const struct report_data *d = r->single.items;
+    const char *complete = report_attribute(d->attributes, d->attribute_count, "complete");
+    if (complete && !strcmp(complete, "0")) {
+        char *remark = text_copy("the collection was ended before it had all");
+        hr = remark ? add_remark(r, remark) : E_OUTOFMEMORY;
+    }
+    struct report_attribute *all = SUCCEEDED(hr) ? memory_zero(d->attribute_count + 1, sizeof *all) : NULL;
+    if (!all)
+        return FAILED(hr) ? hr : E_OUTOFMEMORY;
+    all[0] = (struct report_attribute){"name", d->name};
+    for (size_t i = 0; i < d->attribute_count; i++)
+        all[i + 1] = d->attributes[i];
+    hr = CALL(r, begin, all, d->attribute_count + 1);
+    memory_free(all);
+    return hr;
+}
+
+static HRESULT begin_section(struct reader *r, const struct sax_attributes *a)
+{
+    HRESULT hr = add_element(&r->section, a);
+    if (FAILED(hr))
+        return hr;
+    const struct report_data *d = r->section.items;
+    const struct report_section section = {d->name, d->attributes, d->attribute_count};
+    return CALL(r, section_begin, &section);
+}
+
+static struct open_table *this_table(struct reader *r)
+{
+    return &r->tables[r->table_count - 1];
+}
+
+/* The handler is told of a table when its columns are known. */
+static HRESULT tell_table(struct reader *r)
+{
+    struct open_table *t = this_table(r);
+    if (t->begun)
+        return S_OK;
+    t->begun = true;
+    HRESULT hr = data_list_give(&t->columns);
+    t->given.columns = t->columns.items;
+    t->given.column_count = t->columns.count;
+    return SUCCEEDED(hr) ? CALL(r, table_begin, &t->given) : hr;
+}
+
+static HRESULT tell_row(struct reader *r, bool footer)
+{
+    HRESULT hr = r->row_given ? S_FALSE : data_list_give(&r->row);
+    if (hr != S_OK)
+        return hr;
+    const struct report_data *own = r->item.items;
+    const struct report_row row = {.cells = r->row.items,
+                                   .cell_count = r->row.count,
+                                   .attributes = own->attributes,
+                                   .attribute_count = own->attribute_count,
+                                   .line = line_now(r),
+                                   .footer = footer};
+    r->row_given = true;
+    return CALL(r, row, &this_table(r)->given, &row);
+}
+
+static HRESULT begin_table(struct reader *r, const struct sax_attributes *a)
+{
+    HRESULT hr = S_OK;
+    if (r->table_count == REPORT_MAX_TABLES)
+        return error_set(OPENPLA_E_MALFORMED_XML, "line %u: tables are nested deeper than %d", line_now(r),
+                         REPORT_MAX_TABLES);
+    if (r->table_count)
+        hr = tell_row(r, false);
+    struct open_table *t = &r->tables[r->table_count];
+    if (SUCCEEDED(hr))
+        hr = add_element(&t->own, a);
+    if (FAILED(hr))
+        return hr;
+    data_list_clear(&t->columns);
+    t->begun = false;
+    t->given = (struct report_table){.outer = r->table_count ? &r->tables[r->table_count - 1].given : NULL,
+                                     .section = r->section.items->name,
+                                     .name = t->own.items->name,
+                                     .attributes = t->own.items->attributes,
+                                     .attribute_count = t->own.items->attribute_count,
+                                     .depth = (unsigned)r->table_count};
+    r->table_count++;
+    return S_OK;
+}
+
+static HRESULT begin_row(struct reader *r, const struct sax_attributes *a)
+{
+    data_list_clear(&r->row);
+    r->row_given = false;
+    HRESULT hr = add_element(&r->item, a);
+    return SUCCEEDED(hr) ? tell_table(r) : hr;
+}
+
+/* A cell that follows the tables of its row would come too late. */
+static HRESULT begin_cell(struct reader *r, const struct sax_attributes *a)
+{
+    if (r->row_given)
+        return error_set(OPENPLA_E_MALFORMED_XML, "line %u: a Data behind a Table in an Item", line_now(r));
+    r->filled = &r->row;
+    return add_data(&r->row, "name", a);
+}
+
+static HRESULT begin_single(struct reader *r, const char *name, const struct sax_attributes *a)
+{
+    data_list_clear(&r->single);
+    r->filled = &r->single;
+    return add_data(&r->single, name, a);
+}
+
+static HRESULT begin_chart(struct reader *r, const struct sax_attributes *a)
+{
+    HRESULT hr = add_element(&r->single, a);
+    return SUCCEEDED(hr) ? CALL(r, chart_begin, r->single.items) : hr;
+}
+
+static HRESULT begin_of(struct reader *r, enum form_type type, const struct sax_attributes *a)
+{
+    switch (type) {
+    case FORM_Report:
+        return begin_report(r, a);
+    case FORM_Section:
+        return begin_section(r, a);
+    case FORM_Table:
+        return begin_table(r, a);
+    case FORM_Columns:
+        if (this_table(r)->begun)
+            return error_set(OPENPLA_E_MALFORMED_XML, "line %u: a second Header, or one behind the Items", line_now(r));
+        return S_OK;
+    case FORM_Column:
+        r->filled = &this_table(r)->columns;
+        return add_data(r->filled, "name", a);
+    case FORM_Item:
+    case FORM_Footer:
+        return begin_row(r, a);
+    case FORM_Cell:
+        return begin_cell(r, a);
+    case FORM_Chart:
+        return begin_chart(r, a);
+    case FORM_Fact:
+    case FORM_Series:
+        return begin_single(r, "name", a);
+    case FORM_String:
+        return begin_single(r, "ID", a);
+    default:
+        return S_OK;
+    }
+}
+
+/* An element that is not of the form: it and what is in it. */
+static HRESULT pass_over(struct reader *r, const char *element)
+{
+    r->skipped = 1;
+    char *remark = text_format("line %u: a %.64s in a %s is passed over", line_now(r), element,
+                               form_types[r->open[r->depth - 1]].name);
+    return remark ? add_remark(r, remark) : E_OUTOFMEMORY;
+}
+
+static HRESULT begin_element(struct reader *r, const char *element, const struct sax_attributes *a)
+{
+    enum form_type type = FORM_Report;
+    if (r->skipped) {
+        r->skipped++;
+        return S_OK;
+    }
+    if (r->within || (r->depth && form_types[r->open[r->depth - 1]].holds_text)) {
+        r->within++;
+        return S_OK;
+    }
+    if (r->depth) {
+        const struct form_child *child = form_find_child(r->open[r->depth - 1], element);
+        if (!child)
+            return pass_over(r, element);
+        type = child->type;
+    } else if (strcmp(element, "Report") != 0) {
+        return error_set(OPENPLA_E_MALFORMED_XML, "line %u: the root element is '%.100s', not 'Report'", line_now(r),
+                         element);
+    }
+    HRESULT hr = begin_of(r, type, a);
+    if (SUCCEEDED(hr))
+        r->open[r->depth++] = type; /* REPORT_MAX_TABLES bounds it */
+    return hr;
+}
+
+static void on_begin(void *about, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int namespace_count,
+                     const xmlChar **namespaces, int attribute_count, int default_count, const xmlChar **attributes)
+{
+    struct reader *r = about;
+    (void)prefix, (void)uri, (void)namespace_count, (void)namespaces, (void)default_count;
+    if (r->ending || FAILED(r->failed))
+        return;
+    r->excess = xml_excess_of(r->context);
+    if (r->excess != XML_NO_EXCESS)
+        fail(r, xml_bounds_error(r->excess, (int)line_now(r)));
+    else
+        fail(r, begin_element(r, (const char *)name, &(struct sax_attributes){attributes, attribute_count}));
+}
+
+/* ---- texts and ends ---- */
+
+/* Between elements there are blanks alone. */
+static HRESULT stray_text(struct reader *r, const char *text, size_t length)
+{
+    size_t i = 0;
+    while (i < length && xml_is_blank(text[i]))
+        i++;
+    if (i == length || !r->depth || form_types[r->open[r->depth - 1]].holds_text)
+        return S_OK;
+    char *remark =
+        text_format("line %u: text in a %s is passed over", line_now(r), form_types[r->open[r->depth - 1]].name);
+    return remark ? add_remark(r, remark) : E_OUTOFMEMORY;
+}
+
+static void on_text(void *about, const xmlChar *text, int length)
+{
+    struct reader *r = about;
+    if (r->skipped || r->ending || FAILED(r->failed))
+        return;
+    if (!r->filled) {
+        fail(r, stray_text(r, (const char *)text, (size_t)length));
+        return;
+    }
+    data_list_text(r->filled, (const char *)text, (size_t)length);
+    if (r->filled->texts.failed)
+        fail(r, E_OUTOFMEMORY);
+    else if (r->filled->texts.length > LARGEST_ROW)
+        fail(r,
+             error_set(OPENPLA_E_MALFORMED_XML, "line %u: a row of more than %u MB", line_now(r), LARGEST_ROW >> 20));
+}
+
+/* Whether the last of the list is named as one before it. As long as they stand in the order of the columns, of which
+   no two have one name, that is known without a look. */
+static bool is_second(struct data_list *l, const struct data_list *order)
+{
+    const size_t last = l->count - 1;
+    const char *name = data_list_name(l, last);
+    if (order && l->ordered == last && last < order->count && !strcmp(name, data_list_name(order, last))) {
+        l->ordered++;
+        return false;
+    }
+    for (size_t i = 0; i < last; i++)
+        if (!strcmp(data_list_name(l, i), name))
+            return true;
+    return false;
+}
+
+static HRESULT end_data(struct reader *r, const struct data_list *order)
+{
+    struct data_list *l = r->filled;
+    r->filled = NULL;
+    HRESULT hr = data_list_end(l);
+    if (FAILED(hr) || l == &r->single)
+        return hr;
+    if (l->count > REPORT_MAX_COLUMNS)
+        return error_set(OPENPLA_E_MALFORMED_XML, "line %u: more than %d Data", line_now(r), REPORT_MAX_COLUMNS);
+    /* Warnings may say several ways out (MS-PLA 2.2.8). */
+    if ((order && !strcmp(this_table(r)->given.name, "warning")) || !is_second(l, order))
+        return S_OK;
+    char *remark =
+        text_format("line %u: a second Data '%.64s' is passed over", line_now(r), data_list_name(l, l->count - 1));
+    data_list_drop_last(l);
+    return remark ? add_remark(r, remark) : E_OUTOFMEMORY;
+}
+
+static HRESULT end_single(struct reader *r, enum form_type type)
+{
+    HRESULT hr = end_data(r, NULL);
+    if (SUCCEEDED(hr))
+        hr = data_list_give(&r->single);
+    if (FAILED(hr))
+        return hr;
+    if (type == FORM_String)
+        return CALL(r, string, r->single.items->name, r->single.items->text);
+    return type == FORM_Series ? CALL(r, series, r->single.items) : CALL(r, fact, r->single.items);
+}
+
+static HRESULT end_row(struct reader *r, bool footer)
+{
+    HRESULT hr = tell_row(r, footer);
+    r->row_given = false;
+    return SUCCEEDED(hr) ? CALL(r, row_end, &this_table(r)->given) : hr;
+}
+
+static HRESULT end_table(struct reader *r)
+{
+    HRESULT hr = tell_table(r);
+    if (SUCCEEDED(hr))
+        hr = CALL(r, table_end, &this_table(r)->given);
+    r->table_count--;
+    r->row_given = r->table_count > 0;
+    return hr;
+}
+
+static HRESULT end_of(struct reader *r, enum form_type type)
+{
+    switch (type) {
+    case FORM_Section:
+        return r->handlers->section_end ? r->handlers->section_end(r->about) : S_OK;
+    case FORM_Table:
+        return end_table(r);
+    case FORM_Columns:
+        return tell_table(r);
+    case FORM_Column:
+        return end_data(r, NULL);
+    case FORM_Item:
+    case FORM_Footer:
+        return end_row(r, type == FORM_Footer);
+    case FORM_Cell:
+        return end_data(r, &this_table(r)->columns);
+    case FORM_Fact:
+    case FORM_Series:
+    case FORM_String:
+        return end_single(r, type);
+    case FORM_Chart:
+        return r->handlers->chart_end ? r->handlers->chart_end(r->about) : S_OK;
+    default:
+        return S_OK;
+    }
+}
+
+static void on_end(void *about, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
+{
+    struct reader *r = about;
+    (void)name, (void)prefix, (void)uri;
+    if (r->ending || FAILED(r->failed))
+        return;
+    if (r->skipped)
+        r->skipped--;
+    else if (r->within)
+        r->within--;
+    else
+        fail(r, end_of(r, r->open[--r->depth]));
+}
+
+/* ---- the file ---- */
+
+static void open_parser(void *about)
+{
+    static const xmlSAXHandler handler = {.initialized = XML_SAX2_MAGIC,
+                                          .startElementNs = on_begin,
+                                          .endElementNs = on_end,
+                                          .characters = on_text,
+                                          .ignorableWhitespace = on_text,
+                                          .cdataBlock = on_text};
+    struct reader *r = about;
+    r->context = xmlCreatePushParserCtxt((xmlSAXHandlerPtr)(uintptr_t)&handler, r, NULL, 0, NULL);
+    if (!r->context)
+        return;
+    /* What the file's mark does not tell is UTF-8, and what reaches the parser is. NOENT, as there are no entities but
+       XML's own: without it an & in an attribute would come as &#38;. */
+    xmlCtxtUseOptions(r->context, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_IGNORE_ENC |
+                                      XML_PARSE_NOENT);
+    xmlSwitchEncoding(r->context, XML_CHAR_ENCODING_UTF8);
+}
+
+static void parse_part(void *about)
+{
+    struct reader *r = about;
+    xmlParseChunk(r->context, r->part, (int)r->part_size, r->part_size == 0);
+}
+
+/* What was begun is ended; a row that was not read whole is none. */
+static HRESULT end_all(struct reader *r)
+{
+    HRESULT hr = S_OK;
+    r->skipped = r->within = 0;
+    if (r->filled)
+        data_list_drop_last(r->filled);
+    while (r->depth && SUCCEEDED(hr)) {
+        const enum form_type type = r->open[--r->depth];
+        const bool row = type == FORM_Item || type == FORM_Footer;
+        if (type == FORM_Section || type == FORM_Table || type == FORM_Chart || (row && r->row_given))
+            hr = end_of(r, type);
+    }
+    return hr;
+}
+
+static HRESULT damaged(struct reader *r, bool at_end)
+{
+    const xmlError *e = &r->context->lastError;
+    const size_t n = e->message ? strcspn(e->message, "\r\n") : 0;
+    if (!r->begun && !at_end)
+        return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not well-formed: line %d: %.*s", e->line, (int)n,
+                         e->message ? e->message : "");
+    if (!r->begun)
+        return error_set(OPENPLA_E_MALFORMED_XML, "there is no XML in it");
+    char *remark = at_end ? text_format("line %u: the file ends here; what was whole before is read", line_now(r))
+                          : text_format("line %d: not well-formed: %.*s; what follows is not read", e->line, (int)n,
+                                        e->message ? e->message : "");
+    HRESULT hr = remark ? add_remark(r, remark) : E_OUTOFMEMORY;
+    return SUCCEEDED(hr) ? end_all(r) : hr;
+}
+
+static HRESULT parse(struct reader *r, bool *ended)
+{
+    const bool last = r->ending = r->part_size == 0;
+    HRESULT hr = xml_memory_use(r->memory, parse_part, r);
+    if (FAILED(hr) || FAILED(r->failed))
+        return FAILED(hr) ? hr : r->failed;
+    *ended = last || !r->context->wellFormed;
+    return *ended && (!r->context->wellFormed || r->depth) ? damaged(r, last) : S_OK;
+}
+
+static HRESULT read_parts(struct reader *r)
+{
+    struct xml_scan scan = {.longest = LONGEST_MARKUP};
+    bool ended = false;
+    HRESULT hr = S_OK;
+    while (SUCCEEDED(hr) && !ended) {
+        r->part_size = 0;
+        r->part = "";
+        hr = text_rows_part(&r->rows, &r->part, &r->part_size);
+        if (SUCCEEDED(hr))
+            hr = xml_scan(&scan, r->part, r->part_size);
+        if (SUCCEEDED(hr))
+            hr = parse(r, &ended);
+    }
+    return hr;
+}
+
+static HRESULT read_file(struct reader *r, const char *path)
+{
+    HRESULT hr = text_rows_open(path, &r->rows);
+    if (FAILED(hr))
+        return hr;
+    r->memory = xml_memory_create_freeing();
+    hr = r->memory ? xml_memory_use(r->memory, open_parser, r) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !r->context)
+        hr = E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = read_parts(r);
+    xml_memory_destroy(r->memory);
+    text_rows_close(&r->rows);
+    return FAILED(hr) ? error_prefix(hr, "%s", path) : S_OK;
+}
+
+HRESULT report_read(const char *path, const struct report_handlers *handlers, void *about, struct texts *remarks)
+{
+    struct reader *r = memory_zero(1, sizeof *r);
+    if (!r)
+        return E_OUTOFMEMORY;
+    r->handlers = handlers;
+    r->about = about;
+    r->remarks = remarks;
+    HRESULT hr = read_file(r, path);
+    data_list_free(&r->section);
+    data_list_free(&r->item);
+    data_list_free(&r->row);
+    data_list_free(&r->single);
+    for (size_t i = 0; i < REPORT_MAX_TABLES; i++) {
+        data_list_free(&r->tables[i].own);
+        data_list_free(&r->tables[i].columns);
+    }
+    memory_free(r);
+    return hr;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* What makes the tables of a report: each is made of its row of the schema, takes the events of all traces in the order
+   of time, in one reading that feeds all tables, and writes itself when all is read. */
+#ifndef OPENPLA_REPORT_TABLES_H
+#define OPENPLA_REPORT_TABLES_H
+
+#include "engine/etw/trace_schemas.h"
+#include "engine/report/make/report_document.h"
+#include "engine/report/report_schema.h"
+
+/* Of all inputs, once they are read. */
+struct report_totals {
+    int64_t first, last; /* FILETIMEs of the first and the last event of all traces; 0: there was none */
+    double seconds;      /* between them: the duration of MS-PLA 2.2.3.3's rates */
+    uint64_t events, events_lost, buffers_lost, undecoded;
+    uint64_t samples;                  /* of all counter logs */
+    int64_t sample_first, sample_last; /* of them; 0: there was none */
+    bool valueless;                    /* there are samples, and no wanted counter has a value in any of them */
+    uint64_t gaps;                     /* times that a log has no sample for twice its interval and more */
+    /* Asked often while tables are written; true ends that with ERROR_CANCELLED's HRESULT. NULL: nobody asks. */
+    bool (*stop)(void *context);
+    void *stop_context;
+};
+/* Whether to end: asks once in 256 calls, which *calls counts. */
+static inline bool report_is_stopped(const struct report_totals *totals, unsigned *calls)
+{
+    return totals->stop && ++*calls % 256 == 0 && totals->stop(totals->stop_context);
+}
+
+/* What a table is made of; all borrowed, and valid until the table is freed. */
+struct report_table_make {
+    const struct report_schema *schema;
+    const struct schema_section *section;
+    const struct schema_table *table;
+    size_t memory;         /* bytes that the table may keep; what is more goes to a file in disk */
+    struct texts *remarks; /* of the report: what is wrong with the table, or not in it */
+    struct texts *notes;   /* of the report: what the traces have not, which is no mistake of the schema */
+};
+
+/* An event of the pass. What is known of it is looked up when the first table wants it. */
+struct report_event {
+    const struct trace_event *event;
+    int64_t utc;
+    struct trace_schemas *schemas;
+    bool looked;
+    struct dumped_event dumped;
+    const struct found_schema *found;
+};
+/* E_OUTOFMEMORY. (*out)->schema is NULL for an event that nobody knows. Valid until the next event. */
+HRESULT report_event_look(struct report_event *e, const struct dumped_event **out);
+
+/* Of the class of what a log says of itself, {68FDD900-4A3E-11D1-84F4-0000F80464E3}: nobody wrote that. */
+static inline bool report_event_is_of_log(const EVENT_RECORD *record)
+{
+    static const GUID of_logs = {0x68FDD900, 0x4A3E, 0x11D1, {0x84, 0xF4, 0x00, 0x00, 0xF8, 0x04, 0x64, 0xE3}};
+    return guid_equal(&record->EventHeader.ProviderId, &of_logs);
+}
+
+struct report_table_kind {
+    /* Each event of all traces. A failure ends the report; what is wrong with an event alone is counted by the table.
+     */
+    HRESULT (*event)(void *table, struct report_event *e);
+    /* Writes the table, from report_table_begin to report_table_end, or nothing and a remark. `stop` as in report.h. */
+    HRESULT (*write)(void *table, const struct report_totals *totals, struct report_document *to);
+    void (*free)(void *table);
+};
+struct report_table {
+    const struct report_table_kind *kind;
+    void *state;
+};
+
+/* event_table.c. E_OUTOFMEMORY. What is wrong with a table, and shows only now or with the events (columns of too many
+   sorts of events, a sum of texts), is a remark of its write. */
+HRESULT event_table_create(const struct report_table_make *make, struct report_table *out);
+
+#endif

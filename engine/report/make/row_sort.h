@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Sorts more records than memory holds: what passes a bound goes to a scratch file in sorted runs, which are merged as
+   the records are taken out again. Records of one key come in the order in which they were added. */
+#ifndef OPENPLA_ROW_SORT_H
+#define OPENPLA_ROW_SORT_H
+
+#include "engine/base/text.h"
+
+struct row_sort;
+
+/* `memory`: bytes of records before they go to the file, and of what is read back of the runs, of each 4 KB at least; a
+   single record may be larger. NULL when out of memory. */
+struct row_sort *row_sort_create(size_t memory);
+void row_sort_free(struct row_sort *s); /* NULL is allowed */
+/* A record is its key, compared byte by byte, and what goes with it, 2 GB of both at most. ERROR_DISK_FULL and the like
+   when the scratch file cannot take it; ERROR_FILE_TOO_LARGE for more than 4,096 runs. */
+HRESULT row_sort_add(struct row_sort *s, const void *key, size_t key_size, const void *body, size_t body_size);
+/* All are added: from now on they are taken out. */
+HRESULT row_sort_finish(struct row_sort *s);
+
+struct sorted_row {
+    const char *key, *body;
+    size_t key_size, body_size;
+};
+/* The next one, valid until the next call; S_FALSE: there is none. */
+HRESULT row_sort_next(struct row_sort *s, struct sorted_row *out);
+/* By their keys. */
+int sorted_row_compare(const struct sorted_row *a, const struct sorted_row *b);
+
+#endif

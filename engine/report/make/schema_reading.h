@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of the reader of report schemas. */
+#ifndef OPENPLA_SCHEMA_READING_H
+#define OPENPLA_SCHEMA_READING_H
+
+#include "engine/base/xml_document.h"
+#include "engine/report/report_schema.h"
+#include "engine/report/schema_grammar.h"
+
+#define SCHEMA_INVALID OPENPLA_E_MALFORMED_XML
+
+/* One file. */
+struct schema_reading {
+    struct report_schema *s;
+    const struct xml_document *document;
+    const char *file;            /* owned by the schema */
+    const char *section, *table; /* in which it is, for errors; NULL: in none */
+};
+
+/* SCHEMA_INVALID with "line N: ELEMENT attribute="value": why"; attribute and value may be NULL. */
+HRESULT schema_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+/* The error of a part that is left out, with file, section and table. S_OK; E_OUTOFMEMORY. */
+HRESULT schema_note_error(struct schema_reading *r, HRESULT hr);
+HRESULT schema_note_remark(struct schema_reading *r, xmlNodePtr node, const char *format, ...) PRINTF_LIKE(3, 4);
+/* Makes the text the schema's. */
+HRESULT schema_own(struct report_schema *s, char *text, const char **out);
+
+/* Holds the element's attributes and the elements in it against the grammar; what is unknown is a remark. */
+HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema_type type);
+/* An attribute's text without blanks around it; NULL: there is none. Of a checked element, as all below. */
+HRESULT schema_text_of(struct schema_reading *r, xmlNodePtr e, const char *name, const char **out);
+HRESULT schema_number_of(struct schema_reading *r, xmlNodePtr e, const char *name, uint64_t *out, bool *is_there);
+HRESULT schema_bool_of(struct schema_reading *r, xmlNodePtr e, const char *name, bool *out);
+/* Which of its sort's words it is; -1: there is none. */
+HRESULT schema_word_of(struct schema_reading *r, xmlNodePtr e, const char *name, enum schema_sort_of_value sort,
+                       int *out);
+/* The next element of our names from `node` on; `name` NULL: any. */
+xmlNodePtr schema_element_from(xmlNodePtr node, const char *name);
+
+/* Fill in a table, of an element that was not looked at yet. A failure leaves what schema_table_free frees. */
+HRESULT schema_read_event_table(struct schema_reading *r, xmlNodePtr e, struct schema_table *out);
+HRESULT schema_read_counter_table(struct schema_reading *r, xmlNodePtr e, struct schema_table *out);
+void schema_table_free(struct schema_table *table);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums after Kahan. Percentiles: all values while they are few, then their number in ranges that are 2 % wide each, as
+   DDSketch has them (Masson, Rim, Lee: VLDB 2019), which is within 1 % of the value. */
+#include "engine/report/make/value_statistics.h"
+
+#include "engine/base/memory.h"
+
+#include <stdlib.h>
+#include <math.h>
+#include <string.h>
+
+#define WIDTH    1.02 /* of a range: its end divided by its begin */
+#define SMALLEST 1e-9 /* what is nearer to 0 counts as 0 */
+
+struct bin {
+    int32_t place; /* of the range; negative values' places are below ZERO_PLACE, in their order */
+    uint64_t count;
+};
+enum { ZERO_PLACE = 0, BEYOND = 1 << 20 /* between the places of values of one sign and 0 */ };
+
+struct value_sketch {
+    double *values; /* all of them; NULL: bins */
+    size_t value_count, value_capacity;
+    bool sorted;
+    struct bin *bins; /* by place */
+    size_t bin_count, bin_capacity;
+};
+
+static int32_t place_of(double value)
+{
+    const double size = fabs(value);
+    if (size < SMALLEST)
+        return ZERO_PLACE;
+    const int32_t exponent = (int32_t)ceil(log(size) / log(WIDTH));
+    return value > 0 ? BEYOND + exponent : -BEYOND - exponent;
+}
+
+static double value_at(int32_t place)
+{
+    if (place == ZERO_PLACE)
+        return 0;
+    const double size = 2 * pow(WIDTH, place > 0 ? place - BEYOND : -BEYOND - place) / (WIDTH + 1);
+    return place > 0 ? size : -size;
+}
+
+/* Where the place's bin is, or would be. */
+static size_t find_bin(const struct value_sketch *k, int32_t place)
+{
+    size_t low = 0, high = k->bin_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (k->bins[middle].place < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static HRESULT add_to_bin(struct value_sketch *k, double value)
+{
+    const int32_t place = place_of(value);
+    size_t at = find_bin(k, place);
+    if (at < k->bin_count && k->bins[at].place == place) {
+        k->bins[at].count++;
+        return S_OK;
+    }
+    if (k->bin_count == STATISTICS_MOST_BINS) { /* the lowest two become one */
+        k->bins[1].count += k->bins[0].count;
+        memmove(k->bins, k->bins + 1, --k->bin_count * sizeof *k->bins);
+        at -= at > 0;
+    }
+    void *bins = k->bins;
+    if (!memory_grow(&bins, &k->bin_capacity, k->bin_count + 1, sizeof *k->bins))
+        return E_OUTOFMEMORY;
+    k->bins = bins;
+    memmove(k->bins + at + 1, k->bins + at, (k->bin_count - at) * sizeof *k->bins);
+    k->bins[at] = (struct bin){place, 1};
+    k->bin_count++;
+    return S_OK;
+}
+
+static HRESULT become_bins(struct value_sketch *k)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < k->value_count && SUCCEEDED(hr); i++)
+        hr = add_to_bin(k, k->values[i]);
+    memory_free(k->values);
+    k->values = NULL;
+    k->value_count = k->value_capacity = 0;
+    return hr;
+}
+
+static HRESULT add_to_sketch(struct value_statistics *s, double value)
+{
+    if (!s->sketch)
+        s->sketch = s->count == 0 ? memory_zero(1, sizeof *s->sketch) : NULL;
+    struct value_sketch *k = s->sketch;
+    if (!k)
+        return E_OUTOFMEMORY;
+    HRESULT hr = S_OK;
+    if (!k->bin_count && k->value_count == STATISTICS_EXACT)
+        hr = become_bins(k);
+    if (FAILED(hr) || k->bin_count)
+        return FAILED(hr) ? hr : add_to_bin(k, value);
+    void *values = k->values;
+    if (!memory_grow(&values, &k->value_capacity, k->value_count + 1, sizeof *k->values))
+        return E_OUTOFMEMORY;
+    k->values = values;
+    k->values[k->value_count++] = value;
+    k->sorted = false;
+    return S_OK;
+}
+
+HRESULT value_statistics_add(struct value_statistics *s, double value, bool percentiles)
+{
+    HRESULT hr = percentiles ? add_to_sketch(s, value) : S_OK;
+    if (FAILED(hr))
+        return hr;
+    s->least = s->count == 0 || value < s->least ? value : s->least;
+    s->greatest = s->count == 0 || value > s->greatest ? value : s->greatest;
+    s->last = value;
+    const double added = value - s->lost, sum = s->sum + added;
+    s->lost = (sum - s->sum) - added;
+    s->sum = sum;
+    s->count++;
+    return S_OK;
+}
+
+double value_statistics_sum(const struct value_statistics *s)
+{
+    return s->sum;
+}
+
+double value_statistics_mean(const struct value_statistics *s)
+{
+    return s->count ? s->sum / (double)s->count : (double)NAN;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double value_statistics_percentile(struct value_statistics *s, double part)
+{
+    struct value_sketch *k = s->sketch;
+    if (!k || !s->count)
+        return (double)NAN;
+    uint64_t rank = (uint64_t)ceil(part * (double)s->count);
+    rank = rank < 1 ? 1 : rank > s->count ? s->count : rank;
+    if (!k->bin_count) {
+        if (!k->sorted)
+            qsort(k->values, k->value_count, sizeof *k->values, compare_values);
+        k->sorted = true;
+        return k->values[rank - 1];
+    }
+    uint64_t before = 0;
+    size_t i = 0;
+    while (i + 1 < k->bin_count && before + k->bins[i].count < rank)
+        before += k->bins[i++].count;
+    const double value = value_at(k->bins[i].place);
+    return value < s->least ? s->least : value > s->greatest ? s->greatest : value;
+}
+
+size_t value_statistics_memory(const struct value_statistics *s)
+{
+    const struct value_sketch *k = s->sketch;
+    return k ? sizeof *k + k->value_capacity * sizeof *k->values + k->bin_capacity * sizeof *k->bins : 0;
+}
+
+void value_statistics_forget_percentiles(struct value_statistics *s)
+{
+    if (!s->sketch)
+        return;
+    memory_free(s->sketch->values);
+    memory_free(s->sketch->bins);
+    memory_free(s->sketch);
+    s->sketch = NULL;
+}
+
+void value_statistics_free(struct value_statistics *s)
+{
+    value_statistics_forget_percentiles(s);
+    *s = (struct value_statistics){0};
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of reading and running rules. */
+#ifndef OPENPLA_RULES_PARTS_H
+#define OPENPLA_RULES_PARTS_H
+
+#include "engine/base/xml_document.h"
+#include "engine/report/rules.h"
+#include "engine/report/rules/rules_xpath.h"
+#include "engine/report/rules_grammar.h"
+
+#define RULES_INVALID OPENPLA_E_MALFORMED_XML
+
+struct rules_file {
+    char *path;
+    bool is_file; /* else a text of its own, or one that the program brings: nothing lies beside it */
+    struct xml_document document;
+};
+struct rules_group {
+    size_t file;
+    xmlNodePtr node;
+};
+struct rules {
+    struct rules_file *files;
+    size_t file_count, file_capacity;
+    struct rules_group *groups; /* in the order in which they are run */
+    size_t group_count, group_capacity;
+    bool has_logging;
+    uint32_t log_level;
+    char *log_name;
+    struct texts errors, remarks;
+};
+
+/* Where in the rules something is, for messages; NULL and 0: in none. */
+struct rules_place {
+    const char *file, *group, *rule;
+    unsigned step; /* from 1 on */
+};
+/* "FILE: group 'g': rule 'r': step 1: " */
+void rules_place_add(const struct rules_place *place, struct text_buffer *to);
+/* Adds a text behind its place, up to 200 of them. */
+HRESULT rules_note(struct texts *to, const struct rules_place *place, const char *text);
+/* RULES_INVALID with xml_wrong's text. */
+HRESULT rules_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+
+/* Holds a group and all that is in it against the grammar. What is wrong is noted, and the step, rule or group in which
+   it is is one that rules_is_bad. */
+HRESULT rules_check_group(struct rules *r, const struct rules_file *file, xmlNodePtr group);
+HRESULT rules_check(struct rules *r, const struct xml_document *document, const struct rules_place *place, xmlNodePtr e,
+                    enum rules_type type);
+bool rules_is_bad(xmlNodePtr e);
+
+/* An attribute's text, borrowed from the document; NULL: there is none. */
+const char *rules_attribute(xmlNodePtr e, const char *name);
+bool rules_flag(xmlNodePtr e, const char *name, bool usual);
+xmlNodePtr rules_child(xmlNodePtr e, const char *name); /* the first one; NULL: any name */
+xmlNodePtr rules_next(xmlNodePtr e, const char *name);
+
+/* ---- a run ---- */
+
+struct rules_run {
+    const struct rules_job *job;
+    const struct rules *rules;
+    const struct rules_file *file; /* whose strings go first */
+    struct rules_outcome *out;
+    struct rules_place place;
+    struct report_target *target;
+    struct rule_variable {
+        char *name;
+        struct rule_value value;
+    } * variables;
+    size_t variable_count, variable_capacity;
+    uint64_t operations;
+    size_t inserted;
+    uint32_t log_level;
+    struct text_buffer log;
+};
+
+/* A text of the element with `$(ID)` replaced by strings and `{name}` by variables, without blanks around it. *out from
+   memory_alloc. RULES_INVALID: there is no such string, or it becomes too long. */
+HRESULT rules_expand(struct rules_run *run, xmlNodePtr e, const char *text, char **out);
+HRESULT rules_set_variable(struct rules_run *run, const char *name, struct rule_value *value);
+/* Of a place in the report, or (context NULL) of the whole of it. The error names element and attribute. */
+HRESULT rules_select(struct rules_run *run, xmlNodePtr element, const char *attribute, xmlNodePtr context,
+                     struct xpath_result *out);
+/* The same of an expression that was made of the attribute's. */
+HRESULT rules_select_by(struct rules_run *run, xmlNodePtr element, const char *attribute, const char *expression,
+                        xmlNodePtr context, struct xpath_result *out);
+/* The actions in an element, for the step's node (NULL: it has none). An action that fails is noted; S_FALSE: one did,
+   or the node is no more. */
+HRESULT rules_do_actions(struct rules_run *run, xmlNodePtr actions, xmlNodePtr context);
+HRESULT rules_do_variable(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
+HRESULT rules_do_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
+/* An element with all that is in it, texts beside elements too, in no place of the report yet. `expand`: its texts and
+   attributes are rules'. */
+HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodePtr *out);
+HRESULT rules_do_insert(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
+/* Notes what `hr` is about, an error of the rules; S_FALSE. Passes on what ends the run. */
+HRESULT rules_note_error(struct rules_run *run, HRESULT hr);
+HRESULT rules_note_remark(struct rules_run *run, xmlNodePtr e, const char *format, ...) PRINTF_LIKE(3, 4);
+/* A line of rules.log, if one of the bits is wanted. */
+void rules_log(struct rules_run *run, uint32_t bits, const char *kind, const char *format, ...) PRINTF_LIKE(4, 5);
+
+/* ---- the report ---- */
+
+/* Elements and attributes that rules made have the mark: `rules="1"` is an element of theirs, other words are the names
+   of attributes that they put at an element; `+tag` says that lines behind the first of its tag are theirs. */
+#define RULES_MARK "rules"
+struct report_target {
+    struct xml_document document;
+    char *folder; /* where documents lie */
+};
+/* What rules have made of it before is taken out. */
+HRESULT report_target_open(const char *path, struct report_target *out);
+void report_target_close(struct report_target *t);
+HRESULT report_target_save(const struct report_target *t, const char *base, const char *path);
+/* Whether the node is in the document still. */
+bool report_target_has(const struct report_target *t, const xmlNode *node);
+/* A new element that rules made, in no place yet; a mark only where it is put (marked). */
+HRESULT report_target_make(struct report_target *t, const char *name, const char *text, xmlNodePtr *out);
+/* The same for a text, between marks of its own. *last is what the next one follows. */
+HRESULT report_target_put_text(struct report_target *t, xmlNodePtr at, enum rules_axis axis, const char *text,
+                               xmlNodePtr *last);
+/* Puts a text behind what is in an element that was made. */
+HRESULT report_target_add_text(struct report_target *t, xmlNodePtr at, const char *text);
+HRESULT report_target_put(struct report_target *t, xmlNodePtr at, enum rules_axis axis, xmlNodePtr made);
+HRESULT report_target_set(struct report_target *t, xmlNodePtr e, const char *name, const char *value);
+/* The same of an element of the report itself, where it is marked. */
+HRESULT report_target_mark(struct report_target *t, xmlNodePtr e, const char *name, const char *value);
+/* One more tag (report_tags.h). S_FALSE: it has several lines, or there is no room for it; nothing is changed. */
+HRESULT report_target_tag(struct report_target *t, xmlNodePtr e, const char *tag);
+HRESULT report_target_take(struct report_target *t, xmlNodePtr node);
+/* The table of warnings, which is made if there is none. */
+HRESULT report_target_warnings(struct report_target *t, xmlNodePtr *out);
+
+#endif

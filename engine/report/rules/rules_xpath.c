@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/report/rules/rules_xpath.h"
+
+#include "engine/base/memory.h"
+#include "engine/base/xpath_pairs.h"
+#include "engine/report/rules.h"
+#include "engine/report/rules/rules_functions.h"
+
+#include <stdio.h>
+#include <libxml/xpath.h>
+#include <libxml/xpathInternals.h>
+#include <string.h>
+
+#define BAD E_INVALIDARG
+
+/* ---- names ---- */
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+size_t rules_name_length(const char *text)
+{
+    size_t n = 0;
+    while (is_letter(text[n]) || is_digit(text[n]) || (n && (text[n] == '-' || text[n] == '.')))
+        n++;
+    return n;
+}
+
+/* `{name}`: the name's length; 0: no such. */
+static size_t placeholder(const char *at)
+{
+    const size_t n = *at == '{' ? rules_name_length(at + 1) : 0;
+    return n && at[1 + n] == '}' ? n : 0;
+}
+
+/* ---- an expression as libxml2 gets it ---- */
+
+struct prepared {
+    struct text_buffer text;
+    struct texts names; /* the variables $v0, $v1 ...; $t0 is the text of $v0 */
+};
+
+static void prepared_free(struct prepared *p)
+{
+    text_buffer_free(&p->text);
+    texts_free(&p->names);
+}
+
+static HRESULT add_variable(struct prepared *p, const char *name, size_t length, bool as_text)
+{
+    size_t i = 0;
+    while (i < p->names.count && (strncmp(p->names.items[i], name, length) != 0 || p->names.items[i][length]))
+        i++;
+    if (i == EXPRESSION_VARIABLES_MAX)
+        return error_set(BAD, "it has more than %d variables", EXPRESSION_VARIABLES_MAX);
+    char *copy = i == p->names.count ? text_copy_n(name, length) : NULL;
+    HRESULT hr = i < p->names.count ? S_OK : copy ? texts_give(&p->names, copy) : E_OUTOFMEMORY;
+    text_buffer_format(&p->text, as_text ? "$t%u" : "$v%u", (unsigned)i);
+    return hr;
+}
+
+/* A literal between quotes, in which variables may stand: their texts, joined with the rest. */
+static HRESULT add_literal(struct prepared *p, const char *at, size_t length)
+{
+    const char quote[] = {*at, 0}, *const end = at + length - 1; /* the quote behind it */
+    size_t parts = 0;
+    HRESULT hr = S_OK;
+    for (const char *c = at + 1; c < end;) {
+        const size_t name = placeholder(c);
+        parts++;
+        if (name)
+            c += name + 2;
+        else
+            for (c++; c < end && !placeholder(c);)
+                c++;
+    }
+    const bool whole = parts == 0 || (parts == 1 && !placeholder(at + 1));
+    if (whole) {
+        text_buffer_add_n(&p->text, at, length);
+        return S_OK;
+    }
+    text_buffer_add(&p->text, parts > 1 ? "concat(" : "");
+    for (const char *c = at + 1; c < end && SUCCEEDED(hr);) {
+        const size_t name = placeholder(c);
+        const char *from = c;
+        text_buffer_add(&p->text, c > at + 1 ? "," : "");
+        if (name) {
+            hr = add_variable(p, c + 1, name, true);
+            c += name + 2;
+            continue;
+        }
+        while (c < end && !placeholder(c))
+            c++;
+        text_buffer_add(&p->text, quote);
+        text_buffer_add_n(&p->text, from, (size_t)(c - from));
+        text_buffer_add(&p->text, quote);
+    }
+    text_buffer_add(&p->text, parts > 1 ? ")" : "");
+    return hr;
+}
+
+/* A `\` between steps is MS-PLA's (2.2.5). */
+static HRESULT prepare(const char *expression, struct prepared *out)
+{
+    HRESULT hr = S_OK;
+    int deep = 0;
+    if (strlen(expression) > EXPRESSION_BYTES_MAX)
+        return error_set(BAD, "it has more than %d bytes", EXPRESSION_BYTES_MAX);
+    for (const char *c = expression; *c && SUCCEEDED(hr);) {
+        const size_t name = placeholder(c);
+        if (name) {
+            hr = add_variable(out, c + 1, name, false);
+            c += name + 2;
+        } else if (*c == '"' || *c == '\'') {
+            const char *end = strchr(c + 1, *c);
+            if (!end)
+                return error_set(BAD, "a text begins at %u and does not end", (unsigned)(c - expression + 1));
+            hr = add_literal(out, c, (size_t)(end + 1 - c));
+            c = end + 1;
+        } else {
+            deep += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+            if (deep > EXPRESSION_DEEPEST)
+                return error_set(BAD, "brackets are nested deeper than %d", EXPRESSION_DEEPEST);
+            text_buffer_add_n(&out->text, *c == '\\' ? "/" : c, 1);
+            c++;
+        }
+    }
+    return SUCCEEDED(hr) && (out->text.failed || !out->text.text) ? E_OUTOFMEMORY : hr;
+}
+
+/* ---- evaluation ---- */
+
+struct evaluation {
+    const char *expression; /* prepared */
+    xmlNodePtr node;        /* NULL: it is compiled alone */
+    const struct rule_value *const *values;
+    size_t value_count;
+    uint32_t limit;
+    bool paired;
+    struct xpath_pair pair; /* where it is */
+    /* What came of it. */
+    xmlXPathObjectPtr object;
+    xmlChar *text;
+    double number;
+    bool truth;
+    xmlXPathContextPtr context; /* of the memory, also when the evaluation was left */
+    uint64_t visited;           /* nodes, for a text that no text came of perhaps */
+    int error, position;
+};
+
+#if LIBXML_VERSION >= 21200
+static void on_error(void *user, const xmlError *error)
+#else
+static void on_error(void *user, xmlErrorPtr error)
+#endif
+{
+    struct evaluation *e = user;
+    if (e->error)
+        return; /* the first one says why */
+    e->error = error->code;
+    e->position = error->int1;
+}
+
+/* Whether it is a number as people write them: `10`, `-2.5`. */
+static bool looks_decimal(const char *text)
+{
+    bool some = false;
+    text += *text == '-';
+    for (; is_digit(*text); text++)
+        some = true;
+    if (*text == '.')
+        for (text++; is_digit(*text); text++)
+            some = true;
+    return some && !*text;
+}
+
+static xmlXPathObjectPtr as_object(const struct rule_value *value)
+{
+    if (value->kind == RULE_NUMBER)
+        return xmlXPathNewFloat(value->number);
+    if (value->kind == RULE_TRUTH)
+        return xmlXPathNewBoolean(value->number != 0);
+    return looks_decimal(value->text) ? xmlXPathNewFloat(xmlXPathCastStringToNumber(BAD_CAST value->text))
+                                      : xmlXPathNewString(BAD_CAST value->text);
+}
+
+/* In document order. The text of an attribute has no parent (xml_shared.h). */
+static const xmlNode *next_below(const xmlNode *node, const xmlNode *top)
+{
+    if (node->children)
+        return node->children;
+    while (node && node != top && !node->next)
+        node = node->parent;
+    return !node || node == top ? NULL : node->next;
+}
+
+/* Attributes and documents have no `content` where a node has it. */
+static bool has_text(const xmlNode *n, bool selected)
+{
+    const bool text = n->type == XML_TEXT_NODE || n->type == XML_CDATA_SECTION_NODE;
+    return (text || (selected && (n->type == XML_COMMENT_NODE || n->type == XML_PI_NODE))) && n->content;
+}
+
+/* XPath 5: the value of the first one. No more of it than tells that it is too long for all who want texts: the whole
+   of a report is walked through again and again where a step selects it, and nobody reads its value. */
+static xmlChar *value_of_nodes(xmlNodeSetPtr set, uint64_t *visited)
+{
+    const size_t most = RULES_TEXT_MAX + 1;
+    if (set && set->nodeNr > 1)
+        xmlXPathNodeSetSort(set);
+    const xmlNode *top = set && set->nodeNr ? set->nodeTab[0] : NULL;
+    if (top && top->type == XML_NAMESPACE_DECL)
+        return xmlXPathCastNodeToString(set->nodeTab[0]);
+    size_t size = 0;
+    xmlChar *text = NULL;
+    for (int pass = 0; pass < 2; pass++) { /* how much, then what */
+        size_t at = 0;
+        for (const xmlNode *n = top; n && at < most; n = next_below(n, top), ++*visited) {
+            if (!has_text(n, n == top))
+                continue;
+            size_t part = strlen((const char *)n->content);
+            part = part < most - at ? part : most - at;
+            if (text)
+                memcpy(text + at, n->content, part);
+            at += part;
+        }
+        size = at;
+        if (!text)
+            text = xmlMalloc(size + 1);
+        if (!text)
+            return NULL;
+    }
+    text[size] = 0;
+    return text;
+}
+
+static void evaluate(void *about)
+{
+    struct evaluation *e = about;
+    xmlXPathContextPtr context = e->context = xmlXPathNewContext(e->node ? e->node->doc : NULL);
+    context->error = on_error;
+    context->userData = e;
+    context->opLimit = e->limit;
+    context->node = e->node;
+    rules_functions_use(context);
+    for (size_t i = 0; i < e->value_count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "v%u", (unsigned)i);
+        xmlXPathRegisterVariable(context, BAD_CAST name, as_object(e->values[i]));
+        *name = 't'; /* as it is written, where it stands between quotes */
+        xmlXPathRegisterVariable(context, BAD_CAST name, xmlXPathNewString(BAD_CAST e->values[i]->text));
+    }
+    xmlXPathCompExprPtr compiled = xmlXPathCtxtCompile(context, BAD_CAST e->expression);
+    if (compiled && e->node)
+        e->object = xmlXPathCompiledEval(compiled, context);
+    if (!e->object)
+        return;
+    e->truth = xmlXPathCastToBoolean(e->object);
+    e->text = e->object->type == XPATH_NODESET ? value_of_nodes(e->object->nodesetval, &e->visited)
+                                               : xmlXPathCastToString(e->object);
+    e->number = e->object->type == XPATH_NUMBER ? e->object->floatval : e->truth;
+}
+
+/* What an expression that compares pairs is told when it comes to its end. */
+static HRESULT pair_error(const struct evaluation *e, const char *what, unsigned most)
+{
+    return error_set(BAD,
+                     "by its '%.*s' libxml2 compares nodes in pairs, and then an expression may have %s %u; %s has "
+                     "no such bound",
+                     (int)(e->pair.length < 40 ? e->pair.length : 40), e->pair.at, what, most, e->pair.instead);
+}
+
+/* libxml2's own texts are not shown: they name no place. */
+static HRESULT evaluation_error(const struct evaluation *e)
+{
+    static const char *const newer[] = {"ends-with", "matches", "replace", "lower-case", "upper-case", "tokenize"};
+    switch (e->error - XML_XPATH_EXPRESSION_OK) {
+    case XPATH_UNKNOWN_FUNC_ERROR:
+        for (size_t i = 0; i < sizeof newer / sizeof *newer; i++)
+            if (strstr(e->expression, newer[i]))
+                return error_set(BAD, "%s() is of XPath 2, this is XPath 1.0", newer[i]);
+        return error_set(BAD, "it calls a function that there is none of in XPath 1.0");
+    case XPATH_UNDEF_VARIABLE_ERROR:
+        return error_set(BAD, "it has a variable of XPath ($name); those of rules are {name}");
+    case XPATH_UNDEF_PREFIX_ERROR:
+        return error_set(BAD, "it has a prefix; reports have no namespaces");
+    case XPATH_INVALID_TYPE:
+        return error_set(BAD, "a value in it is of the wrong type");
+    case XPATH_INVALID_ARITY:
+        return error_set(BAD, "a function in it has too few or too many arguments");
+    case XPATH_OP_LIMIT_EXCEEDED:
+        if (e->paired && e->limit == PAIRED_OPERATIONS)
+            return pair_error(e, "no more operations than", PAIRED_OPERATIONS);
+        return error_set(BAD, "it takes more than %u operations", (unsigned)e->limit);
+    case XPATH_MEMORY_ERROR:
+        return error_set(BAD, "its result is too large");
+    default:
+        return (size_t)e->position < strlen(e->expression) && e->position >= 0
+                   ? error_set(BAD, "it is no XPath 1.0 from '%.60s' on", e->expression + e->position)
+                   : error_set(BAD, "it is no XPath 1.0");
+    }
+}
+
+/* What it would print on stderr. */
+static void say_nothing(void *user, const char *format, ...)
+{
+    (void)user, (void)format;
+}
+
+/* In memory of its own, which is freed as a whole: what runs away takes nothing with it. */
+static HRESULT run_evaluation(struct evaluation *e, struct xml_memory **memory)
+{
+    const xmlGenericErrorFunc say = xmlGenericError;
+    void *const to = xmlGenericErrorContext;
+    *memory = xml_memory_create_freeing();
+    xmlSetGenericErrorFunc(NULL, say_nothing); /* of this thread */
+    e->paired = xpath_compares_pairs(e->expression, true, &e->pair);
+    if (e->paired && e->limit > PAIRED_OPERATIONS)
+        e->limit = PAIRED_OPERATIONS;
+    if (*memory)
+        xml_memory_bound_work(*memory, (uint64_t)e->limit * OPERATION_BYTES);
+    if (*memory && e->paired)
+        xml_memory_bound_block(*memory, XPATH_PAIRS_BLOCK);
+    HRESULT hr = *memory ? xml_memory_use(*memory, evaluate, e) : E_OUTOFMEMORY;
+    xmlSetGenericErrorFunc(to, say);
+    if (hr == OPENPLA_E_MALFORMED_XML && e->paired && xml_memory_block_refused(*memory))
+        hr = pair_error(e, "lists of no more nodes than", XPATH_PAIRS_NODES);
+    else if (hr == OPENPLA_E_MALFORMED_XML)
+        hr = error_set(BAD, "it makes too much text, or too many nodes");
+    if (SUCCEEDED(hr) && (e->error || (e->node && !e->object)))
+        hr = evaluation_error(e);
+    return hr;
+}
+
+/* What it has taken, whether it came to its end or not. */
+static uint64_t operations_of(const struct evaluation *e, const struct xml_memory *m)
+{
+    const uint64_t counted = e->context ? e->context->opCount : 0;
+    return (counted + (m ? xml_memory_given(m) / OPERATION_BYTES : 0)) * (e->paired ? PAIRED_WEIGHT : 1) + e->visited;
+}
+
+static HRESULT find_values(const struct xpath_scope *scope, const struct texts *names, const struct rule_value **out)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        out[i] = scope->find(scope->context, names->items[i]);
+        if (!out[i])
+            return error_set(BAD, "the variable {%.60s} has no value yet", names->items[i]);
+    }
+    return S_OK;
+}
+
+/* Namespaces are no nodes of the document, they end with the evaluation. */
+static HRESULT take_nodes(const xmlNodeSet *set, struct xpath_result *out)
+{
+    out->is_nodes = true;
+    if (!set || !set->nodeNr)
+        return S_OK;
+    out->nodes = memory_zero((size_t)set->nodeNr, sizeof *out->nodes);
+    if (!out->nodes)
+        return E_OUTOFMEMORY;
+    for (int i = 0; i < set->nodeNr; i++)
+        if (set->nodeTab[i]->type != XML_NAMESPACE_DECL)
+            out->nodes[out->count++] = set->nodeTab[i];
+    return S_OK;
+}
+
+/* libxml2 writes sixteen digits of some numbers, of which the last is noise: 9.300000000000001. XPath has no exponents.
+ */
+static char *text_of(const struct evaluation *e)
+{
+    const double size = e->number < 0 ? -e->number : e->number;
+    if (e->object->type == XPATH_NUMBER && size >= 1e-4 && size < 1e15)
+        return text_format("%.15g", e->number);
+    return text_copy((const char *)e->text);
+}
+
+static HRESULT take(const struct evaluation *e, struct xpath_result *out)
+{
+    out->truth = e->truth;
+    out->value = (struct rule_value){
+        .kind = e->object->type == XPATH_NUMBER    ? RULE_NUMBER
+                : e->object->type == XPATH_BOOLEAN ? RULE_TRUTH
+                                                   : RULE_TEXT,
+        .number = e->number,
+        .text = text_of(e),
+    };
+    if (!out->value.text)
+        return E_OUTOFMEMORY;
+    return e->object->type == XPATH_NODESET ? take_nodes(e->object->nodesetval, out) : S_OK;
+}
+
+HRESULT rules_evaluate(struct xpath_scope *scope, const char *expression, struct xpath_result *out)
+{
+    enum { LEAST_COST = 200 };
+    struct prepared p = {0};
+    const struct rule_value *values[EXPRESSION_VARIABLES_MAX];
+    struct xml_memory *memory = NULL;
+    struct evaluation e = {.node = scope->node, .values = values, .limit = scope->limit};
+    *out = (struct xpath_result){0};
+    HRESULT hr = prepare(expression, &p);
+    if (SUCCEEDED(hr))
+        hr = find_values(scope, &p.names, values);
+    e.limit = e.limit ? e.limit : EXPRESSION_OPERATIONS;
+    e.expression = p.text.text;
+    e.value_count = p.names.count;
+    if (SUCCEEDED(hr))
+        hr = run_evaluation(&e, &memory);
+    scope->operations += operations_of(&e, memory) + LEAST_COST;
+    if (SUCCEEDED(hr))
+        hr = take(&e, out);
+    xml_memory_destroy(memory);
+    prepared_free(&p);
+    if (FAILED(hr))
+        xpath_result_free(out);
+    return hr;
+}
+
+void xpath_result_free(struct xpath_result *r)
+{
+    memory_free(r->nodes);
+    memory_free(r->value.text);
+    *r = (struct xpath_result){0};
+}
+
+HRESULT rules_expression_check(const char *expression)
+{
+    struct prepared p = {0};
+    struct xml_memory *memory = NULL;
+    HRESULT hr = prepare(expression, &p);
+    struct evaluation e = {.expression = p.text.text, .limit = EXPRESSION_OPERATIONS};
+    if (SUCCEEDED(hr))
+        hr = run_evaluation(&e, &memory);
+    xml_memory_destroy(memory);
+    prepared_free(&p);
+    return hr;
+}
+
+HRESULT rules_expression_is_paired(const char *expression, bool *out)
+{
+    struct prepared p = {0};
+    HRESULT hr = prepare(expression, &p);
+    *out = SUCCEEDED(hr) && xpath_compares_pairs(p.text.text, true, NULL);
+    prepared_free(&p);
+    return hr;
+}
