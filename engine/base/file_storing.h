@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that is being stored, for the layer's own files: what is the same on every host is file_store.c. */
+/* A file that is being stored, for the layer's own files: what is the same on every host OS is in file.c. */
 #ifndef OPENPLA_FILE_STORING_H
 #define OPENPLA_FILE_STORING_H
 

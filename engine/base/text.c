@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of texts, the growing buffer, and owned lists. */
+/* Copies of texts, the growing buffer, owned lists, and texts escaped to one line. */
 #include "engine/base/text.h"
 
 #include "engine/base/memory.h"
@@ -220,4 +220,36 @@ void texts_free(struct texts *t)
         memory_free(t->items[i]);
     memory_free(t->items);
     *t = (struct texts){0};
+}
+
+void text_buffer_add_escaped(struct text_buffer *b, const char *text)
+{
+    for (const char *c = text ? text : ""; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == '%')
+            text_buffer_format(b, "%%%02X", (unsigned)*c);
+        else
+            text_buffer_add_n(b, c, 1);
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool text_unescape(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        if (*from == '%') {
+            int high = hex_digit(from[1]), low = high >= 0 ? hex_digit(from[2]) : -1;
+            if (low < 0 || !(high | low))
+                return false;
+            *to++ = (char)(high << 4 | low);
+            from += 2;
+        } else {
+            *to++ = *from;
+        }
+    }
+    *to = 0;
+    return true;
 }

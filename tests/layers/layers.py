@@ -113,7 +113,7 @@ C_LIKE = (".c", ".h", ".def", ".inc", ".rc", ".idl")
 LICENSED = C_LIKE + (".cmake", ".py", ".sh", ".vbs", ".js", ".ps1", "CMakeLists.txt", ".clang-tidy", ".clang-format")
 EMPTY_NAMES = re.compile(r"util|helper|manager|misc")
 LONGEST = 900
-FOLDER_SOURCES = 41
+FOLDER_SOURCES = 30
 
 
 def part_of(path, sources):

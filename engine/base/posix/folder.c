@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders on POSIX systems. */
+/* Folders on POSIX systems, whose only drive is the root. */
+#include "engine/base/drives.h"
 #include "engine/base/file.h"
 #include "engine/base/file_operation.h"
 #include "engine/base/hash.h"
+#include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/base/posix/posix_call.h"
 
@@ -140,4 +142,16 @@ HRESULT folder_free_bytes(const char *path, uint64_t *bytes)
         return posix_failed(errno, path);
     *bytes = (uint64_t)st.f_bavail * st.f_frsize;
     return S_OK;
+}
+
+size_t drives_list(struct drive drives[DRIVES_MOST])
+{
+    drives[0] = (struct drive){"Z:"};
+    return 1;
+}
+
+HRESULT drive_space(const struct drive *drive, uint64_t *size, uint64_t *free)
+{
+    (void)drive;
+    return kernel_folder_space("/", size, free);
 }

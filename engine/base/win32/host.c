@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* This host and this process on Windows and under Wine. */
+/* This host OS and this process on Windows and under Wine, and the folders that libraries are loaded from. */
 #include "engine/base/host.h"
 
 #include "engine/base/environment.h"
 #include "engine/base/file.h"
+#include "engine/base/libraries.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread_slot.h"
 #include "engine/base/win32/account.h"
 #include "engine/base/win32/win32_call.h"
 
 #include <stdatomic.h>
+#include <windows.h>
 #include <ntsecapi.h>
 
 /* Asked of the loader once: it has a lock that whoever loads a DLL holds, also while he waits for one of ours. */
@@ -227,4 +229,12 @@ void host_lock_leave(struct host_lock *lock)
     volatile LONG *state = (volatile LONG *)(void *)lock->opaque;
     if (InterlockedExchange(state, LOCK_FREE) == LOCK_WAITED_FOR)
         WakeByAddressSingle((void *)lock->opaque);
+}
+
+void libraries_restrict(void)
+{
+    /* Also for LoadLibrary without flags, which the system's libraries call. Neither fails on a Windows with these
+       functions, and where they are not there the loads of ours say their folders themselves. */
+    SetDllDirectoryW(L"");
+    SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_APPLICATION_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
 }
