@@ -252,21 +252,25 @@ static bool others_may_enter(HANDLE folder)
     return false;
 }
 
-/* Whether the path leads to a folder of this account alone, and its number. */
-static bool is_own_folder(const WCHAR *path, uint64_t *number)
+/* S_OK: the path leads to a folder of this account alone, which has that number. S_FALSE: it does not. E_OUTOFMEMORY,
+   by which no folder may be replaced. */
+static HRESULT find_own_folder(const WCHAR *path, uint64_t *number)
 {
     BY_HANDLE_FILE_INFORMATION about;
+    *number = 0;
     const HANDLE folder =
         CreateFileW(path, READ_CONTROL | FILE_READ_ATTRIBUTES, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
                     NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
     if (folder == INVALID_HANDLE_VALUE)
-        return false;
-    const bool own = GetFileInformationByHandle(folder, &about) &&
-                     (about.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) &&
-                     SUCCEEDED(lasting_check_own(folder, "folder of sections")) && !others_may_enter(folder);
+        return S_FALSE;
+    HRESULT hr = GetFileInformationByHandle(folder, &about) && (about.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) &&
+                         !others_may_enter(folder)
+                     ? lasting_check_own(folder, "folder of sections")
+                     : S_FALSE;
     CloseHandle(folder);
-    *number = own ? (uint64_t)about.nFileIndexHigh << 32 | about.nFileIndexLow : 0;
-    return own;
+    if (hr == S_OK)
+        *number = (uint64_t)about.nFileIndexHigh << 32 | about.nFileIndexLow;
+    return hr == S_OK || hr == E_OUTOFMEMORY ? hr : S_FALSE;
 }
 
 /* ---- the prefix's file ---- */
@@ -276,12 +280,14 @@ static bool is_key(const char *key)
     return strspn(key, "0123456789abcdef") == SHARED_KEY_DIGITS && key[SHARED_KEY_DIGITS] == 0;
 }
 
-static bool read_record(const char *path, struct record *out)
+/* S_FALSE: there is no record that can be used. E_OUTOFMEMORY. */
+static HRESULT read_record(const char *path, struct record *out)
 {
     char *text, *end;
     size_t size;
-    if (FAILED(file_load_trusted(path, RECORD_BYTES, &text, &size)))
-        return false;
+    const HRESULT hr = file_load_trusted(path, RECORD_BYTES, &text, &size);
+    if (FAILED(hr))
+        return hr == E_OUTOFMEMORY ? hr : S_FALSE;
     bool good = size > KNOWN_OF + 1 + SHARED_KEY_DIGITS + 1 && text[KNOWN_OF] == ' ' &&
                 text[KNOWN_OF + 1 + SHARED_KEY_DIGITS] == ' ';
     if (good) {
@@ -292,7 +298,7 @@ static bool read_record(const char *path, struct record *out)
         good = is_key(out->key) && strcmp(end, "\n") == 0;
     }
     memory_free(text);
-    return good;
+    return good ? S_OK : S_FALSE;
 }
 
 static HRESULT write_record(const char *path, const struct record *r)
@@ -319,9 +325,12 @@ static HRESULT make_folder(const struct places *p, WCHAR path[LASTING_PATH_UNITS
     if (!CreateDirectoryW(path, &attributes))
         hr = win32_failed(GetLastError(), "folder of sections");
     LocalFree(attributes.lpSecurityDescriptor);
-    if (SUCCEEDED(hr) && !is_own_folder(path, &r.number)) {
-        hr = error_set(E_ACCESSDENIED, "folder of sections: it is not this account's alone");
-        RemoveDirectoryW(path);
+    if (SUCCEEDED(hr)) {
+        hr = find_own_folder(path, &r.number);
+        if (hr == S_FALSE)
+            hr = error_set(E_ACCESSDENIED, "folder of sections: it is not this account's alone");
+        if (FAILED(hr))
+            RemoveDirectoryW(path);
     }
     if (SUCCEEDED(hr))
         hr = write_record(p->record, &r);
@@ -333,9 +342,11 @@ static HRESULT make_folder(const struct places *p, WCHAR path[LASTING_PATH_UNITS
 static HRESULT find_or_make(const struct places *p, WCHAR path[LASTING_PATH_UNITS], uint64_t *number)
 {
     struct record r;
-    if (read_record(p->record, &r) && r.prefix == p->prefix && SUCCEEDED(folder_path(p, r.key, path)) &&
-        is_own_folder(path, number) && *number == r.number)
-        return S_OK;
+    HRESULT hr = read_record(p->record, &r);
+    if (hr == S_OK)
+        hr = r.prefix == p->prefix && SUCCEEDED(folder_path(p, r.key, path)) ? find_own_folder(path, number) : S_FALSE;
+    if (FAILED(hr) || (hr == S_OK && *number == r.number))
+        return hr;
     error_clear();
     return make_folder(p, path, number);
 }
@@ -364,15 +375,16 @@ HRESULT lasting_folder(WCHAR out[LASTING_PATH_UNITS])
     static struct host_lock lock = HOST_LOCK_INIT;
     static WCHAR known[LASTING_PATH_UNITS];
     static uint64_t known_number;
-    uint64_t number;
-    HRESULT hr = S_OK;
+    uint64_t number = 0;
     host_lock_enter(&lock);
-    if (!known[0] || !is_own_folder(known, &number) || number != known_number)
+    HRESULT hr = known[0] ? find_own_folder(known, &number) : S_FALSE;
+    if (hr == S_FALSE || (hr == S_OK && number != known_number)) {
         hr = look_up(known, &known_number);
+        if (FAILED(hr))
+            known[0] = 0;
+    }
     if (SUCCEEDED(hr))
         wcscpy(out, known);
-    else
-        known[0] = 0;
     host_lock_leave(&lock);
     return hr;
 }

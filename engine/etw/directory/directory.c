@@ -126,6 +126,19 @@ static HRESULT open_next(struct directory **own)
     return S_OK;
 }
 
+/* The one that this process has, or the next if that was deleted. A name that cannot be looked up counts as existing;
+   out of memory is still an error. */
+static HRESULT keep_current(struct directory **own)
+{
+    struct directory *d = *own;
+    const HRESULT named = atomic_load(&d->shared->deleted) != 0 ? S_FALSE : section_is_named(d->section, d->name);
+    if (named == S_FALSE)
+        return open_next(own);
+    if (named == E_OUTOFMEMORY)
+        return named;
+    return is_whole(d->shared) ? S_OK : repair_now(d);
+}
+
 HRESULT directory_get(struct directory **out)
 {
     static struct host_lock lock = HOST_LOCK_INIT;
@@ -136,10 +149,8 @@ HRESULT directory_get(struct directory **out)
     const bool first = !own;
     if (first)
         hr = directory_open(&own);
-    else if (!directory_is_there(own, true))
-        hr = open_next(&own);
-    else if (!is_whole(own->shared))
-        hr = repair_now(own);
+    else
+        hr = keep_current(&own);
     *out = own;
     host_lock_leave(&lock);
     if (first && SUCCEEDED(hr))
