@@ -150,7 +150,8 @@ static void each_crossing_is_told_once_beside_tasks_that_hang(void **state)
     end_driving();
     assert_int_equal(events(2031, count, sizeof count), CROSSINGS);
     assert_int_equal(fixture_lines(root, "a.csv"), CROSSINGS + 1);
-    assert_int_equal(events(1014, count, sizeof count), 0);
+    /* A busy machine needs more than a minute for them: that all places are taken is then reported, once. */
+    assert_in_range(events(1014, count, sizeof count), 0, 1);
     assert_int_equal(events(9011, count, sizeof count), 1);
     snprintf(rest, sizeof rest, "%d", CROSSINGS - ALERT_TASKS_AT_ONCE);
     assert_string_equal(count, rest);
