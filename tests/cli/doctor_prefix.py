@@ -20,6 +20,7 @@ from program import EMULATOR, PROGRAM, check
 FOLDER = r"C:\Program Files\OpenPLA"
 FILES = ("openpla.dll", "openplasrv.exe", "openplahost.exe", "openpdh.dll", "openetw.dll", "opentdh.dll",
          "openetwhost.exe", "openpla.exe")
+FILES_32 = ("openpla.dll", "openpdh.dll", "openetw.dll", "opentdh.dll")
 INSTALLED = FOLDER + r"\openpla.exe"
 CLASSES = r"HKLM\Software\Classes"
 SET = CLASSES + r"\CLSID\{03837521-098B-11D8-9414-505054503030}"
@@ -180,6 +181,12 @@ def main():
         os.makedirs(installed)
         for name in FILES:
             shutil.copy(os.path.join(os.path.dirname(PROGRAM), name), installed)
+        # As the installer does where the prefix has 32-bit programs.
+        programs_32 = os.path.join(os.path.dirname(PROGRAM), "x86")
+        if os.path.exists(os.path.join(prefix, "drive_c/windows/syswow64/cscript.exe")) and os.path.isdir(programs_32):
+            os.makedirs(os.path.join(installed, "x86"))
+            for name in FILES_32:
+                shutil.copy(os.path.join(programs_32, name), os.path.join(installed, "x86"))
         found = look()
         wanted(found, "not-registered")
         mend(found["not-registered"][0])
