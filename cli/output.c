@@ -24,6 +24,30 @@ static bool is_link(const char *path)
     return file_ownership(path, &about) == S_OK && about.is_link;
 }
 
+/* Where the file at that path is written until it is whole. */
+static char *partial_path(const char *path)
+{
+    return text_format("%s.partial", path);
+}
+
+/* A file of its name would take its place. */
+static bool is_written_in_place(const char *path)
+{
+    return is_device(path) || is_link(path);
+}
+
+HRESULT output_check_input(const char *path, const char *input)
+{
+    if (file_is_same(input, path))
+        return error_set(E_INVALIDARG, "cannot write '%s': it is read from", path);
+    char *partial = partial_path(path);
+    const bool replaced = partial && file_is_same(input, partial) && !is_written_in_place(path);
+    memory_free(partial);
+    if (!partial)
+        return error_set(E_OUTOFMEMORY, "cannot write '%s': out of memory", path);
+    return replaced ? error_set(E_INVALIDARG, "cannot write '%s': '%s' is read from", path, input) : S_OK;
+}
+
 /* From now on the file is ours: who else writes one of that name has it open meanwhile. */
 static HRESULT make(const char *path, const char *partial, bool copied)
 {
@@ -55,13 +79,12 @@ HRESULT output_begin(struct output *o, const char *path, enum output_over over)
     *o = (struct output){.path = path};
     if (folder_exists(path))
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "cannot write '%s': it is a folder", path);
-    const bool device = is_device(path), there = !device && file_exists(path);
+    const bool there = !is_device(path) && file_exists(path);
     if (there && over == OUTPUT_ASK && !cli_may_overwrite(path))
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'%s' already exists (use -y to overwrite)", path);
-    /* A file of its name would take its place. */
-    if (device || is_link(path))
+    if (is_written_in_place(path))
         return S_OK;
-    char *partial = text_format("%s.partial", path);
+    char *partial = partial_path(path);
     HRESULT hr = partial ? make(path, partial, there && over == OUTPUT_CONTINUE) : E_OUTOFMEMORY;
     if (FAILED(hr)) {
         if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND))

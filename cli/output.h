@@ -17,6 +17,9 @@ enum output_over {
     OUTPUT_REPLACE,  /* unasked */
     OUTPUT_CONTINUE, /* it is continued: what is written to begins as a copy of it */
 };
+/* Before output_begin, of each file that is read while the output is written. E_INVALIDARG: `input` is the output
+   itself, or the file that output_begin would replace as a killed program's. */
+HRESULT output_check_input(const char *path, const char *input);
 /* Makes the file that is written to. ERROR_ALREADY_EXISTS' HRESULT: a folder, or the user has refused. */
 HRESULT output_begin(struct output *o, const char *path, enum output_over over);
 /* Where to write to. */

@@ -119,9 +119,11 @@ static bool names_appear_late(const struct relog *r)
 
 static HRESULT begin_file(struct relog *r, bool append)
 {
-    for (size_t i = 0; i < r->inputs.count; i++)
-        if (file_is_same(r->inputs.items[i].path, r->path))
-            return error_set(E_INVALIDARG, "cannot write '%s': it is read from", r->path);
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < r->inputs.count && SUCCEEDED(hr); i++)
+        hr = output_check_input(r->path, r->inputs.items[i].path);
+    if (FAILED(hr))
+        return hr;
     return output_begin(&r->file, r->path, append ? OUTPUT_CONTINUE : r->yes ? OUTPUT_REPLACE : OUTPUT_ASK);
 }
 

@@ -5,10 +5,11 @@
 
 HRESULT trace_output_open(struct trace_output *o, const char *path, bool yes, const struct trace_inputs *in)
 {
-    for (size_t i = 0; i < in->count; i++)
-        if (file_is_same(in->items[i].path, path))
-            return error_set(E_INVALIDARG, "cannot write '%s': it is read from", path);
-    const HRESULT hr = output_begin(&o->output, path, yes ? OUTPUT_REPLACE : OUTPUT_ASK);
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < in->count && SUCCEEDED(hr); i++)
+        hr = output_check_input(path, in->items[i].path);
+    if (SUCCEEDED(hr))
+        hr = output_begin(&o->output, path, yes ? OUTPUT_REPLACE : OUTPUT_ASK);
     return SUCCEEDED(hr) ? output_failed(&o->output, file_open(output_path(&o->output), FILE_REPLACE, &o->file)) : hr;
 }
 

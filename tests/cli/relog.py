@@ -169,6 +169,19 @@ def nothing_is_lost():
     write("new.csv.partial", [HEADER] + ROWS[:2])
     openpla(0, "relog", "a.csv", "-f", "csv", "-o", "new.csv", "-y")
     check(not os.path.exists("new.csv.partial") and read("new.csv") == before, "a part of a log")
+    # As a log that is read, such a file may be the only copy of its samples.
+    os.mkdir("part")
+    shutil.copy("a.csv", "part/b.csv.partial")
+    for more in (["-f", "csv"], ["-f", "csv", "-y"], ["-f", "csv", "-a"], ["-q"]):
+        output = openpla(1, "relog", "early.csv", "./part/b.csv.partial", "-o", "part/b.csv", *more)
+        check("cannot write 'part/b.csv': './part/b.csv.partial' is read from" in output, f"{more}: why it is refused", output)
+        check(read("part/b.csv.partial") == before and os.listdir("part") == ["b.csv.partial"], f"{more}: the log is lost")
+    # A device has no such file.
+    if not EMULATOR:
+        os.symlink("/dev/null", "part/null.csv")
+        os.rename("part/b.csv.partial", "part/null.csv.partial")
+        openpla(0, "relog", "part/null.csv.partial", "-f", "csv", "-o", "part/null.csv", "-y")
+        check(read("part/null.csv.partial") == before, "the log is lost")
     output = openpla(1, "relog", "a.csv", "-f", "csv", "-o", "no folder/new.csv")
     check("cannot write 'no folder/new.csv': the folder does not exist" in output, "the user's own name of the file", output)
     check("damaged.csv" in openpla(1, "relog", "damaged.csv", "-f", "csv", "-o", "a.csv", "-y"), "no name")

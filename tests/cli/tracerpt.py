@@ -192,6 +192,17 @@ def the_command_line():
     check("no-such.etl" in tracerpt(1, "no-such.etl", "-y"), "the file is not named")
     check("is read from" in tracerpt(1, "one.etl", "-o", "ONE.ETL", "-y"), "the trace as its own dump")
     check("is read from" in tracerpt(1, "one.etl", "-o", "./one.etl", "-y"), "the trace by another path")
+    with open("one.etl", "rb") as f:
+        before = f.read()
+    for option in ("-o", "-summary"):
+        with open("two.csv.partial", "wb") as f:
+            f.write(before)
+        output = tracerpt(1, "./two.csv.partial", option, "two.csv", "-y")
+        check("cannot write 'two.csv': './two.csv.partial' is read from" in output, f"{option}: why it is refused", output)
+        with open("two.csv.partial", "rb") as f:
+            check(f.read() == before and not os.path.exists("two.csv"), f"{option}: the trace that is read")
+    tracerpt(0, "one.etl", "-of", "csv", "-o", "two.csv", "-y")
+    check(not os.path.exists("two.csv.partial"), "what a killed program left is replaced")
     check("settings.txt" in tracerpt(1, "settings.txt", "-y"), "what is no trace")
     check("no such session" in tracerpt(1, "-rt", "OpenPLA no such session", "-y"), "a session that does not run")
 
