@@ -4,6 +4,7 @@
 #include "callers.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/pla/data_manager.h"
 #include "engine/pla/model.h"
 #include "engine/pla/sets.h"
 #include "run_fixture.h"
@@ -294,6 +295,53 @@ static void the_rules_are_applied_to_a_report_that_exists(void **state)
     memory_free(root);
 }
 
+/* The end of a run, or of a segment, with that log, which may be missing. */
+static HRESULT compile(const char *name, const char *root, const char *log)
+{
+    struct object *set = query(name);
+    struct ended_segment e = {.space = SPACE, .name = name, .set = set_of(set), .serial_number = 2, .reported = true};
+    e.location = path_with_separator(root); /* as a run names it */
+    assert_int_equal(texts_add(&e.files, log), S_OK);
+    const HRESULT hr = data_manager_compile(&e);
+    if (FAILED(hr))
+        fail_msg("%s", error_text(hr));
+    texts_free(&e.files);
+    memory_free(e.location);
+    object_release(set);
+    return hr;
+}
+
+/* In a folder that runs or sets share, the report that exists is another run's where this one left no log. */
+static void a_run_without_logs_leaves_the_report_of_another(void **state)
+{
+    (void)state;
+    char *root = fixture_folder("nologs"), *log = path_join(root, "c.csv");
+    static const char *const managed[] = {MANAGED(""), MANAGED(MARKING_RULES)};
+    for (size_t i = 0; i < sizeof managed / sizeof *managed; i++) {
+        fixture_commit("nologs", root, managed[i], CSV_EACH_SECOND "<LogOverwrite>-1</LogOverwrite>" ONE_COUNTER);
+        if (i == 0)
+            run_once("nologs");
+    }
+    char *page = path_join(root, "report.html"), *before = fixture_read(root, "report.xml");
+    assert_null(strstr(before, "mark="));
+    assert_int_equal(file_delete(page), S_OK);
+    static const char *const missing[] = {"", "d.csv"};
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
+        char *path = missing[i][0] ? path_join(root, missing[i]) : text_copy("");
+        assert_int_equal(compile("nologs", root, path), S_FALSE);
+        assert_true(holds(root, "report.xml", before));
+        assert_false(is_there(root, "report.html"));
+        memory_free(path);
+    }
+    assert_int_equal(compile("nologs", root, log), S_OK);
+    assert_true(holds(root, "report.xml", "mark=\"1\""));
+    assert_true(is_there(root, "report.html"));
+    memory_free(before);
+    memory_free(page);
+    memory_free(log);
+    memory_free(root);
+}
+
 /* The folder that a run writes to is not done with; others are. */
 static void the_running_folder_is_left(void **state)
 {
@@ -529,6 +577,7 @@ int main(void)
         cmocka_unit_test(a_host_that_is_killed_meanwhile),
         cmocka_unit_test(run_makes_reports_of_old_folders),
         cmocka_unit_test(the_rules_are_applied_to_a_report_that_exists),
+        cmocka_unit_test(a_run_without_logs_leaves_the_report_of_another),
         cmocka_unit_test(the_running_folder_is_left),
         cmocka_unit_test(the_events_have_a_file_of_their_own),
         cmocka_unit_test(the_page_is_as_the_set_says),

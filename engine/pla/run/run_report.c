@@ -220,13 +220,16 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
         hr = find_page_file(what, *path, &page);
     if (SUCCEEDED(hr) && what->steps & STEP_CREATE_REPORT)
         hr = make(what, &limit, *path, remarks);
-    if (hr == REPORT_NO_DATA) { /* MS-PLA 2.2.2.6: the next two steps are for the report that exists, old or new */
+    /* MS-PLA 2.2.2.6: the next two steps are for the report that exists, old or new. Where this is of certain files, in
+       a folder that others share, an old one is not theirs. */
+    if (hr == REPORT_NO_DATA) {
         has_data = false;
         hr = S_OK;
     }
-    if (SUCCEEDED(hr) && what->steps & STEP_RUN_RULES)
+    const bool report_is_ours = has_data || !what->files;
+    if (SUCCEEDED(hr) && report_is_ours && what->steps & STEP_RUN_RULES)
         hr = file_exists(*path) ? judge(what, &limit, *path, remarks) : S_FALSE;
-    if (SUCCEEDED(hr) && page)
+    if (SUCCEEDED(hr) && report_is_ours && page)
         hr = make_page(what, &limit, *path, page, remarks);
     memory_free(page);
     if (FAILED(hr) && is_over(&limit))
