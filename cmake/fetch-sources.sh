@@ -81,9 +81,9 @@ discard() {
 }
 
 from_downloads() {
-    for dsc in $(ls "$dir/dl/$1"_*.dsc 2>/dev/null | sort -rV); do
-        if unpack_package "$dsc" "$1"; then return; fi
-        say "${dsc##*/}: not all of its files are in $dir/dl"
+    for dsc in $(cd "$dir/dl" && ls "$1"_*.dsc 2>/dev/null | sort -rV); do
+        if unpack_package "$dir/dl/$dsc" "$1"; then return; fi
+        say "$dsc: not all of its files are in $dir/dl"
     done
     return 1
 }

@@ -167,6 +167,14 @@ def main():
         code, output, origin = cut.fetch()
         check(code == 0 and origin == "1.0-10", f"a download that was cut off: {code}, {origin}:\n{output}")
 
+        # One that is whole needs no mirror, in a folder whose name has spaces too.
+        whole = host("a whole download", [""])
+        (whole.sources / "dl").mkdir(parents=True)
+        for file in (pool / ORIG, *pool.glob("cmocka_1.0-3.*")):
+            shutil.copy(file, whole.sources / "dl")
+        code, output, origin = whole.fetch()
+        check(code == 0 and origin == "1.0-3", f"a whole download: {code}, {origin}:\n{output}")
+
         # What is on the mirror is not what is pinned.
         code, output, origin = host("another file", [".dsc"], pins.replace(sha256(orig), "0" * 64)).fetch()
         check(code == 1 and origin is None, f"another file: taken, {code}, {origin}:\n{output}")
