@@ -64,9 +64,10 @@ update() {
     apt_in "$1" apt-get update || true
 }
 
-# unpack_package DSC PACKAGE
+# unpack_package DSC PACKAGE: if its files have the checksums that it names. A signature that cannot be checked is only a
+# warning.
 unpack_package() {
-    dpkg-source --no-check -x "$1" "$dir/$2.new" >/dev/null || discard "$2"
+    dpkg-source -x "$1" "$dir/$2.new" >/dev/null || discard "$2"
 }
 
 # unpack_tar TAR PACKAGE
@@ -83,7 +84,7 @@ discard() {
 from_downloads() {
     for dsc in $(cd "$dir/dl" && ls "$1"_*.dsc 2>/dev/null | sort -rV); do
         if unpack_package "$dir/dl/$dsc" "$1"; then return; fi
-        say "$dsc: not all of its files are in $dir/dl"
+        say "$dsc: its files are not all in $dir/dl with the checksums that it names"
     done
     return 1
 }

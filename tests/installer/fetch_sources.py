@@ -175,6 +175,18 @@ def main():
         code, output, origin = whole.fetch()
         check(code == 0 and origin == "1.0-3", f"a whole download: {code}, {origin}:\n{output}")
 
+        # One whose tar file was exchanged: it is fetched anew, or else nothing is built.
+        exchanged = tar_of({"cmocka-1.0/origin.txt": "upstream\n", "cmocka-1.0/CMakeLists.txt": "exchanged\n"})
+        for lacks, expected in (([], (0, "1.0-10")), ([""], (1, None))):
+            changed = host(f"an exchanged file and a mirror without {lacks}", lacks)
+            (changed.sources / "dl").mkdir(parents=True)
+            for file in pool.glob("cmocka_1.0-3.*"):
+                shutil.copy(file, changed.sources / "dl")
+            (changed.sources / "dl" / ORIG).write_bytes(exchanged)
+            code, output, origin = changed.fetch()
+            check((code, origin) == expected and not (changed.sources / "cmocka/CMakeLists.txt").exists(),
+                  f"an exchanged file and a mirror without {lacks}: {code}, source of {origin}:\n{output}")
+
         # What is on the mirror is not what is pinned.
         code, output, origin = host("another file", [".dsc"], pins.replace(sha256(orig), "0" * 64)).fetch()
         check(code == 1 and origin is None, f"another file: taken, {code}, {origin}:\n{output}")
