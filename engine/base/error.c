@@ -84,9 +84,9 @@ const char *error_standard_text(HRESULT hr)
 
 bool error_is_result(HRESULT hr)
 {
-    /* The upper half is severity and facility: system (E_...), dispatch, interface and WMI, Windows' errors; that of
-       PDH's and ETW's statuses is 0xC000. */
-    static const uint32_t open_facilities[] = {0x8000, 0x8002, 0x8004, 0x8007, 0xC000};
+    /* The upper half is severity and facility: system (E_...), calls between processes (RPC_E_...), dispatch, interface
+       and WMI, Windows' errors; that of PDH's and ETW's statuses is 0xC000. */
+    static const uint32_t open_facilities[] = {0x8000, 0x8001, 0x8002, 0x8004, 0x8007, 0xC000};
     for (size_t i = 0; i < sizeof open_facilities / sizeof *open_facilities; i++)
         if ((uint32_t)hr >> 16 == open_facilities[i] && (uint32_t)hr << 16)
             return true;

@@ -278,10 +278,11 @@ static void the_report_carries_result_and_text(void **state)
 static void a_report_of_no_host_is_refused(void **state)
 {
     static const int32_t forged[] = {
-        1, 0x00300100, 0x7FFFFFFF, (int32_t)0xDEADBEEF, (int32_t)0x80301234, (int32_t)0x80070000};
+        1, 0x00300100, 0x7FFFFFFF, (int32_t)0xDEADBEEF, (int32_t)0x80301234, (int32_t)0x80070000, (int32_t)0x80010000};
     static const HRESULT sent[] = {E_ACCESSDENIED,        HRESULT_FROM_WIN32(ERROR_DISK_FULL),
                                    (HRESULT)0xC0000BB8,   PLA_E_DCS_IN_USE,
-                                   OPENPLA_E_BAD_PATTERN, E_UNEXPECTED};
+                                   OPENPLA_E_BAD_PATTERN, E_UNEXPECTED,
+                                   (HRESULT)0x80010108 /* RPC_E_DISCONNECTED */};
     const HRESULT refused = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     struct start_report *starter, *host;
     (void)state;
