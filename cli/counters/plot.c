@@ -43,7 +43,6 @@ struct plot {
     char *object, *counter;    /* that are looked at now, in the first one */
     struct texts instances;    /* those of the counter that are wanted */
     bool all;                  /* no instance of it was left out */
-    bool some;                 /* counter is there, wanted or not */
     bool too_many;             /* limits of one counter */
     size_t charts, left_out;
     struct texts remarks;
@@ -153,7 +152,6 @@ static HRESULT on_row(void *about, const struct report_table *table, const struc
     bool right;
     if (!counter || strcmp(table->section, "counters") != 0)
         return S_OK;
-    p->some = true;
     if (!p->counter || strcmp(p->counter, counter->text) != 0) {
         end_counter(p);
         p->counter = text_copy(counter->text);
@@ -253,15 +251,31 @@ static HRESULT any_matches(const struct inputs *in, const char *pattern, bool *a
     return hr;
 }
 
-/* The logs have no counter that the pattern matches, or none of a value: a report has only those with values. */
+/* Of the time that is wanted. */
+static HRESULT any_sample(struct inputs *in, const struct plot *p, bool *any)
+{
+    size_t at;
+    HRESULT hr = inputs_limit(in, p->from, p->to);
+    if (SUCCEEDED(hr))
+        hr = inputs_next(in, &at);
+    *any = hr == S_OK;
+    return hr;
+}
+
+/* The logs have no counter that the pattern matches, no sample of the time, or none of a value: a report has only
+   counters with values. */
 static HRESULT not_drawn(const struct plot *p, const char *pattern)
 {
     struct inputs in = {0};
-    bool any = false;
+    bool any = false, sampled = true;
     HRESULT hr = inputs_open(&in, &p->logs);
     if (SUCCEEDED(hr))
         hr = any_matches(&in, pattern, &any);
-    if (SUCCEEDED(hr) && any) {
+    if (SUCCEEDED(hr) && any && p->begin.count + p->end.count > 0)
+        hr = any_sample(&in, p, &sampled);
+    if (SUCCEEDED(hr) && !sampled) {
+        hr = error_set(REPORT_NO_DATA, "cannot draw '%s': the logs have no sample of that time (-b, -e)", pattern);
+    } else if (SUCCEEDED(hr) && any) {
         hr = error_set(REPORT_NO_DATA,
                        "cannot draw '%s': the logs have no value of it that can be computed (a rate needs two samples "
                        "in a row)",
@@ -290,15 +304,13 @@ static HRESULT choose(struct plot *p)
     if (SUCCEEDED(hr))
         hr = report_read(p->draft, &handlers, p, &again);
     texts_free(&again);
-    if (SUCCEEDED(hr) && !p->some && p->begin.count + p->end.count > 0)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_NO_DATA), "the logs have no sample of that time (-b, -e)");
     for (size_t i = 0; i < p->filter.count && SUCCEEDED(hr); i++)
         if (!p->filter.patterns[i].used)
             hr = not_drawn(p, p->filter.patterns[i].text);
     if (SUCCEEDED(hr) && p->charts)
         hr = check_limits(p);
     if (SUCCEEDED(hr) && !p->charts)
-        hr = not_drawn(p, "\\*(*)\\*");
+        hr = not_drawn(p, "\\*\\*");
     if (SUCCEEDED(hr) && p->left_out) {
         char *text = text_format("%zu counters are not drawn: there is room for %d; -counter chooses them", p->left_out,
                                  PAGE_MOST_CHARTS);

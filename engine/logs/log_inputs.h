@@ -30,6 +30,9 @@ HRESULT input_paths(const struct texts *paths, struct texts *out);
 HRESULT inputs_open(struct inputs *in, const struct texts *paths);
 /* Goes to the first sample in the range of time. */
 HRESULT inputs_rewind(struct inputs *in);
+/* inputs_rewind to that range, FILETIMEs in the first log's zone, inclusive; INT64_MIN, INT64_MAX: from the first
+   sample on, up to the last one. There is a log. */
+HRESULT inputs_limit(struct inputs *in, int64_t from, int64_t to);
 /* The earliest sample that was not given yet; *at: which log it is of. Valid until the next call. S_FALSE: no more. */
 HRESULT inputs_next(struct inputs *in, size_t *at);
 void inputs_progress(const struct inputs *in, uint64_t *done, uint64_t *total);

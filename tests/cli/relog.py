@@ -15,7 +15,7 @@ import time
 PROGRAM, EMULATOR = sys.argv[1], sys.argv[2:]
 HEADER = '"(PDH-CSV 4.0) (Zone)(-60)","\\\\BOX\\Memory\\Available MBytes","\\\\BOX\\Process(a)\\% Processor Time"'
 ROWS = ['"02/28/2021 03:13:%02d.000","%d","%s"' % (20 + i, 1000 - i, "12.5" if i % 3 else " ") for i in range(10)]
-NO_FILE, EXISTS = "(0x80070002)", "(0x800700B7)"
+NO_FILE, EXISTS, NO_DATA = "(0x80070002)", "(0x800700B7)", "(0x800700E8)"
 
 
 def program(name, *arguments):
@@ -265,6 +265,19 @@ def a_log_without_values_says_so():
     output = openpla(1, "plot", "a.csv", "-o", "some.svg", "-e", "2021-02-28 03:13:20", "-counter", "\\Process(*)\\*")
     check("'\\Process(*)\\*': the logs have no value of it" in output, "the chosen one has none", output)
     check("no such counter" in openpla(1, "plot", "a.csv", "-o", "some.svg", "-counter", "\\Prozess(*)\\*"), "there is none")
+    # The same of a counter that has no instance.
+    values = (" ", "5", "7")
+    rows = [row.split(",")[0] + f',"{value}"' for row, value in zip(ROWS, values)]
+    header = HEADER.split(",")[0] + ',"\\\\BOX\\Memory\\Page Faults/sec"'
+    write("one.csv", [header] + rows[:1])
+    write("three.csv", [header] + rows)
+    for arguments, why in ((["one.csv"], "no value of it that can be computed"),
+                           (["three.csv", "-e", "2021-02-28 03:13:20"], "no value of it that can be computed"),
+                           (["one.csv", "-b", "2021-02-28 03:13:21"], "no sample of that time"),
+                           (["three.csv", "-e", "2021-02-28 03:13:19"], "no sample of that time")):
+        for chosen in ([], ["-counter", "\\Memory\\*"]):
+            output = openpla(1, "plot", *arguments, "-o", "none.svg", *chosen)
+            check(why in output and NO_DATA in output, f"{arguments} {chosen}: {why}", output)
 
 
 def usage_is_told():

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define TICKS_PER_MINUTE INT64_C(600000000)
+
 static HRESULT open_one(struct inputs *in, const char *path)
 {
     void *items = in->items;
@@ -78,6 +80,19 @@ HRESULT inputs_rewind(struct inputs *in)
         hr = log_reader_seek(one->reader, in->from);
     }
     return hr;
+}
+
+static int64_t to_utc(int64_t local, int64_t bias)
+{
+    return local == INT64_MIN || local == INT64_MAX ? local : local + bias;
+}
+
+HRESULT inputs_limit(struct inputs *in, int64_t from, int64_t to)
+{
+    const int64_t bias = log_reader_info(in->items[0].reader)->zone.bias_minutes * TICKS_PER_MINUTE;
+    in->from = to_utc(from, bias);
+    in->to = to_utc(to, bias);
+    return inputs_rewind(in);
 }
 
 static HRESULT fill(struct inputs *in, struct input *one)

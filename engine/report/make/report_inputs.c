@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#define TICKS_PER_MINUTE INT64_C(600000000)
-
 /* ---- those of a folder ---- */
 
 static bool is_excepted(const struct texts *except, const char *name)
@@ -131,19 +129,9 @@ HRESULT report_inputs_open(struct report_inputs *in, const struct texts *paths, 
     return hr;
 }
 
-static int64_t to_utc(int64_t local, int64_t bias)
-{
-    return local == INT64_MIN || local == INT64_MAX ? local : local + bias;
-}
-
 HRESULT report_inputs_limit(struct report_inputs *in, int64_t from, int64_t to)
 {
-    if (!in->logs.count)
-        return S_OK;
-    const int64_t bias = log_reader_info(in->logs.items[0].reader)->zone.bias_minutes * TICKS_PER_MINUTE;
-    in->logs.from = to_utc(from, bias);
-    in->logs.to = to_utc(to, bias);
-    return inputs_rewind(&in->logs);
+    return in->logs.count ? inputs_limit(&in->logs, from, to) : S_OK;
 }
 
 HRESULT report_inputs_remarks(const struct report_inputs *in, struct texts *remarks)
