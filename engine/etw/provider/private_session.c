@@ -56,12 +56,16 @@ static void drop(struct private_session *p)
     memory_free(p);
 }
 
-static _Atomic uint32_t threads; /* that run `empty` */
+/* Above the number of threads in `empty`: how often it changed. Only the threads themselves change it, so that no more
+   are counted than there are. */
+static _Atomic uint64_t threads;
+#define THREADS_CHANGED (UINT64_C(1) << 32)
 
 static void empty(void *user)
 {
     struct private_session *p = user;
     const struct directory_session whole = {.logger = p->whole, .turn = p->whole_turn};
+    atomic_fetch_add(&threads, THREADS_CHANGED + 1);
     session_rescue_parts(p->host.d, &whole); /* of processes that were killed */
     host_lock_enter(&p->lock);
     if (!p->host.finished)
@@ -69,10 +73,10 @@ static void empty(void *user)
     session_host_run(&p->host);
     host_lock_leave(&p->lock);
     drop(p);
-    atomic_fetch_sub(&threads, 1);
+    atomic_fetch_add(&threads, THREADS_CHANGED - 1);
 }
 
-uint32_t private_sessions_threads(void)
+uint64_t private_sessions_threads(void)
 {
     return atomic_load(&threads);
 }
@@ -126,13 +130,11 @@ static HRESULT begin(struct private_session *p, const struct directory_session *
     p->whole = part->whole;
     p->whole_turn = part->whole_turn;
     p->users = 2;
-    atomic_fetch_add(&threads, 1);
     hr = thread_start(empty, p, &thread);
     if (SUCCEEDED(hr)) {
         thread_close(thread);
         return S_OK;
     }
-    atomic_fetch_sub(&threads, 1);
     p->users = 1;
     const struct error_kept why = error_keep(hr);
     session_host_finish(&p->host);

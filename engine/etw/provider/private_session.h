@@ -19,8 +19,9 @@ HRESULT private_session_create(struct directory *d, const struct directory_sessi
 /* Takes no more events; all that was taken is in the file, which ends. */
 void private_session_stop(struct private_session *p);
 void private_session_free(struct private_session *p); /* NULL is allowed; when nobody can be writing any more */
-/* Threads of this process that private sessions have. */
-uint32_t private_sessions_threads(void);
+/* How many threads of this process private sessions have, all of which exist, in the low 32 bits. It never has the same
+   value again when one has begun or ended since. */
+uint64_t private_sessions_threads(void);
 /* The process ends, in order. */
 void private_sessions_end(void);
 

@@ -361,6 +361,13 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+/* Also when some of the threads that are left end or begin meanwhile: then it is not told now. */
+static bool program_has_left(void)
+{
+    const uint64_t others = private_sessions_threads();
+    return last_thread_is_own((uint32_t)others) && private_sessions_threads() == others;
+}
+
 /* It says that a thread is ending before that has ended, and nobody says it of one that was terminated: LOOK_MS. */
 static void wait_for_changes(void *unused)
 {
@@ -396,7 +403,7 @@ static void wait_for_changes(void *unused)
         done = done && hr == S_FALSE; /* the time alone brings nothing to apply */
         if (looks && --looks == 0)
             atomic_store(&leaving, false);
-        if (last_thread_is_own(private_sessions_threads()))
+        if (program_has_left())
             last_thread_end_process();
     }
 }
