@@ -34,8 +34,8 @@ struct directory;
    another one (letters and digits, at most 32). Errors: those of section_open. One that is
    corrupt is begun anew. */
 HRESULT directory_get(struct directory **out);
-/* Whether there is one, for who must not make it, nor change it. S_FALSE: there is none. ERROR_INVALID_DATA's HRESULT,
-   with a text: the next who opens it begins it anew. */
+/* Whether there is one, for who must not make it, nor change it. S_FALSE: there is none, or it was deleted.
+   ERROR_INVALID_DATA's HRESULT, with a text: the next who opens it begins it anew. */
 HRESULT directory_check(void);
 /* Another number after each time that the directory was begun anew since it was corrupt: sessions, enables and
    registrations of before are not in it any more. */

@@ -174,6 +174,20 @@ static void programs_are_traced_after_the_directory_was_corrupt(void **state)
     assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
 }
 
+/* A program that lives on, as the server, starts sessions in the next directory, and one that had registered its
+   provider before is traced by them. */
+static void trace_in_the_next_directory(REGHANDLE handle, const char *path)
+{
+    struct block b = block_of(0, path);
+    TRACEHANDLE next;
+    assert_int_equal(start_session("next", &b, &next), ERROR_SUCCESS);
+    enable_for(next);
+    wait_for_code(1);
+    write_numbered(handle);
+    assert_int_equal(control_session(next, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    check_numbered(path, 0, ETW_HEADER_NO_CPUTIME);
+}
+
 /* The last one of all: the directory is gone. */
 static void a_host_ends_with_its_directory(void **state)
 {
@@ -202,11 +216,10 @@ static void a_host_ends_with_its_directory(void **state)
         assert_true(clock_monotonic_ms() - from < PATIENCE_MS);
         child_sleep(1);
     }
-    /* A program that lives on, as the server, starts sessions in the next directory. */
-    struct block b = block_of(0, path);
-    TRACEHANDLE next;
-    assert_int_equal(start_session("next", &b, &next), ERROR_SUCCESS);
-    assert_int_equal(control_session(next, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
+    trace_in_the_next_directory(handle, path);
+    wait_for_code(0);
+    assert_int_equal(section_delete(own_directory()->name), S_OK); /* as by hand */
+    trace_in_the_next_directory(handle, path);
     assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
     directory_session_free(&s);
     memory_free(path);

@@ -54,6 +54,11 @@ static bool is_whole(struct directory_shared *s)
     return good_heads(s) == 2 && atomic_load(&s->tail) == DIRECTORY_MAGIC;
 }
 
+static bool is_deleted(struct directory_shared *s)
+{
+    return atomic_load(&s->deleted) != 0;
+}
+
 /* Under the mutex. */
 static void repair(struct directory_shared *s)
 {
@@ -76,7 +81,7 @@ static HRESULT open_shared_part(struct directory *d)
         return hr;
     d->shared = section_memory(d->section);
     repair(d->shared);
-    if (atomic_load(&d->shared->deleted) != 0) /* under Wine it has its name as long as somebody holds it */
+    if (is_deleted(d->shared)) /* under Wine it has its name as long as somebody holds it */
         begin_anew(d->shared);
     return S_OK;
 }
@@ -131,7 +136,7 @@ static HRESULT open_next(struct directory **own)
 static HRESULT keep_current(struct directory **own)
 {
     struct directory *d = *own;
-    const HRESULT named = atomic_load(&d->shared->deleted) != 0 ? S_FALSE : section_is_named(d->section, d->name);
+    const HRESULT named = is_deleted(d->shared) ? S_FALSE : section_is_named(d->section, d->name);
     if (named == S_FALSE)
         return open_next(own);
     if (named == E_OUTOFMEMORY)
@@ -176,7 +181,8 @@ HRESULT directory_check(void)
             hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "directory of trace sessions: \"%s\" in \"%s\": %s",
                            name, folder ? folder : "", shortened ? "was shortened" : "was overwritten");
         memory_free(folder);
-    }
+    } else if (SUCCEEDED(hr) && is_deleted(section_memory(section)))
+        hr = S_FALSE;
     section_close(section);
     return hr;
 }
@@ -204,7 +210,7 @@ void directory_delete(struct directory *d)
 
 bool directory_is_there(struct directory *d, bool look)
 {
-    return atomic_load(&d->shared->deleted) == 0 && (!look || section_is_named(d->section, d->name) != S_FALSE);
+    return !is_deleted(d->shared) && (!look || section_is_named(d->section, d->name) != S_FALSE);
 }
 
 /* ---- changes ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/etw/provider/provider_sessions.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/last_thread.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -30,9 +31,9 @@ static bool out_of_memory; /* under `refreshing`: a session could not be had for
 /* One more than the generation in which the logger had no session that runs. */
 static _Atomic uint64_t vacant[DIRECTORY_PLACES + 1];
 
-/* Under `joining`. */
+/* Under `joining`. The directory changes under `refreshing` too. */
 static struct host_lock joining = HOST_LOCK_INIT;
-static struct directory *directory;
+static _Atomic(struct directory *) directory;
 static _Atomic(struct signal *) own_signal;
 static uint64_t joined; /* directory_born */
 static uint64_t start_time;
@@ -305,25 +306,62 @@ static HRESULT take_slot(struct directory *d)
     return S_OK;
 }
 
+static void unregister(const struct provider_numbers *numbers)
+{
+    struct directory *d = directory;
+    if (numbers->born != directory_born(d))
+        return; /* what has these numbers now is something else */
+    if (numbers->provider != 0)
+        directory_unregister(d, numbers->provider - 1);
+    if (numbers->group != 0)
+        directory_unregister(d, numbers->group - 1);
+}
+
+/* Under `joining`. */
+static HRESULT register_now(uint64_t handle, const GUID *guid, bool classic)
+{
+    struct directory *d = directory;
+    struct provider_numbers numbers = {.born = directory_born(d)};
+    uint32_t number;
+    HRESULT hr = directory_register(d, guid, classic ? DIRECTORY_CLASSIC : DIRECTORY_PROVIDER, &number);
+    if (FAILED(hr))
+        return hr;
+    numbers.provider = number + 1;
+    if (!provider_set_numbers(handle, numbers))
+        unregister(&numbers);
+    return S_OK;
+}
+
+/* Under `joining`. S_FALSE: the registration has ended. */
+static HRESULT register_group(uint64_t handle, const GUID *group)
+{
+    struct provider_numbers numbers;
+    uint32_t number;
+    if (!provider_get_numbers(handle, &numbers))
+        return S_FALSE;
+    HRESULT hr = directory_register(directory, group, DIRECTORY_GROUP, &number);
+    if (FAILED(hr))
+        return hr;
+    numbers.group = number + 1;
+    if (!provider_set_numbers(handle, numbers))
+        directory_unregister(directory, number);
+    return S_OK;
+}
+
 static HRESULT register_again(uint64_t handle)
 {
     struct provider_identity is;
     struct provider_numbers numbers;
-    uint32_t number;
-    if (!provider_get_identity(handle, &is) || !provider_get_numbers(handle, &numbers) || numbers.provider == 0)
-        return S_FALSE;
-    HRESULT hr = directory_register(directory, &is.guid, is.classic ? DIRECTORY_CLASSIC : DIRECTORY_PROVIDER, &number);
-    if (FAILED(hr))
-        return hr;
-    numbers = (struct provider_numbers){.provider = number + 1};
-    if (is.has_group && SUCCEEDED(directory_register(directory, &is.group, DIRECTORY_GROUP, &number)))
-        numbers.group = number + 1;
-    if (provider_set_numbers(handle, numbers))
-        return S_OK;
-    directory_unregister(directory, numbers.provider - 1);
-    if (numbers.group != 0)
-        directory_unregister(directory, numbers.group - 1);
-    return S_FALSE;
+    HRESULT hr = S_FALSE;
+    host_lock_enter(&joining);
+    if (provider_get_identity(handle, &is) && provider_get_numbers(handle, &numbers) && numbers.provider != 0 &&
+        numbers.born != directory_born(directory)) {
+        hr = register_now(handle, &is.guid, is.classic);
+        if (SUCCEEDED(hr) && is.has_group)
+            (void)register_group(handle, &is.group);
+    }
+    host_lock_leave(&joining);
+    return hr;
 }
 
 /* When the directory was corrupt and was begun anew, nobody finds this process in it. `registered` is the
@@ -341,6 +379,24 @@ static bool join_again(uint64_t *registered)
     if (SUCCEEDED(hr))
         *registered = born;
     return SUCCEEDED(hr);
+}
+
+/* Somebody deleted the directory's file, and whoever starts or asks for sessions has another one by now. Who still uses
+   the one before may do so. */
+static bool follow(void)
+{
+    struct directory *next;
+    if (directory_is_there(directory, true) || directory_check() != S_OK || FAILED(directory_get(&next)))
+        return false;
+    host_lock_enter(&joining);
+    const bool follows = next != directory && SUCCEEDED(take_slot(next));
+    if (follows) {
+        host_lock_enter(&refreshing);
+        directory = next;
+        host_lock_leave(&refreshing);
+    }
+    host_lock_leave(&joining);
+    return follows;
 }
 
 /* A thread has said that it is ending, and the waiting thread has not seen yet whether it was the last. */
@@ -371,8 +427,9 @@ static bool program_has_left(void)
 /* It says that a thread is ending before that has ended, and nobody says it of one that was terminated: LOOK_MS. */
 static void wait_for_changes(void *unused)
 {
-    enum { AGAIN_MS = 100, LOOK_MS = 1000, LEAVES_MS = 20, LEAVES_LOOKS = 10 };
+    enum { AGAIN_MS = 100, LOOK_MS = 1000, LEAVES_MS = 20, LEAVES_LOOKS = 10, FOLLOW_MS = 3000 };
     uint32_t looks = 0;
+    uint64_t looked = clock_monotonic_ms();
     struct process *hosts[SIGNAL_PROCESSES];
     uint32_t loggers[SIGNAL_PROCESSES];
     (void)unused;
@@ -383,6 +440,12 @@ static void wait_for_changes(void *unused)
     if (t)
         t->never_waits = true;
     for (bool done = false;;) {
+        const uint64_t now = clock_monotonic_ms();
+        if (clock_passed_ms(looked, now) >= FOLLOW_MS) {
+            looked = now;
+            if (follow())
+                registered = 0;
+        }
         if (registered != directory_born(directory))
             done = false;
         done = done || (join_again(&registered) && apply_all());
@@ -469,15 +532,15 @@ static HRESULT begin(void)
 
 ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said)
 {
-    uint32_t number;
     uint64_t generation;
     *said = ERROR_SUCCESS;
     HRESULT hr = begin();
-    if (SUCCEEDED(hr))
-        hr = directory_register(directory, guid, classic ? DIRECTORY_CLASSIC : DIRECTORY_PROVIDER, &number);
     if (SUCCEEDED(hr)) {
-        if (!provider_set_numbers(handle, (struct provider_numbers){.provider = number + 1}))
-            directory_unregister(directory, number);
+        host_lock_enter(&joining);
+        hr = register_now(handle, guid, classic);
+        host_lock_leave(&joining);
+    }
+    if (SUCCEEDED(hr)) {
         hr = refresh(handle, &generation);
         call_reclaimer();
     }
@@ -498,25 +561,19 @@ ULONG provider_part(uint64_t handle, bool classic)
     const ULONG status = provider_end(handle, classic, &numbers);
     call_reclaimer();
     if (status == ERROR_SUCCESS && numbers.provider != 0)
-        directory_unregister(directory, numbers.provider - 1);
-    if (status == ERROR_SUCCESS && numbers.group != 0)
-        directory_unregister(directory, numbers.group - 1);
+        unregister(&numbers);
     return status;
 }
 
 ULONG provider_join_group(uint64_t handle, const GUID *group)
 {
-    struct provider_numbers numbers;
-    uint32_t number;
-    if (!provider_get_numbers(handle, &numbers))
+    host_lock_enter(&joining);
+    HRESULT hr = register_group(handle, group);
+    host_lock_leave(&joining);
+    if (hr == S_FALSE)
         return ERROR_INVALID_HANDLE;
-    HRESULT hr = directory_register(directory, group, DIRECTORY_GROUP, &number);
-    if (SUCCEEDED(hr)) {
-        numbers.group = number + 1;
-        if (!provider_set_numbers(handle, numbers))
-            directory_unregister(directory, number);
+    if (SUCCEEDED(hr))
         hr = provider_refresh(handle);
-    }
     return provider_status(hr);
 }
 

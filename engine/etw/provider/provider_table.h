@@ -101,6 +101,7 @@ struct provider_options {
 /* One more than the directory's numbers of a registration, of its provider and of its group; 0: none. */
 struct provider_numbers {
     uint32_t provider, group;
+    uint64_t born; /* of which directory: directory_born */
 };
 /* Enabled by nobody yet; callbacks wait for provider_begun. ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY. */
 ULONG provider_begin(const struct provider_options *options, uint64_t *handle);
