@@ -103,6 +103,19 @@ def main():
             record.write(text)
         check(trace("a damaged record") != path, "a damaged record leads nowhere")
         take_away(path)
+    # The prefix's file cannot be written. Each call made a folder that nobody found again.
+    path = folder()
+    kin = path[:-32] + "*"
+    os.remove(RECORD)
+    os.makedirs(os.path.join(RECORD, "taken"))
+    there = sorted(glob.glob(kin))
+    code, text = wine(SESSION, "start", "Planted")
+    shutil.rmtree(RECORD)
+    check(code != 0, f"no folder can be told to others, but a session started: {text}")
+    check(sorted(glob.glob(kin)) == there, f"left behind: {sorted(set(glob.glob(kin)) - set(there))}")
+    take_away(path)
+    trace("a record that can be written again")
+
     shutil.rmtree(victim)
     left = [path for path in glob.glob("/dev/shm/openpla-*") if path in used and path != folder()]
     check(not left, f"left behind: {left}")

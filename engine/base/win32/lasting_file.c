@@ -329,11 +329,11 @@ static HRESULT make_folder(const struct places *p, WCHAR path[LASTING_PATH_UNITS
         hr = find_own_folder(path, &r.number);
         if (hr == S_FALSE)
             hr = error_set(E_ACCESSDENIED, "folder of sections: it is not this account's alone");
+        if (SUCCEEDED(hr))
+            hr = write_record(p->record, &r);
         if (FAILED(hr))
-            RemoveDirectoryW(path);
+            RemoveDirectoryW(path); /* nobody would find it, and each call would leave one */
     }
-    if (SUCCEEDED(hr))
-        hr = write_record(p->record, &r);
     *number = r.number;
     return hr;
 }
