@@ -5,7 +5,6 @@
 #include "engine/base/posix/posix_call.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -26,7 +25,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     const int error = errno;
     const struct mapped_file *m = info->si_code == BUS_ADRERR ? mapped_file_at((uintptr_t)info->si_addr) : NULL;
-    if (!m || fallocate((int)m->file, 0, 0, (off_t)m->size))
+    if (!m || posix_take_room((int)m->file, m->size))
         pass_on(number, info, context);
     errno = error;
 }

@@ -25,5 +25,7 @@ static inline int64_t posix_filetime(int64_t seconds, long nanoseconds)
 HRESULT posix_rename_new(int at, const char *from, const char *to, const char *path);
 /* flock without waiting, again when a signal comes; 0 or errno. */
 int posix_flock(int fd, int operation);
+/* The file has at least this size, and the room for it. A handler of a signal may call it. 0 or errno. */
+int posix_take_room(int fd, uint64_t size);
 
 #endif

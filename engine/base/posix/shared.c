@@ -125,7 +125,7 @@ static int open_lasting(const char *name, size_t size, const struct shared *what
     if (error)
         return error;
     if ((uint64_t)st.st_size < size)
-        error = what->create ? posix_fallocate(*out, 0, (off_t)size) : EINVAL;
+        error = what->create ? posix_take_room(*out, size) : EINVAL;
     if (error) {
         close(*out);
         if (what->fresh)
