@@ -2,6 +2,7 @@
 /* What the directory holds of processes: who has registered what, who wakes whom, who asks whose host for what. This
    program starts itself as the other processes. */
 #include "engine/base/thread.h"
+#include "engine/etw/session/session_host.h"
 #include "tests/unit/directory_fixture.h"
 
 /* ---- the roles of a child ---- */
@@ -371,6 +372,42 @@ static void a_request_that_was_given_up_is_not_done(void **state)
     drop(&s);
 }
 
+struct serving {
+    struct session_host h;
+    atomic_bool over;
+};
+
+static void serve(void *user)
+{
+    struct serving *s = user;
+    while (!s->over && !s->h.end) {
+        session_host_answer(&s->h);
+        thread_give_way();
+    }
+    if (s->h.end)
+        directory_answer(d, s->h.session.logger, ERROR_SUCCESS);
+}
+
+/* The directory was begun anew, the host of a session of before still writes its file, and another session has its
+   logger: who stops that one must not hear that it has stopped. */
+static void a_host_of_before_answers_nobody(void **state)
+{
+    struct directory_session s = add("next", 1);
+    const uint64_t born = directory_born(d);
+    (void)state;
+    for (int is_own = 0; is_own < 2; is_own++) {
+        struct serving serving = {.h = {.d = d, .born = is_own ? born : born - 1, .session.logger = s.logger}};
+        struct thread *thread;
+        assert_int_equal(thread_start(serve, &serving, &thread), S_OK);
+        assert_int_equal(ask(&s, DIRECTORY_STOP, NULL, is_own ? S_OK : S_FALSE), ERROR_SUCCESS);
+        serving.over = true;
+        assert_true(thread_wait(thread, CHILD_PATIENCE));
+        thread_close(thread);
+        assert_int_equal(serving.h.end, is_own);
+    }
+    drop(&s);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +419,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_host_that_sleeps_keeps_nobody_out),
         cmocka_unit_test(each_request_gets_its_own_answer),
         cmocka_unit_test(a_request_that_was_given_up_is_not_done),
+        cmocka_unit_test(a_host_of_before_answers_nobody),
     };
     child_program = argv[0];
     if (argc == 4)

@@ -132,9 +132,13 @@ static struct mapping *map(uint32_t logger, uint32_t turn)
     return m;
 }
 
+/* Its host may have to hear that the directory was begun anew, and sleeps while nobody writes. */
 static void take_out(uint32_t logger)
 {
-    stale[logger] = atomic_exchange_explicit(&by_logger[logger], NULL, memory_order_relaxed);
+    struct mapping *m = atomic_exchange_explicit(&by_logger[logger], NULL, memory_order_relaxed);
+    if (m && m->signal)
+        (void)signal_set(m->signal);
+    stale[logger] = m;
 }
 
 static void let_stale_go(void)

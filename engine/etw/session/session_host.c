@@ -28,6 +28,11 @@ enum {
     CONSUMERS_MS = 2500      /* then who stops the session waits no longer for those that read; others sleep by then */
 };
 
+bool session_host_is_known(const struct session_host *h)
+{
+    return directory_born(h->d) == h->born;
+}
+
 /* ---- the loop ---- */
 
 static void wake(void *signal)
@@ -99,7 +104,8 @@ static void say_tended(const struct session_host *h)
         const int64_t then = session_clock_time(clock, oldest);
         age += clock_ms(h, time > then ? time - then : 0);
     }
-    directory_session_tended(h->d, h->session.logger, now > age ? now - age : 0);
+    if (session_host_is_known(h))
+        directory_session_tended(h->d, h->session.logger, now > age ? now - age : 0);
 }
 
 static void tend(struct session_host *h, uint64_t now)
@@ -123,7 +129,7 @@ static void look_for_directory(struct session_host *h, uint64_t now)
     const bool look = clock_passed_ms(h->looked, now) >= LOOK_MS;
     if (look)
         h->looked = now;
-    if (directory_is_there(h->d, look) && directory_born(h->d) == h->born)
+    if (directory_is_there(h->d, look) && session_host_is_known(h))
         return;
     session_tell(SESSION_WITHOUT_DIRECTORY, &h->session, S_OK, 0);
     h->end = true;
@@ -351,6 +357,8 @@ static void answer_stop(const struct session_host *h)
     enum { FETCH_MS = 1000 };
     const uint64_t from = clock_monotonic_ms();
     struct directory_session now;
+    if (!session_host_is_known(h))
+        return;
     directory_answer(h->d, h->session.logger, ERROR_SUCCESS);
     while (directory_session_at(h->d, h->session.logger, h->session.turn, &now) == S_OK) {
         directory_session_free(&now);

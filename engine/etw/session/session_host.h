@@ -45,6 +45,9 @@ void session_host_release(struct session_host *h);
 
 /* ---- parts ---- */
 
+/* False: the directory has been begun anew. The session is not in it any more, and another one may have its logger, for
+   which it must not speak. */
+bool session_host_is_known(const struct session_host *h);
 /* Does what a controller or consumer asks for, if one does. */
 void session_host_answer(struct session_host *h);
 /* The kernel's events are those of the session's flags, as they are now. What it wrote so far is emptied meanwhile. */

@@ -264,11 +264,14 @@ static ULONG answer_to(struct session_host *h, const struct directory_request *r
 void session_host_answer(struct session_host *h)
 {
     struct directory_request r;
-    if (directory_asked(h->d, h->session.logger, &r) != S_OK)
+    if (!session_host_is_known(h) || directory_asked(h->d, h->session.logger, &r) != S_OK)
         return;
-    if (r.verb == DIRECTORY_STOP) /* answered when it has happened */
+    if (r.verb == DIRECTORY_STOP) { /* answered when it has happened */
         h->end = h->asked_to_stop = true;
-    else
-        directory_answer(h->d, h->session.logger, answer_to(h, &r));
+    } else {
+        const ULONG answer = answer_to(h, &r);
+        if (session_host_is_known(h))
+            directory_answer(h->d, h->session.logger, answer);
+    }
     directory_request_free(&r);
 }
