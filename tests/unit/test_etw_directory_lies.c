@@ -287,6 +287,11 @@ static void a_corrupt_directory_is_repaired_while_it_is_used(void **state)
     add_session(&after);
     assert_true(after.logger == before.logger && after.turn != before.turn);
     assert_int_equal(directory_register(d, &before.guid, DIRECTORY_PROVIDER, &registration), S_OK);
+    struct directory_registration *list;
+    size_t count;
+    assert_int_equal(directory_registrations(d, &list, &count), S_OK);
+    assert_int_equal(count, 1);
+    memory_free(list);
     assert_int_equal(directory_join(d, &slot), S_OK);
     assert_true(d->slot_born == directory_born(d) && d->slot_turn != turn);
     assert_true(directory_alive(d, slot, 0));

@@ -14,7 +14,7 @@ struct directory {
     struct host_lock lock;      /* for what follows */
     _Atomic uint32_t slot;      /* of this process; 0: none yet */
     uint32_t slot_turn;
-    uint64_t slot_born; /* the directory's, when the slot was taken */
+    _Atomic uint64_t slot_born; /* the directory's, when the slot was taken; set behind the slot */
     struct signal *own_signal;
     struct signal **old_signals; /* of slots before the directory was begun anew: somebody may be about to set them */
     size_t old_count, old_capacity;

@@ -111,8 +111,8 @@ static HRESULT take_slot(struct directory *d)
     directory_raise(&d->shared->slots_used, slot + 1);
     atomic_store(&record->word, slot_word(SLOT_LIVE, turn)); /* last of all */
     d->slot_turn = turn & 0xFFFF;
-    d->slot_born = directory_born(d);
     atomic_store(&d->slot, slot);
+    atomic_store(&d->slot_born, directory_born(d));
     return S_OK;
 }
 
@@ -159,7 +159,7 @@ HRESULT directory_join(struct directory *d, uint32_t *slot)
     struct wakeup *never = NULL;
     HRESULT hr = S_OK;
     host_lock_enter(&d->lock);
-    if (atomic_load(&d->slot) == 0 || d->slot_born != directory_born(d)) {
+    if (atomic_load(&d->slot) == 0 || atomic_load(&d->slot_born) != directory_born(d)) {
         hr = retire_signal(d);
         if (SUCCEEDED(hr))
             hr = try_slot(d);

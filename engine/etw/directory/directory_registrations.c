@@ -67,10 +67,18 @@ static bool claim_any(struct directory *d, const GUID *provider, uint32_t kind, 
     return false;
 }
 
+/* One of before the directory was begun anew is none. While it is still corrupt there is none to be had, and what is
+   registered then is registered again. */
+static bool has_slot(struct directory *d)
+{
+    return atomic_load(&d->slot) != 0 &&
+           (atomic_load(&d->slot_born) == directory_born(d) || atomic_load(&d->shared->magic) != DIRECTORY_MAGIC);
+}
+
 HRESULT directory_register(struct directory *d, const GUID *provider, enum directory_kind kind, uint32_t *registration)
 {
     uint32_t slot;
-    HRESULT hr = atomic_load(&d->slot) ? S_OK : directory_join(d, &slot);
+    HRESULT hr = has_slot(d) ? S_OK : directory_join(d, &slot);
     if (FAILED(hr) || claim_any(d, provider, kind, registration))
         return hr;
     hr = mutex_take(d->mutex, UINT32_MAX); /* nobody has looked who ended */
