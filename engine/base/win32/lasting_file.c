@@ -168,13 +168,26 @@ struct places {
     uint64_t prefix;
 };
 
+typedef char *(CDECL *unix_name_fn)(const WCHAR *path);
+
+/* Looked for once, as that waits for whoever loads a DLL, and callers hold locks. NULL: there is none. */
+static unix_name_fn find_unix_name(void)
+{
+    static _Atomic(unix_name_fn) known;
+    unix_name_fn found = atomic_load(&known);
+    if (!found) {
+        const FARPROC function = GetProcAddress(GetModuleHandleW(L"kernel32.dll"), "wine_get_unix_file_name");
+        memcpy(&found, &function, sizeof found);
+        atomic_store(&known, found);
+    }
+    return found;
+}
+
 /* Wine refuses a prefix that is another account's, so where its files lie on the host tells both apart. */
 static uint64_t prefix_hash(const WCHAR *windows)
 {
-    FARPROC found = GetProcAddress(GetModuleHandleW(L"kernel32.dll"), "wine_get_unix_file_name");
-    char *(CDECL * unix_name)(const WCHAR *path);
-    memcpy(&unix_name, &found, sizeof unix_name);
-    char *name = found ? unix_name(windows) : NULL;
+    const unix_name_fn unix_name = find_unix_name();
+    char *name = unix_name ? unix_name(windows) : NULL;
     const uint64_t hash = name ? hash_text(HASH_START, name) : 0;
     HeapFree(GetProcessHeap(), 0, name);
     return hash;
