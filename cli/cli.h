@@ -81,7 +81,7 @@ bool options_help_wanted(void);
 /* The name of several that a mistyped word most likely means, by the number of letters that differ. */
 struct nearest {
     const char *word;
-    const char *name; /* NULL: none is near */
+    const char *name; /* NULL: no name is near */
     unsigned distance;
 };
 /* Zero-initialised but for the word. The name is borrowed. */

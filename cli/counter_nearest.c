@@ -16,7 +16,7 @@ static const char *nearest_of(const struct texts *names, const char *word)
     return n.name;
 }
 
-/* NULL: none is near. What cannot be listed has no names: the reason why a path is refused is told anyway. */
+/* NULL: no name is near. If the objects cannot be listed, the message about the refused path has no suggestion. */
 static const char *nearest_object(struct counter_nearest *n, const char *object)
 {
     if (!n->listed)
@@ -30,7 +30,7 @@ char *counter_nearest_object_text(struct counter_nearest *n, const char *object)
     return nearest ? text_format("; the nearest is %s", nearest) : text_copy("");
 }
 
-/* The path with these names in place of its own, of this computer. */
+/* The path on this computer with its object and counter replaced by these names. */
 static char *path_with(const struct counter_path *path, const char *object, const char *counter)
 {
     struct counter_path other = *path;
@@ -73,8 +73,8 @@ char *counter_nearest_text(struct counter_nearest *n, const char *path, HRESULT 
     return text;
 }
 
-/* The name in the logs that is the word, in any case, else the nearest one; NULL: none is near. `object` NULL: names of
-   objects; else those of its counters. */
+/* The name in the logs that is the word, in any case, else the nearest one; NULL: no name is near. `object` NULL: names
+   of objects; else those of its counters. */
 static const char *name_in_logs(const struct inputs *in, const char *object, const char *word)
 {
     struct nearest n = {.word = word};

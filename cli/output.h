@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A file that a verb writes: its name has the old file, or none, until the new one is whole. Whatever ends the program
    leaves no part of a file under the name; where the program can still tidy up, as after Ctrl+C and SIGTERM, it leaves
-   nothing at all. What typeperf logs is no such file: it grows while others read it (DECISIONS 131). */
+   nothing at all. A log of typeperf is written under its final name, because others read it while it grows (DECISIONS
+   131). */
 #ifndef OPENPLA_CLI_OUTPUT_H
 #define OPENPLA_CLI_OUTPUT_H
 

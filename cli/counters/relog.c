@@ -37,7 +37,7 @@ struct relog {
     struct output file; /* where the format is one of files */
     bool appends;       /* to a file that exists */
     bool valued;        /* a sample that is written has a value */
-    bool remarked;      /* the output's remarks are told */
+    bool has_warnings;  /* a warning about the output was shown */
     uint64_t written;
     int64_t first, last; /* written */
     struct cli_progress progress;
@@ -163,7 +163,7 @@ static void print_writer_remarks(struct relog *r)
         cli_progress_end(&r->progress);
         fprintf(cli_messages(), "openpla " VERB ": %s: %s\n", r->shown, text);
         memory_free(text);
-        r->remarked = true;
+        r->has_warnings = true;
     }
 }
 
@@ -310,7 +310,7 @@ static HRESULT list_counters(struct relog *r)
 /* Damage in the inputs and patterns that nothing matched. */
 static int print_remarks(const struct relog *r)
 {
-    int result = r->remarked ? CLI_REMARKS : CLI_DONE;
+    int result = r->has_warnings ? CLI_REMARKS : CLI_DONE;
     if (!r->query && r->format->values && r->written && !r->valued) {
         fprintf(cli_messages(),
                 "openpla " VERB ": '%s': no sample has a value that can be computed (a rate needs two samples "

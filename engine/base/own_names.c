@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a name or an address that somebody gives for a computer is this one's. No name server is asked: that can take
+/* Whether a computer's name or address is this computer's. No name server is asked: that can take
    seconds, and the question comes with the path of each counter (DECISIONS 129). */
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
@@ -101,7 +101,7 @@ HRESULT host_is_own_name(const char *name, bool *own)
     if (dot)
         *dot = 0;
     char *computer = host_computer_name(), *first = text_copy_n(name, strcspn(name, "."));
-    /* With a domain behind it any will do where this computer knows none of its own. */
+    /* If this computer knows no domain for itself, any domain matches. */
     if (computer && first)
         *own = (text_equal_nocase(first, computer) || text_equal_nocase(first, full)) &&
                (!name[strlen(first)] || !has_domain);

@@ -33,7 +33,7 @@ static int open_own(int root, const char *name, int *out)
     return EACCES;
 }
 
-/* The first by name; false: there is none. */
+/* The first folder by name; false: not found. */
 static bool find(int root, const char *plain, char name[NAME_ROOM])
 {
     const size_t length = strlen(plain);

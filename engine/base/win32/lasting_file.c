@@ -170,7 +170,7 @@ struct places {
 
 typedef char *(CDECL *unix_name_fn)(const WCHAR *path);
 
-/* Looked for once, as that waits for whoever loads a DLL, and callers hold locks. NULL: there is none. */
+/* Looked up once, because the lookup takes the loader lock and callers hold locks. NULL: not found. */
 static unix_name_fn find_unix_name(void)
 {
     static _Atomic(unix_name_fn) known;
@@ -293,7 +293,7 @@ static bool is_key(const char *key)
     return strspn(key, "0123456789abcdef") == SHARED_KEY_DIGITS && key[SHARED_KEY_DIGITS] == 0;
 }
 
-/* S_FALSE: there is no record that can be used. E_OUTOFMEMORY. */
+/* S_FALSE: the record is missing or cannot be used. E_OUTOFMEMORY. */
 static HRESULT read_record(const char *path, struct record *out)
 {
     char *text, *end;

@@ -11,7 +11,7 @@
 /* A mapping of the file that `what` names, with at least `size` bytes. Errors as section_open has them. *of is
    the file, and *number one that no other file has as long as the mapping exists. */
 HRESULT lasting_mapping(const struct shared *what, uint64_t size, HANDLE *out, HANDLE *of, uint64_t *number);
-/* That of the file which has the name now. S_FALSE: there is none. */
+/* The number of the file that has the name now. S_FALSE: no file has it. */
 HRESULT lasting_number(const char *name, uint64_t *file);
 
 #endif
