@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""citations.py TREE | --self-test: what a comment, a test or a page cites can be looked up. `DECISIONS 13` is a number of
+"""citations.py TREE | --self-test: what a comment, a test or a page cites can be looked up. `DECISIONS 13` is a record of
 docs/developer/decisions.md, `behaviour 7` a heading of docs/developer/behaviour.md, `MS-PLA 3.2.4.12` and `MS-PLA note 2` are in the
 specification as tests/layers/ms_pla_sections.txt counts it, and nothing is cited that is not in the repository."""
 import os
@@ -27,7 +27,7 @@ OUTSIDE = re.compile(r"\bpla-behaviour\b|\bwine-(?:com|data)\b|\bARCHITECTURE \d
 
 
 def numbered(text, pattern):
-    """The numbers that lines of a page begin with, and those that are there twice."""
+    """The numbers of a page's headings, and those that are there twice."""
     found = [int(n) for n in re.findall(pattern, text, re.M)]
     return set(found), sorted({n for n in found if found.count(n) > 1})
 
@@ -36,7 +36,7 @@ class Sources:
     def __init__(self, top):
         self.doubled = []
         self.numbers = {}
-        for word, page, pattern in (("DECISIONS", "docs/developer/decisions.md", r"^(\d+)\. "),
+        for word, page, pattern in (("DECISIONS", "docs/developer/decisions.md", r"^### (\d+)\. "),
                                     ("behaviour", "docs/developer/behaviour.md", r"^## (\d+)\. ")):
             self.numbers[word], twice = numbered(read(top, page), pattern)
             self.doubled += [f"{page}: {n} is there twice" for n in twice]
@@ -89,7 +89,7 @@ def check_tree(top):
 
 def self_test():
     files = {
-        "docs/developer/decisions.md": "1. One.\n2. Two, see 3.2.1.\n",
+        "docs/developer/decisions.md": "### 1. One\n\n### 2. Two\n\nSee 3.2.1.\n",
         "docs/developer/behaviour.md": "## 1. One\n\n## 5. Five\n",
         SECTIONS: "top 4\nnotes 38\n3 2\n3.2 4\n3.2.4 12\n",
         "good.c": "/* DECISIONS 1, 2. behaviour 5: because. MS-PLA 3.2.4.12, behaviour 1; (MS-PLA 3.2.4, 3.2.1)\n"
