@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs in a database. What a user would lose: samples in wrong rows or under a wrong counter, a run that overwrites
    another one, samples of the time when the database was away, a run that hangs because its database does. */
+#include "engine/base/clock.h"
 #include "engine/base/thread.h"
+#include "engine/base/thread_slot.h"
 #include "engine/logs/log.h"
 #include "engine/logs/pdh_types.h"
+#include "tests/unit/patience.h"
 #include "tests/unit/sql_fixture.h"
 
 #include <math.h>
@@ -308,19 +311,30 @@ static void append_while_held(struct log_writer *log, int from, int kept, int lo
 
 static void wait_for(const struct database *d, const char *sql, const char *rows)
 {
-    for (int i = 0;; i++) {
+    for (uint64_t end = clock_monotonic_ms() + PATIENCE_MS;;) {
         char *found = sql_rows(d, 1, sql);
-        bool there = strcmp(found, rows) == 0;
-        if (!there && i == 200)
+        bool equal = strcmp(found, rows) == 0;
+        if (!equal && clock_monotonic_ms() > end)
             fail_msg("%s: %s gives %s", d->product, sql, found);
         memory_free(found);
-        if (there)
+        if (equal)
             return;
-        struct wakeup *w;
-        assert_int_equal(wakeup_create(&w), S_OK);
-        wakeup_wait(w, 100);
-        wakeup_free(w);
+        thread_sleep(100);
     }
+}
+
+/* The log reports the end of an outage, and accepts new samples, some time after other connections see the rows. The
+   caller owns the string. */
+static char *wait_for_remark(struct log_writer *log)
+{
+    char *text = NULL;
+    for (uint64_t end = clock_monotonic_ms() + PATIENCE_MS; log_writer_remark(log, &text) == S_FALSE;) {
+        if (clock_monotonic_ms() > end)
+            fail_msg("the log did not report the end of the outage");
+        thread_sleep(100);
+    }
+    assert_non_null(text);
+    return text;
 }
 
 static void samples_are_kept_while_the_database_is_away(void **state)
@@ -339,6 +353,7 @@ static void samples_are_kept_while_the_database_is_away(void **state)
     append_while_held(log, 1, 3, 4);
     let_go(d);
     wait_for(d, "SELECT count(*) FROM CounterData", "4\n");
+    memory_free(wait_for_remark(log));
     append(log, 8, &c);
     close_log(log);
     memory_free(name);
@@ -358,9 +373,7 @@ static void an_outage_is_told(void **state)
     append_while_held(log, 0, 2, 3);
     let_go(d);
     wait_for(d, "SELECT count(*) FROM CounterData", "2\n");
-    for (int i = 0; i < 100 && log_writer_remark(log, &text) == S_FALSE; i++)
-        wait_for(d, "SELECT count(*) FROM CounterData", "2\n");
-    assert_non_null(text);
+    text = wait_for_remark(log);
     assert_non_null(strstr(text, "!told: no sample could be written from "));
     assert_non_null(strstr(text, "2 samples were kept and follow, 3 are lost: "));
     memory_free(text);
@@ -413,7 +426,7 @@ static void a_new_connection_continues(void **state)
     items[1].instance = "c";
     append(log, 2, &c);
     wait_for(d, "SELECT count(*) FROM CounterData", "6\n");
-    assert_int_equal(log_writer_remark(log, &text), S_OK);
+    text = wait_for_remark(log);
     assert_non_null(strstr(text, "samples were kept and follow, 0 are lost: "));
     memory_free(text);
     /* Somebody empties the database while the log is open. */
