@@ -8,9 +8,8 @@
 #include "engine/logs/counter_path.h"
 #include "engine/pdh/counter_facts.h"
 #include "engine/pdh/counter_paths.h"
+#include "engine/pdh/counter_query.h"
 #include "engine/pdh/counter_types.h"
-#include "engine/pdh/host_pdh.h"
-#include "engine/pdh/pdh_list.h"
 
 bool counter_list_is_ours(void)
 {

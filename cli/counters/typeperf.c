@@ -13,7 +13,6 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/pdh/counter_query.h"
-#include "engine/pdh/host_pdh.h"
 
 #include <stdio.h>
 #include <string.h>

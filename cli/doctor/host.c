@@ -8,7 +8,7 @@
 #include "engine/base/memory.h"
 #include "engine/etw/trace_instance.h"
 #include "engine/logs/odbc_library.h"
-#include "engine/pdh/host_pdh.h"
+#include "engine/pdh/counter_query.h"
 
 #include <string.h>
 

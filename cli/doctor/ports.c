@@ -2,7 +2,7 @@
 /* openpla doctor: where this computer's counters are to be offered to others, somebody listens. */
 #include "cli/doctor/doctor.h"
 #include "engine/base/memory.h"
-#include "engine/pdh/gate.h"
+#include "engine/pdh/pcq_server.h"
 
 #include <winsock2.h>
 

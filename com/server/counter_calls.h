@@ -3,8 +3,7 @@
 #ifndef OPENPLA_COUNTER_CALLS_H
 #define OPENPLA_COUNTER_CALLS_H
 
-#include "engine/pdh/gate.h"
-#include "engine/pdh/methods.h"
+#include "engine/pdh/pcq_server.h"
 
 #include <windows.h>
 #include <rpc.h>

@@ -8,7 +8,7 @@
 #include "engine/base/host.h"
 #include "engine/base/process.h"
 #include "engine/base/thread.h"
-#include "engine/pdh/counter_port.h"
+#include "engine/pdh/pcq_server.h"
 
 #include <stdio.h>
 #include <wchar.h>

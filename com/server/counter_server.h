@@ -6,8 +6,9 @@
 
 #include <windows.h>
 
-/* The main program of `openplasrv /counters [process]`: offers counters by the settings of engine/pdh/gate.h, until the
-   process of that id ends, or for good without one. Exit code; says on stderr where it listens, or why not. */
+/* The main program of `openplasrv /counters [process]`: offers counters by the settings of engine/pdh/pcq_server.h,
+   until the process of that id ends, or for good without one. Exit code; says on stderr where it listens, or why not.
+ */
 int counter_server_main(const WCHAR *parent);
 
 /* For the service: while the settings offer counters there is such a process, which is started anew when it ends.

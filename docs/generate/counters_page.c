@@ -2,10 +2,10 @@
 /* The page of the counters that this computer's objects have, from their tables. */
 #include "docs/generate/counters_page.h"
 
+#include "engine/pdh/core/table.h"
 #include "engine/pdh/counter_facts.h"
 #include "engine/pdh/counter_types.h"
-#include "engine/pdh/members.h"
-#include "engine/pdh/table.h"
+#include "engine/pdh/remote/server.h"
 
 #include <string.h>
 

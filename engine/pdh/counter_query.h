@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A live query of this host's PDH: counter paths in; the columns of a log and, sample by sample, its cells out. */
+/* The choice of the PDH that serves this process. */
 #ifndef OPENPLA_COUNTER_QUERY_H
 #define OPENPLA_COUNTER_QUERY_H
 
 #include "engine/logs/log.h"
 #include "engine/logs/pdh_types.h"
 
+/* The PDH functions of this host OS: the system's on Windows, openpdh.dll's under Wine, the linked core natively.
+   Chosen once for the life of the process; *out is borrowed. Fails with ERROR_MOD_NOT_FOUND or ERROR_PROC_NOT_FOUND and
+   the module's name in the error text. */
+HRESULT host_pdh(const struct pdh_api **out);
+
+/* A live query of this host's PDH: counter paths in; the columns of a log and, sample by sample, its cells out. */
 struct counter_query;
 
 /* What a query is opened with; all is borrowed. */
@@ -52,5 +58,18 @@ HRESULT counter_query_sample(struct counter_query *q, int64_t *utc, const struct
 HRESULT counter_query_list(struct counter_query *q, const char *path, WCHAR **paths);
 
 void counter_query_close(struct counter_query *q); /* NULL is allowed */
+
+/* Paths that may come to stand for more counters than a log has columns for. */
+struct counter_watch;
+
+/* Notes what the paths, which are copied, stand for now; `q` must outlive the watch. `refused`: the query has none of
+   them, so that a counter that a path without a wildcard names now already is new too. E_OUTOFMEMORY only. */
+HRESULT counter_watch_open(struct counter_query *q, const struct texts *paths, bool refused,
+                           struct counter_watch **out);
+/* Whether they stand for anything now that they did not then. Where other computers take their time only a part of the
+   paths is looked at: *all is then false, and the next call goes on with the others. That memory is out costs the
+   question, which is asked again. */
+bool counter_watch_has_new(struct counter_watch *w, bool *all);
+void counter_watch_close(struct counter_watch *w); /* NULL is allowed */
 
 #endif

@@ -5,7 +5,6 @@
 #include "engine/base/memory.h"
 #include "engine/pdh/counter_paths.h"
 #include "engine/pdh/counter_query.h"
-#include "engine/pdh/host_pdh.h"
 #include "engine/pla/collect/alert_judge.h"
 #include "engine/pla/collect/collect.h"
 #include "engine/pla/model.h"

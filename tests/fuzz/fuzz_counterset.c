@@ -2,8 +2,8 @@
 /* Any bytes as the section of a Perflib V2 provider: its objects are made and sampled, within it and within bounds. The
    input's records are put behind a good head; its first byte says how many whole records come before them. */
 #include "engine/base/memory.h"
-#include "engine/pdh/extension/counterset_object.h"
 #include "engine/pdh/extension/counterset_share.h"
+#include "engine/pdh/extension/extension_object.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Ini files and headers of extension DLLs, from anybody: what is taken has names, languages and numbers within bounds.
    A NUL divides the ini file from its header. */
 #include "engine/base/memory.h"
-#include "engine/pdh/perflib/extension_ini.h"
+#include "engine/pdh/extension_registration.h"
 
 #include <string.h>
 

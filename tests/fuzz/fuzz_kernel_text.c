@@ -3,9 +3,7 @@
 #include "engine/base/process_text.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/core/kernel_text.h"
-#include "engine/pdh/objects/cifs_text.h"
-#include "engine/pdh/objects/drm_text.h"
-#include "engine/pdh/objects/samba_records.h"
+#include "engine/pdh/objects/parsers.h"
 
 #include <stdlib.h>
 #include <string.h>

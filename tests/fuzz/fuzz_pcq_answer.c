@@ -8,7 +8,6 @@
 #include "engine/pdh/remote/link.h"
 #include "engine/pdh/remote/ndr.h"
 #include "engine/pdh/remote/other_computer.h"
-#include "engine/pdh/remote/other_object.h"
 
 #include <stdlib.h>
 #include <string.h>

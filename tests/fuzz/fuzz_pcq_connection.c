@@ -2,9 +2,9 @@
 /* Any bytes on the port where counters are offered. A client that knows the protocol is met half way: what the input
    says becomes packets with right headers, unless its first byte asks for the bytes as they are. */
 #include "engine/logs/little_endian.h"
-#include "engine/pdh/gate.h"
-#include "engine/pdh/members.h"
-#include "engine/pdh/remote/rpc_connection.h"
+#include "engine/pdh/pcq_server.h"
+#include "engine/pdh/remote/rpc.h"
+#include "engine/pdh/remote/server.h"
 #include "tests/unit/pcq_fixture.h"
 
 #include <stdlib.h>

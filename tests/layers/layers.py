@@ -28,7 +28,6 @@ ALONE = {f"engine/{path}": f"engine/{part}" for part, paths in {
     "etw/decode": "etw/manifest_reader.h etw/tmf.h",
     "etw": "etw/reach_process.h",
     "pdh": "pdh/absent_counters.def",
-    "pdh/client": "pdh/host_pdh.h",
     "report": "report/report_names.h",
     "report/rules": "report/rules.h",
     "pla/model": "pla/alert_threshold.h pla/model.h pla/classes.def pla/enumerations.def pla/folder_action.def "

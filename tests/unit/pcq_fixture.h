@@ -5,7 +5,7 @@
 #define OPENPLA_PCQ_FIXTURE_H
 
 #include "engine/base/memory.h"
-#include "engine/pdh/methods.h"
+#include "engine/pdh/pcq_server.h"
 
 #include <string.h>
 

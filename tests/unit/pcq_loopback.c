@@ -3,7 +3,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
-#include "engine/pdh/methods.h"
+#include "engine/pdh/pcq_server.h"
 
 #include <string.h>
 

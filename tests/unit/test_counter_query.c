@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A query's cells from sample to sample: instances that come, go and change places, and what a sample costs. */
 #include "engine/base/memory.h"
+#include "engine/pdh/counter_paths.h"
 #include "engine/pdh/counter_query.h"
-#include "engine/pdh/pdh_list.h"
 #include "fake_pdh.h"
 
 #include <setjmp.h>

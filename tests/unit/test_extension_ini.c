@@ -3,7 +3,7 @@
    told by its line; and a registration that fails changes nothing. */
 #include "engine/base/memory.h"
 #include "engine/pdh/extension_registration.h"
-#include "engine/pdh/perflib/registry_texts.h"
+#include "engine/pdh/perflib/counterset_registration.h"
 #include "tests/unit/scratch_folder.h"
 
 #define SERVICE     "OpenPlaTestIni"

@@ -2,7 +2,7 @@
 /* Clocks, the host's names and folders, kernel files, error texts and the allocator. */
 #include "engine/base/clock.h"
 #include "engine/logs/pdh_types.h"
-#include "engine/pdh/host_pdh.h"
+#include "engine/pdh/counter_query.h"
 #include "tests/unit/child_process.h"
 
 #ifndef _WIN32

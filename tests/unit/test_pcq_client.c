@@ -3,9 +3,8 @@
    becomes of a host that is not there, vanishes, returns, denies or lies. */
 #include "engine/base/memory.h"
 #include "engine/pdh/core/pdh.h"
-#include "engine/pdh/remote/link_address.h"
+#include "engine/pdh/remote/link.h"
 #include "engine/pdh/remote/other_computer.h"
-#include "engine/pdh/remote/other_object.h"
 #include "pcq_loopback.h"
 
 #include <setjmp.h>

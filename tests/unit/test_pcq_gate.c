@@ -2,7 +2,7 @@
 /* Who may ask for counters by RPC, judged by what a fake tells of the call; and where the settings offer them. */
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"
-#include "engine/pdh/gate.h"
+#include "engine/pdh/pcq_server.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

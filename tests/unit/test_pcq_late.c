@@ -3,7 +3,6 @@
    What it says late is the next sample's. With the computer's own thread, as programs have it. */
 #include "engine/pdh/core/pdh.h"
 #include "engine/pdh/remote/other_computer.h"
-#include "engine/pdh/remote/other_object.h"
 #include "pcq_loopback.h"
 
 #include <setjmp.h>

@@ -3,10 +3,10 @@
    what is no RPC; without it there are no counters of another computer under Wine. */
 #include "engine/base/thread.h"
 #include "engine/logs/little_endian.h"
-#include "engine/pdh/gate.h"
+#include "engine/pdh/pcq_server.h"
 #include "engine/pdh/remote/link.h"
-#include "engine/pdh/remote/link_ask.h"
-#include "engine/pdh/remote/rpc_connection.h"
+#include "engine/pdh/remote/ndr.h"
+#include "engine/pdh/remote/rpc.h"
 #include "pcq_fixture.h"
 
 #include <setjmp.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Graphics cards, folders of other computers, and Wine's server, over files that this test writes: what comes, goes, is
    shared, is broken or is not there. */
-#include "engine/pdh/objects/cifs_text.h"
-#include "engine/pdh/objects/drm_text.h"
+#include "engine/pdh/objects/parsers.h"
 
 #define ROOT_NAME "test_pdh_devices"
 #include "tests/unit/root_query.h"

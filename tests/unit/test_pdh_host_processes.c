@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of the host's processes, over files that this test writes: which readings list the folder anew. A process
    that is missed is missing in every log; one listed for nothing costs more than all the rest of a sample. */
-#include "engine/pdh/objects/process_lists.h"
+#include "engine/pdh/objects/process_list.h"
 #include "tests/unit/kernel_root.h"
 
 static struct kernel_root root;

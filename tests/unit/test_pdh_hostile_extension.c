@@ -7,8 +7,6 @@
 #include "engine/logs/pdh_types.h"
 #include "engine/pdh/core/pdh.h"
 #include "engine/pdh/extension/extension_host.h"
-#include "engine/pdh/extension/extension_library.h"
-#include "engine/pdh/extension/extension_system.h"
 #include "tests/unit/child_process.h"
 
 #include <stdatomic.h>

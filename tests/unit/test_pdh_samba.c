@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What Samba's server has open for other computers, over databases that this test writes: clients that come and go, a
    server that was killed, files of another form, and files that are only half written. */
-#include "engine/pdh/objects/samba_records.h"
+#include "engine/pdh/objects/parsers.h"
 
 #define ROOT_NAME "test_pdh_samba"
 #include "tests/unit/root_query.h"

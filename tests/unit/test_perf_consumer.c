@@ -4,7 +4,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/logs/pdh_types.h"
-#include "engine/pdh/remote/answer_walk.h"
+#include "engine/pdh/remote/blocks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/pdh_types.h"
-#include "engine/pdh/host_pdh.h"
+#include "engine/pdh/counter_query.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,11 +2,19 @@
 /* Log files as programs handle them: written from a query, bound as a source, looked at. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/logs/blg_format.h"
+#include "engine/logs/blg_records.h"
+#include "engine/logs/log.h"
+#include "engine/logs/sql_source.h"
+#include "engine/logs/sql_tables.h"
+#include "engine/logs/text_cells.h"
+#include "engine/logs/text_rows.h"
 #include "engine/pdh/api/api.h"
-#include "engine/pdh/core/handle.h"
-#include "engine/pdh/core/log_handle.h"
+#include "engine/pdh/core/counter_object.h"
 #include "engine/pdh/core/pdh.h"
-#include "engine/pdh/core/query_log.h"
+#include "engine/pdh/core/query.h"
+
+#include <string.h>
 
 struct log_handle {
     enum handle_kind kind;
@@ -292,5 +300,329 @@ PDH_STATUS api_get_time_range(enum api_form form, struct api_source source, LPDW
         *count = 1;
         *bytes = sizeof *info;
     }
+    return status;
+}
+
+/* What a log file holds, as it stands there: the counters of its header, and one record of bytes. */
+
+PDH_STATUS api_list_log_header(enum api_form form, const void *name, void *list, LPDWORD units)
+{
+    char *path;
+    struct log_reader *reader;
+    struct texts paths = {0};
+    if (!name || !units || (!list && *units))
+        return PDH_INVALID_ARGUMENT;
+    PDH_STATUS status = api_text_in(form, name, PDH_MAX_DATASOURCE_PATH, PDH_INVALID_ARGUMENT, &path);
+    if (status != ERROR_SUCCESS)
+        return status;
+    HRESULT hr = log_reader_open(path, &reader);
+    memory_free(path);
+    if (FAILED(hr))
+        return pdh_status_of(hr, PDH_LOG_FILE_OPEN_ERROR);
+    size_t count;
+    const struct log_counter *counters = log_reader_counters(reader, &count);
+    for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
+        char *text = log_counter_path(&counters[i]);
+        hr = text ? texts_give(&paths, text) : E_OUTOFMEMORY;
+    }
+    log_reader_close(reader);
+    status = SUCCEEDED(hr) ? api_list_out(form, &paths, false, list, units) : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+    texts_free(&paths);
+    return status;
+}
+
+/* The record whose time is nearest to the one that is looked for. */
+struct nearest {
+    int64_t wanted; /* local FILETIME */
+    uint64_t away;
+    bool found;
+    DWORD type;
+    uint8_t *bytes;
+    size_t size;
+};
+
+static HRESULT consider(struct nearest *n, int64_t local, DWORD type, const void *bytes, size_t size)
+{
+    uint64_t away = local > n->wanted ? (uint64_t)local - (uint64_t)n->wanted : (uint64_t)n->wanted - (uint64_t)local;
+    if (n->found && away >= n->away)
+        return S_OK;
+    uint8_t *copy = memory_copy(bytes, size ? size : 1);
+    if (!copy)
+        return E_OUTOFMEMORY;
+    memory_free(n->bytes);
+    *n = (struct nearest){n->wanted, away, true, type, copy, size};
+    return S_OK;
+}
+
+/* What is damaged is passed over: the others may be looked for. */
+static void pass_over(void *context, const char *text)
+{
+    (void)context;
+    (void)text;
+}
+
+static HRESULT look_in_binary(const char *path, struct nearest *n)
+{
+    struct blg_records records = {.told = pass_over};
+    HRESULT hr = etl_reader_open(path, NULL, NULL, &records.etl);
+    while (SUCCEEDED(hr) && (hr = blg_records_next(&records)) == S_OK)
+        if (records.record.type == BLG_RECORD_SAMPLE)
+            hr = consider(n, records.record.stamp, PDH_LOG_TYPE_BINARY, records.record.data, records.record.size);
+    blg_records_close(&records);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* A sample is a line that begins with a time; the line before the first is the header. */
+static HRESULT look_in_text(const char *path, char separator, DWORD type, struct nearest *n)
+{
+    struct text_rows rows;
+    struct text_row row;
+    HRESULT hr = text_rows_open(path, &rows);
+    if (FAILED(hr))
+        return hr;
+    while ((hr = text_rows_next(&rows, &row)) == S_OK) {
+        const char *at = row.text, *end = row.text + row.length;
+        struct text_cell cell;
+        int64_t local;
+        if (!text_cell_next(&at, end, separator, &cell) ||
+            !text_time_read(cell.text, cell.length, TIME_MONTH_FIRST, &local))
+            continue;
+        hr = consider(n, local, type, row.text, row.length);
+        if (FAILED(hr))
+            break;
+    }
+    text_rows_close(&rows);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+static PDH_STATUS look(const char *path, struct nearest *n)
+{
+    struct log_reader *reader;
+    HRESULT hr = log_reader_open(path, &reader);
+    if (FAILED(hr))
+        return pdh_status_of(hr, PDH_LOG_FILE_OPEN_ERROR);
+    const struct log_format_traits *format = log_format_traits(log_reader_info(reader)->format);
+    log_reader_close(reader);
+    if (format->separator)
+        hr = look_in_text(path, format->separator, format->pdh_type, n);
+    else if (format->is_file)
+        hr = look_in_binary(path, n);
+    else
+        return PDH_NOT_IMPLEMENTED; /* a database has rows, no records */
+    return pdh_status_of(hr, PDH_UNABLE_READ_LOG_HEADER);
+}
+
+PDH_STATUS WINAPI PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_RECORD record, LPDWORD bytes)
+{
+    const struct texts *paths = log_handle_paths(log);
+    struct nearest n = {.wanted = (int64_t)((uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime)};
+    PDH_STATUS status = ERROR_SUCCESS;
+    if (!paths)
+        return PDH_INVALID_HANDLE;
+    if (!bytes || (!record && *bytes))
+        return PDH_INVALID_ARGUMENT;
+    for (size_t i = 0; i < paths->count && status == ERROR_SUCCESS; i++)
+        status = look(paths->items[i], &n);
+    if (status == ERROR_SUCCESS && !n.found)
+        status = PDH_ENTRY_NOT_IN_LOG_FILE;
+    size_t need = offsetof(PDH_RAW_LOG_RECORD, RawBytes) + n.size;
+    if (status == ERROR_SUCCESS && need > UINT32_MAX)
+        status = PDH_INSUFFICIENT_BUFFER;
+    if (status == ERROR_SUCCESS) {
+        status = *bytes < need ? (PDH_STATUS)PDH_MORE_DATA : ERROR_SUCCESS;
+        *bytes = (DWORD)need;
+    }
+    if (status == ERROR_SUCCESS) {
+        record->dwStructureSize = (DWORD)need;
+        record->dwRecordType = n.type;
+        record->dwItems = (DWORD)n.size;
+        memcpy((uint8_t *)record + offsetof(PDH_RAW_LOG_RECORD, RawBytes), n.bytes, n.size);
+    }
+    memory_free(n.bytes);
+    return status;
+}
+
+/* Databases that hold log sets (MS-PLA 2.2.2.7), as programs handle them. */
+
+#define LOGIN_SECONDS 15
+
+/* ODBC's failures are PDH's statuses already. */
+static PDH_STATUS sql_status(HRESULT hr)
+{
+    return ((uint32_t)hr & 0xFFFF0000u) == 0xC0000000u ? (PDH_STATUS)hr : pdh_status_of(hr, PDH_INVALID_DATASOURCE);
+}
+
+/* The database of a data source's name, "SQL:" before it or not; of a connection string as it is. */
+static PDH_STATUS connect(enum api_form form, const void *data_source, struct odbc **out,
+                          const struct sql_dialect **dialect)
+{
+    char *name;
+    *out = NULL;
+    if (!data_source)
+        return PDH_INVALID_ARGUMENT;
+    PDH_STATUS status = api_text_in(form, data_source, PDH_MAX_DATASOURCE_PATH, PDH_INVALID_DATASOURCE, &name);
+    if (status != ERROR_SUCCESS)
+        return status;
+    const char *source = sql_source_is(name) ? name + 4 : name;
+    char *connection = strchr(source, '=') ? text_copy(source) : text_format("DSN=%s", source);
+    HRESULT hr = connection ? odbc_connect(connection, LOGIN_SECONDS, out) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = sql_dialect_of(*out, dialect);
+    memory_free(connection);
+    memory_free(name);
+    return sql_status(hr);
+}
+
+static PDH_STATUS make_tables(enum api_form form, const void *data_source, bool create)
+{
+    struct odbc *c;
+    const struct sql_dialect *dialect = NULL;
+    PDH_STATUS status = connect(form, data_source, &c, &dialect);
+    if (status == ERROR_SUCCESS)
+        status = sql_status(sql_tables_ensure(c, dialect, create));
+    odbc_disconnect(c);
+    return status;
+}
+
+PDH_STATUS api_create_sql_tables(enum api_form form, const void *data_source)
+{
+    return make_tables(form, data_source, true);
+}
+
+PDH_STATUS api_verify_sql(enum api_form form, const void *data_source)
+{
+    return make_tables(form, data_source, false);
+}
+
+static HRESULT read_sets(struct odbc *c, struct texts *names)
+{
+    WCHAR room[SQL_NAME_UNITS];
+    struct odbc_value out = {.kind = ODBC_TEXT, .text = room, .units = SQL_NAME_UNITS};
+    struct odbc_statement *select;
+    HRESULT hr =
+        odbc_prepare(c, "SELECT DisplayString FROM DisplayToID ORDER BY DisplayString", NULL, 0, &out, 1, &select);
+    if (FAILED(hr))
+        return hr;
+    hr = odbc_execute(select);
+    while (SUCCEEDED(hr) && (hr = odbc_fetch(select)) == S_OK) {
+        char *name;
+        hr = odbc_get_text(&out, &name);
+        if (SUCCEEDED(hr)) {
+            hr = texts_add(names, name);
+            memory_free(name);
+        }
+    }
+    odbc_close(select);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+PDH_STATUS api_enum_log_sets(enum api_form form, const void *data_source, void *list, LPDWORD units)
+{
+    struct odbc *c = NULL;
+    const struct sql_dialect *dialect = NULL;
+    struct texts names = {0};
+    if (!units || (!list && *units))
+        return PDH_INVALID_ARGUMENT;
+    PDH_STATUS status = connect(form, data_source, &c, &dialect);
+    if (status == ERROR_SUCCESS)
+        status = sql_status(sql_tables_ensure(c, dialect, false));
+    if (status == ERROR_SUCCESS)
+        status = sql_status(read_sets(c, &names));
+    odbc_disconnect(c);
+    if (status == ERROR_SUCCESS)
+        status = api_list_out(form, &names, false, list, units);
+    texts_free(&names);
+    return status;
+}
+
+/* The database and the name of the log set behind a handle. */
+static PDH_STATUS open_set(PDH_HLOG log, struct sql_source *source, struct odbc **out)
+{
+    const char *name = log_handle_name(log);
+    *out = NULL;
+    *source = (struct sql_source){0};
+    if (!name)
+        return PDH_INVALID_HANDLE;
+    if (!sql_source_is(name))
+        return PDH_INVALID_ARGUMENT; /* a file has neither */
+    HRESULT hr = sql_source_parse(name, source);
+    return sql_status(SUCCEEDED(hr) ? odbc_connect(source->connection, LOGIN_SECONDS, out) : hr);
+}
+
+static HRESULT read_identity(struct odbc *c, const char *log_set, GUID *guid, int *run)
+{
+    WCHAR name[SQL_NAME_UNITS], room[SQL_GUID_UNITS];
+    struct odbc_value in = {.kind = ODBC_TEXT, .text = name, .units = SQL_NAME_UNITS};
+    struct odbc_value out[] = {{.kind = ODBC_TEXT, .text = room, .units = SQL_GUID_UNITS}, {.kind = ODBC_INTEGER}};
+    struct odbc_statement *select;
+    char *text = NULL;
+    odbc_set_text(&in, log_set);
+    HRESULT hr =
+        odbc_prepare(c, "SELECT GUID, RunID FROM DisplayToID WHERE DisplayString = ?", &in, 1, out, 2, &select);
+    if (FAILED(hr))
+        return hr;
+    hr = odbc_execute(select);
+    if (SUCCEEDED(hr))
+        hr = odbc_fetch(select);
+    if (hr == S_OK)
+        hr = odbc_get_text(&out[0], &text);
+    else if (hr == S_FALSE)
+        hr = error_set((HRESULT)PDH_ENTRY_NOT_IN_LOG_FILE, "there is no log set \"%s\"", log_set);
+    if (SUCCEEDED(hr) && !text_to_guid(text, guid))
+        hr = error_set((HRESULT)PDH_INVALID_DATA, "\"%s\" is no GUID", text);
+    *run = out[1].length == ODBC_NULL ? 0 : out[1].integer;
+    memory_free(text);
+    odbc_close(select);
+    return hr;
+}
+
+PDH_STATUS WINAPI PdhGetLogSetGUID(PDH_HLOG log, GUID *guid, int *run)
+{
+    struct sql_source source;
+    struct odbc *c;
+    GUID found;
+    int number = 0;
+    if (!guid && !run)
+        return PDH_INVALID_ARGUMENT;
+    PDH_STATUS status = open_set(log, &source, &c);
+    if (status == ERROR_SUCCESS)
+        status = sql_status(read_identity(c, source.log_set, &found, &number));
+    if (status == ERROR_SUCCESS && guid)
+        *guid = found;
+    if (status == ERROR_SUCCESS && run)
+        *run = number;
+    odbc_disconnect(c);
+    sql_source_free(&source);
+    return status;
+}
+
+static HRESULT write_run(struct odbc *c, const char *log_set, int run)
+{
+    WCHAR name[SQL_NAME_UNITS];
+    struct odbc_value in[] = {{.kind = ODBC_INTEGER, .integer = run},
+                              {.kind = ODBC_TEXT, .text = name, .units = SQL_NAME_UNITS}};
+    struct odbc_statement *update;
+    odbc_set_text(&in[1], log_set);
+    HRESULT hr = odbc_prepare(c, "UPDATE DisplayToID SET RunID = ? WHERE DisplayString = ?", in, 2, NULL, 0, &update);
+    if (SUCCEEDED(hr)) {
+        hr = odbc_execute(update);
+        odbc_close(update);
+    }
+    return hr;
+}
+
+PDH_STATUS WINAPI PdhSetLogSetRunID(PDH_HLOG log, int run)
+{
+    struct sql_source source;
+    struct odbc *c;
+    GUID guid;
+    int before;
+    PDH_STATUS status = open_set(log, &source, &c);
+    if (status == ERROR_SUCCESS)
+        status = sql_status(read_identity(c, source.log_set, &guid, &before)); /* an update of no row is no failure */
+    if (status == ERROR_SUCCESS)
+        status = sql_status(write_run(c, source.log_set, run));
+    odbc_disconnect(c);
+    sql_source_free(&source);
     return status;
 }

@@ -2,9 +2,8 @@
 /* Queries and counters as programs handle them. Values are in api_value.c. */
 #include "engine/base/memory.h"
 #include "engine/pdh/api/api.h"
-#include "engine/pdh/core/handle.h"
-#include "engine/pdh/core/log_handle.h"
 #include "engine/pdh/core/pdh.h"
+#include "engine/pdh/core/query.h"
 
 /* H_WBEM_DATASOURCE: WMI, which gives the same figures. */
 #define H_WBEM (-1)

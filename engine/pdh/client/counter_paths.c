@@ -1,11 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of counter paths. */
+/* Memory for what PDH lists. */
 #include "engine/pdh/counter_paths.h"
 
+#include "engine/base/clock.h"
+#include "engine/base/hash.h"
 #include "engine/base/memory.h"
-#include "engine/pdh/pdh_list.h"
+#include "engine/pdh/counter_query.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#define MOST_CALLS 6
+
+bool pdh_list_ask(struct pdh_list *l, size_t element)
+{
+    if (l->asked > 0) {
+        bool again = (DWORD)l->status == PDH_MORE_DATA && l->asked < MOST_CALLS;
+        /* What is listed may have grown by the next call, as threads do on a busy computer: an eighth more than was
+           asked for, and each time that this was too little twice as much more. */
+        uint64_t more = l->size > l->room ? l->size + ((uint64_t)l->size << (l->asked - 1)) / 8 : l->room * 2ull;
+        DWORD room = more < UINT32_MAX - 256 ? (DWORD)more + 256 : UINT32_MAX;
+        void *data = again ? memory_resize(l->data, room * element) : NULL;
+        if (again && !data)
+            l->status = (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
+        if (!data) {
+            l->asked = 0;
+            return false;
+        }
+        l->data = data;
+        l->room = room;
+    }
+    l->asked++;
+    l->size = l->room;
+    return true;
+}
+
+HRESULT pdh_result(PDH_STATUS status, const char *subject)
+{
+    if ((DWORD)status == PDH_MEMORY_ALLOCATION_FAILURE)
+        return E_OUTOFMEMORY;
+    return status ? pdh_error(status, subject) : S_OK;
+}
+
+HRESULT pdh_text(LPCWSTR wide, char **out)
+{
+    size_t units = 0;
+    while (wide[units])
+        units++;
+    return text_from_utf16(wide, units, true, out);
+}
+
+/* Lists of counter paths. */
 
 PDH_STATUS counter_paths_expand(const struct pdh_api *pdh, const WCHAR *path, DWORD flags, WCHAR **out)
 {
@@ -131,4 +176,112 @@ HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const
     memory_free(wide);
     texts_free(&objects);
     return hr;
+}
+
+/* What paths stand for at one moment and at a later one, as hashes of counters' paths. */
+
+/* A computer that does not answer is waited for; what is left of the paths is for the next look. */
+#define LOOK_MS 250
+
+struct counter_watch {
+    struct counter_query *query;
+    struct texts paths;
+    size_t next;    /* of the paths, to be looked at */
+    size_t looked;  /* at so many since the first of this round */
+    uint64_t *then; /* sorted */
+    size_t count, capacity;
+};
+
+/* Of the first of the paths; *next becomes the one behind it. */
+static uint64_t hash_path(const WCHAR *path, const WCHAR **next)
+{
+    uint64_t hash = HASH_START;
+    for (; *path; path++)
+        hash = hash_number(hash, *path);
+    *next = path + 1;
+    return hash;
+}
+
+/* A counter that is there without a wildcard is all that it will ever be. */
+static HRESULT note_path(struct counter_watch *w, const char *path, bool refused)
+{
+    WCHAR *paths = NULL;
+    const bool wildcard = strchr(path, '*') != NULL;
+    HRESULT hr = refused && !wildcard ? S_OK : counter_query_list(w->query, path, &paths);
+    if (SUCCEEDED(hr) && (!paths || wildcard))
+        hr = texts_add(&w->paths, path);
+    for (const WCHAR *p = paths; SUCCEEDED(hr) && p && *p;) {
+        void *then = w->then;
+        if (!memory_grow(&then, &w->capacity, w->count + 1, sizeof *w->then))
+            hr = E_OUTOFMEMORY;
+        w->then = then;
+        if (SUCCEEDED(hr))
+            w->then[w->count++] = hash_path(p, &p);
+    }
+    memory_free(paths);
+    return hr;
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+HRESULT counter_watch_open(struct counter_query *q, const struct texts *paths, bool refused, struct counter_watch **out)
+{
+    struct counter_watch *w = memory_zero(1, sizeof *w);
+    *out = NULL;
+    if (!w)
+        return E_OUTOFMEMORY;
+    w->query = q;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < paths->count && SUCCEEDED(hr); i++)
+        hr = note_path(w, paths->items[i], refused);
+    if (FAILED(hr)) {
+        counter_watch_close(w);
+        return hr;
+    }
+    if (w->count)
+        qsort(w->then, w->count, sizeof *w->then, compare_hashes);
+    *out = w;
+    return S_OK;
+}
+
+static bool has_new(struct counter_watch *w, const char *path)
+{
+    WCHAR *paths;
+    bool found = false;
+    if (FAILED(counter_query_list(w->query, path, &paths)))
+        return false;
+    for (const WCHAR *p = paths; p && *p && !found;) {
+        uint64_t hash = hash_path(p, &p);
+        found = !w->count || !bsearch(&hash, w->then, w->count, sizeof *w->then, compare_hashes);
+    }
+    memory_free(paths);
+    return found;
+}
+
+bool counter_watch_has_new(struct counter_watch *w, bool *all)
+{
+    const uint64_t begin = clock_monotonic_ms();
+    bool found = false;
+    do {
+        if (w->looked < w->paths.count)
+            found = has_new(w, w->paths.items[w->next++ % w->paths.count]);
+        w->looked++;
+    } while (!found && w->looked < w->paths.count && clock_passed_ms(begin, clock_monotonic_ms()) < LOOK_MS);
+    *all = w->looked >= w->paths.count;
+    if (*all)
+        w->looked = 0;
+    return found;
+}
+
+void counter_watch_close(struct counter_watch *w)
+{
+    if (!w)
+        return;
+    texts_free(&w->paths);
+    memory_free(w->then);
+    memory_free(w);
 }

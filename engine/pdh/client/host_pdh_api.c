@@ -5,7 +5,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/win32/win32_call.h"
 #include "engine/logs/pdh_types.h"
-#include "engine/pdh/host_pdh.h"
+#include "engine/pdh/counter_query.h"
 
 #include <windows.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The PDH core that is linked into this program. */
 #include "engine/base/error.h"
-#include "engine/pdh/host_pdh.h"
+#include "engine/pdh/counter_query.h"
 
 HRESULT host_pdh(const struct pdh_api **out)
 {

@@ -2,9 +2,12 @@
 /* The list of objects behind a query. */
 #include "engine/pdh/core/catalogue.h"
 
+#include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/logs/counter_path.h"
+#include "engine/pdh/extension/extension_host.h"
+#include "engine/pdh/extension/extension_object.h"
 
 #include <string.h>
 
@@ -71,4 +74,126 @@ size_t catalogue_find(struct catalogue *c, const char *machine, const char *name
     if (at == known && c->functions->refresh && c->functions->refresh(c, machine) == ERROR_SUCCESS)
         at = find(c, machine, name, known);
     return at;
+}
+
+/* The objects of this computer, as a query sees them: our own, and once they are asked for those of extension DLLs and
+   of Perflib V2 providers; and of each other computer that is named. */
+
+/* For the start of an extension's process and its first data, once per query. */
+#define START_MS 5000
+
+struct real_time {
+    struct catalogue catalogue; /* first */
+    bool looked;                /* for extensions */
+    struct extension **extensions;
+    size_t count;
+    struct extension_names_table names;
+    struct countersets *countersets;
+    const struct catalogue_others *functions_of_others;
+    struct other_objects *others;
+};
+
+static const struct catalogue_others *catalogue_others;
+
+void catalogue_set_others(const struct catalogue_others *others)
+{
+    catalogue_others = others;
+}
+
+static void close_real_time(struct catalogue *c)
+{
+    struct real_time *r = (struct real_time *)c;
+    for (size_t i = 0; i < r->count; i++)
+        extension_close(r->extensions[i]);
+    countersets_close(r->countersets);
+    if (r->others)
+        r->functions_of_others->close(r->others);
+    extension_names_free(&r->names);
+    memory_free(r->extensions);
+    memory_free(r);
+}
+
+static HRESULT find_extensions(struct real_time *r)
+{
+    struct texts services = {0}, names = {0};
+    HRESULT hr = extension_services(&services);
+    if (SUCCEEDED(hr) && services.count) {
+        r->extensions = memory_zero(services.count, sizeof *r->extensions);
+        hr = r->extensions ? extension_names(&services, &names) : E_OUTOFMEMORY;
+    }
+    if (SUCCEEDED(hr))
+        hr = extension_names_read(&r->names, &names);
+    for (size_t i = 0; SUCCEEDED(hr) && i < services.count; i++) {
+        hr = extension_open(services.items[i], &r->extensions[i]);
+        r->count += SUCCEEDED(hr);
+    }
+    texts_free(&services);
+    texts_free(&names);
+    return hr;
+}
+
+static PDH_STATUS look_at(struct catalogue *c, const char *machine, bool again)
+{
+    struct real_time *r = (struct real_time *)c;
+    return r->functions_of_others ? r->functions_of_others->connect(&r->others, machine, again, c)
+                                  : (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+}
+
+static PDH_STATUS connect(struct catalogue *c, const char *machine)
+{
+    return look_at(c, machine, false);
+}
+
+/* All are asked before the first answer is waited for. */
+static PDH_STATUS refresh(struct catalogue *c, const char *machine)
+{
+    struct real_time *r = (struct real_time *)c;
+    if (!counter_path_machine_is(machine, c->computer))
+        return look_at(c, machine + strspn(machine, "\\"), true);
+    HRESULT hr = r->looked ? S_OK : find_extensions(r);
+    r->looked = true;
+    for (size_t i = 0; SUCCEEDED(hr) && i < r->count; i++)
+        extension_ask(r->extensions[i]);
+    for (size_t i = 0; SUCCEEDED(hr) && i < r->count; i++)
+        hr = extension_add_objects(r->extensions[i], &r->names, c, START_MS);
+    if (SUCCEEDED(hr) && !r->countersets)
+        hr = countersets_open(&r->countersets);
+    if (SUCCEEDED(hr))
+        hr = countersets_add_objects(r->countersets, c);
+    return pdh_status_of(hr, PDH_CSTATUS_NO_OBJECT);
+}
+
+/* The extensions work on their answers while our own objects are sampled. */
+static void begin(struct catalogue *c)
+{
+    struct real_time *r = (struct real_time *)c;
+    for (size_t i = 0; i < r->count; i++)
+        extension_ask_if_used(r->extensions[i]);
+    if (r->countersets)
+        countersets_begin(r->countersets);
+    if (r->others)
+        r->functions_of_others->begin(r->others);
+}
+
+static const struct catalogue_functions functions = {
+    .refresh = refresh, .connect = connect, .begin = begin, .close = close_real_time};
+
+PDH_STATUS catalogue_open_real_time(struct catalogue **out)
+{
+    struct real_time *r = memory_zero(1, sizeof *r);
+    *out = NULL;
+    if (!r)
+        return PDH_MEMORY_ALLOCATION_FAILURE;
+    r->catalogue.functions = &functions;
+    r->functions_of_others = catalogue_others;
+    r->catalogue.computer = host_computer_name();
+    bool ok = r->catalogue.computer != NULL;
+    for (size_t i = 0; ok && i < pdh_provider_count; i++)
+        ok = catalogue_add(&r->catalogue, pdh_providers[i]);
+    if (!ok) {
+        catalogue_close(&r->catalogue);
+        return PDH_MEMORY_ALLOCATION_FAILURE;
+    }
+    *out = &r->catalogue;
+    return ERROR_SUCCESS;
 }

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries and their counters: what PDH_HQUERY and PDH_HCOUNTER stand for. A query may be used from several threads:
-   each function here that is given one locks it, where it does not say otherwise. A counter must not be removed, nor a
-   query closed, while another call with it is under way. */
-#ifndef OPENPLA_PDH_QUERY_H
-#define OPENPLA_PDH_QUERY_H
+/* The handles that programs hold: which of the addresses they may pass are alive. A closed or invented handle must be
+   told from a live one without touching what it points to. Threads may call at the same time. */
+#ifndef OPENPLA_QUERY_H
+#define OPENPLA_QUERY_H
 
 #include "engine/base/host.h"
 #include "engine/logs/counter_path.h"
+#include "engine/logs/log.h"
 #include "engine/pdh/core/catalogue.h"
 
+#include <stdbool.h>
+
+/* False: out of memory. */
+bool handle_add(const void *handle);
+/* Nothing happens when it is not alive. */
+void handle_remove(const void *handle);
+bool handle_is_alive(const void *handle);
+
+/* Queries and their counters: what PDH_HQUERY and PDH_HCOUNTER stand for. A query may be used from several threads:
+   each function here that is given one locks it, where it does not say otherwise. A counter must not be removed, nor a
+   query closed, while another call with it is under way. */
 /* First member of all that a handle stands for. */
 enum handle_kind { QUERY_HANDLE, COUNTER_HANDLE, LOG_HANDLE, CONSUMER_HANDLE };
 
@@ -101,5 +112,23 @@ const PDH_RAW_COUNTER *counter_item_older(const struct counter *c, size_t i);
 /* The object at `position` in the catalogue of a query, opened if it was not; PDH_CSTATUS_NO_OBJECT when its source is
  * not there. */
 PDH_STATUS query_object(struct query *q, size_t position, struct counter_object **out);
+
+/* A query's samples written to a log file. */
+struct query_log;
+/* Creates (options->append: continues) the log with the counters that the query has now. In CSV and TSV a wildcard
+   counter becomes one column for each instance of this moment. `circular`: a log that
+   reached its limit makes room for the newest samples: a binary one in place, a text one by starting over.
+   PDH_FILE_ALREADY_EXISTS, PDH_ACCESS_DENIED, PDH_LOG_FILE_CREATE_ERROR, PDH_UNMATCHED_APPEND_COUNTER,
+   PDH_UNKNOWN_LOG_FORMAT, PDH_INVALID_DATASOURCE (SQL), PDH_NO_COUNTERS, PDH_MEMORY_ALLOCATION_FAILURE; the error's
+   text (engine/base/error.h) says more. */
+PDH_STATUS query_log_create(struct query *q, const struct log_format_traits *format, const char *path,
+                            const struct log_options *options, bool circular, struct query_log **out);
+/* Takes a sample and writes it, to the disk's cache at least. PDH_END_OF_LOG_FILE: the limit is reached, nothing was
+   written; a counter that was removed meanwhile has no values. Otherwise the statuses of query_collect and
+   PDH_LOG_FILE_CREATE_ERROR for a failed write. */
+PDH_STATUS query_log_update(struct query_log *l);
+uint64_t query_log_size(const struct query_log *l);
+/* Completes the file, frees l also when that fails. NULL is allowed. */
+PDH_STATUS query_log_close(struct query_log *l);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A query's samples on their way into a log file. */
-#include "engine/pdh/core/query_log.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/raw_counter.h"
+#include "engine/pdh/core/query.h"
 #include "engine/pdh/formula.h"
 
 /* A column of the log: a counter, or one instance of a wildcard counter. */

@@ -1,14 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the objects of one query get their figures: the kernel's files and the process list, kept open, and read at
-   most once per sample however many objects and counters want them. Objects are sampled on several threads when one
-   takes long: what one holds is not read anew until it lets go of it. */
-#ifndef OPENPLA_PDH_SOURCE_H
-#define OPENPLA_PDH_SOURCE_H
+/* Small files of the kernel, one for each of many things (/sys/class/thermal/thermal_zone3/temp), through handles that
+   are kept from one sample to the next: to open a file costs many times what reading it does. Those that were not read
+   between two sweeps are closed. */
+#ifndef OPENPLA_SOURCE_H
+#define OPENPLA_SOURCE_H
 
 #include "engine/base/clock.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/pdh/objects/process_list.h"
 
+/* Zero-initialise. */
+struct kept_files {
+    struct kept_file *files;
+    size_t count, capacity;
+    size_t next;               /* where the file that is asked for next is likely to be */
+    struct kernel_file *spare; /* one beyond those that may be kept */
+};
+/* The text of a file as it is now, borrowed until the next call. Fails as kernel_file_open and kernel_file_read do. */
+HRESULT kept_files_text(struct kept_files *k, const char *path, const char **text, size_t *size);
+/* The number that the file begins with; S_FALSE when it begins with none, or cannot be read. E_OUTOFMEMORY. */
+HRESULT kept_files_number(struct kept_files *k, const char *path, int64_t *value);
+void kept_files_sweep(struct kept_files *k);
+void kept_files_close(struct kept_files *k);
+
+/* The names in a folder of the kernel that begin with `prefix`, sorted by number and then by name: looked for anew once
+   in ten seconds, since to list a folder is dear under Wine. Zero-initialise. */
+struct kept_folder {
+    struct texts names;
+    uint64_t looked; /* clock_monotonic_ms(); 0: never */
+};
+/* A folder that is not there has no names. E_OUTOFMEMORY. */
+HRESULT kept_folder_follow(struct kept_folder *k, const char *path, const char *prefix);
+void kept_folder_close(struct kept_folder *k);
+
+/* Where the objects of one query get their figures: the kernel's files and the process list, kept open, and read at
+   most once per sample however many objects and counters want them. Objects are sampled on several threads when one
+   takes long: what one holds is not read anew until it lets go of it. */
 /* The moment at which something was read. */
 struct source_time {
     int64_t utc;   /* FILETIME */

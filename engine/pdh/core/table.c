@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects as tables: compiles the counters' sources, reads the kernel files they name, works out values and totals. */
-#include "engine/pdh/table.h"
+#include "engine/pdh/core/table.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/hash.h"

@@ -4,12 +4,10 @@
    documentation. And what openpdh.dll counts other computers by. */
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
-#include "engine/pdh/core/handle.h"
 #include "engine/pdh/core/query.h"
-#include "engine/pdh/methods.h"
-#include "engine/pdh/remote/link_ask.h"
+#include "engine/pdh/pcq_server.h"
+#include "engine/pdh/remote/ndr.h"
 #include "engine/pdh/remote/other_computer.h"
-#include "engine/pdh/remote/other_object.h"
 
 #include <windows.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "engine/base/thread.h"
 #include "engine/logs/journal.h"
 #include "engine/pdh/extension/extension_host.h"
-#include "engine/pdh/extension/extension_library.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

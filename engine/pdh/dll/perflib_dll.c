@@ -10,7 +10,7 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
-#include "engine/pdh/core/handle.h"
+#include "engine/pdh/core/query.h"
 #include "engine/pdh/extension/counterset_share.h"
 #include "engine/pdh/perflib/counterset_registration.h"
 
@@ -28,8 +28,8 @@ struct set {
     struct counterset_counter *counters; /* ours: anybody may write into what is shared */
 };
 
-struct instance {
-    struct instance *next;
+struct perflib_instance {
+    struct perflib_instance *next;
     struct set *set;
     uint32_t offset;
     WCHAR *name;
@@ -37,22 +37,22 @@ struct instance {
     PERF_COUNTERSET_INSTANCE block; /* what the program gets; the name follows it */
 };
 
-struct provider {
+struct perflib_provider {
     struct host_lock lock;
     GUID guid;
     struct counterset_provider *share;
     struct set *sets;
-    struct instance *instances;
+    struct perflib_instance *instances;
     struct thread *fetcher; /* of the references, from the first on */
     struct wakeup *end;
 };
 
-static struct provider *provider_of(HANDLE handle)
+static struct perflib_provider *provider_of(HANDLE handle)
 {
-    return handle_is_alive(handle) ? (struct provider *)handle : NULL;
+    return handle_is_alive(handle) ? (struct perflib_provider *)handle : NULL;
 }
 
-static int64_t *values_of(struct provider *p, const struct instance *i)
+static int64_t *values_of(struct perflib_provider *p, const struct perflib_instance *i)
 {
     return counterset_provider_values(p->share, i->offset);
 }
@@ -62,7 +62,7 @@ ULONG WINAPI PerfStartProvider(LPGUID guid, PERFLIBREQUEST callback, HANDLE *out
     (void)callback; /* it is told of queries, which ours do not announce */
     if (!guid || !out)
         return ERROR_INVALID_PARAMETER;
-    struct provider *p = memory_zero(1, sizeof *p);
+    struct perflib_provider *p = memory_zero(1, sizeof *p);
     HRESULT hr = p && handle_add(p) ? counterset_provider_open(&p->share) : E_OUTOFMEMORY;
     if (FAILED(hr)) {
         handle_remove(p);
@@ -81,7 +81,7 @@ ULONG WINAPI PerfStartProviderEx(LPGUID guid, PPERF_PROVIDER_CONTEXT context, HA
     return PerfStartProvider(guid, context ? context->ControlCallback : NULL, out);
 }
 
-static void free_instance(struct provider *p, struct instance *i)
+static void free_instance(struct perflib_provider *p, struct perflib_instance *i)
 {
     counterset_provider_delete(p->share, i->offset);
     memory_free(i->references);
@@ -90,7 +90,7 @@ static void free_instance(struct provider *p, struct instance *i)
 
 ULONG WINAPI PerfStopProvider(HANDLE handle)
 {
-    struct provider *p = provider_of(handle);
+    struct perflib_provider *p = provider_of(handle);
     if (!p)
         return ERROR_INVALID_PARAMETER;
     handle_remove(p);
@@ -101,7 +101,7 @@ ULONG WINAPI PerfStopProvider(HANDLE handle)
     }
     wakeup_free(p->end);
     while (p->instances) {
-        struct instance *i = p->instances;
+        struct perflib_instance *i = p->instances;
         p->instances = i->next;
         free_instance(p, i);
     }
@@ -117,8 +117,8 @@ ULONG WINAPI PerfStopProvider(HANDLE handle)
 }
 
 /* Puts the registered names in the place of the made-up ones. */
-static void read_names(const struct provider *p, const GUID *guid, char *set_name, struct counterset_counter *counters,
-                       ULONG count)
+static void read_names(const struct perflib_provider *p, const GUID *guid, char *set_name,
+                       struct counterset_counter *counters, ULONG count)
 {
     struct registered_countersets list;
     if (registered_provider_read(&p->guid, &list) != S_OK)
@@ -138,7 +138,7 @@ static void read_names(const struct provider *p, const GUID *guid, char *set_nam
     registered_countersets_free(&list);
 }
 
-static struct set *find_set(const struct provider *p, const GUID *guid)
+static struct set *find_set(const struct perflib_provider *p, const GUID *guid)
 {
     struct set *s = p->sets;
     while (s && !guid_equal(&s->guid, guid))
@@ -146,7 +146,7 @@ static struct set *find_set(const struct provider *p, const GUID *guid)
     return s;
 }
 
-static ULONG add_set(struct provider *p, const PERF_COUNTERSET_INFO *info, const PERF_COUNTER_INFO *given)
+static ULONG add_set(struct perflib_provider *p, const PERF_COUNTERSET_INFO *info, const PERF_COUNTER_INFO *given)
 {
     ULONG count = info->NumCounters;
     char name[COUNTERSET_INSTANCE_BYTES] = "";
@@ -181,7 +181,7 @@ static ULONG add_set(struct provider *p, const PERF_COUNTERSET_INFO *info, const
 
 ULONG WINAPI PerfSetCounterSetInfo(HANDLE handle, PPERF_COUNTERSET_INFO info, ULONG size)
 {
-    struct provider *p = provider_of(handle);
+    struct perflib_provider *p = provider_of(handle);
     if (!p || !info || size < sizeof *info || !info->NumCounters ||
         info->NumCounters > (size - sizeof *info) / sizeof(PERF_COUNTER_INFO))
         return ERROR_INVALID_PARAMETER;
@@ -192,18 +192,19 @@ ULONG WINAPI PerfSetCounterSetInfo(HANDLE handle, PPERF_COUNTERSET_INFO info, UL
     return error;
 }
 
-static struct instance *find_instance(const struct provider *p, const GUID *guid, const WCHAR *name, ULONG id)
+static struct perflib_instance *find_instance(const struct perflib_provider *p, const GUID *guid, const WCHAR *name,
+                                              ULONG id)
 {
-    struct instance *i = p->instances;
+    struct perflib_instance *i = p->instances;
     while (i && (!guid_equal(&i->set->guid, guid) || i->block.InstanceId != id || lstrcmpiW(i->name, name) != 0))
         i = i->next;
     return i;
 }
 
-static struct instance *create_instance(struct provider *p, struct set *s, const WCHAR *name, ULONG id)
+static struct perflib_instance *create_instance(struct perflib_provider *p, struct set *s, const WCHAR *name, ULONG id)
 {
     size_t bytes = ((size_t)lstrlenW(name) + 1) * sizeof *name;
-    struct instance *i = memory_zero(1, sizeof *i + bytes);
+    struct perflib_instance *i = memory_zero(1, sizeof *i + bytes);
     char *text = NULL;
     HRESULT hr = i ? text_from_utf16(name, (size_t)lstrlenW(name), true, &text) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
@@ -228,14 +229,14 @@ static struct instance *create_instance(struct provider *p, struct set *s, const
 
 PPERF_COUNTERSET_INSTANCE WINAPI PerfCreateInstance(HANDLE handle, LPCGUID guid, LPCWSTR name, ULONG id)
 {
-    struct provider *p = provider_of(handle);
+    struct perflib_provider *p = provider_of(handle);
     if (!p || !guid || !name) {
         SetLastError(ERROR_INVALID_PARAMETER);
         return NULL;
     }
     host_lock_enter(&p->lock);
     struct set *s = find_set(p, guid);
-    struct instance *i = NULL;
+    struct perflib_instance *i = NULL;
     DWORD error = !s ? ERROR_NOT_FOUND : find_instance(p, guid, name, id) ? ERROR_ALREADY_EXISTS : ERROR_SUCCESS;
     if (!error) {
         i = create_instance(p, s, name, id);
@@ -248,28 +249,28 @@ PPERF_COUNTERSET_INSTANCE WINAPI PerfCreateInstance(HANDLE handle, LPCGUID guid,
 
 PPERF_COUNTERSET_INSTANCE WINAPI PerfQueryInstance(HANDLE handle, LPCGUID guid, LPCWSTR name, ULONG id)
 {
-    struct provider *p = provider_of(handle);
+    struct perflib_provider *p = provider_of(handle);
     if (!p || !guid || !name) {
         SetLastError(ERROR_INVALID_PARAMETER);
         return NULL;
     }
     host_lock_enter(&p->lock);
-    struct instance *i = find_instance(p, guid, name, id);
+    struct perflib_instance *i = find_instance(p, guid, name, id);
     host_lock_leave(&p->lock);
     SetLastError(i ? ERROR_SUCCESS : ERROR_NOT_FOUND);
     return i ? &i->block : NULL;
 }
 
 /* The instance whose block it is, and the place of a counter in it. Holds the lock. */
-static struct instance *find_block(const struct provider *p, const PERF_COUNTERSET_INSTANCE *block)
+static struct perflib_instance *find_block(const struct perflib_provider *p, const PERF_COUNTERSET_INSTANCE *block)
 {
-    struct instance *i = p->instances;
+    struct perflib_instance *i = p->instances;
     while (i && &i->block != block)
         i = i->next;
     return i;
 }
 
-static bool find_counter(const struct instance *i, ULONG id, uint32_t *place)
+static bool find_counter(const struct perflib_instance *i, ULONG id, uint32_t *place)
 {
     const struct counterset_counter *counters = i->set->counters;
     for (*place = 0; *place < i->set->count; ++*place)
@@ -280,11 +281,11 @@ static bool find_counter(const struct instance *i, ULONG id, uint32_t *place)
 
 ULONG WINAPI PerfDeleteInstance(HANDLE handle, PPERF_COUNTERSET_INSTANCE block)
 {
-    struct provider *p = provider_of(handle);
+    struct perflib_provider *p = provider_of(handle);
     if (!p || !block)
         return ERROR_INVALID_PARAMETER;
     host_lock_enter(&p->lock);
-    struct instance *i = find_block(p, block), **at = &p->instances;
+    struct perflib_instance *i = find_block(p, block), **at = &p->instances;
     if (i) {
         while (*at != i)
             at = &(*at)->next;
@@ -295,9 +296,9 @@ ULONG WINAPI PerfDeleteInstance(HANDLE handle, PPERF_COUNTERSET_INSTANCE block)
     return i ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
 }
 
-static void fetch(struct provider *p)
+static void fetch(struct perflib_provider *p)
 {
-    for (struct instance *i = p->instances; i; i = i->next) {
+    for (struct perflib_instance *i = p->instances; i; i = i->next) {
         for (uint32_t n = 0; i->references && n < i->set->count; n++) {
             const void *from = i->references[n];
             if (from) {
@@ -311,7 +312,7 @@ static void fetch(struct provider *p)
 
 static void fetch_on(void *user)
 {
-    struct provider *p = user;
+    struct perflib_provider *p = user;
     do {
         host_lock_enter(&p->lock);
         fetch(p);
@@ -320,7 +321,7 @@ static void fetch_on(void *user)
 }
 
 /* Holds the lock. */
-static ULONG set_reference(struct provider *p, struct instance *i, uint32_t place, const void *address)
+static ULONG set_reference(struct perflib_provider *p, struct perflib_instance *i, uint32_t place, const void *address)
 {
     HRESULT hr = S_OK;
     if (!i->references)
@@ -338,12 +339,12 @@ static ULONG set_reference(struct provider *p, struct instance *i, uint32_t plac
 
 ULONG WINAPI PerfSetCounterRefValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE block, ULONG id, PVOID address)
 {
-    struct provider *p = provider_of(handle);
+    struct perflib_provider *p = provider_of(handle);
     uint32_t place;
     if (!p || !block)
         return ERROR_INVALID_PARAMETER;
     host_lock_enter(&p->lock);
-    struct instance *i = find_block(p, block);
+    struct perflib_instance *i = find_block(p, block);
     ULONG error = !i                             ? ERROR_INVALID_PARAMETER
                   : !find_counter(i, id, &place) ? ERROR_NOT_FOUND
                                                  : set_reference(p, i, place, address);
@@ -355,12 +356,12 @@ enum change { SET, ADD };
 
 static ULONG change(HANDLE handle, const PERF_COUNTERSET_INSTANCE *block, ULONG id, enum change how, int64_t value)
 {
-    struct provider *p = provider_of(handle);
+    struct perflib_provider *p = provider_of(handle);
     uint32_t place;
     if (!p || !block)
         return ERROR_INVALID_PARAMETER;
     host_lock_enter(&p->lock);
-    struct instance *i = find_block(p, block);
+    struct perflib_instance *i = find_block(p, block);
     ULONG error = !i ? ERROR_INVALID_PARAMETER : find_counter(i, id, &place) ? ERROR_SUCCESS : ERROR_NOT_FOUND;
     if (!error) {
         _Atomic int64_t *at = (_Atomic int64_t *)&values_of(p, i)[place];

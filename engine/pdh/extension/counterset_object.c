@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects out of the countersets that are registered, and of those in shared memory. */
-#include "engine/pdh/extension/counterset_object.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/pdh/counter_types.h"
 #include "engine/pdh/extension/counterset_share.h"
+#include "engine/pdh/extension/extension_object.h"
 #include "engine/pdh/perflib/counterset_registration.h"
 
 #include <stdlib.h>

@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: MIT */
+/* Where the DLL is that a service's key names as its Library. */
+#ifndef OPENPLA_EXTENSION_HOST_H
+#define OPENPLA_EXTENSION_HOST_H
+
+#include "engine/base/process.h"
+#include "engine/base/text.h"
+
+/* The full path of what `library` (environment variables replaced already) names: a full path stands as it is, a bare
+   name is in the folder `system` and nowhere else. E_INVALIDARG with a text for what depends on a current folder or is
+   empty. *out from memory_alloc. */
+HRESULT extension_library_path(const char *library, const char *system, char **out);
+
+/* What the system tells of performance extension DLLs: services with a key Performance, and the table of names that
+   their installers extend. Nothing natively. */
+/* Names of the services that have Library, Open, Collect and Close under Performance and are not disabled. */
+HRESULT extension_services(struct texts *out);
+/* The English names and help: number, text, number, text ... of Perflib\009, values Counter and Help, and of the
+   services' own: Wine keeps no such table and lets nobody write one, so there a service's key Performance may hold its
+   part as the values "Counter 009" and "Help 009" (REG_MULTI_SZ), in the same form, as `openpla lodctr` writes them. */
+HRESULT extension_names(const struct texts *services, struct texts *out);
+/* Starts the process that loads the service's DLL and serves the channel of this name (extension_host.h). */
+HRESULT extension_start(const char *channel, const char *service, struct process **out);
+
 /* One performance extension DLL in a process of its own, so that its crash or hang is its own alone: our side asks
    through a shared section and two signals, and never waits longer than it wants. All queries of a program share the
    DLL's process. */
-#ifndef OPENPLA_PDH_EXTENSION_HOST_H
-#define OPENPLA_PDH_EXTENSION_HOST_H
-
-#include "engine/base/process.h"
-
 #define EXTENSION_DATA_BYTES (8u << 20)
 
 enum extension_state { EXTENSION_STARTING, EXTENSION_READY, EXTENSION_FAILED };

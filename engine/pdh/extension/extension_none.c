@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A system without performance extension DLLs. */
-#include "engine/pdh/extension/extension_system.h"
+#include "engine/pdh/extension/extension_host.h"
 
 HRESULT extension_services(struct texts *out)
 {

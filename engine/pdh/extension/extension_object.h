@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects that performance extension DLLs give in their blocks of data, as objects like all others. */
-#ifndef OPENPLA_PDH_EXTENSION_OBJECT_H
-#define OPENPLA_PDH_EXTENSION_OBJECT_H
+#ifndef OPENPLA_EXTENSION_OBJECT_H
+#define OPENPLA_EXTENSION_OBJECT_H
 
 #include "engine/pdh/core/catalogue.h"
 #include "engine/pdh/extension/extension_host.h"
@@ -33,5 +33,17 @@ void extension_ask_if_used(struct extension *e);
 HRESULT extension_add_objects(struct extension *e, const struct extension_names_table *names, struct catalogue *c,
                               uint32_t timeout_ms);
 void extension_close(struct extension *e); /* its objects must be closed before */
+
+/* Countersets of Perflib V2 providers, those that are registered and those of live ones, as objects like all others.
+   One counterset of several processes is one object with the instances of all; one that is registered is so without
+   any. */
+struct countersets;
+HRESULT countersets_open(struct countersets **out);
+/* Adds the objects of the countersets that were not met before to `c`, with what is registered of them before what
+   their providers say. */
+HRESULT countersets_add_objects(struct countersets *s, struct catalogue *c);
+/* A sample is about to be taken: which providers live is looked at anew if an object of them is used. */
+void countersets_begin(struct countersets *s);
+void countersets_close(struct countersets *s); /* its objects must be closed before; NULL is allowed */
 
 #endif

@@ -3,7 +3,7 @@
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/pdh/extension/extension_system.h"
+#include "engine/pdh/extension/extension_host.h"
 
 #include <windows.h>
 

@@ -1,9 +1,498 @@
 /* SPDX-License-Identifier: MIT */
-/* The choice of the processes that are listed. */
+/* Reading /proc/<id>/stat, status, io, fd and task. */
+#include "engine/pdh/objects/process_list.h"
+
+#include "engine/base/clock.h"
 #include "engine/base/environment.h"
 #include "engine/base/host.h"
+#include "engine/base/kernel_number.h"
 #include "engine/base/memory.h"
-#include "engine/pdh/objects/process_lists.h"
+#include "engine/base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TICK 100000 /* 10 ms in 100 ns */
+
+/* Reads through the kept handle, or opens the file and keeps it if there is room. With `again`, a kept handle that
+   reads nothing is tried anew, for another process of that id. A file that is not kept is closed at once, so its text
+   is copied to *copy. */
+static HRESULT read_file(const char *root, uint32_t id, const char *name, struct kernel_file **file,
+                         struct process_kept *kept, bool again, const char **text, size_t *size, char **copy)
+{
+    char path[512];
+    HRESULT hr = E_FAIL;
+    *copy = NULL;
+    if (*file) {
+        hr = kernel_file_read_piece(*file, text, size);
+        if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
+            return hr;
+        kernel_file_close(*file);
+        *file = NULL;
+        kept->count--;
+        if (!again)
+            return hr;
+    }
+    snprintf(path, sizeof path, "%s/proc/%u/%s", root, (unsigned)id, name);
+    hr = kernel_file_open(path, file);
+    if (FAILED(hr))
+        return hr;
+    hr = kernel_file_read_piece(*file, text, size);
+    if (SUCCEEDED(hr) && kept->count < kept->most) {
+        kept->count++;
+        return hr;
+    }
+    if (SUCCEEDED(hr)) {
+        *copy = memory_copy(*text, *size + 1);
+        *text = *copy;
+        hr = *copy ? hr : E_OUTOFMEMORY;
+    }
+    kernel_file_close(*file);
+    *file = NULL;
+    return hr;
+}
+
+HRESULT process_files_stat(struct process_files *f, const char *root, struct process_kept *kept,
+                           struct process_stat *out)
+{
+    const char *text;
+    size_t size;
+    char *copy;
+    HRESULT hr = read_file(root, f->id, "stat", &f->stat, kept, true, &text, &size, &copy);
+    if (FAILED(hr))
+        return hr;
+    if (!process_stat_parse(text, size, out)) {
+        memory_free(copy);
+        return error_set(E_FAIL, "/proc/%u/stat: not as the kernel writes it", (unsigned)f->id);
+    }
+    if (copy) {
+        /* The name outlives the text in a place of its own. */
+        static _Thread_local char name[64];
+        out->name_length = out->name_length < sizeof name ? out->name_length : sizeof name;
+        memcpy(name, out->name, out->name_length);
+        out->name = name;
+        memory_free(copy);
+    }
+    return S_OK;
+}
+
+void process_entry_clear(struct process_entry *e)
+{
+    e->virtual_peak = e->working_set_peak = e->working_set_private = e->private_bytes = PROCESS_ABSENT;
+    e->page_faults = e->base_priority = e->handles = PROCESS_ABSENT;
+    e->reads = e->writes = e->read_bytes = e->written_bytes = PROCESS_ABSENT;
+    e->first_thread = NULL;
+    e->listed_threads = 0;
+}
+
+static HRESULT add_status(struct process_files *f, const char *root, struct process_kept *kept, struct process_entry *e)
+{
+    const char *text;
+    size_t size;
+    char *copy;
+    struct process_status status;
+    HRESULT hr = read_file(root, f->id, "status", &f->status, kept, false, &text, &size, &copy);
+    if (FAILED(hr))
+        return hr;
+    process_status_parse(text, size, &status);
+    memory_free(copy);
+    e->virtual_peak = status.virtual_peak;
+    e->working_set_peak = status.resident_peak;
+    e->working_set_private = status.resident_private;
+    e->private_bytes = status.resident_private == INT64_MIN
+                           ? PROCESS_ABSENT
+                           : status.resident_private + (status.swapped == INT64_MIN ? 0 : status.swapped);
+    return S_OK;
+}
+
+static HRESULT add_io(struct process_files *f, const char *root, struct process_kept *kept, struct process_entry *e)
+{
+    const char *text;
+    size_t size;
+    char *copy;
+    struct process_io io;
+    HRESULT hr = read_file(root, f->id, "io", &f->io, kept, false, &text, &size, &copy);
+    if (FAILED(hr))
+        return hr;
+    process_io_parse(text, size, &io);
+    memory_free(copy);
+    e->reads = io.reads;
+    e->writes = io.writes;
+    e->read_bytes = io.read_bytes;
+    e->written_bytes = io.written_bytes;
+    return S_OK;
+}
+
+static HRESULT add_handles(const struct process_files *f, const char *root, struct process_entry *e)
+{
+    char path[512];
+    uint32_t *numbers;
+    size_t count;
+    snprintf(path, sizeof path, "%s/proc/%u/fd", root, (unsigned)f->id);
+    HRESULT hr = kernel_folder_numbers(path, &numbers, &count);
+    if (SUCCEEDED(hr)) {
+        memory_free(numbers);
+        e->handles = (int64_t)count;
+    }
+    return hr;
+}
+
+HRESULT process_files_figures(struct process_files *f, const char *root, struct process_kept *kept, uint32_t figures,
+                              struct process_entry *e)
+{
+    HRESULT hr = figures & PROCESS_MEMORY ? add_status(f, root, kept, e) : S_OK;
+    if (hr != E_OUTOFMEMORY && (figures & PROCESS_IO))
+        hr = add_io(f, root, kept, e);
+    if (hr != E_OUTOFMEMORY && (figures & PROCESS_HANDLES))
+        hr = add_handles(f, root, e);
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+/* By the kernel's letters (proc(5)). It does not tell those that run from those that are ready to. */
+static int64_t state_of(char letter)
+{
+    return letter == 'R' ? THREAD_RUNNING : letter && strchr("ZXx", letter) ? THREAD_ENDED : THREAD_WAITING;
+}
+
+static int64_t wait_of(char letter)
+{
+    return letter == 'S'                        ? WAIT_USER_REQUEST
+           : letter == 'T' || letter == 't'     ? WAIT_SUSPENDED
+           : state_of(letter) == THREAD_WAITING ? WAIT_EXECUTIVE
+                                                : PROCESS_ABSENT;
+}
+
+static HRESULT read_thread(uint32_t id, uint32_t thread, const char *root, int64_t boot, struct thread_entry *out)
+{
+    char name[64];
+    struct process_kept kept = {0, 0}; /* none is */
+    struct kernel_file *file = NULL;
+    const char *text;
+    size_t size;
+    char *copy;
+    struct process_stat stat;
+    struct process_status status;
+    snprintf(name, sizeof name, "task/%u/stat", (unsigned)thread);
+    HRESULT hr = read_file(root, id, name, &file, &kept, false, &text, &size, &copy);
+    if (FAILED(hr))
+        return hr;
+    bool ok = process_stat_parse(text, size, &stat);
+    memory_free(copy);
+    if (!ok)
+        return E_FAIL;
+    *out = (struct thread_entry){.id = thread,
+                                 .start = boot + (int64_t)(stat.start_ticks * TICK),
+                                 .user_time = (int64_t)(stat.user_ticks * TICK),
+                                 .kernel_time = (int64_t)(stat.kernel_ticks * TICK),
+                                 .context_switches = PROCESS_ABSENT,
+                                 .base_priority = PROCESS_ABSENT,
+                                 .priority = PROCESS_ABSENT,
+                                 .state = state_of(stat.state),
+                                 .wait_reason = wait_of(stat.state)};
+    snprintf(name, sizeof name, "task/%u/status", (unsigned)thread);
+    hr = read_file(root, id, name, &file, &kept, false, &text, &size, &copy);
+    if (SUCCEEDED(hr)) {
+        process_status_parse(text, size, &status);
+        memory_free(copy);
+        out->context_switches = status.switches;
+    }
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+HRESULT process_files_threads(uint32_t id, const char *root, int64_t boot, struct thread_entry **threads,
+                              size_t *capacity, size_t *count)
+{
+    char path[512];
+    uint32_t *ids;
+    size_t n;
+    snprintf(path, sizeof path, "%s/proc/%u/task", root, (unsigned)id);
+    HRESULT hr = kernel_folder_numbers(path, &ids, &n);
+    if (FAILED(hr))
+        return hr == E_OUTOFMEMORY ? hr : S_OK;
+    hr = memory_grow((void **)threads, capacity, *count + n, sizeof **threads) ? S_OK : E_OUTOFMEMORY;
+    for (size_t i = 0; i < n && hr != E_OUTOFMEMORY; i++) {
+        hr = read_thread(id, ids[i], root, boot, &(*threads)[*count]);
+        *count += SUCCEEDED(hr);
+    }
+    memory_free(ids);
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+void process_files_close(struct process_files *f, struct process_kept *kept)
+{
+    struct kernel_file **files[] = {&f->stat, &f->status, &f->io};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        kept->count -= *files[i] != NULL;
+        kernel_file_close(*files[i]);
+        *files[i] = NULL;
+    }
+}
+
+/* The host's processes, from /proc. Listing that folder is by far the dearest call of a reading under Wine, so it is
+   done only when a process may have begun: the kernel tells the id that it gave last. That one has ended is told by its
+   own files. */
+
+#define TICK       100000 /* 10 ms in 100 ns */
+#define PAGE       4096
+/* Readings after which the folder is listed in any case: should /proc be another set of processes than the one that we
+   are in, whose last id says nothing. */
+#define LIST_EVERY 32
+
+struct followed {
+    struct process_files files;
+    char *name;
+    size_t name_length;
+};
+
+struct changes {
+    uint64_t threads; /* of all processes that there are */
+    uint64_t last_id; /* 0: not told */
+};
+
+struct host_list {
+    struct followed *followed; /* by id, as the entries */
+    size_t count;
+    struct process_entry *entries;
+    size_t entry_capacity;
+    struct thread_entry *threads; /* of all */
+    size_t thread_count, thread_capacity;
+    struct process_kept kept;
+    int64_t boot;             /* of the start times; read once, so that a process keeps its own */
+    uint32_t figures;         /* of this reading */
+    struct kernel_file *load; /* /proc/loadavg */
+    struct changes changes;   /* as of before the last reading */
+    bool settled;      /* no id had been given between the last listing of the folder and the reading before it */
+    unsigned unlisted; /* readings since the folder was listed; LIST_EVERY: the next one must list */
+    char root[];
+};
+
+static HRESULT open_list(const char *root, void **out)
+{
+    size_t length = strlen(root);
+    struct host_list *list = memory_zero(1, sizeof *list + length + 1);
+    *out = list;
+    if (!list)
+        return E_OUTOFMEMORY;
+    memcpy(list->root, root, length + 1);
+    list->boot = clock_boot_utc();
+    list->kept.most = kernel_file_share();
+    list->unlisted = LIST_EVERY;
+    return S_OK;
+}
+
+static void forget(struct host_list *list, struct followed *f)
+{
+    process_files_close(&f->files, &list->kept);
+    memory_free(f->name);
+}
+
+static void close_list(void *user)
+{
+    struct host_list *list = user;
+    for (size_t i = 0; i < list->count; i++)
+        forget(list, &list->followed[i]);
+    kernel_file_close(list->load);
+    memory_free(list->followed);
+    memory_free(list->entries);
+    memory_free(list->threads);
+    memory_free(list);
+}
+
+static void fill(const struct host_list *list, const struct followed *f, const struct process_stat *stat,
+                 struct process_entry *e)
+{
+    *e = (struct process_entry){
+        .name = f->name,
+        .id = f->files.id,
+        .parent = stat->parent,
+        .threads = stat->threads,
+        .start = list->boot + (int64_t)(stat->start_ticks * TICK),
+        .user_time = (int64_t)(stat->user_ticks * TICK),
+        .kernel_time = (int64_t)(stat->kernel_ticks * TICK),
+        .working_set = (int64_t)(stat->resident_pages * PAGE),
+        .virtual_size = (int64_t)stat->virtual_bytes,
+    };
+    process_entry_clear(e);
+    e->page_faults = (int64_t)stat->faults;
+}
+
+/* "kworker/0:1-events": what a kernel worker does just now, behind '-' or '+', is not part of its name. Rescuers,
+   "kworker/R-name", have their one purpose in it. */
+static size_t lasting_name(const char *name, size_t length)
+{
+    if (length > 9 && !memcmp(name, "kworker/", 8) && name[8] != 'R') {
+        for (size_t i = 8; i < length; i++)
+            if (name[i] == '-' || name[i] == '+')
+                return i;
+    }
+    return length;
+}
+
+/* Takes the process's name. */
+static HRESULT take_name(struct followed *f, const struct process_stat *stat)
+{
+    size_t length = lasting_name(stat->name, stat->name_length);
+    if (f->name && f->name_length == length && !memcmp(f->name, stat->name, length))
+        return S_OK;
+    char *name = text_copy_n(stat->name, length);
+    if (!name)
+        return E_OUTOFMEMORY;
+    /* A program names itself in any bytes. */
+    for (char *c = name; !text_is_utf8(name, length) && *c; c++)
+        *c = (unsigned char)*c < 0x80 ? *c : '?';
+    memory_free(f->name);
+    f->name = name;
+    f->name_length = length;
+    return S_OK;
+}
+
+static HRESULT read_process(struct host_list *list, struct followed *f, struct process_entry *e)
+{
+    struct process_stat stat;
+    HRESULT hr = process_files_stat(&f->files, list->root, &list->kept, &stat);
+    if (SUCCEEDED(hr))
+        hr = take_name(f, &stat);
+    if (FAILED(hr))
+        return hr;
+    fill(list, f, &stat, e);
+    hr = process_files_figures(&f->files, list->root, &list->kept, list->figures, e);
+    size_t before = list->thread_count;
+    if (SUCCEEDED(hr) && (list->figures & PROCESS_THREADS)) {
+        hr = process_files_threads(f->files.id, list->root, list->boot, &list->threads, &list->thread_capacity,
+                                   &list->thread_count);
+        e->listed_threads = (uint32_t)(list->thread_count - before);
+    }
+    return hr;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Walks the old list and the ids of now side by side. *next must hold `count` items and gets those that live. */
+static HRESULT merge(struct host_list *list, const uint32_t *ids, size_t count, struct followed *next, size_t *used)
+{
+    size_t old = 0;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < count && hr != E_OUTOFMEMORY; i++) {
+        while (old < list->count && list->followed[old].files.id < ids[i])
+            forget(list, &list->followed[old++]);
+        struct followed f = {.files.id = ids[i]};
+        if (old < list->count && list->followed[old].files.id == ids[i])
+            f = list->followed[old++];
+        hr = read_process(list, &f, &list->entries[*used]);
+        if (SUCCEEDED(hr))
+            next[(*used)++] = f;
+        else
+            forget(list, &f);
+    }
+    for (; old < list->count; old++)
+        forget(list, &list->followed[old]);
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+/* How many processes and threads there are, and the last id given to one: the end of /proc/loadavg's one line,
+   "0.00 0.01 0.05 1/123 4567". 0: it is not told. */
+static struct changes read_changes(struct host_list *list)
+{
+    static const struct changes none = {0, 0};
+    char path[512];
+    const char *text;
+    size_t size;
+    struct changes c;
+    if (!list->load) {
+        snprintf(path, sizeof path, "%s/proc/loadavg", list->root);
+        if (FAILED(kernel_file_open(path, &list->load))) {
+            list->load = NULL;
+            return none;
+        }
+    }
+    if (FAILED(kernel_file_read_piece(list->load, &text, &size))) {
+        kernel_file_close(list->load);
+        list->load = NULL;
+        return none;
+    }
+    const char *end = text + size, *slash = text_find(text, end, '/');
+    slash = slash ? kernel_number(slash + 1, end, &c.threads) : NULL;
+    return slash && kernel_number(slash, end, &c.last_id) ? c : none;
+}
+
+/* The kernel gives an id before it shows the process: one that was just being begun when the folder was listed is found
+   by listing it once more. */
+static bool is_told(const struct host_list *list, const struct changes *now)
+{
+    return now->last_id && now->last_id == list->changes.last_id && list->settled && list->unlisted < LIST_EVERY;
+}
+
+/* The ids to read, rising: those of the folder, or those of the reading before when none can have been added. */
+static HRESULT find_ids(struct host_list *list, const struct changes *now, uint32_t **ids, size_t *count)
+{
+    if (is_told(list, now)) {
+        *ids = memory_alloc(list->count * sizeof **ids);
+        *count = list->count;
+        for (size_t i = 0; *ids && i < list->count; i++)
+            (*ids)[i] = list->followed[i].files.id;
+        list->unlisted++;
+        return *ids ? S_OK : E_OUTOFMEMORY;
+    }
+    char path[512];
+    snprintf(path, sizeof path, "%s/proc", list->root);
+    HRESULT hr = kernel_folder_numbers(path, ids, count);
+    if (SUCCEEDED(hr)) {
+        qsort(*ids, *count, sizeof **ids, by_id);
+        list->settled = now->last_id == list->changes.last_id;
+        list->unlisted = 0;
+    }
+    return hr;
+}
+
+static HRESULT read_list(void *user, uint32_t figures, const struct process_entry **entries, size_t *count)
+{
+    struct host_list *list = user;
+    uint32_t *ids = NULL;
+    size_t n = 0, used = 0;
+    struct changes now = read_changes(list);
+    /* No process or thread has begun or ended: what nobody asks for may have changed. */
+    if (!figures && is_told(list, &now) && now.threads == list->changes.threads) {
+        list->unlisted++;
+        *entries = list->entries;
+        *count = list->count;
+        return S_OK;
+    }
+    HRESULT hr = find_ids(list, &now, &ids, &n);
+    if (FAILED(hr))
+        return hr;
+    list->changes = now;
+    struct followed *next = memory_alloc(n * sizeof *next);
+    if (!next || !memory_grow((void **)&list->entries, &list->entry_capacity, n ? n : 1, sizeof *list->entries)) {
+        memory_free(next);
+        memory_free(ids);
+        list->unlisted = LIST_EVERY; /* those that were found are forgotten */
+        return E_OUTOFMEMORY;
+    }
+    list->figures = figures;
+    list->thread_count = 0;
+    hr = merge(list, ids, n, next, &used);
+    memory_free(ids);
+    memory_free(list->followed);
+    list->followed = next;
+    list->count = used;
+    if (used < n)
+        list->unlisted = LIST_EVERY; /* one has ended, or could not be read this time only */
+    size_t thread = 0;               /* the array may have moved while it grew */
+    for (size_t i = 0; i < used; thread += list->entries[i++].listed_threads)
+        list->entries[i].first_thread = list->threads ? list->threads + thread : NULL;
+    *entries = list->entries;
+    *count = used;
+    return hr;
+}
+
+const struct process_lister process_lister_host = {open_list, read_list, close_list};
+
+/* The choice of the processes that are listed. */
 
 struct process_list {
     const struct process_lister *lister;

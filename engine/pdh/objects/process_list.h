@@ -2,10 +2,12 @@
 /* The processes that run, with their figures and threads. Which ones: on Windows the system's; natively the host's
    processes as /proc shows them to us, kernel threads included; under Wine the Windows processes of this prefix under
    their Windows names, or, as the user wants it (host_processes_wanted), the host's processes as natively. */
-#ifndef OPENPLA_PDH_PROCESS_LIST_H
-#define OPENPLA_PDH_PROCESS_LIST_H
+#ifndef OPENPLA_PROCESS_LIST_H
+#define OPENPLA_PROCESS_LIST_H
 
 #include "engine/base/error.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/process_text.h"
 
 /* A figure that the system does not tell of this process. */
 #define PROCESS_ABSENT  INT64_MIN
@@ -61,5 +63,40 @@ HRESULT process_list_open(const char *root, struct process_list **out);
 HRESULT process_list_read(struct process_list *list, uint32_t figures, const struct process_entry **entries,
                           size_t *count);
 void process_list_close(struct process_list *list); /* NULL is allowed */
+
+/* The kinds of process lists; process_list.c chooses. */
+struct process_lister {
+    HRESULT (*open)(const char *root, void **list);
+    HRESULT (*read)(void *list, uint32_t figures, const struct process_entry **entries, size_t *count);
+    void (*close)(void *list);
+};
+/* The host's, and (not natively) the Windows processes. */
+extern const struct process_lister process_lister_host, process_lister_windows;
+
+/* The files of one Linux process in /proc/<id>, through handles that are kept from one reading to the next. */
+struct process_files {
+    uint32_t id;
+    struct kernel_file *stat, *status, *io; /* NULL: opened for each reading */
+};
+/* The handles that a list of processes keeps. */
+struct process_kept {
+    size_t count, most; /* kernel_file_share() */
+};
+
+/* The text of stat, borrowed until the next reading; *kept counts the handles of all processes. Fails when the process
+   has ended; a handle of a process that ended reads nothing, its id may belong to another by now. */
+HRESULT process_files_stat(struct process_files *f, const char *root, struct process_kept *kept,
+                           struct process_stat *out);
+/* The figures of the groups `figures` but the threads, into *e, which keeps the others; what cannot be read becomes
+   PROCESS_ABSENT. E_OUTOFMEMORY. */
+HRESULT process_files_figures(struct process_files *f, const char *root, struct process_kept *kept, uint32_t figures,
+                              struct process_entry *e);
+/* The threads, added to an array that grows; *count counts them. E_OUTOFMEMORY; a process that has ended has none.
+   `boot` is what start times count from. */
+HRESULT process_files_threads(uint32_t id, const char *root, int64_t boot, struct thread_entry **threads,
+                              size_t *capacity, size_t *count);
+void process_files_close(struct process_files *f, struct process_kept *kept);
+/* All figures that may be absent are. */
+void process_entry_clear(struct process_entry *e);
 
 #endif

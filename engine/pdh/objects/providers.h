@@ -3,7 +3,7 @@
 #ifndef OPENPLA_PDH_PROVIDERS_H
 #define OPENPLA_PDH_PROVIDERS_H
 
-#include "engine/pdh/table.h"
+#include "engine/pdh/core/table.h"
 
 extern const struct provider pdh_cache, pdh_control_group, pdh_gpu_adapter_memory, pdh_gpu_engine,
     pdh_gpu_process_memory, pdh_icmp, pdh_icmp6, pdh_ipv4, pdh_ipv6, pdh_logical_disk, pdh_memory, pdh_network_activity,

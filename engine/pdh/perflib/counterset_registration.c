@@ -1,12 +1,153 @@
 /* SPDX-License-Identifier: MIT */
-/* Countersets to the registry and back. */
 #include "engine/pdh/perflib/counterset_registration.h"
 
 #include "engine/base/memory.h"
-#include "engine/pdh/perflib/registry_texts.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+HRESULT registry_read_texts(struct registry_key *key, const char *name, struct texts *out)
+{
+    struct registry_value v;
+    HRESULT hr = registry_read(key, name, &v);
+    if (hr != S_OK)
+        return hr;
+    const WCHAR *list = (const WCHAR *)(const void *)v.data;
+    const size_t units = v.size / sizeof *list;
+    if (v.type != REGISTRY_TEXTS || v.size % sizeof *list)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: the value has the type %u and is no list of texts",
+                       name, (unsigned)v.type);
+    for (size_t at = 0; SUCCEEDED(hr) && at < units && list[at];) {
+        size_t length = 0;
+        char *text = NULL;
+        while (at + length < units && list[at + length])
+            length++;
+        hr = text_from_utf16(list + at, length, true, &text);
+        if (SUCCEEDED(hr))
+            hr = texts_give(out, text);
+        at += length + 1;
+    }
+    registry_value_free(&v);
+    return hr;
+}
+
+HRESULT registry_write_texts(struct registry_key *key, const char *name, const struct texts *texts)
+{
+    WCHAR *list = NULL;
+    size_t capacity = 0, used = 0;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < texts->count; i++) {
+        WCHAR *wide = NULL;
+        size_t units = 0;
+        void *grown = list;
+        if (!*texts->items[i])
+            hr = error_set(E_INVALIDARG, "%s: an empty text would end the list", name);
+        if (SUCCEEDED(hr))
+            hr = text_to_utf16(texts->items[i], &wide, &units);
+        if (SUCCEEDED(hr) && !memory_grow(&grown, &capacity, used + units + 2, sizeof *list))
+            hr = E_OUTOFMEMORY;
+        list = grown;
+        if (SUCCEEDED(hr)) {
+            memcpy(list + used, wide, (units + 1) * sizeof *list);
+            used += units + 1;
+            list[used] = 0;
+        }
+        memory_free(wide);
+    }
+    if (SUCCEEDED(hr) && (used + 1) * sizeof *list > REGISTRY_MOST_BYTES)
+        hr = error_set(E_INVALIDARG, "%s: the texts need more than %u bytes", name, (unsigned)REGISTRY_MOST_BYTES);
+    if (SUCCEEDED(hr))
+        hr = used ? registry_write(key, name, REGISTRY_TEXTS, list, (used + 1) * sizeof *list)
+                  : registry_remove(key, name);
+    memory_free(list);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* Providers, countersets and counters in memory. */
+
+/* One more of `size` bytes at the end of *items, all zero; NULL when out of memory. */
+static void *add_one(void **items, size_t *count, size_t *capacity, size_t size)
+{
+    if (!memory_grow(items, capacity, *count + 1, size))
+        return NULL;
+    uint8_t *one = (uint8_t *)*items + *count * size;
+    for (size_t i = 0; i < size; i++)
+        one[i] = 0;
+    ++*count;
+    return one;
+}
+
+struct registered_provider *registered_add_provider(struct registered_countersets *list, const GUID *guid)
+{
+    void *items = list->items;
+    struct registered_provider *p = add_one(&items, &list->count, &list->capacity, sizeof *p);
+    list->items = items;
+    if (p)
+        p->guid = *guid;
+    return p;
+}
+
+struct registered_set *registered_add_set(struct registered_provider *p, const GUID *guid)
+{
+    void *sets = p->sets;
+    struct registered_set *s = add_one(&sets, &p->count, &p->capacity, sizeof *s);
+    p->sets = sets;
+    if (s)
+        s->guid = *guid;
+    return s;
+}
+
+struct registered_counter *registered_add_counter(struct registered_set *s, uint32_t id)
+{
+    void *counters = s->counters;
+    struct registered_counter *c = add_one(&counters, &s->count, &s->capacity, sizeof *c);
+    s->counters = counters;
+    if (c) {
+        c->id = id;
+        c->base = COUNTER_NO_ID;
+    }
+    return c;
+}
+
+const struct registered_counter *registered_counter_of(const struct registered_set *s, uint32_t id)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->counters[i].id == id)
+            return &s->counters[i];
+    return NULL;
+}
+
+static void free_set(struct registered_set *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        memory_free(s->counters[i].name);
+        memory_free(s->counters[i].help);
+    }
+    memory_free(s->counters);
+    memory_free(s->name);
+    memory_free(s->help);
+}
+
+void registered_provider_clear(struct registered_provider *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        free_set(&p->sets[i]);
+    memory_free(p->sets);
+    memory_free(p->name);
+    memory_free(p->application);
+    memory_free(p->manifest);
+    *p = (struct registered_provider){.name = NULL};
+}
+
+void registered_countersets_free(struct registered_countersets *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        registered_provider_clear(&list->items[i]);
+    memory_free(list->items);
+    *list = (struct registered_countersets){0};
+}
+
+/* Countersets to the registry and back. */
 
 #define PROVIDERS_KEY      "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib\\_V2Providers"
 #define MANIFEST_VALUE     "OpenPLAManifest"

@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+/* Lists of texts as the registry's values hold them (REG_MULTI_SZ). Perflib's have pairs: a number, then what it
+   stands for. */
+#ifndef OPENPLA_COUNTERSET_REGISTRATION_H
+#define OPENPLA_COUNTERSET_REGISTRATION_H
+
+#include "engine/base/registry.h"
+#include "engine/base/text.h"
+
+/* Adds the value's texts to *out. S_FALSE: there is no such value. ERROR_INVALID_DATA's HRESULT, naming the value: it
+   is no list of texts. */
+HRESULT registry_read_texts(struct registry_key *key, const char *name, struct texts *out);
+/* Removes the value where the list is empty. E_INVALIDARG, naming the value: one of the texts is empty, which would end
+   the list. */
+HRESULT registry_write_texts(struct registry_key *key, const char *name, const struct texts *texts);
+
 /* Providers of countersets (Perflib V2) as they are registered on this computer: below HKEY_LOCAL_MACHINE,
    SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib\_V2Providers\{provider}\{counterset}. Windows keeps texts as
    numbers of resources there; ours are texts, which need no program that has them.
@@ -7,11 +22,6 @@
    the manifest, which says that it is ours to replace and to remove. Of a counterset: Name, Help (texts), InstanceType,
    and lists (REG_MULTI_SZ) with the id of a counter before what is said of it: Counters (its name), Counters Help,
    Counters Definition ("TYPE DETAIL SCALE AGGREGATE ATTRIBUTES BASE"). Name and Counters alone are enough. */
-#ifndef OPENPLA_COUNTERSET_REGISTRATION_H
-#define OPENPLA_COUNTERSET_REGISTRATION_H
-
-#include "engine/base/text.h"
-
 /* Numbers of perflib.h. */
 enum counter_aggregate {
     COUNTER_AGGREGATE_UNDEFINED,

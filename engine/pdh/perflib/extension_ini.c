@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/pdh/perflib/extension_ini.h"
-
 #include "engine/base/memory.h"
+#include "engine/pdh/extension_registration.h"
 
 #include <stdlib.h>
 #include <string.h>

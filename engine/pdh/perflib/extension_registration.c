@@ -4,7 +4,7 @@
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/pdh/perflib/registry_texts.h"
+#include "engine/pdh/perflib/counterset_registration.h"
 
 #include <string.h>
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What goes over the wire for the eight methods of PerflibV2 (MS-PCQ 3.1.4.1), in NDR (C706 14) with little-endian
    numbers. What comes from another computer is held to its own length, and a reply to what was asked for. */
-#ifndef OPENPLA_PCQ_NDR_H
-#define OPENPLA_PCQ_NDR_H
+#ifndef OPENPLA_NDR_H
+#define OPENPLA_NDR_H
 
 #include "engine/base/text.h"
 #include "engine/pdh/remote/blocks.h"
+#include "engine/pdh/remote/link.h"
 
 /* A context handle as it travels; all zero: none. */
 #define NDR_HANDLE_BYTES 20
@@ -40,5 +41,20 @@ HRESULT ndr_read_reply(const struct ndr_call *r, const uint8_t *bytes, size_t si
 HRESULT ndr_read_request(enum pcq_method method, const uint8_t *bytes, size_t size, struct ndr_call *out);
 /* The reply to `r`, from memory_alloc. E_OUTOFMEMORY. */
 HRESULT ndr_write_reply(const struct ndr_call *r, const struct ndr_reply *reply, uint8_t **out, size_t *size);
+
+/* One method called over a link: its parameters written, its answer read, and asked for again with more room where it
+   did not fit. */
+/* Zero-initialise. */
+struct link_answer {
+    uint8_t *reply; /* what `data` lies in */
+    struct ndr_reply said;
+};
+/* `room` 0 becomes what the method's answers usually need. A failure is the link's, which is then of no more use, or
+   E_OUTOFMEMORY; what the method itself says is answer->said.status. Frees what the answer held before. */
+HRESULT link_ask(struct link *l, struct ndr_call *call, struct link_answer *answer);
+void link_answer_free(struct link_answer *answer); /* and makes it empty */
+
+/* What the method said as an HRESULT. */
+HRESULT link_answer_result(const struct link_answer *answer);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The one task of a query, and its handle on the host (MS-PCQ 3.1.4.1.4 to 3.1.4.1.8). */
-#include "engine/pdh/remote/other_query.h"
-
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
+#include "engine/pdh/remote/other_computer.h"
 
 #include <string.h>
 

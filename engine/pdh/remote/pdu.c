@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/pdh/remote/pdu.h"
-
 #include "engine/logs/little_endian.h"
+#include "engine/pdh/remote/rpc.h"
 
 #include <string.h>
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Binding, requests in parts, context handles, answers and faults of one connection (C706 12.6, 9.3). */
-#include "engine/pdh/remote/rpc_connection.h"
-
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
-#include "engine/pdh/gate.h"
+#include "engine/pdh/pcq_server.h"
 #include "engine/pdh/remote/ndr.h"
+#include "engine/pdh/remote/rpc.h"
 
 #include <stdatomic.h>
 #include <string.h>

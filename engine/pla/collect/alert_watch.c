@@ -6,7 +6,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
-#include "engine/pdh/host_pdh.h"
+#include "engine/pdh/counter_query.h"
 
 #include <string.h>
 

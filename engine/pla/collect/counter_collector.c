@@ -3,8 +3,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
-#include "engine/pdh/counter_watch.h"
-#include "engine/pdh/host_pdh.h"
+#include "engine/pdh/counter_query.h"
 #include "engine/pla/collect/kind.h"
 #include "engine/pla/model.h"
 

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* The object Control Group, which Windows does not have: what the kernel accounts to groups of processes. The instance
+   "own" is the group of the Wine prefix (/proc/self is Wine's server there; natively this process); in a hierarchy of
+   version 2 the groups of the first two levels are instances too, which are systemd's slices and services. */
+#include "engine/base/kernel_number.h"
+#include "engine/pdh/core/source.h"
+#include "engine/pdh/objects/providers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define OBJECT control_group
+#define ROWS   "engine/pdh/objects/control_group_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+
+#define GROUPS_MOST 256 /* of those of the first two levels; what is beyond is not listed */
+#define PATH_ROOM   1024
+
+struct control_group_state {
+    struct table_state table;
+    struct kept_files files;
+    struct kept_folder top;
+    struct kept_folder *below; /* beside the names of the top; zero: not listed */
+    size_t below_count;
+};
+
+static void forget_below(struct control_group_state *s)
+{
+    for (size_t i = 0; i < s->below_count; i++)
+        kept_folder_close(&s->below[i]);
+    memory_free(s->below);
+    s->below = NULL;
+    s->below_count = 0;
+}
+
+static void close_state(void *state)
+{
+    struct control_group_state *s = state;
+    kept_files_close(&s->files);
+    kept_folder_close(&s->top);
+    forget_below(s);
+}
+
+/* Where a figure is: a file of the group's folder and the name in it; "": the file is one number. */
+struct figure {
+    int column;
+    const char *file, *name;
+};
+static const struct figure figures[] = {
+    {GROUP_CPU, "cpu.stat", "usage_usec"},     {GROUP_USER, "cpu.stat", "user_usec"},
+    {GROUP_SYSTEM, "cpu.stat", "system_usec"}, {GROUP_THROTTLED, "cpu.stat", "throttled_usec"},
+    {GROUP_MEMORY, "memory.current", ""},      {GROUP_MEMORY_MOST, "memory.max", ""},
+    {GROUP_READ, "io.stat", "rbytes="},        {GROUP_WRITTEN, "io.stat", "wbytes="},
+    {GROUP_READS, "io.stat", "rios="},         {GROUP_WRITES, "io.stat", "wios="},
+    {GROUP_TASKS, "pids.current", ""}};
+
+/* The sum of what stands behind the name wherever it begins a word: "usage_usec 12" once, "8:0 rbytes=1 wbytes=2" for
+   each device. */
+static bool sum_of(const char *text, size_t size, const char *name, int64_t *sum)
+{
+    const char *end = text + size;
+    size_t length = strlen(name);
+    bool found = false;
+    for (const char *p = text, *word; p < end; p = word + 1) {
+        uint64_t value;
+        word = kernel_word_end(p, end);
+        if (kernel_starts(p, end, name, length) && (!length || name[length - 1] == '=' || p + length == word) &&
+            kernel_number(p + length, end, &value)) {
+            *sum = (found ? *sum : 0) + (int64_t)value;
+            found = true;
+            if (!length)
+                break;
+        }
+    }
+    return found;
+}
+
+/* The figures of one group of version 2. S_FALSE: its folder has no cpu.stat, which every group has. */
+static HRESULT read_group(struct control_group_state *s, const char *folder, int64_t *cells)
+{
+    const char *text = NULL, *read = "";
+    size_t size = 0;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        if (strcmp(read, figures[i].file) != 0) {
+            char path[PATH_ROOM];
+            read = figures[i].file;
+            snprintf(path, sizeof path, "%s/%s", folder, read);
+            hr = kept_files_text(&s->files, path, &text, &size);
+            if (hr == E_OUTOFMEMORY || (FAILED(hr) && i == 0))
+                return hr == E_OUTOFMEMORY ? hr : S_FALSE;
+        }
+        if (SUCCEEDED(hr))
+            sum_of(text, size, figures[i].name, &cells[figures[i].column]);
+    }
+    return S_OK;
+}
+
+static HRESULT add_group(struct control_group_state *s, const char *folder, const char *name)
+{
+    int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, strlen(name), 0);
+    if (!cells)
+        return E_OUTOFMEMORY;
+    HRESULT hr = read_group(s, folder, cells);
+    if (hr == S_FALSE)
+        s->table.row_count--; /* it has gone, or is no group */
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* Of version 1, where each controller has a hierarchy of its own. Times in nanoseconds. */
+static HRESULT read_old(struct control_group_state *s, const char *root, const char *controllers, const char *group,
+                        int64_t *cells)
+{
+    static const struct {
+        const char *controller, *file;
+        int column, divisor;
+    } files[] = {{"cpuacct", "cpuacct.usage", GROUP_CPU, 1000},
+                 {"cpuacct", "cpuacct.usage_user", GROUP_USER, 1000},
+                 {"cpuacct", "cpuacct.usage_sys", GROUP_SYSTEM, 1000},
+                 {"memory", "memory.usage_in_bytes", GROUP_MEMORY, 1},
+                 {"pids", "pids.current", GROUP_TASKS, 1}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[PATH_ROOM];
+        if (!strstr(controllers, files[i].controller))
+            continue;
+        snprintf(path, sizeof path, "%s/sys/fs/cgroup/%s%s/%s", root, files[i].controller, group, files[i].file);
+        int64_t value;
+        HRESULT hr = kept_files_number(&s->files, path, &value);
+        if (FAILED(hr))
+            return hr;
+        if (hr == S_OK)
+            cells[files[i].column] = value / files[i].divisor;
+    }
+    return S_OK;
+}
+
+/* The group of the prefix: a line "0::/path" for version 2, "4:memory:/path" for each hierarchy of version 1. */
+static HRESULT add_own(struct control_group_state *s, const char *root)
+{
+    char path[PATH_ROOM];
+    const char *text;
+    size_t size;
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    HRESULT hr = kept_files_text(&s->files, path, &text, &size);
+    if (FAILED(hr))
+        return hr;
+    char *lines = text_copy_n(text, size);
+    int64_t *cells = lines ? table_add(&s->table, ROW_PLAIN, NULL, "own", 3, 0) : NULL;
+    hr = cells ? S_OK : E_OUTOFMEMORY;
+    for (char *line = lines, *next; SUCCEEDED(hr) && line && *line; line = next) {
+        next = line + strcspn(line, "\n");
+        if (*next)
+            *next++ = 0;
+        char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!group)
+            continue;
+        *group++ = 0;
+        group = strcmp(group, "/") == 0 ? group + 1 : group;
+        if (controllers[1]) {
+            hr = read_old(s, root, controllers + 1, group, cells);
+            continue;
+        }
+        snprintf(path, sizeof path, "%s/sys/fs/cgroup%s", root, group);
+        hr = read_group(s, path, cells);
+    }
+    memory_free(lines);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* The folders of a group that are groups: names of its own files have a point in them, after the controller. A slice's
+   and a service's have one too. */
+static bool may_be_group(const char *name)
+{
+    static const char *const kinds[] = {".slice", ".service", ".scope", ".mount", ".socket", ".swap"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (length > strlen(kinds[i]) && !strcmp(name + length - strlen(kinds[i]), kinds[i]))
+            return true;
+    return !strchr(name, '.');
+}
+
+/* Lists below the top ones anew when the list of these is another one. */
+static HRESULT follow_below(struct control_group_state *s, uint64_t looked_before)
+{
+    if (s->top.looked == looked_before && s->below_count == s->top.names.count)
+        return S_OK;
+    forget_below(s);
+    s->below = memory_zero(s->top.names.count ? s->top.names.count : 1, sizeof *s->below);
+    s->below_count = s->below ? s->top.names.count : 0;
+    return s->below ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT add_named(struct control_group_state *s, const char *root)
+{
+    char folder[PATH_ROOM], path[PATH_ROOM], name[PATH_ROOM];
+    uint64_t looked = s->top.looked;
+    snprintf(folder, sizeof folder, "%s/sys/fs/cgroup", root);
+    HRESULT hr = kept_folder_follow(&s->top, folder, "");
+    if (SUCCEEDED(hr))
+        hr = follow_below(s, looked);
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->top.names.count && s->table.row_count < GROUPS_MOST; i++) {
+        const char *top = s->top.names.items[i];
+        size_t before = s->table.row_count;
+        if (!may_be_group(top) || (size_t)snprintf(path, sizeof path, "%s/%s", folder, top) >= sizeof path)
+            continue;
+        hr = add_group(s, path, top);
+        if (SUCCEEDED(hr) && s->table.row_count > before)
+            hr = kept_folder_follow(&s->below[i], path, "");
+        for (size_t k = 0; SUCCEEDED(hr) && k < s->below[i].names.count && s->table.row_count < GROUPS_MOST; k++) {
+            const char *below = s->below[i].names.items[k];
+            if (!may_be_group(below) || (size_t)snprintf(name, sizeof name, "%s/%s", top, below) >= sizeof name ||
+                (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
+                continue;
+            hr = add_group(s, path, name);
+        }
+    }
+    return hr;
+}
+
+/* What the controllers of the kernel account, each in files that begin with its name. The group at the top, which a
+   container may be in, has hardly one of these files. */
+static uint64_t columns_of_controllers(const char *text, size_t size)
+{
+    uint64_t columns = 0;
+    for (const char *p = text, *end = text + size, *word; p < end; p = word + 1) {
+        word = kernel_word_end(p, end);
+        for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+            if (word > p && strcspn(figures[i].file, ".") == (size_t)(word - p) &&
+                !memcmp(figures[i].file, p, (size_t)(word - p)))
+                columns |= 1ull << figures[i].column;
+    }
+    return columns;
+}
+
+static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    (void)wanted;
+    struct control_group_state *s = o->state;
+    HRESULT hr = add_own(s, source_root(source));
+    char path[PATH_ROOM];
+    const char *text;
+    size_t size;
+    snprintf(path, sizeof path, "%s/sys/fs/cgroup/cgroup.controllers", source_root(source));
+    /* Of version 1 alone there is no one hierarchy to list. */
+    if (SUCCEEDED(hr)) {
+        HRESULT unified = kept_files_text(&s->files, path, &text, &size);
+        if (SUCCEEDED(unified))
+            table_know_columns(&s->table, columns_of_controllers(text, size));
+        hr = SUCCEEDED(unified) ? add_named(s, source_root(source)) : unified == E_OUTOFMEMORY ? unified : S_OK;
+    }
+    kept_files_sweep(&s->files);
+    return hr;
+}
+
+const struct provider pdh_control_group = {
+    .name = "Control Group",
+    .help =
+        "Groups of processes and what the kernel accounts to them: \"own\", which the Wine prefix is in, and those of "
+        "the first two levels.",
+    .has_instances = true,
+    TABLE_PROVIDER(control_group, ALL_OF, struct control_group_state, gather, close_state,
+                   "/sys/fs/cgroup/GROUP, cpu.stat, memory.current, memory.max, io.stat (summed over the devices), "
+                   "pids.current; own: by /proc/self/cgroup, which is that of Wine's server, and from "
+                   "cpuacct.usage, usage_user and usage_sys, memory.usage_in_bytes and pids.current where version 1 is "
+                   "mounted")};

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT */
+/* The open files of graphics drivers, by process: found by looking at every open file of every process that this user
+   may look at, a bounded number in each sample, all of them anew in ten seconds or later; then read through handles
+   that are kept. Without a graphics card nothing is looked at. */
+#include "engine/base/clock.h"
+#include "engine/base/kernel_number.h"
+#include "engine/pdh/core/source.h"
+#include "engine/pdh/objects/parsers.h"
+#include "engine/pdh/objects/providers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What one process has on one card. */
+struct drm_process {
+    uint32_t id, device; /* the host's id; drm_device() */
+    struct drm_engine engines[DRM_ENGINES];
+    size_t engine_count;
+    struct drm_memory memory;
+};
+/* One that asks a card for something, in one process: what two files of one process share is told once. */
+struct drm_client {
+    uint32_t process, device;
+    uint64_t id;
+    bool has_id;
+    struct drm_memory memory;
+};
+struct drm_place {
+    uint32_t process, file;
+};
+/* Zero-initialise. */
+struct drm_files {
+    struct kept_files kept;
+    struct kept_folder cards; /* /sys/class/drm: "card0", and its connectors, "card0-DP-1" */
+    struct drm_place *places; /* files of graphics drivers, sorted */
+    size_t place_count, place_capacity;
+    uint32_t *ids; /* the processes of the look under way */
+    size_t id_count, id_next;
+    uint64_t looked; /* when it began, clock_monotonic_ms(); 0: never */
+    struct drm_process *processes;
+    size_t process_count, process_capacity;
+    struct drm_client *clients;
+    size_t client_count, client_capacity;
+};
+/* Finds the cards. ERROR_FILE_NOT_FOUND's HRESULT without one. `root` is put before the paths. */
+HRESULT drm_files_cards(struct drm_files *d, const char *root);
+/* Fills `processes` and `clients` anew. E_OUTOFMEMORY. */
+HRESULT drm_files_read(struct drm_files *d, const char *root);
+void drm_files_close(struct drm_files *d);
+
+/* Parser of the keys that graphics drivers write into fdinfo (the kernel's drm-usage-stats): "drm-engine-render: 5 ns",
+   "drm-engine-capacity-render: 2", "drm-resident-vram0: 8 KiB", "drm-total-vram0", "drm-memory-vram" of older ones. */
+
+static bool starts(const char *p, const char *end, const char *word)
+{
+    return kernel_starts(p, end, word, strlen(word));
+}
+
+static unsigned hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : 16;
+}
+
+uint32_t drm_device(const char *p, const char *end)
+{
+    static const char form[] = "xxxx:xx:xx.x";
+    uint32_t parts[4] = {0};
+    size_t part = 0;
+    p = kernel_skip(p, end);
+    for (size_t i = 0; form[i]; i++, p++) {
+        if (p >= end)
+            return 0;
+        if (form[i] == 'x' && hex_digit(*p) < 16)
+            parts[part] = parts[part] * 16 + hex_digit(*p);
+        else if (form[i] != 'x' && *p == form[i])
+            part++;
+        else
+            return 0;
+    }
+    return parts[0] << 16 | parts[1] << 8 | (parts[2] & 31) << 3 | (parts[3] & 7);
+}
+
+const char *drm_engine_type(const char *name)
+{
+    static const char *const types[][2] = {{"gfx", "3D"},
+                                           {"render", "3D"},
+                                           {"rcs", "3D"},
+                                           {"gpu", "3D"},
+                                           {"fragment", "3D"},
+                                           {"copy", "Copy"},
+                                           {"dma", "Copy"},
+                                           {"bcs", "Copy"},
+                                           {"compute", "Compute"},
+                                           {"ccs", "Compute"},
+                                           {"dec", "VideoDecode"},
+                                           {"video", "VideoDecode"},
+                                           {"vcs", "VideoDecode"},
+                                           {"jpeg", "VideoJPEG"},
+                                           {"enc", "VideoEncode"},
+                                           {"video-enhance", "VideoProcessing"},
+                                           {"vecs", "VideoProcessing"}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (!strcmp(types[i][0], name))
+            return types[i][1];
+    return name;
+}
+
+int64_t drm_sum(int64_t a, int64_t b)
+{
+    if (a == INT64_MIN || b == INT64_MIN)
+        return a == INT64_MIN ? b : a;
+    return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+/* The bytes of "12 KiB"; without a unit they are bytes. */
+static bool bytes(const char *p, const char *end, int64_t *out)
+{
+    uint64_t value;
+    p = kernel_number(p, end, &value);
+    if (!p)
+        return false;
+    p = kernel_skip(p, end);
+    uint64_t unit = starts(p, end, "KiB") ? 1024 : starts(p, end, "MiB") ? 1048576 : 1;
+    *out = value > INT64_MAX / unit ? INT64_MAX : (int64_t)(value * unit);
+    return true;
+}
+
+/* Memory of one form of keys, as different kernels have different ones. */
+struct sizes {
+    int64_t dedicated, shared;
+};
+
+static void set_size(struct sizes *s, const char *region, const char *end)
+{
+    int64_t size;
+    const char *colon = text_find(region, end, ':');
+    if (!colon || !bytes(colon + 1, end, &size))
+        return;
+    bool own = starts(region, end, "vram") || starts(region, end, "local");
+    int64_t *to = own ? &s->dedicated : &s->shared;
+    *to = drm_sum(*to, size);
+}
+
+/* The engine of this name, added if there is room; NULL: there is none. */
+static struct drm_engine *engine_of(struct drm_file *f, const char *name, size_t length)
+{
+    length = length < DRM_ENGINE_NAME - 1 ? length : DRM_ENGINE_NAME - 1;
+    for (size_t i = 0; i < f->engine_count; i++)
+        if (strlen(f->engines[i].name) == length && !memcmp(f->engines[i].name, name, length))
+            return &f->engines[i];
+    if (!length || f->engine_count == DRM_ENGINES)
+        return NULL;
+    struct drm_engine *e = &f->engines[f->engine_count++];
+    *e = (struct drm_engine){.busy = INT64_MIN};
+    memcpy(e->name, name, length);
+    return e;
+}
+
+/* "drm-engine-" has been read. `capacity` has a place for each engine. */
+static void set_engine(struct drm_file *f, uint64_t *capacity, const char *name, const char *end)
+{
+    static const char word[] = "capacity-";
+    bool is_capacity = starts(name, end, word);
+    name += is_capacity ? sizeof word - 1 : 0;
+    const char *colon = text_find(name, end, ':');
+    uint64_t value;
+    if (!colon || !kernel_number(colon + 1, end, &value))
+        return;
+    struct drm_engine *e = engine_of(f, name, (size_t)(colon - name));
+    if (e && is_capacity)
+        capacity[e - f->engines] = value;
+    else if (e)
+        e->busy = value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+bool drm_file_parse(const char *text, size_t size, struct drm_file *out)
+{
+    static const struct sizes none = {INT64_MIN, INT64_MIN};
+    struct sizes total = none, resident = none, memory = none;
+    static const char total_key[] = "drm-total-", resident_key[] = "drm-resident-", memory_key[] = "drm-memory-";
+    static const char engine_key[] = "drm-engine-", device_key[] = "drm-pdev:", client_key[] = "drm-client-id:";
+    uint64_t capacity[DRM_ENGINES] = {0};
+    bool is_one = false;
+    *out = (struct drm_file){0};
+    for (const char *p = text, *end = text + size, *line; p < end; p = line + 1) {
+        line = kernel_line_end(p, end);
+        is_one |= starts(p, line, "drm-driver:");
+        if (starts(p, line, engine_key))
+            set_engine(out, capacity, p + sizeof engine_key - 1, line);
+        else if (starts(p, line, resident_key))
+            set_size(&resident, p + sizeof resident_key - 1, line);
+        else if (starts(p, line, total_key))
+            set_size(&total, p + sizeof total_key - 1, line);
+        else if (starts(p, line, memory_key))
+            set_size(&memory, p + sizeof memory_key - 1, line);
+        else if (starts(p, line, device_key))
+            out->device = drm_device(p + sizeof device_key - 1, line);
+        else if (starts(p, line, client_key))
+            out->has_client = kernel_number(p + sizeof client_key - 1, line, &out->client) != NULL;
+    }
+    for (size_t i = 0; i < out->engine_count; i++)
+        if (capacity[i] > 1 && out->engines[i].busy > 0)
+            out->engines[i].busy /= (int64_t)(capacity[i] > 1024 ? 1024 : capacity[i]);
+    const struct sizes *now = memcmp(&resident, &none, sizeof none) ? &resident : &memory;
+    const struct sizes *all = memcmp(&total, &none, sizeof none) ? &total : now;
+    out->memory = (struct drm_memory){drm_sum(all->dedicated, all->shared), now->dedicated, now->shared};
+    return is_one;
+}
+
+/* Finding and reading the files of graphics drivers in /proc/<id>/fdinfo. */
+
+#define LOOK_AGAIN_MS    10000
+#define LOOKS_PER_SAMPLE 1024 /* files; the process that is begun is looked at to its end */
+#define LOOKS_PER_ID     1024 /* its first files: programs open a card early */
+#define PLACES_MOST      4096
+#define PATH_ROOM        512
+
+HRESULT drm_files_cards(struct drm_files *d, const char *root)
+{
+    char folder[PATH_ROOM];
+    snprintf(folder, sizeof folder, "%s/sys/class/drm", root);
+    HRESULT hr = kept_folder_follow(&d->cards, folder, "card");
+    if (SUCCEEDED(hr) && !d->cards.names.count)
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "%s: no graphics card", folder);
+    return hr;
+}
+
+static void path_of(char *path, const char *root, struct drm_place place)
+{
+    snprintf(path, PATH_ROOM, "%s/proc/%u/fdinfo/%u", root, (unsigned)place.process, (unsigned)place.file);
+}
+
+static bool before(struct drm_place a, struct drm_place b)
+{
+    return a.process != b.process ? a.process < b.process : a.file < b.file;
+}
+
+static HRESULT add_place(struct drm_files *d, struct drm_place place)
+{
+    size_t at = d->place_count;
+    while (at && before(place, d->places[at - 1]))
+        at--;
+    if (d->place_count >= PLACES_MOST || (at && !before(d->places[at - 1], place)))
+        return S_OK; /* it is there */
+    if (!memory_grow((void **)&d->places, &d->place_capacity, d->place_count + 1, sizeof *d->places))
+        return E_OUTOFMEMORY;
+    memmove(d->places + at + 1, d->places + at, (d->place_count++ - at) * sizeof *d->places);
+    d->places[at] = place;
+    return S_OK;
+}
+
+/* Those of one process. *looks counts the files. Another user's cannot be listed. */
+static HRESULT look_at(struct drm_files *d, const char *root, uint32_t id, size_t *looks)
+{
+    char path[PATH_ROOM];
+    uint32_t *files;
+    size_t count;
+    snprintf(path, sizeof path, "%s/proc/%u/fdinfo", root, (unsigned)id);
+    HRESULT hr = kernel_folder_numbers(path, &files, &count);
+    if (FAILED(hr))
+        return hr == E_OUTOFMEMORY ? hr : S_OK;
+    for (size_t i = 0; hr != E_OUTOFMEMORY && i < count && i < LOOKS_PER_ID; i++, ++*looks) {
+        struct drm_place place = {id, files[i]};
+        struct drm_file file;
+        char *text;
+        size_t size;
+        path_of(path, root, place);
+        hr = kernel_file_text(path, &text, &size);
+        if (SUCCEEDED(hr) && drm_file_parse(text, size, &file))
+            hr = add_place(d, place);
+        memory_free(text);
+    }
+    memory_free(files);
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+/* Goes on with the look under way, or begins one when it is time. */
+static HRESULT look(struct drm_files *d, const char *root)
+{
+    uint64_t now = clock_monotonic_ms();
+    if (d->id_next == d->id_count && (!d->looked || clock_passed_ms(d->looked, now) >= LOOK_AGAIN_MS)) {
+        char path[PATH_ROOM];
+        uint32_t *ids;
+        size_t count;
+        snprintf(path, sizeof path, "%s/proc", root);
+        HRESULT hr = kernel_folder_numbers(path, &ids, &count);
+        if (FAILED(hr))
+            return hr == E_OUTOFMEMORY ? hr : S_OK;
+        memory_free(d->ids);
+        d->ids = ids;
+        d->id_count = count;
+        d->id_next = 0;
+        d->looked = now | 1;
+    }
+    HRESULT hr = S_OK;
+    for (size_t looks = 0; SUCCEEDED(hr) && d->id_next < d->id_count && looks < LOOKS_PER_SAMPLE;)
+        hr = look_at(d, root, d->ids[d->id_next++], &looks);
+    return hr;
+}
+
+/* The place of this process and card, which has been there lately or is new. NULL: out of memory. */
+static struct drm_process *process_of(struct drm_files *d, uint32_t id, uint32_t device)
+{
+    for (size_t i = d->process_count; i-- > 0 && d->processes[i].id == id;)
+        if (d->processes[i].device == device)
+            return &d->processes[i];
+    if (!memory_grow((void **)&d->processes, &d->process_capacity, d->process_count + 1, sizeof *d->processes))
+        return NULL;
+    struct drm_process *p = &d->processes[d->process_count++];
+    *p = (struct drm_process){.id = id, .device = device, .memory = {INT64_MIN, INT64_MIN, INT64_MIN}};
+    return p;
+}
+
+static void add_engine(struct drm_process *p, const struct drm_engine *e)
+{
+    size_t i = 0;
+    while (i < p->engine_count && strcmp(p->engines[i].name, e->name) != 0)
+        i++;
+    if (i < p->engine_count)
+        p->engines[i].busy = drm_sum(p->engines[i].busy, e->busy);
+    else if (i < DRM_ENGINES)
+        p->engines[p->engine_count++] = *e;
+}
+
+static HRESULT add_file(struct drm_files *d, uint32_t id, const struct drm_file *file)
+{
+    for (size_t i = d->client_count; i-- > 0 && d->clients[i].process == id;)
+        if (file->has_client && d->clients[i].has_id && d->clients[i].id == file->client &&
+            d->clients[i].device == file->device)
+            return S_OK;
+    struct drm_process *p = process_of(d, id, file->device);
+    if (!p || !memory_grow((void **)&d->clients, &d->client_capacity, d->client_count + 1, sizeof *d->clients))
+        return E_OUTOFMEMORY;
+    d->clients[d->client_count++] = (struct drm_client){id, file->device, file->client, file->has_client, file->memory};
+    for (size_t i = 0; i < file->engine_count; i++)
+        add_engine(p, &file->engines[i]);
+    p->memory.committed = drm_sum(p->memory.committed, file->memory.committed);
+    p->memory.dedicated = drm_sum(p->memory.dedicated, file->memory.dedicated);
+    p->memory.shared = drm_sum(p->memory.shared, file->memory.shared);
+    return S_OK;
+}
+
+HRESULT drm_files_read(struct drm_files *d, const char *root)
+{
+    HRESULT hr = look(d, root);
+    size_t left = 0;
+    d->process_count = d->client_count = 0;
+    for (size_t i = 0; SUCCEEDED(hr) && i < d->place_count; i++) {
+        char path[PATH_ROOM];
+        const char *text;
+        size_t size;
+        struct drm_file file;
+        path_of(path, root, d->places[i]);
+        HRESULT read = kept_files_text(&d->kept, path, &text, &size);
+        if (read == E_OUTOFMEMORY)
+            return read;
+        if (FAILED(read) || !drm_file_parse(text, size, &file))
+            continue; /* it was closed, or its process has ended */
+        hr = add_file(d, d->places[i].process, &file);
+        d->places[left++] = d->places[i];
+    }
+    if (SUCCEEDED(hr))
+        d->place_count = left;
+    return hr;
+}
+
+void drm_files_close(struct drm_files *d)
+{
+    kept_files_close(&d->kept);
+    kept_folder_close(&d->cards);
+    memory_free(d->places);
+    memory_free(d->ids);
+    memory_free(d->processes);
+    memory_free(d->clients);
+}
+
+/* The objects GPU Engine, GPU Process Memory and GPU Adapter Memory. Their instances are called as on Windows; the luid
+   is made of where the card is on its bus, which stays the same, and pid is the host's number of the process. */
+
+#define OBJECT gpu_engine
+#define ROWS   "engine/pdh/objects/gpu_engine_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+#define OBJECT gpu_memory
+#define ROWS   "engine/pdh/objects/gpu_memory_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+
+#define LUID      "luid_0x00000000_0x%08X_phys_0"
+#define NAME_ROOM 128
+#define PATH_ROOM 512
+
+struct gpu_state {
+    struct table_state table;
+    struct drm_files files;
+    uint32_t *shown; /* the cards that have a row in this sample */
+    size_t shown_count, shown_capacity;
+};
+
+static void close_state(void *state)
+{
+    struct gpu_state *s = state;
+    drm_files_close(&s->files);
+    memory_free(s->shown);
+}
+
+/* The processes of this sample. */
+static HRESULT read_processes(struct gpu_state *s, const char *root)
+{
+    HRESULT hr = drm_files_cards(&s->files, root);
+    if (SUCCEEDED(hr))
+        hr = drm_files_read(&s->files, root);
+    kept_files_sweep(&s->files.kept);
+    return hr;
+}
+
+static HRESULT gather_engines(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    (void)wanted;
+    struct gpu_state *s = o->state;
+    HRESULT hr = read_processes(s, source_root(source));
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->files.process_count; i++) {
+        const struct drm_process *p = &s->files.processes[i];
+        for (size_t k = 0; k < p->engine_count; k++) {
+            char name[NAME_ROOM];
+            int length = snprintf(name, sizeof name, "pid_%u_" LUID "_eng_%u_engtype_%s", (unsigned)p->id,
+                                  (unsigned)p->device, (unsigned)k, drm_engine_type(p->engines[k].name));
+            int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, (size_t)length, 0);
+            if (!cells)
+                return E_OUTOFMEMORY;
+            cells[ENGINE_BUSY] = p->engines[k].busy;
+        }
+    }
+    return hr;
+}
+
+static HRESULT add_memory(struct gpu_state *s, const char *name, int length, const struct drm_memory *memory)
+{
+    int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, (size_t)length, 0);
+    if (!cells)
+        return E_OUTOFMEMORY;
+    cells[GPU_COMMITTED] = memory->committed;
+    cells[GPU_DEDICATED] = memory->dedicated;
+    cells[GPU_SHARED] = memory->shared;
+    return S_OK;
+}
+
+static HRESULT gather_processes(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    (void)wanted;
+    struct gpu_state *s = o->state;
+    HRESULT hr = read_processes(s, source_root(source));
+    table_know_columns(&s->table, (1ull << gpu_memory_width) - 1);
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->files.process_count; i++) {
+        const struct drm_process *p = &s->files.processes[i];
+        char name[NAME_ROOM];
+        int length = snprintf(name, sizeof name, "pid_%u_" LUID, (unsigned)p->id, (unsigned)p->device);
+        hr = add_memory(s, name, length, &p->memory);
+    }
+    return hr;
+}
+
+/* What all clients of a card have of it. One that two processes share, as a window's server hands it on, counts once.
+ */
+static struct drm_memory memory_of(const struct drm_files *d, uint32_t device)
+{
+    struct drm_memory sum = {INT64_MIN, INT64_MIN, INT64_MIN};
+    for (size_t i = 0; i < d->client_count; i++) {
+        const struct drm_client *c = &d->clients[i];
+        bool told = c->device != device;
+        for (size_t k = 0; k < i && c->has_id && !told; k++)
+            told = d->clients[k].device == device && d->clients[k].has_id && d->clients[k].id == c->id;
+        if (told)
+            continue;
+        sum.committed = drm_sum(sum.committed, c->memory.committed);
+        sum.dedicated = drm_sum(sum.dedicated, c->memory.dedicated);
+        sum.shared = drm_sum(sum.shared, c->memory.shared);
+    }
+    return sum;
+}
+
+/* The card's place on its bus, by the line "PCI_SLOT_NAME=0000:03:00.0" of its device; 0 when it is on none. */
+static HRESULT find_device(struct gpu_state *s, const char *folder, const char *card, uint32_t *device)
+{
+    static const char key[] = "PCI_SLOT_NAME=";
+    char path[PATH_ROOM];
+    const char *text;
+    size_t size;
+    *device = 0;
+    snprintf(path, sizeof path, "%s/%s/device/uevent", folder, card);
+    HRESULT hr = kept_files_text(&s->files.kept, path, &text, &size);
+    if (FAILED(hr))
+        return hr == E_OUTOFMEMORY ? hr : S_OK;
+    for (const char *p = text, *end = text + size, *line; p < end; p = line + 1) {
+        line = kernel_line_end(p, end);
+        if (kernel_starts(p, line, key, sizeof key - 1))
+            *device = drm_device(p + sizeof key - 1, line);
+    }
+    return S_OK;
+}
+
+/* What the driver tells of the whole card, as amdgpu does; what it does not tell is the sum of its clients'. */
+static HRESULT read_card(struct gpu_state *s, const char *folder, const char *card, uint32_t device,
+                         struct drm_memory *memory)
+{
+    char path[PATH_ROOM];
+    int64_t vram, gtt;
+    snprintf(path, sizeof path, "%s/%s/device/mem_info_vram_used", folder, card);
+    HRESULT hr = kept_files_number(&s->files.kept, path, &vram);
+    if (hr == S_OK) {
+        snprintf(path, sizeof path, "%s/%s/device/mem_info_gtt_used", folder, card);
+        hr = kept_files_number(&s->files.kept, path, &gtt);
+    }
+    if (hr == S_OK)
+        *memory = (struct drm_memory){drm_sum(vram, gtt), vram, gtt};
+    else
+        *memory = memory_of(&s->files, device);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+static bool is_shown(const struct gpu_state *s, uint32_t device)
+{
+    size_t i = 0;
+    while (i < s->shown_count && s->shown[i] != device)
+        i++;
+    return i < s->shown_count;
+}
+
+static HRESULT add_card(struct gpu_state *s, const char *folder, const char *card)
+{
+    uint32_t device;
+    struct drm_memory memory;
+    char name[NAME_ROOM];
+    HRESULT hr = find_device(s, folder, card, &device);
+    if (FAILED(hr) || is_shown(s, device))
+        return hr;
+    if (!memory_grow((void **)&s->shown, &s->shown_capacity, s->shown_count + 1, sizeof *s->shown))
+        return E_OUTOFMEMORY;
+    s->shown[s->shown_count++] = device;
+    hr = read_card(s, folder, card, device, &memory);
+    int length = snprintf(name, sizeof name, LUID, (unsigned)device);
+    return SUCCEEDED(hr) ? add_memory(s, name, length, &memory) : hr;
+}
+
+static HRESULT gather_cards(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    (void)wanted;
+    struct gpu_state *s = o->state;
+    const char *root = source_root(source);
+    const struct texts *cards = &s->files.cards.names;
+    char folder[PATH_ROOM / 2];
+    snprintf(folder, sizeof folder, "%s/sys/class/drm", root);
+    s->shown_count = 0;
+    table_know_columns(&s->table, (1ull << gpu_memory_width) - 1);
+    HRESULT hr = drm_files_cards(&s->files, root);
+    if (SUCCEEDED(hr))
+        hr = drm_files_read(&s->files, root);
+    for (size_t i = 0; SUCCEEDED(hr) && i < cards->count; i++)
+        if (!strchr(cards->items[i], '-') && strlen(cards->items[i]) < 64)
+            hr = add_card(s, folder, cards->items[i]);
+    kept_files_sweep(&s->files.kept);
+    return hr;
+}
+
+#define FILES  "/proc/PROCESS/fdinfo/FILE of graphics drivers, each client of a process once"
+#define MEMORY ", drm-total-*, and drm-resident-* or drm-memory-*: dedicated vram and local, shared all others"
+const struct provider pdh_gpu_adapter_memory = {
+    .name = "GPU Adapter Memory",
+    .help = "The memory of each graphics card.",
+    .has_instances = true,
+    TABLE_PROVIDER(
+        gpu_memory, ALL_OF, struct gpu_state, gather_cards, close_state,
+        "/sys/class/drm/CARD/device/mem_info_vram_used and mem_info_gtt_used, or, where the driver has none, "
+        "the sum over the clients of " FILES MEMORY)};
+const struct provider pdh_gpu_engine = {
+    .name = "GPU Engine",
+    .help = "What each engine of the graphics cards does for each process of the host.",
+    .has_instances = true,
+    TABLE_PROVIDER(gpu_engine, ALL_OF, struct gpu_state, gather_engines, close_state,
+                   FILES ", drm-engine-NAME / drm-engine-capacity-NAME, in nanoseconds")};
+const struct provider pdh_gpu_process_memory = {
+    .name = "GPU Process Memory",
+    .help = "Memory of and for the graphics cards that each process of the host has.",
+    .has_instances = true,
+    TABLE_PROVIDER(gpu_memory, ALL_OF, struct gpu_state, gather_processes, close_state, FILES MEMORY)};

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* The objects Network Interface and Network Adapter, from /proc/net/dev and /sys/class/net. As on Windows there is no
+   loopback, and no _Total. */
+#include "engine/base/kernel_file.h"
+#include "engine/base/kernel_number.h"
+#include "engine/base/memory.h"
+#include "engine/pdh/core/source.h"
+#include "engine/pdh/objects/providers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define OBJECT network_interface
+#define ROWS   "engine/pdh/objects/network_interface_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+#define BIT(column) (1ull << (column))
+
+/* The files with the interfaces' speeds, beside the instances of the sample that asked for them last. */
+struct interface_state {
+    struct table_state table;
+    struct instance_list *names;
+    struct kernel_file **speeds; /* NULL for an interface that has none */
+};
+
+static void forget(struct interface_state *s)
+{
+    for (size_t i = 0; s->speeds && s->names && i < s->names->count; i++)
+        kernel_file_close(s->speeds[i]);
+    memory_free(s->speeds);
+    instance_list_release(s->names);
+    s->names = NULL;
+    s->speeds = NULL;
+}
+
+static void close_state(void *state)
+{
+    forget(state);
+}
+
+/* The file of a row: one that is open already, or opened now. */
+static struct kernel_file *take_file(struct interface_state *s, const char *root, const char *name)
+{
+    size_t place = instance_list_find(s->names, name);
+    struct kernel_file *file = NULL;
+    char path[512];
+    if (place != SIZE_MAX && s->speeds[place]) {
+        file = s->speeds[place];
+        s->speeds[place] = NULL;
+        return file;
+    }
+    snprintf(path, sizeof path, "%s/sys/class/net/%s/speed", root, name);
+    kernel_file_open(path, &file);
+    return file;
+}
+
+/* Brings the files up to the rows. */
+static HRESULT follow(struct interface_state *s, const char *root)
+{
+    const struct table_state *t = &s->table;
+    struct instance_list *list;
+    HRESULT hr = table_instances(t, s->names, &list);
+    if (hr != S_OK)
+        return hr;
+    struct kernel_file **speeds = memory_zero(t->row_count, sizeof *speeds);
+    if (!speeds) {
+        instance_list_release(list);
+        return E_OUTOFMEMORY;
+    }
+    for (size_t i = 0; i < t->row_count; i++)
+        speeds[i] = take_file(s, root, t->names + t->rows[i].name);
+    forget(s);
+    s->names = list;
+    s->speeds = speeds;
+    return S_OK;
+}
+
+/* Interfaces without a link, and those that have no speed of their own, read as an error or as -1. */
+static HRESULT add_speeds(struct interface_state *s, const char *root)
+{
+    HRESULT hr = follow(s, root);
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->table.row_count; i++) {
+        const char *text;
+        size_t size;
+        uint64_t value;
+        if (s->speeds[i] && SUCCEEDED(kernel_file_read(s->speeds[i], &text, &size)) && text_to_u64(text, &value))
+            s->table.cells[i * s->table.column_count + SPEED] = (int64_t)value;
+    }
+    return hr;
+}
+
+static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    struct interface_state *s = o->state;
+    const char *text;
+    size_t size;
+    HRESULT hr = source_text(source, &o->hold, SOURCE_NET_DEV, &text, &size, &o->time);
+    struct kernel_row row;
+    if (FAILED(hr))
+        return hr;
+    table_know_columns(&s->table, (1ull << (SPEED + 1)) - 1);
+    for (const char *at = text; kernel_interface_next(&at, text + size, &row);) {
+        if (row.length == 2 && !memcmp(row.name, "lo", 2))
+            continue;
+        int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, row.name, row.length, 0);
+        if (!cells)
+            return E_OUTOFMEMORY;
+        for (size_t i = 0; i < row.count && i < SPEED; i++)
+            cells[i] = (int64_t)row.values[i];
+    }
+    return wanted & BIT(SPEED) ? add_speeds(s, source_root(source)) : S_OK;
+}
+
+#define ORIGIN "/proc/net/dev, its 16 columns; speed: /sys/class/net/NAME/speed, in Mbit/s"
+const struct provider pdh_network_adapter = {
+    .name = "Network Adapter",
+    .help = "The network adapters of this computer: those of the object Network Interface, as every one can carry IP.",
+    .has_instances = true,
+    TABLE_PROVIDER(network_interface, ALL_OF, struct interface_state, gather, close_state, ORIGIN)};
+const struct provider pdh_network_interface = {
+    .name = "Network Interface",
+    .index = 510,
+    .help = "The network interfaces of this computer, under their Linux names.",
+    .has_instances = true,
+    TABLE_PROVIDER(network_interface, ALL_OF, struct interface_state, gather, close_state, ORIGIN)};
+
+/* The object Per Processor Network Interface Card Activity: the interrupts of network cards, from /proc/interrupts.
+   Which are a card's its device tells, or of virtio, and of drivers of older buses, the name under which they were
+   asked for. */
+
+#define OBJECT network_activity
+#define ROWS   "engine/pdh/objects/network_activity_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+
+/* Room for a card's name (IFNAMSIZ is 16) and for that of a virtio device. */
+#define NAME_SIZE 64
+
+struct card {
+    char user[NAME_SIZE]; /* whose interrupts are the card's where no numbers are told */
+    uint32_t *numbers;    /* of its interrupts */
+    size_t number_count;
+    uint64_t *counts; /* per column of the table, in this sample */
+    size_t count_capacity;
+    bool counted; /* in this sample */
+};
+
+struct network_activity_state {
+    struct table_state table;
+    struct kept_folder names; /* of the network interfaces */
+    uint64_t looked;          /* that folder's, when the cards were found */
+    struct card *cards;       /* beside the names */
+    size_t card_count;
+    struct kernel_counts columns;
+};
+
+static void card_interrupts_forget(struct network_activity_state *s)
+{
+    for (size_t i = 0; i < s->card_count; i++) {
+        memory_free(s->cards[i].numbers);
+        memory_free(s->cards[i].counts);
+    }
+    memory_free(s->cards);
+    s->cards = NULL;
+    s->card_count = 0;
+    s->looked = 0;
+}
+
+static void card_interrupts_close(void *state)
+{
+    struct network_activity_state *s = state;
+    card_interrupts_forget(s);
+    kept_folder_close(&s->names);
+    kernel_counts_free(&s->columns);
+}
+
+/* Names the interrupts of cards on the virtio bus, which are called as their device is: "virtio2-input.0". */
+static HRESULT name_virtio(struct network_activity_state *s, const char *root)
+{
+    char path[512];
+    struct texts devices = {0}, cards = {0};
+    snprintf(path, sizeof path, "%s/sys/bus/virtio/devices", root);
+    HRESULT hr = kernel_folder_names(path, &devices);
+    for (size_t i = 0; SUCCEEDED(hr) && i < devices.count; i++) {
+        if ((size_t)snprintf(path, sizeof path, "%s/sys/bus/virtio/devices/%s/net", root, devices.items[i]) >=
+            sizeof path)
+            continue;
+        hr = kernel_folder_names(path, &cards);
+        for (size_t n = 0; SUCCEEDED(hr) && n < cards.count; n++)
+            for (size_t c = 0; c < s->card_count; c++)
+                if (!strcmp(cards.items[n], s->names.names.items[c]))
+                    snprintf(s->cards[c].user, NAME_SIZE, "%.*s", NAME_SIZE - 1, devices.items[i]);
+        texts_free(&cards);
+        hr = hr == E_OUTOFMEMORY ? hr : S_OK; /* another kind of device */
+    }
+    texts_free(&devices);
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+/* Finds the cards and their interrupts, which change when a card is set up anew, as often as its names are looked
+   for. */
+static HRESULT card_interrupts_follow(struct network_activity_state *s, const char *root)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/sys/class/net", root);
+    HRESULT hr = kept_folder_follow(&s->names, path, "");
+    if (FAILED(hr) || s->looked == s->names.looked)
+        return hr;
+    card_interrupts_forget(s);
+    if (!s->names.names.count)
+        return S_OK;
+    s->cards = memory_zero(s->names.names.count, sizeof *s->cards);
+    if (!s->cards)
+        return E_OUTOFMEMORY;
+    s->card_count = s->names.names.count;
+    for (size_t i = 0; i < s->card_count && hr != E_OUTOFMEMORY; i++) {
+        const char *name = s->names.names.items[i];
+        snprintf(s->cards[i].user, NAME_SIZE, "%.*s", NAME_SIZE - 1, name);
+        if ((size_t)snprintf(path, sizeof path, "%s/sys/class/net/%s/device/msi_irqs", root, name) < sizeof path)
+            hr = kernel_folder_numbers(path, &s->cards[i].numbers, &s->cards[i].number_count);
+    }
+    if (hr != E_OUTOFMEMORY)
+        hr = name_virtio(s, root);
+    if (hr == E_OUTOFMEMORY)
+        card_interrupts_forget(s);
+    else
+        s->looked = s->names.looked;
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+static bool is_of(const struct card *c, const struct kernel_interrupt *interrupt)
+{
+    for (size_t i = 0; i < c->number_count; i++)
+        if (c->numbers[i] == interrupt->number)
+            return true;
+    /* "eth0", "eth0-TxRx-3": not those of eth01. */
+    const size_t length = strlen(c->user);
+    return !c->number_count && interrupt->user_length >= length && !memcmp(interrupt->user, c->user, length) &&
+           (interrupt->user_length == length || strchr("-:.@", interrupt->user[length]));
+}
+
+static HRESULT count(struct card *c, const struct kernel_interrupt *interrupt, size_t columns)
+{
+    if (!c->counted) {
+        if (!memory_grow((void **)&c->counts, &c->count_capacity, columns, sizeof *c->counts))
+            return E_OUTOFMEMORY;
+        memset(c->counts, 0, columns * sizeof *c->counts);
+        c->counted = true;
+    }
+    const char *p = interrupt->counts;
+    uint64_t value;
+    for (size_t i = 0; i < columns && (p = kernel_number(p, interrupt->end, &value)); i++)
+        c->counts[i] += value;
+    return S_OK;
+}
+
+static HRESULT add_rows(struct network_activity_state *s)
+{
+    for (size_t i = 0; i < s->columns.count; i++) {
+        for (size_t n = 0; n < s->card_count; n++) {
+            char name[NAME_SIZE + 16];
+            if (!s->cards[n].counted)
+                continue;
+            const int length = snprintf(name, sizeof name, "%u, %.*s", (unsigned)s->columns.counts[i].cpu, NAME_SIZE,
+                                        s->names.names.items[n]);
+            int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, (size_t)length, 0);
+            if (!cells)
+                return E_OUTOFMEMORY;
+            cells[CARD_INTERRUPTS] = (int64_t)s->cards[n].counts[i];
+        }
+    }
+    return s->table.row_count ? S_OK
+                              : error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
+                                          "/proc/interrupts: no interrupt is a network card's");
+}
+
+static HRESULT card_interrupts_gather(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    (void)wanted;
+    struct network_activity_state *s = o->state;
+    const char *text;
+    size_t size;
+    struct kernel_interrupt interrupt;
+    HRESULT hr = card_interrupts_follow(s, source_root(source));
+    if (SUCCEEDED(hr))
+        hr = source_text(source, &o->hold, SOURCE_INTERRUPTS, &text, &size, &o->time);
+    if (SUCCEEDED(hr))
+        hr = kernel_columns_parse(text, size, &s->columns);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; i < s->card_count; i++)
+        s->cards[i].counted = false;
+    for (const char *at = text; kernel_interrupt_next(&at, text + size, &interrupt);)
+        for (size_t i = 0; SUCCEEDED(hr) && i < s->card_count; i++)
+            if (is_of(&s->cards[i], &interrupt))
+                hr = count(&s->cards[i], &interrupt, s->columns.count);
+    return SUCCEEDED(hr) ? add_rows(s) : hr;
+}
+
+const struct provider pdh_network_activity = {
+    .name = "Per Processor Network Interface Card Activity",
+    .help = "What each processor does for each network card: \"processor, card\".",
+    .has_instances = true,
+    TABLE_PROVIDER(network_activity, ALL_OF, struct network_activity_state, card_interrupts_gather,
+                   card_interrupts_close,
+                   "/proc/interrupts, the processor's column, summed over the lines whose numbers are in "
+                   "/sys/class/net/CARD/device/msi_irqs, else whose names begin with the device of "
+                   "/sys/bus/virtio/devices/DEVICE/net/CARD, else with the card's own name")};

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* The object Pressure, which Windows does not have: what the kernel tells of tasks that wait for a processor, for
+   memory and for disks (pressure stall information), as a share of the time between two samples. */
+#include "engine/base/kernel_number.h"
+#include "engine/pdh/core/source.h"
+#include "engine/pdh/objects/providers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define OBJECT pressure
+#define ROWS   "engine/pdh/objects/pressure_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+
+struct pressure_state {
+    struct table_state table;
+    struct kept_files files;
+};
+
+static void close_state(void *state)
+{
+    kept_files_close(&((struct pressure_state *)state)->files);
+}
+
+/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234" */
+static void set_time(int64_t *cells, const char *p, const char *end)
+{
+    static const char mark[] = "total=";
+    int column = kernel_starts(p, end, "some ", 5) ? SOME_TIME : kernel_starts(p, end, "full ", 5) ? FULL_TIME : -1;
+    uint64_t value;
+    for (; column >= 0 && p < end; p = kernel_skip(kernel_word_end(p, end), end))
+        if (kernel_starts(p, end, mark, sizeof mark - 1) && kernel_number(p + sizeof mark - 1, end, &value))
+            cells[column] = (int64_t)value;
+}
+
+static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    (void)wanted;
+    static const char *const resources[] = {"cpu", "io", "irq", "memory"};
+    struct pressure_state *s = o->state;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < sizeof resources / sizeof *resources && hr != E_OUTOFMEMORY; i++) {
+        char path[512];
+        const char *text;
+        size_t size;
+        snprintf(path, sizeof path, "%s/proc/pressure/%s", source_root(source), resources[i]);
+        hr = kept_files_text(&s->files, path, &text, &size);
+        if (FAILED(hr))
+            continue;
+        int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, resources[i], strlen(resources[i]), 0);
+        if (!cells)
+            return E_OUTOFMEMORY;
+        for (const char *p = text, *end = text + size, *line; p < end; p = line + 1) {
+            line = kernel_line_end(p, end);
+            set_time(cells, p, line);
+        }
+    }
+    return hr == E_OUTOFMEMORY || !s->table.row_count ? hr : S_OK;
+}
+
+const struct provider pdh_pressure = {
+    .name = "Pressure",
+    .help = "How long tasks had to wait for processors (cpu), disks (io), interrupts (irq) and memory.",
+    .has_instances = true,
+    TABLE_PROVIDER(pressure, ALL_OF, struct pressure_state, gather, close_state,
+                   "/proc/pressure/NAME, the figure total of the lines some and full, in microseconds")};

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: MIT */
+/* How often and how long processors slept, and how deep, as /sys/devices/system/cpu/cpuN/cpuidle tells it. */
+#include "engine/base/hash.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/kernel_number.h"
+#include "engine/base/memory.h"
+#include "engine/pdh/core/kernel_text.h"
+#include "engine/pdh/core/source.h"
+#include "engine/pdh/objects/providers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ACPI's C1, C2, and C3 with all that are deeper; IDLE_ANY is of all states, those too that are none of these. */
+enum idle_depth { IDLE_C1, IDLE_C2, IDLE_C3, IDLE_ANY, IDLE_DEPTHS };
+struct idle_figures {
+    int64_t times[IDLE_DEPTHS];   /* in microseconds; INT64_MIN: the processor has no such state */
+    int64_t entries[IDLE_DEPTHS]; /* likewise */
+};
+
+/* Zero-initialise. */
+struct idle_states {
+    struct kept_files files;
+    struct idle_state *states; /* of all processors */
+    size_t count, capacity;
+    uint64_t known; /* `key` for which they were found */
+};
+/* `key` says which processors there are: with another one, the states of all `cpus` are looked for anew.
+   E_OUTOFMEMORY. */
+HRESULT idle_states_follow(struct idle_states *s, const char *root, const struct kernel_cpus *cpus, uint64_t key);
+/* Reads those of one processor. E_OUTOFMEMORY. */
+HRESULT idle_states_read(struct idle_states *s, const char *root, uint32_t cpu, struct idle_figures *out);
+void idle_states_close(struct idle_states *s);
+
+/* The states in which processors sleep. */
+
+struct idle_state {
+    uint32_t cpu;
+    unsigned number;
+    enum idle_depth depth;
+};
+
+/* "C1", "C1E", "C1_ACPI", "C6": the drivers name states by the processor's own numbers, where ACPI knows three; Arm's
+   lightest is WFI. "POLL" is no sleep, but an idle processor all the same. */
+static enum idle_depth depth_of(const char *name, const char *end)
+{
+    uint64_t number;
+    if (kernel_starts(name, end, "WFI", 3))
+        return IDLE_C1;
+    if (!kernel_starts(name, end, "C", 1) || !kernel_number(name + 1, end, &number) || !number)
+        return IDLE_ANY;
+    return number == 1 ? IDLE_C1 : number == 2 ? IDLE_C2 : IDLE_C3;
+}
+
+HRESULT idle_states_follow(struct idle_states *s, const char *root, const struct kernel_cpus *cpus, uint64_t key)
+{
+    if (s->known == (key | 1))
+        return S_OK;
+    s->count = 0;
+    s->known = 0;
+    for (size_t i = 0; i < cpus->count; i++) {
+        HRESULT hr = S_OK;
+        for (unsigned number = 0; hr == S_OK; number++) {
+            char path[512];
+            const char *text;
+            size_t size;
+            snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%u/cpuidle/state%u/name", root,
+                     (unsigned)cpus->cpus[i].id, number);
+            hr = kept_files_text(&s->files, path, &text, &size);
+            if (hr == E_OUTOFMEMORY ||
+                (SUCCEEDED(hr) && !memory_grow((void **)&s->states, &s->capacity, s->count + 1, sizeof *s->states)))
+                return E_OUTOFMEMORY;
+            if (SUCCEEDED(hr))
+                s->states[s->count++] = (struct idle_state){cpus->cpus[i].id, number, depth_of(text, text + size)};
+        }
+    }
+    kept_files_close(&s->files); /* the names do not change */
+    s->known = key | 1;
+    return S_OK;
+}
+
+static void add(int64_t *to, int64_t value)
+{
+    *to = (*to == INT64_MIN ? 0 : *to) + value;
+}
+
+HRESULT idle_states_read(struct idle_states *s, const char *root, uint32_t cpu, struct idle_figures *out)
+{
+    for (size_t i = 0; i < IDLE_DEPTHS; i++)
+        out->times[i] = out->entries[i] = INT64_MIN;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct idle_state *state = &s->states[i];
+        char path[512];
+        int64_t time, entries;
+        if (state->cpu != cpu)
+            continue;
+        snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%u/cpuidle/state%u/time", root, (unsigned)cpu,
+                 state->number);
+        HRESULT hr = kept_files_number(&s->files, path, &time);
+        if (hr == S_OK) {
+            snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%u/cpuidle/state%u/usage", root, (unsigned)cpu,
+                     state->number);
+            hr = kept_files_number(&s->files, path, &entries);
+        }
+        if (hr == E_OUTOFMEMORY)
+            return hr;
+        if (hr != S_OK)
+            continue;
+        add(&out->times[IDLE_ANY], time);
+        add(&out->entries[IDLE_ANY], entries);
+        if (state->depth != IDLE_ANY) {
+            add(&out->times[state->depth], time);
+            add(&out->entries[state->depth], entries);
+        }
+    }
+    return S_OK;
+}
+
+void idle_states_close(struct idle_states *s)
+{
+    kept_files_close(&s->files);
+    memory_free(s->states);
+}
+
+/* The objects Processor, Processor Information and Processor Performance: the online processors, from /proc/stat,
+   interrupts and softirqs, and what cpuinfo, cpufreq and cpuidle tell of their clocks and their sleep. */
+
+#define OBJECT processor
+#define ROWS   "engine/pdh/objects/processor_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+#define OBJECT processor_performance
+#define ROWS   "engine/pdh/objects/processor_performance_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+_Static_assert((int)SOFTIRQ == (int)CPU_SOFTIRQ, "the first columns are the times of a processor");
+#define BIT(column) (1ull << (column))
+#define OF_TICKS    (BIT(INTERRUPTS) | BIT(CLOCK_INTERRUPTS) | BIT(DPC_RATE))
+#define OF_SLEEP                                                                                                       \
+    (BIT(C1_TIME) | BIT(C2_TIME) | BIT(C3_TIME) | BIT(IDLE_TIME) | BIT(C1_ENTRIES) | BIT(C2_ENTRIES) |                 \
+     BIT(C3_ENTRIES) | BIT(IDLE_ENTRIES))
+
+/* What cpufreq tells of one processor; the files are there on few virtual machines. */
+struct frequency {
+    uint32_t cpu;
+    struct kernel_file *now;
+    int64_t max; /* MHz or VALUE_ABSENT */
+};
+
+/* Soft interrupts of one processor between two of its clock's interrupts. */
+struct soft_rate {
+    uint32_t cpu;
+    uint64_t softirqs, ticks; /* as of the sample before */
+    int64_t rate;             /* since that; VALUE_ABSENT: no tick yet */
+};
+
+struct processor_state {
+    struct table_state table;
+    struct kernel_cpus cpus;
+    struct kernel_counts interrupts, softirqs;
+    struct soft_rate *rates;
+    size_t rate_count, rate_capacity;
+    struct idle_states idle;
+    struct frequency *frequencies;
+    size_t frequency_count, frequency_capacity;
+    uint32_t *node_of; /* beside the processors */
+    size_t node_capacity;
+    uint64_t known; /* hash of the processors for which the nodes were read */
+};
+
+static void forget_frequencies(struct processor_state *s)
+{
+    for (size_t i = 0; i < s->frequency_count; i++)
+        kernel_file_close(s->frequencies[i].now);
+    s->frequency_count = 0;
+}
+
+static void close_state(void *state)
+{
+    struct processor_state *s = state;
+    forget_frequencies(s);
+    kernel_cpus_free(&s->cpus);
+    kernel_counts_free(&s->interrupts);
+    kernel_counts_free(&s->softirqs);
+    idle_states_close(&s->idle);
+    memory_free(s->rates);
+    memory_free(s->frequencies);
+    memory_free(s->node_of);
+}
+
+/* Their mean over other processors is another figure: the totals' key. */
+static uint64_t hash_of(const struct kernel_cpus *cpus)
+{
+    uint64_t h = HASH_START;
+    for (size_t i = 0; i < cpus->count; i++)
+        h = hash_number(h, cpus->cpus[i].id + 1);
+    return h;
+}
+
+static HRESULT read_counts(struct counter_object *o, struct source *source, enum source_part part,
+                           struct kernel_counts *counts)
+{
+    const char *text;
+    size_t size;
+    HRESULT hr = source_text(source, &o->hold, part, &text, &size, NULL);
+    if (SUCCEEDED(hr))
+        hr = kernel_counts_parse(text, size, counts);
+    if (FAILED(hr))
+        counts->count = 0;
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+static const struct kernel_count *count_of(const struct kernel_counts *counts, size_t hint, uint32_t cpu)
+{
+    for (size_t n = 0; n < counts->count; n++) {
+        const struct kernel_count *c = &counts->counts[(hint + n) % counts->count];
+        if (c->cpu == cpu)
+            return c;
+    }
+    return NULL;
+}
+
+static struct soft_rate *rate_of(struct processor_state *s, size_t hint, uint32_t cpu)
+{
+    for (size_t n = 0; n < s->rate_count; n++) {
+        struct soft_rate *r = &s->rates[(hint + n) % s->rate_count];
+        if (r->cpu == cpu)
+            return r;
+    }
+    if (!memory_grow((void **)&s->rates, &s->rate_capacity, s->rate_count + 1, sizeof *s->rates))
+        return NULL;
+    s->rates[s->rate_count] = (struct soft_rate){cpu, 0, 0, VALUE_ABSENT};
+    return &s->rates[s->rate_count++];
+}
+
+/* Between two samples; before the first one, since the computer was started. A clock that stood still, as that of an
+   idle processor does, leaves the rate of the sample before. */
+static HRESULT follow_rate(struct processor_state *s, size_t at, uint32_t cpu, int64_t *rate)
+{
+    const struct kernel_count *soft = count_of(&s->softirqs, at, cpu), *clock = count_of(&s->interrupts, at, cpu);
+    struct soft_rate *r = rate_of(s, at, cpu);
+    if (!r)
+        return E_OUTOFMEMORY;
+    if (!soft || !clock || !s->interrupts.has_clock) {
+        *rate = VALUE_ABSENT;
+        return S_OK;
+    }
+    uint64_t ticks = clock->clock - r->ticks;
+    if (ticks > 0 && clock->clock > r->ticks && soft->sum >= r->softirqs) {
+        r->rate = (int64_t)((soft->sum - r->softirqs + ticks / 2) / ticks);
+        r->softirqs = soft->sum;
+        r->ticks = clock->clock;
+    }
+    *rate = r->rate;
+    return S_OK;
+}
+
+/* What every reading asks for: stat, and of the tables of interrupts those that are wanted. */
+static HRESULT read_all(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    struct processor_state *s = o->state;
+    const char *text;
+    size_t size;
+    struct source_time time = {0};
+    HRESULT hr = S_OK;
+    if (wanted & OF_TICKS)
+        hr = read_counts(o, source, SOURCE_INTERRUPTS, &s->interrupts);
+    if (SUCCEEDED(hr) && (wanted & (BIT(SOFTIRQS) | BIT(DPC_RATE))))
+        hr = read_counts(o, source, SOURCE_SOFTIRQS, &s->softirqs);
+    if (SUCCEEDED(hr))
+        hr = source_text(source, &o->hold, SOURCE_STAT, &text, &size, &time);
+    if (SUCCEEDED(hr)) {
+        o->time = time;
+        hr = kernel_cpus_parse(text, size, &s->cpus);
+    }
+    if (SUCCEEDED(hr) && (wanted & OF_SLEEP))
+        hr = idle_states_follow(&s->idle, source_root(source), &s->cpus, hash_of(&s->cpus));
+    return hr;
+}
+
+static HRESULT fill(struct processor_state *s, const char *root, size_t at, uint64_t wanted, int64_t *cells)
+{
+    const struct kernel_cpu *cpu = &s->cpus.cpus[at];
+    for (size_t i = 0; i < CPU_TIMES; i++)
+        cells[i] = (int64_t)cpu->times[i];
+    if (wanted & (BIT(INTERRUPTS) | BIT(CLOCK_INTERRUPTS))) {
+        const struct kernel_count *c = count_of(&s->interrupts, at, cpu->id);
+        cells[INTERRUPTS] = c ? (int64_t)c->sum : VALUE_ABSENT;
+        cells[CLOCK_INTERRUPTS] = c && s->interrupts.has_clock ? (int64_t)c->clock : VALUE_ABSENT;
+    }
+    if (wanted & BIT(SOFTIRQS)) {
+        const struct kernel_count *c = count_of(&s->softirqs, at, cpu->id);
+        cells[SOFTIRQS] = c ? (int64_t)c->sum : VALUE_ABSENT;
+    }
+    HRESULT hr = wanted & BIT(DPC_RATE) ? follow_rate(s, at, cpu->id, &cells[DPC_RATE]) : S_OK;
+    struct idle_figures idle;
+    if (SUCCEEDED(hr) && (wanted & OF_SLEEP) && SUCCEEDED(hr = idle_states_read(&s->idle, root, cpu->id, &idle))) {
+        memcpy(cells + C1_TIME, idle.times, sizeof idle.times);
+        memcpy(cells + C1_ENTRIES, idle.entries, sizeof idle.entries);
+    }
+    return hr;
+}
+/* NOLINTNEXTLINE(misc-redundant-expression): two names of one number, today */
+_Static_assert(VALUE_ABSENT == INT64_MIN, "states that are not there are absent values");
+_Static_assert((int)C1_TIME + (int)IDLE_ANY == (int)IDLE_TIME && (int)C1_ENTRIES + (int)IDLE_ANY == (int)IDLE_ENTRIES,
+               "the columns of sleep are in the order of its depths");
+
+static HRESULT gather_processors(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    struct processor_state *s = o->state;
+    HRESULT hr = read_all(o, source, wanted);
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->cpus.count; i++) {
+        char name[12];
+        int length = snprintf(name, sizeof name, "%u", (unsigned)s->cpus.cpus[i].id);
+        int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, (size_t)length, 0);
+        if (!cells)
+            return E_OUTOFMEMORY;
+        hr = fill(s, source_root(source), i, wanted, cells);
+    }
+    return SUCCEEDED(hr) ? table_add_total(&s->table, false, hash_of(&s->cpus)) : hr;
+}
+
+/* Which NUMA node each processor belongs to; all to 0 where the kernel knows no nodes. */
+static HRESULT find_nodes(struct processor_state *s, const char *root)
+{
+    HRESULT hr = S_OK;
+    if (!memory_grow((void **)&s->node_of, &s->node_capacity, s->cpus.count, sizeof *s->node_of))
+        return E_OUTOFMEMORY;
+    memset(s->node_of, 0, s->cpus.count * sizeof *s->node_of);
+    for (uint32_t node = 1; hr == S_OK && node < 1024; node++) {
+        char path[512], *text;
+        snprintf(path, sizeof path, "%s/sys/devices/system/node/node%u/cpulist", root, (unsigned)node);
+        hr = kernel_file_text(path, &text, NULL);
+        for (size_t i = 0; SUCCEEDED(hr) && i < s->cpus.count; i++)
+            if (kernel_list_has(text, strlen(text), s->cpus.cpus[i].id))
+                s->node_of[i] = node;
+        memory_free(text);
+    }
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+static HRESULT open_frequencies(struct processor_state *s, const char *root)
+{
+    forget_frequencies(s);
+    if (!memory_grow((void **)&s->frequencies, &s->frequency_capacity, s->cpus.count, sizeof *s->frequencies))
+        return E_OUTOFMEMORY;
+    for (size_t i = 0; i < s->cpus.count; i++) {
+        struct frequency *f = &s->frequencies[s->frequency_count++];
+        char path[512], *text;
+        uint64_t khz;
+        *f = (struct frequency){s->cpus.cpus[i].id, NULL, VALUE_ABSENT};
+        snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%u/cpufreq/cpuinfo_max_freq", root, (unsigned)f->cpu);
+        HRESULT hr = kernel_file_text(path, &text, NULL);
+        if (SUCCEEDED(hr) && text_to_u64(text, &khz))
+            f->max = (int64_t)(khz / 1000);
+        memory_free(text);
+        snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%u/cpufreq/scaling_cur_freq", root, (unsigned)f->cpu);
+        if (hr == E_OUTOFMEMORY || (hr = kernel_file_open(path, &f->now)) == E_OUTOFMEMORY)
+            return hr;
+    }
+    return S_OK;
+}
+
+/* From cpufreq, else from cpuinfo. */
+static HRESULT read_frequencies(struct counter_object *o, struct source *source, struct processor_state *s,
+                                int64_t *mhz)
+{
+    const char *text;
+    size_t size;
+    uint64_t khz;
+    bool all = true;
+    for (size_t i = 0; i < s->cpus.count; i++) {
+        struct kernel_file *f = s->frequencies[i].now;
+        bool ok = f && SUCCEEDED(kernel_file_read(f, &text, &size)) && text_to_u64(text, &khz);
+        mhz[i] = ok ? (int64_t)(khz / 1000) : VALUE_ABSENT;
+        all &= ok;
+    }
+    HRESULT hr = all ? S_FALSE : source_text(source, &o->hold, SOURCE_CPUINFO, &text, &size, NULL);
+    if (hr != S_OK)
+        return hr == E_OUTOFMEMORY ? hr : S_OK;
+    struct kernel_row row;
+    for (const char *at = text; kernel_cpuinfo_next(&at, text + size, &row);) {
+        for (size_t i = 0; i < s->cpus.count && row.count == 2; i++)
+            if (s->cpus.cpus[i].id == row.values[0] && mhz[i] == VALUE_ABSENT)
+                mhz[i] = (int64_t)(row.values[1] / 1000);
+    }
+    return S_OK;
+}
+
+/* The processors of one node and their subtotal. */
+static HRESULT add_node(struct processor_state *s, const char *root, uint32_t node, uint64_t wanted, const int64_t *mhz)
+{
+    char name[24];
+    unsigned number = 0;
+    uint64_t key = HASH_START;
+    for (size_t i = 0; i < s->cpus.count; i++) {
+        if (s->node_of[i] != node)
+            continue;
+        int length = snprintf(name, sizeof name, "%u,%u", (unsigned)node, number++);
+        int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, (size_t)length, s->cpus.cpus[i].id);
+        if (!cells)
+            return E_OUTOFMEMORY;
+        HRESULT hr = fill(s, root, i, wanted, cells);
+        if (FAILED(hr))
+            return hr;
+        if (mhz) {
+            cells[MHZ] = mhz[i];
+            cells[MAX_MHZ] = s->frequencies[i].max;
+        }
+        key = hash_number(key, s->cpus.cpus[i].id);
+    }
+    int length = snprintf(name, sizeof name, "%u,_Total", (unsigned)node);
+    return number == 0 || table_add(&s->table, ROW_SUBTOTAL, NULL, name, (size_t)length, key) ? S_OK : E_OUTOFMEMORY;
+}
+
+/* Brings nodes and clocks up to the processors that there are. */
+static HRESULT follow(struct processor_state *s, const char *root)
+{
+    HRESULT hr = S_OK;
+    if (s->known != hash_of(&s->cpus)) {
+        hr = find_nodes(s, root);
+        if (SUCCEEDED(hr))
+            hr = open_frequencies(s, root);
+        s->known = SUCCEEDED(hr) ? hash_of(&s->cpus) : 0;
+    }
+    return hr;
+}
+
+static HRESULT gather_information(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    struct processor_state *s = o->state;
+    int64_t *mhz = NULL;
+    HRESULT hr = read_all(o, source, wanted);
+    if (SUCCEEDED(hr))
+        hr = follow(s, source_root(source));
+    if (SUCCEEDED(hr) && (wanted & (BIT(MHZ) | BIT(MAX_MHZ)))) {
+        mhz = memory_alloc(s->cpus.count * sizeof *mhz);
+        hr = mhz ? read_frequencies(o, source, s, mhz) : E_OUTOFMEMORY;
+    }
+    uint32_t last = 0;
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->cpus.count; i++)
+        last = s->node_of[i] > last ? s->node_of[i] : last;
+    for (uint32_t node = 0; SUCCEEDED(hr) && node <= last; node++)
+        hr = add_node(s, source_root(source), node, wanted, mhz);
+    memory_free(mhz);
+    return SUCCEEDED(hr) ? table_add_total(&s->table, false, hash_of(&s->cpus)) : hr;
+}
+
+static HRESULT gather_performance(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    (void)wanted;
+    struct processor_state *s = o->state;
+    HRESULT hr = read_all(o, source, 0);
+    if (SUCCEEDED(hr))
+        hr = follow(s, source_root(source));
+    int64_t *mhz = SUCCEEDED(hr) ? memory_alloc(s->cpus.count * sizeof *mhz) : NULL;
+    if (SUCCEEDED(hr))
+        hr = mhz ? read_frequencies(o, source, s, mhz) : E_OUTOFMEMORY;
+    for (size_t i = 0; SUCCEEDED(hr) && i < s->cpus.count; i++) {
+        char name[32];
+        int length = snprintf(name, sizeof name, "PPM_Processor_%u", (unsigned)s->cpus.cpus[i].id);
+        int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, (size_t)length, 0), most = s->frequencies[i].max;
+        if (!cells) {
+            hr = E_OUTOFMEMORY;
+        } else {
+            cells[NOW_MHZ] = mhz[i];
+            if (mhz[i] != VALUE_ABSENT && most != VALUE_ABSENT && most > 0)
+                cells[SHARE_OF_MOST] = (mhz[i] * 100 + most / 2) / most;
+        }
+    }
+    memory_free(mhz);
+    return hr;
+}
+
+#define ORIGIN                                                                                                         \
+    "user to softirq: /proc/stat, per processor, in 10 ms; interrupts and clock_interrupts: /proc/interrupts, the "    \
+    "processor's column and its LOC line; softirqs: /proc/softirqs, the processor's column; "                          \
+    "softirqs_per_tick: softirqs by clock_interrupts, both since the sample before; times in us and entries: "         \
+    "/sys/devices/system/cpu/cpuN/cpuidle/stateK/time and usage, by the name of the state (C1 and WFI, C2, C3 and "    \
+    "more, idle_ of all)"
+const struct provider pdh_processor = {
+    .name = "Processor",
+    .index = 238,
+    .help = "How the processors of this computer spend their time.",
+    .has_instances = true,
+    TABLE_PROVIDER(processor, SHARED_OF, struct processor_state, gather_processors, close_state, ORIGIN)};
+const struct provider pdh_processor_information = {
+    .name = "Processor Information",
+    .help = "The processors of this computer by NUMA node: \"node,number in the node\", and totals.",
+    .has_instances = true,
+    TABLE_PROVIDER(processor, ALL_OF, struct processor_state, gather_information, close_state,
+                   ORIGIN "; mhz and max_mhz: /sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and "
+                          "cpuinfo_max_freq, mhz else \"cpu MHz\" of /proc/cpuinfo")};
+const struct provider pdh_processor_performance = {
+    .name = "Processor Performance",
+    .help = "The clocks of this computer's processors.",
+    .has_instances = true,
+    TABLE_PROVIDER(
+        processor_performance, ALL_OF, struct processor_state, gather_performance, close_state,
+        "/sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and cpuinfo_max_freq, mhz else \"cpu MHz\" of "
+        "/proc/cpuinfo")};

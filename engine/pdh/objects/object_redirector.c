@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Parser of /proc/fs/cifs/Stats: lines about the client, then for each share a line "1) \\server\share" and its own,
+   which differ between SMB 1 ("Reads:  10 Bytes: 4000") and later ("Reads: 10 total 0 failed", "Bytes read: 4000"). */
+#include "engine/base/kernel_number.h"
+#include "engine/pdh/objects/parsers.h"
+#include "engine/pdh/objects/providers.h"
+
+static const struct {
+    const char *before, *behind; /* of the number: at a line's beginning, and with a blank after it; "" for any */
+    enum cifs_figure figure;
+} places[] = {{"SMBs:", "", CIFS_REQUESTS},         {"Bytes read:", "", CIFS_BYTES_READ},
+              {"Reads:", "", CIFS_READS},           {"Writes:", "", CIFS_WRITES},
+              {"CIFS Session:", "", CIFS_SESSIONS}, {"Operations (MIDs):", "", CIFS_UNDER_WAY},
+              {"", "session", CIFS_RECONNECTS}};
+
+/* What stands later in a line, behind another figure. */
+static const struct {
+    const char *line, *before;
+    enum cifs_figure figure;
+} seconds[] = {{"Bytes read:", "Bytes written:", CIFS_BYTES_WRITTEN},
+               {"Reads:", "Bytes:", CIFS_BYTES_READ},
+               {"Writes:", "Bytes:", CIFS_BYTES_WRITTEN}};
+
+static bool starts(const char *p, const char *end, const char *word)
+{
+    return kernel_starts(p, end, word, strlen(word));
+}
+
+static const char *number(const char *p, const char *end, int64_t *out)
+{
+    uint64_t value;
+    p = kernel_number(p, end, &value);
+    if (p)
+        *out = value > INT64_MAX ? INT64_MAX : (int64_t)value;
+    return p;
+}
+
+static void set_figures(struct cifs_part *part, const char *p, const char *end)
+{
+    int64_t value;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const char *rest = starts(p, end, places[i].before) ? number(p + strlen(places[i].before), end, &value) : NULL;
+        if (rest && starts(kernel_skip(rest, end), end, places[i].behind))
+            part->figures[places[i].figure] = value;
+    }
+    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
+        if (!starts(p, end, seconds[i].line))
+            continue;
+        for (const char *q = p + strlen(seconds[i].line); q < end; q = kernel_skip(kernel_word_end(q, end), end))
+            if (starts(q, end, seconds[i].before) && number(q + strlen(seconds[i].before), end, &value))
+                part->figures[seconds[i].figure] = value;
+    }
+}
+
+/* Where the name of a share begins in a line "1) \\server\share"; NULL: it is no such line. */
+static const char *share_in(const char *p, const char *end)
+{
+    uint64_t ignored;
+    p = kernel_number(p, end, &ignored);
+    if (!p || p == end || *p != ')')
+        return NULL;
+    p = kernel_skip(p + 1, end);
+    return p < end ? p : NULL;
+}
+
+bool cifs_next(const char **at, const char *end, struct cifs_part *part)
+{
+    const char *p = *at;
+    if (p >= end)
+        return false;
+    *part = (struct cifs_part){0};
+    for (size_t i = 0; i < CIFS_FIGURES; i++)
+        part->figures[i] = INT64_MIN;
+    const char *line = kernel_line_end(p, end), *name = share_in(p, line);
+    if (name) {
+        part->name = name;
+        /* A share may have a blank in its name; what else is in the line stands behind a tab. */
+        const char *tab = text_find(name, line, '\t');
+        part->length = (size_t)((tab ? tab : line) - name);
+        while (part->length && name[part->length - 1] == ' ')
+            part->length--;
+        p = line < end ? line + 1 : end;
+    }
+    while (p < end) {
+        line = kernel_line_end(p, end);
+        if (share_in(p, line))
+            break;
+        set_figures(part, p, line);
+        p = line < end ? line + 1 : end;
+    }
+    *at = p;
+    return true;
+}
+
+/* The objects SMB Client Shares and Redirector: files of other computers, which programs under Wine reach through the
+   host's kernel. Both are there where its client is loaded, whatever it has mounted. */
+
+#define OBJECT smb_client_shares
+#define ROWS   "engine/pdh/objects/smb_client_shares_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+#define OBJECT redirector
+#define ROWS   "engine/pdh/objects/redirector_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+
+/* The columns of both objects begin as the figures do. */
+_Static_assert(SHARE_BYTES_WRITTEN == (int)CIFS_BYTES_WRITTEN && ALL_UNDER_WAY == (int)CIFS_UNDER_WAY,
+               "columns and figures have one order");
+
+static HRESULT gather_shares(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    (void)wanted;
+    struct table_state *t = o->state;
+    const char *text;
+    size_t size;
+    struct cifs_part part;
+    HRESULT hr = source_text(source, &o->hold, SOURCE_CIFS, &text, &size, &o->time);
+    if (FAILED(hr))
+        return hr;
+    table_know_columns(t, (1ull << smb_client_shares_width) - 1);
+    for (const char *at = text; cifs_next(&at, text + size, &part);) {
+        if (!part.length)
+            continue;
+        for (int i = 0; i < 2 && part.length && *part.name == '\\'; i++, part.name++)
+            part.length--;
+        int64_t *cells = table_add(t, ROW_PLAIN, NULL, part.name, part.length, 0);
+        if (!cells)
+            return E_OUTOFMEMORY;
+        for (int i = 0; i < smb_client_shares_width; i++)
+            cells[i] = part.figures[i];
+    }
+    return table_add_total(t, false, 0);
+}
+
+static HRESULT gather_all(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    (void)wanted;
+    const char *text;
+    size_t size;
+    struct cifs_part part;
+    HRESULT hr = source_text(source, &o->hold, SOURCE_CIFS, &text, &size, &o->time);
+    if (FAILED(hr))
+        return hr;
+    int64_t *cells = table_add(o->state, ROW_PLAIN, NULL, "", 0, 0);
+    if (!cells)
+        return E_OUTOFMEMORY;
+    bool mounted = false;
+    for (const char *at = text; cifs_next(&at, text + size, &part);) {
+        mounted |= part.length > 0;
+        for (int i = 0; i < CIFS_FIGURES; i++) {
+            if (part.figures[i] == INT64_MIN)
+                continue;
+            int64_t before = cells[i] == VALUE_ABSENT ? 0 : cells[i];
+            cells[i] = before > INT64_MAX - part.figures[i] ? INT64_MAX : before + part.figures[i];
+        }
+    }
+    /* Where nothing is mounted, nothing was read. */
+    for (int i = 0; !mounted && i < CIFS_SHARE_FIGURES; i++)
+        cells[i] = 0;
+    return S_OK;
+}
+
+const struct provider pdh_redirector = {
+    .name = "Redirector",
+    .index = 262,
+    .help = "What programs of this computer do with files of others, by SMB.",
+    TABLE_PROVIDER(redirector, ALL_OF, struct table_state, gather_all, NULL,
+                   "/proc/fs/cifs/Stats: summed over the shares SMBs, Reads, Writes, Bytes read, Bytes written; "
+                   "CIFS Session, reconnects of sessions, Operations (MIDs)")};
+const struct provider pdh_smb_client_shares = {
+    .name = "SMB Client Shares",
+    .help = "Folders of other computers that this one has mounted by SMB, as SERVER_SHARE.",
+    .has_instances = true,
+    TABLE_PROVIDER(smb_client_shares, ALL_OF, struct table_state, gather_shares, NULL,
+                   "/proc/fs/cifs/Stats, of each share SMBs, Reads, Writes, Bytes read and Bytes written")};

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The object Wine Server, which Windows does not have: the process that all programs of a Wine prefix ask for what
+   Windows' kernel does. It opens files for them, so /proc/self is its own folder there. It tells nobody how many
+   requests it answered; what the host's kernel accounts to it is shown. */
+#include "engine/base/process_text.h"
+#include "engine/pdh/core/source.h"
+#include "engine/pdh/objects/providers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define OBJECT wine_server
+#define ROWS   "engine/pdh/objects/wine_server_counters.def"
+#include "engine/pdh/core/counter_rows.inc"
+#define BIT(column) (1ull << (column))
+
+struct wine_server_state {
+    struct table_state table;
+    struct kept_files files;
+};
+
+static void close_state(void *state)
+{
+    kept_files_close(&((struct wine_server_state *)state)->files);
+}
+
+static HRESULT add_server(struct wine_server_state *s, const char *folder, uint64_t wanted)
+{
+    static const char name[] = "wineserver"; /* wineserver32 and 64 too */
+    char path[512];
+    const char *text;
+    size_t size;
+    struct process_stat stat;
+    struct process_status status;
+    snprintf(path, sizeof path, "%s/stat", folder);
+    HRESULT hr = kept_files_text(&s->files, path, &text, &size);
+    if (FAILED(hr))
+        return hr;
+    if (!process_stat_parse(text, size, &stat) || stat.name_length < sizeof name - 1 ||
+        memcmp(stat.name, name, sizeof name - 1) != 0)
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "%s: is not Wine's server", path);
+    int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, "", 0, 0);
+    if (!cells)
+        return E_OUTOFMEMORY;
+    cells[SERVER_USER] = (int64_t)stat.user_ticks;
+    cells[SERVER_KERNEL] = (int64_t)stat.kernel_ticks;
+    cells[SERVER_RESIDENT] = (int64_t)stat.resident_pages;
+    cells[SERVER_FAULTS] = (int64_t)stat.faults;
+    if (wanted & BIT(SERVER_SWITCHES)) {
+        snprintf(path, sizeof path, "%s/status", folder);
+        hr = kept_files_text(&s->files, path, &text, &size);
+        if (SUCCEEDED(hr)) {
+            process_status_parse(text, size, &status);
+            cells[SERVER_SWITCHES] = status.switches;
+        }
+    }
+    if (hr != E_OUTOFMEMORY && (wanted & BIT(SERVER_FILES))) {
+        uint32_t *numbers;
+        size_t count;
+        snprintf(path, sizeof path, "%s/fd", folder);
+        hr = kernel_folder_numbers(path, &numbers, &count);
+        if (SUCCEEDED(hr)) {
+            memory_free(numbers);
+            cells[SERVER_FILES] = (int64_t)count;
+        }
+    }
+    return hr == E_OUTOFMEMORY ? hr : S_OK;
+}
+
+static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
+{
+    struct wine_server_state *s = o->state;
+    char folder[256];
+    snprintf(folder, sizeof folder, "%s/proc/self", source_root(source));
+    HRESULT hr = add_server(s, folder, wanted);
+    kept_files_sweep(&s->files);
+    return hr;
+}
+
+const struct provider pdh_wine_server = {
+    .name = "Wine Server",
+    .help = "The process that all programs of the Wine prefix ask for what Windows' kernel does elsewhere.",
+    TABLE_PROVIDER(wine_server, ALL_OF, struct wine_server_state, gather, close_state,
+                   "/proc/self, which is the server's under Wine: stat, status and the entries of fd")};

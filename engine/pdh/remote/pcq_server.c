@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: MIT */
+/* GUIDs and numbers of objects and counters, made of their names. */
+#include "engine/base/clock.h"
+#include "engine/base/hash.h"
+#include "engine/base/memory.h"
+#include "engine/pdh/remote/blocks.h"
+#include "engine/pdh/remote/server.h"
+
+#include <string.h>
+
+#define SUBTYPE(type)     ((type)&0x00070000)
+#define SUBTYPE_PRECISION 0x00070000 /* PERF_COUNTER_PRECISION */
+#define TIMER(type)       ((type)&0x00300000)
+#define SIZE(type)        ((type)&0x00000300)
+/* An id made of a name is between Windows' numbers of names and the bits of parts. */
+#define ID_OF_NAME        0x01000000u
+
+void pcq_guid(const struct provider *p, GUID *out)
+{
+    if (p->guid) {
+        *out = *p->guid;
+        return;
+    }
+    /* A UUID of version 8 (RFC 9562), whose makers choose its bits. */
+    uint64_t high = hash_text(hash_text(HASH_START, "OpenPLA counterset:"), p->name),
+             low = hash_text(hash_text(HASH_START, "OpenPLA object:"), p->name);
+    *out = (GUID){.Data1 = (uint32_t)(high >> 32),
+                  .Data2 = (uint16_t)(high >> 16),
+                  .Data3 = (uint16_t)((high & 0x0FFF) | 0x8000)};
+    for (int i = 0; i < 8; i++)
+        out->Data4[i] = (uint8_t)(low >> (56 - 8 * i));
+    out->Data4[0] = (uint8_t)((out->Data4[0] & 0x3F) | 0x80);
+}
+
+uint32_t pcq_id(const struct provider *p, uint32_t counter, enum pcq_part part)
+{
+    static const uint32_t bits[PCQ_PARTS] = {0, 0x80000000, 0x40000000, 0x20000000, 0x10000000};
+    const struct counter_schema *c = &p->counters[counter];
+    if (p->value_ids && part == PCQ_PART_BASE)
+        return p->value_ids[c->base];
+    uint32_t id = p->value_ids ? p->value_ids[counter]
+                  : c->index   ? c->index
+                               : ID_OF_NAME | (uint32_t)(hash_text(HASH_START, c->name) >> 40);
+    return id ^ bits[part];
+}
+
+static uint32_t base_type(uint32_t type)
+{
+    switch (type) {
+    case PERF_AVERAGE_TIMER:
+    case PERF_AVERAGE_BULK:
+        return PERF_AVERAGE_BASE;
+    case PERF_SAMPLE_FRACTION:
+        return PERF_SAMPLE_BASE;
+    case PERF_RAW_FRACTION:
+        return PERF_RAW_BASE;
+    default:
+        return PERF_LARGE_RAW_BASE;
+    }
+}
+
+uint32_t pcq_part_type(const struct counter_schema *c, enum pcq_part part)
+{
+    bool counted = (c->type & PERF_TYPE_COUNTER) != 0, of_object = counted && TIMER(c->type) == PERF_OBJECT_TIMER;
+    bool fraction =
+        counted && (SUBTYPE(c->type) == PERF_COUNTER_FRACTION || (SUBTYPE(c->type) == SUBTYPE_PRECISION && !of_object));
+    switch (part) {
+    case PCQ_PART_VALUE:
+        return SIZE(c->type) > PERF_SIZE_LARGE ? PCQ_NO_PART : c->type;
+    case PCQ_PART_BASE:
+        return fraction ? base_type(c->type) : PCQ_NO_PART;
+    case PCQ_PART_TIME:
+    case PCQ_PART_FREQUENCY:
+        return of_object && !fraction ? PERF_COUNTER_LARGE_RAWCOUNT : PCQ_NO_PART;
+    default:
+        return counted && (c->type & PERF_MULTI_COUNTER) ? PERF_COUNTER_RAWCOUNT : PCQ_NO_PART;
+    }
+}
+
+const struct pcq_member *pcq_member_find(const struct pcq_members *m, uint32_t id)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (m->items[i].id == id)
+            return &m->items[i];
+    return NULL;
+}
+
+void pcq_members_free(struct pcq_members *m)
+{
+    memory_free(m->items);
+    *m = (struct pcq_members){0};
+}
+
+HRESULT pcq_members_of(struct pcq_members *m, const struct counter_object *o)
+{
+    const struct provider *p = o->provider;
+    struct pcq_members made = {.present = o->present};
+    if (m->items && m->present == o->present)
+        return S_OK;
+    for (uint32_t i = 0; i < p->counter_count; i++) {
+        for (int part = 0; part < PCQ_PARTS; part++) {
+            struct pcq_member one = {.id = pcq_id(p, i, (enum pcq_part)part),
+                                     .counter = i,
+                                     .part = (enum pcq_part)part,
+                                     .type = pcq_part_type(&p->counters[i], (enum pcq_part)part)};
+            if (!counter_object_has_counter(o, i) || one.type == PCQ_NO_PART ||
+                pcq_part_type(&p->counters[i], PCQ_PART_VALUE) == PCQ_NO_PART)
+                continue;
+            if (p->value_ids && part == PCQ_PART_BASE && pcq_member_find(&made, one.id))
+                continue; /* of two counters */
+            void *items = made.items;
+            bool ok = memory_grow(&items, &made.capacity, made.count + 1, sizeof *made.items);
+            made.items = items;
+            if (!ok) {
+                pcq_members_free(&made);
+                return E_OUTOFMEMORY;
+            }
+            made.items[made.count++] = one;
+        }
+    }
+    if (!made.items)
+        made.items = memory_zero(1, sizeof *made.items);
+    if (!made.items)
+        return E_OUTOFMEMORY;
+    pcq_members_free(m);
+    *m = made;
+    return S_OK;
+}
+
+bool pcq_member_value(const struct counter_object *o, size_t row, const struct pcq_member *member, uint64_t *out)
+{
+    PDH_RAW_COUNTER raw;
+    counter_object_raw(o, row, member->counter, &raw);
+    switch (member->part) {
+    case PCQ_PART_VALUE:
+        *out = (uint64_t)raw.FirstValue;
+        break;
+    case PCQ_PART_BASE:
+    case PCQ_PART_TIME:
+        *out = (uint64_t)raw.SecondValue;
+        break;
+    case PCQ_PART_FREQUENCY:
+        *out = (uint64_t)counter_object_time_base(o, member->counter);
+        break;
+    default:
+        *out = raw.MultiCount;
+        break;
+    }
+    return raw.CStatus == PDH_CSTATUS_VALID_DATA || raw.CStatus == PDH_CSTATUS_NEW_DATA;
+}
+
+uint32_t pcq_instance_id(const struct instance *instance)
+{
+    uint32_t id = (uint32_t)(instance->key ^ instance->key >> 32);
+    return id == PCQ_ANY ? PCQ_ANY - 1 : id;
+}
+
+/* The server's sets. */
+
+#define LOOK_AGAIN_MS 1000
+
+HRESULT pcq_server_open(struct catalogue *catalogue, struct pcq_server **out)
+{
+    *out = memory_zero(1, sizeof **out);
+    if (!*out) {
+        catalogue_close(catalogue);
+        return E_OUTOFMEMORY;
+    }
+    if (query_create(0, catalogue, &(*out)->query) != ERROR_SUCCESS) {
+        memory_free(*out);
+        *out = NULL;
+        return E_OUTOFMEMORY;
+    }
+    return S_OK;
+}
+
+void pcq_server_close(struct pcq_server *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->member_count; i++)
+        pcq_members_free(&s->members[i]);
+    query_destroy(s->query);
+    memory_free(s->members);
+    memory_free(s);
+}
+
+HRESULT pcq_sets_refresh(struct pcq_server *s)
+{
+    struct catalogue *c = s->query->catalogue;
+    uint64_t now = clock_monotonic_ms();
+    if (!c->functions->refresh || (s->looked && clock_passed_ms(s->looked, now) < LOOK_AGAIN_MS))
+        return S_OK;
+    PDH_STATUS status = c->functions->refresh(c, NULL);
+    if (status == (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE)
+        return E_OUTOFMEMORY;
+    s->looked = now ? now : 1;
+    return S_OK;
+}
+
+HRESULT pcq_set_at(struct pcq_server *s, size_t position, struct pcq_set *out)
+{
+    void *items = s->members;
+    bool ok = memory_grow(&items, &s->member_capacity, position + 1, sizeof *s->members);
+    s->members = items;
+    if (!ok)
+        return E_OUTOFMEMORY;
+    while (s->member_count <= position)
+        s->members[s->member_count++] = (struct pcq_members){0};
+    *out = (struct pcq_set){.position = position, .members = &s->members[position]};
+    PDH_STATUS status = query_object(s->query, position, &out->object);
+    if (status == (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE)
+        return E_OUTOFMEMORY;
+    return status != ERROR_SUCCESS ? S_FALSE : pcq_members_of(&s->members[position], out->object);
+}
+
+static DWORD find(struct pcq_server *s, const GUID *guid, size_t from, struct pcq_set *out)
+{
+    struct catalogue *c = s->query->catalogue;
+    for (size_t i = from; i < c->count; i++) {
+        GUID own;
+        pcq_guid(c->providers[i], &own);
+        if (!guid_equal(&own, guid))
+            continue;
+        HRESULT hr = pcq_set_at(s, i, out);
+        return FAILED(hr) ? PCQ_OUT_OF_MEMORY : hr == S_OK ? ERROR_SUCCESS : PCQ_GUID_NOT_FOUND;
+    }
+    return PCQ_GUID_NOT_FOUND;
+}
+
+DWORD pcq_set_find(struct pcq_server *s, const GUID *guid, struct pcq_set *out)
+{
+    size_t known = s->query->catalogue->count;
+    DWORD error = find(s, guid, 0, out);
+    if (error == PCQ_GUID_NOT_FOUND)
+        error = FAILED(pcq_sets_refresh(s)) ? PCQ_OUT_OF_MEMORY : find(s, guid, known, out);
+    return error;
+}
+
+void pcq_sets_sample(struct pcq_server *s, const struct counter_object_use *uses, size_t count)
+{
+    struct catalogue *c = s->query->catalogue;
+    if (c->functions->begin)
+        c->functions->begin(c);
+    source_begin(&s->query->source);
+    counter_objects_sample(uses, count, &s->query->source);
+}
+
+DWORD pcq_error_of(HRESULT hr)
+{
+    return ((uint32_t)hr >> 16 & 0x1FFF) == 7 ? (uint32_t)hr & 0xFFFF : PCQ_SAMPLE_FAILED;
+}
+
+/* What the server tells of its sets: which there are, what they are made of, their instances (MS-PCQ 3.1.4.1.1 to
+   3.1.4.1.3). */
+
+/* What gives the objects that are not of a Perflib V2 provider. */
+static const char provider_name[] = "OpenPLA";
+static const GUID provider_guid = {0x6f1c9f5e, 0x27a3, 0x4c0d, {0x9b, 0x52, 0x3e, 0x1a, 0x84, 0xd7, 0x60, 0xc9}};
+
+struct sets {
+    GUID *items;
+    size_t count;
+};
+
+static void write_guids(struct block_writer *w, const void *what)
+{
+    const struct sets *sets = what;
+    block_put(w, sets->items, sets->count * sizeof *sets->items);
+}
+
+/* The sets that are there, each GUID once, and no more than a client's buffer can hold. */
+static HRESULT list_sets(struct pcq_server *s, struct sets *sets)
+{
+    const struct catalogue *c = s->query->catalogue;
+    for (size_t i = 0; i < c->count && sets->count < PCQ_MOST_SETS; i++) {
+        struct pcq_set set;
+        GUID guid;
+        HRESULT hr = pcq_set_at(s, i, &set);
+        if (FAILED(hr))
+            return hr;
+        pcq_guid(c->providers[i], &guid);
+        bool is_new = hr == S_OK;
+        for (size_t k = 0; k < sets->count && is_new; k++)
+            is_new = !guid_equal(&sets->items[k], &guid);
+        if (is_new)
+            sets->items[sets->count++] = guid;
+    }
+    return S_OK;
+}
+
+DWORD pcq_enumerate_sets(struct pcq_server *s, struct pcq_buffer *out)
+{
+    struct sets sets = {.items = memory_zero(PCQ_MOST_SETS, sizeof(GUID))};
+    out->written = out->needed = 0;
+    query_enter(s->query);
+    HRESULT hr = sets.items ? pcq_sets_refresh(s) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = list_sets(s, &sets);
+    query_leave(s->query);
+    DWORD error = FAILED(hr) ? PCQ_OUT_OF_MEMORY : block_deliver(out, sizeof(GUID), write_guids, &sets);
+    memory_free(sets.items);
+    return error;
+}
+
+/* Registration information */
+
+struct request {
+    const struct pcq_set *set;
+    GUID guid;
+    const struct pcq_member *member; /* of PCQ_COUNTER_INFO */
+    const char *text;                /* of those that are a text */
+    bool helps;
+};
+
+/* Spec's levels are two; PDH has four. */
+static uint32_t detail_of(uint32_t detail)
+{
+    return detail <= PERF_DETAIL_NOVICE ? PERF_DETAIL_NOVICE : PERF_DETAIL_ADVANCED;
+}
+
+static const struct counter_schema *schema_of(const struct pcq_set *set, const struct pcq_member *m)
+{
+    return &set->object->provider->counters[m->counter];
+}
+
+static uint32_t part_id(const struct pcq_set *set, const struct pcq_member *m, enum pcq_part part)
+{
+    bool has = m->part == PCQ_PART_VALUE && pcq_part_type(schema_of(set, m), part) != PCQ_NO_PART;
+    return has ? pcq_id(set->object->provider, m->counter, part) : PCQ_ANY;
+}
+
+static void write_counter(struct block_writer *w, const struct pcq_set *set, const struct pcq_member *m)
+{
+    const struct counter_schema *c = schema_of(set, m);
+    bool hex = m->type == PERF_COUNTER_RAWCOUNT_HEX || m->type == PERF_COUNTER_LARGE_RAWCOUNT_HEX;
+    bool shown = m->part == PCQ_PART_VALUE && !(m->type & PERF_DISPLAY_NOSHOW);
+    block_put(w,
+              &(struct pcq_counter_info){.id = m->id,
+                                         .type = m->type,
+                                         .attributes = !shown ? PCQ_NO_DISPLAY
+                                                       : hex  ? PCQ_AS_HEX
+                                                              : 0,
+                                         .detail = detail_of(c->detail),
+                                         .scale = m->part == PCQ_PART_VALUE ? c->scale : 0,
+                                         .base = part_id(set, m, PCQ_PART_BASE),
+                                         .time = part_id(set, m, PCQ_PART_TIME),
+                                         .freq = part_id(set, m, PCQ_PART_FREQUENCY),
+                                         .multi = part_id(set, m, PCQ_PART_DIVISOR)},
+              sizeof(struct pcq_counter_info));
+}
+
+static void write_set(struct block_writer *w, const void *what)
+{
+    const struct request *r = what;
+    const struct pcq_members *members = r->set->members;
+    uint32_t detail = PERF_DETAIL_ADVANCED;
+    for (size_t i = 0; i < members->count; i++)
+        if (detail_of(schema_of(r->set, &members->items[i])->detail) < detail)
+            detail = PERF_DETAIL_NOVICE;
+    bool instances = r->set->object->provider->has_instances;
+    block_put(w,
+              &(struct pcq_set_info){.guid = r->guid,
+                                     .detail = detail,
+                                     .counters = (uint32_t)members->count,
+                                     .instance_type = instances ? PCQ_MULTI_INSTANCE : PCQ_SINGLE_INSTANCE},
+              sizeof(struct pcq_set_info));
+    for (size_t i = 0; i < members->count; i++)
+        write_counter(w, r->set, &members->items[i]);
+}
+
+static void write_one_counter(struct block_writer *w, const void *what)
+{
+    const struct request *r = what;
+    write_counter(w, r->set, r->member);
+}
+
+static void write_text(struct block_writer *w, const void *what)
+{
+    block_put_text(w, ((const struct request *)what)->text);
+}
+
+static void write_provider_guid(struct block_writer *w, const void *what)
+{
+    const struct provider *p = ((const struct request *)what)->set->object->provider;
+    block_put(w, p->guid ? p->maker : &provider_guid, sizeof provider_guid);
+}
+
+/* Parts of a counter are called as it is, with what they are behind. */
+static void write_counter_text(struct block_writer *w, const struct request *r, const struct pcq_member *m)
+{
+    static const char *const behind[PCQ_PARTS] = {"", " Base", " Time", " Time Frequency", " Divisor"};
+    const struct counter_schema *c = schema_of(r->set, m);
+    block_put_text(w, r->helps ? c->help : c->name);
+    if (!r->helps && *behind[m->part]) {
+        w->size -= 2; /* the NUL */
+        block_put_text(w, behind[m->part]);
+    }
+}
+
+static void write_texts(struct block_writer *w, const void *what)
+{
+    const struct request *r = what;
+    const struct pcq_members *members = r->set->members;
+    block_put(w, &(struct pcq_strings){.counters = (uint32_t)members->count}, sizeof(struct pcq_strings));
+    size_t row = w->size;
+    for (size_t i = 0; i < members->count; i++)
+        block_put(w, &(struct pcq_string){.id = members->items[i].id}, sizeof(struct pcq_string));
+    size_t texts = w->size;
+    for (size_t i = 0; i < members->count && block_goes_on(w); i++) {
+        block_set_number(w, row + i * sizeof(struct pcq_string) + offsetof(struct pcq_string, offset),
+                         (uint32_t)(w->size - texts));
+        write_counter_text(w, r, &members->items[i]);
+    }
+    block_pad(w, 0);
+    block_set_number(w, offsetof(struct pcq_strings, size), (uint32_t)w->size);
+}
+
+/* Is it English, or whatever the server's is? Of an LCID the lower ten bits are the language (MS-LCID); 0x400 and 0x800
+   are the defaults. */
+static bool has_language(uint32_t request, uint32_t lcid)
+{
+    bool counts = request >= PCQ_SET_NAME && request <= PCQ_COUNTER_HELPS;
+    return !counts || !lcid || lcid == 0x400 || lcid == 0x800 || (lcid & 0x3FF) == 9;
+}
+
+static DWORD answer(struct request *r, uint32_t request, uint32_t lcid, struct pcq_buffer *out)
+{
+    const struct provider *p = r->set->object->provider;
+    void (*write)(struct block_writer *, const void *) = write_text;
+    switch (request) {
+    case PCQ_SET_INFO:
+        write = write_set;
+        break;
+    case PCQ_COUNTER_INFO:
+        r->member = pcq_member_find(r->set->members, lcid);
+        if (!r->member)
+            return PCQ_ITEM_NOT_FOUND;
+        write = write_one_counter;
+        break;
+    case PCQ_SET_NAME:
+    case PCQ_SET_NAME_ENGLISH:
+        r->text = p->name;
+        break;
+    case PCQ_SET_HELP:
+        r->text = p->help;
+        break;
+    case PCQ_COUNTER_HELPS:
+        r->helps = true;
+        write = write_texts;
+        break;
+    case PCQ_COUNTER_NAMES:
+    case PCQ_COUNTER_NAMES_ENGLISH:
+        write = write_texts;
+        break;
+    default:
+        /* Of one that is not registered its record does not tell whose it is. */
+        if (p->guid && !p->maker)
+            return PCQ_GUID_NOT_FOUND;
+        r->text = p->guid ? p->maker_name : provider_name;
+        if (request == PCQ_PROVIDER_GUID)
+            write = write_provider_guid;
+        break;
+    }
+    return block_deliver(out, 1, write, r);
+}
+
+DWORD pcq_registration_info(struct pcq_server *s, const GUID *guid, uint32_t request, uint32_t lcid,
+                            struct pcq_buffer *out)
+{
+    struct pcq_set set;
+    out->written = out->needed = 0;
+    if (request < PCQ_SET_INFO || request > PCQ_COUNTER_NAMES_ENGLISH)
+        return ERROR_INVALID_PARAMETER;
+    if (!has_language(request, lcid))
+        return PCQ_LANGUAGE_NOT_FOUND;
+    query_enter(s->query);
+    DWORD error = pcq_set_find(s, guid, &set);
+    if (error == ERROR_SUCCESS)
+        error = answer(&(struct request){.set = &set, .guid = *guid}, request, lcid, out);
+    query_leave(s->query);
+    return error;
+}
+
+/* Instances */
+
+static void write_instances(struct block_writer *w, const void *what)
+{
+    const struct counter_object *o = what;
+    bool named = o->provider->has_instances;
+    size_t count = named ? o->instances ? o->instances->count : 0 : o->rows > 0;
+    for (size_t i = 0; i < count && block_goes_on(w); i++)
+        block_put_instance(w, named ? &o->instances->items[i] : NULL);
+}
+
+DWORD pcq_enumerate_instances(struct pcq_server *s, const GUID *guid, struct pcq_buffer *out)
+{
+    struct pcq_set set;
+    out->written = out->needed = 0;
+    query_enter(s->query);
+    DWORD error = pcq_set_find(s, guid, &set);
+    if (error == ERROR_SUCCESS) {
+        pcq_sets_sample(s, &(struct counter_object_use){set.object, OBJECT_BIT(0)}, 1);
+        error = FAILED(set.object->result) ? pcq_error_of(set.object->result)
+                                           : block_deliver(out, 1, write_instances, set.object);
+        if (error == ERROR_SUCCESS && !out->needed)
+            error = PCQ_INSTANCE_NOT_FOUND;
+    }
+    query_leave(s->query);
+    return error;
+}
