@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The methods of MS-PCQ as a client on another computer sees them: each block is read by this test's own decoder, at
    the published offsets; what a client asks wrongly costs it its own answer alone. */
+#include "engine/pdh/core/table.h"
 #include "engine/pdh/extension/counterset_share.h"
-#include "engine/pdh/objects/providers.h"
 #include "engine/pdh/perflib/counterset_registration.h"
 #include "engine/pdh/remote/server.h"
 #include "tests/unit/pcq_fixture.h"

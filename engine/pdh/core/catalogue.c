@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of objects behind a query. */
+/* The counter objects behind a query; for live data this computer's, those of extension DLLs and Perflib V2
+   providers, and those of other computers. */
 #include "engine/pdh/core/catalogue.h"
 
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/logs/counter_path.h"
+#include "engine/pdh/core/table.h"
 #include "engine/pdh/extension/extension_host.h"
 #include "engine/pdh/extension/extension_object.h"
 
 #include <string.h>
+
+const struct provider *const pdh_providers[] = {
+#define COUNTER_OBJECT(name) &pdh_##name,
+#include "engine/pdh/objects/objects.def"
+#undef COUNTER_OBJECT
+};
+const size_t pdh_provider_count = sizeof pdh_providers / sizeof *pdh_providers;
 
 bool catalogue_add(struct catalogue *c, const struct provider *p)
 {
@@ -76,8 +85,9 @@ size_t catalogue_find(struct catalogue *c, const char *machine, const char *name
     return at;
 }
 
-/* The objects of this computer, as a query sees them: our own, and once they are asked for those of extension DLLs and
-   of Perflib V2 providers; and of each other computer that is named. */
+/* ---- live data ---- */
+
+/* Objects of extension DLLs and of Perflib V2 providers are added once a query asks for them. */
 
 /* For the start of an extension's process and its first data, once per query. */
 #define START_MS 5000

@@ -6,10 +6,10 @@
        term   = name [ ("*" | "/") number ]
 
    A name is a column of the object's table, "time" (UTC, 100 ns), or FILE.KEY: a figure by name in a kernel file
-   (source.h's short names, as in "meminfo.MemFree * 1024" or "net/snmp.Tcp.InSegs"). A value of which a term has no
-   figure is absent. */
-#ifndef OPENPLA_TABLE_H
-#define OPENPLA_TABLE_H
+   (short names of core/source.h, as in "meminfo.MemFree * 1024" or "net/snmp.Tcp.InSegs"). A value of which a term has
+   no figure is absent. */
+#ifndef OPENPLA_PDH_TABLE_H
+#define OPENPLA_PDH_TABLE_H
 
 #include "engine/pdh/core/counter_object.h"
 #include "engine/pdh/core/kernel_text.h"
@@ -76,6 +76,11 @@ HRESULT table_add_total(struct table_state *t, bool with_parent, uint64_t key);
 /* The rows as a list of instances, to be released; S_FALSE when `now`, NULL or an older list, is the same.
  * E_OUTOFMEMORY. */
 HRESULT table_instances(const struct table_state *t, const struct instance_list *now, struct instance_list **out);
+
+/* This computer's counter objects, as objects/ has them: each is a table. */
+#define COUNTER_OBJECT(name) extern const struct provider pdh_##name;
+#include "engine/pdh/objects/objects.def"
+#undef COUNTER_OBJECT
 
 /* Names of what the rows of an object's counters make (counter_rows.inc). */
 #define TABLE_NAME_OF(object, what) object##_##what

@@ -4,13 +4,50 @@
    version 2 the groups of the first two levels are instances too, which are systemd's slices and services. */
 #include "engine/base/kernel_number.h"
 #include "engine/pdh/core/source.h"
-#include "engine/pdh/objects/providers.h"
+#include "engine/pdh/core/table.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* Times are in microseconds. */
+#define CONTROL_GROUP_ROWS                                                                                             \
+    COLUMN(GROUP_CPU, "cpu")                                                                                           \
+    COLUMN(GROUP_USER, "user")                                                                                         \
+    COLUMN(GROUP_SYSTEM, "system")                                                                                     \
+    COLUMN(GROUP_THROTTLED, "throttled")                                                                               \
+    COLUMN(GROUP_MEMORY, "memory")                                                                                     \
+    COLUMN(GROUP_MEMORY_MOST, "memory_max")                                                                            \
+    COLUMN(GROUP_READ, "read_bytes")                                                                                   \
+    COLUMN(GROUP_WRITTEN, "written_bytes")                                                                             \
+    COLUMN(GROUP_READS, "reads")                                                                                       \
+    COLUMN(GROUP_WRITES, "writes")                                                                                     \
+    COLUMN(GROUP_TASKS, "tasks")                                                                                       \
+    COUNTER("% Processor Time", PERF_100NSEC_TIMER, 6, 0, NO_TOTAL, "cpu * 10",                                        \
+            "Processor time of the group's tasks as a share of one processor's time: more than 100 where several "     \
+            "processors serve them.")                                                                                  \
+    COUNTER("% User Time", PERF_100NSEC_TIMER, 142, 0, NO_TOTAL, "user * 10",                                          \
+            "The part of % Processor Time spent in programs' own code.")                                               \
+    COUNTER("% Privileged Time", PERF_100NSEC_TIMER, 144, 0, NO_TOTAL, "system * 10",                                  \
+            "The part of % Processor Time spent in the kernel.")                                                       \
+    COUNTER(                                                                                                           \
+        "% Throttled Time", PERF_100NSEC_TIMER, 0, 0, NO_TOTAL, "throttled * 10",                                      \
+        "Time in which the group was kept from processors because it had used up its quota, as a share of the time.")  \
+    COUNTER("Memory Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "memory",                                    \
+            "Memory that is charged to the group, parts of files included, in bytes.")                                 \
+    COUNTER("Memory Limit Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "memory_max",                          \
+            "Most memory that the group may have, in bytes; a group without a limit has none.")                        \
+    COUNTER("IO Read Bytes/sec", PERF_COUNTER_BULK_COUNT, 1418, -4, NO_TOTAL, "read_bytes",                            \
+            "Bytes that the group read from disks.")                                                                   \
+    COUNTER("IO Write Bytes/sec", PERF_COUNTER_BULK_COUNT, 1420, -4, NO_TOTAL, "written_bytes",                        \
+            "Bytes that the group wrote to disks.")                                                                    \
+    COUNTER("IO Read Operations/sec", PERF_COUNTER_BULK_COUNT, 1412, 0, NO_TOTAL, "reads",                             \
+            "Reads of the group from disks.")                                                                          \
+    COUNTER("IO Write Operations/sec", PERF_COUNTER_BULK_COUNT, 1414, 0, NO_TOTAL, "writes",                           \
+            "Writes of the group to disks.")                                                                           \
+    COUNTER("Tasks", PERF_COUNTER_RAWCOUNT, 0, 0, NO_TOTAL, "tasks", "Processes and threads of the group.")
+
 #define OBJECT control_group
-#define ROWS   "engine/pdh/objects/control_group_counters.def"
+#define ROWS   CONTROL_GROUP_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
 #define GROUPS_MOST 256 /* of those of the first two levels; what is beyond is not listed */

@@ -7,13 +7,76 @@
 #include "engine/base/hash.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
-#include "engine/pdh/objects/providers.h"
+#include "engine/pdh/core/table.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* PhysicalDisk, and with MORE LogicalDisk. The first columns are in the order of /proc/diskstats, which has more.
+   Times of requests are in ms, sectors have 512 bytes whatever the disk's own are. */
+#define DISK_ROWS                                                                                                      \
+    COLUMN(MAJOR, "major")                                                                                             \
+    COLUMN(MINOR, "minor")                                                                                             \
+    COLUMN(READS, "reads")                                                                                             \
+    COLUMN(READS_MERGED, "reads_merged")                                                                               \
+    COLUMN(READ_SECTORS, "read_sectors")                                                                               \
+    COLUMN(READ_MS, "read_ms")                                                                                         \
+    COLUMN(WRITES, "writes")                                                                                           \
+    COLUMN(WRITES_MERGED, "writes_merged")                                                                             \
+    COLUMN(WRITTEN_SECTORS, "written_sectors")                                                                         \
+    COLUMN(WRITE_MS, "write_ms")                                                                                       \
+    COLUMN(IN_FLIGHT, "in_flight")                                                                                     \
+    COLUMN(BUSY_MS, "busy_ms")                                                                                         \
+    COLUMN(QUEUE_MS, "queue_ms")                                                                                       \
+    COLUMN(SIZE_MB, "size_mb")                                                                                         \
+    COLUMN(FREE_MB, "free_mb")                                                                                         \
+    COUNTER("Current Disk Queue Length", PERF_COUNTER_RAWCOUNT, 198, 0, SUM, "in_flight",                              \
+            "Requests that wait for the disk or are under way now.")                                                   \
+    COUNTER("% Disk Time", PERF_PRECISION_100NS_TIMER, 200, 0, MEAN, "read_ms * 10000 + write_ms * 10000",             \
+            "Time of all requests, summed, as a share of the time: more than 100 where several were under way at "     \
+            "once, cut at 100.")                                                                                       \
+    COUNTER("Avg. Disk Queue Length", PERF_COUNTER_100NS_QUEUELEN_TYPE, 1400, 2, SUM, "queue_ms * 10000",              \
+            "Requests that waited or were under way, on average.")                                                     \
+    COUNTER("% Disk Read Time", PERF_PRECISION_100NS_TIMER, 202, 0, MEAN, "read_ms * 10000",                           \
+            "Time of all reads, summed, as a share of the time.")                                                      \
+    COUNTER("Avg. Disk Read Queue Length", PERF_COUNTER_100NS_QUEUELEN_TYPE, 1402, 2, SUM, "read_ms * 10000",          \
+            "Reads that waited or were under way, on average.")                                                        \
+    COUNTER("% Disk Write Time", PERF_PRECISION_100NS_TIMER, 204, 0, MEAN, "write_ms * 10000",                         \
+            "Time of all writes, summed, as a share of the time.")                                                     \
+    COUNTER("Avg. Disk Write Queue Length", PERF_COUNTER_100NS_QUEUELEN_TYPE, 1404, 2, SUM, "write_ms * 10000",        \
+            "Writes that waited or were under way, on average.")                                                       \
+    COUNTER("Avg. Disk sec/Transfer", PERF_AVERAGE_TIMER, 206, 3, SUM OVER(TRANSFERS_ENDED),                           \
+            "read_ms * 10000 + write_ms * 10000", "Seconds that a read or write took, on average.")                    \
+    COUNTER("Avg. Disk sec/Read", PERF_AVERAGE_TIMER, 208, 3, SUM OVER(READS_ENDED), "read_ms * 10000",                \
+            "Seconds that a read took, on average.")                                                                   \
+    COUNTER("Avg. Disk sec/Write", PERF_AVERAGE_TIMER, 210, 3, SUM OVER(WRITES_ENDED), "write_ms * 10000",             \
+            "Seconds that a write took, on average.")                                                                  \
+    COUNTER("Disk Transfers/sec", PERF_COUNTER_COUNTER, 212, 0, SUM, "reads + writes", "Reads and writes that ended.") \
+    COUNTER("Disk Reads/sec", PERF_COUNTER_COUNTER, 214, 0, SUM, "reads", "Reads that ended.")                         \
+    COUNTER("Disk Writes/sec", PERF_COUNTER_COUNTER, 216, 0, SUM, "writes", "Writes that ended.")                      \
+    COUNTER("Disk Bytes/sec", PERF_COUNTER_BULK_COUNT, 218, -4, SUM, "read_sectors * 512 + written_sectors * 512",     \
+            "Bytes read and written.")                                                                                 \
+    COUNTER("Disk Read Bytes/sec", PERF_COUNTER_BULK_COUNT, 220, -4, SUM, "read_sectors * 512", "Bytes read.")         \
+    COUNTER("Disk Write Bytes/sec", PERF_COUNTER_BULK_COUNT, 222, -4, SUM, "written_sectors * 512", "Bytes written.")  \
+    COUNTER("Avg. Disk Bytes/Transfer", PERF_AVERAGE_BULK, 224, -2, SUM OVER(TRANSFERS_ENDED),                         \
+            "read_sectors * 512 + written_sectors * 512", "Bytes that a read or write moved, on average.")             \
+    COUNTER("Avg. Disk Bytes/Read", PERF_AVERAGE_BULK, 226, -2, SUM OVER(READS_ENDED), "read_sectors * 512",           \
+            "Bytes that a read moved, on average.")                                                                    \
+    COUNTER("Avg. Disk Bytes/Write", PERF_AVERAGE_BULK, 228, -2, SUM OVER(WRITES_ENDED), "written_sectors * 512",      \
+            "Bytes that a write moved, on average.")                                                                   \
+    COUNTER("% Idle Time", PERF_PRECISION_100NS_TIMER, 1482, 0, MEAN, "time - busy_ms * 10000",                        \
+            "Share of the time in which no request was under way.")                                                    \
+    MORE("% Free Space", PERF_RAW_FRACTION, 408, 0, SUM OVER(DRIVE_SIZE), "free_mb",                                   \
+         "Share of the drive that is free for this user.")                                                             \
+    MORE("Free Megabytes", PERF_COUNTER_RAWCOUNT, 410, 0, SUM, "free_mb",                                              \
+         "Space that is free for this user, in 1,048,576 bytes.")                                                      \
+    BASE(TRANSFERS_ENDED, PERF_AVERAGE_BASE, SUM, "reads + writes")                                                    \
+    BASE(READS_ENDED, PERF_AVERAGE_BASE, SUM, "reads")                                                                 \
+    BASE(WRITES_ENDED, PERF_AVERAGE_BASE, SUM, "writes")                                                               \
+    BASE(DRIVE_SIZE, PERF_RAW_BASE, SUM, "size_mb")
+
 #define OBJECT disk
-#define ROWS   "engine/pdh/objects/disk_counters.def"
+#define ROWS   DISK_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
 /* A block device. */

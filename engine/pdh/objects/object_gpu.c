@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The open files of graphics drivers, by process: found by looking at every open file of every process that this user
-   may look at, a bounded number in each sample, all of them anew in ten seconds or later; then read through handles
-   that are kept. Without a graphics card nothing is looked at. */
+/* The objects GPU Engine, GPU Process Memory and GPU Adapter Memory, from the open files of graphics drivers. Instances
+   are named as on Windows: the luid is built from the card's place on its bus, which stays the same, and pid is the
+   host OS's process id. */
 #include "engine/base/clock.h"
 #include "engine/base/kernel_number.h"
 #include "engine/pdh/core/source.h"
+#include "engine/pdh/core/table.h"
 #include "engine/pdh/objects/parsers.h"
-#include "engine/pdh/objects/providers.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* The open files of graphics drivers are found by checking every open file of every process that this user may inspect:
+   a limited number in each sample, all of them anew after ten seconds or later. They are then read through handles that
+   are kept. Without a graphics card nothing is inspected. */
 
 /* What one process has on one card. */
 struct drm_process {
@@ -42,11 +46,6 @@ struct drm_files {
     struct drm_client *clients;
     size_t client_count, client_capacity;
 };
-/* Finds the cards. ERROR_FILE_NOT_FOUND's HRESULT without one. `root` is put before the paths. */
-HRESULT drm_files_cards(struct drm_files *d, const char *root);
-/* Fills `processes` and `clients` anew. E_OUTOFMEMORY. */
-HRESULT drm_files_read(struct drm_files *d, const char *root);
-void drm_files_close(struct drm_files *d);
 
 /* Parser of the keys that graphics drivers write into fdinfo (the kernel's drm-usage-stats): "drm-engine-render: 5 ns",
    "drm-engine-capacity-render: 2", "drm-resident-vram0: 8 KiB", "drm-total-vram0", "drm-memory-vram" of older ones. */
@@ -61,7 +60,9 @@ static unsigned hex_digit(char c)
     return c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : 16;
 }
 
-uint32_t drm_device(const char *p, const char *end)
+/* The number of a PCI device of which the text says "0000:03:00.0": domain, bus, device and function, 16, 8, 5 and 3
+   bits. 0: it is none. */
+static uint32_t drm_device(const char *p, const char *end)
 {
     static const char form[] = "xxxx:xx:xx.x";
     uint32_t parts[4] = {0};
@@ -105,7 +106,8 @@ const char *drm_engine_type(const char *name)
     return name;
 }
 
-int64_t drm_sum(int64_t a, int64_t b)
+/* Adds without overflow; what is not told adds nothing, and two of those remain untold. */
+static int64_t drm_sum(int64_t a, int64_t b)
 {
     if (a == INT64_MIN || b == INT64_MIN)
         return a == INT64_MIN ? b : a;
@@ -207,7 +209,7 @@ bool drm_file_parse(const char *text, size_t size, struct drm_file *out)
     return is_one;
 }
 
-/* Finding and reading the files of graphics drivers in /proc/<id>/fdinfo. */
+/* ---- finding and reading the drivers' files ---- */
 
 #define LOOK_AGAIN_MS    10000
 #define LOOKS_PER_SAMPLE 1024 /* files; the process that is begun is looked at to its end */
@@ -215,7 +217,8 @@ bool drm_file_parse(const char *text, size_t size, struct drm_file *out)
 #define PLACES_MOST      4096
 #define PATH_ROOM        512
 
-HRESULT drm_files_cards(struct drm_files *d, const char *root)
+/* Finds the cards. ERROR_FILE_NOT_FOUND's HRESULT without one. `root` is put before the paths. */
+static HRESULT drm_files_cards(struct drm_files *d, const char *root)
 {
     char folder[PATH_ROOM];
     snprintf(folder, sizeof folder, "%s/sys/class/drm", root);
@@ -340,7 +343,8 @@ static HRESULT add_file(struct drm_files *d, uint32_t id, const struct drm_file 
     return S_OK;
 }
 
-HRESULT drm_files_read(struct drm_files *d, const char *root)
+/* Fills `processes` and `clients` anew. E_OUTOFMEMORY. */
+static HRESULT drm_files_read(struct drm_files *d, const char *root)
 {
     HRESULT hr = look(d, root);
     size_t left = 0;
@@ -364,7 +368,7 @@ HRESULT drm_files_read(struct drm_files *d, const char *root)
     return hr;
 }
 
-void drm_files_close(struct drm_files *d)
+static void drm_files_close(struct drm_files *d)
 {
     kept_files_close(&d->kept);
     kept_folder_close(&d->cards);
@@ -374,14 +378,34 @@ void drm_files_close(struct drm_files *d)
     memory_free(d->clients);
 }
 
-/* The objects GPU Engine, GPU Process Memory and GPU Adapter Memory. Their instances are called as on Windows; the luid
-   is made of where the card is on its bus, which stays the same, and pid is the host's number of the process. */
+/* ---- the objects ---- */
+
+/* GPU Engine. In nanoseconds. */
+#define GPU_ENGINE_ROWS                                                                                                \
+    COLUMN(ENGINE_BUSY, "busy")                                                                                        \
+    COUNTER("Utilization Percentage", PERF_PRECISION_100NS_TIMER, 0, 0, NO_TOTAL, "busy / 100",                        \
+            "Share of the time in which this engine of the graphics card worked for this process.")                    \
+    COUNTER(                                                                                                           \
+        "Running Time", PERF_COUNTER_LARGE_RAWCOUNT, 0, -7, NO_TOTAL, "busy / 100",                                    \
+        "How long this engine of the graphics card has worked for this process so far, in units of 100 nanoseconds.")
+
+/* GPU Process Memory and GPU Adapter Memory. In bytes. */
+#define GPU_MEMORY_ROWS                                                                                                \
+    COLUMN(GPU_COMMITTED, "committed")                                                                                 \
+    COLUMN(GPU_DEDICATED, "dedicated")                                                                                 \
+    COLUMN(GPU_SHARED, "shared")                                                                                       \
+    COUNTER("Total Committed", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "committed",                              \
+            "Memory that the graphics card's driver has set apart, in bytes.")                                         \
+    COUNTER("Dedicated Usage", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "dedicated",                              \
+            "Memory of the graphics card itself that is in use, in bytes.")                                            \
+    COUNTER("Shared Usage", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "shared",                                    \
+            "Main memory that is in use for the graphics card, in bytes.")
 
 #define OBJECT gpu_engine
-#define ROWS   "engine/pdh/objects/gpu_engine_counters.def"
+#define ROWS   GPU_ENGINE_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 #define OBJECT gpu_memory
-#define ROWS   "engine/pdh/objects/gpu_memory_counters.def"
+#define ROWS   GPU_MEMORY_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
 #define LUID      "luid_0x00000000_0x%08X_phys_0"

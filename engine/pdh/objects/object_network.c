@@ -1,17 +1,55 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects Network Interface and Network Adapter, from /proc/net/dev and /sys/class/net. As on Windows there is no
-   loopback, and no _Total. */
+/* The objects Network Interface and Network Adapter, from /proc/net/dev and /sys/class/net, and Per Processor Network
+   Interface Card Activity, from /proc/interrupts. As on Windows there is no loopback, and no _Total. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/kernel_number.h"
 #include "engine/base/memory.h"
 #include "engine/pdh/core/source.h"
-#include "engine/pdh/objects/providers.h"
+#include "engine/pdh/core/table.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* Columns up to the last are those of /proc/net/dev. */
+#define NETWORK_INTERFACE_ROWS                                                                                         \
+    COLUMN(RX_BYTES, "rx_bytes")                                                                                       \
+    COLUMN(RX_PACKETS, "rx_packets")                                                                                   \
+    COLUMN(RX_ERRS, "rx_errs")                                                                                         \
+    COLUMN(RX_DROP, "rx_drop")                                                                                         \
+    COLUMN(RX_FIFO, "rx_fifo")                                                                                         \
+    COLUMN(RX_FRAME, "rx_frame")                                                                                       \
+    COLUMN(RX_COMPRESSED, "rx_compressed")                                                                             \
+    COLUMN(RX_MULTICAST, "rx_multicast")                                                                               \
+    COLUMN(TX_BYTES, "tx_bytes")                                                                                       \
+    COLUMN(TX_PACKETS, "tx_packets")                                                                                   \
+    COLUMN(TX_ERRS, "tx_errs")                                                                                         \
+    COLUMN(TX_DROP, "tx_drop")                                                                                         \
+    COLUMN(TX_FIFO, "tx_fifo")                                                                                         \
+    COLUMN(TX_COLLS, "tx_colls")                                                                                       \
+    COLUMN(TX_CARRIER, "tx_carrier")                                                                                   \
+    COLUMN(TX_COMPRESSED, "tx_compressed")                                                                             \
+    COLUMN(SPEED, "speed")                                                                                             \
+    COUNTER("Bytes Total/sec", PERF_COUNTER_BULK_COUNT, 388, -4, SUM, "rx_bytes + tx_bytes",                           \
+            "Bytes received and sent, with their frames.")                                                             \
+    COUNTER("Packets/sec", PERF_COUNTER_COUNTER, 400, 0, SUM, "rx_packets + tx_packets", "Packets received and sent.") \
+    COUNTER("Packets Received/sec", PERF_COUNTER_COUNTER, 266, 0, SUM, "rx_packets", "Packets received.")              \
+    COUNTER("Packets Sent/sec", PERF_COUNTER_COUNTER, 452, 0, SUM, "tx_packets", "Packets sent.")                      \
+    COUNTER("Current Bandwidth", PERF_COUNTER_LARGE_RAWCOUNT, 520, -6, SUM, "speed * 1000000",                         \
+            "Speed of the interface in bits per second, where its driver tells it.")                                   \
+    COUNTER("Bytes Received/sec", PERF_COUNTER_BULK_COUNT, 264, -4, SUM, "rx_bytes",                                   \
+            "Bytes received, with their frames.")                                                                      \
+    COUNTER("Packets Received Discarded", PERF_COUNTER_RAWCOUNT, 526, 0, SUM, "rx_drop",                               \
+            "Packets without a fault that were dropped on receipt, so far.")                                           \
+    COUNTER("Packets Received Errors", PERF_COUNTER_RAWCOUNT, 528, 0, SUM, "rx_errs",                                  \
+            "Packets received with an error, so far.")                                                                 \
+    COUNTER("Bytes Sent/sec", PERF_COUNTER_BULK_COUNT, 506, -4, SUM, "tx_bytes", "Bytes sent, with their frames.")     \
+    COUNTER("Packets Outbound Discarded", PERF_COUNTER_RAWCOUNT, 536, 0, SUM, "tx_drop",                               \
+            "Packets without a fault that were dropped in place of being sent, so far.")                               \
+    COUNTER("Packets Outbound Errors", PERF_COUNTER_RAWCOUNT, 538, 0, SUM, "tx_errs",                                  \
+            "Packets that could not be sent for an error, so far.")
+
 #define OBJECT network_interface
-#define ROWS   "engine/pdh/objects/network_interface_counters.def"
+#define ROWS   NETWORK_INTERFACE_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 #define BIT(column) (1ull << (column))
 
@@ -22,7 +60,7 @@ struct interface_state {
     struct kernel_file **speeds; /* NULL for an interface that has none */
 };
 
-static void forget(struct interface_state *s)
+static void interface_files_close(struct interface_state *s)
 {
     for (size_t i = 0; s->speeds && s->names && i < s->names->count; i++)
         kernel_file_close(s->speeds[i]);
@@ -32,13 +70,13 @@ static void forget(struct interface_state *s)
     s->speeds = NULL;
 }
 
-static void close_state(void *state)
+static void interface_close_state(void *state)
 {
-    forget(state);
+    interface_files_close(state);
 }
 
 /* The file of a row: one that is open already, or opened now. */
-static struct kernel_file *take_file(struct interface_state *s, const char *root, const char *name)
+static struct kernel_file *interface_take_file(struct interface_state *s, const char *root, const char *name)
 {
     size_t place = instance_list_find(s->names, name);
     struct kernel_file *file = NULL;
@@ -54,7 +92,7 @@ static struct kernel_file *take_file(struct interface_state *s, const char *root
 }
 
 /* Brings the files up to the rows. */
-static HRESULT follow(struct interface_state *s, const char *root)
+static HRESULT interface_follow_rows(struct interface_state *s, const char *root)
 {
     const struct table_state *t = &s->table;
     struct instance_list *list;
@@ -67,17 +105,17 @@ static HRESULT follow(struct interface_state *s, const char *root)
         return E_OUTOFMEMORY;
     }
     for (size_t i = 0; i < t->row_count; i++)
-        speeds[i] = take_file(s, root, t->names + t->rows[i].name);
-    forget(s);
+        speeds[i] = interface_take_file(s, root, t->names + t->rows[i].name);
+    interface_files_close(s);
     s->names = list;
     s->speeds = speeds;
     return S_OK;
 }
 
 /* Interfaces without a link, and those that have no speed of their own, read as an error or as -1. */
-static HRESULT add_speeds(struct interface_state *s, const char *root)
+static HRESULT interface_add_speeds(struct interface_state *s, const char *root)
 {
-    HRESULT hr = follow(s, root);
+    HRESULT hr = interface_follow_rows(s, root);
     for (size_t i = 0; SUCCEEDED(hr) && i < s->table.row_count; i++) {
         const char *text;
         size_t size;
@@ -88,7 +126,7 @@ static HRESULT add_speeds(struct interface_state *s, const char *root)
     return hr;
 }
 
-static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
+static HRESULT interface_gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct interface_state *s = o->state;
     const char *text;
@@ -107,7 +145,7 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
         for (size_t i = 0; i < row.count && i < SPEED; i++)
             cells[i] = (int64_t)row.values[i];
     }
-    return wanted & BIT(SPEED) ? add_speeds(s, source_root(source)) : S_OK;
+    return wanted & BIT(SPEED) ? interface_add_speeds(s, source_root(source)) : S_OK;
 }
 
 #define ORIGIN "/proc/net/dev, its 16 columns; speed: /sys/class/net/NAME/speed, in Mbit/s"
@@ -115,20 +153,26 @@ const struct provider pdh_network_adapter = {
     .name = "Network Adapter",
     .help = "The network adapters of this computer: those of the object Network Interface, as every one can carry IP.",
     .has_instances = true,
-    TABLE_PROVIDER(network_interface, ALL_OF, struct interface_state, gather, close_state, ORIGIN)};
+    TABLE_PROVIDER(network_interface, ALL_OF, struct interface_state, interface_gather, interface_close_state, ORIGIN)};
 const struct provider pdh_network_interface = {
     .name = "Network Interface",
     .index = 510,
     .help = "The network interfaces of this computer, under their Linux names.",
     .has_instances = true,
-    TABLE_PROVIDER(network_interface, ALL_OF, struct interface_state, gather, close_state, ORIGIN)};
+    TABLE_PROVIDER(network_interface, ALL_OF, struct interface_state, interface_gather, interface_close_state, ORIGIN)};
 
-/* The object Per Processor Network Interface Card Activity: the interrupts of network cards, from /proc/interrupts.
-   Which are a card's its device tells, or of virtio, and of drivers of older buses, the name under which they were
-   asked for. */
+/* ---- Per Processor Network Interface Card Activity ---- */
+
+/* Which interrupts are a card's its device says; for virtio and drivers of older buses, the name that the driver gave
+   when it asked for the interrupt. */
+
+#define NETWORK_ACTIVITY_ROWS                                                                                          \
+    COLUMN(CARD_INTERRUPTS, "interrupts")                                                                              \
+    COUNTER("Interrupts/sec", PERF_COUNTER_COUNTER, 148, -2, SUM, "interrupts",                                        \
+            "Interrupts of the network card that this processor handled. Ports of one device have them all, each.")
 
 #define OBJECT network_activity
-#define ROWS   "engine/pdh/objects/network_activity_counters.def"
+#define ROWS   NETWORK_ACTIVITY_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
 /* Room for a card's name (IFNAMSIZ is 16) and for that of a virtio device. */
@@ -173,7 +217,7 @@ static void card_interrupts_close(void *state)
 }
 
 /* Names the interrupts of cards on the virtio bus, which are called as their device is: "virtio2-input.0". */
-static HRESULT name_virtio(struct network_activity_state *s, const char *root)
+static HRESULT card_name_virtio(struct network_activity_state *s, const char *root)
 {
     char path[512];
     struct texts devices = {0}, cards = {0};
@@ -218,7 +262,7 @@ static HRESULT card_interrupts_follow(struct network_activity_state *s, const ch
             hr = kernel_folder_numbers(path, &s->cards[i].numbers, &s->cards[i].number_count);
     }
     if (hr != E_OUTOFMEMORY)
-        hr = name_virtio(s, root);
+        hr = card_name_virtio(s, root);
     if (hr == E_OUTOFMEMORY)
         card_interrupts_forget(s);
     else
@@ -226,7 +270,7 @@ static HRESULT card_interrupts_follow(struct network_activity_state *s, const ch
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-static bool is_of(const struct card *c, const struct kernel_interrupt *interrupt)
+static bool card_has_interrupt(const struct card *c, const struct kernel_interrupt *interrupt)
 {
     for (size_t i = 0; i < c->number_count; i++)
         if (c->numbers[i] == interrupt->number)
@@ -237,7 +281,7 @@ static bool is_of(const struct card *c, const struct kernel_interrupt *interrupt
            (interrupt->user_length == length || strchr("-:.@", interrupt->user[length]));
 }
 
-static HRESULT count(struct card *c, const struct kernel_interrupt *interrupt, size_t columns)
+static HRESULT card_count_interrupt(struct card *c, const struct kernel_interrupt *interrupt, size_t columns)
 {
     if (!c->counted) {
         if (!memory_grow((void **)&c->counts, &c->count_capacity, columns, sizeof *c->counts))
@@ -252,7 +296,7 @@ static HRESULT count(struct card *c, const struct kernel_interrupt *interrupt, s
     return S_OK;
 }
 
-static HRESULT add_rows(struct network_activity_state *s)
+static HRESULT card_interrupts_add_rows(struct network_activity_state *s)
 {
     for (size_t i = 0; i < s->columns.count; i++) {
         for (size_t n = 0; n < s->card_count; n++) {
@@ -290,9 +334,9 @@ static HRESULT card_interrupts_gather(struct counter_object *o, struct source *s
         s->cards[i].counted = false;
     for (const char *at = text; kernel_interrupt_next(&at, text + size, &interrupt);)
         for (size_t i = 0; SUCCEEDED(hr) && i < s->card_count; i++)
-            if (is_of(&s->cards[i], &interrupt))
-                hr = count(&s->cards[i], &interrupt, s->columns.count);
-    return SUCCEEDED(hr) ? add_rows(s) : hr;
+            if (card_has_interrupt(&s->cards[i], &interrupt))
+                hr = card_count_interrupt(&s->cards[i], &interrupt, s->columns.count);
+    return SUCCEEDED(hr) ? card_interrupts_add_rows(s) : hr;
 }
 
 const struct provider pdh_network_activity = {

@@ -2,13 +2,28 @@
 /* The object NUMA Node Memory, from /sys/devices/system/node. */
 #include "engine/base/kernel_number.h"
 #include "engine/pdh/core/source.h"
-#include "engine/pdh/objects/providers.h"
+#include "engine/pdh/core/table.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* In units of 1,024 bytes. */
+#define NUMA_NODE_ROWS                                                                                                 \
+    COLUMN(NODE_TOTAL, "total")                                                                                        \
+    COLUMN(NODE_FREE, "free")                                                                                          \
+    COLUMN(NODE_INACTIVE, "inactive_file")                                                                             \
+    COUNTER("Total MBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, 0, SUM, "total / 1024",                                    \
+            "Memory of the node, in 1,048,576 bytes.")                                                                 \
+    COUNTER("Free & Zero Page List MBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, 0, SUM, "free / 1024",                     \
+            "Memory of the node that holds nothing, in 1,048,576 bytes.")                                              \
+    COUNTER("Standby List MBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, 0, SUM, "inactive_file / 1024",                     \
+            "Memory of the node with parts of files that nobody has used of late, in 1,048,576 bytes.")                \
+    COUNTER(                                                                                                           \
+        "Available MBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, 0, SUM, "free / 1024 + inactive_file / 1024",              \
+        "Memory of the node that holds nothing, or parts of files that nobody has used of late, in 1,048,576 bytes.")
+
 #define OBJECT numa_node
-#define ROWS   "engine/pdh/objects/numa_node_counters.def"
+#define ROWS   NUMA_NODE_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
 struct numa_state {

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects Paging File, from /proc/swaps, and Cache, from /proc/vmstat. */
-#include "engine/pdh/objects/providers.h"
+/* The object Paging File, from /proc/swaps. */
+#include "engine/pdh/core/table.h"
+
+#define PAGING_FILE_ROWS                                                                                               \
+    COLUMN(SWAP_SIZE, "size")                                                                                          \
+    COLUMN(SWAP_USED, "used")                                                                                          \
+    COUNTER("% Usage", PERF_RAW_FRACTION, 702, 0, SUM OVER(PAGING_SPACE), "used",                                      \
+            "Share of the paging space that is in use; 0 where there is none.")                                        \
+    BASE(PAGING_SPACE, PERF_RAW_BASE, SUM, "size")
 
 #define OBJECT paging
-#define ROWS   "engine/pdh/objects/paging_file_counters.def"
-#include "engine/pdh/core/counter_rows.inc"
-#define OBJECT cache
-#define ROWS   "engine/pdh/objects/cache_counters.def"
+#define ROWS   PAGING_FILE_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
 static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
@@ -46,5 +50,3 @@ const struct provider pdh_paging_file = {.name = "Paging File",
                                          .has_instances = true,
                                          TABLE_PROVIDER(paging, ALL_OF, struct table_state, gather, NULL,
                                                         "/proc/swaps, in 1,024 bytes; without any, 0 used of 1")};
-const struct provider pdh_cache = {
-    .name = "Cache", .index = 86, .help = "The cache of files in main memory.", KEYS_PROVIDER(cache)};

@@ -3,13 +3,23 @@
    memory and for disks (pressure stall information), as a share of the time between two samples. */
 #include "engine/base/kernel_number.h"
 #include "engine/pdh/core/source.h"
-#include "engine/pdh/objects/providers.h"
+#include "engine/pdh/core/table.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* Times are in microseconds. */
+#define PRESSURE_ROWS                                                                                                  \
+    COLUMN(SOME_TIME, "some")                                                                                          \
+    COLUMN(FULL_TIME, "full")                                                                                          \
+    COUNTER("% Some Time", PERF_PRECISION_100NS_TIMER, 0, 0, NO_TOTAL, "some * 10",                                    \
+            "Share of the time in which at least one task could not go on for lack of this resource.")                 \
+    COUNTER(                                                                                                           \
+        "% Full Time", PERF_PRECISION_100NS_TIMER, 0, 0, NO_TOTAL, "full * 10",                                        \
+        "Share of the time in which all tasks that had something to do could not go on for lack of this resource.")
+
 #define OBJECT pressure
-#define ROWS   "engine/pdh/objects/pressure_counters.def"
+#define ROWS   PRESSURE_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
 struct pressure_state {

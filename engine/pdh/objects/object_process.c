@@ -2,16 +2,125 @@
 /* The objects Process and Thread: the processes of the process list, their threads, and their sums, _Total. There is no
    Idle: it has no working set to tell truly. */
 #include "engine/base/registry.h"
-#include "engine/pdh/objects/providers.h"
+#include "engine/pdh/core/table.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* The columns of Process: FIGURE(constant, name, field of struct process_entry, figures of the list that have it). */
+#define PROCESS_FIGURES(FIGURE)                                                                                        \
+    FIGURE(USER, "user", user_time, PROCESS_USE)                                                                       \
+    FIGURE(KERNEL, "kernel", kernel_time, PROCESS_USE)                                                                 \
+    FIGURE(VIRTUAL, "virtual_bytes", virtual_size, PROCESS_USE)                                                        \
+    FIGURE(VIRTUAL_PEAK, "virtual_peak", virtual_peak, PROCESS_MEMORY)                                                 \
+    FIGURE(WORKING_SET, "resident", working_set, PROCESS_USE)                                                          \
+    FIGURE(WORKING_SET_PEAK, "resident_peak", working_set_peak, PROCESS_MEMORY)                                        \
+    FIGURE(WORKING_SET_PRIVATE, "resident_private", working_set_private, PROCESS_MEMORY)                               \
+    FIGURE(PRIVATE, "private", private_bytes, PROCESS_MEMORY)                                                          \
+    FIGURE(FAULTS, "faults", page_faults, PROCESS_FAULTS)                                                              \
+    FIGURE(THREADS, "threads", threads, PROCESS_USE)                                                                   \
+    FIGURE(PRIORITY, "priority", base_priority, PROCESS_USE)                                                           \
+    FIGURE(START, "start", start, PROCESS_USE)                                                                         \
+    FIGURE(ID, "id", id, PROCESS_USE)                                                                                  \
+    FIGURE(PARENT, "parent", parent, PROCESS_USE)                                                                      \
+    FIGURE(HANDLES, "handles", handles, PROCESS_HANDLES)                                                               \
+    FIGURE(READS, "reads", reads, PROCESS_IO)                                                                          \
+    FIGURE(WRITES, "writes", writes, PROCESS_IO)                                                                       \
+    FIGURE(READ_BYTES, "read_bytes", read_bytes, PROCESS_IO)                                                           \
+    FIGURE(WRITTEN_BYTES, "written_bytes", written_bytes, PROCESS_IO)
+
+#define FIGURE_COLUMN(constant, name, field, figures) COLUMN(constant, name)
+/* Process. */
+#define PROCESS_ROWS                                                                                                   \
+    PROCESS_FIGURES(FIGURE_COLUMN)                                                                                     \
+    COUNTER("% Processor Time", PERF_100NSEC_TIMER, 6, 0, SUM, "user + kernel",                                        \
+            "Processor time of all threads as a share of one processor's time: more than 100 where several "           \
+            "processors serve it.")                                                                                    \
+    COUNTER("% User Time", PERF_100NSEC_TIMER, 142, 0, SUM, "user",                                                    \
+            "The part of % Processor Time spent in the program's own code.")                                           \
+    COUNTER("% Privileged Time", PERF_100NSEC_TIMER, 144, 0, SUM, "kernel",                                            \
+            "The part of % Processor Time spent in the kernel.")                                                       \
+    COUNTER("Virtual Bytes Peak", PERF_COUNTER_LARGE_RAWCOUNT, 172, -6, SUM, "virtual_peak",                           \
+            "The largest address space in use so far, in bytes.")                                                      \
+    COUNTER("Virtual Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 174, -6, SUM, "virtual_bytes",                               \
+            "Address space in use, in bytes, whether memory is behind it or not.")                                     \
+    COUNTER("Page Faults/sec", PERF_COUNTER_COUNTER, 28, -1, SUM, "faults",                                            \
+            "Faults in which the process touched a page that was not mapped for it.")                                  \
+    COUNTER("Working Set Peak", PERF_COUNTER_LARGE_RAWCOUNT, 178, -5, SUM, "resident_peak",                            \
+            "The largest working set so far, in bytes.")                                                               \
+    COUNTER("Working Set", PERF_COUNTER_LARGE_RAWCOUNT, 180, -5, SUM, "resident",                                      \
+            "Memory of the process that is in main memory, in bytes, shared pages included.")                          \
+    COUNTER("Page File Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 184, -6, SUM, "private",                                   \
+            "Memory that the process has touched and shares with nobody, in memory or in paging space, in bytes: as "  \
+            "Private Bytes.")                                                                                          \
+    COUNTER("Private Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 186, -5, SUM, "private",                                     \
+            "Memory that the process has touched and shares with nobody, in memory or in paging space, in bytes.")     \
+    COUNTER("Thread Count", PERF_COUNTER_RAWCOUNT, 680, 0, SUM, "threads", "Threads of the process.")                  \
+    COUNTER("Priority Base", PERF_COUNTER_RAWCOUNT, 682, 0, NO_TOTAL, "priority",                                      \
+            "Base priority of the process, from its priority class. _Total has none.")                                 \
+    COUNTER("Elapsed Time", PERF_ELAPSED_TIME, 684, -4, NO_TOTAL, "start",                                             \
+            "Seconds since the process was started. _Total has none.")                                                 \
+    COUNTER("ID Process", PERF_COUNTER_RAWCOUNT, 784, -1, NO_TOTAL, "id", "Number of the process. _Total has none.")   \
+    COUNTER("Creating Process ID", PERF_COUNTER_RAWCOUNT, 1410, -1, NO_TOTAL, "parent",                                \
+            "Number of the process that started this one; it may have ended and its number be another's. _Total has "  \
+            "none.")                                                                                                   \
+    COUNTER("Handle Count", PERF_COUNTER_RAWCOUNT, 952, 0, SUM, "handles",                                             \
+            "Open handles; of the host's processes, open file descriptors.")                                           \
+    COUNTER("IO Read Operations/sec", PERF_COUNTER_BULK_COUNT, 1412, 0, SUM, "reads",                                  \
+            "Calls that read: from files, devices, pipes and the network.")                                            \
+    COUNTER("IO Write Operations/sec", PERF_COUNTER_BULK_COUNT, 1414, 0, SUM, "writes",                                \
+            "Calls that write: to files, devices, pipes and the network.")                                             \
+    COUNTER("IO Data Operations/sec", PERF_COUNTER_BULK_COUNT, 1416, 0, SUM, "reads + writes",                         \
+            "Calls that read or write.")                                                                               \
+    COUNTER("IO Read Bytes/sec", PERF_COUNTER_BULK_COUNT, 1418, -4, SUM, "read_bytes",                                 \
+            "Bytes that calls read, from the file cache too.")                                                         \
+    COUNTER("IO Write Bytes/sec", PERF_COUNTER_BULK_COUNT, 1420, -4, SUM, "written_bytes",                             \
+            "Bytes that calls wrote, to the file cache too.")                                                          \
+    COUNTER("IO Data Bytes/sec", PERF_COUNTER_BULK_COUNT, 1422, -4, SUM, "read_bytes + written_bytes",                 \
+            "Bytes that calls read or wrote.")                                                                         \
+    COUNTER("Working Set - Private", PERF_COUNTER_LARGE_RAWCOUNT, 1478, -5, SUM, "resident_private",                   \
+            "The part of the working set that the process shares with nobody, in bytes.")
+
+/* Thread. */
+#define THREAD_ROWS                                                                                                    \
+    COLUMN(THREAD_USER, "user")                                                                                        \
+    COLUMN(THREAD_KERNEL, "kernel")                                                                                    \
+    COLUMN(THREAD_SWITCHES, "switches")                                                                                \
+    COLUMN(THREAD_START, "start")                                                                                      \
+    COLUMN(THREAD_PROCESS, "process")                                                                                  \
+    COLUMN(THREAD_ID, "id")                                                                                            \
+    COLUMN(THREAD_PRIORITY, "priority")                                                                                \
+    COLUMN(THREAD_BASE_PRIORITY, "base_priority")                                                                      \
+    COLUMN(THREAD_STATE, "state")                                                                                      \
+    COLUMN(THREAD_WAIT, "wait_reason")                                                                                 \
+    COUNTER("Context Switches/sec", PERF_COUNTER_COUNTER, 146, -2, SUM, "switches",                                    \
+            "How often the thread gave up a processor or lost it to another one.")                                     \
+    COUNTER("% Processor Time", PERF_100NSEC_TIMER, 6, 0, SUM, "user + kernel",                                        \
+            "Processor time of the thread as a share of one processor's time.")                                        \
+    COUNTER("% User Time", PERF_100NSEC_TIMER, 142, 0, SUM, "user",                                                    \
+            "The part of % Processor Time spent in the program's own code.")                                           \
+    COUNTER("% Privileged Time", PERF_100NSEC_TIMER, 144, 0, SUM, "kernel",                                            \
+            "The part of % Processor Time spent in the kernel.")                                                       \
+    COUNTER("Elapsed Time", PERF_ELAPSED_TIME, 684, -4, NO_TOTAL, "start",                                             \
+            "Seconds since the thread was started. _Total has none.")                                                  \
+    COUNTER("ID Process", PERF_COUNTER_RAWCOUNT, 784, -1, NO_TOTAL, "process",                                         \
+            "Number of the thread's process. _Total has none.")                                                        \
+    COUNTER("ID Thread", PERF_COUNTER_RAWCOUNT, 804, -1, NO_TOTAL, "id", "Number of the thread. _Total has none.")     \
+    COUNTER("Priority Current", PERF_COUNTER_RAWCOUNT, 694, 0, NO_TOTAL, "priority",                                   \
+            "Priority of the thread now, 1 to 31. _Total has none.")                                                   \
+    COUNTER("Priority Base", PERF_COUNTER_RAWCOUNT, 682, 0, NO_TOTAL, "base_priority",                                 \
+            "Priority of the thread by its process' priority class and its own, 1 to 31. _Total has none.")            \
+    COUNTER("Thread State", PERF_COUNTER_RAWCOUNT, 46, 0, NO_TOTAL, "state",                                           \
+            "2: it runs or is ready to, 4: it has ended, 5: it waits. _Total has none.")                               \
+    COUNTER("Thread Wait Reason", PERF_COUNTER_RAWCOUNT, 336, 0, NO_TOTAL, "wait_reason",                              \
+            "Why the thread waits: 0 in the kernel, for a disk for example; 5 it is stopped; 6 for what it asked to "  \
+            "wait for. A thread that does not wait, and _Total, have none.")
+
 #define OBJECT process
-#define ROWS   "engine/pdh/objects/process_counters.def"
+#define ROWS   PROCESS_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 #define OBJECT thread
-#define ROWS   "engine/pdh/objects/thread_counters.def"
+#define ROWS   THREAD_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 #define BIT(column) (1ull << (column))
 
@@ -48,9 +157,8 @@ static size_t show_name(const struct process_state *s, const struct process_entr
 static uint32_t figures_for(uint64_t wanted)
 {
     uint32_t needed = PROCESS_USE;
-#define FIGURE(constant, name, field, figures) needed |= wanted & BIT(constant) ? figures : 0;
-#include "engine/pdh/objects/process_figures.def"
-#undef FIGURE
+#define FIGURE_GROUP(constant, name, field, figures) needed |= wanted & BIT(constant) ? figures : 0;
+    PROCESS_FIGURES(FIGURE_GROUP)
     return needed;
 }
 
@@ -73,9 +181,8 @@ static HRESULT gather_processes(struct counter_object *o, struct source *source,
         int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, length, key_of(e->start, e->id));
         if (!cells)
             return E_OUTOFMEMORY;
-#define FIGURE(constant, name, field, figures) cells[constant] = e->field;
-#include "engine/pdh/objects/process_figures.def"
-#undef FIGURE
+#define FIGURE_CELL(constant, name, field, figures) cells[constant] = e->field;
+        PROCESS_FIGURES(FIGURE_CELL)
     }
     return SUCCEEDED(hr) ? table_add_total(&s->table, false, 0) : hr;
 }

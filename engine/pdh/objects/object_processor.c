@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* How often and how long processors slept, and how deep, as /sys/devices/system/cpu/cpuN/cpuidle tells it. */
+/* The objects Processor, Processor Information and Processor Performance: the online processors, from /proc/stat,
+   interrupts and softirqs, and what cpuinfo, cpufreq and cpuidle say of their clocks and their sleep. */
 #include "engine/base/hash.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/kernel_number.h"
 #include "engine/base/memory.h"
 #include "engine/pdh/core/kernel_text.h"
 #include "engine/pdh/core/source.h"
-#include "engine/pdh/objects/providers.h"
+#include "engine/pdh/core/table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,14 +26,8 @@ struct idle_states {
     size_t count, capacity;
     uint64_t known; /* `key` for which they were found */
 };
-/* `key` says which processors there are: with another one, the states of all `cpus` are looked for anew.
-   E_OUTOFMEMORY. */
-HRESULT idle_states_follow(struct idle_states *s, const char *root, const struct kernel_cpus *cpus, uint64_t key);
-/* Reads those of one processor. E_OUTOFMEMORY. */
-HRESULT idle_states_read(struct idle_states *s, const char *root, uint32_t cpu, struct idle_figures *out);
-void idle_states_close(struct idle_states *s);
 
-/* The states in which processors sleep. */
+/* ---- sleep states of /sys/devices/system/cpu/cpuN/cpuidle ---- */
 
 struct idle_state {
     uint32_t cpu;
@@ -52,7 +47,9 @@ static enum idle_depth depth_of(const char *name, const char *end)
     return number == 1 ? IDLE_C1 : number == 2 ? IDLE_C2 : IDLE_C3;
 }
 
-HRESULT idle_states_follow(struct idle_states *s, const char *root, const struct kernel_cpus *cpus, uint64_t key)
+/* `key` says which processors there are: with another one, the states of all `cpus` are looked for anew.
+   E_OUTOFMEMORY. */
+static HRESULT idle_states_follow(struct idle_states *s, const char *root, const struct kernel_cpus *cpus, uint64_t key)
 {
     if (s->known == (key | 1))
         return S_OK;
@@ -84,7 +81,8 @@ static void add(int64_t *to, int64_t value)
     *to = (*to == INT64_MIN ? 0 : *to) + value;
 }
 
-HRESULT idle_states_read(struct idle_states *s, const char *root, uint32_t cpu, struct idle_figures *out)
+/* Reads those of one processor. E_OUTOFMEMORY. */
+static HRESULT idle_states_read(struct idle_states *s, const char *root, uint32_t cpu, struct idle_figures *out)
 {
     for (size_t i = 0; i < IDLE_DEPTHS; i++)
         out->times[i] = out->entries[i] = INT64_MIN;
@@ -116,20 +114,97 @@ HRESULT idle_states_read(struct idle_states *s, const char *root, uint32_t cpu, 
     return S_OK;
 }
 
-void idle_states_close(struct idle_states *s)
+static void idle_states_close(struct idle_states *s)
 {
     kept_files_close(&s->files);
     memory_free(s->states);
 }
 
-/* The objects Processor, Processor Information and Processor Performance: the online processors, from /proc/stat,
-   interrupts and softirqs, and what cpuinfo, cpufreq and cpuidle tell of their clocks and their sleep. */
+/* ---- the objects ---- */
+
+/* Processor, and with MORE Processor Information. Times are in 10 ms. */
+#define PROCESSOR_ROWS                                                                                                 \
+    COLUMN(USER, "user")                                                                                               \
+    COLUMN(NICE, "nice")                                                                                               \
+    COLUMN(SYSTEM, "system")                                                                                           \
+    COLUMN(IDLE, "idle")                                                                                               \
+    COLUMN(IOWAIT, "iowait")                                                                                           \
+    COLUMN(IRQ, "irq")                                                                                                 \
+    COLUMN(SOFTIRQ, "softirq")                                                                                         \
+    COLUMN(INTERRUPTS, "interrupts")                                                                                   \
+    COLUMN(CLOCK_INTERRUPTS, "clock_interrupts")                                                                       \
+    COLUMN(SOFTIRQS, "softirqs")                                                                                       \
+    COLUMN(MHZ, "mhz")                                                                                                 \
+    COLUMN(MAX_MHZ, "max_mhz")                                                                                         \
+    COLUMN(DPC_RATE, "softirqs_per_tick")                                                                              \
+    COLUMN(C1_TIME, "c1_time")                                                                                         \
+    COLUMN(C2_TIME, "c2_time")                                                                                         \
+    COLUMN(C3_TIME, "c3_time")                                                                                         \
+    COLUMN(IDLE_TIME, "idle_time")                                                                                     \
+    COLUMN(C1_ENTRIES, "c1_entries")                                                                                   \
+    COLUMN(C2_ENTRIES, "c2_entries")                                                                                   \
+    COLUMN(C3_ENTRIES, "c3_entries")                                                                                   \
+    COLUMN(IDLE_ENTRIES, "idle_entries")                                                                               \
+    COUNTER("% Processor Time", PERF_100NSEC_TIMER_INV, 6, 0, MEAN, "idle * 100000 + iowait * 100000",                 \
+            "Share of the time in which the processor was not idle. Waiting for a disk counts as idle; time that a "   \
+            "hypervisor took away counts as busy.")                                                                    \
+    COUNTER("% User Time", PERF_100NSEC_TIMER, 142, 0, MEAN, "user * 100000 + nice * 100000",                          \
+            "Share of the time that programs spent in their own code.")                                                \
+    COUNTER("% Privileged Time", PERF_100NSEC_TIMER, 144, 0, MEAN,                                                     \
+            "system * 100000 + irq * 100000 + softirq * 100000",                                                       \
+            "Share of the time spent in the kernel, its interrupt handlers included.")                                 \
+    COUNTER("Interrupts/sec", PERF_COUNTER_COUNTER, 148, -2, SUM, "interrupts",                                        \
+            "Interrupts that the processor took: from devices, the clock and other processors.")                       \
+    COUNTER("% DPC Time", PERF_100NSEC_TIMER, 696, 0, MEAN, "softirq * 100000",                                        \
+            "Share of the time spent on work that interrupt handlers put off (soft interrupts).")                      \
+    COUNTER("% Interrupt Time", PERF_100NSEC_TIMER, 698, 0, MEAN, "irq * 100000",                                      \
+            "Share of the time spent in interrupt handlers. A kernel without exact accounting of their times shows "   \
+            "little of it.")                                                                                           \
+    COUNTER("DPCs Queued/sec", PERF_COUNTER_COUNTER, 1334, 0, SUM, "softirqs",                                         \
+            "Soft interrupts that ran: work that interrupt handlers put off.")                                         \
+    COUNTER("DPC Rate", PERF_COUNTER_RAWCOUNT, 1336, 0, SUM, "softirqs_per_tick",                                      \
+            "Soft interrupts for each interrupt of the processor's clock, on average since the sample before.")        \
+    COUNTER("% Idle Time", PERF_100NSEC_TIMER, 1746, 0, MEAN, "idle * 100000 + iowait * 100000",                       \
+            "Share of the time in which the processor was idle, waiting for a disk included.")                         \
+    COUNTER("% C1 Time", PERF_100NSEC_TIMER, 1748, 0, MEAN, "c1_time * 10",                                            \
+            "Share of the time that the processor spent in C1, the lightest sleep.")                                   \
+    COUNTER("% C2 Time", PERF_100NSEC_TIMER, 1750, 0, MEAN, "c2_time * 10",                                            \
+            "Share of the time that the processor spent in C2, a deeper sleep.")                                       \
+    COUNTER("% C3 Time", PERF_100NSEC_TIMER, 1752, 0, MEAN, "c3_time * 10",                                            \
+            "Share of the time that the processor spent in C3, the deepest sleep, ACPI's C3 and all beyond.")          \
+    COUNTER("C1 Transitions/sec", PERF_COUNTER_BULK_COUNT, 1754, 0, SUM, "c1_entries",                                 \
+            "How often the processor went into C1.")                                                                   \
+    COUNTER("C2 Transitions/sec", PERF_COUNTER_BULK_COUNT, 1756, 0, SUM, "c2_entries",                                 \
+            "How often the processor went into C2.")                                                                   \
+    COUNTER("C3 Transitions/sec", PERF_COUNTER_BULK_COUNT, 1758, 0, SUM, "c3_entries",                                 \
+            "How often the processor went into C3.")                                                                   \
+    MORE("Idle Break Events/sec", PERF_COUNTER_BULK_COUNT, 0, 0, SUM, "idle_entries",                                  \
+         "How often the processor went idle and was woken, whatever the depth of its sleep.")                          \
+    MORE("Average Idle Time", PERF_AVERAGE_BULK, 0, 0, SUM OVER(TIMES_IDLE), "idle_time * 10",                         \
+         "How long the processor stayed idle, on average, in 100 ns.")                                                 \
+    MORE("Clock Interrupts/sec", PERF_COUNTER_COUNTER, 0, -2, SUM, "clock_interrupts",                                 \
+         "Interrupts of the processor's own clock.")                                                                   \
+    MORE("Processor Frequency", PERF_COUNTER_RAWCOUNT, 0, 0, MEAN, "mhz",                                              \
+         "Clock of the processor as the kernel tells it now, in MHz.")                                                 \
+    MORE("% of Maximum Frequency", PERF_RAW_FRACTION, 0, 0, MEAN OVER(MOST_MHZ), "mhz",                                \
+         "Clock of the processor as a share of the highest that it can have.")                                         \
+    BASE(TIMES_IDLE, PERF_AVERAGE_BASE, SUM, "idle_entries")                                                           \
+    BASE(MOST_MHZ, PERF_RAW_BASE, MEAN, "max_mhz")
+
+/* Processor Performance. */
+#define PROCESSOR_PERFORMANCE_ROWS                                                                                     \
+    COLUMN(NOW_MHZ, "mhz")                                                                                             \
+    COLUMN(SHARE_OF_MOST, "percent_of_max")                                                                            \
+    COUNTER("Processor Frequency", PERF_COUNTER_RAWCOUNT, 0, 0, NO_TOTAL, "mhz",                                       \
+            "Clock of the processor as the kernel tells it now, in MHz.")                                              \
+    COUNTER("% of Maximum Frequency", PERF_COUNTER_RAWCOUNT, 0, 0, NO_TOTAL, "percent_of_max",                         \
+            "Clock of the processor as a share of the highest that it can have.")
 
 #define OBJECT processor
-#define ROWS   "engine/pdh/objects/processor_counters.def"
+#define ROWS   PROCESSOR_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 #define OBJECT processor_performance
-#define ROWS   "engine/pdh/objects/processor_performance_counters.def"
+#define ROWS   PROCESSOR_PERFORMANCE_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 _Static_assert((int)SOFTIRQ == (int)CPU_SOFTIRQ, "the first columns are the times of a processor");
 #define BIT(column) (1ull << (column))

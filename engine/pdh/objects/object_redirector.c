@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Parser of /proc/fs/cifs/Stats: lines about the client, then for each share a line "1) \\server\share" and its own,
-   which differ between SMB 1 ("Reads:  10 Bytes: 4000") and later ("Reads: 10 total 0 failed", "Bytes read: 4000"). */
+/* The objects SMB Client Shares and Redirector: files of other computers, which programs under Wine reach through the
+   host's kernel. Both exist where its client is loaded, whatever it has mounted. */
 #include "engine/base/kernel_number.h"
+#include "engine/pdh/core/table.h"
 #include "engine/pdh/objects/parsers.h"
-#include "engine/pdh/objects/providers.h"
+
+/* ---- parser of /proc/fs/cifs/Stats ---- */
+
+/* Lines about the client, then for each share a line "1) \\server\share" and its own lines, which differ between SMB 1
+   ("Reads:  10 Bytes: 4000") and later versions ("Reads: 10 total 0 failed", "Bytes read: 4000"). */
 
 static const struct {
     const char *before, *behind; /* of the number: at a line's beginning, and with a blank after it; "" for any */
@@ -92,14 +97,68 @@ bool cifs_next(const char **at, const char *end, struct cifs_part *part)
     return true;
 }
 
-/* The objects SMB Client Shares and Redirector: files of other computers, which programs under Wine reach through the
-   host's kernel. Both are there where its client is loaded, whatever it has mounted. */
+/* ---- the objects ---- */
+
+/* SMB Client Shares. The columns are the figures of a share as parsers.h has them. */
+#define SMB_CLIENT_SHARES_ROWS                                                                                         \
+    COLUMN(SHARE_REQUESTS, "requests")                                                                                 \
+    COLUMN(SHARE_READS, "reads")                                                                                       \
+    COLUMN(SHARE_WRITES, "writes")                                                                                     \
+    COLUMN(SHARE_BYTES_READ, "bytes_read")                                                                             \
+    COLUMN(SHARE_BYTES_WRITTEN, "bytes_written")                                                                       \
+    COUNTER("Read Bytes/sec", PERF_COUNTER_BULK_COUNT, 0, -4, SUM, "bytes_read",                                       \
+            "Bytes of files read from this share.")                                                                    \
+    COUNTER("Read Requests/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, "reads", "Requests to read from this share.")        \
+    COUNTER("Write Bytes/sec", PERF_COUNTER_BULK_COUNT, 0, -4, SUM, "bytes_written",                                   \
+            "Bytes of files written to this share.")                                                                   \
+    COUNTER("Write Requests/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, "writes", "Requests to write to this share.")       \
+    COUNTER("Data Bytes/sec", PERF_COUNTER_BULK_COUNT, 0, -4, SUM, "bytes_read + bytes_written",                       \
+            "Bytes of files read from this share and written to it.")                                                  \
+    COUNTER("Data Requests/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, "reads + writes",                                    \
+            "Requests to read from this share and to write to it.")                                                    \
+    COUNTER("Metadata Requests/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, "requests - reads - writes",                     \
+            "Requests of this share that neither read nor write: to open, close, list, lock and so on.")               \
+    COUNTER("Avg. Bytes/Read", PERF_AVERAGE_BULK, 0, -2, SUM OVER(SHARE_READ_BASE), "bytes_read",                      \
+            "Mean number of bytes that one request read.")                                                             \
+    COUNTER("Avg. Bytes/Write", PERF_AVERAGE_BULK, 0, -2, SUM OVER(SHARE_WRITE_BASE), "bytes_written",                 \
+            "Mean number of bytes that one request wrote.")                                                            \
+    COUNTER("Avg. Data Bytes/Request", PERF_AVERAGE_BULK, 0, -2, SUM OVER(SHARE_DATA_BASE),                            \
+            "bytes_read + bytes_written", "Mean number of bytes that one request read or wrote.")                      \
+    BASE(SHARE_READ_BASE, PERF_AVERAGE_BASE, SUM, "reads")                                                             \
+    BASE(SHARE_WRITE_BASE, PERF_AVERAGE_BASE, SUM, "writes")                                                           \
+    BASE(SHARE_DATA_BASE, PERF_AVERAGE_BASE, SUM, "reads + writes")
+
+/* Redirector. The first columns are sums over the shares. */
+#define REDIRECTOR_ROWS                                                                                                \
+    COLUMN(ALL_REQUESTS, "requests")                                                                                   \
+    COLUMN(ALL_READS, "reads")                                                                                         \
+    COLUMN(ALL_WRITES, "writes")                                                                                       \
+    COLUMN(ALL_BYTES_READ, "bytes_read")                                                                               \
+    COLUMN(ALL_BYTES_WRITTEN, "bytes_written")                                                                         \
+    COLUMN(ALL_SESSIONS, "sessions")                                                                                   \
+    COLUMN(ALL_RECONNECTS, "reconnects")                                                                               \
+    COLUMN(ALL_UNDER_WAY, "under_way")                                                                                 \
+    COUNTER("Read Bytes Network/sec", PERF_COUNTER_BULK_COUNT, 274, -4, SUM, "bytes_read",                             \
+            "Bytes of files read from other computers.")                                                               \
+    COUNTER("Write Bytes Network/sec", PERF_COUNTER_BULK_COUNT, 286, -4, SUM, "bytes_written",                         \
+            "Bytes of files written to other computers.")                                                              \
+    COUNTER("Packets Transmitted/sec", PERF_COUNTER_BULK_COUNT, 278, -1, SUM, "requests",                              \
+            "Requests (SMBs) sent to other computers.")                                                                \
+    COUNTER("Read Packets/sec", PERF_COUNTER_COUNTER, 292, 0, SUM, "reads",                                            \
+            "Requests to read sent to other computers.")                                                               \
+    COUNTER("Write Packets/sec", PERF_COUNTER_COUNTER, 302, 0, SUM, "writes",                                          \
+            "Requests to write sent to other computers.")                                                              \
+    COUNTER("Server Sessions", PERF_COUNTER_RAWCOUNT, 314, 0, SUM, "sessions", "Sessions with other computers.")       \
+    COUNTER("Server Reconnects", PERF_COUNTER_RAWCOUNT, 316, 0, SUM, "reconnects",                                     \
+            "How often a session had to be set up anew, so far.")                                                      \
+    COUNTER("Current Commands", PERF_COUNTER_RAWCOUNT, 392, 0, SUM, "under_way",                                       \
+            "Requests that wait for an answer of another computer now.")
 
 #define OBJECT smb_client_shares
-#define ROWS   "engine/pdh/objects/smb_client_shares_counters.def"
+#define ROWS   SMB_CLIENT_SHARES_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 #define OBJECT redirector
-#define ROWS   "engine/pdh/objects/redirector_counters.def"
+#define ROWS   REDIRECTOR_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
 /* The columns of both objects begin as the figures do. */

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Parser of Samba's databases: a head, a table of places, then records one behind the other, those in use and those
-   that are free. Where processes share locks in the file, that area stands before all, and a copy of the head behind
-   it. */
+/* The objects Server, SMB Server Shares and SMB Server Sessions: what Samba's server on this host does for other
+   computers, from the databases in which it keeps its clients. They exist while it runs, for users who may read them.
+ */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text_find.h"
 #include "engine/logs/little_endian.h"
+#include "engine/pdh/core/table.h"
 #include "engine/pdh/objects/parsers.h"
-#include "engine/pdh/objects/providers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- parser of Samba's databases ---- */
+
+/* A head, a table of offsets, then records one behind the other, those in use and those that are free. Where processes
+   share locks in the file, that area comes first, and a copy of the head behind it. */
 
 enum { HEAD_SIZE = 168, HEAD_VERSION = 32, HEAD_PLACES = 36, HEAD_FLAGS = 60, HEAD_LOCKS = 64, FLAG_LOCKS = 1 };
 enum { RECORD_HEAD = 24, RECORD_SIZE = 4, RECORD_KEY = 8, RECORD_DATA = 12, RECORD_STATE = 20 };
@@ -84,14 +89,28 @@ bool samba_connection_read(const struct samba_record *record, struct samba_conne
     return true;
 }
 
-/* The objects Server, SMB Server Shares and SMB Server Sessions: what Samba's server on this host does for other
-   computers, from the databases in which it keeps its clients. They are there while it runs, for who may read them. */
+/* ---- the objects ---- */
+
+/* Server. */
+#define SERVER_ROWS                                                                                                    \
+    COLUMN(SERVER_SESSIONS, "sessions")                                                                                \
+    COLUMN(SERVER_FILES, "files")                                                                                      \
+    COUNTER("Server Sessions", PERF_COUNTER_RAWCOUNT, 314, 0, SUM, "sessions",                                         \
+            "Sessions of other computers with Samba's server.")                                                        \
+    COUNTER("Files Open", PERF_COUNTER_RAWCOUNT, 362, 0, SUM, "files",                                                 \
+            "Files and folders that clients of Samba's server have open.")
+
+/* SMB Server Shares and SMB Server Sessions. */
+#define SMB_SERVER_ROWS                                                                                                \
+    COLUMN(CONNECTIONS, "connections")                                                                                 \
+    COUNTER("Tree Connect Count", PERF_COUNTER_RAWCOUNT, 0, 0, SUM, "connections",                                     \
+            "Connections of clients to a share that there are now.")
 
 #define OBJECT server
-#define ROWS   "engine/pdh/objects/server_counters.def"
+#define ROWS   SERVER_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 #define OBJECT smb_server
-#define ROWS   "engine/pdh/objects/smb_server_counters.def"
+#define ROWS   SMB_SERVER_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 #define BIT(column) (1ull << (column))
 

@@ -2,10 +2,26 @@
 /* The objects System and Objects: figures of the computer as a whole, from /proc/stat, the clock and the process list.
    Processes and threads are those of the object Process, as on Windows, so that the sums agree. */
 #include "engine/base/clock.h"
-#include "engine/pdh/objects/providers.h"
+#include "engine/pdh/core/table.h"
+
+/* System; the object Objects has those of MORE alone. */
+#define SYSTEM_ROWS                                                                                                    \
+    COLUMN(BOOT, "boot")                                                                                               \
+    COLUMN(PROCESSES, "processes")                                                                                     \
+    COLUMN(THREADS, "threads")                                                                                         \
+    COLUMN(WAITING, "waiting")                                                                                         \
+    COUNTER("Context Switches/sec", PERF_COUNTER_COUNTER, 146, -2, SUM, "stat.ctxt",                                   \
+            "Switches from one thread to another, over all processors.")                                               \
+    COUNTER("System Up Time", PERF_ELAPSED_TIME, 674, -5, SUM, "boot", "Seconds since this computer was started.")     \
+    COUNTER("Processor Queue Length", PERF_COUNTER_RAWCOUNT, 44, 1, SUM, "waiting",                                    \
+            "Threads that are ready to run and wait for a processor. Those that run are not counted.")                 \
+    MORE("Processes", PERF_COUNTER_RAWCOUNT, 248, 0, SUM, "processes",                                                 \
+         "Number of the processes that the object Process lists.")                                                     \
+    MORE("Threads", PERF_COUNTER_RAWCOUNT, 250, 0, SUM, "threads",                                                     \
+         "Number of threads of the processes that the object Process lists.")
 
 #define OBJECT system
-#define ROWS   "engine/pdh/objects/system_counters.def"
+#define ROWS   SYSTEM_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 #define BIT(column) (1ull << (column))
 

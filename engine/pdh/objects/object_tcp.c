@@ -1,14 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects TCPv4 and TCPv6, from /proc/net/snmp, tcp and tcp6. */
-#include "engine/pdh/objects/providers.h"
+#include "engine/pdh/core/table.h"
 
 #include <string.h>
 
+/* TCPv4. */
+#define BOTH " The kernel counts connections over IPv4 and IPv6 together."
+#define TCPV4_ROWS                                                                                                     \
+    COLUMN(CONNECTIONS, "connections")                                                                                 \
+    COUNTER("Segments/sec", PERF_COUNTER_COUNTER, 640, 0, SUM, "net/snmp.Tcp.InSegs + net/snmp.Tcp.OutSegs",           \
+            "Segments received and sent." BOTH)                                                                        \
+    COUNTER("Connections Established", PERF_COUNTER_RAWCOUNT, 642, 0, SUM, "connections",                              \
+            "Connections over IPv4 that are established or wait for this computer to close them.")                     \
+    COUNTER("Connections Active", PERF_COUNTER_RAWCOUNT, 644, 0, SUM, "net/snmp.Tcp.ActiveOpens",                      \
+            "Connections that this computer has opened to others so far." BOTH)                                        \
+    COUNTER("Connections Passive", PERF_COUNTER_RAWCOUNT, 646, 0, SUM, "net/snmp.Tcp.PassiveOpens",                    \
+            "Connections that others have opened to this computer so far." BOTH)                                       \
+    COUNTER("Connection Failures", PERF_COUNTER_RAWCOUNT, 648, 0, SUM, "net/snmp.Tcp.AttemptFails",                    \
+            "Attempts to connect, by either side, that have failed so far." BOTH)                                      \
+    COUNTER("Connections Reset", PERF_COUNTER_RAWCOUNT, 650, 0, SUM, "net/snmp.Tcp.EstabResets",                       \
+            "Established connections that have ended by a reset so far." BOTH)                                         \
+    COUNTER("Segments Received/sec", PERF_COUNTER_COUNTER, 652, 0, SUM, "net/snmp.Tcp.InSegs",                         \
+            "Segments received, those with errors too." BOTH)                                                          \
+    COUNTER("Segments Sent/sec", PERF_COUNTER_COUNTER, 654, 0, SUM, "net/snmp.Tcp.OutSegs",                            \
+            "Segments sent, without those sent again." BOTH)                                                           \
+    COUNTER("Segments Retransmitted/sec", PERF_COUNTER_COUNTER, 656, 0, SUM, "net/snmp.Tcp.RetransSegs",               \
+            "Segments sent again." BOTH)
+
+/* TCPv6. The kernel knows no other figures of TCP over IPv6 alone. */
+#define TCPV6_ROWS                                                                                                     \
+    COLUMN(CONNECTIONS6, "connections")                                                                                \
+    COUNTER("Connections Established", PERF_COUNTER_RAWCOUNT, 642, 0, SUM, "connections",                              \
+            "Connections over IPv6 that are established or wait for this computer to close them.")
+
 #define OBJECT tcpv4
-#define ROWS   "engine/pdh/objects/tcpv4_counters.def"
+#define ROWS   TCPV4_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 #define OBJECT tcpv6
-#define ROWS   "engine/pdh/objects/tcpv6_counters.def"
+#define ROWS   TCPV6_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 _Static_assert((int)CONNECTIONS == (int)CONNECTIONS6, "one gatherer serves both");
 

@@ -2,13 +2,21 @@
 /* The object Thermal Zone Information, from /sys/class/thermal. A zone has no name but what its driver calls its kind,
    such as acpitz or x86_pkg_temp. */
 #include "engine/pdh/core/source.h"
-#include "engine/pdh/objects/providers.h"
+#include "engine/pdh/core/table.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#define THERMAL_ZONE_ROWS                                                                                              \
+    COLUMN(MILLIDEGREES, "millidegrees")                                                                               \
+    COLUMN(ZERO_CELSIUS, "zero_celsius")                                                                               \
+    COUNTER("Temperature", PERF_COUNTER_RAWCOUNT, 0, 0, NO_TOTAL, "millidegrees / 1000 + zero_celsius / 10",           \
+            "Temperature of the zone, in kelvins.")                                                                    \
+    COUNTER("High Precision Temperature", PERF_COUNTER_RAWCOUNT, 0, 0, NO_TOTAL, "millidegrees / 100 + zero_celsius",  \
+            "Temperature of the zone, in tenths of a kelvin.")
+
 #define OBJECT thermal_zone
-#define ROWS   "engine/pdh/objects/thermal_zone_counters.def"
+#define ROWS   THERMAL_ZONE_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
 struct thermal_state {

@@ -4,13 +4,36 @@
    requests it answered; what the host's kernel accounts to it is shown. */
 #include "engine/base/process_text.h"
 #include "engine/pdh/core/source.h"
-#include "engine/pdh/objects/providers.h"
+#include "engine/pdh/core/table.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* Times are in ticks of 10 ms. */
+#define WINE_SERVER_ROWS                                                                                               \
+    COLUMN(SERVER_USER, "user")                                                                                        \
+    COLUMN(SERVER_KERNEL, "kernel")                                                                                    \
+    COLUMN(SERVER_RESIDENT, "resident")                                                                                \
+    COLUMN(SERVER_FAULTS, "faults")                                                                                    \
+    COLUMN(SERVER_SWITCHES, "switches")                                                                                \
+    COLUMN(SERVER_FILES, "files")                                                                                      \
+    COUNTER("% Processor Time", PERF_100NSEC_TIMER, 0, 0, SUM, "user * 100000 + kernel * 100000",                      \
+            "Share of one processor's time in which the server worked.")                                               \
+    COUNTER("% User Time", PERF_100NSEC_TIMER, 0, 0, SUM, "user * 100000",                                             \
+            "Share of one processor's time in which the server ran its own code.")                                     \
+    COUNTER("% Privileged Time", PERF_100NSEC_TIMER, 0, 0, SUM, "kernel * 100000",                                     \
+            "Share of one processor's time in which the kernel worked for the server.")                                \
+    COUNTER("Context Switches/sec", PERF_COUNTER_COUNTER, 0, -2, SUM, "switches",                                      \
+            "How often the server's main thread was given a processor anew: once at least for each request that "      \
+            "finds it idle.")                                                                                          \
+    COUNTER("Open Files", PERF_COUNTER_RAWCOUNT, 0, 0, SUM, "files",                                                   \
+            "Files, pipes and sockets that the server holds open for the programs of the prefix and for itself.")      \
+    COUNTER("Page Faults/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, "faults", "Page faults of the server.")                \
+    COUNTER("Working Set", PERF_COUNTER_LARGE_RAWCOUNT, 0, -5, SUM, "resident * 4096",                                 \
+            "Main memory that the server has, in bytes.")
+
 #define OBJECT wine_server
-#define ROWS   "engine/pdh/objects/wine_server_counters.def"
+#define ROWS   WINE_SERVER_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 #define BIT(column) (1ull << (column))
 

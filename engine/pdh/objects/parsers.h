@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the Linux kernel's client of SMB counts, /proc/fs/cifs/Stats, as numbers. A pure parser: text and size in. */
-#ifndef OPENPLA_PARSERS_H
-#define OPENPLA_PARSERS_H
+/* Pure parsers behind counter objects: the kernel's SMB client, graphics drivers, Samba's databases. */
+#ifndef OPENPLA_PDH_PARSERS_H
+#define OPENPLA_PDH_PARSERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* What the Linux kernel's client of SMB counts, /proc/fs/cifs/Stats, as numbers. A pure parser: text and size in. */
 
 /* Those from CIFS_SESSIONS on are of the whole client, and stand before the first share. */
 enum cifs_figure {
@@ -56,18 +58,12 @@ struct drm_file {
 /* False: the text is not of a graphics driver's file. */
 bool drm_file_parse(const char *text, size_t size, struct drm_file *out);
 
-/* The number of a PCI device of which the text says "0000:03:00.0": domain, bus, device and function, 16, 8, 5 and 3
-   bits. 0: it is none. */
-uint32_t drm_device(const char *p, const char *end);
-
 /* What Windows calls such an engine: "3D" for "render". Another name as it is, borrowed. */
 const char *drm_engine_type(const char *name);
 
-/* Adds without overflow; what is not told adds nothing, and two of those remain untold. */
-int64_t drm_sum(int64_t a, int64_t b);
-
 /* The databases of Samba's server, as files of its versions 4.17 and 4.22 show their form. Pure parsers: bytes in,
    which may be those of a file that is just being written. */
+
 /* One file, while its records are gone through. */
 struct samba_file {
     const uint8_t *bytes; /* borrowed */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading /proc/<id>/stat, status, io, fd and task. */
+/* The processes of the host OS, from /proc, and the choice between them and Wine's. */
 #include "engine/pdh/objects/process_list.h"
 
 #include "engine/base/clock.h"
@@ -200,8 +200,10 @@ static HRESULT read_thread(uint32_t id, uint32_t thread, const char *root, int64
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-HRESULT process_files_threads(uint32_t id, const char *root, int64_t boot, struct thread_entry **threads,
-                              size_t *capacity, size_t *count)
+/* The threads, added to an array that grows; *count counts them. E_OUTOFMEMORY; a process that has ended has none.
+   `boot` is what start times count from. */
+static HRESULT process_files_threads(uint32_t id, const char *root, int64_t boot, struct thread_entry **threads,
+                                     size_t *capacity, size_t *count)
 {
     char path[512];
     uint32_t *ids;
@@ -229,9 +231,10 @@ void process_files_close(struct process_files *f, struct process_kept *kept)
     }
 }
 
-/* The host's processes, from /proc. Listing that folder is by far the dearest call of a reading under Wine, so it is
-   done only when a process may have begun: the kernel tells the id that it gave last. That one has ended is told by its
-   own files. */
+/* ---- the list ---- */
+
+/* Listing /proc is by far the most expensive call of a reading under Wine, so it is done only when a process may have
+   begun: the kernel reports the id that it gave last. That a process has ended is seen in its own files. */
 
 #define TICK       100000 /* 10 ms in 100 ns */
 #define PAGE       4096
@@ -492,7 +495,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
 
 const struct process_lister process_lister_host = {open_list, read_list, close_list};
 
-/* The choice of the processes that are listed. */
+/* ---- the choice ---- */
 
 struct process_list {
     const struct process_lister *lister;

@@ -2,8 +2,8 @@
 /* The processes that run, with their figures and threads. Which ones: on Windows the system's; natively the host's
    processes as /proc shows them to us, kernel threads included; under Wine the Windows processes of this prefix under
    their Windows names, or, as the user wants it (host_processes_wanted), the host's processes as natively. */
-#ifndef OPENPLA_PROCESS_LIST_H
-#define OPENPLA_PROCESS_LIST_H
+#ifndef OPENPLA_PDH_PROCESS_LIST_H
+#define OPENPLA_PDH_PROCESS_LIST_H
 
 #include "engine/base/error.h"
 #include "engine/base/kernel_file.h"
@@ -91,10 +91,6 @@ HRESULT process_files_stat(struct process_files *f, const char *root, struct pro
    PROCESS_ABSENT. E_OUTOFMEMORY. */
 HRESULT process_files_figures(struct process_files *f, const char *root, struct process_kept *kept, uint32_t figures,
                               struct process_entry *e);
-/* The threads, added to an array that grows; *count counts them. E_OUTOFMEMORY; a process that has ended has none.
-   `boot` is what start times count from. */
-HRESULT process_files_threads(uint32_t id, const char *root, int64_t boot, struct thread_entry **threads,
-                              size_t *capacity, size_t *count);
 void process_files_close(struct process_files *f, struct process_kept *kept);
 /* All figures that may be absent are. */
 void process_entry_clear(struct process_entry *e);

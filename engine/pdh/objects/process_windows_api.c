@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which Linux process is a Windows process of Wine? Wine does not say. */
+/* The Windows processes, and under Wine the Linux process behind each. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -10,11 +10,6 @@
 #include <string.h>
 
 struct process_match;
-/* Sets those files[i].id that are 0 to the Linux process behind entries[i], by name, start time and address space;
-   where two come into question it stays 0. S_FALSE: not all were found. *match is NULL at first. */
-HRESULT process_match_find(struct process_match **match, const char *root, const struct process_entry *entries,
-                           size_t count, struct process_files *files);
-void process_match_close(struct process_match *match); /* NULL is allowed */
 
 /* The search for the Linux processes behind Wine's: a process of the same name (Wine gives it the name of its .exe, as
    the kernel cuts it) that started within a second or two. Programs of another prefix may be there under the same name,
@@ -30,7 +25,8 @@ struct process_match {
     void *list; /* the host's */
 };
 
-void process_match_close(struct process_match *match)
+/* NULL is allowed */
+static void process_match_close(struct process_match *match)
 {
     if (match) {
         process_lister_host.close(match->list);
@@ -79,8 +75,10 @@ static const struct process_entry *find(const struct process_entry *e, const str
     return sizes == 1 ? same_size : NULL;
 }
 
-HRESULT process_match_find(struct process_match **match, const char *root, const struct process_entry *entries,
-                           size_t count, struct process_files *files)
+/* Sets those files[i].id that are 0 to the Linux process behind entries[i], by name, start time and address space;
+   where two come into question it stays 0. S_FALSE: not all were found. *match is NULL at first. */
+static HRESULT process_match_find(struct process_match **match, const char *root, const struct process_entry *entries,
+                                  size_t count, struct process_files *files)
 {
     const struct process_entry *host = NULL;
     size_t host_count = 0;
@@ -106,10 +104,12 @@ HRESULT process_match_find(struct process_match **match, const char *root, const
     return FAILED(hr) || all ? hr : S_FALSE;
 }
 
-/* The Windows processes, as NtQuerySystemInformation tells them: one call for all processes and their threads. Under
-   Wine it knows no page faults, private bytes or transfers: those come from the files of the Linux process behind. It
-   knows no handles either, and its table of all handles must not be asked for: Wine 8's server crashes, and with it
-   every program of the prefix, when a process begins or ends at that moment. */
+/* ---- the list ---- */
+
+/* NtQuerySystemInformation returns all processes and their threads in one call. Under Wine it knows no page faults,
+   private bytes or transfers: those come from the files of the Linux process behind. It knows no handles either, and
+   its table of all handles must not be asked for: Wine 8's server crashes, and with it every program of the prefix,
+   when a process begins or ends at that moment. */
 
 /* The documented and the long-known fields of SYSTEM_PROCESS_INFORMATION, for programs of 64 bits and of 32; threads
    follow. */
