@@ -5,7 +5,7 @@
 #include "engine/pdh/core/table.h"
 #include "engine/pdh/counter_facts.h"
 #include "engine/pdh/counter_types.h"
-#include "engine/pdh/remote/server.h"
+#include "engine/pdh/remote/pcq_internal.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Counter manifests: the element counters (of the namespace http://schemas.microsoft.com/win/2005/12/counters) of an
    instrumentation manifest, as it is written for ctrpp and lodctr. */
-#ifndef OPENPLA_COUNTER_MANIFEST_H
-#define OPENPLA_COUNTER_MANIFEST_H
+#ifndef OPENPLA_PDH_COUNTER_MANIFEST_H
+#define OPENPLA_PDH_COUNTER_MANIFEST_H
 
 #include "engine/pdh/perflib/counterset_registration.h"
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What PDH lists into its caller's memory: it tells how much it needs, and by the next call that may have grown. */
-#ifndef OPENPLA_COUNTER_PATHS_H
-#define OPENPLA_COUNTER_PATHS_H
+/* Which counters exist now, as PDH lists them, and the buffers for its lists. */
+#ifndef OPENPLA_PDH_COUNTER_PATHS_H
+#define OPENPLA_PDH_COUNTER_PATHS_H
 
 #include "engine/base/text.h"
 #include "engine/logs/pdh_types.h"
+
+/* What PDH lists into its caller's memory: it tells how much it needs, and by the next call that may have grown. */
 
 /* Zero-initialise; the memory serves for the next list too. */
 struct pdh_list {
@@ -27,6 +29,7 @@ HRESULT pdh_result(PDH_STATUS status, const char *subject);
 HRESULT pdh_text(LPCWSTR wide, char **out);
 
 /* Which counters there are now, as PDH lists them. */
+
 /* The paths that `path`, in the system's language, stands for: one behind the other, an empty one at the end, from
    memory_alloc. `flags` are PdhExpandWildCardPath's. Fails with its status, PDH_CSTATUS_NO_INSTANCE where it lists
    none; *out is then NULL. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The choice of the PDH that serves this process. */
-#ifndef OPENPLA_COUNTER_QUERY_H
-#define OPENPLA_COUNTER_QUERY_H
+/* The PDH functions of this host OS, a live query over them (counter paths in; the columns of a log and, sample by
+   sample, its cells out), and the watch for counters that a query does not have yet. */
+#ifndef OPENPLA_PDH_COUNTER_QUERY_H
+#define OPENPLA_PDH_COUNTER_QUERY_H
 
 #include "engine/logs/log.h"
 #include "engine/logs/pdh_types.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of the types of counters, as winperf.h has them. */
-#ifndef OPENPLA_COUNTER_TYPES_H
-#define OPENPLA_COUNTER_TYPES_H
+#ifndef OPENPLA_PDH_COUNTER_TYPES_H
+#define OPENPLA_PDH_COUNTER_TYPES_H
 
 #include "engine/logs/pdh_types.h"
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The files that an extension DLL's counters are installed by: an ini file with their names and help, and a header that
-   says which number each symbol of it is (Microsoft's pages on creating a performance counter's .ini file). */
-#ifndef OPENPLA_EXTENSION_REGISTRATION_H
-#define OPENPLA_EXTENSION_REGISTRATION_H
+/* Extension DLLs' counters: the files they are installed by, and what the registry holds of them. */
+#ifndef OPENPLA_PDH_EXTENSION_REGISTRATION_H
+#define OPENPLA_PDH_EXTENSION_REGISTRATION_H
 
 #include "engine/base/text.h"
+
+/* The files that an extension DLL's counters are installed by: an ini file with their names and help, and a header that
+   says which number each symbol of it is (Microsoft's pages on creating a performance counter's .ini file). */
 
 /* A name or a help of the number that the DLL counts from its First Counter or First Help on. */
 struct extension_text {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may ask for this computer's counters by RPC, and where they are offered. */
-#ifndef OPENPLA_PCQ_SERVER_H
-#define OPENPLA_PCQ_SERVER_H
+/* This computer's counters for other computers (MS-PCQ): the settings, the access check, the eight methods and the TCP
+   port. */
+#ifndef OPENPLA_PDH_PCQ_SERVER_H
+#define OPENPLA_PDH_PCQ_SERVER_H
 
 #include "engine/base/caller.h"
 #include "engine/pdh/core/catalogue.h"
 #include "engine/pdh/remote/blocks.h"
+
+/* Who may ask for this computer's counters by RPC, and where they are offered. */
 
 /* The settings: the environment's OPENPLA_COUNTER_QUERY_PORT and OPENPLA_COUNTER_QUERY_FROM, or the values
    CounterQueryPort (text or number) and CounterQueryFrom of HKLM\Software\OpenPLA. */
@@ -35,6 +38,7 @@ uint32_t pcq_gate(const struct pcq_call *call, const char *from);
 
 /* The eight methods of MS-PCQ 3.1.4.1 over the objects of a catalogue. All give Win32 errors. What a client sends is
    taken for hostile; what a method writes is whole or nothing. One lock covers all queries of a server. */
+
 /* Errors that the specification names and no page of ours has had yet. */
 #define PCQ_NOT_ENOUGH_MEMORY  8 /* the buffer is too small */
 #define PCQ_OUT_OF_MEMORY      14
@@ -49,7 +53,6 @@ uint32_t pcq_gate(const struct pcq_call *call, const char *from);
 struct pcq_server;
 /* Takes the catalogue over, also when it fails. E_OUTOFMEMORY. */
 HRESULT pcq_server_open(struct catalogue *catalogue, struct pcq_server **out);
-void pcq_server_close(struct pcq_server *s); /* its queries must be closed before; NULL is allowed */
 
 /* Where a method writes: a buffer of `room` units. Afterwards `written` of them are there and all of it takes
    `needed`. Too little room is PCQ_NOT_ENOUGH_MEMORY, and the buffer is as it was. */
@@ -76,6 +79,7 @@ enum { PCQ_QUERIES_OF_CLIENT = 64, PCQ_QUERIES = 1024, PCQ_COUNTERS_OF_QUERY = 4
    PCQ_QUERIES_OF_CLIENT of one client or PCQ_QUERIES of all. */
 DWORD pcq_open_query(struct pcq_server *s, const char *client, struct pcq_query **out);
 void pcq_close_query(struct pcq_query *q); /* NULL is allowed */
+
 /* Adds what the pcq_identifiers in `size` bytes name, or takes it away, and notes in each its own status.
    ERROR_INVALID_PARAMETER, and nothing has changed: a block does not fit into its bytes. */
 DWORD pcq_validate_counters(struct pcq_query *q, void *bytes, uint32_t size, bool add);
@@ -85,6 +89,7 @@ DWORD pcq_query_info(struct pcq_query *q, struct pcq_buffer *out);
 DWORD pcq_query_data(struct pcq_query *q, struct pcq_buffer *out);
 
 /* The TCP port where this computer's counters are offered without the host's RPC. */
+
 /* At most so many connections at once of addresses that may ask; one more is ended at once. */
 #define COUNTER_PORT_CONNECTIONS 256
 

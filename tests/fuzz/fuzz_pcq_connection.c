@@ -3,8 +3,8 @@
    says becomes packets with right headers, unless its first byte asks for the bytes as they are. */
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/pcq_server.h"
+#include "engine/pdh/remote/pcq_internal.h"
 #include "engine/pdh/remote/rpc.h"
-#include "engine/pdh/remote/server.h"
 #include "tests/unit/pcq_fixture.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* Any calls of a client of MS-PCQ, in any order, with any identifiers: the input is a row of calls, each a byte with
    the method, one with what it is about, and for identifiers a length and bytes. Answers go into memory of exactly the
    offered size, so that a byte too many is seen. */
-#include "engine/pdh/remote/server.h"
+#include "engine/pdh/remote/pcq_internal.h"
 #include "tests/unit/pcq_fixture.h"
 
 #include <stdlib.h>

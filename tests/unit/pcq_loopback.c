@@ -4,6 +4,7 @@
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/pcq_server.h"
+#include "engine/pdh/remote/pcq_internal.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "engine/pdh/core/table.h"
 #include "engine/pdh/extension/counterset_share.h"
 #include "engine/pdh/perflib/counterset_registration.h"
-#include "engine/pdh/remote/server.h"
+#include "engine/pdh/remote/pcq_internal.h"
 #include "tests/unit/pcq_fixture.h"
 
 #include <setjmp.h>

@@ -6,6 +6,7 @@
 #include "engine/pdh/pcq_server.h"
 #include "engine/pdh/remote/link.h"
 #include "engine/pdh/remote/ndr.h"
+#include "engine/pdh/remote/pcq_internal.h"
 #include "engine/pdh/remote/rpc.h"
 #include "pcq_fixture.h"
 

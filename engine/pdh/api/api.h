@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts in and out of the API in either form, UTF-16 (W) or the ANSI code page (A), in the caller's buffers by PDH's
-   protocol. A "unit" is a WCHAR or a byte. */
-#ifndef OPENPLA_API_H
-#define OPENPLA_API_H
+/* PDH's functions that take or return strings, written once for both forms; api_forms.inc builds the W and A entry
+   points from them. */
+#ifndef OPENPLA_PDH_API_H
+#define OPENPLA_PDH_API_H
 
 #include "engine/base/text.h"
 #include "engine/logs/pdh_types.h"
 #include "engine/pdh/core/query.h"
+
+/* Texts in and out of the API in either form, UTF-16 (W) or the ANSI code page (A), in the caller's buffers by PDH's
+   protocol. A "unit" is a WCHAR or a byte. */
 
 enum api_form { API_WIDE, API_ANSI };
 
@@ -39,16 +42,14 @@ void *api_block_add(struct api_block *b, const char *text);
 PDH_STATUS api_block_end(const struct api_block *b, LPDWORD size);
 
 /* What PDH_HLOG stands for: a log that is written, or log files (or this computer) bound as a source. */
+
 /* The files of a handle that is a source, none of them for this computer; NULL when it is no such handle. */
 const struct texts *log_handle_paths(PDH_HLOG handle);
-/* The name of what is written, or of the source's first file; NULL when it is no handle, or the source is this
- * computer.
- */
-const char *log_handle_name(PDH_HLOG handle);
 
 /* PDH's functions that take or give texts, once for both forms: api_forms.inc makes the W and A entry points of them.
    Arguments, statuses and the buffers' protocol are those of Windows' functions of the same names (without Pdh); texts
    and structs with texts are pointers of either form. The struct layouts of both forms are the same. */
+
 /* Where to look: a log file's name, or a handle of PdhBindInputDataSource; neither: this computer. */
 struct api_source {
     const void *name;

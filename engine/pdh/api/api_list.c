@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be counted, as programs list it: computers, objects, counters, instances, defaults, name indexes. */
+/* Lists of what can be counted: computers, objects, counters, instances, defaults, and names by their numbers. */
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
 #include "engine/pdh/api/api.h"
@@ -241,8 +241,9 @@ PDH_STATUS api_get_default_counter(enum api_form form, struct api_source source,
     return status;
 }
 
-/* Windows' numbers of the names of objects and counters, both ways. There is one language: the system's names are the
-   English ones. */
+/* ---- names by number ---- */
+
+/* There is one language: the system's names are the English ones. */
 
 /* Our own objects of this computer; another's name is refused. Those of other programs come with a refresh, for what is
    none of ours: it may start processes. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Log files as programs handle them: written from a query, bound as a source, looked at. */
+/* Logs as programs handle them: written from a query, bound as a source, read record by record, and log sets in a
+   database (MS-PLA 2.2.2.7). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/blg_format.h"
@@ -47,7 +48,10 @@ const struct texts *log_handle_paths(PDH_HLOG handle)
     return l && !l->output ? &l->paths : NULL;
 }
 
-const char *log_handle_name(PDH_HLOG handle)
+/* The name of what is written, or of the source's first file; NULL when it is no handle, or the source is this
+ * computer.
+ */
+static const char *log_handle_name(PDH_HLOG handle)
 {
     const struct log_handle *l = log_of(handle);
     return l && l->paths.count ? l->paths.items[0] : NULL;
@@ -303,7 +307,7 @@ PDH_STATUS api_get_time_range(enum api_form form, struct api_source source, LPDW
     return status;
 }
 
-/* What a log file holds, as it stands there: the counters of its header, and one record of bytes. */
+/* ---- what a log file holds: the counters of its header, and one record of bytes ---- */
 
 PDH_STATUS api_list_log_header(enum api_form form, const void *name, void *list, LPDWORD units)
 {
@@ -442,7 +446,7 @@ PDH_STATUS WINAPI PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_
     return status;
 }
 
-/* Databases that hold log sets (MS-PLA 2.2.2.7), as programs handle them. */
+/* ---- databases that hold log sets ---- */
 
 #define LOGIN_SECONDS 15
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Expansion of wildcard paths over the objects, counters and instances that are there now. */
+/* Counter paths: parsed, built, validated, and expanded over the objects, counters and instances that exist now. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/pdh/api/api.h"
@@ -7,15 +7,7 @@
 
 #include <string.h>
 
-/* Adds to `paths` every path that `path` stands for: * and ? in object, instance and counter. Counter by counter,
-   within one counter instance by instance; without an instance in `path` there is none in the results either. `flags`
-   are PDH_NOEXPANDCOUNTERS and PDH_NOEXPANDINSTANCES: what they name stays as it was written. The computer's name is
-   written when `path` has one, and always for log files. A path without wildcards is checked and gives itself.
-   PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER, NO_INSTANCE when nothing fits, BAD_COUNTERNAME, or
-   PDH_MEMORY_ALLOCATION_FAILURE; *paths is then to be freed all the same. Locks the query. */
-PDH_STATUS wildcard_expand(struct query *q, const char *path, DWORD flags, struct texts *paths);
-
-/* Expansion of wildcard paths. */
+/* ---- expanding wildcards ---- */
 
 static bool has_wildcard(const char *text)
 {
@@ -100,7 +92,13 @@ static PDH_STATUS expand_objects(struct query *q, const struct counter_path *pat
     return status != ERROR_SUCCESS || paths->count ? status : worst;
 }
 
-PDH_STATUS wildcard_expand(struct query *q, const char *text, DWORD flags, struct texts *paths)
+/* Adds to `paths` every path that `path` stands for: * and ? in object, instance and counter. Counter by counter,
+   within one counter instance by instance; without an instance in `path` there is none in the results either. `flags`
+   are PDH_NOEXPANDCOUNTERS and PDH_NOEXPANDINSTANCES: what they name stays as it was written. The computer's name is
+   written when `path` has one, and always for log files. A path without wildcards is checked and gives itself.
+   PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER, NO_INSTANCE when nothing fits, BAD_COUNTERNAME, or
+   PDH_MEMORY_ALLOCATION_FAILURE; *paths is then to be freed all the same. Locks the query. */
+static PDH_STATUS wildcard_expand(struct query *q, const char *text, DWORD flags, struct texts *paths)
 {
     struct counter_path path;
     PDH_STATUS status = counter_path_parse(text, &path);
@@ -113,7 +111,7 @@ PDH_STATUS wildcard_expand(struct query *q, const char *text, DWORD flags, struc
     return status;
 }
 
-/* Counter paths as programs have them made, taken apart, expanded and checked. */
+/* ---- paths of programs ---- */
 
 /* All paths that `path` stands for in the source. */
 static PDH_STATUS expand_source(enum api_form form, struct api_source source, const void *path, DWORD flags,

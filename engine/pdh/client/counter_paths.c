@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory for what PDH lists. */
+/* Lists of counter paths from PDH, and the watch for paths that stand for more counters than before. */
 #include "engine/pdh/counter_paths.h"
 
 #include "engine/base/clock.h"
@@ -50,7 +50,7 @@ HRESULT pdh_text(LPCWSTR wide, char **out)
     return text_from_utf16(wide, units, true, out);
 }
 
-/* Lists of counter paths. */
+/* ---- lists of counter paths ---- */
 
 PDH_STATUS counter_paths_expand(const struct pdh_api *pdh, const WCHAR *path, DWORD flags, WCHAR **out)
 {
@@ -178,7 +178,9 @@ HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const
     return hr;
 }
 
-/* What paths stand for at one moment and at a later one, as hashes of counters' paths. */
+/* ---- the watch ---- */
+
+/* What paths stand for at one time and at a later one is compared by hashes of the counters' paths. */
 
 /* A computer that does not answer is waited for; what is left of the paths is for the next look. */
 #define LOOK_MS 250

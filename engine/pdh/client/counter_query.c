@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What PDH says of one counter in the present sample, as a cell of a log. */
+/* A live query: adds counters by path (wildcards, the system's language, then English), takes samples, and reads the
+   values of one counter or of all instances as cells of a log. */
 #include "engine/pdh/counter_query.h"
 
 #include "engine/base/clock.h"
@@ -22,21 +23,14 @@ struct counter_instances {
     struct instance_numbers numbers;
     struct pdh_list last, next; /* what PdhGetRawCounterArray listed, and room for what it lists next */
 };
-void counter_instances_free(struct counter_instances *n);
 
-/* The cell of a single counter; with `values` its formatted value too. What PDH has no data for says so in
-   the cell's status. */
-void counter_cell_read(const struct pdh_api *pdh, PDH_HCOUNTER counter, bool values, struct log_cell *cell);
-/* The cell of a wildcard counter, which borrows the items of `n`; `formatted` is room for their values. The only
-   failure is E_OUTOFMEMORY. */
-HRESULT counter_cell_read_instances(const struct pdh_api *pdh, PDH_HCOUNTER counter, bool values,
-                                    struct counter_instances *n, struct pdh_list *formatted, struct log_cell *cell);
-
-/* Raw and formatted values, of one counter and of all instances of a wildcard. */
+/* ---- cells: raw and formatted values ---- */
 
 #define VALUE_FORMAT (PDH_FMT_DOUBLE | PDH_FMT_NOCAP100)
 
-void counter_cell_read(const struct pdh_api *pdh, PDH_HCOUNTER counter, bool values, struct log_cell *cell)
+/* The cell of a single counter; with `values` its formatted value too. What PDH has no data for says so in
+   the cell's status. */
+static void counter_cell_read(const struct pdh_api *pdh, PDH_HCOUNTER counter, bool values, struct log_cell *cell)
 {
     PDH_RAW_COUNTER raw;
     PDH_FMT_COUNTERVALUE value;
@@ -68,7 +62,7 @@ static void drop_names(struct counter_instances *n, size_t from)
         memory_free((void *)n->items[--n->named].instance);
 }
 
-void counter_instances_free(struct counter_instances *n)
+static void counter_instances_free(struct counter_instances *n)
 {
     drop_names(n, 0);
     instance_numbers_free(&n->numbers);
@@ -157,8 +151,11 @@ static HRESULT format_items(const struct pdh_api *pdh, PDH_HCOUNTER counter, str
     return S_OK;
 }
 
-HRESULT counter_cell_read_instances(const struct pdh_api *pdh, PDH_HCOUNTER counter, bool values,
-                                    struct counter_instances *n, struct pdh_list *formatted, struct log_cell *cell)
+/* The cell of a wildcard counter, which borrows the items of `n`; `formatted` is room for their values. The only
+   failure is E_OUTOFMEMORY. */
+static HRESULT counter_cell_read_instances(const struct pdh_api *pdh, PDH_HCOUNTER counter, bool values,
+                                           struct counter_instances *n, struct pdh_list *formatted,
+                                           struct log_cell *cell)
 {
     DWORD count = 0;
     *cell = (struct log_cell){0};
@@ -186,7 +183,7 @@ HRESULT counter_cell_read_instances(const struct pdh_api *pdh, PDH_HCOUNTER coun
     return hr;
 }
 
-/* Makes counters out of paths, with wildcards, the system's language and English, and takes their samples. */
+/* ---- the query ---- */
 
 struct query_counter {
     PDH_HCOUNTER handle;

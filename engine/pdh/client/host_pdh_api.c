@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The PDH of this host: the system's on Windows, our openpdh.dll under Wine, whose own is empty. */
+/* The PDH of this host: the system's on Windows, openpdh.dll under Wine, whose own is empty; natively the one that is
+   linked into this program. */
+#include "engine/pdh/counter_query.h"
+
+#ifdef _WIN32
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/win32/win32_call.h"
 #include "engine/logs/pdh_types.h"
-#include "engine/pdh/counter_query.h"
 
 #include <windows.h>
 
@@ -82,3 +85,16 @@ HRESULT host_pdh(const struct pdh_api **out)
         *out = &chosen;
     return hr;
 }
+
+#else
+#include "engine/base/error.h"
+
+HRESULT host_pdh(const struct pdh_api **out)
+{
+    *out = &openpdh_api;
+    if (!*out)
+        return error_set(HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND), "openpdh: not linked into this program");
+    return S_OK;
+}
+
+#endif

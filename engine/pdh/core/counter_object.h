@@ -2,8 +2,8 @@
 /* Performance objects: what one is called and made of, and one sample of all its instances. An object has two sides, of
    one type: the one that a provider fills, on a thread with a limit of time, and the one that the query reads, which is
    the last sample that ended. */
-#ifndef OPENPLA_COUNTER_OBJECT_H
-#define OPENPLA_COUNTER_OBJECT_H
+#ifndef OPENPLA_PDH_COUNTER_OBJECT_H
+#define OPENPLA_PDH_COUNTER_OBJECT_H
 
 #include "engine/logs/pdh_types.h"
 #include "engine/pdh/core/source.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsers of files that are figures by name. */
+/* Parsers of the kernel's files: numbers by name, numbers per processor, and tables of named things. */
 #include "engine/pdh/core/kernel_text.h"
 
 #include "engine/base/kernel_number.h"
@@ -117,7 +117,7 @@ HRESULT kernel_keys_parse(const char *text, size_t size, struct kernel_keys *k)
     return found ? S_OK : error_set(E_FAIL, "a kernel file: none of our names in its %u bytes", (unsigned)size);
 }
 
-/* Parsers of files with figures per processor. */
+/* ---- numbers per processor ---- */
 
 #define STARTS(p, end, literal) kernel_starts(p, end, literal, sizeof(literal) - 1)
 
@@ -307,7 +307,7 @@ bool kernel_list_has(const char *text, size_t size, uint64_t number)
     return false;
 }
 
-/* Parsers of files that are tables of named things. */
+/* ---- tables of named things ---- */
 
 /* The numbers from `p` on, behind those the row has. */
 static void add_values(struct kernel_row *row, const char *p, const char *end)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Our PDH: the Win32 names over the core, for hosts whose own does not work. Signatures, status codes and the protocol
    of buffers are Windows'. Natively `openpdh_api` (engine/logs/pdh_types.h) is the table of these. */
-#ifndef OPENPLA_PDH_H
-#define OPENPLA_PDH_H
+#ifndef OPENPLA_PDH_PDH_H
+#define OPENPLA_PDH_PDH_H
 
 #include "engine/logs/pdh_types.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The set of live handles of this process: a hash table with linear probing. */
+/* Queries: adding counters, taking samples, keeping the last two; and the set of live handles. */
 #include "engine/pdh/core/query.h"
 
 #include "engine/base/host.h"
@@ -92,7 +92,7 @@ bool handle_is_alive(const void *handle)
     return alive;
 }
 
-/* Queries: adding counters, taking samples, remembering the last two. */
+/* ---- queries ---- */
 
 void query_enter(struct query *q)
 {

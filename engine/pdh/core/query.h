@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The handles that programs hold: which of the addresses they may pass are alive. A closed or invented handle must be
-   told from a live one without touching what it points to. Threads may call at the same time. */
-#ifndef OPENPLA_QUERY_H
-#define OPENPLA_QUERY_H
+/* Queries, their counters and their logs, and the handles by which programs name them. */
+#ifndef OPENPLA_PDH_QUERY_H
+#define OPENPLA_PDH_QUERY_H
 
 #include "engine/base/host.h"
 #include "engine/logs/counter_path.h"
@@ -10,6 +9,9 @@
 #include "engine/pdh/core/catalogue.h"
 
 #include <stdbool.h>
+
+/* The handles that programs hold: which of the addresses they may pass are alive. A closed or invented handle must be
+   told from a live one without touching what it points to. Threads may call at the same time. */
 
 /* False: out of memory. */
 bool handle_add(const void *handle);
@@ -20,6 +22,7 @@ bool handle_is_alive(const void *handle);
 /* Queries and their counters: what PDH_HQUERY and PDH_HCOUNTER stand for. A query may be used from several threads:
    each function here that is given one locks it, where it does not say otherwise. A counter must not be removed, nor a
    query closed, while another call with it is under way. */
+
 /* First member of all that a handle stands for. */
 enum handle_kind { QUERY_HANDLE, COUNTER_HANDLE, LOG_HANDLE, CONSUMER_HANDLE };
 
@@ -83,6 +86,7 @@ struct query {
 };
 
 /* All give PDH statuses. */
+
 /* Takes over the catalogue, also when it fails. */
 PDH_STATUS query_create(DWORD_PTR user_data, struct catalogue *catalogue, struct query **out);
 void query_destroy(struct query *q);

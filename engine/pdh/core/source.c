@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small files of the kernel behind handles that are kept, and folders that are listed now and then. */
+/* Kernel files: small ones with kept handles, and those that the objects of one query share. */
 #include "engine/pdh/core/source.h"
 
 #include "engine/base/clock.h"

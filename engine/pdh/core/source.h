@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Small files of the kernel, one for each of many things (/sys/class/thermal/thermal_zone3/temp), through handles that
-   are kept from one sample to the next: to open a file costs many times what reading it does. Those that were not read
-   between two sweeps are closed. */
-#ifndef OPENPLA_SOURCE_H
-#define OPENPLA_SOURCE_H
+/* Where counter objects read from: the kernel's files and the process list, shared by the objects of a query, and small
+   kernel files that stay open between samples. */
+#ifndef OPENPLA_PDH_SOURCE_H
+#define OPENPLA_PDH_SOURCE_H
 
 #include "engine/base/clock.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/pdh/objects/process_list.h"
+
+/* Small files of the kernel, one for each of many things (/sys/class/thermal/thermal_zone3/temp), through handles that
+   are kept from one sample to the next: to open a file costs many times what reading it does. Those that were not read
+   between two sweeps are closed. */
 
 /* Zero-initialise. */
 struct kept_files {
@@ -38,6 +41,7 @@ void kept_folder_close(struct kept_folder *k);
 /* Where the objects of one query get their figures: the kernel's files and the process list, kept open, and read at
    most once per sample however many objects and counters want them. Objects are sampled on several threads when one
    takes long: what one holds is not read anew until it lets go of it. */
+
 /* The moment at which something was read. */
 struct source_time {
     int64_t utc;   /* FILETIME */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What only openpdh.dll has: the answer of the functions that are not implemented, and what needs Windows' events. */
+/* Entry points that only openpdh.dll has: the A forms, PDH's interface for Visual Basic, functions that are not
+   implemented, and what needs Windows' events. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -123,9 +124,10 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
     return TRUE;
 }
 
-/* PDH's interface for Visual Basic, but for its dialogs: handles in variables of the caller, texts in the ANSI code
-   page in buffers that the caller has made long enough. A Long of Visual Basic has 32 bits, as handles in its programs.
- */
+/* ---- Visual Basic ---- */
+
+/* Without its dialogs. Handles are in variables of the caller; strings are in the ANSI code page, in buffers that the
+   caller has made long enough. A Long of Visual Basic has 32 bits, as handles in its programs. */
 
 PDH_STATUS WINAPI PdhVbOpenQuery(PDH_HQUERY *query);
 PDH_STATUS WINAPI PdhVbAddCounter(PDH_HQUERY query, LPCSTR path, PDH_HCOUNTER *counter);
@@ -190,7 +192,7 @@ PDH_STATUS WINAPI PdhVbGetCounterPathElements(LPCSTR path, LPSTR machine, LPSTR 
     return status;
 }
 
-/* The A entry points. */
+/* ---- the A entry points ---- */
 
 #define ENTRY(name)  name##A
 #define FORM         API_ANSI

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes a copy of a provider's section apart. */
+/* Perflib V2 countersets in shared memory, and the records in a copy of a provider's section. */
 #include "engine/pdh/extension/counterset_share.h"
 
 #include "engine/base/host.h"
@@ -48,7 +48,7 @@ char *counterset_text(const char *name, size_t bytes)
     return text_copy_n(name, end ? (size_t)(end - name) : 0);
 }
 
-/* Perflib V2 countersets in shared memory. */
+/* ---- sections of providers ---- */
 
 #define DIRECTORY     "openpdh_countersets"
 #define SECTION_BYTES (4u << 20)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the section of a Perflib V2 provider holds, and how a copy of it is taken apart. Another process wrote it and
-   may write on: nothing is looked at but the copy, and there only what fits into it. */
-#ifndef OPENPLA_COUNTERSET_SHARE_H
-#define OPENPLA_COUNTERSET_SHARE_H
+/* Perflib V2 countersets in shared memory: the records of a provider's section, the provider's side and the reader's.
+ */
+#ifndef OPENPLA_PDH_COUNTERSET_SHARE_H
+#define OPENPLA_PDH_COUNTERSET_SHARE_H
 
 #include "engine/base/process.h"
 #include "engine/base/text.h"
+
+/* What the section of a Perflib V2 provider holds, and how a copy of it is taken apart. Another process wrote it and
+   may write on: nothing is looked at but the copy, and there only what fits into it. */
 
 enum {
     COUNTERSET_NAME_BYTES = 128,

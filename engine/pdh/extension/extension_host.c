@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a performance extension DLL may be loaded from. Whoever starts a program that counts chooses its current folder
-   and its PATH, so neither is searched. */
+/* The client's side of an extension DLL's host process, and where such a DLL may be loaded from. */
 #include "engine/pdh/extension/extension_host.h"
 
 #include "engine/base/clock.h"
@@ -37,7 +36,7 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Our side of an extension DLL's process. */
+/* ---- the client's side ---- */
 
 #define FIRST_PAUSE_MS 1000
 #define LAST_PAUSE_MS  300000

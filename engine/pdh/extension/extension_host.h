@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the DLL is that a service's key names as its Library. */
-#ifndef OPENPLA_EXTENSION_HOST_H
-#define OPENPLA_EXTENSION_HOST_H
+/* The host process of one performance extension DLL: where the DLL is, what the registry says of it, and the channel.
+ */
+#ifndef OPENPLA_PDH_EXTENSION_HOST_H
+#define OPENPLA_PDH_EXTENSION_HOST_H
 
 #include "engine/base/process.h"
 #include "engine/base/text.h"
+
+/* Where the DLL is that a service's key names as its Library. */
 
 /* The full path of what `library` (environment variables replaced already) names: a full path stands as it is, a bare
    name is in the folder `system` and nowhere else. E_INVALIDARG with a text for what depends on a current folder or is
@@ -13,6 +16,7 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
 
 /* What the system tells of performance extension DLLs: services with a key Performance, and the table of names that
    their installers extend. Nothing natively. */
+
 /* Names of the services that have Library, Open, Collect and Close under Performance and are not disabled. */
 HRESULT extension_services(struct texts *out);
 /* The English names and help: number, text, number, text ... of Perflib\009, values Counter and Help, and of the
@@ -69,6 +73,7 @@ void extension_host_request(struct extension_host *h);
    a text when the DLL reports a failure. */
 HRESULT extension_host_reply(struct extension_host *h, uint32_t timeout_ms, struct extension_reply **out);
 void extension_reply_release(struct extension_host *h, struct extension_reply *reply); /* NULL is allowed */
+
 /* When nobody has the host any more, its process ends: at once if it hangs, else after a while, for who asks again.
    NULL is allowed. */
 void extension_host_close(struct extension_host *h);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects that performance extension DLLs give in their blocks of data, as objects like all others. */
-#ifndef OPENPLA_EXTENSION_OBJECT_H
-#define OPENPLA_EXTENSION_OBJECT_H
+/* Objects of extension DLLs and of Perflib V2 providers, as counter objects like all others. */
+#ifndef OPENPLA_PDH_EXTENSION_OBJECT_H
+#define OPENPLA_PDH_EXTENSION_OBJECT_H
 
 #include "engine/pdh/core/catalogue.h"
 #include "engine/pdh/extension/extension_host.h"
+
+/* The objects that performance extension DLLs give in their blocks of data, as objects like all others. */
 
 /* The system's table of names and help by their numbers. Zero-initialise. */
 struct extension_name {

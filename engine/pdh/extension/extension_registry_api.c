@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Performance extension DLLs as the registry names them, and the start of their processes. */
+/* Extension DLLs as the registry names them, and the start of their host processes. Natively there are none. */
+#include "engine/pdh/extension/extension_host.h"
+
+#ifdef _WIN32
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/pdh/extension/extension_host.h"
 
 #include <windows.h>
 
@@ -141,3 +143,27 @@ HRESULT extension_start(const char *channel, const char *service, struct process
     memory_free(entry);
     return hr;
 }
+
+#else
+
+HRESULT extension_services(struct texts *out)
+{
+    (void)out;
+    return S_OK;
+}
+
+HRESULT extension_names(const struct texts *services, struct texts *out)
+{
+    (void)services;
+    (void)out;
+    return S_OK;
+}
+
+HRESULT extension_start(const char *channel, const char *service, struct process **out)
+{
+    *out = NULL;
+    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "%s: %s: there are no extension DLLs here", service,
+                     channel);
+}
+
+#endif

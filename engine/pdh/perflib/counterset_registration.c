@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Registered countersets: string lists, the structures in memory, reading from and writing to the registry. */
 #include "engine/pdh/perflib/counterset_registration.h"
 
 #include "engine/base/memory.h"
@@ -63,7 +64,7 @@ HRESULT registry_write_texts(struct registry_key *key, const char *name, const s
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Providers, countersets and counters in memory. */
+/* ---- in memory ---- */
 
 /* One more of `size` bytes at the end of *items, all zero; NULL when out of memory. */
 static void *add_one(void **items, size_t *count, size_t *capacity, size_t size)
@@ -146,8 +147,6 @@ void registered_countersets_free(struct registered_countersets *list)
     memory_free(list->items);
     *list = (struct registered_countersets){0};
 }
-
-/* Countersets to the registry and back. */
 
 #define PROVIDERS_KEY      "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib\\_V2Providers"
 #define MANIFEST_VALUE     "OpenPLAManifest"

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of texts as the registry's values hold them (REG_MULTI_SZ). Perflib's have pairs: a number, then what it
-   stands for. */
-#ifndef OPENPLA_COUNTERSET_REGISTRATION_H
-#define OPENPLA_COUNTERSET_REGISTRATION_H
+/* Perflib V2 countersets in the registry, and the lists of strings (REG_MULTI_SZ) that they and extension DLLs are
+   registered with. */
+#ifndef OPENPLA_PDH_COUNTERSET_REGISTRATION_H
+#define OPENPLA_PDH_COUNTERSET_REGISTRATION_H
 
 #include "engine/base/registry.h"
 #include "engine/base/text.h"
+
+/* Lists of texts as the registry's values hold them (REG_MULTI_SZ). Perflib's have pairs: a number, then what it
+   stands for. */
 
 /* Adds the value's texts to *out. S_FALSE: there is no such value. ERROR_INVALID_DATA's HRESULT, naming the value: it
    is no list of texts. */
@@ -22,6 +25,7 @@ HRESULT registry_write_texts(struct registry_key *key, const char *name, const s
    the manifest, which says that it is ours to replace and to remove. Of a counterset: Name, Help (texts), InstanceType,
    and lists (REG_MULTI_SZ) with the id of a counter before what is said of it: Counters (its name), Counters Help,
    Counters Definition ("TYPE DETAIL SCALE AGGREGATE ATTRIBUTES BASE"). Name and Counters alone are enough. */
+
 /* Numbers of perflib.h. */
 enum counter_aggregate {
     COUNTER_AGGREGATE_UNDEFINED,

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Each size that an answer states is held against the bytes that are left before it is followed. */
+/* Blocks of MS-PCQ: an answer walked without trust, and blocks written to a buffer. */
 #include "engine/pdh/remote/blocks.h"
 
 #include "engine/base/memory.h"
 #include "engine/base/text_unicode.h"
 #include "engine/logs/little_endian.h"
-#include "engine/pdh/remote/server.h"
+#include "engine/pdh/remote/pcq_internal.h"
 
 #include <string.h>
+
+/* Each size that an answer states is checked against the bytes that are left before it is followed. */
 
 /* pcq_instance, pcq_counters, pcq_instances, pcq_value, pcq_strings and pcq_string: two numbers, of which the first is
    a size where there is one. */
@@ -193,7 +195,7 @@ bool answer_next_value(struct answer_place *values, struct answer_value *out)
     return true;
 }
 
-/* Blocks into a buffer. */
+/* ---- writing ---- */
 
 void block_put(struct block_writer *w, const void *bytes, size_t size)
 {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The blocks of MS-PCQ 2.2.4 as they lie in a method's buffer: little endian, packed by nature. Sizes are in bytes; a
-   block that another one follows in a list begins at a multiple of 8 from the buffer's beginning, but for what stands
-   behind an odd number of counter ids (DECISIONS 99), so a reader copies a block out before it looks. */
-#ifndef OPENPLA_BLOCKS_H
-#define OPENPLA_BLOCKS_H
+/* The blocks of MS-PCQ 2.2.4 as they lie in a method's buffer, and the walk through an answer made of them. */
+#ifndef OPENPLA_PDH_BLOCKS_H
+#define OPENPLA_PDH_BLOCKS_H
 
 #include "engine/base/text.h"
 #include "engine/base/wintypes.h"
 
 #include <assert.h>
+
+/* The blocks of MS-PCQ 2.2.4 as they lie in a method's buffer: little endian, packed by nature. Sizes are in bytes; a
+   block that another one follows in a list begins at a multiple of 8 from the buffer's beginning, but for what stands
+   behind an odd number of counter ids (DECISIONS 99), so a reader copies a block out before it looks. */
 
 /* Any counter of a set; any instance number. As an instance's name "*" is any, and * and ? stand for others. */
 #define PCQ_ANY 0xFFFFFFFFu
@@ -154,6 +156,7 @@ static_assert(sizeof(struct pcq_block) == 16, "as published");
 
 /* What the methods of PerflibV2 answer (MS-PCQ 2.2), walked without trust: each step says whether there is a next thing
    that lies within the bytes whole. Nothing is copied but numbers; names are UTF-16 within the bytes. */
+
 /* UTF-16 at any address, without its NUL; of at most ANSWER_MOST_UNITS. */
 #define ANSWER_MOST_UNITS 32767u
 struct answer_text {

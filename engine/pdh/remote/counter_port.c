@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may ask for this computer's counters by RPC. */
+/* The TCP port of the MS-PCQ server, and the access check. */
 #include "engine/base/access.h"
 #include "engine/base/environment.h"
 #include "engine/base/memory.h"

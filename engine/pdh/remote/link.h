@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a computer is asked for its counters. */
-#ifndef OPENPLA_LINK_H
-#define OPENPLA_LINK_H
+/* RPC connections to the PerflibV2 interface of another computer: the address, and the bytes of a call and its answer.
+ */
+#ifndef OPENPLA_PDH_LINK_H
+#define OPENPLA_PDH_LINK_H
 
 #include "engine/base/text.h"
+
+/* Where a computer is asked for its counters. */
 
 struct link_address {
     char *host; /* a name, or an address without brackets */
@@ -17,6 +20,7 @@ HRESULT link_address_of(const char *machine, struct link_address *out);
 void link_address_free(struct link_address *a);
 
 /* The way to the PerflibV2 interface of one computer: the bytes of a call there, the bytes of its answer back. */
+
 /* First member of each kind's own struct. One call at a time. */
 struct link;
 struct link_kind {

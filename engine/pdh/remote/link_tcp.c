@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Calls to another computer by TCP without authentication, and the addresses of computers. */
 #include "engine/base/environment.h"
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"

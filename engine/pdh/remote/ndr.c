@@ -37,7 +37,8 @@ static HRESULT put_text(struct byte_buffer *w, const char *text)
     return S_OK;
 }
 
-HRESULT ndr_write_request(const struct ndr_call *r, uint8_t **out, size_t *size)
+/* *out from memory_alloc. E_OUTOFMEMORY; E_INVALIDARG: a machine's name that is no UTF-8. */
+static HRESULT ndr_write_request(const struct ndr_call *r, uint8_t **out, size_t *size)
 {
     struct byte_buffer w = {0};
     const bool names_machine = r->method <= PCQ_OPEN_QUERY;
@@ -111,7 +112,9 @@ static void take_sized(struct reader *in, const struct ndr_call *r, struct ndr_r
     out->data = take_bytes(in, out->size);
 }
 
-HRESULT ndr_read_reply(const struct ndr_call *r, const uint8_t *bytes, size_t size, struct ndr_reply *out)
+/* The reply to `r`; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with *out zero when it is none, or has more than there was
+   room for. */
+static HRESULT ndr_read_reply(const struct ndr_call *r, const uint8_t *bytes, size_t size, struct ndr_reply *out)
 {
     struct reader in = {.bytes = bytes, .size = size};
     *out = (struct ndr_reply){0};
@@ -224,7 +227,7 @@ HRESULT ndr_write_reply(const struct ndr_call *r, const struct ndr_reply *reply,
     return w.failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Calls with as much room as their answers take. */
+/* ---- calls over a link, with as much room as their answers take ---- */
 
 #define USUAL_ROOM (64u * 1024)
 /* Nobody counts so much; a host that says so does not make us take its memory. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes over the wire for the eight methods of PerflibV2 (MS-PCQ 3.1.4.1), in NDR (C706 14) with little-endian
-   numbers. What comes from another computer is held to its own length, and a reply to what was asked for. */
-#ifndef OPENPLA_NDR_H
-#define OPENPLA_NDR_H
+/* Calls of the eight methods of PerflibV2 in NDR (MS-PCQ 3.1.4.1, C706 14), little-endian, and their answers. */
+#ifndef OPENPLA_PDH_NDR_H
+#define OPENPLA_PDH_NDR_H
 
 #include "engine/base/text.h"
 #include "engine/pdh/remote/blocks.h"
 #include "engine/pdh/remote/link.h"
+
+/* What goes over the wire for the eight methods of PerflibV2 (MS-PCQ 3.1.4.1), in NDR (C706 14) with little-endian
+   numbers. What comes from another computer is held to its own length, and a reply to what was asked for. */
 
 /* A context handle as it travels; all zero: none. */
 #define NDR_HANDLE_BYTES 20
@@ -30,12 +32,6 @@ struct ndr_reply {
     size_t size;                      /* bytes */
 };
 
-/* *out from memory_alloc. E_OUTOFMEMORY; E_INVALIDARG: a machine's name that is no UTF-8. */
-HRESULT ndr_write_request(const struct ndr_call *r, uint8_t **out, size_t *size);
-/* The reply to `r`; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with *out zero when it is none, or has more than there was
-   room for. */
-HRESULT ndr_read_reply(const struct ndr_call *r, const uint8_t *bytes, size_t size, struct ndr_reply *out);
-
 /* The server's side: what the method was called with; `data` is within the bytes, the machine is not looked at.
    HRESULT_FROM_WIN32(ERROR_INVALID_DATA) when it is none, E_INVALIDARG when a size is beyond the IDL's range. */
 HRESULT ndr_read_request(enum pcq_method method, const uint8_t *bytes, size_t size, struct ndr_call *out);
@@ -44,6 +40,7 @@ HRESULT ndr_write_reply(const struct ndr_call *r, const struct ndr_reply *reply,
 
 /* One method called over a link: its parameters written, its answer read, and asked for again with more room where it
    did not fit. */
+
 /* Zero-initialise. */
 struct link_answer {
     uint8_t *reply; /* what `data` lies in */

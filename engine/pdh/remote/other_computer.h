@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* One counterset of another computer: what it is called and which counters it has, as a counter object needs it. */
-#ifndef OPENPLA_OTHER_COMPUTER_H
-#define OPENPLA_OTHER_COMPUTER_H
+/* Counters of another computer: its connection, one catalogue's questions to it, its countersets, and their objects. */
+#ifndef OPENPLA_PDH_OTHER_COMPUTER_H
+#define OPENPLA_PDH_OTHER_COMPUTER_H
 
 #include "engine/pdh/core/catalogue.h"
 #include "engine/pdh/core/counter_object.h"
 #include "engine/pdh/remote/blocks.h"
 #include "engine/pdh/remote/ndr.h"
+
+/* One counterset of another computer: what it is called and which counters it has, as a counter object needs it. */
 
 enum other_aggregate { AGGREGATE_SUM = 1, AGGREGATE_AVERAGE, AGGREGATE_MINIMUM, AGGREGATE_MAXIMUM };
 
@@ -34,11 +36,13 @@ HRESULT other_set_create(struct link *l, const char *machine, const GUID *guid, 
    together, the methods' and the link's failures. */
 HRESULT other_set_describe(struct other_set *s, struct link *l, const char *machine, bool *link_failed);
 void other_set_free(struct other_set *s); /* NULL is allowed */
+
 /* The column of the counter, looked for from `hint` on; OTHER_NO_COLUMN. */
 uint32_t other_set_column(const struct other_set *s, uint32_t id, uint32_t hint);
 
 /* What one catalogue asks of one other computer: which countersets there are, what one of them is made of and which
    instances it has, and sample by sample the values of those in use, all of them with one call. */
+
 /* How long the first answers of a computer are waited for, where there is a limit at all. */
 #define OTHER_START_MS 5000u
 
@@ -67,12 +71,14 @@ HRESULT other_query_values(struct other_query *q, const struct other_set *s, str
                            struct answer_block *out);
 
 /* Countersets of other computers as objects like all others: what engine/pdh asks by its table of functions. */
+
 /* For catalogue_set_others. Which links there are is other_computer_links' to say. */
 extern const struct catalogue_others other_objects_of_catalogues;
 
 /* Another computer whose counters are asked for: one connection for all queries of this process, with a thread of its
    own, so that a host that does not answer holds up nobody but who waits for it, and that no longer than it wants to. A
    host that failed is left alone for a pause, which grows from 1 s to 60 s. */
+
 /* By which links computers that are opened from now on are reached; NULL: none is there. For the DLL's start, and
    tests. Borrowed. */
 void other_computer_links(const struct link_kind *kind);

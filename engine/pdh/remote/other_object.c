@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Countersets by PerflibV2QueryCounterSetRegistrationInfo (MS-PCQ 3.1.4.1.2). */
+/* Countersets of another computer, and counter objects built from its answers. */
 #include "engine/base/clock.h"
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
@@ -255,8 +255,10 @@ HRESULT other_set_describe(struct other_set *s, struct link *l, const char *mach
     return hr;
 }
 
-/* Objects out of what another computer answers. Its values are kept as they came: a rate is told in its clock, while
-   the time of a sample is ours, as of all objects in a log. */
+/* ---- objects ---- */
+
+/* Values are kept as they came: a rate is in the clock of the other computer, while the time of a sample is ours, as of
+   all objects in a log. */
 
 /* Of one object. Nobody has more; who claims to costs itself. */
 #define MOST_INSTANCES 32768u

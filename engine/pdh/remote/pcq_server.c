@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* GUIDs and numbers of objects and counters, made of their names. */
+/* The MS-PCQ server: ids made from names, its sets, and the methods that describe them (3.1.4.1.1 to 3.1.4.1.3). */
 #include "engine/base/clock.h"
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/pdh/remote/blocks.h"
-#include "engine/pdh/remote/server.h"
+#include "engine/pdh/remote/pcq_internal.h"
 
 #include <string.h>
 
@@ -85,13 +85,14 @@ const struct pcq_member *pcq_member_find(const struct pcq_members *m, uint32_t i
     return NULL;
 }
 
-void pcq_members_free(struct pcq_members *m)
+static void pcq_members_free(struct pcq_members *m)
 {
     memory_free(m->items);
     *m = (struct pcq_members){0};
 }
 
-HRESULT pcq_members_of(struct pcq_members *m, const struct counter_object *o)
+/* The counters that have a source here; nothing is done where *m has them already. E_OUTOFMEMORY: as before. */
+static HRESULT pcq_members_of(struct pcq_members *m, const struct counter_object *o)
 {
     const struct provider *p = o->provider;
     struct pcq_members made = {.present = o->present};
@@ -155,7 +156,7 @@ uint32_t pcq_instance_id(const struct instance *instance)
     return id == PCQ_ANY ? PCQ_ANY - 1 : id;
 }
 
-/* The server's sets. */
+/* ---- sets ---- */
 
 #define LOOK_AGAIN_MS 1000
 
@@ -185,7 +186,9 @@ void pcq_server_close(struct pcq_server *s)
     memory_free(s);
 }
 
-HRESULT pcq_sets_refresh(struct pcq_server *s)
+/* Looks for objects that came since; at most once a second, as a client could ask for it without end. E_OUTOFMEMORY;
+   what an extension does not answer is no failure. */
+static HRESULT pcq_sets_refresh(struct pcq_server *s)
 {
     struct catalogue *c = s->query->catalogue;
     uint64_t now = clock_monotonic_ms();
@@ -251,8 +254,7 @@ DWORD pcq_error_of(HRESULT hr)
     return ((uint32_t)hr >> 16 & 0x1FFF) == 7 ? (uint32_t)hr & 0xFFFF : PCQ_SAMPLE_FAILED;
 }
 
-/* What the server tells of its sets: which there are, what they are made of, their instances (MS-PCQ 3.1.4.1.1 to
-   3.1.4.1.3). */
+/* ---- methods ---- */
 
 /* What gives the objects that are not of a Perflib V2 provider. */
 static const char provider_name[] = "OpenPLA";
@@ -303,7 +305,7 @@ DWORD pcq_enumerate_sets(struct pcq_server *s, struct pcq_buffer *out)
     return error;
 }
 
-/* Registration information */
+/* ---- registration information ---- */
 
 struct request {
     const struct pcq_set *set;
@@ -482,7 +484,7 @@ DWORD pcq_registration_info(struct pcq_server *s, const GUID *guid, uint32_t req
     return error;
 }
 
-/* Instances */
+/* ---- instances ---- */
 
 static void write_instances(struct block_writer *w, const void *what)
 {

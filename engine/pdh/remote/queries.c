@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries: which counters one has, added and taken away by pcq_identifiers, and told as these again (MS-PCQ 3.1.4.1.4,
-   3.1.4.1.5 and 3.1.4.1.8). */
+/* Queries of MS-PCQ clients: their counters (3.1.4.1.4, 3.1.4.1.5, 3.1.4.1.8) and values (3.1.4.1.6). */
 #include "engine/base/clock.h"
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
-#include "engine/pdh/remote/server.h"
+#include "engine/pdh/remote/pcq_internal.h"
 
 #include <string.h>
 
@@ -72,7 +71,7 @@ void pcq_close_query(struct pcq_query *q)
     memory_free(q);
 }
 
-/* Identifiers */
+/* ---- identifiers ---- */
 
 /* Are all blocks within the bytes? */
 static bool fits(const uint8_t *bytes, size_t size)
@@ -116,7 +115,8 @@ static bool is_pattern(const char *name)
     return strpbrk(name, "*?") != NULL;
 }
 
-size_t pcq_row_find(const struct pcq_counter *c, const struct counter_object *o)
+/* The row of the one instance that is asked for, in the object's last sample; SIZE_MAX: it is not there. */
+static size_t pcq_row_find(const struct pcq_counter *c, const struct counter_object *o)
 {
     size_t row = instance_list_find(o->instances, c->name);
     bool is_it =
@@ -278,7 +278,7 @@ DWORD pcq_query_info(struct pcq_query *q, struct pcq_buffer *out)
     return error;
 }
 
-/* The values of a query's counters (MS-PCQ 3.1.4.1.6). */
+/* ---- values ---- */
 
 struct sample {
     const struct pcq_query *query;

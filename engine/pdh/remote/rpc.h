@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The packets of connection-oriented RPC (C706 12.6), as far as PerflibV2 without authentication needs them: numbers
-   are little endian, of what comes the lengths are held to what there is. */
-#ifndef OPENPLA_RPC_H
-#define OPENPLA_RPC_H
+/* Connection-oriented RPC (C706 12.6) without authentication: packets, and the server's side of a connection. */
+#ifndef OPENPLA_PDH_RPC_H
+#define OPENPLA_PDH_RPC_H
 
 #include "engine/base/socket.h"
 #include "engine/base/text.h"
 #include "engine/logs/byte_buffer.h"
 #include "engine/pdh/pcq_server.h"
+
+/* The packets of connection-oriented RPC (C706 12.6), as far as PerflibV2 without authentication needs them: numbers
+   are little endian, of what comes the lengths are held to what there is. */
 
 enum pdu_type {
     PDU_REQUEST = 0,
@@ -70,6 +72,7 @@ extern const uint8_t pdu_perflib[20], pdu_ndr[20];
 
 /* PerflibV2 for one client by TCP: its packets become calls of engine/pdh/pcq_server.h, as the host's RPC would make
    them. Wine's runtime gives an answer up for ever when two threads wait for one socket (DECISIONS 110). */
+
 /* What all connections of a server share. */
 struct rpc_service {
     struct pcq_server *server;

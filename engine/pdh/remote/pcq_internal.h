@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What MS-PCQ calls an object and its counters. An object is known there by a GUID and its counters by numbers; those
-   of Perflib V2 countersets have their own, all others get them from their names, so that they are the same on each
-   computer and in each version. What PDH keeps beside a counter's value - a base, a time, its frequency, a divisor - is
-   a counter of its own there, which is not shown. */
-#ifndef OPENPLA_PDH_SERVER_H
-#define OPENPLA_PDH_SERVER_H
+/* Internals of the MS-PCQ server: ids of objects and counters, the block writer, sets and queries. */
+#ifndef OPENPLA_PDH_PCQ_INTERNAL_H
+#define OPENPLA_PDH_PCQ_INTERNAL_H
 
 #include "engine/pdh/core/counter_object.h"
 #include "engine/pdh/core/query.h"
 #include "engine/pdh/pcq_server.h"
+
+/* What MS-PCQ calls an object and its counters. An object is known there by a GUID and its counters by numbers; those
+   of Perflib V2 countersets have their own, all others get them from their names, so that they are the same on each
+   computer and in each version. What PDH keeps beside a counter's value - a base, a time, its frequency, a divisor - is
+   a counter of its own there, which is not shown. */
 
 /* Which of a counter's values it is. */
 enum pcq_part { PCQ_PART_VALUE, PCQ_PART_BASE, PCQ_PART_TIME, PCQ_PART_FREQUENCY, PCQ_PART_DIVISOR, PCQ_PARTS };
@@ -34,11 +36,8 @@ uint32_t pcq_id(const struct provider *p, uint32_t counter, enum pcq_part part);
 #define PCQ_NO_PART 0xFFFFFFFFu
 uint32_t pcq_part_type(const struct counter_schema *c, enum pcq_part part);
 
-/* The counters that have a source here; nothing is done where *m has them already. E_OUTOFMEMORY: as before. */
-HRESULT pcq_members_of(struct pcq_members *m, const struct counter_object *o);
 /* NULL: there is none of that id. */
 const struct pcq_member *pcq_member_find(const struct pcq_members *m, uint32_t id);
-void pcq_members_free(struct pcq_members *m);
 
 /* Its value in a row of the last sample; false: there is none. */
 bool pcq_member_value(const struct counter_object *o, size_t row, const struct pcq_member *member, uint64_t *out);
@@ -46,6 +45,7 @@ bool pcq_member_value(const struct counter_object *o, size_t row, const struct p
 uint32_t pcq_instance_id(const struct instance *instance);
 
 /* Blocks into a buffer whose size is found out first: what writes them is run twice, and only counts at first. */
+
 /* More than this no answer has, or a client could keep the server busy with one: a hundred times all threads of a busy
    host with all their counters. */
 #define PCQ_MOST_ANSWER (64u << 20)
@@ -86,15 +86,15 @@ struct pcq_server {
     size_t query_count;
 };
 
+/* For tests: a service has its server until its process ends. Its queries must be closed before; NULL is allowed. */
+void pcq_server_close(struct pcq_server *s);
+
 /* Positions of sets among the catalogue's objects. */
 struct pcq_set {
     size_t position;
     struct counter_object *object;
     const struct pcq_members *members; /* valid until the next call with another set */
 };
-/* Looks for objects that came since; at most once a second, as a client could ask for it without end. E_OUTOFMEMORY;
-   what an extension does not answer is no failure. */
-HRESULT pcq_sets_refresh(struct pcq_server *s);
 /* The set at a position; S_FALSE: its source is not there. */
 HRESULT pcq_set_at(struct pcq_server *s, size_t position, struct pcq_set *out);
 /* The set of that GUID, looked for anew if it is not known. ERROR_SUCCESS, PCQ_GUID_NOT_FOUND, PCQ_OUT_OF_MEMORY. */
@@ -121,8 +121,5 @@ struct pcq_query {
     size_t count, capacity;
     size_t name_bytes; /* of the counters' names */
 };
-
-/* The row of the one instance that is asked for, in the object's last sample; SIZE_MAX: it is not there. */
-size_t pcq_row_find(const struct pcq_counter *c, const struct counter_object *o);
 
 #endif
