@@ -10,7 +10,7 @@
 #include "engine/etw/consumer/relogged_file.h"
 #include "engine/etw/decode/schemas.h"
 #include "engine/etw/event_dump.h"
-#include "engine/etw/session/session_file.h"
+#include "engine/etw/session/session_output.h"
 #include "engine/logs/etl_reader.h"
 #include "engine/logs/little_endian.h"
 #include "tests/bench/made_files.h"

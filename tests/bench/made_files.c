@@ -3,7 +3,7 @@
 
 #include "engine/base/file.h"
 #include "engine/etw/consumer/relogged_file.h"
-#include "engine/etw/session/session_file.h"
+#include "engine/etw/session/session_output.h"
 #include "engine/logs/little_endian.h"
 #include "engine/logs/log.h"
 #include "tests/bench/measured.h"

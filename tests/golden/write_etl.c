@@ -6,7 +6,7 @@
 #include "engine/base/memory.h"
 #include "engine/etw/session/session_buffers.h"
 #include "engine/etw/session/session_drain.h"
-#include "engine/etw/session/session_file.h"
+#include "engine/etw/session/session_output.h"
 #include "engine/etw/session/session_reserve.h"
 #include "engine/logs/etl_header.h"
 #include "engine/logs/little_endian.h"

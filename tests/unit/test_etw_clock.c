@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Stamps to the session's clock: readings are given, so every figure is exact. */
 #include "engine/base/clock.h"
-#include "engine/etw/session/session_clock.h"
-#include "engine/etw/session/session_fraction.h"
+#include "engine/etw/session/session_drain.h"
 #include "engine/logs/etl_header.h"
 
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* test_etw_hosts [ROUNDS [SEED]]: hosts of sessions that are killed while processes write, alone, together with all
    writers, and with a rescuer killed on the way: every event that was accepted is in the log once, and the journal says
    what happened. This program starts itself as the writers and the rescuers. */
-#include "engine/etw/session/session_rescue.h"
+#include "engine/etw/session/session_start.h"
 #include "tests/unit/controller_fixture.h"
 #include "tests/unit/killed_writer.h"
 

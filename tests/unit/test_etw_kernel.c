@@ -5,7 +5,7 @@
 #include "engine/etw/controller/trace_query_api.h"
 #include "engine/etw/decode/tracelogging/trace_logging.h"
 #include "engine/etw/kernel/kernel_tracer.h"
-#include "engine/etw/session/session_journal.h"
+#include "engine/etw/session/session_output.h"
 #include "engine/etw/trace_instance.h"
 #include "tests/unit/controller_fixture.h"
 #include "tests/unit/kernel_process.h"

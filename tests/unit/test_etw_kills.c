@@ -5,7 +5,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/process.h"
-#include "engine/etw/session/session_file.h"
+#include "engine/etw/session/session_output.h"
 #include "tests/unit/killed_writer.h"
 #include "tests/unit/log_events.h"
 

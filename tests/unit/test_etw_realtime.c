@@ -3,7 +3,7 @@
    A thread plays the host. Built a second time with the thread sanitizer, which takes the test that is named. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
-#include "engine/etw/session/realtime_backlog.h"
+#include "engine/etw/session/realtime_ring.h"
 #include "tests/unit/consumer_fixture.h"
 #include "tests/unit/session_fixture.h"
 

@@ -3,7 +3,7 @@
    bytes read by a reader that shares no code with them. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/etw/session/session_file.h"
+#include "engine/etw/session/session_output.h"
 #include "tests/unit/log_events.h"
 #include "tests/unit/session_fixture.h"
 #ifndef _WIN32

@@ -2,7 +2,7 @@
 /* How long a writer waits for a buffer before its event is lost, and how often a host looks for what writers have
    closed. */
 #include "engine/base/clock.h"
-#include "engine/etw/session/session_pace.h"
+#include "engine/etw/session/session_host.h"
 #include "tests/unit/session_fixture.h"
 
 /* A writer gives way 20 times and sleeps 20 times, 50 us or more each, before it gives up: so it looks once more behind

@@ -6,7 +6,7 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
-#include "engine/etw/session/session_journal.h"
+#include "engine/etw/session/session_output.h"
 #include "engine/etw/session/session_start.h"
 #include "engine/logs/etl_header.h"
 

@@ -4,9 +4,9 @@
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
 #include "engine/etw/controller/trace_security.h"
-#include "engine/etw/session/session_kernel.h"
+#include "engine/etw/session/session_host.h"
 #include "engine/etw/session/session_output.h"
-#include "engine/etw/session/session_rescue.h"
+#include "engine/etw/session/session_start.h"
 #include "engine/etw/trace_properties.h"
 
 #include <string.h>

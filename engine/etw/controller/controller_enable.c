@@ -6,9 +6,8 @@
 #include "engine/etw/controller/trace_security.h"
 #include "engine/etw/provider/filter_kinds.h"
 #include "engine/etw/provider/provider_sessions.h"
-#include "engine/etw/session/session_kernel.h"
+#include "engine/etw/session/session_host.h"
 #include "engine/etw/session/session_output.h"
-#include "engine/etw/session/system_providers.h"
 #include "engine/etw/trace_properties.h"
 
 #include <string.h>

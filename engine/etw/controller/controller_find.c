@@ -2,7 +2,7 @@
 /* Which session a controller means. */
 #include "engine/etw/controller/controller.h"
 #include "engine/etw/session/session_output.h"
-#include "engine/etw/session/session_rescue.h"
+#include "engine/etw/session/session_start.h"
 #include "engine/etw/trace_properties.h"
 
 enum { GLOBAL_LOGGER = 1, LOGGER_BITS = 16 }; /* WMI_GLOBAL_LOGGER_ID */

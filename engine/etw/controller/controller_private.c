@@ -6,7 +6,7 @@
 #include "engine/etw/provider/private_parts.h"
 #include "engine/etw/provider/private_session.h"
 #include "engine/etw/session/session_output.h"
-#include "engine/etw/session/session_rescue.h"
+#include "engine/etw/session/session_start.h"
 #include "engine/etw/trace_properties.h"
 
 #include <string.h>

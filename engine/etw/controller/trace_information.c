@@ -8,7 +8,7 @@
 #include "engine/etw/controller/trace_query_api.h"
 #include "engine/etw/controller/trace_security.h"
 #include "engine/etw/kernel_event.h"
-#include "engine/etw/session/session_kernel.h"
+#include "engine/etw/session/session_host.h"
 #include "engine/etw/session/session_output.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/logs/etl_record.h"

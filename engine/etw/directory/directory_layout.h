@@ -19,7 +19,7 @@
 #define OPENPLA_DIRECTORY_LAYOUT_H
 
 #include "engine/etw/directory.h"
-#include "engine/etw/session/session_layout.h"
+#include "engine/etw/session/session_buffers.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "engine/base/memory.h"
 #include "engine/etw/etw_controller_types.h"
 #include "engine/etw/session/session_drain.h"
-#include "engine/etw/session/session_rescue.h"
+#include "engine/etw/session/session_start.h"
 #include "engine/etw/trace_properties.h"
 
 #include <stdio.h>

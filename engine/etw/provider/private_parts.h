@@ -5,7 +5,7 @@
 #define OPENPLA_PRIVATE_PARTS_H
 
 #include "engine/etw/directory.h"
-#include "engine/etw/session/session_layout.h"
+#include "engine/etw/session/session_buffers.h"
 
 /* The parts that there are, freed by directory_sessions_free, and what those that are over have left then (NULL: not
    asked for). */

@@ -6,8 +6,8 @@
 #include "engine/base/thread_slot.h"
 #include "engine/etw/provider/private_parts.h"
 #include "engine/etw/session/session_host.h"
-#include "engine/etw/session/session_journal.h"
-#include "engine/etw/session/session_rescue.h"
+#include "engine/etw/session/session_output.h"
+#include "engine/etw/session/session_start.h"
 #include "engine/etw/trace_properties.h"
 
 #include <stdlib.h>

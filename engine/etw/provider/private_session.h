@@ -5,7 +5,7 @@
 #define OPENPLA_PRIVATE_SESSION_H
 
 #include "engine/etw/provider/provider_filter.h"
-#include "engine/etw/session/session_layout.h"
+#include "engine/etw/session/session_buffers.h"
 
 /* What says which processes are in it, as filters that point into it. */
 void private_session_filters(const struct directory_scope *scope, struct directory_enable *out);

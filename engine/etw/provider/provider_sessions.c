@@ -8,7 +8,7 @@
 #include "engine/etw/controller/trace_security.h"
 #include "engine/etw/provider/private_session.h"
 #include "engine/etw/session/session_buffers.h"
-#include "engine/etw/session/session_rescue.h"
+#include "engine/etw/session/session_start.h"
 #include "engine/etw/trace_properties.h"
 
 #include <string.h>

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole buffers of a session from its host to one consumer in real time. The consumer makes the section, the host maps
-   it. Nobody waits for the other: a full ring loses the buffer, counted. A side that ends anywhere, or that writes
-   anything into the section, leads the other to no place outside of it: each keeps the constants it checked and its own
-   position, and copies a buffer before it looks into it. */
+/* Whole buffers of a session from its host to one consumer in real time, and the backlog of buffers that wait for a
+   consumer.
+
+   The consumer creates the section of the ring, the host maps it. Neither side waits for the other: a full ring
+   loses the buffer, which is counted. A side that ends anywhere, or that writes anything into the section, leads the
+   other to no place outside of it: each keeps the constants it checked and its own position, and copies a buffer
+   before it inspects it. */
 #ifndef OPENPLA_REALTIME_RING_H
 #define OPENPLA_REALTIME_RING_H
 
@@ -96,5 +99,23 @@ void realtime_ring_end(struct realtime_ring *r, bool *wake);
 bool realtime_ring_is_left(const struct realtime_ring *r);
 /* Changes as long as the consumer reads. */
 uint32_t realtime_ring_progress(const struct realtime_ring *r);
+
+/* ---- the backlog ---- */
+
+/* Buffers of a real-time session for the time when no consumer is there, and for one that comes late: kept by the host
+   up to a number of bytes, the oldest first out. */
+struct realtime_backlog {
+    uint64_t most;    /* bytes of events and headers of buffers that it may hold */
+    uint64_t bytes;   /* it holds */
+    uint64_t count;   /* of the buffers that it holds */
+    uint64_t dropped; /* buffers that it had no room for */
+    struct backlog_buffer *first, *last;
+};
+/* Zero-initialise, and set `most`. Keeps a copy of the buffer. S_FALSE: it has no room, or there is no memory; what is
+   kept stays, and the buffer is counted as dropped. */
+HRESULT realtime_backlog_add(struct realtime_backlog *b, const struct etl_buffer_header *head, const uint8_t *bytes);
+/* Hands over as many as the ring takes. True: it is empty now, and newer buffers may follow in the ring. */
+bool realtime_backlog_give(struct realtime_backlog *b, struct realtime_ring *ring, bool *wake);
+void realtime_backlog_free(struct realtime_backlog *b); /* what it holds */
 
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Cycles to the session's clock, by pairs of readings. */
-#include "engine/etw/session/session_clock.h"
-
 #include "engine/base/clock.h"
-#include "engine/etw/session/session_fraction.h"
+#include "engine/etw/session/session_drain.h"
 #include "engine/etw/session/session_reserve.h"
 #include "engine/logs/etl_header.h"
 

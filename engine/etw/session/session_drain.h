@@ -1,11 +1,130 @@
 /* SPDX-License-Identifier: MIT */
-/* The host's side of a session: takes the buffers that providers closed, in the order of time on each processor, gives
-   their events to the log and the empty buffers back. One thread. It can end anywhere, and another process that has the
-   section goes on with session_drain_rescue. */
+/* The host's side of a session's buffers. It takes the buffers that providers closed, in the order of time on each
+   processor, checks and copies their events, converts their stamps to the session's clock, gives them to the log,
+   and returns the empty buffers. One thread does all this. It can end anywhere; another process that has the section
+   then continues with session_drain_rescue. */
 #ifndef OPENPLA_SESSION_DRAIN_H
 #define OPENPLA_SESSION_DRAIN_H
 
-#include "engine/etw/session/session_settle.h"
+#include "engine/etw/session/session_buffers.h"
+
+#include <stdint.h>
+
+/* ---- fractions of 2^64: the rate of a clock; compilers for 32 bits have no product of 128 bits ---- */
+
+/* a * b / 2^64. */
+static inline uint64_t fraction_of_halves(uint64_t a, uint64_t b)
+{
+    const uint64_t low = (uint32_t)a, high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+    const uint64_t middle = high * b_low + (low * b_low >> 32), other = low * b_high + (uint32_t)middle;
+    return high * b_high + (middle >> 32) + (other >> 32);
+}
+
+/* part * 2^64 / whole, of a part that is less. */
+static inline uint64_t fraction_by_bits(uint64_t part, uint64_t whole)
+{
+    uint64_t fraction = 0;
+    for (int bit = 0; bit < 64; bit++) {
+        const uint64_t over = part >> 63;
+        part <<= 1;
+        fraction <<= 1;
+        if (over != 0 || part >= whole) {
+            part -= whole;
+            fraction |= 1;
+        }
+    }
+    return fraction;
+}
+
+static inline uint64_t fraction_of(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+    return (uint64_t)((unsigned __int128)a * b >> 64);
+#else
+    return fraction_of_halves(a, b);
+#endif
+}
+
+static inline uint64_t fraction(uint64_t part, uint64_t whole)
+{
+#ifdef __SIZEOF_INT128__
+    return (uint64_t)(((unsigned __int128)part << 64) / whole);
+#else
+    return fraction_by_bits(part, whole);
+#endif
+}
+
+/* ---- the clock ---- */
+
+/* The clock of a session. Events are stamped with the processor's cycles, which is the cheapest there is; the session's
+   host makes of them what the log's readers expect (DECISIONS 43). Between two pairs of readings that lie around an
+   event its time is exact to what a reading is; behind the newest the rate of the last second goes on. */
+/* Two clocks read at one moment. */
+struct session_anchor {
+    uint64_t cycles;
+    int64_t time; /* of the session's clock */
+};
+enum { SESSION_ANCHORS = 64 }; /* a minute of them; events wait for seconds */
+
+struct session_clock {
+    uint32_t clock; /* ETL_CLOCK_* */
+    enum session_source source;
+    uint32_t count; /* anchors there have been */
+    struct session_segment {
+        struct session_anchor from;
+        uint64_t scale; /* time per cycle, in 2^-64 */
+    } segment[SESSION_ANCHORS];
+};
+
+/* Sets the clock going: 0.2 ms when stamps are cycles and the clock is not. */
+void session_clock_start(struct session_clock *c, uint32_t clock, enum session_source source);
+/* To be called by the host before it converts: takes an anchor when it is time for one, at longer and longer
+   intervals at the beginning, then each second. */
+void session_clock_keep(struct session_clock *c);
+/* The same with a reading that is given, for tests; readings rise. */
+void session_clock_add(struct session_clock *c, struct session_anchor anchor);
+struct session_anchor session_clock_newest(const struct session_clock *c); /* zero when there is none */
+/* Goes on from a reading that a host took which has ended, so that times from before and after fit. One that does not
+   agree with our own readings to a thousandth is not used. To be called behind session_clock_start. */
+void session_clock_resume(struct session_clock *c, struct session_anchor before);
+/* The session's time of a stamp. */
+int64_t session_clock_time(const struct session_clock *c, uint64_t stamp);
+/* The stamp of now, and the session's time of it. */
+uint64_t session_clock_now(const struct session_clock *c, int64_t *time);
+
+/* ---- one closed buffer ---- */
+
+/* Who can tell whether a writer may still write. */
+struct session_judge {
+    /* `thread` 0: any of the process. Asked only for an event that is not whole. */
+    bool (*alive)(void *context, uint32_t owner, uint32_t thread);
+    void *context;
+};
+
+/* The order of stamps on a processor, kept from buffer to buffer: writers are not trusted to rise, nor readings of
+   processors' counters taken a few ns apart. Zero-initialise. */
+struct session_order {
+    uint64_t stamp;
+    int64_t time;
+};
+
+struct session_settled {
+    uint32_t used;     /* bytes of the copy, ETL_BUFFER_HEAD included */
+    uint32_t events;   /* in it */
+    uint32_t torn;     /* newly found, and to be counted; also when the buffer must wait */
+    uint32_t given_up; /* not whole, not torn either: by force, or in a place that no writer of ours left so */
+    int64_t time;      /* of the newest event; that of `order` if there is none */
+};
+/* `place`: of the closed buffer's word. `copy`: room for a buffer; its header is not touched. Stamps above
+   `now`, that of a moment after the buffer was closed, are not believed. False: somebody who lives writes in it, and
+   `force` is not set; *order is then as it was. */
+bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t place, const struct session_judge *judge,
+                    bool force, const struct session_clock *clock, uint64_t now, struct session_order *order,
+                    uint8_t *copy, struct session_settled *out);
+/* Where the events end in a buffer that no word tells the end of; ETL_BUFFER_HEAD: it has none. */
+uint32_t session_unclosed_end(const struct session_buffers *b, uint32_t buffer);
+
+/* ---- passes ---- */
 
 /* Where whole buffers go. */
 struct session_sink {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Chooses for each buffer of a session which file it goes to, and where. */
-#include "engine/etw/session/session_file.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/processor.h"
+#include "engine/etw/session/session_output.h"
 #include "engine/etw/trace_properties.h"
 
 #include <string.h>

@@ -9,10 +9,7 @@
 #include "engine/etw/etw_controller_types.h"
 #include "engine/etw/provider/private_parts.h"
 #include "engine/etw/session/session_buffers.h"
-#include "engine/etw/session/session_journal.h"
-#include "engine/etw/session/session_kernel.h"
-#include "engine/etw/session/session_pace.h"
-#include "engine/etw/session/session_rescue.h"
+#include "engine/etw/session/session_output.h"
 #include "engine/etw/session/session_start.h"
 #include "engine/etw/trace_properties.h"
 

@@ -1,22 +1,293 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/etw/session/session_kernel.h"
+/* The kernel's events of a session. A thread of the session's host takes them from the kernel and writes them into the
+   session's buffers as a provider does. Two things lie beside it: the notes, events that tell the reader of a trace
+   what the thread cannot see, and the system providers of newer Windows, each of which stands for some of the kernel's
+   flags.
 
+   The notes are events of a provider of our own, "OpenPLA.KernelLogger" {52b0624b-b22e-586c-51bc-52916798064f}. They
+   describe themselves, so every reader of TraceLogging events shows them. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
+#include "engine/base/process.h"
 #include "engine/base/processor.h"
 #include "engine/base/thread.h"
+#include "engine/etw/etw_provider_types.h"
 #include "engine/etw/group_masks.h"
+#include "engine/etw/kernel/kernel_queue.h"
 #include "engine/etw/kernel/kernel_tracer.h"
-#include "engine/etw/session/session_journal.h"
-#include "engine/etw/session/session_kernel_notes.h"
+#include "engine/etw/kernel_event.h"
+#include "engine/etw/session/session_host.h"
+#include "engine/etw/session/session_output.h"
 #include "engine/etw/session/session_reserve.h"
-#include "engine/etw/session/system_providers.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/logs/etl_header.h"
 #include "engine/logs/etl_record.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* ---- notes ---- */
+
+enum { NOTE_STAMP_AT = 16 }; /* where the record's time stamp is to be put */
+
+enum { HEAD = 0x50, HEADER_64 = 0x13, CHANNEL_TRACE_LOGGING = 11 };
+enum { LEVEL_WARNING = 3, LEVEL_INFORMATION = 4 };
+/* In-types of TraceLogging; of UTF-16 with its NUL, and so on. */
+enum { TEXT = 1, NUMBER_64 = 10, BOOLEAN_32 = 13, HEX_32 = 20 };
+
+static const GUID note_provider = {0x52b0624b, 0xb22e, 0x586c, {0x51, 0xbc, 0x52, 0x91, 0x67, 0x98, 0x06, 0x4f}};
+
+struct field {
+    const char *name;
+    uint8_t type;
+};
+
+static void put_head(struct kernel_data *d, uint8_t level)
+{
+    kernel_data_clear(d);
+    kernel_data_u16(d, 0); /* its size, when it is known */
+    kernel_data_u8(d, HEADER_64);
+    kernel_data_u8(d, ETL_MARKS);
+    kernel_data_u16(d, ETW_HEADER_EXTENDED_INFO | ETW_HEADER_NO_CPUTIME);
+    kernel_data_u16(d, 0);
+    kernel_data_u32(d, thread_own_id());
+    kernel_data_u32(d, process_own_id());
+    kernel_data_u64(d, 0); /* NOTE_STAMP_AT */
+    kernel_data_bytes(d, &note_provider, sizeof note_provider);
+    kernel_data_u16(d, 0); /* id */
+    kernel_data_u8(d, 0);  /* version */
+    kernel_data_u8(d, CHANNEL_TRACE_LOGGING);
+    kernel_data_u8(d, level);
+    kernel_data_u8(d, 0);  /* opcode */
+    kernel_data_u16(d, 0); /* task */
+    kernel_data_u64(d, 0); /* keyword */
+    while (d->size < HEAD && !d->failed)
+        kernel_data_u64(d, 0); /* processor times, activity */
+}
+
+/* An item: {u16 bytes rounded up to 8, u16 type, u16 another follows, u16 bytes of data}, and data that begin with
+   their own size. */
+static void begin_item(struct kernel_data *d, uint16_t type, bool more)
+{
+    kernel_data_u16(d, 0);
+    kernel_data_u16(d, type);
+    kernel_data_u16(d, more);
+    kernel_data_u16(d, 0);
+    kernel_data_u16(d, 0);
+}
+
+static void end_item(struct kernel_data *d, size_t begin)
+{
+    const size_t bytes = d->size - begin - 8;
+    while (d->size % 8 != 0 && !d->failed)
+        kernel_data_u8(d, 0);
+    if (d->failed)
+        return;
+    put_u16(d->bytes + begin, (uint16_t)(d->size - begin));
+    put_u16(d->bytes + begin + 6, (uint16_t)bytes);
+    put_u16(d->bytes + begin + 8, (uint16_t)bytes);
+}
+
+static void put_schema(struct kernel_data *d, const char *event, const struct field *fields, size_t count)
+{
+    const size_t traits = d->size;
+    begin_item(d, ETW_ITEM_TRAITS, true);
+    kernel_data_ansi(d, "OpenPLA.KernelLogger");
+    end_item(d, traits);
+    const size_t schema = d->size;
+    begin_item(d, ETW_ITEM_SCHEMA_TL, false);
+    kernel_data_u8(d, 0); /* tags */
+    kernel_data_ansi(d, event);
+    for (size_t i = 0; i < count; i++) {
+        kernel_data_ansi(d, fields[i].name);
+        kernel_data_u8(d, fields[i].type);
+    }
+    end_item(d, schema);
+}
+
+static void put_size(struct kernel_data *d)
+{
+    if (!d->failed)
+        put_u16(d->bytes, (uint16_t)d->size);
+}
+
+/* As EVENT_TRACE_FLAG_ of evntrace.h calls them. */
+static const struct {
+    uint32_t flag;
+    const char *name;
+} flag_names[] = {
+    {FLAG_PROCESS, "PROCESS"},
+    {FLAG_THREAD, "THREAD"},
+    {FLAG_IMAGE_LOAD, "IMAGE_LOAD"},
+    {FLAG_PROCESS_COUNTERS, "PROCESS_COUNTERS"},
+    {FLAG_SWITCH, "CSWITCH"},
+    {FLAG_DPC, "DPC"},
+    {FLAG_INTERRUPT, "INTERRUPT"},
+    {FLAG_SYSTEM_CALL, "SYSTEMCALL"},
+    {FLAG_DISK, "DISK_IO"},
+    {FLAG_DISK_FILE, "DISK_FILE_IO"},
+    {FLAG_DISK_INIT, "DISK_IO_INIT"},
+    {FLAG_DISPATCHER, "DISPATCHER"},
+    {FLAG_PAGE_FAULTS, "MEMORY_PAGE_FAULTS"},
+    {FLAG_HARD_FAULTS, "MEMORY_HARD_FAULTS"},
+    {0x4000, "VIRTUAL_ALLOC"},
+    {0x8000, "VAMAP"},
+    {FLAG_NETWORK, "NETWORK_TCPIP"},
+    {0x20000, "REGISTRY"},
+    {0x40000, "DBGPRINT"},
+    {0x80000, "JOB"},
+    {0x100000, "ALPC"},
+    {0x200000, "SPLIT_IO"},
+    {0x400000, "DEBUG_EVENTS"},
+    {0x800000, "DRIVER"},
+    {0x1000000, "PROFILE"},
+    {0x2000000, "FILE_IO"},
+    {0x4000000, "FILE_IO_INIT"},
+};
+
+static void put_flag_names(struct kernel_data *d, uint32_t flags)
+{
+    char names[512] = "";
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof flag_names / sizeof *flag_names; i++)
+        if ((flags & flag_names[i].flag) != 0) {
+            text_fit(names + at, sizeof names - at, at != 0 ? ", " : "");
+            at += strlen(names + at);
+            text_fit(names + at, sizeof names - at, flag_names[i].name);
+            at += strlen(names + at);
+        }
+    kernel_data_text(d, names, sizeof names);
+}
+
+/* The record of "Source": where the events come from, why from there, and which of `flags` have none. */
+static void kernel_note_source(const struct kernel_state *state, uint32_t flags, struct kernel_data *record)
+{
+    static const struct field fields[] = {
+        {"Source", TEXT},
+        {"Reason", TEXT},
+        {"EnableFlags", HEX_32},
+        {"FlagsWithoutSource", HEX_32},
+        {"EventsWithoutSource", TEXT},
+        {"ProcessesOfOthersHidden", BOOLEAN_32},
+    };
+    put_head(record, *state->why || state->hides_processes ? LEVEL_WARNING : LEVEL_INFORMATION);
+    put_schema(record, "Source", fields, sizeof fields / sizeof *fields);
+    kernel_data_text(record, state->source, SIZE_MAX);
+    kernel_data_text(record, state->why, SIZE_MAX);
+    kernel_data_u32(record, flags);
+    kernel_data_u32(record, state->missing);
+    put_flag_names(record, state->missing);
+    kernel_data_u32(record, state->hides_processes);
+    put_size(record);
+}
+
+/* The record of "Missed": how many processes and threads began and ended unseen since the event before it. */
+static void kernel_note_missed(uint64_t count, struct kernel_data *record)
+{
+    static const struct field fields[] = {{"Count", NUMBER_64}};
+    put_head(record, LEVEL_WARNING);
+    put_schema(record, "Missed", fields, sizeof fields / sizeof *fields);
+    kernel_data_u64(record, count);
+    put_size(record);
+}
+
+/* ---- system providers ---- */
+
+/* GUIDs and keywords are those of Microsoft's page on system providers. What a keyword stands for beyond the flags of
+   old has no events here. */
+
+enum { MOST_KEYWORDS = 9 };
+
+static const struct system_provider {
+    GUID guid;
+    struct {
+        uint32_t keyword, flags;
+    } row[MOST_KEYWORDS]; /* up to one without flags */
+} providers[] = {
+    /* Process */
+    {{0x151F55DC, 0x467D, 0x471F, {0x83, 0xB5, 0x5F, 0x88, 0x9D, 0x46, 0xFF, 0x66}},
+     {{0x1, FLAG_PROCESS},
+      {0x8, FLAG_PROCESS_COUNTERS},
+      {0x80, FLAG_DEBUG_EVENTS},
+      {0x100, FLAG_DEBUG_PRINT},
+      {0x200, FLAG_JOB},
+      {0x800, FLAG_THREAD},
+      {0x1000, FLAG_IMAGE_LOAD}}},
+    /* Config: what sessions tell of the machine anyway */
+    {{0xFEF3A8B6, 0x318D, 0x4B67, {0xA9, 0x6A, 0x3B, 0x0F, 0x6B, 0x8F, 0x18, 0xFE}}, {{0}}},
+    /* Io */
+    {{0x3D5C43E3, 0x0F1C, 0x4202, {0xB8, 0x17, 0x17, 0x4C, 0x00, 0x70, 0xDC, 0x79}},
+     {{0x1, FLAG_DISK},
+      {0x2, FLAG_DISK_INIT},
+      {0x4, FLAG_DISK_FILE},
+      {0x8, FLAG_SPLIT_IO},
+      {0x10, FLAG_FILE_IO},
+      {0x80, FLAG_DRIVER | FLAG_DISK_FILE},
+      {0x200, FLAG_NETWORK},
+      {0x400, FLAG_FILE_IO_INIT}}},
+    /* Scheduler */
+    {{0x599A2A76, 0x4D91, 0x4910, {0x9A, 0xC7, 0x7D, 0x33, 0xF2, 0xE9, 0x7A, 0x6C}},
+     {{0x2, FLAG_DISPATCHER}, {0x200, FLAG_SWITCH}}},
+    /* Memory */
+    {{0x82958CA9, 0xB6CD, 0x47F8, {0xA3, 0xA8, 0x03, 0xAE, 0x85, 0xA4, 0xBC, 0x24}},
+     {{0x2, FLAG_HARD_FAULTS}, {0x4, FLAG_PAGE_FAULTS}, {0x400, FLAG_VIRTUAL_ALLOC}, {0x4000, FLAG_MAPPING}}},
+    /* Interrupt */
+    {{0xD4BBEE17, 0xB545, 0x4888, {0x85, 0x8B, 0x74, 0x41, 0x69, 0x01, 0x5B, 0x25}},
+     {{0x1, FLAG_INTERRUPT}, {0x4, FLAG_DPC}}},
+    /* Profile, Syscall, Registry, Alpc */
+    {{0xBFEB0324, 0x1CEE, 0x496F, {0xA4, 0x09, 0x2A, 0xC2, 0xB4, 0x8A, 0x63, 0x22}}, {{0x1, FLAG_PROFILE}}},
+    {{0x434286F7, 0x6F1B, 0x45BB, {0xB3, 0x7E, 0x95, 0xF6, 0x23, 0x04, 0x6C, 0x7C}}, {{0x1, FLAG_SYSTEM_CALL}}},
+    {{0x16156BD9, 0xFAB4, 0x4CFA, {0xA2, 0x32, 0x89, 0xD1, 0x09, 0x90, 0x58, 0xE3}}, {{0x1, FLAG_REGISTRY}}},
+    {{0xFCB9BAAF, 0xE529, 0x4980, {0x92, 0xE9, 0xCE, 0xD1, 0xA6, 0xAA, 0xDF, 0xDF}}, {{0x1, FLAG_ALPC}}},
+    /* Power, Cpu, Hypervisor, Object, IoFilter, Lock, Timer */
+    {{0xC134884A, 0x32D5, 0x4488, {0x80, 0xE5, 0x14, 0xED, 0x7A, 0xBB, 0x82, 0x69}}, {{0}}},
+    {{0xC6C5265F, 0xEAE8, 0x4650, {0xAA, 0xE4, 0x9D, 0x48, 0x60, 0x3D, 0x85, 0x10}}, {{0}}},
+    {{0xBAFA072A, 0x918A, 0x4BED, {0xB6, 0x22, 0xBC, 0x15, 0x20, 0x97, 0x09, 0x8F}}, {{0}}},
+    {{0xFEBD7460, 0x3D1D, 0x47EB, {0xAF, 0x49, 0xC9, 0xEE, 0xB1, 0xE1, 0x46, 0xF2}}, {{0}}},
+    {{0xFBD09363, 0x9E22, 0x4661, {0xB8, 0xBF, 0xE7, 0xA3, 0x4B, 0x53, 0x5B, 0x8C}}, {{0}}},
+    {{0x721DDFD3, 0xDACC, 0x4E1E, {0xB2, 0x6A, 0xA2, 0xCB, 0x31, 0xD4, 0x70, 0x5A}}, {{0}}},
+    {{0x4F061568, 0xE215, 0x499F, {0xAB, 0x2E, 0xED, 0xA0, 0xAE, 0x89, 0x0A, 0x5B}}, {{0}}},
+};
+
+static const struct system_provider *find(const GUID *guid)
+{
+    for (size_t i = 0; i < sizeof providers / sizeof *providers; i++)
+        if (guid_equal(&providers[i].guid, guid))
+            return &providers[i];
+    return NULL;
+}
+
+bool system_provider_is_one(const GUID *provider)
+{
+    return find(provider) != NULL;
+}
+
+/* The EnableFlags (enum kernel_flag) that these keywords stand for; without a keyword, those of all keywords. */
+static uint32_t system_provider_flags(const GUID *provider, uint64_t keywords)
+{
+    const struct system_provider *p = find(provider);
+    uint32_t flags = 0;
+    for (size_t i = 0; p && i < MOST_KEYWORDS && p->row[i].flags != 0; i++)
+        if (keywords == 0 || (keywords & p->row[i].keyword) != 0)
+            flags |= p->row[i].flags;
+    return flags;
+}
+
+HRESULT system_providers_enabled(struct directory *d, const struct directory_session *s, uint32_t *flags)
+{
+    struct directory_enable *enables;
+    uint64_t generation;
+    size_t count;
+    *flags = 0;
+    const HRESULT hr = directory_enables(d, NULL, &enables, &count, &generation);
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
+        if (enables[i].logger == s->logger && enables[i].turn == s->turn)
+            *flags |= system_provider_flags(&enables[i].provider, enables[i].any);
+    directory_enables_free(enables, count); /* none when they could not be had */
+    return hr;
+}
+
+/* ---- the thread ---- */
 
 enum { PASS_MS = 50, MOST_READINGS = 16, FINE = 100000 /* of a second: 10 us */ };
 enum { SYSTEM_HEAD = 0x20, SHORT_HEAD = 0x10, SHORT_64 = 0x11 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rings of a session's consumers. */
-#include "engine/etw/session/session_realtime.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/etw_controller_types.h"

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Rescues. One at a time on a host, by a mutex of their own: the directory can be changed meanwhile. */
-#include "engine/etw/session/session_rescue.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/etw_controller_types.h"
 #include "engine/etw/provider/private_parts.h"
 #include "engine/etw/session/session_buffers.h"
-#include "engine/etw/session/session_journal.h"
 #include "engine/etw/session/session_output.h"
+#include "engine/etw/session/session_start.h"
 #include "engine/etw/trace_properties.h"
 
 enum {

@@ -5,7 +5,7 @@
 #ifndef OPENPLA_SESSION_RESERVE_H
 #define OPENPLA_SESSION_RESERVE_H
 
-#include "engine/etw/session/session_layout.h"
+#include "engine/etw/session/session_buffers.h"
 
 /* What is the same for all events of a thread. */
 struct session_writer {
