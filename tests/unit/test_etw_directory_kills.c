@@ -5,7 +5,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "engine/etw/directory/directory_parts.h"
+#include "engine/etw/directory/directory_layout.h"
 #include "tests/unit/own_directory.h"
 
 #include <setjmp.h>

@@ -3,7 +3,7 @@
    has not checked. Arguments: rounds, seed. */
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
-#include "engine/etw/directory/directory_parts.h"
+#include "engine/etw/directory/directory_layout.h"
 #include "tests/unit/own_directory.h"
 #include "tests/unit/patience.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Providers of this process, sessions with real hosts, all by Windows' functions: from the start to the log, and what
    becomes of them when a host is killed. */
-#include "engine/etw/directory/directory_parts.h"
+#include "engine/etw/directory/directory_layout.h"
 #include "tests/unit/numbered_provider.h"
 
 static atomic_int last_code = -1;

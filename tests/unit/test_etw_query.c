@@ -4,7 +4,7 @@
 #include "engine/base/thread.h"
 #include "engine/etw/controller/system_trace.h"
 #include "engine/etw/controller/trace_query_api.h"
-#include "engine/etw/directory/directory_parts.h"
+#include "engine/etw/directory/directory_layout.h"
 #include "engine/etw/kernel_event.h"
 #include "engine/etw/openetw.h"
 #include "engine/etw/trace_properties.h"

@@ -1,13 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* The directory's section: made, found, changed under its mutex, read under its generation. */
+/* The directory's section: its name, created, found, changed under its mutex, read under its generation. */
 #include "engine/base/clock.h"
+#include "engine/base/environment.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread_slot.h"
 #include "engine/etw/autologger.h"
-#include "engine/etw/directory/directory_parts.h"
+#include "engine/etw/directory/directory_layout.h"
 #include "engine/etw/directory_name.h"
 
 #include <stdio.h>
+#include <string.h>
+
+HRESULT directory_name(char out[DIRECTORY_NAME_BYTES])
+{
+    char *given = NULL;
+    HRESULT hr = environment_get("OPENPLA_ETW", &given);
+    if (FAILED(hr))
+        return hr;
+    const char *name = given ? given : DIRECTORY_OF_HOST;
+    const size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
+    if (name[length] || length >= DIRECTORY_NAME_BYTES)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
+                       "OPENPLA_ETW: '%.80s' is no name of at most 32 letters and digits", name);
+    else
+        memcpy(out, name, length + 1);
+    memory_free(given);
+    return SUCCEEDED(hr) ? S_OK : hr;
+}
 
 #define READ_TRIES 100 /* then under the mutex */
 

@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Slots of processes: who has which, who wakes whom, who has applied what. */
+/* The processes of the directory: the slot of each, which providers each has registered and what these call
+   themselves, who wakes whom, who has applied what. */
 #include "engine/base/clock.h"
+#include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
-#include "engine/etw/directory/directory_parts.h"
+#include "engine/etw/directory/directory_layout.h"
 #include "engine/etw/etw_provider_types.h"
 #include "engine/etw/etw_types.h"
 
 #include <stdio.h>
+
+enum { SLOT_SET_WORDS = DIRECTORY_SLOTS / 64 };
+static bool slot_set_has(const uint64_t set[SLOT_SET_WORDS], uint32_t slot)
+{
+    return set[slot / 64] >> slot % 64 & 1;
+}
+/* Adds the slots that have one of the providers registered. */
+static void directory_registered_slots(struct directory *d, const GUID *providers, size_t count,
+                                       uint64_t set[SLOT_SET_WORDS]);
+/* Frees what processes registered that had this slot before. */
+static void directory_registrations_end(struct directory *d, uint32_t slot);
 
 #define TENDED_BY_JOIN 4 /* slots that one process looks at for all */
 #define TENDED_BY_HOST 16
@@ -15,7 +28,8 @@
 
 /* ---- slots ---- */
 
-bool directory_process_at(struct directory *d, uint32_t slot, uint32_t turn, struct directory_process *out)
+/* The process that a slot's turn names; false: it names none any more. */
+static bool directory_process_at(struct directory *d, uint32_t slot, uint32_t turn, struct directory_process *out)
 {
     if (slot == 0 || slot >= DIRECTORY_SLOTS)
         return false;
@@ -68,7 +82,8 @@ static void tend(struct directory *d, uint32_t slot, uint64_t now)
         atomic_store(&record->word, slot_word(SLOT_FREE, slot_turn(word)));
 }
 
-void directory_slots_tend(struct directory *d, uint32_t how_many)
+/* Under the mutex: looks at the next slots, frees those whose processes have ended and that nobody can name. */
+static void directory_slots_tend(struct directory *d, uint32_t how_many)
 {
     const uint32_t used = directory_bounded(&d->shared->slots_used, DIRECTORY_SLOTS);
     const uint64_t now = clock_monotonic_ms();
@@ -271,4 +286,276 @@ HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64
     }
     wakeup_free(never);
     return hr;
+}
+
+/* ---- registrations ---- */
+
+/* Registrations of providers, claimed and given back without a lock. One that a process left when it ended is told by
+   the turn of its slot, and is free for whoever comes upon it. */
+
+enum { REGISTRATION_FREE, REGISTRATION_CLAIMED, REGISTRATION_LIVE };
+
+static uint32_t word_state(uint64_t word)
+{
+    return (uint32_t)(word & 3);
+}
+static uint32_t word_kind(uint64_t word)
+{
+    return (uint32_t)(word >> 2 & 3);
+}
+static uint32_t word_slot(uint64_t word)
+{
+    return (uint32_t)(word >> 4 & 0xFFF);
+}
+static uint32_t word_turn(uint64_t word)
+{
+    return (uint32_t)(word >> 16 & 0xFFFF);
+}
+static uint64_t make_word(uint32_t state, uint32_t kind, uint32_t slot, uint32_t turn, uint64_t sequence)
+{
+    return state | (uint64_t)kind << 2 | (uint64_t)slot << 4 | (uint64_t)turn << 16 | sequence << 32;
+}
+
+/* Its slot names the process that made it no more. */
+static bool is_left(struct directory *d, uint64_t word)
+{
+    const uint64_t slot = atomic_load(&d->shared->slot[word_slot(word)].word);
+    return slot_state(slot) != SLOT_LIVE || slot_turn(slot) != word_turn(word);
+}
+
+static bool claim(struct directory *d, uint32_t i, const GUID *provider, uint32_t kind)
+{
+    struct registration_record *record = &d->shared->registration[i];
+    uint64_t word = atomic_load(&record->word);
+    if (word_state(word) != REGISTRATION_FREE && !is_left(d, word))
+        return false;
+    const uint32_t slot = atomic_load(&d->slot);
+    const uint64_t sequence = (word >> 32) + 1;
+    if (!atomic_compare_exchange_strong(&record->word, &word,
+                                        make_word(REGISTRATION_CLAIMED, kind, slot, d->slot_turn, sequence)))
+        return false;
+    directory_store(record->guid, provider, sizeof *provider);
+    directory_raise(&d->shared->registrations_used, (uint64_t)i + 1);
+    atomic_store(&record->word, make_word(REGISTRATION_LIVE, kind, slot, d->slot_turn, sequence));
+    return true;
+}
+
+static bool claim_any(struct directory *d, const GUID *provider, uint32_t kind, uint32_t *registration)
+{
+    const uint32_t hint = (uint32_t)(atomic_load(&d->shared->registration_hint) % DIRECTORY_REGISTRATIONS);
+    for (uint32_t n = 0; n < DIRECTORY_REGISTRATIONS; n++) {
+        const uint32_t i = (hint + n) % DIRECTORY_REGISTRATIONS;
+        if (!claim(d, i, provider, kind))
+            continue;
+        atomic_store(&d->shared->registration_hint, i + 1);
+        *registration = i;
+        return true;
+    }
+    return false;
+}
+
+/* One of before the directory was begun anew is none. While it is still corrupt there is none to be had, and what is
+   registered then is registered again. */
+static bool has_slot(struct directory *d)
+{
+    return atomic_load(&d->slot) != 0 &&
+           (atomic_load(&d->slot_born) == directory_born(d) || atomic_load(&d->shared->magic) != DIRECTORY_MAGIC);
+}
+
+HRESULT directory_register(struct directory *d, const GUID *provider, enum directory_kind kind, uint32_t *registration)
+{
+    uint32_t slot;
+    HRESULT hr = has_slot(d) ? S_OK : directory_join(d, &slot);
+    if (FAILED(hr) || claim_any(d, provider, kind, registration))
+        return hr;
+    hr = mutex_take(d->mutex, UINT32_MAX); /* nobody has looked who ended */
+    if (FAILED(hr))
+        return hr;
+    directory_slots_tend(d, DIRECTORY_SLOTS);
+    mutex_give(d->mutex);
+    if (claim_any(d, provider, kind, registration))
+        return S_OK;
+    return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES), "all %u registrations of providers are taken",
+                     (unsigned)DIRECTORY_REGISTRATIONS);
+}
+
+static void lower_hint(struct directory *d, uint32_t i)
+{
+    uint64_t hint = atomic_load(&d->shared->registration_hint);
+    while (i < hint && !atomic_compare_exchange_weak(&d->shared->registration_hint, &hint, i))
+        ;
+}
+
+void directory_unregister(struct directory *d, uint32_t registration)
+{
+    if (registration >= DIRECTORY_REGISTRATIONS)
+        return;
+    struct registration_record *record = &d->shared->registration[registration];
+    uint64_t word = atomic_load(&record->word);
+    if (word_state(word) != REGISTRATION_LIVE || word_slot(word) != atomic_load(&d->slot) ||
+        word_turn(word) != d->slot_turn)
+        return;
+    if (atomic_compare_exchange_strong(&record->word, &word, make_word(REGISTRATION_FREE, 0, 0, 0, word >> 32)))
+        lower_hint(d, registration);
+}
+
+static void directory_registrations_end(struct directory *d, uint32_t slot)
+{
+    const uint32_t used = directory_bounded(&d->shared->registrations_used, DIRECTORY_REGISTRATIONS);
+    for (uint32_t i = 0; i < used; i++) {
+        struct registration_record *record = &d->shared->registration[i];
+        uint64_t word = atomic_load(&record->word);
+        if (word_state(word) != REGISTRATION_FREE && word_slot(word) == slot && is_left(d, word) &&
+            atomic_compare_exchange_strong(&record->word, &word, make_word(REGISTRATION_FREE, 0, 0, 0, word >> 32)))
+            lower_hint(d, i);
+    }
+}
+
+/* A live one, as a copy. */
+static bool load(struct directory *d, uint32_t i, struct directory_registration *out)
+{
+    struct registration_record *record = &d->shared->registration[i];
+    const uint64_t word = atomic_load(&record->word);
+    if (word_state(word) != REGISTRATION_LIVE)
+        return false;
+    *out = (struct directory_registration){
+        .slot = word_slot(word),
+        .classic = word_kind(word) == DIRECTORY_CLASSIC,
+        .group = word_kind(word) == DIRECTORY_GROUP,
+    };
+    directory_load(&out->provider, record->guid, sizeof out->provider);
+    return atomic_load(&record->word) == word &&
+           directory_process_at(d, word_slot(word), word_turn(word), &out->process);
+}
+
+static void directory_registered_slots(struct directory *d, const GUID *providers, size_t count,
+                                       uint64_t set[SLOT_SET_WORDS])
+{
+    const uint32_t used = directory_bounded(&d->shared->registrations_used, DIRECTORY_REGISTRATIONS);
+    for (uint32_t i = 0; i < used; i++) {
+        struct directory_registration r;
+        if (!load(d, i, &r))
+            continue;
+        for (size_t k = 0; k < count; k++)
+            if (guid_equal(&r.provider, &providers[k]))
+                set[r.slot / 64] |= UINT64_C(1) << r.slot % 64;
+    }
+}
+
+HRESULT directory_registrations(struct directory *d, struct directory_registration **out, size_t *count)
+{
+    const uint32_t used = directory_bounded(&d->shared->registrations_used, DIRECTORY_REGISTRATIONS);
+    uint64_t asked[SLOT_SET_WORDS] = {0}, lives[SLOT_SET_WORDS] = {0};
+    size_t capacity = 0;
+    *out = NULL;
+    *count = 0;
+    for (uint32_t i = 0; i < used; i++) {
+        struct directory_registration r;
+        if (!load(d, i, &r))
+            continue;
+        if (!slot_set_has(asked, r.slot)) {
+            asked[r.slot / 64] |= UINT64_C(1) << r.slot % 64;
+            if (process_alive(r.process.id, r.process.start_time))
+                lives[r.slot / 64] |= UINT64_C(1) << r.slot % 64;
+        }
+        if (!slot_set_has(lives, r.slot))
+            continue;
+        if (!memory_grow((void **)out, &capacity, *count + 1, sizeof **out)) {
+            memory_free(*out);
+            *out = NULL;
+            *count = 0;
+            return E_OUTOFMEMORY;
+        }
+        (*out)[(*count)++] = r;
+    }
+    return S_OK;
+}
+
+/* ---- names of providers ---- */
+
+/* Names of providers, as their traits have them: a ring without a lock, whose oldest name goes first. A name counts
+   when its check does, so what is half written, by one or by two, is none. */
+
+/* Never 0, which is the check of a place without a name. */
+static uint64_t check_of(const struct name_payload *p)
+{
+    return hash_bytes(HASH_START, p, sizeof *p) | 1;
+}
+
+static bool is_name(const char name[DIRECTORY_PROVIDER_NAME_ROOM])
+{
+    const char *nul = memchr(name, 0, DIRECTORY_PROVIDER_NAME_ROOM);
+    if (!nul || nul == name || !text_is_utf8(name, (size_t)(nul - name)))
+        return false;
+    for (const char *c = name; c < nul; c++)
+        if ((unsigned char)*c < ' ')
+            return false;
+    return true;
+}
+
+/* A whole one, as a copy. */
+static bool load_name(struct directory *d, uint32_t i, struct name_payload *out)
+{
+    struct name_record *record = &d->shared->name[i];
+    const uint64_t check = atomic_load(&record->check);
+    if (check == 0)
+        return false;
+    directory_load(out, record->words, sizeof *out);
+    return check_of(out) == check && is_name(out->name);
+}
+
+/* The place of the provider's name; else the oldest one. */
+static uint32_t place_of(struct directory *d, const GUID *provider)
+{
+    const uint32_t used = directory_bounded(&d->shared->names_given, DIRECTORY_PROVIDER_NAMES);
+    for (uint32_t i = 0; i < used; i++) {
+        GUID known;
+        directory_load(&known, d->shared->name[i].words, sizeof known);
+        if (guid_equal(&known, provider))
+            return i;
+    }
+    return (uint32_t)(atomic_fetch_add(&d->shared->names_given, 1) % DIRECTORY_PROVIDER_NAMES);
+}
+
+void directory_name_provider(struct directory *d, const GUID *provider, const char *name)
+{
+    struct name_payload before, p = {.provider = *provider};
+    const size_t bytes = strlen(name);
+    if (bytes >= sizeof p.name)
+        return;
+    memcpy(p.name, name, bytes);
+    if (!is_name(p.name))
+        return;
+    const uint32_t i = place_of(d, provider);
+    if (load_name(d, i, &before) && !memcmp(&before, &p, sizeof p))
+        return;
+    struct name_record *record = &d->shared->name[i];
+    atomic_store(&record->check, 0);
+    directory_store(record->words, &p, sizeof p);
+    atomic_store(&record->check, check_of(&p));
+}
+
+static bool is_listed(const struct directory_provider_name *list, size_t count, const GUID *provider)
+{
+    for (size_t i = 0; i < count; i++)
+        if (guid_equal(&list[i].provider, provider))
+            return true;
+    return false;
+}
+
+HRESULT directory_provider_names(struct directory *d, struct directory_provider_name **out, size_t *count)
+{
+    const uint32_t used = directory_bounded(&d->shared->names_given, DIRECTORY_PROVIDER_NAMES);
+    *count = 0;
+    *out = memory_alloc((used + 1) * sizeof **out);
+    if (!*out)
+        return E_OUTOFMEMORY;
+    for (uint32_t i = 0; i < used; i++) {
+        struct name_payload p;
+        if (!load_name(d, i, &p) || is_listed(*out, *count, &p.provider))
+            continue;
+        (*out)[*count].provider = p.provider;
+        memcpy((*out)[(*count)++].name, p.name, sizeof p.name);
+    }
+    return S_OK;
 }

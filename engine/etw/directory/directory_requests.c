@@ -4,7 +4,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
-#include "engine/etw/directory/directory_parts.h"
+#include "engine/etw/directory/directory_layout.h"
 #include "engine/etw/etw_provider_types.h"
 #include "engine/etw/etw_types.h"
 
