@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Providers of this process as the directory has them: what others enable arrives by the waiting thread, and what ends
    is let go. The test itself plays the sessions' host. */
-#include "engine/etw/provider/provider_sessions.h"
+#include "engine/etw/provider/provider_table.h"
 #include "tests/unit/hosted_session.h"
 
 /* ---- tests ---- */

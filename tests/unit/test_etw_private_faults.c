@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Private sessions when memory is out, and when what is asked of all their processes fails in one. */
 #include "engine/base/thread.h"
-#include "engine/etw/provider/private_parts.h"
+#include "engine/etw/provider/private_session.h"
 #include "engine/etw/session/session_buffers.h"
 #include "tests/unit/private_peers.h"
 

@@ -5,7 +5,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"
 #include "engine/etw/directory_name.h"
-#include "engine/etw/provider/filter_kinds.h"
+#include "engine/etw/provider/provider_filter.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
    count is its figures. */
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
-#include "engine/etw/provider/private_parts.h"
 #include "engine/etw/provider/private_session.h"
 #include "engine/etw/session/session_output.h"
 #include "engine/etw/session/session_start.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What only openetw.dll has. */
-#include "engine/etw/provider/provider_sessions.h"
+#include "engine/etw/provider/provider_table.h"
 #include "engine/etw/reach_process.h"
 
 #include <windows.h>

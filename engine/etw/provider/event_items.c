@@ -4,7 +4,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/provider/event_write.h"
-#include "engine/etw/provider/provider_sessions.h"
+#include "engine/etw/provider/provider_table.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/logs/little_endian.h"
 

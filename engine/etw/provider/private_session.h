@@ -1,11 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* A private session (EVENT_TRACE_PRIVATE_LOGGER_MODE) in this process: its part here, an entry of the directory whose
-   host is a thread of this process, with buffers and a file as any session has them. */
+/* A private session (EVENT_TRACE_PRIVATE_LOGGER_MODE): the entries of its parts in the directory, and the part of
+   this process, whose host is a thread here, with buffers and a file as any session has them. */
 #ifndef OPENPLA_PRIVATE_SESSION_H
 #define OPENPLA_PRIVATE_SESSION_H
 
+#include "engine/etw/directory.h"
 #include "engine/etw/provider/provider_filter.h"
 #include "engine/etw/session/session_buffers.h"
+
+/* ---- the entries of parts: how one begins in a process, and what its session keeps of it ---- */
+
+/* The parts that there are, freed by directory_sessions_free, and what those that are over have left then (NULL: not
+   asked for). */
+HRESULT private_parts(struct directory *d, const struct directory_session *s, struct directory_figures *ended,
+                      struct directory_session **out, size_t *count);
+/* Enters a part of this process, about to start. Its file has the name as given if it is the first part of all, or with
+   EVENT_TRACE_PRIVATE_IN_PROC, else `name_<process id>`. S_FALSE: the session runs no more. */
+HRESULT private_part_enter(struct directory *d, const struct directory_session *s, struct directory_session *part);
+/* Takes out a part that could not start; another may have the name as given. */
+void private_part_refuse(struct directory *d, const struct directory_session *part);
+/* Its log has ended: what it counted is its session's (`b` NULL: nothing). Once, however often it is called. */
+HRESULT private_part_over(struct directory *d, const struct directory_session *part, const struct session_buffers *b);
+/* Ids of processes are given again: in place of a file of that name that has been written to since the session began
+   the part has `name_<process id>_2` or a later number. ERROR_ALREADY_EXISTS's HRESULT, E_OUTOFMEMORY. */
+HRESULT private_part_find_file(struct directory_session *part);
+/* What its file is called when that of the session is `file`. From memory_alloc; NULL: out of memory, or no file. */
+char *private_part_file(const struct directory_session *part, const char *file);
+
+/* ---- the part of this process ---- */
 
 /* What says which processes are in it, as filters that point into it. */
 void private_session_filters(const struct directory_scope *scope, struct directory_enable *out);

@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* The filters of one session's enable of a provider (EVENT_FILTER_DESCRIPTOR), taken apart once: which processes have
-   the provider enabled at all, which of their events the session gets, and which of these carry a stack. */
+/* The filters of one session's enable of a provider (EVENT_FILTER_DESCRIPTOR): which kinds there are, and those of
+   an enable taken apart once: which processes have the provider enabled at all, which of their events the session
+   gets, and which of these carry a stack. */
 #ifndef OPENPLA_PROVIDER_FILTER_H
 #define OPENPLA_PROVIDER_FILTER_H
 
+#include "engine/base/text.h"
 #include "engine/etw/directory.h"
 #include "engine/etw/etw_provider_types.h"
+
+/* ---- kinds, as EnableTraceEx2 takes them and autologgers have them below theirs ---- */
+
+struct filter_kind {
+    uint32_t type, least, most;                        /* EVENT_FILTER_TYPE_*; bytes of data */
+    bool (*check)(const uint8_t *data, uint32_t size); /* may be NULL */
+    const char *name;                                  /* that of evntprov.h */
+};
+/* From 0 on; NULL: there are no more. */
+const struct filter_kind *filter_kind_at(size_t index);
+const struct filter_kind *filter_kind_of(uint32_t type); /* NULL: no such kind is known */
+
+/* ---- the filters of an enable ---- */
 
 /* Of this process, as scope filters know it. */
 struct provider_scope {

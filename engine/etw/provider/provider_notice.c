@@ -4,7 +4,7 @@
    threads add to what it has still to be told. No lock is held while it runs. */
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
-#include "engine/etw/provider/provider_record.h"
+#include "engine/etw/provider/provider_table.h"
 #include "engine/logs/little_endian.h"
 
 #include <string.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/etw/provider/provider_sessions.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/last_thread.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/controller/trace_security.h"
 #include "engine/etw/provider/private_session.h"
+#include "engine/etw/provider/provider_table.h"
 #include "engine/etw/session/session_buffers.h"
 #include "engine/etw/session/session_start.h"
 #include "engine/etw/trace_properties.h"

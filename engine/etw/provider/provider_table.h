@@ -1,13 +1,63 @@
 /* SPDX-License-Identifier: MIT */
-/* The providers that this process has registered, and which sessions have each of them enabled, with what. Who writes
-   an event finds its registration by the handle without a lock, and what it is enabled with as one block that never
-   changes: a change publishes another one, and the old one goes when every thread has been outside
-   (provider_thread.h). */
+/* The providers that this process has registered, and which sessions have each of them enabled, with what. A thread
+   that writes an event finds its registration by the handle without a lock, and what it is enabled with as one block
+   that never changes: a change publishes another block, and the old one is freed when every thread has been outside
+   once. */
 #ifndef OPENPLA_PROVIDER_TABLE_H
 #define OPENPLA_PROVIDER_TABLE_H
 
+#include "engine/base/thread.h"
+#include "engine/base/thread_slot.h"
 #include "engine/etw/provider/provider_filter.h"
-#include "engine/etw/provider/provider_thread.h"
+#include "engine/etw/session/session_reserve.h"
+
+/* ---- threads ---- */
+
+/* What each thread that writes events has of its own: who it is, its activity, and a word that says that it is inside
+   what others may want to take away. What a thread finds published while it is inside stays until it has left. */
+struct provider_thread {
+    _Atomic uint32_t inside; /* how many calls deep; only the thread itself writes it */
+    _Atomic bool ended;
+    struct session_writer writer;
+    uint64_t ids; /* thread and process, as headers of events have them */
+    GUID activity;
+    uint64_t time_read, time; /* cycles: when provider_processor_time asked last, and what it was told */
+    bool never_waits;         /* others wait for it: it waits for no session */
+    struct provider_thread *next;
+    uint32_t seen; /* provider_threads_outside's */
+};
+
+/* Of the calling thread; made on its first call. NULL: out of memory. */
+struct provider_thread *provider_thread_make(void);
+static inline struct provider_thread *provider_thread_own(void)
+{
+    struct provider_thread *t = thread_slot();
+    return __builtin_expect(t != NULL, 1) ? t : provider_thread_make();
+}
+/* What the calling thread has run in user mode, in cycles, as it was at most 10 ms ago: asking the system costs as much
+   as a hundred events. */
+uint64_t provider_processor_time(struct provider_thread *t);
+/* The slot of this process, which events being written are marked with. */
+void provider_threads_own_slot(uint32_t slot);
+
+/* Two plain stores: others learn of it when these have left the processor, for which they wait PROVIDER_GRACE_MS. */
+static inline void provider_enter(struct provider_thread *t)
+{
+    atomic_store_explicit(&t->inside, atomic_load_explicit(&t->inside, memory_order_relaxed) + 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+}
+static inline void provider_leave(struct provider_thread *t)
+{
+    atomic_store_explicit(&t->inside, atomic_load_explicit(&t->inside, memory_order_relaxed) - 1, memory_order_release);
+}
+
+enum { PROVIDER_GRACE_MS = 10 };
+/* Whether each thread has been outside at one of the calls with this round, the first of which was PROVIDER_GRACE_MS
+   behind the moment from which on nobody could find any more what is to be taken away. Rounds rise from 1. One thread
+   at a time. */
+bool provider_threads_outside(uint32_t round);
+
+/* ---- the table ---- */
 
 enum {
     PROVIDER_REGISTRATIONS = 2048, /* at the same time; Windows 8's limit */
@@ -157,5 +207,76 @@ bool provider_reclaim(void);
 /* There is something that provider_reclaim has not seen yet, and it has nothing else in hand that it will be called
    again for. */
 bool provider_has_retired(void);
+
+/* ---- between provider_table.c and provider_notice.c ---- */
+
+/* The part of a registration that writers do not see. All of it is
+   under provider_lock. */
+struct registration_record {
+    struct provider_options options;
+    struct provider_numbers numbers;
+    uint64_t turn; /* of handles */
+    struct registration *next;
+    struct notice *first, *last; /* callbacks to come */
+    bool calling;                /* a thread is at it, whose id is `caller` */
+    uint32_t caller;
+    bool waits; /* the callback waits until all have applied a change: it is taken for one that has returned */
+    bool begun, gone, recycle;
+    bool typed, has_group, has_decode;
+    GUID group, decode;
+    uint32_t traits_size;
+    uint8_t *traits;
+};
+extern struct host_lock provider_lock;
+extern struct registration *provider_in_use;
+struct registration *provider_find(uint64_t handle); /* NULL: none, also for 0 */
+void provider_recycle(struct registration *r);
+
+/* Same session by the same way. NULL: none. */
+const struct provider_enable *provider_same_enable(const struct provider_enables *in, uint32_t logger, uint32_t turn,
+                                                   bool group);
+/* Notes down what a callback is to be told when `new` comes for `old` (NULL: by nobody). E_OUTOFMEMORY: nothing. */
+HRESULT provider_note_changes(struct registration_record *record, const struct provider_enables *old,
+                              const struct provider_enables *new);
+void provider_notices_free(struct registration_record *record);
+/* Waits until no other thread calls back. False: this very thread does, and recycles the registration behind it. */
+bool provider_outlast_callback(struct registration_record *record);
+
+/* ---- sessions: provider_sessions.c ---- */
+
+/* This process as one of those that share the directory: its slot, the sessions that it has mapped, and the one thread
+   that waits for changes, for the ends of hosts, and for moments at which mappings can go. There is none of it before
+   the first registration. */
+/* A registration from provider_begin takes part: the directory knows of it, and it is enabled with what there is, its
+   callback having been called on this thread. Does not wait for other threads but for moments, so a DllMain may call
+   it. *said: what a classic callback returned. An error code of Windows; then the registration has ended. */
+ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said);
+/* provider_end, and the directory knows of it no more. */
+ULONG provider_part(uint64_t handle, bool classic);
+/* The registration is enabled as a member of the group, too. */
+ULONG provider_join_group(uint64_t handle, const GUID *group);
+/* The registration's provider calls itself so. */
+void provider_tell_name(uint64_t handle, const char *name);
+
+/* The session of a logger's number, mapped if it is not. The thread must be inside, and stays so, also when a mapping
+   had to be made, for which it is outside for a while. `anew`: the one that it gave before is over. NULL: there is none
+   that runs. */
+struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool anew);
+
+/* Enables anew by what the directory says now (handle 0: all registrations; then sessions that are over end here), and
+   calls back. S_FALSE: there is no provider in this process. */
+HRESULT provider_refresh(uint64_t handle);
+
+/* directory_wait_applied, also from a callback, which is then taken for one that has returned: else it would wait for
+   itself. */
+HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_t generation, uint32_t timeout_ms);
+
+/* A thread of the process is ending (DLL_THREAD_DETACH). Enters no lock. */
+void provider_thread_leaves(void);
+
+uint64_t provider_event_key(void);     /* EVENT_HEADER_EXT_TYPE_EVENT_KEY */
+uint64_t provider_start_key(void);     /* EVENT_HEADER_EXT_TYPE_PROCESS_START_KEY */
+uint32_t provider_next_sequence(void); /* EVENT_TRACE_USE_GLOBAL_SEQUENCE */
+ULONG provider_status(HRESULT hr);     /* the error code that a function of Windows gives for it */
 
 #endif

@@ -4,7 +4,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/etw_controller_types.h"
-#include "engine/etw/provider/private_parts.h"
+#include "engine/etw/provider/private_session.h"
 #include "engine/etw/session/session_buffers.h"
 #include "engine/etw/session/session_output.h"
 #include "engine/etw/session/session_start.h"
