@@ -2,6 +2,7 @@
 /* Registrations and what their callbacks are told. */
 #include "tests/unit/patience.h"
 #include "tests/unit/provider_fixture.h"
+#include "tests/unit/registered_provider.h"
 
 static const GUID nobody, first_source = {1, 0, 0, {0}}, second_source = {2, 0, 0, {0}};
 

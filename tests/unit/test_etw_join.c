@@ -3,6 +3,7 @@
    is let go. The test itself plays the sessions' host. */
 #include "engine/etw/provider/provider_table.h"
 #include "tests/unit/hosted_session.h"
+#include "tests/unit/registered_provider.h"
 
 /* ---- tests ---- */
 

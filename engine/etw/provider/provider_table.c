@@ -327,16 +327,6 @@ ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbe
     return ERROR_SUCCESS;
 }
 
-bool provider_is_registered(const GUID *guid)
-{
-    bool found = false;
-    host_lock_enter(&provider_lock);
-    for (struct registration *r = provider_in_use; r && !found; r = r->record->next)
-        found = !r->record->gone && guid_equal(&r->record->options.guid, guid);
-    host_lock_leave(&provider_lock);
-    return found;
-}
-
 /* ---- traits ---- */
 
 /* {u16 size of all, name, NUL, then {u16 size, u8 type, data} each}. False: malformed. */

@@ -171,8 +171,6 @@ ULONG provider_begun(uint64_t handle);
 /* Waits for a callback of another thread, and until another thread that has begun it says provider_begun.
    ERROR_INVALID_HANDLE. Afterwards no callback comes, `context` is not used, and the handle is refused. */
 ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbers);
-/* Whether this process has the provider registered. */
-bool provider_is_registered(const GUID *guid);
 
 /* EventSetInformation: traits once (ERROR_GEN_FAILURE for a second time); `group` is told when they name one.
    ERROR_INVALID_PARAMETER for what are no traits. */
