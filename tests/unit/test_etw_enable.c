@@ -2,7 +2,7 @@
 /* EnableTrace, EnableTraceEx and EnableTraceEx2: what is kept for providers, what is refused, and when the call
    returns. Sessions have no hosts here. */
 #include "engine/base/thread.h"
-#include "engine/etw/controller/trace_query_api.h"
+#include "engine/etw/controller/controller_api.h"
 #include "engine/etw/provider/provider_filter.h"
 #include "tests/unit/controller_fixture.h"
 

@@ -2,7 +2,7 @@
 /* The NT Kernel Logger as a program starts it, on this machine's kernel: what a known load did is in its file, by the
    poorer source on each machine, and by tracefs where this user may use one. */
 #include "engine/base/processor.h"
-#include "engine/etw/controller/trace_query_api.h"
+#include "engine/etw/controller/controller_api.h"
 #include "engine/etw/decode/tracelogging/trace_logging.h"
 #include "engine/etw/kernel/kernel_tracer.h"
 #include "engine/etw/session/session_output.h"

@@ -2,8 +2,8 @@
 /* What programs learn of providers and sessions, and set of sessions: EnumerateTraceGuids(Ex), TraceQueryInformation
    and TraceSetInformation, and the blocks of ntdll that stand for these. */
 #include "engine/base/thread.h"
+#include "engine/etw/controller/controller_api.h"
 #include "engine/etw/controller/system_trace.h"
-#include "engine/etw/controller/trace_query_api.h"
 #include "engine/etw/directory/directory_layout.h"
 #include "engine/etw/kernel_event.h"
 #include "engine/etw/openetw.h"

@@ -6,7 +6,6 @@
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/consumer/consumer_api.h"
 #include "engine/etw/controller/controller_api.h"
-#include "engine/etw/controller/trace_query_api.h"
 #include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/directory.h"
 

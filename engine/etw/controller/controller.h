@@ -33,8 +33,6 @@ ULONG controller_refuse(ULONG code, const char *format, ...) PRINTF_LIKE(2, 3);
    no session now. One whose host has ended is rescued; with `give_up` also when its log cannot be written. */
 ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name, uint32_t mode, bool give_up,
                       struct directory_session *out);
-/* The NT Kernel Logger. */
-ULONG controller_find_kernel(struct directory *d, bool give_up, struct directory_session *out);
 
 /* A session's figures, as long as it is open, even when the session has ended meanwhile. */
 struct controller_view {
@@ -52,10 +50,6 @@ void controller_figures_add(const struct controller_view *v, struct controller_f
 /* Fills the block as all functions do. 234: a name had no room. */
 ULONG controller_answer(bool wide, const struct directory_session *s, const struct controller_figures *f,
                         EVENT_TRACE_PROPERTIES *p);
-ULONG controller_answer_view(bool wide, const struct directory_session *s, const struct controller_view *v,
-                             EVENT_TRACE_PROPERTIES *p);
-/* trace_block_check, and room for at least the end of a name at each offset (24). */
-ULONG controller_check_block(bool wide, const EVENT_TRACE_PROPERTIES *p);
 
 /* What ControlTrace is called with. */
 struct controller_call {
@@ -80,5 +74,13 @@ ULONG controller_scope(const EVENT_TRACE_PROPERTIES *p, struct directory_scope *
 /* Adds a filter that is checked; `member` has it, for texts. What it is of processes that live is in to->filter_data,
    the caller's to free; all else points to the caller's. 87, 8. */
 ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESCRIPTOR *f, const char *member);
+
+/* ---- trace_information.c ---- */
+
+/* What TraceSetInformation does, for callers that have its data in another form: sets a list of a session that takes
+   the kernel's events, in the place of the one it had: at most directory_kernel_room(list) hook ids or profile sources.
+   An error code of Windows, with a text. */
+ULONG trace_information_set_list(TRACEHANDLE session, enum directory_kernel_list list, const uint32_t *items,
+                                 uint32_t count);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* ETW's functions for controllers of sessions, under their own names, as openetw.dll has them: natively as plain
-   functions, on Windows by the system's own declarations, which this header takes for ours. To be included before all
-   others that name ETW. */
+/* ETW's functions for controllers of sessions, and for queries about sessions and providers, under their own names,
+   as openetw.dll has them: natively as plain functions, on Windows by the system's own declarations, which this
+   header takes for ours. To be included before all others that name ETW. */
 #ifndef OPENPLA_CONTROLLER_API_H
 #define OPENPLA_CONTROLLER_API_H
 
 #if defined(_WIN32) && !defined(_WMI_SOURCE_)
 #define _WMI_SOURCE_ /* they are no imports */
 #endif
-#include "engine/etw/etw_controller_types.h"
+#include "engine/etw/api/etw_query_types.h"
 
 #ifndef _WIN32
 ULONG WINAPI StartTraceW(TRACEHANDLE *handle, LPCWSTR name, EVENT_TRACE_PROPERTIES *properties);
@@ -30,6 +30,12 @@ ULONG WINAPI EnableTraceEx(LPCGUID provider, LPCGUID source, TRACEHANDLE handle,
                            ULONGLONG any, ULONGLONG all, ULONG property, EVENT_FILTER_DESCRIPTOR *filter);
 ULONG WINAPI EnableTraceEx2(TRACEHANDLE handle, LPCGUID provider, ULONG code, UCHAR level, ULONGLONG any, ULONGLONG all,
                             ULONG timeout, ENABLE_TRACE_PARAMETERS *parameters);
+
+ULONG WINAPI EnumerateTraceGuids(TRACE_GUID_PROPERTIES **list, ULONG room, ULONG *count);
+ULONG WINAPI EnumerateTraceGuidsEx(TRACE_QUERY_INFO_CLASS what, void *in, ULONG in_bytes, void *out, ULONG out_bytes,
+                                   ULONG *need);
+ULONG WINAPI TraceQueryInformation(TRACEHANDLE session, TRACE_INFO_CLASS what, void *out, ULONG bytes, ULONG *need);
+ULONG WINAPI TraceSetInformation(TRACEHANDLE session, TRACE_INFO_CLASS what, void *in, ULONG bytes);
 #endif
 
 #endif

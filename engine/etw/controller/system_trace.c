@@ -7,8 +7,8 @@
        lists        class 4 | 4 | TraceHandle 8 | items of 4: hook ids, or profile sources */
 #include "engine/etw/controller/system_trace.h"
 
-#include "engine/etw/controller/trace_information.h"
-#include "engine/etw/controller/trace_query_api.h"
+#include "engine/etw/controller/controller.h"
+#include "engine/etw/controller/controller_api.h"
 #include "engine/etw/decode/program_memory.h"
 #include "engine/logs/little_endian.h"
 

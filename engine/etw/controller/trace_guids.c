@@ -3,7 +3,7 @@
    have enabled them. */
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
-#include "engine/etw/controller/trace_query_api.h"
+#include "engine/etw/controller/controller_api.h"
 #include "engine/etw/session/session_output.h"
 
 #include <stdlib.h>

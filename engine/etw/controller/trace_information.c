@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* TraceQueryInformation and TraceSetInformation. What they set in the kernel of Windows is set in the session, by its
    host; what has no source there is kept, and told to the journal. */
-#include "engine/etw/controller/trace_information.h"
-
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
-#include "engine/etw/controller/trace_query_api.h"
+#include "engine/etw/controller/controller_api.h"
 #include "engine/etw/controller/trace_security.h"
 #include "engine/etw/kernel_event.h"
 #include "engine/etw/session/session_host.h"

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of the checks is Windows': a program that makes two mistakes gets the same code. */
+/* The settings of a session as EVENT_TRACE_PROPERTIES and the kernel's flags have them: checks, defaults, group
+   masks. The order of the checks is Windows': a program that makes two mistakes gets the same code. */
 #include "engine/etw/trace_properties.h"
 
 #include "engine/base/memory.h"
 #include "engine/base/text_ansi.h"
 #include "engine/etw/etw_controller_types.h"
+#include "engine/etw/group_masks.h"
 #include "engine/logs/etl_header.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum { MOST_NAME = 1024, MOST_FILE_NAME = 65536 }; /* characters */
@@ -401,3 +404,58 @@ void trace_settings_shape(const struct trace_settings *s, uint32_t processors, s
     *keep = stays ? shape->minimum - spare : 0;
     shape->wake_at = stays ? *keep + 1 : within(shape->minimum / WAKE_PARTS, 1, shape->buffers);
 }
+
+/* ---- group masks: in which mask a flag of the kernel lies ---- */
+
+static const struct {
+    uint32_t flag, mask, bit;
+} moved[] = {
+    {0x00000010, 1, 0x0004}, /* CSWITCH */
+    {0x00000020, 1, 0x0080}, /* DPC */
+    {0x00000040, 1, 0x4000}, /* INTERRUPT */
+    {0x00000080, 2, 0x0040}, /* SYSTEMCALL */
+    {0x00000800, 1, 0x0200}, /* DISPATCHER */
+    {0x00004000, 1, 0x8000}, /* VIRTUAL_ALLOC */
+    {0x00800000, 1, 0x0010}, /* DRIVER */
+    {0x01000000, 1, 0x0002}, /* PROFILE */
+};
+enum { MOVED = sizeof moved / sizeof *moved };
+
+void group_masks_add(uint32_t masks[GROUP_MASKS], uint32_t constant)
+{
+    enum { MASK_SHIFT = 29 };
+    masks[constant >> MASK_SHIFT] |= constant & ((UINT32_C(1) << MASK_SHIFT) - 1);
+}
+
+uint32_t group_masks_flags(const uint32_t masks[GROUP_MASKS])
+{
+    uint32_t flags = masks[0];
+    for (size_t i = 0; i < MOVED; i++)
+        flags |= (masks[moved[i].mask] & moved[i].bit) != 0 ? moved[i].flag : 0;
+    return flags;
+}
+
+void group_masks_place(uint32_t masks[GROUP_MASKS])
+{
+    for (size_t i = 0; i < MOVED; i++)
+        if ((masks[0] & moved[i].flag) != 0) {
+            masks[0] &= ~moved[i].flag;
+            masks[moved[i].mask] |= moved[i].bit;
+        }
+}
+
+bool group_masks_beyond_flags(const uint32_t masks[GROUP_MASKS])
+{
+    uint32_t rest[GROUP_MASKS], any = 0;
+    memcpy(rest, masks, sizeof rest);
+    for (size_t i = 0; i < MOVED; i++)
+        rest[moved[i].mask] &= ~moved[i].bit;
+    for (size_t i = 1; i < GROUP_MASKS; i++)
+        any |= rest[i];
+    return any != 0;
+}
+
+/* ---- the GUIDs of the kernel's sessions ---- */
+
+const GUID trace_kernel_guid = {0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}};
+const GUID trace_context_guid = {0x54DEA73A, 0xED1F, 0x42A4, {0xAF, 0x71, 0x3E, 0x63, 0xD0, 0x56, 0xF1, 0x74}};
