@@ -9,7 +9,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/consumer/consumer.h"
-#include "engine/etw/consumer/consumer_api.h"
 #include "engine/logs/etl_file.h"
 #include "engine/logs/little_endian.h"
 

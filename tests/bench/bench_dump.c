@@ -7,7 +7,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/consumer/event_view.h"
-#include "engine/etw/consumer/relogged_file.h"
+#include "engine/etw/consumer/relogger.h"
 #include "engine/etw/decode/schemas.h"
 #include "engine/etw/event_dump.h"
 #include "engine/etw/session/session_output.h"

@@ -2,7 +2,7 @@
 #include "tests/bench/made_files.h"
 
 #include "engine/base/file.h"
-#include "engine/etw/consumer/relogged_file.h"
+#include "engine/etw/consumer/relogger.h"
 #include "engine/etw/session/session_output.h"
 #include "engine/logs/little_endian.h"
 #include "engine/logs/log.h"

@@ -7,7 +7,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/consumer/consumer.h"
-#include "engine/etw/consumer/consumer_api.h"
 #include "engine/logs/etl_record.h"
 #include "engine/logs/little_endian.h"
 #include "tests/fuzz/small_container.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Consumers of sessions that run, in hosts of their own: OpenTrace finds them by name, ProcessTrace gives what is
    written and ends with the session. */
-#include "engine/etw/consumer/consumer_api.h"
+#include "engine/etw/consumer/consumer.h"
 #include "tests/unit/controller_fixture.h"
 
 enum { EARLY = 40, LATER = 300 };

@@ -2,7 +2,6 @@
 /* What is relogged reads as what was read: events of every form, of several logs and processors, with all that a
    callback changed, and nothing of what it did not want. A user would lose events of the only copy that he keeps. */
 #include "engine/etw/consumer/event_view.h"
-#include "engine/etw/consumer/relogged_event.h"
 #include "engine/etw/consumer/relogger.h"
 #include "tests/unit/consumer_fixture.h"
 #include "tests/unit/log_events.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a descriptor does not give is refused, by each function that Windows documents to ask for a right. */
 #define _EVNT_SOURCE_
-#include "engine/etw/consumer/consumer_api.h"
+#include "engine/etw/consumer/consumer.h"
 #include "engine/etw/controller/controller_api.h"
 #include "engine/etw/controller/trace_security.h"
 #include "engine/etw/provider/event_api.h"

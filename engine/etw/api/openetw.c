@@ -4,7 +4,6 @@
 
 #include "engine/base/memory.h"
 #include "engine/etw/consumer/consumer.h"
-#include "engine/etw/consumer/consumer_api.h"
 #include "engine/etw/controller/controller_api.h"
 #include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/directory.h"

@@ -1,19 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of processing handles. A handle is a mark << 56 | turn << 16 | place + 1: one that is closed or invented is
-   told from a live one, and by the mark that of a session, which programs mistake for it. */
+/* The processing handles of this process, the callbacks of classes, and ProcessTrace.
+
+   A handle is a mark << 56 | turn << 16 | place + 1. The turn tells a closed or invented handle from a live one, and
+   the mark tells it from that of a session, which programs mistake for it. */
 #include "engine/etw/consumer/consumer.h"
 
+#include "engine/base/guard.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/base/text_ansi.h"
-#include "engine/etw/consumer/consumer_table.h"
+#include "engine/etw/consumer/event_view.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum { MOST_NAME = 32767, MOST_PLACES = 0xFFFE, ZONE_NAME_UNITS = 32 };
 #define MODE_SYSTEM_LOGGER 0x02000000u
 #define HANDLE_MARK        (UINT64_C(0x43) << 56)
 #define MOST_TURNS         ((UINT64_C(1) << 40) - 1)
+
+/* An open processing handle. */
+struct consumer {
+    EVENT_TRACE_LOGFILEW logfile; /* as it was opened with; what BufferCallback is shown */
+    enum consumer_form form;      /* of who opened it */
+    void *name;                   /* of it, in that form */
+    struct consumer_source *source;
+    bool real_time, raw, records;
+    /* Under the table's lock. */
+    bool busy;    /* it is being processed */
+    bool closed;  /* ... and then goes */
+    bool started; /* it has been processed */
+};
 
 static struct host_lock lock = HOST_LOCK_INIT;
 static struct place {
@@ -23,7 +41,8 @@ static struct place {
 static size_t place_count, place_capacity;
 static const struct realtime_source *realtime = &session_connections;
 
-ULONG consumer_code(HRESULT hr)
+/* The Windows error code of a failure. */
+static ULONG consumer_code(HRESULT hr)
 {
     if (SUCCEEDED(hr))
         return ERROR_SUCCESS;
@@ -32,7 +51,8 @@ ULONG consumer_code(HRESULT hr)
     return ((uint32_t)hr & 0xFFFF0000u) == 0x80070000u ? (ULONG)hr & 0xFFFF : ERROR_INVALID_PARAMETER;
 }
 
-ULONG consumer_refuse(ULONG code, const char *what)
+/* Sets the text of a Windows error code, and returns it. */
+static ULONG consumer_refuse(ULONG code, const char *what)
 {
     (void)error_set(HRESULT_FROM_WIN32((LONG)code), "%s", what);
     return code;
@@ -91,7 +111,8 @@ static void consumer_free(struct consumer *c)
     memory_free(c);
 }
 
-ULONG consumer_take(const TRACEHANDLE *handles, ULONG count, struct consumer **out)
+/* Takes all of them, or none. */
+static ULONG consumer_take(const TRACEHANDLE *handles, ULONG count, struct consumer **out)
 {
     ULONG status = ERROR_SUCCESS, sessions = 0;
     host_lock_enter(&lock);
@@ -111,7 +132,7 @@ ULONG consumer_take(const TRACEHANDLE *handles, ULONG count, struct consumer **o
     return status;
 }
 
-void consumer_give_back(struct consumer *const *taken, ULONG count)
+static void consumer_give_back(struct consumer *const *taken, ULONG count)
 {
     for (ULONG i = 0; i < count; i++) {
         host_lock_enter(&lock);
@@ -123,7 +144,9 @@ void consumer_give_back(struct consumer *const *taken, ULONG count)
     }
 }
 
-ULONG consumer_close(TRACEHANDLE handle)
+/* Ends it, from any thread and from callbacks too. ERROR_CTX_CLOSE_PENDING: it is being processed; what is queued is
+   still delivered, then its events end. ERROR_INVALID_HANDLE: it is none. */
+static ULONG consumer_close(TRACEHANDLE handle)
 {
     host_lock_enter(&lock);
     struct place *place = find(handle);
@@ -147,7 +170,8 @@ ULONG consumer_close(TRACEHANDLE handle)
     return ERROR_SUCCESS;
 }
 
-bool consumer_is_open(TRACEHANDLE handle)
+/* It is a handle of consumer_open. */
+static bool consumer_is_open(TRACEHANDLE handle)
 {
     host_lock_enter(&lock);
     const bool open = find(handle) != NULL;
@@ -300,4 +324,351 @@ ULONG consumer_open(enum consumer_form form, EVENT_TRACE_LOGFILEW *logfile, TRAC
     if (status != ERROR_SUCCESS)
         consumer_free(c);
     return status;
+}
+
+/* ---- classes ---- */
+
+/* Callbacks for single classes of events (SetTraceCallback), of the whole process. */
+
+static struct host_lock classes_lock = HOST_LOCK_INIT;
+static struct class
+{
+    GUID guid;
+    PEVENT_CALLBACK callback;
+} * classes;
+static size_t class_capacity;
+static _Atomic size_t class_count; /* changed under the lock; without any no event pays for it */
+
+/* `class_count` when it is none. */
+static size_t find_class(const GUID *guid)
+{
+    size_t i = 0;
+    while (i < class_count && !guid_equal(&classes[i].guid, guid))
+        i++;
+    return i;
+}
+
+/* Events of this class go to the callback too, of all handles with an EventCallback, before that; a second call
+   replaces the first. ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY. */
+static ULONG consumer_set_class(const GUID *class, PEVENT_CALLBACK callback)
+{
+    if (!class || !callback)
+        return consumer_refuse(ERROR_INVALID_PARAMETER, "the GUID of a class or its callback: is missing");
+    host_lock_enter(&classes_lock);
+    const size_t at = find_class(class);
+    void *grown = classes;
+    const bool ok = memory_grow(&grown, &class_capacity, at + 1, sizeof *classes);
+    classes = grown;
+    if (ok) {
+        classes[at] = (struct class){*class, callback};
+        class_count += at == class_count;
+    }
+    host_lock_leave(&classes_lock);
+    return ok ? ERROR_SUCCESS : consumer_code(error_set(E_OUTOFMEMORY, "out of memory for a class's callback"));
+}
+
+/* ERROR_INVALID_PARAMETER; ERROR_WMI_GUID_NOT_FOUND: it has none. */
+static ULONG consumer_remove_class(const GUID *class)
+{
+    if (!class)
+        return consumer_refuse(ERROR_INVALID_PARAMETER, "the GUID of a class or its callback: is missing");
+    host_lock_enter(&classes_lock);
+    const size_t at = find_class(class);
+    const bool there = at < class_count;
+    if (there)
+        classes[at] = classes[--class_count];
+    if (class_count == 0) {
+        memory_free(classes);
+        classes = NULL;
+        class_capacity = 0;
+    }
+    host_lock_leave(&classes_lock);
+    return there ? ERROR_SUCCESS : consumer_refuse(ERROR_WMI_GUID_NOT_FOUND, "this class of events has no callback");
+}
+
+/* NULL: it has none. */
+static PEVENT_CALLBACK consumer_class_callback(const GUID *class)
+{
+    if (atomic_load_explicit(&class_count, memory_order_relaxed) == 0)
+        return NULL;
+    host_lock_enter(&classes_lock);
+    const size_t at = find_class(class);
+    PEVENT_CALLBACK callback = at < class_count ? classes[at].callback : NULL;
+    host_lock_leave(&classes_lock);
+    return callback;
+}
+
+/* ---- processing ---- */
+
+/* ProcessTrace: of all handles the oldest event next, to the callbacks. In memory at a time: one buffer of each
+   processor of each file. */
+
+enum { MOST_HANDLES = 64 };
+
+struct running {
+    struct consumer *consumer;
+    struct etl_record event; /* to be delivered next */
+    bool header;             /* ... is the log file header */
+};
+
+struct processing {
+    int64_t from, to;
+    ULONG count;
+    struct consumer *taken[MOST_HANDLES];
+    struct running running[MOST_HANDLES]; /* those with an event */
+    ULONG running_count;
+    ULONG failure; /* of the first that could not be read on */
+    struct event_view view;
+};
+
+/* The callbacks' arguments, for guard_call. */
+struct call {
+    PEVENT_RECORD_CALLBACK record;
+    PEVENT_CALLBACK event, class;
+    struct event_view *view;
+    struct consumer *consumer;
+    ULONG answer;
+};
+
+static void call_record(void *argument)
+{
+    const struct call *c = argument;
+    c->record(&c->view->record);
+}
+
+static void call_event(void *argument)
+{
+    const struct call *c = argument;
+    if (c->class)
+        c->class(&c->view->trace);
+    if (c->event)
+        c->event(&c->view->trace);
+}
+
+static void call_buffer(void *argument)
+{
+    struct call *c = argument;
+    EVENT_TRACE_LOGFILEW *logfile = &c->consumer->logfile;
+    if (c->consumer->form == CONSUMER_WIDE) {
+        c->answer = logfile->BufferCallback(logfile);
+    } else {
+        PEVENT_TRACE_BUFFER_CALLBACKA callback;
+        memcpy(&callback, &logfile->BufferCallback, sizeof callback);
+        c->answer = callback((EVENT_TRACE_LOGFILEA *)(void *)logfile);
+    }
+}
+
+/* Reads the next event of `r` into it; false: it has no more. */
+static bool advance(struct processing *p, struct running *r)
+{
+    HRESULT hr = r->consumer->source->next(r->consumer->source, &r->event);
+    r->header = false;
+    if (FAILED(hr) && p->failure == ERROR_SUCCESS)
+        p->failure = consumer_code(hr);
+    return hr == S_OK;
+}
+
+static ULONG deliver_event(struct processing *p, const struct running *r, int64_t time)
+{
+    struct consumer *c = r->consumer;
+    const struct etl_log *log = c->source->log;
+    struct call call = {.view = &p->view};
+    if (r->event.kind == ETL_RECORD_OTHER) /* of which nothing is known but its length */
+        return ERROR_SUCCESS;
+    if (c->records) {
+        if (!c->logfile.EventRecordCallback)
+            return ERROR_SUCCESS;
+        call.record = c->logfile.EventRecordCallback;
+        event_view_record(&r->event, time, log->pointer_size, log->private_logger, &p->view);
+        p->view.record.UserContext = c->logfile.Context;
+        return guard_call(call_record, &call, GUARD_TAKES_ALL, NULL) ? ERROR_SUCCESS : ERROR_NOACCESS;
+    }
+    event_view_trace(&r->event, time, &p->view);
+    call.event = c->logfile.EventCallback;
+    call.class = consumer_class_callback(&p->view.trace.Header.Guid);
+    return guard_call(call_event, &call, GUARD_TAKES_ALL, NULL) ? ERROR_SUCCESS : ERROR_NOACCESS;
+}
+
+/* Behind the last event of a buffer, which is still there. */
+static ULONG deliver_buffer(struct processing *p, const struct running *r, int64_t time)
+{
+    EVENT_TRACE_LOGFILEW *logfile = &r->consumer->logfile;
+    logfile->BuffersRead++;
+    if (!logfile->BufferCallback)
+        return ERROR_SUCCESS;
+    event_view_trace(&r->event, time, &p->view);
+    logfile->CurrentEvent = p->view.trace;
+    logfile->CurrentTime = r->event.utc;
+    logfile->Filled = r->event.buffer->used;
+    logfile->EventsLost = r->consumer->source->log->events_lost;
+    struct call call = {.consumer = r->consumer};
+    if (!guard_call(call_buffer, &call, GUARD_TAKES_ALL, NULL))
+        return ERROR_NOACCESS;
+    return call.answer != 0 ? ERROR_SUCCESS : ERROR_CANCELLED;
+}
+
+static ULONG deliver(struct processing *p, const struct running *r)
+{
+    const struct etl_record *e = &r->event;
+    const int64_t time = r->consumer->raw ? e->stamp : e->utc;
+    ULONG status = ERROR_SUCCESS;
+    if (r->header || (e->utc >= p->from && e->utc <= p->to))
+        status = deliver_event(p, r, time);
+    if (status == ERROR_SUCCESS && e->last)
+        status = deliver_buffer(p, r, time);
+    return status;
+}
+
+/* Of equal times that of the handle named first. */
+static struct running *oldest(struct processing *p)
+{
+    struct running *found = p->running;
+    for (ULONG i = 1; i < p->running_count; i++)
+        if (p->running[i].event.utc < found->event.utc)
+            found = &p->running[i];
+    return found;
+}
+
+/* The first event of each: a header comes before all else of its file. */
+static void begin(struct processing *p)
+{
+    for (ULONG i = 0; i < p->count; i++) {
+        struct running *r = &p->running[p->running_count];
+        HRESULT hr = S_OK;
+        r->consumer = p->taken[i];
+        if (r->consumer->started) {
+            r->consumer->logfile.BuffersRead = 0;
+            hr = r->consumer->source->restart(r->consumer->source);
+        }
+        r->consumer->started = true;
+        if (FAILED(hr) && p->failure == ERROR_SUCCESS)
+            p->failure = consumer_code(hr);
+        if (SUCCEEDED(hr) && advance(p, r)) {
+            r->header = true;
+            p->running_count++;
+        }
+    }
+}
+
+static ULONG run(struct processing *p)
+{
+    begin(p);
+    while (p->running_count != 0) {
+        struct running *r = oldest(p);
+        ULONG status = deliver(p, r);
+        if (status != ERROR_SUCCESS)
+            return status;
+        if (!advance(p, r)) {
+            memmove(r, r + 1, (size_t)(p->running + p->running_count - (r + 1)) * sizeof *r);
+            p->running_count--;
+        }
+    }
+    return p->failure;
+}
+
+static int64_t time_of(const FILETIME *time, int64_t otherwise)
+{
+    return time ? (int64_t)((uint64_t)time->dwHighDateTime << 32 | time->dwLowDateTime) : otherwise;
+}
+
+static const char *taking_failed(ULONG status)
+{
+    return status == ERROR_INVALID_HANDLE ? "HandleArray: has an element that is no open processing handle"
+           : status == ERROR_BUSY         ? "HandleArray: another thread processes one of the handles"
+                                          : "HandleArray: has one handle twice, or a session's beside others";
+}
+
+/* Delivers the events of all handles in the order of time on the calling thread, those with a FILETIME from `start` to
+   `end` (NULL: no bound; the log file headers always), and calls each BufferCallback behind the last event of a buffer.
+   It returns when all is delivered, the session has ended, or the handles are closed; a handle that is processed a
+   second time begins anew.
+   ERROR_BAD_LENGTH: none or more than 64; ERROR_INVALID_PARAMETER: no array, one handle twice, files beside a session,
+   or two sessions; ERROR_INVALID_HANDLE; ERROR_BUSY: another thread processes one of them; ERROR_INVALID_TIME: `end` is
+   before `start`; ERROR_CANCELLED: a BufferCallback returned 0; ERROR_NOACCESS: an exception left a callback.
+   A file that cannot be read on ends there; its code is the result when all others are delivered. */
+static ULONG consumer_process(const TRACEHANDLE *handles, ULONG count, const FILETIME *start, const FILETIME *end)
+{
+    if (count == 0 || count > MOST_HANDLES)
+        return consumer_refuse(ERROR_BAD_LENGTH, "HandleCount: is not from 1 to 64");
+    if (!handles)
+        return consumer_refuse(ERROR_INVALID_PARAMETER, "HandleArray: is missing");
+    const int64_t from = time_of(start, INT64_MIN), to = time_of(end, INT64_MAX);
+    if (to < from)
+        return consumer_refuse(ERROR_INVALID_TIME, "EndTime: is before StartTime");
+    struct processing *p = memory_zero(1, sizeof *p);
+    if (!p)
+        return consumer_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for ProcessTrace");
+    p->from = from;
+    p->to = to;
+    p->count = count;
+    ULONG status = consumer_take(handles, count, p->taken);
+    if (status == ERROR_SUCCESS) {
+        status = run(p);
+        consumer_give_back(p->taken, count);
+    } else {
+        (void)consumer_refuse(status, taking_failed(status));
+    }
+    memory_free(p);
+    return status;
+}
+
+/* ---- ETW's functions under their own names ---- */
+
+static TRACEHANDLE open_trace(enum consumer_form form, EVENT_TRACE_LOGFILEW *logfile)
+{
+    TRACEHANDLE handle;
+    const ULONG status = consumer_open(form, logfile, &handle);
+    if (status == ERROR_SUCCESS)
+        return handle;
+#ifdef _WIN32
+    SetLastError(status);
+#endif
+    return INVALID_PROCESSTRACE_HANDLE;
+}
+
+TRACEHANDLE WINAPI OpenTraceW(EVENT_TRACE_LOGFILEW *logfile)
+{
+    return open_trace(CONSUMER_WIDE, logfile);
+}
+
+TRACEHANDLE WINAPI OpenTraceA(EVENT_TRACE_LOGFILEA *logfile)
+{
+    return open_trace(CONSUMER_ANSI, (EVENT_TRACE_LOGFILEW *)logfile); /* whose layout is the same */
+}
+
+ULONG WINAPI ProcessTrace(TRACEHANDLE *handles, ULONG count, FILETIME *start, FILETIME *end)
+{
+    return consumer_process(handles, count, start, end);
+}
+
+ULONG WINAPI CloseTrace(TRACEHANDLE handle)
+{
+    return consumer_close(handle);
+}
+
+ULONG WINAPI SetTraceCallback(const GUID *class, PEVENT_CALLBACK callback)
+{
+    return consumer_set_class(class, callback);
+}
+
+ULONG WINAPI RemoveTraceCallback(const GUID *class)
+{
+    return consumer_remove_class(class);
+}
+
+/* There are no partitions: all is in that of the computer, whose GUID is zero. */
+ULONG WINAPI QueryTraceProcessingHandle(TRACEHANDLE handle, ETW_PROCESS_HANDLE_INFO_TYPE what, PVOID in, ULONG in_size,
+                                        PVOID out, ULONG out_size, ULONG *length)
+{
+    (void)in, (void)in_size;
+    if (!consumer_is_open(handle))
+        return ERROR_INVALID_HANDLE;
+    if (what != EtwQueryPartitionInformation)
+        return ERROR_INVALID_PARAMETER;
+    if (length)
+        *length = sizeof(ETW_TRACE_PARTITION_INFORMATION);
+    if (!out || out_size < sizeof(ETW_TRACE_PARTITION_INFORMATION))
+        return ERROR_INSUFFICIENT_BUFFER;
+    memset(out, 0, sizeof(ETW_TRACE_PARTITION_INFORMATION));
+    return ERROR_SUCCESS;
 }

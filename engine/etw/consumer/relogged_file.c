@@ -1,11 +1,244 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/etw/consumer/relogged_file.h"
-
+/* Events that are kept, their bytes in a log file, and the file. */
 #include "engine/base/memory.h"
+#include "engine/etw/consumer/relogger.h"
 #include "engine/logs/etl_file.h"
+#include "engine/logs/etl_record.h"
+#include "engine/logs/little_endian.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    SYSTEM_HEAD = 0x20,
+    PERFORMANCE_HEAD = 0x10,
+    CLASSIC_HEAD = 0x30,
+    INSTANCE_HEAD = 0x48,
+    MANIFEST_HEAD = 0x50,
+    MESSAGE_HEAD = 8,
+    ITEM_HEAD = 8,
+    MORE_DATA = 234,
+    MESSAGE_PARTS = 0x2A, /* of messages: GUID, time, ids of thread and process */
+    EXT_TYPE_PMC_COUNTERS = 8,
+};
+
+/* ---- the copy ---- */
+
+static size_t padded(size_t size)
+{
+    return (size + 7) & ~(size_t)7;
+}
+
+HRESULT relogged_event_copy(struct relogged_event *e, const EVENT_RECORD *record)
+{
+    size_t need = padded(record->UserDataLength);
+    for (uint16_t i = 0; i < record->ExtendedDataCount; i++)
+        need += padded(record->ExtendedData[i].DataSize);
+    void *bytes = e->bytes, *items = e->items;
+    const bool room = memory_grow(&bytes, &e->capacity, need + 1, 1);
+    e->bytes = bytes;
+    const bool more =
+        room && memory_grow(&items, &e->item_capacity, (size_t)record->ExtendedDataCount + 1, sizeof *e->items);
+    e->items = items;
+    if (!more)
+        return error_set(E_OUTOFMEMORY, "out of memory for a copy of an event");
+    e->record = *record;
+    size_t at = padded(record->UserDataLength);
+    if (record->UserDataLength != 0)
+        memcpy(e->bytes, record->UserData, record->UserDataLength);
+    for (uint16_t i = 0; i < record->ExtendedDataCount; i++) {
+        e->items[i] = record->ExtendedData[i];
+        memcpy(e->bytes + at, (const void *)(uintptr_t)record->ExtendedData[i].DataPtr, e->items[i].DataSize);
+        e->items[i].DataPtr = (uintptr_t)(e->bytes + at);
+        at += padded(e->items[i].DataSize);
+    }
+    e->record.UserData = e->bytes;
+    e->record.ExtendedData = record->ExtendedDataCount != 0 ? e->items : NULL;
+    return S_OK;
+}
+
+HRESULT relogged_event_set_data(struct relogged_event *e, const void *data, size_t size)
+{
+    if (size > UINT16_MAX || (!data && size != 0))
+        return error_set(E_INVALIDARG, "PayloadSize: %zu bytes are none that an event can have", size);
+    struct relogged_event changed = {0};
+    EVENT_RECORD record = e->record;
+    record.UserData = (void *)(uintptr_t)data;
+    record.UserDataLength = (USHORT)size;
+    const HRESULT hr = relogged_event_copy(&changed, &record);
+    if (FAILED(hr)) {
+        relogged_event_free(&changed);
+        return hr;
+    }
+    relogged_event_free(e);
+    *e = changed;
+    return S_OK;
+}
+
+void relogged_event_free(struct relogged_event *e)
+{
+    memory_free(e->bytes);
+    memory_free(e->items);
+    *e = (struct relogged_event){0};
+}
+
+/* ---- its bytes in a file ---- */
+
+static bool is_narrow(const EVENT_RECORD *r)
+{
+    return (r->EventHeader.Flags & EVENT_HEADER_FLAG_32_BIT_HEADER) != 0;
+}
+
+static const EVENT_HEADER_EXTENDED_DATA_ITEM *item_of(const EVENT_RECORD *r, uint16_t type)
+{
+    for (uint16_t i = 0; i < r->ExtendedDataCount; i++)
+        if (r->ExtendedData[i].ExtType == type)
+            return &r->ExtendedData[i];
+    return NULL;
+}
+
+/* Adds `size` bytes behind the `*at` that are there; false: no room. */
+static bool add(uint8_t *out, uint32_t *at, const void *bytes, size_t size)
+{
+    if (size > (size_t)(RELOGGED_EVENT_LARGEST - 1 - *at))
+        return false;
+    if (size != 0)
+        memcpy(out + *at, bytes, size);
+    *at += (uint32_t)size;
+    return true;
+}
+
+static void put_who(const EVENT_HEADER *h, uint8_t *out)
+{
+    put_u32(out + 8, h->ThreadId);
+    put_u32(out + 0x0C, h->ProcessId);
+    put_u64(out + 0x10, (uint64_t)h->TimeStamp.QuadPart);
+}
+
+/* By the hook of its class. */
+static bool kernel_bytes(const EVENT_RECORD *r, uint8_t group, uint8_t *out, uint32_t *at)
+{
+    const EVENT_HEADER *h = &r->EventHeader;
+    const EVENT_HEADER_EXTENDED_DATA_ITEM *counts = item_of(r, EXT_TYPE_PMC_COUNTERS);
+    const bool timed = h->ProcessId == UINT32_MAX && h->ThreadId == UINT32_MAX; /* told by no one */
+    put_u16(out, h->EventDescriptor.Version);
+    out[2] = (uint8_t)((timed ? 0x10 : 0x01) + !is_narrow(r));
+    out[3] = ETL_MARKS;
+    put_u16(out + 6, (uint16_t)(group << 8 | h->EventDescriptor.Opcode));
+    if (timed) {
+        put_u64(out + 8, (uint64_t)h->TimeStamp.QuadPart);
+        *at = PERFORMANCE_HEAD;
+        if (counts && counts->DataSize / 8 <= 7) {
+            put_u16(out, (uint16_t)(counts->DataSize / 8 << 8 | h->EventDescriptor.Version));
+            return add(out, at, (const void *)(uintptr_t)counts->DataPtr, counts->DataSize / 8 * 8);
+        }
+        return true;
+    }
+    put_who(h, out);
+    put_u32(out + 0x18, h->KernelTime);
+    put_u32(out + 0x1C, h->UserTime);
+    *at = SYSTEM_HEAD;
+    return true;
+}
+
+static void classic_bytes(const EVENT_RECORD *r, uint8_t *out, uint32_t *at)
+{
+    const EVENT_HEADER *h = &r->EventHeader;
+    const EVENT_HEADER_EXTENDED_DATA_ITEM *instance = item_of(r, EVENT_HEADER_EXT_TYPE_INSTANCE_INFO);
+    const bool has = instance && instance->DataSize >= sizeof(EVENT_EXTENDED_ITEM_INSTANCE);
+    out[2] = (uint8_t)(is_narrow(r) ? (has ? 0x0B : 0x0A) : (has ? 0x15 : 0x14));
+    out[3] = ETL_MARKS;
+    out[4] = h->EventDescriptor.Opcode;
+    out[5] = h->EventDescriptor.Level;
+    put_u16(out + 6, h->EventDescriptor.Version);
+    put_who(h, out);
+    memcpy(out + 0x18, &h->ProviderId, sizeof h->ProviderId);
+    put_u32(out + 0x28, h->KernelTime);
+    put_u32(out + 0x2C, h->UserTime);
+    *at = has ? INSTANCE_HEAD : CLASSIC_HEAD;
+    if (has)
+        memcpy(out + 0x30, (const void *)(uintptr_t)instance->DataPtr, INSTANCE_HEAD - 0x30);
+}
+
+static void message_bytes(const EVENT_RECORD *r, uint8_t *out, uint32_t *at)
+{
+    const EVENT_HEADER *h = &r->EventHeader;
+    out[2] = 0;
+    out[3] = ETL_MARK_MESSAGE;
+    put_u16(out + 4, h->EventDescriptor.Id);
+    put_u16(out + 6, (uint16_t)(MESSAGE_PARTS | (is_narrow(r) ? 0x40 : 0x80)));
+    memcpy(out + MESSAGE_HEAD, &h->ProviderId, sizeof h->ProviderId);
+    put_u64(out + MESSAGE_HEAD + 16, (uint64_t)h->TimeStamp.QuadPart);
+    put_u32(out + MESSAGE_HEAD + 24, h->ThreadId);
+    put_u32(out + MESSAGE_HEAD + 28, h->ProcessId);
+    *at = MESSAGE_HEAD + 32;
+}
+
+static bool manifest_bytes(const EVENT_RECORD *r, uint8_t *out, uint32_t *at)
+{
+    const EVENT_HEADER *h = &r->EventHeader;
+    const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
+    bool fits = true;
+    out[2] = is_narrow(r) ? 0x12 : 0x13;
+    out[3] = ETL_MARKS;
+    put_u16(out + 4, r->ExtendedDataCount != 0);
+    put_u16(out + 6, h->EventProperty);
+    put_who(h, out);
+    memcpy(out + 0x18, &h->ProviderId, sizeof h->ProviderId);
+    put_u16(out + 0x28, d->Id);
+    out[0x2A] = d->Version;
+    out[0x2B] = d->Channel;
+    out[0x2C] = d->Level;
+    out[0x2D] = d->Opcode;
+    put_u16(out + 0x2E, d->Task);
+    put_u64(out + 0x30, d->Keyword);
+    put_u32(out + 0x38, h->KernelTime);
+    put_u32(out + 0x3C, h->UserTime);
+    memcpy(out + 0x40, &h->ActivityId, sizeof h->ActivityId);
+    *at = MANIFEST_HEAD;
+    for (uint16_t i = 0; i < r->ExtendedDataCount && fits; i++) {
+        static const uint8_t zeros[8];
+        const EVENT_HEADER_EXTENDED_DATA_ITEM *item = &r->ExtendedData[i];
+        uint8_t head[ITEM_HEAD];
+        const size_t total = ITEM_HEAD + padded(item->DataSize);
+        put_u16(head, (uint16_t)total);
+        put_u16(head + 2, item->ExtType);
+        put_u16(head + 4, i + 1 < r->ExtendedDataCount);
+        put_u16(head + 6, item->DataSize);
+        fits = total <= UINT16_MAX && add(out, at, head, sizeof head) &&
+               add(out, at, (const void *)(uintptr_t)item->DataPtr, item->DataSize) &&
+               add(out, at, zeros, total - ITEM_HEAD - item->DataSize);
+    }
+    return fits;
+}
+
+HRESULT relogged_event_bytes(const EVENT_RECORD *r, uint8_t *out, uint32_t *size)
+{
+    const uint16_t flags = r->EventHeader.Flags;
+    uint8_t group;
+    bool fits = true, size_behind = false;
+    memset(out, 0, MANIFEST_HEAD);
+    if ((flags & EVENT_HEADER_FLAG_TRACE_MESSAGE) != 0) {
+        message_bytes(r, out, size);
+    } else if ((flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) == 0) {
+        fits = manifest_bytes(r, out, size);
+    } else if (etl_kernel_group(&r->EventHeader.ProviderId, r->EventHeader.EventDescriptor.Opcode, &group)) {
+        size_behind = true;
+        fits = kernel_bytes(r, group, out, size);
+    } else {
+        classic_bytes(r, out, size);
+    }
+    fits = fits && add(out, size, r->UserData, r->UserDataLength);
+    if (!fits)
+        return error_set(HRESULT_FROM_WIN32(MORE_DATA),
+                         "an event with %u bytes of data and its header has no room in a "
+                         "log: 64 KB are the most",
+                         (unsigned)r->UserDataLength);
+    put_u16(out + (size_behind ? 4 : 0), (uint16_t)*size);
+    return S_OK;
+}
+
+/* ---- the file ---- */
 
 enum { BUFFER = 2 * RELOGGED_EVENT_LARGEST, MOST_PROCESSORS = 4096 };
 

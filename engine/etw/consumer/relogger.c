@@ -5,10 +5,8 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "engine/etw/consumer/consumer_source.h"
+#include "engine/etw/consumer/consumer.h"
 #include "engine/etw/consumer/event_view.h"
-#include "engine/etw/consumer/realtime_source.h"
-#include "engine/etw/consumer/relogged_file.h"
 
 enum { MOST_STREAMS = 64 };
 #define STREAM_MARK (UINT64_C(0x52) << 56)

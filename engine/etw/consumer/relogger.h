@@ -1,10 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs and a session in, chosen and changed events out: what ITraceRelogger does. */
+/* Logs and a session in, chosen and changed events out: what ITraceRelogger does. It keeps events, which are copies
+   of EVENT_RECORDs that can be changed, and writes them to a log file. */
 #ifndef OPENPLA_RELOGGER_H
 #define OPENPLA_RELOGGER_H
 
 #include "engine/base/error.h"
 #include "engine/etw/etw_types.h"
+#include "engine/logs/etl_header.h"
+
+/* ---- an event that is kept ---- */
+
+enum { RELOGGED_EVENT_LARGEST = 0x10000 }; /* its bytes in a file are fewer */
+
+/* Zero-initialise; `record` points into the rest. */
+struct relogged_event {
+    EVENT_RECORD record;
+    uint8_t *bytes; /* items and data */
+    size_t capacity;
+    EVENT_HEADER_EXTENDED_DATA_ITEM *items;
+    size_t item_capacity;
+};
+/* Copies the record with its data and items. E_OUTOFMEMORY; then *e is as it was. */
+HRESULT relogged_event_copy(struct relogged_event *e, const EVENT_RECORD *record);
+/* Other data. E_INVALIDARG with a text: more than an event can have. */
+HRESULT relogged_event_set_data(struct relogged_event *e, const void *data, size_t size);
+void relogged_event_free(struct relogged_event *e);
+
+/* The bytes that the event has in a file whose clock counts FILETIMEs: with the kernel's short headers for the kernel's
+   classes, as a classic event, as a message, else with the header of manifests. *size: how many, of at most
+   RELOGGED_EVENT_LARGEST. ERROR_MORE_DATA's HRESULT with a text: it has no room there. */
+HRESULT relogged_event_bytes(const EVENT_RECORD *record, uint8_t *out, uint32_t *size);
+
+/* ---- a log file of events from elsewhere, each in the buffers of its processor ---- */
+
+struct relogged_file;
+/* Creates the file, or replaces one. `first`: the header of the first of the logs that it is made of; it has another
+   clock then, whose stamps are FILETIMEs. Errors: those of etl_file_create. */
+HRESULT relogged_file_create(const char *path, const struct etl_log *first, uint32_t processors,
+                             struct relogged_file **out);
+/* Events of a processor that come in another order than that of their times are put in order within a buffer. Errors:
+   those of relogged_event_bytes, which change nothing, and of the file system. */
+HRESULT relogged_file_add(struct relogged_file *f, const EVENT_RECORD *record);
+/* Ends it and frees, also when it fails; it has lost so many. NULL is allowed. */
+HRESULT relogged_file_close(struct relogged_file *f, uint64_t events_lost, uint64_t buffers_lost);
+
+/* ---- the relogger ---- */
 
 /* On the thread of relogger_process, one at a time; a failure ends it and is its result. Records live for the call. */
 struct relogger_callback {

@@ -3,7 +3,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/win32/unknown.h"
-#include "engine/etw/consumer/relogged_event.h"
+#include "engine/etw/consumer/relogger.h"
 #include "engine/etw/dll/relogger_com.h"
 
 static const IID iid_trace_event = {0x8CC97F40, 0x9028, 0x4FF3, {0x9B, 0x62, 0x7D, 0x1F, 0x79, 0xCA, 0x7B, 0xCB}};

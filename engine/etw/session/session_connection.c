@@ -2,7 +2,7 @@
 /* The way of consumers to sessions: by the directory, with a ring and a signal of one random name that the session's
    host is told. */
 #include "engine/base/memory.h"
-#include "engine/etw/consumer/realtime_source.h"
+#include "engine/etw/consumer/consumer.h"
 #include "engine/etw/controller/controller.h"
 #include "engine/etw/controller/trace_security.h"
 #include "engine/etw/trace_properties.h"

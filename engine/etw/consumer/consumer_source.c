@@ -1,15 +1,76 @@
 /* SPDX-License-Identifier: MIT */
+/* The two kinds of sources of events: a log file, and a session that runs. Corrupt parts of a log file are left out
+   without a report, as on Windows. */
+#include "engine/base/clock.h"
+#include "engine/base/error.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/etw/consumer/consumer.h"
+#include "engine/etw/etw_types.h"
+#include "engine/logs/etl_reader.h"
+#include "engine/logs/little_endian.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+/* ---- a log file ---- */
+
+struct file_source {
+    struct consumer_source base;
+    struct etl_reader *reader;
+    bool between; /* the event given last was the last one of its buffer */
+    atomic_bool stopped;
+};
+
+static HRESULT file_next(struct consumer_source *base, struct etl_record *e)
+{
+    struct file_source *s = (struct file_source *)base;
+    if (s->between && atomic_load_explicit(&s->stopped, memory_order_relaxed))
+        return S_FALSE;
+    HRESULT hr = etl_reader_next(s->reader, e);
+    s->between = hr == S_OK && e->last;
+    return hr;
+}
+
+static HRESULT file_restart(struct consumer_source *base)
+{
+    struct file_source *s = (struct file_source *)base;
+    s->between = false;
+    return etl_reader_seek(s->reader, INT64_MIN);
+}
+
+static void file_stop(struct consumer_source *base)
+{
+    atomic_store(&((struct file_source *)base)->stopped, true);
+}
+
+static void file_close(struct consumer_source *base)
+{
+    struct file_source *s = (struct file_source *)base;
+    etl_reader_close(s->reader);
+    memory_free(s);
+}
+
+HRESULT consumer_source_of_file(const char *path, struct consumer_source **out)
+{
+    struct file_source *s = memory_zero(1, sizeof *s);
+    if (!s)
+        return error_set(E_OUTOFMEMORY, "%s: out of memory for a consumer", path);
+    HRESULT hr = etl_reader_open(path, NULL, NULL, &s->reader);
+    if (FAILED(hr)) {
+        memory_free(s);
+        return hr;
+    }
+    s->base = (struct consumer_source){etl_reader_log(s->reader), file_next, file_restart, file_stop, file_close};
+    *out = &s->base;
+    return S_OK;
+}
+
+/* ---- a session ---- */
+
 /* A session that runs, as a source of events. Buffers of several processors come one after the other; they are held
    until nothing older can come: the host says so, or the FlushTimer's time has passed, or too many are held.
  */
-#include "engine/base/clock.h"
-#include "engine/base/host.h"
-#include "engine/base/memory.h"
-#include "engine/etw/consumer/realtime_source.h"
-#include "engine/etw/etw_types.h"
-#include "engine/logs/little_endian.h"
-
-#include <string.h>
 
 enum {
     MOST_HELD = 4096,
@@ -230,7 +291,7 @@ static HRESULT find_due(struct session_source *s, struct held **out)
     }
 }
 
-static HRESULT next(struct consumer_source *base, struct etl_record *e)
+static HRESULT session_next(struct consumer_source *base, struct etl_record *e)
 {
     struct session_source *s = (struct session_source *)base;
     const bool advances = s->given;
@@ -335,14 +396,14 @@ static HRESULT connect_to(struct session_source *s)
     return hr;
 }
 
-static HRESULT restart(struct consumer_source *base)
+static HRESULT session_restart(struct consumer_source *base)
 {
     struct session_source *s = (struct session_source *)base;
     disconnect(s);
     return connect_to(s);
 }
 
-static void stop(struct consumer_source *base)
+static void session_stop(struct consumer_source *base)
 {
     struct session_source *s = (struct session_source *)base;
     atomic_store(&s->stopped, true);
@@ -352,7 +413,7 @@ static void stop(struct consumer_source *base)
     host_lock_leave(&s->lock);
 }
 
-static void source_close(struct consumer_source *base)
+static void session_close(struct consumer_source *base)
 {
     struct session_source *s = (struct session_source *)base;
     disconnect(s);
@@ -368,11 +429,11 @@ HRESULT realtime_source_open(const struct realtime_source *source, const char *s
         return error_set(E_OUTOFMEMORY, "%s: out of memory for a consumer", session);
     }
     s->way = source;
-    s->base = (struct consumer_source){&s->log, next, restart, stop, source_close};
+    s->base = (struct consumer_source){&s->log, session_next, session_restart, session_stop, session_close};
     HRESULT hr = connect_to(s);
     if (FAILED(hr)) {
         const struct error_kept why = error_keep(hr);
-        source_close(&s->base);
+        session_close(&s->base);
         return error_restore(&why);
     }
     *out = &s->base;
