@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What TDH and EnumerateTraceGuidsEx tell of event providers, as lists. */
+/* Event providers as lists: what TDH and EnumerateTraceGuidsEx tell of them, and what the registry holds. */
 #include "engine/etw/event_providers.h"
 
 #include "engine/base/memory.h"
 #include "engine/etw/etw_api.h"
+#include "engine/etw/openetw.h"
+#include "engine/etw/registered_manifests.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -278,4 +280,16 @@ HRESULT event_provider_fields(const struct etw_api *etw, const GUID *guid, bool 
     if (FAILED(hr))
         event_fields_free(out);
     return SUCCEEDED(hr) && !out->count ? S_FALSE : hr;
+}
+
+/* ---- what the registry holds of them, of which Wine's TDH tells nothing ---- */
+
+HRESULT registered_providers(struct event_providers *list)
+{
+    struct known_providers known = {0};
+    HRESULT hr = registered_providers_list(&known);
+    for (size_t i = 0; SUCCEEDED(hr) && i < known.count; i++)
+        hr = event_providers_add(list, &known.items[i].guid, text_copy(known.items[i].name));
+    known_providers_free(&known);
+    return hr;
 }

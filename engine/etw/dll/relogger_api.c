@@ -1,25 +1,252 @@
 /* SPDX-License-Identifier: MIT */
-/* ITraceRelogger and its class object, over relogger.h. */
+/* ITraceRelogger and its class object, and the ITraceEvents that it gives, over engine/etw/consumer/relogger.h. The
+   interfaces are declared here: the SDK's relogger.h cannot be included beside evntcons.h, since both declare
+   EVENT_RECORD. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/win32/unknown.h"
 #include "engine/etw/consumer/relogger.h"
-#include "engine/etw/dll/relogger_com.h"
+#include "engine/etw/etw_types.h"
 
 #include <objbase.h>
 #include <wchar.h>
 
-static const CLSID class_trace_relogger = {
-    0x7B40792D, 0x05FF, 0x44C4, {0x90, 0x58, 0xF4, 0x40, 0xC7, 0x1F, 0x17, 0xD4}};
-static const IID iid_trace_relogger = {0xF754AD43, 0x3BCC, 0x4286, {0x80, 0x09, 0x9C, 0x5D, 0xA2, 0x14, 0xE8, 0x4E}};
+/* ---- the interfaces ---- */
+
+typedef struct trace_event_interface {
+    const struct trace_event_table *table;
+} trace_event_interface;
+typedef struct trace_relogger_interface {
+    const struct trace_relogger_table *table;
+} trace_relogger_interface;
+typedef struct trace_callback_interface {
+    const struct trace_callback_table *table;
+} trace_callback_interface;
+
+/* ITraceEvent */
+struct trace_event_table {
+    HRESULT(WINAPI *QueryInterface)(trace_event_interface *, REFIID, void **);
+    ULONG(WINAPI *AddRef)(trace_event_interface *);
+    ULONG(WINAPI *Release)(trace_event_interface *);
+    HRESULT(WINAPI *Clone)(trace_event_interface *, trace_event_interface **);
+    HRESULT(WINAPI *GetUserContext)(trace_event_interface *, void **);
+    HRESULT(WINAPI *GetEventRecord)(trace_event_interface *, EVENT_RECORD **);
+    HRESULT(WINAPI *SetPayload)(trace_event_interface *, BYTE *, ULONG);
+    HRESULT(WINAPI *SetEventDescriptor)(trace_event_interface *, const EVENT_DESCRIPTOR *);
+    HRESULT(WINAPI *SetProcessId)(trace_event_interface *, ULONG);
+    HRESULT(WINAPI *SetProcessorIndex)(trace_event_interface *, ULONG);
+    HRESULT(WINAPI *SetThreadId)(trace_event_interface *, ULONG);
+    HRESULT(WINAPI *SetThreadTimes)(trace_event_interface *, ULONG, ULONG);
+    HRESULT(WINAPI *SetActivityId)(trace_event_interface *, LPCGUID);
+    HRESULT(WINAPI *SetTimeStamp)(trace_event_interface *, LARGE_INTEGER *);
+    HRESULT(WINAPI *SetProviderId)(trace_event_interface *, LPCGUID);
+};
+
+/* ITraceEventCallback */
+struct trace_callback_table {
+    HRESULT(WINAPI *QueryInterface)(trace_callback_interface *, REFIID, void **);
+    ULONG(WINAPI *AddRef)(trace_callback_interface *);
+    ULONG(WINAPI *Release)(trace_callback_interface *);
+    HRESULT(WINAPI *OnBeginProcessTrace)
+    (trace_callback_interface *, trace_event_interface *, trace_relogger_interface *);
+    HRESULT(WINAPI *OnFinalizeProcessTrace)(trace_callback_interface *, trace_relogger_interface *);
+    HRESULT(WINAPI *OnEvent)(trace_callback_interface *, trace_event_interface *, trace_relogger_interface *);
+};
+
+/* ITraceRelogger */
+struct trace_relogger_table {
+    HRESULT(WINAPI *QueryInterface)(trace_relogger_interface *, REFIID, void **);
+    ULONG(WINAPI *AddRef)(trace_relogger_interface *);
+    ULONG(WINAPI *Release)(trace_relogger_interface *);
+    HRESULT(WINAPI *AddLogfileTraceStream)(trace_relogger_interface *, WCHAR *, void *, TRACEHANDLE *);
+    HRESULT(WINAPI *AddRealtimeTraceStream)(trace_relogger_interface *, WCHAR *, void *, TRACEHANDLE *);
+    HRESULT(WINAPI *RegisterCallback)(trace_relogger_interface *, trace_callback_interface *);
+    HRESULT(WINAPI *Inject)(trace_relogger_interface *, trace_event_interface *);
+    HRESULT(WINAPI *CreateEventInstance)(trace_relogger_interface *, TRACEHANDLE, ULONG, trace_event_interface **);
+    HRESULT(WINAPI *ProcessTrace)(trace_relogger_interface *);
+    HRESULT(WINAPI *SetOutputFilename)(trace_relogger_interface *, WCHAR *);
+    HRESULT(WINAPI *SetCompressionMode)(trace_relogger_interface *, BOOLEAN);
+    HRESULT(WINAPI *Cancel)(trace_relogger_interface *);
+};
 
 static LONG objects;
 
-LONG relogger_objects(LONG change)
+/* Objects of this DLL that are held. */
+static LONG relogger_objects(LONG change)
 {
     return InterlockedExchangeAdd(&objects, change) + change;
 }
+
+/* ---- ITraceEvent: an event that a program may hold and change ---- */
+
+static const IID iid_trace_event = {0x8CC97F40, 0x9028, 0x4FF3, {0x9B, 0x62, 0x7D, 0x1F, 0x79, 0xCA, 0x7B, 0xCB}};
+
+struct event_object {
+    trace_event_interface face;
+    LONG references;
+    struct relogged_event event;
+};
+
+/* An event object with a copy of the record, which has one reference. NULL: out of memory. */
+static trace_event_interface *relogger_event_create(const EVENT_RECORD *record);
+
+static struct event_object *event_of(trace_event_interface *face)
+{
+    return (struct event_object *)face;
+}
+
+static EVENT_HEADER *header_of(trace_event_interface *face)
+{
+    return &event_of(face)->event.record.EventHeader;
+}
+
+static HRESULT WINAPI event_query(trace_event_interface *face, REFIID iid, void **out)
+{
+    return unknown_query(face, &iid_trace_event, iid, out);
+}
+
+static ULONG WINAPI event_add_reference(trace_event_interface *face)
+{
+    return (ULONG)InterlockedIncrement(&event_of(face)->references);
+}
+
+static ULONG WINAPI event_release(trace_event_interface *face)
+{
+    struct event_object *o = event_of(face);
+    const LONG left = InterlockedDecrement(&o->references);
+    if (left == 0) {
+        relogged_event_free(&o->event);
+        memory_free(o);
+        relogger_objects(-1);
+    }
+    return (ULONG)left;
+}
+
+static HRESULT WINAPI clone(trace_event_interface *face, trace_event_interface **out)
+{
+    if (!out)
+        return E_POINTER;
+    *out = relogger_event_create(&event_of(face)->event.record);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT WINAPI get_user_context(trace_event_interface *face, void **out)
+{
+    if (!out)
+        return E_POINTER;
+    *out = event_of(face)->event.record.UserContext;
+    return S_OK;
+}
+
+static HRESULT WINAPI get_record(trace_event_interface *face, EVENT_RECORD **out)
+{
+    if (!out)
+        return E_POINTER;
+    *out = &event_of(face)->event.record;
+    return S_OK;
+}
+
+static HRESULT WINAPI set_payload(trace_event_interface *face, BYTE *payload, ULONG size)
+{
+    return relogged_event_set_data(&event_of(face)->event, payload, size);
+}
+
+static HRESULT WINAPI set_descriptor(trace_event_interface *face, const EVENT_DESCRIPTOR *descriptor)
+{
+    if (!descriptor)
+        return E_POINTER;
+    header_of(face)->EventDescriptor = *descriptor;
+    return S_OK;
+}
+
+static HRESULT WINAPI set_process(trace_event_interface *face, ULONG id)
+{
+    header_of(face)->ProcessId = id;
+    return S_OK;
+}
+
+static HRESULT WINAPI set_processor(trace_event_interface *face, ULONG index)
+{
+    if (index > UINT16_MAX)
+        return E_INVALIDARG;
+    event_of(face)->event.record.BufferContext.ProcessorIndex = (USHORT)index;
+    header_of(face)->Flags |= EVENT_HEADER_FLAG_PROCESSOR_INDEX;
+    return S_OK;
+}
+
+static HRESULT WINAPI set_thread(trace_event_interface *face, ULONG id)
+{
+    header_of(face)->ThreadId = id;
+    return S_OK;
+}
+
+static HRESULT WINAPI set_times(trace_event_interface *face, ULONG kernel, ULONG user)
+{
+    header_of(face)->KernelTime = kernel;
+    header_of(face)->UserTime = user;
+    return S_OK;
+}
+
+static HRESULT WINAPI set_activity(trace_event_interface *face, LPCGUID id)
+{
+    if (!id)
+        return E_POINTER;
+    header_of(face)->ActivityId = *id;
+    return S_OK;
+}
+
+static HRESULT WINAPI set_time(trace_event_interface *face, LARGE_INTEGER *time)
+{
+    if (!time)
+        return E_POINTER;
+    header_of(face)->TimeStamp = *time;
+    return S_OK;
+}
+
+static HRESULT WINAPI set_provider(trace_event_interface *face, LPCGUID id)
+{
+    if (!id)
+        return E_POINTER;
+    header_of(face)->ProviderId = *id;
+    return S_OK;
+}
+
+static const struct trace_event_table event_table = {
+    event_query, event_add_reference, event_release,  clone,       get_user_context,
+    get_record,  set_payload,         set_descriptor, set_process, set_processor,
+    set_thread,  set_times,           set_activity,   set_time,    set_provider,
+};
+
+static trace_event_interface *relogger_event_create(const EVENT_RECORD *record)
+{
+    struct event_object *o = memory_zero(1, sizeof *o);
+    if (!o)
+        return NULL;
+    if (FAILED(relogged_event_copy(&o->event, record))) {
+        relogged_event_free(&o->event);
+        memory_free(o);
+        return NULL;
+    }
+    o->face.table = &event_table;
+    o->references = 1;
+    relogger_objects(1);
+    return &o->face;
+}
+
+/* Puts another record into an object that nobody else holds. S_FALSE: somebody does. E_OUTOFMEMORY. */
+static HRESULT relogger_event_reuse(trace_event_interface *event, const EVENT_RECORD *record)
+{
+    return InterlockedCompareExchange(&event_of(event)->references, 1, 1) == 1
+               ? relogged_event_copy(&event_of(event)->event, record)
+               : S_FALSE;
+}
+
+/* ---- ITraceRelogger ---- */
+
+static const CLSID class_trace_relogger = {
+    0x7B40792D, 0x05FF, 0x44C4, {0x90, 0x58, 0xF4, 0x40, 0xC7, 0x1F, 0x17, 0xD4}};
+static const IID iid_trace_relogger = {0xF754AD43, 0x3BCC, 0x4286, {0x80, 0x09, 0x9C, 0x5D, 0xA2, 0x14, 0xE8, 0x4E}};
 
 struct relogger_object {
     trace_relogger_interface face;

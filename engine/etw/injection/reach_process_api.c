@@ -1,12 +1,65 @@
 /* SPDX-License-Identifier: MIT */
-/* openetw.dll becomes the first import of a process that has not begun. */
+/* openetw.dll in processes that do not know it: it becomes the first import of a process that has not begun and of
+   its children. There, functions of ours stand in the place of Wine's system calls, which copies of them still
+   reach. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/etw/controller/system_trace.h"
+#include "engine/etw/decode/program_memory.h"
 #include "engine/etw/reach_image.h"
 #include "engine/etw/reach_process.h"
 
 #include <windows.h>
 #include <winternl.h>
+#include <string.h>
+
+/* ---- system calls ---- */
+
+/* Wine's system calls are a few instructions each that hold no relative address, so a copy of them works anywhere
+   (behaviour 24).
+   mov r10,rcx; mov eax,NUMBER; test byte [7FFE0308h],1; jne +3; syscall; ret; jmp +1; ret; call [7FFE1000h]; ret. */
+static const uint8_t expected[32] = {0x4C, 0x8B, 0xD1, 0xB8, 0,    0,    0,    0,    0xF6, 0x04, 0x25,
+                                     0x08, 0x03, 0xFE, 0x7F, 0x01, 0x75, 0x03, 0x0F, 0x05, 0xC3, 0xEB,
+                                     0x01, 0xC3, 0xFF, 0x14, 0x25, 0x00, 0x10, 0xFE, 0x7F, 0xC3};
+enum { NUMBER_BEGIN = 4, NUMBER_END = 8 };
+/* mov rax,...: the jump to a function of ours. */
+static const uint8_t taken[2] = {0x48, 0xB8};
+
+static const uint8_t *find(const char *name)
+{
+    return (const uint8_t *)(void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"), name);
+}
+
+static bool is_original(const uint8_t *code)
+{
+    return code && memcmp(code, expected, NUMBER_BEGIN) == 0 &&
+           memcmp(code + NUMBER_END, expected + NUMBER_END, sizeof expected - NUMBER_END) == 0;
+}
+
+bool reach_system_call_is_known(const char *name)
+{
+    const uint8_t *code = find(name);
+    return is_original(code) || (code && memcmp(code, taken, sizeof taken) == 0);
+}
+
+void *reach_system_call_copy(const char *name)
+{
+    const uint8_t *code = find(name);
+    DWORD before;
+    if (!is_original(code))
+        return NULL;
+    void *copy = VirtualAlloc(NULL, sizeof expected, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    if (!copy)
+        return NULL;
+    memcpy(copy, code, sizeof expected);
+    if (VirtualProtect(copy, sizeof expected, PAGE_EXECUTE_READ, &before))
+        return copy;
+    VirtualFree(copy, 0, MEM_RELEASE);
+    return NULL;
+}
+
+/* ---- the first import ---- */
 
 #define DLL         L"openetw.dll"
 #define GRANULARITY 0x10000u
@@ -210,4 +263,92 @@ bool reach_self(bool *children)
     if (image.bound_entry)
         write_header(&t, image.bound_entry, before.bound, before.bound_size);
     return true;
+}
+
+/* ---- children ---- */
+
+/* Processes that a reached program starts, by whatever function: in Wine each of them ends in ntdll's
+   NtCreateUserProcess, a copy of which is the way through. */
+
+#define CREATE_SUSPENDED_THREAD 1 /* THREAD_CREATE_FLAGS_CREATE_SUSPENDED */
+
+#define CREATE_PROCESS          "NtCreateUserProcess"
+
+typedef NTSTATUS(NTAPI *create_function)(HANDLE *process, HANDLE *thread, ACCESS_MASK, ACCESS_MASK, void *, void *,
+                                         ULONG process_flags, ULONG thread_flags, void *, void *, void *);
+static create_function original_create;
+static char *dll_path;
+
+HRESULT reach_children_possible(void)
+{
+    return reach_system_call_is_known(CREATE_PROCESS)
+               ? S_OK
+               : error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                           "this Wine starts processes in another way than those that are known");
+}
+
+/* What cannot be reached (32 bits, .NET) runs as it would without us. */
+static NTSTATUS NTAPI create_reached(HANDLE *process, HANDLE *thread, ACCESS_MASK process_access,
+                                     ACCESS_MASK thread_access, void *process_attributes, void *thread_attributes,
+                                     ULONG process_flags, ULONG thread_flags, void *parameters, void *info,
+                                     void *attributes)
+{
+    const DWORD error = GetLastError();
+    const NTSTATUS status =
+        original_create(process, thread, process_access, thread_access, process_attributes, thread_attributes,
+                        process_flags, thread_flags | CREATE_SUSPENDED_THREAD, parameters, info, attributes);
+    if (status < 0)
+        return status;
+    reach_process(*process, "", dll_path, true);
+    if (!(thread_flags & CREATE_SUSPENDED_THREAD))
+        ResumeThread(*thread);
+    SetLastError(error);
+    return status;
+}
+
+void *reach_children_begin(const char *path)
+{
+    dll_path = text_copy(path);
+    original_create = dll_path ? (create_function)reach_system_call_copy(CREATE_PROCESS) : NULL;
+    return original_create ? (void *)create_reached : NULL;
+}
+
+/* ---- system information ---- */
+
+/* In a reached process: NtQuerySystemInformation and NtSetSystemInformation, which Wine answers for all but
+   SystemPerformanceTraceInformation. */
+
+typedef NTSTATUS(NTAPI *query_function)(ULONG what, void *information, ULONG bytes, ULONG *need);
+typedef NTSTATUS(NTAPI *set_function)(ULONG what, void *information, ULONG bytes);
+static query_function original_query;
+static set_function original_set;
+
+static NTSTATUS NTAPI query(ULONG what, void *information, ULONG bytes, ULONG *need)
+{
+    int32_t status;
+    uint32_t own;
+    if (what != SYSTEM_PERFORMANCE_TRACE || !system_trace_query(information, bytes, &own, &status))
+        return original_query(what, information, bytes, need);
+    const ULONG answered = own;
+    return !need || program_write(need, &answered, sizeof answered) ? status : (NTSTATUS)STATUS_ACCESS_VIOLATION;
+}
+
+static NTSTATUS NTAPI set(ULONG what, void *information, ULONG bytes)
+{
+    int32_t status;
+    return what == SYSTEM_PERFORMANCE_TRACE && system_trace_set(information, bytes, &status)
+               ? status
+               : original_set(what, information, bytes);
+}
+
+void *reach_query_system_begin(void)
+{
+    original_query = (query_function)reach_system_call_copy("NtQuerySystemInformation");
+    return original_query ? (void *)query : NULL;
+}
+
+void *reach_set_system_begin(void)
+{
+    original_set = (set_function)reach_system_call_copy("NtSetSystemInformation");
+    return original_set ? (void *)set : NULL;
 }
