@@ -1,17 +1,370 @@
 /* SPDX-License-Identifier: MIT */
-/* From the registry's values of an autologger to its session. */
+/* Autologgers: their keys, from the registry and back, and the sessions that start by them. */
 #include "engine/etw/autologger.h"
 
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/registry.h"
+#include "engine/etw/autologger_key.h"
 #include "engine/etw/controller/controller.h"
+#include "engine/etw/directory_name.h"
+#include "engine/etw/provider/provider_filter.h"
 #include "engine/etw/session/session_output.h"
 #include "engine/etw/session/session_start.h"
 #include "engine/logs/etl_header.h"
 
 #include <stdio.h>
 #include <string.h>
+
+struct number_row {
+    const char *name;
+    size_t offset; /* of its struct autologger_number */
+    uint32_t type;
+    bool of_etw; /* it writes that value itself */
+};
+/* In the order of writing: what a start goes by comes last. */
+static const struct number_row numbers[] = {
+#define NUMBER_ROW(field, name, ...)                                                                                   \
+    {                                                                                                                  \
+        name, offsetof(struct autologger, field), REGISTRY_NUMBER, __VA_ARGS__                                         \
+    }
+    NUMBER_ROW(buffer_kb, "BufferSize", false),
+    NUMBER_ROW(minimum_buffers, "MinimumBuffers", false),
+    NUMBER_ROW(maximum_buffers, "MaximumBuffers", false),
+    NUMBER_ROW(flush_timer, "FlushTimer", false),
+    NUMBER_ROW(clock, "ClockType", false),
+    NUMBER_ROW(mode, "LogFileMode", false),
+    NUMBER_ROW(maximum_file, "MaxFileSize", false),
+    NUMBER_ROW(file_max, "FileMax", false),
+    NUMBER_ROW(file_counter, "FileCounter", true),
+    NUMBER_ROW(start, "Start", false),
+#undef NUMBER_ROW
+};
+static const struct number_row provider_numbers[] = {
+#define NUMBER_ROW(field, name, type)                                                                                  \
+    {                                                                                                                  \
+        name, offsetof(struct autologger_provider, field), type, false                                                 \
+    }
+    NUMBER_ROW(level, "EnableLevel", REGISTRY_NUMBER),        NUMBER_ROW(flags, "EnableFlags", REGISTRY_NUMBER),
+    NUMBER_ROW(any, "MatchAnyKeyword", REGISTRY_LONG_NUMBER), NUMBER_ROW(all, "MatchAllKeyword", REGISTRY_LONG_NUMBER),
+    NUMBER_ROW(property, "EnableProperty", REGISTRY_NUMBER),  NUMBER_ROW(enabled, "Enabled", REGISTRY_NUMBER),
+#undef NUMBER_ROW
+};
+static const struct text_row {
+    const char *name;
+    size_t offset;
+} texts[] = {
+    {"Guid", offsetof(struct autologger, guid)},
+    {"FileName", offsetof(struct autologger, file)},
+    {"OpenPLA", offsetof(struct autologger, set)},
+};
+/* Below a provider: a value for each filter, by the name of its type in evntprov.h. Windows has such a key, and does
+   not document what is in it. */
+#define FILTERS_KEY "Filters"
+#define COUNT(a)    (sizeof(a) / sizeof(a)[0])
+
+void autologger_provider_free(struct autologger_provider *p)
+{
+    while (p->filter_count > 0)
+        memory_free(p->filter[--p->filter_count].data);
+}
+
+void autologger_free(struct autologger *a)
+{
+    memory_free(a->name);
+    memory_free(a->guid);
+    memory_free(a->file);
+    memory_free(a->set);
+    for (size_t i = 0; i < a->provider_count; i++)
+        autologger_provider_free(&a->providers[i]);
+    memory_free(a->providers);
+    memory_free(a->damaged);
+    texts_free(&a->problems);
+    *a = (struct autologger){.name = NULL};
+}
+
+char *autologger_path(const char *kind, const char *directory, const char *name)
+{
+    const bool own = strcmp(directory, DIRECTORY_OF_HOST) != 0;
+    return text_format("SYSTEM\\CurrentControlSet\\Control\\WMI\\%s%s%s%s%s", kind, own ? "." : "",
+                       own ? directory : "", name ? "\\" : "", name ? name : "");
+}
+
+/* ---- reading ---- */
+
+/* Of what was just read, or `why`. */
+static HRESULT note_damage(struct autologger *a, const char *provider, const char *name, const char *why)
+{
+    const char *separator = provider ? "\\" : "";
+    const struct error_kept error = error_keep(HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
+    char *problem = text_format("%s%s%s", provider ? provider : "", separator, why ? why : error.text);
+    HRESULT hr = problem ? texts_add(&a->problems, problem) : E_OUTOFMEMORY;
+    memory_free(problem);
+    error_clear();
+    if (a->damaged || FAILED(hr))
+        return hr;
+    a->damaged = text_format("%s%s%s", provider ? provider : "", separator, name);
+    return a->damaged ? S_OK : E_OUTOFMEMORY;
+}
+
+static bool is_damage(HRESULT hr)
+{
+    return hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
+}
+
+static HRESULT read_numbers(struct registry_key *key, const struct number_row *rows, size_t count, void *of,
+                            struct autologger *a, const char *provider)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        struct autologger_number *n = (struct autologger_number *)(void *)((char *)of + rows[i].offset);
+        hr = registry_read_number(key, rows[i].name, &n->value);
+        n->there = hr == S_OK;
+        if (is_damage(hr))
+            hr = note_damage(a, provider, rows[i].name, NULL);
+    }
+    return hr;
+}
+
+static char **text_of(const struct autologger *a, const struct text_row *row)
+{
+    return (char **)(void *)((char *)a + row->offset);
+}
+
+/* False: a key that others have put there. */
+static bool is_provider(const char *name, GUID *guid)
+{
+    return name[0] == '{' && text_to_guid(name, guid);
+}
+
+/* Bytes of any type: a text is one, too. What they say is checked as they are used. */
+static HRESULT read_filters(const char *provider, struct autologger_provider *p, struct autologger *a, const char *name)
+{
+    struct registry_key *key = NULL;
+    struct registry_value v;
+    const struct filter_kind *filter;
+    char *path = text_format("%s\\" FILTERS_KEY, provider);
+    HRESULT hr = path ? registry_open(path, false, &key) : E_OUTOFMEMORY;
+    memory_free(path);
+    if (hr != S_OK)
+        return hr;
+    for (size_t i = 0; SUCCEEDED(hr) && (filter = filter_kind_at(i)) != NULL; i++) {
+        hr = registry_read(key, filter->name, &v);
+        if (hr == S_OK && p->filter_count < DIRECTORY_FILTERS)
+            p->filter[p->filter_count++] = (struct autologger_filter){filter->type, (uint32_t)v.size, v.data};
+        else if (is_damage(hr))
+            hr = note_damage(a, name, filter->name, NULL);
+    }
+    registry_close(key);
+    return hr;
+}
+
+static HRESULT read_provider(const char *path, const char *name, struct autologger *a)
+{
+    struct autologger_provider p = {.enabled = {.there = false}};
+    struct registry_key *key = NULL;
+    if (!is_provider(name, &p.guid))
+        return S_OK;
+    char *below = text_format("%s\\%s", path, name);
+    HRESULT hr = below ? registry_open(below, false, &key) : E_OUTOFMEMORY;
+    if (hr == S_OK) {
+        hr = read_numbers(key, provider_numbers, COUNT(provider_numbers), &p, a, name);
+        registry_close(key);
+        if (SUCCEEDED(hr))
+            hr = read_filters(below, &p, a, name);
+        if (SUCCEEDED(hr) &&
+            !memory_grow((void **)&a->providers, &a->provider_capacity, a->provider_count + 1, sizeof p))
+            hr = E_OUTOFMEMORY;
+        if (SUCCEEDED(hr))
+            a->providers[a->provider_count++] = p;
+        else
+            autologger_provider_free(&p);
+    }
+    memory_free(below);
+    return SUCCEEDED(hr) ? S_OK : hr;
+}
+
+/* As the GlobalLogger has them, a row of 32 bits; or one number. */
+static HRESULT read_kernel_flags(struct registry_key *key, struct autologger *a)
+{
+    struct registry_value v;
+    HRESULT hr = registry_read(key, "EnableKernelFlags", &v);
+    if (hr == S_OK && (v.type == REGISTRY_BYTES || v.type == REGISTRY_NUMBER) && v.size % sizeof(uint32_t) == 0 &&
+        v.size <= sizeof a->kernel_flags)
+        memcpy(a->kernel_flags, v.data, v.size);
+    else if (hr == S_OK || is_damage(hr))
+        hr = note_damage(a, NULL, "EnableKernelFlags", "EnableKernelFlags: the value is no row of up to 8 masks");
+    registry_value_free(&v);
+    return hr;
+}
+
+static HRESULT read_key(struct registry_key *key, const char *path, struct autologger *a)
+{
+    struct texts below = {0};
+    GUID guid;
+    HRESULT hr = read_numbers(key, numbers, COUNT(numbers), a, a, NULL);
+    for (size_t i = 0; SUCCEEDED(hr) && i < COUNT(texts); i++) {
+        hr = registry_read_text(key, texts[i].name, text_of(a, &texts[i]));
+        if (is_damage(hr))
+            hr = note_damage(a, NULL, texts[i].name, NULL);
+    }
+    if (SUCCEEDED(hr) && a->guid && !text_to_guid(a->guid, &guid))
+        hr = note_damage(a, NULL, texts[0].name, "Guid: the value is no GUID");
+    if (SUCCEEDED(hr))
+        hr = read_kernel_flags(key, a);
+    if (SUCCEEDED(hr))
+        hr = registry_list(key, &below);
+    for (size_t i = 0; SUCCEEDED(hr) && i < below.count; i++)
+        hr = read_provider(path, below.items[i], a);
+    texts_free(&below);
+    return hr;
+}
+
+HRESULT autologger_load(const char *path, const char *name, struct autologger *out)
+{
+    struct registry_key *key;
+    *out = (struct autologger){.name = NULL};
+    HRESULT hr = registry_open(path, false, &key);
+    if (hr != S_OK)
+        return hr;
+    out->name = text_copy(name);
+    hr = out->name ? read_key(key, path, out) : E_OUTOFMEMORY;
+    registry_close(key);
+    if (SUCCEEDED(hr))
+        return S_OK;
+    autologger_free(out);
+    return hr;
+}
+
+/* ---- writing ---- */
+
+static HRESULT write_numbers(struct registry_key *key, const struct number_row *rows, size_t count, const void *of)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        const struct autologger_number *n =
+            (const struct autologger_number *)(const void *)((const char *)of + rows[i].offset);
+        if (!rows[i].of_etw)
+            hr = n->there ? registry_write_number(key, rows[i].name, rows[i].type, n->value)
+                          : registry_remove(key, rows[i].name);
+    }
+    return hr;
+}
+
+static const struct autologger_provider *find_provider(const struct autologger *a, const GUID *guid)
+{
+    for (size_t i = 0; i < a->provider_count; i++)
+        if (guid_equal(&a->providers[i].guid, guid))
+            return &a->providers[i];
+    return NULL;
+}
+
+static const struct autologger_filter *find_filter(const struct autologger_provider *p, uint32_t type)
+{
+    for (uint32_t i = 0; i < p->filter_count; i++)
+        if (p->filter[i].type == type)
+            return &p->filter[i];
+    return NULL;
+}
+
+/* Those that ETW knows; what is there besides stays. */
+static HRESULT write_filters(const char *provider, const struct autologger_provider *p)
+{
+    struct registry_key *key = NULL;
+    const struct filter_kind *kind;
+    bool made;
+    char *path = text_format("%s\\" FILTERS_KEY, provider);
+    HRESULT hr = path ? registry_open(path, true, &key) : E_OUTOFMEMORY;
+    if (hr == S_FALSE && p->filter_count > 0)
+        hr = registry_make(path, &made, &key);
+    memory_free(path);
+    for (size_t i = 0; SUCCEEDED(hr) && key && (kind = filter_kind_at(i)) != NULL; i++) {
+        const struct autologger_filter *f = find_filter(p, kind->type);
+        hr = f ? registry_write(key, kind->name, REGISTRY_BYTES, f->data, f->size) : registry_remove(key, kind->name);
+    }
+    registry_close(key);
+    return hr;
+}
+
+static HRESULT write_provider(const char *path, const struct autologger_provider *p)
+{
+    char guid[39];
+    struct registry_key *key = NULL;
+    bool made;
+    text_from_guid(&p->guid, guid);
+    char *below = text_format("%s\\%s", path, guid);
+    HRESULT hr = below ? registry_make(below, &made, &key) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = write_filters(below, p);
+    if (SUCCEEDED(hr))
+        hr = write_numbers(key, provider_numbers, COUNT(provider_numbers), p);
+    registry_close(key);
+    memory_free(below);
+    return hr;
+}
+
+/* Those that are no provider of `a` any more. */
+static HRESULT remove_providers(struct registry_key *key, const char *path, const struct autologger *a)
+{
+    struct texts below;
+    GUID guid;
+    HRESULT hr = registry_list(key, &below);
+    for (size_t i = 0; SUCCEEDED(hr) && i < below.count; i++) {
+        if (!is_provider(below.items[i], &guid) || find_provider(a, &guid))
+            continue;
+        char *gone = text_format("%s\\%s", path, below.items[i]);
+        hr = gone ? registry_delete(gone) : E_OUTOFMEMORY;
+        memory_free(gone);
+    }
+    texts_free(&below);
+    return hr;
+}
+
+static HRESULT write_key(struct registry_key *key, const char *path, const struct autologger *a)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < a->provider_count; i++)
+        hr = write_provider(path, &a->providers[i]);
+    for (size_t i = 0; SUCCEEDED(hr) && i < COUNT(texts); i++) {
+        const char *text = *text_of(a, &texts[i]);
+        hr = text ? registry_write_text(key, texts[i].name, text) : registry_remove(key, texts[i].name);
+    }
+    if (SUCCEEDED(hr))
+        hr = write_numbers(key, numbers, COUNT(numbers), a);
+    return FAILED(hr) ? hr : remove_providers(key, path, a);
+}
+
+static HRESULT put_back(struct registry_key *key, const char *path, const struct autologger *before, HRESULT hr)
+{
+    struct error_kept why = error_keep(hr);
+    (void)write_key(key, path, before);
+    return error_restore(&why);
+}
+
+HRESULT autologger_save(const char *path, const struct autologger *a, bool is_new)
+{
+    struct autologger before = {.name = NULL};
+    struct registry_key *key = NULL;
+    bool made = false;
+    HRESULT hr = autologger_load(path, a->name, &before);
+    if (SUCCEEDED(hr))
+        hr = registry_make(path, &made, &key);
+    if (SUCCEEDED(hr) && !made && is_new)
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "HKEY_LOCAL_MACHINE\\%.300s is there already", path);
+    else if (SUCCEEDED(hr) && FAILED(hr = write_key(key, path, a)) && !made)
+        hr = put_back(key, path, &before, hr);
+    if (FAILED(hr) && made) {
+        struct error_kept why = error_keep(hr);
+        (void)registry_delete(path);
+        hr = error_restore(&why);
+    }
+    registry_close(key);
+    autologger_free(&before);
+    return SUCCEEDED(hr) ? S_OK : hr;
+}
+
+/* ---- from the registry's values to the session ---- */
 
 enum {
     GLOBAL_MINIMUM = 3, /* buffers */

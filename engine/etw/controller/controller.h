@@ -75,7 +75,7 @@ ULONG controller_scope(const EVENT_TRACE_PROPERTIES *p, struct directory_scope *
    the caller's to free; all else points to the caller's. 87, 8. */
 ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESCRIPTOR *f, const char *member);
 
-/* ---- trace_information.c ---- */
+/* ---- trace_query.c ---- */
 
 /* What TraceSetInformation does, for callers that have its data in another form: sets a list of a session that takes
    the kernel's events, in the place of the one it had: at most directory_kernel_room(list) hook ids or profile sources.

@@ -103,23 +103,7 @@ void session_host_run(struct session_host *h);
 void session_host_finish(struct session_host *h);
 void session_host_release(struct session_host *h);
 
-/* ---- parts ---- */
-
-/* False: the directory has been begun anew. The session is not in it any more, and another one may have its logger, for
-   which it must not speak. */
-bool session_host_is_known(const struct session_host *h);
 /* Does what a controller or consumer asks for, if one does. */
 void session_host_answer(struct session_host *h);
-/* The kernel's events are those of the session's flags, as they are now. What it wrote so far is emptied meanwhile. */
-void session_host_kernel(struct session_host *h, bool end);
-/* The session goes on without a file, in real time. A code of Windows. */
-ULONG session_host_drop_file(struct session_host *h);
-/* Passes over the buffers until there is nothing to do for now. */
-void session_host_drain(struct session_host *h);
-/* As session_host_drain, of all that holds events; then it is in the file. */
-void session_host_flush(struct session_host *h);
-/* All events until this time of the session's clock have been handed on; to be asked after a drain of all that holds
-   events. */
-bool session_host_has_until(const struct session_host *h, int64_t time);
 
 #endif
