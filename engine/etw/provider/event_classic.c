@@ -206,8 +206,10 @@ static ULONG read_pieces(const void *event, uint32_t size, uint32_t own, uint32_
     return ERROR_SUCCESS;
 }
 
-uint8_t *event_place_of_logger(struct provider_thread *t, uint32_t logger, uint64_t size, uint64_t *stamp,
-                               struct provider_session **session, ULONG *status)
+/* The same in the session that has this logger's number. A session that is over, or is none, is ERROR_INVALID_HANDLE;
+   what is too long for any, ERROR_MORE_DATA. */
+static uint8_t *event_place_of_logger(struct provider_thread *t, uint32_t logger, uint64_t size, uint64_t *stamp,
+                                      struct provider_session **session, ULONG *status)
 {
     for (int tries = 0; tries < 2; tries++) {
         *session = provider_session_of(t, logger, tries != 0);

@@ -114,10 +114,6 @@ static inline uint8_t *event_place(struct provider_session *s, struct provider_t
     }
     return event_place_late(s, t, size, stamp, status);
 }
-/* The same in the session that has this logger's number. A session that is over, or is none, is ERROR_INVALID_HANDLE;
-   what is too long for any, ERROR_MORE_DATA. */
-uint8_t *event_place_of_logger(struct provider_thread *t, uint32_t logger, uint64_t size, uint64_t *stamp,
-                               struct provider_session **session, ULONG *status);
 /* Leaves a place that event_place gave as if no event had been wanted there. */
 void event_abandon(uint8_t *at, uint64_t size);
 

@@ -232,7 +232,8 @@ static struct private_session *sessions;
 
 /* ---- who is in it ---- */
 
-void private_session_filters(const struct directory_scope *scope, struct directory_enable *out)
+/* What says which processes are in it, as filters that point into it. */
+static void private_session_filters(const struct directory_scope *scope, struct directory_enable *out)
 {
     const uint8_t *at = scope->data;
     *out = (struct directory_enable){.filter_count = scope->count};
@@ -288,6 +289,9 @@ uint64_t private_sessions_threads(void)
 }
 
 /* ---- its beginning and end ---- */
+
+/* The process ends, in order. */
+static void private_sessions_end(void);
 
 static void add(struct private_session *p)
 {
@@ -393,7 +397,7 @@ void private_session_free(struct private_session *p)
     drop(p);
 }
 
-void private_sessions_end(void)
+static void private_sessions_end(void)
 {
     /* Threads that were ended, wherever they were, leave what a process that was killed would. */
     const bool alone = process_is_ending();

@@ -29,8 +29,6 @@ char *private_part_file(const struct directory_session *part, const char *file);
 
 /* ---- the part of this process ---- */
 
-/* What says which processes are in it, as filters that point into it. */
-void private_session_filters(const struct directory_scope *scope, struct directory_enable *out);
 /* Whether this process is one of them. */
 bool private_session_is_here(const struct directory_session *s, const struct provider_scope *own);
 
@@ -44,7 +42,5 @@ void private_session_free(struct private_session *p); /* NULL is allowed; when n
 /* How many threads of this process private sessions have, all of which exist, in the low 32 bits. It never has the same
    value again when one has begun or ended since. */
 uint64_t private_sessions_threads(void);
-/* The process ends, in order. */
-void private_sessions_end(void);
 
 #endif

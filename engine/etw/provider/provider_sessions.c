@@ -38,7 +38,8 @@ static uint64_t joined; /* directory_born */
 static uint64_t start_time;
 static char *program; /* NULL: it cannot be told */
 
-ULONG provider_status(HRESULT hr)
+/* The error code that a function of Windows gives for it. */
+static ULONG provider_status(HRESULT hr)
 {
     if (SUCCEEDED(hr))
         return ERROR_SUCCESS;
@@ -227,7 +228,9 @@ static void call_reclaimer(void)
         (void)signal_set(signal);
 }
 
-HRESULT provider_refresh(uint64_t handle)
+/* Enables anew by what the directory says now (handle 0: all registrations; then sessions that are over end here), and
+   calls back. S_FALSE: there is no provider in this process. */
+static HRESULT provider_refresh(uint64_t handle)
 {
     uint64_t generation;
     host_lock_enter(&joining);

@@ -80,7 +80,10 @@ void provider_threads_own_slot(uint32_t slot)
     host_lock_leave(&threads_lock);
 }
 
-bool provider_threads_outside(uint32_t round)
+/* Whether each thread has been outside at one of the calls with this round, the first of which was PROVIDER_GRACE_MS
+   behind the moment from which on nobody could find any more what is to be taken away. Rounds rise from 1. One thread
+   at a time. */
+static bool provider_threads_outside(uint32_t round)
 {
     bool all = true;
     host_lock_enter(&threads_lock);
@@ -247,7 +250,8 @@ ULONG provider_begin(const struct provider_options *options, uint64_t *handle)
     return r ? ERROR_SUCCESS : full ? ERROR_NO_SYSTEM_RESOURCES : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-struct registration *provider_find(uint64_t handle)
+/* NULL: none, also for 0 */
+static struct registration *provider_find(uint64_t handle)
 {
     return handle != 0 ? registration_of(handle) : NULL;
 }

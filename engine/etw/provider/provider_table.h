@@ -52,10 +52,6 @@ static inline void provider_leave(struct provider_thread *t)
 }
 
 enum { PROVIDER_GRACE_MS = 10 };
-/* Whether each thread has been outside at one of the calls with this round, the first of which was PROVIDER_GRACE_MS
-   behind the moment from which on nobody could find any more what is to be taken away. Rounds rise from 1. One thread
-   at a time. */
-bool provider_threads_outside(uint32_t round);
 
 /* ---- the table ---- */
 
@@ -227,7 +223,6 @@ struct registration_record {
 };
 extern struct host_lock provider_lock;
 extern struct registration *provider_in_use;
-struct registration *provider_find(uint64_t handle); /* NULL: none, also for 0 */
 void provider_recycle(struct registration *r);
 
 /* Same session by the same way. NULL: none. */
@@ -261,10 +256,6 @@ void provider_tell_name(uint64_t handle, const char *name);
    that runs. */
 struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool anew);
 
-/* Enables anew by what the directory says now (handle 0: all registrations; then sessions that are over end here), and
-   calls back. S_FALSE: there is no provider in this process. */
-HRESULT provider_refresh(uint64_t handle);
-
 /* directory_wait_applied, also from a callback, which is then taken for one that has returned: else it would wait for
    itself. */
 HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_t generation, uint32_t timeout_ms);
@@ -275,6 +266,4 @@ void provider_thread_leaves(void);
 uint64_t provider_event_key(void);     /* EVENT_HEADER_EXT_TYPE_EVENT_KEY */
 uint64_t provider_start_key(void);     /* EVENT_HEADER_EXT_TYPE_PROCESS_START_KEY */
 uint32_t provider_next_sequence(void); /* EVENT_TRACE_USE_GLOBAL_SEQUENCE */
-ULONG provider_status(HRESULT hr);     /* the error code that a function of Windows gives for it */
-
 #endif

@@ -18,19 +18,13 @@ enum {
 
 HRESULT session_remove(struct directory *d, const struct directory_session *s)
 {
-    uint64_t generation;
-    return session_remove_at(d, s, &generation);
-}
-
-HRESULT session_remove_at(struct directory *d, const struct directory_session *s, uint64_t *generation)
-{
     GUID *providers;
     size_t count;
     HRESULT hr = directory_begin(d);
     if (FAILED(hr))
         return hr;
     hr = directory_session_remove(d, s->logger, s->turn, &providers, &count);
-    *generation = directory_end(d, providers, count);
+    directory_end(d, providers, count);
     memory_free(providers);
     return hr;
 }

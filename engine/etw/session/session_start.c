@@ -53,7 +53,8 @@ void session_report_send(struct session_report *r, ULONG code, const char *text)
     (void)signal_set(r->signal);
 }
 
-HRESULT session_report_wait(struct session_report *r, struct process *host, uint32_t timeout_ms, ULONG *code)
+/* The report; E_ABORT: the host ended without one; S_FALSE: there is none after timeout_ms. */
+static HRESULT session_report_wait(struct session_report *r, struct process *host, uint32_t timeout_ms, ULONG *code)
 {
     const uint64_t from = clock_monotonic_ms();
     for (;;) {

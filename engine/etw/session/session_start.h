@@ -21,8 +21,6 @@ struct session_report;
 /* `key`: hexadecimal digits. `create`: by the starter. */
 HRESULT session_report_open(const char *key, bool create, struct session_report **out);
 void session_report_send(struct session_report *r, ULONG code, const char *text);
-/* The report; E_ABORT: the host ended without one; S_FALSE: there is none after timeout_ms. */
-HRESULT session_report_wait(struct session_report *r, struct process *host, uint32_t timeout_ms, ULONG *code);
 void session_report_close(struct session_report *r); /* NULL is allowed */
 
 /* The process of a session: its arguments are the logger, its turn, and the key of the report. The exit code is the
@@ -51,7 +49,5 @@ void session_rescue_all(struct directory *d);
 
 /* Takes the session out of the directory and wakes those who had it enabled. */
 HRESULT session_remove(struct directory *d, const struct directory_session *s);
-/* The same; *generation is that of the directory without it, for directory_wait_applied. */
-HRESULT session_remove_at(struct directory *d, const struct directory_session *s, uint64_t *generation);
 
 #endif
