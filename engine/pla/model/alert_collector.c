@@ -79,7 +79,7 @@ static HRESULT alert_get_display_names(struct object *o, const struct property *
 #define ROWS      "engine/pla/alert_collector.def"
 #include "engine/pla/model/class_rows.inc"
 
-static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
+static HRESULT alert_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     const struct alert_collector *c = (const struct alert_collector *)copy;
     static const char no_file[] = "an alert has no file on Windows; here it is about the log of alerts alone";
@@ -103,5 +103,5 @@ const struct class alert_collector_class = {
     .created = collector_created,
     .read_live = collector_read_live,
     .extension = ".csv", /* its log of alerts */
-    .validate = validate,
+    .validate = alert_validate,
 };

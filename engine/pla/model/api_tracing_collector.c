@@ -31,7 +31,7 @@ static HRESULT validate_program(const struct validation *v, const char *path)
                              : validation_tell(v, PLA_E_EXE_PATH_NOT_VALID, "ExePath", "there is no such program");
 }
 
-static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
+static HRESULT api_tracing_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     /* FileName is ignored too; Windows does not report it (MS-PLA note 3). */
     static const char *const unused[] = {"FileNameFormat", "FileNameFormatPattern", "LogAppend",
@@ -58,5 +58,5 @@ const struct class api_tracing_collector_class = {
     .created = collector_created,
     .read_live = collector_read_live,
     .extension = ".etl",
-    .validate = validate,
+    .validate = api_tracing_validate,
 };

@@ -20,7 +20,7 @@ static HRESULT configuration_check_keys(struct object *o, const struct property 
 #define ROWS      "engine/pla/configuration_collector.def"
 #include "engine/pla/model/class_rows.inc"
 
-static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
+static HRESULT configuration_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     static const char *const unused[] = {"LogCircular", "LogAppend", NULL};
     (void)o;
@@ -34,5 +34,5 @@ const struct class configuration_collector_class = {
     .created = collector_created,
     .read_live = collector_read_live,
     .extension = ".xml",
-    .validate = validate,
+    .validate = configuration_validate,
 };

@@ -88,7 +88,7 @@ static const char *extension_of(const struct object *o)
     return rules_of(o)->extension;
 }
 
-static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
+static HRESULT performance_counter_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     static const char *const unused[] = {"LogCircular", "LogOverwrite", "LogAppend", NULL};
     const struct performance_counter_collector *c = (const struct performance_counter_collector *)copy;
@@ -113,5 +113,5 @@ const struct class performance_counter_collector_class = {
     .created = collector_created,
     .read_live = collector_read_live,
     .extension_of = extension_of,
-    .validate = validate,
+    .validate = performance_counter_validate,
 };

@@ -44,7 +44,7 @@ static HRESULT read_own(struct sending *s, uint64_t at, size_t *got)
 }
 
 /* S_OK: both have the same bytes; S_FALSE: they have not. */
-static HRESULT compare(struct sending *s, struct file *there)
+static HRESULT sending_compare(struct sending *s, struct file *there)
 {
     uint64_t at = 0, size, size_there;
     size_t got, got_there;
@@ -77,7 +77,7 @@ static HRESULT find_there(struct sending *s, const char *path)
         return HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
     if (FAILED(hr))
         return hr;
-    hr = compare(s, there);
+    hr = sending_compare(s, there);
     file_close(there);
     return hr == S_FALSE ? HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) : hr;
 }

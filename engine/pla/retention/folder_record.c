@@ -179,7 +179,7 @@ struct noted {
     uint64_t sent;
 };
 
-static int by_text(const void *a, const void *b)
+static int word_compare(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -208,7 +208,7 @@ static HRESULT put_fate(const struct noted *n, struct texts *lines, size_t i, bo
     *keep = true;
     HRESULT hr = record_read(lines->items[i], &r);
     const char *word = r.word;
-    if (hr == S_OK && !bsearch(&word, n->words, n->count, sizeof *n->words, by_text))
+    if (hr == S_OK && !bsearch(&word, n->words, n->count, sizeof *n->words, word_compare))
         hr = S_FALSE;
     if (hr == S_OK) {
         *keep = n->fate != FOLDER_GONE;
@@ -252,7 +252,7 @@ HRESULT folder_note(const char *space, const char *set, enum folder_fate fate,
         return E_OUTOFMEMORY;
     for (size_t i = 0; i < count; i++)
         n.words[i] = records[i]->word;
-    qsort(n.words, count, sizeof *n.words, by_text);
+    qsort(n.words, count, sizeof *n.words, word_compare);
     HRESULT hr = store_change_folders(space, set, &(struct folders_change){put_fates, &n});
     memory_free(n.words);
     return hr;

@@ -152,7 +152,7 @@ static HRESULT open_member(void *user, size_t index, struct file **in)
 }
 
 /* Whether the cabinet of that name holds all that is listed, as it is now. */
-static HRESULT compare(struct held_folder *f, const char *name, const struct listed *l)
+static HRESULT folder_compare_cabinet(struct held_folder *f, const char *name, const struct listed *l)
 {
     struct file *file;
     struct cabinet *cabinet = NULL;
@@ -262,7 +262,7 @@ HRESULT folder_pack(const struct folder_work *w)
     if (SUCCEEDED(hr)) {
         hr = write_cabinet(f, scrap, &l);
         if (SUCCEEDED(hr))
-            hr = compare(f, scrap, &l);
+            hr = folder_compare_cabinet(f, scrap, &l);
         if (SUCCEEDED(hr))
             hr = name_cabinet(w, f, path);
         if (SUCCEEDED(hr))
@@ -289,7 +289,7 @@ HRESULT folder_delete_data(const struct folder_work *w, bool packed)
         data = (struct listed){.kinds = KIND(DATA)}; /* a folder is no member */
         hr = cabinet ? folder_walk(f, w->names, list, &data) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr))
-            hr = compare(f, cabinet, &data);
+            hr = folder_compare_cabinet(f, cabinet, &data);
         listed_free(&data);
         memory_free(cabinet);
     }

@@ -18,7 +18,7 @@
 #define WAIT_MS    2000        /* for another who names a file at the moment */
 #define HELD_S     60          /* so long a mark that did not come free is not waited for again */
 
-static int by_text(const void *a, const void *b)
+static int file_name_compare(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -56,7 +56,7 @@ static HRESULT read_lines(const char *text, struct run_files *out)
     for (; SUCCEEDED(hr) && (end = strchr(text, '\n')); text = end + 1)
         hr = read_line(text, (size_t)(end - text), out);
     if (SUCCEEDED(hr) && out->names.count)
-        qsort(out->names.items, out->names.count, sizeof *out->names.items, by_text);
+        qsort(out->names.items, out->names.count, sizeof *out->names.items, file_name_compare);
     return hr;
 }
 
@@ -123,7 +123,7 @@ static bool is_part(const char *parts, const char *name)
 
 bool run_files_have(const struct run_files *r, const char *name)
 {
-    if (r->names.count && bsearch(&name, r->names.items, r->names.count, sizeof *r->names.items, by_text))
+    if (r->names.count && bsearch(&name, r->names.items, r->names.count, sizeof *r->names.items, file_name_compare))
         return true;
     for (size_t i = 0; i < r->parts.count; i++)
         if (is_part(r->parts.items[i], name))

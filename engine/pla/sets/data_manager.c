@@ -22,7 +22,7 @@
 enum { FOLDER_STEPS = STEP_CREATE_REPORT | STEP_RUN_RULES | STEP_CREATE_HTML };
 
 /* An event for what has come of a report, by whomever it was made. The thread's error text survives. */
-static void tell(const char *space, const char *name, const char *file, HRESULT hr, size_t remarks)
+static void report_journal(const char *space, const char *name, const char *file, HRESULT hr, size_t remarks)
 {
     struct error_kept why = error_keep(hr);
     if (hr != S_FALSE)
@@ -43,7 +43,7 @@ static HRESULT make(const struct run_report *what, const char *space)
     HRESULT hr = run_report_make(what, &path, &remarks);
     if (FAILED(hr))
         hr = error_prefix(hr, "the report of \"%s\"", what->folder);
-    tell(space, what->name, path ? path : what->folder, hr, remarks.count);
+    report_journal(space, what->name, path ? path : what->folder, hr, remarks.count);
     texts_free(&remarks);
     memory_free(path);
     return hr;

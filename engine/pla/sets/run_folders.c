@@ -79,7 +79,7 @@ static void tell_kept(const struct telling *t, const struct retention_told *told
     memory_free(reason);
 }
 
-static void tell(void *user, const struct retention_told *told)
+static void run_folders_report(void *user, const struct retention_told *told)
 {
     struct telling *t = user;
     if (FAILED(told->hr)) {
@@ -114,7 +114,7 @@ static HRESULT pass_with(const struct run_pass *p, const struct retention_policy
         .only = p->only ? path_names_behind(p->root, p->only) : NULL,
         .room_for_one = p->room_for_one,
         .now = clock_utc(),
-        .tell = tell,
+        .tell = run_folders_report,
         .user = &telling,
     };
     HRESULT hr = retention_pass_run(&pass);

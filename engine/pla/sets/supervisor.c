@@ -66,7 +66,7 @@ static char *moment_text(int64_t utc)
     return text_format("%04d-%02d-%02d %02d:%02d:%02d", t.year, t.month, t.day, t.hour, t.minute, t.second);
 }
 
-static void tell(const struct supervised_set *s, enum journal_id id, HRESULT error, const char *reason)
+static void supervised_set_report(const struct supervised_set *s, enum journal_id id, HRESULT error, const char *reason)
 {
     journal_write(id, &(struct journal_facts){.space = s->space, .name = s->name, .error = error, .reason = reason});
 }
@@ -121,7 +121,7 @@ static void begin_start(struct supervisor *v, struct supervised_set *s, int64_t 
         hr = thread_start(make_start, start, &thread);
     if (FAILED(hr)) {
         atomic_fetch_sub(&v->starting, 1);
-        tell(s, JOURNAL_START_FAILED, hr, NULL);
+        supervised_set_report(s, JOURNAL_START_FAILED, hr, NULL);
         if (start)
             memory_free(start->name);
         memory_free(start);
@@ -211,7 +211,7 @@ static void plan(struct supervised_set *s, int64_t now)
     if (supervised_set_plan(s, now, &host_zone, &missed) != S_FALSE)
         return;
     char *moment = moment_text(missed), *reason = moment ? text_format("it was due at %s", moment) : NULL;
-    tell(s, JOURNAL_START_MISSED, S_OK, reason);
+    supervised_set_report(s, JOURNAL_START_MISSED, S_OK, reason);
     memory_free(reason);
     memory_free(moment);
 }
@@ -246,8 +246,8 @@ static bool take_known(struct supervisor *v, struct supervised_set *s, const str
 }
 
 /* The same by its name; NULL: there is none. */
-static struct supervised_set *take(struct supervisor *v, const char *space, const char *name,
-                                   const struct stored_set *stored, bool has_record, int64_t now)
+static struct supervised_set *supervisor_read_set(struct supervisor *v, const char *space, const char *name,
+                                                  const struct stored_set *stored, bool has_record, int64_t now)
 {
     struct supervised_set *s = find(v, space, name);
     if (!s)
@@ -262,7 +262,7 @@ static struct supervised_set *take_file(struct supervisor *v, const char *space,
     struct stored_set stored;
     struct supervised_set *s = NULL;
     if (store_read_in(space, stamp, &stored) == S_OK)
-        s = take(v, space, stored.name, stored.xml ? &stored : NULL, stamp->has_record, now);
+        s = supervisor_read_set(v, space, stored.name, stored.xml ? &stored : NULL, stamp->has_record, now);
     stored_set_free(&stored);
     return s;
 }
@@ -334,7 +334,7 @@ static void scan(struct supervisor *v)
         else if ((all || hr != S_OK) && FAILED(definition_list(&caller_self, *space, &names)))
             continue;
         for (size_t i = 0; i < names.count; i++)
-            take(v, *space, names.items[i], NULL, true, now);
+            supervisor_read_set(v, *space, names.items[i], NULL, true, now);
         texts_free(&names);
     }
 }
@@ -385,7 +385,8 @@ static void look_at_host(struct supervised_set *s)
         s->running = s->cut_off = false;
         if (noted == S_FALSE)
             return; /* it has just ended in order */
-        tell(s, JOURNAL_STOPPED_BY_ERROR, OPENPLA_E_HOST_DIED, "its host process ended before it could close the logs");
+        supervised_set_report(s, JOURNAL_STOPPED_BY_ERROR, OPENPLA_E_HOST_DIED,
+                              "its host process ended before it could close the logs");
         if (s->restart == RESTART_ALWAYS || (s->restart == RESTART_BOOT && cut_off))
             plan_again(s, now);
         if (cut_off && s->again_at)
@@ -395,12 +396,12 @@ static void look_at_host(struct supervised_set *s)
     s->cut_off = false;
     uint32_t start_ms = run_wait_ms(RUN_START_WAIT_MS) + GRACE_MS, stop_ms = run_wait_ms(RUN_STOP_WAIT_MS) + GRACE_MS;
     if (phase_is_overdue(&state, now, start_ms, stop_ms) && run_end_host(s->space, s->name, &state) == S_OK)
-        tell(s, JOURNAL_STOPPED_BY_ERROR, HRESULT_FROM_WIN32(ERROR_TIMEOUT),
-             "its host process did not answer and was ended");
+        supervised_set_report(s, JOURNAL_STOPPED_BY_ERROR, HRESULT_FROM_WIN32(ERROR_TIMEOUT),
+                              "its host process did not answer and was ended");
     int64_t utc = clock_utc();
     if (s->expiry <= utc && state.started_utc < s->expiry && s->told_expiry != s->expiry) {
         s->told_expiry = s->expiry;
-        tell(s, JOURNAL_EXPIRED, S_OK, NULL);
+        supervised_set_report(s, JOURNAL_EXPIRED, S_OK, NULL);
         run_stop_expired(s->space, s->name);
     }
 }
@@ -437,7 +438,8 @@ static void do_what_is_due(struct supervisor *v)
             look_at_host(s);
         if (s->again_at && s->again_at <= clock_monotonic_ms()) {
             s->again_at = 0;
-            tell(s, JOURNAL_STARTED_AGAIN, S_OK, "its run was cut off, and " SETTING_KEY(Restart) " asks for it");
+            supervised_set_report(s, JOURNAL_STARTED_AGAIN, S_OK,
+                                  "its run was cut off, and " SETTING_KEY(Restart) " asks for it");
             begin_start(v, s, 0);
         }
     }

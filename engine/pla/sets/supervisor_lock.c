@@ -15,7 +15,7 @@
 
 static const char *const names[2] = {"supervisor.lock", "supervisor-2.lock"};
 
-static bool take(struct supervisor_lock *l, const char *data, int which)
+static bool supervisor_lock_take(struct supervisor_lock *l, const char *data, int which)
 {
     char *path = path_join(data, names[which]);
     if (!path || FAILED(file_lock_take(path, 0, &l->locks[which])))
@@ -63,7 +63,7 @@ static void name_ourselves(const char *data)
     memory_free(path);
 }
 
-static void tell(struct supervisor_lock *l, const char *data)
+static void supervisor_lock_report(struct supervisor_lock *l, const char *data)
 {
     int which = l->locks[0] != NULL;
     char *path = path_join(data, names[which]);
@@ -82,8 +82,8 @@ bool supervisor_lock_try(struct supervisor_lock *l, const char *data)
 {
     uint64_t now = clock_monotonic_ms();
     bool late = l->waiting_since && now - l->waiting_since >= PATIENCE_MS;
-    bool first = SUCCEEDED(folder_create_protected(data, PROTECTION_DATA)) && take(l, data, 0),
-         second = (first || late) && take(l, data, 1);
+    bool first = SUCCEEDED(folder_create_protected(data, PROTECTION_DATA)) && supervisor_lock_take(l, data, 0),
+         second = (first || late) && supervisor_lock_supervisor_lock_take(l, data, 1);
     if (first && second) {
         name_ourselves(data);
         return true;
@@ -96,7 +96,7 @@ bool supervisor_lock_try(struct supervisor_lock *l, const char *data)
     if (!l->waiting_since)
         l->waiting_since = now ? now : 1;
     if (late)
-        tell(l, data);
+        supervisor_lock_report(l, data);
     if (late && (first || second)) {
         name_ourselves(data);
         return true;

@@ -13,7 +13,7 @@
 #define FOLDERS_MOST (64 << 20)
 
 /* S_FALSE: the file is another one. */
-static HRESULT parse(char *text, const char *first_line, struct texts *out)
+static HRESULT lines_parse(char *text, const char *first_line, struct texts *out)
 {
     const size_t first = strlen(first_line);
     if (strncmp(text, first_line, first) != 0)
@@ -28,7 +28,7 @@ static HRESULT parse(char *text, const char *first_line, struct texts *out)
 }
 
 /* S_FALSE: there is none, or another one. */
-static HRESULT load(const char *path, const char *first_line, size_t most, struct texts *out)
+static HRESULT lines_load(const char *path, const char *first_line, size_t most, struct texts *out)
 {
     char *text = NULL;
     size_t size;
@@ -37,7 +37,7 @@ static HRESULT load(const char *path, const char *first_line, size_t most, struc
     if (set_file_is_missing(hr))
         hr = S_FALSE;
     else if (SUCCEEDED(hr))
-        hr = parse(text, first_line, out);
+        hr = lines_parse(text, first_line, out);
     if (FAILED(hr))
         texts_free(out);
     memory_free(text);
@@ -65,7 +65,7 @@ static HRESULT check(const char *path, const char *first_line, size_t most, cons
     HRESULT hr = file_load(path, most, &text, &size);
     if (FAILED(hr))
         return hr;
-    hr = parse(text, first_line, &lines);
+    hr = lines_parse(text, first_line, &lines);
     texts_free(&lines);
     memory_free(text);
     return hr == S_FALSE ? error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "\"%s\": is no %s", path, what) : hr;
@@ -87,7 +87,7 @@ HRESULT store_load_held(const char *space, const char *name, struct texts *out)
     *out = (struct texts){0};
     HRESULT hr = set_file_locate(space, name, &at);
     if (SUCCEEDED(hr))
-        hr = load(at.held, HELD_LINE, HELD_MOST, out);
+        hr = lines_load(at.held, HELD_LINE, HELD_MOST, out);
     set_file_close(&at);
     return hr;
 }
@@ -118,7 +118,7 @@ HRESULT store_load_folders(const char *space, const char *name, struct texts *ou
     *out = (struct texts){0};
     HRESULT hr = set_file_locate(space, name, &at);
     if (SUCCEEDED(hr))
-        hr = load(at.folders, FOLDERS_LINE, FOLDERS_MOST, out);
+        hr = lines_load(at.folders, FOLDERS_LINE, FOLDERS_MOST, out);
     set_file_close(&at);
     return hr;
 }
@@ -129,7 +129,7 @@ HRESULT store_change_folders(const char *space, const char *name, const struct f
     struct texts lines = {0};
     HRESULT hr = set_file_open(space, name, SET_FILE_CREATE, &at);
     if (SUCCEEDED(hr))
-        hr = load(at.folders, FOLDERS_LINE, FOLDERS_MOST, &lines);
+        hr = lines_load(at.folders, FOLDERS_LINE, FOLDERS_MOST, &lines);
     if (SUCCEEDED(hr))
         hr = change->change(&lines, change->user);
     if (hr == S_OK)

@@ -26,7 +26,7 @@ static char *take_word(char **rest, size_t most)
     return word;
 }
 
-static bool parse(char *text, size_t size, struct run_host *out)
+static bool run_host_parse(char *text, size_t size, struct run_host *out)
 {
     uint64_t id;
     size_t first = sizeof(FIRST_WORDS) - 1;
@@ -58,7 +58,7 @@ HRESULT store_load_host(const char *space, const char *name, struct run_host *ou
         hr = file_load(at.host, LINE_MAX, &text, &size);
     /* Access is denied also to a file that its host has just removed. */
     bool none = set_file_is_missing(hr) || hr == E_ACCESSDENIED || hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE);
-    if (SUCCEEDED(hr) ? !parse(text, size, out) : none) {
+    if (SUCCEEDED(hr) ? !run_host_parse(text, size, out) : none) {
         *out = (struct run_host){0};
         hr = S_FALSE;
     }

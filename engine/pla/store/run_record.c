@@ -93,7 +93,7 @@ static HRESULT take_line(char *key, char *value, struct run_record *record)
     return S_OK;
 }
 
-static HRESULT parse(char *text, size_t size, struct run_record *record)
+static HRESULT run_record_parse(char *text, size_t size, struct run_record *record)
 {
     char *line = text;
     HRESULT hr = S_OK;
@@ -130,7 +130,7 @@ static HRESULT take_text(const struct set_file *at, char *text, size_t size, str
     HRESULT hr = S_OK;
     *out = (struct run_record){0};
     if (record.known) {
-        hr = parse(text, size, &record);
+        hr = run_record_parse(text, size, &record);
         if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA))
             error_set(hr, "\"%s\": is no run record", at->run);
         /* Texts are never NULL in a record that is known. */
@@ -147,7 +147,7 @@ static HRESULT take_text(const struct set_file *at, char *text, size_t size, str
 }
 
 /* Under the lock of the namespace. */
-static HRESULT load(const struct set_file *at, struct run_record *out)
+static HRESULT run_record_load(const struct set_file *at, struct run_record *out)
 {
     char *text;
     size_t size = 0;
@@ -163,7 +163,7 @@ HRESULT run_record_check(const char *path)
 {
     const struct set_file at = {.run = (char *)path};
     struct run_record record;
-    HRESULT hr = load(&at, &record);
+    HRESULT hr = run_record_load(&at, &record);
     run_record_free(&record);
     return hr;
 }
@@ -174,7 +174,7 @@ HRESULT store_load_run(const char *space, const char *name, struct run_record *o
     HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
     *out = (struct run_record){0};
     if (hr == S_OK)
-        hr = load(&at, out);
+        hr = run_record_load(&at, out);
     set_file_close(&at);
     return FAILED(hr) ? hr : S_OK;
 }
@@ -183,7 +183,7 @@ HRESULT set_file_change_run(const struct set_file *at, const struct run_change *
 {
     struct run_record record;
     struct file_storing *storing;
-    HRESULT hr = load(at, &record);
+    HRESULT hr = run_record_load(at, &record);
     if (SUCCEEDED(hr))
         hr = change->change(&record, change->user);
     if (hr == S_OK)

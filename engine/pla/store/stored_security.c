@@ -8,10 +8,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define LINE_BEGIN  "\n<?openpla-security of=\""
-#define LINE_MIDDLE "\" text=\""
-#define LINE_END    "\"?>"
-#define TEXT_MOST   2048 /* bytes; of a longer one the XML is asked */
+#define SECURITY_LINE_BEGIN  "\n<?openpla-security of=\""
+#define SECURITY_LINE_MIDDLE "\" text=\""
+#define SECURITY_LINE_END    "\"?>"
+#define TEXT_MOST            2048 /* bytes; of a longer one the XML is asked */
 
 enum { DIGITS = 16 };
 
@@ -26,21 +26,22 @@ void stored_security_add(struct text_buffer *content, const char *security)
     if (content->failed || strlen(security) > TEXT_MOST || strpbrk(security, "\r\n") || strstr(security, "?>"))
         return;
     digits_of(content->text, content->length, digits);
-    text_buffer_format(content, LINE_BEGIN "%s" LINE_MIDDLE "%s" LINE_END, digits, security);
+    text_buffer_format(content, SECURITY_LINE_BEGIN "%s" SECURITY_LINE_MIDDLE "%s" SECURITY_LINE_END, digits, security);
 }
 
 char *stored_security_cut(char *xml, size_t *size)
 {
-    const size_t begin = sizeof(LINE_BEGIN) - 1, middle = sizeof(LINE_MIDDLE) - 1, end = sizeof(LINE_END) - 1;
+    const size_t begin = sizeof(SECURITY_LINE_BEGIN) - 1, middle = sizeof(SECURITY_LINE_MIDDLE) - 1,
+                 end = sizeof(SECURITY_LINE_END) - 1;
     const size_t least = begin + DIGITS + middle + end;
     char digits[DIGITS + 1];
-    if (*size < least || memcmp(xml + *size - end, LINE_END, end) != 0)
+    if (*size < least || memcmp(xml + *size - end, SECURITY_LINE_END, end) != 0)
         return NULL;
     size_t at = *size - end;
     while (at && xml[at] != '\n')
         at--;
-    if (*size - at < least || memcmp(xml + at, LINE_BEGIN, begin) != 0 ||
-        memcmp(xml + at + begin + DIGITS, LINE_MIDDLE, middle) != 0)
+    if (*size - at < least || memcmp(xml + at, SECURITY_LINE_BEGIN, begin) != 0 ||
+        memcmp(xml + at + begin + DIGITS, SECURITY_LINE_MIDDLE, middle) != 0)
         return NULL;
     xml[*size - end] = 0;
     *size = at;
