@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What all kinds of collector share, and the collection that a set keeps them in. MS-PLA 3.2.4.5, 3.2.4.15. */
-#include "engine/pla/model/data_collector.h"
-
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/pla/model/name_pattern.h"
+#include "engine/pla/model/validate.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The data manager and its folder actions. MS-PLA 3.2.4.2 to 3.2.4.4. */
 #include "engine/base/xml_document.h"
-#include "engine/pla/model/data_collector.h"
+#include "engine/pla/model/validate.h"
 
 #include <string.h>
 

@@ -3,9 +3,10 @@
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/pla/model/data_collector.h"
 #include "engine/pla/model/name_pattern.h"
+#include "engine/pla/model/validate.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define TICKS_PER_MINUTE INT64_C(600000000)
@@ -163,5 +164,217 @@ HRESULT set_check_output(struct object *set)
     if (SUCCEEDED(hr) || hr == OPENPLA_E_BAD_PATTERN)
         hr = check_files(set, &context);
     name_context_free(&context);
+    return hr;
+}
+
+/* Names of output folders and files: the pattern language, and the order and separators of the decorations. */
+
+/* AutoPathFormat bits, MS-PLA 2.2.2.1. */
+#define FORMAT_PATTERN  0x0001u
+#define FORMAT_COMPUTER 0x0002u
+
+/* Names are English on every host: a log's name must not change with the locale of the account that runs the set. */
+static const char *const day_names[7] = {"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
+static const char *const month_names[12] = {"January", "February", "March",     "April",   "May",      "June",
+                                            "July",    "August",   "September", "October", "November", "December"};
+
+/* The fixed decorations behind the pattern, in 2.2.2.1's order. Their "_" is what real logs show for the serial number
+   (six digits, although the specification writes five N); the dates are separated alike. */
+static const struct decoration {
+    uint32_t bit;
+    const char *pattern;
+} decorations[] = {
+    {0x0100, "MMddHH"},   {0x0200, "NNNNNN"},     {0x0400, "yyyyDDD"},  {0x0800, "yyyyMM"},
+    {0x1000, "yyyyMMdd"}, {0x2000, "yyyyMMddHH"}, {0x4000, "MMddHHmm"},
+};
+
+static int twelve_hour(int hour)
+{
+    return hour % 12 == 0 ? 12 : hour % 12;
+}
+
+/* Whole hours. Windows puts two minus signs before a positive offset (MS-PLA note <6>), and names made on both must
+   sort together, so the same is done here. */
+static void add_zone(struct text_buffer *b, size_t run, int offset_minutes)
+{
+    int hours = offset_minutes / 60;
+    text_buffer_add(b, hours > 0 ? "--" : hours < 0 ? "-" : "");
+    text_buffer_format(b, "%0*d", run >= 2 ? 2 : 1, abs(hours));
+}
+
+/* Adds what a run of one letter stands for; a run longer than the letter's longest form means that form.
+   False: the letter is unknown. */
+static bool add_letters(struct text_buffer *b, char letter, size_t run, const struct name_context *c)
+{
+    int digits = run >= 2 ? 2 : 1;
+    const char *name;
+    switch (letter) {
+    case 'D':
+        text_buffer_format(b, "%0*d", run >= 2 ? 3 : 1, c->local.day_of_year);
+        return true;
+    case 'd':
+        name = day_names[(unsigned)c->local.weekday % 7];
+        if (run >= 3)
+            text_buffer_add_n(b, name, run == 3 ? 3 : strlen(name));
+        else
+            text_buffer_format(b, "%0*d", digits, c->local.day);
+        return true;
+    case 'M':
+        name = month_names[(unsigned)(c->local.month - 1) % 12];
+        if (run >= 3)
+            text_buffer_add_n(b, name, run == 3 ? 3 : strlen(name));
+        else
+            text_buffer_format(b, "%0*d", digits, c->local.month);
+        return true;
+    case 'y':
+        if (run >= 3)
+            text_buffer_format(b, "%04d", c->local.year);
+        else
+            text_buffer_format(b, "%0*d", digits, c->local.year % 100);
+        return true;
+    case 'h':
+        text_buffer_format(b, "%0*d", digits, twelve_hour(c->local.hour));
+        return true;
+    case 'H':
+        text_buffer_format(b, "%0*d", digits, c->local.hour);
+        return true;
+    case 'm':
+        text_buffer_format(b, "%0*d", digits, c->local.minute);
+        return true;
+    case 's':
+        text_buffer_format(b, "%0*d", digits, c->local.second);
+        return true;
+    case 't':
+        text_buffer_add_n(b, c->local.hour < 12 ? "AM" : "PM", run >= 2 ? 2 : 1);
+        return true;
+    case 'z':
+        add_zone(b, run, c->zone_offset_minutes);
+        return true;
+    case 'N':
+        text_buffer_format(b, "%0*u", (int)(run < 255 ? run : 255), (unsigned)c->serial_number);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The documentation writes some letters in both cases ("Tt", "SS", "Z"); those mean the same. */
+static char same_letter(char c)
+{
+    return (char)(c == 'T' ? 't' : c == 'S' ? 's' : c == 'Z' ? 'z' : c);
+}
+
+/* Letters need to be known or escaped; other ASCII characters stand for themselves, as the comma and the colon of the
+   specification's own example do. */
+static bool needs_escape(unsigned char c)
+{
+    return c >= 0x80 || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '\\';
+}
+
+static size_t character_bytes(const char *text)
+{
+    size_t n = text[0] != 0;
+    while (n && ((unsigned char)text[n] & 0xC0) == 0x80)
+        n++;
+    return n;
+}
+
+HRESULT name_pattern_expand(const char *pattern, const struct name_context *context, char **out)
+{
+    struct text_buffer b = {0};
+    const char *at = pattern;
+    text_buffer_add(&b, "");
+    while (*at) {
+        size_t bytes = character_bytes(at);
+        if (*at == '\\' && at[1]) {
+            bytes = character_bytes(at + 1);
+            text_buffer_add_n(&b, at + 1, bytes);
+            at += 1 + bytes;
+            continue;
+        }
+        char letter = same_letter(*at);
+        size_t run = 1;
+        while (bytes == 1 && same_letter(at[run]) == letter)
+            run++;
+        if (bytes == 1 && add_letters(&b, letter, run, context)) {
+            at += run;
+            continue;
+        }
+        if (needs_escape((unsigned char)*at)) {
+            HRESULT hr = error_set(OPENPLA_E_BAD_PATTERN, "pattern \"%s\": \"%.*s\" means nothing and is not escaped",
+                                   pattern, (int)bytes, at);
+            text_buffer_free(&b);
+            return hr;
+        }
+        text_buffer_add_n(&b, at, 1);
+        at++;
+    }
+    *out = text_buffer_take(&b);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+/* Adds the expanded pattern; a separator goes before it unless nothing of the name stands there yet. */
+static HRESULT add_decoration(struct text_buffer *b, const char *separator, const char *pattern,
+                              const struct name_context *context)
+{
+    char *text = NULL;
+    HRESULT hr = name_pattern_expand(pattern, context, &text);
+    if (FAILED(hr))
+        return hr;
+    if (b->length)
+        text_buffer_add(b, separator);
+    text_buffer_add(b, text);
+    memory_free(text);
+    return S_OK;
+}
+
+HRESULT name_decorate(const char *base, uint32_t format, const char *pattern, const struct name_context *context,
+                      char **out)
+{
+    struct text_buffer b = {0};
+    HRESULT hr = S_OK;
+    text_buffer_add(&b, base);
+    if ((format & FORMAT_PATTERN) && pattern)
+        hr = add_decoration(&b, "", pattern, context);
+    for (size_t i = 0; SUCCEEDED(hr) && i < sizeof decorations / sizeof decorations[0]; i++)
+        if (format & decorations[i].bit)
+            hr = add_decoration(&b, "_", decorations[i].pattern, context);
+    char *name = FAILED(hr) ? NULL : text_buffer_take(&b);
+    text_buffer_free(&b);
+    if (FAILED(hr))
+        return hr;
+    if (!name)
+        return E_OUTOFMEMORY;
+    /* An empty name stays empty: exported sets with plaComputer and nothing else have no subfolder. */
+    if ((format & FORMAT_COMPUTER) && *name) {
+        char *prefixed = text_format("%s_%s", context->computer, name);
+        memory_free(name);
+        if (!prefixed)
+            return E_OUTOFMEMORY;
+        name = prefixed;
+    }
+    *out = name;
+    return S_OK;
+}
+
+HRESULT name_decorate_file(const char *base, const char *extension, uint32_t format, const char *pattern,
+                           const struct name_context *context, char **out)
+{
+    size_t length = strlen(base), extension_length = strlen(extension);
+    bool own =
+        extension_length && length > extension_length && text_equal_nocase(base + length - extension_length, extension);
+    const char *ending = own ? base + length - extension_length : extension;
+    char *stem = text_copy_n(base, own ? length - extension_length : length);
+    if (!stem)
+        return E_OUTOFMEMORY;
+    char *name = NULL;
+    HRESULT hr = name_decorate(stem, format, pattern, context, &name);
+    if (SUCCEEDED(hr)) {
+        bool decorated = strcmp(name, stem) != 0;
+        *out = own || decorated || !*path_extension(base) ? text_format("%s%s", name, ending) : text_copy(base);
+        hr = *out ? S_OK : E_OUTOFMEMORY;
+        memory_free(name);
+    }
+    memory_free(stem);
     return hr;
 }

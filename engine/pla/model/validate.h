@@ -37,4 +37,41 @@ HRESULT set_validate_without(struct object *set, const struct unused *unused, si
 /* PLA_S_PROPERTY_IGNORED of each; NULL at the end. */
 HRESULT validation_unused(const struct validation *v, const char *const *properties, const char *why);
 
+/* Hooks of the rows that all kinds of collector inherit; only the collector kinds' own files include this. */
+HRESULT collector_check_name(struct object *o, const struct property *p, const struct value *in);
+/* One of a set that was given none gets one. */
+void collector_name_changed(struct object *o);
+HRESULT collector_check_file_name(struct object *o, const struct property *p, const struct value *in);
+HRESULT collector_get_file_name(struct object *o, const struct property *p, struct value *out);
+/* FileName, or what Name makes as a file's name; under the lock; from memory_alloc. */
+char *collector_file_base(const struct object *o);
+HRESULT collector_get_latest(struct object *o, const struct property *p, const struct set_live *live,
+                             struct value *out);
+bool collector_latest_is_put(const struct object *o);
+void collector_latest_was_put(struct object *o);
+HRESULT collector_get_output_location(struct object *o, const struct property *p, const struct set_live *live,
+                                      struct value *out);
+HRESULT collector_get_index(struct object *o, const struct property *p, struct value *out);
+/* class->created of every kind: its DataCollectorType; and class->read_live. */
+HRESULT collector_created(struct object *o);
+HRESULT collector_read_live(struct object *o, unsigned parts, struct set_live *out);
+HRESULT collector_get_display_texts(struct object *o, const struct texts *shown, const struct texts *list,
+                                    struct value *out);
+/* What is a name for people and programs: at most `most` UTF-16 units, without bidirectional control characters. */
+HRESULT check_visible_name(const struct property *p, const char *name, size_t most);
+/* What lists have in common: E_INVALIDARG with the index; PLA_E_NO_DUPLICATES with the text. */
+HRESULT check_no_empty_item(const struct property *p, const struct texts *list);
+HRESULT check_no_duplicates(const struct property *p, const struct texts *list);
+/* The first text of `a` that `b` has too, in any case; NULL: there is none. */
+HRESULT texts_common(const struct texts *a, const struct texts *b, const char **common);
+
+/* Of a collector whose file's name may have a pattern, and of one that writes a log file of its own, in a format that
+   `appends` to one or does not. */
+HRESULT collector_validate_name(const struct validation *v, const struct data_collector *c);
+HRESULT collector_validate_log(const struct validation *v, const struct data_collector *c, bool appends);
+
+/* Whether a trace collector's providers differ: a GUID may be put after the provider was added. PLA_E_NO_DUPLICATES,
+   naming it (MS-PLA 2.2.1). */
+HRESULT trace_check_providers(struct object *collector);
+
 #endif

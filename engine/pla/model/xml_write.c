@@ -3,7 +3,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
-#include "engine/pla/model/data_collector.h"
+#include "engine/pla/model/validate.h"
 
 #include <stdio.h>
 #include <string.h>
