@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What is kept of definitions: for each place one list, which its next reader takes out, puts right and gives back. */
-#include "engine/pla/store/kept_definitions.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"

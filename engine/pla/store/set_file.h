@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the files of one set are, and the lock under which they are read and written. */
-#ifndef OPENPLA_STORE_SET_FILE_H
-#define OPENPLA_STORE_SET_FILE_H
+#ifndef OPENPLA_SET_FILE_H
+#define OPENPLA_SET_FILE_H
 
+#include "engine/base/caller.h"
 #include "engine/base/file.h"
+#include "engine/base/text.h"
+#include "engine/pla/gate.h"
+#include "engine/pla/store.h"
 
 struct set_file {
     const char *space; /* static */
@@ -78,5 +82,72 @@ HRESULT folders_file_check(const char *path);
 struct run_change;
 /* Loads the run record, has it changed and saves it. */
 HRESULT set_file_change_run(const struct set_file *at, const struct run_change *change);
+
+/* The gate before the sets of the store: what their files say of who may do what. Under the store's lock. */
+/* Before something is done with the set that is there. `at` is open. PLA_E_DCS_NOT_FOUND; what gate_check answers. */
+HRESULT set_gate_pass(const struct caller *caller, enum gate_verb verb, const struct set_file *at);
+/* Before a definition that says `security` (NULL: that cannot be told) is written: in place of one, or as a new set. */
+HRESULT set_gate_save(const struct caller *caller, const struct set_file *at, bool exists, const char *security);
+/* The same as set_gate_pass for a definition that has been loaded, with its line of the security cut off. */
+HRESULT set_gate_loaded(const struct caller *caller, enum gate_verb verb, const struct set_file *at, const char *xml,
+                        size_t size, const char *security);
+/* Security of the set as it was read; *out NULL: it cannot be told. Borrowed, and kept with the set. E_OUTOFMEMORY. */
+HRESULT stored_set_security(struct stored_set *set, const char **out);
+
+/* Which sets of a list a caller may see. Zero-initialise `known`. */
+struct set_sight {
+    struct access_subject *who; /* NULL: this process itself, which sees all */
+    const char *space;
+    struct {
+        char *security;
+        bool seen;
+    } known[8]; /* most sets of a list say the same */
+    size_t count;
+};
+HRESULT set_sight_open(const struct caller *caller, const char *space, struct set_sight *out);
+HRESULT set_sight_look(struct set_sight *sight, struct stored_set *set, bool *seen);
+void set_sight_close(struct set_sight *sight);
+
+/* What of a namespace belongs to whom: the quotas "sets" and "bytes". */
+/* Under the lock of `at`: whose its definition is once `caller` has written `size` bytes of it, as UTF-8 in *owner,
+   from memory_alloc; "" is nobody, as of what a program writes without a server. A definition stays with who made it.
+   HRESULT of ERROR_NOT_ENOUGH_QUOTA where it would be one set too many, or too many bytes; what is not more than it was
+   is always taken. */
+HRESULT owner_quota_check(const struct set_file *at, const struct caller *caller, size_t size, char **owner);
+
+/* The definitions that this process has read, each with the stamp of its file, so that who asks for thousands opens
+   only those that have changed. */
+struct kept_definition {
+    char *entry; /* its file's name */
+    struct stored_set set;
+    bool settled; /* a later change of the file is another stamp */
+};
+/* Those of one place, in the order of their files' names. */
+struct kept_definitions {
+    struct kept_definition *items;
+    size_t count, capacity;
+};
+
+typedef HRESULT see_file(void *user, const struct seen_file *file);
+/* Reads what is in the place now: a file that is kept with its stamp is not opened. Under the store's lock. All files
+   of the place are given to `also`, unless that is NULL. *out is for kept_definitions_keep also on failure, which is
+   E_OUTOFMEMORY, the folder's or that of `also`. */
+HRESULT kept_definitions_read(const char *place, see_file *also, void *user, struct kept_definitions *out);
+/* Gives back what was read; where nothing is kept, or no more than now, it is freed. */
+void kept_definitions_keep(const char *place, struct kept_definitions *read);
+/* A copy of what is kept of that file with this stamp; S_FALSE: nothing is. `out` is to be freed also on failure. */
+HRESULT kept_definitions_find(const char *place, const char *file, uint64_t stamp, struct stored_set *out);
+/* Whether what was read of definitions is kept at all. */
+bool kept_definitions_wanted(void);
+HRESULT stored_set_copy(const struct stored_set *from, struct stored_set *out);
+
+/* The descriptor of a set in its file: behind the XML stands one processing instruction with the text of its Security,
+   so that who asks for thousands of sets parses none. The XML stays the truth: the instruction says of which XML it
+   is, and one of another is none. */
+/* Behind the XML, which is all of the content so far. A text that cannot stand there is left out. */
+void stored_security_add(struct text_buffer *content, const char *security);
+/* Cuts the instruction off the end of the text; returns the descriptor in it, terminated, or NULL: the XML has to be
+   asked. */
+char *stored_security_cut(char *xml, size_t *size);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Descriptors of stored sets, and the gate asked with them. */
-#include "engine/pla/store/set_gate.h"
-
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
+#include "engine/pla/store/set_file.h"
 
 #include <string.h>
 

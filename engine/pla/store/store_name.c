@@ -5,8 +5,11 @@
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/pla/store.h"
+#include "engine/pla/system_sets.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* Room for a suffix in 143 bytes, the shortest limit of a Linux file system in use (names that it encrypts). */
@@ -147,4 +150,17 @@ char *store_name_of_file(const char *file)
         text_buffer_add(&name, file);
     }
     return text_buffer_take(&name);
+}
+
+const struct system_set *system_set_find(const char *name)
+{
+    for (const struct system_set *set = system_sets; set->name; set++)
+        if (text_equal_nocase(set->name, name))
+            return set;
+    return NULL;
+}
+
+bool system_set_is_one(const char *space, const char *name)
+{
+    return text_equal_nocase(space, SYSTEM_SPACE) && system_set_find(name);
 }

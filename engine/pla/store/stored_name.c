@@ -2,6 +2,13 @@
 /* The line behind a definition. */
 #include "engine/pla/stored_name.h"
 
+#include "engine/base/hash.h"
+#include "engine/base/memory.h"
+#include "engine/pla/store/set_file.h"
+#include "engine/pla/store/stored_account.h"
+
+#include <stdio.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define NAME_BEGIN  "\n<?openpla-set name=\""
@@ -58,4 +65,120 @@ bool stored_owner_fits(const char *owner)
         if ((unsigned char)*c < 0x20)
             return false;
     return true;
+}
+
+/* The line with a set's account. */
+
+#define ACCOUNT_LINE_BEGIN "\n<?openpla-account user=\""
+#define ACCOUNT_LINE_KEY   "\" key=\""
+#define ACCOUNT_LINE_END   "\"?>\n"
+
+/* The last line; NULL: there is none. *end is where ACCOUNT_LINE_END begins. */
+static const char *find_line(const char *xml, size_t size, const char **end)
+{
+    const size_t begin = sizeof ACCOUNT_LINE_BEGIN - 1, tail = sizeof ACCOUNT_LINE_END - 1;
+    if (size < begin + tail || memcmp(xml + size - tail, ACCOUNT_LINE_END, tail) != 0)
+        return NULL;
+    *end = xml + size - tail;
+    for (const char *at = *end - 1; at > xml; at--)
+        if (*at == '\n')
+            return *end >= at + begin && !memcmp(at, ACCOUNT_LINE_BEGIN, begin) ? at : NULL;
+    return NULL;
+}
+
+HRESULT set_account_read(const char *xml, size_t size, struct set_account *out)
+{
+    const char *end, *at = xml ? find_line(xml, size, &end) : NULL, *key = NULL;
+    *out = (struct set_account){.user = NULL};
+    at = at ? at + sizeof ACCOUNT_LINE_BEGIN - 1 : NULL;
+    for (const char *c = at; c && !key && c + sizeof ACCOUNT_LINE_KEY - 1 <= end; c++)
+        key = !memcmp(c, ACCOUNT_LINE_KEY, sizeof ACCOUNT_LINE_KEY - 1) ? c : NULL;
+    if (key) {
+        const char *digits = key + sizeof ACCOUNT_LINE_KEY - 1;
+        size_t n = (size_t)(end - digits);
+        if (n < sizeof out->key)
+            memcpy(out->key, digits, n);
+    }
+    out->user = key ? text_copy_n(at, (size_t)(key - at)) : text_copy("");
+    return out->user ? S_OK : E_OUTOFMEMORY;
+}
+
+void set_account_free(struct set_account *a)
+{
+    memory_free(a->user);
+    *a = (struct set_account){.user = NULL};
+}
+
+HRESULT set_account_add(const struct set_account *a, char **xml, size_t *size)
+{
+    if (!*a->user && !*a->key)
+        return S_OK;
+    char *both =
+        text_format("%s" ACCOUNT_LINE_BEGIN "%s" ACCOUNT_LINE_KEY "%s" ACCOUNT_LINE_END, *xml, a->user, a->key);
+    if (!both)
+        return E_OUTOFMEMORY;
+    memory_free(*xml);
+    *xml = both;
+    *size = strlen(both);
+    return S_OK;
+}
+
+HRESULT set_account_find_keys(const char *text, size_t size, struct texts *keys)
+{
+    const size_t head = sizeof ACCOUNT_LINE_KEY - 1, most = head + SHARED_KEY_DIGITS;
+    HRESULT hr = S_OK;
+    for (size_t at = 0; SUCCEEDED(hr) && at + most <= size; at++) {
+        char key[SHARED_KEY_DIGITS + 1] = "";
+        if (text[at] != ACCOUNT_LINE_KEY[0] || memcmp(text + at, ACCOUNT_LINE_KEY, head) != 0)
+            continue;
+        memcpy(key, text + at + head, SHARED_KEY_DIGITS);
+        if (strspn(key, "0123456789abcdef") == SHARED_KEY_DIGITS)
+            hr = texts_add(keys, key);
+    }
+    return hr;
+}
+
+/* The line between the XML and the name. */
+
+#define SECURITY_LINE_BEGIN  "\n<?openpla-security of=\""
+#define SECURITY_LINE_MIDDLE "\" text=\""
+#define SECURITY_LINE_END    "\"?>"
+#define TEXT_MOST            2048 /* bytes; of a longer one the XML is asked */
+
+enum { DIGITS = 16 };
+
+static void digits_of(const char *xml, size_t size, char out[DIGITS + 1])
+{
+    snprintf(out, DIGITS + 1, "%016" PRIx64, hash_bytes(HASH_START, xml, size));
+}
+
+void stored_security_add(struct text_buffer *content, const char *security)
+{
+    char digits[DIGITS + 1];
+    if (content->failed || strlen(security) > TEXT_MOST || strpbrk(security, "\r\n") || strstr(security, "?>"))
+        return;
+    digits_of(content->text, content->length, digits);
+    text_buffer_format(content, SECURITY_LINE_BEGIN "%s" SECURITY_LINE_MIDDLE "%s" SECURITY_LINE_END, digits, security);
+}
+
+char *stored_security_cut(char *xml, size_t *size)
+{
+    const size_t begin = sizeof(SECURITY_LINE_BEGIN) - 1, middle = sizeof(SECURITY_LINE_MIDDLE) - 1,
+                 end = sizeof(SECURITY_LINE_END) - 1;
+    const size_t least = begin + DIGITS + middle + end;
+    char digits[DIGITS + 1];
+    if (*size < least || memcmp(xml + *size - end, SECURITY_LINE_END, end) != 0)
+        return NULL;
+    size_t at = *size - end;
+    while (at && xml[at] != '\n')
+        at--;
+    if (*size - at < least || memcmp(xml + at, SECURITY_LINE_BEGIN, begin) != 0 ||
+        memcmp(xml + at + begin + DIGITS, SECURITY_LINE_MIDDLE, middle) != 0)
+        return NULL;
+    xml[*size - end] = 0;
+    *size = at;
+    digits_of(xml, at, digits);
+    const bool same = !memcmp(digits, xml + at + begin, DIGITS);
+    xml[at] = 0;
+    return same ? xml + at + begin + DIGITS + middle : NULL;
 }
