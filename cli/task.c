@@ -9,7 +9,6 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/task_scheduler.h"
-#include "engine/pla/task_store.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Fuzz: any file is a task's definition or is refused with a text, and what it comes to as XML is the same one. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
-#include "engine/pla/task/task_definition.h"
+#include "engine/pla/task.h"
 
 #include <stdlib.h>
 #include <string.h>

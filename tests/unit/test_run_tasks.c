@@ -2,7 +2,7 @@
 /* The task of a set: what its user would miss of it, and what it must not do to the set. This program is the task. */
 #include "engine/base/host.h"
 #include "engine/pla/run/segment_tasks.h"
-#include "engine/pla/task_store.h"
+#include "engine/pla/task.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 

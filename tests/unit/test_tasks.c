@@ -6,7 +6,6 @@
 #include "engine/base/task_scheduler.h"
 #include "engine/base/thread.h"
 #include "engine/pla/task.h"
-#include "engine/pla/task_store.h"
 #include "tests/unit/child_process.h"
 
 #define NOT_SUPPORTED HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)

@@ -5,7 +5,7 @@
 #include "engine/base/memory.h"
 #include "engine/pla/settings.h"
 #include "engine/pla/store.h"
-#include "engine/pla/task_store.h"
+#include "engine/pla/task.h"
 
 #include <string.h>
 

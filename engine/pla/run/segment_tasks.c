@@ -6,7 +6,7 @@
 #include "engine/base/memory.h"
 #include "engine/pla/run/run_journal.h"
 #include "engine/pla/settings.h"
-#include "engine/pla/task_store.h"
+#include "engine/pla/task.h"
 
 #include <string.h>
 

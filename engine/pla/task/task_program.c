@@ -4,7 +4,7 @@
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/pla/task/task_definition.h"
+#include "engine/pla/task.h"
 
 #include <string.h>
 

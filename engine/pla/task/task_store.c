@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks in files of their own. */
-#include "engine/pla/task_store.h"
-
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/xml_document.h"
+#include "engine/base/xml_text.h"
+#include "engine/pla/model.h"
 #include "engine/pla/store.h"
 #include "engine/pla/store_name.h"
+#include "engine/pla/task.h"
 
 #include <string.h>
 
@@ -154,4 +156,222 @@ HRESULT task_store_list(struct texts *names)
     texts_free(&files);
     memory_free(folder);
     return hr;
+}
+
+/* Definitions of tasks, from XML and to XML. */
+
+#define NAMESPACE "http://schemas.microsoft.com/windows/2004/02/mit/task"
+
+void task_definition_free(struct task_definition *d)
+{
+    memory_free(d->name);
+    memory_free(d->command);
+    memory_free(d->arguments);
+    memory_free(d->directory);
+    memset(d, 0, sizeof *d);
+}
+
+/* ---- from XML ---- */
+
+static bool is_called(const xmlNode *n, const char *name)
+{
+    return n->type == XML_ELEMENT_NODE && !strcmp((const char *)n->name, name);
+}
+
+/* The first element of that name in `parent`; NULL: there is none, or no parent. */
+static xmlNodePtr child(const xmlNode *parent, const char *name)
+{
+    xmlNodePtr n = parent ? parent->children : NULL;
+    while (n && !is_called(n, name))
+        n = n->next;
+    return n;
+}
+
+static HRESULT child_text(const xmlNode *parent, const char *name, char **out)
+{
+    struct text_buffer b = {0};
+    xmlNodePtr n = child(parent, name);
+    if (n)
+        xml_element_text(n, &b);
+    *out = text_buffer_take(&b);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+/* "P1DT2H3M4S" (XML Schema's duration without years and months) in seconds. */
+static bool read_duration(const char *text, uint32_t *out)
+{
+    static const struct {
+        char letter;
+        uint32_t seconds;
+    } units[] = {{'D', 86400}, {'H', 3600}, {'M', 60}, {'S', 1}};
+    uint64_t sum = 0;
+    bool in_time = false, any = false;
+    size_t unit = 0;
+    if (*text++ != 'P')
+        return false;
+    while (*text) {
+        uint64_t number = 0;
+        if (*text == 'T' && !in_time) {
+            in_time = true;
+            text++;
+        }
+        if (*text < '0' || *text > '9')
+            return false;
+        for (; *text >= '0' && *text <= '9' && number <= UINT32_MAX; text++)
+            number = number * 10 + (uint64_t)(*text - '0');
+        while (unit < 4 && units[unit].letter != *text)
+            unit++;
+        if (unit == 4 || in_time != (unit > 0))
+            return false;
+        sum += number * units[unit++].seconds;
+        if (sum > UINT32_MAX)
+            return false;
+        any = true;
+        text++;
+    }
+    *out = (uint32_t)sum;
+    return any;
+}
+
+static HRESULT read_settings(const xmlNode *settings, struct task_definition *out)
+{
+    char *limit = NULL, *enabled = NULL;
+    HRESULT hr = child_text(settings, "ExecutionTimeLimit", &limit);
+    if (SUCCEEDED(hr))
+        hr = child_text(settings, "Enabled", &enabled);
+    out->limit_seconds = TASK_LIMIT_USUAL;
+    if (SUCCEEDED(hr) && limit[0] && !read_duration(limit, &out->limit_seconds))
+        hr = error_set(E_INVALIDARG, "ExecutionTimeLimit: \"%.100s\" is no time as \"PT1H30M\"", limit);
+    if (SUCCEEDED(hr)) {
+        out->disabled = !strcmp(enabled, "false") || !strcmp(enabled, "0");
+        if (enabled[0] && !out->disabled && strcmp(enabled, "true") != 0 && strcmp(enabled, "1") != 0)
+            hr = error_set(E_INVALIDARG, "Enabled: \"%.100s\" is neither true nor false", enabled);
+    }
+    memory_free(limit);
+    memory_free(enabled);
+    return hr;
+}
+
+static HRESULT read_actions(const xmlNode *actions, struct task_definition *out)
+{
+    const xmlNode *exec = NULL;
+    for (const xmlNode *n = actions ? actions->children : NULL; n; n = n->next) {
+        if (n->type != XML_ELEMENT_NODE)
+            continue;
+        if (!is_called(n, "Exec"))
+            return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "the action \"%.100s\" is not run, Exec alone is",
+                             (const char *)n->name);
+        if (exec)
+            return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                             "the task has more than one Exec, of which one is run");
+        exec = n;
+    }
+    HRESULT hr = child_text(exec, "Command", &out->command);
+    if (SUCCEEDED(hr))
+        hr = child_text(exec, "Arguments", &out->arguments);
+    if (SUCCEEDED(hr))
+        hr = child_text(exec, "WorkingDirectory", &out->directory);
+    if (SUCCEEDED(hr) && !out->command[0])
+        hr = error_set(OPENPLA_E_MALFORMED_XML, "the task has no Exec with a Command");
+    return hr;
+}
+
+static bool holds_element(const xmlNode *parent)
+{
+    const xmlNode *n = parent ? parent->children : NULL;
+    while (n && n->type != XML_ELEMENT_NODE)
+        n = n->next;
+    return n != NULL;
+}
+
+static HRESULT read_ignored(const xmlNode *root, char **out)
+{
+    static const char *const names[] = {"Triggers", "Principals"};
+    struct text_buffer b = {0};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (holds_element(child(root, names[i])))
+            text_buffer_format(&b, "%s%s", b.length ? ", " : "", names[i]);
+    *out = text_buffer_take(&b);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT read_name(const xmlNode *root, struct task_definition *out)
+{
+    char *uri;
+    HRESULT hr = child_text(child(root, "RegistrationInfo"), "URI", &uri);
+    if (FAILED(hr))
+        return hr;
+    out->name = text_copy(uri + (uri[0] == '\\'));
+    memory_free(uri);
+    return out->name ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT read_document(const char *xml, size_t size, struct task_definition *out, char **ignored)
+{
+    struct xml_document d;
+    HRESULT hr = xml_document_open(xml, size, &d);
+    if (FAILED(hr))
+        return hr;
+    hr = xml_document_check_root(&d, "Task");
+    if (SUCCEEDED(hr))
+        hr = read_name(d.root, out);
+    if (SUCCEEDED(hr))
+        hr = read_settings(child(d.root, "Settings"), out);
+    if (SUCCEEDED(hr))
+        hr = read_actions(child(d.root, "Actions"), out);
+    if (SUCCEEDED(hr) && ignored)
+        hr = read_ignored(d.root, ignored);
+    xml_document_close(&d);
+    return hr;
+}
+
+/* UTF-16 of any alignment. */
+static HRESULT from_utf16(const char *bytes, size_t size, char **out)
+{
+    size_t units = size / sizeof(WCHAR);
+    WCHAR *copy = memory_alloc((units + 1) * sizeof *copy);
+    if (!copy)
+        return E_OUTOFMEMORY;
+    memcpy(copy, bytes, units * sizeof *copy);
+    HRESULT hr = text_from_utf16(copy, units, true, out);
+    memory_free(copy);
+    return hr;
+}
+
+HRESULT task_definition_read(const char *xml, size_t size, struct task_definition *out, char **ignored)
+{
+    char *text = NULL;
+    HRESULT hr = S_OK;
+    memset(out, 0, sizeof *out);
+    if (ignored)
+        *ignored = NULL;
+    if (size >= 2 && !memcmp(xml, "\xFF\xFE", 2))
+        hr = from_utf16(xml + 2, size - 2, &text);
+    if (SUCCEEDED(hr))
+        hr = read_document(text ? text : xml, text ? strlen(text) : size, out, ignored);
+    if (FAILED(hr))
+        task_definition_free(out);
+    memory_free(text);
+    return hr;
+}
+
+/* ---- to XML ---- */
+
+HRESULT task_definition_write(const struct task_definition *d, char **xml)
+{
+    struct text_buffer b = {0};
+    text_buffer_add(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Task version=\"1.2\" xmlns=\"" NAMESPACE "\">\n"
+                        "  <RegistrationInfo><URI>\\");
+    xml_add_escaped(&b, d->name, false);
+    text_buffer_add(&b, "</URI></RegistrationInfo>\n  <Settings>");
+    if (d->disabled)
+        xml_add_element(&b, "Enabled", "false");
+    text_buffer_format(&b, "<ExecutionTimeLimit>PT%uS</ExecutionTimeLimit></Settings>\n  <Actions><Exec>",
+                       (unsigned)d->limit_seconds);
+    xml_add_element(&b, "Command", d->command);
+    xml_add_element(&b, "Arguments", d->arguments);
+    xml_add_element(&b, "WorkingDirectory", d->directory);
+    text_buffer_add(&b, "</Exec></Actions>\n</Task>\n");
+    *xml = text_buffer_take(&b);
+    return *xml ? S_OK : E_OUTOFMEMORY;
 }
