@@ -5,9 +5,6 @@
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pla/cabinet/cabinet_format.h"
-#include "engine/pla/cabinet/cabinet_name.h"
-#include "engine/pla/cabinet/cabinet_reader.h"
-#include "engine/pla/cabinet/mszip.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "engine/base/file_traits.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
-#include "engine/pla/cabinet/cabinet_reader.h"
+#include "engine/pla/cabinet/cabinet_format.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

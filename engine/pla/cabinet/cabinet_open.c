@@ -5,8 +5,6 @@
 #include "engine/base/text_ansi.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pla/cabinet/cabinet_format.h"
-#include "engine/pla/cabinet/cabinet_name.h"
-#include "engine/pla/cabinet/cabinet_reader.h"
 
 #include <string.h>
 

@@ -4,9 +4,6 @@
 #include "engine/base/file_traits.h"
 #include "engine/base/memory.h"
 #include "engine/pla/cabinet/cabinet_format.h"
-#include "engine/pla/cabinet/cabinet_name.h"
-#include "engine/pla/cabinet/cabinet_packing.h"
-#include "engine/pla/cabinet/cabinet_reader.h"
 
 static HRESULT bad_member(const struct cabinet_member *member, const char *fault)
 {

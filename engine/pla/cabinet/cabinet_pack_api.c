@@ -2,7 +2,6 @@
 /* Packs by the host's cabinet.dll, whose files are ours: it is given numbers for names, and opens nothing by a path. */
 #include "engine/base/memory.h"
 #include "engine/pla/cabinet/cabinet_format.h"
-#include "engine/pla/cabinet/cabinet_packing.h"
 
 #include <stdio.h>
 #include <windows.h>

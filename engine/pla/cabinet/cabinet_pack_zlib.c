@@ -3,8 +3,6 @@
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pla/cabinet/cabinet_format.h"
-#include "engine/pla/cabinet/cabinet_packing.h"
-#include "engine/pla/cabinet/mszip.h"
 
 #include <string.h>
 

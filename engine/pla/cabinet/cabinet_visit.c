@@ -3,9 +3,8 @@
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pla/cabinet/cabinet_format.h"
-#include "engine/pla/cabinet/cabinet_reader.h"
-#include "engine/pla/cabinet/mszip.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct visit {
@@ -155,4 +154,181 @@ HRESULT cabinet_visit(struct cabinet *c, const struct cabinet_visitor *visitor, 
         mszip_end(&v->mszip);
     memory_free(v);
     return SUCCEEDED(hr) ? cabinet_go_on(watch, c->bytes, c->bytes) : hr;
+}
+
+static voidpf from_memory(voidpf user, uInt count, uInt size)
+{
+    (void)user;
+    return memory_zero(count, size);
+}
+
+static void to_memory(voidpf user, voidpf p)
+{
+    (void)user;
+    memory_free(p);
+}
+
+void mszip_memory(z_stream *z)
+{
+    z->zalloc = from_memory;
+    z->zfree = to_memory;
+}
+
+static HRESULT unpack_failed(int rc)
+{
+    return rc == Z_MEM_ERROR ? E_OUTOFMEMORY : error_set(E_FAIL, "zlib %s cannot unpack (%d)", zlibVersion(), rc);
+}
+
+static int make_ready(struct mszip *m)
+{
+    if (m->z.state)
+        return inflateReset(&m->z);
+    mszip_memory(&m->z);
+    return inflateInit2(&m->z, -MAX_WBITS);
+}
+
+HRESULT mszip_unpack(struct mszip *m, const uint8_t *in, size_t size, uint8_t *out, size_t wanted, size_t history)
+{
+    int rc = make_ready(m);
+    if (rc == Z_OK && history)
+        rc = inflateSetDictionary(&m->z, out - history, (uInt)history);
+    if (rc != Z_OK)
+        return unpack_failed(rc);
+    m->z.next_in = (z_const Bytef *)in;
+    m->z.avail_in = (uInt)size;
+    m->z.next_out = out;
+    m->z.avail_out = (uInt)wanted;
+    rc = inflate(&m->z, Z_FINISH);
+    /* Z_NEED_DICT is no answer to a stream without zlib's head. */
+    if (rc == Z_STREAM_END || rc == Z_OK || rc == Z_BUF_ERROR || rc == Z_DATA_ERROR)
+        return rc == Z_STREAM_END && !m->z.avail_out ? S_OK : S_FALSE;
+    return unpack_failed(rc);
+}
+
+void mszip_end(struct mszip *m)
+{
+    if (m->z.state)
+        (void)inflateEnd(&m->z);
+}
+
+/* Whether what is said to be in a cabinet is: byte for byte, before anybody deletes it elsewhere. */
+
+struct wanted {
+    char *name;
+    size_t member;
+};
+struct comparison {
+    struct cabinet *c;
+    const struct cabinet_source *source;
+    struct wanted *all; /* by name */
+    size_t *member_of;  /* of each entry; the count of members: none */
+    struct file *file;  /* of the entry that has begun, if it is wanted */
+    uint64_t at;
+    uint8_t bytes[CABINET_BLOCK_MAX];
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct wanted *)a)->name, ((const struct wanted *)b)->name);
+}
+
+static int name_of(const void *key, const void *element)
+{
+    return strcmp(key, ((const struct wanted *)element)->name);
+}
+
+static HRESULT differs(const struct comparison *m, size_t member, const char *how)
+{
+    char *shown = cabinet_name_shown(m->source->members[member].name);
+    if (!shown)
+        return E_OUTOFMEMORY;
+    const HRESULT hr = error_set(PLA_E_CABAPI_FAILURE, "\"%s\": \"%s\" %s", m->c->name, shown, how);
+    memory_free(shown);
+    return hr;
+}
+
+static HRESULT compare_begin(void *user, size_t entry)
+{
+    struct comparison *m = user;
+    const size_t member = m->member_of[entry];
+    m->at = 0;
+    return member < m->source->count ? m->source->open(m->source->user, member, &m->file) : S_OK;
+}
+
+static HRESULT compare_bytes(void *user, size_t entry, const uint8_t *data, size_t size)
+{
+    struct comparison *m = user;
+    size_t got;
+    if (!m->file)
+        return S_OK;
+    HRESULT hr = file_read_at(m->file, m->at, m->bytes, size, &got);
+    if (SUCCEEDED(hr) && (got < size || memcmp(data, m->bytes, size) != 0))
+        hr = differs(m, m->member_of[entry], "is not the same in the cabinet: it has changed meanwhile");
+    m->at += size;
+    return hr;
+}
+
+static HRESULT compare_end(void *user, size_t entry)
+{
+    struct comparison *m = user;
+    uint8_t more;
+    size_t got = 0;
+    if (!m->file)
+        return S_OK;
+    HRESULT hr = file_read_at(m->file, m->at, &more, 1, &got);
+    file_close(m->file);
+    m->file = NULL;
+    return SUCCEEDED(hr) && got ? differs(m, m->member_of[entry], "is longer than in the cabinet: it still grows") : hr;
+}
+
+/* Which member each entry is; each member must be one. */
+static HRESULT match(struct comparison *m)
+{
+    const size_t count = m->source->count;
+    size_t found = 0;
+    HRESULT hr = S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
+        m->all[i] = (struct wanted){cabinet_name_copy(m->source->members[i].name), i};
+        if (!m->all[i].name)
+            hr = E_OUTOFMEMORY;
+    }
+    if (FAILED(hr))
+        return hr;
+    qsort(m->all, count, sizeof *m->all, by_name);
+    bool *seen = memory_zero(count + 1, sizeof *seen);
+    for (size_t i = 0; seen && i < m->c->count; i++) {
+        const struct wanted *w = bsearch(m->c->entries[i].name, m->all, count, sizeof *m->all, name_of);
+        m->member_of[i] = w ? w->member : count;
+        if (w && m->c->entries[i].size == m->source->members[w->member].size && !seen[w->member]) {
+            seen[w->member] = true;
+            found++;
+        }
+    }
+    hr = seen ? S_OK : E_OUTOFMEMORY;
+    for (size_t i = 0; SUCCEEDED(hr) && found < count && i < count; i++)
+        if (!seen[i])
+            hr = differs(m, i, "is not in the cabinet, or in another size");
+    memory_free(seen);
+    return hr;
+}
+
+HRESULT cabinet_compare(struct cabinet *c, const struct cabinet_source *source, const struct cabinet_watch *watch)
+{
+    struct comparison *m = memory_zero(1, sizeof *m);
+    if (!m)
+        return E_OUTOFMEMORY;
+    *m = (struct comparison){.c = c, .source = source};
+    m->all = memory_zero(source->count + 1, sizeof *m->all);
+    m->member_of = memory_zero(c->count + 1, sizeof *m->member_of);
+    HRESULT hr = m->all && m->member_of ? match(m) : E_OUTOFMEMORY;
+    const struct cabinet_visitor visitor = {compare_begin, compare_bytes, compare_end, m};
+    if (SUCCEEDED(hr))
+        hr = cabinet_visit(c, &visitor, watch);
+    file_close(m->file);
+    for (size_t i = 0; m->all && i < source->count; i++)
+        memory_free(m->all[i].name);
+    memory_free(m->all);
+    memory_free(m->member_of);
+    memory_free(m);
+    return hr;
 }
