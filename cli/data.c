@@ -8,8 +8,7 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
-#include "engine/pla/pass.h"
-#include "engine/pla/set_policy.h"
+#include "engine/pla/retention.h"
 #include "engine/pla/store.h"
 #include "engine/pla/system_sets.h"
 

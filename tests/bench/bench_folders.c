@@ -5,7 +5,7 @@
    deletions. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/pla/pass.h"
+#include "engine/pla/retention.h"
 #include "engine/pla/store.h"
 #include "tests/bench/measured.h"
 

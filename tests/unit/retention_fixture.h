@@ -5,7 +5,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/pla/pass.h"
+#include "engine/pla/retention.h"
 #include "engine/pla/retention/folder_record.h"
 #include "engine/pla/store.h"
 #include "scratch_folder.h"

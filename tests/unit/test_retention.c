@@ -2,7 +2,7 @@
 /* Passes over real folders. Who loses here has had folders of his own deleted. */
 #include "engine/base/file_operation.h"
 #include "engine/pla/cabinet.h"
-#include "engine/pla/retention/cabinet_send.h"
+#include "engine/pla/retention/plan.h"
 #include "retention_fixture.h"
 #include "scratch_link.h"
 

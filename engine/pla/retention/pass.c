@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A pass: the actions first, then, by what they have left, the limits. */
-#include "engine/pla/pass.h"
-
 #include "engine/base/memory.h"
-#include "engine/pla/retention/cabinet_send.h"
+#include "engine/pla/retention.h"
+#include "engine/pla/retention/plan.h"
 
 #include <string.h>
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What is to be done with the folders of a set's runs: a list of steps, each with its reason. Looks at nothing but what
    it is given. MS-PLA 3.2.4.2, 3.2.4.3, 2.2.2.8, 2.2.2.9; DECISIONS 103. */
-#ifndef OPENPLA_RETENTION_PLAN_H
-#define OPENPLA_RETENTION_PLAN_H
+#ifndef OPENPLA_PLAN_H
+#define OPENPLA_PLAN_H
 
+#include "engine/base/held_folder.h"
 #include "engine/base/text.h"
+#include "engine/pla/retention/folder_record.h"
 
 /* FolderActionSteps, MS-PLA 2.2.2.8, done in this order. */
 enum {
@@ -89,5 +91,104 @@ void retention_plan_free(struct retention_plan *plan);
 /* Words for events and lists. Static. */
 const char *retention_what_text(enum retention_what what);
 const char *retention_why_text(enum retention_why why);
+
+/* What is in the folder of a run. */
+enum { FOLDER_DEPTH_MOST = 32 }; /* of folders in it */
+
+enum content_kind {
+    CONTENT_DATA,
+    CONTENT_REPORT,  /* RuleTargetFileName, ReportFileName */
+    CONTENT_CABINET, /* the folder's own: its name and .cab */
+    CONTENT_MARK,
+    CONTENT_SCRAP,  /* a cabinet that was not finished */
+    CONTENT_OTHER,  /* no run has made it: a file, or a folder with all that is in it, which is not looked into, a link
+                     */
+    CONTENT_FOLDER, /* with a run's files in it; behind what is in it */
+};
+struct content {
+    const char *name; /* below the folder, with '/' */
+    enum content_kind kind;
+    uint64_t size;
+    int64_t written; /* FILETIME, UTC */
+};
+/* The names by which kinds are told apart; "" for a report that has none. */
+struct content_names {
+    const char *report, *html;
+};
+/* Calls `each` until one call fails, which is returned. What runs have made is what the folder's mark names; a folder
+   in it that has a mark of its own is somebody else's. One that is too deep is HRESULT of ERROR_BAD_PATHNAME.
+   `each` may delete nothing. */
+HRESULT folder_walk(struct held_folder *f, const struct content_names *names,
+                    HRESULT (*each)(void *user, const struct content *content), void *user);
+/* Of a folder that is called so; from memory_alloc. */
+char *folder_cabinet_name(const struct held_folder *f);
+char *folder_cabinet_path(const char *folder);
+char *folder_scrap_name(const struct held_folder *f);
+
+/* Which folders there are below a set's RootPath: those of its runs, and others. */
+/* A folder that could not be looked at: whether it is the set's is not known, and nothing is done with it. */
+struct scan_failure {
+    const char *name; /* of the record */
+    HRESULT hr;
+    char *reason;
+};
+struct scanned {
+    struct retained_folder *folders; /* whose names are those of the records */
+    const struct folder_record **of; /* the record of each */
+    size_t count;
+    struct folder_records records;
+    const struct folder_record **lost; /* whose folder is there no more */
+    size_t lost_count;
+    struct scan_failure *failures;
+    size_t failure_count;
+};
+struct scan {
+    const char *space, *set, *root; /* RootPath as the host has it */
+    struct content_names names;
+    const char *running; /* the folder of the run that goes on; NULL: none does */
+    bool latest_runs;    /* the newest folder is being written */
+};
+/* A root that is not there has no folders. A folder that cannot be looked at is left out, and told. */
+HRESULT retention_scan(const struct scan *scan, struct scanned *out);
+void scanned_free(struct scanned *s);
+
+/* One step of a plan, done in the folder that has the mark of its record when it is opened. */
+/* What a step has met that no run has made. */
+struct folder_kept {
+    size_t count;
+    char first[256]; /* the name of one, or as much of it */
+};
+struct folder_work {
+    const char *root;
+    const struct folder_record *record;
+    const struct content_names *names;
+    struct folder_kept *kept; /* filled by each step */
+};
+/* E_ACCESSDENIED for each of them: the folder has the mark no more. S_FALSE: there was nothing to do. */
+
+/* Of all but cabinets, the reports first: beside its name, read back, compared with the files, then renamed. Nothing is
+   left of one that fails. PLA_E_CABAPI_FAILURE, also where a file that no run has made has its name. */
+HRESULT folder_pack(const struct folder_work *w);
+/* The data that runs have made, with folders of theirs that become empty. `packed`: only if the folder's cabinet holds
+   each of them as it is; else nothing, and PLA_E_CABAPI_FAILURE. A file that cannot be deleted (in use) does not keep
+   the others; the first such failure is returned. */
+HRESULT folder_delete_data(const struct folder_work *w, bool packed);
+HRESULT folder_delete_cabinet(const struct folder_work *w);
+HRESULT folder_delete_reports(const struct folder_work *w);
+/* All in it that runs have made, the mark last, and the folder itself unless something else is kept: from then on it is
+   no set's. `empty`: only if nothing of a run is in it but the mark. */
+HRESULT folder_remove(const struct folder_work *w, bool empty);
+/* The same by its path, of a run of whichever set, by the mark alone. E_ACCESSDENIED: it has none. */
+HRESULT folder_remove_marked(const char *path, struct folder_kept *kept);
+
+/* SendCabTo: a cabinet goes to a share. MS-PLA 3.2.4.3. */
+/* Why this is no SendCabTo: it must be \\server\share, with folders behind or not. Static; NULL: nothing is wrong. */
+const char *send_destination_fault(const char *destination);
+/* Copies the folder's cabinet there, under a temporary name until it is whole; a copy that was cut off is begun again.
+   Where another file has its name, as computers and sets share names of folders, it is COMPUTER_FOLDER.cab, and then
+   COMPUTER_FOLDER_2.cab and so on; nothing that is there is replaced. The same one that is there already is success.
+   S_FALSE: there is no cabinet. Failures of files name the destination. *own: the failure is of this cabinet or its
+   name alone, and says nothing of others that go there. */
+HRESULT folder_send(const struct folder_work *w, const char *destination, bool *own);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/pla/set_policy.h"
+#include "engine/pla/retention.h"
 #include "engine/pla/settings.h"
 
 void run_show_figures(struct run *r, size_t index)

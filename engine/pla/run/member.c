@@ -4,7 +4,7 @@
 
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/pla/retention/run_files.h"
+#include "engine/pla/retention/folder_record.h"
 #include "engine/pla/run/held.h"
 #include "engine/pla/run/output.h"
 #include "engine/pla/run/run_journal.h"

@@ -6,7 +6,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/pla/data_manager.h"
-#include "engine/pla/retention/run_files.h"
+#include "engine/pla/retention/folder_record.h"
 #include "engine/pla/run/run_rules.h"
 #include "engine/pla/sets.h"
 #include "engine/pla/settings.h"

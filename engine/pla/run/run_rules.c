@@ -3,7 +3,7 @@
 
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/pla/retention/run_files.h"
+#include "engine/pla/retention/folder_record.h"
 #include "engine/pla/run/run_journal.h"
 #include "engine/report/rules.h"
 

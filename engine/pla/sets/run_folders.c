@@ -4,9 +4,8 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/pla/pass.h"
+#include "engine/pla/retention.h"
 #include "engine/pla/run/run_journal.h"
-#include "engine/pla/set_policy.h"
 
 #define PASS_WAIT_MS 5000 /* for another pass of the set, which a client has asked for */
 

@@ -3,8 +3,8 @@
 #include "engine/pla/sets/unsupported.h"
 
 #include "engine/pla/model/validate.h"
-#include "engine/pla/retention/cabinet_send.h"
-#include "engine/pla/set_policy.h"
+#include "engine/pla/retention.h"
+#include "engine/pla/retention/plan.h"
 
 HRESULT unsupported_validate(struct object *o, struct object *issues)
 {
