@@ -5,7 +5,7 @@
 #include "engine/base/memory.h"
 #include "engine/pdh/counter_paths.h"
 #include "engine/pdh/counter_query.h"
-#include "engine/pla/collect/alert_judge.h"
+#include "engine/pla/collect/alert_watch.h"
 #include "engine/pla/collect/collect.h"
 #include "engine/pla/model.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Alert collectors over a PDH whose instances, values and failures the test decides: each value beyond its threshold is
    heard of, once for each sample, and in the log. */
-#include "engine/pla/collect/alert_judge.h"
+#include "engine/pla/collect/alert_watch.h"
 #include "engine/pla/collect/collect.h"
 #include "engine/pla/model.h"
 #include "fake_pdh.h"

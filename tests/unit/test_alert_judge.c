@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* When a value beyond its threshold is an alert: what would wake somebody in vain, or not at all. */
-#include "engine/pla/collect/alert_judge.h"
+#include "engine/pla/collect/alert_watch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a configuration collector has written is a whole document at each moment, and holds what sources gave to it. */
-#include "engine/pla/collect/configuration_document.h"
-#include "engine/pla/collect/whole_document.h"
+#include "engine/pla/collect/configuration_source.h"
 #include "tests/unit/schema_check.h"
 #include "tests/unit/xml_path.h"
 

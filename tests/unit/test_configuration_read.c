@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a configuration collector writes is read by what shows and compares it, while it is written too: who looks into
    a collection that still runs, or was killed, would see less than there is, or an error. */
-#include "engine/pla/collect/configuration_document.h"
+#include "engine/pla/collect/configuration_source.h"
 #include "engine/report/report_compare.h"
 #include "tests/unit/scratch_folder.h"
 

@@ -2,7 +2,7 @@
 /* RegistryKeys of a configuration collector: what is in the registry is in the document, and what cannot be read is an
    entry with its reason. */
 #include "engine/base/host.h"
-#include "engine/pla/collect/configuration_registry_path.h"
+#include "engine/pla/collect/configuration_source.h"
 #include "tests/unit/configuration_fixture.h"
 
 static char top[96]; /* below HKEY_LOCAL_MACHINE, of this process alone */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* ManagementQueries of a configuration collector: the rows of queries of WMI, as they come. MS-PLA 3.2.4.7,
    DECISIONS 62. */
+#include "engine/base/file.h"
 #include "engine/base/management.h"
 #include "engine/base/memory.h"
+#include "engine/base/network.h"
+#include "engine/etw/etw_controller_types.h"
 #include "engine/pla/collect/configuration_source.h"
-#include "engine/pla/collect/configuration_wait.h"
+#include "engine/pla/collect/trace_session.h"
 
 #include <stdio.h>
 #include <ctype.h>
@@ -230,4 +233,137 @@ HRESULT configuration_collect_queries(const struct configuration_source_context 
     for (size_t i = 0; SUCCEEDED(hr) && i < queries->count && !configuration_stopped(c); i++)
         hr = put_query(c, queries->items[i]);
     return SUCCEEDED(hr) ? configuration_end_section(c->document) : hr;
+}
+
+/* QueryNetworkAdapters of a configuration collector: the table networkInformation. MS-PLA 3.2.4.7. */
+
+static void put_number(struct configuration_document *d, const char *column, uint64_t n)
+{
+    if (n)
+        configuration_data_number(d, column, NULL, n);
+}
+
+static void put_list(struct configuration_document *d, const char *column, const struct text_buffer *list)
+{
+    configuration_data(d, column, NULL, list->length ? list->text : "");
+}
+
+static HRESULT put_adapter(void *user, const struct network_adapter *a)
+{
+    const struct configuration_source_context *c = user;
+    struct configuration_document *d = c->document;
+    if (configuration_stopped(c))
+        return S_OK;
+    configuration_begin_item(d);
+    configuration_data(d, "name", NULL, a->name);
+    configuration_data(d, "caption", NULL, a->caption);
+    configuration_data(d, "description", NULL, a->description);
+    configuration_data(d, "type", NULL, a->type);
+    configuration_data(d, "status", NULL, a->status);
+    configuration_data(d, "physicalAddress", NULL, a->physical_address);
+    put_list(d, "addresses", &a->addresses);
+    put_list(d, "gateways", &a->gateways);
+    put_list(d, "dnsServers", &a->dns_servers);
+    configuration_data(d, "dnsSuffix", NULL, a->dns_suffix);
+    configuration_data(d, "dhcp", NULL, a->dhcp);
+    put_number(d, "mtu", a->mtu);
+    put_number(d, "transmitSpeed", a->transmit);
+    put_number(d, "receiveSpeed", a->receive);
+    put_list(d, "offload", &a->offload);
+    return configuration_end_item(d);
+}
+
+HRESULT configuration_collect_network(const struct configuration_source_context *c)
+{
+    static const struct configuration_column columns[] = {{"name", COLUMN_KEY},
+                                                          {"caption", COLUMN_PLAIN},
+                                                          {"description", COLUMN_PLAIN},
+                                                          {"type", COLUMN_PLAIN},
+                                                          {"status", COLUMN_PLAIN},
+                                                          {"physicalAddress", COLUMN_PLAIN},
+                                                          {"addresses", COLUMN_PLAIN},
+                                                          {"gateways", COLUMN_PLAIN},
+                                                          {"dnsServers", COLUMN_PLAIN},
+                                                          {"dnsSuffix", COLUMN_PLAIN},
+                                                          {"dhcp", COLUMN_PLAIN},
+                                                          {"mtu", COLUMN_PLAIN},
+                                                          {"transmitSpeed", COLUMN_PLAIN},
+                                                          {"receiveSpeed", COLUMN_PLAIN},
+                                                          {"offload", COLUMN_PLAIN}};
+    struct configuration_document *d = c->document;
+    if (!c->request->network_adapters)
+        return S_OK;
+    configuration_begin_section(d, "network");
+    configuration_begin_table(d, "networkInformation", NULL, columns, sizeof columns / sizeof *columns);
+    HRESULT hr = configuration_status(d);
+    if (SUCCEEDED(hr))
+        hr = network_adapters(put_adapter, (void *)(uintptr_t)c);
+    if (hr == E_OUTOFMEMORY || FAILED(configuration_status(d)))
+        return hr;
+    if (FAILED(hr)) {
+        struct error_kept why = error_keep(hr);
+        configuration_begin_item(d);
+        configuration_data_error(d, error_restore(&why));
+        configuration_end_item(d);
+    }
+    configuration_end_table(d);
+    return configuration_end_section(d);
+}
+
+/* SystemStateFile (MS-PLA 3.2.4.7): what the kernel's session in memory has seen of late, as a file beside the XML. */
+
+#define SESSION "Circular Kernel Context Logger"
+
+static const struct configuration_column columns[] = {{"session", COLUMN_KEY}, {"file", COLUMN_PLAIN}};
+
+static HRESULT take_snapshot(const struct configuration_source_context *c, const char *path)
+{
+    struct trace_target t = {.name = SESSION};
+    struct trace_session s;
+    HRESULT hr = trace_session_query(&t, &s);
+    if (hr == HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND))
+        return error_set(hr, "SystemStateFile: \"%s\": there is no session \"" SESSION "\" to take a snapshot of",
+                         c->request->state_file);
+    if (FAILED(hr))
+        return hr;
+    t.handle = s.handle;
+    if (s.is.mode & TRACE_MODE_BUFFERING)
+        hr = trace_file_check(c->output_base, path, c->request->overwrite);
+    else
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                       "SystemStateFile: the session \"" SESSION "\" is not one in memory (LogFileMode 0x%X)",
+                       (unsigned)s.is.mode);
+    if (SUCCEEDED(hr) && c->made)
+        c->made(c->output_base, c->output_folder, path);
+    if (SUCCEEDED(hr))
+        hr = trace_session_flush(&t, path);
+    trace_session_free(&s);
+    return hr;
+}
+
+HRESULT configuration_collect_state(const struct configuration_source_context *c)
+{
+    const char *file = c->request->state_file;
+    struct configuration_document *d = c->document;
+    if (!*file)
+        return S_OK;
+    char *name = *path_extension(file) ? text_copy(file) : text_format("%s.etl", file);
+    char *path = name ? path_join(c->output_folder, name) : NULL;
+    HRESULT hr = path ? take_snapshot(c, path) : E_OUTOFMEMORY;
+    if (hr != E_OUTOFMEMORY) {
+        struct error_kept why = error_keep(hr);
+        configuration_begin_section(d, "systemState");
+        configuration_begin_table(d, "systemState", NULL, columns, sizeof columns / sizeof *columns);
+        configuration_begin_item(d);
+        configuration_data(d, "session", NULL, SESSION);
+        configuration_data(d, "file", NULL, SUCCEEDED(hr) ? name : "");
+        if (FAILED(hr))
+            configuration_data_error(d, error_restore(&why));
+        configuration_end_item(d);
+        configuration_end_table(d);
+        hr = configuration_end_section(d);
+    }
+    memory_free(path);
+    memory_free(name);
+    return hr;
 }

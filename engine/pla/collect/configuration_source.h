@@ -1,13 +1,80 @@
 /* SPDX-License-Identifier: MIT */
-/* What a configuration collector collects, each source a file of its own. Sources run one after another on a thread of
-   the collector's. What cannot be collected is an error entry of its Item, and the source goes on. */
-#ifndef OPENPLA_COLLECT_CONFIGURATION_SOURCE_H
-#define OPENPLA_COLLECT_CONFIGURATION_SOURCE_H
+/* The XML that a configuration collector writes, streamed: Report, Section, Table, Item, Data. One thread uses it.
+   What has been written is one whole well-formed document at each moment (whole_document.h), also when the process
+   is killed or the disk is full; it lacks at most the Items of the last quarter of a second. Report/@complete is 1 when
+   all was written. Memory is bounded by the largest Item.
+   Failures stick: calls after one do nothing, and each call that gives a result gives that failure. */
+#ifndef OPENPLA_CONFIGURATION_SOURCE_H
+#define OPENPLA_CONFIGURATION_SOURCE_H
 
-#include "engine/pla/collect/configuration_document.h"
+#include "engine/base/error.h"
+#include "engine/base/file_traits.h"
+#include "engine/base/registry.h"
+#include "engine/base/text.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
 
+struct configuration_document;
+
+/* ---- for the sources ---- */
+
+/* A column of a table, an entry of its Header. */
+struct configuration_column {
+    const char *name;
+    enum {
+        COLUMN_PLAIN,
+        COLUMN_KEY,     /* with the table's other keys it says which row this is: documents are compared by them */
+        COLUMN_VOLATILE /* other each time it is collected, though nothing changed: documents are compared without */
+    } use;
+};
+/* The last columns of every table: what could not be collected of an Item, empty when all could. */
+#define COLUMN_ERROR  "error"  /* a text for people */
+#define COLUMN_RESULT "result" /* an HRESULT, 0x%08X */
+
+void configuration_begin_section(struct configuration_document *d, const char *name);
+/* `source`: what the table was made from, its attribute of that name, such as the text of a query; NULL: none.
+   The columns are copied; `error` and `result` come behind them. In a section, or in an Item behind its Data. */
+void configuration_begin_table(struct configuration_document *d, const char *name, const char *source,
+                               const struct configuration_column *columns, size_t count);
+void configuration_begin_item(struct configuration_document *d);
+/* In the order of the columns; those that are left out become empty. `type`: the attribute, such as REG_SZ or uint32;
+   NULL: none. Of the text, what is no UTF-8 or no character of XML becomes U+FFFD. */
+void configuration_data(struct configuration_document *d, const char *column, const char *type, const char *text);
+void configuration_data_n(struct configuration_document *d, const char *column, const char *type, const char *text,
+                          size_t bytes);
+void configuration_data_number(struct configuration_document *d, const char *column, const char *type, uint64_t n);
+/* A FILETIME as 2026-01-02T03:04:05.678Z. */
+void configuration_data_time(struct configuration_document *d, const char *column, int64_t utc);
+/* As hexadecimal digits, two each byte. */
+void configuration_data_bytes(struct configuration_document *d, const char *column, const char *type, const void *bytes,
+                              size_t count);
+/* `result` and its text, error_text(result), into the Item's last columns. */
+void configuration_data_error(struct configuration_document *d, HRESULT result);
+HRESULT configuration_end_item(struct configuration_document *d);
+HRESULT configuration_end_table(struct configuration_document *d);
+HRESULT configuration_end_section(struct configuration_document *d);
+uint64_t configuration_errors(const struct configuration_document *d); /* entries of configuration_data_error */
+/* The failure that sticks, with its text; S_OK. */
+HRESULT configuration_status(const struct configuration_document *d);
+/* All whole Items go to the file now: before something that may take long. */
+HRESULT configuration_put_out(struct configuration_document *d);
+
+/* ---- for the collector ---- */
+
+/* The file, which is borrowed, must be empty; it is a whole document on success. */
+struct file;
+HRESULT configuration_document_begin(struct file *file, struct configuration_document **out);
+void configuration_time(int64_t utc, char text[64]); /* as configuration_data_time writes it */
+/* An entry of Report's own Header, before the first section. */
+void configuration_fact(struct configuration_document *d, const char *name, const char *text);
+/* Ends what has begun; `complete`: nothing was left out because somebody stopped it. Frees, in any case, but not the
+   file. */
+HRESULT configuration_document_end(struct configuration_document *d, bool complete);
+
+/* What a configuration collector collects, each source a file of its own. Sources run one after another on a thread of
+   the collector's. What cannot be collected is an error entry of its Item, and the source goes on. */
 /* What MS-PLA 3.2.4.7's properties ask for: a copy of the source's own, so no lock is needed. */
 struct configuration_request {
     struct texts registry_keys;
@@ -45,5 +112,104 @@ HRESULT configuration_collect_files(const struct configuration_source_context *c
 HRESULT configuration_collect_queries(const struct configuration_source_context *c);
 HRESULT configuration_collect_network(const struct configuration_source_context *c);
 HRESULT configuration_collect_state(const struct configuration_source_context *c);
+
+/* What an entry of RegistryKeys asks for. MS-PLA 3.2.4.7, DECISIONS 61. */
+/* Forms, a backslash before each allowed: HIVE\Key\Value one value, HIVE\Key\ all of a key, HIVE\Key\\ all of it and of
+   those below, HIVE\Key\\Value the values of that name in the key and in those below. \\computer\HIVE... is another
+   computer's; " /reg:32" or " /reg:64" behind it says whose view. */
+struct registry_path {
+    struct registry_place place; /* its computer is owned */
+    char *key;                   /* below the hive; of one value, key and value */
+    char *value;                 /* recursive: only of that name */
+    bool all, recursive;
+};
+/* E_INVALIDARG, with a text that names the entry. *out needs no free on failure, and takes it. */
+HRESULT registry_path_read(const char *text, struct registry_path *out);
+/* The same place with another key. */
+HRESULT registry_path_copy(const struct registry_path *from, const char *key, struct registry_path *out);
+void registry_path_free(struct registry_path *p);
+
+/* Work of a source that may hang, as a query or another computer does: it runs on a thread of its own, and the source
+   waits no longer than a limit, and no longer than somebody wants. Things go from the one to the other one at a time,
+   so that memory is bounded. Work that hangs keeps its thread and what it has until it ends. */
+struct patient;
+struct patient_kind {
+    HRESULT (*run)(void *user, struct patient *p); /* on its own thread; S_FALSE and failures are its result */
+    void (*free_thing)(void *thing);
+    void (*free_user)(void *user); /* at the end of the work and of who waits */
+};
+/* Takes over `user`, also on failure. */
+HRESULT patient_start(const struct patient_kind *kind, void *user, struct patient **out);
+/* From `run`: takes over the thing, and returns when it was taken. E_ABORT: nobody wants any more of it. */
+HRESULT patient_give(struct patient *p, void *thing);
+/* The next thing, the caller's then. S_FALSE, with *out NULL: the work has ended, or somebody has stopped the wait. A
+   failure is the work's, with its text; ERROR_TIMEOUT's, which names `what`, when for `limit_ms` nothing has come. */
+HRESULT patient_take(struct patient *p, const atomic_bool *stop, uint32_t limit_ms, const char *what, void **out);
+void patient_let_go(struct patient *p);
+
+/* Numbers by 64-bit keys that are hashes already. Zero-initialise. */
+struct number_table {
+    struct number_entry {
+        uint64_t key; /* 0: free */
+        uint32_t number;
+    } * entries;
+    size_t count, capacity; /* a power of two */
+};
+/* The key's number, 0 for a new key; valid until the next call. NULL: out of memory. */
+uint32_t *number_table_find(struct number_table *t, uint64_t key);
+void number_table_free(struct number_table *t);
+
+/* Copies of files in one folder: names that are taken get a number, times and attributes are kept, and a file that
+   changes meanwhile is known by that. */
+struct file_copies {
+    const char *base, *folder; /* borrowed: copies go into `folder`, which lies below `base` */
+    void (*made)(const char *base, const char *folder, const char *path); /* before each copy; NULL: nobody asks */
+    const atomic_bool *stop;                                              /* borrowed */
+    uint64_t most_bytes;                                                  /* of all copies; 0: any number */
+    uint64_t bytes;                                                       /* of all copies by now */
+    struct number_table numbers;                                          /* the next number of a name */
+    char *buffer, *below;        /* the folder in `folder` that the next one goes to; NULL: none */
+    uint32_t folders, in_folder; /* such folders; copies in the present one */
+};
+struct file_copy {
+    char *name;                /* from `folder` on; NULL: there is none */
+    struct file_traits traits; /* of the original, when it was opened */
+    bool changed;              /* it was written while it was copied: what came is not one moment's */
+};
+
+HRESULT file_copies_begin(struct file_copies *c);
+/* S_OK: all is there. On failure nothing is left in the folder; the text names the file and the reason. E_ABORT:
+   stopped. ERROR_FILE_TOO_LARGE's: beyond most_bytes. *out is to be freed in any case. */
+HRESULT file_copies_add(struct file_copies *c, const char *path, struct file_copy *out);
+void file_copy_free(struct file_copy *copy);
+void file_copies_end(struct file_copies *c);
+
+/* A file that grows by text in front of closing tags and is a whole XML document at each moment, also when the process
+   is killed within a write or the disk is full.
+
+   A write within one page of the host's cache is done or not, others may be cut at the end of a page. So text that goes
+   beyond the page of the closing tags is written behind them while it is the inside of a processing instruction,
+   <?rest ... ?>, and becomes contents by a write within that page, which overwrites its beginning and the old closing
+   tags. The room for that is written before, as blanks behind the document, so that the writes that count never find a
+   full disk; what ends the instruction, <?end ?>, stands at the end of that room. */
+#define WHOLE_DOCUMENT_PAGE 4096 /* bytes; the least that any host has */
+
+struct file;
+struct whole_document {
+    struct file *file; /* borrowed */
+    uint64_t end;      /* of the contents: here the closing tags begin */
+    uint64_t size;     /* of the file */
+    uint64_t stop;     /* where <?end ?> stands; 0: nowhere */
+    size_t closing;    /* bytes of the closing tags, which are within one page */
+};
+
+/* Of an empty file. Both together are at most half a page. */
+HRESULT whole_document_begin(struct whole_document *w, struct file *file, const char *head, const char *closing);
+/* Adds the text, from which `closing` ends the document now, and empties it. Blanks may come behind it. No character of
+   it may be across whole_document_end + n * WHOLE_DOCUMENT_PAGE, nor "?>" be in it. On failure the file is a document
+   still, with or without the text; only whole_document_close may follow. */
+HRESULT whole_document_add(struct whole_document *w, struct text_buffer *text, const char *closing);
+/* Takes the room behind the document away. Also after a failure. */
+HRESULT whole_document_close(struct whole_document *w);
 
 #endif

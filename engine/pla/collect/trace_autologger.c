@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Autologgers are described by the same numbers as sessions, most of which need not be there. */
-#include "engine/pla/collect/trace_autologger.h"
-
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/etw/etw_provider_types.h"
 #include "engine/logs/etl_header.h"
+#include "engine/pla/collect/trace_session.h"
 
 #include <string.h>
 

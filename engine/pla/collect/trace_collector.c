@@ -7,7 +7,6 @@
 #include "engine/base/memory.h"
 #include "engine/etw/etw_controller_types.h"
 #include "engine/pla/collect/kind.h"
-#include "engine/pla/collect/trace_file.h"
 #include "engine/pla/collect/trace_session.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_ALERT_SETTINGS_H
 #define OPENPLA_ALERT_SETTINGS_H
 
-#include "engine/pla/collect/alert_judge.h"
+#include "engine/pla/collect/alert_watch.h"
 #include "engine/pla/model.h"
 
 struct alert_settings {

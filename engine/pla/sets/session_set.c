@@ -5,7 +5,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/etw_types.h"
-#include "engine/pla/collect/trace_fill.h"
+#include "engine/pla/collect/trace_session.h"
 #include "engine/pla/gate.h"
 #include "engine/pla/run/output.h"
 #include "engine/pla/sets/trace_set.h"
