@@ -9,7 +9,7 @@
 #include "engine/etw/directory.h"
 #include "engine/logs/journal.h"
 #include "engine/pla/model.h"
-#include "engine/pla/run_host.h"
+#include "engine/pla/run.h"
 #include "engine/pla/store_check.h"
 #include "engine/pla/store_name.h"
 #include "engine/pla/stored_name.h"

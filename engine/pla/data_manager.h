@@ -4,7 +4,7 @@
 #define OPENPLA_DATA_MANAGER_H
 
 #include "engine/base/caller.h"
-#include "engine/pla/run/ended_segments.h"
+#include "engine/pla/run/segment.h"
 
 #define REPORT_TIMEOUT_USUAL 600 /* s */
 

@@ -4,6 +4,7 @@
 #define OPENPLA_RUN_H
 
 #include "engine/pla/collect/collect.h"
+#include "engine/pla/store.h"
 
 enum run_status { RUN_STOPPED = 0, RUN_RUNNING = 1, RUN_COMPILING = 2 }; /* MS-PLA 2.2.2.4 */
 enum run_phase {                                                         /* phase.h */
@@ -93,5 +94,18 @@ struct ended_segment;
 typedef HRESULT (*run_compile)(const struct ended_segment *segment);
 /* The host's main program: openplahost.exe <namespace> <name> <run key>. Exit code: 0, or the failing HRESULT. */
 int run_host_main(const char *space, const char *name, const char *run_key, run_compile compile);
+
+/* Which process hosts a set's run. It counts if it has written itself down in the store, lives, and the run lock is
+   held, which the system frees when its holder dies. What stands in shared memory is never asked who the host is. */
+/* S_FALSE: the set has none. */
+HRESULT run_host_find(const char *space, const char *name, struct run_host *out);
+/* Whether the process that was found lives still; the id alone may be another's by then. */
+bool run_host_lives(const struct run_host *host);
+/* Ends the process, if it still is the set's host and runs our host program. S_FALSE: it is not the host, or any more.
+   E_ACCESSDENIED, naming both: it runs another program. */
+HRESULT run_host_end(const char *space, const char *name, const struct run_host *host);
+/* The program beside our module that runs sets; the environment variable OPENPLA_HOST names another one. From
+   memory_alloc, NULL when out of memory. */
+char *run_host_program(void);
 
 #endif

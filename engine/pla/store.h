@@ -158,8 +158,8 @@ void store_remove_host(const char *space, const char *name);
    and may not write the definition. On Windows alone; elsewhere all that runs has one account. */
 HRESULT store_let_run(const char *space, const char *name, const char *sid);
 
-/* What a run has made that outlives its host if that is killed, a line each (engine/pla/run/held.h). Only who holds the
-   run lock writes it. S_FALSE, and *out empty: there is none. */
+/* What a run has made that outlives its host if that is killed, a line each (engine/pla/run/member.h). Only who holds
+   the run lock writes it. S_FALSE, and *out empty: there is none. */
 HRESULT store_load_held(const char *space, const char *name, struct texts *out);
 HRESULT store_save_held(const char *space, const char *name, const struct texts *lines);
 void store_remove_held(const char *space, const char *name);

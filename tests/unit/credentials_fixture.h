@@ -5,7 +5,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/pla/credentials.h"
-#include "engine/pla/run/run_set.h"
+#include "engine/pla/run/run_state.h"
 #include "engine/pla/sets.h"
 #include "tests/unit/run_fixture.h"
 #include "tests/unit/scratch_folder.h"

@@ -10,8 +10,8 @@
 #include "engine/base/thread.h"
 #include "engine/pla/collect/collect.h"
 #include "engine/pla/data_manager.h"
-#include "engine/pla/run/ended_segments.h"
-#include "engine/pla/run/start_report.h"
+#include "engine/pla/run/run_state.h"
+#include "engine/pla/run/segment.h"
 
 #include <stdio.h>
 #include <stdlib.h>

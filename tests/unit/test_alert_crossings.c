@@ -4,7 +4,6 @@
    PDH. */
 #include "engine/base/host.h"
 #include "engine/logs/journal.h"
-#include "engine/pla/run/alert_actions.h"
 #include "engine/pla/run/member.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"

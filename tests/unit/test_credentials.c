@@ -4,7 +4,7 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/pla/credentials.h"
-#include "engine/pla/run/run_set.h"
+#include "engine/pla/run/run_state.h"
 #include "engine/pla/sets.h"
 #include "tests/unit/callers.h"
 #include "tests/unit/credentials_fixture.h"

@@ -7,7 +7,7 @@
 #include "engine/base/memory.h"
 #include "engine/logs/journal.h"
 #include "engine/pla/run/run_journal.h"
-#include "engine/pla/run/start_report.h"
+#include "engine/pla/run/run_state.h"
 #include "engine/pla/sets.h"
 #include "tests/unit/file_faults.h"
 #include "tests/unit/run_fixture.h"

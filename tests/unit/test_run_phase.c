@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The states of a set: a step that does the wrong thing starts a second host, or refuses a stop that is due. */
 #include "engine/pla/model.h"
-#include "engine/pla/run/phase.h"
 #include "engine/pla/run/run_journal.h"
+#include "engine/pla/run/run_state.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The grid of samples: a late sample must not shift or bunch those after it. */
-#include "engine/pla/run/tick_grid.h"
+#include "engine/pla/run/member.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,8 +6,6 @@
 #include "engine/base/process.h"
 #include "engine/base/thread.h"
 #include "engine/pla/run/run_state.h"
-#include "engine/pla/run/start_report.h"
-#include "engine/pla/sets/diagnostics.h"
 #include "engine/pla/store.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The task of a set: what its user would miss of it, and what it must not do to the set. This program is the task. */
 #include "engine/base/host.h"
-#include "engine/pla/run/segment_tasks.h"
+#include "engine/pla/run/segment.h"
 #include "engine/pla/task.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"

@@ -4,7 +4,7 @@
 #include "engine/base/thread.h"
 #include "engine/etw/kernel_event.h"
 #include "engine/etw/trace_instance.h"
-#include "engine/pla/run/held.h"
+#include "engine/pla/run/member.h"
 #include "engine/pla/run/run_state.h"
 #include "tests/unit/run_trace_fixture.h"
 

@@ -7,7 +7,7 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
-#include "engine/pla/run/start_report.h"
+#include "engine/pla/run/run_state.h"
 #include "engine/pla/sets/supervised_set.h"
 #include "engine/pla/supervisor.h"
 #include "run_fixture.h"

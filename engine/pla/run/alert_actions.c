@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines of alerts' actions and the threads that work them off. */
-#include "engine/pla/run/alert_actions.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/pla/run.h"
+#include "engine/pla/run/member.h"
 #include "engine/pla/run/run_journal.h"
 #include "engine/pla/store.h"
 #include "engine/pla/task.h"

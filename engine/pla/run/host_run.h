@@ -3,10 +3,9 @@
 #ifndef OPENPLA_HOST_RUN_H
 #define OPENPLA_HOST_RUN_H
 
-#include "engine/pla/run/ended_segments.h"
-#include "engine/pla/run/phase.h"
 #include "engine/pla/run/run_journal.h"
-#include "engine/pla/run/start_report.h"
+#include "engine/pla/run/run_state.h"
+#include "engine/pla/run/segment.h"
 
 struct run {
     struct run_set set;
@@ -48,5 +47,13 @@ HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment
 /* Takes up what is said of the segments that are done with, and of their tasks, none of which makes the run fail. True:
    something failed. */
 bool run_take_ended(struct run *r);
+
+/* The work of a host while its set runs. */
+/* Samples until the run is over; `began` is called once, when the first samples are taken. */
+void run_loop(struct run *r, void (*began)(void *user), void *user);
+
+/* A running set takes up a new definition (Commit with plaUpdateRunningInstance). */
+/* Takes up the definition that is stored now. On failure the run goes on with what it has, or is over. */
+HRESULT run_take_definition(struct run *r);
 
 #endif

@@ -3,12 +3,18 @@
 #include "engine/pla/run/member.h"
 
 #include "engine/base/file.h"
+#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/pla/collect/collect.h"
+#include "engine/pla/model/name_pattern.h"
 #include "engine/pla/retention/folder_record.h"
-#include "engine/pla/run/held.h"
-#include "engine/pla/run/output.h"
+#include "engine/pla/retention/plan.h"
 #include "engine/pla/run/run_journal.h"
+#include "engine/pla/run/segment.h"
+#include "engine/pla/sets/run_folders.h"
 #include "engine/pla/settings.h"
+
+#include <string.h>
 
 const char *member_name(const struct member *m)
 {
@@ -138,4 +144,194 @@ int64_t member_next_look(const struct member *m)
 {
     const uint64_t every = m->collector && !m->failed ? collector_poll_ms(m->collector) : 0;
     return every ? m->looked + (int64_t)every : TICK_NEVER;
+}
+
+/* The lines of what outlives a host, in a file beside the set. */
+
+HRESULT held_add(struct run_set *r, const char *line)
+{
+    for (size_t i = 0; i < r->held.count; i++)
+        if (!strcmp(r->held.items[i], line))
+            return S_OK;
+    HRESULT hr = texts_add(&r->held, line);
+    return SUCCEEDED(hr) ? store_save_held(r->space, r->name, &r->held) : hr;
+}
+
+#define REPORT_LINE "report "
+
+HRESULT held_add_report(struct run_set *r, const char *folder)
+{
+    char *line = text_format(REPORT_LINE "%s", folder);
+    HRESULT hr = line ? held_add(r, line) : E_OUTOFMEMORY;
+    memory_free(line);
+    return hr;
+}
+
+static HRESULT put_lost_report(struct run_record *record, const void *text)
+{
+    bool empty = !record->last_message || !*record->last_message;
+    char *both = empty ? text_copy(text) : text_format("%s\n%s", record->last_message, (const char *)text);
+    HRESULT hr = both ? run_record_set_text(&record->last_message, both) : E_OUTOFMEMORY;
+    memory_free(both);
+    return hr;
+}
+
+static HRESULT tell_lost_report(const char *space, const char *name, const char *folder)
+{
+    static const char why[] =
+        "the set's host ended while the report was made; the logs are whole, and Run of the set's "
+        "DataManager or openpla report makes it";
+    char *text = text_format("%s: %s", folder, why);
+    if (!text)
+        return E_OUTOFMEMORY;
+    journal_write(JOURNAL_REPORT_FAILED,
+                  &(struct journal_facts){
+                      .space = space, .name = name, .file = folder, .error = OPENPLA_E_HOST_DIED, .reason = why});
+    store_update_run(space, name, &(struct run_change){put_lost_report, text});
+    memory_free(text);
+    return S_OK;
+}
+
+static HRESULT let_go(const char *space, const char *name, const char *line)
+{
+    size_t n = sizeof REPORT_LINE - 1;
+    return strncmp(line, REPORT_LINE, n) == 0 ? tell_lost_report(space, name, line + n) : collector_let_go(line);
+}
+
+void held_clear(struct run_set *r)
+{
+    if (r->held.count)
+        store_remove_held(r->space, r->name);
+    texts_free(&r->held);
+}
+
+HRESULT held_let_go_by_host(const char *space, const char *name)
+{
+    struct texts lines = {0};
+    HRESULT hr = store_load_held(space, name, &lines), first = hr;
+    for (size_t i = 0; i < lines.count; i++) {
+        hr = let_go(space, name, lines.items[i]);
+        if (FAILED(hr) && SUCCEEDED(first))
+            first = hr;
+    }
+    if (first == S_OK)
+        store_remove_held(space, name);
+    texts_free(&lines);
+    return first;
+}
+
+/* A host that is starting takes care of it itself. */
+HRESULT held_let_go(const char *space, const char *name)
+{
+    struct file_lock *lock = NULL;
+    struct texts lines;
+    HRESULT hr = store_load_held(space, name, &lines);
+    if (hr != S_OK)
+        return hr;
+    texts_free(&lines);
+    char *path = store_run_lock_path(space, name);
+    hr = path ? file_lock_take(path, 0, &lock) : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = held_let_go_by_host(space, name);
+    else if (hr == HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION))
+        hr = S_FALSE;
+    file_lock_release(lock);
+    memory_free(path);
+    return hr;
+}
+
+/* The output of a run. */
+
+HRESULT output_check_root(const struct data_collector_set *set)
+{
+    char *root = host_expand_environment(set_root(set));
+    HRESULT hr = root ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr) && !folder_exists(root))
+        hr = set_creates_root(root)
+                 ? folder_create(root)
+                 : error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND),
+                             "RootPath: there is no folder \"%s\" (create it; a start creates folders below "
+                             "%%systemdrive%%\\PerfLogs alone)",
+                             root);
+    memory_free(root);
+    return hr;
+}
+
+/* path with "_<serial>" before its extension. */
+static char *with_serial(const char *path, uint32_t serial_number)
+{
+    const char *extension = path_extension(path);
+    return text_format("%.*s_%06u%s", (int)(strlen(path) - strlen(extension)), path, (unsigned)serial_number,
+                       extension);
+}
+
+HRESULT output_file(struct object *collector, const char *folder, const struct name_context *context, bool follows,
+                    char **out)
+{
+    HRESULT hr = collector_output_file(collector, folder, context, out);
+    const struct data_collector *c = collector_of(collector);
+    if (FAILED(hr) || !follows || c->LogOverwrite || c->LogAppend || c->LogCircular ||
+        !collector_file_is_there(collector, *out))
+        return hr;
+    char *other = with_serial(*out, context->serial_number);
+    memory_free(*out);
+    *out = other;
+    return other ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT check_disk(const struct data_manager *m, const char *root)
+{
+    uint64_t bytes = 0;
+    HRESULT hr = m->MinFreeDisk ? folder_free_bytes(root, &bytes) : S_OK;
+    if (SUCCEEDED(hr) && m->MinFreeDisk && bytes >> 20 < m->MinFreeDisk)
+        hr = error_set(PLA_E_NO_MIN_DISK, "MinFreeDisk: \"%s\" has %u MB left, the set asks for %u", root,
+                       (unsigned)(bytes >> 20), (unsigned)m->MinFreeDisk);
+    return hr;
+}
+
+static HRESULT check_folders(const struct data_manager *m, const char *root)
+{
+    struct texts folders = {0};
+    HRESULT hr = m->MaxFolderCount ? folder_list(root, true, &folders) : S_OK;
+    if (SUCCEEDED(hr) && m->MaxFolderCount && folders.count >= m->MaxFolderCount)
+        hr = error_set(PLA_E_TOO_MANY_FOLDERS, "MaxFolderCount: \"%s\" has %u folders, the set allows %u", root,
+                       (unsigned)folders.count, (unsigned)m->MaxFolderCount);
+    texts_free(&folders);
+    return hr;
+}
+
+static HRESULT check(const struct data_manager *m, const char *root)
+{
+    HRESULT hr = check_disk(m, root);
+    return SUCCEEDED(hr) ? check_folders(m, root) : hr;
+}
+
+/* A folder in which a user's own files stay makes no room: the second pass knows it as none of the set's. */
+enum { ROOM_PASSES = 2 };
+
+/* What does not hold is made to hold, by the policy, before the start fails: a disk that others have filled would keep
+   a set from running for ever. */
+HRESULT output_check_resources(const struct run_set *r)
+{
+    const struct data_manager *m = (const struct data_manager *)r->set->DataManager;
+    if (!m->Enabled || !m->CheckBeforeRunning)
+        return S_OK;
+    char *root = host_expand_environment(set_root(r->set));
+    HRESULT hr = root ? check(m, root) : E_OUTOFMEMORY, passed = S_OK;
+    for (int i = 0; i < ROOM_PASSES && SUCCEEDED(passed) && (hr == PLA_E_NO_MIN_DISK || hr == PLA_E_TOO_MANY_FOLDERS);
+         i++) {
+        struct error_kept why = error_keep(hr);
+        passed = run_folders_pass(&(struct run_pass){.space = r->space,
+                                                     .name = r->name,
+                                                     .set = r->set,
+                                                     .root = root,
+                                                     .parts = RETENTION_LIMITS,
+                                                     .room_for_one = true});
+        struct error_kept failure = error_keep(passed);
+        hr = passed == E_OUTOFMEMORY ? passed : check(m, root);
+        if (hr == why.hr && FAILED(passed))
+            hr = error_set(hr, "%s; no room could be made: %s", why.text, failure.text);
+    }
+    memory_free(root);
+    return hr;
 }

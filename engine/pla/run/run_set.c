@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The set of a run: how it is loaded, and how its record is kept. */
-#include "engine/pla/run/run_set.h"
-
+#include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/pla/credentials.h"
 #include "engine/pla/definition.h"
+#include "engine/pla/run/run_state.h"
 
+#include <stdatomic.h>
+#include <inttypes.h>
 #include <string.h>
 
 HRESULT run_set_load(const char *space, const char *name, struct run_set *out)
@@ -82,4 +84,296 @@ HRESULT run_set_record_no_run(const struct run_set *r, HRESULT result, const cha
 {
     const struct outcome o = {r, result, message, false};
     return store_update_run(r->space, r->name, &(struct run_change){put_outcome_of_none, &o});
+}
+
+/* The start report. */
+
+#define REPORT_TEXT 1024 /* error texts are cut at 1023 bytes */
+#define LOOK_MS     1000 /* of a host that waits, at who made it */
+
+enum hold { HOLD_NONE, HOLD_WAIT, HOLD_BEGIN, HOLD_UNWANTED };
+
+struct shared_report {
+    atomic_uint_least32_t hold; /* enum hold */
+    uint32_t starter;
+    uint64_t starter_time; /* process_start_time */
+    atomic_uint_least32_t accepted;
+    atomic_uint_least32_t sent; /* set last */
+    atomic_int_least32_t result;
+    char text[REPORT_TEXT];
+    char opening[REPORT_TEXT];
+    char user[START_USER_BYTES];
+};
+
+struct start_report {
+    struct section *section;
+    struct signal *signal, *told; /* told: to the host, if it waits */
+    struct shared_report *shared;
+};
+
+static bool is_run_key(const char *key)
+{
+    size_t length = strspn(key, "0123456789abcdef");
+    return length >= 1 && length <= 64 && !key[length];
+}
+
+static HRESULT open_report(const char *run_key, bool create, const char *security, struct start_report **out)
+{
+    if (!is_run_key(run_key))
+        return error_set(E_INVALIDARG, "run key \"%s\": not 1 to 64 hexadecimal digits", run_key);
+    struct start_report *r = memory_zero(1, sizeof *r);
+    char *section_name = text_format("openpla-start-%s", run_key);
+    char *signal_name = text_format("openpla-started-%s", run_key);
+    HRESULT hr = r && section_name && signal_name ? S_OK : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr))
+        hr = section_open(
+            &(struct shared){.name = section_name, .create = create, .fresh = create, .security = security},
+            sizeof *r->shared, &r->section);
+    if (SUCCEEDED(hr))
+        hr = signal_open(&(struct shared){.name = signal_name, .create = create, .fresh = create, .security = security},
+                         &r->signal);
+    memory_free(section_name);
+    memory_free(signal_name);
+    if (FAILED(hr)) {
+        start_report_close(r);
+        return hr;
+    }
+    r->shared = section_memory(r->section);
+    *out = r;
+    return S_OK;
+}
+
+static HRESULT open_told(struct start_report *r, const char *run_key, bool create, const char *security)
+{
+    char *name = text_format("openpla-begin-%s", run_key);
+    HRESULT hr =
+        name ? signal_open(&(struct shared){.name = name, .create = create, .fresh = create, .security = security},
+                           &r->told)
+             : E_OUTOFMEMORY;
+    memory_free(name);
+    return hr;
+}
+
+HRESULT start_report_hold(struct start_report *r, const char *run_key, const char *security)
+{
+    HRESULT hr = open_told(r, run_key, true, security);
+    if (FAILED(hr))
+        return hr;
+    r->shared->starter = process_own_id();
+    r->shared->starter_time = process_start_time(process_own_id());
+    atomic_store(&r->shared->hold, HOLD_WAIT);
+    return S_OK;
+}
+
+void start_report_put_user(struct start_report *r, const char *user)
+{
+    text_fit(r->shared->user, START_USER_BYTES, user);
+}
+
+void start_report_get_user(const struct start_report *r, char out[START_USER_BYTES])
+{
+    out[0] = 0;
+    if (!r)
+        return;
+    memcpy(out, r->shared->user, START_USER_BYTES);
+    out[START_USER_BYTES - 1] = 0;
+    if (!text_is_utf8(out, strlen(out)))
+        out[0] = 0;
+}
+
+void start_report_let(struct start_report *r, bool begin)
+{
+    atomic_store(&r->shared->hold, begin ? HOLD_BEGIN : HOLD_UNWANTED);
+    signal_set(r->told);
+}
+
+HRESULT start_report_await(struct start_report *r)
+{
+    uint32_t starter = r->shared->starter;
+    uint64_t starter_time = r->shared->starter_time;
+    while (atomic_load(&r->shared->hold) == HOLD_WAIT)
+        if (FAILED(signal_wait(r->told, LOOK_MS)) || !process_alive(starter, starter_time))
+            return S_FALSE;
+    return atomic_load(&r->shared->hold) == HOLD_BEGIN ? S_OK : S_FALSE;
+}
+
+HRESULT start_report_create(const char *run_key, const char *security, struct start_report **out)
+{
+    return open_report(run_key, true, security, out);
+}
+
+HRESULT start_report_open(const char *run_key, struct start_report **out)
+{
+    HRESULT hr = open_report(run_key, false, NULL, out);
+    if (SUCCEEDED(hr) && atomic_load(&(*out)->shared->hold) != HOLD_NONE) {
+        hr = open_told(*out, run_key, false, NULL);
+        if (FAILED(hr)) {
+            start_report_close(*out);
+            *out = NULL;
+        }
+    }
+    return hr;
+}
+
+void start_report_close(struct start_report *r)
+{
+    if (!r)
+        return;
+    if (r->signal)
+        signal_close(r->signal);
+    if (r->told)
+        signal_close(r->told);
+    section_close(r->section);
+    memory_free(r);
+}
+
+void start_report_accept(struct start_report **report)
+{
+    if (!*report)
+        return;
+    atomic_store(&(*report)->shared->accepted, 1);
+    signal_set((*report)->signal);
+}
+
+void start_report_opening(struct start_report *r, const char *collector)
+{
+    if (r)
+        text_fit(r->shared->opening, REPORT_TEXT, collector);
+}
+
+void start_report_send(struct start_report **report, HRESULT hr)
+{
+    struct start_report *r = *report;
+    if (!r)
+        return;
+    text_fit(r->shared->text, REPORT_TEXT, FAILED(hr) ? error_text(hr) : "");
+    atomic_store(&r->shared->result, hr);
+    atomic_store(&r->shared->sent, 1);
+    signal_set(r->signal);
+    start_report_close(r);
+    *report = NULL;
+}
+
+/* A copy, as another process may write there still; "" of what is no text. */
+static void take_text(char out[REPORT_TEXT], const char *shared)
+{
+    memcpy(out, shared, REPORT_TEXT);
+    out[REPORT_TEXT - 1] = 0;
+    if (!text_is_utf8(out, strlen(out)))
+        out[0] = 0;
+}
+
+static HRESULT late(struct start_report *r, struct process *host, uint32_t timeout_ms)
+{
+    unsigned seconds = timeout_ms / 1000, id = process_id(host);
+    char opening[REPORT_TEXT];
+    take_text(opening, r->shared->opening);
+    if (opening[0])
+        return error_set(PLA_E_DC_START_WAIT_TIMEOUT,
+                         "the collector \"%s\" did not start within %u s (host process %u)", opening, seconds, id);
+    return error_set(PLA_E_DCS_START_WAIT_TIMEOUT, "the run's host (process %u) did not report within %u s", id,
+                     seconds);
+}
+
+/* Whoever may write to the section is the host's account: what no host sends is no result. */
+static HRESULT take_result(const struct start_report *r, const struct process *host)
+{
+    char text[REPORT_TEXT];
+    const HRESULT hr = atomic_load(&r->shared->result);
+    if (!error_is_result(hr) || hr == S_FALSE)
+        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                         "the report of the run's host (process %u) holds the result 0x%08X, which no host sends",
+                         host ? (unsigned)process_id(host) : 0, (unsigned)hr);
+    take_text(text, r->shared->text);
+    return FAILED(hr) ? error_set(hr, "%s", text[0] ? text : error_standard_text(hr)) : hr;
+}
+
+HRESULT start_report_wait(struct start_report *r, struct process *host, bool accepted, uint32_t timeout_ms)
+{
+    uint64_t limit = clock_monotonic_ms() + timeout_ms, now;
+    for (;;) {
+        now = clock_monotonic_ms();
+        HRESULT hr = signal_wait_or_process(r->signal, host, now < limit ? (uint32_t)(limit - now) : 0);
+        if (atomic_load(&r->shared->sent)) /* also if the host ended right behind its report */
+            return take_result(r, host);
+        if (accepted && atomic_load(&r->shared->accepted))
+            return S_OK;
+        if (hr == S_FALSE || (hr == S_OK && now >= limit)) /* a signal that never ends is no report */
+            return late(r, host, timeout_ms);
+        if (hr == E_ABORT) {
+            uint32_t exit_code = 0;
+            process_wait(host, 0, &exit_code);
+            return error_set(OPENPLA_E_HOST_DIED,
+                             "the run's host (process %u) ended with exit code 0x%08X before it reported",
+                             (unsigned)process_id(host), (unsigned)exit_code);
+        }
+        if (FAILED(hr))
+            return hr;
+    }
+}
+
+/* The diagnostics of a run. */
+
+#define NOTES_KEPT 200
+
+static char *line_of(HRESULT reason, const char *text)
+{
+    return FAILED(reason) ? text_format("%s (0x%08X)", text, (unsigned)reason) : text_copy(text);
+}
+
+bool diagnostics_note(struct diagnostics *d, HRESULT reason, const char *text)
+{
+    char *note = line_of(reason, text);
+    bool known = !note;
+    for (size_t i = 0; !known && i < d->notes.count; i++)
+        known = strcmp(d->notes.items[i], note) == 0;
+    if (!note || (!known && (d->notes.count >= NOTES_KEPT || FAILED(texts_add(&d->notes, note)))))
+        d->notes_cut++;
+    memory_free(note);
+    return !known;
+}
+
+bool diagnostics_lost(struct diagnostics *d, HRESULT hr)
+{
+    bool first = d->loss != hr;
+    d->lost_failed++;
+    d->loss = hr;
+    if (first) {
+        memory_free(d->loss_text);
+        d->loss_text = text_copy(error_text(hr));
+    }
+    return first;
+}
+
+void diagnostics_end(struct diagnostics *d, HRESULT reason, const char *text)
+{
+    if (!d->end)
+        d->end = line_of(reason, text);
+}
+
+char *diagnostics_text(const struct diagnostics *d)
+{
+    struct text_buffer b = {0};
+    text_buffer_add(&b, "");
+    for (size_t i = 0; i < d->notes.count; i++)
+        text_buffer_format(&b, "%s\n", d->notes.items[i]);
+    if (d->notes_cut)
+        text_buffer_format(&b, "%" PRIu64 " more\n", d->notes_cut);
+    if (d->lost_failed)
+        text_buffer_format(&b, "%" PRIu64 " samples lost: %s (0x%08X)\n", d->lost_failed,
+                           d->loss_text ? d->loss_text : "out of memory", (unsigned)d->loss);
+    if (d->lost_late)
+        text_buffer_format(&b, "%" PRIu64 " samples lost: their time passed while an earlier one was taken\n",
+                           d->lost_late);
+    if (d->end)
+        text_buffer_format(&b, "%s\n", d->end);
+    return text_buffer_take(&b);
+}
+
+void diagnostics_free(struct diagnostics *d)
+{
+    texts_free(&d->notes);
+    memory_free(d->end);
+    memory_free(d->loss_text);
+    memset(d, 0, sizeof *d);
 }

@@ -6,7 +6,6 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/pla/model/name_pattern.h"
-#include "engine/pla/run/output.h"
 #include "engine/pla/sets/run_folders.h"
 
 #include <string.h>

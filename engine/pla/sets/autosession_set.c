@@ -8,7 +8,7 @@
 #include "engine/etw/autologger_key.h"
 #include "engine/etw/directory_name.h"
 #include "engine/pla/collect/trace_session.h"
-#include "engine/pla/run/output.h"
+#include "engine/pla/run/segment.h"
 #include "engine/pla/sets/trace_set.h"
 
 #include <string.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding and ending the process that hosts a set's run. */
-#include "engine/pla/run_host.h"
-
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
+#include "engine/pla/run.h"
 
 #include <stdio.h>
 #include <string.h>

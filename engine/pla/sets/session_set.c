@@ -7,7 +7,7 @@
 #include "engine/etw/etw_types.h"
 #include "engine/pla/collect/trace_session.h"
 #include "engine/pla/gate.h"
-#include "engine/pla/run/output.h"
+#include "engine/pla/run/segment.h"
 #include "engine/pla/sets/trace_set.h"
 
 #include <string.h>

@@ -9,10 +9,8 @@
 #include "engine/pla/credentials.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/run.h"
-#include "engine/pla/run/phase.h"
 #include "engine/pla/run/run_journal.h"
-#include "engine/pla/run/run_set.h"
-#include "engine/pla/run_host.h"
+#include "engine/pla/run/run_state.h"
 
 #include <string.h>
 
