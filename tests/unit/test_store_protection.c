@@ -3,7 +3,7 @@
    lock that anybody can open stops all sets. */
 #include "engine/base/host.h"
 #include "engine/logs/journal.h"
-#include "engine/pla/sets/supervisor_lock.h"
+#include "engine/pla/sets/supervised_set.h"
 #include "engine/pla/store.h"
 #include "tests/unit/scratch_folder.h"
 #include "tests/unit/scratch_link.h"

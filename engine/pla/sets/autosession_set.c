@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Keys of autologgers as sets. MS-PLA 3.2.1, BootTraceSession. */
-#include "engine/pla/sets/autosession_set.h"
-
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"

@@ -2,7 +2,13 @@
 /* The namespaces' table and their rules. */
 #include "engine/pla/category.h"
 
+#include "engine/base/clock.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/pla/gate.h"
 #include "engine/pla/model/validate.h"
+#include "engine/pla/refusal.h"
+#include "engine/pla/run/run_journal.h"
 #include "engine/pla/system_sets.h"
 
 #define STATUS_UNDEFINED 4 /* plaUndefined, MS-PLA 2.2.2.4 */
@@ -91,4 +97,48 @@ HRESULT category_validate(const struct category *c, struct object *set, bool upd
     /* What is stored for the next boot can change in all of these. */
     const size_t lists = !c->one_trace ? 0 : updates && c->source == DEFINITION_LIVE ? 2 : 1;
     return set_validate_without(set, unused, lists, issues);
+}
+
+/* Refusals by the gate. */
+
+enum { WINDOW_MS = 60000 };
+
+static struct {
+    struct host_lock lock;
+    uint64_t began; /* clock_monotonic_ms; 0: never */
+    unsigned told;
+    uint64_t untold;
+} refusals = {.lock = HOST_LOCK_INIT};
+
+/* *untold: of those before. */
+static bool may_tell(uint64_t *untold)
+{
+    const uint64_t now = clock_monotonic_ms();
+    host_lock_enter(&refusals.lock);
+    if (!refusals.began || clock_passed_ms(refusals.began, now) >= WINDOW_MS) {
+        refusals.began = now ? now : 1;
+        refusals.told = 0;
+    }
+    const bool tell = refusals.told < REFUSALS_TOLD;
+    *untold = tell ? refusals.untold : 0;
+    refusals.told += tell;
+    refusals.untold = tell ? 0 : refusals.untold + 1;
+    host_lock_leave(&refusals.lock);
+    return tell;
+}
+
+HRESULT refusal_answer(HRESULT hr, const struct caller *caller, const char *space, const char *name)
+{
+    uint64_t untold;
+    if (hr != GATE_REFUSED)
+        return hr;
+    const struct error_kept why = error_keep(hr);
+    if (may_tell(&untold)) {
+        char *account = caller_account(caller);
+        journal_write(JOURNAL_REFUSED,
+                      &(struct journal_facts){
+                          .space = space, .name = name, .user = account, .reason = why.text, .count = untold});
+        memory_free(account);
+    }
+    return error_set(E_ACCESSDENIED, "%s", why.text);
 }

@@ -5,8 +5,6 @@
 #include "engine/base/memory.h"
 #include "engine/pla/category.h"
 #include "engine/pla/model.h"
-#include "engine/pla/sets/autosession_set.h"
-#include "engine/pla/sets/session_set.h"
 #include "engine/pla/sets/trace_set.h"
 #include "engine/pla/store.h"
 #include "engine/pla/system_sets.h"

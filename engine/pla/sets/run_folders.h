@@ -4,6 +4,7 @@
 #define OPENPLA_RUN_FOLDERS_H
 
 #include "engine/base/error.h"
+#include "engine/pla/model.h"
 #include "engine/pla/run/segment.h"
 
 /* The folder of a segment that is being opened becomes the set's, if its data manager is on and runs have folders;
@@ -30,5 +31,10 @@ struct run_pass {
 /* One pass, each step an event. The first failure of a folder, but not that a cabinet could not be sent (MS-PLA
    3.2.4.3), or what keeps the pass from being made: HRESULT of ERROR_LOCK_VIOLATION, another is at work. */
 HRESULT run_folders_pass(const struct run_pass *pass);
+
+/* What a set may ask for and this version keeps without doing it. */
+/* Tells of each such property with PLA_S_PROPERTY_IGNORED, which is there for it (MS-PLA 2.2.2.11): who has retention
+   in mind must not find out from a full disk. */
+HRESULT unsupported_validate(struct object *set, struct object *issues);
 
 #endif

@@ -15,10 +15,8 @@
 #include "engine/pla/run/run_journal.h"
 #include "engine/pla/run/segment.h"
 #include "engine/pla/sets.h"
-#include "engine/pla/sets/autosession_set.h"
-#include "engine/pla/sets/session_set.h"
+#include "engine/pla/sets/run_folders.h"
 #include "engine/pla/sets/trace_set.h"
-#include "engine/pla/sets/unsupported.h"
 #include "engine/pla/settings.h"
 #include "engine/pla/store.h"
 

@@ -1,10 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* One set as the supervisor sees it: what its definition asks for, and what its record says. */
+/* When a schedule starts its set next: MS-PLA 3.2.4.12, behaviour 15. Pure functions of rule, moment and zone. */
 #ifndef OPENPLA_SUPERVISED_SET_H
 #define OPENPLA_SUPERVISED_SET_H
 
-#include "engine/pla/sets/next_start.h"
+#include "engine/base/file.h"
+#include "engine/pla/model.h"
 
+#define NEXT_START_NEVER INT64_MAX
+
+/* A time zone: minutes to add to local time to have UTC, at the UTC moment (clock_bias_minutes). */
+typedef int (*zone_bias)(const void *zone, int64_t utc);
+struct start_zone {
+    zone_bias bias;
+    const void *zone; /* passed to it */
+};
+
+/* Days are counted from 1601-01-01. */
+struct start_rule {
+    int64_t first_day; /* INT64_MIN: none is given */
+    int64_t last_day;  /* INT64_MAX: for ever */
+    int32_t second;    /* of the day */
+    uint32_t days;     /* WeekDays; 0: once, on the first day */
+};
+struct start_rule start_rule_of(const struct set_schedule *schedule);
+
+/* The first start after `after`, NEXT_START_NEVER if there is none; FILETIMEs in UTC. A time of day that the clocks
+   leave out is taken at the moment they jump; one that they show twice counts the first time only. A day that the
+   calendar of the zone leaves out has no start. A rule without days and first day never starts. */
+int64_t next_start(const struct start_rule *rule, int64_t after, const struct start_zone *zone);
+/* The end of the last day of the rule, local midnight; NEXT_START_NEVER without EndDate. */
+int64_t start_rule_end(const struct start_rule *rule, const struct start_zone *zone);
+
+/* From when on starts are looked for: what was due within START_GRACE before `now` is still made up, unless it has been
+   started already. `done` is the moment of the latest start that was made (0: none), `known` since when the rule is in
+   force. A clock that was set back by up to a day finds its starts made; by more, the earlier clock was wrong, and they
+   come again. */
+#define START_GRACE (300 * INT64_C(10000000))
+int64_t start_base(int64_t now, int64_t done, int64_t known);
+
+/* One set as the supervisor sees it: what its definition asks for, and what its record says. */
 struct run_ahead;
 
 extern const struct start_zone host_zone; /* this computer's */
@@ -67,5 +101,18 @@ bool supervised_set_expires(const char *space, const char *name);
 HRESULT supervised_set_note_start(const char *space, const char *name, int64_t due);
 /* Notes in the set's record that its host died. S_FALSE: its run has ended in order, or none was begun. */
 HRESULT supervised_set_note_death(const char *space, const char *name);
+
+/* Which of several processes with one store supervises. */
+/* Two locks, and a file that names the process that has them. Both are wanted; one is enough when the other is kept by
+   somebody who supervises nothing, for whom schedules would else stand still without a word. Zero-initialise. */
+struct supervisor_lock {
+    struct file_lock *locks[2];
+    uint64_t waiting_since; /* clock_monotonic_ms: nobody was seen to supervise from then on; 0 */
+    bool told;
+};
+/* One try, to be repeated. True: this process supervises until supervisor_lock_release. Who keeps it out for seconds
+   without supervising is told in the journal, once. */
+bool supervisor_lock_try(struct supervisor_lock *l, const char *data_folder);
+void supervisor_lock_release(struct supervisor_lock *l, const char *data_folder);
 
 #endif

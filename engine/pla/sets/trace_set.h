@@ -3,7 +3,10 @@
 #ifndef OPENPLA_TRACE_SET_H
 #define OPENPLA_TRACE_SET_H
 
+#include "engine/base/caller.h"
 #include "engine/pla/collect/trace_session.h"
+#include "engine/pla/model.h"
+#include "engine/pla/store.h"
 
 /* The set's one collector, a reference. PLA_E_DCS_SINGLETON_REQUIRED. */
 HRESULT trace_set_collector(struct object *set, struct object **out);
@@ -33,5 +36,29 @@ HRESULT trace_set_find(const char *name, struct trace_session *out);
 HRESULT trace_set_update(struct object *set, const struct trace_session *running, bool stored);
 /* MS-PLA 2.2.2.3, plaFlushTrace. PLA_E_DCS_NOT_FOUND: no session has the name. */
 HRESULT trace_set_flush(struct object *set, const char *space, const char *name);
+
+/* The namespace Session: what runs is what there is, whoever has started it. */
+/* The definition that the running session makes, from memory_alloc; PLA_E_DCS_NOT_FOUND. */
+HRESULT session_set_load(const char *name, char **xml, size_t *size);
+/* Their names; *out is empty on failure. */
+HRESULT session_set_list(struct texts *out);
+/* Whether it runs, and what it writes. */
+HRESULT session_set_read_live(const char *name, struct set_live *out);
+/* For who may begin such a session (GATE_REFUSED). PLA_E_DCS_IN_USE: a session of the name runs.
+   ERROR_ALREADY_EXISTS's HRESULT: one of the Guid. */
+HRESULT session_set_start(struct object *set, const struct caller *caller, const char *name);
+HRESULT session_set_stop(const char *name); /* PLA_E_DCS_NOT_RUNNING */
+
+/* The namespace Autosession: the keys of autologgers in the registry, whoever has written them. */
+/* The definition that the key makes, with the figures of its session if that runs; from memory_alloc.
+   PLA_E_DCS_NOT_FOUND; ERROR_INVALID_DATA's HRESULT, naming the value that is damaged. */
+HRESULT autosession_set_load(const char *name, char **xml, size_t *size);
+/* Their names; *out is empty on failure. */
+HRESULT autosession_set_list(struct texts *out);
+/* Writes the key; what PLA does not know of it stays. PLA_E_DCS_ALREADY_EXISTS, PLA_E_DCS_NOT_FOUND by mode;
+   E_INVALIDARG for what cannot begin by itself: a private session, EVENT_TRACE_FILE_MODE_NEWFILE. *created: it was not
+   there. */
+HRESULT autosession_set_save(struct object *set, const char *name, enum store_mode mode, bool *created);
+HRESULT autosession_set_delete(const char *name); /* PLA_E_DCS_NOT_FOUND */
 
 #endif
