@@ -12,8 +12,6 @@
 #include "engine/logs/counter_path.h"
 #include "engine/pdh/counter_facts.h"
 #include "engine/pdh/counter_query.h"
-#include "engine/pla/alert_threshold.h"
-#include "engine/pla/kernel_provider.h"
 #include "engine/pla/model.h"
 
 #include <stdio.h>

@@ -10,7 +10,6 @@
 #include "engine/pla/model.h"
 #include "engine/pla/retention.h"
 #include "engine/pla/store.h"
-#include "engine/pla/system_sets.h"
 
 #include <stdio.h>
 #include <stdlib.h>

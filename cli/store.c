@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla store: the files in which sets are kept. */
+#include "engine/pla/store.h"
+
 #include "cli/json.h"
 #include "cli/verbs.h"
 #include "engine/base/memory.h"
-#include "engine/pla/store_check.h"
 
 #include <stdio.h>
 

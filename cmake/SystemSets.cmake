@@ -12,7 +12,7 @@ function(openpla_system_sets out)
   endwhile()
   file(CONFIGURE OUTPUT ${out} @ONLY CONTENT "/* SPDX-License-Identifier: MIT */
 /* Made by cmake/SystemSets.cmake. */
-#include \"engine/pla/system_sets.h\"
+#include \"engine/pla/store.h\"
 
 #include <stddef.h>
 

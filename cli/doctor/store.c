@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla doctor: the files of the sets, what their runs have left, the room where they write, the clock, and the
    sessions of traces. Files are read as they lie, by no function of the store that tidies up meanwhile. */
+#include "engine/pla/store.h"
+
 #include "cli/doctor/doctor.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
@@ -10,10 +12,6 @@
 #include "engine/logs/journal.h"
 #include "engine/pla/model.h"
 #include "engine/pla/run.h"
-#include "engine/pla/store_check.h"
-#include "engine/pla/store_name.h"
-#include "engine/pla/stored_name.h"
-#include "engine/pla/system_sets.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "cli/logman/values.h"
 #include "engine/base/memory.h"
 #include "engine/etw/etw_types.h"
-#include "engine/pla/kernel_provider.h"
+#include "engine/pla/model.h"
 #include "engine/pla/trace_providers.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/pla/cabinet.h"
-#include "engine/pla/data_manager.h"
+#include "engine/pla/sets.h"
 
 #include <objbase.h>
 #include <wchar.h>

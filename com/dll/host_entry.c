@@ -5,8 +5,8 @@
 #include "engine/base/libraries.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "engine/pla/data_manager.h"
 #include "engine/pla/run.h"
+#include "engine/pla/sets.h"
 
 #include <wchar.h>
 

@@ -9,7 +9,6 @@
 #include "com/objects/convert.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/pla/category.h"
 #include "engine/pla/credentials.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/sets.h"

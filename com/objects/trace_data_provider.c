@@ -4,8 +4,8 @@
 #include "com/objects/foreign_object.h"
 #include "com/server/caller.h"
 #include "engine/base/memory.h"
-#include "engine/pla/gate.h"
-#include "engine/pla/refusal.h"
+#include "engine/pla/definition.h"
+#include "engine/pla/store.h"
 #include "engine/pla/trace_providers.h"
 
 static HRESULT STDMETHODCALLTYPE provider_query(ITraceDataProvider *This, BSTR name, BSTR server)

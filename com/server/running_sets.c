@@ -2,7 +2,6 @@
 /* Whether any set runs: what the server asks before it ends. */
 #include "com/server/server.h"
 #include "engine/base/memory.h"
-#include "engine/pla/category.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/run.h"
 #include "engine/pla/store.h"

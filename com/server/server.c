@@ -13,8 +13,8 @@
 #include "engine/base/libraries.h"
 #include "engine/base/memory.h"
 #include "engine/base/quotas.h"
+#include "engine/pla/sets.h"
 #include "engine/pla/store.h"
-#include "engine/pla/supervisor.h"
 #include "reg/registration_check.h"
 #include "reg/service.h"
 

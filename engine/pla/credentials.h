@@ -10,7 +10,7 @@
 #include "engine/base/caller.h"
 #include "engine/base/credentials.h"
 #include "engine/pla/model.h"
-#include "engine/pla/store/stored_account.h"
+#include "engine/pla/store.h"
 
 /* ---- Commit ---- */
 

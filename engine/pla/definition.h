@@ -4,6 +4,7 @@
 #ifndef OPENPLA_DEFINITION_H
 #define OPENPLA_DEFINITION_H
 
+#include "engine/base/caller.h"
 #include "engine/pla/model.h"
 #include "engine/pla/store.h"
 
@@ -26,5 +27,38 @@ HRESULT definition_load_matching(const struct caller *caller, const char *space,
                                  struct stored_sets *out);
 /* Replaces *names by those of the namespace's sets; unchanged on failure. */
 HRESULT definition_list(const struct caller *caller, const char *space, struct texts *names);
+
+/* What the five namespaces allow and what their sets must be: MS-PLA 3.2.1; behaviour 4. */
+/* hr S_OK: the method is allowed. */
+struct refusal {
+    HRESULT hr;
+    const char *why;
+};
+struct category {
+    const char *space; /* as store_namespaces() spells it */
+    /* LIVE: what runs is what there is; REGISTRY: keys of autologgers. */
+    enum { DEFINITION_STORED, DEFINITION_SHIPPED, DEFINITION_LIVE, DEFINITION_REGISTRY, DEFINITION_NONE } source;
+    const char *none; /* why there is no set, where source is DEFINITION_NONE */
+    bool runs;        /* has runs, and so state and a record of them */
+    bool one_trace;   /* a set is exactly one trace collector */
+    uint32_t status;  /* DataCollectorSetStatus of what does not run */
+    struct refusal commit, delete, start, stop;
+};
+
+/* NULL for what is no namespace (or NULL). */
+const struct category *category_of(const char *space);
+/* S_OK, or the refusal with a text that begins with the method. */
+HRESULT category_refuses(const struct refusal *refusal, const char *method);
+/* PLA_E_DCS_SINGLETON_REQUIRED when the set does not hold what the namespace asks for. */
+HRESULT category_check_collectors(const struct category *c, struct object *set);
+/* set_validate, and what was put of properties that the namespace has no use for (MS-PLA 2.2.2.11); `updates`:
+   plaUpdateRunningInstance. */
+HRESULT category_validate(const struct category *c, struct object *set, bool updates, struct object *issues);
+
+/* What becomes of a verb that the gate has refused: the caller's E_ACCESSDENIED, and an event that names the caller. */
+/* `hr` as it is, but for GATE_REFUSED. Events are bounded: REFUSALS_TOLD in a minute, the next one tells how many were
+   not told. The thread's error text goes with the E_ACCESSDENIED. */
+HRESULT refusal_answer(HRESULT hr, const struct caller *caller, const char *space, const char *name);
+#define REFUSALS_TOLD 20
 
 #endif

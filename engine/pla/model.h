@@ -5,6 +5,7 @@
 
 #include "engine/base/memory_share.h"
 #include "engine/base/quotas.h"
+#include "engine/base/text.h"
 #include "engine/pla/model/property.h"
 
 #include <stdatomic.h>
@@ -406,5 +407,25 @@ HRESULT object_to_xml(struct object *o, char **xml, size_t *size);
 HRESULT set_to_commit_xml(struct object *set, bool secrets, char **xml, size_t *size);
 /* What the store keeps: without asking what runs left, which is kept apart from the definition. */
 HRESULT set_to_stored_xml(struct object *set, char **xml, size_t *size);
+
+/* An alert's threshold: <counter path><operator><number>. MS-PLA 3.2.4.8; behaviour 12. */
+struct alert_threshold {
+    char *path;     /* from memory_alloc */
+    char operator_; /* '<' or '>' */
+    double value;
+};
+/* Taken apart from the right, for a counter's name may hold < and >. E_INVALIDARG with the text. */
+HRESULT alert_threshold_parse(const char *text, struct alert_threshold *out);
+
+/* The kernel's trace providers, which no manifest registers (behaviour 10). */
+struct kernel_provider {
+    GUID guid;
+    const char *name;
+    const char *session; /* the one that can have it */
+};
+enum { KERNEL_PROVIDERS = 2 };
+extern const struct kernel_provider kernel_providers[KERNEL_PROVIDERS];
+/* NULL: it is none of the kernel's. */
+const struct kernel_provider *kernel_provider_find(const GUID *guid);
 
 #endif

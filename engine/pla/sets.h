@@ -5,7 +5,9 @@
 #define OPENPLA_SETS_H
 
 #include "engine/base/caller.h"
+#include "engine/base/wintypes.h"
 #include "engine/pla/model.h"
+#include "engine/pla/run/segment.h"
 
 /* A set object that is bound to nothing yet and reads its live properties from the store and its host. `category` is
    the namespace that its class fixes (static text, as store_namespaces() spells it): names without one mean that, names
@@ -100,5 +102,30 @@ HRESULT sets_read_listed(struct object *set, const char *xml, size_t size, const
 /* Replaces what the set holds by the definition and binds it. `account` NULL: the default. */
 HRESULT sets_fill(struct object *set, const char *xml, size_t size, const char *account, const char *space,
                   const char *name, const char *server);
+
+/* The data manager's work behind a run: the report. MS-PLA 3.2.4.2, 2.2.2.6; DECISIONS 94. */
+#define REPORT_TIMEOUT_USUAL 600 /* s */
+
+/* What a host does with a segment (run_compile): makes RuleTargetFileName in its folder, of the logs that are there or,
+   in a folder that runs share, of this segment's alone. Tells of it by an event. A failure leaves the folder as it was.
+   HRESULT of ERROR_TIMEOUT: it took longer than OpenPLA.ReportTimeout. S_FALSE: there are no logs. */
+HRESULT data_manager_compile(const struct ended_segment *segment);
+/* set_manage (sets.h) for the set that is stored here. GATE_REFUSED. */
+HRESULT data_manager_run(const struct caller *caller, const char *space, const char *name, uint32_t steps,
+                         const char *folder, struct object *errors);
+
+/* PlaDeleteReport: what runs have made in the folder of a run, of whichever set, and the folder itself unless something
+   else is in it. PLA_E_DCS_IN_USE while the run goes on; folder_remove_marked's failures. */
+HRESULT data_manager_delete_report(const char *folder);
+
+/* What the service does by itself: starts sets when their schedules say so, notices hosts that die, starts again what
+   was cut off, stops what has expired. */
+struct supervisor;
+/* Begins on a thread of its own. Of several processes with one store one supervises; another takes over when that ends.
+   `work` (may be NULL) is told, from that thread, whether there is something to do that no client waits for: an enabled
+   schedule that has a start before it, a start that is pending, a definition that somebody is perhaps writing. */
+HRESULT supervisor_start(void (*work)(void *user, bool any), void *user, struct supervisor **out);
+/* Ends it; starts that are on their way are waited for. NULL is allowed. */
+void supervisor_stop(struct supervisor *s);
 
 #endif

@@ -1,14 +1,54 @@
 /* SPDX-License-Identifier: MIT */
+/* The one place that decides whether a caller may do what a verb does with a set. It is asked with the descriptor that
+   is stored, under the store's lock, before there is any effect. MS-PLA 3.2.1, 3.2.4.1 (Security); behaviour 5. */
+#ifndef OPENPLA_STORE_H
+#define OPENPLA_STORE_H
+
+#include "engine/base/access.h"
+#include "engine/base/process.h"
+#include "engine/base/text.h"
+
+#include <stdbool.h>
+
+enum gate_verb {
+#define GATE(verb, text, set_rights, session_rights, mends) GATE_##verb,
+#include "engine/pla/store/gate_verbs.def"
+#undef GATE
+    GATE_CREATE, /* there is no set yet: administrators and Performance Log Users */
+    GATE_VERBS
+};
+
+/* Refused, with a text for the caller. Not E_ACCESSDENIED, which a damaged file may answer with as well: clients get
+   that instead (engine/pla/definition.h). */
+#define GATE_REFUSED ((HRESULT)0xA0300011)
+
+/* What is asked about. */
+struct gate_set {
+    const char *space, *name;
+    const char *security; /* as it is stored, "" for the default; NULL: it cannot be told, and is administrators' */
+    bool session;         /* a trace session, or what begins one */
+};
+/* S_OK, GATE_REFUSED, E_OUTOFMEMORY. For what this process does for itself always S_OK. */
+HRESULT gate_check(const struct access_subject *who, enum gate_verb verb, const struct gate_set *set);
+/* The same for a definition that takes the place of the set's, and says `security`. Who may put Security needs no right
+   to change the set, if the new one gives it to him. */
+HRESULT gate_check_change(const struct access_subject *who, const struct gate_set *set, const char *security);
+/* For a new set. One that begins with the host (`boot`) is administrators' to make. */
+HRESULT gate_check_create(const struct access_subject *who, const struct gate_set *set, bool boot);
+/* The same for one question alone. */
+HRESULT gate_ask(const struct caller *caller, enum gate_verb verb, const struct gate_set *set);
+
+/* The descriptor that the text stands for: "" is the default. */
+const char *gate_security(const char *security);
+/* That of a set that the account makes, who is no administrator, and which says no other: the account may do everything
+   with it. From memory_alloc. */
+char *gate_creator_security(const char *sid);
+
 /* Where sets are kept: <data folder>/sets/<namespace>/<place>/<name>.xml, one file a set, with its run state beside it;
    the place is two digits that the name makes. A definition that somebody puts into the namespace's folder is moved
    there.
    Definitions are opened for a caller, who is held against each set's Security (gate.h): GATE_REFUSED. The run record
    is the program's own. */
-#ifndef OPENPLA_STORE_H
-#define OPENPLA_STORE_H
-
-#include "engine/pla/gate.h"
-
 /* Splits "[Namespace\]Name" (MS-PLA; behaviour 4). No namespace: "Service". Checks the name by DECISIONS 15:
    E_INVALIDARG with a text that shows the name for an empty name, / : * ? " < > | controls, a further backslash;
    E_NOINTERFACE for an unknown namespace. *space is one of the known names in its own spelling, static; *name from
@@ -174,5 +214,94 @@ struct folders_change {
     void *user;
 };
 HRESULT store_change_folders(const char *space, const char *name, const struct folders_change *change);
+
+/* Names of sets as names of files, and back. */
+/* The known namespace that `space` means in any case, static; E_NOINTERFACE with an error text when there is none. */
+HRESULT store_find_namespace(const char *space, const char **known);
+/* The folded name that store_file_name made `file` of; a name that had to be shortened comes back as its file name.
+   From memory_alloc, NULL when out of memory. */
+char *store_name_of_file(const char *file);
+
+/* What stands behind the XML in a set's file, one processing instruction: the name as it was committed, as the file's
+   own name has lost its case, and the account that made the set. */
+#define DEFINITION_MAX   ((16u << 20) + 4096) /* bytes of a file; no longer XML is taken */
+#define STORED_LINE_MAX  4096                 /* bytes that hold the instruction, whatever it says */
+#define STORED_OWNER_MAX 600                  /* bytes; Windows' names of domain and user have 256 characters each */
+
+/* owner "": nobody */
+void stored_name_add(struct text_buffer *content, const char *name, const char *owner);
+/* Whether an account's name can stand there. */
+bool stored_owner_fits(const char *owner);
+/* Cuts the instruction off the end of the text; returns where the name begins in it, terminated, or NULL. */
+char *stored_name_cut(char *xml, size_t *size);
+/* The same; *owner, terminated and never NULL, is whose the set is, "" for nobody's. */
+char *stored_line_cut(char *xml, size_t *size, const char **owner);
+
+/* What a set runs as, in its file: behind a definition's XML, and before the line of its Security (stored_security.h),
+   stands one processing instruction with the account and the key of the set's one secret. */
+/* What a stored definition says. Zero-initialise. */
+struct set_account {
+    char *user;                      /* "": the service's own, LocalSystem */
+    char key[SHARED_KEY_DIGITS + 1]; /* of the set's secret; "": it has none */
+};
+/* Of the XML with that line as its last one; also of a definition that says nothing. E_OUTOFMEMORY. */
+HRESULT set_account_read(const char *xml, size_t size, struct set_account *out);
+void set_account_free(struct set_account *a);
+/* Puts it behind the XML, from memory_alloc, unless there is nothing to say. On failure the XML is what it was. */
+HRESULT set_account_add(const struct set_account *a, char **xml, size_t *size);
+/* Adds what looks like a secret's key in such a line anywhere in the text: for who must not miss one, in a file that
+   may be damaged. E_OUTOFMEMORY. */
+HRESULT set_account_find_keys(const char *text, size_t size, struct texts *keys);
+
+/* The sets of the namespace System. The program brings their definitions, so the store has no files of them but those
+   of their runs. */
+#define SYSTEM_SPACE "System"
+
+struct system_set {
+    const char *name, *xml;
+};
+/* engine/pla/store/system_sets/, made into a table by the build; NULL at the end. */
+extern const struct system_set system_sets[];
+
+/* NULL: there is no such set. The name's case does not matter. */
+const struct system_set *system_set_find(const char *name);
+/* Whether the program brings a set of that namespace and name. */
+bool system_set_is_one(const char *space, const char *name);
+
+/* What is wrong with the files of the store, and mending it. */
+/* A word for programs and what it means. */
+#define STORE_FAULTS(X)                                                                                                \
+    X(TORN, "torn", "a program that ended while it wrote left it; nothing in it was committed")                        \
+    X(UNUSABLE, "unusable", "no definition that can be used")                                                          \
+    X(MISPLACED, "misplaced", "not where a set of this name is looked for")                                            \
+    X(TWICE, "twice", "a second file of a set")                                                                        \
+    X(ORPHAN, "orphan", "of a set that is not there")                                                                  \
+    X(DAMAGED, "damaged", "cannot be read")                                                                            \
+    X(LINK, "link", "a link, no file or folder of the store's own")                                                    \
+    X(FOREIGN, "foreign", "of another account, which could change it")                                                 \
+    X(OPEN, "open", "others than its account, the system and administrators may look into it")                         \
+    X(STRANGE, "strange", "nothing that the store makes")
+enum store_fault {
+#define X(name, word, text) STORE_##name,
+    STORE_FAULTS(X)
+#undef X
+};
+const char *store_fault_word(enum store_fault fault);
+const char *store_fault_text(enum store_fault fault);
+
+struct store_finding {
+    enum store_fault fault;
+    const char *path;
+    const char *detail; /* more than the fault's text; "" */
+    /* S_FALSE: it was not asked for, or it is the user's to mend; a failure: it could not be, and why is the thread's
+       error text; S_OK: it is mended, and `to` is where the file is now, "" if it is gone or changed in its place. */
+    HRESULT mended;
+    const char *to;
+};
+/* Looks at all namespaces, each under its lock, and calls `each` for what is wrong; its failure ends the check. `mend`:
+   what can be mended without losing anything is: what cannot be read, and what belongs to no set, goes to the folder
+   `aside` of the data folder, but for a record of runs, which keeps a set's serial numbers from coming again; a
+   definition is never deleted. */
+HRESULT store_check(bool mend, HRESULT (*each)(void *user, const struct store_finding *finding), void *user);
 
 #endif

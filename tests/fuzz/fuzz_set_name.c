@@ -2,7 +2,6 @@
 /* Fuzz: every name that is taken makes one safe file name, the same for all its cases, that tells the name again. */
 #include "engine/base/memory.h"
 #include "engine/pla/store.h"
-#include "engine/pla/store_name.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any text as an alert's threshold: what is taken apart, put together, comes apart the same way. */
 #include "engine/base/memory.h"
-#include "engine/pla/alert_threshold.h"
+#include "engine/pla/model.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -9,9 +9,9 @@
 #include "engine/base/text.h"
 #include "engine/base/thread.h"
 #include "engine/pla/collect/collect.h"
-#include "engine/pla/data_manager.h"
 #include "engine/pla/run/run_state.h"
 #include "engine/pla/run/segment.h"
+#include "engine/pla/sets.h"
 
 #include <stdio.h>
 #include <stdlib.h>

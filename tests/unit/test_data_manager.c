@@ -4,7 +4,6 @@
 #include "callers.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/pla/data_manager.h"
 #include "engine/pla/model.h"
 #include "engine/pla/sets.h"
 #include "run_fixture.h"

@@ -5,7 +5,7 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
-#include "engine/pla/refusal.h"
+#include "engine/pla/definition.h"
 #include "engine/pla/sets.h"
 #include "tests/unit/callers.h"
 #include "tests/unit/file_faults.h"

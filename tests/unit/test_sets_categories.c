@@ -6,7 +6,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"
 #include "engine/etw/autologger_key.h"
-#include "engine/pla/data_manager.h"
 #include "engine/pla/sets.h"
 #include "own_directory.h"
 #include "run_fixture.h"

@@ -5,7 +5,6 @@
 #include "engine/base/file_traits.h"
 #include "engine/base/host.h"
 #include "engine/pla/store.h"
-#include "engine/pla/store_check.h"
 #include "tests/unit/file_faults.h"
 #include "tests/unit/scratch_folder.h"
 

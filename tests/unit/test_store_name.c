@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of sets: a mistake here makes two sets one, or writes a file where it does not belong. */
 #include "engine/pla/store.h"
-#include "engine/pla/store_name.h"
 #include "tests/unit/scratch_folder.h"
 
 static void assert_split(const char *full, const char *expected_space, const char *expected_name)

@@ -8,8 +8,8 @@
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 #include "engine/pla/run/run_state.h"
+#include "engine/pla/sets.h"
 #include "engine/pla/sets/supervised_set.h"
-#include "engine/pla/supervisor.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
 

@@ -4,7 +4,7 @@
 #define OPENPLA_ALERT_WATCH_H
 
 #include "engine/pdh/counter_query.h"
-#include "engine/pla/alert_threshold.h"
+#include "engine/pla/model.h"
 
 /* Zero: Windows' rule, an alert at each sample whose value is beyond. */
 struct alert_rules {

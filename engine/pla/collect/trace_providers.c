@@ -5,7 +5,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 #include "engine/etw/event_providers.h"
-#include "engine/pla/kernel_provider.h"
+#include "engine/pla/model.h"
 
 #define ERROR_GUID_NOT_KNOWN 4200 /* ERROR_WMI_GUID_NOT_FOUND */
 #define SECURITY_PARTS       15u  /* owner, group, DACL, SACL; other bits are ignored (MS-PLA 2.2) */

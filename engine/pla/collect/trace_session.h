@@ -8,7 +8,6 @@
 #include "engine/etw/autologger.h"
 #include "engine/etw/group_masks.h"
 #include "engine/etw/trace_properties.h"
-#include "engine/pla/kernel_provider.h"
 #include "engine/pla/model.h"
 
 /* One provider of a session. */

@@ -4,7 +4,7 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/logs/sql_source.h"
-#include "engine/pla/alert_threshold.h"
+#include "engine/pla/model.h"
 #include "engine/pla/model/validate.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The trace data collector: what its rows leave to code. MS-PLA 3.2.4.9. */
-#include "engine/pla/kernel_provider.h"
+#include "engine/pla/model.h"
 #include "engine/pla/model/validate.h"
 
 /* *name is static text: the session of the first of the collector's providers that is the kernel's, else NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The trace data provider and the collection of them. MS-PLA 3.2.4.11, 3.2.4.13. */
 #include "engine/base/memory.h"
-#include "engine/pla/kernel_provider.h"
+#include "engine/pla/model.h"
 #include "engine/pla/model/validate.h"
 
 #define CLASS     trace_data_provider

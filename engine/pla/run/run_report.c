@@ -5,7 +5,6 @@
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/pla/data_manager.h"
 #include "engine/pla/retention/folder_record.h"
 #include "engine/pla/run/run_journal.h"
 #include "engine/pla/sets.h"

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The namespaces' table and their rules. */
-#include "engine/pla/category.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/pla/gate.h"
+#include "engine/pla/definition.h"
 #include "engine/pla/model/validate.h"
-#include "engine/pla/refusal.h"
 #include "engine/pla/run/run_journal.h"
-#include "engine/pla/system_sets.h"
+#include "engine/pla/store.h"
 
 #define STATUS_UNDEFINED 4 /* plaUndefined, MS-PLA 2.2.2.4 */
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The data manager: behind a segment, and asked for by Run. The report first, then what becomes of folders. */
-#include "engine/pla/data_manager.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/credentials.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/pla/category.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/model/validate.h"
 #include "engine/pla/retention.h"
@@ -17,7 +14,6 @@
 #include "engine/pla/sets.h"
 #include "engine/pla/sets/run_folders.h"
 #include "engine/pla/store.h"
-#include "engine/pla/store/stored_account.h"
 
 #include <string.h>
 

@@ -3,11 +3,9 @@
 #include "engine/pla/definition.h"
 
 #include "engine/base/memory.h"
-#include "engine/pla/category.h"
 #include "engine/pla/model.h"
 #include "engine/pla/sets/trace_set.h"
 #include "engine/pla/store.h"
-#include "engine/pla/system_sets.h"
 
 #include <string.h>
 

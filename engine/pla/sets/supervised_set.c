@@ -5,7 +5,6 @@
 #include "engine/base/clock.h"
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
-#include "engine/pla/category.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/run.h"
 #include "engine/pla/run/run_journal.h"

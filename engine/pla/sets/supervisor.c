@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The supervisor's thread: scans the store when it changes, and does what is due. */
-#include "engine/pla/supervisor.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/folder_watch.h"
@@ -10,12 +8,12 @@
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 #include "engine/base/thread.h"
-#include "engine/pla/category.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/run.h"
 #include "engine/pla/run/member.h"
 #include "engine/pla/run/run_journal.h"
 #include "engine/pla/run/run_state.h"
+#include "engine/pla/sets.h"
 #include "engine/pla/sets/supervised_set.h"
 #include "engine/pla/settings.h"
 #include "engine/pla/store.h"

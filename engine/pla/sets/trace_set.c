@@ -8,10 +8,10 @@
 #include "engine/etw/etw_types.h"
 #include "engine/etw/event_providers.h"
 #include "engine/pla/collect/trace_session.h"
-#include "engine/pla/gate.h"
 #include "engine/pla/model/name_pattern.h"
 #include "engine/pla/model/validate.h"
 #include "engine/pla/run/segment.h"
+#include "engine/pla/store.h"
 
 #include <string.h>
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The gate. */
-#include "engine/pla/gate.h"
-
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
+#include "engine/pla/store.h"
 
 #include <string.h>
 

@@ -6,8 +6,6 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/pla/store.h"
-#include "engine/pla/store_name.h"
-#include "engine/pla/stored_name.h"
 
 #include <stdio.h>
 #include <string.h>

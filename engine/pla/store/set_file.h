@@ -6,7 +6,6 @@
 #include "engine/base/caller.h"
 #include "engine/base/file.h"
 #include "engine/base/text.h"
-#include "engine/pla/gate.h"
 #include "engine/pla/store.h"
 
 struct set_file {

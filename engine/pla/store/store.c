@@ -9,8 +9,6 @@
 #include "engine/base/quotas.h"
 #include "engine/pla/model.h"
 #include "engine/pla/store/set_file.h"
-#include "engine/pla/store_name.h"
-#include "engine/pla/stored_name.h"
 
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Each file of the store by itself: what it should be by its name and place, and what it is. */
-#include "engine/pla/store_check.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/credentials.h"
 #include "engine/base/host.h"
@@ -9,10 +7,6 @@
 #include "engine/pla/model.h"
 #include "engine/pla/store.h"
 #include "engine/pla/store/set_file.h"
-#include "engine/pla/store/stored_account.h"
-#include "engine/pla/store_name.h"
-#include "engine/pla/stored_name.h"
-#include "engine/pla/system_sets.h"
 
 #include <string.h>
 

@@ -8,8 +8,6 @@
 #include "engine/base/process.h"
 #include "engine/pla/store.h"
 #include "engine/pla/store/set_file.h"
-#include "engine/pla/store_name.h"
-#include "engine/pla/stored_name.h"
 
 #include <stdlib.h>
 #include <inttypes.h>

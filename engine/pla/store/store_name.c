@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of sets: taking a full name apart, and file names that every file system takes. */
-#include "engine/pla/store_name.h"
-
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/pla/store.h"
-#include "engine/pla/system_sets.h"
 
 #include <stddef.h>
 #include <string.h>

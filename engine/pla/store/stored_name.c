@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The line behind a definition. */
-#include "engine/pla/stored_name.h"
-
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/pla/store.h"
 #include "engine/pla/store/set_file.h"
-#include "engine/pla/store/stored_account.h"
 
 #include <stdio.h>
 #include <inttypes.h>

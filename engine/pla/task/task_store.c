@@ -7,7 +7,6 @@
 #include "engine/base/xml_text.h"
 #include "engine/pla/model.h"
 #include "engine/pla/store.h"
-#include "engine/pla/store_name.h"
 #include "engine/pla/task.h"
 
 #include <string.h>
