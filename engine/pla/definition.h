@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the definition of a set comes from: the store, for System the program itself, for trace sessions what runs, or
-   the registry. */
+/* Definitions of sets: where they come from (the store; for System the program; for trace sessions what runs, or the
+   registry), what their namespaces allow, and how a refusal is answered. */
 #ifndef OPENPLA_DEFINITION_H
 #define OPENPLA_DEFINITION_H
 
 #include "engine/base/caller.h"
 #include "engine/pla/model.h"
 #include "engine/pla/store.h"
+
+/* ---- definitions ---- */
 
 /* The definition's XML, from memory_alloc, for who may read it (GATE_REFUSED). PLA_E_DCS_NOT_FOUND; the store's errors.
  */
@@ -28,7 +30,8 @@ HRESULT definition_load_matching(const struct caller *caller, const char *space,
 /* Replaces *names by those of the namespace's sets; unchanged on failure. */
 HRESULT definition_list(const struct caller *caller, const char *space, struct texts *names);
 
-/* What the five namespaces allow and what their sets must be: MS-PLA 3.2.1; behaviour 4. */
+/* ---- namespaces: what they allow and what their sets must be (MS-PLA 3.2.1; behaviour 4) ---- */
+
 /* hr S_OK: the method is allowed. */
 struct refusal {
     HRESULT hr;
@@ -55,7 +58,8 @@ HRESULT category_check_collectors(const struct category *c, struct object *set);
    plaUpdateRunningInstance. */
 HRESULT category_validate(const struct category *c, struct object *set, bool updates, struct object *issues);
 
-/* What becomes of a verb that the gate has refused: the caller's E_ACCESSDENIED, and an event that names the caller. */
+/* ---- refusals: E_ACCESSDENIED for the caller, and an event that names the caller ---- */
+
 /* `hr` as it is, but for GATE_REFUSED. Events are bounded: REFUSALS_TOLD in a minute, the next one tells how many were
    not told. The thread's error text goes with the E_ACCESSDENIED. */
 HRESULT refusal_answer(HRESULT hr, const struct caller *caller, const char *space, const char *name);

@@ -408,7 +408,8 @@ HRESULT set_to_commit_xml(struct object *set, bool secrets, char **xml, size_t *
 /* What the store keeps: without asking what runs left, which is kept apart from the definition. */
 HRESULT set_to_stored_xml(struct object *set, char **xml, size_t *size);
 
-/* An alert's threshold: <counter path><operator><number>. MS-PLA 3.2.4.8; behaviour 12. */
+/* ---- thresholds of alerts: <counter path><operator><number> (MS-PLA 3.2.4.8; behaviour 12) ---- */
+
 struct alert_threshold {
     char *path;     /* from memory_alloc */
     char operator_; /* '<' or '>' */
@@ -417,7 +418,8 @@ struct alert_threshold {
 /* Taken apart from the right, for a counter's name may hold < and >. E_INVALIDARG with the text. */
 HRESULT alert_threshold_parse(const char *text, struct alert_threshold *out);
 
-/* The kernel's trace providers, which no manifest registers (behaviour 10). */
+/* ---- trace providers of the kernel, which no manifest registers (behaviour 10) ---- */
+
 struct kernel_provider {
     GUID guid;
     const char *name;

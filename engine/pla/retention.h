@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a set's data manager says of the folders of its runs. */
+/* Retention: what a set's data manager says of the folders of its runs, and the pass over them that scans, plans and
+   does it. */
 #ifndef OPENPLA_RETENTION_H
 #define OPENPLA_RETENTION_H
 
 #include "engine/pla/model.h"
 #include "engine/pla/retention/plan.h"
+
+/* ---- policy ---- */
 
 /* Whether each run of the set has a folder below RootPath: only then there is something to look after. */
 bool set_has_run_folders(const struct data_collector_set *set);
@@ -16,7 +19,8 @@ struct content_names set_content_names(const struct data_collector_set *set);
 HRESULT set_retention_policy(const struct data_collector_set *set, struct retention_policy *out);
 void retention_policy_free(struct retention_policy *policy);
 
-/* A pass over the folders of a set's runs: looks, plans, does. */
+/* ---- pass ---- */
+
 /* What has come of a step, or what cannot be done. */
 struct retention_told {
     const char *folder;                /* its path; of a limit RootPath */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a set does: one host process per running set, and the requests that others make of it. */
+/* Runs of sets: one host process for each running set, which process that is, and the requests that others make of it.
+ */
 #ifndef OPENPLA_RUN_H
 #define OPENPLA_RUN_H
 
@@ -7,7 +8,7 @@
 #include "engine/pla/store.h"
 
 enum run_status { RUN_STOPPED = 0, RUN_RUNNING = 1, RUN_COMPILING = 2 }; /* MS-PLA 2.2.2.4 */
-enum run_phase {                                                         /* phase.h */
+enum run_phase {                                                         /* phase_after */
                  PHASE_STOPPED,
                  PHASE_STARTING,
                  PHASE_RUNNING,
@@ -95,8 +96,11 @@ typedef HRESULT (*run_compile)(const struct ended_segment *segment);
 /* The host's main program: openplahost.exe <namespace> <name> <run key>. Exit code: 0, or the failing HRESULT. */
 int run_host_main(const char *space, const char *name, const char *run_key, run_compile compile);
 
-/* Which process hosts a set's run. It counts if it has written itself down in the store, lives, and the run lock is
-   held, which the system frees when its holder dies. What stands in shared memory is never asked who the host is. */
+/* ---- the host process ---- */
+
+/* A process counts as the host of a set if it is written down in the store, lives, and holds the run lock, which the
+   system frees when its holder dies. What stands in shared memory is never asked who the host is. */
+
 /* S_FALSE: the set has none. */
 HRESULT run_host_find(const char *space, const char *name, struct run_host *out);
 /* Whether the process that was found lives still; the id alone may be another's by then. */

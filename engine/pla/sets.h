@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets as clients handle them: committed to the store, queried from it, started, stopped, deleted, listed. Each verb is
-   told who asks for it. */
+/* Sets as clients handle them: committed to the store, queried from it, started, stopped, deleted, listed; the data
+   manager behind their runs; the supervisor of their schedules. Each verb gets the caller who asks for it. */
 #ifndef OPENPLA_SETS_H
 #define OPENPLA_SETS_H
 
 #include "engine/base/caller.h"
-#include "engine/base/wintypes.h"
 #include "engine/pla/model.h"
-#include "engine/pla/run/segment.h"
 
 /* A set object that is bound to nothing yet and reads its live properties from the store and its host. `category` is
    the namespace that its class fixes (static text, as store_namespaces() spells it): names without one mean that, names
@@ -103,9 +101,11 @@ HRESULT sets_read_listed(struct object *set, const char *xml, size_t size, const
 HRESULT sets_fill(struct object *set, const char *xml, size_t size, const char *account, const char *space,
                   const char *name, const char *server);
 
-/* The data manager's work behind a run: the report. MS-PLA 3.2.4.2, 2.2.2.6; DECISIONS 94. */
+/* ---- data manager: MS-PLA 3.2.4.2, 2.2.2.6; DECISIONS 94 ---- */
+
 #define REPORT_TIMEOUT_USUAL 600 /* s */
 
+struct ended_segment;
 /* What a host does with a segment (run_compile): makes RuleTargetFileName in its folder, of the logs that are there or,
    in a folder that runs share, of this segment's alone. Tells of it by an event. A failure leaves the folder as it was.
    HRESULT of ERROR_TIMEOUT: it took longer than OpenPLA.ReportTimeout. S_FALSE: there are no logs. */
@@ -118,8 +118,11 @@ HRESULT data_manager_run(const struct caller *caller, const char *space, const c
    else is in it. PLA_E_DCS_IN_USE while the run goes on; folder_remove_marked's failures. */
 HRESULT data_manager_delete_report(const char *folder);
 
-/* What the service does by itself: starts sets when their schedules say so, notices hosts that die, starts again what
-   was cut off, stops what has expired. */
+/* ---- supervisor ---- */
+
+/* The service starts sets when their schedules say so, notices hosts that die, starts again what was cut off, and stops
+   what has expired. */
+
 struct supervisor;
 /* Begins on a thread of its own. Of several processes with one store one supervises; another takes over when that ends.
    `work` (may be NULL) is told, from that thread, whether there is something to do that no client waits for: an enabled

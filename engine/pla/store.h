@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The one place that decides whether a caller may do what a verb does with a set. It is asked with the descriptor that
-   is stored, under the store's lock, before there is any effect. MS-PLA 3.2.1, 3.2.4.1 (Security); behaviour 5. */
+/* Where sets are kept: <data folder>/sets/<namespace>/<place>/<name>.xml, one file a set, with its run state beside it;
+   the place is two digits that are computed from the name. A definition that somebody puts into the folder of the
+   namespace is moved there.
+
+   Definitions are opened for a caller, who is checked against the Security of each set: GATE_REFUSED. The run record is
+   the program's own. */
 #ifndef OPENPLA_STORE_H
 #define OPENPLA_STORE_H
 
@@ -9,6 +13,11 @@
 #include "engine/base/text.h"
 
 #include <stdbool.h>
+
+/* ---- access check ---- */
+
+/* The one place that decides whether a caller may do with a set what a verb does. It is called with the descriptor that
+   is stored, under the lock of the store, before there is any effect. MS-PLA 3.2.1, 3.2.4.1 (Security); behaviour 5. */
 
 enum gate_verb {
 #define GATE(verb, text, set_rights, session_rights, mends) GATE_##verb,
@@ -44,11 +53,8 @@ const char *gate_security(const char *security);
    with it. From memory_alloc. */
 char *gate_creator_security(const char *sid);
 
-/* Where sets are kept: <data folder>/sets/<namespace>/<place>/<name>.xml, one file a set, with its run state beside it;
-   the place is two digits that the name makes. A definition that somebody puts into the namespace's folder is moved
-   there.
-   Definitions are opened for a caller, who is held against each set's Security (gate.h): GATE_REFUSED. The run record
-   is the program's own. */
+/* ---- definitions, runs and their files ---- */
+
 /* Splits "[Namespace\]Name" (MS-PLA; behaviour 4). No namespace: "Service". Checks the name by DECISIONS 15:
    E_INVALIDARG with a text that shows the name for an empty name, / : * ? " < > | controls, a further backslash;
    E_NOINTERFACE for an unknown namespace. *space is one of the known names in its own spelling, static; *name from
@@ -73,7 +79,7 @@ struct run_change {
     const void *user;
 };
 /* Writes the set's XML (UTF-8), and then changes the run record; `change` may be NULL. PLA_E_DCS_ALREADY_EXISTS /
-   PLA_E_DCS_NOT_FOUND by mode; HRESULT of ERROR_NOT_ENOUGH_QUOTA (owner_quota.h). Each file is replaced whole; writers
+   PLA_E_DCS_NOT_FOUND by mode; HRESULT of ERROR_NOT_ENOUGH_QUOTA (owner_quota_check). Each file is replaced whole; writers
    of several processes follow one another. *created: whether it is a new set; may be NULL. */
 HRESULT store_save(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
                    const char *xml, size_t size, const struct run_change *change, bool *created);
@@ -215,15 +221,19 @@ struct folders_change {
 };
 HRESULT store_change_folders(const char *space, const char *name, const struct folders_change *change);
 
-/* Names of sets as names of files, and back. */
+/* ---- names of sets as names of files, and back ---- */
+
 /* The known namespace that `space` means in any case, static; E_NOINTERFACE with an error text when there is none. */
 HRESULT store_find_namespace(const char *space, const char **known);
 /* The folded name that store_file_name made `file` of; a name that had to be shortened comes back as its file name.
    From memory_alloc, NULL when out of memory. */
 char *store_name_of_file(const char *file);
 
-/* What stands behind the XML in a set's file, one processing instruction: the name as it was committed, as the file's
-   own name has lost its case, and the account that made the set. */
+/* ---- lines behind the XML: name and owner ---- */
+
+/* One processing instruction holds the name as it was committed, as the name of the file has lost its case, and the
+   account that created the set. */
+
 #define DEFINITION_MAX   ((16u << 20) + 4096) /* bytes of a file; no longer XML is taken */
 #define STORED_LINE_MAX  4096                 /* bytes that hold the instruction, whatever it says */
 #define STORED_OWNER_MAX 600                  /* bytes; Windows' names of domain and user have 256 characters each */
@@ -237,8 +247,11 @@ char *stored_name_cut(char *xml, size_t *size);
 /* The same; *owner, terminated and never NULL, is whose the set is, "" for nobody's. */
 char *stored_line_cut(char *xml, size_t *size, const char **owner);
 
-/* What a set runs as, in its file: behind a definition's XML, and before the line of its Security (stored_security.h),
-   stands one processing instruction with the account and the key of the set's one secret. */
+/* ---- lines behind the XML: account and secret ---- */
+
+/* One processing instruction holds the account that the set runs as and the key of its one secret. It stands before the
+   line of the Security. */
+
 /* What a stored definition says. Zero-initialise. */
 struct set_account {
     char *user;                      /* "": the service's own, LocalSystem */
@@ -253,8 +266,10 @@ HRESULT set_account_add(const struct set_account *a, char **xml, size_t *size);
    may be damaged. E_OUTOFMEMORY. */
 HRESULT set_account_find_keys(const char *text, size_t size, struct texts *keys);
 
-/* The sets of the namespace System. The program brings their definitions, so the store has no files of them but those
-   of their runs. */
+/* ---- sets of the namespace System ---- */
+
+/* The program brings their definitions, so the store has no files of them but those of their runs. */
+
 #define SYSTEM_SPACE "System"
 
 struct system_set {
@@ -268,7 +283,8 @@ const struct system_set *system_set_find(const char *name);
 /* Whether the program brings a set of that namespace and name. */
 bool system_set_is_one(const char *space, const char *name);
 
-/* What is wrong with the files of the store, and mending it. */
+/* ---- checking and repairing the files ---- */
+
 /* A word for programs and what it means. */
 #define STORE_FAULTS(X)                                                                                                \
     X(TORN, "torn", "a program that ended while it wrote left it; nothing in it was committed")                        \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks, which sets and alerts start (MS-PLA 3.2.4.1, 3.2.4.8): their arguments, and instances of them at work. On
-   Windows they are Task Scheduler's, under Wine and natively those of task_store.h. All functions are for any thread;
-   an instance belongs to the thread that has started it. */
+/* Tasks, which sets and alerts start (MS-PLA 3.2.4.1, 3.2.4.8): their arguments, their instances, and the tasks in
+   files of hosts without a Task Scheduler. On Windows tasks are those of Task Scheduler, under Wine and natively those
+   in files. All functions are for any thread; an instance belongs to the thread that has started it. */
 #ifndef OPENPLA_TASK_H
 #define OPENPLA_TASK_H
 
@@ -44,7 +44,8 @@ void task_close(struct task_instance *t); /* does not end it; NULL is allowed */
 #define SCHED_E_TASK_DISABLED   ((HRESULT)0x80041326)
 #define SCHED_E_ALREADY_RUNNING ((HRESULT)0x8004131F)
 
-/* What a task is where there is no Task Scheduler: a program, in the XML that Task Scheduler exports. */
+/* ---- definitions of tasks in files: a program, in the XML that Task Scheduler exports ---- */
+
 /* Texts are from memory_alloc, "" where there is none. Zero-initialise. */
 struct task_definition {
     char *name;      /* RegistrationInfo/URI, without the backslash at its beginning */
@@ -77,7 +78,8 @@ HRESULT task_definition_resolve(const struct task_definition *d, const char *arg
                                 struct task_program *out);
 void task_program_free(struct task_program *p);
 
-/* The tasks of hosts without a Task Scheduler that works: <data folder>/tasks/<name>.xml, a file each. */
+/* ---- tasks in files: <data folder>/tasks/<name>.xml ---- */
+
 /* The name without a backslash at its beginning, borrowed: folders and name with backslashes between (MS-TSCH 2.3.11).
    E_INVALIDARG with a text that shows the name for an empty part, / : * ? " < > | and controls, "." and "..". */
 HRESULT task_name_check(const char *name, const char **bare);

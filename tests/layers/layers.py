@@ -30,10 +30,12 @@ ALONE = {f"engine/{path}": f"engine/{part}" for part, paths in {
     "pdh": "pdh/absent_counters.def",
     "report": "report/report_names.h",
     "report/rules": "report/rules.h",
-    "pla/model": "pla/alert_threshold.h pla/model.h pla/classes.def pla/enumerations.def pla/folder_action.def "
-                 "pla/value_map_item.def pla/alert_collector.def pla/configuration_collector.def pla/data_manager.def",
+    "pla/model": "pla/model.h pla/classes.def pla/enumerations.def pla/folder_action.def pla/value_map_item.def "
+                 "pla/alert_collector.def pla/api_tracing_collector.def pla/configuration_collector.def "
+                 "pla/performance_counter_collector.def pla/data_manager.def",
     "pla/cabinet": "pla/cabinet.h",
-    "pla": "pla/run.h pla/data_manager.h",
+    "pla/retention": "pla/retention.h",
+    "pla": "pla/run.h",
 }.items() for path in paths.split()}
 # Needs libxml2 through the decoding of events, though its part does not: linked as a separate library.
 COUNTER_MANIFEST = re.compile(r"engine/pdh/(perflib/)?counter_manifest\.[ch]$")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where what stands in a cabinet: MS-CAB, all numbers little endian. */
+/* The private header of cabinets (MS-CAB): the layout of a cabinet with all numbers little endian, names of its
+   entries, the reader, the packer, and the compression MSZIP. */
 #ifndef OPENPLA_CABINET_FORMAT_H
 #define OPENPLA_CABINET_FORMAT_H
 
@@ -10,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <zlib.h>
+
+/* ---- layout ---- */
 
 #define CABINET_SIGNATURE 0x4643534Du /* "MSCF" */
 
@@ -62,7 +65,8 @@ uint32_t cabinet_checksum(const uint8_t *bytes, size_t size, uint32_t seed);
 void cabinet_dos_time(int64_t local, uint16_t *date, uint16_t *time);
 int64_t cabinet_time_of_dos(uint16_t date, uint16_t time);
 
-/* Names in cabinets: judged before anything is made of them. */
+/* ---- names of entries: checked before anything is created by them ---- */
+
 /* Why these names, UTF-8 with either separator, are no place below a folder on every host: static text, NULL where
    nothing is wrong. */
 const char *cabinet_name_fault(const char *name);
@@ -75,7 +79,8 @@ char *cabinet_name_shown(const char *name);
    without case, or the second is a folder in the way of the first. E_OUTOFMEMORY. */
 HRESULT cabinet_names_clash(const char *const *names, size_t count, size_t *first, size_t *second);
 
-/* A judged cabinet, for this layer: what is in it, and all its bytes in the order in which they stand. */
+/* ---- a checked cabinet: what is in it, and all its bytes in the order in which they stand ---- */
+
 struct cabinet_folder {
     uint32_t data_at;
     uint16_t blocks, packing;
@@ -117,7 +122,8 @@ extern const struct cabinet_limits cabinet_limits_usual;
 /* Asks the watch: ERROR_CANCELLED's HRESULT. */
 HRESULT cabinet_go_on(const struct cabinet_watch *watch, uint64_t done, uint64_t whole);
 
-/* A cabinet that is being packed, for this layer: what is the same whoever packs. */
+/* ---- packing: what both packers share ---- */
+
 struct packing {
     const struct cabinet_source *source;
     struct file *out;
@@ -140,7 +146,8 @@ HRESULT packing_too_large(void);
 /* By the host's packer: all members, whose names and sizes have been judged. */
 HRESULT packing_write(struct packing *p);
 
-/* zlib as cabinets need it: its memory is ours, and MSZIP's blocks, of bytes from anybody, are unpacked by it. */
+/* ---- MSZIP by zlib, which uses our memory ---- */
+
 /* Before deflateInit or inflateInit: zlib's memory is engine/base/memory.h's from then on. */
 void mszip_memory(z_stream *z);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Names of entries of cabinets, checksums of blocks, and times of files. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -139,6 +140,8 @@ HRESULT cabinet_names_clash(const char *const *names, size_t count, size_t *firs
     memory_free(all);
     return hr;
 }
+
+/* ---- checksums and times ---- */
 
 uint32_t cabinet_checksum(const uint8_t *bytes, size_t size, uint32_t seed)
 {

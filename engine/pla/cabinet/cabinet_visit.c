@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All bytes of a cabinet, block by block, given out as its entries'. */
+/* Unpacks a cabinet: its blocks by MSZIP, their bytes as those of its entries, and their comparison with files before
+   somebody deletes these. */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pla/cabinet/cabinet_format.h"
@@ -211,7 +212,7 @@ void mszip_end(struct mszip *m)
         (void)inflateEnd(&m->z);
 }
 
-/* Whether what is said to be in a cabinet is: byte for byte, before anybody deletes it elsewhere. */
+/* ---- comparison, byte for byte ---- */
 
 struct wanted {
     char *name;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Thresholds and counters: each threshold stands for one counter, or for as many as its wildcards name. */
+/* Thresholds and counters: each threshold stands for one counter, or for as many as its wildcards name. The rules say
+   when a value is an alert. */
 #include "engine/pla/collect/alert_watch.h"
 
 #include "engine/base/clock.h"
@@ -472,7 +473,7 @@ HRESULT alert_watch_open(const struct texts *thresholds, const struct alert_list
     return S_OK;
 }
 
-/* The rules of alerts. */
+/* ---- rules ---- */
 
 bool alert_rules_are_plain(const struct alert_rules *rules)
 {

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* When a value beyond its threshold is an alert: at each sample, as Windows does it, or only as the rules say. */
+/* Alerts: the counters that thresholds are about, with one query for all of them, and the rules by which a value beyond
+   its threshold is an alert. */
 #ifndef OPENPLA_ALERT_WATCH_H
 #define OPENPLA_ALERT_WATCH_H
 
 #include "engine/pdh/counter_query.h"
 #include "engine/pla/model.h"
+
+/* ---- rules: an alert at each sample, as Windows does it, or only as the rules say ---- */
 
 /* Zero: Windows' rule, an alert at each sample whose value is beyond. */
 struct alert_rules {
@@ -36,7 +39,8 @@ enum alert_verdict alert_judge(const struct alert_rules *rules, const struct ale
 /* Its counter is gone. */
 enum alert_verdict alert_judge_gone(const struct alert_rules *rules, struct alert_state *state);
 
-/* The counters that thresholds are about: one query for all of them, and what is known of each instance. */
+/* ---- counters ---- */
+
 struct alert_watch;
 
 /* What a watch has to say. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the kind of a collector and passes the run layer's calls on to it. */
+/* Finds the kind of a collector and forwards the calls of the run to it. A collector whose kind does not run is
+   skipped, so that the rest of its set runs, and the run reports it. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/pla/collect/kind.h"
@@ -169,8 +170,7 @@ HRESULT collector_file_exists(const char *path)
                      "\"%s\" exists already; LogOverwrite, LogAppend or a name with a serial number avoids that", path);
 }
 
-/* The collectors of kinds that do not run: the rest of their set would be missed for them, so they are left out, and
-   the run says so. */
+/* ---- collectors that are skipped ---- */
 
 static HRESULT left_out_open(struct object *model, const struct collect_context *context, struct collector **out)
 {

@@ -18,7 +18,7 @@ struct crossing {
     char comparison; /* '>' or '<' */
     bool clear;      /* it has come back */
 };
-struct alert_rules; /* alert_judge.h */
+struct alert_rules; /* alert_watch.h */
 
 /* What a run tells a collector, and what it wants to hear from it: until it is closed. */
 struct collect_context {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration data collector (MS-PLA 3.2.4.7): its sources write into one XML, on a thread of its own, so that
-   samples of other collectors never wait for them. It ends by itself. */
+/* The configuration data collector (MS-PLA 3.2.4.7): its sources write one XML file, on a thread of its own, so that
+   samples of other collectors never wait for them. It ends by itself. Work of a source that may hang gets a further
+   thread. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
@@ -344,7 +345,7 @@ const struct collector_kind configuration_collector_kind = {
     .close = configuration_collector_close,
 };
 
-/* A thread that works for a source, and what is between the two. */
+/* ---- work that may hang ---- */
 
 /* Who waits looks that often whether somebody has stopped it. */
 #define LOOK_MS 50

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Elements and characters of the document; what is open, and when it goes to the file. */
+/* The document of a configuration: its elements and characters, what is open, when it goes to the file, and how the
+   file stays a whole document. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -424,7 +425,7 @@ HRESULT configuration_document_end(struct configuration_document *d, bool comple
     return FAILED(hr) ? error_restore(&why) : cut;
 }
 
-/* Writes of one page each where it counts, and room for them beforehand. */
+/* ---- the file: writes of one page each where it counts, and room for them beforehand ---- */
 
 #define PAGE       WHOLE_DOCUMENT_PAGE
 #define ROOM_STEP  (16 * PAGE)

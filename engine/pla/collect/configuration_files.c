@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of a configuration collector (MS-PLA 3.2.4.7, behaviour 11): which they are, in which order, and their rows. */
+/* Files of a configuration collector (MS-PLA 3.2.4.7, behaviour 11): which they are, in which order, their rows, and
+   their copies. */
 #include "engine/base/hash.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -9,10 +10,244 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* ---- numbers by 64-bit keys that are hashes already: open addressing, at most half full ---- */
+
+/* Zero-initialise. */
+struct number_table {
+    struct number_entry {
+        uint64_t key; /* 0: free */
+        uint32_t number;
+    } * entries;
+    size_t count, capacity; /* a power of two */
+};
+
+static struct number_entry *place(const struct number_table *t, uint64_t key)
+{
+    size_t i = (size_t)(key ^ key >> 32) & (t->capacity - 1);
+    while (t->entries[i].key && t->entries[i].key != key)
+        i = (i + 1) & (t->capacity - 1);
+    return &t->entries[i];
+}
+
+static int grow(struct number_table *t)
+{
+    struct number_table larger = {.count = t->count, .capacity = t->capacity ? t->capacity * 2 : 64};
+    larger.entries = memory_zero(larger.capacity, sizeof *larger.entries);
+    if (!larger.entries)
+        return 0;
+    for (size_t i = 0; i < t->capacity; i++)
+        if (t->entries[i].key)
+            *place(&larger, t->entries[i].key) = t->entries[i];
+    memory_free(t->entries);
+    *t = larger;
+    return 1;
+}
+
+/* The key's number, 0 for a new key; valid until the next call. NULL: out of memory. */
+static uint32_t *number_table_find(struct number_table *t, uint64_t key)
+{
+    key += !key;
+    if (t->count * 2 >= t->capacity && !grow(t))
+        return NULL;
+    struct number_entry *e = place(t, key);
+    t->count += !e->key;
+    e->key = key;
+    return &e->number;
+}
+
+static void number_table_free(struct number_table *t)
+{
+    memory_free(t->entries);
+    *t = (struct number_table){0};
+}
+
 static const struct configuration_column columns[] = {
     {"path", COLUMN_KEY},       {"copy", COLUMN_PLAIN},       {"size", COLUMN_PLAIN},
     {"modified", COLUMN_PLAIN}, {"attributes", COLUMN_PLAIN}, {"changed", COLUMN_VOLATILE},
 };
+
+/* ---- copies ---- */
+
+/* Copies files into one folder, one after another, through one buffer. Names that are taken get a number, times and
+   attributes are kept, and a file that changes meanwhile is known by that. */
+struct file_copies {
+    const char *base, *folder; /* borrowed: copies go into `folder`, which lies below `base` */
+    void (*made)(const char *base, const char *folder, const char *path); /* before each copy; NULL: nobody asks */
+    const atomic_bool *stop;                                              /* borrowed */
+    uint64_t most_bytes;                                                  /* of all copies; 0: any number */
+    uint64_t bytes;                                                       /* of all copies by now */
+    struct number_table numbers;                                          /* the next number of a name */
+    char *buffer, *below;        /* the folder in `folder` that the next one goes to; NULL: none */
+    uint32_t folders, in_folder; /* such folders; copies in the present one */
+};
+struct file_copy {
+    char *name;                /* from `folder` on; NULL: there is none */
+    struct file_traits traits; /* of the original, when it was opened */
+    bool changed;              /* it was written while it was copied: what came is not one moment's */
+};
+
+#define BUFFER_BYTES 262144
+/* A file that grows is followed so far beyond its size, so that none is copied for ever. */
+#define GROWTH_BYTES (64u << 20)
+/* Of one folder: Wine reads all of a folder for each name that is new there (DECISIONS 50). */
+#define FOLDER_FILES 1000
+
+static HRESULT file_copies_begin(struct file_copies *c)
+{
+    c->buffer = memory_alloc(BUFFER_BYTES);
+    return c->buffer ? S_OK : E_OUTOFMEMORY;
+}
+
+static void file_copies_end(struct file_copies *c)
+{
+    memory_free(c->buffer);
+    memory_free(c->below);
+    number_table_free(&c->numbers);
+}
+
+static void file_copy_free(struct file_copy *copy)
+{
+    memory_free(copy->name);
+    copy->name = NULL;
+}
+
+/* a.txt, a_1.txt, a_2.txt: behaviour 11. */
+static char *numbered_name(const char *name, uint32_t number)
+{
+    const char *extension = path_extension(name);
+    if (!number)
+        return text_copy(name);
+    return text_format("%.*s_%" PRIu32 "%s", (int)(extension - name), name, number, extension);
+}
+
+static bool is_taken(HRESULT hr)
+{
+    return hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) || hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS);
+}
+
+/* What is too many for one folder goes into Files_0001, Files_0002 ... below it. */
+static HRESULT next_folder(struct file_copies *c)
+{
+    char *name = text_format("Files_%04" PRIu32, ++c->folders), *path = name ? path_join(c->folder, name) : NULL;
+    HRESULT hr = path ? folder_create_below(c->base, path) : E_OUTOFMEMORY;
+    memory_free(path);
+    if (FAILED(hr)) {
+        memory_free(name);
+        return hr;
+    }
+    memory_free(c->below);
+    c->below = name;
+    c->in_folder = 0;
+    return S_OK;
+}
+
+static HRESULT make(struct file_copies *c, const char *name, struct file_copy *out, struct file **file)
+{
+    HRESULT hr = c->in_folder >= FOLDER_FILES ? next_folder(c) : S_OK;
+    if (FAILED(hr))
+        return hr;
+    hr = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
+    uint32_t *number = number_table_find(&c->numbers, text_hash_nocase(name));
+    if (!number)
+        return E_OUTOFMEMORY;
+    while (is_taken(hr) && *number < UINT32_MAX && !atomic_load(c->stop)) {
+        file_copy_free(out);
+        char *own = numbered_name(name, (*number)++);
+        out->name = own ? path_join(c->below ? c->below : "", own) : NULL;
+        memory_free(own);
+        char *path = out->name ? path_join(c->folder, out->name) : NULL;
+        if (path && c->made)
+            c->made(c->base, c->folder, path);
+        hr = path ? file_open_below(c->base, path, FILE_CREATE_NEW, file) : E_OUTOFMEMORY;
+        memory_free(path);
+    }
+    if (FAILED(hr))
+        file_copy_free(out);
+    else
+        c->in_folder++;
+    return hr;
+}
+
+/* The smaller is copied, the larger not even begun. */
+static HRESULT check_room(const struct file_copies *c, const char *path, uint64_t size)
+{
+    if (!c->most_bytes || size <= c->most_bytes - c->bytes)
+        return S_OK;
+    return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
+                     "FileMaxTotalSize: \"%s\" has %" PRIu64 " bytes, and %" PRIu64 " of %" PRIu64 " are left", path,
+                     size, c->most_bytes - c->bytes, c->most_bytes);
+}
+
+static HRESULT copy_bytes(struct file_copies *c, const char *path, struct file *from, struct file *to,
+                          struct file_copy *out)
+{
+    uint64_t done = 0;
+    HRESULT hr = S_OK;
+    for (size_t got = BUFFER_BYTES; SUCCEEDED(hr) && got == BUFFER_BYTES;) {
+        if (atomic_load(c->stop))
+            return E_ABORT;
+        hr = file_read_at(from, done, c->buffer, BUFFER_BYTES, &got);
+        if (SUCCEEDED(hr))
+            hr = check_room(c, path, done + got);
+        if (SUCCEEDED(hr) && got)
+            hr = file_write(to, c->buffer, got);
+        done += got;
+        if (done > out->traits.size && done - out->traits.size > GROWTH_BYTES)
+            break;
+    }
+    struct file_traits now;
+    if (SUCCEEDED(hr))
+        hr = file_traits_of(from, &now);
+    if (FAILED(hr))
+        return hr;
+    /* Files of the kernel say that they are empty. */
+    out->changed = now.size != out->traits.size || now.written != out->traits.written ||
+                   (out->traits.size && done != out->traits.size);
+    out->traits.size = done;
+    c->bytes += done;
+    return S_OK;
+}
+
+static HRESULT copy_open(struct file_copies *c, const char *path, struct file *from, struct file_copy *out)
+{
+    struct file *to = NULL;
+    HRESULT hr = file_traits_of(from, &out->traits);
+    if (SUCCEEDED(hr))
+        hr = check_room(c, path, out->traits.size);
+    if (SUCCEEDED(hr))
+        hr = make(c, path_name(path), out, &to);
+    if (FAILED(hr))
+        return hr;
+    hr = copy_bytes(c, path, from, to, out);
+    if (SUCCEEDED(hr))
+        hr = file_put_traits(to, &out->traits);
+    file_close(to);
+    if (SUCCEEDED(hr))
+        return S_OK;
+    struct error_kept why = error_keep(hr);
+    char *copy = path_join(c->folder, out->name);
+    if (copy)
+        file_delete_below(c->base, copy);
+    memory_free(copy);
+    file_copy_free(out);
+    return error_restore(&why);
+}
+
+/* S_OK: all is there. On failure nothing is left in the folder; the text names the file and the reason. E_ABORT:
+   stopped. ERROR_FILE_TOO_LARGE's: beyond most_bytes. *out is to be freed in any case. */
+static HRESULT file_copies_add(struct file_copies *c, const char *path, struct file_copy *out)
+{
+    struct file *from;
+    *out = (struct file_copy){0};
+    HRESULT hr = file_open_source(path, &from);
+    if (FAILED(hr))
+        return hr;
+    hr = copy_open(c, path, from, out);
+    file_close(from);
+    return hr;
+}
+
+/* ---- the source ---- */
 
 /* A folder on the way from the first one down, and which of its folders comes next. */
 struct level {
@@ -356,206 +591,4 @@ HRESULT configuration_collect_files(const struct configuration_source_context *c
     if (FAILED(hr))
         return hr;
     return configuration_end_section(c->document);
-}
-
-/* One file after another, through one buffer. */
-
-#define BUFFER_BYTES 262144
-/* A file that grows is followed so far beyond its size, so that none is copied for ever. */
-#define GROWTH_BYTES (64u << 20)
-/* Of one folder: Wine reads all of a folder for each name that is new there (DECISIONS 50). */
-#define FOLDER_FILES 1000
-
-HRESULT file_copies_begin(struct file_copies *c)
-{
-    c->buffer = memory_alloc(BUFFER_BYTES);
-    return c->buffer ? S_OK : E_OUTOFMEMORY;
-}
-
-void file_copies_end(struct file_copies *c)
-{
-    memory_free(c->buffer);
-    memory_free(c->below);
-    number_table_free(&c->numbers);
-}
-
-void file_copy_free(struct file_copy *copy)
-{
-    memory_free(copy->name);
-    copy->name = NULL;
-}
-
-/* a.txt, a_1.txt, a_2.txt: behaviour 11. */
-static char *numbered_name(const char *name, uint32_t number)
-{
-    const char *extension = path_extension(name);
-    if (!number)
-        return text_copy(name);
-    return text_format("%.*s_%" PRIu32 "%s", (int)(extension - name), name, number, extension);
-}
-
-static bool is_taken(HRESULT hr)
-{
-    return hr == HRESULT_FROM_WIN32(ERROR_FILE_EXISTS) || hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS);
-}
-
-/* What is too many for one folder goes into Files_0001, Files_0002 ... below it. */
-static HRESULT next_folder(struct file_copies *c)
-{
-    char *name = text_format("Files_%04" PRIu32, ++c->folders), *path = name ? path_join(c->folder, name) : NULL;
-    HRESULT hr = path ? folder_create_below(c->base, path) : E_OUTOFMEMORY;
-    memory_free(path);
-    if (FAILED(hr)) {
-        memory_free(name);
-        return hr;
-    }
-    memory_free(c->below);
-    c->below = name;
-    c->in_folder = 0;
-    return S_OK;
-}
-
-static HRESULT make(struct file_copies *c, const char *name, struct file_copy *out, struct file **file)
-{
-    HRESULT hr = c->in_folder >= FOLDER_FILES ? next_folder(c) : S_OK;
-    if (FAILED(hr))
-        return hr;
-    hr = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
-    uint32_t *number = number_table_find(&c->numbers, text_hash_nocase(name));
-    if (!number)
-        return E_OUTOFMEMORY;
-    while (is_taken(hr) && *number < UINT32_MAX && !atomic_load(c->stop)) {
-        file_copy_free(out);
-        char *own = numbered_name(name, (*number)++);
-        out->name = own ? path_join(c->below ? c->below : "", own) : NULL;
-        memory_free(own);
-        char *path = out->name ? path_join(c->folder, out->name) : NULL;
-        if (path && c->made)
-            c->made(c->base, c->folder, path);
-        hr = path ? file_open_below(c->base, path, FILE_CREATE_NEW, file) : E_OUTOFMEMORY;
-        memory_free(path);
-    }
-    if (FAILED(hr))
-        file_copy_free(out);
-    else
-        c->in_folder++;
-    return hr;
-}
-
-/* The smaller is copied, the larger not even begun. */
-static HRESULT check_room(const struct file_copies *c, const char *path, uint64_t size)
-{
-    if (!c->most_bytes || size <= c->most_bytes - c->bytes)
-        return S_OK;
-    return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
-                     "FileMaxTotalSize: \"%s\" has %" PRIu64 " bytes, and %" PRIu64 " of %" PRIu64 " are left", path,
-                     size, c->most_bytes - c->bytes, c->most_bytes);
-}
-
-static HRESULT copy_bytes(struct file_copies *c, const char *path, struct file *from, struct file *to,
-                          struct file_copy *out)
-{
-    uint64_t done = 0;
-    HRESULT hr = S_OK;
-    for (size_t got = BUFFER_BYTES; SUCCEEDED(hr) && got == BUFFER_BYTES;) {
-        if (atomic_load(c->stop))
-            return E_ABORT;
-        hr = file_read_at(from, done, c->buffer, BUFFER_BYTES, &got);
-        if (SUCCEEDED(hr))
-            hr = check_room(c, path, done + got);
-        if (SUCCEEDED(hr) && got)
-            hr = file_write(to, c->buffer, got);
-        done += got;
-        if (done > out->traits.size && done - out->traits.size > GROWTH_BYTES)
-            break;
-    }
-    struct file_traits now;
-    if (SUCCEEDED(hr))
-        hr = file_traits_of(from, &now);
-    if (FAILED(hr))
-        return hr;
-    /* Files of the kernel say that they are empty. */
-    out->changed = now.size != out->traits.size || now.written != out->traits.written ||
-                   (out->traits.size && done != out->traits.size);
-    out->traits.size = done;
-    c->bytes += done;
-    return S_OK;
-}
-
-static HRESULT copy_open(struct file_copies *c, const char *path, struct file *from, struct file_copy *out)
-{
-    struct file *to = NULL;
-    HRESULT hr = file_traits_of(from, &out->traits);
-    if (SUCCEEDED(hr))
-        hr = check_room(c, path, out->traits.size);
-    if (SUCCEEDED(hr))
-        hr = make(c, path_name(path), out, &to);
-    if (FAILED(hr))
-        return hr;
-    hr = copy_bytes(c, path, from, to, out);
-    if (SUCCEEDED(hr))
-        hr = file_put_traits(to, &out->traits);
-    file_close(to);
-    if (SUCCEEDED(hr))
-        return S_OK;
-    struct error_kept why = error_keep(hr);
-    char *copy = path_join(c->folder, out->name);
-    if (copy)
-        file_delete_below(c->base, copy);
-    memory_free(copy);
-    file_copy_free(out);
-    return error_restore(&why);
-}
-
-HRESULT file_copies_add(struct file_copies *c, const char *path, struct file_copy *out)
-{
-    struct file *from;
-    *out = (struct file_copy){0};
-    HRESULT hr = file_open_source(path, &from);
-    if (FAILED(hr))
-        return hr;
-    hr = copy_open(c, path, from, out);
-    file_close(from);
-    return hr;
-}
-
-/* Open addressing, at most half full. */
-
-static struct number_entry *place(const struct number_table *t, uint64_t key)
-{
-    size_t i = (size_t)(key ^ key >> 32) & (t->capacity - 1);
-    while (t->entries[i].key && t->entries[i].key != key)
-        i = (i + 1) & (t->capacity - 1);
-    return &t->entries[i];
-}
-
-static int grow(struct number_table *t)
-{
-    struct number_table larger = {.count = t->count, .capacity = t->capacity ? t->capacity * 2 : 64};
-    larger.entries = memory_zero(larger.capacity, sizeof *larger.entries);
-    if (!larger.entries)
-        return 0;
-    for (size_t i = 0; i < t->capacity; i++)
-        if (t->entries[i].key)
-            *place(&larger, t->entries[i].key) = t->entries[i];
-    memory_free(t->entries);
-    *t = larger;
-    return 1;
-}
-
-uint32_t *number_table_find(struct number_table *t, uint64_t key)
-{
-    key += !key;
-    if (t->count * 2 >= t->capacity && !grow(t))
-        return NULL;
-    struct number_entry *e = place(t, key);
-    t->count += !e->key;
-    e->key = key;
-    return &e->number;
-}
-
-void number_table_free(struct number_table *t)
-{
-    memory_free(t->entries);
-    *t = (struct number_table){0};
 }

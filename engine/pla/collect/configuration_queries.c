@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ManagementQueries of a configuration collector: the rows of queries of WMI, as they come. MS-PLA 3.2.4.7,
-   DECISIONS 62. */
+/* Three sources of a configuration collector: the rows of WMI queries (ManagementQueries, DECISIONS 62), the table of
+   network adapters (QueryNetworkAdapters), and what the kernel's session in memory has seen (SystemStateFile). MS-PLA
+   3.2.4.7. */
 #include "engine/base/file.h"
 #include "engine/base/management.h"
 #include "engine/base/memory.h"
@@ -235,7 +236,7 @@ HRESULT configuration_collect_queries(const struct configuration_source_context 
     return SUCCEEDED(hr) ? configuration_end_section(c->document) : hr;
 }
 
-/* QueryNetworkAdapters of a configuration collector: the table networkInformation. MS-PLA 3.2.4.7. */
+/* ---- QueryNetworkAdapters: the table networkInformation ---- */
 
 static void put_number(struct configuration_document *d, const char *column, uint64_t n)
 {
@@ -310,7 +311,7 @@ HRESULT configuration_collect_network(const struct configuration_source_context 
     return configuration_end_section(d);
 }
 
-/* SystemStateFile (MS-PLA 3.2.4.7): what the kernel's session in memory has seen of late, as a file beside the XML. */
+/* ---- SystemStateFile: a snapshot of the kernel's session in memory, beside the XML ---- */
 
 #define SESSION "Circular Kernel Context Logger"
 

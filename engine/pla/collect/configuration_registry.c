@@ -426,7 +426,7 @@ HRESULT configuration_collect_registry(const struct configuration_source_context
     return SUCCEEDED(hr) ? configuration_end_section(c->document) : hr;
 }
 
-/* Entries of RegistryKeys taken apart. */
+/* ---- parsing entries ---- */
 
 static HRESULT bad(const char *text, const char *why)
 {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The XML that a configuration collector writes, streamed: Report, Section, Table, Item, Data. One thread uses it.
-   What has been written is one whole well-formed document at each moment (whole_document.h), also when the process
-   is killed or the disk is full; it lacks at most the Items of the last quarter of a second. Report/@complete is 1 when
-   all was written. Memory is bounded by the largest Item.
-   Failures stick: calls after one do nothing, and each call that gives a result gives that failure. */
+/* The private header of configuration collectors (MS-PLA 3.2.4.7): the XML that they write, what they collect and their
+   sources, and what the sources share. */
 #ifndef OPENPLA_CONFIGURATION_SOURCE_H
 #define OPENPLA_CONFIGURATION_SOURCE_H
 
@@ -17,6 +14,8 @@
 #include <stdint.h>
 
 struct configuration_document;
+
+/* ---- the document ---- */
 
 /* ---- for the sources ---- */
 
@@ -73,8 +72,11 @@ void configuration_fact(struct configuration_document *d, const char *name, cons
    file. */
 HRESULT configuration_document_end(struct configuration_document *d, bool complete);
 
-/* What a configuration collector collects, each source a file of its own. Sources run one after another on a thread of
-   the collector's. What cannot be collected is an error entry of its Item, and the source goes on. */
+/* ---- sources ---- */
+
+/* Sources run one after another on a thread of the collector. What cannot be collected is an error entry of its Item,
+   and the source goes on. */
+
 /* What MS-PLA 3.2.4.7's properties ask for: a copy of the source's own, so no lock is needed. */
 struct configuration_request {
     struct texts registry_keys;
@@ -113,7 +115,8 @@ HRESULT configuration_collect_queries(const struct configuration_source_context 
 HRESULT configuration_collect_network(const struct configuration_source_context *c);
 HRESULT configuration_collect_state(const struct configuration_source_context *c);
 
-/* What an entry of RegistryKeys asks for. MS-PLA 3.2.4.7, DECISIONS 61. */
+/* ---- entries of RegistryKeys: MS-PLA 3.2.4.7, DECISIONS 61 ---- */
+
 /* Forms, a backslash before each allowed: HIVE\Key\Value one value, HIVE\Key\ all of a key, HIVE\Key\\ all of it and of
    those below, HIVE\Key\\Value the values of that name in the key and in those below. \\computer\HIVE... is another
    computer's; " /reg:32" or " /reg:64" behind it says whose view. */
@@ -129,9 +132,12 @@ HRESULT registry_path_read(const char *text, struct registry_path *out);
 HRESULT registry_path_copy(const struct registry_path *from, const char *key, struct registry_path *out);
 void registry_path_free(struct registry_path *p);
 
-/* Work of a source that may hang, as a query or another computer does: it runs on a thread of its own, and the source
-   waits no longer than a limit, and no longer than somebody wants. Things go from the one to the other one at a time,
-   so that memory is bounded. Work that hangs keeps its thread and what it has until it ends. */
+/* ---- work that may hang ---- */
+
+/* A query or another computer may hang. Such work runs on a thread of its own; the source waits no longer than a limit,
+   and stops when somebody stops the collector. Results are passed one at a time, so that memory is limited. Work that
+   hangs keeps its thread and its memory until it ends. */
+
 struct patient;
 struct patient_kind {
     HRESULT (*run)(void *user, struct patient *p); /* on its own thread; S_FALSE and failures are its result */
@@ -147,51 +153,17 @@ HRESULT patient_give(struct patient *p, void *thing);
 HRESULT patient_take(struct patient *p, const atomic_bool *stop, uint32_t limit_ms, const char *what, void **out);
 void patient_let_go(struct patient *p);
 
-/* Numbers by 64-bit keys that are hashes already. Zero-initialise. */
-struct number_table {
-    struct number_entry {
-        uint64_t key; /* 0: free */
-        uint32_t number;
-    } * entries;
-    size_t count, capacity; /* a power of two */
-};
-/* The key's number, 0 for a new key; valid until the next call. NULL: out of memory. */
-uint32_t *number_table_find(struct number_table *t, uint64_t key);
-void number_table_free(struct number_table *t);
+/* ---- a file that is a whole document at each moment ---- */
 
-/* Copies of files in one folder: names that are taken get a number, times and attributes are kept, and a file that
-   changes meanwhile is known by that. */
-struct file_copies {
-    const char *base, *folder; /* borrowed: copies go into `folder`, which lies below `base` */
-    void (*made)(const char *base, const char *folder, const char *path); /* before each copy; NULL: nobody asks */
-    const atomic_bool *stop;                                              /* borrowed */
-    uint64_t most_bytes;                                                  /* of all copies; 0: any number */
-    uint64_t bytes;                                                       /* of all copies by now */
-    struct number_table numbers;                                          /* the next number of a name */
-    char *buffer, *below;        /* the folder in `folder` that the next one goes to; NULL: none */
-    uint32_t folders, in_folder; /* such folders; copies in the present one */
-};
-struct file_copy {
-    char *name;                /* from `folder` on; NULL: there is none */
-    struct file_traits traits; /* of the original, when it was opened */
-    bool changed;              /* it was written while it was copied: what came is not one moment's */
-};
+/* Text is added in front of closing tags. The file stays a whole XML document if the process is killed within a write
+   or the disk is full.
 
-HRESULT file_copies_begin(struct file_copies *c);
-/* S_OK: all is there. On failure nothing is left in the folder; the text names the file and the reason. E_ABORT:
-   stopped. ERROR_FILE_TOO_LARGE's: beyond most_bytes. *out is to be freed in any case. */
-HRESULT file_copies_add(struct file_copies *c, const char *path, struct file_copy *out);
-void file_copy_free(struct file_copy *copy);
-void file_copies_end(struct file_copies *c);
+   A write within one page of the host's cache is done or not; a longer one may be cut at the end of a page. So text
+   that goes beyond the page of the closing tags is first written behind them as the inside of a processing instruction,
+   <?rest ... ?>. It becomes contents by one write within that page, which overwrites the beginning of the instruction
+   and the old closing tags. The room for that is written before, as blanks behind the document, so that the writes that
+   count never find a full disk; the end of the instruction, <?end ?>, stands at the end of that room. */
 
-/* A file that grows by text in front of closing tags and is a whole XML document at each moment, also when the process
-   is killed within a write or the disk is full.
-
-   A write within one page of the host's cache is done or not, others may be cut at the end of a page. So text that goes
-   beyond the page of the closing tags is written behind them while it is the inside of a processing instruction,
-   <?rest ... ?>, and becomes contents by a write within that page, which overwrites its beginning and the old closing
-   tags. The room for that is written before, as blanks behind the document, so that the writes that count never find a
-   full disk; what ends the instruction, <?end ?>, stands at the end of that room. */
 #define WHOLE_DOCUMENT_PAGE 4096 /* bytes; the least that any host has */
 
 struct file;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A trace collector as ETW takes it. */
+/* Plans of trace sessions: from a trace collector, and back into its properties. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/etw_provider_types.h"
@@ -355,7 +355,7 @@ bool trace_plan_can_become(const struct trace_plan *from, const struct trace_pla
            from->maximum_file == to->maximum_file && !from->file == !to->file;
 }
 
-/* A session as a trace collector's properties. */
+/* ---- from a plan to a collector ---- */
 
 enum { STREAM_FILE = 1, STREAM_REAL_TIME = 2, STREAM_BUFFERING = 4 }; /* StreamMode, MS-PLA 2.2.2.10 */
 

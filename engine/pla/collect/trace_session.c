@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions by way of the host's ETW. */
+/* Trace sessions by the host's ETW, and the files that they write. */
 #include "engine/pla/collect/trace_session.h"
 
 #include "engine/base/clock.h"
@@ -594,7 +594,7 @@ HRESULT trace_sessions_list(struct trace_session **list, size_t *count)
     return hr;
 }
 
-/* What stands at the place of a trace's file. */
+/* ---- files ---- */
 
 /* What would be lost with it: a trace, a file without anything in it, or something else. */
 static HRESULT check_is_trace(const char *path, struct file *file)

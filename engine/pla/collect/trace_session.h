@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace collector asks of ETW: EVENT_TRACE_PROPERTIES and EnableTraceEx2's arguments in UTF-8, by the mapping of
-   behaviour 10. Nothing here asks the host. */
+/* Trace sessions of collectors. A plan says what a collector asks of ETW (EVENT_TRACE_PROPERTIES and the arguments of
+   EnableTraceEx2, in UTF-8, by the mapping of behaviour 10). A session is started from a plan, changed, asked and
+   ended. Plans are also read from collectors, sessions and autologgers, and written to them. */
 #ifndef OPENPLA_TRACE_SESSION_H
 #define OPENPLA_TRACE_SESSION_H
 
@@ -9,6 +10,8 @@
 #include "engine/etw/group_masks.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/pla/model.h"
+
+/* ---- plans: nothing here asks the host ---- */
 
 /* One provider of a session. */
 struct trace_enable {
@@ -72,8 +75,11 @@ bool trace_plan_can_become(const struct trace_plan *from, const struct trace_pla
 /* Adds a provider; takes nothing over. */
 HRESULT trace_plan_add(struct trace_plan *plan, const struct trace_enable *enable);
 
-/* Live trace sessions: started from plans, changed, asked and ended. All failures are ETW's codes as HRESULTs, with a
-   text that names the session and, where it is one's fault, the provider or the file. */
+/* ---- sessions ---- */
+
+/* All failures are the codes of ETW as HRESULTs, with a message that names the session and, where one is the reason,
+   the provider or the file. */
+
 /* Which session is meant. */
 struct trace_target {
     const char *name; /* also for texts */
@@ -115,7 +121,8 @@ HRESULT trace_session_stop(const struct trace_target *t, struct trace_session *o
 HRESULT trace_sessions_list(struct trace_session **list, size_t *count);
 void trace_sessions_free(struct trace_session *list, size_t count);
 
-/* The file of a trace, which ETW opens by its name: what is at that place is looked at before. */
+/* ---- the file of a trace: ETW opens it by its name, so that place is checked before ---- */
+
 /* That `path` lies below `base`, and is free or, if `over`, a trace or empty, so that nothing is lost by writing there:
    ERROR_ALREADY_EXISTS's, ERROR_INVALID_DATA's, those of file_open_below. Leaves what is there. */
 HRESULT trace_file_check(const char *base, const char *path, bool over);
@@ -129,14 +136,16 @@ bool trace_file_private_exists(const char *path); /* it, or one of them; also wh
 /* Of a private session that has not begun. `base` NULL: wherever they lie. */
 void trace_file_delete_parts(const char *base, const char *path);
 
-/* The other way round than trace_plan.h: what ETW, or the registry, says of a session becomes a set. */
+/* ---- plans as collectors: what ETW or the registry says of a session becomes a set ---- */
+
 /* Makes the set say what the plan says: in its one trace collector, which it gets if it has none. What a plan does not
    know stays as it is, providers' names too; a provider that is not in the plan goes. `live`: of a session
    that runs, its figures (MS-PLA 3.2.4.9, notes 22 to 27); NULL: none. `filters`: the plan knows of filters, too. After
    a failure the set is to be thrown away. */
 HRESULT trace_fill(struct object *set, const struct trace_plan *plan, bool filters, const struct trace_session *live);
 
-/* A plan as an autologger's values, and back. */
+/* ---- plans as autologgers ---- */
+
 /* What the session of the autologger will be asked to be; its enabled providers. E_OUTOFMEMORY. */
 HRESULT trace_plan_from_autologger(const struct autologger *a, struct trace_plan *out);
 /* Changes `a`, which is empty or what is in the registry, to what the plan says; values that the plan does not know,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The performance counter collector: what its rows leave to code. MS-PLA 3.2.4.6. */
+/* The collectors of counters, alerts, configurations and API traces: what their rows leave to code. Traces have a file
+   of their own. MS-PLA 3.2.4.6 to 3.2.4.8, 3.2.4.10. */
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -122,7 +123,7 @@ const struct class performance_counter_collector_class = {
     .validate = performance_counter_validate,
 };
 
-/* The alert data collector and its thresholds. MS-PLA 3.2.4.8. */
+/* ---- alerts and their thresholds: MS-PLA 3.2.4.8 ---- */
 
 /* A decimal number and nothing else: strtod alone would take hexadecimal, "inf" and "nan". */
 static bool parse_number(const char *text, double *out)
@@ -222,7 +223,7 @@ const struct class alert_collector_class = {
     .validate = alert_validate,
 };
 
-/* The configuration data collector: what its rows leave to code. MS-PLA 3.2.4.7. */
+/* ---- configurations: MS-PLA 3.2.4.7 ---- */
 
 static HRESULT configuration_check_list(struct object *o, const struct property *p, const struct value *in)
 {
@@ -259,7 +260,7 @@ const struct class configuration_collector_class = {
     .validate = configuration_validate,
 };
 
-/* The API tracing data collector: what its rows leave to code. MS-PLA 3.2.4.10. */
+/* ---- API traces: MS-PLA 3.2.4.10 ---- */
 
 #define CLASS     api_tracing_collector
 #define INTERFACE IApiTracingDataCollector

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The data collector set: what its rows leave to code. MS-PLA 3.2.4.1. */
+/* The data collector set: what its rows leave to code, whether it can be stored and read again, and its Security out of
+   XML. MS-PLA 3.2.4.1. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/sddl.h"
@@ -447,8 +448,10 @@ HRESULT set_get_value(struct object *o, const char *key, char **value)
     return hr;
 }
 
-/* Whether a set can be read again when it is stored: the reader bounds what a document may hold (xml_document.c,
-   xml_read.c), what clients put is not bounded. */
+/* ---- limits of a stored set ---- */
+
+/* The reader limits what a document may hold (xml_document.c, xml_read.c); what clients put is not limited. A set that
+   the reader would refuse must not be stored. */
 
 /* Bytes up to which no bound can be reached, even if each has to be escaped and the text is written twice. */
 #define SURELY_SMALL (256u << 10)
@@ -548,7 +551,7 @@ HRESULT set_check_limits(struct object *set)
     return SUCCEEDED(hr) && size > SURELY_SMALL ? read_again(set) : hr;
 }
 
-/* Who may do what with a set, out of its XML. */
+/* ---- Security out of XML ---- */
 
 /* Whether what stands there for Security could not be taken: a set that says nothing clear is nobody's. */
 static HRESULT check_issues(struct object *issues)

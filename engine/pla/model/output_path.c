@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a run writes: the folder of a set and the file of a collector. behaviour 7. */
+/* Where a run writes: the folder of a set, the file of a collector, and the pattern language of their names. Behaviour
+   7. */
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -167,7 +168,7 @@ HRESULT set_check_output(struct object *set)
     return hr;
 }
 
-/* Names of output folders and files: the pattern language, and the order and separators of the decorations. */
+/* ---- patterns, and the order and separators of the decorations ---- */
 
 /* AutoPathFormat bits, MS-PLA 2.2.2.1. */
 #define FORMAT_PATTERN  0x0001u

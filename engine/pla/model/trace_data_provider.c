@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace data provider and the collection of them. MS-PLA 3.2.4.11, 3.2.4.13. */
+/* The trace data provider, the collection of them, and the providers of the kernel. MS-PLA 3.2.4.11, 3.2.4.13. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 #include "engine/pla/model/validate.h"
@@ -128,7 +128,7 @@ const struct class trace_data_provider_collection_class = {
     .admit = admit,
 };
 
-/* The kernel's trace providers. */
+/* ---- providers of the kernel ---- */
 
 const struct kernel_provider kernel_providers[KERNEL_PROVIDERS] = {
     {{0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the validate hooks of the classes tell of an object with: MS-PLA 2.2.2.11; behaviour 6. */
+/* What the classes share: reports of validation (MS-PLA 2.2.2.11; behaviour 6), and the hooks and checks of properties
+   that all kinds of collector have. */
 #ifndef OPENPLA_VALIDATE_H
 #define OPENPLA_VALIDATE_H
 
@@ -37,7 +38,8 @@ HRESULT set_validate_without(struct object *set, const struct unused *unused, si
 /* PLA_S_PROPERTY_IGNORED of each; NULL at the end. */
 HRESULT validation_unused(const struct validation *v, const char *const *properties, const char *why);
 
-/* Hooks of the rows that all kinds of collector inherit; only the collector kinds' own files include this. */
+/* ---- hooks of the rows that all kinds of collector inherit: for the files of the kinds alone ---- */
+
 HRESULT collector_check_name(struct object *o, const struct property *p, const struct value *in);
 /* One of a set that was given none gets one. */
 void collector_name_changed(struct object *o);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of folders: a line each, "serial started word sent going name". */
+/* Records of folders, a line each: "serial started word sent going name"; and the lines of their marks: "file NAME",
+   "parts NAME". */
 #include "engine/pla/retention/folder_record.h"
 
 #include "engine/base/clock.h"
@@ -358,7 +359,7 @@ void folder_give_back(const char *space, const char *set, const char *root, cons
     store_change_folders(space, set, &(struct folders_change){take_away, (char *)name});
 }
 
-/* Lines of marks, "file NAME" and "parts NAME". */
+/* ---- lines of marks ---- */
 
 #define FILE_LINE  "file "
 #define PARTS_LINE "parts "

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Which files of a folder its runs have made: lines of its mark, each written there before its file is. What is not
-   named is somebody else's, and nothing is done with it (DECISIONS 113). */
+/* Which folders the runs of a set have made, and which files in them. For each folder the store has a record, and the
+   folder a mark that says the same random word; one without the other, as of a folder that was moved, renamed or
+   copied, belongs to nobody (DECISIONS 103). The mark also names each file of the runs before it is created; a file
+   that it does not name is another user's and is left alone (DECISIONS 113). */
 #ifndef OPENPLA_FOLDER_RECORD_H
 #define OPENPLA_FOLDER_RECORD_H
 
 #include "engine/base/held_folder.h"
 #include "engine/base/process.h"
+
+/* ---- the mark and the files that it names ---- */
 
 #define FOLDER_MARK       "openpla.run" /* the name of the mark's file */
 #define FOLDER_MARK_FIRST "openpla-folder 1\n"
@@ -33,8 +37,8 @@ bool run_files_below(const struct run_files *r, const char *folder); /* whether 
    copies are not to wait for it each. */
 HRESULT run_files_add(const char *root, const char *folder, const char *path, bool parts);
 
-/* Which folders a set's runs have made: a record of each in the store, and a mark in the folder that says the same
-   random word. One without the other, a folder that was moved, renamed or copied, is nobody's (DECISIONS 103). */
+/* ---- records of folders ---- */
+
 struct folder_record {
     char *name; /* below RootPath */
     char word[SHARED_KEY_DIGITS + 1];

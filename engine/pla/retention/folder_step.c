@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps: what belongs to one is listed first, then done by the listed names in the opened folder. */
+/* The steps of a plan. What belongs to a step is listed first; then it is done by the listed names in the opened
+   folder. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/pla/cabinet.h"
@@ -382,7 +383,7 @@ HRESULT folder_remove_marked(const char *path, struct folder_kept *kept)
     return hr;
 }
 
-/* Sending cabinets. */
+/* ---- sending cabinets ---- */
 
 enum {
     BLOCK = 1 << 16, /* bytes at once */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The plan of a pass. What an action leaves is counted on, so that the next one sees what it would find. */
+/* The plan of a pass, and the policy that a set's properties ask for. The plan counts on what its actions will leave,
+   so that the next action sees the folders as they will be then. */
 #include "engine/pla/retention/plan.h"
 
 #include "engine/base/host.h"
@@ -320,7 +321,7 @@ const char *retention_why_text(enum retention_why why)
     return texts[why];
 }
 
-/* A set's policy, of its properties. */
+/* ---- policy of a set ---- */
 
 bool set_has_run_folders(const struct data_collector_set *set)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to be done with the folders of a set's runs: a list of steps, each with its reason. Looks at nothing but what
-   it is given. MS-PLA 3.2.4.2, 3.2.4.3, 2.2.2.8, 2.2.2.9; DECISIONS 103. */
+/* What a pass does with the folders of a set's runs: it walks and scans them, plans steps, each with its reason, and
+   does them. MS-PLA 3.2.4.2, 3.2.4.3, 2.2.2.8, 2.2.2.9; DECISIONS 103. */
 #ifndef OPENPLA_PLAN_H
 #define OPENPLA_PLAN_H
 
@@ -92,7 +92,8 @@ void retention_plan_free(struct retention_plan *plan);
 const char *retention_what_text(enum retention_what what);
 const char *retention_why_text(enum retention_why why);
 
-/* What is in the folder of a run. */
+/* ---- walking the folder of a run ---- */
+
 enum { FOLDER_DEPTH_MOST = 32 }; /* of folders in it */
 
 enum content_kind {
@@ -125,7 +126,8 @@ char *folder_cabinet_name(const struct held_folder *f);
 char *folder_cabinet_path(const char *folder);
 char *folder_scrap_name(const struct held_folder *f);
 
-/* Which folders there are below a set's RootPath: those of its runs, and others. */
+/* ---- scanning the folders below RootPath: those of the set's runs, and others ---- */
+
 /* A folder that could not be looked at: whether it is the set's is not known, and nothing is done with it. */
 struct scan_failure {
     const char *name; /* of the record */
@@ -152,7 +154,8 @@ struct scan {
 HRESULT retention_scan(const struct scan *scan, struct scanned *out);
 void scanned_free(struct scanned *s);
 
-/* One step of a plan, done in the folder that has the mark of its record when it is opened. */
+/* ---- steps, done in the folder that has the mark of its record when it is opened ---- */
+
 /* What a step has met that no run has made. */
 struct folder_kept {
     size_t count;
@@ -181,7 +184,8 @@ HRESULT folder_remove(const struct folder_work *w, bool empty);
 /* The same by its path, of a run of whichever set, by the mark alone. E_ACCESSDENIED: it has none. */
 HRESULT folder_remove_marked(const char *path, struct folder_kept *kept);
 
-/* SendCabTo: a cabinet goes to a share. MS-PLA 3.2.4.3. */
+/* ---- SendCabTo: sending a cabinet to a share (MS-PLA 3.2.4.3) ---- */
+
 /* Why this is no SendCabTo: it must be \\server\share, with folders behind or not. Static; NULL: nothing is wrong. */
 const char *send_destination_fault(const char *destination);
 /* Copies the folder's cabinet there, under a temporary name until it is whole; a copy that was cut off is begun again.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking at the folders. */
+/* Scans the folders below RootPath, and walks what is in each. */
 #include "engine/base/memory.h"
 #include "engine/pla/retention/folder_record.h"
 #include "engine/pla/retention/plan.h"
@@ -149,7 +149,7 @@ void scanned_free(struct scanned *s)
     *s = (struct scanned){0};
 }
 
-/* Going over a folder. */
+/* ---- walking a folder ---- */
 
 struct walking {
     struct held_folder *folder;

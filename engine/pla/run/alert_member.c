@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a crossing sets off, as its collector's properties and the set's settings say. MS-PLA 3.2.4.8. */
+/* What a crossing sets off, as the properties of its collector and the settings of the set say. MS-PLA 3.2.4.8. */
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -154,7 +154,7 @@ char *member_alert(void *member, const struct crossing *c)
     return message;
 }
 
-/* Reads the settings of alerts. */
+/* ---- settings of alerts ---- */
 
 void alert_settings_free(struct alert_settings *s)
 {

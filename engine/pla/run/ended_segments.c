@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The line of ended segments. */
+/* The queue of ended segments, and the tasks that follow each. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -206,7 +206,7 @@ void ended_segments_close(struct ended_segments *q)
     memory_free(q);
 }
 
-/* Tasks of segments: their variables, start, and what becomes of them. */
+/* ---- tasks: their variables, their start, and what becomes of them ---- */
 
 #define TASK_FAILED  HRESULT_FROM_WIN32(1067) /* ERROR_PROCESS_ABORTED */
 #define OWN_SETTINGS "OpenPLA."

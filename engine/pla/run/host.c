@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that runs one set: its start, its state for others, an orderly end. */
+/* The process that runs one set: its start, what it shows to others and writes down, how its segments end, an orderly
+   stop. */
 #include "engine/base/host.h"
 
 #include "engine/base/clock.h"
@@ -273,7 +274,7 @@ int run_host_main(const char *space, const char *name, const char *run_key, run_
     return hr;
 }
 
-/* The run of a host: what it shows to others and writes down, and how its segments end. */
+/* ---- what the host shows and writes down ---- */
 
 void run_show_figures(struct run *r, size_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of a host share: the run that it is. */
+/* What the files of a host share: the run, and the loop that does its work. */
 #ifndef OPENPLA_HOST_RUN_H
 #define OPENPLA_HOST_RUN_H
 
@@ -48,12 +48,9 @@ HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment
    something failed. */
 bool run_take_ended(struct run *r);
 
-/* The work of a host while its set runs. */
+/* ---- the loop ---- */
+
 /* Samples until the run is over; `began` is called once, when the first samples are taken. */
 void run_loop(struct run *r, void (*began)(void *user), void *user);
-
-/* A running set takes up a new definition (Commit with plaUpdateRunningInstance). */
-/* Takes up the definition that is stored now. On failure the run goes on with what it has, or is over. */
-HRESULT run_take_definition(struct run *r);
 
 #endif

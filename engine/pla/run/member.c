@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Members: how they are opened, and where what their collectors say goes. */
+/* Members: how they are opened, where the messages of their collectors go, what outlives the host, and where a run
+   writes. */
 #include "engine/pla/run/member.h"
 
 #include "engine/base/file.h"
@@ -146,7 +147,7 @@ int64_t member_next_look(const struct member *m)
     return every ? m->looked + (int64_t)every : TICK_NEVER;
 }
 
-/* The lines of what outlives a host, in a file beside the set. */
+/* ---- what outlives the host: lines of a file beside the set ---- */
 
 HRESULT held_add(struct run_set *r, const char *line)
 {
@@ -240,7 +241,7 @@ HRESULT held_let_go(const char *space, const char *name)
     return hr;
 }
 
-/* The output of a run. */
+/* ---- output of a run ---- */
 
 HRESULT output_check_root(const struct data_collector_set *set)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* When samples are due: an absolute grid of ticks from the start of a run, so that late samples do not shift later
- * ones. */
+/* A member of a segment (one collector of the set at work), when its samples are due, what its alerts set off, and what
+   it would leave if its host were killed. */
 #ifndef OPENPLA_MEMBER_H
 #define OPENPLA_MEMBER_H
 
@@ -12,6 +12,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* ---- ticks: an absolute grid from the start of a run, so that late samples do not shift later ones ---- */
 
 #define TICK_NEVER INT64_MAX
 
@@ -34,7 +36,8 @@ int64_t tick_grid_last(const struct tick_grid *s);
    they are skipped, not made up for. */
 bool tick_grid_take(struct tick_grid *s, int64_t now, uint64_t *missed);
 
-/* The settings of one alert collector (settings.def), and its message. */
+/* ---- settings of one alert collector (settings.def), and its message ---- */
+
 struct alert_settings {
     struct alert_rules rules;
     char *message, *command; /* "" for none */
@@ -56,8 +59,11 @@ struct alert_variable {
 /* The text with the variables that it knows replaced, once: what is in a value stays. From memory_alloc. */
 char *alert_text(const char *pattern, const struct alert_variable *variables, size_t count);
 
-/* What alerts set off: events, tasks, starts of sets. Each sort has a line and a thread of its own, so no sample waits
-   for one, and none for another sort. MS-PLA 3.2.4.8. */
+/* ---- actions of alerts: events, tasks, starts of sets ---- */
+
+/* Each kind has a queue and a thread, so that no sample waits for an action, and no action for one of another kind.
+   MS-PLA 3.2.4.8. */
+
 enum alert_action { ALERT_EVENT, ALERT_TASK, ALERT_TRIGGER, ALERT_ACTIONS };
 
 /* How many may wait of each; more are dropped, counted and told. Starts of one set that wait are one. */
@@ -93,9 +99,11 @@ bool alert_actions_take_notes(struct alert_actions *a, struct diagnostics *out);
    hangs keeps its thread and nothing else. NULL is allowed. */
 void alert_actions_end(struct alert_actions *a, struct diagnostics *out);
 
-/* What a run leaves if its host is killed: trace sessions that its collectors have made, a report that is not whole.
-   The host writes it down beside the set before it is made; who finds that the host has died, the supervisor or the
-   set's next host, ends it. */
+/* ---- what outlives a host that is killed ---- */
+
+/* Trace sessions of its collectors, and a report that is not whole. The host writes it down beside the set before it
+   creates it. The supervisor, or the set's next host, ends it when it finds that the host has died. */
+
 /* Writes the line down, if it is not there yet. */
 HRESULT held_add(struct run_set *r, const char *line);
 /* The data manager is at work on that folder: who finds that the host has died tells of it (event 9023), and puts it
@@ -109,7 +117,8 @@ HRESULT held_let_go(const char *space, const char *name);
 /* The same by the set's host, which has the run lock. */
 HRESULT held_let_go_by_host(const char *space, const char *name);
 
-/* A member of a segment: one collector of the set at work. */
+/* ---- members ---- */
+
 struct name_context;
 /* A collector of the set in one segment. */
 struct member {

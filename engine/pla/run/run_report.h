@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report of one folder, by what a set's data manager says. */
+/* The report of one folder, as the data manager of a set asks for it. */
 #ifndef OPENPLA_RUN_REPORT_H
 #define OPENPLA_RUN_REPORT_H
 
@@ -21,13 +21,5 @@ struct run_report {
    EventsFileName or ReportFileName is the name of a log or of a collected configuration; HRESULT of ERROR_BAD_PATHNAME:
    a link leads outside; of ERROR_TIMEOUT; what report_make says. */
 HRESULT run_report_make(const struct run_report *what, char **path, struct texts *remarks);
-
-/* The rules of a set's data manager over a report: MS-PLA 2.2.2.6 (plaRunRules), DECISIONS 101. */
-/* Runs them over the report, which is a file below RootPath, and tells by events 3000 to 3002 what they have found and
-   what is wrong with them; that is added to `remarks` too. rules.log, if they ask for one, lies beside the report.
-   `stop` (NULL: never) is asked often. S_FALSE: the set has no rules. PLA_E_RULES_MANAGER_FAILED: nothing could be run;
-   the report is as it was. */
-HRESULT run_rules_apply(const struct run_report *what, const char *report, bool (*stop)(void *context), void *context,
-                        struct texts *remarks);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The set of a run: how it is loaded, and how its record is kept. */
+/* The set of a run: how it is loaded, its record, the report of its start, and its diagnostics. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/pla/credentials.h"
@@ -86,7 +86,7 @@ HRESULT run_set_record_no_run(const struct run_set *r, HRESULT result, const cha
     return store_update_run(r->space, r->name, &(struct run_change){put_outcome_of_none, &o});
 }
 
-/* The start report. */
+/* ---- the report of a start ---- */
 
 #define REPORT_TEXT 1024 /* error texts are cut at 1023 bytes */
 #define LOOK_MS     1000 /* of a host that waits, at who made it */
@@ -312,7 +312,7 @@ HRESULT start_report_wait(struct start_report *r, struct process *host, bool acc
     }
 }
 
-/* The diagnostics of a run. */
+/* ---- diagnostics ---- */
 
 #define NOTES_KEPT 200
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared section of a run. Others may write there what they like: each value is copied once, checked and then used,
-   every loop has an end, and which process the host is stands elsewhere (run_host.h). */
+/* The shared section of a run, and the machine of its phases. Others may write into the section what they like: each
+   value is copied once, checked and then used, every loop has an end, and which process the host is stands elsewhere
+   (run_host_find). */
 #include "engine/pla/run/run_state.h"
 
 #include "engine/base/clock.h"
@@ -401,7 +402,7 @@ char *run_figures_text(const char *space, const char *name)
     return text_buffer_take(&b);
 }
 
-/* The states of a set and the way between them. */
+/* ---- phases ---- */
 
 struct way {
     HRESULT hr;

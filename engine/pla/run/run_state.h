@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run's shared section: its host publishes the state there, others read it without waiting and ask it to stop. */
+/* The run of a set as the host and other processes share it: a section with its state, the machine of its phases, the
+   report of its start, its diagnostics, and the set with its record. */
 #ifndef OPENPLA_RUN_STATE_H
 #define OPENPLA_RUN_STATE_H
 
@@ -10,6 +11,8 @@
 #include "engine/pla/store.h"
 
 #include <stdatomic.h>
+
+/* ---- the section: its host publishes the state there, others read it without waiting and ask it to stop ---- */
 
 struct publications {
     atomic_uint_least64_t begun, done;
@@ -73,7 +76,8 @@ bool run_section_asked(struct run_section *s, enum run_request request, uint64_t
 /* Host: answers all requests up to the number, with error_text(hr) if it failed. */
 void run_section_answer(struct run_section *s, enum run_request request, uint64_t number, HRESULT hr);
 
-/* The states of a set as one machine: what each step does in each state, and what is refused. */
+/* ---- phases as one machine: what each step does in each phase, and what is refused ---- */
+
 enum run_step {
     STEP_START,   /* a client or a schedule asks for it */
     STEP_BEGUN,   /* the collectors are open: the first segment, or the next one */
@@ -97,7 +101,8 @@ const char *phase_name(enum run_phase phase);
    more than stop_ms; the data manager's work has no such limit. */
 bool phase_is_overdue(const struct run_state *state, uint64_t now, uint32_t start_ms, uint32_t stop_ms);
 
-/* How a host tells its starter whether the run began: a section and a signal named by the run key. */
+/* ---- the report of a start: by a section and a signal named by the run key ---- */
+
 /* Before the run key, in the arguments of a host that is to wait: without who made it, it runs nothing. */
 #define RUN_KEY_AHEAD "ahead-"
 
@@ -131,7 +136,8 @@ void start_report_send(struct start_report **r, HRESULT hr);
    opening a collector, else PLA_E_DCS_START_WAIT_TIMEOUT. */
 HRESULT start_report_wait(struct start_report *r, struct process *host, bool accepted, uint32_t timeout_ms);
 
-/* What a user must learn about a run: counters that were left out, samples that were lost, and why; why it ended. */
+/* ---- diagnostics: counters that were skipped, samples that were lost, why, and why the run ended ---- */
+
 /* Zero-initialise. A note that memory is out for is lost; its count is not. */
 struct diagnostics {
     struct texts notes;   /* each at most once */
@@ -152,7 +158,8 @@ void diagnostics_end(struct diagnostics *d, HRESULT reason, const char *text);
 char *diagnostics_text(const struct diagnostics *d);
 void diagnostics_free(struct diagnostics *d);
 
-/* The set that a host runs: its stored definition, what is to be told about its run, and the run's record. */
+/* ---- the set that a host runs, and the record of its run ---- */
+
 struct run_set {
     const char *space, *name;       /* borrowed */
     struct data_collector_set *set; /* a reference */
@@ -161,7 +168,7 @@ struct run_set {
     struct start_report *report;  /* borrowed; NULL when nobody waits for the start (any more) */
     struct run_section *section;  /* borrowed; what collectors wake the loop by */
     struct alert_actions *alerts; /* NULL: no alert has set off anything */
-    struct texts held;            /* what outlives a host that is killed (held.h) */
+    struct texts held;            /* what outlives a host that is killed (held_add) */
 };
 /* Loads the committed set; the rest is zero. PLA_E_DCS_NOT_FOUND, OPENPLA_E_MALFORMED_XML. */
 HRESULT run_set_load(const char *space, const char *name, struct run_set *out);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* One segment of a run: its serial number, folder, and its members: the set's collectors at work. A run without limits
-   has one. */
+/* The segments of a run: their members, folders and files, and the work that follows the end of each one. A run without
+   limits has one segment. */
 #ifndef OPENPLA_SEGMENT_H
 #define OPENPLA_SEGMENT_H
 
 #include "engine/pla/run/member.h"
 #include "engine/pla/run/run_state.h"
 #include "engine/pla/task.h"
+
+/* ---- segments: serial number, folder, and members ---- */
 
 struct segment {
     uint32_t serial_number;
@@ -31,8 +33,11 @@ void segment_complete(struct segment *s);
 HRESULT segment_close(struct segment *s);
 void segment_free(struct segment *s); /* what is left of a closed one, or of one that was never opened */
 
-/* The segments of a run that have ended, in line for what comes after them, the data manager's work and then the set's
-   task, which a thread of its own does, so that the samples of the next segment do not wait for it. */
+/* ---- ended segments ---- */
+
+/* They wait in a queue for the data manager and then for the task of the set. One thread does that work, so that the
+   samples of the next segment do not wait for it. */
+
 struct ended_segment {
     const char *space, *name;       /* of the set, borrowed */
     struct data_collector_set *set; /* a reference: the definition that the segment ran by; the run may still use it */
@@ -63,8 +68,11 @@ void ended_segments_wait(struct ended_segments *q);
 /* Nothing is in line any more. NULL is allowed. */
 void ended_segments_close(struct ended_segments *q);
 
-/* The tasks that a set starts for its segments (MS-PLA 3.2.4.1, Task), on the thread of ended segments: a task's own
-   time is nobody's but its own, and the set's stop waits for it no longer than OpenPLA.TaskTimeout. */
+/* ---- tasks of segments ---- */
+
+/* A set starts them for its segments (MS-PLA 3.2.4.1, Task), on the thread of ended segments. Nothing but the set's
+   stop waits for a task, and that no longer than OpenPLA.TaskTimeout. */
+
 #define SEGMENT_TASKS_MAX    32 /* at work at a time; one more is not started: something is wrong with them */
 #define TASK_TIMEOUT_USUAL   60 /* s */
 #define SEGMENT_TASK_LOOK_MS 100
@@ -93,7 +101,8 @@ void segment_tasks_start(struct segment_tasks *t, const struct ended_segment *e)
 bool segment_tasks_look(struct segment_tasks *t);
 void segment_tasks_let_go(struct segment_tasks *t); /* of all, as they are */
 
-/* Where a run writes: what must be there before it starts, the folders and names of its files. */
+/* ---- output: what must exist before a run starts, the folders and names of its files ---- */
+
 /* The set's RootPath exists, or is created (set_creates_root): HRESULT of ERROR_PATH_NOT_FOUND. */
 HRESULT output_check_root(const struct data_collector_set *set);
 /* MS-PLA 3.2.4.2: what the data manager wants to have before a set starts (behaviour 14); folders of the set's own runs

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The namespaces' table and their rules. */
+/* What the namespaces allow, and how a refusal by the access check is answered and reported. */
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -96,7 +96,7 @@ HRESULT category_validate(const struct category *c, struct object *set, bool upd
     return set_validate_without(set, unused, lists, issues);
 }
 
-/* Refusals by the gate. */
+/* ---- refusals by the access check ---- */
 
 enum { WINDOW_MS = 60000 };
 

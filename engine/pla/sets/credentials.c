@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commit's side of accounts and passwords. */
+/* Accounts and passwords at Commit, and the secret of a set as text. */
 #include "engine/pla/credentials.h"
 
 #include "engine/base/access.h"
@@ -490,7 +490,7 @@ HRESULT credentials_given(struct object *o, const char *masked, char **password)
     return hr;
 }
 
-/* A set's secret as a text, and back. */
+/* ---- the secret of a set as text ---- */
 
 enum { SOURCE_COLLECTOR, SOURCE_OPEN, SOURCE_SECRET, SOURCE_TEXTS };
 

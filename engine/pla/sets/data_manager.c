@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The data manager: behind a segment, and asked for by Run. The report first, then what becomes of folders. */
+/* The data manager: it works behind a segment, and when Run asks for it. The report comes first, then the folders of
+   runs. */
 #include "engine/base/clock.h"
 #include "engine/base/credentials.h"
 #include "engine/base/file.h"
@@ -282,7 +283,7 @@ HRESULT data_manager_delete_report(const char *folder)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Passes over the folders of runs, as events. */
+/* ---- passes over the folders of runs, as events ---- */
 
 #define PASS_WAIT_MS 5000 /* for another pass of the set, which a client has asked for */
 
@@ -419,7 +420,7 @@ HRESULT run_folders_pass(const struct run_pass *p)
     return hr;
 }
 
-/* What the data manager behind a run does not do yet. */
+/* ---- what the data manager does not do ---- */
 
 HRESULT unsupported_validate(struct object *o, struct object *issues)
 {

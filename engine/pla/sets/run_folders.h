@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The folders of a set's runs: whose they are, and the passes of its data manager over them. DECISIONS 103. */
+/* The folders of a set's runs: whose they are, the passes of its data manager over them (DECISIONS 103), and what of
+   that a set asks for in vain. */
 #ifndef OPENPLA_RUN_FOLDERS_H
 #define OPENPLA_RUN_FOLDERS_H
 
@@ -32,7 +33,8 @@ struct run_pass {
    3.2.4.3), or what keeps the pass from being made: HRESULT of ERROR_LOCK_VIOLATION, another is at work. */
 HRESULT run_folders_pass(const struct run_pass *pass);
 
-/* What a set may ask for and this version keeps without doing it. */
+/* ---- what is kept without being done ---- */
+
 /* Tells of each such property with PLA_S_PROPERTY_IGNORED, which is there for it (MS-PLA 2.2.2.11): who has retention
    in mind must not find out from a full disk. */
 HRESULT unsupported_validate(struct object *set, struct object *issues);

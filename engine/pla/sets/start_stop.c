@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The requests to a run: start its host, ask it to stop, read its state. */
+/* Requests to a run: start its host, ask it to stop, read its state, find its process and end it. */
 #include "engine/base/clock.h"
 #include "engine/base/environment.h"
 #include "engine/base/file.h"
@@ -403,7 +403,7 @@ HRESULT run_record_put_death(struct run_record *record)
     return S_OK;
 }
 
-/* Finding and ending the process that hosts a set's run. */
+/* ---- the host process ---- */
 
 char *run_host_program(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a set for the supervisor and plans its starts. */
+/* Reads a set for the supervisor and computes its next start. */
 #include "engine/pla/sets/supervised_set.h"
 
 #include "engine/base/clock.h"
@@ -273,7 +273,7 @@ HRESULT supervised_set_note_death(const char *space, const char *name)
     return SUCCEEDED(hr) && !died ? S_FALSE : hr;
 }
 
-/* The arithmetic of schedules. */
+/* ---- schedules ---- */
 
 #define SECOND      INT64_C(10000000)
 #define DAY         (86400 * SECOND)

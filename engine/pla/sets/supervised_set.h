@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* When a schedule starts its set next: MS-PLA 3.2.4.12, behaviour 15. Pure functions of rule, moment and zone. */
+/* ---- sets ---- */
+
 #ifndef OPENPLA_SUPERVISED_SET_H
 #define OPENPLA_SUPERVISED_SET_H
 
 #include "engine/base/file.h"
 #include "engine/pla/model.h"
+
+/* ---- schedules: MS-PLA 3.2.4.12, behaviour 15; pure functions of rule, time and zone ---- */
 
 #define NEXT_START_NEVER INT64_MAX
 
@@ -102,7 +105,8 @@ HRESULT supervised_set_note_start(const char *space, const char *name, int64_t d
 /* Notes in the set's record that its host died. S_FALSE: its run has ended in order, or none was begun. */
 HRESULT supervised_set_note_death(const char *space, const char *name);
 
-/* Which of several processes with one store supervises. */
+/* ---- the lock ---- */
+
 /* Two locks, and a file that names the process that has them. Both are wanted; one is enough when the other is kept by
    somebody who supervises nothing, for whom schedules would else stand still without a word. Zero-initialise. */
 struct supervisor_lock {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The supervisor's thread: scans the store when it changes, and does what is due. */
+/* The supervisor: its thread scans the store when it changes and does what is due; its locks and a file say which
+   process supervises. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/folder_watch.h"
@@ -601,7 +602,7 @@ void supervisor_stop(struct supervisor *v)
     memory_free(v);
 }
 
-/* The supervisor's locks and the file that says whose they are. */
+/* ---- locks, and the file that names the process ---- */
 
 #define PATIENCE_MS 5000 /* a supervisor that begins names itself within milliseconds */
 #define RECORD      "supervisor.process"
@@ -676,7 +677,7 @@ bool supervisor_lock_try(struct supervisor_lock *l, const char *data)
     uint64_t now = clock_monotonic_ms();
     bool late = l->waiting_since && now - l->waiting_since >= PATIENCE_MS;
     bool first = SUCCEEDED(folder_create_protected(data, PROTECTION_DATA)) && supervisor_lock_take(l, data, 0),
-         second = (first || late) && supervisor_lock_supervisor_lock_take(l, data, 1);
+         second = (first || late) && supervisor_lock_take(l, data, 1);
     if (first && second) {
         name_ourselves(data);
         return true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What live sessions and those of the next start have in common. */
+/* Sets of one trace session: what live sessions and those of the next start have in common, and live sessions as sets
+   (MS-PLA 3.2.1, TraceSession). */
 #include "engine/pla/sets/trace_set.h"
 
 #include "engine/base/file.h"
@@ -361,7 +362,7 @@ HRESULT trace_set_flush(struct object *set, const char *space, const char *name)
     return hr;
 }
 
-/* Live sessions as sets. MS-PLA 3.2.1, TraceSession. */
+/* ---- live sessions ---- */
 
 static HRESULT not_there(HRESULT hr, const char *name)
 {

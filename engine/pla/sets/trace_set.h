@@ -37,7 +37,8 @@ HRESULT trace_set_update(struct object *set, const struct trace_session *running
 /* MS-PLA 2.2.2.3, plaFlushTrace. PLA_E_DCS_NOT_FOUND: no session has the name. */
 HRESULT trace_set_flush(struct object *set, const char *space, const char *name);
 
-/* The namespace Session: what runs is what there is, whoever has started it. */
+/* ---- Session: the sessions that run, whoever has started them ---- */
+
 /* The definition that the running session makes, from memory_alloc; PLA_E_DCS_NOT_FOUND. */
 HRESULT session_set_load(const char *name, char **xml, size_t *size);
 /* Their names; *out is empty on failure. */
@@ -49,7 +50,8 @@ HRESULT session_set_read_live(const char *name, struct set_live *out);
 HRESULT session_set_start(struct object *set, const struct caller *caller, const char *name);
 HRESULT session_set_stop(const char *name); /* PLA_E_DCS_NOT_RUNNING */
 
-/* The namespace Autosession: the keys of autologgers in the registry, whoever has written them. */
+/* ---- Autosession: the keys of autologgers in the registry, whoever has written them ---- */
+
 /* The definition that the key makes, with the figures of its session if that runs; from memory_alloc.
    PLA_E_DCS_NOT_FOUND; ERROR_INVALID_DATA's HRESULT, naming the value that is damaged. */
 HRESULT autosession_set_load(const char *name, char **xml, size_t *size);

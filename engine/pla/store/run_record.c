@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What runs leave behind, one line a value: "key value". Controls and '%' in values are written %XX. */
+/* What a run leaves in files beside its set: the run record, the process that hosts it, and lists of what it holds and
+   of its folders. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -278,8 +279,10 @@ void run_record_free(struct run_record *record)
     *record = (struct run_record){0};
 }
 
-/* Who hosts a set's run, in a file of one line beside the set: "openpla-host 1 <process> <start> <key> <owner>". It is
-   not flushed: what it says is over when the system is. */
+/* ---- the host ---- */
+
+/* A file of one line: "openpla-host 1 <process> <start> <key> <owner>". It is not flushed: a system that stops ends the
+   host too. */
 
 #define FIRST_WORDS "openpla-host 1 "
 #define LINE_MAX    512  /* bytes */
@@ -404,8 +407,11 @@ HRESULT store_let_run(const char *space, const char *name, const char *sid)
     return hr;
 }
 
-/* Lists in files beside a set, a first line that says of what, then a line each, escaped, never torn: what a set's run
-   has made that outlives its host, as a session that is not in it runs for ever; and the folders of its runs. */
+/* ---- lists ---- */
+
+/* A first line says what the list holds, then a line for each entry, escaped; the file is replaced whole. One list
+   holds what would outlive a host that is killed (a trace session would run for ever), the other the folders of the
+   runs. */
 
 #define HELD_LINE    "openpla-held 1\n"
 #define HELD_MOST    (1 << 20) /* bytes */

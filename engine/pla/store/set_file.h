@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the files of one set are, and the lock under which they are read and written. */
+/* The private header of the store: the files of one set and their lock, the access check in front of them, quotas of
+   owners, definitions that are kept in memory, and the line that holds a set's Security. */
 #ifndef OPENPLA_SET_FILE_H
 #define OPENPLA_SET_FILE_H
 
@@ -7,6 +8,8 @@
 #include "engine/base/file.h"
 #include "engine/base/text.h"
 #include "engine/pla/store.h"
+
+/* ---- the files of a set ---- */
 
 struct set_file {
     const char *space; /* static */
@@ -36,7 +39,7 @@ enum set_file_use {
     SET_FILE_CREATE, /* makes the folder of the namespace */
 };
 /* Locates and locks: all readers and writers of a namespace follow one another. Under the lock who asks for another
-   process is held against the set (set_gate.h). S_FALSE, and no lock, when the folder is not there. Zero on failure. */
+   process is held against the set (set_gate_pass). S_FALSE, and no lock, when the folder is not there. Zero on failure. */
 HRESULT set_file_open(const char *space, const char *name, enum set_file_use use, struct set_file *out);
 /* Lets others in, and waits for them, between set_file_open and set_file_close. Without the lock only what nobody else
    looks at may be written. */
@@ -60,7 +63,7 @@ HRESULT set_file_adopt_all(const struct set_file *at, uint64_t *left);
 void set_file_remove_torn(const char *place);
 /* Whether a file's name is one that such a writer leaves. */
 bool set_file_is_torn(const char *file);
-/* Tells those who watch the store that the set has changed (store_changes.c). Under the lock. */
+/* Tells those who watch the store that the set has changed (store_changes). Under the lock. */
 void set_file_note_change(const struct set_file *at);
 /* store_changes under the lock. What lies in the namespace's folder itself is not looked at. */
 struct store_mark;
@@ -82,7 +85,8 @@ struct run_change;
 /* Loads the run record, has it changed and saves it. */
 HRESULT set_file_change_run(const struct set_file *at, const struct run_change *change);
 
-/* The gate before the sets of the store: what their files say of who may do what. Under the store's lock. */
+/* ---- access check: what the files of a set say of who may do what ---- */
+
 /* Before something is done with the set that is there. `at` is open. PLA_E_DCS_NOT_FOUND; what gate_check answers. */
 HRESULT set_gate_pass(const struct caller *caller, enum gate_verb verb, const struct set_file *at);
 /* Before a definition that says `security` (NULL: that cannot be told) is written: in place of one, or as a new set. */
@@ -107,15 +111,19 @@ HRESULT set_sight_open(const struct caller *caller, const char *space, struct se
 HRESULT set_sight_look(struct set_sight *sight, struct stored_set *set, bool *seen);
 void set_sight_close(struct set_sight *sight);
 
-/* What of a namespace belongs to whom: the quotas "sets" and "bytes". */
+/* ---- quotas "sets" and "bytes" of owners ---- */
+
 /* Under the lock of `at`: whose its definition is once `caller` has written `size` bytes of it, as UTF-8 in *owner,
    from memory_alloc; "" is nobody, as of what a program writes without a server. A definition stays with who made it.
    HRESULT of ERROR_NOT_ENOUGH_QUOTA where it would be one set too many, or too many bytes; what is not more than it was
    is always taken. */
 HRESULT owner_quota_check(const struct set_file *at, const struct caller *caller, size_t size, char **owner);
 
-/* The definitions that this process has read, each with the stamp of its file, so that who asks for thousands opens
-   only those that have changed. */
+/* ---- definitions in memory ---- */
+
+/* Each definition that this process has read is kept with the stamp of its file, so that a list of thousands opens only
+   the files that have changed. */
+
 struct kept_definition {
     char *entry; /* its file's name */
     struct stored_set set;
@@ -140,9 +148,11 @@ HRESULT kept_definitions_find(const char *place, const char *file, uint64_t stam
 bool kept_definitions_wanted(void);
 HRESULT stored_set_copy(const struct stored_set *from, struct stored_set *out);
 
-/* The descriptor of a set in its file: behind the XML stands one processing instruction with the text of its Security,
-   so that who asks for thousands of sets parses none. The XML stays the truth: the instruction says of which XML it
-   is, and one of another is none. */
+/* ---- the line of the Security ---- */
+
+/* Behind the XML stands one processing instruction with the set's Security, so that a list of thousands of sets parses
+   no XML. The XML stays the truth: the instruction says to which XML it belongs, and is ignored behind another one. */
+
 /* Behind the XML, which is all of the content so far. A text that cannot stand there is left out. */
 void stored_security_add(struct text_buffer *content, const char *security);
 /* Cuts the instruction off the end of the text; returns the descriptor in it, terminated, or NULL: the XML has to be

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The definitions of sets as files. Behind the XML stands one processing instruction with the name as it was committed:
-   the file's own name has lost its case. */
+/* The definitions of sets as files, and the quotas of those who own them. Behind the XML stands one processing
+   instruction with the name as it was committed: the name of the file has lost its case. */
 #include "engine/pla/store.h"
 
 #include "engine/base/file_owner.h"
@@ -227,8 +227,10 @@ char *store_pass_lock_path(const char *space, const char *name)
     return path_of(space, name, offsetof(struct set_file, pass));
 }
 
-/* Kept for each namespace by those processes alone that commit for others, and brought up to date by what store_changes
-   tells: a commit reads what has changed and not thousands of files. */
+/* ---- quotas of owners ---- */
+
+/* What each account owns is kept in memory for each namespace, only by processes that commit for others, and is brought
+   up to date by store_changes: a commit reads what has changed, not thousands of files. */
 
 /* Whose account cannot be told shares what one may have with all others of whom it cannot. */
 #define UNKNOWN "(unknown)"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All sets of a namespace: their definitions, or only what tells that one has changed. The lock is taken for each place
-   anew, so that nobody waits for a long list. */
+/* All sets of a namespace: their definitions, what tells that one has changed, and the file that names each set that is
+   written. The lock is taken for each place separately, so that nobody waits for a long list. */
 #include "engine/base/clock.h"
 #include "engine/base/hash.h"
 #include "engine/base/host.h"
@@ -370,8 +370,10 @@ void stored_stamps_free(struct stored_stamps *stamps)
     *stamps = (struct stored_stamps){0};
 }
 
-/* What has changed in a namespace: a file in its folder that names each set that is written, so that who keeps watch
-   over thousands loads one. It is begun anew when it is long; its first line is another one then. */
+/* ---- changes ---- */
+
+/* A file in the folder of the namespace names each set that is written, so that a process that watches thousands of
+   sets loads only one. It is begun anew when it is long; its first line is another one then. */
 
 #define CHANGES_FILE "store.changes"
 #define CHANGES_MAX  16384 /* bytes */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of sets: taking a full name apart, and file names that every file system takes. */
+/* Names of sets: parsing a full name, file names that every file system takes, and the names of the sets that the
+   program brings. */
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
@@ -148,6 +149,8 @@ char *store_name_of_file(const char *file)
     }
     return text_buffer_take(&name);
 }
+
+/* ---- the sets of the namespace System ---- */
 
 const struct system_set *system_set_find(const char *name)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The line behind a definition. */
+/* The lines behind the XML of a stored definition, each a processing instruction: Security, account, then name and
+   owner. */
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/pla/store.h"
@@ -65,7 +66,7 @@ bool stored_owner_fits(const char *owner)
     return true;
 }
 
-/* The line with a set's account. */
+/* ---- account and secret ---- */
 
 #define ACCOUNT_LINE_BEGIN "\n<?openpla-account user=\""
 #define ACCOUNT_LINE_KEY   "\" key=\""
@@ -136,7 +137,7 @@ HRESULT set_account_find_keys(const char *text, size_t size, struct texts *keys)
     return hr;
 }
 
-/* The line between the XML and the name. */
+/* ---- Security ---- */
 
 #define SECURITY_LINE_BEGIN  "\n<?openpla-security of=\""
 #define SECURITY_LINE_MIDDLE "\" text=\""

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks at work: those of Task Scheduler, or processes of the store's. */
+/* Tasks at work (those of Task Scheduler, or processes of the store's tasks), and the arguments that they get.
+   DECISIONS 14. */
 #include "engine/pla/task.h"
 
 #include "engine/base/clock.h"
@@ -168,7 +169,7 @@ void task_close(struct task_instance *t)
     memory_free(t);
 }
 
-/* The arguments of a task: variables and their values. DECISIONS 14. */
+/* ---- arguments: variables and their values ---- */
 
 #define PATTERN_MOST (4 * 32767) /* bytes of as many characters as CreateProcess takes */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks in files of their own. */
+/* Tasks in files, for a host without a Task Scheduler: their definitions as XML, and the folder of them. */
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -157,7 +157,7 @@ HRESULT task_store_list(struct texts *names)
     return hr;
 }
 
-/* Definitions of tasks, from XML and to XML. */
+/* ---- definitions as XML ---- */
 
 #define NAMESPACE "http://schemas.microsoft.com/windows/2004/02/mit/task"
 
