@@ -73,13 +73,10 @@ HRESULT run_update(const char *space, const char *name);
 HRESULT run_flush(const char *space, const char *name);
 /* Live state; a dead host reads as stopped. Never blocks. */
 HRESULT run_query(const char *space, const char *name, struct run_state *state);
-/* Live figures of a collector of the running set, by its name in any case; S_FALSE, and zeros, when it does not run. Of
-   a set with more than RUN_FIGURES_MAX collectors the others have none. Never blocks. */
-HRESULT run_query_figures(const char *space, const char *name, const char *collector, struct collector_figures *out);
-#define RUN_FIGURES_MAX 1024
-/* The same of all of them for people, a line each; "" when the set does not run. From memory_alloc; NULL when memory is
-   out. */
+/* What the collectors of the running set have done since they were opened, for people: a line for each of the first
+   RUN_FIGURES_MAX, "" when the set does not run. Never blocks. From memory_alloc; NULL when memory is out. */
 char *run_figures_text(const char *space, const char *name);
+#define RUN_FIGURES_MAX 1024
 /* Ends the host of the set as it stands, if it is the one of that state. For hosts that do not answer. S_FALSE: it has
    none, or another one by now. */
 HRESULT run_end_host(const char *space, const char *name, const struct run_state *seen);

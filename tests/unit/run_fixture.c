@@ -208,3 +208,17 @@ void fixture_await_event(uint32_t id, const char *name)
         fixture_sleep(20);
     assert_int_equal(fixture_events(id, name), 1);
 }
+
+uint64_t fixture_figure(const char *name, const char *collector, const char *figure)
+{
+    char *text = run_figures_text(SPACE, name), *head = text_format("%s: ", collector),
+         *tail = text_format("%s ", figure);
+    assert_true(text && head && tail);
+    char *line = strstr(text, head), *end = line ? strchr(line, '\n') : NULL;
+    const char *at = line ? strstr(line, tail) : NULL;
+    const uint64_t number = at && at < end ? strtoull(at + strlen(tail), NULL, 10) : 0;
+    memory_free(text);
+    memory_free(head);
+    memory_free(tail);
+    return number;
+}

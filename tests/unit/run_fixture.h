@@ -44,6 +44,8 @@ size_t fixture_events(uint32_t id, const char *name);
 extern char fixture_reason[1024], fixture_user[512];
 /* Until it has it, at most a minute; once, or the test fails. */
 void fixture_await_event(uint32_t id, const char *name);
+/* A statistic of the set's collector that run_figures_text has, such as "Samples"; 0 when it has none of that name. */
+uint64_t fixture_figure(const char *name, const char *collector, const char *figure);
 /* kill -9. */
 void fixture_kill(uint32_t process_id);
 

@@ -729,17 +729,12 @@ static void figures_are_those_of_the_session(void **state)
     for (uint64_t i = 0; i < 500; i++)
         write_event(4, 1, i);
     assert_int_equal(run_flush(SPACE, "figures"), S_OK);
-    struct collector_figures figures = {0};
     const uint64_t began = clock_monotonic_ms();
-    while (figures.buffers_written < 3 && clock_passed_ms(began, clock_monotonic_ms()) < PATIENCE_MS) {
+    while (fixture_figure("figures", "figures", "BuffersWritten") < 3 &&
+           clock_passed_ms(began, clock_monotonic_ms()) < PATIENCE_MS)
         fixture_sleep(20);
-        assert_int_equal(run_query_figures(SPACE, "figures", "figures", &figures), S_OK);
-    }
-    assert_true(figures.buffers_written >= 3);
-    assert_true(figures.free_buffers > 0);
-    char *text = run_figures_text(SPACE, "figures");
-    assert_non_null(strstr(text, "BuffersWritten"));
-    memory_free(text);
+    assert_true(fixture_figure("figures", "figures", "BuffersWritten") >= 3);
+    assert_true(fixture_figure("figures", "figures", "FreeBuffers") > 0);
     stop("figures");
     memory_free(root);
 }

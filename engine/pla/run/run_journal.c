@@ -186,17 +186,6 @@ static const char *field_name(const struct journal_row *row, size_t i)
     return row->fields[i].name ? row->fields[i].name : fact_names[row->fields[i].fact];
 }
 
-const char *journal_field_names(enum journal_id id)
-{
-    static _Thread_local char names[128];
-    const struct journal_row *row = row_of(id);
-    size_t length = 0;
-    names[0] = 0;
-    for (size_t i = 0; row && row->fields[i].fact && length < sizeof names; i++)
-        length += (size_t)snprintf(names + length, sizeof names - length, "%s,", field_name(row, i));
-    return row ? names : NULL;
-}
-
 static bool is_number(enum fact fact)
 {
     return fact == FACT_ERROR || fact == FACT_COUNT;

@@ -63,7 +63,4 @@ struct journal_facts {
    survives. No run may end because an event could not be written: what the file says is for who acts on it alone. */
 HRESULT journal_write(enum journal_id id, const struct journal_facts *facts);
 
-/* For tests: the names of the event's official fields, with a comma after each; NULL for no event. */
-const char *journal_field_names(enum journal_id id);
-
 #endif

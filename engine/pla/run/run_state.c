@@ -25,7 +25,6 @@ struct shared_request {
     char text[ANSWER_TEXT];
 };
 struct named_figures {
-    uint64_t hash;  /* of the collector's name */
     char name[120]; /* its first bytes, for people */
     struct collector_figures figures;
 };
@@ -193,7 +192,7 @@ void run_section_publish(struct run_section *s, const struct run_state *state)
 void run_section_publish_figures(struct run_section *s, size_t place, const char *collector,
                                  const struct collector_figures *figures)
 {
-    struct named_figures named = {.hash = text_hash_nocase(collector), .figures = *figures};
+    struct named_figures named = {.figures = *figures};
     text_fit(named.name, sizeof named.name, collector);
     struct figures_cell *cell = &s->shared->figures[place];
     publish(&cell->count, &cell->words[0][0], FIGURES_WORDS, &named, sizeof named);
@@ -343,25 +342,6 @@ HRESULT run_query(const char *space, const char *name, struct run_state *state)
     if (hr != S_OK)
         memset(state, 0, sizeof *state);
     return FAILED(hr) ? hr : S_OK;
-}
-
-HRESULT run_query_figures(const char *space, const char *name, const char *collector, struct collector_figures *out)
-{
-    struct run_section *section;
-    struct run_state state;
-    struct named_figures named;
-    uint64_t hash = text_hash_nocase(collector);
-    bool found = false;
-    memset(out, 0, sizeof *out);
-    HRESULT hr = run_section_open_running(space, name, &section, &state);
-    if (hr != S_OK)
-        return hr;
-    for (size_t i = 0; !found && i < figures_count(section); i++)
-        found = read_figures(section, i, &named) && named.hash == hash;
-    if (found)
-        *out = named.figures;
-    run_section_close(section);
-    return found ? S_OK : S_FALSE;
 }
 
 static void add_figures(struct text_buffer *b, const struct named_figures *named)

@@ -21,7 +21,8 @@ struct segment {
 /* Takes the next serial number, makes the folder, opens the collectors and records all that before anything is sampled;
    of a run's first segment before anything is opened, in one write.
    On failure no file, folder or serial number is used up. `follows`: it continues a run.
-   What output.h says, HRESULT of ERROR_ALREADY_EXISTS (file), E_ACCESSDENIED, what collector_open says.
+   What output_check_root and output_file say, HRESULT of ERROR_ALREADY_EXISTS (file), E_ACCESSDENIED, what
+   collector_open says.
    previous: the segment before; may be NULL. With the same definition it is completed, so that rates and grids go on,
    and is to be closed, whatever the result. With another one its collectors may be at work, and go on when the new
    segment cannot be opened. Without one the grids are zero: nothing is due. */
