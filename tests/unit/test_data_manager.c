@@ -5,6 +5,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
+#include "engine/pla/run/segment.h"
 #include "engine/pla/sets.h"
 #include "run_fixture.h"
 #include "scratch_folder.h"
