@@ -6,7 +6,7 @@
 #define OPENPLA_TRACE_INSTANCE_H
 
 #include "engine/base/text.h"
-#include "engine/etw/kernel/ring_format.h"
+#include "engine/etw/kernel/ftrace_ring.h"
 
 #define TRACEFS_ROOT          "/sys/kernel/tracing"
 #define TRACE_INSTANCE_PREFIX "openpla-"

@@ -3,7 +3,7 @@
    lies within them, and each page ends. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "engine/etw/kernel/ring_format.h"
+#include "engine/etw/kernel/ftrace_ring.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_RING_PAGES_H
 #define OPENPLA_RING_PAGES_H
 
-#include "engine/etw/kernel/ring_page.h"
+#include "engine/etw/kernel/ftrace_ring.h"
 #include "engine/logs/little_endian.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages and formats of the kernel's trace: each kind of entry is read, and what lies leads nowhere. */
-#include "engine/etw/kernel/ring_format.h"
+#include "engine/etw/kernel/ftrace_ring.h"
 #include "tests/unit/ring_pages.h"
 
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/kernel_control.h"
 #include "engine/base/memory.h"
-#include "engine/etw/kernel/trace_stream.h"
+#include "engine/etw/kernel/tracepoint.h"
 #include "engine/logs/little_endian.h"
 #include "tests/unit/child_process.h"
 

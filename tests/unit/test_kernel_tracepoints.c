@@ -2,7 +2,6 @@
 /* What is made of Linux' events, told here as kernels of other versions, and at other moments, would tell them. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/etw/kernel/kernel_adapters.h"
 #include "engine/etw/kernel/tracepoint.h"
 #include "tests/unit/kernel_process.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/etw/kernel/kernel_queue.h"
-
 #include "engine/base/memory.h"
 #include "engine/base/text_unicode.h"
+#include "engine/etw/kernel/kernel_tracer.h"
 
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "engine/base/error.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/etw/kernel/kernel_source.h"
 #include "engine/etw/kernel/tracepoint.h"
 
 #include <string.h>

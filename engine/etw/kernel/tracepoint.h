@@ -1,14 +1,89 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside the tracer: an event of Linux, the fields that are read of it, and what makes events of Windows of it. */
+/* Shared by the files of the kernel tracer: the source of events (tracefs or polling), the merged stream of an
+   instance, Linux events and the fields read from them, what is known of processes and threads, and the events created
+   from it. */
 #ifndef OPENPLA_TRACEPOINT_H
 #define OPENPLA_TRACEPOINT_H
 
+#include "engine/base/text.h"
+#include "engine/base/windows_task.h"
 #include "engine/etw/id_map.h"
-#include "engine/etw/kernel/kernel_queue.h"
-#include "engine/etw/kernel/kernel_source.h"
-#include "engine/etw/kernel/trace_stream.h"
-#include "engine/etw/kernel/windows_ids.h"
+#include "engine/etw/kernel/kernel_tracer.h"
+#include "engine/etw/trace_instance.h"
 
+/* The adapter's addresses with ';' between them, "" for none; from memory_alloc. E_OUTOFMEMORY. */
+HRESULT adapter_addresses(const char *name, char **out);
+/* Those that the host asks for names, in the same form. */
+HRESULT adapter_name_servers(char **out);
+
+/* ---- the same of texts, for tests ---- */
+
+/* Of /proc/net/fib_trie and /proc/net/route: an address of the host belongs to the adapter with the narrowest route to
+   it. Adds to `out`. */
+void adapter_ipv4(const char *trie, const char *routes, const char *name, struct text_buffer *out);
+/* Of /proc/net/if_inet6. */
+void adapter_ipv6(const char *table, const char *name, struct text_buffer *out);
+
+/* Which Linux threads the threads of Wine's processes are, exactly and by documented calls alone: to give a thread the
+   processors that it has makes Wine's server call sched_setaffinity with the Linux number, and an instance of tracefs
+   shows that call, whose time lies within ours. One thread at a time. */
+struct windows_ids;
+/* `name` of the session's instance (trace_instance.h). S_FALSE, and NULL: there is no Wine here. */
+HRESULT windows_ids_begin(const char *name, struct windows_ids **out);
+/* Learns the threads that are new. With each of the tracer's passes: who lives for less than the time between two stays
+   unknown. What fails is tried again by the next. */
+HRESULT windows_ids_pass(struct windows_ids *w);
+/* NULL: it is none of Wine's, or not known (yet). One that has ended is known until its number is another one's. */
+const struct windows_thread *windows_ids_find(const struct windows_ids *w, uint32_t host_thread);
+/* Of a time `now`, in ns of the instances' clock, up to when it is known what numbers those have who began by then: a
+   process has none before it has come up, for which a second at most is waited. */
+uint64_t windows_ids_known_until(const struct windows_ids *w, uint64_t now);
+HRESULT windows_ids_end(struct windows_ids *w); /* NULL is allowed */
+
+/* The events of an instance's processors as one stream in the order of time. What is handed out is complete up to its
+   time: the moment is noted before the rings are asked how much they hold, and events of the last 100 ms are kept back.
+   One that a processor took longer to write, as a virtual one may that is stopped meanwhile, comes late and alone. */
+enum { TRACE_STREAM_KEPT_NS = 100000000 };
+struct trace_stream;
+struct trace_record {
+    struct ring_event event; /* data until the sink returns */
+    uint32_t processor;
+};
+struct trace_sink {
+    /* A failure ends the pass, and the event counts as handed out. */
+    HRESULT (*event)(void *context, const struct trace_record *r);
+    void *context;
+};
+
+/* The instance is borrowed. E_OUTOFMEMORY. */
+HRESULT trace_stream_create(struct trace_instance *t, struct trace_stream **out);
+/* Takes what the rings hold and hands out every event up to 100 ms before `now`, in ns of the instance's clock, which
+   is read before the call. `all`: nothing is recorded any more, and all is handed out. */
+HRESULT trace_stream_pass(struct trace_stream *s, uint64_t now, bool all, const struct trace_sink *sink);
+/* Of all processors since the beginning: lost in the kernel, and in pages that could not be read. */
+uint64_t trace_stream_lost(struct trace_stream *s);
+void trace_stream_free(struct trace_stream *s); /* NULL is allowed */
+
+/* Inside the tracer: where the kernel's events come from. The first that can begin is taken; one that breaks down while
+   it works is followed by the next. */
+struct kernel_source {
+    const char *name; /* as traces, the journal and KERNEL_SOURCE_VARIABLE have it */
+    /* Sets k->sources and k->processors; what it is to begin with is in k and in *options. */
+    HRESULT (*begin)(struct kernel_tracer *k, const struct kernel_tracer_options *options);
+    /* All processes and threads of the beginning are in k's maps. NULL: it does not matter. */
+    void (*ran_down)(struct kernel_tracer *k);
+    /* As kernel_tracer_pass. */
+    HRESULT (*pass)(struct kernel_tracer *k, bool last, const struct kernel_sink *sink);
+    /* Asked after a pass that failed. A failure: it gives no events any more. NULL: it always does. */
+    HRESULT (*works)(struct kernel_tracer *k);
+    /* Events, at least, that it was to give and could not. */
+    uint64_t (*lost)(const struct kernel_tracer *k);
+    /* S_OK where it had not begun. */
+    HRESULT (*end)(struct kernel_tracer *k);
+};
+extern const struct kernel_source kernel_source_tracefs, kernel_source_polling;
+
+/* Inside the tracer: an event of Linux, the fields that are read of it, and what makes events of Windows of it. */
 enum { TRACEPOINT_FIELDS = 12, TRACEPOINT_MOST = 64 };
 
 /* One that came. */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/etw/kernel/windows_ids.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/host.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
-#include "engine/etw/kernel/trace_stream.h"
+#include "engine/etw/kernel/tracepoint.h"
 #include "engine/logs/little_endian.h"
 
 #include <stdio.h>
@@ -31,6 +29,14 @@ struct coming {
     uint64_t since, until; /* ns; until 0: it has neither come up nor ended */
 };
 
+/* A thread that was shown, and what the kernel told of it. */
+struct windows_shown {
+    struct windows_thread thread;
+    uint64_t from, to; /* ticks */
+    uint32_t host;     /* the Linux thread */
+    unsigned times;    /* how often the server named one in that time; sure only when once */
+};
+
 struct windows_ids {
     struct trace_instance *instance;
     struct trace_stream *stream;
@@ -48,7 +54,8 @@ struct windows_ids {
 
 /* ---- what the kernel tells ---- */
 
-void windows_shown_note(struct windows_shown *shown, size_t count, uint64_t time, uint32_t host)
+/* The server set the processors of that Linux thread at that time. `shown` is in the order of time. */
+static void windows_shown_note(struct windows_shown *shown, size_t count, uint64_t time, uint32_t host)
 {
     size_t low = 0, high = count; /* the first that ends at the time or later */
     while (low < high) {

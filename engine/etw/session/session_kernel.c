@@ -13,7 +13,6 @@
 #include "engine/base/thread.h"
 #include "engine/etw/etw_provider_types.h"
 #include "engine/etw/group_masks.h"
-#include "engine/etw/kernel/kernel_queue.h"
 #include "engine/etw/kernel/kernel_tracer.h"
 #include "engine/etw/kernel_event.h"
 #include "engine/etw/session/session_host.h"

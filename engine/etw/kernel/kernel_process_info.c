@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* What /proc and, for Wine's processes, Windows report about a process while it lives: its command line, user and
+   package, kept for the event of its end, and its resource counters. */
+#include "engine/base/kernel_file.h"
+#include "engine/base/kernel_number.h"
+#include "engine/base/memory.h"
+#include "engine/base/process_text.h"
+#include "engine/etw/kernel/tracepoint.h"
+
+#include <stdio.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* With blanks between its arguments; *first: length of the first. NULL: it cannot be read, or has none. From
+   memory_alloc. */
+static char *command_line(const struct kernel_tracer *k, uint32_t process, size_t *first)
+{
+    char *text;
+    size_t size;
+    if (FAILED(kernel_process_text(k, process, "cmdline", &text, &size)))
+        return NULL;
+    *first = strlen(text);
+    while (size != 0 && text[size - 1] == 0)
+        size--;
+    if (size == 0) {
+        memory_free(text);
+        return NULL;
+    }
+    for (size_t i = *first; i < size; i++)
+        if (text[i] == 0)
+            text[i] = ' ';
+    return text;
+}
+
+/* False: it has gone. */
+static bool user_of(const struct kernel_tracer *k, uint32_t process, uint32_t *user)
+{
+    char *text;
+    size_t size;
+    uint64_t value = 0;
+    bool found = false;
+    if (FAILED(kernel_process_text(k, process, "status", &text, &size)))
+        return false;
+    const char *line = strstr(text, "\nUid:");
+    if (line)
+        found = kernel_number(line + sizeof "\nUid:" - 1, text + size, &value) != NULL;
+    *user = (uint32_t)value;
+    memory_free(text);
+    return found;
+}
+
+/* S-1-5-18 for the host's root, S-1-22-1-N for its user N, as Samba has it. */
+static void put_host_user(struct kernel_data *d, uint32_t user)
+{
+    static const uint8_t nt[6] = {0, 0, 0, 0, 0, 5}, unix_users[6] = {0, 0, 0, 0, 0, 22};
+    const bool root = user == 0;
+    kernel_data_u8(d, 1);
+    kernel_data_u8(d, root ? 1 : 2);
+    kernel_data_bytes(d, root ? nt : unix_users, 6);
+    kernel_data_u32(d, root ? 18 : 1);
+    if (!root)
+        kernel_data_u32(d, user);
+}
+
+/* Behind the shell of a TOKEN_USER, whose pointers say nothing. */
+void told_put_user(struct kernel_data *d, const struct kernel_told *t)
+{
+    if (!t->has_user && t->windows.sid_size == 0) {
+        kernel_data_u32(d, 0);
+        return;
+    }
+    kernel_data_u64(d, 1);
+    kernel_data_u64(d, 0);
+    if (t->windows.sid_size != 0)
+        kernel_data_bytes(d, t->windows.sid, t->windows.sid_size);
+    else
+        put_host_user(d, t->user);
+}
+
+/* Without memory for it, it is not told. */
+void told_read(struct kernel_tracer *k, uint32_t process)
+{
+    struct kernel_told *t = id_map_put(&k->lives, process);
+    const uint32_t windows = t ? kernel_windows_process(k, process) : 0;
+    struct windows_process now;
+    uint32_t user;
+    size_t first;
+    char *command = t ? command_line(k, process, &first) : NULL;
+    if (command) {
+        memory_free(t->command);
+        t->command = command;
+        t->first = first;
+    }
+    if (t && user_of(k, process, &user)) {
+        t->user = user;
+        t->has_user = true;
+    }
+    if (windows != 0 && windows_process_read(windows, &now) == S_OK)
+        t->windows = now;
+}
+
+void told_forget(struct kernel_tracer *k, uint32_t process)
+{
+    struct kernel_told *t = id_map_find(&k->lives, process);
+    if (t)
+        memory_free(t->command);
+    id_map_remove(&k->lives, process);
+}
+
+void told_free(struct kernel_tracer *k)
+{
+    size_t at = 0;
+    for (struct kernel_told *t; (t = id_map_next(&k->lives, &at, NULL)) != NULL;)
+        memory_free(t->command);
+    id_map_free(&k->lives);
+}
+
+/* ---- resource counters ---- */
+
+/* What processes use, told when they end and at the end of the trace. When one has ended Linux has forgotten it, so
+   each is looked at now and then, a few at a time: what is told of its end is as it was then, and nothing of one that
+   nobody had looked at. */
+
+enum { LOOKS_OF_PASS = 4, PAGE_BYTES = 4096, VERSION = 2 };
+
+static uint64_t figure(int64_t value)
+{
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The files that it has open, of which only its own user and root may know. */
+static uint32_t handles_of(const struct kernel_tracer *k, uint32_t process)
+{
+    char *folder = text_format("%s/%" PRIu32 "/fd", kernel_proc(k), process);
+    uint32_t *numbers = NULL;
+    size_t count = 0;
+    if (folder && FAILED(kernel_folder_numbers(folder, &numbers, &count)))
+        count = 0;
+    memory_free(numbers);
+    memory_free(folder);
+    return (uint32_t)count;
+}
+
+void counters_read(const struct kernel_tracer *k, uint32_t process, struct kernel_process *p)
+{
+    struct kernel_counters *c = &p->counters;
+    struct process_status status;
+    struct process_stat stat;
+    char *text;
+    size_t size;
+    if (!kernel_wants(k, FLAG_PROCESS_COUNTERS) || p->is_kernel ||
+        FAILED(kernel_process_text(k, process, "stat", &text, &size)))
+        return;
+    const bool sound = process_stat_parse(text, size, &stat) && stat.virtual_bytes != 0; /* else it is on its way out */
+    memory_free(text);
+    if (!sound || FAILED(kernel_process_text(k, process, "status", &text, &size)))
+        return;
+    process_status_parse(text, size, &status);
+    memory_free(text);
+    c->is_known = true;
+    c->faults = (uint32_t)stat.faults;
+    c->handles = handles_of(k, process);
+    c->virtual = stat.virtual_bytes;
+    c->resident = stat.resident_pages * PAGE_BYTES;
+    c->private = figure(status.resident_private) + figure(status.swapped);
+    c->virtual_peak = larger(larger(c->virtual_peak, figure(status.virtual_peak)), c->virtual);
+    c->resident_peak = larger(larger(c->resident_peak, figure(status.resident_peak)), c->resident);
+    c->private_peak = larger(c->private_peak, c->private);
+}
+
+void counters_look(struct kernel_tracer *k)
+{
+    uint64_t process;
+    struct kernel_process *p;
+    for (int i = 0; kernel_wants(k, FLAG_PROCESS_COUNTERS) && i < LOOKS_OF_PASS; i++) {
+        if (!(p = id_map_next(&k->processes, &k->looked, &process))) {
+            k->looked = 0;
+            return;
+        }
+        counters_read(k, (uint32_t)process, p);
+    }
+}
+
+HRESULT counters_tell(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                      const struct kernel_process *p, enum kernel_hook hook)
+{
+    const struct kernel_counters *c = &p->counters;
+    const uint64_t sizes[] = {
+        c->virtual_peak, c->resident_peak, c->private_peak, 0, 0, /* quotas, of which there are none */
+        c->virtual,      c->resident,      c->private,      0, 0, c->private};
+    if (!kernel_wants(k, FLAG_PROCESS_COUNTERS) || !c->is_known)
+        return S_OK;
+    kernel_data_clear(&k->data);
+    kernel_data_u32(&k->data, kernel_process_id(k, process));
+    kernel_data_u32(&k->data, c->faults);
+    kernel_data_u32(&k->data, c->handles);
+    kernel_data_u32(&k->data, 0);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        kernel_data_u64(&k->data, sizes[i]);
+    return kernel_emit(k, e, hook, VERSION);
+}
