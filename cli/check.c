@@ -8,7 +8,7 @@
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/etw/event_providers.h"
+#include "engine/etw/etw_api.h"
 #include "engine/logs/counter_path.h"
 #include "engine/pdh/counter_facts.h"
 #include "engine/pdh/counter_query.h"

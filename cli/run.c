@@ -5,8 +5,7 @@
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/etw/reach_image.h"
-#include "engine/etw/reach_process.h"
+#include "engine/etw/injection.h"
 
 #include <stdio.h>
 #include <windows.h>

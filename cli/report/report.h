@@ -4,7 +4,7 @@
 #define OPENPLA_CLI_REPORT_H
 
 #include "cli/cli.h"
-#include "engine/etw/trace_schemas.h"
+#include "engine/etw/trace_input.h"
 #include "engine/report/report_schema.h"
 
 /* Zero-initialise but for what is asked. */

@@ -7,7 +7,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/etw_api.h"
-#include "engine/etw/event_providers.h"
 
 #include <stdatomic.h>
 

@@ -4,8 +4,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 #include "engine/etw/etw_api.h"
-#include "engine/etw/etw_controller_types.h"
-#include "engine/etw/event_providers.h"
+#include "engine/etw/etw_types.h"
 #include "engine/etw/kernel_event.h"
 #include "engine/etw/trace_properties.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sessions that start with the host, as the registry describes them under Control\WMI\Autologger and
-   Control\WMI\GlobalLogger: under Wine with the first process of a prefix that traces. */
+   Control\WMI\GlobalLogger (under Wine they start with the first process of a prefix that traces), and their registry
+   keys. */
 #ifndef OPENPLA_AUTOLOGGER_H
 #define OPENPLA_AUTOLOGGER_H
 
@@ -11,7 +12,7 @@
 #define AUTOLOGGER_FOLDER "%SystemRoot%\\System32\\LogFiles\\WMI"
 enum { AUTOLOGGER_FILE_MB = 100 };
 
-/* A value of the registry; `there`: it is, and of the right type (engine/etw/autologger_key.h has their names). */
+/* A value of the registry; `there`: it is, and of the right type. */
 struct autologger_number {
     bool there;
     uint64_t value;
@@ -60,5 +61,22 @@ ULONG autologger_start(struct directory *d, const struct autologger *a, const ch
 /* Starts those that are described for the directory of this name (OPENPLA_ETW), at most 32 characters, once as long as
    the prefix runs. Natively there is no registry. */
 void autologgers_begin(struct directory *d, const char *directory);
+
+/* ---- registry keys; one table of values serves readers and writers ---- */
+
+#define AUTOLOGGER_KEY "Autologger"
+#define AUTOLOGGER_ONE "GlobalLogger"
+enum { AUTOLOGGER_NAME = 255 }; /* most UTF-16 units of the name of a key */
+
+/* The path of Control\WMI\Autologger or ...\GlobalLogger (`kind`) of the directory of that name, or of the key `name`
+   in it if that is not NULL. From memory_alloc, NULL when out of memory. */
+char *autologger_path(const char *kind, const char *directory, const char *name);
+/* What the key says; values that are not as they should be are as if they were not there, and the first of them is in
+   `damaged`. S_FALSE: there is no key. *out is empty unless S_OK, else for autologger_free. */
+HRESULT autologger_load(const char *path, const char *name, struct autologger *out);
+/* Writes the values that are `there` and takes away the others, providers' keys as well; what is in the key besides, as
+   FileCounter, Status and what others have put there, stays. A key that is not there is made, and Start is written
+   last. ERROR_ALREADY_EXISTS's HRESULT: `is_new`, and there is one. What has failed is put back as far as it can be. */
+HRESULT autologger_save(const char *path, const struct autologger *a, bool is_new);
 
 #endif

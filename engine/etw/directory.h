@@ -3,10 +3,11 @@
    themselves: which sessions there are and who hosts them, who enabled which provider with what, and which process has
    registered which provider. It lies in a section over a file, so it outlives all of them. It changes under a mutex and
    is read without one, under a generation. Nothing in it is believed: what is read is copied, then checked. */
-#ifndef OPENPLA_ETW_DIRECTORY_H
-#define OPENPLA_ETW_DIRECTORY_H
+#ifndef OPENPLA_DIRECTORY_H
+#define OPENPLA_DIRECTORY_H
 
 #include "engine/base/process.h"
+#include "engine/base/text.h"
 
 enum {
     DIRECTORY_SESSIONS = 64, /* EtwMaxLoggers; their loggers are 1 to 64 */
@@ -296,5 +297,13 @@ uint64_t directory_next_event_key(struct directory *d);
 /* How long it is from one sample of a processor to the next, in 100 ns, for all sessions; 0: nobody has set it. */
 uint32_t directory_profile_interval(struct directory *d);
 void directory_set_profile_interval(struct directory *d, uint32_t interval);
+
+/* ---- the name of this process's directory ---- */
+
+#define DIRECTORY_OF_HOST "main"
+enum { DIRECTORY_NAME_BYTES = 33 };
+/* What OPENPLA_ETW in the environment says, else DIRECTORY_OF_HOST. ERROR_INVALID_NAME's HRESULT when that is no name
+   of at most 32 letters and digits. */
+HRESULT directory_name(char out[DIRECTORY_NAME_BYTES]);
 
 #endif

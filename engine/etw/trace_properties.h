@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What StartTrace is asked for: the checks of EVENT_TRACE_PROPERTIES in Windows' order, then what a session becomes of
-   it, with defaults and bounds. Nothing here asks the system. */
+/* What StartTrace is asked for: the checks of EVENT_TRACE_PROPERTIES in Windows' order, what a session becomes of it,
+   with defaults and limits, and the group masks that say which events the kernel writes. Nothing here asks the system.
+ */
 #ifndef OPENPLA_TRACE_PROPERTIES_H
 #define OPENPLA_TRACE_PROPERTIES_H
 
 #include "engine/base/text.h"
 #include "engine/etw/etw_types.h"
 #include "engine/etw/session/session_buffers.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum trace_mode {
 #define MODE(name, bit, documented, user, manager, needs) TRACE_MODE_##name = bit,
@@ -74,5 +78,17 @@ ULONG trace_settings_complete(struct trace_settings *s, bool autologger, const s
 /* The buffers of such a session. *keep: of a session in memory alone, how many stay (session_drain_options); else 0. */
 void trace_settings_shape(const struct trace_settings *s, uint32_t processors, struct session_shape *shape,
                           uint32_t *keep);
+
+/* PERFINFO_GROUPMASK: eight masks of 29 bits that say which events the kernel writes. The first is EnableFlags, but for
+   eight of these, whose place is in others. */
+enum { GROUP_MASKS = 8 };
+/* Adds a PERF_ constant, as MS-PLA note 2 lists them: its top three bits pick the mask. */
+void group_masks_add(uint32_t masks[GROUP_MASKS], uint32_t constant);
+/* The EnableFlags that ask for the same, as far as such can. */
+uint32_t group_masks_flags(const uint32_t masks[GROUP_MASKS]);
+/* Moves each flag of the first mask to its place. */
+void group_masks_place(uint32_t masks[GROUP_MASKS]);
+/* Whether EnableFlags cannot say all of it. */
+bool group_masks_beyond_flags(const uint32_t masks[GROUP_MASKS]);
 
 #endif

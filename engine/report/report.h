@@ -3,7 +3,7 @@
 #ifndef OPENPLA_REPORT_H
 #define OPENPLA_REPORT_H
 
-#include "engine/etw/trace_schemas.h"
+#include "engine/etw/trace_input.h"
 #include "engine/report/report_schema.h"
 
 #define REPORT_MEMORY    ((size_t)96 << 20)                /* bytes, where report_make is told none */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz: an image of random headers and imports is refused with a text, or gets one import that is found again. */
 #include "engine/base/memory.h"
-#include "engine/etw/reach_image.h"
+#include "engine/etw/injection.h"
 
 #include <stdlib.h>
 #include <string.h>

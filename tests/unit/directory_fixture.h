@@ -6,7 +6,6 @@
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "engine/etw/directory/directory_layout.h"
-#include "engine/etw/etw_provider_types.h"
 #include "engine/etw/etw_types.h"
 #include "tests/unit/child_process.h"
 #include "tests/unit/own_directory.h"

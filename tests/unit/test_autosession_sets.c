@@ -3,11 +3,11 @@
    behaviour 4, 10. */
 #include "engine/base/registry.h"
 #include "engine/base/thread.h"
-#include "engine/etw/autologger_key.h"
+#include "engine/etw/autologger.h"
 #include "engine/pla/store.h"
 #include "tests/unit/trace_set_fixture.h"
 #ifdef _WIN32
-#include "engine/etw/event_providers.h"
+#include "engine/etw/etw_api.h"
 #include "tests/unit/callers.h"
 #endif
 

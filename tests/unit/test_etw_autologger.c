@@ -2,7 +2,7 @@
 /* Sessions that start with the host: what their values in the registry become, and under Wine that the first process of
    a prefix that traces starts them. */
 #include "engine/base/registry.h"
-#include "engine/etw/autologger_key.h"
+#include "engine/etw/autologger.h"
 #include "tests/unit/controller_fixture.h"
 
 static char *folder;

@@ -2,7 +2,7 @@
 /* The event providers that scripts list: what TDH's functions give comes out as it is, ours and the system's alike. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/tdh/tdh.h"
-#include "engine/etw/openetw.h"
+#include "engine/etw/etw_api.h"
 #include "tests/unit/own_directory.h"
 #include "tests/unit/scratch_folder.h"
 

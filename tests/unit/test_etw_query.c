@@ -6,7 +6,6 @@
 #include "engine/etw/controller/system_trace.h"
 #include "engine/etw/directory/directory_layout.h"
 #include "engine/etw/kernel_event.h"
-#include "engine/etw/openetw.h"
 #include "engine/etw/trace_properties.h"
 #include "tests/unit/child_process.h"
 #include "tests/unit/own_directory.h"

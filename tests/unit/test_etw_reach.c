@@ -3,8 +3,8 @@
    a module gets more exports. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
+#include "engine/etw/injection.h"
 #include "engine/etw/injection/reach_exports.h"
-#include "engine/etw/reach_image.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #define _EVNT_SOURCE_
 #include "engine/base/memory.h"
 #include "engine/etw/controller/trace_security.h"
-#include "engine/etw/event_providers.h"
+#include "engine/etw/etw_api.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets of Session: live sessions, whoever has started them. MS-PLA 3.2.1, 3.2.4.9 notes 22 to 27; behaviour 4, 10. */
-#include "engine/etw/event_providers.h"
+#include "engine/etw/etw_api.h"
 #include "engine/pla/store.h"
 #include "tests/unit/trace_set_fixture.h"
 

@@ -5,7 +5,7 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"
-#include "engine/etw/autologger_key.h"
+#include "engine/etw/autologger.h"
 #include "engine/pla/sets.h"
 #include "own_directory.h"
 #include "run_fixture.h"

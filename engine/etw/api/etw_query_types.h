@@ -3,7 +3,7 @@
 #ifndef OPENPLA_ETW_QUERY_TYPES_H
 #define OPENPLA_ETW_QUERY_TYPES_H
 
-#include "engine/etw/etw_controller_types.h"
+#include "engine/etw/etw_types.h"
 
 #ifndef _WIN32
 #define ERROR_INCORRECT_SIZE 1462

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Event providers as lists: what TDH and EnumerateTraceGuidsEx tell of them, and what the registry holds. */
-#include "engine/etw/event_providers.h"
-
 #include "engine/base/memory.h"
 #include "engine/etw/etw_api.h"
-#include "engine/etw/openetw.h"
 #include "engine/etw/registered_manifests.h"
 
 #include <stdlib.h>

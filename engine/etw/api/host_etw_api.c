@@ -2,7 +2,7 @@
 /* The ETW of this host: the system's on Windows; ours under Wine, whose functions are there, and do nothing or end the
    process. */
 #include "engine/base/host.h"
-#include "engine/etw/openetw.h"
+#include "engine/etw/etw_api.h"
 
 /* Chosen once, for the life of the process; the module stays loaded. */
 static struct host_lock lock = HOST_LOCK_INIT;

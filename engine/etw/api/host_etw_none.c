@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Natively ETW is ours. */
-#include "engine/etw/openetw.h"
+#include "engine/etw/etw_api.h"
 
 const struct etw_api *host_etw(void)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Our own ETW. It knows the providers that are registered, and what they define. */
-#include "engine/etw/openetw.h"
-
 #include "engine/base/memory.h"
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/controller/controller_api.h"
 #include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/directory.h"
+#include "engine/etw/etw_api.h"
 
 #include <stdlib.h>
 #include <string.h>

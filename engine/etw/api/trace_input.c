@@ -7,7 +7,6 @@
 #include "engine/etw/manifest_origins.h"
 #include "engine/etw/mof_files.h"
 #include "engine/etw/tmf.h"
-#include "engine/etw/trace_schemas.h"
 
 #include <string.h>
 

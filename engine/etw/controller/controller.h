@@ -5,7 +5,7 @@
 #define OPENPLA_CONTROLLER_H
 
 #include "engine/etw/directory.h"
-#include "engine/etw/etw_controller_types.h"
+#include "engine/etw/etw_types.h"
 #include "engine/etw/session/session_drain.h"
 
 ULONG controller_start(bool wide, TRACEHANDLE *handle, const void *name, EVENT_TRACE_PROPERTIES *p);

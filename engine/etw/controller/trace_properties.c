@@ -5,8 +5,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/text_ansi.h"
-#include "engine/etw/etw_controller_types.h"
-#include "engine/etw/group_masks.h"
+#include "engine/etw/etw_types.h"
 #include "engine/logs/etl_header.h"
 
 #include <stddef.h>

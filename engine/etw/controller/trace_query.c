@@ -16,7 +16,6 @@
 #include <string.h>
 
 enum {
-    GROUP_MASKS = 8,  /* PERFINFO_GROUPMASK */
     PROFILE_TIME = 0, /* KPROFILE_SOURCE */
     ANSWER_MS = 60000,
 };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The directory's section: its name, created, found, changed under its mutex, read under its generation. */
+#include "engine/etw/directory.h"
+
 #include "engine/base/clock.h"
 #include "engine/base/environment.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread_slot.h"
 #include "engine/etw/autologger.h"
 #include "engine/etw/directory/directory_layout.h"
-#include "engine/etw/directory_name.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,6 @@
    provider. */
 #include "engine/base/memory.h"
 #include "engine/etw/directory/directory_layout.h"
-#include "engine/etw/etw_provider_types.h"
 #include "engine/etw/etw_types.h"
 
 /* In a change: puts the filters into the arena. ERROR_NO_SYSTEM_RESOURCES, ERROR_INVALID_PARAMETER with a text. */

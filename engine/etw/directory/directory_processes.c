@@ -6,7 +6,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/directory/directory_layout.h"
-#include "engine/etw/etw_provider_types.h"
 #include "engine/etw/etw_types.h"
 
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/directory/directory_layout.h"
-#include "engine/etw/etw_provider_types.h"
 #include "engine/etw/etw_types.h"
 
 /* Free; the request is there; the host has it; so it has, and nobody waits for the answer; the answer is there. */

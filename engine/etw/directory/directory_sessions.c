@@ -3,7 +3,6 @@
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/directory/directory_layout.h"
-#include "engine/etw/etw_provider_types.h"
 #include "engine/etw/etw_types.h"
 #include "engine/etw/trace_properties.h"
 

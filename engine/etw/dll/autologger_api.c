@@ -4,7 +4,7 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"
-#include "engine/etw/autologger_key.h"
+#include "engine/etw/autologger.h"
 
 #include <windows.h>
 #include <wchar.h>

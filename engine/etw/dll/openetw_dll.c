@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What only openetw.dll has. */
+#include "engine/etw/injection.h"
 #include "engine/etw/provider/provider_table.h"
-#include "engine/etw/reach_process.h"
 
 #include <windows.h>
 
@@ -25,7 +25,7 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
     return TRUE;
 }
 
-/* By these names this DLL is the first import of what `openpla run` starts (reach_image.h). Nobody calls them. */
+/* By these names this DLL is the first import of what `openpla run` starts (injection.h). Nobody calls them. */
 void WINAPI OpenEtwRun(void)
 {
 }

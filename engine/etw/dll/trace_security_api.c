@@ -6,7 +6,7 @@
 #include "engine/base/win32/security.h"
 #include "engine/base/win32/win32_call.h"
 #include "engine/etw/controller/trace_security.h"
-#include "engine/etw/event_providers.h"
+#include "engine/etw/etw_api.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/logs/little_endian.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Images of programs: one more import, and more exports. Offsets are those of the PE format as published (PE32+
    where not said otherwise). */
-#include "engine/etw/reach_image.h"
-
 #include "engine/base/memory.h"
+#include "engine/etw/injection.h"
 #include "engine/etw/injection/reach_exports.h"
 #include "engine/logs/little_endian.h"
 

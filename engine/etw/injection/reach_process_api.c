@@ -7,8 +7,7 @@
 #include "engine/base/text.h"
 #include "engine/etw/controller/system_trace.h"
 #include "engine/etw/decode/program_memory.h"
-#include "engine/etw/reach_image.h"
-#include "engine/etw/reach_process.h"
+#include "engine/etw/injection.h"
 
 #include <windows.h>
 #include <winternl.h>

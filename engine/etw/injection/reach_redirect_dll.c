@@ -6,8 +6,7 @@
    the program begins, when the process has one thread. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/etw/reach_image.h"
-#include "engine/etw/reach_process.h"
+#include "engine/etw/injection.h"
 
 #include <stddef.h>
 #include <windows.h>

@@ -4,7 +4,7 @@
 #ifndef OPENPLA_EVENT_API_H
 #define OPENPLA_EVENT_API_H
 
-#include "engine/etw/etw_provider_types.h"
+#include "engine/etw/etw_types.h"
 
 /* In front of an ellipsis C wants no type that is promoted; Windows' headers have one. */
 #ifdef _WIN32

@@ -6,7 +6,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/base/thread_slot.h"
-#include "engine/etw/etw_controller_types.h"
+#include "engine/etw/etw_types.h"
 #include "engine/etw/session/session_drain.h"
 #include "engine/etw/session/session_host.h"
 #include "engine/etw/session/session_output.h"

@@ -4,7 +4,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/etw/decode/payload_filter.h"
-#include "engine/etw/etw_provider_types.h"
+#include "engine/etw/etw_types.h"
 #include "engine/logs/little_endian.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "engine/base/text.h"
 #include "engine/etw/directory.h"
-#include "engine/etw/etw_provider_types.h"
+#include "engine/etw/etw_types.h"
 
 /* ---- kinds, as EnableTraceEx2 takes them and autologgers have them below theirs ---- */
 

@@ -7,7 +7,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
-#include "engine/etw/etw_controller_types.h"
+#include "engine/etw/etw_types.h"
 #include "engine/etw/provider/private_session.h"
 #include "engine/etw/session/session_buffers.h"
 #include "engine/etw/session/session_output.h"

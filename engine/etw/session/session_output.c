@@ -6,7 +6,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
-#include "engine/etw/etw_controller_types.h"
+#include "engine/etw/etw_types.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/logs/journal.h"
 

@@ -2,7 +2,7 @@
 /* Rings of a session's consumers. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/etw/etw_controller_types.h"
+#include "engine/etw/etw_types.h"
 #include "engine/etw/session/session_output.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/etw/etw_controller_types.h"
+#include "engine/etw/etw_types.h"
 #include "engine/etw/session/session_output.h"
 
 #include <stdatomic.h>

@@ -6,7 +6,7 @@
 #include "engine/base/management.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
-#include "engine/etw/etw_controller_types.h"
+#include "engine/etw/etw_types.h"
 #include "engine/pla/collect/configuration_source.h"
 #include "engine/pla/collect/trace_session.h"
 

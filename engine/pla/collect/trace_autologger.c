@@ -3,7 +3,7 @@
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/etw/etw_provider_types.h"
+#include "engine/etw/etw_types.h"
 #include "engine/logs/etl_header.h"
 #include "engine/pla/collect/trace_session.h"
 

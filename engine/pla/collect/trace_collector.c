@@ -5,7 +5,7 @@
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/etw/etw_controller_types.h"
+#include "engine/etw/etw_types.h"
 #include "engine/pla/collect/kind.h"
 #include "engine/pla/collect/trace_session.h"
 

@@ -2,8 +2,8 @@
 /* Plans of trace sessions: from a trace collector, and back into its properties. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/etw/etw_provider_types.h"
-#include "engine/etw/event_providers.h"
+#include "engine/etw/etw_api.h"
+#include "engine/etw/etw_types.h"
 #include "engine/pla/collect/trace_session.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
-#include "engine/etw/event_providers.h"
+#include "engine/etw/etw_api.h"
 #include "engine/pla/model.h"
 
 #define ERROR_GUID_NOT_KNOWN 4200 /* ERROR_WMI_GUID_NOT_FOUND */

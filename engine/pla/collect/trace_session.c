@@ -6,8 +6,6 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/etw_api.h"
-#include "engine/etw/event_providers.h"
-#include "engine/etw/openetw.h"
 #include "engine/logs/etl_reader.h"
 #include "engine/logs/log_file.h"
 #include "engine/pla/collect/kind.h"

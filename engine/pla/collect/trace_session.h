@@ -7,7 +7,6 @@
 
 #include "engine/base/error.h"
 #include "engine/etw/autologger.h"
-#include "engine/etw/group_masks.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/pla/model.h"
 

@@ -4,7 +4,7 @@
 #ifndef OPENPLA_REPORT_TABLES_H
 #define OPENPLA_REPORT_TABLES_H
 
-#include "engine/etw/trace_schemas.h"
+#include "engine/etw/trace_input.h"
 #include "engine/report/make/report_document.h"
 #include "engine/report/report_schema.h"
 

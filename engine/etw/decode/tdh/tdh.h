@@ -5,7 +5,7 @@
 #define OPENPLA_TDH_H
 
 #include "engine/etw/decode/schemas.h"
-#include "engine/etw/etw_provider_types.h"
+#include "engine/etw/etw_types.h"
 
 /* What this process knows: what is registered on the host, and what it has loaded. Lives as long as the process.
    E_OUTOFMEMORY, or why what is registered cannot be read. */
