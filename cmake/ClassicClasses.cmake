@@ -11,7 +11,7 @@ function(openpla_classic_classes out)
   endforeach()
   file(CONFIGURE OUTPUT ${out} @ONLY CONTENT "/* SPDX-License-Identifier: MIT */
 /* Made by cmake/ClassicClasses.cmake. */
-#include \"engine/etw/decode/mof/classic_classes.h\"
+#include \"engine/etw/decode/mof/mof_text.h\"
 
 const char classic_classes[] =
 @lines@;

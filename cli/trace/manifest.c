@@ -8,7 +8,6 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/etw/manifest_origins.h"
-#include "engine/etw/registered_manifests.h"
 
 #include <stdio.h>
 #include <string.h>

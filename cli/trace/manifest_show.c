@@ -3,7 +3,7 @@
 
 #include "cli/shown_text.h"
 #include "engine/base/memory.h"
-#include "engine/etw/manifest_types.h"
+#include "engine/etw/provider_manifest.h"
 
 #include <stdio.h>
 

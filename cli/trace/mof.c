@@ -3,7 +3,7 @@
 #include "cli/json.h"
 #include "cli/verbs.h"
 #include "engine/base/memory.h"
-#include "engine/etw/mof_files.h"
+#include "engine/etw/mof_classes.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "cli/trace/trace_process.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
-#include "engine/etw/value_text.h"
 #include "engine/logs/little_endian.h"
 
 #include <string.h>

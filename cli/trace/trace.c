@@ -8,7 +8,7 @@
 #include "cli/verbs.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/etw/winmeta.h"
+#include "engine/etw/provider_manifest.h"
 
 #include <stdio.h>
 #include <string.h>

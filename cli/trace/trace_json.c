@@ -2,9 +2,9 @@
 /* An event as a JSON object on one line. */
 #include "cli/json.h"
 #include "cli/trace/trace_show.h"
-#include "engine/etw/dump_text.h"
+#include "engine/etw/event_dump.h"
+#include "engine/etw/event_values.h"
 #include "engine/etw/tmf.h"
-#include "engine/etw/value_text.h"
 
 #include <stdlib.h>
 #include <math.h>

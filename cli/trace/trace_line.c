@@ -4,10 +4,10 @@
 #include "cli/trace/trace_show.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/etw/dump_text.h"
+#include "engine/etw/event_dump.h"
+#include "engine/etw/event_values.h"
+#include "engine/etw/provider_manifest.h"
 #include "engine/etw/tmf.h"
-#include "engine/etw/value_text.h"
-#include "engine/etw/winmeta.h"
 
 #include <string.h>
 

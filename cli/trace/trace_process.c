@@ -4,7 +4,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
-#include "engine/etw/value_text.h"
+#include "engine/etw/event_values.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "cli/trace/trace_top_session.h"
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/etw/dump_text.h"
+#include "engine/etw/event_dump.h"
 
 #include <stdio.h>
 #include <stdlib.h>

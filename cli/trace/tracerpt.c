@@ -10,8 +10,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/etw/event_sorts.h"
-#include "engine/etw/event_summary.h"
+#include "engine/etw/event_dump.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -108,7 +108,7 @@ extern const struct etw_api openetw_api;
    ERROR_NOT_ENOUGH_MEMORY. */
 ULONG openetw_pack_providers(const struct event_providers *list, PROVIDER_ENUMERATION_INFO *buffer, ULONG *size);
 
-/* Those whose manifests are registered (engine/etw/registered_manifests.h). Added to *out. */
+/* Those whose manifests are registered (engine/etw/manifest_origins.h). Added to *out. */
 HRESULT registered_providers(struct event_providers *out);
 
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Events as files for other programs: CSV, XML and the event log's own form (.evtx) as tracerpt writes them. A stream:
-   nothing is kept of an event when the next one comes. What cannot be decoded comes in hexadecimal, with the reason. */
+/* Events as files for other programs (CSV, XML and the event log's .evtx, as tracerpt writes them), and summaries of
+   the kinds of events that were read. Writing is a stream: nothing of an event is kept when the next one comes. What
+   cannot be decoded is written in hexadecimal, with the reason. */
 #ifndef OPENPLA_EVENT_DUMP_H
 #define OPENPLA_EVENT_DUMP_H
 
+#include "engine/base/text.h"
 #include "engine/etw/decode/event_schema.h"
+#include "engine/etw/decode/manifest/manifest_document.h"
 
 /* An event, and what is known of it. All borrowed. */
 struct dumped_event {
@@ -49,5 +52,68 @@ HRESULT dumped_event_sentence(const struct dumped_event *e, struct text_buffer *
 HRESULT dumped_event_decodes(const struct dumped_event *e, bool *decoded);
 /* The data of an item of the event's header, NULL: it has none of at least `size` bytes. */
 const void *dumped_event_item(const struct dumped_event *e, uint16_t type, size_t size);
+
+/* ---- the table of tracerpt's summary: events of each kind ---- */
+
+/* Zero-initialise. */
+struct event_summary {
+    struct event_sort *sorts; /* a table of hashes with free places */
+    size_t count, room;
+    uint64_t events, undecoded; /* ... which are among the events */
+    int64_t first, last;        /* the header's times */
+    struct text_buffer name;    /* while one is looked up */
+};
+
+/* Sorts beyond this many are counted as one, so that no trace needs more memory than that. */
+enum { EVENT_SUMMARY_SORTS = 65536 };
+/* E_OUTOFMEMORY. */
+HRESULT event_summary_count(struct event_summary *s, const struct dumped_event *e, bool decoded);
+/* Adds the table, the sort with the most events first, and its line of what was not decoded. */
+HRESULT event_summary_table(const struct event_summary *s, struct text_buffer *out);
+void event_summary_free(struct event_summary *s);
+
+/* ---- kinds of events and what decodes them: tracerpt -export and -int ---- */
+
+struct met_sort {
+    const struct found_schema *found; /* held */
+    GUID provider;
+    EVENT_DESCRIPTOR descriptor; /* of the first event */
+    uint64_t events, undecoded;  /* ... which are among the events */
+};
+/* Zero-initialise, and set `schemas`, which must live longer. */
+struct event_sorts {
+    struct event_schemas *schemas;
+    struct met_sort *items; /* as they were met */
+    size_t count, capacity;
+    uint32_t *places; /* a table of hashes: index + 1, 0: free */
+    size_t room;
+    uint64_t events_more; /* of sorts beyond EVENT_SORTS_MOST */
+};
+enum { EVENT_SORTS_MOST = 16384 }; /* their schemas are kept: no trace needs more memory than that */
+/* E_OUTOFMEMORY. */
+HRESULT event_sorts_count(struct event_sorts *s, const EVENT_RECORD *event, const struct found_schema *found,
+                          bool decoded);
+void event_sorts_free(struct event_sorts *s);
+
+/* Adds the providers with those of the events that a manifest says. What is left out is a text in `remarks`: how many
+   events of how many sorts, and why. */
+HRESULT event_sorts_export(const struct event_sorts *s, struct manifest_document *d, struct texts *remarks);
+/* Adds, sort by sort, the names, the properties with their types, lengths, counts and maps, and the number of events;
+   of those that nobody knows the reason. Lines end with CR LF. */
+HRESULT event_sorts_structures(const struct event_sorts *s, struct text_buffer *out);
+
+/* ---- pieces of dumps; out of memory sticks in the buffer ---- */
+
+/* Events of one second follow each other: its text is kept. Zero-initialise. */
+struct dump_clock {
+    int64_t second;
+    char text[24];
+    size_t length; /* 0: none kept */
+};
+/* "2026-12-31T23:59:59.1234567" of a FILETIME, the letters Z or an offset not included. */
+void dump_time(struct text_buffer *b, struct dump_clock *clock, int64_t filetime);
+
+/* In quotation marks, those inside doubled; line ends and other controls become blanks, so an event stays a line. */
+void dump_quoted(struct text_buffer *b, const char *text, size_t size);
 
 #endif

@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files that read parts of an instrumentation manifest share. Inside of manifest_xml.c. */
+/* Shared by the files that read parts of an instrumentation manifest, inside manifest_xml.c. An index of names keeps
+   the time to read a manifest with many of them from growing with their square. */
 #ifndef OPENPLA_MANIFEST_READER_H
 #define OPENPLA_MANIFEST_READER_H
 
+#include "engine/base/text.h"
 #include "engine/base/xml_document.h"
-#include "engine/etw/decode/manifest/manifest_xml.h"
-#include "engine/etw/decode/name_index.h"
+#include "engine/etw/provider_manifest.h"
+
+/* Zero-initialise. */
+struct name_index {
+    struct name_place {
+        const char *name; /* borrowed: it must live as long; NULL: free */
+        uint32_t place;
+    } * slots;
+    size_t used, room; /* a power of two */
+};
+/* S_FALSE: the name is there already, and stays as it is. */
+HRESULT name_index_add(struct name_index *index, const char *name, uint32_t place);
+bool name_index_find(const struct name_index *index, const char *name, uint32_t *place);
+void name_index_free(struct name_index *index);
+
+/* ---- what the readers share ---- */
 
 /* The string tables of a document. */
 struct manifest_string {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* One event provider of an instrumentation manifest, wherever that came from: its XML (manifest_xml.h), a WEVT_TEMPLATE
-   resource (wevt_template.h), a trace (inband_manifests.h). Text is UTF-8. */
+/* Event providers as instrumentation manifests define them, whichever form that has: XML, a WEVT_TEMPLATE resource
+   (wevt_template.h) or a trace; and what Windows defines for all providers. Text is UTF-8. */
 #ifndef OPENPLA_PROVIDER_MANIFEST_H
 #define OPENPLA_PROVIDER_MANIFEST_H
 
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/decode/manifest/message_tables.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* The numbers of EVENT_FIELD_TYPE. */
 enum manifest_kind { MANIFEST_KEYWORDS, MANIFEST_LEVELS, MANIFEST_CHANNELS, MANIFEST_TASKS, MANIFEST_OPCODES };
@@ -99,7 +102,6 @@ struct provider_manifests {
     size_t count, capacity;
 };
 void provider_manifests_free(struct provider_manifests *list);
-void manifest_template_clear(struct manifest_template *t);
 
 /* NULL: there is none of that id and version. */
 const struct manifest_event *provider_manifest_event(const struct provider_manifest *m, uint16_t id, uint8_t version);
@@ -114,9 +116,6 @@ HRESULT provider_manifest_schema(const struct provider_manifest *m, const EVENT_
    does not say, but Windows does of all providers (winmeta), is found too. NULL: nobody defines it. */
 const struct manifest_field *provider_manifest_field(const struct provider_manifest *m, enum manifest_kind kind,
                                                      uint64_t value, uint16_t task);
-/* Its message, without one its name. Borrowed, NULL when it has neither. */
-const char *manifest_field_text(const struct provider_manifest *m, const struct manifest_field *f,
-                                const char *languages);
 /* Its message alone; NULL when it has none. */
 const char *manifest_field_message(const struct provider_manifest *m, const struct manifest_field *f,
                                    const char *languages);
@@ -133,5 +132,42 @@ struct manifest_filter *manifest_add_filter(struct provider_manifest *m);
 struct manifest_event *manifest_add_event(struct provider_manifest *m);
 /* Once all are added: sorts events and messages. */
 void provider_manifest_finish(struct provider_manifest *m);
+
+/* Instrumentation manifests (instrumentationManifest of the namespace
+   http://schemas.microsoft.com/win/2004/08/events), as they are written for mc, and as .NET puts them into traces. */
+/* ERROR_XML_PARSE_ERROR, what TDH says of a manifest that it does not take. */
+#define MANIFEST_INVALID        ((HRESULT)0x800705B9)
+#define MANIFEST_MOST_BYTES     (16u << 20)
+#define MANIFEST_MOST_PROVIDERS 256u
+
+/* All providers of a manifest: UTF-8, or UTF-16 with its mark. MANIFEST_INVALID with a text that names line, element
+   and value. `remarks` (NULL: nobody wants them) gets a text for each element that is passed over. *out is empty on
+   failure. Message ids are given as mc gives them. */
+HRESULT manifest_xml_read(const void *xml, size_t size, struct texts *remarks, struct provider_manifests *out);
+
+/* ---- names of types in manifests ---- */
+
+struct manifest_in_type {
+    const char *name;
+    uint16_t number, out; /* the output that it has without outType */
+    uint16_t bytes;       /* 0: its length says them, or its data */
+};
+/* By the name without its prefix, in any case, or by the number; NULL: there is none. */
+const struct manifest_in_type *manifest_in_type(const char *name);
+const struct manifest_in_type *manifest_in_type_of(uint16_t number);
+/* False: there is none of that name. */
+bool manifest_out_type(const char *name, uint16_t *number);
+/* With its prefix, "xs:string"; NULL: there is none. */
+const char *manifest_out_type_name(uint16_t number);
+
+/* ---- what Windows defines for all providers (winmeta.xml) ---- */
+
+/* By the name without "win:", or by the value; constants. NULL: there is nothing. */
+const struct manifest_field *winmeta_by_name(enum manifest_kind kind, const char *name);
+const struct manifest_field *winmeta_by_value(enum manifest_kind kind, uint64_t value);
+/* The English text that Windows shows for a name, which begins with "win:"; NULL: none. */
+const char *winmeta_text(const char *name);
+/* The same of what has that value. */
+const char *winmeta_text_of(enum manifest_kind kind, uint64_t value);
 
 #endif

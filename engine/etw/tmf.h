@@ -13,7 +13,6 @@
 #define OPENPLA_TMF_H
 
 #include "engine/etw/decode/event_schema.h"
-#include "engine/etw/decode/schemas.h"
 
 /* In ExtendedData of a message that has one: its sequence number, u32. ETW's own record has no place for it. */
 #define TMF_ITEM_SEQUENCE 0x00FE
@@ -73,8 +72,6 @@ HRESULT tmf_take_paths(struct texts *list, const char *paths);
 struct tmf_files;
 HRESULT tmf_files_create(const struct texts *files, const struct texts *folders, bool gmt, struct tmf_files **out);
 void tmf_files_free(struct tmf_files *t); /* NULL is allowed */
-/* S_FALSE with the reason by error_set: none says what the message is. Lives as long as the files. */
-HRESULT tmf_files_find(struct tmf_files *t, const EVENT_RECORD *event, const struct tmf_message **out);
 
 /* What TdhGetWppProperty has of a message. */
 enum tmf_property_kind { TMF_TEXT, TMF_NUMBER, TMF_GUID, TMF_TIME };
@@ -96,5 +93,26 @@ HRESULT tmf_schema_property(const struct event_schema *schema, const EVENT_RECOR
                             bool gmt, const char *name, struct tmf_property *out);
 
 HRESULT tmf_origin(const struct texts *files, const struct texts *folders, struct schema_origin *out);
+
+/* ---- kinds of arguments ---- */
+
+enum tmf_form {
+    TMF_FORM_NUMBER, /* by printf's rules */
+    TMF_FORM_REAL,
+    TMF_FORM_TEXT,     /* as the value's text */
+    TMF_FORM_LIST,     /* the name at the number's place */
+    TMF_FORM_SET,      /* the names of its bits */
+    TMF_FORM_TIME,     /* FILETIME */
+    TMF_FORM_SPAN,     /* 100 ns */
+    TMF_FORM_ONE_LINE, /* a text without its line ends */
+};
+struct tmf_item {
+    const char *name;
+    uint16_t in, out; /* enum value_in_type, value_out_type */
+    uint16_t length;  /* bytes that the type does not tell */
+    enum tmf_form form;
+};
+/* NULL: none of that name is known. */
+const struct tmf_item *tmf_item_find(const char *name);
 
 #endif

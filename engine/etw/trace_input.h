@@ -5,9 +5,9 @@
 #define OPENPLA_TRACE_INPUT_H
 
 #include "engine/etw/consumer/event_view.h"
-#include "engine/etw/decode/manifest/inband_manifests.h"
-#include "engine/etw/decode/schemas.h"
+#include "engine/etw/decode/event_schema.h"
 #include "engine/etw/event_dump.h"
+#include "engine/etw/manifest_origins.h"
 #include "engine/logs/etl_reader.h"
 #include "engine/logs/log_inputs.h"
 

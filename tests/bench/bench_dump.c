@@ -8,7 +8,7 @@
 #include "engine/base/memory.h"
 #include "engine/etw/consumer/event_view.h"
 #include "engine/etw/consumer/relogger.h"
-#include "engine/etw/decode/schemas.h"
+#include "engine/etw/decode/event_schema.h"
 #include "engine/etw/event_dump.h"
 #include "engine/etw/session/session_output.h"
 #include "engine/logs/etl_reader.h"

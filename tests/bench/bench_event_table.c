@@ -4,7 +4,6 @@
    turn the same events are only walked over, as any reading of their fields must; three rounds. Prints events a second
    of processor time, the ratio of the table's time to the walk's, and the most memory that the process ever had. */
 #include "engine/base/memory.h"
-#include "engine/etw/decode/value_types.h"
 #include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"
 #include "tests/bench/measured.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "decode_event.h"
 
-#include "engine/etw/value_text.h"
+#include "engine/etw/event_values.h"
 
 #include <stdlib.h>
 

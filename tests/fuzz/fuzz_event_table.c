@@ -2,7 +2,7 @@
 /* Any table over any events: whatever their schemas and data say, each row has its cells, tables and rows are ended,
    and sums by little memory are those by much. The input: table, columns of four bytes, properties of two, events. */
 #include "engine/base/memory.h"
-#include "engine/etw/decode/value_types.h"
+#include "engine/etw/event_values.h"
 #include "tests/unit/report_lines.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Any event that describes itself as records of the event log: every one is written, whole or by a part of its data,
    and the chunks hold together. Input as of fuzz_trace_logging. Chunks go over from one input to the next. */
-#include "engine/etw/decode/evtx/evtx_writer.h"
-#include "engine/etw/decode/tracelogging/trace_logging.h"
+#include "engine/etw/decode/event_schema.h"
+#include "engine/etw/decode/evtx/evtx.h"
 #include "engine/etw/event_dump.h"
 #include "engine/logs/little_endian.h"
 

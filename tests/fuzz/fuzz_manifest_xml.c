@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Instrumentation manifests as anybody may write them: each event of one that is taken has a schema that holds, and
    what is written again can be read. */
-#include "engine/etw/decode/manifest/manifest_xml.h"
+#include "engine/etw/provider_manifest.h"
 #include "tests/fuzz/write_manifest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

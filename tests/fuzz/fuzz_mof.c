@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a MOF file, and, behind a first NUL, as the data of the events that it describes. */
-#include "engine/etw/decode/mof/mof_classes.h"
+#include "engine/etw/mof_classes.h"
 #include "tests/fuzz/decode_event.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* Any bytes as the metadata of a TraceLogging event, its provider's traits and its data: what is read holds together,
    and the data are read by it within their bounds. The first two bytes say how much the metadata have. */
 #include "decode_event.h"
-#include "engine/etw/decode/tracelogging/trace_logging.h"
+#include "engine/etw/decode/event_schema.h"
 #include "engine/logs/little_endian.h"
 
 #include <stdlib.h>

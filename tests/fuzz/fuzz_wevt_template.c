@@ -2,7 +2,6 @@
 /* The resources of files that anybody may have made: WEVT_TEMPLATE, which is written as a manifest, message tables, and
    the file around them. */
 #include "engine/base/memory.h"
-#include "engine/etw/decode/manifest/pe_resources.h"
 #include "engine/etw/decode/manifest/wevt_template.h"
 #include "tests/fuzz/write_manifest.h"
 

@@ -3,9 +3,8 @@
    and FOLDER/TARGET.seeds, the list of them as libFuzzer's -seed_inputs takes it. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/etw/decode/manifest/pe_resources.h"
 #include "engine/etw/decode/manifest/wevt_template.h"
-#include "engine/etw/decode/value_types.h"
+#include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"
 #include "tests/fuzz/corpus_texts.h"
 #include "tests/unit/mof_examples.h"

@@ -2,7 +2,7 @@
 #include "tests/fuzz/write_manifest.h"
 
 #include "engine/etw/decode/manifest/manifest_document.h"
-#include "engine/etw/decode/manifest/manifest_xml.h"
+#include "engine/etw/provider_manifest.h"
 
 #include <stdlib.h>
 

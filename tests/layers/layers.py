@@ -25,7 +25,7 @@ PARTS = ("engine/base/xml", "engine/etw/kernel", "engine/etw/decode", "engine/pd
 ALONE = {f"engine/{path}": f"engine/{part}" for part, paths in {
     "etw/types": "etw/etw_types.h etw/api/etw_query_types.h",
     "etw/kernel": "etw/kernel_event.h",
-    "etw/decode": "etw/manifest_reader.h etw/tmf.h",
+    "etw/decode": "etw/manifest_reader.h etw/tmf.h etw/winmeta.def",
     "pdh": "pdh/absent_counters.def",
     "report": "report/report_names.h",
     "report/rules": "report/rules.h",

@@ -50,8 +50,7 @@ if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
     get_target_property(files ${target} SOURCES)
     list(APPEND sources ${files})
   endforeach()
-  foreach(file event_schema event_values payload_filter source_text wpp/tmf_items wpp/tmf_text value_extent value_forms
-      value_text) # of payload filters
+  foreach(file event_schema event_values payload_filter source_text value_text wpp/tmf_text) # of payload filters
     list(APPEND sources ${CMAKE_SOURCE_DIR}/engine/etw/decode/${file}.c)
   endforeach()
   add_library(openpla_etw_tsan STATIC EXCLUDE_FROM_ALL ${sources} ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_TEST_EVENT_TABLE_FIXTURE_H
 #define OPENPLA_TEST_EVENT_TABLE_FIXTURE_H
 
-#include "engine/etw/decode/value_types.h"
+#include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"
 #include "tests/unit/report_lines.h"
 #include "tests/unit/scratch_folder.h"

@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"
-#include "engine/etw/decode/manifest/manifest_xml.h"
+#include "engine/etw/provider_manifest.h"
 #include "engine/pdh/counter_manifest.h"
 #include "engine/pdh/counter_types.h"
 

@@ -3,9 +3,9 @@
    examples, and each type that MOF has. */
 #include "engine/base/memory.h"
 #include "engine/etw/consumer/event_view.h"
-#include "engine/etw/decode/mof/mof_classes.h"
+#include "engine/etw/event_values.h"
+#include "engine/etw/mof_classes.h"
 #include "engine/etw/tmf.h"
-#include "engine/etw/value_text.h"
 #include "tests/unit/hosted_session.h"
 #include "tests/unit/mof_examples.h"
 

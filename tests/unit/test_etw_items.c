@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What comes with events beside their data, and the filters that look at events. */
 #include "engine/etw/decode/payload_filter.h"
-#include "engine/etw/decode/value_types.h"
+#include "engine/etw/event_values.h"
 #include "tests/unit/provider_fixture.h"
 
 static const EVENT_DESCRIPTOR some_event = {.Id = 7, .Level = 4, .Keyword = 5};

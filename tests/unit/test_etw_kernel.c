@@ -3,7 +3,7 @@
    poorer source on each machine, and by tracefs where this user may use one. */
 #include "engine/base/processor.h"
 #include "engine/etw/controller/controller_api.h"
-#include "engine/etw/decode/tracelogging/trace_logging.h"
+#include "engine/etw/decode/event_schema.h"
 #include "engine/etw/kernel/kernel_tracer.h"
 #include "engine/etw/session/session_output.h"
 #include "engine/etw/trace_instance.h"

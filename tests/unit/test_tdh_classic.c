@@ -3,8 +3,8 @@
    `test_tdh_classic FILE ...` reads traces instead, and tells how many events of classes it read to their last byte. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "engine/etw/decode/mof/mof_classes.h"
 #include "engine/etw/event_values.h"
+#include "engine/etw/mof_classes.h"
 #include "engine/logs/etl_reader.h"
 
 #include <setjmp.h>

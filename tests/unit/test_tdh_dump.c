@@ -2,9 +2,8 @@
 /* A dump has every event: those that nobody knows, those whose data are cut, and when its file cannot be written it
    says so. What was lost here nobody would look for. */
 #include "engine/base/memory.h"
-#include "engine/etw/decode/value_types.h"
-#include "engine/etw/dump_text.h"
-#include "engine/etw/event_summary.h"
+#include "engine/etw/event_dump.h"
+#include "engine/etw/event_values.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,8 +3,7 @@
    names, and texts; every type that TraceLogging has, with each out-type that fits, comes out as it was written. */
 #include "engine/etw/consumer/event_view.h"
 #include "engine/etw/decode/tdh/tdh.h"
-#include "engine/etw/decode/tdh/tdh_block.h"
-#include "engine/etw/decode/value_types.h"
+#include "engine/etw/event_values.h"
 #include "tests/unit/provider_fixture.h"
 
 #include <float.h>

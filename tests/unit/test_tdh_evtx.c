@@ -2,9 +2,9 @@
 /* A file of the event log is whole at every size: without an event, of one chunk, full. What a viewer reads of its
    records tests/cli/tracerpt_evtx.py holds to the dump as XML. */
 #include "engine/base/memory.h"
-#include "engine/etw/decode/evtx/evtx_writer.h"
-#include "engine/etw/decode/value_types.h"
+#include "engine/etw/decode/evtx/evtx.h"
 #include "engine/etw/event_dump.h"
+#include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"
 
 #include <setjmp.h>

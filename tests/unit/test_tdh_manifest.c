@@ -3,8 +3,8 @@
    who makes a mistake in one learns the line, the element and the value. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "engine/etw/decode/manifest/manifest_xml.h"
-#include "engine/etw/value_text.h"
+#include "engine/etw/event_values.h"
+#include "engine/etw/provider_manifest.h"
 #include "tests/unit/manifest_text.h"
 
 #include <setjmp.h>

@@ -3,7 +3,7 @@
    they were written in, or the file is refused with its line. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "engine/etw/decode/mof/mof_classes.h"
+#include "engine/etw/mof_classes.h"
 #include "tests/unit/mof_examples.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The MOF files of this computer: what was added is found by each decoder, whatever happens to one of them. */
 #include "engine/base/error.h"
-#include "engine/etw/mof_files.h"
+#include "engine/etw/mof_classes.h"
 #include "tests/unit/file_faults.h"
 #include "tests/unit/scratch_folder.h"
 

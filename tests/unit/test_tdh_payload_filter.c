@@ -2,7 +2,7 @@
 /* A session gets those events whose data are as its payload filter says, and each event that nobody can judge. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/payload_filter.h"
-#include "engine/etw/decode/value_types.h"
+#include "engine/etw/event_values.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

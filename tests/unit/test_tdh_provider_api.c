@@ -3,11 +3,9 @@
    filters made by them, and handles for messages. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/etw/decode/manifest/pe_resources.h"
 #include "engine/etw/decode/manifest/wevt_template.h"
 #include "engine/etw/decode/tdh/tdh.h"
-#include "engine/etw/decode/tdh/tdh_block.h"
-#include "engine/etw/decode/value_types.h"
+#include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"
 #include "tests/unit/scratch_folder.h"
 

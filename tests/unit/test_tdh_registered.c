@@ -2,9 +2,7 @@
 /* Providers that are registered, and those that bring their manifests along: without them a trace is numbers. */
 #include "engine/base/error.h"
 #include "engine/base/registry.h"
-#include "engine/etw/decode/manifest/inband_manifests.h"
 #include "engine/etw/manifest_origins.h"
-#include "engine/etw/registered_manifests.h"
 #include "tests/unit/manifest_text.h"
 #include "tests/unit/scratch_folder.h"
 

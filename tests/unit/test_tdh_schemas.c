@@ -2,7 +2,7 @@
 /* Which schema an event is read by: its kind's latest origin that knows it, asked once; an origin that goes takes
    nothing from who holds what it gave. */
 #include "engine/base/memory.h"
-#include "engine/etw/event_sorts.h"
+#include "engine/etw/event_dump.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

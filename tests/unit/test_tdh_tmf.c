@@ -3,8 +3,8 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/etw/event_values.h"
 #include "engine/etw/tmf.h"
-#include "engine/etw/value_extent.h"
 #include "engine/logs/little_endian.h"
 #include "tests/unit/scratch_folder.h"
 

@@ -2,8 +2,8 @@
 /* An event that tells itself is read as it tells: fields, structs in structs, counts, tags, custom fields; what lies is
    refused, in no time. */
 #include "engine/base/memory.h"
-#include "engine/etw/decode/tracelogging/trace_logging.h"
-#include "engine/etw/decode/value_types.h"
+#include "engine/etw/decode/event_schema.h"
+#include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"
 
 #include <setjmp.h>

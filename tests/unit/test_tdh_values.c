@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Each value of an event comes out as it was written, of every type, and data that do not fit their schema are told. */
 #include "engine/base/memory.h"
-#include "engine/etw/value_text.h"
+#include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"
 
 #include <setjmp.h>

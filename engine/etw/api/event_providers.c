@@ -2,7 +2,7 @@
 /* Event providers as lists: what TDH and EnumerateTraceGuidsEx tell of them, and what the registry holds. */
 #include "engine/base/memory.h"
 #include "engine/etw/etw_api.h"
-#include "engine/etw/registered_manifests.h"
+#include "engine/etw/manifest_origins.h"
 
 #include <stdlib.h>
 #include <string.h>

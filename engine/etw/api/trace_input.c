@@ -5,7 +5,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/manifest_origins.h"
-#include "engine/etw/mof_files.h"
+#include "engine/etw/mof_classes.h"
 #include "engine/etw/tmf.h"
 
 #include <string.h>

@@ -1,14 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* What the forms of a dump are: how they begin, what an event is, how they end. */
+/* Shared by the writers of event files: what a format consists of, and the strings that an event's message inserts. */
 #ifndef OPENPLA_EVENT_DUMP_FORM_H
 #define OPENPLA_EVENT_DUMP_FORM_H
+
+#include "engine/etw/decode/event_schema.h"
+
+enum { EVENT_INSERTS_MOST = 99 };
+/* Zero-initialise. */
+struct event_inserts {
+    struct text_buffer texts; /* each with its NUL */
+    size_t starts[EVENT_INSERTS_MOST];
+    bool there[EVENT_INSERTS_MOST];
+    size_t last; /* property + 1 that the end of `texts` is of */
+};
+/* Of the next event. */
+void event_inserts_clear(struct event_inserts *inserts);
+void event_inserts_free(struct event_inserts *inserts);
+/* The text of a value at the top, in the order of the properties; of an array one after another, with commas between.
+ */
+void event_inserts_add(struct event_inserts *inserts, size_t property, const char *text);
+
+/* Adds the schema's message, %n being property n. Nothing when it has none. */
+void event_inserts_add_message(const struct event_inserts *inserts, const struct event_schema *schema,
+                               struct text_buffer *out);
+/* Adds the XML of the schema's UserData, with the texts escaped. */
+void event_inserts_add_user_data(const struct event_inserts *inserts, const struct event_schema *schema,
+                                 struct text_buffer *out);
+
+/* ---- formats: how a file begins, what an event is, how it ends ---- */
 
 #define EVENT_DUMP_EVENT_SPACE "http://schemas.microsoft.com/win/2004/08/events/event"
 #define EVENT_DUMP_TRACE_SPACE "http://schemas.microsoft.com/win/2004/08/events/trace"
 
-#include "engine/etw/decode/event_inserts.h"
-#include "engine/etw/decode/evtx/evtx_writer.h"
-#include "engine/etw/dump_text.h"
+#include "engine/etw/decode/evtx/evtx.h"
 #include "engine/etw/event_dump.h"
 #include "engine/etw/event_values.h"
 

@@ -2,8 +2,8 @@
 /* XML: an Event element of the event schema each, as tracerpt writes them. */
 #include "engine/base/xml_text.h"
 #include "engine/etw/decode/event_dump_form.h"
+#include "engine/etw/event_values.h"
 #include "engine/etw/tmf.h"
-#include "engine/etw/value_text.h"
 
 #include <string.h>
 

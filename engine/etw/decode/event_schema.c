@@ -3,7 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "engine/etw/decode/value_types.h"
+#include "engine/etw/event_values.h"
 #include "engine/etw/tmf.h"
 
 #include <string.h>

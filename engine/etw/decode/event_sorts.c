@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/etw/event_sorts.h"
-
+/* The kinds of events that were read: their schemas, what they consist of, and how many there were of each. */
 #include "engine/base/memory.h"
+#include "engine/etw/event_dump.h"
+#include "engine/etw/event_values.h"
+#include "engine/etw/provider_manifest.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static HRESULT out_of_memory(const struct event_sorts *s)
@@ -209,4 +212,395 @@ HRESULT event_sorts_export(const struct event_sorts *s, struct manifest_document
     if (SUCCEEDED(hr))
         hr = remark(remarks, &x.others, "two manifests say what their provider writes, and the first one was taken");
     return SUCCEEDED(hr) ? export_others(s, remarks) : hr;
+}
+
+/* ---- what sorts of events are made of, for people ---- */
+
+static const char *const sources[] = {[SCHEMA_MANIFEST] = "manifest",
+                                      [SCHEMA_MOF] = "MOF",
+                                      [SCHEMA_WPP] = "TMF",
+                                      [SCHEMA_TRACE_LOGGING] = "TraceLogging"};
+
+/* What stands in a line stays in it. */
+static void add_shown(struct text_buffer *b, const char *text)
+{
+    for (const char *at = text; *at; at++)
+        text_buffer_add_n(b, (unsigned char)*at < ' ' || *at == 0x7F ? " " : at, 1);
+}
+
+static void begin_line(struct text_buffer *b, unsigned depth, const char *word)
+{
+    text_buffer_format(b, "%*s%-*s", (int)(2 * depth), "", depth == 1 ? 12 : 0, word);
+}
+
+static void end_line(struct text_buffer *b)
+{
+    text_buffer_add(b, "\r\n");
+}
+
+/* A number, and what it is called. */
+static void add_number(struct text_buffer *b, const char *what, unsigned number, const char *name)
+{
+    text_buffer_format(b, "%s %u", what, number);
+    if (!name)
+        return;
+    text_buffer_add(b, " (");
+    add_shown(b, name);
+    text_buffer_add(b, ")");
+}
+
+/* ---- properties ---- */
+
+/* Those that only MOF has. */
+static const char *mof_type(uint16_t type)
+{
+    static const char *const names[] = {"CountedString",
+                                        "CountedAnsiString",
+                                        "ReversedCountedString",
+                                        "ReversedCountedAnsiString",
+                                        "NonNullTerminatedString",
+                                        "NonNullTerminatedAnsiString",
+                                        "UnicodeChar",
+                                        "AnsiChar",
+                                        "SizeT",
+                                        "HexDump",
+                                        "WbemSid"};
+    const size_t at = (size_t)type - IN_TYPE_COUNTEDSTRING;
+    return type >= IN_TYPE_COUNTEDSTRING && at < sizeof names / sizeof *names ? names[at] : NULL;
+}
+
+static void add_type(struct text_buffer *b, const struct event_schema *s, const struct event_property *p)
+{
+    const struct manifest_in_type *type = manifest_in_type_of(p->in_type);
+    const char *other = mof_type(p->in_type), *out = manifest_out_type_name(p->out_type);
+    if (p->flags & PROPERTY_STRUCT)
+        text_buffer_add(b, "struct");
+    else if (type || other)
+        text_buffer_add(b, type ? type->name : other);
+    else
+        text_buffer_format(b, "type %u", p->in_type);
+    if (p->flags & PROPERTY_PARAM_LENGTH) {
+        text_buffer_add(b, "(");
+        add_shown(b, s->properties[p->length].name);
+        text_buffer_add(b, ")");
+    } else if (p->flags & PROPERTY_FIXED_LENGTH) {
+        text_buffer_format(b, "(%u)", p->length);
+    }
+    if (p->flags & PROPERTY_PARAM_COUNT) {
+        text_buffer_add(b, "[");
+        add_shown(b, s->properties[p->count].name);
+        text_buffer_add(b, "]");
+    } else if (p->flags & PROPERTY_FIXED_COUNT || p->count > 1) {
+        text_buffer_format(b, "[%u]", p->count);
+    }
+    if (out && !(p->flags & PROPERTY_STRUCT))
+        text_buffer_format(b, " %s", out);
+    if (p->map) {
+        text_buffer_add(b, " map ");
+        add_shown(b, p->map);
+    }
+}
+
+enum { MOST_DEPTH = 32 };
+
+/* `left`: no more lines than there are properties. Members that structs share, which no compiler makes, would be shown
+   without end. */
+static void add_properties(struct text_buffer *b, const struct event_schema *s, size_t first, size_t count,
+                           unsigned depth, size_t *left)
+{
+    for (size_t i = first; i < first + count && *left; i++) {
+        const struct event_property *p = &s->properties[i];
+        --*left;
+        begin_line(b, depth, "");
+        add_shown(b, p->name);
+        text_buffer_add(b, ": ");
+        add_type(b, s, p);
+        end_line(b);
+        if (p->flags & PROPERTY_STRUCT && depth < MOST_DEPTH)
+            add_properties(b, s, p->first_member, p->members, depth + 1, left);
+    }
+}
+
+static void add_map(struct text_buffer *b, const struct event_map *map)
+{
+    const bool masks = (map->flag & (MAP_MANIFEST_BITS | MAP_MOF_FLAG)) != 0;
+    begin_line(b, 1, "map");
+    add_shown(b, map->name);
+    text_buffer_add(b, masks || map->flag & MAP_MOF_BITS ? " of bits" : "");
+    end_line(b);
+    for (size_t i = 0; i < map->count; i++) {
+        const struct event_map_entry *e = &map->entries[i];
+        begin_line(b, 2, "");
+        if (e->input)
+            add_shown(b, e->input);
+        else
+            text_buffer_format(b, masks ? "0x%X" : "%u", (unsigned)e->value);
+        text_buffer_add(b, ": ");
+        add_shown(b, e->text);
+        end_line(b);
+    }
+}
+
+/* ---- sorts ---- */
+
+static void add_guid_line(struct text_buffer *b, const char *word, const GUID *guid, const char *name)
+{
+    begin_line(b, 1, word);
+    text_buffer_add_guid(b, guid);
+    if (name) {
+        text_buffer_add(b, " ");
+        add_shown(b, name);
+    }
+    end_line(b);
+}
+
+static void add_text_line(struct text_buffer *b, const char *word, const char *text)
+{
+    if (!text)
+        return;
+    begin_line(b, 1, word);
+    add_shown(b, text);
+    end_line(b);
+}
+
+static void add_keywords(struct text_buffer *b, uint64_t keyword, const struct event_schema *s)
+{
+    text_buffer_add(b, ", keywords ");
+    text_buffer_add_hex(b, keyword, 1);
+    for (size_t i = 0; s && i < s->keyword_count; i++) {
+        text_buffer_add(b, i ? ", " : " (");
+        add_shown(b, s->keyword_names[i]);
+    }
+    text_buffer_add(b, s && s->keyword_count ? ")" : "");
+}
+
+static void add_descriptor(struct text_buffer *b, const EVENT_DESCRIPTOR *d, const struct event_schema *s)
+{
+    begin_line(b, 1, "event");
+    add_number(b, "id", d->Id, s ? s->event_name : NULL);
+    add_number(b, ", version", d->Version, NULL);
+    add_number(b, ", channel", d->Channel, s ? s->channel_name : NULL);
+    add_number(b, ", level", d->Level, s ? s->level_name : NULL);
+    add_number(b, ", task", d->Task, s ? s->task_name : NULL);
+    add_number(b, ", opcode", d->Opcode, s ? s->opcode_name : NULL);
+    add_keywords(b, d->Keyword, s);
+    end_line(b);
+}
+
+static void add_sort(struct text_buffer *b, const struct met_sort *sort)
+{
+    static const GUID none;
+    const struct event_schema *s = sort->found->schema;
+    size_t left = s ? s->property_count : 0;
+    text_buffer_format(b, "%llu event%s", (unsigned long long)sort->events, sort->events == 1 ? "" : "s");
+    if (s && sort->undecoded)
+        text_buffer_format(b, ", %llu of them with other data", (unsigned long long)sort->undecoded);
+    end_line(b);
+    add_guid_line(b, "provider", s ? &s->provider : &sort->provider, s ? s->provider_name : NULL);
+    if (s && !guid_equal(&s->event, &none))
+        add_guid_line(b, s->source == SCHEMA_MOF ? "class" : "task", &s->event, s->task_name);
+    add_descriptor(b, &sort->descriptor, s);
+    if (!s) {
+        add_text_line(b, "unknown", sort->found->reason);
+        return;
+    }
+    begin_line(b, 1, "known by");
+    text_buffer_add(b, s->text_only ? "EventWriteString" : sources[s->source]);
+    if (s->source == SCHEMA_MOF)
+        text_buffer_format(b, " of version %u", s->descriptor.Version);
+    end_line(b);
+    add_text_line(b, "message", s->event_message);
+    add_text_line(b, "UserData", s->user_data);
+    begin_line(b, 1, "data");
+    text_buffer_add(b, s->top_level ? "" : "none");
+    while (b->length && !b->failed && b->text[b->length - 1] == ' ')
+        b->text[--b->length] = '\0';
+    end_line(b);
+    add_properties(b, s, 0, s->top_level, 2, &left);
+    for (size_t i = 0; i < s->map_count; i++)
+        add_map(b, &s->maps[i]);
+}
+
+HRESULT event_sorts_structures(const struct event_sorts *s, struct text_buffer *out)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (i)
+            end_line(out);
+        add_sort(out, &s->items[i]);
+    }
+    if (s->events_more)
+        text_buffer_format(out, "\r\n%llu events of more sorts\r\n", (unsigned long long)s->events_more);
+    return out->failed ? E_OUTOFMEMORY : S_OK;
+}
+
+/* ---- a hash table of sorts: a GUID, a number and an opcode, and of TraceLogging the name of the event ---- */
+
+struct event_sort {
+    uint64_t hash, events;
+    GUID guid;
+    char *name, *type; /* name NULL: a free place */
+    uint16_t id;
+    uint8_t opcode;
+};
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001B3);
+    return hash;
+}
+
+/* An event that nobody knows is of its provider's and its number's sort. */
+static const char *label_of(const struct dumped_event *e)
+{
+    return e->schema && e->schema->source == SCHEMA_TRACE_LOGGING ? e->schema->event_name : NULL;
+}
+
+static uint64_t hash_of(const struct dumped_event *e, const char *label)
+{
+    const EVENT_HEADER *h = &e->record->EventHeader;
+    uint64_t words[2];
+    memcpy(words, &h->ProviderId, sizeof words);
+    uint64_t hash = (words[0] ^ words[1] * UINT64_C(0x9E3779B97F4A7C15)) + ((uint64_t)h->EventDescriptor.Id << 8) +
+                    h->EventDescriptor.Opcode;
+    hash ^= hash >> 29;
+    hash *= UINT64_C(0xBF58476D1CE4E5B9);
+    hash ^= hash >> 32;
+    return label ? mix(hash, label, strlen(label)) : hash;
+}
+
+static bool is_of(const struct event_sort *sort, const struct dumped_event *e, const char *name)
+{
+    const EVENT_HEADER *h = &e->record->EventHeader;
+    return sort->id == h->EventDescriptor.Id && sort->opcode == h->EventDescriptor.Opcode &&
+           guid_equal(&sort->guid, &h->ProviderId) && (!name || strcmp(sort->name, name) == 0);
+}
+
+static HRESULT summary_grow(struct event_summary *s)
+{
+    const size_t room = s->room != 0 ? s->room * 2 : 64;
+    struct event_sort *sorts = memory_zero(room, sizeof *sorts);
+    if (!sorts)
+        return error_set(E_OUTOFMEMORY, "out of memory for the summary of %zu sorts of events", s->count);
+    for (size_t i = 0; i < s->room; i++) {
+        if (!s->sorts[i].name)
+            continue;
+        size_t at = (size_t)s->sorts[i].hash & (room - 1);
+        while (sorts[at].name)
+            at = (at + 1) & (room - 1);
+        sorts[at] = s->sorts[i];
+    }
+    memory_free(s->sorts);
+    s->sorts = sorts;
+    s->room = room;
+    return S_OK;
+}
+
+static HRESULT summary_add_sort(struct event_summary *s, struct event_sort *place, const struct dumped_event *e,
+                                uint64_t hash, const char *name)
+{
+    const EVENT_HEADER *h = &e->record->EventHeader;
+    const char *type = e->schema ? e->schema->opcode_name : NULL;
+    struct event_sort sort = {.hash = hash,
+                              .guid = h->ProviderId,
+                              .id = h->EventDescriptor.Id,
+                              .opcode = h->EventDescriptor.Opcode,
+                              .events = 1,
+                              .name = text_copy(name ? name : "Unknown"),
+                              .type = type ? text_copy(type) : text_format("%u", (unsigned)h->EventDescriptor.Opcode)};
+    if (!sort.name || !sort.type) {
+        memory_free(sort.name);
+        memory_free(sort.type);
+        return error_set(E_OUTOFMEMORY, "out of memory for the summary of %zu sorts of events", s->count);
+    }
+    *place = sort;
+    s->count++;
+    return S_OK;
+}
+
+HRESULT event_summary_count(struct event_summary *s, const struct dumped_event *e, bool decoded)
+{
+    const int64_t time = e->record->EventHeader.TimeStamp.QuadPart;
+    const char *label = label_of(e);
+    s->first = s->events == 0 || time < s->first ? time : s->first;
+    s->last = s->events == 0 || time > s->last ? time : s->last;
+    s->events++;
+    s->undecoded += !decoded;
+    if (s->count * 2 >= s->room && s->count < EVENT_SUMMARY_SORTS) {
+        const HRESULT hr = summary_grow(s);
+        if (FAILED(hr))
+            return hr;
+    }
+    const uint64_t hash = hash_of(e, label);
+    const char *name = label ? dumped_event_name(e, &s->name) : NULL;
+    size_t at = (size_t)hash & (s->room - 1);
+    while (s->sorts[at].name && !(s->sorts[at].hash == hash && is_of(&s->sorts[at], e, name)))
+        at = (at + 1) & (s->room - 1);
+    if (s->sorts[at].name) {
+        s->sorts[at].events++;
+        return S_OK;
+    }
+    if (s->count >= EVENT_SUMMARY_SORTS)
+        return S_OK; /* those that are left over are told in one line */
+    return summary_add_sort(s, &s->sorts[at], e, hash, label ? name : dumped_event_name(e, &s->name));
+}
+
+static int by_events(const void *a, const void *b)
+{
+    const struct event_sort *const *x = a, *const *y = b;
+    if ((*x)->events != (*y)->events)
+        return (*x)->events > (*y)->events ? -1 : 1;
+    const int order = strcmp((*x)->name, (*y)->name);
+    return order != 0 ? order : (int)(*x)->id - (int)(*y)->id;
+}
+
+enum { COUNT_WIDTH = 12, NAME_WIDTH = 30, TYPE_WIDTH = 18 };
+
+static void line(struct text_buffer *out)
+{
+    text_buffer_add(out, "+------------------------------------------------------------------------------"
+                         "-----------------------------+\r\n");
+}
+
+HRESULT event_summary_table(const struct event_summary *s, struct text_buffer *out)
+{
+    const struct event_sort **sorted = memory_alloc((s->count + 1) * sizeof *sorted);
+    uint64_t told = 0;
+    size_t n = 0;
+    if (!sorted)
+        return error_set(E_OUTOFMEMORY, "out of memory for the summary of %zu sorts of events", s->count);
+    for (size_t i = 0; i < s->room; i++)
+        if (s->sorts[i].name)
+            sorted[n++] = &s->sorts[i];
+    if (n != 0)
+        qsort(sorted, n, sizeof *sorted, by_events);
+    line(out);
+    text_buffer_format(out, "|%*s  %-*s  %-*s  %-*s|\r\n", COUNT_WIDTH, "Event Count", NAME_WIDTH, "Event Name",
+                       TYPE_WIDTH, "Event Type", 41, "Guid");
+    line(out);
+    for (size_t i = 0; i < n; i++) {
+        text_buffer_format(out, "|%*llu  %-*s  %-*s  ", COUNT_WIDTH, (unsigned long long)sorted[i]->events, NAME_WIDTH,
+                           sorted[i]->name, TYPE_WIDTH, sorted[i]->type);
+        text_buffer_add_guid(out, &sorted[i]->guid);
+        text_buffer_add(out, "   |\r\n");
+        told += sorted[i]->events;
+    }
+    if (told < s->events)
+        text_buffer_format(out, "|%*llu  %-*s  %-*s  %-*s|\r\n", COUNT_WIDTH, (unsigned long long)(s->events - told),
+                           NAME_WIDTH, "(more sorts)", TYPE_WIDTH, "", 41, "");
+    line(out);
+    memory_free(sorted);
+    return out->failed ? E_OUTOFMEMORY : S_OK;
+}
+
+void event_summary_free(struct event_summary *s)
+{
+    for (size_t i = 0; i < s->room; i++) {
+        memory_free(s->sorts[i].name);
+        memory_free(s->sorts[i].type);
+    }
+    memory_free(s->sorts);
+    text_buffer_free(&s->name);
+    *s = (struct event_summary){0};
 }

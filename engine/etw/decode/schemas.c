@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/etw/decode/schemas.h"
-
+/* All schemas that a process knows, kept by what an event is looked up with. */
 #include "engine/base/hash.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/etw/decode/text_schema.h"
-#include "engine/etw/decode/tracelogging/trace_logging.h"
+#include "engine/etw/decode/event_schema.h"
 #include "engine/etw/event_values.h"
+#include "engine/etw/provider_manifest.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define EVENT_FLAG_STRING_ONLY 4 /* of the header's Flags: EventWriteString has written it */
 
 enum {
     BUCKETS = 1024, /* a power of two */
@@ -341,6 +342,60 @@ static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, con
     return hr == S_OK || hr == E_OUTOFMEMORY ? hr : error_restore(&why);
 }
 
+/* ---- events that are only a string, as EventWriteString writes them: no manifest has them ---- */
+
+static HRESULT copy_name(void *context, const struct provider_manifest *m)
+{
+    struct event_schema *s = context;
+    s->provider_name = m->name ? text_copy(m->name) : NULL;
+    return m->name && !s->provider_name ? E_OUTOFMEMORY : S_OK;
+}
+
+/* NULL stays NULL: Windows has no text for the value. */
+static bool copy_text(char **to, enum manifest_kind kind, uint64_t value)
+{
+    const char *text = winmeta_text_of(kind, value);
+    *to = text ? text_copy(text) : NULL;
+    return !text || *to;
+}
+
+/* One property, String; the provider's name where a manifest of it is known. E_OUTOFMEMORY. */
+static HRESULT text_event_schema(struct event_schemas *schemas, const EVENT_RECORD *event, struct event_schema **out)
+{
+    struct event_schema *s = memory_zero(1, sizeof *s);
+    *out = NULL;
+    if (!s)
+        return E_OUTOFMEMORY;
+    s->source = SCHEMA_MANIFEST;
+    s->text_only = true;
+    s->provider = event->EventHeader.ProviderId;
+    s->descriptor = event->EventHeader.EventDescriptor;
+    s->template_flags = 1; /* TEMPLATE_EVENT_DATA */
+    s->event_message = text_copy("%1");
+    s->properties = memory_zero(1, sizeof *s->properties);
+    HRESULT hr = s->event_message && s->properties && copy_text(&s->level_name, MANIFEST_LEVELS, s->descriptor.Level) &&
+                         copy_text(&s->opcode_name, MANIFEST_OPCODES, s->descriptor.Opcode)
+                     ? S_OK
+                     : E_OUTOFMEMORY;
+    if (SUCCEEDED(hr)) {
+        s->properties[0] = (struct event_property){
+            .name = text_copy("String"), .in_type = IN_TYPE_UNICODESTRING, .out_type = OUT_TYPE_STRING, .count = 1};
+        s->property_count = s->top_level = 1;
+        hr = s->properties[0].name ? S_OK : E_OUTOFMEMORY;
+    }
+    /* A manifest that cannot be read takes nothing from the text. */
+    if (SUCCEEDED(hr) && event_schemas_manifest(schemas, &s->provider, copy_name, s) == E_OUTOFMEMORY)
+        hr = E_OUTOFMEMORY;
+    if (FAILED(hr)) {
+        event_schema_free(s);
+        return hr;
+    }
+    *out = s;
+    return S_OK;
+}
+
+/* ---- the schema of an event ---- */
+
 static HRESULT read_schema(struct event_schemas *s, enum schema_source kind, const EVENT_RECORD *event,
                            uint32_t pointer_size, const struct key *key, struct event_schema **out)
 {
@@ -505,4 +560,63 @@ HRESULT event_schemas_origin_fields(struct event_schemas *s, const GUID *provide
         leave_origin(s, o);
     }
     return hr;
+}
+
+/* ---- levels, keywords, channels, tasks and opcodes ---- */
+
+HRESULT known_fields_add(struct known_fields *list, const char *name, const char *description, uint64_t value)
+{
+    void *items = list->items;
+    const struct known_field field = {text_copy(name), description ? text_copy(description) : NULL, value};
+    bool room = field.name && (!description || field.description);
+    room = room && memory_grow(&items, &list->capacity, list->count + 1, sizeof *list->items);
+    list->items = items;
+    if (!room) {
+        memory_free(field.name);
+        memory_free(field.description);
+        return E_OUTOFMEMORY;
+    }
+    list->items[list->count++] = field;
+    return S_OK;
+}
+
+void known_fields_free(struct known_fields *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        memory_free(list->items[i].name);
+        memory_free(list->items[i].description);
+    }
+    memory_free(list->items);
+    *list = (struct known_fields){0};
+}
+
+struct asked {
+    unsigned kind;
+    struct known_fields *out;
+};
+
+static HRESULT take_fields(void *context, const struct provider_manifest *manifest)
+{
+    const struct asked *asked = context;
+    char *languages = host_ui_languages();
+    HRESULT hr = languages ? S_OK : E_OUTOFMEMORY;
+    for (size_t i = 0; SUCCEEDED(hr) && i < manifest->fields[asked->kind].count; i++) {
+        const struct manifest_field *f = &manifest->fields[asked->kind].items[i];
+        const char *message = manifest_field_message(manifest, f, languages);
+        const char *name = f->name ? f->name : message ? message : "";
+        hr = known_fields_add(asked->out, name, message,
+                              asked->kind == MANIFEST_OPCODES ? f->value << 16 | f->task : f->value);
+    }
+    memory_free(languages);
+    return hr;
+}
+
+HRESULT event_schemas_fields(struct event_schemas *schemas, const GUID *provider, unsigned kind,
+                             struct known_fields *out)
+{
+    struct asked asked = {kind, out};
+    if (kind >= MANIFEST_KINDS)
+        return E_INVALIDARG;
+    const HRESULT hr = event_schemas_manifest(schemas, provider, take_fields, &asked);
+    return hr == S_FALSE ? event_schemas_origin_fields(schemas, provider, kind, out) : hr;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/report/events/event_field.h"
 
-#include "engine/etw/value_forms.h"
-#include "engine/etw/value_text.h"
+#include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/report/make/plain_number.h"
 
-#include "engine/etw/value_forms.h"
+#include "engine/etw/event_values.h"
 
 #include <stdlib.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 /* Points of charts: when the time is longer than they reach, each two become one. */
 #include "engine/report/make/report_chart.h"
 
-#include "engine/etw/value_forms.h"
+#include "engine/etw/event_values.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/etw/decode/event_dump_form.h"
+#include "engine/etw/event_values.h"
 #include "engine/etw/tmf.h"
-#include "engine/etw/value_text.h"
 #include "engine/logs/little_endian.h"
 
 #include <string.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Templates of an instrumentation manifest: data, structs and UserData. */
+/* Reads templates of an instrumentation manifest: data, structs and UserData, and the names of their types. */
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/base/xml_text.h"
+#include "engine/etw/event_values.h"
 #include "engine/etw/manifest_reader.h"
-#include "engine/etw/manifest_types.h"
+#include "engine/etw/provider_manifest.h"
 
 #include <string.h>
 
@@ -22,7 +24,8 @@ struct template_reading {
 static bool is_number(const struct event_property *p)
 {
     return !(p->flags & (PROPERTY_STRUCT | PROPERTY_PARAM_COUNT | PROPERTY_FIXED_COUNT)) &&
-           ((p->in_type >= IN_INT8 && p->in_type <= IN_UINT64) || p->in_type == IN_HEX32 || p->in_type == IN_HEX64);
+           ((p->in_type >= IN_TYPE_INT8 && p->in_type <= IN_TYPE_UINT64) || p->in_type == IN_TYPE_HEXINT32 ||
+            p->in_type == IN_TYPE_HEXINT64);
 }
 
 /* What a length or count names: a number that lies before, within the same struct or around it. */
@@ -99,7 +102,8 @@ static HRESULT read_map(struct manifest_reader *r, xmlNodePtr e, struct event_pr
     HRESULT hr = manifest_text(r, e, "map", &p->map);
     if (FAILED(hr) || !p->map)
         return hr;
-    bool of_windows, small = (p->in_type >= IN_INT8 && p->in_type < IN_UINT64 - 1) || p->in_type == IN_HEX32;
+    bool of_windows,
+        small = (p->in_type >= IN_TYPE_INT8 && p->in_type < IN_TYPE_UINT64 - 1) || p->in_type == IN_TYPE_HEXINT32;
     const char *name = name_index_find(&r->maps, p->map, &place) ? p->map : manifest_local_name(e, p->map, &of_windows);
     if (!name_index_find(&r->maps, name, &place))
         return manifest_wrong(e, "map", p->map, "no map of that name is declared");
@@ -141,8 +145,8 @@ static HRESULT read_data(struct manifest_reader *r, xmlNodePtr e, struct templat
     if (FAILED(hr))
         return hr;
     p->length = type->bytes;
-    if (xmlHasProp(e, BAD_CAST "length") && p->in_type != IN_UNICODE && p->in_type != IN_ANSI &&
-        p->in_type != IN_BINARY)
+    if (xmlHasProp(e, BAD_CAST "length") && p->in_type != IN_TYPE_UNICODESTRING && p->in_type != IN_TYPE_ANSISTRING &&
+        p->in_type != IN_TYPE_BINARY)
         return manifest_wrong(e, "length", NULL, "only strings and win:Binary have one, not win:%s", type->name);
     hr = read_amount(r, e, k, "length", PROPERTY_FIXED_LENGTH, PROPERTY_PARAM_LENGTH, &p->length);
     if (SUCCEEDED(hr))
@@ -150,7 +154,7 @@ static HRESULT read_data(struct manifest_reader *r, xmlNodePtr e, struct templat
     if (FAILED(hr))
         return hr;
     if (!(p->flags & (PROPERTY_PARAM_COUNT | PROPERTY_PARAM_LENGTH)))
-        k->least += (uint64_t)p->count * p->length * (p->in_type == IN_UNICODE ? 2u : 1u);
+        k->least += (uint64_t)p->count * p->length * (p->in_type == IN_TYPE_UNICODESTRING ? 2u : 1u);
     return k->least > MOST_BYTES
                ? manifest_wrong(e, "name", p->name, "with it an event has more than %u bytes", MOST_BYTES)
                : S_OK;
@@ -260,7 +264,7 @@ static HRESULT check_binary(xmlNodePtr e, const struct manifest_template *t)
     for (size_t i = 0; i < t->property_count; i++) {
         const struct event_property *p = &t->properties[i];
         const bool has_length = p->flags & (PROPERTY_FIXED_LENGTH | PROPERTY_PARAM_LENGTH);
-        if (p->in_type == IN_BINARY && p->out_type != OUT_IPV6 && !has_length && i + 1u != t->top_level)
+        if (p->in_type == IN_TYPE_BINARY && p->out_type != OUT_TYPE_IPV6 && !has_length && i + 1u != t->top_level)
             return manifest_wrong(e, "tid", t->name, "the data \"%s\" are win:Binary, not the last, and have no length",
                                   p->name);
     }
@@ -298,4 +302,56 @@ static HRESULT read_template(struct manifest_reader *r, xmlNodePtr e, void *abou
 HRESULT manifest_read_templates(struct manifest_reader *r, xmlNodePtr templates)
 {
     return manifest_children(r, templates, "template", read_template, NULL);
+}
+
+/* ---- the names that manifests have for types, by rows ---- */
+
+#define IN_TYPE(called, type, shown, size) {called, type, shown, size},
+#define OUT_TYPE(called, type)
+static const struct manifest_in_type in_types[] = {
+#include "engine/etw/decode/manifest/manifest_types.def"
+};
+#undef IN_TYPE
+#undef OUT_TYPE
+#define IN_TYPE(called, type, shown, size)
+#define OUT_TYPE(called, type) {((type) <= 15 ? "xs:" called : "win:" called), type},
+static const struct {
+    const char *name;
+    uint16_t number;
+} out_types[] = {
+#include "engine/etw/decode/manifest/manifest_types.def"
+};
+
+const struct manifest_in_type *manifest_in_type(const char *name)
+{
+    for (size_t i = 0; i < sizeof in_types / sizeof in_types[0]; i++)
+        if (text_equal_nocase(in_types[i].name, name))
+            return &in_types[i];
+    return NULL;
+}
+
+const struct manifest_in_type *manifest_in_type_of(uint16_t number)
+{
+    for (size_t i = 0; i < sizeof in_types / sizeof in_types[0]; i++)
+        if (in_types[i].number == number)
+            return &in_types[i];
+    return NULL;
+}
+
+bool manifest_out_type(const char *name, uint16_t *number)
+{
+    for (size_t i = 0; i < sizeof out_types / sizeof out_types[0]; i++)
+        if (text_equal_nocase(strchr(out_types[i].name, ':') + 1, name)) {
+            *number = out_types[i].number;
+            return true;
+        }
+    return false;
+}
+
+const char *manifest_out_type_name(uint16_t number)
+{
+    for (size_t i = 0; i < sizeof out_types / sizeof out_types[0]; i++)
+        if (out_types[i].number == number)
+            return out_types[i].name;
+    return NULL;
 }

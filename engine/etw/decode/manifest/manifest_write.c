@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A provider, its levels, tasks, opcodes, keywords and channels, and its events. */
-#include "engine/etw/decode/manifest/manifest_write.h"
-
 #include "engine/base/memory.h"
 #include "engine/base/xml_text.h"
-#include "engine/etw/winmeta.h"
+#include "engine/etw/decode/manifest/manifest_document.h"
+#include "engine/etw/provider_manifest.h"
 
 #include <stdarg.h>
 #include <stdio.h>

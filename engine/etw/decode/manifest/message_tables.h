@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The messages of a provider in the languages that it has, as an RT_MESSAGETABLE resource holds those of one. Text is
-   UTF-8. */
+/* Messages of a provider in each of its languages, as RT_MESSAGETABLE resources hold them, with their inserts, and the
+   languages of resources (MS-LCID). Text is UTF-8. */
 #ifndef OPENPLA_MESSAGE_TABLES_H
 #define OPENPLA_MESSAGE_TABLES_H
 
 #include "engine/base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #define MESSAGE_NONE 0xFFFFFFFFu /* the id of no message */
 
@@ -41,5 +44,22 @@ void message_tables_free(struct message_tables *tables);
 HRESULT message_table_read(const uint8_t *bytes, size_t size, const char *language, struct message_tables *to);
 /* *bytes from memory_alloc. The language must be sorted. */
 HRESULT message_table_write(const struct message_language *language, uint8_t **bytes, size_t *size);
+
+/* ---- messages with their inserts, as FormatMessage and TDH take them ---- */
+
+/* Adds the message: inserts[0] in the place of %1 and of %1!s! (%1 to %99; one that is not there, or NULL, and one with
+   another form behind it, stay as they are), %n a new line, %t a tab, %b a blank, %r a carriage return, %0 the end, %%
+   a percent sign; %%n, also within an insert, is message n of `parameters` where that has one (NULL: none). */
+void message_text_add(struct text_buffer *out, const char *message, const char *const *inserts, size_t count,
+                      const struct message_tables *parameters, const char *languages);
+/* How many inserts a message asks for: the highest number in it. */
+size_t message_text_inserts(const char *message);
+
+/* ---- languages of resources (MS-LCID) ---- */
+
+/* In any case. False: we know no number for it. */
+bool language_number(const char *name, uint16_t *number);
+/* One that we do not know has the name of its language without its country, else "": neutral. */
+const char *language_name(uint16_t number);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Providers in memory: what readers fill in, and what is found in them. */
+/* Providers in memory: what readers fill in, what is found in them, and what Windows defines for all providers. */
 #include "engine/etw/provider_manifest.h"
 
 #include "engine/base/memory.h"
-#include "engine/etw/winmeta.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@ static void free_texts(char *const *texts, size_t count)
 }
 #define FREE_TEXTS(...) free_texts((char *const[]){__VA_ARGS__}, sizeof((char *const[]){__VA_ARGS__}) / sizeof(char *))
 
-void manifest_template_clear(struct manifest_template *t)
+static void manifest_template_clear(struct manifest_template *t)
 {
     for (size_t i = 0; i < t->property_count; i++)
         FREE_TEXTS(t->properties[i].name, t->properties[i].map, (char *)t->properties[i].custom);
@@ -195,8 +194,9 @@ const char *manifest_field_message(const struct provider_manifest *m, const stru
     return text || !f->name ? text : winmeta_text(f->name);
 }
 
-const char *manifest_field_text(const struct provider_manifest *m, const struct manifest_field *f,
-                                const char *languages)
+/* The message of a field, without one its name. Borrowed, NULL when it has neither. */
+static const char *manifest_field_text(const struct provider_manifest *m, const struct manifest_field *f,
+                                       const char *languages)
 {
     const char *text = manifest_field_message(m, f, languages);
     return text ? text : f->name;
@@ -350,4 +350,57 @@ HRESULT provider_manifest_schema(const struct provider_manifest *m, const EVENT_
     }
     *out = s;
     return S_OK;
+}
+
+/* ---- what Windows defines for all providers, as fields of a manifest ---- */
+
+struct winmeta_row {
+    enum manifest_kind kind;
+    const char *text;
+    struct manifest_field field;
+};
+/* Names of literals: nobody frees or changes these fields. */
+#define ROW(of, called, number, shown)                                                                                 \
+    {MANIFEST_##of, (shown), {.name = (char *)("win:" called), .value = (number), .message = MESSAGE_NONE}},
+#define LEVEL(called, number, shown)   ROW(LEVELS, called, number, shown)
+#define OPCODE(called, number, shown)  ROW(OPCODES, called, number, shown)
+#define TASK(called, number, shown)    ROW(TASKS, called, number, shown)
+#define KEYWORD(called, number, shown) ROW(KEYWORDS, called, number, shown)
+#define CHANNEL(called, number)        ROW(CHANNELS, called, number, called)
+static const struct winmeta_row rows[] = {
+#include "engine/etw/winmeta.def"
+};
+#undef ROW
+
+#define ROWS     (sizeof rows / sizeof rows[0])
+#define PREFIXED 4 /* "win:" */
+
+const struct manifest_field *winmeta_by_name(enum manifest_kind kind, const char *name)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].kind == kind && strcmp(rows[i].field.name + PREFIXED, name) == 0)
+            return &rows[i].field;
+    return NULL;
+}
+
+const struct manifest_field *winmeta_by_value(enum manifest_kind kind, uint64_t value)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].kind == kind && rows[i].field.value == value)
+            return &rows[i].field;
+    return NULL;
+}
+
+const char *winmeta_text(const char *name)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (strcmp(rows[i].field.name, name) == 0)
+            return rows[i].text;
+    return NULL;
+}
+
+const char *winmeta_text_of(enum manifest_kind kind, uint64_t value)
+{
+    const struct manifest_field *field = winmeta_by_value(kind, value);
+    return field ? winmeta_text(field->name) : NULL;
 }

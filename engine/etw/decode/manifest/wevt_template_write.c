@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing WEVT_TEMPLATE: the blocks of a provider one behind the other, names behind who has them. */
 #include "engine/base/memory.h"
-#include "engine/etw/decode/evtx/binary_xml.h"
+#include "engine/etw/decode/evtx/evtx.h"
 #include "engine/etw/decode/manifest/wevt_template.h"
 #include "engine/logs/little_endian.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/etw/decode/mof/mof_classes.h"
+#include "engine/etw/mof_classes.h"
 
 #include "engine/base/memory.h"
-#include "engine/etw/decode/mof/classic_classes.h"
+#include "engine/etw/decode/mof/mof_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/etw/mof_files.h"
-
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/protection.h"
-#include "engine/etw/decode/manifest/languages.h"
+#include "engine/etw/decode/manifest/message_tables.h"
+#include "engine/etw/mof_classes.h"
 
 #include <string.h>
 
@@ -107,7 +106,9 @@ static HRESULT load_all(struct mof_classes *classes, const char *except, struct 
     return hr;
 }
 
-HRESULT mof_files_load(struct mof_classes *classes, struct texts *remarks)
+/* Adds the classes of all files, whatever order they need. A file with an error hides no other: it is skipped, with a
+   message in `remarks` (may be NULL). */
+static HRESULT mof_files_load(struct mof_classes *classes, struct texts *remarks)
 {
     return load_all(classes, NULL, remarks);
 }

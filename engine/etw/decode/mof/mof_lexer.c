@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/etw/decode/mof/mof_lexer.h"
-
 #include "engine/base/memory.h"
 #include "engine/base/text_unicode.h"
+#include "engine/etw/decode/mof/mof_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

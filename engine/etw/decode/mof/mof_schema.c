@@ -2,8 +2,8 @@
 /* What a class says of an event, as a schema: the order of its properties, their types by type and qualifiers (Event
    Tracing MOF Qualifiers), their maps. */
 #include "engine/base/memory.h"
-#include "engine/etw/decode/mof/mof_classes.h"
-#include "engine/etw/decode/value_types.h"
+#include "engine/etw/event_values.h"
+#include "engine/etw/mof_classes.h"
 
 #include <stdlib.h>
 #include <string.h>

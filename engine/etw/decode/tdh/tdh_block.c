@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/etw/decode/tdh/tdh_block.h"
-
 #include "engine/base/memory.h"
-#include "engine/etw/value_extent.h"
+#include "engine/etw/decode/tdh/tdh.h"
+#include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"
 
 #include <string.h>
@@ -43,7 +42,7 @@ void tdh_block_put(struct tdh_block *b, uint32_t at, const void *bytes, size_t s
         memcpy(b->bytes + at, bytes, size);
 }
 
-void tdh_block_u16(struct tdh_block *b, uint32_t at, uint16_t value)
+static void tdh_block_u16(struct tdh_block *b, uint32_t at, uint16_t value)
 {
     if (!b->failed)
         put_u16(b->bytes + at, value);

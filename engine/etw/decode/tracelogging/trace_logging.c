@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/etw/decode/tracelogging/trace_logging.h"
-
 #include "engine/base/memory.h"
-#include "engine/etw/decode/value_types.h"
-#include "engine/etw/winmeta.h"
+#include "engine/etw/decode/event_schema.h"
+#include "engine/etw/event_values.h"
+#include "engine/etw/provider_manifest.h"
 #include "engine/logs/little_endian.h"
 
 #include <string.h>

@@ -178,7 +178,8 @@ static HRESULT look(struct tmf_files *t, const GUID *guid, const struct looked *
     return S_OK;
 }
 
-HRESULT tmf_files_find(struct tmf_files *t, const EVENT_RECORD *event, const struct tmf_message **out)
+/* S_FALSE with the reason by error_set: no file says what the message is. Lives as long as the files. */
+static HRESULT tmf_files_find(struct tmf_files *t, const EVENT_RECORD *event, const struct tmf_message **out)
 {
     static const GUID none;
     const GUID guid = event->EventHeader.ProviderId;

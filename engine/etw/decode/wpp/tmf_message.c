@@ -4,9 +4,8 @@
    like what the line tells beside the format. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/etw/decode/wpp/tmf_items.h"
 #include "engine/etw/event_values.h"
-#include "engine/etw/value_text.h"
+#include "engine/etw/tmf.h"
 #include "engine/logs/little_endian.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The classes of MOF files, with what they inherit: which one describes a classic event, and its schema. Those of the
-   kernel's events (MSNT_SystemTrace) are there from the beginning. */
+/* Classes of MOF files, with what they inherit: which class describes a classic event, and its schema. The classes of
+   the kernel's events (MSNT_SystemTrace) are always known; files are added by `openpla mof add`. */
 #ifndef OPENPLA_MOF_CLASSES_H
 #define OPENPLA_MOF_CLASSES_H
 
@@ -64,5 +64,18 @@ const struct mof_class *mof_classes_base(const struct mof_classes *c, const stru
 /* A text of a qualifier in the language that is asked for: the at-th. NULL: none. */
 const char *mof_classes_text(const struct mof_classes *c, const struct mof_class *of, const struct mof_property *p,
                              const char *qualifier, size_t at);
+
+/* ---- files added by `openpla mof add`: a folder beside the store's, which every decoder reads ---- */
+
+/* Adds the file under its name, once it holds together with what is there; its contents stay as they are. Without
+   `replace` ERROR_ALREADY_EXISTS's HRESULT when there is one of that name. MOF_E_ codes with "file(line): ...". */
+HRESULT mof_files_add(const char *path, bool replace);
+HRESULT mof_files_list(struct texts *names); /* none is no failure */
+/* By the name that the list has, in any case. ERROR_FILE_NOT_FOUND's HRESULT. */
+HRESULT mof_files_remove(const char *name);
+
+/* The shipped classes and those of the files, as they are now, with texts in the user's language. */
+HRESULT mof_files_classes(struct texts *remarks, struct mof_classes **out);
+HRESULT mof_origin(struct schema_origin *out);
 
 #endif

@@ -1,10 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* An event as the event log's files (.evtx) have it: elements whose names and texts are the same for all events of its
-   sort, its shape, and the values that stand in their places. */
-#ifndef OPENPLA_EVTX_RECORD_H
-#define OPENPLA_EVTX_RECORD_H
+/* Binary XML, and the event log's files (.evtx): a header, and chunks of 64 KB that can be read alone. An event is a
+   shape (elements whose names and strings are the same for all events of its kind) and the values in its places. A
+   chunk holds names and shapes once; a record names its shape and has the values. All is a stream but for the header,
+   which is written again at the end. */
+#ifndef OPENPLA_EVTX_H
+#define OPENPLA_EVTX_H
 
-#include "engine/etw/decode/evtx/binary_xml.h"
+#include "engine/base/text.h"
+#include "engine/logs/byte_buffer.h"
+
+/* ---- binary XML as templates of WEVT_TEMPLATE have it (MS-EVEN6 2.2.12, names in the place of their offsets) ---- */
+
+/* XML with %n in the place of substitution n-1. `bytes` end with the block they are in, and are not trusted.
+   ERROR_INVALID_DATA's HRESULT with a text. *xml from memory_alloc. */
+HRESULT binary_xml_read(const uint8_t *bytes, size_t size, char **xml);
+
+struct event_property;
+/* The fragment of UserData: of XML with %n, whose values have the in-types of the properties. */
+HRESULT binary_xml_write(const char *xml, const struct event_property *properties, size_t count,
+                         struct byte_buffer *to);
+/* The fragment of EventData: an element Data with its name for each. */
+HRESULT binary_xml_write_data(const struct event_property *properties, size_t count, struct byte_buffer *to);
+
+/* ---- records ---- */
 
 /* Types of values (MS-EVEN6 2.2.12): the same numbers as TDH's in-types of 1 to 21. */
 enum evtx_type {
@@ -65,5 +83,28 @@ HRESULT evtx_add_units(struct byte_buffer *to, const char *text);
 void evtx_element(struct evtx_record *r, const char *element, const char *text);
 void evtx_element_value(struct evtx_record *r, const char *element, enum evtx_type type, const void *bytes,
                         size_t size);
+
+/* ---- files ---- */
+
+enum {
+    EVTX_HEADER_BYTES = 4096,
+    EVTX_CHUNK_BYTES = 65536,
+    EVTX_MOST_CHUNKS = 65535, /* what the header can say: 4 GB */
+};
+
+struct evtx_writer;
+/* Files end at so many chunks. NULL when out of memory. */
+struct evtx_writer *evtx_writer_create(unsigned most_chunks);
+void evtx_writer_free(struct evtx_writer *w); /* NULL is allowed */
+/* Adds a record of that time (FILETIME); `to` gets the chunk before it when that is full. S_FALSE: no chunk has room
+   for such a record, or it is too_long, and nothing has happened. ERROR_FILE_TOO_LARGE's HRESULT: the file is full. The
+   record's own failure. */
+HRESULT evtx_writer_add(struct evtx_writer *w, const struct evtx_record *r, int64_t time, struct text_buffer *to);
+/* The number that the next record gets: from 1 on. */
+uint64_t evtx_writer_next(const struct evtx_writer *w);
+/* The last chunk; there is one in every file. */
+void evtx_writer_end(struct evtx_writer *w, struct text_buffer *to);
+/* The header, of what is written up to now; `whole`: nothing comes any more. */
+void evtx_writer_header(const struct evtx_writer *w, bool whole, uint8_t header[EVTX_HEADER_BYTES]);
 
 #endif
