@@ -58,9 +58,6 @@ HRESULT tmf_sentence(const struct event_schema *schema, const EVENT_RECORD *even
                      struct text_buffer *out);
 /* The number of the message, if it has one. */
 bool tmf_sequence(const EVENT_RECORD *event, uint32_t *number);
-/* The same as tmf_sentence, without a prefix, of a message that has no schema yet. */
-HRESULT tmf_message_text(const struct tmf_message *m, const EVENT_RECORD *event, uint32_t pointer_size, bool gmt,
-                         struct text_buffer *out);
 
 /* ---- files ---- */
 

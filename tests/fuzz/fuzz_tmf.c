@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (FAILED(tmf_schema(m, &schema)))
             continue;
         decode_event(schema, event, e.UserDataLength, i % 2 ? 4 : 8);
-        (void)tmf_message_text(m, &e, i % 2 ? 4 : 8, i % 2 != 0, &text);
+        (void)tmf_sentence(schema, &e, i % 2 ? 4 : 8, i % 2 != 0, &text);
         text_buffer_free(&text);
         event_schema_free(schema);
     }

@@ -237,7 +237,10 @@ static void a_message_of_wpp_comes_out_as_written(void **state)
     event_view_record(&log->event[0].record, 0, 0, false, &view);
     assert_int_equal(tmf_text_read("d.tmf", tmf, sizeof tmf - 1, &d), S_OK);
     struct text_buffer text = {0};
-    assert_int_equal(tmf_message_text(&d->messages[0], &view.record, 0, true, &text), S_OK);
+    struct event_schema *schema;
+    assert_int_equal(tmf_schema(&d->messages[0], &schema), S_OK);
+    assert_int_equal(tmf_sentence(schema, &view.record, 0, true, &text), S_OK);
+    event_schema_free(schema);
     char *expected = text_format("dk has -3 (00AB) at %0*llX, number 1 of %u", (int)(2 * sizeof at),
                                  (unsigned long long)(uintptr_t)at, (unsigned)process_own_id());
     assert_string_equal(text.text, expected);

@@ -14,6 +14,17 @@
 #include <cmocka.h>
 #include <string.h>
 
+static HRESULT message_sentence(const struct tmf_message *m, const EVENT_RECORD *event, uint32_t pointer_size, bool gmt,
+                                struct text_buffer *out)
+{
+    struct event_schema *schema;
+    HRESULT hr = tmf_schema(m, &schema);
+    if (SUCCEEDED(hr))
+        hr = tmf_sentence(schema, event, pointer_size, gmt, out);
+    event_schema_free(schema);
+    return hr;
+}
+
 #define GUID_TEXT "d58c126f-b309-11d1-969e-0000f875a5bc"
 #define HEAD      GUID_TEXT " tracedrv // SRC=tracedrv.c MJ=Drivers MN=Trace\n"
 
@@ -75,10 +86,10 @@ static void a_message_is_its_text_with_its_arguments(void **state)
     static const char data[] = "you\0\xFB\xFF\xFF\xFF";
     const EVENT_RECORD e = message_event(11, data, 8);
     struct text_buffer b = {0};
-    assert_int_equal(tmf_message_text(m, &e, 0, true, &b), S_OK);
+    assert_int_equal(message_sentence(m, &e, 0, true, &b), S_OK);
     assert_string_equal(b.text, "Hello, you -5 from TracedrvDispatch: 100%");
     b.length = 0;
-    assert_int_equal(tmf_message_text(tmf_document_find(document, &guid, 12), &e, 0, true, &b), S_OK);
+    assert_int_equal(message_sentence(tmf_document_find(document, &guid, 12), &e, 0, true, &b), S_OK);
     assert_string_equal(b.text, "nothing \"quoted\"");
     text_buffer_free(&b);
     struct event_schema *s;
@@ -91,7 +102,7 @@ static void a_message_is_its_text_with_its_arguments(void **state)
     event_schema_free(s);
     /* An event with less than its message has. */
     const EVENT_RECORD shorter = message_event(11, data, 6);
-    assert_int_equal(tmf_message_text(m, &shorter, 0, true, &b), EVENT_DATA_INVALID);
+    assert_int_equal(message_sentence(m, &shorter, 0, true, &b), EVENT_DATA_INVALID);
     assert_non_null(strstr(error_text(EVENT_DATA_INVALID), "Arg"));
     text_buffer_free(&b);
 }
@@ -146,7 +157,7 @@ static void each_kind_and_form_comes_out(void **state)
         memory_free(text);
         const EVENT_RECORD e = message_event(5, rows[i].data, rows[i].size);
         struct text_buffer b = {0};
-        HRESULT hr = tmf_message_text(document->messages, &e, 0, true, &b);
+        HRESULT hr = message_sentence(document->messages, &e, 0, true, &b);
         if (FAILED(hr) || strcmp(b.text, rows[i].text) != 0)
             fail_msg("%s of %s: \"%s\", not \"%s\"", rows[i].form, rows[i].item, FAILED(hr) ? error_text(hr) : b.text,
                      rows[i].text);
@@ -284,7 +295,7 @@ static void out_of_memory_is_told(void **state)
     do {
         b = (struct text_buffer){0};
         memory_fail_at(n++);
-        hr = tmf_message_text(tmf_document_find(document, &guid, 11), &e, 0, true, &b);
+        hr = message_sentence(tmf_document_find(document, &guid, 11), &e, 0, true, &b);
         memory_fail_at(0);
         text_buffer_free(&b);
     } while (hr == E_OUTOFMEMORY);

@@ -305,7 +305,6 @@ static void messages_take_their_inserts(void **state)
         text_buffer_free(&b);
     }
     message_tables_free(&parameters);
-    assert_int_equal(message_text_inserts("%3 %%7 %12!s! %n"), 12);
 }
 
 static void memory_may_be_out_anywhere(void **state)

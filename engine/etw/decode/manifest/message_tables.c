@@ -392,19 +392,6 @@ void message_text_add(struct text_buffer *out, const char *message, const char *
     text_buffer_add(out, message);
 }
 
-size_t message_text_inserts(const char *message)
-{
-    size_t most = 0;
-    for (const char *at = message; (at = strchr(at, '%')) != NULL;) {
-        uint32_t number;
-        size_t digits = read_number(++at, 2, &number);
-        if (digits && number > most)
-            most = number;
-        at += digits ? digits : *at != 0;
-    }
-    return most;
-}
-
 /* ---- languages of resources, by rows ---- */
 
 #define LANGUAGE(called, number) {called, number},

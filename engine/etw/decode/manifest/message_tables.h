@@ -52,8 +52,6 @@ HRESULT message_table_write(const struct message_language *language, uint8_t **b
    a percent sign; %%n, also within an insert, is message n of `parameters` where that has one (NULL: none). */
 void message_text_add(struct text_buffer *out, const char *message, const char *const *inserts, size_t count,
                       const struct message_tables *parameters, const char *languages);
-/* How many inserts a message asks for: the highest number in it. */
-size_t message_text_inserts(const char *message);
 
 /* ---- languages of resources (MS-LCID) ---- */
 

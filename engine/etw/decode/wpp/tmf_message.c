@@ -523,14 +523,3 @@ HRESULT tmf_sentence(const struct event_schema *schema, const EVENT_RECORD *even
     memory_free(found.values);
     return hr;
 }
-
-HRESULT tmf_message_text(const struct tmf_message *m, const EVENT_RECORD *event, uint32_t pointer_size, bool gmt,
-                         struct text_buffer *out)
-{
-    struct event_schema *schema;
-    HRESULT hr = tmf_schema(m, &schema);
-    if (SUCCEEDED(hr))
-        hr = tmf_sentence(schema, event, pointer_size, gmt, out);
-    event_schema_free(schema);
-    return hr;
-}
