@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "engine/base/memory.h"
-#include "engine/logs/text_cells.h"
+#include "engine/logs/text_rows.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "cli/counters/log_statistics.h"
 
 #include "engine/base/memory.h"
-#include "engine/logs/sample_distances.h"
+#include "engine/logs/log_inputs.h"
 
 /* cells: NULL when there is no sample, only counters. */
 static HRESULT count_cells(struct log_statistics *s, struct log_reader *log, const struct log_cell *cells)

@@ -10,7 +10,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/pdh_types.h"
-#include "engine/logs/sql_source.h"
+#include "engine/logs/sql_log.h"
 #include "engine/report/columns.h"
 
 #include <stdio.h>

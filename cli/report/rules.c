@@ -7,7 +7,7 @@
 #include "cli/verbs.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/logs/etl_reader.h"
+#include "engine/logs/etl_file.h"
 #include "engine/logs/log.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "cli/trace/trace_statistics.h"
 
 #include "engine/base/memory.h"
-#include "engine/logs/blg_format.h"
+#include "engine/logs/blg_records.h"
 
 #include <stdlib.h>
 #include <string.h>

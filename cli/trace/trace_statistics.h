@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 #include "engine/base/text.h"
-#include "engine/logs/etl_reader.h"
+#include "engine/logs/etl_file.h"
 
 struct provider_events {
     GUID provider; /* or class; zero: not told */

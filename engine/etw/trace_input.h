@@ -8,7 +8,7 @@
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/event_dump.h"
 #include "engine/etw/manifest_origins.h"
-#include "engine/logs/etl_reader.h"
+#include "engine/logs/etl_file.h"
 #include "engine/logs/log_inputs.h"
 
 struct trace_event {

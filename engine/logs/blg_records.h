@@ -1,11 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts the records of a binary log together again: each is cut into events of at most 8000 bytes. */
+/* The records of binary performance logs: the constants of the format, and joining records from events. */
 #ifndef OPENPLA_BLG_RECORDS_H
 #define OPENPLA_BLG_RECORDS_H
 
 #include "engine/base/error.h"
-#include "engine/logs/etl_reader.h"
+#include "engine/logs/etl_file.h"
+#include "engine/logs/etl_record.h"
 
+/* Class type of a record's events. */
+enum {
+    BLG_RECORD_CATALOG = 32,
+    BLG_RECORD_SAMPLE = 34,
+    BLG_RECORD_SUMMARY = 35,
+    BLG_RECORD_NAMES = 36,
+    BLG_CLASS_VERSION = 60
+};
+/* Kinds of the 'B','L' blocks inside, and their sizes. */
+enum {
+    BLG_KIND_SAMPLE = 0x0003,
+    BLG_KIND_SINGLE = 0x0103,
+    BLG_KIND_WILDCARD = 0x0203,
+    BLG_KIND_OBJECT = 0x0503,
+    BLG_BLOCK_HEAD = 8,
+    BLG_SINGLE_SIZE = 0x30,
+    BLG_WILDCARD_HEAD = 0x18,
+    BLG_WILDCARD_ITEM = 0x18,
+};
+/* The catalog: bytes before its first entry, of an entry before its names, and an entry's flags. */
+enum { BLG_CATALOG_HEAD = 8, BLG_ENTRY_HEAD = 0x34, BLG_ENTRY_WILDCARD = 0x01, BLG_ENTRY_OBJECT = 0x10 };
+/* An event of a record: the instance GUID, part number and part count behind the event's header, then the part. */
+enum { BLG_EVENT_HEAD = 0x30, BLG_PART_HEAD = BLG_EVENT_HEAD + 24, BLG_MAX_PART = 8000 };
+enum { BLG_MAX_RECORD = 0x40000000 };
+/* Of the container, as PDH has it. */
+enum { BLG_BUFFER_SIZE = 0x10000 };
+
+/* {933f3bb3-943e-490d-9ced-3cbb14c14479}, the class of all of them, as it lies in the file. */
+extern const uint8_t blg_class[16];
+
+struct log_reader;
+/* What a copy of a log says about where it comes from. */
+struct blg_origin {
+    const struct etl_log *log; /* borrowed from the reader */
+    uint8_t instance[16];
+    uint32_t process; /* in the events */
+    int32_t bias_minutes;
+};
+/* False: the reader is of another format. */
+bool blg_reader_origin(const struct log_reader *reader, struct blg_origin *out);
+
+/* ---- reading ---- */
 struct blg_record {
     uint8_t type;         /* BLG_RECORD_* */
     uint8_t instance[16]; /* GUID of the log it belongs to */
@@ -32,9 +75,6 @@ struct blg_records {
    HRESULT_FROM_WIN32(ERROR_INVALID_DATA) when other events come before the first record. */
 HRESULT blg_records_next(struct blg_records *r);
 /* Begins anew, from an event at or after `stamp` on; INT64_MIN: from the first. */
-HRESULT blg_records_seek(struct blg_records *r, int64_t stamp);
 void blg_records_close(struct blg_records *r);
-/* A remark about the buffer at `position`. */
-void blg_records_remark(const struct blg_records *r, uint64_t position, const char *format, ...) PRINTF_LIKE(3, 4);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter paths: \\Computer\Object(Parent/Instance#Index)\Counter, taken apart and put together, in UTF-8. */
+/* Counter paths: \\Computer\Object(Parent/Instance#Index)\Counter, parsed and formatted, in UTF-8; and the numbers of
+   instances that have one name. */
 #ifndef OPENPLA_COUNTER_PATH_H
 #define OPENPLA_COUNTER_PATH_H
 
+#include "engine/base/text.h"
 #include "engine/logs/pdh_types.h"
 
 #define PATH_NO_INDEX UINT32_MAX
@@ -38,5 +40,21 @@ char *counter_path_format(const struct counter_path *path);
 /* "name" or "name#index" (index above 0), "parent/" before it if there is one; NULL when out of memory or when the path
    has no instance. */
 char *counter_path_instance(const struct counter_path *path);
+
+/* Numbers of instances as PDH shows them: the first has none, the others are "name#1", "name#2" in their order. */
+struct instance_number;
+/* The names of one list. Zero-initialise. */
+struct instance_numbers {
+    struct instance_number *slots; /* a hash table */
+    size_t slot_count, used;
+};
+
+/* *number: how many names of the list before this one are the same, without case. The name is borrowed until
+   instance_numbers_clear. */
+HRESULT instance_numbers_next(struct instance_numbers *n, const char *name, size_t *number);
+/* The name with its number; from memory_alloc, NULL when out of memory. */
+char *instance_numbers_text(const char *name, size_t number);
+void instance_numbers_clear(struct instance_numbers *n); /* for another list */
+void instance_numbers_free(struct instance_numbers *n);
 
 #endif

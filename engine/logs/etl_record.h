@@ -1,10 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* What lies in the buffers of .etl and .blg files: one event after the other, and each event's header taken apart. */
+/* What .etl and .blg files are made of: buffers that begin with a header, events that never cross a buffer, and the log
+   file header, which is the first event. */
 #ifndef OPENPLA_ETL_RECORD_H
 #define OPENPLA_ETL_RECORD_H
 
-#include "engine/logs/etl_buffer.h"
+#include "engine/base/wintypes.h"
 
+enum {
+    ETL_BUFFER_HEAD = 0x48, /* bytes before the first event of a buffer */
+    ETL_SMALLEST_BUFFER = 4 * 1024,
+    ETL_LARGEST_BUFFER = 16 * 1024 * 1024, /* since Windows 8 */
+    ETL_BUFFER_UNIT = 1024,                /* sizes of buffers are asked for in KB */
+};
+enum { ETL_STATE_FLUSHED = 3, ETL_TYPE_EVENTS = 0, ETL_TYPE_FILE_HEADER = 4 };
+enum { ETL_FLAG_LAST = 0x01, ETL_FLAG_PROCESSOR_INDEX = 0x20, ETL_FLAG_COMPRESSED = 0x40 };
+
+struct etl_buffer_header {
+    uint32_t size;     /* of the buffer in the file */
+    uint32_t saved;    /* as `used`, but for the header buffer of some writers */
+    uint32_t current;  /* not to be trusted */
+    int64_t time;      /* of the flush: etl_log_buffer_time */
+    uint64_t sequence; /* 0: the file's first buffer */
+    uint16_t processor;
+    uint16_t logger;
+    uint32_t state; /* ETL_STATE_*; of the first buffer of a compressed file: the algorithm */
+    uint32_t used;  /* bytes with events, this header included; of a compressed buffer: when it is unpacked */
+    uint16_t flags; /* ETL_FLAG_*, and others of who logged it */
+    uint16_t type;  /* ETL_TYPE_*, or another one of events */
+};
+/* ETL_BUFFER_HEAD bytes. */
+void etl_buffer_header_read(const uint8_t *buffer, struct etl_buffer_header *out);
+void etl_buffer_header_write(const struct etl_buffer_header *header, uint8_t *buffer);
+
+/* The bytes in use, header included, of a buffer of `size` bytes; 0: it is no such buffer. */
+uint32_t etl_buffer_used(const uint8_t *buffer, uint32_t size);
+/* The longest event, with its header and rounded up to 8, that a buffer of `size` bytes holds. */
+uint32_t etl_buffer_max_event(uint32_t size);
+/* Room that was taken in a file and never written to reads as zeros. */
+bool etl_all_zero(const uint8_t *at, size_t size);
+
+/* ---- events ---- */
 /* Header types of events, their byte 2, and marks, their byte 3. */
 enum {
     ETL_HEADER_SYSTEM_32 = 0x01,
@@ -75,12 +110,80 @@ GUID etl_record_provider(const struct etl_record *e);
 const char *etl_kernel_class(const GUID *provider);
 /* The group of the hook of a kernel event of that class and type. False: it is no kernel class. */
 bool etl_kernel_group(const GUID *provider, uint8_t type, uint8_t *group);
-/* A GUID as it lies in files. */
-GUID etl_guid(const uint8_t at[16]);
 /* UTF-16 bytes of a file (without NUL) as UTF-8 from memory_alloc; what is no text becomes U+FFFD. NULL: out of memory.
  */
 char *etl_text(const uint8_t *at, size_t units);
 /* Units of the UTF-16 text at `at` before its NUL; `room` bytes at most. False: no NUL in them. */
 bool etl_text_length(const uint8_t *at, size_t room, size_t *units);
+
+/* ---- the time zone of a log: TIME_ZONE_INFORMATION, and conversion of its local times ---- */
+/* A moment of change: of `year` itself, or (year 0) the day-th `weekday` (0 = Sunday) of the month each year, 5 = the
+   last. month 0: the zone has no such moment. */
+struct zone_change {
+    uint16_t year, month, weekday, day, hour, minute, second, millisecond;
+};
+
+struct zone_rules {
+    int32_t bias; /* minutes: UTC = local + bias + standard_bias or daylight_bias */
+    struct zone_change to_standard, to_daylight;
+    int32_t standard_bias, daylight_bias;
+};
+
+/* Minutes to add to the local FILETIME to have UTC. `later`: of the hour that clocks show twice take the second; it
+   makes no difference elsewhere. */
+int32_t zone_bias_minutes(const struct zone_rules *rules, int64_t local, bool later);
+/* FILETIMEs. Of a local time that clocks show twice zone_to_utc takes the second when the first would be before
+   `not_before`. */
+int64_t zone_to_utc(const struct zone_rules *rules, int64_t local, int64_t not_before);
+int64_t zone_to_local(const struct zone_rules *rules, int64_t utc);
+
+/* ---- the log file header ---- */
+enum {
+    ETL_CLOCK_TICKS = 1,  /* time stamps are the performance counter's */
+    ETL_CLOCK_SYSTEM = 2, /* ... FILETIMEs */
+    ETL_CLOCK_CYCLES = 3, /* ... the processor's cycles */
+};
+
+/* SYSTEM_TRACE_HEADER and TRACE_LOGFILE_HEADER of the file. FILETIMEs are UTC; 0 = never set. Texts are UTF-8. */
+struct etl_log {
+    bool private_logger;  /* as a logger inside a process writes it: the event's version is 0 */
+    uint32_t buffer_size; /* bytes, unpacked */
+    uint8_t version_major, version_minor, sub_version, sub_minor;
+    uint32_t build, processors;
+    int64_t end_utc;
+    uint32_t timer_resolution; /* 100 ns */
+    uint32_t maximum_file_mb;  /* 0: none */
+    uint32_t mode;             /* EVENT_TRACE_*_MODE bits */
+    uint32_t buffers_written, events_lost, buffers_lost;
+    uint32_t pointer_size; /* 4 or 8, of who wrote the file */
+    uint32_t cpu_mhz;
+    struct zone_rules zone;
+    const char *standard_name, *daylight_name; /* of the zone */
+    int64_t boot_utc, start_utc;
+    int64_t frequency;   /* of the performance counter */
+    uint32_t clock;      /* ETL_CLOCK_* */
+    int64_t start_stamp; /* the start on the file's clock */
+    uint32_t process, thread;
+    const char *logger_name, *file_name; /* the full path */
+};
+/* Bytes of the header event before its two names, in the 64-bit form. */
+enum { ETL_LOG_HEAD = 0x138 };
+
+/* Reads the header event (`size` bytes). E_OUTOFMEMORY; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text that names
+   `path` when the bytes are no log file header. On success the caller frees with etl_log_free. */
+HRESULT etl_log_read(const char *path, const uint8_t *event, uint32_t size, struct etl_log *out);
+void etl_log_free(struct etl_log *log);
+/* Writes the header event, of at most `room` bytes, ETL_LOG_HEAD or more; *size: how many it has. A text may be NULL
+   for "". E_INVALIDARG with a text when the two names do not fit; the errors of text_to_utf16. */
+HRESULT etl_log_write(const struct etl_log *log, uint8_t *event, uint32_t room, uint32_t *size);
+/* Writes into a header event of the 64-bit form what changes while a log grows: end_utc, buffers and losses. */
+void etl_log_write_counts(const struct etl_log *log, uint8_t *event);
+/* FILETIME of a stamp of the file's clock, and back. */
+int64_t etl_log_utc(const struct etl_log *log, int64_t stamp);
+int64_t etl_log_stamp(const struct etl_log *log, int64_t utc);
+/* The TimeStamp of a buffer's header, for a stamp of the file's clock, and back: private loggers and relogging write
+   FILETIMEs there whatever the clock of their events is. */
+int64_t etl_log_buffer_time(const struct etl_log *log, int64_t stamp);
+int64_t etl_log_buffer_stamp(const struct etl_log *log, int64_t time);
 
 #endif

@@ -24,7 +24,7 @@ struct journal_entry {
 /* Where this host's events are kept: <data folder>/events. From memory_alloc. */
 char *journal_folder(void);
 /* Makes the folder if it is not there. Two files are kept of about 1 MiB each; the older goes when a third begins.
-   S_FALSE: it is left out, as this process has written too many (journal_room.h), which an event of its own tells. */
+   S_FALSE: it is left out, as this process has written too many, which an event of its own tells. */
 HRESULT journal_append(const char *folder, const struct journal_entry *e);
 
 struct journal_reader;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Integers in the byte order of the binary logs, at any address, on any host. */
+/* Little-endian integers in the bytes of binary logs, at any address, on any host; and a buffer that grows at its end.
+ */
 #ifndef OPENPLA_LITTLE_ENDIAN_H
 #define OPENPLA_LITTLE_ENDIAN_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 static inline void put_u16(uint8_t *at, uint16_t value)
@@ -39,5 +42,20 @@ static inline uint64_t get_u64(const uint8_t *at)
 {
     return get_u32(at) | (uint64_t)get_u32(at + 4) << 32;
 }
+
+/* Zero-initialise; memory_free(bytes). A failed allocation sticks. Numbers are little endian. */
+struct byte_buffer {
+    uint8_t *bytes;
+    size_t size, capacity;
+    bool failed;
+};
+/* So many zeros; where they begin, NULL when memory is out. */
+uint8_t *byte_buffer_add(struct byte_buffer *b, size_t count);
+void byte_buffer_put(struct byte_buffer *b, const void *bytes, size_t size);
+void byte_buffer_u8(struct byte_buffer *b, uint8_t value);
+void byte_buffer_u16(struct byte_buffer *b, uint16_t value);
+void byte_buffer_u32(struct byte_buffer *b, uint32_t value);
+/* What stands at a place already. */
+void byte_buffer_set_u32(struct byte_buffer *b, size_t at, uint32_t value);
 
 #endif

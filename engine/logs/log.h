@@ -4,6 +4,7 @@
 #ifndef OPENPLA_LOG_H
 #define OPENPLA_LOG_H
 
+#include "engine/base/file.h"
 #include "engine/base/text.h"
 
 /* The names of one logged counter, UTF-8. NULL parts are absent. */
@@ -172,5 +173,16 @@ void log_reader_progress(const struct log_reader *r, uint64_t *done, uint64_t *t
 enum { LOG_MAX_REMARKS = 100 };
 const struct texts *log_reader_remarks(const struct log_reader *r);
 void log_reader_close(struct log_reader *r); /* NULL is allowed */
+
+/* ---- for the writers of formats: files below the folder of log_options.base ---- */
+/* Opens the file that a log begins in. `over`: a file that is there is taken, if it is empty or a log or the beginning
+   of one; it keeps its bytes until log_file_empty. Otherwise ERROR_FILE_EXISTS's HRESULT. *fresh: it was made now.
+   ERROR_INVALID_DATA's with a text: what is there is no log, and stays as it is. Errors: those of file_open_below. */
+HRESULT log_file_begin(const char *path, const struct log_options *options, bool over, struct file **out, bool *fresh);
+/* Cuts what is in the file; for the writer, right before its first write. */
+HRESULT log_file_empty(struct file *file);
+/* Opens a file that is to be continued, to write to its end. */
+HRESULT log_file_continue(const char *path, const struct log_options *options, struct file **out);
+HRESULT log_file_delete(const char *path, const struct log_options *options);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef OPENPLA_LOG_INPUTS_H
 #define OPENPLA_LOG_INPUTS_H
 
+#include "engine/base/text.h"
 #include "engine/logs/log.h"
 
 struct input {
@@ -42,5 +43,16 @@ void inputs_close(struct inputs *in);
 
 /* The name of a log for people: without the password of a database. From memory_alloc, NULL when out of memory. */
 char *format_path(const char *path);
+
+/* ---- intervals between neighbouring samples; the median is the interval of the log ---- */
+/* Zero-initialise. At most 65,536 distances are kept, evenly spread, enough to find the middle one. */
+struct sample_distances {
+    int64_t *items;
+    size_t count, capacity;
+    uint64_t seen, step; /* every step-th is kept */
+};
+HRESULT sample_distances_add(struct sample_distances *d, int64_t distance);
+int64_t sample_distances_middle(struct sample_distances *d); /* 0: there is none */
+void sample_distances_free(struct sample_distances *d);
 
 #endif

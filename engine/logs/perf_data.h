@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes performance data blocks apart: PERF_DATA_BLOCK, PERF_OBJECT_TYPE, PERF_COUNTER_DEFINITION,
-   PERF_INSTANCE_DEFINITION and PERF_COUNTER_BLOCK of winperf.h, which are alike on 32 and 64 bits. Every offset is
-   checked; nothing outside the given bytes is read. */
+/* Parses performance data blocks: PERF_DATA_BLOCK, PERF_OBJECT_TYPE, PERF_COUNTER_DEFINITION, PERF_INSTANCE_DEFINITION
+   and PERF_COUNTER_BLOCK of winperf.h, which are alike on 32 and 64 bits. Every offset is checked; nothing outside the
+   given bytes is read. Also converts between the raw values of logs and those of PDH. */
 #ifndef OPENPLA_PERF_DATA_H
 #define OPENPLA_PERF_DATA_H
 
 #include "engine/logs/log.h"
+#include "engine/logs/pdh_types.h"
 
 /* The clocks of one collection. */
 struct perf_times {
@@ -69,5 +70,21 @@ int64_t perf_counter_time_base(const struct perf_times *times, const struct perf
    False: the value is outside the block. */
 bool perf_counter_raw(const struct perf_times *times, const struct perf_object *object, const struct perf_counter *c,
                       const struct perf_counter *base, const uint8_t *block, size_t block_size, struct log_raw *out);
+
+/* Raw values of a log and those of PDH. The time stamp, which a log keeps once for all values of a sample, is not
+   touched. */
+static inline struct log_raw log_raw_of(const PDH_RAW_COUNTER *raw)
+{
+    return (struct log_raw){
+        .status = raw->CStatus, .first = raw->FirstValue, .second = raw->SecondValue, .multi_count = raw->MultiCount};
+}
+
+static inline void log_raw_to_pdh(const struct log_raw *raw, PDH_RAW_COUNTER *out)
+{
+    out->CStatus = raw->status;
+    out->FirstValue = raw->first;
+    out->SecondValue = raw->second;
+    out->MultiCount = raw->multi_count;
+}
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of a text file, one by one, whatever its encoding and line ends: what the reader of text logs reads. */
+/* The lines of a text file in any encoding, and the cells of lines of text logs: header, zone and times. */
 #ifndef OPENPLA_TEXT_ROWS_H
 #define OPENPLA_TEXT_ROWS_H
 
 #include "engine/base/file.h"
+#include "engine/base/text.h"
 
 enum text_encoding {
     ENCODING_BYTES, /* the ANSI code page, or UTF-8 without a mark */
@@ -46,5 +47,37 @@ HRESULT text_rows_part(struct text_rows *rows, const char **text, size_t *size);
 /* Goes to a line that text_rows_next gave, by its offset and number. */
 void text_rows_rewind(struct text_rows *rows, uint64_t offset, uint64_t number);
 void text_rows_close(struct text_rows *rows);
+
+/* ---- cells ---- */
+/* One cell of a row, borrowed from it. */
+struct text_cell {
+    const char *text; /* without its quotes */
+    size_t length;
+    bool quoted, closed; /* closed: not quoted, or the second quote is there */
+    bool doubled;        /* holds quotes, each twice */
+};
+/* The cell at *at, and *at moved behind its separator. False: the row has ended. A row that ends with a separator has
+   an empty cell behind it. Start with *at at the row's beginning; *at becomes NULL behind the last cell. */
+bool text_cell_next(const char **at, const char *end, char separator, struct text_cell *cell);
+
+/* The header row's first cell. */
+struct text_header {
+    bool tabs;        /* "PDH-TSV" */
+    char separator;   /* of the cells, as it is there; the tag's when there is one cell only */
+    bool has_zone;    /* it is whole: "(name)(bias)" */
+    const char *zone; /* borrowed from the row */
+    size_t zone_length;
+    int bias_minutes;
+    const char *names; /* the second cell; NULL when there is none */
+};
+/* False: the row does not begin with PDH's tag. */
+bool text_header_read(const char *row, size_t length, struct text_header *out);
+/* Is it the beginning of a header row that ends within the tag? */
+bool text_header_is_begun(const char *text, size_t length);
+
+enum text_time_order { TIME_MONTH_FIRST, TIME_DAY_FIRST }; /* of dates with slashes */
+/* "MM/DD/YYYY hh:mm:ss.mmm" and what spreadsheets make of it: fewer digits, no seconds, AM and PM, "DD.MM.YYYY",
+   "YYYY-MM-DD". *local: a FILETIME value. False: it is no time. */
+bool text_time_read(const char *text, size_t length, enum text_time_order order, int64_t *local);
 
 #endif

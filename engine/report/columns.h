@@ -3,7 +3,7 @@
 #ifndef OPENPLA_COLUMNS_H
 #define OPENPLA_COLUMNS_H
 
-#include "engine/logs/instance_numbers.h"
+#include "engine/logs/counter_path.h"
 #include "engine/logs/log_inputs.h"
 #include "engine/report/counter_filter.h"
 

@@ -11,7 +11,7 @@
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/event_dump.h"
 #include "engine/etw/session/session_output.h"
-#include "engine/logs/etl_reader.h"
+#include "engine/logs/etl_file.h"
 #include "engine/logs/little_endian.h"
 #include "tests/bench/made_files.h"
 #include "tests/bench/measured.h"

@@ -13,7 +13,7 @@
 #include "engine/etw/session/session_drain.h"
 #include "engine/etw/session/session_output.h"
 #include "engine/etw/session/session_reserve.h"
-#include "engine/logs/etl_header.h"
+#include "engine/logs/etl_record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

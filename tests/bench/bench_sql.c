@@ -8,7 +8,7 @@
 #include "engine/base/memory.h"
 #include "engine/logs/log.h"
 #include "engine/logs/sql/odbc.h"
-#include "engine/logs/sql_tables.h"
+#include "engine/logs/sql_log.h"
 #include "tests/bench/measured.h"
 
 #include <stdio.h>

@@ -4,9 +4,9 @@
    beginning. */
 #include "engine/base/file.h"
 #include "engine/base/process.h"
-#include "engine/logs/blg_format.h"
+#include "engine/logs/blg_records.h"
 #include "engine/logs/core/log_formats.h"
-#include "engine/logs/etl_reader.h"
+#include "engine/logs/etl_file.h"
 #include "engine/logs/pdh_types.h"
 #include "tests/fuzz/small_container.h"
 

@@ -4,8 +4,8 @@
    lets the rest be the file itself. */
 #include "engine/base/file.h"
 #include "engine/base/process.h"
-#include "engine/logs/etl/xpress.h"
-#include "engine/logs/etl_reader.h"
+#include "engine/logs/etl/etl_container.h"
+#include "engine/logs/etl_file.h"
 #include "engine/logs/little_endian.h"
 #include "tests/fuzz/small_container.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz: any text is the name of an SQL log or is refused, and no password of it is shown. */
 #include "engine/base/memory.h"
-#include "engine/logs/sql_source.h"
+#include "engine/logs/sql_log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz: any text in CounterDateTime is a time or none, and a time is the one that is written for it. */
 #include "engine/base/memory.h"
-#include "engine/logs/sql_tables.h"
+#include "engine/logs/sql_log.h"
 
 #include <stdlib.h>
 #include <string.h>

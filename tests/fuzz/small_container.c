@@ -3,7 +3,6 @@
 #include "tests/fuzz/small_container.h"
 
 #include "engine/base/file.h"
-#include "engine/logs/etl_header.h"
 #include "engine/logs/etl_record.h"
 #include "engine/logs/little_endian.h"
 

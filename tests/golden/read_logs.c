@@ -4,7 +4,7 @@
    A file: its events and samples go to stdout. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/logs/etl_reader.h"
+#include "engine/logs/etl_file.h"
 #include "tests/golden/log_lines.h"
 
 #include <stdio.h>

@@ -87,7 +87,7 @@ XML_FOR = ("engine/base/xml", "engine/pla/model", "engine/report", "engine/repor
 # The library that unpacks cabinets, and packs them where the host has no cabinet.dll.
 PACKING_HEADER, PACKING_FOR = "zlib.h", "engine/pla/cabinet"
 # The engine's only files that may name the host's own headers.
-HOST_FILES = re.compile(r"engine/\w+/(?:\w+/)*(win32|posix)/|engine/.*\b(wintypes|pdh_types|etw_types|odbc_types)\.h$|engine/.*_(dll|api)\.c$")
+HOST_FILES = re.compile(r"engine/\w+/(?:\w+/)*(win32|posix)/|engine/.*\b(wintypes|pdh_types|etw_types|odbc_library)\.h$|engine/.*_(dll|api)\.c$")
 
 # Calls on objects that came from a client, and COM's security, are made where they are made with care. VariantChangeType
 # asks an object for its value.

@@ -8,7 +8,7 @@
 #include "engine/etw/controller/controller_api.h"
 #include "engine/etw/directory.h"
 #include "engine/etw/trace_properties.h"
-#include "engine/logs/etl_reader.h"
+#include "engine/logs/etl_file.h"
 #include "engine/logs/journal.h"
 #include "tests/unit/child_process.h"
 #include "tests/unit/log_events.h"

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_LOG_EVENTS_H
 #define OPENPLA_LOG_EVENTS_H
 
-#include "engine/logs/etl_reader.h"
+#include "engine/logs/etl_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

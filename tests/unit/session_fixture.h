@@ -8,7 +8,6 @@
 #include "engine/etw/session/session_buffers.h"
 #include "engine/etw/session/session_drain.h"
 #include "engine/etw/session/session_reserve.h"
-#include "engine/logs/etl_header.h"
 #include "engine/logs/etl_record.h"
 #include "engine/logs/little_endian.h"
 

@@ -2,7 +2,7 @@
 /* Stamps to the session's clock: readings are given, so every figure is exact. */
 #include "engine/base/clock.h"
 #include "engine/etw/session/session_drain.h"
-#include "engine/logs/etl_header.h"
+#include "engine/logs/etl_record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* What StartTrace answers to which EVENT_TRACE_PROPERTIES, row by row, and what sessions become of them. */
 #include "engine/base/memory.h"
 #include "engine/etw/trace_properties.h"
-#include "engine/logs/etl_header.h"
+#include "engine/logs/etl_record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -13,7 +13,7 @@
 
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/logs/blg_format.h"
+#include "engine/logs/blg_records.h"
 #include "engine/logs/etl_file.h"
 #include "engine/logs/log.h"
 

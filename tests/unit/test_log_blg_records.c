@@ -3,7 +3,7 @@
    second catalog behind the first; items of the wrong kind. The records are put together here byte by byte. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/logs/blg_format.h"
+#include "engine/logs/blg_records.h"
 #include "engine/logs/etl_file.h"
 #include "engine/logs/little_endian.h"
 #include "engine/logs/log.h"

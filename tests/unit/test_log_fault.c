@@ -4,9 +4,8 @@
    be there, and nothing half. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/logs/blg_format.h"
+#include "engine/logs/blg_records.h"
 #include "engine/logs/etl_file.h"
-#include "engine/logs/etl_reader.h"
 #include "engine/logs/log.h"
 
 #include <setjmp.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers in text logs: a user who compares our logs with Windows' must find the same digits. */
-#include "engine/logs/core/number_read.h"
 #include "engine/logs/core/number_text.h"
 
 #include <setjmp.h>

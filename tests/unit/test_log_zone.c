@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Times of logs from other zones: a sample would be an hour off, or out of order, in the nights when clocks change. */
 #include "engine/base/clock.h"
-#include "engine/logs/core/zone_rules.h"
+#include "engine/logs/etl_record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The name of an SQL log. A wrong split writes a user's data into another database or under another name; a password
    in an error text ends up in a log that others read. */
-#include "engine/logs/sql_source.h"
+#include "engine/logs/sql_log.h"
 #include "tests/unit/scratch_folder.h"
 
 static void expect_split(const char *name, const char *connection, const char *log_set, const char *shown)

@@ -5,7 +5,7 @@
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
 #include "engine/etw/mof_classes.h"
-#include "engine/logs/etl_reader.h"
+#include "engine/logs/etl_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,6 @@
 
 #include "engine/etw/etw_types.h"
 #include "engine/etw/session/realtime_ring.h"
-#include "engine/logs/etl_header.h"
 #include "engine/logs/etl_record.h"
 
 /* ---- where the events of one processing handle come from ---- */

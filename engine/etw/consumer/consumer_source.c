@@ -7,7 +7,7 @@
 #include "engine/base/memory.h"
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/etw_types.h"
-#include "engine/logs/etl_reader.h"
+#include "engine/logs/etl_file.h"
 #include "engine/logs/little_endian.h"
 
 #include <stdatomic.h>

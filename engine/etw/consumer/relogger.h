@@ -6,7 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/etw/etw_types.h"
-#include "engine/logs/etl_header.h"
+#include "engine/logs/etl_record.h"
 
 /* ---- an event that is kept ---- */
 

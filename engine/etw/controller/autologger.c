@@ -11,7 +11,7 @@
 #include "engine/etw/provider/provider_filter.h"
 #include "engine/etw/session/session_output.h"
 #include "engine/etw/session/session_start.h"
-#include "engine/logs/etl_header.h"
+#include "engine/logs/etl_record.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/text_ansi.h"
 #include "engine/etw/etw_types.h"
-#include "engine/logs/etl_header.h"
+#include "engine/logs/etl_record.h"
 
 #include <stddef.h>
 #include <string.h>

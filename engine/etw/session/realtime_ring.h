@@ -9,7 +9,6 @@
 #ifndef OPENPLA_REALTIME_RING_H
 #define OPENPLA_REALTIME_RING_H
 
-#include "engine/logs/etl_header.h"
 #include "engine/logs/etl_record.h"
 
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 #include "engine/etw/session/session_buffers.h"
 
 #include "engine/base/error.h"
-#include "engine/logs/etl_header.h"
+#include "engine/logs/etl_record.h"
 
 enum session_source session_source_for(uint32_t clock)
 {

@@ -27,7 +27,7 @@
 #define OPENPLA_SESSION_BUFFERS_H
 
 #include "engine/base/processor.h"
-#include "engine/logs/etl_buffer.h"
+#include "engine/logs/etl_record.h"
 
 #include <stdatomic.h>
 

@@ -3,7 +3,7 @@
 #include "engine/base/clock.h"
 #include "engine/etw/session/session_drain.h"
 #include "engine/etw/session/session_reserve.h"
-#include "engine/logs/etl_header.h"
+#include "engine/logs/etl_record.h"
 
 enum {
     READINGS = 64,         /* of which the quickest is taken */

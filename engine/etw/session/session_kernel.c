@@ -18,7 +18,6 @@
 #include "engine/etw/session/session_output.h"
 #include "engine/etw/session/session_reserve.h"
 #include "engine/etw/trace_properties.h"
-#include "engine/logs/etl_header.h"
 #include "engine/logs/etl_record.h"
 
 #include <stdio.h>

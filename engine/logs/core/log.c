@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The face of the log writers and readers: picks the format's functions and calls them. */
+/* Counter logs of every format: calls the functions of the format, keeps the names of counters, and opens the files
+   that logs are written to. */
+#include "engine/logs/log.h"
+
 #include "engine/base/file.h"
+#include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/logs/blg/blg_parts.h"
 #include "engine/logs/core/log_formats.h"
+#include "engine/logs/counter_path.h"
 #include "engine/logs/pdh_types.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static const struct log_format_traits traits[] = {
 #define LOG_FORMAT(format, writer, ...) {format, __VA_ARGS__},
@@ -93,7 +100,8 @@ static HRESULT read_head(const char *path, uint8_t *head, size_t *size)
     return hr;
 }
 
-bool log_is_head(const uint8_t *head, size_t size)
+/* Is it the beginning of a file that one of the readers takes for its own? */
+static bool log_is_head(const uint8_t *head, size_t size)
 {
     for (size_t i = 0; readers[i]; i++)
         if (readers[i]->recognises("", head, size))
@@ -175,4 +183,174 @@ void log_reader_close(struct log_reader *r)
 {
     if (r)
         r->functions->close(r);
+}
+
+/* ---- names of counters ---- */
+
+char *log_counter_path(const struct log_counter *c)
+{
+    if (c->path)
+        return text_copy(c->path);
+    const char *machine = c->machine ? c->machine + strspn(c->machine, "\\") : NULL;
+    const struct counter_path path = {
+        .machine = (char *)machine,
+        .object = (char *)(c->object ? c->object : ""),
+        .parent = (char *)c->parent,
+        .instance = (char *)c->instance,
+        .index = c->index,
+        .counter = (char *)(c->counter ? c->counter : ""),
+    };
+    return counter_path_format(&path);
+}
+
+uint64_t log_counter_hash(const struct log_counter *c)
+{
+    const char *const texts[] = {c->machine, c->object, c->parent, c->instance, c->counter};
+    uint64_t hash = HASH_START ^ c->index;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        hash = hash_number(hash_text(hash, texts[i] ? texts[i] : "\1"), 0);
+    return hash;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool log_counter_same(const struct log_counter *a, const struct log_counter *b)
+{
+    return a->index == b->index && same_text(a->machine, b->machine) && same_text(a->object, b->object) &&
+           same_text(a->parent, b->parent) && same_text(a->instance, b->instance) && same_text(a->counter, b->counter);
+}
+
+void log_counter_free(struct log_counter *c)
+{
+    memory_free((void *)c->machine);
+    memory_free((void *)c->object);
+    memory_free((void *)c->instance);
+    memory_free((void *)c->parent);
+    memory_free((void *)c->counter);
+    memory_free((void *)c->path);
+    *c = (struct log_counter){0};
+}
+
+/* NULL stays NULL. False: out of memory. */
+static bool copy_name(const char **name)
+{
+    if (*name) {
+        *name = text_copy(*name);
+        return *name != NULL;
+    }
+    return true;
+}
+
+HRESULT log_counters_add(struct log_counters *list, const struct log_counter *counter)
+{
+    void *items = list->items;
+    struct log_counter copy = *counter;
+    const char **const names[] = {&copy.machine, &copy.object, &copy.instance, &copy.parent, &copy.counter, &copy.path};
+    size_t copied = 0, count = sizeof names / sizeof *names;
+    bool grown = memory_grow(&items, &list->capacity, list->count + 1, sizeof *list->items) != 0;
+    list->items = items;
+    while (grown && copied < count && copy_name(names[copied]))
+        copied++;
+    if (copied == count) {
+        list->items[list->count++] = copy;
+        return S_OK;
+    }
+    while (copied < count)
+        *names[copied++] = NULL; /* not ours */
+    if (grown)
+        log_counter_free(&copy);
+    return error_set(E_OUTOFMEMORY, "out of memory for the names of %zu counters", list->count + 1);
+}
+
+HRESULT log_counters_add_path(struct log_counters *list, const char *text)
+{
+    struct counter_path path;
+    struct log_counter counter = {.type = LOG_TYPE_DOUBLE};
+    char *machine = NULL, *again = NULL;
+    const PDH_STATUS status = counter_path_parse(text, &path);
+    bool memory = (DWORD)status != PDH_MEMORY_ALLOCATION_FAILURE;
+    if (status == ERROR_SUCCESS) {
+        machine = path.machine ? text_format("\\\\%s", path.machine) : NULL;
+        again = counter_path_format(&path);
+        memory = again && (machine != NULL) == (path.machine != NULL);
+        counter.machine = machine;
+        counter.object = path.object;
+        counter.parent = path.parent;
+        counter.instance = path.instance;
+        counter.index = path.index == PATH_NO_INDEX ? 0 : path.index;
+        counter.counter = path.counter;
+        counter.path = memory && strcmp(again, text) != 0 ? text : NULL;
+    } else {
+        counter.object = "";
+        counter.counter = counter.path = text;
+    }
+    HRESULT hr = memory ? log_counters_add(list, &counter) : error_set(E_OUTOFMEMORY, "%s: out of memory", text);
+    memory_free(machine);
+    memory_free(again);
+    counter_path_free(&path);
+    return hr;
+}
+
+void log_counters_free(struct log_counters *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        log_counter_free(&list->items[i]);
+    memory_free(list->items);
+    *list = (struct log_counters){0};
+}
+
+/* ---- files that logs are written to ---- */
+
+static HRESULT open_as(const char *path, const struct log_options *options, enum file_mode mode, struct file **out)
+{
+    return options->base ? file_open_below(options->base, path, mode, out) : file_open(path, mode, out);
+}
+
+/* By the content: the name says nothing of what a user would lose. */
+static HRESULT check_is_log(const char *path, struct file *file)
+{
+    uint8_t head[LOG_HEAD_BYTES];
+    size_t size = 0;
+    HRESULT hr = file_read_at(file, 0, head, sizeof head, &size);
+    if (FAILED(hr) || !size || log_is_head(head, size) || (size < sizeof head && blg_is_begun(head, size)))
+        return hr;
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                     "\"%s\": is there already and is no performance log; it is not overwritten", path);
+}
+
+HRESULT log_file_begin(const char *path, const struct log_options *options, bool over, struct file **out, bool *fresh)
+{
+    HRESULT hr = open_as(path, options, FILE_CREATE_NEW, out);
+    *fresh = SUCCEEDED(hr);
+    if (!over || hr != HRESULT_FROM_WIN32(ERROR_FILE_EXISTS))
+        return hr;
+    hr = open_as(path, options, FILE_APPEND, out);
+    if (FAILED(hr))
+        return hr;
+    hr = check_is_log(path, *out);
+    if (FAILED(hr)) {
+        file_close(*out);
+        *out = NULL;
+    }
+    return hr;
+}
+
+HRESULT log_file_empty(struct file *file)
+{
+    uint64_t size;
+    HRESULT hr = file_size(file, &size);
+    return SUCCEEDED(hr) && size ? file_set_size(file, 0) : hr;
+}
+
+HRESULT log_file_continue(const char *path, const struct log_options *options, struct file **out)
+{
+    return open_as(path, options, FILE_APPEND, out);
+}
+
+HRESULT log_file_delete(const char *path, const struct log_options *options)
+{
+    return options->base ? file_delete_below(options->base, path) : file_delete(path);
 }

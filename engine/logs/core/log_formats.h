@@ -35,8 +35,6 @@ struct log_reader_functions {
     void (*close)(struct log_reader *r); /* ends with log_reader_free_base and freeing r */
 };
 enum { LOG_HEAD_BYTES = 4096 };
-/* Is it the beginning of a file that one of the readers takes for its own? */
-bool log_is_head(const uint8_t *head, size_t size);
 
 /* First member of each format's reader. */
 struct log_reader {

@@ -1,19 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* "%.20g" without printf for the numbers that performance logs hold.
+/* Numbers of text logs, written and read without printf and strtod.
 
-   A double is m * 2^e with m below 2^53, so its decimal digits can be had exactly from integers of 128 bits:
-   whole numbers directly; from 1 on, the fraction times the power of ten that gives 20 digits in all; below 1, two
-   chunks of ten digits, the second from the remainder of the first. Every remainder is exact, so the rounding is.
-   It never carries into another count of digits: the nearest double below a power of ten is thousands of units of the
-   20th digit away (from 1 to 2^52 by the size of the mantissa; from 1e-13 to 1 each power was looked at).
-   Numbers from 2^64 on and below 1e-13 are rare in logs and go through snprintf (MinGW's own, never msvcrt's: that
-   one writes three digits of exponent and rounds ties differently); so does every fraction where the compiler has no
-   integers of 128 bits, as for 32-bit programs. */
+   Writing, "%.20g": a double is m * 2^e with m below 2^53, so its decimal digits can be computed exactly with integers
+   of 128 bits: whole numbers directly; from 1 on, the fraction times the power of ten that gives 20 digits in all;
+   below 1, two chunks of ten digits, the second from the remainder of the first. Every remainder is exact, so the
+   rounding is exact. It never carries into another number of digits: the nearest double below a power of ten is
+   thousands of units of the 20th digit away (from 1 to 2^52 by the size of the mantissa; from 1e-13 to 1 each power was
+   checked). Numbers from 2^64 on and below 1e-13 are rare in logs and go through snprintf (MinGW's own, never msvcrt's,
+   which writes three digits of exponent and rounds ties differently).
+
+   Reading: up to 15 digits and the powers of ten to 22 are doubles, and their quotient is rounded once, as it must be.
+   With more digits behind a point, the first 19 times an inverse power of ten of 128 bits gives bounds that are closer
+   than doubles are; unless the middle between two doubles lies within them, both round to the same. Otherwise up to 38
+   digits are an integer of 128 bits, multiplied by a power of ten that still fits, or divided by one: the quotient has
+   more than 64 bits and an exact remainder, so it is rounded as the exact value is. Longer numbers and those beyond
+   1e-40 and 1e38 are rare in logs and go through strtod.
+
+   Where the compiler has no integers of 128 bits, as for 32-bit programs, every fraction is written by snprintf, and
+   all but the first kind are read by strtod. */
 #include "engine/logs/core/number_text.h"
+
+#include "engine/logs/little_endian.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -223,4 +235,321 @@ size_t number_text(double value, char text[NUMBER_TEXT_SIZE])
     length += put_magnitude(value, bits, text + length);
     text[length] = '\0';
     return length;
+}
+
+/* ---- reading ---- */
+
+enum {
+    HALF_DIGITS = 19, /* what 64 bits hold for certain */
+    MAX_DIGITS = 2 * HALF_DIGITS,
+    STEP = 27,          /* 5^27 is the largest power of five in 64 bits */
+    READ_MAX_DOWN = 40, /* 5^(40-27) still leaves 64 bits of a quotient */
+    MAX_EXPONENT = 100000,
+    DOUBLE_BITS = 53,
+    LONGEST = 800 /* of a number that goes through strtod, in digits: no middle between two doubles has as many */
+};
+
+/* A number's parts as they stand in the text. */
+struct decimal {
+    uint64_t halves[2]; /* the first 19 digits without leading zeros, and the next 19 */
+    int digits;         /* how many of them there are */
+    int exponent;       /* the value is digits * 10^exponent */
+    bool negative;
+    bool cut; /* there were more digits than that, not all zeros */
+};
+
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 uint128;
+
+static const uint64_t powers_of_five[STEP + 1] = {1u,
+                                                  5u,
+                                                  25u,
+                                                  125u,
+                                                  625u,
+                                                  3125u,
+                                                  15625u,
+                                                  78125u,
+                                                  390625u,
+                                                  1953125u,
+                                                  9765625u,
+                                                  48828125u,
+                                                  244140625u,
+                                                  1220703125u,
+                                                  6103515625u,
+                                                  30517578125u,
+                                                  152587890625u,
+                                                  762939453125u,
+                                                  3814697265625u,
+                                                  19073486328125u,
+                                                  95367431640625u,
+                                                  476837158203125u,
+                                                  2384185791015625u,
+                                                  11920928955078125u,
+                                                  59604644775390625u,
+                                                  298023223876953125u,
+                                                  1490116119384765625u,
+                                                  7450580596923828125u};
+
+/* 5^-n from n = 1 on as 128 bits of which the highest is set, cut: times 2^-(128 + INVERSE_SHIFT(n)). */
+#define INVERSE_SHIFT(n) ((n)*2378 >> 10) /* the highest bit of 5^n, for n to 40 */
+static const struct {
+    uint64_t high, low;
+} inverse_of_five[READ_MAX_DOWN] = {
+    {0xCCCCCCCCCCCCCCCCu, 0xCCCCCCCCCCCCCCCCu}, {0xA3D70A3D70A3D70Au, 0x3D70A3D70A3D70A3u},
+    {0x83126E978D4FDF3Bu, 0x645A1CAC083126E9u}, {0xD1B71758E219652Bu, 0xD3C36113404EA4A8u},
+    {0xA7C5AC471B478423u, 0x0FCF80DC33721D53u}, {0x8637BD05AF6C69B5u, 0xA63F9A49C2C1B10Fu},
+    {0xD6BF94D5E57A42BCu, 0x3D32907604691B4Cu}, {0xABCC77118461CEFCu, 0xFDC20D2B36BA7C3Du},
+    {0x89705F4136B4A597u, 0x31680A88F8953030u}, {0xDBE6FECEBDEDD5BEu, 0xB573440E5A884D1Bu},
+    {0xAFEBFF0BCB24AAFEu, 0xF78F69A51539D748u}, {0x8CBCCC096F5088CBu, 0xF93F87B7442E45D3u},
+    {0xE12E13424BB40E13u, 0x2865A5F206B06FB9u}, {0xB424DC35095CD80Fu, 0x538484C19EF38C94u},
+    {0x901D7CF73AB0ACD9u, 0x0F9D37014BF60A10u}, {0xE69594BEC44DE15Bu, 0x4C2EBE687989A9B3u},
+    {0xB877AA3236A4B449u, 0x09BEFEB9FAD487C2u}, {0x9392EE8E921D5D07u, 0x3AFF322E62439FCFu},
+    {0xEC1E4A7DB69561A5u, 0x2B31E9E3D06C32E5u}, {0xBCE5086492111AEAu, 0x88F4BB1CA6BCF584u},
+    {0x971DA05074DA7BEEu, 0xD3F6FC16EBCA5E03u}, {0xF1C90080BAF72CB1u, 0x5324C68B12DD6338u},
+    {0xC16D9A0095928A27u, 0x75B7053C0F178293u}, {0x9ABE14CD44753B52u, 0xC4926A9672793542u},
+    {0xF79687AED3EEC551u, 0x3A83DDBD83F52204u}, {0xC612062576589DDAu, 0x95364AFE032A819Du},
+    {0x9E74D1B791E07E48u, 0x775EA264CF55347Du}, {0xFD87B5F28300CA0Du, 0x8BCA9D6E188853FCu},
+    {0xCAD2F7F5359A3B3Eu, 0x096EE45813A04330u}, {0xA2425FF75E14FC31u, 0xA1258379A94D028Du},
+    {0x81CEB32C4B43FCF4u, 0x80EACF948770CED7u}, {0xCFB11EAD453994BAu, 0x67DE18EDA5814AF2u},
+    {0xA6274BBDD0FADD61u, 0xECB1AD8AEACDD58Eu}, {0x84EC3C97DA624AB4u, 0xBD5AF13BEF0B113Eu},
+    {0xD4AD2DBFC3D07787u, 0x955E4EC64B44E864u}, {0xAA242499697392D2u, 0xDDE50BD1D5D0B9E9u},
+    {0x881CEA14545C7575u, 0x7E50D64177DA2E54u}, {0xD9C7DCED53C72255u, 0x96E7BD358C904A21u},
+    {0xAE397D8AA96C1B77u, 0xABEC975E0A0D081Au}, {0x8B61313BBABCE2C6u, 0x2323AC4B3B3DA015u},
+};
+
+static int top_bit(uint128 v)
+{
+    const uint64_t high = (uint64_t)(v >> 64), low = (uint64_t)v;
+    return high != 0 ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll(low);
+}
+
+/* v * 2^exponent to the nearest double, ties to even; `more`: a little more than v. The result must be normal. */
+static double round_to_double(uint128 v, int exponent, bool more)
+{
+    const int shift = top_bit(v) - (DOUBLE_BITS - 1);
+    uint64_t mantissa;
+    if (shift <= 0) {
+        mantissa = (uint64_t)v << -shift;
+    } else {
+        const uint128 half = (uint128)1 << (shift - 1), rest = v & ((half << 1) - 1);
+        mantissa = (uint64_t)(v >> shift);
+        if (rest > half || (rest == half && (more || (mantissa & 1) != 0)))
+            mantissa++; /* a carry out of the mantissa becomes the next exponent */
+    }
+    const uint64_t bits = ((uint64_t)(exponent + shift + 1075 - 1) << (DOUBLE_BITS - 1)) + mantissa;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static bool multiplied(uint128 v, int power, double *out)
+{
+    if (power > STEP || top_bit(v) + top_bit(powers_of_five[power]) + 2 > 128)
+        return false;
+    *out = round_to_double(v * powers_of_five[power], power, false);
+    return true;
+}
+
+static bool divided(uint128 v, int power, double *out)
+{
+    if (power > READ_MAX_DOWN)
+        return false;
+    const int up = 127 - top_bit(v);
+    int exponent = -up - power;
+    const uint64_t first = powers_of_five[power < STEP ? power : STEP];
+    uint128 quotient = (v << up) / first, rest = (v << up) % first;
+    if (power > STEP) {
+        const uint64_t second = powers_of_five[power - STEP];
+        const int further = 127 - top_bit(quotient); /* below 64: 5^27 has 63 bits, and so has the rest */
+        quotient = (quotient << further) + (rest << further) / first;
+        rest = (rest << further) % first;
+        exponent -= further;
+        rest = rest != 0 || quotient % second != 0;
+        quotient /= second;
+    }
+    *out = round_to_double(quotient, exponent, rest != 0);
+    return true;
+}
+
+/* digits * 10^-power; `more`: plus less than 10^-power. False: too near to the middle between two doubles. */
+static bool near(uint64_t digits, bool more, int power, double *out)
+{
+    const int up = __builtin_clzll(digits);
+    const uint64_t n = digits << up;
+    /* 2^(64 + up) times the digits times the inverse: below that by less than 1 for what is cut off here, and by less
+       than 1 for what is cut off the inverse. */
+    const uint128 low = (uint128)n * inverse_of_five[power - 1].low;
+    const uint128 product = (uint128)n * inverse_of_five[power - 1].high + (uint64_t)(low >> 64);
+    const uint128 slack = more ? ((uint128)1 << (64 + up)) + 2 : 2;
+    const uint128 half = (uint128)1 << (top_bit(product) - DOUBLE_BITS), rest = product & ((half << 1) - 1);
+    if (rest <= half && rest + slack >= half)
+        return false;
+    *out = round_to_double(product, 64 - up - power - (128 + INVERSE_SHIFT(power)), false);
+    return true;
+}
+
+static bool by_integers(const struct decimal *d, double *out)
+{
+    const int behind = d->digits > HALF_DIGITS ? d->digits - HALF_DIGITS : 0, power = -(d->exponent + behind);
+    if (power > 0 && power <= READ_MAX_DOWN && near(d->halves[0], behind > 0, power, out))
+        return true;
+    uint128 v = d->halves[0];
+    if (behind > 0) {
+        uint64_t ten = 1;
+        for (int i = HALF_DIGITS; i < d->digits; i++)
+            ten *= 10;
+        v = v * ten + d->halves[1];
+    }
+    if (d->cut || v == 0)
+        return false;
+    return d->exponent >= 0 ? multiplied(v, d->exponent, out) : divided(v, -d->exponent, out);
+}
+#else
+static bool by_integers(const struct decimal *d, double *out)
+{
+    (void)d, (void)out;
+    return false;
+}
+#endif
+
+static bool exact(const struct decimal *d, double *out)
+{
+    static const double double_power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    if (d->digits == 0) {
+        *out = 0;
+        return true;
+    }
+    if (d->digits <= 15 && d->exponent <= 0 && d->exponent >= -22) {
+        *out = (double)d->halves[0] / double_power_of_ten[-d->exponent]; /* both exact: one rounding */
+        return true;
+    }
+    return by_integers(d, out);
+}
+
+/* Whether these eight characters, the first lowest, are digits: each has 3 in its upper half, also with 6 more. */
+static bool are_digits(uint64_t eight)
+{
+    const uint64_t upper = 0xF0F0F0F0F0F0F0F0u;
+    return (eight & upper) == 0x3030303030303030u && ((eight + 0x0606060606060606u) & upper) == 0x3030303030303030u;
+}
+
+/* Their number: neighbours become pairs, pairs fours, fours one. */
+static uint64_t eight_digits(uint64_t eight)
+{
+    eight = ((eight & 0x0F0F0F0F0F0F0F0Fu) * (10 * 0x100u + 1) >> 8) & 0x00FF00FF00FF00FFu;
+    eight = (eight * (100 * 0x10000u + 1) >> 16) & 0x0000FFFF0000FFFFu;
+    return eight * (10000 * UINT64_C(0x100000000) + 1) >> 32;
+}
+
+/* Reads a run of digits into d. */
+static const char *add_digits(struct decimal *d, const char *at, const char *end, bool behind_point)
+{
+    const char *first = at;
+    int digits = d->digits, more = 0; /* digits that are not kept */
+    uint64_t half = d->halves[0];
+    if (digits == 0)
+        while (at < end && *at == '0')
+            at++;
+    for (; digits <= HALF_DIGITS - 8 && end - at >= 8; digits += 8, at += 8) {
+        const uint64_t eight = get_u64((const uint8_t *)at);
+        if (!are_digits(eight))
+            break;
+        half = half * 100000000 + eight_digits(eight);
+    }
+    for (; digits < HALF_DIGITS && at < end && (unsigned char)(*at - '0') <= 9; digits++, at++)
+        half = half * 10 + (uint64_t)(*at - '0');
+    d->halves[0] = half;
+    for (; at < end && (unsigned char)(*at - '0') <= 9; at++) {
+        if (digits < MAX_DIGITS) {
+            d->halves[1] = d->halves[1] * 10 + (uint64_t)(*at - '0');
+            digits++;
+        } else {
+            d->cut |= *at != '0';
+            more++;
+        }
+    }
+    d->digits = digits;
+    d->exponent += behind_point ? more - (int)(at - first) : more;
+    return at;
+}
+
+static bool is_digit(const char *at, const char *end)
+{
+    return at < end && *at >= '0' && *at <= '9';
+}
+
+/* "e+12" behind the digits; what only looks like it belongs to whatever follows the number. */
+static const char *read_exponent(const char *at, const char *end, int *exponent)
+{
+    const char *digit = at + 1;
+    bool negative = false;
+    int value = 0;
+    if (at >= end || (*at != 'e' && *at != 'E'))
+        return at;
+    if (digit < end && (*digit == '+' || *digit == '-'))
+        negative = *digit++ == '-';
+    if (!is_digit(digit, end))
+        return at;
+    for (; is_digit(digit, end); digit++)
+        value = value < MAX_EXPONENT ? value * 10 + (*digit - '0') : value;
+    *exponent = negative ? -value : value;
+    return digit;
+}
+
+/* Digits and exponent in C's form again for strtod, without a point, which is the locale's. */
+static double long_way(const struct decimal *d, const char *first, const char *end, char point)
+{
+    char text[LONGEST + 32];
+    size_t length = 0;
+    bool leading = true, more = false;
+    for (; first < end && ((*first >= '0' && *first <= '9') || *first == point); first++) {
+        leading = leading && (*first == '0' || *first == point);
+        if (leading || *first == point)
+            continue;
+        if (length < LONGEST)
+            text[length++] = *first;
+        else
+            more |= *first != '0';
+    }
+    if (more)
+        text[length++] = '1'; /* never a tie then */
+    const int64_t exponent = (int64_t)d->exponent + d->digits - (int64_t)length;
+    text[length++] = 'e';
+    uint64_t rest = (uint64_t)(exponent < 0 ? -exponent : exponent);
+    text[length++] = exponent < 0 ? '-' : '+';
+    char digits[20];
+    size_t count = 0;
+    do {
+        digits[count++] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest != 0);
+    while (count > 0)
+        text[length++] = digits[--count];
+    text[length] = '\0';
+    return strtod(text, NULL);
+}
+
+const char *number_read(const char *at, const char *end, char point, double *out)
+{
+    struct decimal d = {0};
+    if (at < end && (*at == '-' || *at == '+'))
+        d.negative = *at++ == '-';
+    const char *first = at;
+    at = add_digits(&d, at, end, false);
+    bool any = at > first;
+    if (at < end && *at == point && (any || is_digit(at + 1, end))) {
+        at = add_digits(&d, at + 1, end, true);
+        any = true;
+    }
+    if (!any)
+        return NULL;
+    int exponent = 0;
+    const char *behind = read_exponent(at, end, &exponent);
+    d.exponent += exponent;
+    double value;
+    if (!exact(&d, &value))
+        value = long_way(&d, first, at, point);
+    *out = d.negative ? -value : value;
+    return behind;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Doubles as text with the digits Windows' logs have: C's "%.20g", the same on every host and in every locale. */
+/* Doubles as the text that logs have, without regard to locale: written as C's "%.20g", the same on every host, and
+   read correctly rounded. */
 #ifndef OPENPLA_NUMBER_TEXT_H
 #define OPENPLA_NUMBER_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { NUMBER_TEXT_SIZE = 32 }; /* "-1.7976931348623157081e+308" and a NUL fit */
@@ -10,5 +12,10 @@ enum { NUMBER_TEXT_SIZE = 32 }; /* "-1.7976931348623157081e+308" and a NUL fit *
 /* Writes value with a NUL behind and returns the length without it. The text is glibc's for "%.20g" in the C locale:
    correctly rounded, exact ties to even, two digits of exponent or more, "-0", "inf", "-inf", "nan", "-nan". */
 size_t number_text(double value, char text[NUMBER_TEXT_SIZE]);
+
+/* Reads digits with an optional sign, `point` and exponent from `at` on; what follows is not looked at. Returns the
+   place behind the number, NULL when there is none. number_text of the result is the text, if that is where the text
+   is from. Out of range: infinity or zero, as strtod. */
+const char *number_read(const char *at, const char *end, char point, double *out);
 
 #endif

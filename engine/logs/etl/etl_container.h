@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A container that is being written, as etl_file.c (its buffers) and etl_events.c (single events into buffers) know it.
- */
+/* A container that is being written, as etl_file.c (its buffers) and etl_events.c (single events into buffers) use it;
+   and decompression. */
 #ifndef OPENPLA_ETL_CONTAINER_H
 #define OPENPLA_ETL_CONTAINER_H
 
 #include "engine/base/file.h"
+#include "engine/base/wintypes.h"
 #include "engine/logs/etl_file.h"
 
 struct etl_file {
@@ -27,13 +28,6 @@ struct etl_file {
     bool torn;                     /* a failed growth left bytes behind the last buffer */
 };
 
-/* Without a file. NULL: out of memory, with a text. */
-struct etl_file *etl_container_new(const char *path, uint32_t size);
-/* ... for an existing file, by the size of its buffers. */
-HRESULT etl_container_of_size(struct file *file, const char *path, struct etl_file **out);
-void etl_container_free(struct etl_file *e); /* as it is; NULL is allowed */
-/* e->log and e->event, from the file's first buffer by way of e->spare. */
-HRESULT etl_container_load_header(struct etl_file *e, struct file *file, const char *path);
 /* An empty buffer with this sequence number, for the file and as `head`. */
 void etl_container_begin_buffer(const struct etl_file *e, uint64_t sequence, uint8_t *buffer,
                                 struct etl_buffer_header *head);
@@ -46,5 +40,10 @@ HRESULT etl_container_write_counts(struct etl_file *e);
 /* Takes away what a failed growth left behind the last buffer. */
 HRESULT etl_container_cut_torn_end(struct etl_file *e);
 void etl_container_swap(struct etl_file *e); /* e->buffer and e->spare */
+
+/* Plain XPRESS (LZ77) of [MS-XCA] 2.4, as in compressed .etl buffers. */
+/* Unpacks until `packed` ends or `size` bytes are made; the bytes made. Less than `size`: the stream is cut or damaged
+   behind what was made. */
+size_t xpress_unpack(const uint8_t *packed, size_t packed_size, uint8_t *out, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events as lines: time, id, level, message, then name=value, with tabs between them. Controls and '%' are %XX. */
+/* The journal: events as lines of time, id, level, message, then name=value, with tabs between them. Control characters
+   and '%' are %XX. Each process may write so many events a second. */
 #include "engine/logs/journal.h"
 
 #include "engine/base/clock.h"
@@ -8,10 +9,66 @@
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 #include "engine/base/quotas.h"
-#include "engine/logs/journal/journal_room.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define JOURNAL_LEFT_OUT 9013 /* the event that reports those that were not written */
+
+/* How many events one process may write (the quotas "events" and "burst"): a process that floods the journal would push
+   out what others have written. Room is added at a fixed rate, up to the size of a burst. */
+struct journal_room {
+    bool free;         /* there is room for an event */
+    bool full_now;     /* the first one without room: that is reported */
+    uint64_t left_out; /* with room: how many had none before it, to be reported and, if that fails, given back */
+};
+
+#define WHOLE 1000 /* thousandths of an event, as time comes in milliseconds */
+
+static struct {
+    struct host_lock lock;
+    bool begun;
+    uint64_t at;    /* clock_monotonic_ms up to which it is filled */
+    uint64_t store; /* in thousandths */
+    uint64_t left_out;
+} journal_store;
+
+static void journal_room_fill(void)
+{
+    uint64_t now = clock_monotonic_ms(), most = (uint64_t)quota_limit(QUOTA_burst) * WHOLE;
+    uint64_t since = now > journal_store.at ? now - journal_store.at : 0, rate = quota_limit(QUOTA_events);
+    bool whole = !journal_store.begun || since > most / rate;
+    journal_store.store =
+        whole || journal_store.store + since * rate > most ? most : journal_store.store + since * rate;
+    journal_store.begun = true;
+    journal_store.at = now;
+}
+
+static struct journal_room journal_room_take(void)
+{
+    struct journal_room r = {0};
+    host_lock_enter(&journal_store.lock);
+    journal_room_fill();
+    if (journal_store.store >= WHOLE) {
+        journal_store.store -= WHOLE;
+        r.free = true;
+        r.left_out = journal_store.left_out;
+        journal_store.left_out = 0;
+    } else {
+        r.full_now = !journal_store.left_out++;
+    }
+    host_lock_leave(&journal_store.lock);
+    return r;
+}
+
+static void journal_room_give_back(uint64_t left_out)
+{
+    host_lock_enter(&journal_store.lock);
+    journal_store.left_out += left_out;
+    host_lock_leave(&journal_store.lock);
+}
+
+/* ---- lines ---- */
 
 #define FILE_BYTES   (1u << 20)
 #define FILES_KEPT   2

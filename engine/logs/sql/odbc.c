@@ -7,7 +7,6 @@
 #include "engine/base/text_unicode.h"
 #include "engine/logs/odbc_library.h"
 #include "engine/logs/pdh_types.h"
-#include "engine/logs/sql/odbc_string.h"
 
 #include <stdio.h>
 #include <string.h>

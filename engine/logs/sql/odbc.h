@@ -9,7 +9,7 @@
 #include "engine/base/text.h"
 
 struct odbc;
-/* `connection`: a connection string as odbc_string.h takes it, "DSN=name" among them; E_INVALIDARG for another, and
+/* `connection`: a connection string as odbc_string_parse takes it, "DSN=name" among them; E_INVALIDARG for another, and
    PDH_SQL_CONNECT_FAILED when it names a driver that is not registered. Waits for a login at most login_seconds where
    the driver knows how to. The driver manager is loaded at the first call of a process:
    HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND) if it is not there. */
@@ -59,5 +59,27 @@ HRESULT
 odbc_execute(struct odbc_statement *s);       /* also again: rows of the last time that were not fetched are dropped */
 HRESULT odbc_fetch(struct odbc_statement *s); /* S_FALSE: no more rows */
 void odbc_close(struct odbc_statement *s);    /* NULL is allowed */
+
+/* Connection strings are restricted (DECISIONS 38): a string that other users may have written must load no code, read
+   or write no file but the database, and show nobody a secret.
+
+   Attributes are those of docs/user/databases.md, each once, in any case. Whatever makes drivers and their managers
+   read one string as different attributes is rejected: braces within a value or behind one, and '=' beside ';', '{' or
+   '}' within braces. */
+struct odbc_string {
+    char *driver; /* the name it asks for; NULL: none, it names a data source */
+    char *rest;   /* all other attributes under the names that we know them by, their values as given */
+    char *shown;  /* all of it for people: "***" for what is secret */
+    char *open;   /* all of it but what is secret, as a connection string that may be shown and kept anywhere */
+    char *secret; /* what is secret, as the same; "" for none */
+};
+/* Ends at the first '!' outside braces, or at the end: *end. E_INVALIDARG with a text that names the attribute, or its
+   number where it is none, and no value; E_OUTOFMEMORY. *out is all NULL then. */
+HRESULT odbc_string_parse(const char *text, struct odbc_string *out, const char **end);
+/* The attributes of `text` and those of `more` that it has not; *out from memory_alloc. */
+HRESULT odbc_string_add(const char *text, const char *more, char **out);
+/* What a driver manager takes, with `driver` in the place of the string's own; NULL when out of memory. */
+char *odbc_string_with(const struct odbc_string *s, const char *driver);
+void odbc_string_free(struct odbc_string *s);
 
 #endif

@@ -8,6 +8,8 @@
    - One transaction holds what is waiting, at most BATCH_ROWS rows or one sample.
    - Closing waits at most CLOSE_MS for what is left, then it gives up and tells how much is lost.
    - max_bytes counts the bytes of the rows' columns, 76 each; `append` and `comment` have no meaning here. */
+#include "engine/logs/sql_log.h"
+
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -15,8 +17,6 @@
 #include "engine/logs/core/log_formats.h"
 #include "engine/logs/pdh_types.h"
 #include "engine/logs/sql/sql_set.h"
-#include "engine/logs/sql/sql_slots.h"
-#include "engine/logs/sql_tables.h"
 
 #include <inttypes.h>
 

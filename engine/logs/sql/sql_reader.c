@@ -7,11 +7,10 @@
    - Rows come one by one where the driver can do that; a set is read whole only by the database. */
 #include "engine/base/memory.h"
 #include "engine/logs/core/log_formats.h"
-#include "engine/logs/core/number_read.h"
+#include "engine/logs/core/number_text.h"
 #include "engine/logs/pdh_types.h"
-#include "engine/logs/sql/odbc_string.h"
-#include "engine/logs/sql_source.h"
-#include "engine/logs/sql_tables.h"
+#include "engine/logs/sql/odbc.h"
+#include "engine/logs/sql_log.h"
 
 #include <stdio.h>
 #include <stdlib.h>

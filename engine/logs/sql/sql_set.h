@@ -4,8 +4,10 @@
 #ifndef OPENPLA_SQL_SET_H
 #define OPENPLA_SQL_SET_H
 
+#include "engine/base/host.h"
 #include "engine/logs/log.h"
-#include "engine/logs/sql_source.h"
+#include "engine/logs/sql/odbc.h"
+#include "engine/logs/sql_log.h"
 
 /* A counter, one instance of one, that has or gets a row in CounterDetails. */
 struct sql_slot {
@@ -47,5 +49,29 @@ HRESULT sql_set_write(struct sql_set *s, struct sql_slot *const *slots, const st
 /* After sql_set_write said `committing` and a new connection: are the samples there? */
 HRESULT sql_set_has(struct sql_set *s, struct sql_slot *const *slots, const struct sql_sample *first, bool *there);
 void sql_set_free(struct sql_set *s); /* NULL is allowed */
+
+/* ---- slots: each single counter and each instance of a wildcard counter, as the samples bring them ---- */
+struct sql_slots {
+    const struct log_counters *counters; /* of the log, borrowed */
+    /* Of who finds. */
+    uint32_t *table; /* open addressing over entries: index + 1, 0 = empty */
+    size_t mask;
+    /* Under the lock when another thread lists. */
+    struct host_lock lock;
+    struct sql_slot_entry **entries; /* the first ones are those of the single counters, in order */
+    size_t count, capacity;
+};
+
+/* Zeroed before. With a slot for each single counter. E_OUTOFMEMORY; sql_slots_free in any case. */
+HRESULT sql_slots_init(struct sql_slots *s, const struct log_counters *counters);
+void sql_slots_free(struct sql_slots *s);
+/* The slot of an instance of counter number `counter` in the sample of that number, made if it is new; a second
+   instance of the same name in one sample has another. */
+HRESULT sql_slots_find(struct sql_slots *s, uint32_t counter, const char *instance, uint32_t sample, uint32_t *out);
+/* Appends the slots that *list (from memory_alloc, its first *count are known) does not have yet. The slots live as
+   long as `s`; for one other thread. */
+bool sql_slots_list(struct sql_slots *s, struct sql_slot ***list, size_t *count, size_t *capacity);
+
+/* ---- the rows of CounterDetails that belong to the slots ---- */
 
 #endif

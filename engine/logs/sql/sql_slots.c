@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The slots of an SQL log, found by counter, instance and occurrence. */
-#include "engine/logs/sql/sql_slots.h"
-
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
-#include "engine/logs/sql_tables.h"
+#include "engine/logs/sql/sql_set.h"
+#include "engine/logs/sql_log.h"
 
 #include <string.h>
 

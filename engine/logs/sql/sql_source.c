@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes the name of an SQL log apart. */
-#include "engine/logs/sql_source.h"
-
+/* Parses the names of SQL logs and the ODBC connection strings in them. */
 #include "engine/base/memory.h"
-#include "engine/logs/sql/odbc_string.h"
+#include "engine/logs/sql/odbc.h"
+#include "engine/logs/sql_log.h"
 
 #include <string.h>
 
@@ -99,4 +98,302 @@ HRESULT sql_source_join(const char *open, const char *secret, char **name)
     *name = text_format(PREFIX "%s%s%s!%s", s.connection, *secret ? ";" : "", secret, s.log_set);
     sql_source_free(&s);
     return *name ? S_OK : E_OUTOFMEMORY;
+}
+
+/* ---- connection strings ---- */
+
+enum kind { DRIVER, SOURCE, TEXT, SETTING, SECRET };
+
+/* docs/user/databases.md has the same. What is not here may load a library (LoadExt, TranslationDLL, Network, the key
+   stores), read settings from a file (FILEDSN) or write one (SAVEFILE, the drivers' traces), or run a statement. */
+static const struct attribute {
+    const char *name;
+    enum kind kind;
+} attributes[] = {
+    {"Driver", DRIVER},
+    {"DSN", SOURCE},
+    {"Description", TEXT},
+    {"Database", TEXT},
+    {"Server", TEXT},
+    {"Servername", TEXT},
+    {"Address", TEXT},
+    {"Addr", TEXT},
+    {"Port", SETTING},
+    {"UID", TEXT},
+    {"User", TEXT},
+    {"User ID", TEXT},
+    {"Username", TEXT},
+    {"PWD", SECRET},
+    {"Password", SECRET},
+    {"Timeout", SETTING},
+    /* SQL Server, and FreeTDS */
+    {"Trusted_Connection", SETTING},
+    {"Authentication", SECRET},
+    {"APP", TEXT},
+    {"WSID", TEXT},
+    {"Language", TEXT},
+    {"Encrypt", SETTING},
+    {"TrustServerCertificate", SETTING},
+    {"HostNameInCertificate", TEXT},
+    {"ServerSPN", TEXT},
+    {"Failover_Partner", TEXT},
+    {"MultiSubnetFailover", SETTING},
+    {"ApplicationIntent", SETTING},
+    {"ConnectRetryCount", SETTING},
+    {"ConnectRetryInterval", SETTING},
+    {"MARS_Connection", SETTING},
+    {"AnsiNPW", SETTING},
+    {"QuotedId", SETTING},
+    {"AutoTranslate", SETTING},
+    {"Regional", SETTING},
+    {"TDS_Version", SETTING},
+    {"ClientCharset", SETTING},
+    /* PostgreSQL */
+    {"SSLmode", SETTING},
+    {"ReadOnly", SETTING},
+    {"KeepaliveTime", SETTING},
+    {"KeepaliveInterval", SETTING},
+    {"UseServerSidePrepare", SETTING},
+    {"BoolsAsChar", SETTING},
+    {"ByteaAsLongVarBinary", SETTING},
+    {"MaxVarcharSize", SETTING},
+    {"MaxLongVarcharSize", SETTING},
+    {"LFConversion", SETTING},
+    {"UseDeclareFetch", SETTING},
+    {"Fetch", SETTING},
+    /* SQLite */
+    {"JournalMode", SETTING},
+    {"SyncPragma", SETTING},
+    {"NoTXN", SETTING},
+    {"StepAPI", SETTING},
+    {"ShortNames", SETTING},
+    {"LongNames", SETTING},
+    {"NoCreat", SETTING},
+    {"NoWCHAR", SETTING},
+    {"FKSupport", SETTING},
+    {"OEMCP", SETTING},
+    {"BigInt", SETTING},
+    {"JDConv", SETTING},
+};
+enum { ATTRIBUTES = sizeof attributes / sizeof *attributes, NAME_MAX_SHOWN = 40 };
+
+#define WORD_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+
+/* A piece of the string, without blanks around it. */
+struct piece {
+    const char *at;
+    size_t size;
+};
+
+static struct piece trim(const char *at, size_t size)
+{
+    for (; size && *at == ' '; size--)
+        at++;
+    while (size && at[size - 1] == ' ')
+        size--;
+    return (struct piece){at, size};
+}
+
+/* S_FALSE: there is no such attribute. */
+static HRESULT find(struct piece name, const struct attribute **out)
+{
+    char *text = text_copy_n(name.at, name.size);
+    *out = NULL;
+    if (!text)
+        return E_OUTOFMEMORY;
+    for (size_t i = 0; !*out && i < ATTRIBUTES; i++)
+        if (text_equal_nocase(attributes[i].name, text))
+            *out = &attributes[i];
+    memory_free(text);
+    return *out ? S_OK : S_FALSE;
+}
+
+/* The name, if it looks like one; what does not may be half a password, and is not shown. */
+static HRESULT unknown(struct piece name, int number)
+{
+    bool plain = name.size && name.size <= NAME_MAX_SHOWN;
+    for (size_t i = 0; plain && i < name.size; i++)
+        plain = strchr(WORD_CHARACTERS " -", name.at[i]) != NULL;
+    if (plain)
+        return error_set(E_INVALIDARG, "the attribute %.*s is none that a connection string may have here",
+                         (int)name.size, name.at);
+    return error_set(E_INVALIDARG, "attribute %d of the connection string is none that one may have here", number);
+}
+
+/* Holds every reading of the value to be one value. `inner` is what it is without its braces. */
+static HRESULT check_value(const struct attribute *a, struct piece value, struct piece *inner)
+{
+    bool braced = value.size && value.at[0] == '{', separates = false, equals = false;
+    *inner = braced ? (struct piece){value.at + 1, value.size - 2} : value;
+    for (size_t i = 0; i < inner->size; i++) {
+        char c = inner->at[i];
+        if ((unsigned char)c < ' ' || c == 0x7F)
+            return error_set(E_INVALIDARG, "the value of %s holds a control character", a->name);
+        if (!braced && (c == '{' || c == '}'))
+            return error_set(E_INVALIDARG, "the value of %s holds a brace, but is not in braces", a->name);
+        separates |= strchr(";{}", c) != NULL;
+        equals |= c == '=';
+        if (a->kind == SETTING && !strchr(WORD_CHARACTERS " .-", c))
+            return error_set(E_INVALIDARG, "the value of %s is no word or number", a->name);
+    }
+    if (separates && equals)
+        return error_set(E_INVALIDARG,
+                         "the value of %s holds '=' beside ';', '{' or '}', where drivers see another attribute",
+                         a->name);
+    if ((a->kind == DRIVER || a->kind == SOURCE) && (!inner->size || separates || equals))
+        return error_set(E_INVALIDARG, "the value of %s is no name", a->name);
+    if (a->kind == DRIVER && (memchr(inner->at, '/', inner->size) || memchr(inner->at, '\\', inner->size)))
+        return error_set(E_INVALIDARG, "Driver names a file: a driver goes by the name that it is registered under");
+    return S_OK;
+}
+
+/* Of a braced value as far as its closing brace, of another as far as ';', '!' or the end, to which *end is moved. */
+static HRESULT take_value(const struct attribute *a, const char *at, struct piece *value, const char **end)
+{
+    at += strspn(at, " ");
+    const char *from = at;
+    if (*at == '{') {
+        do {
+            at = strchr(at + 1, '}');
+            if (!at)
+                return error_set(E_INVALIDARG, "a '{' of the connection string is not closed");
+            at++;
+        } while (*at == '}');
+        *end = at + strspn(at, " ");
+        *value = (struct piece){from, (size_t)(at - from)};
+        return !**end || strchr(";!", **end) ? S_OK : error_set(E_INVALIDARG, "text follows the '}' of %s", a->name);
+    }
+    *end = at + strcspn(at, ";!");
+    *value = trim(from, (size_t)(*end - from));
+    return S_OK;
+}
+
+struct parse {
+    struct text_buffer rest, shown, open, secret;
+    struct odbc_string *out;
+    bool seen[ATTRIBUTES], source;
+    bool more; /* these are ours, for what the user has not said */
+};
+
+static void add(struct text_buffer *b, const struct attribute *a, struct piece value)
+{
+    text_buffer_format(b, "%s%s=", b->length ? ";" : "", a->name);
+    text_buffer_add_n(b, value.at, value.size);
+}
+
+static HRESULT keep(struct parse *p, const struct attribute *a, struct piece value, struct piece inner)
+{
+    bool *seen = &p->seen[a - attributes];
+    if (*seen && p->more)
+        return S_OK;
+    if (*seen)
+        return error_set(E_INVALIDARG, "the attribute %s is there twice", a->name);
+    *seen = true;
+    p->source |= a->kind == SOURCE;
+    const char *separator = p->shown.length ? ";" : "";
+    text_buffer_format(&p->shown, "%s%s=", separator, a->name);
+    text_buffer_add_n(&p->shown, a->kind == SECRET ? "***" : value.at, a->kind == SECRET ? 3 : value.size);
+    add(a->kind == SECRET ? &p->secret : &p->open, a, value);
+    if (a->kind == DRIVER) {
+        p->out->driver = text_copy_n(inner.at, inner.size);
+        return p->out->driver ? S_OK : E_OUTOFMEMORY;
+    }
+    add(&p->rest, a, value);
+    return S_OK;
+}
+
+static HRESULT parse(struct parse *p, const char *at, const char **end)
+{
+    for (int number = 1; *at && *at != '!'; number++) {
+        size_t size = strcspn(at, "=;!");
+        struct piece name = trim(at, size), value = {0}, inner = {0};
+        const struct attribute *a;
+        *end = at + size;
+        if (at[size] == '=') {
+            HRESULT hr = find(name, &a);
+            if (hr == S_FALSE)
+                return unknown(name, number);
+            if (SUCCEEDED(hr))
+                hr = take_value(a, at + size + 1, &value, end);
+            if (SUCCEEDED(hr) && a->kind == SECRET && **end == '!' && *value.at != '{' && strchr(*end + 1, '!'))
+                hr = error_set(E_INVALIDARG, "the value of %s ends at a '!', and another follows: put it in braces",
+                               a->name); /* the rest of it would be taken for a name, and shown */
+            if (SUCCEEDED(hr))
+                hr = check_value(a, value, &inner);
+            if (SUCCEEDED(hr))
+                hr = keep(p, a, value, inner);
+            if (FAILED(hr))
+                return hr;
+        } else if (name.size) { /* not its text: it may be half a password */
+            return error_set(E_INVALIDARG, "attribute %d of the connection string is not key=value", number);
+        }
+        at = *end + (**end == ';');
+    }
+    *end = at;
+    return p->source && p->out->driver
+               ? error_set(E_INVALIDARG, "the connection string names a data source and a driver as well")
+               : S_OK;
+}
+
+/* `more` may be NULL. *end is that of `text`. */
+static HRESULT parse_both(const char *text, const char *more, struct odbc_string *out, const char **end)
+{
+    struct parse p = {.out = out};
+    const char *more_end;
+    *out = (struct odbc_string){0};
+    text_buffer_add(&p.rest, "");
+    text_buffer_add(&p.shown, "");
+    text_buffer_add(&p.open, "");
+    text_buffer_add(&p.secret, "");
+    HRESULT hr = parse(&p, text, end);
+    p.more = true;
+    if (SUCCEEDED(hr) && more)
+        hr = parse(&p, more, &more_end);
+    if (SUCCEEDED(hr)) {
+        out->rest = text_buffer_take(&p.rest);
+        out->shown = text_buffer_take(&p.shown);
+        out->open = text_buffer_take(&p.open);
+        out->secret = text_buffer_take(&p.secret);
+        hr = out->rest && out->shown && out->open && out->secret ? S_OK : E_OUTOFMEMORY;
+    }
+    text_buffer_free(&p.rest);
+    text_buffer_free(&p.shown);
+    text_buffer_free(&p.open);
+    text_buffer_free(&p.secret);
+    if (FAILED(hr))
+        odbc_string_free(out);
+    return hr;
+}
+
+HRESULT odbc_string_parse(const char *text, struct odbc_string *out, const char **end)
+{
+    return parse_both(text, NULL, out, end);
+}
+
+HRESULT odbc_string_add(const char *text, const char *more, char **out)
+{
+    struct odbc_string s;
+    const char *end;
+    *out = NULL;
+    HRESULT hr = parse_both(text, more, &s, &end);
+    if (FAILED(hr))
+        return hr;
+    *out = odbc_string_with(&s, s.driver);
+    odbc_string_free(&s);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+char *odbc_string_with(const struct odbc_string *s, const char *driver)
+{
+    return driver ? text_format("Driver={%s}%s%s", driver, *s->rest ? ";" : "", s->rest) : text_copy(s->rest);
+}
+
+void odbc_string_free(struct odbc_string *s)
+{
+    memory_free(s->driver);
+    memory_free_secret(s->rest);
+    memory_free(s->shown);
+    memory_free(s->open);
+    memory_free_secret(s->secret);
+    *s = (struct odbc_string){0};
 }

@@ -2,10 +2,9 @@
 /* The three tables of an SQL log: names and types of MS-PLA 2.2.2.7, which are SQL Server's, and what other databases
    call these types. CounterDetails also has TimeBaseA and TimeBaseB, which PDH writes and needs to read a log back.
    Names stand without quotation marks, so that a query works on every database in any case. */
-#include "engine/logs/sql_tables.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
+#include "engine/logs/sql_log.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Performance logs as comma or tab separated text, as PDH writes them.
+/* Writes performance logs as comma or tab separated text, as PDH writes them.
 
    Header row: "(PDH-CSV 4.0) (zone)(bias)" and one cell per counter path; bias is the one in force at the start of the
    run. Then one row per sample: local time with the bias in force at that moment, MM/DD/YYYY hh:mm:ss.mmm in every
@@ -7,8 +7,9 @@
    - A missing value is a blank, " ". So are infinities and NaNs, which no reader of these files takes for numbers.
    - A quotation mark in a name is doubled; a control character in a name becomes a blank, so a row stays one line.
    - Names are in the ANSI code page (text_ansi.h); what it lacks becomes '?'.
-   - log_options.append continues a file with the same columns, in the zone of its header, wherever a crash cut it
-     (text_append.h). Sets do not ask for it: MS-PLA ignores LogAppend for text. The comment has no place in the file.
+   - log_options.append continues a file with the same columns, in the zone of its header, wherever a crash cut it. Sets
+     do not use it: MS-PLA ignores LogAppend for text.
+   - The comment has no place in the file.
    A row goes to the file in one write when it is appended, so flush has nothing to do. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
@@ -16,11 +17,108 @@
 #include "engine/base/text_ansi.h"
 #include "engine/logs/core/log_formats.h"
 #include "engine/logs/core/number_text.h"
-#include "engine/logs/log_file.h"
-#include "engine/logs/text/text_append.h"
+#include "engine/logs/log.h"
+#include "engine/logs/text_rows.h"
 
 #include <math.h>
 #include <string.h>
+
+/* ---- continuing a log: the end of the last whole row ---- */
+
+struct text_end {
+    bool exists;          /* the file exists */
+    uint64_t whole;       /* bytes up to the end of the last whole row; 0: no whole header, so begin anew */
+    bool cut;             /* a torn row follows */
+    const char *missing;  /* the line end that the last whole row lacks: "", "\n", "\r\n" */
+    struct log_zone zone; /* of the header; without its name */
+};
+
+static HRESULT not_a_log(const char *path)
+{
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: is no text log of PDH to append samples to", path);
+}
+
+/* Is everything behind the first cell the same? */
+static bool same_columns(const struct text_header *a, const char *a_end, const struct text_header *b, const char *b_end)
+{
+    if (!a->names || !b->names)
+        return a->names == b->names;
+    return a->separator == b->separator && a_end - a->names == b_end - b->names &&
+           memcmp(a->names, b->names, (size_t)(a_end - a->names)) == 0;
+}
+
+static HRESULT check_header(const char *path, const struct text_row *row, enum text_encoding encoding,
+                            const char *header, size_t length, struct text_end *out)
+{
+    struct text_header theirs, ours;
+    if (!row->whole &&
+        (text_header_is_begun(row->text, row->length) || text_header_read(row->text, row->length, &theirs)))
+        return S_FALSE;
+    if (!text_header_read(row->text, row->length, &theirs) || !text_header_read(header, length - 2, &ours))
+        return not_a_log(path);
+    if (encoding != ENCODING_BYTES || theirs.tabs != ours.tabs ||
+        !same_columns(&theirs, row->text + row->length, &ours, header + length - 2)) {
+        return error_set(E_INVALIDARG,
+                         "%s: logs other counters, or has them in another form, than those to be appended", path);
+    }
+    out->zone.known = theirs.has_zone;
+    out->zone.bias_minutes = theirs.bias_minutes;
+    return S_OK;
+}
+
+/* Every cell quoted, and one for each counter. */
+static bool is_whole_row(const struct text_row *row, char separator, size_t counters)
+{
+    const char *at = row->text, *end = row->text + row->length;
+    struct text_cell cell;
+    size_t cells = 0;
+    while (text_cell_next(&at, end, separator, &cell)) {
+        if (!cell.quoted || !cell.closed)
+            return false;
+        cells++;
+    }
+    return cells == counters + 1;
+}
+
+/* Finds where a text log that is to be continued ends, wherever a crash cut it. header: the row that the log would
+   begin with, with CR LF. A missing file is not a failure. E_INVALIDARG: the file logs other counters, or has them in
+   another form (saved by another program). ERROR_INVALID_DATA's HRESULT: it is not a text log. */
+static HRESULT text_append_find_end(const char *path, const char *header, size_t length, size_t counters,
+                                    struct text_end *out)
+{
+    struct text_rows rows;
+    struct text_row row;
+    *out = (struct text_end){.missing = ""};
+    HRESULT hr = text_rows_open(path, &rows);
+    if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
+        return S_OK;
+    if (FAILED(hr))
+        return hr;
+    out->exists = true;
+    hr = text_rows_next(&rows, &row);
+    if (hr == S_OK) {
+        hr = check_header(path, &row, rows.encoding, header, length, out);
+        const char separator = length > 6 && header[6] == 'T' /* "(PDH-T */ ? '\t' : ',';
+        while (hr == S_OK) {
+            out->whole = row.whole ? row.end : out->whole;
+            hr = text_rows_next(&rows, &row);
+            if (hr == S_OK && !row.whole) {
+                const bool whole_but_line_end = is_whole_row(&row, separator, counters);
+                out->cut = !whole_but_line_end;
+                if (whole_but_line_end) {
+                    /* The row's length is without a CR that its end may have. */
+                    const bool has_cr = row.end > row.offset + row.length;
+                    out->missing = has_cr ? "\n" : "\r\n";
+                    out->whole = row.end;
+                }
+            }
+        }
+    }
+    text_rows_close(&rows);
+    return FAILED(hr) ? hr : S_OK;
+}
+
+/* ---- writing ---- */
 
 enum { TIME_CELL = 28, VALUE_CELL = NUMBER_TEXT_SIZE + 3 /* separator and quotes */ };
 

@@ -3,7 +3,7 @@
    spreadsheets make of them.
 
    Taken as it comes: ANSI, UTF-8 with or without a mark, UTF-16; CR LF or LF; quotes or none; commas, semicolons, tabs
-   or bars between cells; a decimal comma where the comma is no separator; dates as text_cells.h lists; a header cell
+   or bars between cells; a decimal comma where the comma is no separator; dates as text_rows.h lists; a header cell
    that ends within the zone's name or has none; blank lines, a spreadsheet's "sep=;" and typeperf's last words.
    - Names without a mark that are valid UTF-8 are taken to be UTF-8, else to be in the ANSI code page.
    - All times are in the zone of the header cell; without one, in this host's with the bias of the first sample.
@@ -15,9 +15,8 @@
 #include "engine/base/memory.h"
 #include "engine/base/text_ansi.h"
 #include "engine/logs/core/log_formats.h"
-#include "engine/logs/core/number_read.h"
+#include "engine/logs/core/number_text.h"
 #include "engine/logs/pdh_types.h"
-#include "engine/logs/text_cells.h"
 #include "engine/logs/text_rows.h"
 
 #include <string.h>

@@ -3,12 +3,9 @@
    database (MS-PLA 2.2.2.7). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/logs/blg_format.h"
 #include "engine/logs/blg_records.h"
 #include "engine/logs/log.h"
-#include "engine/logs/sql_source.h"
-#include "engine/logs/sql_tables.h"
-#include "engine/logs/text_cells.h"
+#include "engine/logs/sql_log.h"
 #include "engine/logs/text_rows.h"
 #include "engine/pdh/api/api.h"
 #include "engine/pdh/core/counter_object.h"

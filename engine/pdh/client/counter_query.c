@@ -7,9 +7,8 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
-#include "engine/logs/instance_numbers.h"
 #include "engine/logs/log.h"
-#include "engine/logs/raw_counter.h"
+#include "engine/logs/perf_data.h"
 #include "engine/pdh/counter_paths.h"
 
 #include <string.h>

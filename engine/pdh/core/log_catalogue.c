@@ -4,7 +4,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/logs/counter_path.h"
-#include "engine/logs/raw_counter.h"
+#include "engine/logs/perf_data.h"
 #include "engine/pdh/core/catalogue.h"
 
 #include <string.h>

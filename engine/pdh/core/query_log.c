@@ -3,7 +3,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/logs/raw_counter.h"
+#include "engine/logs/perf_data.h"
 #include "engine/pdh/core/query.h"
 #include "engine/pdh/formula.h"
 

@@ -6,7 +6,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/logs/perf_data.h"
-#include "engine/logs/raw_counter.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "engine/base/socket.h"
 #include "engine/base/text.h"
-#include "engine/logs/byte_buffer.h"
+#include "engine/logs/little_endian.h"
 #include "engine/pdh/pcq_server.h"
 
 /* The packets of connection-oriented RPC (C706 12.6), as far as PerflibV2 without authentication needs them: numbers

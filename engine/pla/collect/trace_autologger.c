@@ -4,7 +4,7 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/etw/etw_types.h"
-#include "engine/logs/etl_header.h"
+#include "engine/logs/etl_record.h"
 #include "engine/pla/collect/trace_session.h"
 
 #include <string.h>

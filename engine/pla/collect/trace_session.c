@@ -6,8 +6,8 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/etw_api.h"
-#include "engine/logs/etl_reader.h"
-#include "engine/logs/log_file.h"
+#include "engine/logs/etl_file.h"
+#include "engine/logs/log.h"
 #include "engine/pla/collect/kind.h"
 
 #include <string.h>

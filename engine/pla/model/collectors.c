@@ -4,7 +4,7 @@
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/logs/sql_source.h"
+#include "engine/logs/sql_log.h"
 #include "engine/pla/model.h"
 #include "engine/pla/model/validate.h"
 

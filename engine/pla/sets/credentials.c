@@ -4,7 +4,7 @@
 
 #include "engine/base/access.h"
 #include "engine/base/memory.h"
-#include "engine/logs/sql_source.h"
+#include "engine/logs/sql_log.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/sets.h"
 #include "engine/pla/sets/set_secret.h"

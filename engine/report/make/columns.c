@@ -8,7 +8,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/logs/pdh_types.h"
-#include "engine/logs/raw_counter.h"
+#include "engine/logs/perf_data.h"
 #include "engine/pdh/formula.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "engine/report/make/report_counters.h"
 
 #include "engine/base/memory.h"
-#include "engine/logs/sample_distances.h"
+#include "engine/logs/log_inputs.h"
 #include "engine/report/make/counter_rows.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #define OPENPLA_EVTX_H
 
 #include "engine/base/text.h"
-#include "engine/logs/byte_buffer.h"
+#include "engine/logs/little_endian.h"
 
 /* ---- binary XML as templates of WEVT_TEMPLATE have it (MS-EVEN6 2.2.12, names in the place of their offsets) ---- */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/logs/byte_buffer.h"
+/* The buffer of bytes that grows at its end. */
+#include "engine/logs/little_endian.h"
 
 #include "engine/base/memory.h"
-#include "engine/logs/little_endian.h"
 
 #include <string.h>
 
