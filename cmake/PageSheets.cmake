@@ -54,7 +54,7 @@ function(openpla_page_sheets out folder)
   endforeach()
   file(CONFIGURE OUTPUT ${out} @ONLY CONTENT "/* SPDX-License-Identifier: MIT */
 /* Made by cmake/PageSheets.cmake. */
-#include \"engine/report/page/page_sheet.h\"
+#include \"engine/report/page/page_parts.h\"
 
 const char page_sheet_html[] =
      @page_literal@;

@@ -12,7 +12,7 @@ function(openpla_report_schemas out table)
   endforeach()
   file(CONFIGURE OUTPUT ${out} @ONLY CONTENT "/* SPDX-License-Identifier: MIT */
 /* Made by cmake/ReportSchemas.cmake. */
-#include \"engine/report/schema_files.h\"
+#include \"engine/report/report_schema.h\"
 
 const struct shipped_schema ${table}[] = {
 @rows@    {NULL, NULL},

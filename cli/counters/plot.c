@@ -9,10 +9,8 @@
 #include "engine/base/process.h"
 #include "engine/base/xml_text.h"
 #include "engine/logs/log_inputs.h"
-#include "engine/report/counter_filter.h"
+#include "engine/report/columns.h"
 #include "engine/report/page.h"
-#include "engine/report/page_chart.h"
-#include "engine/report/page_document.h"
 #include "engine/report/report.h"
 #include "engine/report/report_reader.h"
 

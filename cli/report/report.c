@@ -9,8 +9,7 @@
 #include "engine/base/memory.h"
 #include "engine/report/page.h"
 #include "engine/report/report.h"
-#include "engine/report/report_names.h"
-#include "engine/report/schema_files.h"
+#include "engine/report/report_schema.h"
 
 #include <string.h>
 

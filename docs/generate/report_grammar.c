@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The grammar of report schemas as an XML Schema. */
 #include "docs/generate/reference.h"
+#include "engine/report/make/schema_reading.h"
 #include "engine/report/report_schema.h"
-#include "engine/report/schema_grammar.h"
 
 #include <string.h>
 

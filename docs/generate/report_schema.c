@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The form of report documents, which configuration collectors write too, as an XML Schema. */
 #include "docs/generate/reference.h"
-#include "engine/report/report_form.h"
+#include "engine/report/report_reader.h"
 
 void add_annotation(struct text_buffer *b, int depth, const char *doc)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The grammar of rules as an XML Schema. Elements come in any order, as rules take them. */
 #include "docs/generate/reference.h"
-#include "engine/report/rules_grammar.h"
+#include "engine/report/rules/rules_parts.h"
 
 #include <string.h>
 

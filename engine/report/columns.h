@@ -1,12 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* The columns of a log that relog writes: which counters and instances of the inputs they are, and their cells. */
+/* The counters of logs chosen by paths with wildcards, and the columns of a log that relog writes of them. */
 #ifndef OPENPLA_COLUMNS_H
 #define OPENPLA_COLUMNS_H
 
 #include "engine/logs/counter_path.h"
+#include "engine/logs/log.h"
 #include "engine/logs/log_inputs.h"
-#include "engine/report/counter_filter.h"
 
+struct filter_pattern {
+    char *text;
+    struct log_counters parts; /* one: the pattern's; none when it is no path and is compared as a whole */
+    char *instance;            /* "parent/instance#index" with wildcards; NULL: any, and none */
+    bool used;                 /* something matched */
+};
+
+/* No pattern: everything matches. Zero-initialise. */
+struct filter {
+    struct filter_pattern *patterns;
+    size_t count, capacity;
+};
+
+/* A pattern's computer may be left out: any. So may its instance: all of them. Case does not matter. */
+HRESULT filter_add(struct filter *f, const char *pattern);
+/* Does the counter match? For a wildcard counter `item` is one of its instances, NULL: may some of them match? */
+HRESULT filter_matches(struct filter *f, const struct log_counter *counter, const char *item, bool *matches);
+void filter_free(struct filter *f);
+
+/* "parent/instance#index" of a counter; NULL in *out when it has none. */
+HRESULT counter_instance(const struct log_counter *counter, char **out);
+
+/* ---- columns: which counters and instances of the inputs they are, and their cells ---- */
 /* Zero-initialise, then set filter, values and raw. */
 struct columns {
     struct filter *filter; /* borrowed */

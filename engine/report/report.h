@@ -46,4 +46,12 @@ HRESULT report_find_inputs(const char *folder, const struct texts *except, struc
    ERROR_CANCELLED; failures of writing. Then there is no new document, and an old one is as it was. */
 HRESULT report_make(const struct report_make *make, struct texts *remarks);
 
+/* What the reports of a run are called where its data manager names none. */
+#define REPORT_FILE_NAME "report.xml"  /* RuleTargetFileName */
+#define PAGE_FILE_NAME   "report.html" /* ReportFileName */
+
+/* S_OK: the file is a configuration document; `computer` gets the one that it names, from memory_alloc, or stays as it
+   is. S_FALSE: it is another report, or none. E_OUTOFMEMORY. Nothing but its begin is read. */
+HRESULT report_configuration_is(const char *path, char **computer);
+
 #endif

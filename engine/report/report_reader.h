@@ -7,6 +7,9 @@
 
 #include "engine/base/text.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #define REPORT_MAX_COLUMNS 1024 /* of a table, and Data of a row */
 #define REPORT_MAX_TABLES  8    /* within one another */
 
@@ -68,5 +71,38 @@ HRESULT report_read(const char *path, const struct report_handlers *handlers, vo
 const char *report_attribute(const struct report_attribute *attributes, size_t count, const char *name);
 /* The Data of that name; NULL: there is none. `at` is where it is looked for first. */
 const struct report_data *report_find(const struct report_data *items, size_t count, const char *name, size_t at);
+
+/* ---- the form of report documents: the rows of report_form.def ---- */
+enum form_type {
+#define TYPE(Type, ...) FORM_##Type,
+#include "engine/report/make/report_form.def"
+    FORM_TYPE_COUNT
+};
+
+struct form_type_row {
+    const char *name;
+    bool holds_text;
+    const char *doc;
+};
+extern const struct form_type_row form_types[FORM_TYPE_COUNT];
+
+struct form_child {
+    enum form_type parent;
+    const char *element;
+    enum form_type type;
+    bool any_number; /* else at most one */
+    const char *doc;
+};
+extern const struct form_child form_children[];
+extern const size_t form_child_count;
+
+struct form_attribute {
+    enum form_type of;
+    const char *name, *schema_type;
+    bool required;
+    const char *doc;
+};
+extern const struct form_attribute form_attributes[];
+extern const size_t form_attribute_count;
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What reports are made by: ReportSchema documents (MS-PLA 2.2.3.3), several of them put together. Which elements and
-   attributes there are, and what they may be, is one table, schema_grammar.def, of which the XSD is made too. */
+/* Report schemas: ReportSchema documents (MS-PLA 2.2.3.3), several of them put together, and the files they come from.
+   Which elements and attributes exist, and what they may be, is one table, schema_grammar.def, from which the XSD is
+   generated too. */
 #ifndef OPENPLA_REPORT_SCHEMA_H
 #define OPENPLA_REPORT_SCHEMA_H
 
@@ -146,7 +147,7 @@ struct report_schema {
 };
 
 struct schema_file;
-/* Where imported files come from: schema_file_load (schema_files.h). NULL: nowhere, each import is an error. */
+/* Where imported files come from: schema_file_load (report_schema.h). NULL: nowhere, each import is an error. */
 typedef HRESULT schema_loader(const char *name, const char *importer, struct schema_file *out);
 
 /* Adds a schema, with all that it imports. `text` is UTF-8 or has a byte order mark, `path` names it in errors and is
@@ -173,5 +174,44 @@ bool schema_pattern_matches(const char *pattern, const char *text);
 const char *schema_pattern_first(const char *patterns, char out[SCHEMA_LONGEST_PATTERN]);
 /* Whether one of them does. */
 bool schema_patterns_match(const char *patterns, const char *text);
+
+/* ---- files ----
+
+   The text of a schema is a file, or one that the program brings. What templates import is named as Windows' own files
+   are, %systemroot%\pla\reports\Report.System.CPU.xml and the like: a file that a user has put there takes precedence
+   over ours. MS-PLA 2.2.3.3 (Import). */
+/* engine/report/make/schemas, made into a table by the build; NULL at the end. */
+struct shipped_schema {
+    const char *name, *xml;
+};
+extern const struct shipped_schema shipped_schemas[];
+/* Of any set: one table for each counter object that it may have collected. Also what a set without a schema gets. */
+#define SCHEMA_GENERAL "Report.General.xml"
+
+struct schema_file {
+    char *path; /* the file, or the name of a shipped one: for messages, and as the importer of what it imports */
+    char *text;
+    size_t size;
+    bool shipped;
+};
+/* What files of one sort are called, and which of them the program brings. */
+struct shipped_files {
+    const char *sort;   /* for messages: "schema" */
+    const char *folder; /* Windows' own, below %systemroot%: "pla/reports" */
+    const struct shipped_schema *rows;
+};
+/* `name` as an Import or a user says it: variables are expanded, '\' and '/' both separate. What a user names
+   (`importer` NULL) is any file; an import is one in or below the folder of `importer`, a path, or of Windows' folder:
+   names and links that lead elsewhere are HRESULT of ERROR_BAD_PATHNAME. `importer` "" is a text that is no file. If
+   there is no such file, a shipped one of that name in any case, where nothing or that folder stands before it. HRESULT
+   of ERROR_FILE_NOT_FOUND, with both in the text; of ERROR_FILE_TOO_LARGE above 16 MB; file_load's errors. *out is
+   empty on failure. */
+HRESULT shipped_file_load(const struct shipped_files *of, const char *name, const char *importer,
+                          struct schema_file *out);
+/* The same of report schemas. */
+HRESULT schema_file_load(const char *name, const char *importer, struct schema_file *out);
+/* The same where the first schema is a set's own text: beside it, and beside what the program brings, lies no file. */
+HRESULT schema_file_load_of_set(const char *name, const char *importer, struct schema_file *out);
+void schema_file_free(struct schema_file *f);
 
 #endif

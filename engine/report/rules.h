@@ -4,7 +4,7 @@
 #ifndef OPENPLA_RULES_H
 #define OPENPLA_RULES_H
 
-#include "engine/report/schema_files.h"
+#include "engine/report/report_schema.h"
 
 #define RULES_GENERAL  "Rules.General.xml" /* all rules that the program brings */
 #define RULES_LOG_NAME "rules.log"
@@ -32,8 +32,6 @@ void rules_free(struct rules *r); /* NULL is allowed */
 HRESULT rules_add(struct rules *r, const char *path, const char *text, size_t size);
 /* A name as in Import: a file, or one that the program brings. */
 HRESULT rules_add_file(struct rules *r, const char *name);
-/* schema_file_load for rules: Windows' own are %systemroot%\pla\rules\Rules.System.CPU.xml and its kin. */
-HRESULT rules_file_load(const char *name, const char *importer, struct schema_file *out);
 /* "FILE: group 'g': rule 'r': step 1: line N: ELEMENT attribute="value": why" */
 const struct texts *rules_errors(const struct rules *r);
 const struct texts *rules_remarks(const struct rules *r);

@@ -7,7 +7,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/report/report.h"
-#include "engine/report/schema_files.h"
+#include "engine/report/report_schema.h"
 #include "tests/bench/made_files.h"
 #include "tests/bench/measured.h"
 

@@ -5,7 +5,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 #include "engine/report/page.h"
-#include "engine/report/page/page_sheet.h"
+#include "engine/report/page/page_parts.h"
 
 #include <stdint.h>
 #include <stdio.h>

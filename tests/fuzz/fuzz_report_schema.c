@@ -5,7 +5,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 #include "engine/report/report.h"
-#include "engine/report/schema_files.h"
+#include "engine/report/report_schema.h"
 
 #include <stdint.h>
 #include <stdio.h>

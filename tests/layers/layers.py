@@ -27,7 +27,7 @@ ALONE = {f"engine/{path}": f"engine/{part}" for part, paths in {
     "etw/kernel": "etw/kernel_event.h",
     "etw/decode": "etw/manifest_reader.h etw/tmf.h etw/winmeta.def",
     "pdh": "pdh/absent_counters.def",
-    "report": "report/report_names.h",
+    "pdh/client": "pdh/host_pdh.h",
     "report/rules": "report/rules.h",
     "pla/model": "pla/model.h pla/classes.def pla/enumerations.def pla/folder_action.def pla/value_map_item.def "
                  "pla/alert_collector.def pla/api_tracing_collector.def pla/configuration_collector.def "

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums by key are those of the events, however many keys there are and whatever memory they get, and rows come in their
    order: a report would else name the wrong process as the one that wrote most. */
-#include "engine/report/events/event_groups.h"
-#include "engine/report/events/event_rows.h"
+#include "engine/report/events/event_sink.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <float.h>

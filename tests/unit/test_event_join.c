@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Joins of events end: when the user stops them, when the disk is full, and when all events have one value. */
-#include "engine/report/events/event_join.h"
+#include "engine/report/events/event_sink.h"
 #include "tests/unit/scratch_folder.h"
 
 static HRESULT write_result;

@@ -2,10 +2,7 @@
 /* Pages of reports: who opens one must see all that was said and nothing that was done to him, and a file of a size
    that a browser takes however large the report was. */
 #include "engine/report/page.h"
-#include "engine/report/page/page_number.h"
-#include "engine/report/page/page_sheet.h"
-#include "engine/report/page/page_text.h"
-#include "engine/report/page_document.h"
+#include "engine/report/page/page_parts.h"
 #include "tests/unit/scratch_folder.h"
 
 #define MOST_PAGE ((size_t)4 << 20)

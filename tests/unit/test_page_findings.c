@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a page's warnings are about: a reader who follows a warning must come to the counter that it names, with what it
    was compared with, and not to another one. */
-#include "engine/report/page/page_findings.h"
+#include "engine/report/page/page_parts.h"
 #include "tests/unit/scratch_folder.h"
 
 #define PROCESS(items)                                                                                                 \

@@ -2,7 +2,6 @@
 /* Report schemas as users and templates write them: what is read of them, and how a mistake is told. */
 #include "engine/base/memory.h"
 #include "engine/report/report_schema.h"
-#include "engine/report/schema_files.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

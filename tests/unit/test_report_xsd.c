@@ -3,7 +3,6 @@
    at their line, the same ones that the program tells. */
 #include "engine/base/xml_document.h"
 #include "engine/report/report_schema.h"
-#include "engine/report/schema_files.h"
 #include "tests/unit/schema_check.h"
 
 #define G     "{3D6FA8D4-FE05-11D0-9DDA-00C04FD7BA7C}"

@@ -2,8 +2,6 @@
 /* The rules that the program brings, each with a report that it must warn of and one just below: a wrong figure, path
    or name of a counter would be silence, and nobody would notice. */
 #include "engine/report/rules/rules_parts.h"
-#include "engine/report/rules/rules_xpath.h"
-#include "engine/report/rules/shipped_rules.h"
 #include "tests/unit/rules_report.h"
 
 #define ITEM(counter, instance, figures)                                                                               \
@@ -153,7 +151,7 @@ static void each_figure_is_the_limit(void **state)
     }
 }
 
-/* On a large report it would be refused (rules_xpath.h). How many expressions there are. */
+/* On a large report it would be refused (rules_parts.h). How many expressions there are. */
 static size_t assert_none_is_paired(const struct shipped_schema *s)
 {
     static const char *const attributes[] = {"select", "expression", "sortNode", "sortValue", "table"};

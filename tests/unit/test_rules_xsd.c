@@ -4,7 +4,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/report/rules.h"
-#include "engine/report/rules/shipped_rules.h"
+#include "engine/report/rules/rules_parts.h"
 #include "tests/unit/schema_check.h"
 
 #define RULES(steps)                                                                                                   \

@@ -2,7 +2,6 @@
 /* Where schemas come from: without them a template that names Windows' own files has no report, and a user could not
    put a schema of his in the place of ours. */
 #include "engine/report/report_schema.h"
-#include "engine/report/schema_files.h"
 #include "tests/unit/scratch_folder.h"
 
 static void put(const char *folder, const char *name, const char *text)

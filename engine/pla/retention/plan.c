@@ -7,7 +7,7 @@
 #include "engine/base/memory.h"
 #include "engine/pla/retention.h"
 #include "engine/pla/retention/folder_record.h"
-#include "engine/report/report_names.h"
+#include "engine/report/report.h"
 
 #include <stdlib.h>
 #include <string.h>

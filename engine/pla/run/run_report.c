@@ -12,10 +12,8 @@
 #include "engine/pla/settings.h"
 #include "engine/report/page.h"
 #include "engine/report/report.h"
-#include "engine/report/report_configuration.h"
-#include "engine/report/report_names.h"
+#include "engine/report/report_schema.h"
 #include "engine/report/rules.h"
-#include "engine/report/schema_files.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "engine/report/events/event_cell.h"
 
 #include "engine/base/memory.h"
-#include "engine/report/make/plain_number.h"
+#include "engine/report/make/report_document.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What one column has of one event: a number, a text, or a number that is shown as a text (a time, an address, a map's
-   name). As bytes to keep, as bytes that sort, as text, and summed. */
+/* The cells of event tables: values of one event, the fields they are of, and the columns that show them. */
 #ifndef OPENPLA_EVENT_CELL_H
 #define OPENPLA_EVENT_CELL_H
 
 #include "engine/base/text.h"
+#include "engine/etw/event_dump.h"
+#include "engine/report/make/report_tables.h"
+#include "engine/report/report_schema.h"
+
+/* ---- cells ----
+
+   What one column has of one event: a number, a text, or a number that is shown as a text (a time, an address, a map's
+   name). As bytes to keep, as bytes that sort, as text, and summed. */
 
 enum event_cell_kind { CELL_EMPTY, CELL_UNSIGNED, CELL_SIGNED /* below zero */, CELL_REAL, CELL_TEXT };
 
@@ -48,5 +55,78 @@ void event_sum_merge(struct event_sum *sum, const struct event_sum *other);
 double event_sum_value(const struct event_sum *sum);
 struct event_cell event_sum_total(const struct event_sum *sum);   /* empty: there was no number */
 struct event_cell event_sum_average(const struct event_sum *sum); /* the same */
+
+/* ---- fields: a property of the event, or a field of its header ---- */
+struct event_field {
+    enum schema_system_field system; /* SYS_NONE: a property of the event's data */
+    const char *name;                /* of the property, "Struct.Member" of one in a structure; borrowed */
+    bool has_out;
+    uint16_t out; /* enum value_out_type */
+};
+/* `said` is borrowed while the field is used. */
+struct event_field event_field_of(const struct schema_field *said, enum schema_out_type out);
+
+enum { EVENT_FIELDS = 256 }; /* of one event at most */
+/* The fields that are wanted of one sort of event, and where they were found in its schema. Zero-initialise; set
+   `items`, borrowed, and `count`. */
+struct event_fields {
+    const struct event_field *items;
+    size_t count;
+    const struct event_schema *schema; /* of the event before, whose places these are; not to be followed */
+    uint16_t places[EVENT_FIELDS];
+    uint16_t last_place;
+    size_t wanted; /* properties */
+    struct text_buffer texts;
+    struct {
+        size_t at, length;
+        bool has;
+    } spans[EVENT_FIELDS]; /* of the cells' texts */
+    size_t missing;        /* a field that this event's schema does not have; `count`: none is missing */
+};
+void event_field_set_free(struct event_fields *f);
+/* A cell for each field; their texts are valid until the next call. What the event does not have is an empty cell.
+   EVENT_DATA_INVALID: the data do not fit their schema; S_FALSE: properties are wanted, and nobody knows what the event
+   says. E_OUTOFMEMORY. */
+HRESULT event_fields_take(struct event_fields *f, const struct dumped_event *e, struct event_cell *cells);
+
+/* The thread's processor time at the event, in ms, of both modes; false: the event has none. */
+bool event_processor_ms(const struct dumped_event *e, double *kernel, double *user);
+
+/* ---- columns: which events they are of, and what is done with their cells ---- */
+enum {
+    EVENT_COLUMNS = 2 * SCHEMA_MOST_COLUMNS, /* of the table, and of its sub-table */
+    EVENT_SOURCES = 16,                      /* sorts of events that one table is made of */
+    NO_SUM = -1,
+};
+
+/* Which events a column is of. */
+struct event_source {
+    const struct schema_field *said; /* guid, number and version */
+    uint64_t met, of_another_version;
+    unsigned other_version; /* the last one that was met */
+};
+/* By the event's header alone: the class and type of a classic event, the provider and number of another one. Any
+   provider is not the log itself. */
+bool event_source_has(const struct event_source *s, const EVENT_RECORD *record);
+
+struct event_column {
+    const struct schema_column *said;
+    struct event_field field;
+    size_t source;
+    int sum; /* which of the row's sums it shows, NO_SUM: it shows a value */
+};
+struct event_columns {
+    struct event_column items[EVENT_COLUMNS]; /* the table's, then the sub-table's */
+    size_t count, own;                        /* all of them, and the table's */
+    size_t sums;
+    bool grouped; /* rows are groups of events */
+    struct event_source sources[EVENT_SOURCES];
+    size_t source_count;
+};
+/* E_INVALIDARG with a text that names column, field and value: what the table says cannot be made. Adds to `remarks`
+   what is passed over. */
+HRESULT event_columns_make(const struct schema_table *table, struct event_columns *out, struct texts *remarks);
+/* How a table and what is wrong in it are called: "FILE: line N: table T". From memory_alloc. */
+char *event_table_place(const struct schema_table *table);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/report/events/event_rows.h"
-
 #include "engine/base/memory.h"
+#include "engine/report/events/event_sink.h"
 
 #include <stdlib.h>
 #include <string.h>

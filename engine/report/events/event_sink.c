@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Records that are grouped become groups (event_groups.h), and these rows; others are rows at once. Rows are sorted by
-   what the table says (event_rows.h). Records of sub-tables are kept by the group's key, and brought together with
+/* Records that are grouped become groups (event_sink.h), and these rows; others are rows at once. Rows are sorted by
+   what the table says (event_sink.h). Records of sub-tables are kept by the group's key, and brought together with
    those rows that are written by merging both in the order of that key. */
 #include "engine/report/events/event_sink.h"
 
 #include "engine/base/memory.h"
-#include "engine/report/events/event_groups.h"
-#include "engine/report/events/event_rows.h"
 
 #include <string.h>
 

@@ -1,11 +1,118 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the records of an event table go, each with a cell for every column: grouped or as they are, sorted, and
-   written with their sub-tables and their footer. A record is an event, two that were joined, or a transaction. */
+/* What becomes of the events of a table: paired or joined to records, grouped, sorted, and written. */
 #ifndef OPENPLA_EVENT_SINK_H
 #define OPENPLA_EVENT_SINK_H
 
-#include "engine/report/events/event_columns.h"
+#include "engine/base/error.h"
+#include "engine/report/events/event_cell.h"
+#include "engine/report/make/row_sort.h"
 
+/* ---- transactions ----
+
+   Begins and ends of transactions paired by their thread (MS-PLA 2.2.3.3, EventTable's transaction): an end closes the
+   newest begin of its kind that is open in its thread. */
+
+struct event_transactions;
+/* `memory`: bytes of begins that are open; what passes it is not taken, and counted. E_OUTOFMEMORY. */
+HRESULT event_transactions_create(size_t memory, struct event_transactions **out);
+void event_transactions_free(struct event_transactions *t); /* NULL is allowed */
+
+/* One side of a transaction. */
+struct event_moment {
+    uint32_t thread;
+    uint64_t kind; /* what an end has in common with its begin */
+    int64_t utc;
+    bool has_processor_time;
+    double processor_ms; /* of the thread, in both modes */
+};
+/* Keeps a copy of `body`. E_OUTOFMEMORY. */
+HRESULT event_transactions_begin(struct event_transactions *t, const struct event_moment *begin, const char *body,
+                                 size_t size);
+/* S_OK: *begin and *body are those of the transaction that it ends, valid until the next call. S_FALSE: it ends none,
+   which is counted. */
+HRESULT event_transactions_end(struct event_transactions *t, const struct event_moment *end, struct event_moment *begin,
+                               const char **body, size_t *size);
+/* The thread has ended, or one of its number begins: what is open in it never ends. */
+void event_transactions_close(struct event_transactions *t, uint32_t thread);
+
+struct event_transaction_counts {
+    uint64_t unfinished; /* begins that were not ended, those that are open among them */
+    uint64_t unbegun;    /* ends without a begin */
+    uint64_t refused;    /* begins for which there was no room */
+};
+struct event_transaction_counts event_transactions_counts(const struct event_transactions *t);
+
+/* ---- joins ----
+
+   Events of two sorts that have one value in common (MS-PLA 2.2.3.3, EqualJoin): each of the one with each of the
+   other. Both are sorted by that value, beyond what memory holds. */
+#define EVENT_JOIN_MOST_PAIRS 100000000u
+
+struct event_join;
+/* `memory`: bytes for the sort, and as many again for the events of one value. `most`: pairs that are given.
+   E_OUTOFMEMORY. */
+HRESULT event_join_create(size_t memory, uint64_t most, struct event_join **out);
+void event_join_free(struct event_join *j); /* NULL is allowed */
+/* `side`: 0 or 1. Without a value the event has no partner. Errors: E_OUTOFMEMORY, those of scratch files. */
+HRESULT event_join_add(struct event_join *j, unsigned side, const struct event_cell *value, const char *body,
+                       size_t size);
+
+/* The bodies of a pair, in the order of the sides. */
+typedef HRESULT event_join_take(void *context, const char *const bodies[2]);
+/* Gives all pairs. `go_on` is asked for each event that is looked at for a partner, as there may be many without one.
+   *left_out: events of one value that were too many for the memory, and pairs past the most. Errors: those of `take`
+   and `go_on`, and as above. */
+HRESULT event_join_pairs(struct event_join *j, event_join_take *take, HRESULT (*go_on)(void *context), void *context,
+                         uint64_t *left_out);
+
+/* ---- groups ----
+
+   Rows of a table that groups its events: one for each key, with sums. What exceeds the memory limit goes to a scratch
+   file and comes together again at the end, so that sums are exact for any number of keys. */
+enum { EVENT_GROUP_SUMS = 256 };
+
+struct event_groups;
+/* `memory`: bytes for keys, what goes with them, and sorting. `sums`: how many a group has, EVENT_GROUP_SUMS at most.
+   E_OUTOFMEMORY. */
+HRESULT event_groups_create(size_t memory, size_t sums, struct event_groups **out);
+void event_groups_free(struct event_groups *g); /* NULL is allowed */
+/* Counts one event for the key and adds its cells, one for each sum. `first` is kept of the key's first event. Errors:
+   E_OUTOFMEMORY, those of the scratch file (row_sort.h). */
+HRESULT event_groups_add(struct event_groups *g, const char *key, size_t key_size, const char *first, size_t first_size,
+                         const struct event_cell *cells);
+/* All are added: from now on they are taken out. */
+HRESULT event_groups_finish(struct event_groups *g);
+
+struct event_group {
+    const char *key, *first;
+    size_t key_size, first_size;
+    uint64_t order; /* of the first event among all that were added */
+    uint64_t events;
+    struct event_sum sums[EVENT_GROUP_SUMS];
+};
+/* The next one, in any order, valid until the next call; S_FALSE: there is none. */
+HRESULT event_groups_next(struct event_groups *g, struct event_group *out);
+
+/* ---- sorted rows ----
+
+   Rows of a table in the order of their keys: all of them by a sort beyond memory, or only the first so many, which are
+   kept in a heap as long as they are few. */
+struct event_rows;
+/* `memory`: bytes. `most`: how many come out at most; 0: all. E_OUTOFMEMORY. */
+HRESULT event_rows_create(size_t memory, uint64_t most, struct event_rows **out);
+void event_rows_free(struct event_rows *r); /* NULL is allowed */
+/* Keys compare byte by byte; rows of one key stay in the order in which they came. Errors: E_OUTOFMEMORY, those of the
+   scratch file (row_sort.h). */
+HRESULT event_rows_add(struct event_rows *r, const char *key, size_t key_size, const char *body, size_t body_size);
+HRESULT event_rows_finish(struct event_rows *r);
+/* The next one, valid until the next call; S_FALSE: there is none. */
+HRESULT event_rows_next(struct event_rows *r, struct sorted_row *out);
+uint64_t event_rows_count(const struct event_rows *r); /* that were added */
+
+/* ---- records ----
+
+   Where the records of an event table go, each with a cell for every column: grouped or as they are, sorted, and
+   written with their sub-tables and their footer. A record is an event, two that were joined, or a transaction. */
 enum { EVENT_SUB_ROWS = 1000 }; /* of one row's sub-table at most; the table says how many it left out */
 
 struct event_sink;

@@ -3,10 +3,8 @@
 #include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
-#include "engine/report/events/event_columns.h"
-#include "engine/report/events/event_join.h"
+#include "engine/report/events/event_cell.h"
 #include "engine/report/events/event_sink.h"
-#include "engine/report/events/event_transactions.h"
 
 #include <string.h>
 

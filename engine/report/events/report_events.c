@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Traces read once, every event given to every table. */
-#include "engine/report/events/report_events.h"
-
 #include "engine/base/memory.h"
-#include "engine/report/make/report_draft.h"
+#include "engine/report/make/report_document.h"
+#include "engine/report/make/report_tables.h"
 
 #include <string.h>
 

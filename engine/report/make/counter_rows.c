@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which series are in a table, in which order, and their cells. */
-#include "engine/report/make/counter_rows.h"
-
 #include "engine/base/memory.h"
-#include "engine/report/schema_grammar.h"
+#include "engine/report/make/report_counters.h"
+#include "engine/report/make/schema_reading.h"
 
 #include <stdlib.h>
 #include <math.h>

@@ -6,10 +6,9 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
-#include "engine/report/events/report_events.h"
 #include "engine/report/make/report_counters.h"
 #include "engine/report/make/report_inputs.h"
-#include "engine/report/report_configuration.h"
+#include "engine/report/make/report_tables.h"
 
 #include <stdatomic.h>
 #include <string.h>

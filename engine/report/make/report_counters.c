@@ -4,7 +4,6 @@
 
 #include "engine/base/memory.h"
 #include "engine/logs/log_inputs.h"
-#include "engine/report/make/counter_rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,66 @@
 /* SPDX-License-Identifier: MIT */
-/* The counter tables of a report: all of them from one reading of all counter logs. */
+/* The counter tables of a report, all of them from one reading of all counter logs: series of values, rows, charts. */
 #ifndef OPENPLA_REPORT_COUNTERS_H
 #define OPENPLA_REPORT_COUNTERS_H
 
+#include "engine/base/text.h"
 #include "engine/logs/log_inputs.h"
+#include "engine/report/columns.h"
 #include "engine/report/make/report_tables.h"
 
+/* ---- statistics of values: in one pass, in limited memory ---- */
+
+enum {
+    STATISTICS_EXACT = 1024,    /* values up to which percentiles are exact; above they are within 1 % */
+    STATISTICS_MOST_BINS = 2048 /* of a sketch: ranges of values; the lowest of them become one when there are more */
+};
+
+/* Zero-initialise. */
+struct value_statistics {
+    uint64_t count;
+    double least, greatest, last;
+    double sum, lost; /* Kahan's sum: what `sum` lost so far */
+    struct value_sketch *sketch;
+};
+/* Of finite values. `percentiles`: they are wanted, from the first value on. E_OUTOFMEMORY. */
+HRESULT value_statistics_add(struct value_statistics *s, double value, bool percentiles);
+double value_statistics_sum(const struct value_statistics *s);
+double value_statistics_mean(const struct value_statistics *s); /* of no value: NaN */
+/* The value of the nearest rank, `part` of 0 to 1; NaN without values, or where percentiles were not wanted. */
+double value_statistics_percentile(struct value_statistics *s, double part);
+size_t value_statistics_memory(const struct value_statistics *s); /* bytes beside the struct */
+/* From now on there are none. */
+void value_statistics_forget_percentiles(struct value_statistics *s);
+void value_statistics_free(struct value_statistics *s);
+
+/* ---- charts ----
+
+   A series of values over time in a limited number of points: each is a part of the time with its least and its
+   greatest value, so no peak is lost, however long the log is. */
+#define CHART_POINTS 256
+
+/* Zero-initialise. */
+struct chart_series {
+    int64_t begin, width; /* FILETIME of the first value; 100 ns of each point */
+    int64_t lead;     /* 100 ns by which the first point begins before it: samples that are late stay in their point */
+    int64_t last;     /* FILETIME of the last value */
+    float latest;     /* that value */
+    int64_t interval; /* 100 ns between samples, as it was told last; 0: not yet */
+    bool assumed;     /* nobody has told the width yet */
+    size_t count;     /* points up to the last one with a value */
+    struct chart_point {
+        float least, greatest; /* least > greatest: no value */
+    } points[CHART_POINTS];
+};
+/* Times may come in any order from the first one on; an earlier one counts as that. `interval`: the log's, which a
+   point is long at first; 0: it is not known yet, as of a first value, and a point is one second unless a later call
+   tells it while there is one. Another log's may be longer: between its samples there is no gap. */
+void chart_series_add(struct chart_series *s, int64_t utc, double value, int64_t interval);
+/* The points between two times, as the text of a Series: min:max, one number where both are the same, - for none, with
+   blanks between. */
+void chart_series_text(const struct chart_series *s, int64_t first, int64_t last, struct text_buffer *out);
+
+/* ---- the reading ---- */
 struct report_counters;
 
 struct report_counters_make {
@@ -32,5 +87,34 @@ void report_counters_free(struct report_counters *c); /* NULL is allowed */
 /* Whether a counter is in a table, by object and patterns. `instance` "": it has none. */
 bool counter_table_takes(const struct report_schema *schema, const struct schema_table *table,
                          const struct log_counter *counter, const char *instance);
+
+/* ---- the rows of a table, and their charts ---- */
+#define COUNTER_PERCENTILES (COUNTER_COLUMN_P50 | COUNTER_COLUMN_P95 | COUNTER_COLUMN_P99)
+
+struct counter_series {
+    struct value_statistics statistics;
+    char *instance; /* "parent/instance#index"; NULL: it has none */
+    bool wanted;    /* by some table */
+    bool percentiles, charted, watched;
+    struct chart_series *chart; /* NULL: there are too many, or none is wanted */
+};
+
+/* What one table is made of; all borrowed. */
+struct counter_rows {
+    const struct report_schema *schema;
+    const struct schema_table *table;
+    const char *object; /* of a table of any object: this one; NULL: the table's */
+    const struct log_counter *counters;
+    struct counter_series *series;
+    size_t count;
+};
+/* Nothing is written where no series had a value. */
+HRESULT counter_rows_write(const struct counter_rows *rows, struct report_document *to, struct texts *remarks);
+/* For each of the table's patterns the series with the greatest means, at most 8; _Total is one of them. */
+HRESULT counter_rows_chart(const struct counter_rows *rows, struct report_document *to, struct texts *remarks);
+#define COUNTER_MOST_WATCHED 40 /* series of a watched counter's chart */
+/* A chart of each counter that the table watches, where its own charts have not all series of it: of the means the 8
+   greatest and the 8 least, the 8 highest peaks, the 8 greatest growths, and _Total. */
+HRESULT counter_rows_watched(const struct counter_rows *rows, struct report_document *to, struct texts *remarks);
 
 #endif

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Report documents, written as a stream. */
+/* Writes report documents as a stream, and the strings in them: numbers, tags, severities. */
 #include "engine/report/make/report_document.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/base/xml_text.h"
-#include "engine/report/make/plain_number.h"
-#include "engine/report/make/report_draft.h"
+#include "engine/etw/event_values.h"
 
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #define BLOCK ((size_t)64 << 10) /* bytes that are written at once */
@@ -391,4 +394,102 @@ HRESULT report_document_close(struct report_document *d)
     const struct error_kept why = d->failed;
     report_document_drop(d);
     return error_restore(&why);
+}
+
+HRESULT report_draft_open(const char *base, const char *path, struct file **out)
+{
+    return base ? file_open_below(base, path, FILE_REPLACE, out) : file_open(path, FILE_REPLACE, out);
+}
+
+void report_draft_drop(const char *base, const char *path)
+{
+    (void)(base ? file_delete_below(base, path) : file_delete(path));
+}
+
+static void add_zeros(struct text_buffer *out, int count)
+{
+    for (; count > 0; count--)
+        text_buffer_add_n(out, "0", 1);
+}
+
+void plain_number_add(struct text_buffer *out, double value)
+{
+    char digits[40];
+    const size_t from = out->length;
+    int count = 0, before = 0; /* digits of the mantissa, and those before its point */
+    if (!isfinite(value))
+        return;
+    add_real(out, value == 0 ? 0 : value, false);
+    const char *mantissa = out->failed ? "" : out->text + from, *e = strchr(mantissa, 'e');
+    if (!e)
+        return;
+    const bool negative = *mantissa == '-';
+    for (const char *at = mantissa + negative; at < e; at++)
+        if (*at == '.')
+            before = count;
+        else
+            digits[count++] = *at;
+    before = (before ? before : count) + atoi(e + 1);
+    out->length = from;
+    text_buffer_add(out, negative ? "-" : "");
+    if (before <= 0) {
+        text_buffer_add(out, "0.");
+        add_zeros(out, -before);
+        text_buffer_add_n(out, digits, (size_t)count);
+        return;
+    }
+    text_buffer_add_n(out, digits, (size_t)(count < before ? count : before));
+    add_zeros(out, before - count);
+    if (count > before) {
+        text_buffer_add_n(out, ".", 1);
+        text_buffer_add_n(out, digits + before, (size_t)(count - before));
+    }
+}
+
+const char *report_tags_next(const char **rest, size_t *length)
+{
+    const char *at = *rest;
+    while (at && *at == '\n')
+        at++;
+    if (!at || !*at)
+        return NULL;
+    *length = strcspn(at, "\n");
+    *rest = at + *length;
+    return at;
+}
+
+bool report_tags_have(const char *tags, const char *tag)
+{
+    const size_t wanted = strlen(tag);
+    size_t length;
+    for (const char *one = report_tags_next(&tags, &length); one; one = report_tags_next(&tags, &length))
+        if (length == wanted && !memcmp(one, tag, length))
+            return true;
+    return false;
+}
+
+enum report_severity report_severity_of(const char *img)
+{
+    static const struct {
+        const char *word;
+        enum report_severity severity;
+    } words[] = {
+        {"red", REPORT_ERROR},
+        {"error", REPORT_ERROR},
+        {"critical", REPORT_ERROR},
+        {"1", REPORT_ERROR},
+        {"2", REPORT_ERROR},
+        {"yellow", REPORT_WARNING},
+        {"warning", REPORT_WARNING},
+        {"3", REPORT_WARNING},
+        {"green", REPORT_GOOD},
+        {"ok", REPORT_GOOD},
+        {"information", REPORT_INFORMATION},
+        {"info", REPORT_INFORMATION},
+        {"4", REPORT_INFORMATION},
+    };
+    for (size_t i = 0; img && i < sizeof words / sizeof *words; i++)
+        if (text_equal_nocase(img, words[i].word))
+            return words[i].severity;
+    return REPORT_OTHER;
 }

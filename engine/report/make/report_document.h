@@ -4,7 +4,11 @@
 #ifndef OPENPLA_REPORT_DOCUMENT_H
 #define OPENPLA_REPORT_DOCUMENT_H
 
+#include "engine/base/file.h"
 #include "engine/base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #define REPORT_MOST_ROWS     20000  /* of a table, where its rowcount says no fewer */
 #define REPORT_MOST_ALL_ROWS 200000 /* of the document */
@@ -67,7 +71,7 @@ void report_footer_begin(struct report_document *d);
 void report_footer_end(struct report_document *d);
 /* *omitted (may be NULL): rows that were not written. */
 void report_table_end(struct report_document *d, uint64_t *omitted);
-/* Values over time, in a section; the points' text is report_chart.h's. */
+/* Values over time, in a section; the points' text is report_counters.h's. */
 struct report_chart_head {
     const char *name, *title;
     const char *source;  /* the counters' object */
@@ -85,5 +89,35 @@ HRESULT report_document_status(const struct report_document *d);
  */
 HRESULT report_document_close(struct report_document *d);
 void report_document_drop(struct report_document *d); /* takes it away, unfinished; NULL is allowed */
+
+/* The file of a report, or of what belongs to it, under the name it has until it is complete. `base`: the folder below
+   which it must lie, whatever links another user creates there meanwhile (file.h, "below a base folder"), or NULL:
+   anywhere. */
+HRESULT report_draft_open(const char *base, const char *path, struct file **out);
+void report_draft_drop(const char *base, const char *path); /* what cannot be taken away the next one overwrites */
+
+/* ---- numbers: XPath 1.0, which reads reports, knows no exponents ---- */
+/* The fewest digits, 6 or more, that read back as the same number, without an exponent, a separator or a sign of zero;
+   nothing for what is not finite. */
+void plain_number_add(struct text_buffer *out, double value);
+
+/* ---- tags of a table, a row or a cell, by which warnings refer to it ----
+
+   MS-PLA 2.2.8 has one; where several warnings are about one place there is a line for each, because a tag may have
+   blanks, and an attribute as people write it has no line end. */
+#define REPORT_TAGS_MOST 4096 /* bytes of all tags of a place */
+
+/* The next tag, borrowed, and its length; *rest goes behind it. NULL: there is none. Begins with the attribute's text,
+   NULL where there is none. */
+const char *report_tags_next(const char **rest, size_t *length);
+bool report_tags_have(const char *tags, const char *tag);
+
+/* ---- how bad a warning is, or the state that a cell shows, by the word of its `img` ---- */
+/* The worst comes last. */
+enum report_severity { REPORT_OTHER, REPORT_GOOD, REPORT_INFORMATION, REPORT_WARNING, REPORT_ERROR };
+
+/* In any case, as the names of Windows' pictures, as words and as levels of events; NULL and words that are none of
+   those are REPORT_OTHER. */
+enum report_severity report_severity_of(const char *img);
 
 #endif

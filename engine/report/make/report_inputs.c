@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a report is made of: found in a folder, told apart, opened. */
+/* The inputs of a report: finds them in a folder, recognises their kinds, opens them, and copies configuration
+   documents into the report. */
 #include "engine/report/make/report_inputs.h"
 
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/report/report.h"
-#include "engine/report/report_configuration.h"
-#include "engine/report/report_names.h"
+#include "engine/report/report_reader.h"
 
 #include <string.h>
 
@@ -157,4 +157,209 @@ void report_inputs_close(struct report_inputs *in)
     texts_free(&in->documents);
     memory_free(in->computer);
     *in = (struct report_inputs){0};
+}
+
+/* ---- configuration documents ---- */
+
+#define CONFIGURATION_NAME "configuration"
+
+/* ---- is it one ---- */
+
+struct look {
+    bool is_one, begun;
+    char **computer;
+};
+
+static HRESULT look_at_begin(void *about, const struct report_attribute *attributes, size_t count)
+{
+    struct look *l = about;
+    const char *name = report_attribute(attributes, count, "name");
+    l->begun = true;
+    l->is_one = name && !strcmp(name, CONFIGURATION_NAME);
+    return l->is_one ? S_OK : HRESULT_FROM_WIN32(ERROR_CANCELLED); /* enough is known */
+}
+
+static HRESULT look_at_fact(void *about, const struct report_data *fact)
+{
+    struct look *l = about;
+    if (strcmp(fact->name, "computer") != 0 || *l->computer)
+        return S_OK;
+    *l->computer = text_copy(fact->text);
+    return *l->computer ? S_OK : E_OUTOFMEMORY;
+}
+
+static HRESULT look_at_section(void *about, const struct report_section *section)
+{
+    (void)about;
+    (void)section;
+    return HRESULT_FROM_WIN32(ERROR_CANCELLED);
+}
+
+HRESULT report_configuration_is(const char *path, char **computer)
+{
+    static const struct report_handlers handlers = {
+        .begin = look_at_begin, .fact = look_at_fact, .section_begin = look_at_section};
+    struct look l = {.computer = computer};
+    struct texts remarks = {0};
+    const HRESULT hr = report_read(path, &handlers, &l, &remarks);
+    texts_free(&remarks);
+    if (hr == E_OUTOFMEMORY)
+        return hr;
+    return l.is_one ? S_OK : S_FALSE;
+}
+
+/* ---- writing ---- */
+
+struct open_head {
+    struct report_table_head head;
+    struct report_column_head *columns;
+    bool too_deep;
+};
+struct copying {
+    struct report_document *to;
+    struct open_head tables[REPORT_MAX_TABLES];
+    size_t depth;
+    size_t omitted_rows; /* depth of a row that was not written, and what stands in it with it; 0: none */
+    bool footer;         /* what is read is one */
+    uint64_t omitted;
+    char *section, *key;
+};
+
+static HRESULT copy_section(void *about, const struct report_section *s)
+{
+    struct copying *c = about;
+    const char *key = report_attribute(s->attributes, s->attribute_count, "key");
+    memory_free(c->section);
+    memory_free(c->key);
+    c->section = text_copy(s->name);
+    c->key = text_copy(key);
+    if (!c->section || !c->key)
+        return E_OUTOFMEMORY;
+    report_section_begin(c->to, c->section, c->key, NULL);
+    return S_OK;
+}
+
+static HRESULT copy_section_end(void *about)
+{
+    struct copying *c = about;
+    report_section_end(c->to);
+    return report_document_status(c->to);
+}
+
+static HRESULT copy_table(void *about, const struct report_table *t)
+{
+    struct copying *c = about;
+    struct open_head *o = &c->tables[c->depth];
+    *o = (struct open_head){.too_deep = c->omitted_rows != 0 || c->depth == REPORT_DEEPEST};
+    c->depth++;
+    if (o->too_deep)
+        return S_OK;
+    o->columns = memory_zero(t->column_count + 1, sizeof *o->columns);
+    if (!o->columns)
+        return E_OUTOFMEMORY;
+    for (size_t i = 0; i < t->column_count; i++) {
+        const struct report_data *d = &t->columns[i];
+        const char *key = report_attribute(d->attributes, d->attribute_count, "key");
+        const char *is_volatile = report_attribute(d->attributes, d->attribute_count, "volatile");
+        o->columns[i] = (struct report_column_head){
+            .name = d->name,
+            .left = true,
+            .units = report_attribute(d->attributes, d->attribute_count, "units"),
+            .key = key && !strcmp(key, "1"),
+            .is_volatile = is_volatile && !strcmp(is_volatile, "1"),
+        };
+    }
+    o->head = (struct report_table_head){.name = t->name,
+                                         .source = report_attribute(t->attributes, t->attribute_count, "source"),
+                                         .columns = o->columns,
+                                         .column_count = t->column_count};
+    report_table_begin(c->to, &o->head);
+    return S_OK;
+}
+
+static void copy_cells(struct copying *c, const struct report_table *t, const struct report_row *row)
+{
+    for (size_t i = 0; i < t->column_count; i++) {
+        const struct report_data *d = report_find(row->cells, row->cell_count, t->columns[i].name, i);
+        const char *attributes[] = {"type", d ? report_attribute(d->attributes, d->attribute_count, "type") : NULL,
+                                    "units", d ? report_attribute(d->attributes, d->attribute_count, "units") : NULL,
+                                    NULL};
+        report_cell_with(c->to, d ? d->text : NULL, attributes);
+    }
+}
+
+static HRESULT copy_row(void *about, const struct report_table *t, const struct report_row *row)
+{
+    struct copying *c = about;
+    c->footer = row->footer;
+    if (c->tables[c->depth - 1].too_deep)
+        return S_OK;
+    if (row->footer)
+        report_footer_begin(c->to);
+    else if (!report_row_begin(c->to)) {
+        c->omitted_rows = c->depth;
+        return S_OK;
+    }
+    copy_cells(c, t, row);
+    if (row->footer)
+        report_footer_end(c->to);
+    return S_OK;
+}
+
+static HRESULT copy_row_end(void *about, const struct report_table *t)
+{
+    struct copying *c = about;
+    (void)t;
+    if (c->omitted_rows == c->depth)
+        c->omitted_rows = 0;
+    else if (!c->footer && !c->omitted_rows && !c->tables[c->depth - 1].too_deep)
+        report_row_end(c->to);
+    c->footer = false;
+    return report_document_status(c->to);
+}
+
+static HRESULT copy_table_end(void *about, const struct report_table *t)
+{
+    struct copying *c = about;
+    uint64_t omitted = 0;
+    (void)t;
+    struct open_head *o = &c->tables[--c->depth];
+    if (!o->too_deep)
+        report_table_end(c->to, &omitted);
+    c->omitted += omitted;
+    memory_free(o->columns);
+    o->columns = NULL;
+    return S_OK;
+}
+
+HRESULT report_configuration_write(const char *path, struct report_document *to, struct texts *remarks)
+{
+    static const struct report_handlers handlers = {.section_begin = copy_section,
+                                                    .section_end = copy_section_end,
+                                                    .table_begin = copy_table,
+                                                    .table_end = copy_table_end,
+                                                    .row = copy_row,
+                                                    .row_end = copy_row_end};
+    struct copying *c = memory_zero(1, sizeof *c);
+    struct texts told = {0};
+    if (!c)
+        return E_OUTOFMEMORY;
+    c->to = to;
+    HRESULT hr = report_read(path, &handlers, c, &told);
+    for (size_t i = 0; i < told.count && SUCCEEDED(hr); i++) {
+        char *text = text_format("%s: %s", path, told.items[i]);
+        hr = text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+    }
+    if (SUCCEEDED(hr) && c->omitted) {
+        char *text = text_format("%s: %llu rows are left out, a report has %d of a table and %u MB at most", path,
+                                 (unsigned long long)c->omitted, REPORT_MOST_ROWS, (unsigned)(REPORT_MOST_BYTES >> 20));
+        hr = text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+    }
+    texts_free(&told);
+    for (size_t i = 0; i < REPORT_MAX_TABLES; i++)
+        memory_free(c->tables[i].columns);
+    memory_free(c->section);
+    memory_free(c->key);
+    memory_free(c);
+    return hr;
 }

@@ -5,6 +5,7 @@
 
 #include "engine/etw/trace_input.h"
 #include "engine/logs/log_inputs.h"
+#include "engine/report/make/report_document.h"
 
 /* Zero-initialise. */
 struct report_inputs {
@@ -22,5 +23,9 @@ HRESULT report_inputs_limit(struct report_inputs *in, int64_t from, int64_t to);
 /* What was damaged in what was read. */
 HRESULT report_inputs_remarks(const struct report_inputs *in, struct texts *remarks);
 void report_inputs_close(struct report_inputs *in);
+
+/* Copies the sections of a configuration document with their tables. What is damaged is one of `remarks`; so is what a
+   report has no room for. */
+HRESULT report_configuration_write(const char *path, struct report_document *to, struct texts *remarks);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Report documents as libxml2's push parser reads them, part by part. */
+/* Reads report documents with libxml2's push parser, part by part. The form of the elements is the table of
+   report_form.def. */
 #include "engine/report/report_reader.h"
 
 #include "engine/base/memory.h"
@@ -7,11 +8,172 @@
 #include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
 #include "engine/logs/text_rows.h"
-#include "engine/report/make/data_list.h"
-#include "engine/report/report_form.h"
 
 #include <libxml/parserInternals.h>
 #include <string.h>
+
+enum { NOTHING, TEXT };
+enum { ONE_OR_NONE, ANY_NUMBER };
+enum { optional, required };
+
+const struct form_type_row form_types[FORM_TYPE_COUNT] = {
+#define TYPE(Type, holds, doc) {#Type, holds, doc},
+#include "engine/report/make/report_form.def"
+};
+
+const struct form_child form_children[] = {
+#define CHILD(Type, element, child, number, doc) {FORM_##Type, #element, FORM_##child, number, doc},
+#include "engine/report/make/report_form.def"
+};
+const size_t form_child_count = sizeof form_children / sizeof *form_children;
+
+const struct form_attribute form_attributes[] = {
+#define ATTRIBUTE(Type, name, schema_type, use, doc) {FORM_##Type, #name, schema_type, use, doc},
+#include "engine/report/make/report_form.def"
+};
+const size_t form_attribute_count = sizeof form_attributes / sizeof *form_attributes;
+
+/* NULL: no such element stands in one of that type. */
+static const struct form_child *form_find_child(enum form_type parent, const char *element)
+{
+    for (size_t i = 0; i < form_child_count; i++)
+        if (form_children[i].parent == parent && !strcmp(form_children[i].element, element))
+            return &form_children[i];
+    return NULL;
+}
+
+/* ---- the Data of one Header or one row, gathered as they are read ---- */
+
+/* Zero-initialise. The strings lie in one block; `places` are offsets in it, and `items` points into it once all have
+   been read. */
+struct data_list {
+    struct text_buffer texts; /* with their NULs, one behind the other: what the places say */
+    struct data_place {
+        size_t name, text, attributes; /* where they begin */
+        size_t attribute_count;
+    } * places;
+    size_t count, capacity;
+    size_t ordered; /* so many first ones are known to stand in the order of a Header */
+    struct attribute_place {
+        const char *name; /* borrowed */
+        size_t value;
+    } * attribute_places;
+    size_t attribute_count, attribute_capacity;
+    struct report_data *items; /* as given out */
+    size_t item_capacity;
+    struct report_attribute *attributes;
+    size_t item_attribute_capacity;
+};
+
+/* Keeps its memory for the next one. */
+static void data_list_clear(struct data_list *l)
+{
+    l->texts.length = l->count = l->attribute_count = l->ordered = 0;
+}
+
+static void data_list_free(struct data_list *l)
+{
+    text_buffer_free(&l->texts);
+    memory_free(l->places);
+    memory_free(l->attribute_places);
+    memory_free(l->items);
+    memory_free(l->attributes);
+    *l = (struct data_list){0};
+}
+
+static HRESULT add_whole(struct data_list *l, const char *text, size_t length)
+{
+    text_buffer_add_n(&l->texts, text, length);
+    text_buffer_add_n(&l->texts, "", 1);
+    return l->texts.failed ? E_OUTOFMEMORY : S_OK;
+}
+
+/* A Data without a text; its attributes come next, then its text in parts, then its end. E_OUTOFMEMORY. */
+static HRESULT data_list_begin(struct data_list *l, const char *name, size_t length)
+{
+    if (!memory_grow((void **)&l->places, &l->capacity, l->count + 1, sizeof *l->places))
+        return E_OUTOFMEMORY;
+    l->places[l->count++] = (struct data_place){.name = l->texts.length, .attributes = l->attribute_count};
+    return add_whole(l, name, length);
+}
+
+static HRESULT data_list_attribute(struct data_list *l, const char *name, const char *value, size_t length)
+{
+    void *places = l->attribute_places;
+    if (!memory_grow(&places, &l->attribute_capacity, l->attribute_count + 1, sizeof *l->attribute_places))
+        return E_OUTOFMEMORY;
+    l->attribute_places = places;
+    l->attribute_places[l->attribute_count++] = (struct attribute_place){name, l->texts.length};
+    l->places[l->count - 1].attribute_count++;
+    return add_whole(l, value, length);
+}
+
+static void data_list_text_begin(struct data_list *l)
+{
+    l->places[l->count - 1].text = l->texts.length;
+}
+
+static void data_list_text(struct data_list *l, const char *text, size_t length)
+{
+    text_buffer_add_n(&l->texts, text, length);
+}
+
+static HRESULT data_list_end(struct data_list *l)
+{
+    return add_whole(l, "", 0);
+}
+
+static void data_list_drop_last(struct data_list *l)
+{
+    const struct data_place *last = &l->places[--l->count];
+    l->texts.length = last->name;
+    l->attribute_count = last->attributes;
+}
+
+static const char *data_list_name(const struct data_list *l, size_t at)
+{
+    return l->texts.text + l->places[at].name;
+}
+
+/* Fills in l->items, of which there are l->count; valid until the list changes. */
+static HRESULT data_list_give(struct data_list *l)
+{
+    if (!memory_grow((void **)&l->items, &l->item_capacity, l->count, sizeof *l->items) ||
+        !memory_grow((void **)&l->attributes, &l->item_attribute_capacity, l->attribute_count, sizeof *l->attributes))
+        return E_OUTOFMEMORY;
+    const char *texts = l->texts.text;
+    for (size_t i = 0; i < l->attribute_count; i++)
+        l->attributes[i] = (struct report_attribute){l->attribute_places[i].name, texts + l->attribute_places[i].value};
+    for (size_t i = 0; i < l->count; i++) {
+        const struct data_place *p = &l->places[i];
+        l->items[i] =
+            (struct report_data){texts + p->name, texts + p->text,
+                                 p->attribute_count ? l->attributes + p->attributes : NULL, p->attribute_count};
+    }
+    return S_OK;
+}
+
+/* ---- what is given out ---- */
+
+const char *report_attribute(const struct report_attribute *attributes, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(attributes[i].name, name))
+            return attributes[i].value;
+    return NULL;
+}
+
+const struct report_data *report_find(const struct report_data *items, size_t count, const char *name, size_t at)
+{
+    if (at < count && !strcmp(items[at].name, name))
+        return &items[at];
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(items[i].name, name))
+            return &items[i];
+    return NULL;
+}
+
+/* ---- parsing ---- */
 
 #define LONGEST_MARKUP (8u << 20)  /* bytes of a tag, a comment or an instruction */
 #define LARGEST_ROW    (64u << 20) /* bytes of the texts of a row or a Header */

@@ -1,14 +1,222 @@
 /* SPDX-License-Identifier: MIT */
-/* Report schemas put together: files, sections, strings. */
+/* Reads report schemas: elements checked against the grammar, patterns, files with their imports, sections, strings. */
 #include "engine/report/report_schema.h"
 
 #include "engine/base/memory.h"
+#include "engine/base/text_unicode.h"
+#include "engine/base/xml_fault.h"
 #include "engine/base/xml_text.h"
 #include "engine/report/make/schema_reading.h"
-#include "engine/report/make/string_language.h"
-#include "engine/report/schema_files.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { MOST_ERRORS = 200 };
+
+HRESULT schema_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    HRESULT hr = xml_wrong(SCHEMA_INVALID, element, attribute, value, format, list);
+    va_end(list);
+    return hr;
+}
+
+static HRESULT note(struct texts *to, char *text)
+{
+    if (!text)
+        return E_OUTOFMEMORY;
+    if (to->count < MOST_ERRORS)
+        return texts_give(to, text);
+    memory_free(text);
+    return S_OK;
+}
+
+/* The error of a part that is left out, with file, section and table. S_OK; E_OUTOFMEMORY. */
+static HRESULT schema_note_error(struct schema_reading *r, HRESULT hr)
+{
+    if (hr != SCHEMA_INVALID)
+        return hr;
+    struct text_buffer b = {0};
+    text_buffer_format(&b, "%s: ", r->file);
+    if (r->section)
+        text_buffer_format(&b, "section '%.100s': ", r->section);
+    if (r->table)
+        text_buffer_format(&b, "table '%.100s': ", r->table);
+    text_buffer_add(&b, error_text(hr));
+    return note(&r->s->errors, text_buffer_take(&b));
+}
+
+HRESULT schema_note_remark(struct schema_reading *r, xmlNodePtr node, const char *format, ...)
+{
+    char what[400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(what, sizeof what, format, list);
+    va_end(list);
+    return note(&r->s->remarks,
+                text_format("%s: line %ld: %.60s: %s", r->file, xmlGetLineNo(node), (const char *)node->name, what));
+}
+
+/* Makes the text the schema's. */
+static HRESULT schema_own(struct report_schema *s, char *text, const char **out)
+{
+    *out = text;
+    return text ? texts_give(&s->owned, text) : E_OUTOFMEMORY;
+}
+
+HRESULT schema_text_of(struct schema_reading *r, xmlNodePtr e, const char *name, const char **out)
+{
+    char *text = NULL;
+    *out = NULL;
+    HRESULT hr = xmlHasProp(e, BAD_CAST name) ? xml_element_attribute(r->document, e, name, &text) : S_OK;
+    if (FAILED(hr) || !text)
+        return hr;
+    xml_trim(text);
+    return schema_own(r->s, text, out);
+}
+
+HRESULT schema_number_of(struct schema_reading *r, xmlNodePtr e, const char *name, uint64_t *out, bool *is_there)
+{
+    const char *text;
+    uint64_t number;
+    HRESULT hr = schema_text_of(r, e, name, &text);
+    *is_there = SUCCEEDED(hr) && text && text_to_u64(text, &number);
+    if (*is_there)
+        *out = number;
+    return hr;
+}
+
+HRESULT schema_bool_of(struct schema_reading *r, xmlNodePtr e, const char *name, bool *out)
+{
+    const char *text;
+    HRESULT hr = schema_text_of(r, e, name, &text);
+    if (SUCCEEDED(hr) && text)
+        *out = !strcmp(text, "true") || !strcmp(text, "1");
+    return hr;
+}
+
+HRESULT schema_word_of(struct schema_reading *r, xmlNodePtr e, const char *name, enum schema_sort_of_value sort,
+                       int *out)
+{
+    const char *text;
+    HRESULT hr = schema_text_of(r, e, name, &text);
+    *out = SUCCEEDED(hr) && text ? schema_find_word(sort, text) : -1;
+    return hr;
+}
+
+xmlNodePtr schema_element_from(xmlNodePtr node, const char *name)
+{
+    return xml_grammar_element(&schema_grammar, node, name);
+}
+
+static HRESULT remark(void *context, xmlNodePtr node, const char *what)
+{
+    return schema_note_remark(context, node, "%s", what);
+}
+
+HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema_type type)
+{
+    const struct xml_checking checking = {&schema_grammar, r->document, SCHEMA_INVALID, remark, r};
+    return xml_grammar_check(&checking, e, type);
+}
+
+/* ---- patterns of Include and Exclude (MS-PLA 2.2.3.3): what precedes the first '/' says how to compare ---- */
+
+struct pattern {
+    const unsigned char *at, *end;
+    bool no_case;
+};
+
+/* A text that has no '/', or another one than "i" before it, is a pattern as it is: people write Pages/sec. */
+static struct pattern open_pattern(const char *text)
+{
+    const size_t length = strlen(text);
+    struct pattern p = {(const unsigned char *)text, (const unsigned char *)text + length, false};
+    const bool no_case = *text == 'i' && text[1] == '/';
+    if (*text != '/' && !no_case)
+        return p;
+    p.no_case = no_case;
+    p.at += no_case ? 2 : 1;
+    size_t escapes = 0;
+    while (p.end - p.at > 1 && (size_t)(p.end - p.at) > escapes + 1 && p.end[-2 - (ptrdiff_t)escapes] == '\\')
+        escapes++;
+    if (p.end > p.at && p.end[-1] == '/' && escapes % 2 == 0)
+        p.end--;
+    return p;
+}
+
+enum piece { PIECE_ANY_NUMBER, PIECE_ANY_ONE, PIECE_CHARACTER };
+
+static enum piece next_piece(const unsigned char **at, const unsigned char *end, uint32_t *character)
+{
+    *character = unicode_next(at, end, NULL);
+    if (*character == '*')
+        return PIECE_ANY_NUMBER;
+    if (*character == '?')
+        return PIECE_ANY_ONE;
+    if (*character == '\\' && *at < end)
+        *character = unicode_next(at, end, NULL);
+    return PIECE_CHARACTER;
+}
+
+bool schema_pattern_matches(const char *pattern, const char *text)
+{
+    const struct pattern p = open_pattern(pattern);
+    const unsigned char *at = p.at, *t = (const unsigned char *)text, *end = t + strlen(text);
+    const unsigned char *behind_star = NULL, *star_text = NULL;
+    while (true) {
+        const unsigned char *piece_end = at, *text_end = t;
+        uint32_t wanted = 0;
+        const enum piece piece = at < p.end ? next_piece(&piece_end, p.end, &wanted) : PIECE_CHARACTER;
+        if (at < p.end && piece == PIECE_ANY_NUMBER) {
+            behind_star = at = piece_end;
+            star_text = t;
+            continue;
+        }
+        if (at >= p.end && t >= end)
+            return true;
+        bool fits = at < p.end && t < end;
+        if (fits) {
+            const uint32_t found = unicode_next(&text_end, end, NULL);
+            fits = piece == PIECE_ANY_ONE || found == wanted ||
+                   (p.no_case && unicode_upper(found) == unicode_upper(wanted));
+        }
+        if (fits) {
+            at = piece_end;
+            t = text_end;
+        } else if (behind_star && star_text < end) { /* the star takes one more */
+            unicode_next(&star_text, end, NULL);
+            at = behind_star;
+            t = star_text;
+        } else {
+            return false;
+        }
+    }
+}
+
+const char *schema_pattern_first(const char *patterns, char out[SCHEMA_LONGEST_PATTERN])
+{
+    size_t length = 0;
+    while (patterns[length] && patterns[length] != '|')
+        length += patterns[length] == '\\' && patterns[length + 1] ? 2 : 1;
+    const size_t kept = length < SCHEMA_LONGEST_PATTERN ? length : 0;
+    memcpy(out, patterns, kept);
+    out[kept] = 0;
+    return patterns[length] ? patterns + length + 1 : NULL;
+}
+
+bool schema_patterns_match(const char *patterns, const char *text)
+{
+    char one[SCHEMA_LONGEST_PATTERN];
+    while (patterns) {
+        patterns = schema_pattern_first(patterns, one);
+        if (*one && schema_pattern_matches(one, text))
+            return true;
+    }
+    return false;
+}
 
 static HRESULT add_text(struct report_schema *s, const char *path, const char *text, size_t size, schema_loader *load,
                         unsigned depth);

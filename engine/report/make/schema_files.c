@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of report schemas, and those that the program brings. */
-#include "engine/report/schema_files.h"
-
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/report/report_schema.h"
 
 #include <string.h>
 

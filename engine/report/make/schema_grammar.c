@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables of the grammar of report schemas, and the texts that attributes may have. */
-#include "engine/report/schema_grammar.h"
-
 #include "engine/base/xml_text.h"
+#include "engine/report/make/schema_reading.h"
 #include "engine/report/report_schema.h"
 
 #include <string.h>
@@ -121,7 +120,8 @@ static bool are_columns(const char *text)
     return true;
 }
 
-const char *schema_value_fault(enum schema_sort_of_value sort, const char *text)
+/* Why the text is no such value; static. NULL: it is one. */
+static const char *schema_value_fault(enum schema_sort_of_value sort, const char *text)
 {
     GUID guid;
     switch (sort) {

@@ -1,12 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the reader of report schemas. */
+/* The parts of the reader of report schemas: the rows of schema_grammar.def, and elements checked against them. */
 #ifndef OPENPLA_SCHEMA_READING_H
 #define OPENPLA_SCHEMA_READING_H
 
 #include "engine/base/xml_document.h"
+#include "engine/base/xml_grammar.h"
 #include "engine/report/report_schema.h"
-#include "engine/report/schema_grammar.h"
 
+enum schema_type {
+#define ELEMENT(Type, ...) SCHEMA_##Type,
+#include "engine/report/make/schema_grammar.def"
+    SCHEMA_TYPE_COUNT
+};
+enum schema_sort_of_value {
+#define SORT(check, schema_type) VALUE_##check,
+#include "engine/report/make/schema_grammar.def"
+    SCHEMA_SORT_COUNT
+};
+struct schema_type_row {
+    const char *name;
+    bool holds_text;
+    const char *doc;
+};
+extern const struct schema_type_row schema_types[SCHEMA_TYPE_COUNT];
+extern const char *const schema_sort_names[SCHEMA_SORT_COUNT]; /* types of XML Schema; without "xs:" they are ours */
+extern const struct xml_within schema_withins[];
+extern const size_t schema_within_count;
+extern const struct xml_value schema_values[];
+extern const size_t schema_value_count;
+extern const struct xml_grammar schema_grammar; /* these rows */
+struct schema_word {
+    enum schema_sort_of_value sort;
+    const char *text;
+};
+extern const struct schema_word schema_words[];
+extern const size_t schema_word_count;
+extern const char *const schema_out_types[], *const schema_system_fields[]; /* from 1 on, as their enums */
+extern const size_t schema_out_type_count, schema_system_field_count;       /* with the place 0 */
+
+/* NULL: no such element stands in one of that type. */
+const struct xml_within *schema_find_within(enum schema_type parent, const char *element);
+/* Which of a sort's words, without case; -1: none. */
+int schema_find_word(enum schema_sort_of_value sort, const char *text);
+/* Whether the element is of our names: without a namespace, or of MS-PLA's. */
+bool schema_is_ours(xmlNodePtr node);
+
+/* ---- reading ---- */
 #define SCHEMA_INVALID OPENPLA_E_MALFORMED_XML
 
 /* One file. */
@@ -21,10 +60,7 @@ struct schema_reading {
 HRESULT schema_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
     PRINTF_LIKE(4, 5);
 /* The error of a part that is left out, with file, section and table. S_OK; E_OUTOFMEMORY. */
-HRESULT schema_note_error(struct schema_reading *r, HRESULT hr);
 HRESULT schema_note_remark(struct schema_reading *r, xmlNodePtr node, const char *format, ...) PRINTF_LIKE(3, 4);
-/* Makes the text the schema's. */
-HRESULT schema_own(struct report_schema *s, char *text, const char **out);
 
 /* Holds the element's attributes and the elements in it against the grammar; what is unknown is a remark. */
 HRESULT schema_check_element(struct schema_reading *r, xmlNodePtr e, enum schema_type type);
@@ -42,5 +78,9 @@ xmlNodePtr schema_element_from(xmlNodePtr node, const char *name);
 HRESULT schema_read_event_table(struct schema_reading *r, xmlNodePtr e, struct schema_table *out);
 HRESULT schema_read_counter_table(struct schema_reading *r, xmlNodePtr e, struct schema_table *out);
 void schema_table_free(struct schema_table *table);
+
+/* How well a string's language ("": any) fits the wanted one ("de-AT"; "": none wished): its own, that without its
+   country, any, English. 0: not at all. */
+unsigned string_language_fit(const char *has, const char *wanted);
 
 #endif

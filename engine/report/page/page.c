@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Report, document of the page, sheet, file. */
+/* Makes a page: report, document of the page, transformation by a sheet, file. libxslt's memory is the document's
+   (xml_memory.c): when there is no more, all of it is released. */
 #include "engine/report/page.h"
 
 #include "engine/base/file.h"
+#include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/report/make/report_draft.h"
-#include "engine/report/page/page_sheet.h"
-#include "engine/report/page_document.h"
+#include "engine/base/xml_bounds.h"
+#include "engine/base/xml_document.h"
+#include "engine/report/make/report_document.h"
+#include "engine/report/page/page_parts.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
+#include <libxslt/documents.h>
+#include <libxslt/security.h>
+#include <libxslt/transform.h>
+#include <libxslt/xslt.h>
+#include <libxslt/xsltutils.h>
 #include <string.h>
 
 #define MOST_CELLS 16000 /* of a page; about 1.2 MB */
@@ -108,4 +118,211 @@ HRESULT page_make(const struct page_make *make, struct texts *remarks)
     const struct error_kept why = error_keep(cancelled(hr));
     memory_free(m.page);
     return FAILED(why.hr) ? error_restore(&why) : S_OK;
+}
+
+#define MOST_DEPTH     200                  /* templates within one another */
+#define MOST_VARIABLES 20000                /* at one time */
+#define MOST_STEPS     ((unsigned long)5e6) /* instructions of a sheet */
+#define MOST_XPATH     ((unsigned long)5e7) /* operations of its expressions, a second or so */
+#define MOST_GIVEN     ((uint64_t)2 << 30)  /* bytes of all texts and nodes, those that are free again too */
+
+/* What libxml2 and libxslt say of what is wrong: the first of it, on one line. */
+struct complaint {
+    char text[400];
+    size_t length;
+};
+static _Thread_local struct complaint *complaining;
+
+static void complain(const char *text)
+{
+    struct complaint *c = complaining;
+    for (; c && *text && c->length + 1 < sizeof c->text; text++)
+        if ((unsigned char)*text >= ' ')
+            c->text[c->length++] = *text;
+        else if (c->length && c->text[c->length - 1] != ' ')
+            c->text[c->length++] = ' ';
+    if (c)
+        c->text[c->length] = 0;
+}
+
+static void on_error(void *context, const char *format, ...) PRINTF_LIKE(2, 3);
+static void on_error(void *context, const char *format, ...)
+{
+    char text[400];
+    va_list list;
+    (void)context;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    complain(text);
+}
+
+#if LIBXML_VERSION >= 21200
+static void on_structured(void *context, const xmlError *e)
+#else
+static void on_structured(void *context, xmlErrorPtr e)
+#endif
+{
+    (void)context;
+    complain(e && e->message ? e->message : "");
+}
+
+static xmlDocPtr load_nothing(const xmlChar *uri, xmlDictPtr names, int options, void *context, xsltLoadType type)
+{
+    (void)uri, (void)names, (void)options, (void)context, (void)type;
+    complain("no other document is loaded");
+    return NULL;
+}
+
+static xsltSecurityPrefsPtr forbidden;
+
+static void begin_xslt(void *about)
+{
+    static const xsltSecurityOption options[] = {XSLT_SECPREF_READ_FILE, XSLT_SECPREF_WRITE_FILE,
+                                                 XSLT_SECPREF_CREATE_DIRECTORY, XSLT_SECPREF_READ_NETWORK,
+                                                 XSLT_SECPREF_WRITE_NETWORK};
+    (void)about;
+    xsltInit();
+    xsltSetGenericErrorFunc(NULL, on_error);
+    xsltSetLoaderFunc(load_nothing);
+    forbidden = xsltNewSecurityPrefs();
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        xsltSetSecurityPrefs(forbidden, options[i], xsltSecurityForbid);
+    xsltSetDefaultSecurityPrefs(forbidden); /* imports are looked at while a sheet is read */
+}
+
+/* What libxslt keeps beyond a sheet is made before the first one, outside of its memory. */
+static bool begin(void)
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static atomic_bool begun;
+    if (atomic_load(&begun))
+        return true;
+    host_lock_enter(&lock);
+    if (!atomic_load(&begun))
+        atomic_store(&begun, xml_memory_begin() && xml_memory_keep(begin_xslt, NULL));
+    const bool done = atomic_load(&begun);
+    host_lock_leave(&lock);
+    return done;
+}
+
+/* ---- one transformation ---- */
+
+struct transforming {
+    const struct page_part *sheet, *document;
+    struct complaint complaint;
+    HRESULT failed;
+    const struct page_part *at; /* what is wrong */
+    const char *why;            /* NULL: as libxslt says */
+    xmlChar *result;
+    int size;
+};
+
+static void wrong(struct transforming *t, const struct page_part *at, const char *why)
+{
+    t->failed = OPENPLA_E_MALFORMED_XML;
+    t->at = at;
+    t->why = why;
+}
+
+static xmlDocPtr read_part(struct transforming *t, const struct page_part *part, int options)
+{
+    enum xml_excess excess = XML_NO_EXCESS;
+    xmlParserCtxtPtr context = xmlNewParserCtxt();
+    if (!context) {
+        t->failed = E_OUTOFMEMORY;
+        return NULL;
+    }
+    xml_bounds_watch(context, &excess);
+    xmlDocPtr d = xmlCtxtReadMemory(context, part->xml, (int)part->size, NULL, "UTF-8",
+                                    XML_PARSE_NONET | XML_PARSE_IGNORE_ENC | options);
+    if (!d || excess != XML_NO_EXCESS)
+        wrong(t, part, excess != XML_NO_EXCESS ? "it has too many names or namespaces" : NULL);
+    else if (d->intSubset || d->extSubset)
+        wrong(t, part, "it has a document type declaration; they are refused");
+    return FAILED(t->failed) ? NULL : d;
+}
+
+static void apply(struct transforming *t, xsltStylesheetPtr sheet, xmlDocPtr document)
+{
+    xsltTransformContextPtr context = xsltNewTransformContext(sheet, document);
+    if (!context || xsltSetCtxtSecurityPrefs(forbidden, context) != 0) {
+        t->failed = E_OUTOFMEMORY;
+        return;
+    }
+    context->maxTemplateDepth = MOST_DEPTH;
+    context->maxTemplateVars = MOST_VARIABLES;
+    context->opLimit = MOST_STEPS;
+    context->xpathCtxt->opLimit = MOST_XPATH;
+    xmlDocPtr result = xsltApplyStylesheetUser(sheet, document, NULL, NULL, NULL, context);
+    if (!result || context->state != XSLT_STATE_OK)
+        wrong(t, t->sheet, NULL);
+    else if (xsltSaveResultToString(&t->result, &t->size, result, sheet) != 0)
+        wrong(t, t->sheet, "its result cannot be written");
+    else if ((size_t)t->size > PAGE_MOST_OUTPUT)
+        wrong(t, t->sheet, "its result is larger than 64 MB");
+}
+
+static void transform_in_memory(void *about)
+{
+    struct transforming *t = about;
+    xmlDocPtr sheet = read_part(t, t->sheet, XSLT_PARSE_OPTIONS & ~(XML_PARSE_NOENT | XML_PARSE_DTDLOAD));
+    xmlDocPtr document = sheet ? read_part(t, t->document, XML_PARSE_NOCDATA) : NULL;
+    if (!sheet || !document)
+        return;
+    xsltStylesheetPtr compiled = xsltParseStylesheetDoc(sheet);
+    if (!compiled || compiled->errors)
+        wrong(t, t->sheet, NULL);
+    else
+        apply(t, compiled, document);
+}
+
+static HRESULT check_part(const struct page_part *part, size_t most)
+{
+    if (part->size > most)
+        return error_set(OPENPLA_E_MALFORMED_XML, "%s: has more than %u MB", part->name, (unsigned)(most >> 20));
+    const HRESULT hr = xml_bounds_check(part->xml, part->size);
+    return FAILED(hr) ? error_prefix(hr, "%s", part->name) : S_OK;
+}
+
+static HRESULT take_result(const struct transforming *t, char **out, size_t *size)
+{
+    if (FAILED(t->failed) && t->at)
+        return error_set(t->failed, "%s: %s", t->at->name,
+                         t->why               ? t->why
+                         : *t->complaint.text ? t->complaint.text
+                                              : "libxslt does not take it");
+    if (FAILED(t->failed))
+        return t->failed;
+    *size = t->result && t->size > 0 ? (size_t)t->size : 0;
+    *out = text_copy_n(*size ? (const char *)t->result : "", *size);
+    return *out ? S_OK : E_OUTOFMEMORY;
+}
+
+HRESULT page_transform(const struct page_part *sheet, const struct page_part *document, char **out, size_t *size)
+{
+    struct transforming t = {.sheet = sheet, .document = document};
+    *out = NULL;
+    *size = 0;
+    HRESULT hr = check_part(sheet, SHEET_MOST_BYTES);
+    if (SUCCEEDED(hr))
+        hr = check_part(document, PAGE_MOST_INPUT);
+    if (FAILED(hr))
+        return hr;
+    struct xml_memory *memory = begin() ? xml_memory_create_freeing() : NULL;
+    if (!memory)
+        return E_OUTOFMEMORY;
+    xml_memory_bound_work(memory, MOST_GIVEN);
+    complaining = &t.complaint;
+    xmlSetStructuredErrorFunc(NULL, on_structured);
+    hr = xml_memory_use(memory, transform_in_memory, &t);
+    xmlSetStructuredErrorFunc(NULL, NULL);
+    complaining = NULL;
+    if (SUCCEEDED(hr))
+        hr = take_result(&t, out, size);
+    else if (xml_memory_given(memory) > MOST_GIVEN)
+        hr = error_set(hr, "%s: it makes more than %u GB of texts", sheet->name, (unsigned)(MOST_GIVEN >> 30));
+    const struct error_kept why = error_keep(hr);
+    xml_memory_destroy(memory);
+    return FAILED(hr) ? error_restore(&why) : S_OK;
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Scales and paths. */
-#include "engine/report/page_chart.h"
-
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/report/page/page_number.h"
-#include "engine/report/page/page_text.h"
+#include "engine/report/page.h"
+#include "engine/report/page/page_parts.h"
 
 #include <stdlib.h>
 #include <math.h>

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The second reading of a report, from which the page's document is written. */
-#include "engine/report/page_document.h"
-
 #include "engine/base/memory.h"
-#include "engine/report/make/report_severity.h"
-#include "engine/report/make/report_tags.h"
-#include "engine/report/page/page_number.h"
-#include "engine/report/page/page_survey.h"
-#include "engine/report/page/page_text.h"
-#include "engine/report/page_chart.h"
+#include "engine/report/make/report_document.h"
+#include "engine/report/page.h"
+#include "engine/report/page/page_parts.h"
 
 #include <stdlib.h>
 #include <math.h>

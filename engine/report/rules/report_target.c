@@ -4,8 +4,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/xml_text.h"
 #include "engine/report/make/report_document.h"
-#include "engine/report/make/report_draft.h"
-#include "engine/report/make/report_tags.h"
 #include "engine/report/rules/rules_parts.h"
 
 #include <libxml/xpath.h>

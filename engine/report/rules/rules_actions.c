@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What rules do: MS-PLA 2.2.4, 2.2.7, 2.2.8, and Notify. */
 #include "engine/base/memory.h"
-#include "engine/report/make/report_severity.h"
-#include "engine/report/make/report_tags.h"
+#include "engine/report/make/report_document.h"
 #include "engine/report/rules/rules_parts.h"
 
 #include <string.h>
@@ -188,7 +187,7 @@ static HRESULT find_table(struct rules_run *run, xmlNodePtr e, xmlNodePtr contex
     return SUCCEEDED(hr) && !*out ? report_target_warnings(run->target, out) : hr;
 }
 
-HRESULT rules_do_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr context)
+static HRESULT rules_do_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr context)
 {
     const char *tag = rules_attribute(e, "tag");
     char *text = NULL;

@@ -1,13 +1,96 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of reading and running rules. */
+/* The parts of reading and running rules: grammar, XPath, the rules read, a run, and the report that it changes. */
 #ifndef OPENPLA_RULES_PARTS_H
 #define OPENPLA_RULES_PARTS_H
 
 #include "engine/base/xml_document.h"
+#include "engine/base/xml_grammar.h"
+#include "engine/report/report_schema.h"
 #include "engine/report/rules.h"
-#include "engine/report/rules/rules_xpath.h"
-#include "engine/report/rules_grammar.h"
 
+#include <libxml/xpath.h>
+
+/* ---- the rows of rules_grammar.def ---- */
+
+enum rules_type {
+#define ELEMENT(Type) RULES_##Type,
+#include "engine/report/rules_grammar.def"
+};
+enum rules_sort {
+#define SORT(check) RULES_VALUE_##check,
+#include "engine/report/rules_grammar.def"
+};
+/* In the order of the words. */
+enum rules_choice { CHOICE_ALL, CHOICE_MIN, CHOICE_MAX, CHOICE_FIRST };
+enum rules_axis { AXIS_CHILD, AXIS_FOLLOWING, AXIS_PRECEDING };
+enum rules_comparison { COMPARE_TEXT, COMPARE_NUMBER };
+
+extern const struct xml_grammar rules_grammar;
+/* Which of a sort's words, without case; -1: none, or `text` is NULL. */
+int rules_word(enum rules_sort sort, const char *text);
+
+/* The packs of engine/report/rules/packs, which the build turns into a table; NULL at the end. */
+extern const struct shipped_schema shipped_rules[];
+
+/* ---- functions of XPath ----
+
+   The functions of XPath 1.0 (4.2, 4.4) that take texts, counted. libxml2 counts one operation for each, whether it
+   walks along a node or a whole report for the text, and its contains(), substring-before() and substring-after()
+   compare the one text with each place of the other: expressions of a line took hours. */
+enum { COMPARED_BYTES = 50 }; /* that count as an operation */
+
+/* ---- XPath ----
+
+   Expressions of rules, evaluated by libxml2 within limits. The value of a variable is never pasted into an expression:
+   `{name}` becomes a variable of XPath, so no value can be read as a part of the expression. */
+enum {
+    EXPRESSION_BYTES_MAX = 4096, /* libxml2 recurses by operators */
+    EXPRESSION_VARIABLES_MAX = 64,
+    EXPRESSION_DEEPEST = 64,          /* brackets within one another */
+    EXPRESSION_OPERATIONS = 20000000, /* of one evaluation: a second or less */
+    /* Of one that compares nodes in pairs (xpath_pairs.h), each with a list of 40,960: a minute. They count in the sum
+       of a run as those of the time that they may take. */
+    PAIRED_OPERATIONS = 250000,
+    PAIRED_WEIGHT = 200,
+    OPERATION_BYTES = 200, /* of texts and lists that it makes: they count as operations */
+};
+
+enum rule_value_kind { RULE_TEXT, RULE_NUMBER, RULE_TRUTH };
+struct rule_value {
+    enum rule_value_kind kind;
+    double number; /* of RULE_NUMBER; 0 or 1 of RULE_TRUTH */
+    char *text;    /* of all kinds, as XPath makes it; from memory_alloc */
+};
+/* A variable's value; NULL: it has none. */
+typedef const struct rule_value *rule_variable_find(void *context, const char *name);
+
+struct xpath_scope {
+    xmlNodePtr node; /* in whose document it is evaluated, and from where */
+    rule_variable_find *find;
+    void *context;
+    uint32_t limit;      /* operations of an evaluation; 0: EXPRESSION_OPERATIONS */
+    uint64_t operations; /* added up; an evaluation costs at least 200 */
+};
+struct xpath_result {
+    xmlNodePtr *nodes; /* elements, attributes, texts; from memory_alloc. In the order of the document */
+    size_t count;
+    bool is_nodes;
+    bool truth;              /* boolean() of it */
+    struct rule_value value; /* what a variable becomes; of nodes the first one's text */
+};
+/* E_INVALIDARG with the reason and the place in the text: no such variable, no XPath, too many operations or too much
+   memory. E_OUTOFMEMORY. */
+HRESULT rules_evaluate(struct xpath_scope *scope, const char *expression, struct xpath_result *out);
+void xpath_result_free(struct xpath_result *r);
+
+/* Bytes of a variable's name at the beginning of the text; 0: none is there. */
+size_t rules_name_length(const char *text);
+/* Whether the text is XPath, whatever its variables are: rules_evaluate's errors but for what values do. */
+HRESULT rules_expression_check(const char *expression);
+/* Whether it compares nodes in pairs, and so has the lesser bounds. E_INVALIDARG as above, E_OUTOFMEMORY. */
+HRESULT rules_expression_is_paired(const char *expression, bool *out);
+
+/* ---- rules that were read ---- */
 #define RULES_INVALID OPENPLA_E_MALFORMED_XML
 
 struct rules_file {
@@ -45,9 +128,6 @@ HRESULT rules_wrong(xmlNodePtr element, const char *attribute, const char *value
 
 /* Holds a group and all that is in it against the grammar. What is wrong is noted, and the step, rule or group in which
    it is is one that rules_is_bad. */
-HRESULT rules_check_group(struct rules *r, const struct rules_file *file, xmlNodePtr group);
-HRESULT rules_check(struct rules *r, const struct xml_document *document, const struct rules_place *place, xmlNodePtr e,
-                    enum rules_type type);
 bool rules_is_bad(xmlNodePtr e);
 
 /* An attribute's text, borrowed from the document; NULL: there is none. */
@@ -90,7 +170,6 @@ HRESULT rules_select_by(struct rules_run *run, xmlNodePtr element, const char *a
    or the node is no more. */
 HRESULT rules_do_actions(struct rules_run *run, xmlNodePtr actions, xmlNodePtr context);
 HRESULT rules_do_variable(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
-HRESULT rules_do_warning(struct rules_run *run, xmlNodePtr e, xmlNodePtr context);
 /* An element with all that is in it, texts beside elements too, in no place of the report yet. `expand`: its texts and
    attributes are rules'. */
 HRESULT rules_copy(struct rules_run *run, xmlNodePtr from, bool expand, xmlNodePtr *out);
@@ -127,7 +206,7 @@ HRESULT report_target_put(struct report_target *t, xmlNodePtr at, enum rules_axi
 HRESULT report_target_set(struct report_target *t, xmlNodePtr e, const char *name, const char *value);
 /* The same of an element of the report itself, where it is marked. */
 HRESULT report_target_mark(struct report_target *t, xmlNodePtr e, const char *name, const char *value);
-/* One more tag (report_tags.h). S_FALSE: it has several lines, or there is no room for it; nothing is changed. */
+/* One more tag (report_document.h). S_FALSE: it has several lines, or there is no room for it; nothing is changed. */
 HRESULT report_target_tag(struct report_target *t, xmlNodePtr e, const char *tag);
 HRESULT report_target_take(struct report_target *t, xmlNodePtr node);
 /* The table of warnings, which is made if there is none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts of rules: strings by their IDs, variables by their names (MS-PLA 2.2.4). */
 #include "engine/base/memory.h"
-#include "engine/report/make/string_language.h"
+#include "engine/report/make/schema_reading.h"
 #include "engine/report/rules/rules_parts.h"
 
 #include <string.h>

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of making a page: strings and numbers, the first reading of the report, the transformation. */
+#ifndef OPENPLA_PAGE_PARTS_H
+#define OPENPLA_PAGE_PARTS_H
+
+#include "engine/base/text.h"
+#include "engine/report/make/report_document.h"
+#include "engine/report/report_reader.h"
+
+/* ---- strings: cut to a length, without what changes the direction of those beside them ---- */
+
+#define PAGE_LONGEST_NAME 200  /* bytes of a title, a column, a series */
+#define PAGE_LONGEST_CELL 1000 /* bytes of a cell */
+
+/* Adds the text as XML; what is cut has "..." as one character behind it. Direction marks (U+202A to U+202E, U+2066 to
+   U+2069) and what XML cannot hold become U+FFFD. NULL stands for "". */
+void page_text(struct text_buffer *out, const char *text, size_t longest, bool attribute);
+/* A blank, name="text"; nothing for NULL and "". */
+void page_attribute(struct text_buffer *out, const char *name, const char *text, size_t longest);
+
+/* ---- numbers as people read them: by a column's mask, or with the significant digits ---- */
+
+/* "12", "-0.5": digits and one point, as reports have numbers. */
+bool page_is_number(const char *text);
+/* Adds the number by an XSLT mask ("#,##0.0", "0.0 %", "0;(0)"), digit by digit, so that none is lost however many
+   there are; halves go away from zero, what rounds to zero has no sign. `mask` NULL or "": a fraction of about three
+   digits that count, in groups of three; a whole number as it is, in groups with `grouped`. A text that is no number is
+   added as it is. */
+void page_number_add(struct text_buffer *out, const char *text, const char *mask, bool grouped);
+/* A value of a chart with so many digits, and k, M, G, T, P or E behind; `largest` of the scale chooses that. */
+void page_number_scaled(struct text_buffer *out, double value, double largest, int digits);
+
+/* ---- what the warnings of a report are about ----
+
+   Their numbers, worst first, the counters of the rows that they refer to, and the charts and limits that go with
+   these. Filled by the first reading, used by the second. */
+#define FINDINGS_MOST_WARNINGS 500
+#define FINDINGS_MOST_ROWS     200 /* that warnings point at */
+#define FINDINGS_MOST_CHARTS   200
+#define FINDINGS_MOST_SERIES   48 /* of a chart, from the first on */
+#define FINDINGS_MOST_LIMITS   4  /* of a chart */
+
+struct found_warning {
+    char *link;
+    enum report_severity severity;
+    size_t order, number;
+    bool has_limit;
+    double limit; /* in the counter's unit */
+};
+/* A row of a table of counters that has a tag. */
+struct found_row {
+    char *tags;            /* its own and its cells' (report_document.h) */
+    char *source, *series; /* of which object; as charts name their lines: "counter (instance)" */
+    size_t counter;        /* bytes of the counter in it */
+    const struct found_warning *worst[FINDINGS_MOST_LIMITS]; /* that point at it, the worst first */
+    size_t worst_count;
+};
+struct found_chart {
+    char *source;
+    struct texts series;
+    bool watched; /* it is there for warnings alone */
+    bool shown;
+};
+/* Zero-initialise. */
+struct page_findings {
+    struct found_warning *warnings; /* in the order of the document */
+    struct found_row *rows;
+    struct found_chart *charts; /* in the order of the document */
+    size_t warning_count, row_count, chart_count;
+    bool chart_open; /* series are the last chart's */
+};
+/* A row of any table that stands in a section; a table of warnings is told by its name. What is beyond the bounds is
+   passed over. E_OUTOFMEMORY. */
+HRESULT page_findings_row(struct page_findings *f, const struct report_table *table, const struct report_row *row);
+HRESULT page_findings_chart(struct page_findings *f, const struct report_data *chart);
+HRESULT page_findings_series(struct page_findings *f, const struct report_data *series);
+/* Behind the reading: numbers the warnings and chooses `most` charts. Those with a counter that a warning is about come
+   first; a watched one is there where no other has the series. *omitted: charts that are not shown, but would be where
+   there was room. */
+void page_findings_settle(struct page_findings *f, size_t most, unsigned *omitted);
+/* How bad a row of the table of warnings is: as its `img` says, else a warning as any other, as rules see it too. */
+enum report_severity page_findings_severity(const struct report_row *warning);
+/* Of the at-th warning of the document, from 1 on. */
+size_t page_findings_number(const struct page_findings *f, size_t at);
+/* The warnings that are about a counter in this chart, the worst first; FINDINGS_MOST_LIMITS at most. */
+size_t page_findings_about(const struct page_findings *f, size_t chart, const struct found_warning **out);
+/* Whether a warning is about this very line of the chart. */
+bool page_findings_names(const struct page_findings *f, size_t chart, const char *series);
+void page_findings_free(struct page_findings *f);
+
+/* ---- the first reading: strings, sizes of tables, warnings ---- */
+#define SURVEY_MOST_TABLES  2000
+#define SURVEY_MOST_STRINGS 4000
+
+struct surveyed_table {
+    uint64_t rows;
+    size_t columns;
+};
+struct surveyed_string {
+    char *id, *text;
+    size_t order; /* in the document: the first of an ID counts */
+};
+/* Zero-initialise. */
+struct page_survey {
+    struct surveyed_table *tables; /* those that stand in sections, in the order of the document */
+    size_t table_count;
+    struct surveyed_string *strings; /* by ID */
+    size_t string_count;
+    struct page_findings findings;
+    bool (*stop)(void *context); /* NULL: nobody asks */
+    void *context;
+};
+/* Tables and strings beyond the bounds are passed over. report_read's errors; ERROR_CANCELLED's HRESULT. */
+HRESULT page_survey_make(struct page_survey *s, const char *report, struct texts *remarks);
+/* The text of an ID, or the ID itself. */
+const char *page_survey_string(const struct page_survey *s, const char *id);
+/* The most cells that each table may have, so that all together have no more than `cells`; small tables are whole. */
+uint64_t page_survey_share(const struct page_survey *s, uint64_t cells);
+void page_survey_free(struct page_survey *s);
+
+/* ---- XSLT 1.0 by libxslt, fenced in ----
+
+   A sheet reads what it is given and nothing else, writes nothing but its result, and ends. Sheets and documents are
+   not trusted. */
+#define SHEET_MOST_BYTES ((size_t)1 << 20)  /* of a sheet */
+#define PAGE_MOST_INPUT  ((size_t)16 << 20) /* bytes of what is transformed */
+#define PAGE_MOST_OUTPUT ((size_t)64 << 20) /* bytes of a result */
+
+/* sheets/page.xsl and sheets/plot.xsl with their style, script and common templates, made by the build. */
+extern const char page_sheet_html[], page_sheet_svg[];
+
+struct page_part {
+    const char *name; /* for messages */
+    const char *xml;  /* UTF-8 */
+    size_t size;
+};
+/* *out (memory_alloc, NUL behind it) is what the sheet makes of the document. OPENPLA_E_MALFORMED_XML, with the name of
+   the part and the reason: not well-formed, a document type declaration, no XSLT; an import, an include, document(),
+   xsl:document, an extension; too deep a recursion, too many steps, too much memory or output. E_OUTOFMEMORY. */
+HRESULT page_transform(const struct page_part *sheet, const struct page_part *document, char **out, size_t *size);
+
+#endif
