@@ -29,12 +29,10 @@ HRESULT etl_file_create(const char *path, bool replace, const struct etl_log *lo
 HRESULT etl_file_begin(struct file *file, const char *path, const struct etl_log *log, struct etl_file **out);
 /* Does a record of the format's end with this event? */
 typedef bool etl_ends_record(const uint8_t *event, uint32_t size);
-/* Opens a file as etl_file_create makes it, to add to its end, in buffers of its size. `ends`: NULL where each event is
-   a record. What a crash left behind the last whole record goes: part of a buffer, buffers of zeros, events of a record
-   without its end. The file is changed by the next flush only.
-   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with text when it is something else or its end is damaged otherwise. */
-HRESULT etl_file_open(const char *path, etl_ends_record *ends, struct etl_file **out);
-/* The same of a file that is open for writing; it is taken over, also on failure. */
+/* Continues a file as etl_file_create makes it, in buffers of its size. `file` is open for writing; it is taken over,
+   also on failure. `ends`: NULL where each event is a record. What a crash left behind the last whole record goes: part
+   of a buffer, buffers of zeros, events of a record without its end. The file is changed by the next flush only.
+   HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with text when it is something else or its end is corrupt otherwise. */
 HRESULT etl_file_continue(struct file *file, const char *path, etl_ends_record *ends, struct etl_file **out);
 /* Makes a ring of the file: what it holds so far stays, and when it has max_buffers, the oldest of the buffers added
    from now on is overwritten next. E_INVALIDARG when that leaves fewer than two buffers for the ring. */
@@ -43,7 +41,7 @@ HRESULT etl_file_make_ring(struct etl_file *e, uint64_t max_buffers);
 typedef HRESULT etl_holds(void *context, uint64_t sequence);
 /* Opens a file whose buffers came whole from a session, to add more of them. What a crash left behind goes: part of a
    buffer, one without events. max_buffers: of the ring that etl_file_make_ring made of the new file; 0: it is none.
-   `holds` may be NULL. Errors: those of etl_file_open, but a file without an event is none. */
+   `holds` may be NULL. Errors: those of file_open and etl_file_continue, but a file without an event is none. */
 HRESULT etl_file_resume(const char *path, uint64_t max_buffers, etl_holds *holds, void *context, struct etl_file **out);
 /* Takes the room of as many whole buffers as `bytes` hold, until the file is closed. */
 HRESULT etl_file_preallocate(struct etl_file *e, uint64_t bytes);

@@ -301,17 +301,6 @@ HRESULT etl_file_continue(struct file *file, const char *path, etl_ends_record *
     return S_OK;
 }
 
-HRESULT etl_file_open(const char *path, etl_ends_record *ends, struct etl_file **out)
-{
-    struct file *file;
-    HRESULT hr = file_find(path);
-    if (hr == S_FALSE) /* opening to append would make it */
-        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "\"%s\": file not found", path);
-    if (SUCCEEDED(hr))
-        hr = file_open(path, FILE_APPEND, &file);
-    return SUCCEEDED(hr) ? etl_file_continue(file, path, ends, out) : hr;
-}
-
 /* A buffer without events: one that comes whole may have its place. */
 static bool is_empty(const struct etl_file *e)
 {

@@ -246,11 +246,6 @@ const char *odbc_product(const struct odbc *c)
     return c->product;
 }
 
-const char *odbc_state(const struct odbc *c)
-{
-    return c->state;
-}
-
 static HRESULT set_autocommit(struct odbc *c, bool on)
 {
     if (!succeeded(set_number(c, SQL_ATTR_AUTOCOMMIT, on ? SQL_AUTOCOMMIT_ON : SQL_AUTOCOMMIT_OFF)))

@@ -16,8 +16,6 @@ struct odbc;
 HRESULT odbc_connect(const char *connection, uint32_t login_seconds, struct odbc **out);
 void odbc_disconnect(struct odbc *c);           /* takes back what was not committed; NULL is allowed */
 const char *odbc_product(const struct odbc *c); /* SQL_DBMS_NAME: "SQLite", "PostgreSQL", "Microsoft SQL Server" */
-/* SQLSTATE of the latest failure of the connection or a statement of it, "" if it had none. */
-const char *odbc_state(const struct odbc *c);
 
 HRESULT odbc_begin(struct odbc *c);
 /* Ends the transaction that odbc_begin began. A commit that fails may have happened all the same. */

@@ -87,8 +87,6 @@ void xpath_result_free(struct xpath_result *r);
 size_t rules_name_length(const char *text);
 /* Whether the text is XPath, whatever its variables are: rules_evaluate's errors but for what values do. */
 HRESULT rules_expression_check(const char *expression);
-/* Whether it compares nodes in pairs, and so has the lesser bounds. E_INVALIDARG as above, E_OUTOFMEMORY. */
-HRESULT rules_expression_is_paired(const char *expression, bool *out);
 
 /* ---- rules that were read ---- */
 #define RULES_INVALID OPENPLA_E_MALFORMED_XML

@@ -609,12 +609,3 @@ HRESULT rules_expression_check(const char *expression)
     prepared_free(&p);
     return hr;
 }
-
-HRESULT rules_expression_is_paired(const char *expression, bool *out)
-{
-    struct prepared p = {0};
-    HRESULT hr = prepare(expression, &p);
-    *out = SUCCEEDED(hr) && xpath_compares_pairs(p.text.text, true, NULL);
-    prepared_free(&p);
-    return hr;
-}
