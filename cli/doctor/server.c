@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla doctor: the service, and whether the server answers. */
 #include "cli/doctor/doctor.h"
-#include "com/facade/facade_peer.h"
+#include "com/facade/facade.h"
 #include "com/facade/server_call.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla.dll: its entry points for COM. */
+/* openpla.dll: its entry points for COM, and for the process of a set. */
+#include "com/dll/exports.h"
 #include "com/proxy/proxy_stub.h"
 #include "com/server/server.h"
+#include "engine/base/libraries.h"
+#include "engine/base/memory.h"
+#include "engine/base/text.h"
+#include "engine/pla/run.h"
+#include "engine/pla/sets.h"
 #include "reg/registration.h"
 
 #include <libxml/parser.h>
+#include <wchar.h>
 
 #ifdef OPENPLA_BUNDLED_XML
 /* libxml2's hook for static linking into a DLL; its header shows it only with HAVE_WIN32_THREADS. */
@@ -51,3 +58,19 @@ STDAPI DllCanUnloadNow(void)
 {
     return server_object_count() ? S_FALSE : proxy_stub_can_unload();
 }
+
+#ifdef _WIN64 /* DECISIONS 42 */
+int OpenPlaHost(int argc, WCHAR **argv)
+{
+    char *texts[3] = {NULL, NULL, NULL};
+    HRESULT hr = argc == 4 ? S_OK : E_INVALIDARG;
+    libraries_restrict();
+    for (int i = 0; i < 3 && SUCCEEDED(hr); i++)
+        hr = text_from_utf16(argv[i + 1], wcslen(argv[i + 1]), false, &texts[i]);
+    if (SUCCEEDED(hr))
+        hr = run_host_main(texts[0], texts[1], texts[2], data_manager_compile);
+    for (int i = 0; i < 3; i++)
+        memory_free(texts[i]);
+    return hr;
+}
+#endif

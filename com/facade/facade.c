@@ -3,9 +3,8 @@
    asks the server sees for itself. */
 #include "com/facade/facade.h"
 
-#include "com/facade/facade_peer.h"
+#include "com/facade/own_members.h"
 #include "com/facade/server_call.h"
-#include "com/facade/whole_commit.h"
 #include "com/objects/convert.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"

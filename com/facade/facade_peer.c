@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The server's object of a set in a client's process: how it is found, kept, and asked for anew when it is gone. */
-#include "com/facade/facade_peer.h"
-
+#include "com/facade/facade.h"
 #include "com/facade/server_call.h"
 #include "engine/base/memory.h"
 #include "engine/pla/definition.h"

@@ -4,7 +4,7 @@
 
 #include "com/objects/collection.h"
 #include "com/objects/convert.h"
-#include "com/objects/foreign_call.h"
+#include "com/objects/foreign_object.h"
 #include "com/server/server.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"

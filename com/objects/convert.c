@@ -2,8 +2,8 @@
 /* Values between the model's types and COM's, by the kind of the property. */
 #include "com/objects/convert.h"
 
-#include "com/objects/foreign_call.h"
-#include "com/server/caller.h"
+#include "com/objects/foreign_object.h"
+#include "com/server/call_entry.h"
 #include "engine/base/memory.h"
 
 #include <string.h>

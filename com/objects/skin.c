@@ -6,6 +6,19 @@
 #include "com/server/call_entry.h"
 #include "com/server/server.h"
 #include "engine/base/memory.h"
+#include "mspla.h"
+
+#include <objbase.h>
+#include <stdbool.h>
+#include <oaidl.h>
+
+/* Model class, interface, vtable. */
+struct com_class com_classes[] = {
+#define CLASS(model, I, base) {&model##_class, &IID_##I, base, &I##_vtable, NULL},
+#include "engine/pla/classes.def"
+#undef CLASS
+};
+const size_t com_classes_count = sizeof com_classes / sizeof com_classes[0];
 
 /* Only objects of this process answer to it, and no proxy can be made for it: what has it is a skin of ours. */
 static const IID IID_OpenPlaSkin = {0x9d3c6e51, 0x47f2, 0x4b0e, {0x8a, 0x35, 0x61, 0x0c, 0xd4, 0x27, 0xee, 0x19}};
@@ -190,4 +203,50 @@ HRESULT com_result(void *interface_pointer, HRESULT hr)
 HRESULT com_no_pointer(void *interface_pointer, const char *argument)
 {
     return com_result(interface_pointer, error_set(E_POINTER, "%s: the pointer for the result is NULL", argument));
+}
+
+/* ---- one object that has every interface and that no client ever gets ---- */
+
+/* One of a kind: it has no life of its own. */
+static HRESULT STDMETHODCALLTYPE kept_query(IUnknown *This, REFIID iid, void **out);
+static ULONG STDMETHODCALLTYPE kept_count(IUnknown *This)
+{
+    (void)This;
+    return 1;
+}
+static const IUnknownVtbl kept_vtable = {kept_query, kept_count, kept_count};
+static IUnknown kept = {(IUnknownVtbl *)&kept_vtable};
+
+/* Ours, and those that clients ask objects for besides. */
+static const IID *const interfaces[] = {
+    &IID_IUnknown, &IID_IDispatch, &IID_IEnumVARIANT, &IID_ISupportErrorInfo, &IID_IClassFactory,
+#define INTERFACE(name, guid, methods) &IID_##name,
+#include "reg/interfaces.def"
+#undef INTERFACE
+};
+
+static bool is_kept(REFIID iid)
+{
+    for (size_t i = 0; i < ARRAYSIZE(interfaces); i++)
+        if (IsEqualIID(iid, interfaces[i]))
+            return true;
+    return false;
+}
+
+static HRESULT STDMETHODCALLTYPE kept_query(IUnknown *This, REFIID iid, void **out)
+{
+    *out = is_kept(iid) ? This : NULL;
+    return *out ? S_OK : E_NOINTERFACE;
+}
+
+HRESULT kept_interfaces_begin(void)
+{
+    IStream *stream; /* never read: what counts is that it was written */
+    HRESULT hr = CreateStreamOnHGlobal(NULL, TRUE, &stream);
+    if (FAILED(hr))
+        return hr;
+    for (size_t i = 0; SUCCEEDED(hr) && i < ARRAYSIZE(interfaces); i++)
+        hr = CoMarshalInterface(stream, interfaces[i], &kept, MSHCTX_LOCAL, NULL, MSHLFLAGS_TABLESTRONG);
+    IStream_Release(stream);
+    return hr;
 }

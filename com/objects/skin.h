@@ -9,7 +9,7 @@
 #include <windows.h>
 #include <ole2.h>
 
-/* What a class of objects is to COM. The table of them is in class_table.c. */
+/* What a class of objects is to COM. */
 struct com_class {
     const struct class *model;
     const IID *interface_id;
@@ -58,8 +58,8 @@ HRESULT class_type_info(const struct class *class, ITypeInfo **out);
 /* Methods that the type library does not have, nor GetIDsOfNames: what costs a client of our own several calls between
    processes, in one. The numbers are ours; another server has no members of them. */
 enum own_member {
-    OWN_WHOLE_COMMIT = 0x504c4101, /* of a set: whole_commit.h */
-    OWN_STATUSES,                  /* of a collection of sets, as all below: server_list.h */
+    OWN_WHOLE_COMMIT = 0x504c4101, /* of a set: com/facade/own_members.h */
+    OWN_STATUSES,                  /* of a collection of sets, as all below */
     OWN_NAMES,
     OWN_DEFINITIONS
 };
@@ -72,13 +72,22 @@ HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPP
 /* From memory_alloc; NULL if it cannot be had. */
 char *dispatch_member_name(ITypeInfo *info, DISPID id);
 
-/* guid_members.c: GUID properties, which ITypeInfo::Invoke refuses, as strings in braces. S_FALSE: the member is none.
- */
-HRESULT guid_member_invoke(struct skin *s, ITypeInfo *info, DISPID id, WORD flags, DISPPARAMS *params, VARIANT *result);
-
 /* What every method of an object returns through: on failure the thread gets an IErrorInfo with the engine's text. */
 HRESULT com_result(void *interface_pointer, HRESULT hr);
 /* E_POINTER with the argument's name. */
 HRESULT com_no_pointer(void *interface_pointer, const char *argument);
+
+/* The vtables of all objects, each in its object's file; and COM_OBJECT_<model class>, the pointer to its interface. */
+#define CLASS(model, I, base)                                                                                          \
+    extern const I##Vtbl I##_vtable;                                                                                   \
+    typedef I *COM_OBJECT_##model;
+#include "engine/pla/classes.def"
+#undef CLASS
+
+/* Under Wine: the server's interfaces stay known to its RPC layer for the process' whole life.
+   Wine takes an interface out of its RPC layer when the last object with it is released, holding a lock while it waits
+   for calls of that interface to end; a call that needs the same lock then never ends, and the server answers nobody
+   any more. So one object of no use keeps each interface in. In the multithreaded apartment; ends with the process. */
+HRESULT kept_interfaces_begin(void);
 
 #endif

@@ -11,7 +11,6 @@ target_include_directories(openpla_proxies_generated PRIVATE ${CMAKE_SOURCE_DIR}
 target_compile_options(openpla_proxies_generated PRIVATE -include ${CMAKE_SOURCE_DIR}/idl/proxy_prelude.h)
 
 add_library(openpla_proxies STATIC $<TARGET_OBJECTS:openpla_proxies_generated>
-  ${CMAKE_SOURCE_DIR}/com/proxy/proxy_stub.c ${CMAKE_SOURCE_DIR}/com/proxy/proxy_stub_channel.c
-  ${CMAKE_SOURCE_DIR}/com/proxy/proxy_stub_request.c ${CMAKE_SOURCE_DIR}/com/proxy/proxy_stub_guard.c
-  ${CMAKE_SOURCE_DIR}/com/server/call_entry.c ${CMAKE_SOURCE_DIR}/com/server/client_use.c ${CMAKE_SOURCE_DIR}/com/server/caller.c)
+  ${CMAKE_SOURCE_DIR}/com/proxy/proxy_stub.c ${CMAKE_SOURCE_DIR}/com/proxy/proxy_stub_request.c
+  ${CMAKE_SOURCE_DIR}/com/server/call_entry.c)
 target_link_libraries(openpla_proxies PUBLIC openpla_idl openpla_base rpcrt4 ole32 oleaut32 uuid openpla_flags)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The eight calls of MS-PCQ. Their names and parameters are those of idl/perflib.idl; szMachine is for providers that
    stand in for several computers, which none here does. */
-#include "com/server/counter_calls.h"
-
+#include "com/server/counter_server.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "perflib_server.h"

@@ -2,8 +2,7 @@
 /* The process that offers counters, and who starts it. */
 #include "com/server/counter_server.h"
 
-#include "com/server/counter_calls.h"
-#include "com/server/idle_child.h"
+#include "com/server/server.h"
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/process.h"

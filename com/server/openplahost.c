@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* openplahost.exe <namespace> <name> <run key>: runs one set; all it does is in openpla.dll. */
-#include "com/dll/host_entry.h"
+#include "com/dll/exports.h"
 
 int wmain(int argc, WCHAR **argv);
 

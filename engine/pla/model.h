@@ -244,7 +244,7 @@ struct data_collector_set_collection {
     const char *category; /* as that of a set */
     const struct set_verbs *verbs;
     bool
-        for_facade; /* for a client of ours, which takes the names and asks for more when it needs it (server_list.h) */
+        for_facade; /* for a client of ours, which takes the names and asks for more when it needs it (own_members.h) */
 };
 
 /* The fields that every collector begins with; collector_of() gives them for any collector. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How counters are offered on Windows: with authentication, and to no call in the clear. Without it whoever reaches
    this computer reads what all its programs do. Wine's RPC has no such security, so its calls are this test's own. */
-#include "com/server/counter_calls.h"
 #include "com/server/counter_server.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"

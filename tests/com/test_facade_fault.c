@@ -3,9 +3,8 @@
    they were, and what is the server's is done whole or not at all; and beside a server that is not ours. The DLL's own
    code, linked in; the server is the registered one. */
 #include "com/facade/facade.h"
-#include "com/facade/facade_peer.h"
+#include "com/facade/own_members.h"
 #include "com/facade/server_call.h"
-#include "com/facade/whole_commit.h"
 #include "com/server/server.h"
 #include "engine/base/credentials.h"
 #include "engine/base/memory.h"

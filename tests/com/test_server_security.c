@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the server asks COM for before the first call: under Wine nothing comes of it, so nothing else would tell. */
-#include "com/server/server_security.h"
+#include "com/server/server.h"
 #include "engine/base/wintypes.h"
 
 #include <setjmp.h>

@@ -93,11 +93,11 @@ HOST_FILES = re.compile(r"engine/\w+/(?:\w+/)*(win32|posix)/|engine/.*\b(wintype
 # asks an object for its value.
 CALLS = {
     re.compile(r"\bCoInitializeSecurity\b"): ("com/server/server.c",),
-    re.compile(r"\bCoSetProxyBlanket\b"): ("com/objects/foreign_call.c", "com/facade/server_call.c", "engine/base/win32/management.c"),
-    re.compile(r"\bIDispatch_(?:Invoke|GetIDsOfNames)\b"): ("com/objects/foreign_call.c", "com/facade/server_call.c"),
-    re.compile(r"\bVariantChangeType\b"): ("com/objects/foreign_call.c",),
+    re.compile(r"\bCoSetProxyBlanket\b"): ("com/objects/foreign_object.c", "com/facade/server_call.c", "engine/base/win32/management.c"),
+    re.compile(r"\bIDispatch_(?:Invoke|GetIDsOfNames)\b"): ("com/objects/foreign_object.c", "com/facade/server_call.c"),
+    re.compile(r"\bVariantChangeType\b"): ("com/objects/foreign_object.c",),
     re.compile(r"\bVariantChangeTypeEx\b"): ("com/objects/convert.c",),
-    re.compile(r"\blate_invoke\b"): ("com/objects/foreign_call.c", "com/objects/foreign_object.c", "com/facade/server_call.c"),
+    re.compile(r"\blate_invoke\b"): ("com/objects/foreign_object.c", "com/facade/server_call.c"),
 }
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 # Code comes from folders that are said: a library's own, the program's, the system's. LoadLibrary looks into the current
@@ -237,7 +237,7 @@ def self_test():
                                        '#include "engine/logs/log.h"\n',
         "engine/pla/run.h": spdx,
         "com/objects/set.c": spdx + '#include "mspla.h"\n#include <windows.h>\n#include "engine/pla/run.h"\n',
-        "com/objects/foreign_call.c": spdx + "/* late_invoke */\nint x = VariantChangeType(a, b, 0, c);\n",
+        "com/objects/foreign_object.c": spdx + "/* late_invoke */\nint x = VariantChangeType(a, b, 0, c);\n",
         "engine/base/win32/load.c": spdx + 'm = LoadLibraryExW(n, NULL,\n LOAD_LIBRARY_SEARCH_SYSTEM32);\n/* LoadLibraryW(x); */\n'
                                            "d = LoadLibraryExW(n, NULL, LOAD_LIBRARY_AS_DATAFILE);\n",
         "engine/pla/model/object.inc": spdx + "#include ROWS\n",

@@ -1,12 +1,105 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether any set runs: what the server asks before it ends. */
+/* What keeps the server process up: clients that live, sets that run, and a child that keeps Wine up. */
+#include "com/server/call_entry.h"
 #include "com/server/server.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/run.h"
 #include "engine/pla/store.h"
 
 #include <stdio.h>
+#include <windows.h>
+#include <wchar.h>
+
+struct client {
+    DWORD id;
+    HANDLE process; /* keeps the id from being used again */
+};
+static SRWLOCK clients_lock = SRWLOCK_INIT;
+static struct client *clients;
+static size_t client_count, client_capacity;
+static bool has_unknown_client; /* one could not be told or noted */
+
+static bool client_note(DWORD id)
+{
+    for (size_t i = 0; i < client_count; i++)
+        if (clients[i].id == id)
+            return true;
+    if (!memory_grow((void **)&clients, &client_capacity, client_count + 1, sizeof(*clients)))
+        return false;
+    HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, id);
+    if (!process)
+        return false;
+    clients[client_count++] = (struct client){id, process};
+    return true;
+}
+
+void clients_note_caller(void)
+{
+    DWORD id = com_caller().process;
+    AcquireSRWLockExclusive(&clients_lock);
+    if (!id || !client_note(id))
+        has_unknown_client = true;
+    ReleaseSRWLockExclusive(&clients_lock);
+}
+
+bool clients_alive(void)
+{
+    size_t i = 0;
+    AcquireSRWLockExclusive(&clients_lock);
+    while (i < client_count) {
+        if (WaitForSingleObject(clients[i].process, 0) == WAIT_TIMEOUT) {
+            i++;
+            continue;
+        }
+        CloseHandle(clients[i].process);
+        clients[i] = clients[--client_count];
+    }
+    bool alive = has_unknown_client || client_count;
+    ReleaseSRWLockExclusive(&clients_lock);
+    return alive;
+}
+
+/* ---- the child that keeps Wine up while a service has work to do ---- */
+
+HRESULT server_child_start(const char *option, struct process **child)
+{
+    char *program = program_beside_module("openplasrv"), *own = text_format("%lu", GetCurrentProcessId());
+    HRESULT hr = E_OUTOFMEMORY;
+    *child = NULL;
+    if (program && own)
+        hr = process_start(
+            &(struct program){.path = program, .arguments = (const char *[]){option, own}, .argument_count = 2}, child);
+    memory_free(program);
+    memory_free(own);
+    return hr;
+}
+
+HRESULT idle_child_start(struct process **child)
+{
+    return server_child_start("/idle", child);
+}
+
+void idle_child_end(struct process *child)
+{
+    if (!child)
+        return;
+    process_terminate(process_id(child), process_start_time(process_id(child)));
+    process_close(child);
+}
+
+int idle_child_main(const WCHAR *parent)
+{
+    HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, wcstoul(parent, NULL, 10));
+    if (!process)
+        return 1;
+    WaitForSingleObject(process, INFINITE);
+    CloseHandle(process);
+    return 0;
+}
+
+/* ---- whether any set runs: what the server asks before it ends ---- */
 
 static bool is_running(const char *space, const char *name)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Cabinets for clients: IDataManager's Extract, and what openpla.dll exports for them, and for reports,
-   under pla.dll's names. */
-#ifndef OPENPLA_CABINET_ENTRY_H
-#define OPENPLA_CABINET_ENTRY_H
+/* The functions that openpla.dll exports besides COM's: the flat functions under pla.dll's names, and the main program
+   of openplahost.exe. And IDataManager's Extract, which is one of them with the caller's rights. */
+#ifndef OPENPLA_EXPORTS_H
+#define OPENPLA_EXPORTS_H
 
 #include "engine/base/caller.h"
+#include "engine/base/wintypes.h"
 
 #include <windows.h>
+#include <oleauto.h>
 
 /* cabinet_extract with the caller's rights. Another process names both by a drive: a share would be gone to, and logged
    on to, by this process in its stead. E_INVALIDARG for what is no path of a file or folder, E_ACCESSDENIED for another
@@ -23,5 +25,16 @@ HRESULT WINAPI PlaExtractCabinet(const WCHAR *cabinet, const WCHAR *folder, extr
    in it, which stays. `folder` is its path; a BSTR may be given, too. E_POINTER, E_INVALIDARG, E_ACCESSDENIED where no
    run has made the folder, PLA_E_DCS_IN_USE while one writes to it. */
 HRESULT WINAPI PlaDeleteReport(const WCHAR *folder);
+
+/* The main program of a run's host: argv is <program> <namespace> <name> <run key>. Returns the process's exit code: 0,
+   or the failing HRESULT (E_INVALIDARG for another number of arguments or ones that are no Unicode). */
+int OpenPlaHost(int argc, WCHAR **argv);
+
+/* TaskArguments with their variables filled in, as a run does it. What the VARIANT holds is not published; here it is a
+   BSTR, the arguments, or an array of BSTR or of VARIANT with BSTR: the arguments, and a name and a value for each
+   variable. A name that comes more than once is a list. *out is the caller's. E_POINTER, DISP_E_TYPEMISMATCH for
+   another type, E_INVALIDARG for a name without a value, more than 1,024 pairs, and what is no Unicode, E_OUTOFMEMORY.
+ */
+HRESULT WINAPI PlaExpandTaskArguments(VARIANT arguments, BSTR *out);
 
 #endif
