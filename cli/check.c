@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla check: what of a set's definition this host can serve, before anybody starts it. */
-#include "cli/counter_nearest.h"
+#include "cli/cli.h"
 #include "cli/counters/counter_list.h"
-#include "cli/json.h"
-#include "cli/template.h"
-#include "cli/verbs.h"
+#include "cli/output.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"

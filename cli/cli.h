@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the verbs of openpla.exe share: the table's row, exit codes, errors, options. */
+/* What the verbs of openpla.exe share: the table of verbs, exit codes, messages, options, questions, the files they
+   read and the terminal. */
 #ifndef OPENPLA_CLI_H
 #define OPENPLA_CLI_H
 
 #include "engine/base/text.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum cli_exit {
@@ -116,5 +119,50 @@ struct cli_progress {
 };
 void cli_progress_show(struct cli_progress *p, uint64_t done, uint64_t total);
 void cli_progress_end(struct cli_progress *p); /* takes it off the screen */
+
+/* Each of the file that has its name. */
+extern const struct verb verb_check, verb_completion, verb_config, verb_data, verb_diskperf, verb_doctor, verb_events,
+    verb_lodctr, verb_logman, verb_logstat, verb_manifest, verb_mof, verb_plot, verb_relog, verb_report, verb_rules,
+    verb_store, verb_task, verb_trace, verb_tracerpt, verb_typeperf, verb_unlodctr, verb_version;
+#ifdef _WIN32
+extern const struct verb verb_run;
+#endif
+
+/* All of them, in the order of their names; NULL ends the list. */
+extern const struct verb *const cli_verbs[];
+
+/* "openpla help ...": the list of verbs, the help of one, with --json what each of them takes. `out` is where the list
+   goes. Gives an enum cli_exit. */
+int help_list(FILE *out);
+int help_of(int argc, char **argv);
+int help_print(const struct verb *verb, int argc, char **argv);
+/* Names what there is no verb for, and the nearest one. Gives CLI_USAGE. */
+int help_no_verb(const char *name);
+const struct verb *help_find_verb(const char *name); /* in any case; NULL */
+
+/* Reads a file that lists something, one thing a line: counters (-cf), command lines (-config). Adds the lines without
+   blanks and quotes around them, but for empty ones and those that begin with ';' or '#'. In the ANSI code page, UTF-8
+   or UTF-16. */
+HRESULT lines_read(const char *path, struct texts *out);
+
+/* Reads a file that holds a set's definition, as perfmon and logman save templates. The file's XML as UTF-8 without a
+ * mark, whichever of Windows' encodings its mark says; from memory_alloc. */
+HRESULT template_load(const char *path, char **xml, size_t *size);
+
+/* Ctrl+C, and the other ways to ask a program to end, as something a loop can wait for.
+   From now on until interrupt_end, being asked to end does not end the program. May be begun again within; each is to
+   be ended. False: it cannot be arranged. */
+bool interrupt_begin(void);
+/* True: it was asked to end, now or before. False: the time has passed. */
+bool interrupt_wait(uint32_t timeout_ms);
+/* The same without waiting, for loops and the threads of engines that ask very often: the system is asked ten times a
+   second. `context` is unused. */
+bool interrupt_asked(void *context);
+void interrupt_end(void);
+
+/* Whether the stream is a terminal, so that somebody reads it as it is written. `stream`: stdout or stderr. */
+bool screen_is_terminal(FILE *stream);
+/* Makes stdout's terminal empty, from its top on. False: stdout is none. */
+bool screen_clear(void);
 
 #endif

@@ -2,7 +2,7 @@
 /* openpla completion: a script for bash that completes the command lines of all verbs. It holds what the verbs' own
    tables and pages of help say, and looks for sets where they are stored, so that no program is started when Tab is
    pressed, which under Wine takes seconds. */
-#include "cli/verbs.h"
+#include "cli/cli.h"
 
 #include <string.h>
 

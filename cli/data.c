@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla data: the folders of a set's runs, and what its data manager would do with them. */
-#include "cli/json.h"
-#include "cli/shown_text.h"
-#include "cli/verbs.h"
+#include "cli/cli.h"
+#include "cli/output.h"
 #include "engine/base/clock.h"
 #include "engine/base/file_traits.h"
 #include "engine/base/host.h"

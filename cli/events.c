@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla events: what happened to the sets. */
-#include "cli/inputs.h"
-#include "cli/json.h"
-#include "cli/verbs.h"
+#include "cli/cli.h"
+#include "cli/output.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/folder_watch.h"

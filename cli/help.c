@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* openpla help: which verbs there are and what each takes, as their own tables say. */
-#include "cli/json.h"
-#include "cli/verbs.h"
+/* openpla help: which verbs there are and what each takes, as their own tables say. And openpla version. */
+#include "cli/cli.h"
+#include "cli/output.h"
 #include "engine/base/memory.h"
 
 #include <string.h>
@@ -142,3 +142,22 @@ int help_of(int argc, char **argv)
         return show_json(verb);
     return verb ? help_print(verb, argc - 1, argv + 1) : help_list(stdout);
 }
+
+/* ---- openpla version: on one line that scripts read ---- */
+
+static int run(int argc, char **argv)
+{
+    const int result = options_parse("version", argc, argv, NULL, 0, NULL);
+    if (result == CLI_DONE)
+        printf("OpenPLA %s\n", OPENPLA_VERSION);
+    return result;
+}
+
+const struct verb verb_version = {
+    .name = "version",
+    .summary = "shows the version of this program",
+    .help = "openpla version\n"
+            "\n"
+            "Shows the version of this program.\n",
+    .run = run,
+};

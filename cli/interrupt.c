@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Waits for Ctrl+C: the console's handler on Windows, blocked signals elsewhere. */
-#include "cli/interrupt.h"
-
+#include "cli/cli.h"
 #include "engine/base/clock.h"
 
 #include <stdatomic.h>

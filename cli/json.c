@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The JSON writer of openpla.exe's --json. */
-#include "cli/json.h"
+#include "cli/output.h"
 
 #include <inttypes.h>
 #include <math.h>

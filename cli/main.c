@@ -2,7 +2,6 @@
 /* openpla.exe: finds the verb and runs it. Exit codes: enum cli_exit. What a verb gives goes to stdout, everything else
    (errors, remarks, progress) to stderr, both in UTF-8. */
 #include "cli/cli.h"
-#include "cli/verbs.h"
 #include "engine/base/memory.h"
 
 #include <stdio.h>

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/* The files that verbs write, and texts and logs as people are told of them. */
 #include "cli/output.h"
 
 #include "cli/cli.h"
+#include "engine/base/clock.h"
 #include "engine/base/file_traits.h"
 #include "engine/base/memory.h"
+#include "engine/base/text_unicode.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A device or a pipe. */
@@ -125,4 +129,69 @@ void output_close(struct output *o)
         (void)file_delete(o->partial);
     memory_free(o->partial);
     *o = (struct output){0};
+}
+
+/* C0, DEL, C1, and the marks that turn or embed directions. */
+static bool is_hidden(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
+void add_shown(struct text_buffer *b, const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text, *const end = at + strlen(text), *plain = at;
+    while (at < end) {
+        const unsigned char *const begin = at;
+        const uint32_t c = unicode_next(&at, end, NULL);
+        if (!is_hidden(c))
+            continue;
+        text_buffer_add_n(b, (const char *)plain, (size_t)(begin - plain));
+        plain = at;
+        if (c == '\n' || c == '\r' || c == '\t')
+            text_buffer_add(b, c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t");
+        else
+            text_buffer_format(b, "\\u%04x", (unsigned)c);
+    }
+    text_buffer_add_n(b, (const char *)plain, (size_t)(end - plain));
+}
+
+size_t shown_width(const char *shown)
+{
+    size_t width = 0;
+    for (; *shown; shown++)
+        width += ((unsigned char)*shown & 0xC0) != 0x80;
+    return width;
+}
+
+int shown_room(const char *shown, size_t width)
+{
+    const size_t own = shown_width(shown);
+    return own < width ? (int)(width - own) : 0;
+}
+
+void print_shown(const char *text)
+{
+    struct text_buffer b = {0};
+    add_shown(&b, text);
+    fputs(b.text && !b.failed ? b.text : "", stdout);
+    text_buffer_free(&b);
+}
+
+const char *format_name(const struct log_reader *reader)
+{
+    return log_format_traits(log_reader_info(reader)->format)->name;
+}
+
+char *format_time(int64_t utc, const struct log_zone *zone)
+{
+    const struct calendar_time t = clock_calendar(utc - zone->bias_minutes * (60 * INT64_C(10000000)));
+    return text_format("%d/%d/%d %d:%02d:%02d", t.month, t.day, t.year, t.hour, t.minute, t.second);
+}
+
+char *format_iso_time(int64_t utc)
+{
+    const struct calendar_time t = clock_calendar(utc);
+    return text_format("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.year, t.month, t.day, t.hour, t.minute, t.second,
+                       t.millisecond);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla run: starts a program so that what it does with events arrives in OpenPLA's sessions. */
 #include "cli/cli.h"
-#include "cli/verbs.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"

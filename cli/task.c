@@ -2,8 +2,8 @@
 /* openpla task: the tasks that sets and alerts start, where there is no Task Scheduler that works. */
 #include "engine/pla/task.h"
 
-#include "cli/json.h"
-#include "cli/verbs.h"
+#include "cli/cli.h"
+#include "cli/output.h"
 #include "engine/base/command_line.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"

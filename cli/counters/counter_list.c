@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be counted here, as paths or with all that is known of each. */
+/* What can be counted here, as paths or with all that is known of each; and which of it a wrong path most likely means.
+ */
 #include "cli/counters/counter_list.h"
 
-#include "cli/json.h"
+#include "cli/cli.h"
+#include "cli/output.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
@@ -10,6 +12,8 @@
 #include "engine/pdh/counter_paths.h"
 #include "engine/pdh/counter_query.h"
 #include "engine/pdh/counter_types.h"
+
+#include <string.h>
 
 bool counter_list_is_ours(void)
 {
@@ -112,4 +116,114 @@ HRESULT counter_list_show(const char *machine, const char *object, bool instance
         printf("%s\r\n", paths.items[i]);
     texts_free(&paths);
     return hr;
+}
+
+static const char *nearest_of(const struct texts *names, const char *word)
+{
+    struct nearest n = {.word = word};
+    for (size_t i = 0; i < names->count; i++)
+        nearest_consider(&n, names->items[i]);
+    return n.name;
+}
+
+/* NULL: no name is near. If the objects cannot be listed, the message about the refused path has no suggestion. */
+static const char *nearest_object(struct counter_nearest *n, const char *object)
+{
+    if (!n->listed)
+        n->listed = SUCCEEDED(counter_paths_objects(n->pdh, NULL, &n->objects));
+    return nearest_of(&n->objects, object);
+}
+
+char *counter_nearest_object_text(struct counter_nearest *n, const char *object)
+{
+    const char *nearest = nearest_object(n, object);
+    return nearest ? text_format("; the nearest is %s", nearest) : text_copy("");
+}
+
+/* The path on this computer with its object and counter replaced by these names. */
+static char *path_with(const struct counter_path *path, const char *object, const char *counter)
+{
+    struct counter_path other = *path;
+    other.machine = NULL;
+    other.object = (char *)object;
+    other.counter = (char *)counter;
+    return counter_path_format(&other);
+}
+
+/* A counter is looked for in the object that the path names, or in the one that is nearest to it. */
+static char *nearest_text(struct counter_nearest *n, const struct counter_path *path)
+{
+    struct texts counters = {0};
+    const char *object = path->object, *counter = NULL;
+    HRESULT hr = counter_paths_counters(n->pdh, object, &counters);
+    if (hr == (HRESULT)PDH_CSTATUS_NO_OBJECT && (object = nearest_object(n, path->object)))
+        hr = counter_paths_counters(n->pdh, object, &counters);
+    for (size_t i = 0; SUCCEEDED(hr) && i < counters.count && !counter; i++)
+        counter = text_equal_nocase(counters.items[i], path->counter) ? counters.items[i] : NULL;
+    if (SUCCEEDED(hr) && !counter)
+        counter = nearest_of(&counters, path->counter);
+    char *found = SUCCEEDED(hr) && counter ? path_with(path, object, counter) : NULL;
+    char *text = found                              ? text_format("; the nearest is %s", found)
+                 : object && object != path->object ? text_format("; the nearest object is %s", object)
+                                                    : text_copy("");
+    memory_free(found);
+    texts_free(&counters);
+    return text;
+}
+
+char *counter_nearest_text(struct counter_nearest *n, const char *path, HRESULT reason)
+{
+    struct counter_path parts;
+    if ((reason != (HRESULT)PDH_CSTATUS_NO_OBJECT && reason != (HRESULT)PDH_CSTATUS_NO_COUNTER) ||
+        counter_path_parse(path, &parts) != ERROR_SUCCESS)
+        return text_copy("");
+    const bool ours = counter_path_machine_is_ours(parts.machine) == ERROR_SUCCESS && !strpbrk(parts.object, "*?");
+    char *text = ours ? nearest_text(n, &parts) : text_copy("");
+    counter_path_free(&parts);
+    return text;
+}
+
+/* The name in the logs that is the word, in any case, else the nearest one; NULL: no name is near. `object` NULL: names
+   of objects; else those of its counters. */
+static const char *name_in_logs(const struct inputs *in, const char *object, const char *word)
+{
+    struct nearest n = {.word = word};
+    for (size_t i = 0; i < in->count; i++) {
+        size_t count;
+        const struct log_counter *counters = log_reader_counters(in->items[i].reader, &count);
+        for (size_t k = 0; k < count; k++) {
+            const struct log_counter *c = &counters[k];
+            const char *name = object ? c->counter : c->object;
+            if (!name || (object && !(c->object && text_equal_nocase(c->object, object))))
+                continue;
+            if (text_equal_nocase(name, word))
+                return name;
+            nearest_consider(&n, name);
+        }
+    }
+    return n.name;
+}
+
+char *counter_nearest_in_logs(const struct inputs *in, const char *pattern)
+{
+    struct counter_path parts;
+    if (counter_path_parse(pattern, &parts) != ERROR_SUCCESS)
+        return text_copy("");
+    const char *object = strpbrk(parts.object, "*?") ? NULL : name_in_logs(in, NULL, parts.object);
+    const char *counter = parts.counter;
+    if (object && !strpbrk(counter, "*?"))
+        counter = name_in_logs(in, object, counter);
+    /* Where both are there, the instance or the computer is not. */
+    const bool differs =
+        object && counter && (!text_equal_nocase(object, parts.object) || !text_equal_nocase(counter, parts.counter));
+    char *found = differs ? path_with(&parts, object, counter) : NULL;
+    char *text = !differs ? text_copy("") : found ? text_format("; the nearest is %s", found) : NULL;
+    memory_free(found);
+    counter_path_free(&parts);
+    return text;
+}
+
+void counter_nearest_free(struct counter_nearest *n)
+{
+    texts_free(&n->objects);
 }

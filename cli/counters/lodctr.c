@@ -1,17 +1,91 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla lodctr and unlodctr: the names and the help of extension DLLs' counters and of countersets, where no lodctr
-   registers them (Wine's does nothing). Lines and texts as Windows' programs have them, on stdout. */
-#include "cli/counters/lodctr_query.h"
-#include "cli/trace/manifest_counters.h"
-#include "cli/verbs.h"
+   registers them (Wine's does nothing). Lines and texts as Windows' programs have them, on stdout. And openpla
+   diskperf, a tool of old Windows, which scripts still call before they log disks. */
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/trace/manifest.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/etw/etw_types.h"
 #include "engine/etw/source_text.h"
+#include "engine/pdh/extension_registration.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* ---- /Q: what is registered ---- */
+
+static void print_number(const char *what, uint32_t number)
+{
+    printf("    %s: 0x%08X (%u)\n", what, (unsigned)number, (unsigned)number);
+}
+
+static void print_value(const char *what, const char *text)
+{
+    printf("    %s: ", what);
+    print_shown(text ? text : "");
+    printf("\n");
+}
+
+static void print_extension(const struct registered_extension *e)
+{
+    printf("\n[");
+    print_shown(e->service);
+    printf("] Performance Counters (%s)\n", e->is_disabled ? "Disabled" : "Enabled");
+    print_value("DLL Name", e->library);
+    print_value("Open Procedure", e->open);
+    print_value("Collect Procedure", e->collect);
+    print_value("Close Procedure", e->close);
+    if (!e->first_counter)
+        return;
+    print_number("First Counter ID", e->first_counter);
+    print_number("Last Counter ID", e->last_counter);
+    print_number("First Help ID", e->first_help);
+    print_number("Last Help ID", e->last_help);
+}
+
+/* In the form of Windows' lodctr; as JSON an object. */
+static void lodctr_query_text(const struct registered_extensions *list)
+{
+    printf("Performance Counter ID Queries [PERFLIB]:\n");
+    print_number("Base Index", COUNTERS_OF_SYSTEM + 1);
+    print_number("Last Counter Text ID", list->last_counter);
+    print_number("Last Help Text ID", list->last_help);
+    for (size_t i = 0; i < list->count; i++)
+        print_extension(&list->items[i]);
+}
+
+static void lodctr_query_json(const struct registered_extensions *list)
+{
+    struct json j = {.out = stdout};
+    json_begin(&j, NULL, '{');
+    json_integer(&j, "lastCounter", list->last_counter);
+    json_integer(&j, "lastHelp", list->last_help);
+    json_begin(&j, "services", '[');
+    for (size_t i = 0; i < list->count; i++) {
+        const struct registered_extension *e = &list->items[i];
+        json_begin(&j, NULL, '{');
+        json_text(&j, "service", e->service);
+        json_bool(&j, "enabled", !e->is_disabled);
+        json_text(&j, "library", e->library);
+        json_text(&j, "open", e->open);
+        json_text(&j, "collect", e->collect);
+        json_text(&j, "close", e->close);
+        if (e->first_counter) {
+            json_integer(&j, "firstCounter", e->first_counter);
+            json_integer(&j, "lastCounter", e->last_counter);
+            json_integer(&j, "firstHelp", e->first_help);
+            json_integer(&j, "lastHelp", e->last_help);
+        }
+        json_end(&j, '}');
+    }
+    json_end(&j, ']');
+    json_end(&j, '}');
+}
+
+/* ---- the command line ---- */
 
 /* An argument "/M:file": the letter, and what is behind the colon (NULL: nothing). */
 struct letter {
@@ -365,4 +439,30 @@ const struct verb verb_unlodctr = {
             "Takes the numbers, names and help of a service's extension DLL away, or the registration of providers of\n"
             "counters: those of a manifest, or one by its GUID or its name.\n",
     .run = unlodctr,
+};
+
+/* ---- diskperf ---- */
+
+/* Its switches switched a driver of Windows 2000: whatever they say, the answer is the same. */
+static int run(int argc, char **argv)
+{
+    if (options_told(NULL, NULL, 0))
+        return CLI_DONE;
+    if (argc && cli_asks_for_help(argv[0])) {
+        fputs(verb_diskperf.help, stdout);
+        return CLI_DONE;
+    }
+    puts("The counters of physical and of logical disks are always on; nothing has to be switched.");
+    return CLI_DONE;
+}
+
+const struct verb verb_diskperf = {
+    .name = "diskperf",
+    .summary = "says that the counters of disks are on, as Windows' diskperf",
+    .help =
+        "openpla diskperf\n"
+        "\n"
+        "Windows 2000 had counters of disks that were switched on first. These always are: whatever the line says, it\n"
+        "is told so, and the exit code is 0, so that a script goes on.\n",
+    .run = run,
 };

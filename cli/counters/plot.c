@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla plot: charts of counter logs, as a picture or a page. They are a report's charts, drawn as a page has them:
    one report tells which counters there are, a second one has those that are wanted. */
-#include "cli/counter_nearest.h"
-#include "cli/interrupt.h"
-#include "cli/verbs.h"
+#include "cli/cli.h"
+#include "cli/counters/counter_list.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla relog: copies logs into another format, with fewer counters, a part of the time, every nth sample. */
-#include "cli/counter_nearest.h"
-#include "cli/inputs.h"
-#include "cli/interrupt.h"
-#include "cli/json.h"
-#include "cli/lines.h"
+#include "cli/cli.h"
+#include "cli/counters/counter_list.h"
 #include "cli/output.h"
-#include "cli/verbs.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/pdh_types.h"

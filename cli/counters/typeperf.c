@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla typeperf: live counters to the terminal or into a log, and lists of what can be counted. */
-#include "cli/counter_nearest.h"
+#include "cli/cli.h"
 #include "cli/counters/counter_list.h"
-#include "cli/inputs.h"
-#include "cli/interrupt.h"
-#include "cli/json.h"
-#include "cli/lines.h"
-#include "cli/trace/screen.h"
-#include "cli/verbs.h"
+#include "cli/output.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"

@@ -2,9 +2,8 @@
 /* openpla doctor: says what is wrong with this installation and how to mend it. */
 #include "cli/doctor/doctor.h"
 
-#include "cli/json.h"
-#include "cli/shown_text.h"
-#include "cli/verbs.h"
+#include "cli/cli.h"
+#include "cli/output.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/logman/provider.h"
-
-#include "cli/lines.h"
-#include "cli/logman/values.h"
+#include "cli/cli.h"
+#include "cli/logman/line.h"
+#include "cli/logman/logman.h"
 #include "engine/base/memory.h"
 #include "engine/etw/etw_types.h"
 #include "engine/pla/model.h"

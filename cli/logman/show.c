@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/logman/show.h"
-
-#include "cli/logman/provider.h"
-#include "cli/logman/sets.h"
-#include "cli/logman/values.h"
-#include "cli/shown_text.h"
+#include "cli/logman/line.h"
+#include "cli/logman/logman.h"
+#include "cli/output.h"
 #include "engine/base/memory.h"
 #include "engine/pla/trace_providers.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/logman/show_json.h"
-
-#include "cli/logman/provider.h"
-#include "cli/logman/show.h"
+#include "cli/logman/logman.h"
 #include "engine/base/memory.h"
 #include "engine/pla/trace_providers.h"
 

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_CLI_CONFIG_H
 #define OPENPLA_CLI_CONFIG_H
 
-#include "cli/json.h"
+#include "cli/output.h"
 #include "engine/report/report_reader.h"
 
 #define CONFIG_VERB "config"

@@ -2,8 +2,8 @@
 /* A configuration's XML for people: tables of aligned columns, or, where those would not fit on a line, a paragraph for
    each row. How wide the columns are the first rows say; columns that they leave empty are shown where a later row has
    something in them. */
+#include "cli/output.h"
 #include "cli/report/config.h"
-#include "cli/shown_text.h"
 #include "engine/base/memory.h"
 
 #include <string.h>

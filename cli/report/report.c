@@ -2,9 +2,8 @@
 /* openpla report: makes a report of the logs, traces and configurations of a run. */
 #include "cli/report/report.h"
 
-#include "cli/interrupt.h"
+#include "cli/cli.h"
 #include "cli/report/config.h"
-#include "cli/verbs.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/report/page.h"

@@ -2,9 +2,8 @@
 /* openpla rules: judges a report by rules. */
 #include "engine/report/rules.h"
 
-#include "cli/interrupt.h"
-#include "cli/json.h"
-#include "cli/verbs.h"
+#include "cli/cli.h"
+#include "cli/output.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/etl_file.h"

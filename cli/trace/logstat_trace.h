@@ -3,8 +3,7 @@
 #ifndef OPENPLA_CLI_LOGSTAT_TRACE_H
 #define OPENPLA_CLI_LOGSTAT_TRACE_H
 
-#include "cli/inputs.h"
-#include "cli/json.h"
+#include "cli/output.h"
 
 /* Shows the event trace: CLI_DONE, CLI_FAILED or CLI_REMARKS; -1, and nothing is shown: the file is none. */
 int logstat_trace(const char *path, const char *shown, struct json *j);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/trace/manifest_counters.h"
-
-#include "cli/shown_text.h"
+#include "cli/output.h"
+#include "cli/trace/manifest.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/pdh/counter_types.h"

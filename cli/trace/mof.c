@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla mof: the MOF files that say what classic events hold. */
-#include "cli/json.h"
-#include "cli/verbs.h"
+#include "cli/cli.h"
+#include "cli/output.h"
 #include "engine/base/memory.h"
 #include "engine/etw/mof_classes.h"
 
@@ -158,7 +158,7 @@ static const char *type_name(uint16_t in)
     return in >= 300 && in - 300u < sizeof counted / sizeof counted[0] ? counted[in - 300] : "";
 }
 
-static const char *format_name(uint16_t out)
+static const char *value_format_name(uint16_t out)
 {
     switch (out) {
     case 16:
@@ -196,7 +196,7 @@ static char *extent_text(const struct event_schema *schema, const struct event_p
 static HRESULT show_property(struct shown *s, const struct event_schema *schema, const struct event_property *p)
 {
     char *extent = extent_text(schema, p);
-    const char *format = format_name(p->out_type);
+    const char *format = value_format_name(p->out_type);
     const struct event_map *map = event_schema_map(schema, p->map);
     if (!extent)
         return E_OUTOFMEMORY;

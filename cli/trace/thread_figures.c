@@ -2,7 +2,7 @@
 /* Switches are read by their place, as there are 100,000 of them in a second; all else by its class. */
 #include "cli/trace/thread_figures.h"
 
-#include "cli/trace/trace_process.h"
+#include "cli/trace/trace.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"

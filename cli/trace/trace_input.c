@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/trace/trace_input.h"
+/* Traces, sessions that run, and what is known of events, as the verbs read them; and the names of processes that
+   traces tell. */
+#include "cli/cli.h"
+#include "cli/trace/trace.h"
+#include "engine/base/file.h"
+#include "engine/base/host.h"
+#include "engine/base/memory.h"
+#include "engine/base/process.h"
+#include "engine/base/thread.h"
+#include "engine/etw/etw_api.h"
+#include "engine/etw/event_values.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 void trace_inputs_progress(void *progress, uint64_t done, uint64_t total)
 {
@@ -18,4 +30,236 @@ int trace_inputs_remarks(const struct trace_inputs *in, const char *verb)
         }
     }
     return result;
+}
+
+static void tell(void *context, const char *text)
+{
+    (void)context;
+    fprintf(cli_messages(), "openpla: %s\n", text);
+}
+
+HRESULT cli_trace_schemas_open(struct trace_knowledge *known, struct trace_schemas *out)
+{
+    known->told = tell;
+    return trace_schemas_open(known, out);
+}
+
+enum { LOOK_MS = 100 };
+
+struct reading;
+struct one_session {
+    struct reading *reading;
+    const char *name;
+    TRACEHANDLE handle;
+    bool open;
+    uint32_t pointer_size, timer_resolution;
+    struct thread *thread;
+    ULONG status;
+};
+
+struct reading {
+    const struct etw_api *etw;
+    struct host_lock lock; /* of what follows */
+    trace_take *take;
+    void *context;
+    HRESULT result;
+    bool ended; /* nothing is taken any more */
+    struct error_kept why;
+};
+
+static void WINAPI on_event(EVENT_RECORD *record)
+{
+    const struct one_session *s = record->UserContext;
+    struct reading *r = s->reading;
+    host_lock_enter(&r->lock);
+    if (!r->ended) {
+        const struct trace_event event = {record, s->pointer_size, s->timer_resolution, true};
+        const HRESULT hr = r->take(r->context, &event);
+        r->ended = hr != S_OK;
+        if (FAILED(hr)) {
+            r->result = hr;
+            r->why = error_keep(hr);
+        }
+    }
+    host_lock_leave(&r->lock);
+}
+
+static void process(void *user)
+{
+    struct one_session *s = user;
+    s->status = s->reading->etw->ProcessTrace(&s->handle, 1, NULL, NULL);
+}
+
+static HRESULT open_session(struct one_session *s, bool raw)
+{
+    EVENT_TRACE_LOGFILEW log = {.Context = s};
+    HRESULT hr = text_to_utf16(s->name, &log.LoggerName, NULL);
+    if (FAILED(hr))
+        return hr;
+    log.ProcessTraceMode =
+        PROCESS_TRACE_MODE_REAL_TIME | PROCESS_TRACE_MODE_EVENT_RECORD | (raw ? PROCESS_TRACE_MODE_RAW_TIMESTAMP : 0);
+    log.EventRecordCallback = on_event;
+    ULONG status = s->reading->etw->open_trace(&log, &s->handle);
+    memory_free(log.LoggerName);
+    if (status != ERROR_SUCCESS) {
+        return error_set(HRESULT_FROM_WIN32((LONG)status), "-rt %s: %s", s->name,
+                         status == ERROR_WMI_INSTANCE_NOT_FOUND
+                             ? "there is no such session that gives events in real time"
+                             : "the session cannot be read");
+    }
+    s->open = true;
+    s->pointer_size = log.LogfileHeader.PointerSize;
+    s->timer_resolution = log.LogfileHeader.TimerResolution;
+    return S_OK;
+}
+
+/* S_OK: all have ended. */
+static HRESULT wait_for_all(struct reading *r, struct one_session *sessions, size_t count, HRESULT (*after)(void *))
+{
+    bool running = true, asked = false;
+    while (running) {
+        asked = asked || interrupt_wait(LOOK_MS);
+        host_lock_enter(&r->lock);
+        if (after && !r->ended && FAILED(r->result = after(r->context))) {
+            r->why = error_keep(r->result);
+            r->ended = true;
+        }
+        asked = asked || r->ended;
+        host_lock_leave(&r->lock);
+        running = false;
+        for (size_t i = 0; i < count; i++) {
+            if (asked && sessions[i].open) {
+                (void)r->etw->CloseTrace(sessions[i].handle);
+                sessions[i].open = false;
+            }
+            running = running || !thread_wait(sessions[i].thread, asked ? LOOK_MS : 0);
+        }
+    }
+    return FAILED(r->result) ? error_restore(&r->why) : S_OK;
+}
+
+HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *take, HRESULT (*after)(void *context),
+                            void *context)
+{
+    struct reading r = {.etw = host_etw(), .lock = HOST_LOCK_INIT, .take = take, .context = context};
+    struct one_session *sessions = memory_zero(names->count, sizeof *sessions);
+    size_t started = 0;
+    HRESULT hr = sessions ? S_OK : error_set(E_OUTOFMEMORY, "out of memory for %zu sessions", names->count);
+    for (size_t i = 0; i < names->count && SUCCEEDED(hr); i++) {
+        sessions[i].reading = &r;
+        sessions[i].name = names->items[i];
+        hr = open_session(&sessions[i], raw);
+    }
+    if (SUCCEEDED(hr) && !interrupt_begin())
+        hr = error_set(E_FAIL, "Ctrl+C cannot be waited for");
+    const bool begun = SUCCEEDED(hr);
+    for (; started < names->count && SUCCEEDED(hr); started += SUCCEEDED(hr))
+        hr = thread_start(process, &sessions[started], &sessions[started].thread);
+    if (begun) {
+        const struct error_kept why = error_keep(hr);
+        r.ended = FAILED(hr);
+        const HRESULT waited = wait_for_all(&r, sessions, started, after);
+        hr = FAILED(hr) ? error_restore(&why) : waited;
+        interrupt_end();
+    }
+    for (size_t i = 0; sessions && i < names->count; i++) {
+        thread_close(sessions[i].thread);
+        if (!sessions[i].open) /* closed above: a thread that had not begun finds no handle, and that is no failure */
+            continue;
+        (void)r.etw->CloseTrace(sessions[i].handle);
+        if (SUCCEEDED(hr) && i < started && sessions[i].status != ERROR_SUCCESS)
+            hr = error_set(HRESULT_FROM_WIN32((LONG)sessions[i].status), "-rt %s: it cannot be read on",
+                           names->items[i]);
+    }
+    memory_free(sessions);
+    return hr;
+}
+
+/* A process, as it is told: by the kernel's class Process, or by Microsoft-Windows-Kernel-Process. */
+struct told {
+    const struct event_schema *schema;
+    uint64_t id;
+    bool has_id;
+    struct text_buffer name;
+};
+
+static bool tells_process(const struct dumped_event *e)
+{
+    static const GUID class = {0x3D6FA8D0, 0xFE05, 0x11D0, {0x9D, 0xDA, 0x00, 0xC0, 0x4F, 0xD7, 0xBA, 0x7C}};
+    static const GUID provider = {0x22FB2CD6, 0x0E7B, 0x422B, {0xA0, 0xC7, 0x2F, 0xAD, 0x1F, 0xD0, 0xE7, 0x16}};
+    const EVENT_HEADER *h = &e->record->EventHeader;
+    if (!e->schema)
+        return false;
+    if (guid_equal(&h->ProviderId, &class)) /* Start, DCStart */
+        return h->EventDescriptor.Opcode == 1 || h->EventDescriptor.Opcode == 3;
+    return guid_equal(&h->ProviderId, &provider) && (h->EventDescriptor.Id == 1 || h->EventDescriptor.Id == 15);
+}
+
+static HRESULT take(void *context, enum event_step step, const struct event_value *v)
+{
+    struct told *t = context;
+    if (step != STEP_VALUE || v->depth != 0)
+        return S_OK;
+    if (text_equal_nocase(v->property->name, "ProcessId"))
+        t->has_id = value_number(v->type.in, v->bytes, v->size, &t->id);
+    if (text_equal_nocase(v->property->name, "ImageFileName") || text_equal_nocase(v->property->name, "ImageName"))
+        return event_value_text(t->schema, v, &t->name);
+    return S_OK;
+}
+
+const char *trace_process_base_name(const char *path)
+{
+    const char *name = path;
+    for (const char *c = path; *c; c++)
+        if (*c == '\\' || *c == '/')
+            name = c + 1;
+    return name;
+}
+
+static HRESULT keep(struct trace_processes *p, uint32_t id, const char *name)
+{
+    char *copy = text_copy(trace_process_base_name(name));
+    if (!copy)
+        return error_set(E_OUTOFMEMORY, "out of memory for the names of processes");
+    const size_t at = id / 4 % TRACE_PROCESSES; /* Windows' ids are multiples of 4 */
+    memory_free(p->kept[at].name);
+    p->kept[at].id = id;
+    p->kept[at].name = copy;
+    return S_OK;
+}
+
+HRESULT trace_processes_note(struct trace_processes *p, const struct dumped_event *e)
+{
+    struct told told = {.schema = e->schema};
+    if (!tells_process(e))
+        return S_OK;
+    const struct event_data data = event_data_of(e->record, e->pointer_size);
+    HRESULT hr = event_values_walk(e->schema, &data, take, &told, NULL);
+    if (hr == EVENT_DATA_INVALID)
+        hr = S_OK;
+    if (SUCCEEDED(hr) && told.has_id && told.name.length != 0 && !told.name.failed)
+        hr = keep(p, (uint32_t)told.id, told.name.text);
+    text_buffer_free(&told.name);
+    return hr;
+}
+
+const char *trace_process_name(struct trace_processes *p, uint32_t id)
+{
+    const size_t at = id / 4 % TRACE_PROCESSES;
+    if (p->kept[at].name && p->kept[at].id == id)
+        return p->kept[at].name[0] ? p->kept[at].name : NULL;
+    char *path = NULL;
+    if (!p->live)
+        return NULL;
+    if (process_program(id, process_start_time(id), &path) != S_OK)
+        path = NULL;
+    const HRESULT hr = keep(p, id, path ? path : ""); /* asked once */
+    memory_free(path);
+    return SUCCEEDED(hr) && p->kept[at].name[0] ? p->kept[at].name : NULL;
+}
+
+void trace_processes_free(struct trace_processes *p)
+{
+    for (size_t i = 0; i < TRACE_PROCESSES; i++)
+        memory_free(p->kept[i].name);
 }

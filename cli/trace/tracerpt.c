@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla tracerpt: event traces as CSV, XML or EVTX, and a summary of what is in them. */
-#include "cli/inputs.h"
-#include "cli/interrupt.h"
+#include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/report/report.h"
-#include "cli/trace/trace_output.h"
-#include "cli/trace/trace_schemas.h"
-#include "cli/trace/trace_session.h"
-#include "cli/verbs.h"
+#include "cli/trace/trace.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -14,6 +11,54 @@
 
 #include <stdio.h>
 #include <string.h>
+
+/* Zero-initialise. */
+struct trace_output {
+    struct output output;
+    struct file *file;
+};
+
+/* What is there is asked about, unless `yes`: ERROR_ALREADY_EXISTS' HRESULT. A trace that is read is E_INVALIDARG. */
+static HRESULT trace_output_open(struct trace_output *o, const char *path, bool yes, const struct trace_inputs *in)
+{
+    HRESULT hr = S_OK;
+    for (size_t i = 0; i < in->count && SUCCEEDED(hr); i++)
+        hr = output_check_input(path, in->items[i].path);
+    if (SUCCEEDED(hr))
+        hr = output_begin(&o->output, path, yes ? OUTPUT_REPLACE : OUTPUT_ASK);
+    return SUCCEEDED(hr) ? output_failed(&o->output, file_open(output_path(&o->output), FILE_REPLACE, &o->file)) : hr;
+}
+
+/* event_dump_options' write, with the output as context. */
+static HRESULT trace_output_write(void *output, const void *bytes, size_t size)
+{
+    struct trace_output *o = output;
+    return output_failed(&o->output, file_write(o->file, bytes, size));
+}
+
+static HRESULT trace_output_write_at(void *output, uint64_t offset, const void *bytes, size_t size)
+{
+    struct trace_output *o = output;
+    return output_failed(&o->output, file_write_at(o->file, offset, bytes, size));
+}
+
+/* Takes the name. */
+static HRESULT trace_output_finish(struct trace_output *o)
+{
+    file_close(o->file);
+    o->file = NULL;
+    return output_finish(&o->output);
+}
+
+/* Nothing is left of what is not finished. */
+static void trace_output_close(struct trace_output *o)
+{
+    file_close(o->file);
+    o->file = NULL;
+    output_close(&o->output);
+}
+
+/* ---- the verb ---- */
 
 #define VERB "tracerpt"
 

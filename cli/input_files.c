@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads lists out of files. */
-#include "cli/lines.h"
-
+/* The files that command lines name: lists of lines, and definitions of sets. */
+#include "cli/cli.h"
+#include "engine/base/file.h"
 #include "engine/base/memory.h"
+#include "engine/base/quotas.h"
 #include "engine/base/text_ansi.h"
 #include "engine/logs/text_rows.h"
+
+#include <string.h>
 
 static HRESULT add_line(const struct text_row *row, enum text_encoding encoding, struct texts *out)
 {
@@ -47,4 +50,24 @@ HRESULT lines_read(const char *path, struct texts *out)
     }
     text_rows_close(&rows);
     return FAILED(hr) ? error_prefix(hr, "%s", path) : S_OK;
+}
+
+HRESULT template_load(const char *path, char **xml, size_t *size)
+{
+    static const char mark8[] = "\xEF\xBB\xBF", mark16[] = "\xFF\xFE";
+    char *bytes;
+    HRESULT hr = file_load(path, QUOTA_NUMBER_xml_bytes, &bytes, size);
+    *xml = NULL;
+    if (FAILED(hr))
+        return hr;
+    if (*size >= 2 && memcmp(bytes, mark16, 2) == 0) {
+        hr = text_from_utf16((const WCHAR *)(const void *)(bytes + 2), (*size - 2) / sizeof(WCHAR), false, xml);
+        *size = SUCCEEDED(hr) ? strlen(*xml) : 0;
+        memory_free(bytes);
+        return hr;
+    }
+    if (*size >= 3 && memcmp(bytes, mark8, 3) == 0)
+        memmove(bytes, bytes + 3, *size -= 3);
+    *xml = bytes;
+    return S_OK;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What openpla manifest does with providers of countersets, which a manifest may have beside those of events. */
-#ifndef OPENPLA_CLI_MANIFEST_COUNTERS_H
-#define OPENPLA_CLI_MANIFEST_COUNTERS_H
+/* The parts of openpla manifest: what providers of events define, and providers of countersets, which a manifest may
+   have beside those of events. */
+#ifndef OPENPLA_MANIFEST_H
+#define OPENPLA_MANIFEST_H
 
-#include "cli/json.h"
+#include "cli/output.h"
+#include "engine/etw/provider_manifest.h"
 #include "engine/pdh/counter_manifest.h"
 
 /* The manifest's, which of several that name or GUID alone (NULL: all). A program or DLL has none. `remarks` may be
@@ -22,5 +24,10 @@ void manifest_counters_list(const struct registered_countersets *list, struct js
 /* Their countersets and counters, on stdout. */
 void manifest_counters_show(const struct registered_countersets *list);
 void manifest_counters_show_json(const struct registered_countersets *list, struct json *j);
+
+/* What providers of manifests define, on stdout. */
+HRESULT manifest_show_text(const struct provider_manifests *all, const char *languages);
+/* An object each, in the array that was begun. */
+HRESULT manifest_show_json(const struct provider_manifests *all, const char *languages, struct json *j);
 
 #endif

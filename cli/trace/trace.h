@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Event traces as the verbs read them: files and sessions, what is known of events, names of processes, which events
+   are chosen, and their form as a line. */
+#ifndef OPENPLA_TRACE_H
+#define OPENPLA_TRACE_H
+
+#include "cli/cli.h"
+#include "engine/etw/event_dump.h"
+#include "engine/etw/trace_input.h"
+
+#include <stdio.h>
+
+/* As trace_progress; the context is a struct cli_progress. */
+void trace_inputs_progress(void *progress, uint64_t done, uint64_t total);
+/* Tells on stderr what is damaged: CLI_DONE, or CLI_REMARKS. */
+int trace_inputs_remarks(const struct trace_inputs *in, const char *verb);
+
+/* trace_schemas_open; what cannot be used is told on stderr. */
+HRESULT cli_trace_schemas_open(struct trace_knowledge *known, struct trace_schemas *out);
+
+/* Gives the events of the sessions as they come, one at a time, until all of them have ended, Ctrl+C, or `take` ends
+   it. `raw`: times are stamps of the session's clock. `after` (may be NULL) is called now and then, when nothing else
+   is, for what must not wait for the next event; its failure ends the reading too. Errors: those of `take`;
+   ERROR_WMI_INSTANCE_NOT_FOUND's HRESULT with a text: no such session, or it is not in real time. */
+HRESULT trace_sessions_read(const struct texts *names, bool raw, trace_take *take, HRESULT (*after)(void *context),
+                            void *context);
+
+enum { TRACE_PROCESSES = 8192 }; /* of which names are kept; another one of the same place takes it */
+/* The names of processes that a trace tells of, by their ids. Zero-initialise. */
+struct trace_processes {
+    struct {
+        uint32_t id;
+        char *name;
+    } kept[TRACE_PROCESSES];
+    bool live; /* also those that run on this computer now */
+};
+/* Notes the name, if the event is the start of a process. E_OUTOFMEMORY. */
+HRESULT trace_processes_note(struct trace_processes *p, const struct dumped_event *e);
+/* NULL: it was not told. Borrowed until the next call. */
+const char *trace_process_name(struct trace_processes *p, uint32_t id);
+/* What stands behind the last separator of either kind. */
+const char *trace_process_base_name(const char *path);
+void trace_processes_free(struct trace_processes *p);
+
+/* Which events are shown. Zero: all. */
+struct trace_choice {
+    struct texts providers; /* names with * and ?, or GUIDs */
+    struct texts processes; /* ids, or names with * and ? */
+    struct texts keywords;  /* numbers, of which a bit must be set, or names with * and ? */
+    uint32_t worst;         /* levels up to this; 0: all */
+    const char *text;       /* somewhere on the line, with * and ?; NULL: any */
+};
+/* All but the text. */
+bool trace_choice_takes(const struct trace_choice *c, const struct dumped_event *e, const char *process);
+
+/* Adds one line without its end. *decoded: it was known, and its data fit. E_OUTOFMEMORY. */
+HRESULT trace_line(const struct dumped_event *e, const char *process, struct text_buffer *line, bool *decoded);
+/* The same as a JSON object. */
+HRESULT trace_json(const struct dumped_event *e, const char *process, FILE *out, bool *decoded);
+
+/* `openpla trace top`, without these two words. Gives an enum cli_exit. */
+int trace_top(int argc, char **argv);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* An event as a line for people (when, who, what, how bad, and its fields), and as a JSON object on one line. */
+#include "cli/output.h"
+#include "cli/trace/trace.h"
+#include "engine/base/clock.h"
+#include "engine/base/memory.h"
+#include "engine/etw/event_dump.h"
+#include "engine/etw/event_values.h"
+#include "engine/etw/provider_manifest.h"
+#include "engine/etw/tmf.h"
+
+#include <stdlib.h>
+#include <math.h>
+#include <string.h>
+
+struct line {
+    struct text_buffer *out;
+    const struct event_schema *schema;
+    struct text_buffer cell;
+    bool first; /* of its struct or array */
+};
+
+static void add_time(struct text_buffer *b, int64_t utc)
+{
+    static struct clock_zone zone;
+    const int64_t local = clock_local(&zone, utc);
+    const struct calendar_time t = clock_calendar(local);
+    text_buffer_format(b, "%04d-%02d-%02d %02d:%02d:%02d.%06u", t.year, t.month, t.day, t.hour, t.minute, t.second,
+                       (unsigned)(local % 10000000 / 10));
+}
+
+/* A text with blanks is in quotation marks, so that its end is seen. */
+static void add_text(struct text_buffer *b, const char *text)
+{
+    const bool quoted = !*text || strpbrk(text, " \t\"");
+    text_buffer_add(b, quoted ? "\"" : "");
+    add_shown(b, text);
+    text_buffer_add(b, quoted ? "\"" : "");
+}
+
+static void add_name(struct line *l, const struct event_value *v)
+{
+    if (!l->first)
+        text_buffer_add(l->out, " ");
+    l->first = false;
+    if (v->array && v->elements != 0 && v->property->name)
+        return; /* the array has the name */
+    add_shown(l->out, v->property->name);
+    text_buffer_add(l->out, "=");
+}
+
+static HRESULT line_take(void *context, enum event_step step, const struct event_value *v)
+{
+    struct line *l = context;
+    if (!event_property_is_shown(v->property))
+        return S_OK;
+    switch (step) {
+    case STEP_ARRAY:
+        text_buffer_add(l->out, l->first ? "" : " ");
+        add_shown(l->out, v->property->name);
+        text_buffer_add(l->out, "=[");
+        l->first = true;
+        return S_OK;
+    case STEP_STRUCT:
+        add_name(l, v);
+        text_buffer_add(l->out, "{");
+        l->first = true;
+        return S_OK;
+    case STEP_ARRAY_END:
+    case STEP_STRUCT_END:
+        text_buffer_add(l->out, step == STEP_ARRAY_END ? "]" : "}");
+        l->first = false;
+        return S_OK;
+    default:
+        break;
+    }
+    l->cell.length = 0;
+    const HRESULT hr = event_value_text(l->schema, v, &l->cell);
+    if (FAILED(hr))
+        return hr;
+    add_name(l, v);
+    add_text(l->out, l->cell.length != 0 ? l->cell.text : "");
+    return l->cell.failed ? E_OUTOFMEMORY : S_OK;
+}
+
+static void add_label(struct text_buffer *b, const struct dumped_event *e, struct text_buffer *room)
+{
+    const EVENT_DESCRIPTOR *d = &e->record->EventHeader.EventDescriptor;
+    const struct event_schema *s = e->schema;
+    const char *name = dumped_event_name(e, room);
+    if (name)
+        add_shown(b, name);
+    else
+        text_buffer_add_guid(b, &e->record->EventHeader.ProviderId);
+    if (s && s->source != SCHEMA_MOF && s->source != SCHEMA_TRACE_LOGGING && s->task_name && *s->task_name) {
+        text_buffer_add(b, "/");
+        add_shown(b, s->task_name);
+    }
+    if (!s || !s->message) /* which has none */
+        text_buffer_add(b, "/");
+    if (s && s->opcode_name)
+        add_shown(b, s->opcode_name);
+    else if (!s || !s->message)
+        text_buffer_add_u64(b, d->Opcode, 1);
+    if (d->Id != 0)
+        text_buffer_format(b, " #%u", (unsigned)d->Id);
+}
+
+static void add_undecoded(struct text_buffer *b, const struct dumped_event *e, const char *reason)
+{
+    text_buffer_add(b, "not decoded: ");
+    add_shown(b, reason);
+    text_buffer_add(b, " 0x");
+    text_buffer_add_bytes(b, e->record->UserData, e->record->UserDataLength);
+}
+
+/* Of a message of WPP the sentence has its arguments. */
+static HRESULT add_sentence(struct text_buffer *b, const struct dumped_event *e, struct text_buffer *room)
+{
+    uint32_t number;
+    room->length = 0;
+    const HRESULT hr = dumped_event_sentence(e, room);
+    if (FAILED(hr))
+        return hr;
+    add_shown(b, room->length ? room->text : "");
+    if (tmf_sequence(e->record, &number))
+        text_buffer_format(b, "  sequence=%u", (unsigned)number);
+    return room->failed ? E_OUTOFMEMORY : S_OK;
+}
+
+/* As Windows calls it; a message of WPP has a name of its own. */
+static void add_level(struct text_buffer *b, const struct event_schema *s, uint8_t level)
+{
+    const char *text = winmeta_text_of(MANIFEST_LEVELS, level);
+    if (s && s->message && *s->level_name)
+        text = s->level_name;
+    text_buffer_add(b, "  ");
+    if (text)
+        add_shown(b, text);
+    else
+        text_buffer_format(b, "level %u", (unsigned)level);
+    text_buffer_add(b, "  ");
+}
+
+HRESULT trace_line(const struct dumped_event *e, const char *process, struct text_buffer *out, bool *decoded)
+{
+    struct line l = {.out = out, .schema = e->schema, .first = true};
+    const EVENT_HEADER *h = &e->record->EventHeader;
+    HRESULT hr = S_OK;
+    add_time(out, h->TimeStamp.QuadPart);
+    text_buffer_add(out, "  ");
+    if (process)
+        add_shown(out, process);
+    if (h->ProcessId == UINT32_MAX)
+        text_buffer_add(out, "-  ");
+    else
+        text_buffer_format(out, process ? "(%u:%u)  " : "%u:%u  ", (unsigned)h->ProcessId, (unsigned)h->ThreadId);
+    add_label(out, e, &l.cell);
+    add_level(out, e->schema, h->EventDescriptor.Level);
+    *decoded = e->schema;
+    const size_t fields = out->length;
+    if (e->schema) {
+        const struct event_data data = event_data_of(e->record, e->pointer_size);
+        hr = e->schema->message ? add_sentence(out, e, &l.cell)
+                                : event_values_walk(e->schema, &data, line_take, &l, NULL);
+        if (hr == EVENT_DATA_INVALID) {
+            *decoded = false;
+            out->length = fields;
+            add_undecoded(out, e, error_text(hr));
+            hr = S_OK;
+        }
+    } else {
+        add_undecoded(out, e, e->reason);
+    }
+    text_buffer_free(&l.cell);
+    return SUCCEEDED(hr) && out->failed ? E_OUTOFMEMORY : hr;
+}
+
+/* ---- as JSON ---- */
+
+enum { MOST_DEPTH = JSON_DEPTH - 8 };
+
+struct fields {
+    struct json *json;
+    const struct event_schema *schema;
+    struct text_buffer cell;
+    unsigned left_out; /* levels that are too deep for JSON's writer: their values are those of what they are in */
+};
+
+static bool is_integer(uint16_t in)
+{
+    return in >= IN_TYPE_INT8 && in <= IN_TYPE_UINT64;
+}
+
+static bool is_real(uint16_t in)
+{
+    return in == IN_TYPE_FLOAT || in == IN_TYPE_DOUBLE;
+}
+
+static void put_value(struct fields *f, const char *name, const struct event_value *v)
+{
+    const char *text = f->cell.length != 0 ? f->cell.text : "";
+    char *end;
+    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+        json_bool(f->json, name, text[0] == 't');
+    else if (is_real(v->type.in) && !isfinite(strtod(text, &end)) && end != text)
+        json_text(f->json, name, NULL); /* JSON has no such numbers */
+    else if (is_integer(v->type.in) || is_real(v->type.in))
+        json_number_text(f->json, name, text); /* what a map names, and hexadecimal, is a text */
+    else
+        json_text(f->json, name, text);
+}
+
+static HRESULT json_take(void *context, enum event_step step, const struct event_value *v)
+{
+    struct fields *f = context;
+    const char *name = v->array && step != STEP_ARRAY ? NULL : v->property->name;
+    switch (step) {
+    case STEP_ARRAY:
+    case STEP_STRUCT:
+        if (f->left_out != 0 || f->json->depth >= MOST_DEPTH)
+            f->left_out++;
+        else
+            json_begin(f->json, name, step == STEP_ARRAY ? '[' : '{');
+        return S_OK;
+    case STEP_ARRAY_END:
+    case STEP_STRUCT_END:
+        if (f->left_out != 0)
+            f->left_out--;
+        else
+            json_end(f->json, step == STEP_ARRAY_END ? ']' : '}');
+        return S_OK;
+    default:
+        break;
+    }
+    f->cell.length = 0;
+    const HRESULT hr = event_value_text(f->schema, v, &f->cell);
+    if (SUCCEEDED(hr) && f->left_out == 0)
+        put_value(f, name, v);
+    return f->cell.failed ? E_OUTOFMEMORY : hr;
+}
+
+static void put_guid(struct json *j, const char *name, const GUID *guid, struct text_buffer *room)
+{
+    room->length = 0;
+    text_buffer_add_guid(room, guid);
+    json_text(j, name, room->failed ? NULL : room->text);
+}
+
+static void put_undecoded(struct json *j, const struct dumped_event *e, const char *reason, struct text_buffer *room)
+{
+    room->length = 0;
+    text_buffer_add_bytes(room, e->record->UserData, e->record->UserDataLength);
+    json_begin(j, "undecoded", '{');
+    json_text(j, "reason", reason);
+    json_text(j, "data", room->failed ? NULL : room->length != 0 ? room->text : "");
+    json_end(j, '}');
+}
+
+static void put_header(struct json *j, const struct dumped_event *e, const char *process, struct text_buffer *room)
+{
+    const EVENT_HEADER *h = &e->record->EventHeader;
+    const EVENT_DESCRIPTOR *d = &h->EventDescriptor;
+    const struct event_schema *s = e->schema;
+    struct dump_clock clock = {0};
+    dump_time(room, &clock, h->TimeStamp.QuadPart);
+    text_buffer_add(room, "Z");
+    json_text(j, "time", room->failed ? NULL : room->text);
+    json_integer(j, "process", h->ProcessId);
+    json_text(j, "processName", process);
+    json_integer(j, "thread", h->ThreadId);
+    json_text(j, "provider", s ? s->provider_name : NULL);
+    put_guid(j, "providerId", &h->ProviderId, room);
+    json_text(j, "event", s ? s->event_name : NULL);
+    json_integer(j, "id", d->Id);
+    json_integer(j, "version", d->Version);
+    json_text(j, "task", s ? s->task_name : NULL);
+    json_text(j, "opcode", s ? s->opcode_name : NULL);
+    json_integer(j, "opcodeNumber", d->Opcode);
+    json_integer(j, "level", d->Level);
+    room->length = 0;
+    text_buffer_add_hex(room, d->Keyword, 16);
+    json_text(j, "keywords", room->failed ? NULL : room->text);
+    put_guid(j, "activity", &h->ActivityId, room);
+}
+
+/* The sentence of a message of WPP, and its number. */
+static HRESULT put_message(struct json *j, const struct dumped_event *e, struct text_buffer *room)
+{
+    uint32_t number;
+    if (tmf_sequence(e->record, &number))
+        json_integer(j, "sequence", number);
+    room->length = 0;
+    const HRESULT hr = dumped_event_sentence(e, room);
+    if (SUCCEEDED(hr))
+        json_text(j, "message", room->failed ? NULL : room->length ? room->text : "");
+    return hr == EVENT_DATA_INVALID ? S_OK : hr; /* its values tell */
+}
+
+HRESULT trace_json(const struct dumped_event *e, const char *process, FILE *out, bool *decoded)
+{
+    struct json j = {.out = out, .compact = true};
+    struct fields f = {.json = &j, .schema = e->schema};
+    HRESULT hr = S_OK;
+    json_begin(&j, NULL, '{');
+    put_header(&j, e, process, &f.cell);
+    *decoded = e->schema;
+    if (e->schema && e->schema->message)
+        hr = put_message(&j, e, &f.cell);
+    if (SUCCEEDED(hr) && e->schema) {
+        const struct event_data data = event_data_of(e->record, e->pointer_size);
+        json_begin(&j, "fields", '{');
+        const int depth = j.depth;
+        hr = event_values_walk(e->schema, &data, json_take, &f, NULL);
+        const struct error_kept why = error_keep(hr);
+        while (j.depth > depth) /* of data that end within */
+            json_end(&j, j.brackets[j.depth - 1] == '[' ? ']' : '}');
+        json_end(&j, '}');
+        if (hr == EVENT_DATA_INVALID) {
+            *decoded = false;
+            put_undecoded(&j, e, error_text(error_restore(&why)), &f.cell);
+            hr = S_OK;
+        }
+    } else if (!e->schema) {
+        put_undecoded(&j, e, e->reason, &f.cell);
+    }
+    json_end(&j, '}');
+    hr = SUCCEEDED(hr) && f.cell.failed ? E_OUTOFMEMORY : hr;
+    text_buffer_free(&f.cell);
+    return hr;
+}
