@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of registration.def with everything filled in, on every host: what registration writes, and what the forms
-   of reg/scripts and the installer are made of. */
+   of the registration and the installer are made of. */
 #ifndef OPENPLA_REGISTRATION_TABLE_H
 #define OPENPLA_REGISTRATION_TABLE_H
 

@@ -20,7 +20,7 @@ fail() {
     exit 1
 }
 
-for tool in wixl:wixl msibuild:msitools python3:python3 x86_64-w64-mingw32-strip:binutils-mingw-w64-x86-64; do
+for tool in wixl:wixl cc:gcc msibuild:msitools python3:python3 x86_64-w64-mingw32-strip:binutils-mingw-w64-x86-64; do
     command -v "${tool%:*}" >/dev/null || fail "a package is missing: apt-get install ${tool#*:}"
 done
 name=openpla-$version
@@ -43,7 +43,9 @@ cp "$tree/LICENSE" "$root/LICENSE.txt"
 cp "$tree/README.md" "$root/"
 for folder in user developer reference; do cp -R "$tree/docs/$folder" "$root/docs/$folder"; done
 find "$tree/examples" -maxdepth 1 -type f ! -name CMakeLists.txt -exec cp {} "$root/examples/" \;
-for file in "$tree"/reg/scripts/*; do
+rm -rf "$out/registration"
+sh "$tree/reg/forms/build.sh" "$out/registration"
+for file in "$out"/registration/*; do
     [ "${file%.wxi}" != "$file" ] || cp "$file" "$root/registration/"
 done
 cp "$tree/installer/firewall.vbs" "$root/registration/"
@@ -51,7 +53,7 @@ cp "$tree/installer/stop-sets.vbs" "$root/"
 find "$root" -type f -exec chmod 0644 {} +
 find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
-python3 "$here/parts.py" "$root" "$version" "$tree/reg/scripts" >"$out/$name.wxs"
+python3 "$here/parts.py" "$root" "$version" "$out/registration" >"$out/$name.wxs"
 msi=$out/$name.msi
 rm -f "$msi"
 (cd "$root" && wixl -a x64 -o "$msi" "$out/$name.wxs")
@@ -76,5 +78,5 @@ if [ "${OPENPLA_MSI_ONLY:-0}" != 1 ]; then
     cp "$tree/installer/install.vbs" "$root/"
     python3 "$here/parts.py" --zip "$root" "$out/$name.zip"
 fi
-rm -rf "$root" "$out/$name.wxs"
+rm -rf "$root" "$out/registration" "$out/$name.wxs"
 stat -c "%n %s bytes" "$out/$name".*

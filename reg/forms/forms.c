@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One function for each file of reg/scripts. */
+/* One function for each form. */
 #include "reg/forms/forms.h"
 
 #include "engine/base/memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of registration.def in the forms that administrators and installers take: the files of reg/scripts. */
+/* The table of registration.def in the forms that administrators and installers take. The build makes them (reg/forms/build.sh). */
 #ifndef OPENPLA_REG_FORMS_H
 #define OPENPLA_REG_FORMS_H
 

@@ -5,6 +5,7 @@ uninstall, three steps that fail; and whether registry and files are then what t
 must be able to get rid of it. --whole, which takes minutes, also: every step failing in turn, what is refused, repair,
 the other mode, the zip, the same bytes from a second build. Ends with 77 where wixl is missing."""
 import concurrent.futures
+import functools
 import os
 import pathlib
 import re
@@ -162,9 +163,17 @@ def rows(blocks):
     return found
 
 
+@functools.cache
+def form_text(form):
+    """A form of the registration, as the build makes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["sh", TREE / "reg/forms/build.sh", folder], check=True)
+        return pathlib.Path(folder, f"{form}.reg").read_bytes().decode().replace("\r", "")
+
+
 def has_rows(prefix, form):
     """All that the form of the table says is in the registry; it names the folder that an installer takes by itself."""
-    text = (TREE / f"reg/scripts/{form}.reg").read_bytes().decode().replace("\r", "")
+    text = form_text(form)
     wanted = rows(block.strip("\n") for block in text.split("\n\n") if block.strip("\n").startswith("["))
     # What is to be absent, and what a service changes.
     wanted = {row for row in wanted if not row[1].endswith("=-")}

@@ -55,7 +55,8 @@ def check_syntax(folder):
     for compiler, options in (("mcs", ["-r:Microsoft.CSharp"]), ("csc", [])):
         if shutil.which(compiler):
             subprocess.run([compiler, *options, "-warnaserror", f"-out:{folder}/collect.exe", source], check=True, timeout=600)
-    scripts = [f"{EXAMPLES}/collect.ps1", *sorted(glob.glob(f"{TREE}/reg/scripts/*.ps1"))]
+    subprocess.run(["sh", f"{TREE}/reg/forms/build.sh", f"{folder}/registration"], check=True, timeout=600)
+    scripts = [f"{EXAMPLES}/collect.ps1", *sorted(glob.glob(f"{folder}/registration/*.ps1"))]
     assert len(scripts) == 4, scripts
     for script in scripts if shutil.which("pwsh") else []:
         subprocess.run(["pwsh", "-NoProfile", "-Command", "$e = $null; [void][System.Management.Automation.Language.Parser]::"

@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# build.sh OUT: writes the forms of the registration (.reg files, scripts, a manifest, rows for the MSI) into the folder OUT.
+# What writes them is compiled by the host's compiler, CC or cc, so that an installer can be built without Wine.
+set -eu
+tree=$(cd "$(dirname "$0")/../.." && pwd)
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+version=$(sed -n 's/^project(openpla VERSION \([0-9.]*\).*/\1/p' "$tree/CMakeLists.txt")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$tree"
+# Of base what is called: the linker drops the rest.
+"${CC:-cc}" -std=gnu11 -O0 -D_GNU_SOURCE "-DOPENPLA_VERSION=\"$version\"" -ffunction-sections -Wl,--gc-sections -I. \
+    reg/forms/*.c reg/registration_table.c engine/base/*.c engine/base/posix/*.c -o "$work/write_forms" -lpthread -lm
+"$work/write_forms" "$out"
