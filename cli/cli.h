@@ -123,7 +123,7 @@ void cli_progress_end(struct cli_progress *p); /* takes it off the screen */
 /* Each of the file that has its name. */
 extern const struct verb verb_check, verb_completion, verb_config, verb_data, verb_diskperf, verb_doctor, verb_events,
     verb_lodctr, verb_logman, verb_logstat, verb_manifest, verb_mof, verb_plot, verb_relog, verb_report, verb_rules,
-    verb_store, verb_task, verb_trace, verb_tracerpt, verb_typeperf, verb_unlodctr, verb_version;
+    verb_schema, verb_store, verb_task, verb_trace, verb_tracerpt, verb_typeperf, verb_unlodctr, verb_version;
 #ifdef _WIN32
 extern const struct verb verb_run;
 #endif

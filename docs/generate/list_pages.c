@@ -81,21 +81,21 @@ void index_page(const struct sources *s, struct text_buffer *b)
         written += add_member_lines(&s->idl.interfaces[i], &lines);
     }
     text_buffer_format(b, "<!-- %s -->\n# Reference\n\n", REFERENCE_ORIGIN);
-    text_buffer_add(b,
-                    "Every member of the interfaces of Performance Logs and Alerts, as this implementation has it. "
-                    "Types are those of the IDL;\na script sees a `VARIANT_BOOL` as True or False and a "
-                    "`SAFEARRAY` as an array. Sections are those of MS-PLA v20130722.\n\n"
-                    "- [errors.md](errors.md): the results and what they mean\n"
-                    "- [enumerations.md](enumerations.md): the names of numbers\n"
-                    "- [settings.md](settings.md): the keys of SetValue and GetValue that this implementation reads\n"
-                    "- [counters.md](counters.md): the performance counters of this computer and their sources\n"
-                    "- [set.xsd](set.xsd): the XML of a set or of a collector as an XML Schema. What is written "
-                    "follows the order of\n  the properties here; any order is read. A number may be decimal or "
-                    "hexadecimal (`0x1F`), a truth value a\n  number (0 is False) or `true` or `false`; an empty "
-                    "element stands for the default.\n"
-                    "- [report.xsd](report.xsd): the XML that a configuration collector writes, and reports\n"
-                    "- [report-schema.xsd](report-schema.xsd): the XML that reports are made by\n"
-                    "- [rules.xsd](rules.xsd): the XML of rules that judge reports\n\n## Interfaces\n\n");
+    text_buffer_add(
+        b, "Every member of the interfaces of Performance Logs and Alerts, as this implementation has it. "
+           "Types are those of the IDL;\na script sees a `VARIANT_BOOL` as True or False and a "
+           "`SAFEARRAY` as an array. Sections are those of MS-PLA v20130722.\n\n"
+           "- [errors.md](errors.md): the results and what they mean\n"
+           "- [enumerations.md](enumerations.md): the names of numbers\n"
+           "- [settings.md](settings.md): the keys of SetValue and GetValue that this implementation reads\n"
+           "- [counters.md](counters.md): the performance counters of this computer and their sources\n"
+           "\nThe program prints the XML Schemas of what it reads and writes:\n\n"
+           "- `openpla schema set`: the XML of a set or of a collector. What is written follows the order of "
+           "the properties\n  here; any order is read. A number may be decimal or hexadecimal (`0x1F`), a truth "
+           "value a number (0 is False)\n  or `true` or `false`; an empty element stands for the default.\n"
+           "- `openpla schema report`: the XML that a configuration collector writes, and reports\n"
+           "- `openpla schema report-schema`: the XML that reports are made by\n"
+           "- `openpla schema rules`: the XML of rules that check reports\n\n## Interfaces\n\n");
     add_interfaces(&s->idl, b);
     text_buffer_format(b,
                        "## Members\n\n%u of %u members are described on these pages. A property row is a value that "

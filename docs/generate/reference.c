@@ -89,45 +89,6 @@ static HRESULT check_rows(const struct idl_interface *i)
     return S_OK;
 }
 
-/* ---- specimens ---- */
-
-/* A collector named "taken" in a new set, and the specimen beside it. */
-static HRESULT put_into_set(struct specimen *s)
-{
-    struct object *other = NULL;
-    HRESULT hr = set_create(&s->set);
-    if (FAILED(hr))
-        return hr;
-    struct object *collectors = ((struct data_collector_set *)s->set)->DataCollectors;
-    hr = object_create(s->object->class, NULL, &other);
-    if (SUCCEEDED(hr))
-        hr = object_put_text(other, class_property(other->class, "Name"), "taken");
-    if (SUCCEEDED(hr))
-        hr = collection_add(collectors, other);
-    if (SUCCEEDED(hr))
-        hr = collection_add(collectors, s->object);
-    object_release(other);
-    return hr;
-}
-
-HRESULT specimen_create(const struct class *class, struct specimen *out)
-{
-    memset(out, 0, sizeof *out);
-    HRESULT hr = object_create(class, NULL, &out->object);
-    if (SUCCEEDED(hr) && collection_takes(&data_collector_collection_class, class))
-        hr = put_into_set(out);
-    if (FAILED(hr))
-        specimen_release(out);
-    return hr;
-}
-
-void specimen_release(struct specimen *s)
-{
-    object_release(s->object);
-    object_release(s->set);
-    memset(s, 0, sizeof *s);
-}
-
 /* ---- codes ---- */
 
 const char *code_name(const struct codes *codes, HRESULT hr)
@@ -163,19 +124,6 @@ static HRESULT read_codes(const char *text, struct codes *out)
 }
 
 /* ---- files ---- */
-
-void add_escaped(struct text_buffer *b, const char *text)
-{
-    for (; *text; text++)
-        if (*text == '&')
-            text_buffer_add(b, "&amp;");
-        else if (*text == '<')
-            text_buffer_add(b, "&lt;");
-        else if (*text == '>')
-            text_buffer_add(b, "&gt;");
-        else
-            text_buffer_add_n(b, text, 1);
-}
 
 /* Takes what the buffer holds. */
 static HRESULT add_file(struct reference *r, const char *name, struct text_buffer *b)
@@ -254,22 +202,6 @@ static HRESULT make_files(const struct sources *s, struct reference *r)
         hr = counters_page(REFERENCE_ORIGIN, &b);
     if (SUCCEEDED(hr))
         hr = add_file(r, "counters.md", &b);
-    if (SUCCEEDED(hr))
-        hr = schema_text(&b);
-    if (SUCCEEDED(hr))
-        hr = add_file(r, "set.xsd", &b);
-    if (SUCCEEDED(hr)) {
-        report_schema_text(&b);
-        hr = add_file(r, "report.xsd", &b);
-    }
-    if (SUCCEEDED(hr)) {
-        report_grammar_text(&b);
-        hr = add_file(r, "report-schema.xsd", &b);
-    }
-    if (SUCCEEDED(hr)) {
-        rules_schema_text(&b);
-        hr = add_file(r, "rules.xsd", &b);
-    }
     text_buffer_free(&b);
     return hr;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference: pages and schemas, made from the property rows, idl/pla.idl, engine/base/wintypes.h and
-   engine/report/make/report_form.def. No dates. */
+/* The pages of the reference, made from the property rows, idl/pla.idl and engine/base/wintypes.h. No dates. */
 #ifndef OPENPLA_REFERENCE_H
 #define OPENPLA_REFERENCE_H
 
+#include "cli/schemas/schemas.h"
 #include "docs/generate/idl.h"
 #include "engine/pla/model.h"
 
@@ -58,16 +58,6 @@ struct refusals {
 HRESULT refusals_find(const struct class *class, const struct property *p, struct refusals *out);
 void refusals_free(struct refusals *r);
 
-/* An object and everything the rows need to be looked at: a collector is in a set beside another one. */
-struct specimen {
-    struct object *object;
-    struct object *set; /* NULL when the object stands alone */
-};
-HRESULT specimen_create(const struct class *class, struct specimen *out);
-void specimen_release(struct specimen *s);
-
-/* Text for XML and for Markdown outside of code: & < > escaped. */
-void add_escaped(struct text_buffer *b, const char *text);
 /* A heading as a link's anchor. */
 void add_anchor(struct text_buffer *b, const char *heading);
 /* The sentence that each file begins with. */
@@ -80,11 +70,5 @@ void index_page(const struct sources *s, struct text_buffer *b);
 void errors_page(const struct sources *s, struct text_buffer *b);
 void enumerations_page(struct text_buffer *b);
 void settings_page(struct text_buffer *b);
-HRESULT schema_text(struct text_buffer *b);
-/* What an element of a schema says of itself, two blanks deeper per level; nothing for "". */
-void add_annotation(struct text_buffer *b, int depth, const char *doc);
-void report_schema_text(struct text_buffer *b);
-void report_grammar_text(struct text_buffer *b);
-void rules_schema_text(struct text_buffer *b);
 
 #endif

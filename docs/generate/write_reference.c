@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* write_reference TREE FOLDER: writes the reference into the folder. */
+/* write_reference TREE FOLDER: writes the pages of the reference into the folder. */
 #include "docs/generate/reference.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"

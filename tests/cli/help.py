@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import xml.dom.minidom
 
 PROGRAM, EMULATOR = os.path.abspath(sys.argv[1]), sys.argv[2:]
 
@@ -128,6 +129,15 @@ def bash_completes(verbs, folder):
     del os.environ["OPENPLA_DATA"]
 
 
+def schemas_are_printed():
+    """Each schema that the list names is printed as XML that names itself."""
+    names = [line.split()[0] for line in openpla("schema")[0].splitlines()]
+    assert names == ["set", "report", "report-schema", "rules"], names
+    for name in names:
+        schema = xml.dom.minidom.parseString(openpla("schema", name)[0])
+        assert schema.documentElement.tagName == "xs:schema", name
+
+
 def the_version_is_shown():
     """As a bug report needs it, by each of the usual ways."""
     lines = {openpla(word)[0] for word in ("version", "--version", "-V")}
@@ -147,6 +157,7 @@ def main():
     logman_names_what_a_verb_takes(verbs)
     what_is_mistyped_is_named()
     the_version_is_shown()
+    schemas_are_printed()
     if not shutil.which("bash"):
         print("there is no bash here")
         sys.exit(77)

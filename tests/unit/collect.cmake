@@ -14,19 +14,19 @@ openpla_test(test_trace_session ${CMAKE_CURRENT_LIST_DIR}/test_trace_session.c L
 add_dependencies(test_trace_session openetwhost)
 # Each page that is written is looked at.
 openpla_test(test_configuration_document ${CMAKE_CURRENT_LIST_DIR}/test_configuration_document.c LINK openpla_collect
-  LibXml2::LibXml2)
+  openpla_schemas LibXml2::LibXml2)
 target_link_options(test_configuration_document PRIVATE -Wl,--wrap=file_write_at)
 # With the registry of the host, which somebody changes under the reader.
 openpla_test(test_configuration_registry ${CMAKE_CURRENT_LIST_DIR}/test_configuration_registry.c LINK openpla_collect
-  LibXml2::LibXml2)
+  openpla_schemas LibXml2::LibXml2)
 target_link_options(test_configuration_registry PRIVATE -Wl,--wrap=registry_value_at)
 # Natively with a WMI of the test's own, which can hang; a Windows program asks the host's.
 openpla_test(test_configuration_queries ${CMAKE_CURRENT_LIST_DIR}/test_configuration_queries.c LINK openpla_collect
-  LibXml2::LibXml2)
+  openpla_schemas LibXml2::LibXml2)
 openpla_test(test_configuration_network ${CMAKE_CURRENT_LIST_DIR}/test_configuration_network.c LINK openpla_collect
-  LibXml2::LibXml2)
+  openpla_schemas LibXml2::LibXml2)
 target_link_options(test_configuration_network PRIVATE -Wl,--wrap=network_adapters)
 openpla_test(test_configuration_collector ${CMAKE_CURRENT_LIST_DIR}/test_configuration_collector.c LINK openpla_collect
-  LibXml2::LibXml2)
+  openpla_schemas LibXml2::LibXml2)
 target_link_options(test_configuration_collector PRIVATE -Wl,--wrap=file_write)
 add_dependencies(test_configuration_collector openetwhost)

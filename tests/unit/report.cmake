@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-foreach(thing reader compare schema make xsd)
+openpla_test(test_report_xsd ${CMAKE_CURRENT_LIST_DIR}/test_report_xsd.c LINK openpla_schemas)
+foreach(thing reader compare schema make)
   openpla_test(test_report_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_report_${thing}.c LINK openpla_report)
 endforeach()
 openpla_test(test_columns ${CMAKE_CURRENT_LIST_DIR}/test_columns.c LINK openpla_report)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Three XML Schemas: of report documents, which configuration collectors write too, of report schemas, and of rules. */
-#include "engine/report/report_schema.h"
-
-#include "docs/generate/reference.h"
+#include "cli/schemas/schemas.h"
 #include "engine/report/make/schema_reading.h"
 #include "engine/report/report_reader.h"
+#include "engine/report/report_schema.h"
 #include "engine/report/rules/rules_parts.h"
 
 #include <string.h>
 
-void add_annotation(struct text_buffer *b, int depth, const char *doc)
+static void add_annotation(struct text_buffer *b, int depth, const char *doc)
 {
     if (!*doc)
         return;
@@ -75,10 +74,9 @@ static void add_type(struct text_buffer *b, enum form_type type)
     text_buffer_add(b, "  </xs:complexType>\n");
 }
 
-void report_schema_text(struct text_buffer *b)
+HRESULT report_schema_text(struct text_buffer *b)
 {
-    text_buffer_add(b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Made by docs/generate from "
-                       "engine/report/make/report_form.def: change that, then build generate_reference. -->\n"
+    text_buffer_add(b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Made by OpenPLA: openpla schema report -->\n"
                        "<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\">\n"
                        "  <xs:annotation><xs:documentation>What a configuration collector writes, and a "
                        "report.</xs:documentation></xs:annotation>\n"
@@ -88,6 +86,7 @@ void report_schema_text(struct text_buffer *b)
     for (int type = 0; type < FORM_TYPE_COUNT; type++)
         add_type(b, (enum form_type)type);
     text_buffer_add(b, "</xs:schema>\n");
+    return S_OK;
 }
 
 /* ---- the grammar of report schemas ---- */
@@ -221,15 +220,15 @@ static void grammar_add_words(struct text_buffer *b)
                        schema_sort_names[VALUE_COUNTER_COLUMNS], schema_sort_names[VALUE_COUNTER_COLUMN]);
 }
 
-void report_grammar_text(struct text_buffer *b)
+HRESULT report_grammar_text(struct text_buffer *b)
 {
-    text_buffer_add(b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Made by docs/generate from "
-                       "engine/report/make/schema_grammar.def: change that, then build generate_reference. -->\n"
-                       "<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\" xmlns:r=\"" REPORT_SCHEMA_NAMESPACE
-                       "\"\n  targetNamespace=\"" REPORT_SCHEMA_NAMESPACE "\" elementFormDefault=\"qualified\">\n"
-                       "  <xs:annotation><xs:documentation>What reports are made by (MS-PLA 2.2.3.3). "
-                       "openpla also reads it without a namespace.</xs:documentation></xs:annotation>\n"
-                       "  <xs:element name=\"Report\" type=\"r:Report\"/>\n");
+    text_buffer_add(
+        b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Made by OpenPLA: openpla schema report-schema -->\n"
+           "<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\" xmlns:r=\"" REPORT_SCHEMA_NAMESPACE
+           "\"\n  targetNamespace=\"" REPORT_SCHEMA_NAMESPACE "\" elementFormDefault=\"qualified\">\n"
+           "  <xs:annotation><xs:documentation>What reports are made by (MS-PLA 2.2.3.3). "
+           "openpla also reads it without a namespace.</xs:documentation></xs:annotation>\n"
+           "  <xs:element name=\"Report\" type=\"r:Report\"/>\n");
     grammar_begin_simple(b, schema_sort_names[VALUE_TEXT_SOME], "xs:string");
     text_buffer_add(b, "      <xs:pattern value=\"(.|\\s)*\\S(.|\\s)*\"/>\n");
     grammar_end_simple(b);
@@ -253,6 +252,7 @@ void report_grammar_text(struct text_buffer *b)
     for (int type = 0; type < SCHEMA_TYPE_COUNT; type++)
         grammar_add_type(b, (enum schema_type)type);
     text_buffer_add(b, "</xs:schema>\n");
+    return S_OK;
 }
 
 /* ---- the grammar of rules: elements come in any order, as rules take them ---- */
@@ -368,11 +368,10 @@ static void rules_add_words(struct text_buffer *b, const char *sort)
     text_buffer_add(b, "    </xs:restriction>\n  </xs:simpleType>\n");
 }
 
-void rules_schema_text(struct text_buffer *b)
+HRESULT rules_schema_text(struct text_buffer *b)
 {
     text_buffer_add(b,
-                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Made by docs/generate from "
-                    "engine/report/rules_grammar.def: change that, then build generate_reference. -->\n"
+                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Made by OpenPLA: openpla schema rules -->\n"
                     "<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\">\n"
                     "  <xs:annotation><xs:documentation>Rules that judge reports (MS-PLA 2.2.3.4).</xs:documentation>"
                     "</xs:annotation>\n  <xs:element name=\"Rules\" type=\"Rules\"/>\n");
@@ -408,4 +407,5 @@ void rules_schema_text(struct text_buffer *b)
         text_buffer_add(b, "  </xs:complexType>\n");
     }
     text_buffer_add(b, "</xs:schema>\n");
+    return S_OK;
 }

@@ -1,9 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 /* The XML of a set as an XML Schema: the elements of the rows in any order, with the values that reading takes. */
-#include "docs/generate/reference.h"
+#include "cli/schemas/schemas.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+/* ---- specimens ---- */
+
+/* A collector named "taken" in a new set, and the specimen beside it. */
+static HRESULT put_into_set(struct specimen *s)
+{
+    struct object *other = NULL;
+    HRESULT hr = set_create(&s->set);
+    if (FAILED(hr))
+        return hr;
+    struct object *collectors = ((struct data_collector_set *)s->set)->DataCollectors;
+    hr = object_create(s->object->class, NULL, &other);
+    if (SUCCEEDED(hr))
+        hr = object_put_text(other, class_property(other->class, "Name"), "taken");
+    if (SUCCEEDED(hr))
+        hr = collection_add(collectors, other);
+    if (SUCCEEDED(hr))
+        hr = collection_add(collectors, s->object);
+    object_release(other);
+    return hr;
+}
+
+HRESULT specimen_create(const struct class *class, struct specimen *out)
+{
+    memset(out, 0, sizeof *out);
+    HRESULT hr = object_create(class, NULL, &out->object);
+    if (SUCCEEDED(hr) && collection_takes(&data_collector_collection_class, class))
+        hr = put_into_set(out);
+    if (FAILED(hr))
+        specimen_release(out);
+    return hr;
+}
+
+void specimen_release(struct specimen *s)
+{
+    object_release(s->object);
+    object_release(s->set);
+    memset(s, 0, sizeof *s);
+}
+
+/* ---- types ---- */
 
 #define MAX_TYPES 32 /* more classes than can be below a set */
 
@@ -334,12 +375,12 @@ static void add_enumerations(const struct schema *s)
     }
 }
 
-HRESULT schema_text(struct text_buffer *b)
+HRESULT set_schema_text(struct text_buffer *b)
 {
     struct schema s = {.b = b};
     HRESULT hr = S_OK;
-    text_buffer_format(b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- %s -->\n", REFERENCE_ORIGIN);
-    text_buffer_add(b, "<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\">\n"
+    text_buffer_add(b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- Made by OpenPLA: openpla schema set -->\n"
+                       "<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\">\n"
                        "  <xs:annotation><xs:documentation>The XML of a data collector set, and of a data collector "
                        "alone.</xs:documentation></xs:annotation>\n");
     want_type(&s, &data_collector_set_class);
