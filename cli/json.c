@@ -87,7 +87,8 @@ void json_number(struct json *j, const char *name, double value)
         fputs("null", j->out);
 }
 
-bool json_is_number(const char *text)
+/* Whether the text is a number as JSON has them: no blanks, no sign "+", no zeros in front. */
+static bool json_is_number(const char *text)
 {
     static const char digits[] = "0123456789";
     text += *text == '-';

@@ -73,8 +73,6 @@ void json_end(struct json *j, char bracket /* '}' or ']' */);
 void json_text(struct json *j, const char *name, const char *text);
 void json_integer(struct json *j, const char *name, int64_t value);
 void json_number(struct json *j, const char *name, double value);
-/* Whether the text is a number as JSON has them: no blanks, no sign "+", no zeros in front. */
-bool json_is_number(const char *text);
 /* The text as a number where it is one, digit by digit; else as a text. */
 void json_number_text(struct json *j, const char *name, const char *text);
 void json_bool(struct json *j, const char *name, bool value);

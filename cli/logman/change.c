@@ -10,6 +10,18 @@
 #include <math.h>
 #include <string.h>
 
+/* Puts a number, a flag as 0 or 1. */
+static HRESULT logman_put_u32(struct object *o, const char *property, uint32_t number)
+{
+    const struct property *p = class_property(o->class, property);
+    struct value v = {.kind = p->kind};
+    if (p->kind == PROPERTY_BOOL)
+        v.boolean = number != 0;
+    else
+        v.u32 = number;
+    return object_put(o, p, &v);
+}
+
 #define SECONDS_PER_DAY 86400.0
 enum { EVERY_DAY = 0x7F };
 
@@ -134,7 +146,10 @@ static HRESULT put_end(const struct logman_line *line, struct object *set, struc
     return hr;
 }
 
-HRESULT logman_put_schedule(const struct logman_line *line, struct object *set)
+/* -b, -e, -r, -m: when a set is started and ended.
+   The set's first schedule, which is made when there is none. A schedule has no time of its end: from -b and -e comes
+   the set's Duration unless -rf says it. E_INVALIDARG. */
+static HRESULT logman_put_schedule(const struct logman_line *line, struct object *set)
 {
     const struct logman_option *manual = logman_option(line, LOGMAN_MANUAL),
                                *repeat = logman_option(line, LOGMAN_REPEAT);
@@ -175,17 +190,6 @@ static const char *name_of(const struct logman_option *o)
 }
 
 /* ---- putting ---- */
-
-HRESULT logman_put_u32(struct object *o, const char *property, uint32_t number)
-{
-    const struct property *p = class_property(o->class, property);
-    struct value v = {.kind = p->kind};
-    if (p->kind == PROPERTY_BOOL)
-        v.boolean = number != 0;
-    else
-        v.u32 = number;
-    return object_put(o, p, &v);
-}
 
 static HRESULT get_u32(struct object *o, const char *property, uint32_t *out)
 {

@@ -87,7 +87,8 @@ static bool is_half_of_day(const char *word)
     return text_equal_nocase(word, "AM") || text_equal_nocase(word, "PM");
 }
 
-bool logman_is_moment(const char *word)
+/* Whether the word can be one of a moment's: a day, a time of day, AM or PM. */
+static bool logman_is_moment(const char *word)
 {
     return is_half_of_day(word) || (*word >= '0' && *word <= '9' && strpbrk(word, ":/-.") != NULL);
 }

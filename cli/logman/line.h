@@ -99,8 +99,6 @@ HRESULT logman_u32(const char *option, const char *word, uint32_t *out);
 HRESULT logman_time(const char *option, const char *word, uint32_t *out);
 /* "nnnnnn" (or nnnnn) and "mmddhhmm"; *format: a bit of AutoPathFormat. */
 bool logman_version(const char *word, uint32_t *format);
-/* Whether the word can be one of a moment's: a day, a time of day, AM or PM. */
-bool logman_is_moment(const char *word);
 /* One to three words: a day (m/d/yyyy, yyyy-mm-dd, dd.mm.yyyy, d/m/yyyy where it can be nothing else), a time of day,
    or both. *day 0: none was said, else a DATE's whole days; *time: -1: none, else a fraction of a day. E_INVALIDARG. */
 HRESULT logman_moment(const char *option, const struct texts *words, double *day, double *time);

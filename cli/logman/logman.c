@@ -32,6 +32,18 @@
 
 /* ---- the sets that lines are about ---- */
 
+/* A set that the line's name is bound to or is to be. */
+struct logman_target {
+    struct object *set;       /* a reference */
+    struct object *collector; /* a reference; NULL: not chosen yet */
+    char *name;               /* with its namespace where it has one */
+    char *short_name;         /* without */
+    char *collector_name;     /* of "Set\Collector"; NULL */
+    const char *server;       /* borrowed; NULL: this machine */
+    bool session;             /* of the namespace Session */
+    bool found;               /* there is one of the name, and the set holds it */
+};
+
 static const struct {
     unsigned adverb;
     const struct class *class;
@@ -82,7 +94,9 @@ static HRESULT name_target(const struct logman_line *line, struct logman_target 
     return t->name ? S_OK : E_OUTOFMEMORY;
 }
 
-HRESULT logman_target_open(const struct logman_line *line, struct logman_target *t)
+/* With -ets a name means a session unless it names its namespace; to query and to update it may name a collector too.
+   E_INVALIDARG without a name. Asks for the set; that there is none is told by `found` alone. */
+static HRESULT logman_target_open(const struct logman_line *line, struct logman_target *t)
 {
     const struct logman_option *server = logman_option(line, LOGMAN_SERVER);
     *t = (struct logman_target){.server = server ? server->words.items[0] : NULL};
@@ -97,7 +111,7 @@ HRESULT logman_target_open(const struct logman_line *line, struct logman_target 
     return hr == PLA_E_DCS_NOT_FOUND ? S_OK : hr;
 }
 
-void logman_target_free(struct logman_target *t)
+static void logman_target_free(struct logman_target *t)
 {
     object_release(t->collector);
     object_release(t->set);
@@ -122,7 +136,8 @@ static HRESULT has_name(struct object *collector, const char *name, bool *out)
     return hr;
 }
 
-HRESULT logman_target_add(struct logman_target *t, unsigned adverb)
+/* Adds a collector of the set's name: PLA_E_DC_ALREADY_EXISTS. */
+static HRESULT logman_target_add(struct logman_target *t, unsigned adverb)
 {
     struct object **list;
     size_t count;
@@ -148,7 +163,9 @@ HRESULT logman_target_add(struct logman_target *t, unsigned adverb)
     return SUCCEEDED(hr) ? collection_add(collectors_of(t->set), t->collector) : hr;
 }
 
-HRESULT logman_target_choose(struct logman_target *t, unsigned adverb)
+/* Chooses the collector that an update means: the one that is named, the one of the set's name, else the only one of
+   the kind (adverb 0: of any). E_INVALIDARG when several fit. */
+static HRESULT logman_target_choose(struct logman_target *t, unsigned adverb)
 {
     struct object **list, *only = NULL, *named = NULL;
     size_t count, fit = 0;
@@ -178,7 +195,8 @@ HRESULT logman_target_choose(struct logman_target *t, unsigned adverb)
     return hr;
 }
 
-HRESULT logman_list(const char *server, bool sessions, struct object **collection)
+/* All sets that are stored, or all sessions. A reference. */
+static HRESULT logman_list(const char *server, bool sessions, struct object **collection)
 {
     HRESULT hr = new_collection(NULL, collection);
     if (SUCCEEDED(hr) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of logman: the sets that lines are about, what their options change, what query prints, help and advice. */
+/* The parts of logman: what the options of lines change in sets, what query prints, help and advice. */
 #ifndef OPENPLA_LOGMAN_H
 #define OPENPLA_LOGMAN_H
 
@@ -7,30 +7,6 @@
 #include "cli/output.h"
 #include "engine/pla/model.h"
 
-/* ---- sets ---- */
-
-/* A set that the line's name is bound to or is to be. */
-struct logman_target {
-    struct object *set;       /* a reference */
-    struct object *collector; /* a reference; NULL: not chosen yet */
-    char *name;               /* with its namespace where it has one */
-    char *short_name;         /* without */
-    char *collector_name;     /* of "Set\Collector"; NULL */
-    const char *server;       /* borrowed; NULL: this machine */
-    bool session;             /* of the namespace Session */
-    bool found;               /* there is one of the name, and the set holds it */
-};
-/* With -ets a name means a session unless it names its namespace; to query and to update it may name a collector too.
-   E_INVALIDARG without a name. Asks for the set; that there is none is told by `found` alone. */
-HRESULT logman_target_open(const struct logman_line *line, struct logman_target *t);
-void logman_target_free(struct logman_target *t);
-/* Adds a collector of the set's name: PLA_E_DC_ALREADY_EXISTS. */
-HRESULT logman_target_add(struct logman_target *t, unsigned adverb);
-/* Chooses the collector that an update means: the one that is named, the one of the set's name, else the only one of
-   the kind (adverb 0: of any). E_INVALIDARG when several fit. */
-HRESULT logman_target_choose(struct logman_target *t, unsigned adverb);
-/* All sets that are stored, or all sessions. A reference. */
-HRESULT logman_list(const char *server, bool sessions, struct object **collection);
 /* Of collectors of which logman has a word; 0: none. */
 unsigned logman_adverb_of(const struct object *collector);
 
@@ -41,14 +17,6 @@ unsigned logman_adverb_of(const struct object *collector);
    option and value; the objects may hold some of the line then. */
 HRESULT logman_change(const struct logman_line *line, struct object *set, struct object *collector, bool session,
                       bool create, struct texts *remarks);
-
-/* Puts a number, a flag as 0 or 1. */
-HRESULT logman_put_u32(struct object *o, const char *property, uint32_t number);
-
-/* -b, -e, -r, -m: when a set is started and ended.
-   The set's first schedule, which is made when there is none. A schedule has no time of its end: from -b and -e comes
-   the set's Duration unless -rf says it. E_INVALIDARG. */
-HRESULT logman_put_schedule(const struct logman_line *line, struct object *set);
 
 /* -p, --p and -pf: the providers of a trace collector.
    Adds, changes and removes what the line says. ERROR_NOT_FOUND's HRESULT for a name that nothing here knows (a GUID

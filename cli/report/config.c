@@ -269,7 +269,9 @@ static int compare(struct diff *d, struct report_compare *how)
     return result;
 }
 
-int config_diff(int argc, char **argv)
+/* "openpla config diff ...": argv without "diff". Gives 0 (the same), 1 (different), 2 (not compared) or 3 (compared as
+   far as damaged files go). */
+static int config_diff(int argc, char **argv)
 {
     struct texts files = {0}, ignore = {0}, tables = {0};
     bool as_json = false;

@@ -18,8 +18,4 @@ void config_put_typed(struct json *j, const char *name, const char *text, const 
 /* Whether a table is one of those. */
 bool config_is_chosen(const struct texts *tables, const char *table);
 
-/* "openpla config diff ...": argv without "diff". Gives 0 (the same), 1 (different), 2 (not compared) or 3 (compared as
-   far as damaged files go). */
-int config_diff(int argc, char **argv);
-
 #endif

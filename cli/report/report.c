@@ -98,7 +98,8 @@ static HRESULT make_page(struct report_request *r)
         &r->remarks);
 }
 
-HRESULT report_request_make_page(struct report_request *r)
+/* The page of a report that is there already: the one operand. */
+static HRESULT report_request_make_page(struct report_request *r)
 {
     r->path = text_copy(r->operands.items[0]);
     HRESULT hr = r->path ? name_page(r) : E_OUTOFMEMORY;

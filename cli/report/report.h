@@ -28,8 +28,6 @@ struct report_request {
 };
 /* Makes it; Ctrl+C ends it with ERROR_CANCELLED's HRESULT. */
 HRESULT report_request_make(struct report_request *r);
-/* The page of a report that is there already: the one operand. */
-HRESULT report_request_make_page(struct report_request *r);
 void report_request_free(struct report_request *r); /* all but `known` */
 
 #endif

@@ -142,7 +142,8 @@ static HRESULT print_provider(const struct provider_manifest *m, const char *lan
     return hr;
 }
 
-HRESULT manifest_show_text(const struct provider_manifests *all, const char *languages)
+/* What providers of manifests define, on stdout. */
+static HRESULT manifest_show_text(const struct provider_manifests *all, const char *languages)
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < all->count; i++)
@@ -249,7 +250,8 @@ static void write_maps(struct json *j, const struct provider_manifest *m, const 
     json_end(j, ']');
 }
 
-HRESULT manifest_show_json(const struct provider_manifests *all, const char *languages, struct json *j)
+/* An object each, in the array that was begun. */
+static HRESULT manifest_show_json(const struct provider_manifests *all, const char *languages, struct json *j)
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < all->count; i++) {

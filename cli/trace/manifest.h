@@ -25,9 +25,4 @@ void manifest_counters_list(const struct registered_countersets *list, struct js
 void manifest_counters_show(const struct registered_countersets *list);
 void manifest_counters_show_json(const struct registered_countersets *list, struct json *j);
 
-/* What providers of manifests define, on stdout. */
-HRESULT manifest_show_text(const struct provider_manifests *all, const char *languages);
-/* An object each, in the array that was begun. */
-HRESULT manifest_show_json(const struct provider_manifests *all, const char *languages, struct json *j);
-
 #endif

@@ -42,7 +42,8 @@ static bool keyword_matches(const char *wanted, const struct dumped_event *e)
     return false;
 }
 
-bool trace_choice_takes(const struct trace_choice *c, const struct dumped_event *e, const char *process)
+/* All but the text. */
+static bool trace_choice_takes(const struct trace_choice *c, const struct dumped_event *e, const char *process)
 {
     bool provider = c->providers.count == 0, told = c->processes.count == 0, keyword = c->keywords.count == 0;
     if (c->worst != 0 && e->record->EventHeader.EventDescriptor.Level > c->worst)

@@ -50,8 +50,6 @@ struct trace_choice {
     uint32_t worst;         /* levels up to this; 0: all */
     const char *text;       /* somewhere on the line, with * and ?; NULL: any */
 };
-/* All but the text. */
-bool trace_choice_takes(const struct trace_choice *c, const struct dumped_event *e, const char *process);
 
 /* Adds one line without its end. *decoded: it was known, and its data fit. E_OUTOFMEMORY. */
 HRESULT trace_line(const struct dumped_event *e, const char *process, struct text_buffer *line, bool *decoded);

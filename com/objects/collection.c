@@ -119,6 +119,9 @@ HRESULT collection_get_item(void *interface_pointer, const VARIANT *index, void 
     return com_result(interface_pointer, skin_give(hr, item, out));
 }
 
+/* A new enumerator over what the collection holds now. */
+static HRESULT enumerator_create(struct object *collection, IUnknown **out);
+
 HRESULT collection_get_enumerator(void *interface_pointer, IUnknown **out)
 {
     if (!out)
@@ -356,7 +359,7 @@ static HRESULT create(struct object **items, size_t count, LONG position, IEnumV
     return S_OK;
 }
 
-HRESULT enumerator_create(struct object *collection, IUnknown **out)
+static HRESULT enumerator_create(struct object *collection, IUnknown **out)
 {
     struct object **items;
     size_t count;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The members that all six collections share: written once, typed for each interface by macros. And IEnumVARIANT over a
-   snapshot of a collection. */
+/* The members that all six collections share: written once, typed for each interface by macros. */
 #ifndef OPENPLA_COLLECTION_H
 #define OPENPLA_COLLECTION_H
 
@@ -62,9 +61,5 @@ HRESULT collection_find(struct object *collection, const VARIANT *which, struct 
         return collection_create_item(This, &class, (void **)out);                                                     \
     }
 enum { COLLECTION_SLOT_COUNT = 7 }; /* with Add and Remove */
-
-/* IEnumVARIANT over a snapshot of a collection. */
-/* A new enumerator over what the collection holds now. */
-HRESULT enumerator_create(struct object *collection, IUnknown **out);
 
 #endif

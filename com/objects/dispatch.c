@@ -10,6 +10,20 @@
 #include <string.h>
 #include <wchar.h>
 
+/* From memory_alloc; NULL if it cannot be had. */
+static char *dispatch_member_name(ITypeInfo *info, DISPID id)
+{
+    BSTR name;
+    UINT count;
+    char *text = NULL;
+    if (SUCCEEDED(ITypeInfo_GetNames(info, id, &name, 1, &count))) {
+        if (FAILED(text_from_bstr(name, "name", &text)))
+            text = NULL;
+        SysFreeString(name);
+    }
+    return text;
+}
+
 /* ---- GUID properties: ITypeInfo::Invoke has no way for them, so scripts get and put strings in braces ---- */
 
 /* The row of a GUID property that the member names; NULL if it is none. */
@@ -384,19 +398,6 @@ static HRESULT as_exception(HRESULT hr, EXCEPINFO *exception)
     }
     IErrorInfo_Release(info);
     return DISP_E_EXCEPTION;
-}
-
-char *dispatch_member_name(ITypeInfo *info, DISPID id)
-{
-    BSTR name;
-    UINT count;
-    char *text = NULL;
-    if (SUCCEEDED(ITypeInfo_GetNames(info, id, &name, 1, &count))) {
-        if (FAILED(text_from_bstr(name, "name", &text)))
-            text = NULL;
-        SysFreeString(name);
-    }
-    return text;
 }
 
 /* An argument that was refused before the call: told as the member would tell it. */

@@ -13,8 +13,9 @@ static HRESULT guard(IDispatch *proxy)
     return hr == E_NOTIMPL /* Wine */ || hr == E_NOINTERFACE /* no proxy: this process' own */ ? S_OK : hr;
 }
 
-HRESULT foreign_get(IDispatch *object, const struct class *class, const WCHAR *member, const VARIANT *arguments,
-                    UINT count, VARIANT *result)
+/* late_invoke of server_call.h: a property of an object whose interface is that of `class`. */
+static HRESULT foreign_get(IDispatch *object, const struct class *class, const WCHAR *member, const VARIANT *arguments,
+                           UINT count, VARIANT *result)
 {
     VariantInit(result);
     HRESULT hr = guard(object);

@@ -9,9 +9,6 @@
 /* Each call sees to it first that the object's process can learn who calls, and cannot act for it. Asking an object for
    its interfaces is COM's own call, which goes by the process' security (server_secure). */
 
-/* late_invoke of server_call.h: a property of an object whose interface is that of `class`. */
-HRESULT foreign_get(IDispatch *object, const struct class *class, const WCHAR *member, const VARIANT *arguments,
-                    UINT count, VARIANT *result);
 /* A member that only the object knows, without arguments. DISP_E_UNKNOWNNAME when it has none of that name. */
 HRESULT foreign_get_by_name(IDispatch *object, const WCHAR *name, VARIANT *result);
 /* The value that the object stands for, DISPID_VALUE. DISP_E_TYPEMISMATCH when it has none, or when that is an object

@@ -69,8 +69,6 @@ HRESULT dispatch_get_type_info(struct skin *s, UINT index, ITypeInfo **out);
 HRESULT dispatch_get_ids(struct skin *s, REFIID iid, LPOLESTR *names, UINT count, DISPID *ids);
 HRESULT dispatch_invoke(struct skin *s, DISPID id, REFIID iid, WORD flags, DISPPARAMS *params, VARIANT *result,
                         EXCEPINFO *exception, UINT *bad_argument);
-/* From memory_alloc; NULL if it cannot be had. */
-char *dispatch_member_name(ITypeInfo *info, DISPID id);
 
 /* What every method of an object returns through: on failure the thread gets an IErrorInfo with the engine's text. */
 HRESULT com_result(void *interface_pointer, HRESULT hr);

@@ -165,17 +165,6 @@ struct memory_share *client_use_share(struct client_use *use)
     return use ? use->share : NULL;
 }
 
-size_t client_use_count(void)
-{
-    size_t count = 0;
-    AcquireSRWLockShared(&lock);
-    for (size_t i = 0; i < LISTS; i++)
-        for (const struct client_use *use = lists[i]; use; use = use->next)
-            count++;
-    ReleaseSRWLockShared(&lock);
-    return count;
-}
-
 static volatile LONG guarded;
 /* What this thread serves. */
 static _Thread_local struct {

@@ -27,8 +27,6 @@ HRESULT client_use_take(struct client_use *use);
 void client_use_drop(struct client_use *use);
 /* Where what is made for it counts; borrowed. NULL for NULL. */
 struct memory_share *client_use_share(struct client_use *use);
-/* How many clients have something now. */
-size_t client_use_count(void);
 
 typedef HRESULT WINAPI query_client_blanket(DWORD *service, DWORD *authorization, OLECHAR **principal, DWORD *level,
                                             DWORD *impersonation, RPC_AUTHZ_HANDLE *privileges, DWORD *capabilities);

@@ -6,6 +6,13 @@
 
 #include <string.h>
 
+static void refusals_free(struct refusals *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        memory_free(r->items[i].text);
+    memset(r, 0, sizeof *r);
+}
+
 /* Adds the result unless it is there already. Success adds nothing. */
 static HRESULT keep(struct refusals *r, HRESULT hr)
 {
@@ -134,7 +141,7 @@ static HRESULT probe_kind(struct object *o, const struct property *p, struct ref
     }
 }
 
-HRESULT refusals_find(const struct class *class, const struct property *p, struct refusals *out)
+static HRESULT refusals_find(const struct class *class, const struct property *p, struct refusals *out)
 {
     struct specimen s;
     memset(out, 0, sizeof *out);
@@ -147,13 +154,6 @@ HRESULT refusals_find(const struct class *class, const struct property *p, struc
     if (FAILED(hr))
         refusals_free(out);
     return hr;
-}
-
-void refusals_free(struct refusals *r)
-{
-    for (size_t i = 0; i < r->count; i++)
-        memory_free(r->items[i].text);
-    memset(r, 0, sizeof *r);
 }
 
 /* ---- one property ---- */

@@ -55,8 +55,6 @@ struct refusals {
     } items[4];
     size_t count;
 };
-HRESULT refusals_find(const struct class *class, const struct property *p, struct refusals *out);
-void refusals_free(struct refusals *r);
 
 /* A heading as a link's anchor. */
 void add_anchor(struct text_buffer *b, const char *heading);
