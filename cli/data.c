@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "engine/base/clock.h"
-#include "engine/base/file_traits.h"
+#include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"

@@ -4,7 +4,7 @@
 #include "cli/output.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/folder_watch.h"
+#include "engine/base/folder.h"
 #include "engine/base/memory.h"
 #include "engine/logs/journal.h"
 

@@ -4,7 +4,7 @@
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/quotas.h"
-#include "engine/base/text_ansi.h"
+#include "engine/base/text.h"
 #include "engine/logs/text_rows.h"
 
 #include <string.h>

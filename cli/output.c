@@ -4,9 +4,9 @@
 
 #include "cli/cli.h"
 #include "engine/base/clock.h"
-#include "engine/base/file_traits.h"
+#include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/base/text_unicode.h"
+#include "engine/base/text.h"
 
 #include <stdio.h>
 #include <string.h>

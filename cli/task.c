@@ -8,7 +8,7 @@
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/base/task_scheduler.h"
+#include "engine/base/windows_services.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "engine/base/host.h"
 
 #include "cli/doctor/doctor.h"
-#include "engine/base/environment.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/trace_instance.h"

@@ -4,7 +4,7 @@
 #ifndef OPENPLA_EXPORTS_H
 #define OPENPLA_EXPORTS_H
 
-#include "engine/base/caller.h"
+#include "engine/base/security.h"
 #include "engine/base/wintypes.h"
 
 #include <windows.h>

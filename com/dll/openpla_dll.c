@@ -3,7 +3,7 @@
 #include "com/dll/exports.h"
 #include "com/proxy/proxy_stub.h"
 #include "com/server/server.h"
-#include "engine/base/libraries.h"
+#include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/pla/run.h"

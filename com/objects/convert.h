@@ -4,7 +4,7 @@
 #define OPENPLA_CONVERT_H
 
 #include "com/objects/skin.h"
-#include "engine/base/caller.h"
+#include "engine/base/security.h"
 
 /* The getter and the putter of every property: row number in the class's table, pointer to the COM value. */
 HRESULT property_get(void *interface_pointer, size_t row, void *out);

@@ -2,7 +2,6 @@
 /* Who calls, how, and how often at a time. */
 #include "com/server/call_entry.h"
 
-#include "engine/base/hash.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/quotas.h"

@@ -4,8 +4,8 @@
 #ifndef OPENPLA_CALL_ENTRY_H
 #define OPENPLA_CALL_ENTRY_H
 
-#include "engine/base/caller.h"
-#include "engine/base/memory_share.h"
+#include "engine/base/quotas.h"
+#include "engine/base/security.h"
 
 #include <objbase.h>
 #include <windows.h>

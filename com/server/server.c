@@ -8,7 +8,6 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
-#include "engine/base/libraries.h"
 #include "engine/base/memory.h"
 #include "engine/base/quotas.h"
 #include "engine/pla/sets.h"

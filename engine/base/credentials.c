@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of accounts, and which logon is used. */
-#include "engine/base/credentials.h"
-
-#include "engine/base/credentials_host.h"
-#include "engine/base/hash.h"
+#include "engine/base/file.h"
+#include "engine/base/host_private.h"
 #include "engine/base/memory.h"
-#include "engine/base/protection.h"
+#include "engine/base/security.h"
+#include "engine/base/text.h"
 
 #include <string.h>
 

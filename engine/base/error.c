@@ -2,7 +2,7 @@
 /* Error texts per thread, and the standard English texts of the results that the engine gives. */
 #include "engine/base/error.h"
 
-#include "engine/base/thread_slot.h"
+#include "engine/base/thread.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The text that goes with a failing HRESULT, kept per thread from the place that knows it to the COM skin. */
+/* The error text that belongs to a failing HRESULT, kept per thread from the place that knows it to the COM wrapper. */
 #ifndef OPENPLA_ERROR_H
 #define OPENPLA_ERROR_H
 
 #include "engine/base/wintypes.h"
+
+#include <stdint.h>
 
 #ifdef __GNUC__
 #define PRINTF_LIKE(f, a) __attribute__((format(gnu_printf, f, a)))
@@ -44,5 +46,13 @@ void error_clear(void);
 /* Whether a call here can have had this result: S_OK, S_FALSE, or a failure that is Windows', COM's, WMI's, PDH's or
    one of PLA's and ours. For what was read from memory that others can write to. */
 bool error_is_result(HRESULT hr);
+
+/* ---- messages of system codes ----
+   In the language of the host OS, as events that carry such a code are shown. */
+
+enum system_message { SYSTEM_MESSAGE_WIN32, SYSTEM_MESSAGE_HRESULT, SYSTEM_MESSAGE_NTSTATUS };
+
+/* One line without its end, UTF-8, from memory_alloc; NULL: the host has none, or memory is out. */
+char *system_message(enum system_message kind, uint32_t code);
 
 #endif

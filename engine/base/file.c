@@ -3,10 +3,7 @@
 #include "engine/base/file.h"
 
 #include "engine/base/error.h"
-#include "engine/base/file_operation.h"
-#include "engine/base/file_owner.h"
-#include "engine/base/file_storing.h"
-#include "engine/base/file_traits.h"
+#include "engine/base/host_private.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 

@@ -1,10 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* Files and folders by UTF-8 path, in the host's own syntax; '\\' and '/' both separate on Windows.
-   Failures are HRESULT_FROM_WIN32 codes on every host, with an error text that names the path. */
+/* Files and folders by UTF-8 path, in the syntax of the host OS; '\\' and '/' both separate on Windows. Also their
+   protection, ownership, times and attributes, and the hook by which tests let an operation fail.
+   Failures are HRESULT_FROM_WIN32 codes on every host OS, with an error text that names the path. */
 #ifndef OPENPLA_FILE_H
 #define OPENPLA_FILE_H
 
-#include "engine/base/protection.h"
+#include "engine/base/text.h"
+#include "engine/base/wintypes.h"
+
+/* ---- protection: who may do what with the files, folders and objects that we create ---- */
+
+enum protection {
+    PROTECTION_NONE, /* what the host gives by itself */
+#define PROTECTION(name, descriptor) PROTECTION_##name,
+#include "engine/base/protection.def"
+#undef PROTECTION
+};
+/* The descriptor as SDDL, for this process' account, from memory_alloc; NULL when out of memory, and for
+   PROTECTION_NONE. */
+char *protection_sddl(enum protection what);
+
+/* Makes the data folder or one below it, with every folder that is missing; the last gets that protection, those above
+   it PROTECTION_DATA. What is there already must be ours, as folder_check_own says. A path elsewhere is made as
+   folder_create makes it. ERROR_ALREADY_EXISTS's HRESULT for a file in the way. */
+HRESULT folder_create_protected(const char *path, enum protection what);
+/* Whether the folder and those above it, up to the data folder, are ours where they are there: a link is
+   ERROR_BAD_PATHNAME's HRESULT, for it makes of our files whatever it leads to; a folder of another account, who may do
+   with its contents what he likes, is ERROR_INVALID_OWNER's. Ours is what belongs to this account, the system or
+   administrators. Asked of each folder once. */
+HRESULT folder_check_own(const char *path);
+
+/* Whose a file or folder is. */
+struct ownership {
+    bool is_folder, is_link, is_foreign;
+    bool is_open;    /* others than its owner, the system, administrators and members may do something with it */
+    char owner[192]; /* the text of a SID, natively a number */
+};
+/* S_FALSE: there is none. Follows no link. */
+HRESULT file_ownership(const char *path, struct ownership *out);
+/* Gives what is there the protection, and nothing else. */
+HRESULT file_protect(const char *path, enum protection what);
+
+/* For the layer's own files: makes one folder; its parent is there. */
+HRESULT folder_create_one(const char *path, enum protection what);
+
+/* ---- files and folders ---- */
 
 struct file; /* an open file */
 
@@ -103,6 +143,8 @@ HRESULT file_let(const char *path, const char *sid, enum file_let what);
    superuser and this account. Another's is E_ACCESSDENIED, with the file and its owner in the text: asked of the opened
    file, so that it is the one that was read. */
 HRESULT file_load_trusted(const char *path, size_t limit, char **out, size_t *size);
+/* E_ACCESSDENIED unless the owner of the open file may be trusted so. */
+HRESULT file_check_owner(struct file *f);
 
 /* An exclusive lock between processes on a lock file of its own; freed by the system when the holder dies.
    Who only has the file open holds nothing, unless he shares it with nobody. timeout_ms 0 = do not wait. Not got:
@@ -131,5 +173,60 @@ const char *path_root_fault(const char *root);
 const char *path_names_behind(const char *base, const char *path);
 /* Does Windows take this name for a device, whatever follows a dot in it? */
 bool path_is_device_name(const char *name);
+
+/* ---- times and attributes, for those who copy files; identity of folders ---- */
+
+struct file_traits {
+    uint64_t size;
+    int64_t created, accessed, written; /* FILETIME, UTC; 0: this host does not tell */
+    uint32_t attributes;                /* Windows' FILE_ATTRIBUTE_; natively read-only and hidden, by mode and name */
+};
+#define FILE_TRAIT_READ_ONLY 0x01u
+#define FILE_TRAIT_HIDDEN    0x02u
+#define FILE_TRAIT_SYSTEM    0x04u
+#define FILE_TRAIT_ARCHIVE   0x20u
+
+/* Opens a file to be read from its beginning to its end, which others may be writing. Never waits for what writes into
+   a pipe: pipes and devices are ERROR_NOT_SUPPORTED's HRESULT, a folder is ERROR_DIRECTORY's. */
+HRESULT file_open_source(const char *path, struct file **out);
+HRESULT file_traits_of(struct file *f, struct file_traits *out);
+/* Times and attributes, as far as the host keeps them; the size is not looked at. */
+HRESULT file_put_traits(struct file *f, const struct file_traits *traits);
+
+/* Which folder it is, by whatever path: links are followed. Equal for the same one alone. */
+struct folder_identity {
+    uint64_t volume, number;
+};
+HRESULT folder_identify(const char *path, struct folder_identity *out);
+
+/* ---- fault injection ----
+   Tests observe each operation on files, and let one fail as a full disk or a killed process would. Only tests call
+   file_observe. */
+
+enum file_operation {
+    FILE_OPERATION_OPEN,          /* of what is there, to be read */
+    FILE_OPERATION_CREATE,        /* or to be written */
+    FILE_OPERATION_READ,          /* some bytes of an open file */
+    FILE_OPERATION_WRITE,         /* all bytes of one call */
+    FILE_OPERATION_RESIZE,        /* by file_set_size */
+    FILE_OPERATION_FLUSH,         /* of a file */
+    FILE_OPERATION_RENAME,        /* within a volume, over what has the name */
+    FILE_OPERATION_FLUSH_FOLDER,  /* natively, behind a rename that is to last */
+    FILE_OPERATION_DELETE,        /* of a file */
+    FILE_OPERATION_CREATE_FOLDER, /* of one folder */
+    FILE_OPERATION_DELETE_FOLDER,
+    FILE_OPERATION_LOCK, /* one try */
+    FILE_OPERATIONS
+};
+
+/* Asked before each operation of the thread that set it. A failure, with or without a text, is the operation's, which
+   is then not begun. S_FALSE: a write stops in the middle, as a disk is full, and ends with ERROR_DISK_FULL's HRESULT;
+   any other operation goes on. */
+typedef HRESULT file_observer(void *user, enum file_operation operation, const char *path);
+/* For this thread; NULL: nobody any more. */
+void file_observe(file_observer *observer, void *user);
+
+/* For the layer's own files: asks the observer. A failure has a text that names the path. */
+HRESULT file_operation(enum file_operation operation, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where we run: names, folders, environment, and locks between threads. */
+/* Where we run: names, folders, environment, settings, and locks between threads. */
 #ifndef OPENPLA_HOST_H
 #define OPENPLA_HOST_H
 
@@ -46,5 +46,21 @@ struct host_lock {
     }
 void host_lock_enter(struct host_lock *lock);
 void host_lock_leave(struct host_lock *lock);
+
+/* ---- environment and settings ---- */
+
+/* S_OK: *value is its text, from memory_alloc. S_FALSE: it is not set, or empty; *value NULL. E_OUTOFMEMORY. */
+HRESULT environment_get(const char *name, char **value);
+
+/* S_OK: what the environment's `variable` says, else the value `name` of HKLM\Software\OpenPLA, of a number its digits;
+   from memory_alloc. S_FALSE, and NULL: neither says anything. E_OUTOFMEMORY, or why the value cannot be read. */
+HRESULT environment_read_setting(const char *variable, const char *name, char **out);
+
+/* The same, NULL when it cannot be had: for what goes on without. */
+char *environment_setting(const char *variable, const char *name);
+
+/* Windows only. For our programs, first thing: from now on libraries that anybody loads by their names, the system's
+   own code too, come from the program's folder and the system's, never from the current folder or PATH. */
+void libraries_restrict(void);
 
 #endif

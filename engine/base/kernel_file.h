@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of the Linux kernel (/proc, /sys), read natively and from inside Wine through a handle that is kept. */
+/* Files of the Linux kernel (/proc, /sys, tracefs), natively and from inside Wine: read, written, parsed. */
 #ifndef OPENPLA_KERNEL_FILE_H
 #define OPENPLA_KERNEL_FILE_H
 
 #include "engine/base/text.h"
+#include "engine/base/wintypes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 struct kernel_file;
 /* `path` in Unix form ("/proc/stat"). Fails with ERROR_FILE_NOT_FOUND's HRESULT where there is no such file, and
@@ -31,5 +37,98 @@ HRESULT kernel_folder_numbers(const char *path, uint32_t **ids, size_t *count);
 HRESULT kernel_process_ids(uint32_t **ids, size_t *count);
 /* Size and free space, in bytes, of the file system that holds the folder; free is what this user may use. */
 HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free);
+
+/* ---- numbers, words and lines of kernel files ---- */
+
+/* Skips blanks and tabs. */
+static inline const char *kernel_skip(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    return p;
+}
+
+/* Reads a decimal number after blanks; more than 64 bits stick at the largest. NULL: there is none. */
+static inline const char *kernel_number(const char *p, const char *end, uint64_t *out)
+{
+    p = kernel_skip(p, end);
+    const char *start = p;
+    uint64_t v = 0;
+    for (; p < end && *p >= '0' && *p <= '9'; p++) {
+        unsigned digit = (unsigned)(*p - '0');
+        v = p - start >= 19 && v > (UINT64_MAX - digit) / 10 ? UINT64_MAX : v * 10 + digit;
+    }
+    *out = v;
+    return p > start ? p : NULL;
+}
+
+/* End of the word at `p`. */
+static inline const char *kernel_word_end(const char *p, const char *end)
+{
+    while (p < end && *p != ' ' && *p != '\t' && *p != '\n')
+        p++;
+    return p;
+}
+
+static inline const char *kernel_line_end(const char *p, const char *end)
+{
+    const char *line = text_find(p, end, '\n');
+    return line ? line : end;
+}
+
+static inline bool kernel_starts(const char *p, const char *end, const char *word, size_t length)
+{
+    return (size_t)(end - p) >= length && !memcmp(p, word, length);
+}
+
+/* ---- control files (tracefs) and streams of raw pages ----
+   Paths in Unix form. Real Windows has none of it. */
+
+/* Writes the text in one call. ERROR_FILE_NOT_FOUND's HRESULT where there is no such file, ERROR_ACCESS_DENIED's where
+   this user may not, another one when the kernel does not take the text. */
+HRESULT kernel_control_write(const char *path, const char *text);
+/* ERROR_ALREADY_EXISTS's HRESULT when it is there. */
+HRESULT kernel_control_folder(const char *path);
+/* Removes a folder of which all that it holds goes with it, as an instance of tracefs. S_OK when it is not there.
+   ERROR_BUSY's HRESULT: a file in it is open, in whatever process. */
+HRESULT kernel_control_remove(const char *path);
+
+/* The trace_clock of which 100 ns are a tick of clock_ticks, with its zero too. */
+const char *kernel_trace_clock(void);
+
+struct kernel_stream;
+HRESULT kernel_stream_open(const char *path, struct kernel_stream **out);
+/* Takes the next `bytes`, of which the kernel gives out all or none. S_FALSE: there are none now. Under Wine the call
+   then waits for them instead: who must not wait asks the kernel before how many there are. */
+HRESULT kernel_stream_read(struct kernel_stream *s, void *to, uint32_t bytes);
+void kernel_stream_close(struct kernel_stream *s); /* NULL is allowed */
+
+/* ---- /proc/<id> ---- */
+
+struct process_stat {
+    const char *name; /* in the text, not terminated */
+    size_t name_length;
+    char state; /* 'R', 'S' ...; 'Z': it has ended, and its parent has not heard of it */
+    uint32_t parent, threads;
+    uint64_t user_ticks, kernel_ticks, start_ticks; /* of 10 ms; the start counts from the host's boot */
+    uint64_t faults;                                /* minor and major */
+    uint64_t virtual_bytes, resident_pages;
+};
+/* Of stat. False when the text is cut off or is something else. */
+bool process_stat_parse(const char *text, size_t size, struct process_stat *out);
+
+/* Figures by name; INT64_MIN for one that is not there. */
+struct process_status {
+    int64_t virtual_peak, resident_peak, resident_private, swapped; /* bytes */
+    int64_t switches;                                               /* of the thread, voluntary or not */
+};
+/* Of status. */
+void process_status_parse(const char *text, size_t size, struct process_status *out);
+
+struct process_io {
+    int64_t reads, writes, read_bytes, written_bytes;
+};
+/* Of io: all calls that read or write, files or not. */
+void process_io_parse(const char *text, size_t size, struct process_io *out);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/base/mapped_file.h"
-
+#include "engine/base/guard.h"
 #include "engine/base/memory.h"
 
 static _Atomic(struct mapped_file *) first;

@@ -1,12 +1,201 @@
 /* SPDX-License-Identifier: MIT */
-/* The allocator: the pool, with a per-thread fault that tests set. */
+/* The allocator. Small blocks come from a pool by size class, each class with its own lock, in place of the system's
+   heap, which is slow under Wine; a piece without a used block goes back to the system. Sanitizer builds use malloc
+   itself, so that misuse is seen. Freed memory is wiped: a password passes through many hands, and a string that grows
+   leaves its beginning behind (DECISIONS 69). */
 #include "engine/base/memory.h"
 
-#include "engine/base/memory_pool.h"
+#include "engine/base/host.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define PLAIN_HEAP
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PLAIN_HEAP
+#endif
+
+#ifdef PLAIN_HEAP
+
+static void *pool_alloc(size_t size)
+{
+    return malloc(size);
+}
+
+static void *pool_resize(void *p, size_t size)
+{
+    return realloc(p, size);
+}
+
+static void pool_free(void *p)
+{
+    free(p);
+}
+
+#else
+
+#define STEP        16 /* bytes; also the alignment */
+#define CLASS_COUNT 32 /* up to 512 bytes; what is larger comes from the system's heap */
+#define PIECE_SIZE  32768
+
+struct block {
+    struct piece *piece; /* NULL: of the system's heap */
+    union {
+        struct block *next_unused; /* of the piece */
+        size_t size;               /* the caller's bytes, of the system's heap */
+    };
+};
+#define HEADER      STEP
+_Static_assert(sizeof(struct block) <= HEADER, "a block's header is in front of the caller's bytes");
+
+/* The blocks follow it. */
+struct piece {
+    struct class *class;
+    struct piece *next, *previous; /* of those in the class that have an unused block */
+    struct block *unused;          /* that were used before */
+    size_t used, cut, count;       /* blocks: in use, cut off so far, that there is room for */
+};
+#define FIRST_BLOCK ((sizeof(struct piece) + STEP - 1) / STEP * STEP)
+
+static struct class
+{
+    struct host_lock lock;
+    struct piece *open; /* those with an unused block */
+} classes[CLASS_COUNT];
+
+static size_t class_size(const struct class *c)
+{
+    return (size_t)(c - classes + 1) * STEP;
+}
+
+static void *bytes_of(struct block *b)
+{
+    return (char *)b + HEADER;
+}
+
+static struct block *block_of(void *p)
+{
+    return (struct block *)(void *)((char *)p - HEADER);
+}
+
+static void open_piece(struct piece *piece)
+{
+    struct class *c = piece->class;
+    piece->previous = NULL;
+    piece->next = c->open;
+    if (c->open)
+        c->open->previous = piece;
+    c->open = piece;
+}
+
+static void close_piece(struct piece *piece)
+{
+    if (piece->next)
+        piece->next->previous = piece->previous;
+    if (piece->previous)
+        piece->previous->next = piece->next;
+    else
+        piece->class->open = piece->next;
+}
+
+static struct piece *new_piece(struct class *c)
+{
+    struct piece *piece = malloc(PIECE_SIZE);
+    if (!piece)
+        return NULL;
+    *piece = (struct piece){.class = c, .count = (PIECE_SIZE - FIRST_BLOCK) / (HEADER + class_size(c))};
+    open_piece(piece);
+    return piece;
+}
+
+static void *alloc_small(struct class *c)
+{
+    struct block *b = NULL;
+    host_lock_enter(&c->lock);
+    struct piece *piece = c->open ? c->open : new_piece(c);
+    if (piece) {
+        b = piece->unused;
+        if (b)
+            piece->unused = b->next_unused;
+        else
+            b = (struct block *)(void *)((char *)piece + FIRST_BLOCK + piece->cut++ * (HEADER + class_size(c)));
+        b->piece = piece;
+        if (++piece->used == piece->count)
+            close_piece(piece);
+    }
+    host_lock_leave(&c->lock);
+    return b ? bytes_of(b) : NULL;
+}
+
+static void free_small(struct block *b)
+{
+    struct piece *piece = b->piece;
+    struct class *c = piece->class;
+    memory_wipe(bytes_of(b), class_size(c));
+    host_lock_enter(&c->lock);
+    b->next_unused = piece->unused;
+    piece->unused = b;
+    if (piece->used-- == piece->count)
+        open_piece(piece);
+    /* One is kept, or a block that comes and goes would take a piece with it each time. */
+    if (!piece->used && (piece->next || piece->previous))
+        close_piece(piece);
+    else
+        piece = NULL;
+    host_lock_leave(&c->lock);
+    free(piece);
+}
+
+static void *pool_alloc(size_t size)
+{
+    if (size <= CLASS_COUNT * STEP)
+        return alloc_small(&classes[(size - 1) / STEP]);
+    struct block *b = size > SIZE_MAX - HEADER ? NULL : malloc(HEADER + size);
+    if (!b)
+        return NULL;
+    b->piece = NULL;
+    b->size = size;
+    return bytes_of(b);
+}
+
+static void pool_free(void *p)
+{
+    if (!p)
+        return;
+    struct block *b = block_of(p);
+    if (b->piece) {
+        free_small(b);
+    } else {
+        memory_wipe(p, b->size);
+        free(b);
+    }
+}
+
+static void *pool_resize(void *p, size_t size)
+{
+    struct block *b = p ? block_of(p) : NULL;
+    if (!b)
+        return pool_alloc(size);
+    size_t old = b->piece ? class_size(b->piece->class) : b->size;
+    /* A block that shrinks much holds more than what is kept. The system's realloc would leave behind what it moves. */
+    if (size <= old && size > (b->piece ? old - STEP : old / 2) && !(size <= CLASS_COUNT * STEP && !b->piece))
+        return p;
+    void *moved = pool_alloc(size);
+    if (!moved)
+        return NULL;
+    memcpy(moved, p, old < size ? old : size);
+    pool_free(p);
+    return moved;
+}
+
+#endif
+
+/* ---- the allocator, with the fault injection of each thread ---- */
 
 /* Whether any thread has ever set a fault; a thread's own variables are slow to come by with some compilers. */
 static atomic_bool tested;

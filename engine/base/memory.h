@@ -19,8 +19,8 @@ void *memory_copy(const void *p, size_t size);
  */
 int memory_grow(void **items, size_t *capacity, size_t need, size_t size);
 
-/* For tests: the n-th allocation from now on this thread fails (1 = the next); 0 switches it off.
-   memory_count() is the number of allocations of this thread since memory_fail_at was called. */
+/* Fault injection, called only by tests: the n-th allocation from now on this thread fails (1 = the next); 0 switches
+   it off. memory_count() is the number of allocations of this thread since memory_fail_at was called. */
 void memory_fail_at(uint64_t n);
 uint64_t memory_count(void);
 

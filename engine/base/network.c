@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What descriptions of network adapters have on all hosts. */
+/* What is the same of network adapters on every host OS, and whether a name or address is this computer's. */
 #include "engine/base/network.h"
 
+#include "engine/base/clock.h"
+#include "engine/base/host.h"
 #include "engine/base/memory.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void network_adapter_free(struct network_adapter *a)
 {
@@ -53,4 +56,111 @@ void network_set_type(struct network_adapter *a, uint32_t type)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (types[i].type == type)
             a->type = types[i].name;
+}
+
+/* ---- own names ----
+   No name server is asked: that can take seconds, and the question comes with the path of each counter
+   (DECISIONS 129). */
+
+/* Interfaces come and go; a list of them is good for so long. */
+#define KNOWN_MS 5000
+
+static void address_set(struct ip_address *a, const uint8_t *bytes, size_t length)
+{
+    static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+    if (length == 16 && !memcmp(bytes, mapped, sizeof mapped)) {
+        bytes += sizeof mapped;
+        length = 4;
+    }
+    *a = (struct ip_address){.length = (uint8_t)length};
+    memcpy(a->bytes, bytes, length);
+}
+
+HRESULT ip_addresses_add(struct ip_addresses *list, const uint8_t *bytes, size_t length)
+{
+    void *items = list->items;
+    if (!memory_grow(&items, &list->capacity, list->count + 1, sizeof *list->items))
+        return E_OUTOFMEMORY;
+    list->items = items;
+    address_set(&list->items[list->count++], bytes, length);
+    return S_OK;
+}
+
+static bool is_loopback(const struct ip_address *a)
+{
+    static const uint8_t six[16] = {[15] = 1};
+    return a->length == 4 ? a->bytes[0] == 127 : !memcmp(a->bytes, six, sizeof six);
+}
+
+static HRESULT is_own_address(const struct ip_address *a, bool *own)
+{
+    static struct host_lock lock = HOST_LOCK_INIT;
+    static struct ip_addresses known;
+    static uint64_t read_at; /* clock_monotonic_ms() + 1; 0: never */
+    HRESULT hr = S_OK;
+    *own = is_loopback(a);
+    if (*own)
+        return S_OK;
+    host_lock_enter(&lock);
+    const uint64_t now = clock_monotonic_ms();
+    if (!read_at || clock_passed_ms(read_at - 1, now) >= KNOWN_MS) {
+        struct ip_addresses all = {0};
+        hr = ip_addresses_own(&all);
+        if (SUCCEEDED(hr)) {
+            memory_free(known.items);
+            known = all;
+            read_at = now + 1;
+        } else {
+            memory_free(all.items);
+        }
+    }
+    for (size_t i = 0; SUCCEEDED(hr) && !*own && i < known.count; i++)
+        *own = known.items[i].length == a->length && !memcmp(known.items[i].bytes, a->bytes, a->length);
+    host_lock_leave(&lock);
+    return hr;
+}
+
+/* `name` without brackets and without the zone of a link-local address ("fe80::1%3"). */
+static bool read_address(const char *name, struct ip_address *out)
+{
+    char text[64];
+    const size_t brackets = *name == '[', length = strlen(name);
+    if (length >= sizeof text || (brackets && name[length - 1] != ']'))
+        return false;
+    memcpy(text, name + brackets, length + 1 - brackets);
+    text[strcspn(text, brackets ? "%]" : "%")] = 0;
+    struct ip_address read;
+    if (!ip_address_read(text, &read))
+        return false;
+    address_set(out, read.bytes, read.length);
+    return true;
+}
+
+HRESULT host_is_own_name(const char *name, bool *own)
+{
+    struct ip_address address;
+    char full[HOST_DNS_NAME_BYTES];
+    name = name ? name + strspn(name, "\\") : "";
+    *own = !*name || !strcmp(name, ".") || text_equal_nocase(name, "localhost");
+    if (*own)
+        return S_OK;
+    if (read_address(name, &address))
+        return is_own_address(&address, own);
+    host_dns_name(full);
+    *own = text_equal_nocase(name, full);
+    if (*own)
+        return S_OK;
+    char *dot = strchr(full, '.');
+    const bool has_domain = dot != NULL;
+    if (dot)
+        *dot = 0;
+    char *computer = host_computer_name(), *first = text_copy_n(name, strcspn(name, "."));
+    /* If this computer knows no domain for itself, any domain matches. */
+    if (computer && first)
+        *own = (text_equal_nocase(first, computer) || text_equal_nocase(first, full)) &&
+               (!name[strlen(first)] || !has_domain);
+    const HRESULT hr = computer && first ? S_OK : E_OUTOFMEMORY;
+    memory_free(computer);
+    memory_free(first);
+    return hr;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes, shared sections and named signals, for the run layer. Names are plain ASCII without separators. */
+/* Processes, and what they share: sections of memory, signals, mutexes. Names are plain ASCII without separators. Also
+   the Windows processes of a Wine prefix. */
 #ifndef OPENPLA_PROCESS_H
 #define OPENPLA_PROCESS_H
 
 #include "engine/base/text.h"
+#include "engine/base/wintypes.h"
 
 /* An account that a process may run under. */
 struct account {
@@ -118,5 +120,31 @@ HRESULT mutex_open(const char *name, struct mutex **out); /* made if it is not t
 HRESULT mutex_take(struct mutex *m, uint32_t timeout_ms);
 void mutex_give(struct mutex *m);  /* by the thread that has it */
 void mutex_close(struct mutex *m); /* NULL is allowed */
+
+/* ---- the Windows processes of this Wine prefix and their threads ----
+   Code that knows only the numbers of Linux asks for them. Natively there are none. */
+
+/* A thread by Windows' numbers. */
+struct windows_thread {
+    uint32_t process, id;
+};
+/* Those that run now. *out from memory_alloc. */
+HRESULT windows_threads(struct windows_thread **out, size_t *count);
+/* A number that is another one when processes or threads have come or gone, unless as many came as went; it costs
+   microseconds. */
+uint32_t windows_threads_mark(void);
+/* The thread gets the processors that it has, for which Wine's server calls sched_setaffinity with its Linux number,
+   between the two times in ticks of clock_ticks. S_FALSE: it has gone, or is closed to us. */
+HRESULT windows_thread_show(const struct windows_thread *thread, uint64_t *from, uint64_t *to);
+
+enum { WINDOWS_MOST_SID = 68 };
+struct windows_process {
+    uint8_t sid[WINDOWS_MOST_SID]; /* of its user */
+    size_t sid_size;               /* 0: it is not told */
+    uint32_t session;
+    bool is_wow64; /* a program of 32 bits */
+};
+/* S_FALSE: it has gone, or is closed to us. */
+HRESULT windows_process_read(uint32_t id, struct windows_process *out);
 
 #endif

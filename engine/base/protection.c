@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The descriptors, and the folders from the data folder down. */
-#include "engine/base/protection.h"
-
 #include "engine/base/file.h"
-#include "engine/base/hash.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
+#include "engine/base/text.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* UTF-8 text as the engine keeps it, a growing buffer for building it, and the ways to and from UTF-16. */
+/* Strings: UTF-8 as the engine keeps it, growing buffers and lists of strings, UTF-16 and the ANSI code page, hashes.
+ */
 #ifndef OPENPLA_TEXT_H
 #define OPENPLA_TEXT_H
 
 #include "engine/base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 /* Copies; NULL stands for "" on input; result from memory_alloc, NULL when out of memory. */
 char *text_copy(const char *text);
@@ -87,5 +92,73 @@ HRESULT texts_copy(struct texts *to, const struct texts *from);
 HRESULT texts_from_row(struct texts *to, const char *row, size_t bytes, size_t count);
 bool texts_equal(const struct texts *a, const struct texts *b);
 void texts_free(struct texts *t);
+
+/* ---- characters ----
+   One at a time from UTF-8; conversion and comparison share them. */
+
+#define UNICODE_REPLACEMENT 0xFFFDu
+
+/* Reads the character at *at (before end) and moves *at behind it. A malformed sequence gives UNICODE_REPLACEMENT,
+   sets *malformed (may be NULL) and moves by at least one byte. */
+uint32_t unicode_next(const unsigned char **at, const unsigned char *end, bool *malformed);
+/* The character that it is compared as without case. */
+uint32_t unicode_upper(uint32_t c);
+/* Writes c as UTF-8; returns the number of bytes, 1..4. */
+size_t unicode_put(uint32_t c, char out[4]);
+
+/* ---- the ANSI code page, for files and callers that use it ---- */
+
+/* The text in the host's ANSI code page: the system's on Windows and Wine, windows-1252 elsewhere. A character that the
+   code page lacks becomes '?', one per UTF-16 unit, never a look-alike: two names stay as different as they can.
+   *out from memory_alloc, with a NUL behind; *size (may be NULL) is the length without it. E_OUTOFMEMORY only. */
+HRESULT text_to_ansi(const char *text, char **out, size_t *size);
+/* `size` bytes of the ANSI code page in UTF-8, from memory_alloc. A byte that stands for nothing, or a NUL, gives
+   E_INVALIDARG, or U+FFFD when `replace`. E_OUTOFMEMORY. */
+HRESULT text_from_ansi(const char *text, size_t size, bool replace, char **out);
+
+/* ---- search ---- */
+
+/* The first `c`, NULL when there is none. Eight bytes at a time, since Wine's memchr looks at each one: a word less
+   0x01 in each byte borrows into a byte's highest bit, which was not set, where that byte was zero. */
+static inline const char *text_find(const char *p, const char *end, char c)
+{
+    const uint64_t ones = 0x0101010101010101u, pattern = ones * (unsigned char)c;
+    for (uint64_t word; end - p >= 8; p += 8) {
+        memcpy(&word, p, 8);
+        word ^= pattern;
+        if ((word - ones) & ~word & ones << 7)
+            break;
+    }
+    while (p < end && *p != c)
+        p++;
+    return p < end ? p : NULL;
+}
+
+/* ---- hashes ----
+   FNV-1a with 64 bits: buckets, and whether something is what it was before. Its upper bits are the well mixed ones.
+   Begin with HASH_START and carry the value on. Texts without case: text_hash_nocase. */
+
+#define HASH_START 0xCBF29CE484222325u
+
+static inline uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+    return (hash ^ number) * 0x100000001B3u;
+}
+
+static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *p = bytes;
+    for (size_t i = 0; i < size; i++)
+        hash = hash_number(hash, p[i]);
+    return hash;
+}
+
+/* Without the NUL. */
+static inline uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = hash_number(hash, (unsigned char)*text);
+    return hash;
+}
 
 #endif

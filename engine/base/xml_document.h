@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* An XML text that libxml2 has parsed, and texts out of it. The reader of reports has libxml2's memory from here. */
+/* XML documents that libxml2 parses, within limits: memory, documents, strings from them, and checks by a table. */
 #ifndef OPENPLA_XML_DOCUMENT_H
 #define OPENPLA_XML_DOCUMENT_H
 
+#include "engine/base/error.h"
+#include "engine/base/quotas.h"
 #include "engine/base/text.h"
 
+#include <stdarg.h>
+#include <libxml/parser.h>
 #include <libxml/tree.h>
+
+/* ---- memory ---- */
 
 /* All memory of one document: given out piece by piece, given back as a whole (xml_memory.c). */
 struct xml_memory;
@@ -33,6 +39,8 @@ void xml_memory_destroy(struct xml_memory *m);
    libxml2 2.9 neither survives an allocation that fails nor frees all it has then. So `work` allocates nothing else.
    E_OUTOFMEMORY; OPENPLA_E_MALFORMED_XML when it needs more than a document may. */
 HRESULT xml_memory_use(struct xml_memory *m, void (*work)(void *about), void *about);
+
+/* ---- documents ---- */
 
 struct xml_document {
     struct xml_memory *memory;
@@ -73,5 +81,92 @@ HRESULT xml_element_write(const struct xml_document *d, xmlNodePtr element,
 HRESULT xml_element_attribute(const struct xml_document *d, xmlNodePtr element, const char *name, char **value);
 /* What can stand within a document of such a text: all behind a byte order mark, blanks and the XML declaration. */
 const char *xml_without_prologue(const char *xml);
+
+/* ---- checks of what a user wrote: report schemas and rules ---- */
+
+/* Sets and returns `hr`, with the text "line N: ELEMENT attribute="value": why" ("why" by format and list). Attribute
+   and value may be NULL; long ones are cut. */
+HRESULT xml_wrong(HRESULT hr, xmlNodePtr element, const char *attribute, const char *value, const char *format,
+                  va_list list) PRINTF_LIKE(5, 0);
+
+/* Types of elements and sorts of values are numbers of each grammar's own. */
+#define XML_ANY_ELEMENT "*"
+struct xml_within {
+    unsigned parent;     /* type of the element around it */
+    const char *element; /* XML_ANY_ELEMENT: whatever the rows before it do not name */
+    unsigned type;
+    unsigned least, most; /* most 0: any number */
+    const char *doc;
+};
+struct xml_value {
+    unsigned of; /* type of the element */
+    const char *name;
+    unsigned sort;
+    enum xml_use { XML_OPTIONAL, XML_WANTED /* a remark where it is missing */, XML_REQUIRED } use;
+    const char *doc;
+};
+struct xml_grammar {
+    const struct xml_within *withins;
+    size_t within_count;
+    const struct xml_value *values;
+    size_t value_count;
+    const char *(*fault)(unsigned sort, const char *text); /* why it is no such value; static, NULL: it is one */
+    bool (*is_ours)(xmlNodePtr node);                      /* whether it is an element of this grammar's namespace */
+};
+
+/* NULL: no such element stands in one of that type, no such attribute is the type's. */
+const struct xml_within *xml_grammar_within(const struct xml_grammar *g, unsigned parent, const char *element);
+const struct xml_value *xml_grammar_value(const struct xml_grammar *g, unsigned of, const char *name);
+
+/* Who checks. */
+struct xml_checking {
+    const struct xml_grammar *grammar;
+    const struct xml_document *document;
+    HRESULT invalid; /* what is wrong is this error, with xml_wrong's text */
+    HRESULT (*remark)(void *context, xmlNodePtr node, const char *what); /* what is passed over, and what is missing */
+    void *context;
+};
+/* Its attributes, and which elements stand in it; not what is in those. */
+HRESULT xml_grammar_check(const struct xml_checking *c, xmlNodePtr e, unsigned type);
+/* The next element of the grammar's namespace from `node` on; `name` NULL: any. */
+xmlNodePtr xml_grammar_element(const struct xml_grammar *g, xmlNodePtr node, const char *name);
+/* Takes away the blanks around the text, in place. */
+void xml_trim(char *text);
+
+/* ---- limits of what libxml2 is given ----
+   It takes a time that grows with the square of the attributes of an element, of the namespaces in scope and of the
+   names. For xml_document.c and the reader of reports. */
+
+/* Far more than a set that says something has. */
+#define XML_MAX_ATTRIBUTES QUOTA_NUMBER_xml_attributes /* of an element, its namespaces counted */
+#define XML_MAX_NAMESPACES QUOTA_NUMBER_xml_namespaces /* declared by an element and those around it */
+#define XML_MAX_NAMES      QUOTA_NUMBER_xml_names      /* different ones in a document */
+
+/* A pass over the text before it is parsed. Zero-initialise; `longest` is the most bytes that a tag, a comment or an
+   instruction may have, since the parser keeps it in memory whole (0: as many as it likes). */
+struct xml_scan {
+    size_t longest;
+    enum { XML_SCAN_TEXT, XML_SCAN_OPENED, XML_SCAN_TAG, XML_SCAN_VALUE, XML_SCAN_ENCLOSED } state;
+    char opened[10]; /* what is behind '<' until it is told what it is */
+    char mark;       /* of a value: its quote; of what is enclosed: what its end consists of, before the '>' */
+    bool endless;    /* enclosed: a CDATA section, which comes in parts */
+    unsigned least, run, values, line;
+    size_t length;
+};
+/* The next part of the text. OPENPLA_E_MALFORMED_XML for too many attributes, for what is too long, and for a document
+   type declaration, whose entities are never wanted. What is not well-formed is left to the parser. */
+HRESULT xml_scan(struct xml_scan *s, const char *text, size_t size);
+/* A whole text. */
+HRESULT xml_bounds_check(const char *xml, size_t size);
+
+/* What a document has too many of is found while it is parsed. */
+enum xml_excess { XML_NO_EXCESS, XML_EXCESS_NAMESPACES, XML_EXCESS_NAMES };
+/* Of a context, at an element. */
+enum xml_excess xml_excess_of(xmlParserCtxtPtr context);
+/* From now on the context stops at the element with which a bound is passed, and *found says which one it was. It has
+   to live as long as the context parses. */
+void xml_bounds_watch(xmlParserCtxtPtr context, enum xml_excess *found);
+/* OPENPLA_E_MALFORMED_XML with the text for it; S_OK for XML_NO_EXCESS. */
+HRESULT xml_bounds_error(enum xml_excess found, int line);
 
 #endif

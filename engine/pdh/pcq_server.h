@@ -4,7 +4,7 @@
 #ifndef OPENPLA_PDH_PCQ_SERVER_H
 #define OPENPLA_PDH_PCQ_SERVER_H
 
-#include "engine/base/caller.h"
+#include "engine/base/security.h"
 #include "engine/pdh/core/catalogue.h"
 #include "engine/pdh/remote/blocks.h"
 

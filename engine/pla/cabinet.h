@@ -25,7 +25,7 @@ struct cabinet_member {
     const char *name;    /* below the folder, with either separator; what cabinet_open would refuse is refused here */
     uint64_t size;       /* bytes: as many are read */
     int64_t written;     /* FILETIME, UTC */
-    uint32_t attributes; /* FILE_TRAIT_ of engine/base/file_traits.h */
+    uint32_t attributes; /* FILE_TRAIT_ of engine/base/file.h */
 };
 struct cabinet_source {
     const struct cabinet_member *members;
@@ -56,7 +56,7 @@ struct cabinet_entry {
     char *name;          /* UTF-8, with '/', judged: it names something below any folder on any host */
     uint64_t size;       /* bytes */
     int64_t written;     /* FILETIME, local time, in steps of 2 s; 0: the cabinet's is no time */
-    uint32_t attributes; /* FILE_TRAIT_ of engine/base/file_traits.h */
+    uint32_t attributes; /* FILE_TRAIT_ of engine/base/file.h */
 };
 /* Opens it and judges all headers, names and sizes, without taking anything out: what leads out of a folder, is no
    name on some host or there twice, blocks that are not there or overlap, sizes that do not add up, parts of sets of

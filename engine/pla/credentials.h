@@ -7,8 +7,7 @@
 #ifndef OPENPLA_CREDENTIALS_OF_SETS_H
 #define OPENPLA_CREDENTIALS_OF_SETS_H
 
-#include "engine/base/caller.h"
-#include "engine/base/credentials.h"
+#include "engine/base/security.h"
 #include "engine/pla/model.h"
 #include "engine/pla/store.h"
 

@@ -4,7 +4,7 @@
 #ifndef OPENPLA_DEFINITION_H
 #define OPENPLA_DEFINITION_H
 
-#include "engine/base/caller.h"
+#include "engine/base/security.h"
 #include "engine/pla/model.h"
 #include "engine/pla/store.h"
 

@@ -3,7 +3,6 @@
 #ifndef OPENPLA_MODEL_H
 #define OPENPLA_MODEL_H
 
-#include "engine/base/memory_share.h"
 #include "engine/base/quotas.h"
 #include "engine/base/text.h"
 #include "engine/pla/model/property.h"

@@ -4,7 +4,7 @@
 #ifndef OPENPLA_SETS_H
 #define OPENPLA_SETS_H
 
-#include "engine/base/caller.h"
+#include "engine/base/security.h"
 #include "engine/pla/model.h"
 
 /* A set object that is bound to nothing yet and reads its live properties from the store and its host. `category` is

@@ -8,8 +8,8 @@
 #ifndef OPENPLA_STORE_H
 #define OPENPLA_STORE_H
 
-#include "engine/base/access.h"
 #include "engine/base/process.h"
+#include "engine/base/security.h"
 #include "engine/base/text.h"
 
 #include <stdbool.h>
@@ -79,8 +79,8 @@ struct run_change {
     const void *user;
 };
 /* Writes the set's XML (UTF-8), and then changes the run record; `change` may be NULL. PLA_E_DCS_ALREADY_EXISTS /
-   PLA_E_DCS_NOT_FOUND by mode; HRESULT of ERROR_NOT_ENOUGH_QUOTA (owner_quota_check). Each file is replaced whole; writers
-   of several processes follow one another. *created: whether it is a new set; may be NULL. */
+   PLA_E_DCS_NOT_FOUND by mode; HRESULT of ERROR_NOT_ENOUGH_QUOTA (owner_quota_check). Each file is replaced whole;
+   writers of several processes follow one another. *created: whether it is a new set; may be NULL. */
 HRESULT store_save(const struct caller *caller, const char *space, const char *name, enum store_mode mode,
                    const char *xml, size_t size, const struct run_change *change, bool *created);
 /* PLA_E_DCS_NOT_FOUND when there is none. *xml from memory_alloc. */

@@ -2,7 +2,6 @@
 /* Who can make a program of ours start in his folder, or puts a library there before an administrator does, must not
    run his code in it. */
 #include "engine/base/host.h"
-#include "engine/base/libraries.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 

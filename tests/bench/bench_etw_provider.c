@@ -7,7 +7,6 @@
    what one costs. Without a host beside it: bench_etw. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
-#include "engine/base/thread_slot.h"
 #include "tests/bench/thread_time.h"
 
 #ifdef _WIN32

@@ -2,12 +2,11 @@
 /* Who calls, as Windows tells it: by impersonation, here of this process' own account, since Wine's would be the
    server's. A wrong answer is a call that is judged by the wrong account, or a thread that goes on as somebody else. */
 #include "com/server/call_entry.h"
-#include "engine/base/access.h"
-#include "engine/base/credentials.h"
 #include "engine/base/error.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
+#include "engine/base/security.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,8 +6,8 @@
 #include "com/facade/own_members.h"
 #include "com/facade/server_call.h"
 #include "com/server/server.h"
-#include "engine/base/credentials.h"
 #include "engine/base/memory.h"
+#include "engine/base/security.h"
 #include "engine/pla/sets.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as each of the kernel's files: the first byte chooses. -DPARSER=n fixes the choice. */
-#include "engine/base/process_text.h"
+#include "engine/base/kernel_file.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/core/kernel_text.h"
 #include "engine/pdh/objects/parsers.h"

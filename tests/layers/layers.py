@@ -93,7 +93,7 @@ HOST_FILES = re.compile(r"engine/\w+/(?:\w+/)*(win32|posix)/|engine/.*\b(wintype
 # asks an object for its value.
 CALLS = {
     re.compile(r"\bCoInitializeSecurity\b"): ("com/server/server.c",),
-    re.compile(r"\bCoSetProxyBlanket\b"): ("com/objects/foreign_object.c", "com/facade/server_call.c", "engine/base/win32/management.c"),
+    re.compile(r"\bCoSetProxyBlanket\b"): ("com/objects/foreign_object.c", "com/facade/server_call.c", "engine/base/win32/windows_services.c"),
     re.compile(r"\bIDispatch_(?:Invoke|GetIDsOfNames)\b"): ("com/objects/foreign_object.c", "com/facade/server_call.c"),
     re.compile(r"\bVariantChangeType\b"): ("com/objects/foreign_object.c",),
     re.compile(r"\bVariantChangeTypeEx\b"): ("com/objects/convert.c",),

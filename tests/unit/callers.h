@@ -4,7 +4,7 @@
 #ifndef OPENPLA_CALLERS_H
 #define OPENPLA_CALLERS_H
 
-#include "engine/base/caller.h"
+#include "engine/base/security.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #define OPENPLA_TESTS_FILE_FAULTS_H
 
 #include "engine/base/error.h"
-#include "engine/base/file_operation.h"
+#include "engine/base/file.h"
 #include "engine/base/process.h"
 
 struct file_faults {

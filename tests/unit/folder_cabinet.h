@@ -3,7 +3,7 @@
 #ifndef OPENPLA_TESTS_FOLDER_CABINET_H
 #define OPENPLA_TESTS_FOLDER_CABINET_H
 
-#include "engine/base/file_traits.h"
+#include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/pla/cabinet.h"
 

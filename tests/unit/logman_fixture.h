@@ -4,7 +4,6 @@
 #define OPENPLA_TESTS_LOGMAN_FIXTURE_H
 
 #include "cli/cli.h"
-#include "engine/base/environment.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Cabinets from anybody: who takes one apart would have files written where they do not belong, his disk filled, or
    what is his replaced. Each is refused for the one thing that is wrong with it, before anything is written. */
-#include "engine/base/file_traits.h"
+#include "engine/base/file.h"
 #include "engine/pla/cabinet.h"
 #include "tests/unit/made_cabinet.h"
 #include "tests/unit/scratch_link.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a configuration collector leaves in its set's folder: copies of the files that were asked for, and one XML that
    says of each what became of it. */
-#include "engine/base/file_traits.h"
+#include "engine/base/file.h"
 #include "engine/base/thread.h"
 #include "engine/etw/kernel/kernel_tracer.h"
 #include "engine/pla/collect/collect.h"

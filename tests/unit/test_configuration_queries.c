@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ManagementQueries of a configuration collector: rows as they come, failures and queries that hang as entries. */
 #include "engine/base/host.h"
-#include "engine/base/management.h"
 #include "engine/base/thread.h"
+#include "engine/base/windows_services.h"
 #include "tests/unit/configuration_fixture.h"
 
 static void ask(struct collected *c, const char *query)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The NT Kernel Logger as a program starts it, on this machine's kernel: what a known load did is in its file, by the
    poorer source on each machine, and by tracefs where this user may use one. */
-#include "engine/base/processor.h"
+#include "engine/base/thread.h"
 #include "engine/etw/controller/controller_api.h"
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/kernel/kernel_tracer.h"

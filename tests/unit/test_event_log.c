@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Events into Windows' event log, up to the calls that take them, since under Wine these reach nobody: an event with a
    wrong channel, keyword or field is one that an administrator never sees, or sees without its set's name. */
-#include "engine/base/event_log.h"
 #include "engine/base/memory.h"
+#include "engine/base/windows_services.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

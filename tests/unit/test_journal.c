@@ -2,7 +2,7 @@
 /* The event file: a mistake here loses what an administrator must learn, or fills the disk. And the watch on a folder,
    by which its readers follow it. */
 #include "engine/base/clock.h"
-#include "engine/base/folder_watch.h"
+#include "engine/base/folder.h"
 #include "engine/base/quotas.h"
 #include "engine/base/thread.h"
 #include "engine/logs/journal.h"

@@ -3,7 +3,7 @@
    behind in the kernel. Needs a tracefs that this user may use; without one it is skipped. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
-#include "engine/base/kernel_control.h"
+#include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
 #include "engine/logs/little_endian.h"

@@ -2,7 +2,7 @@
 /* Counter paths: every form that a data collector set may hold must come apart as PDH takes it. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/base/own_addresses.h"
+#include "engine/base/network.h"
 #include "engine/logs/counter_path.h"
 
 #include <setjmp.h>

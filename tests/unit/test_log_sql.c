@@ -3,7 +3,6 @@
    another one, samples of the time when the database was away, a run that hangs because its database does. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
-#include "engine/base/thread_slot.h"
 #include "engine/logs/log.h"
 #include "engine/logs/pdh_types.h"
 #include "tests/unit/patience.h"

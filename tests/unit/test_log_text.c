@@ -16,7 +16,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/base/text_ansi.h"
+#include "engine/base/text.h"
 #include "engine/logs/log.h"
 
 #define PATH   "test_log_text.tmp"

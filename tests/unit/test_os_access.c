@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Rights by a descriptor: one entry that is read otherwise than Windows reads it, and somebody changes or stops what is
    not his. */
-#include "engine/base/access.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/security.h"
 #include "tests/unit/callers.h"
 
 #include <string.h>

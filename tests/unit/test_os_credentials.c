@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The protected store. Who loses it loses a password: to whoever reads the disk, or to a set that it was not given. */
-#include "engine/base/credentials.h"
+#include "engine/base/security.h"
 #include "tests/unit/scratch_folder.h"
 
 #ifndef _WIN32

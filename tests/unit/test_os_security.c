@@ -3,8 +3,8 @@
 #include "tests/unit/child_process.h"
 
 #ifdef _WIN32
-#include "engine/base/protection.h"
-#include "engine/base/win32/process_handle.h"
+#include "engine/base/file.h"
+#include "engine/base/win32/win32_call.h"
 
 #include <sddl.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's texts as numbers, from samples of /proc files, whole and cut off. */
+#include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
-#include "engine/base/process_text.h"
 #include "engine/pdh/core/counter_object.h"
 #include "engine/pdh/core/kernel_text.h"
 

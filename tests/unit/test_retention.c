@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Passes over real folders. Who loses here has had folders of his own deleted. */
-#include "engine/base/file_operation.h"
+#include "engine/base/file.h"
 #include "engine/pla/cabinet.h"
 #include "engine/pla/retention/plan.h"
 #include "retention_fixture.h"

@@ -2,7 +2,7 @@
 /* What others put where a run's host has its shared memory, signals and record: nothing of it blocks a set, hangs a
    client or has a process ended that is no host. */
 #include "engine/base/clock.h"
-#include "engine/base/hash.h"
+#include "engine/base/text.h"
 #include "engine/pla/run/run_state.h"
 #include "run_fixture.h"
 #include "tests/unit/child_process.h"

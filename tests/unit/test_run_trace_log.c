@@ -2,7 +2,7 @@
 /* What sets with trace collectors say of clocks, buffers and timers is what their logs have, and sets in the form of
    published templates record. Sessions and hosts are real ones. */
 #include "engine/base/clock.h"
-#include "engine/base/processor.h"
+#include "engine/base/thread.h"
 #include "engine/pla/collect/trace_session.h"
 #include "tests/unit/run_trace_fixture.h"
 

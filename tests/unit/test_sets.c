@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets as clients handle them: Commit, Query, Delete and listing against a real store and real runs. */
-#include "engine/base/credentials.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
+#include "engine/base/security.h"
 #include "engine/logs/pdh_types.h"
 #include "engine/pla/sets.h"
 #include "engine/pla/settings.h"

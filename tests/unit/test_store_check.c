@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The store's check where memory or the disk fails it in the middle: what it mends is somebody's only copy. */
 #include "engine/base/clock.h"
-#include "engine/base/credentials.h"
-#include "engine/base/file_traits.h"
+#include "engine/base/file.h"
 #include "engine/base/host.h"
+#include "engine/base/security.h"
 #include "engine/pla/store.h"
 #include "tests/unit/file_faults.h"
 #include "tests/unit/scratch_folder.h"

@@ -3,8 +3,8 @@
    as a task. */
 #include "engine/base/clock.h"
 #include "engine/base/command_line.h"
-#include "engine/base/task_scheduler.h"
 #include "engine/base/thread.h"
+#include "engine/base/windows_services.h"
 #include "engine/pla/task.h"
 #include "tests/unit/child_process.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The rights that files get on Windows, up to the calls that put them, as Wine makes a mode of the host's of them: a
    wrong one keeps an account's set from writing its log, or lets everybody read another's. */
+#include "engine/base/file.h"
 #include "engine/base/host.h"
-#include "engine/base/protection.h"
 #include "tests/unit/scratch_folder.h"
 
 #include <windows.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Passwords and logons as Windows has them, with an LSA and a LogonUser of this test's own, since Wine has neither: a
    wrong call loses a password, leaves one in memory, or starts a set as somebody else. */
-#include "engine/base/credentials.h"
 #include "engine/base/host.h"
+#include "engine/base/security.h"
 #include "tests/unit/patience.h"
 #include "tests/unit/scratch_folder.h"
 

@@ -2,7 +2,7 @@
 /* Tasks by Windows' Task Scheduler, here one of this test's own under the same class, since Wine's runs nothing: a
    wrong call is an alert whose task never starts, runs as somebody else, or is told to have ended while it works. */
 #include "engine/base/error.h"
-#include "engine/base/task_scheduler.h"
+#include "engine/base/windows_services.h"
 
 #include <initguid.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Secrets natively: files that their owner alone can open, in a folder of the same kind. There is one account. */
-#include "engine/base/credentials_host.h"
+#include "engine/base/host_private.h"
 #include "engine/base/memory.h"
 
 #include <string.h>

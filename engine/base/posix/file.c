@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Open files, whole files and lock files on POSIX systems. Writers hold flock, so that two never write one file. */
+/* Files on POSIX systems: open files, whole files, lock files. Writers hold flock, so that two never write one file. */
 #include "engine/base/file.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/file_operation.h"
-#include "engine/base/file_storing.h"
+#include "engine/base/host_private.h"
 #include "engine/base/memory.h"
-#include "engine/base/posix/open_file.h"
 #include "engine/base/posix/posix_call.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -327,4 +326,322 @@ void file_lock_release(struct file_lock *lock)
         return;
     close(lock->fd);
     memory_free(lock);
+}
+
+/* ---- renames ---- */
+
+HRESULT file_rename(const char *from, const char *to)
+{
+    HRESULT hr = file_operation(FILE_OPERATION_RENAME, to);
+    if (FAILED(hr))
+        return hr;
+    return rename(from, to) ? posix_failed(errno, from) : S_OK;
+}
+
+/* A link is never put in the place of another name. S_FALSE: this file system makes none, or of folders none. */
+static HRESULT by_link(int at, const char *from, const char *to, const char *path)
+{
+    if (linkat(at, from, at, to, 0))
+        return errno == EEXIST ? posix_failed(EEXIST, path) : S_FALSE;
+    HRESULT hr = file_operation(FILE_OPERATION_DELETE, path);
+    if (SUCCEEDED(hr) && unlinkat(at, from, 0))
+        hr = posix_failed(errno, path);
+    if (FAILED(hr))
+        (void)unlinkat(at, to, 0);
+    return hr;
+}
+
+/* What has the name is our own, empty, when it is replaced; of folders no other is. */
+static HRESULT by_name(int at, const char *from, const char *to, const char *path)
+{
+    struct stat st;
+    HRESULT hr = fstatat(at, from, &st, AT_SYMLINK_NOFOLLOW) ? posix_failed(errno, path)
+                                                             : file_operation(FILE_OPERATION_CREATE, path);
+    if (FAILED(hr))
+        return hr;
+    const bool folder = S_ISDIR(st.st_mode);
+    const int fd = folder ? mkdirat(at, to, 0700) : openat(at, to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return posix_failed(errno, path);
+    if (!folder)
+        close(fd);
+    hr = file_operation(FILE_OPERATION_RENAME, path);
+    if (SUCCEEDED(hr) && renameat(at, from, at, to))
+        hr = posix_failed(errno, path);
+    if (FAILED(hr))
+        (void)unlinkat(at, to, folder ? AT_REMOVEDIR : 0);
+    return hr;
+}
+
+HRESULT posix_rename_new(int at, const char *from, const char *to, const char *path)
+{
+    HRESULT hr = file_operation(FILE_OPERATION_RENAME, path);
+    if (FAILED(hr) || !renameat2(at, from, at, to, RENAME_NOREPLACE))
+        return hr;
+    if (errno != EINVAL && errno != ENOSYS) /* those of NFS and many FUSE file systems, and of an older kernel */
+        return posix_failed(errno, path);
+    hr = by_link(at, from, to, path);
+    return hr == S_FALSE ? by_name(at, from, to, path) : hr;
+}
+
+HRESULT file_rename_new(const char *from, const char *to)
+{
+    return posix_rename_new(AT_FDCWD, from, to, to);
+}
+
+/* ---- files below a base folder ----
+   Each folder on the way is opened from the one before and asked for its path, so that the file is created where it was
+   checked. */
+
+/* The base, and the folder that the walk has come to. */
+struct walk {
+    const char *base, *path;
+    char real[PATH_MAX]; /* of the base, all links followed */
+    int fd;
+};
+
+static HRESULT leads_out(const struct walk *w)
+{
+    return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "\"%s\": a link leads out of \"%s\" or nowhere", w->path,
+                     w->base);
+}
+
+static int real_path(int fd, char real[PATH_MAX])
+{
+    char link[32];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, real, PATH_MAX);
+    if (n < 0)
+        return errno;
+    if (n == PATH_MAX)
+        return ENAMETOOLONG;
+    real[n] = 0;
+    return 0;
+}
+
+static HRESULT check_below(const struct walk *w, int fd)
+{
+    char real[PATH_MAX];
+    size_t n = strcmp(w->real, "/") != 0 ? strlen(w->real) : 0;
+    int error = real_path(fd, real);
+    if (error)
+        return posix_failed(error, w->path);
+    return strncmp(real, w->real, n) != 0 || (real[n] && real[n] != '/') ? leads_out(w) : S_OK;
+}
+
+/* Into the folder `name`, which is made where `make` says so and it is missing. */
+static HRESULT enter(struct walk *w, const char *name, bool make)
+{
+    const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+    int next = openat(w->fd, name, flags);
+    if (next < 0 && errno == ENOENT && make) {
+        HRESULT hr = file_operation(FILE_OPERATION_CREATE_FOLDER, w->path);
+        if (FAILED(hr))
+            return hr;
+        if (mkdirat(w->fd, name, 0777) && errno != EEXIST)
+            return posix_failed(errno, w->path);
+        next = openat(w->fd, name, flags);
+    }
+    if (next < 0)
+        return errno == ENOTDIR && make
+                   ? error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "\"%s\": a file is in the way", w->path)
+                   : posix_failed(errno, w->path);
+    HRESULT hr = check_below(w, next);
+    close(w->fd);
+    w->fd = next;
+    return hr;
+}
+
+static HRESULT begin(struct walk *w, const char *base, const char *path, const char **names)
+{
+    *w = (struct walk){.base = base, .path = path, .fd = -1};
+    *names = path_names_behind(base, path);
+    const char *fault = *names ? path_names_fault(*names) : "it does not begin with its base";
+    if (fault)
+        return error_set(E_INVALIDARG, "\"%s\" is no place below \"%s\": %s", path, base, fault);
+    char *folder = path_with_separator(base);
+    if (!folder)
+        return E_OUTOFMEMORY;
+    w->fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int error = w->fd < 0 ? errno : real_path(w->fd, w->real);
+    memory_free(folder);
+    return error ? posix_failed(error, base) : S_OK;
+}
+
+static void end(struct walk *w)
+{
+    if (w->fd >= 0)
+        close(w->fd);
+}
+
+/* As far as the folder of the last name, or into that too. *last is borrowed from the path. */
+static HRESULT walk(struct walk *w, const char *base, const char *path, bool make, bool whole, const char **last)
+{
+    const char *at;
+    HRESULT hr = begin(w, base, path, &at);
+    while (SUCCEEDED(hr)) {
+        size_t length = strcspn(at, "/");
+        *last = at;
+        if (!at[length] && (!whole || !length))
+            return S_OK;
+        char *name = text_copy_n(at, length);
+        hr = !name ? E_OUTOFMEMORY : *name ? enter(w, name, make) : S_OK;
+        memory_free(name);
+        at += length + (at[length] == '/');
+    }
+    return hr;
+}
+
+HRESULT folder_create_below(const char *base, const char *path)
+{
+    struct walk w;
+    const char *last;
+    HRESULT hr = walk(&w, base, path, true, true, &last);
+    end(&w);
+    return hr;
+}
+
+/* Creating follows no link; what was there already is opened, and looked at before anything is done to it. */
+static int open_last(int folder, const char *name, enum file_mode mode)
+{
+    const int more = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    const int flags = file_mode_flags[mode];
+    if (!(flags & O_CREAT))
+        return openat(folder, name, flags | more);
+    int fd = openat(folder, name, flags | O_EXCL | more, 0666);
+    return fd < 0 && errno == EEXIST && !(flags & O_EXCL) ? openat(folder, name, (flags & ~O_CREAT) | more) : fd;
+}
+
+static HRESULT check_file(const struct walk *w, int fd, enum file_mode mode)
+{
+    struct stat st;
+    if (fstat(fd, &st))
+        return posix_failed(errno, w->path);
+    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME), "\"%s\": is no file but a device or a pipe", w->path);
+    if (S_ISREG(st.st_mode) && st.st_nlink > 1 && mode != FILE_READ)
+        return error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
+                         "\"%s\": the file has another name (a hard link), which may lie outside \"%s\"", w->path,
+                         w->base);
+    return check_below(w, fd);
+}
+
+HRESULT file_open_below(const char *base, const char *path, enum file_mode mode, struct file **out)
+{
+    struct walk w;
+    const char *last;
+    struct file *f = NULL;
+    *out = NULL;
+    HRESULT hr = walk(&w, base, path, false, false, &last);
+    if (SUCCEEDED(hr)) {
+        f = file_reserve(path);
+        hr = f ? file_operation(mode == FILE_READ ? FILE_OPERATION_OPEN : FILE_OPERATION_CREATE, path) : E_OUTOFMEMORY;
+    }
+    int fd = SUCCEEDED(hr) ? open_last(w.fd, last, mode) : -1;
+    if (fd >= 0)
+        hr = check_file(&w, fd, mode);
+    else if (SUCCEEDED(hr)) /* creating finds a name, opening finds no file */
+        hr = errno == ENOENT && mode != FILE_READ ? leads_out(&w) : posix_failed(errno, path);
+    if (SUCCEEDED(hr)) {
+        hr = file_take(f, fd, mode, out);
+    } else {
+        if (fd >= 0)
+            close(fd);
+        memory_free(f);
+    }
+    end(&w);
+    return hr;
+}
+
+HRESULT file_delete_below(const char *base, const char *path)
+{
+    struct walk w;
+    const char *last;
+    HRESULT hr = walk(&w, base, path, false, false, &last);
+    if (SUCCEEDED(hr))
+        hr = file_operation(FILE_OPERATION_DELETE, path);
+    if (SUCCEEDED(hr) && unlinkat(w.fd, last, 0))
+        hr = posix_failed(errno, path);
+    end(&w);
+    return hr;
+}
+
+/* ---- times, mode and identity ---- */
+
+static HRESULT check_kind(int fd, const char *path)
+{
+    struct stat st;
+    if (fstat(fd, &st))
+        return posix_failed(errno, path);
+    if (S_ISDIR(st.st_mode))
+        return error_set(HRESULT_FROM_WIN32(ERROR_DIRECTORY), "\"%s\": is a folder", path);
+    return S_ISREG(st.st_mode)
+               ? S_OK
+               : error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "\"%s\": is no file but a device or a pipe", path);
+}
+
+HRESULT file_open_source(const char *path, struct file **out)
+{
+    struct file *f = file_reserve(path);
+    *out = NULL;
+    if (!f)
+        return E_OUTOFMEMORY;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    HRESULT hr = fd < 0 ? posix_failed(errno, path) : check_kind(fd, path);
+    if (SUCCEEDED(hr))
+        return file_take(f, fd, FILE_READ, out);
+    if (fd >= 0)
+        close(fd);
+    memory_free(f);
+    return hr;
+}
+
+static int64_t time_of(struct timespec t)
+{
+    return posix_filetime(t.tv_sec, t.tv_nsec);
+}
+
+HRESULT file_traits_of(struct file *f, struct file_traits *out)
+{
+    struct stat st;
+    if (fstat(file_descriptor(f), &st))
+        return posix_failed(errno, file_path(f));
+    *out = (struct file_traits){.size = (uint64_t)st.st_size,
+                                .accessed = time_of(st.st_atim),
+                                .written = time_of(st.st_mtim),
+                                .attributes = (st.st_mode & 0222 ? 0 : FILE_TRAIT_READ_ONLY) |
+                                              (*path_name(file_path(f)) == '.' ? FILE_TRAIT_HIDDEN : 0)};
+    return S_OK;
+}
+
+static struct timespec timespec_of(int64_t filetime)
+{
+    const int64_t ticks = filetime - EPOCH_1970, second = 10000000;
+    const int64_t whole = ticks >= 0 ? ticks / second : -((second - 1 - ticks) / second);
+    if (!filetime)
+        return (struct timespec){.tv_nsec = UTIME_OMIT};
+    return (struct timespec){.tv_sec = (time_t)whole, .tv_nsec = (long)(ticks - whole * second) * 100};
+}
+
+HRESULT file_put_traits(struct file *f, const struct file_traits *traits)
+{
+    const int fd = file_descriptor(f);
+    const struct timespec times[] = {timespec_of(traits->accessed), timespec_of(traits->written)};
+    struct stat st;
+    if (futimens(fd, times) || fstat(fd, &st))
+        return posix_failed(errno, file_path(f));
+    if ((traits->attributes & FILE_TRAIT_READ_ONLY) && fchmod(fd, st.st_mode & 0555))
+        return posix_failed(errno, file_path(f));
+    return S_OK;
+}
+
+HRESULT folder_identify(const char *path, struct folder_identity *out)
+{
+    struct stat st;
+    if (stat(path, &st))
+        return posix_failed(errno, path);
+    if (!S_ISDIR(st.st_mode))
+        return error_set(HRESULT_FROM_WIN32(ERROR_DIRECTORY), "\"%s\": is no folder", path);
+    *out = (struct folder_identity){.volume = (uint64_t)st.st_dev, .number = (uint64_t)st.st_ino};
+    return S_OK;
 }

@@ -2,7 +2,6 @@
 /* This host and this process on POSIX systems. */
 #include "engine/base/host.h"
 
-#include "engine/base/environment.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/posix/posix_call.h"

@@ -2,7 +2,6 @@
 /* Kernel files through descriptors that are kept: a read at offset 0 gives fresh figures. */
 #include "engine/base/kernel_file.h"
 
-#include "engine/base/kernel_control.h"
 #include "engine/base/memory.h"
 #include "engine/base/posix/posix_call.h"
 

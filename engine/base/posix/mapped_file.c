@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A page behind the end of its file is a SIGBUS. */
-#include "engine/base/mapped_file.h"
-
+#include "engine/base/guard.h"
 #include "engine/base/posix/posix_call.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses of this computer's interfaces on POSIX systems. */
-#include "engine/base/own_addresses.h"
-
+#include "engine/base/network.h"
 #include "engine/base/posix/posix_call.h"
 
 #include <arpa/inet.h>

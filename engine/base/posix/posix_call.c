@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* errno values as the results that the engine speaks in. */
+/* errno values as the results that the engine uses. */
 #include "engine/base/posix/posix_call.h"
+
+#include "engine/base/error.h"
+#include "engine/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/file.h>
 
 HRESULT posix_result(int error)
@@ -77,4 +81,35 @@ int posix_take_room(int fd, uint64_t size)
     while (error == EINTR); /* the process was stopped, and goes on */
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
+}
+
+/* ---- messages: there is no Windows here, so its codes have the messages of our own errors ---- */
+
+/* MS-ERREF 2.3.1 */
+static const struct {
+    uint32_t status;
+    HRESULT same;
+} statuses[] = {
+    {0xC0000005, HRESULT_FROM_WIN32(998)}, {0xC0000008, HRESULT_FROM_WIN32(6)},  {0xC000000D, E_INVALIDARG},
+    {0xC000000F, HRESULT_FROM_WIN32(2)},   {0xC0000017, E_OUTOFMEMORY},          {0xC0000022, E_ACCESSDENIED},
+    {0xC0000034, HRESULT_FROM_WIN32(2)},   {0xC000003A, HRESULT_FROM_WIN32(3)},  {0xC0000043, HRESULT_FROM_WIN32(32)},
+    {0xC000007F, HRESULT_FROM_WIN32(112)}, {0xC00000BB, HRESULT_FROM_WIN32(50)}, {0, S_OK},
+};
+
+char *system_message(enum system_message kind, uint32_t code)
+{
+    HRESULT hr = (HRESULT)code;
+    if (kind == SYSTEM_MESSAGE_WIN32)
+        hr = code <= UINT16_MAX ? HRESULT_FROM_WIN32((int32_t)code) : E_UNEXPECTED;
+    size_t i = 0;
+    if (kind == SYSTEM_MESSAGE_NTSTATUS) {
+        while (i < sizeof statuses / sizeof statuses[0] && statuses[i].status != code)
+            i++;
+        if (i == sizeof statuses / sizeof statuses[0])
+            return NULL;
+        hr = statuses[i].same;
+    }
+    const char *text = error_standard_text(hr);
+    return strncmp(text, "error 0x", 8) == 0 || (kind == SYSTEM_MESSAGE_WIN32 && hr == E_UNEXPECTED) ? NULL
+                                                                                                     : text_copy(text);
 }

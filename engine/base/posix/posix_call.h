@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the POSIX files of this layer share: errno as a result, and the lock of an open file. */
+/* What the POSIX files share: results from errno, locks and room of open files, files from descriptors. */
 #ifndef OPENPLA_POSIX_CALL_H
 #define OPENPLA_POSIX_CALL_H
 
 #include "engine/base/error.h"
+#include "engine/base/file.h"
 
 /* The HRESULT_FROM_WIN32 result of an errno value. */
 HRESULT posix_result(int error);
@@ -27,5 +28,16 @@ HRESULT posix_rename_new(int at, const char *from, const char *to, const char *p
 int posix_flock(int fd, int operation);
 /* The file has at least this size, and the room for it. A handler of a signal may call it. 0 or errno. */
 int posix_take_room(int fd, uint64_t size);
+
+/* ---- files from descriptors that file_open did not open ---- */
+
+extern const int file_mode_flags[]; /* of open, by file_mode */
+/* Memory for a file, before one is made that would be left behind without it. NULL: out of memory. */
+struct file *file_reserve(const char *path);
+/* Makes an open file of it and the descriptor; on failure closes and frees both. */
+HRESULT file_take(struct file *f, int fd, enum file_mode mode, struct file **out);
+/* Of an open file, borrowed. */
+int file_descriptor(const struct file *f);
+const char *file_path(const struct file *f);
 
 #endif

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose files are, on POSIX systems: by modes, which give all to the owner and nothing to others. */
-#include "engine/base/protection.h"
-
-#include "engine/base/file_operation.h"
-#include "engine/base/file_owner.h"
-#include "engine/base/posix/open_file.h"
+#include "engine/base/file.h"
 #include "engine/base/posix/posix_call.h"
 
 #include <stdio.h>

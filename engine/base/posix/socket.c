@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/base/socket.h"
-
 #include "engine/base/memory.h"
+#include "engine/base/network.h"
 #include "engine/base/posix/posix_call.h"
 #include "engine/base/text.h"
 

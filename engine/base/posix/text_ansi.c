@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ANSI code page of a host that has none: windows-1252, so that logs and tests are the same everywhere. */
-#include "engine/base/text_ansi.h"
-
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 
 /* What 0x80 to 0x9F stand for; the five free places are the C1 controls of the same number. All other bytes are the
    code points of their own number. (The table is Unicode's public mapping of the code page.) */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What Windows has and a POSIX host lacks: processes of a Wine prefix, the event log, structured exceptions, the
    detach of threads, WMI and the Task Scheduler. */
-#include "engine/base/event_log.h"
 #include "engine/base/guard.h"
-#include "engine/base/last_thread.h"
-#include "engine/base/management.h"
-#include "engine/base/task_scheduler.h"
-#include "engine/base/windows_task.h"
+#include "engine/base/process.h"
+#include "engine/base/thread.h"
+#include "engine/base/windows_services.h"
 
 #include <stddef.h>
 

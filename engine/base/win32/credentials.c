@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Secrets and logons on Windows. */
-#include "engine/base/credentials_host.h"
+#include "engine/base/host_private.h"
 #include "engine/base/memory.h"
-#include "engine/base/win32/open_file.h"
-#include "engine/base/win32/security.h"
 #include "engine/base/win32/win32_call.h"
 
 #include <stdio.h>

@@ -2,12 +2,9 @@
 /* This host OS and this process on Windows and under Wine, and the folders that libraries are loaded from. */
 #include "engine/base/host.h"
 
-#include "engine/base/environment.h"
 #include "engine/base/file.h"
-#include "engine/base/libraries.h"
 #include "engine/base/memory.h"
-#include "engine/base/thread_slot.h"
-#include "engine/base/win32/account.h"
+#include "engine/base/thread.h"
 #include "engine/base/win32/win32_call.h"
 
 #include <stdatomic.h>

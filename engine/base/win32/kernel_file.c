@@ -4,9 +4,8 @@
 #include "engine/base/kernel_file.h"
 
 #include "engine/base/host.h"
-#include "engine/base/kernel_control.h"
 #include "engine/base/memory.h"
-#include "engine/base/win32/unix_path.h"
+#include "engine/base/win32/win32_call.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +33,8 @@ struct kernel_file {
     char path[];
 };
 
-HRESULT unix_path(const char *path, WCHAR **out)
+/* \\?\unix\... of a path in Unix form; from memory_alloc. ERROR_FILE_NOT_FOUND's HRESULT on real Windows. */
+static HRESULT unix_path(const char *path, WCHAR **out)
 {
     char name[512];
     if (!host_is_wine() || strlen(path) > sizeof(name) - 16)
@@ -46,7 +46,8 @@ HRESULT unix_path(const char *path, WCHAR **out)
     return text_to_utf16(name, out, NULL);
 }
 
-HRESULT unix_open(const char *path, DWORD access, DWORD flags, HANDLE *out)
+/* Opens it shared with all. `flags` of CreateFileW. */
+static HRESULT unix_open(const char *path, DWORD access, DWORD flags, HANDLE *out)
 {
     WCHAR *wide;
     HRESULT hr = unix_path(path, &wide);

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Sections in files, under Wine: views of one file, however opened, are one memory. Opening a file by its name follows
-   links there and makes what they name, so no file lies where another account could put a link (lasting_folder.h). */
-#include "engine/base/win32/lasting_file.h"
+   links there and makes what they name, so no file lies where another account could put a link.
 
+   The folder that the files of lasting sections of this Wine prefix lie in: in memory (/dev/shm) where the host has
+   that, else among the prefix's temporary files. Every account of the host may make files in /dev/shm, under any name
+   that it can guess, and links too, which Wine follows. So the folder has a name of 128 random bits and the account
+   alone may enter it (mode 0700). Which one it is stands in a file of the prefix, windows\openpla.shared: the prefix
+   (a copy of it is another one), the name, and the folder's number on the host, since a folder or link that somebody
+   made under a name of before a restart is not the one that was made here. A folder that is gone, or is not as that
+   file says, is replaced by a new one with a new name. */
 #include "engine/base/file.h"
-#include "engine/base/hash.h"
+#include "engine/base/guard.h"
 #include "engine/base/host.h"
-#include "engine/base/mapped_file.h"
 #include "engine/base/memory.h"
-#include "engine/base/thread_slot.h"
-#include "engine/base/win32/lasting_folder.h"
-#include "engine/base/win32/security.h"
+#include "engine/base/text.h"
+#include "engine/base/thread.h"
 #include "engine/base/win32/win32_call.h"
 
 #include <stdio.h>
@@ -19,6 +23,12 @@
 #include <sddl.h>
 #include <string.h>
 #include <wchar.h>
+
+enum { LASTING_PATH_UNITS = 512 };
+/* Made if it does not exist. Each call checks it. */
+static HRESULT lasting_folder(WCHAR out[LASTING_PATH_UNITS]);
+/* Whether what is open for READ_CONTROL belongs to this account. E_ACCESSDENIED, with both accounts. */
+static HRESULT lasting_check_own(HANDLE file, const char *name);
 
 #define FILL_BYTES (256u << 10)
 /* To read, to write and to delete for the owner alone: Wine makes the mode 0600 of it, and the owner who makes the
@@ -221,7 +231,7 @@ static HRESULT folder_path(const struct places *p, const char *key, WCHAR out[LA
 
 /* ---- the folder itself ---- */
 
-HRESULT lasting_check_own(HANDLE file, const char *name)
+static HRESULT lasting_check_own(HANDLE file, const char *name)
 {
     BYTE room[SECURITY_DESCRIPTOR_MIN_LENGTH + 1024];
     SECURITY_DESCRIPTOR *descriptor = (void *)room;
@@ -383,7 +393,7 @@ static HRESULT look_up(WCHAR path[LASTING_PATH_UNITS], uint64_t *number)
     return hr;
 }
 
-HRESULT lasting_folder(WCHAR out[LASTING_PATH_UNITS])
+static HRESULT lasting_folder(WCHAR out[LASTING_PATH_UNITS])
 {
     static struct host_lock lock = HOST_LOCK_INIT;
     static WCHAR known[LASTING_PATH_UNITS];

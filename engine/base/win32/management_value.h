@@ -3,7 +3,7 @@
 #ifndef OPENPLA_MANAGEMENT_VALUE_H
 #define OPENPLA_MANAGEMENT_VALUE_H
 
-#include "engine/base/management.h"
+#include "engine/base/windows_services.h"
 
 #include <windows.h>
 #include <oaidl.h>

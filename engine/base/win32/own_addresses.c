@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses of this computer's interfaces on Windows and under Wine. iphlpapi.dll is loaded when somebody asks, since
    every program that loads one of our DLLs would load it otherwise. */
-#include "engine/base/own_addresses.h"
-
 #include "engine/base/memory.h"
+#include "engine/base/network.h"
 #include "engine/base/win32/win32_call.h"
 
 #include <winsock2.h>

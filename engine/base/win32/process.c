@@ -5,10 +5,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/command_line.h"
 #include "engine/base/memory.h"
-#include "engine/base/win32/process_handle.h"
-#include "engine/base/win32/security.h"
 #include "engine/base/win32/win32_call.h"
-#include "engine/base/windows_task.h"
 
 #include <stddef.h>
 #include <winternl.h>

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose files are, on Windows: by their descriptors. Under Wine those of files are made of the host's owner and modes,
    and links are the host's: a path that leads elsewhere is told by what the system calls it. */
-#include "engine/base/protection.h"
-
-#include "engine/base/file_operation.h"
-#include "engine/base/file_owner.h"
+#include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
-#include "engine/base/win32/open_file.h"
-#include "engine/base/win32/security.h"
 #include "engine/base/win32/win32_call.h"
 
 #include <aclapi.h>

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Named memory, signals and mutexes on Windows: for the whole machine where this account may, else for its logon. */
+#include "engine/base/file.h"
+#include "engine/base/guard.h"
 #include "engine/base/host.h"
-#include "engine/base/mapped_file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
-#include "engine/base/protection.h"
-#include "engine/base/win32/lasting_file.h"
-#include "engine/base/win32/process_handle.h"
-#include "engine/base/win32/security.h"
 #include "engine/base/win32/win32_call.h"
 
 #include <sddl.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The system's ANSI code page. */
-#include "engine/base/text_ansi.h"
-
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 
 #include <windows.h>
 

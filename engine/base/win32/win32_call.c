@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* System codes and long paths on Windows. */
+/* System codes as results, long paths, and messages of Windows. */
 #include "engine/base/win32/win32_call.h"
 
+#include "engine/base/error.h"
+#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
+
+#include <windows.h>
+#include <winternl.h>
+#include <string.h>
 
 /* CreateDirectory leaves room for an 8.3 name: its limit is the lowest. */
 #define CLASSIC_PATH_MAX (MAX_PATH - 13)
@@ -54,4 +61,117 @@ HRESULT win32_path(const char *path, WCHAR **out)
     hr = long_path(path, given, out); /* a relative path may be long where it counts */
     memory_free(given);
     return hr;
+}
+
+/* ---- messages of error codes, and string resources of DLLs and programs ---- */
+
+static char *one_line(WCHAR *text, DWORD units)
+{
+    char *out;
+    while (units != 0 && (text[units - 1] == L'\r' || text[units - 1] == L'\n' || text[units - 1] == L' '))
+        units--;
+    for (DWORD i = 0; i < units; i++)
+        if (text[i] == L'\r' || text[i] == L'\n')
+            text[i] = L' ';
+    return units != 0 && SUCCEEDED(text_from_utf16(text, units, true, &out)) ? out : NULL;
+}
+
+static char *message(DWORD source, HMODULE module, uint32_t code)
+{
+    WCHAR *text = NULL;
+    const DWORD units = FormatMessageW(FORMAT_MESSAGE_ALLOCATE_BUFFER | FORMAT_MESSAGE_IGNORE_INSERTS | source, module,
+                                       code, 0, (LPWSTR)(void *)&text, 0, NULL);
+    char *out = units ? one_line(text, units) : NULL;
+    LocalFree(text);
+    return out;
+}
+
+char *system_message(enum system_message kind, uint32_t code)
+{
+    if (kind != SYSTEM_MESSAGE_NTSTATUS)
+        return message(FORMAT_MESSAGE_FROM_SYSTEM, NULL, code);
+    char *text = message(FORMAT_MESSAGE_FROM_HMODULE, GetModuleHandleW(L"ntdll.dll"), code);
+    const ULONG system = text ? ERROR_MR_MID_NOT_FOUND : RtlNtStatusToDosError((NTSTATUS)code);
+    return text || system == ERROR_MR_MID_NOT_FOUND ? text : message(FORMAT_MESSAGE_FROM_SYSTEM, NULL, system);
+}
+
+#define STRINGS_PER_BLOCK 16 /* a string table's resources hold 16 strings each, numbered from 1 */
+
+/* "C:\...": whoever writes a reference must not make the server go to a machine of his choice, so no UNC and no device;
+   and without a folder the search would end in the current one. */
+static bool is_local_path(const char *path)
+{
+    char drive = (char)(path[0] | 0x20);
+    return drive >= 'a' && drive <= 'z' && path[1] == ':' && (path[2] == '\\' || path[2] == '/');
+}
+
+/* The file's full path and the string's number. S_FALSE: it is no such reference. */
+static HRESULT parse(const char *reference, char **path, unsigned *id)
+{
+    const char *comma = strrchr(reference, ',');
+    int64_t number;
+    *path = NULL;
+    if (reference[0] != '@' || !comma || comma[1] != '#' || !text_to_i64(comma + 2, &number) || number < 0 ||
+        number > UINT16_MAX)
+        return S_FALSE;
+    *id = (unsigned)number;
+    char *binary = text_copy_n(reference + 1, (size_t)(comma - reference - 1));
+    if (binary)
+        *path = host_expand_environment(binary);
+    memory_free(binary);
+    if (!*path)
+        return E_OUTOFMEMORY;
+    return is_local_path(*path) ? S_OK : S_FALSE;
+}
+
+/* S_FALSE: the module has no such string. Each string is its length in units and the units; a damaged file's lengths
+   lead past the end. */
+static HRESULT read_string(HMODULE module, unsigned id, char **text)
+{
+    HRSRC found = FindResourceW(module, MAKEINTRESOURCEW(id / STRINGS_PER_BLOCK + 1), (LPCWSTR)RT_STRING);
+    HGLOBAL block = found ? LoadResource(module, found) : NULL;
+    const WCHAR *units = block ? LockResource(block) : NULL;
+    size_t left = units ? SizeofResource(module, found) / sizeof(WCHAR) : 0, length = 0;
+    for (unsigned i = 0; i <= id % STRINGS_PER_BLOCK; i++) {
+        units += length;
+        left -= length;
+        if (!left || *units > left - 1)
+            return S_FALSE;
+        length = *units++;
+        left--;
+    }
+    while (length && !units[length - 1]) /* some compilers count a NUL */
+        length--;
+    return length ? text_from_utf16(units, length, true, text) : S_FALSE;
+}
+
+static HRESULT load(const char *path, unsigned id, char **text)
+{
+    WCHAR *wide;
+    DWORD mode = 0;
+    HRESULT hr = win32_path(path, &wide);
+    if (FAILED(hr))
+        return hr;
+    SetThreadErrorMode(SEM_FAILCRITICALERRORS, &mode); /* an empty drive is no reason to ask somebody */
+    HMODULE module = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_AS_DATAFILE | LOAD_LIBRARY_AS_IMAGE_RESOURCE);
+    SetThreadErrorMode(mode, NULL);
+    memory_free(wide);
+    if (!module)
+        return S_FALSE;
+    hr = read_string(module, id, text);
+    FreeLibrary(module);
+    return hr;
+}
+
+char *host_resource_text(const char *reference)
+{
+    char *path = NULL, *text = NULL;
+    unsigned id = 0;
+    HRESULT hr = parse(reference, &path, &id);
+    if (hr == S_OK)
+        hr = load(path, id, &text);
+    memory_free(path);
+    if (hr == E_OUTOFMEMORY)
+        return NULL;
+    return hr == S_OK ? text : text_copy(reference);
 }

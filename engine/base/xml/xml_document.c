@@ -1,18 +1,87 @@
 /* SPDX-License-Identifier: MIT */
-/* Documents as libxml2 parses them, and texts out of them. */
+/* Documents as libxml2 parses them, strings from them, and the limits of what libxml2 is given. */
 #include "engine/base/xml_document.h"
 
 #include "engine/base/memory.h"
-#include "engine/base/xml/xml_shared.h"
-#include "engine/base/xml_bounds.h"
 #include "engine/base/xml_text.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <libxml/SAX2.h>
+#include <libxml/tree.h>
 #include <string.h>
 
 #define XML_MAX_SIZE    QUOTA_NUMBER_xml_bytes
 #define XML_MAX_DEPTH   QUOTA_NUMBER_xml_depth /* libxml2's own limit, told in our words */
 #define BLANKS          " \t\r\n"
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
+
+/* ---- shared strings of attributes ----
+   Reports name each cell: equal strings of attributes become one node of libxml2's tree, which has no parent. XPath
+   asks only for the content of such a node. */
+
+enum { SHARED_TEXTS = 1024 };
+/* Zero-initialise; lives as long as the context parses. */
+struct xml_shared {
+    startElementNsSAX2Func begin; /* what the context had before */
+    xmlNodePtr texts[SHARED_TEXTS];
+};
+
+/* What the parser gives of an attribute. */
+enum { GIVEN_NAME, GIVEN_PREFIX, GIVEN_URI, GIVEN_VALUE, GIVEN_END, GIVEN };
+
+/* A value that ends with 0 may hold references still, which libxml2's own function reads. */
+static bool are_plain(int count, const xmlChar **given)
+{
+    for (int i = 0; i < count; i++)
+        if (given[i * GIVEN + GIVEN_PREFIX] || !*given[i * GIVEN + GIVEN_END])
+            return false;
+    return true;
+}
+
+static unsigned slot_of(const xmlChar *text, size_t length)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ text[i]) * 16777619u;
+    return hash % SHARED_TEXTS;
+}
+
+static xmlNodePtr shared_text(struct xml_shared *s, xmlDocPtr doc, const xmlChar *text, size_t length)
+{
+    xmlNodePtr *slot = &s->texts[slot_of(text, length)];
+    if (!*slot || strlen((const char *)(*slot)->content) != length || memcmp((*slot)->content, text, length) != 0)
+        *slot = xmlNewDocTextLen(doc, text, (int)length);
+    return *slot;
+}
+
+static void shared_start_element(void *about, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
+                                 int namespace_count, const xmlChar **namespaces, int attribute_count,
+                                 int default_count, const xmlChar **attributes)
+{
+    xmlParserCtxtPtr context = about;
+    struct xml_shared *s = context->sax->_private;
+    const bool plain = are_plain(attribute_count, attributes);
+    s->begin(about, name, prefix, uri, namespace_count, namespaces, plain ? 0 : attribute_count,
+             plain ? 0 : default_count, attributes);
+    if (!plain || context->disableSAX)
+        return;
+    for (int i = 0; i < attribute_count; i++) {
+        const xmlChar **a = attributes + i * GIVEN;
+        xmlAttrPtr made = xmlNewNsProp(context->node, NULL, a[GIVEN_NAME], NULL);
+        if (made && a[GIVEN_END] > a[GIVEN_VALUE])
+            made->children = made->last =
+                shared_text(s, context->myDoc, a[GIVEN_VALUE], (size_t)(a[GIVEN_END] - a[GIVEN_VALUE]));
+    }
+}
+
+/* From now on the context shares strings. To be called in xml_memory_use, as parsing is. */
+static void xml_shared_watch(xmlParserCtxtPtr context, struct xml_shared *s)
+{
+    s->begin = context->sax->startElementNs;
+    context->sax->startElementNs = shared_start_element;
+    context->sax->_private = s;
+}
 
 /* ---- documents ---- */
 
@@ -311,4 +380,178 @@ HRESULT xml_element_attribute(const struct xml_document *d, xmlNodePtr element, 
 {
     struct attribute a = {.element = element, .name = name};
     return copy_made(d, get_attribute, &a, &a.value, value);
+}
+
+/* ---- limits: a pass over the text before the parser ---- */
+
+static unsigned lines_between(const char *from, const char *to)
+{
+    unsigned lines = 0;
+    for (; (from = memchr(from, '\n', (size_t)(to - from))); from++)
+        lines++;
+    return lines;
+}
+
+/* What is behind '<': S_FALSE when it is a tag. */
+static HRESULT scan_opened(struct xml_scan *s, char c)
+{
+    static const struct {
+        const char *begin;
+        char mark;
+        unsigned least;
+        bool endless;
+    } special[] = {{"?", '?', 1, false}, {"!--", '-', 2, false}, {"![CDATA[", ']', 2, true}, {"!DOCTYPE", 0, 0, false}};
+    const size_t n = strlen(s->opened);
+    s->opened[n] = c;
+    s->opened[n + 1] = 0;
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        if (strncmp(special[i].begin, s->opened, n + 1) != 0)
+            continue;
+        if (special[i].begin[n + 1])
+            return S_OK; /* more of it has to be seen */
+        if (!special[i].mark)
+            return error_set(OPENPLA_E_MALFORMED_XML, "the XML has a document type declaration; they are refused");
+        s->state = XML_SCAN_ENCLOSED;
+        s->mark = special[i].mark;
+        s->least = special[i].least;
+        s->endless = special[i].endless;
+        s->run = 0;
+        return S_OK;
+    }
+    s->state = XML_SCAN_TAG;
+    return S_FALSE; /* `c` is of the tag */
+}
+
+static void scan_enclosed(struct xml_scan *s, char c)
+{
+    if (c == '>' && s->run >= s->least)
+        s->state = XML_SCAN_TEXT;
+    s->run = c == s->mark ? s->run + 1 : 0;
+}
+
+/* Each attribute has one quoted value. */
+static void scan_tag(struct xml_scan *s, char c)
+{
+    if (c == '>') {
+        s->state = XML_SCAN_TEXT;
+    } else if (c == '"' || c == '\'') {
+        s->state = XML_SCAN_VALUE;
+        s->mark = c;
+        s->values++;
+    }
+}
+
+/* Where the parts of the text end that need no look: the next '<', a value's quote. */
+static const char *scan_skip(const struct xml_scan *s, const char *at, const char *end)
+{
+    const char *found = memchr(at, s->state == XML_SCAN_TEXT ? '<' : s->mark, (size_t)(end - at));
+    return found ? found : end;
+}
+
+static HRESULT scan_one(struct xml_scan *s, char c)
+{
+    HRESULT hr = S_OK;
+    switch (s->state) {
+    case XML_SCAN_TEXT:
+        s->state = XML_SCAN_OPENED;
+        s->opened[0] = 0;
+        s->values = 0;
+        s->length = 0;
+        break;
+    case XML_SCAN_OPENED:
+        hr = scan_opened(s, c);
+        if (hr == S_FALSE)
+            scan_tag(s, c);
+        break;
+    case XML_SCAN_TAG:
+        scan_tag(s, c);
+        break;
+    case XML_SCAN_VALUE:
+        s->state = XML_SCAN_TAG;
+        break;
+    case XML_SCAN_ENCLOSED:
+        scan_enclosed(s, c);
+        break;
+    }
+    return FAILED(hr) ? hr : S_OK;
+}
+
+HRESULT xml_scan(struct xml_scan *s, const char *text, size_t size)
+{
+    const char *const end = text + size;
+    for (const char *at = text; at < end; at++) {
+        if (s->state == XML_SCAN_TEXT || s->state == XML_SCAN_VALUE) {
+            const char *found = scan_skip(s, at, end);
+            s->length += (size_t)(found - at);
+            if (found == end)
+                break;
+            at = found;
+        }
+        HRESULT hr = scan_one(s, *at);
+        if (FAILED(hr))
+            return hr;
+        s->length++;
+        if (s->values > XML_MAX_ATTRIBUTES)
+            return error_set(OPENPLA_E_MALFORMED_XML,
+                             "the XML is not taken: line %u: an element has more than %u attributes",
+                             s->line + 1 + lines_between(text, at), XML_MAX_ATTRIBUTES);
+    }
+    if (s->longest && s->state != XML_SCAN_TEXT && s->length > s->longest &&
+        !(s->state == XML_SCAN_ENCLOSED && s->endless))
+        return error_set(OPENPLA_E_MALFORMED_XML,
+                         "the XML is not taken: line %u: a tag or comment of more than %llu bytes", s->line + 1,
+                         (unsigned long long)s->longest);
+    s->line += lines_between(text, end);
+    return S_OK;
+}
+
+HRESULT xml_bounds_check(const char *xml, size_t size)
+{
+    struct xml_scan s = {0};
+    return xml_scan(&s, xml, size);
+}
+
+/* ---- limits: each element as it is parsed ---- */
+
+enum xml_excess xml_excess_of(xmlParserCtxtPtr context)
+{
+    if (context->nsNr > 2 * XML_MAX_NAMESPACES) /* prefix and name of each */
+        return XML_EXCESS_NAMESPACES;
+    return context->dict && xmlDictSize(context->dict) > XML_MAX_NAMES ? XML_EXCESS_NAMES : XML_NO_EXCESS;
+}
+
+static void start_element(void *about, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
+                          int namespace_count, const xmlChar **namespaces, int attribute_count, int default_count,
+                          const xmlChar **attributes)
+{
+    xmlParserCtxtPtr context = about;
+    enum xml_excess *found = context->_private;
+    *found = xml_excess_of(context);
+    if (*found != XML_NO_EXCESS)
+        xmlStopParser(context);
+    else
+        xmlSAX2StartElementNs(context, name, prefix, uri, namespace_count, namespaces, attribute_count, default_count,
+                              attributes);
+}
+
+void xml_bounds_watch(xmlParserCtxtPtr context, enum xml_excess *found)
+{
+    *found = XML_NO_EXCESS;
+    context->_private = found;
+    context->sax->startElementNs = start_element;
+}
+
+HRESULT xml_bounds_error(enum xml_excess found, int line)
+{
+    switch (found) {
+    case XML_EXCESS_NAMESPACES:
+        return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: line %d: more than %u namespaces are declared",
+                         line, XML_MAX_NAMESPACES);
+    case XML_EXCESS_NAMES:
+        return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: line %d: it has more than %u different names",
+                         line, XML_MAX_NAMES);
+    case XML_NO_EXCESS:
+        break;
+    }
+    return S_OK;
 }

@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/base/xml_grammar.h"
-
+/* Checks elements of a document against a table of what may stand in it. */
 #include "engine/base/memory.h"
-#include "engine/base/xml_fault.h"
+#include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#define SHOWN 120 /* bytes of a value */
+
+HRESULT xml_wrong(HRESULT hr, xmlNodePtr element, const char *attribute, const char *value, const char *format,
+                  va_list list)
+{
+    char why[400], where[200] = "";
+    vsnprintf(why, sizeof why, format, list);
+    if (value)
+        snprintf(where, sizeof where, " %s=\"%.*s\"", attribute, SHOWN, value);
+    else if (attribute)
+        snprintf(where, sizeof where, " %s", attribute);
+    return error_set(hr, "line %ld: %.60s%s: %s", xmlGetLineNo(element), (const char *)element->name, where, why);
+}
 
 const struct xml_within *xml_grammar_within(const struct xml_grammar *g, unsigned parent, const char *element)
 {

@@ -9,7 +9,6 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "engine/base/text_ansi.h"
 #include "engine/etw/consumer/event_view.h"
 
 #include <stdatomic.h>

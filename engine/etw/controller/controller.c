@@ -6,7 +6,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/base/text_ansi.h"
+#include "engine/base/text.h"
 #include "engine/etw/controller/trace_security.h"
 #include "engine/etw/session/session_buffers.h"
 #include "engine/etw/session/session_host.h"

@@ -4,7 +4,7 @@
 #include "engine/etw/trace_properties.h"
 
 #include "engine/base/memory.h"
-#include "engine/base/text_ansi.h"
+#include "engine/base/text.h"
 #include "engine/etw/etw_types.h"
 #include "engine/logs/etl_record.h"
 

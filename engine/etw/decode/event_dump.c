@@ -2,7 +2,7 @@
 /* Writes events to files: the stream (events through a format into the encoding, and what becomes of those that cannot
    be decoded), the strings that messages insert, and CSV. */
 #include "engine/base/memory.h"
-#include "engine/base/text_ansi.h"
+#include "engine/base/text.h"
 #include "engine/base/xml_text.h"
 #include "engine/etw/decode/event_dump_form.h"
 #include "engine/etw/decode/manifest/message_tables.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* All schemas that a process knows, kept by what an event is looked up with. */
-#include "engine/base/hash.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/event_values.h"
 #include "engine/etw/provider_manifest.h"

@@ -2,7 +2,7 @@
 #include "engine/etw/source_text.h"
 
 #include "engine/base/memory.h"
-#include "engine/base/text_ansi.h"
+#include "engine/base/text.h"
 
 #include <string.h>
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Values as text: of all types and maps, times, addresses and identifiers, and the pieces that dumps consist of. */
 #include "engine/base/clock.h"
+#include "engine/base/error.h"
 #include "engine/base/memory.h"
-#include "engine/base/system_message.h"
-#include "engine/base/text_ansi.h"
-#include "engine/base/text_unicode.h"
+#include "engine/base/text.h"
 #include "engine/etw/event_dump.h"
 #include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"

@@ -3,9 +3,9 @@
 #include "engine/etw/directory.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/environment.h"
+#include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/base/thread_slot.h"
+#include "engine/base/thread.h"
 #include "engine/etw/autologger.h"
 #include "engine/etw/directory/directory_layout.h"
 

@@ -2,8 +2,8 @@
 /* The processes of the directory: the slot of each, which providers each has registered and what these call
    themselves, who wakes whom, who has applied what. */
 #include "engine/base/clock.h"
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/base/thread.h"
 #include "engine/etw/directory/directory_layout.h"
 #include "engine/etw/etw_types.h"

@@ -3,7 +3,6 @@
    EventAccessRemove, and what asks for rights. */
 #define _EVNT_SOURCE_ /* they are no imports */
 #include "engine/base/memory.h"
-#include "engine/base/win32/security.h"
 #include "engine/base/win32/win32_call.h"
 #include "engine/etw/controller/trace_security.h"
 #include "engine/etw/etw_api.h"

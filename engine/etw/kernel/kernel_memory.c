@@ -3,7 +3,7 @@
 
    The kind of a fault is known from what its thread does next: whether a page of a file was mapped, and whether the
    thread waited for a disk. A soft fault keeps its place at its own time; a hard fault is logged when it ends. */
-#include "engine/base/kernel_control.h"
+#include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
 #include "engine/logs/little_endian.h"

@@ -6,9 +6,8 @@
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/kernel_file.h"
-#include "engine/base/kernel_number.h"
 #include "engine/base/memory.h"
-#include "engine/base/processor.h"
+#include "engine/base/thread.h"
 #include "engine/etw/kernel/tracepoint.h"
 
 #include <stdlib.h>

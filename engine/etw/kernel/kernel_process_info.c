@@ -2,9 +2,7 @@
 /* What /proc and, for Wine's processes, Windows report about a process while it lives: its command line, user and
    package, kept for the event of its end, and its resource counters. */
 #include "engine/base/kernel_file.h"
-#include "engine/base/kernel_number.h"
 #include "engine/base/memory.h"
-#include "engine/base/process_text.h"
 #include "engine/etw/kernel/tracepoint.h"
 
 #include <stdio.h>

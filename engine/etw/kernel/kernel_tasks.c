@@ -4,9 +4,7 @@
    the pass. */
 #include "engine/base/clock.h"
 #include "engine/base/kernel_file.h"
-#include "engine/base/kernel_number.h"
 #include "engine/base/memory.h"
-#include "engine/base/process_text.h"
 #include "engine/etw/kernel/tracepoint.h"
 
 #include <stdio.h>

@@ -2,7 +2,6 @@
 #include "engine/etw/kernel/kernel_tracer.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/environment.h"
 #include "engine/base/error.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"

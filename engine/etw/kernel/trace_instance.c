@@ -6,11 +6,10 @@
 #include "engine/etw/trace_instance.h"
 
 #include "engine/base/error.h"
-#include "engine/base/kernel_control.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
-#include "engine/base/text_find.h"
+#include "engine/base/text.h"
 #include "engine/etw/kernel/tracepoint.h"
 #include "engine/logs/little_endian.h"
 

@@ -5,8 +5,8 @@
 #ifndef OPENPLA_TRACEPOINT_H
 #define OPENPLA_TRACEPOINT_H
 
+#include "engine/base/process.h"
 #include "engine/base/text.h"
-#include "engine/base/windows_task.h"
 #include "engine/etw/id_map.h"
 #include "engine/etw/kernel/kernel_tracer.h"
 #include "engine/etw/trace_instance.h"

@@ -2,10 +2,9 @@
 /* The parts of private sessions: their entries in the directory, and the thread of this process' part. */
 #include "engine/etw/provider/private_session.h"
 
-#include "engine/base/file_traits.h"
+#include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
-#include "engine/base/thread_slot.h"
 #include "engine/etw/etw_types.h"
 #include "engine/etw/session/session_drain.h"
 #include "engine/etw/session/session_host.h"

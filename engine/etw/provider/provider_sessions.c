@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/base/clock.h"
-#include "engine/base/last_thread.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/controller/trace_security.h"

@@ -7,7 +7,6 @@
 #define OPENPLA_PROVIDER_TABLE_H
 
 #include "engine/base/thread.h"
-#include "engine/base/thread_slot.h"
 #include "engine/etw/provider/provider_filter.h"
 #include "engine/etw/session/session_reserve.h"
 

@@ -26,7 +26,7 @@
 #ifndef OPENPLA_SESSION_BUFFERS_H
 #define OPENPLA_SESSION_BUFFERS_H
 
-#include "engine/base/processor.h"
+#include "engine/base/thread.h"
 #include "engine/logs/etl_record.h"
 
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/base/processor.h"
+#include "engine/base/thread.h"
 #include "engine/etw/session/session_output.h"
 #include "engine/etw/trace_properties.h"
 

@@ -9,7 +9,6 @@
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
-#include "engine/base/processor.h"
 #include "engine/base/thread.h"
 #include "engine/etw/etw_types.h"
 #include "engine/etw/kernel/kernel_tracer.h"

@@ -5,7 +5,6 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
-#include "engine/base/thread_slot.h"
 
 uint64_t session_clock_stamp(enum session_source source)
 {

@@ -4,8 +4,8 @@
 #include "engine/logs/log.h"
 
 #include "engine/base/file.h"
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/logs/blg/blg_parts.h"
 #include "engine/logs/core/log_formats.h"
 #include "engine/logs/counter_path.h"

@@ -4,7 +4,7 @@
 
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/base/text_unicode.h"
+#include "engine/base/text.h"
 #include "engine/logs/odbc_library.h"
 #include "engine/logs/pdh_types.h"
 

@@ -14,7 +14,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/base/text_ansi.h"
+#include "engine/base/text.h"
 #include "engine/logs/core/log_formats.h"
 #include "engine/logs/core/number_text.h"
 #include "engine/logs/log.h"

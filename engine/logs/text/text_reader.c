@@ -13,7 +13,7 @@
      Other rows are passed over with a remark. Another header row with other counters ends the log. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/base/text_ansi.h"
+#include "engine/base/text.h"
 #include "engine/logs/core/log_formats.h"
 #include "engine/logs/core/number_text.h"
 #include "engine/logs/pdh_types.h"

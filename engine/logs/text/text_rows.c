@@ -4,8 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/base/text_find.h"
-#include "engine/base/text_unicode.h"
+#include "engine/base/text.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* UTF-16 and ANSI texts in the buffers of PDH's callers. */
 #include "engine/base/memory.h"
-#include "engine/base/text_ansi.h"
+#include "engine/base/text.h"
 #include "engine/pdh/api/api.h"
 
 #include <string.h>

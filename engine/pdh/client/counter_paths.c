@@ -3,8 +3,8 @@
 #include "engine/pdh/counter_paths.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/pdh/counter_query.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "engine/base/timed_work.h"
+#include "engine/base/thread.h"
 #include "engine/pdh/formula.h"
 
 #include <string.h>

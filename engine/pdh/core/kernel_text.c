@@ -2,7 +2,7 @@
 /* Parsers of the kernel's files: numbers by name, numbers per processor, and tables of named things. */
 #include "engine/pdh/core/kernel_text.h"
 
-#include "engine/base/kernel_number.h"
+#include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 

@@ -3,7 +3,7 @@
 #include "engine/pdh/core/source.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/environment.h"
+#include "engine/base/host.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"

@@ -3,7 +3,6 @@
 #include "engine/pdh/core/table.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/pdh/formula.h"

@@ -4,7 +4,6 @@
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
-#include "engine/base/timed_work.h"
 #include "engine/pdh/api/api.h"
 #include "engine/pdh/core/pdh.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects out of the countersets that are registered, and of those in shared memory. */
 #include "engine/base/clock.h"
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/pdh/counter_types.h"

@@ -2,7 +2,6 @@
 /* Objects out of the blocks of performance extension DLLs. */
 #include "engine/pdh/extension/extension_object.h"
 
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/logs/perf_data.h"

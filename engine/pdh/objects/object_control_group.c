@@ -2,7 +2,7 @@
 /* The object Control Group, which Windows does not have: what the kernel accounts to groups of processes. The instance
    "own" is the group of the Wine prefix (/proc/self is Wine's server there; natively this process); in a hierarchy of
    version 2 the groups of the first two levels are instances too, which are systemd's slices and services. */
-#include "engine/base/kernel_number.h"
+#include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"
 

@@ -3,8 +3,7 @@
    physical disk is a block device that has a device behind it (/sys/block/NAME/device); it is called as on Windows by a
    number, counted in the kernel's order, and the letters of the drives on it: "0 C: Z:". */
 #include "engine/base/clock.h"
-#include "engine/base/drives.h"
-#include "engine/base/hash.h"
+#include "engine/base/folder.h"
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/pdh/core/table.h"

@@ -3,7 +3,7 @@
    are named as on Windows: the luid is built from the card's place on its bus, which stays the same, and pid is the
    host OS's process id. */
 #include "engine/base/clock.h"
-#include "engine/base/kernel_number.h"
+#include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"
 #include "engine/pdh/objects/parsers.h"

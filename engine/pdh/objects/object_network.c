@@ -2,7 +2,6 @@
 /* The objects Network Interface and Network Adapter, from /proc/net/dev and /sys/class/net, and Per Processor Network
    Interface Card Activity, from /proc/interrupts. As on Windows there is no loopback, and no _Total. */
 #include "engine/base/kernel_file.h"
-#include "engine/base/kernel_number.h"
 #include "engine/base/memory.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The object NUMA Node Memory, from /sys/devices/system/node. */
-#include "engine/base/kernel_number.h"
+#include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects Processor, Processor Information and Processor Performance: the online processors, from /proc/stat,
    interrupts and softirqs, and what cpuinfo, cpufreq and cpuidle say of their clocks and their sleep. */
-#include "engine/base/hash.h"
 #include "engine/base/kernel_file.h"
-#include "engine/base/kernel_number.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/pdh/core/kernel_text.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects SMB Client Shares and Redirector: files of other computers, which programs under Wine reach through the
    host's kernel. Both exist where its client is loaded, whatever it has mounted. */
-#include "engine/base/kernel_number.h"
+#include "engine/base/kernel_file.h"
 #include "engine/pdh/core/table.h"
 #include "engine/pdh/objects/parsers.h"
 

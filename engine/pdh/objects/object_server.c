@@ -4,7 +4,7 @@
  */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
-#include "engine/base/text_find.h"
+#include "engine/base/text.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/core/table.h"
 #include "engine/pdh/objects/parsers.h"

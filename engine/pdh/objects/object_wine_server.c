@@ -2,7 +2,7 @@
 /* The object Wine Server, which Windows does not have: the process that all programs of a Wine prefix ask for what
    Windows' kernel does. It opens files for them, so /proc/self is its own folder there. It tells nobody how many
    requests it answered; what the host's kernel accounts to it is shown. */
-#include "engine/base/process_text.h"
+#include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"
 

@@ -3,9 +3,8 @@
 #include "engine/pdh/objects/process_list.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/environment.h"
 #include "engine/base/host.h"
-#include "engine/base/kernel_number.h"
+#include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 

@@ -7,7 +7,6 @@
 
 #include "engine/base/error.h"
 #include "engine/base/kernel_file.h"
-#include "engine/base/process_text.h"
 
 /* A figure that the system does not tell of this process. */
 #define PROCESS_ABSENT  INT64_MIN

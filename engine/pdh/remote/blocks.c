@@ -3,7 +3,7 @@
 #include "engine/pdh/remote/blocks.h"
 
 #include "engine/base/memory.h"
-#include "engine/base/text_unicode.h"
+#include "engine/base/text.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/remote/pcq_internal.h"
 

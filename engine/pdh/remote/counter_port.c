@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The TCP port of the MS-PCQ server, and the access check. */
-#include "engine/base/access.h"
-#include "engine/base/environment.h"
+#include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/security.h"
 #include "engine/base/thread.h"
 #include "engine/pdh/pcq_server.h"
 #include "engine/pdh/remote/rpc.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls to another computer by TCP without authentication, and the addresses of computers. */
-#include "engine/base/environment.h"
+#include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/remote/blocks.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Countersets of another computer, and counter objects built from its answers. */
 #include "engine/base/clock.h"
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/pdh/formula.h"
 #include "engine/pdh/remote/blocks.h"
 #include "engine/pdh/remote/other_computer.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The MS-PCQ server: ids made from names, its sets, and the methods that describe them (3.1.4.1.1 to 3.1.4.1.3). */
 #include "engine/base/clock.h"
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/pdh/remote/blocks.h"
 #include "engine/pdh/remote/pcq_internal.h"
 

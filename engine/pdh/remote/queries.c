@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries of MS-PCQ clients: their counters (3.1.4.1.4, 3.1.4.1.5, 3.1.4.1.8) and values (3.1.4.1.6). */
 #include "engine/base/clock.h"
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/pdh/remote/pcq_internal.h"
 
 #include <string.h>

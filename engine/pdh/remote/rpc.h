@@ -3,7 +3,7 @@
 #ifndef OPENPLA_PDH_RPC_H
 #define OPENPLA_PDH_RPC_H
 
-#include "engine/base/socket.h"
+#include "engine/base/network.h"
 #include "engine/base/text.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/pcq_server.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A judged cabinet taken out: all of it into a new folder within the target, then its first names by renames. */
 #include "engine/base/clock.h"
-#include "engine/base/file_traits.h"
+#include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 #include "engine/pla/cabinet/cabinet_format.h"

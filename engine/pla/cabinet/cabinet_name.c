@@ -3,7 +3,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/base/text_unicode.h"
+#include "engine/base/text.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pla/cabinet/cabinet_format.h"
 

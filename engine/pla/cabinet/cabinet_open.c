@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A cabinet's headers, names and sizes, from anybody: read and judged as a whole. */
-#include "engine/base/file_traits.h"
+#include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/base/text_ansi.h"
+#include "engine/base/text.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pla/cabinet/cabinet_format.h"
 

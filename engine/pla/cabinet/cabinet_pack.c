@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a cabinet is made of, judged as a reader will; the host's packer does the rest. */
 #include "engine/base/clock.h"
-#include "engine/base/file_traits.h"
+#include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/pla/cabinet/cabinet_format.h"
 

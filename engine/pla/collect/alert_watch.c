@@ -4,8 +4,8 @@
 #include "engine/pla/collect/alert_watch.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/logs/counter_path.h"
 #include "engine/pdh/counter_query.h"
 

@@ -4,7 +4,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
-#include "engine/base/text_unicode.h"
+#include "engine/base/text.h"
 #include "engine/base/xml_text.h"
 #include "engine/pla/collect/configuration_source.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of a configuration collector (MS-PLA 3.2.4.7, behaviour 11): which they are, in which order, their rows, and
    their copies. */
-#include "engine/base/hash.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/pla/collect/configuration_source.h"
 
 #include <stdlib.h>

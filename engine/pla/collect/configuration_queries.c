@@ -3,9 +3,9 @@
    network adapters (QueryNetworkAdapters), and what the kernel's session in memory has seen (SystemStateFile). MS-PLA
    3.2.4.7. */
 #include "engine/base/file.h"
-#include "engine/base/management.h"
 #include "engine/base/memory.h"
 #include "engine/base/network.h"
+#include "engine/base/windows_services.h"
 #include "engine/etw/etw_types.h"
 #include "engine/pla/collect/configuration_source.h"
 #include "engine/pla/collect/trace_session.h"

@@ -5,7 +5,7 @@
 #define OPENPLA_CONFIGURATION_SOURCE_H
 
 #include "engine/base/error.h"
-#include "engine/base/file_traits.h"
+#include "engine/base/file.h"
 #include "engine/base/registry.h"
 #include "engine/base/text.h"
 

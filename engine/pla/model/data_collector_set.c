@@ -3,7 +3,7 @@
    XML. MS-PLA 3.2.4.1. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/base/sddl.h"
+#include "engine/base/security.h"
 #include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
 #include "engine/pla/model.h"

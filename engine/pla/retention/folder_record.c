@@ -4,9 +4,8 @@
 #include "engine/pla/retention/folder_record.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
-#include "engine/base/thread_slot.h"
+#include "engine/base/thread.h"
 #include "engine/pla/store.h"
 
 #include <stdatomic.h>

@@ -6,7 +6,7 @@
 #ifndef OPENPLA_FOLDER_RECORD_H
 #define OPENPLA_FOLDER_RECORD_H
 
-#include "engine/base/held_folder.h"
+#include "engine/base/folder.h"
 #include "engine/base/process.h"
 
 /* ---- the mark and the files that it names ---- */

@@ -4,7 +4,7 @@
 #ifndef OPENPLA_PLAN_H
 #define OPENPLA_PLAN_H
 
-#include "engine/base/held_folder.h"
+#include "engine/base/folder.h"
 #include "engine/base/text.h"
 #include "engine/pla/retention/folder_record.h"
 

@@ -3,8 +3,8 @@
 #include "engine/pla/run/run_journal.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/event_log.h"
 #include "engine/base/memory.h"
+#include "engine/base/windows_services.h"
 #include "engine/logs/journal.h"
 
 #include <stdio.h>

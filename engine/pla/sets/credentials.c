@@ -2,7 +2,6 @@
 /* Accounts and passwords at Commit, and the secret of a set as text. */
 #include "engine/pla/credentials.h"
 
-#include "engine/base/access.h"
 #include "engine/base/memory.h"
 #include "engine/logs/sql_log.h"
 #include "engine/pla/definition.h"

@@ -2,10 +2,10 @@
 /* The data manager: it works behind a segment, and when Run asks for it. The report comes first, then the folders of
    runs. */
 #include "engine/base/clock.h"
-#include "engine/base/credentials.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/security.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/model/validate.h"
 #include "engine/pla/retention.h"

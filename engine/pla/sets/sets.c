@@ -4,9 +4,9 @@
  */
 #include "engine/pla/sets.h"
 
-#include "engine/base/credentials.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/security.h"
 #include "engine/logs/counter_path.h"
 #include "engine/logs/pdh_types.h"
 #include "engine/pla/definition.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests to a run: start its host, ask it to stop, read its state, find its process and end it. */
 #include "engine/base/clock.h"
-#include "engine/base/environment.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"

@@ -3,7 +3,6 @@
 #include "engine/pla/sets/supervised_set.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/run.h"

@@ -3,8 +3,7 @@
    process supervises. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
-#include "engine/base/folder_watch.h"
-#include "engine/base/hash.h"
+#include "engine/base/folder.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"

@@ -3,7 +3,7 @@
 #ifndef OPENPLA_TRACE_SET_H
 #define OPENPLA_TRACE_SET_H
 
-#include "engine/base/caller.h"
+#include "engine/base/security.h"
 #include "engine/pla/collect/trace_session.h"
 #include "engine/pla/model.h"
 #include "engine/pla/store.h"

@@ -2,9 +2,9 @@
 /* Paths and the lock of the sets of one namespace. */
 #include "engine/pla/store/set_file.h"
 
-#include "engine/base/hash.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/pla/store.h"
 
 #include <stdio.h>

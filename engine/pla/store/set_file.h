@@ -4,8 +4,8 @@
 #ifndef OPENPLA_SET_FILE_H
 #define OPENPLA_SET_FILE_H
 
-#include "engine/base/caller.h"
 #include "engine/base/file.h"
+#include "engine/base/security.h"
 #include "engine/base/text.h"
 #include "engine/pla/store.h"
 
@@ -39,7 +39,8 @@ enum set_file_use {
     SET_FILE_CREATE, /* makes the folder of the namespace */
 };
 /* Locates and locks: all readers and writers of a namespace follow one another. Under the lock who asks for another
-   process is held against the set (set_gate_pass). S_FALSE, and no lock, when the folder is not there. Zero on failure. */
+   process is held against the set (set_gate_pass). S_FALSE, and no lock, when the folder is not there. Zero on failure.
+ */
 HRESULT set_file_open(const char *space, const char *name, enum set_file_use use, struct set_file *out);
 /* Lets others in, and waits for them, between set_file_open and set_file_close. Without the lock only what nobody else
    looks at may be written. */

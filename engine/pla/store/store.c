@@ -3,7 +3,7 @@
    instruction with the name as it was committed: the name of the file has lost its case. */
 #include "engine/pla/store.h"
 
-#include "engine/base/file_owner.h"
+#include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/quotas.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Each file of the store by itself: what it should be by its name and place, and what it is. */
 #include "engine/base/clock.h"
-#include "engine/base/credentials.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/security.h"
 #include "engine/pla/model.h"
 #include "engine/pla/store.h"
 #include "engine/pla/store/set_file.h"

@@ -2,10 +2,10 @@
 /* All sets of a namespace: their definitions, what tells that one has changed, and the file that names each set that is
    written. The lock is taken for each place separately, so that nobody waits for a long list. */
 #include "engine/base/clock.h"
-#include "engine/base/hash.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
+#include "engine/base/text.h"
 #include "engine/pla/store.h"
 #include "engine/pla/store/set_file.h"
 

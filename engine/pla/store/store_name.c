@@ -2,7 +2,6 @@
 /* Names of sets: parsing a full name, file names that every file system takes, and the names of the sets that the
    program brings. */
 #include "engine/base/file.h"
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/pla/store.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines behind the XML of a stored definition, each a processing instruction: Security, account, then name and
    owner. */
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/pla/store.h"
 #include "engine/pla/store/set_file.h"
 

@@ -7,7 +7,7 @@
 #include "engine/base/command_line.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
-#include "engine/base/task_scheduler.h"
+#include "engine/base/windows_services.h"
 
 #include <string.h>
 

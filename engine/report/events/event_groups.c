@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A hash table whose entries lie in blocks. When it is full all of them become records of a sort by their keys, and it
    begins anew; the parts of one key stand side by side when the records come back. */
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/report/events/event_sink.h"
 #include "engine/report/make/row_sort.h"
 

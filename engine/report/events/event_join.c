@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs events: by a value they have in common (EqualJoin), and begins with ends of transactions by their thread. */
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/report/events/event_sink.h"
 #include "engine/report/make/row_sort.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* An EventTable of a report schema (MS-PLA 2.2.3.3): makes records of the events that it is of (DECISIONS 93). */
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
 #include "engine/report/events/event_cell.h"

@@ -6,8 +6,8 @@
    the n intervals and nothing that happened in between is lost. */
 #include "engine/report/columns.h"
 
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/logs/pdh_types.h"
 #include "engine/logs/perf_data.h"
 #include "engine/pdh/formula.h"

@@ -4,7 +4,6 @@
 #include "engine/report/report_reader.h"
 
 #include "engine/base/memory.h"
-#include "engine/base/xml_bounds.h"
 #include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
 #include "engine/logs/text_rows.h"

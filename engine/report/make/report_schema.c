@@ -3,8 +3,8 @@
 #include "engine/report/report_schema.h"
 
 #include "engine/base/memory.h"
-#include "engine/base/text_unicode.h"
-#include "engine/base/xml_fault.h"
+#include "engine/base/text.h"
+#include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
 #include "engine/report/make/schema_reading.h"
 

@@ -4,7 +4,6 @@
 #define OPENPLA_SCHEMA_READING_H
 
 #include "engine/base/xml_document.h"
-#include "engine/base/xml_grammar.h"
 #include "engine/report/report_schema.h"
 
 enum schema_type {

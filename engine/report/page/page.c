@@ -6,7 +6,6 @@
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/base/xml_bounds.h"
 #include "engine/base/xml_document.h"
 #include "engine/report/make/report_document.h"
 #include "engine/report/page/page_parts.h"

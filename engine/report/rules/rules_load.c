@@ -2,7 +2,7 @@
 /* Loads rules: files, imports and groups, each checked against the grammar before anything is run, so that a mistake in
    a branch that is seldom taken is reported too. */
 #include "engine/base/memory.h"
-#include "engine/base/xml_fault.h"
+#include "engine/base/xml_document.h"
 #include "engine/report/rules.h"
 #include "engine/report/rules/rules_parts.h"
 

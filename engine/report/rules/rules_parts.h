@@ -4,7 +4,6 @@
 #define OPENPLA_RULES_PARTS_H
 
 #include "engine/base/xml_document.h"
-#include "engine/base/xml_grammar.h"
 #include "engine/report/report_schema.h"
 #include "engine/report/rules.h"
 

@@ -2,7 +2,7 @@
 /* Rules over one report: groups, rules, steps. MS-PLA 2.2.3.4. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/base/xml_fault.h"
+#include "engine/base/xml_document.h"
 #include "engine/report/rules/rules_parts.h"
 
 #include <stdarg.h>

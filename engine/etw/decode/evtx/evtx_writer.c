@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes .evtx files: records, chunks and the header. */
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/etw/decode/evtx/evtx.h"
 #include "engine/logs/little_endian.h"
 

@@ -4,9 +4,9 @@
 #include "engine/etw/manifest_origins.h"
 
 #include "engine/base/file.h"
-#include "engine/base/hash.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/etw/decode/manifest/wevt_template.h"
 #include "engine/logs/little_endian.h"
 

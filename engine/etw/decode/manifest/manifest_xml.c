@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads instrumentation manifests: documents, providers, attributes, events and filters, in the order in which the
    parts of a provider are needed. */
-#include "engine/base/hash.h"
 #include "engine/base/memory.h"
-#include "engine/base/xml_fault.h"
+#include "engine/base/text.h"
+#include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
 #include "engine/etw/manifest_reader.h"
 #include "engine/etw/provider_manifest.h"

@@ -5,7 +5,6 @@
 
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
-#include "engine/base/text_ansi.h"
 #include "engine/logs/little_endian.h"
 
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/base/protection.h"
 #include "engine/base/registry.h"
 #include "engine/etw/decode/manifest/message_tables.h"
 #include "engine/etw/decode/manifest/wevt_template.h"

@@ -2,7 +2,6 @@
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/base/protection.h"
 #include "engine/etw/decode/manifest/message_tables.h"
 #include "engine/etw/mof_classes.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/base/memory.h"
-#include "engine/base/text_unicode.h"
+#include "engine/base/text.h"
 #include "engine/etw/decode/mof/mof_text.h"
 
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What this process knows: the schemas of all TDH functions, and manifests that a program loads for itself. */
-#include "engine/base/hash.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
+#include "engine/base/text.h"
 #include "engine/etw/decode/program_memory.h"
 #include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/manifest_origins.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/base/environment.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"

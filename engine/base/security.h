@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Callers and their accounts, access checks, security descriptors, secrets and logons. */
+#ifndef OPENPLA_SECURITY_H
+#define OPENPLA_SECURITY_H
+
+#include "engine/base/process.h"
+#include "engine/base/text.h"
+#include "engine/base/wintypes.h"
+
+/* ---- callers: the process that calls a verb, and its account ---- */
+
+/* An account by its SIDs, where there are no tokens. */
+struct account_sids {
+    const char *name; /* for events */
+    const char *user;
+    const char *const *groups;    /* NULL at the end; NULL: none */
+    const char *const *deny_only; /* groups that only what is denied holds for */
+};
+struct caller {
+    bool in_process;  /* this process itself: nothing can be kept from it */
+    uint32_t process; /* id of another one; 0: it is on another machine, or cannot be told */
+    /* Opens the token of the account that the running call acts for; NULL: the process's own. Windows alone. */
+    HRESULT (*token)(void **out);
+    const struct account_sids *account; /* natively alone: who it is; NULL: cannot be told */
+};
+/* What this process does for itself. */
+extern const struct caller caller_self;
+
+/* DOMAIN\user, the SID's text where the account has no name, "" where it cannot be told. From memory_alloc, NULL when
+   out of memory. To be asked for as long as the call runs. */
+char *caller_account(const struct caller *caller);
+/* Its SID's text, "" where it cannot be told and natively for this process itself. The same. */
+char *caller_sid(const struct caller *caller);
+
+/* ---- access checks ---- */
+
+/* What the generic rights mean for a sort of things, and all rights there are. */
+struct access_rights {
+    uint32_t read, write, execute, all;
+};
+/* The rights that an entry means. */
+static inline uint32_t access_map(uint32_t rights, const struct access_rights *kind)
+{
+    return ((rights & 0x80000000u ? kind->read : 0) | (rights & 0x40000000u ? kind->write : 0) |
+            (rights & 0x20000000u ? kind->execute : 0) | (rights & 0x10000000u ? kind->all : 0) | rights) &
+           kind->all;
+}
+
+/* Who asks, as one call knows him: opened anew for each call and kept for none. */
+struct access_subject;
+/* E_ACCESSDENIED, with a text: who asks cannot be told. */
+HRESULT access_open(const struct caller *caller, struct access_subject **out);
+void access_close(struct access_subject *subject); /* NULL is allowed */
+/* Whether the descriptor, an SDDL text, gives all of these rights: to this process itself always, else by the entries
+   that hold for the caller, in their order, and by what its owner always has. Nothing is given by a text that is no
+   descriptor, or that denies something to an account which cannot be told here. */
+HRESULT access_allows(const struct access_subject *subject, const char *descriptor, const struct access_rights *kind,
+                      uint32_t rights, bool *allowed);
+
+/* Whether the caller is an administrator or the system, and is that account (SID text) or a member of it; this process
+   itself is both. false where it cannot be told. */
+bool access_is_administrator(const struct caller *caller);
+bool access_is_account(const struct caller *caller, const char *sid);
+
+/* ---- security descriptors read from SDDL (MS-DTYP 2.5.1) ---- */
+
+/* An account by its number. It need not be one of this machine. */
+struct sid {
+    char alias[3]; /* two letters of an account whose number only its machine or domain knows; else "" */
+    uint8_t count;
+    uint64_t authority;
+    uint32_t parts[15];
+};
+/* S-1-... or an alias of two letters, of `length` bytes. */
+bool sid_read(const char *text, size_t length, struct sid *out);
+bool sid_equal(const struct sid *a, const struct sid *b);
+
+struct sddl_entry {
+    bool denies;
+    bool blind; /* holds for an object or on a condition, which nobody here looks at */
+    uint32_t rights;
+    struct sid account;
+};
+/* The DACL with its owner; what is for heirs alone and what audits is left out. */
+struct sddl {
+    bool has_owner, has_group;
+    struct sid owner, group;
+    size_t count, capacity;
+    struct sddl_entry *entries;
+};
+/* E_INVALIDARG, *why says why (static): for a text that is none, for one without a DACL or with none that restricts
+   anybody (NO_ACCESS_CONTROL), for rights, flags or accounts that are not known. sddl_free also on failure. */
+HRESULT sddl_read(const char *text, struct sddl *out, const char **why);
+void sddl_free(struct sddl *descriptor);
+
+/* ---- secrets, and the accounts that processes run under ----
+   A secret is a string under a random key (shared_new_key): on Windows private data of the LSA, which administrators
+   and the system alone can ask for; where a program may not use that, and under Wine, a file in <data folder>/secrets
+   that CryptProtectData has encrypted for the account (DECISIONS 68 says what that is worth under Wine); natively a
+   file that its owner alone can open. */
+
+enum {
+    SECRET_MOST = 30000 /* UTF-16 units: what the LSA takes of one */
+};
+/* Keeps the text under a key that has none yet. E_INVALIDARG for one that is longer than SECRET_MOST; failures name
+   neither key nor text. */
+HRESULT secret_store(const char *key, const char *text);
+/* *text for memory_free_secret. S_FALSE, and NULL: there is none, or `key` is no key. HRESULT of ERROR_INVALID_DATA: it
+   was damaged, or another account, computer or prefix has encrypted it. */
+HRESULT secret_load(const char *key, char **text);
+HRESULT secret_delete(const char *key);  /* S_FALSE: there is none */
+bool secret_key_is_one(const char *key); /* whether the text can be a key */
+/* The keys of what is in <data folder>/secrets; none where the LSA has them. *out is empty on failure. */
+HRESULT secret_list(struct texts *out);
+
+/* A text in a form that has nothing of it to be read, for the hands of others, which leave copies behind (RPC's
+   buffers, what CryptProtectData works with): a random key and the text under it, as hexadecimal digits. It hides the
+   text from who looks for it, and keeps it from nobody who knows the form. From memory_alloc. */
+HRESULT secret_mask(const char *text, char **masked);
+/* *text for memory_free_secret. E_INVALIDARG: it is no such form, or no UTF-8. */
+HRESULT secret_unmask(const char *masked, char **text);
+
+/* How an account's token is come by. Tests give one of their own. */
+struct logon {
+    /* `account`: domain\user, user@domain, or the name of a service's account, whose password is "". *token is what a
+       process can be started with (process_start). HRESULT of ERROR_LOGON_FAILURE and the like, with the account's name
+       in the text. */
+    HRESULT (*log_on)(const char *account, const char *password, void **token);
+    /* That of who calls, while the call runs: PLA_E_CREDENTIALS_REQUIRED where the client lets its account be told and
+       no more. */
+    HRESULT (*of_caller)(const struct caller *caller, void **token);
+    void (*close)(void *token);
+    /* The text of the token's SID, from memory_alloc. */
+    HRESULT (*sid)(void *token, char **out);
+};
+/* NULL: this host has one account for all that runs, and cannot tell a right password from a wrong one: natively, and
+   under Wine, whose LogonUser takes any name and password and gives a token that nothing can be done with. */
+const struct logon *host_logon(void);
+/* Fault injection, called only by tests: logs on by `instead` from now on; NULL: by the host OS again. */
+void host_logon_use(const struct logon *instead);
+/* Whether a name is one of the system's own accounts, which have no password: LocalSystem (*is_system), LocalService,
+   NetworkService, in any of the spellings that Windows takes in English. */
+bool account_is_service(const char *account, bool *is_system);
+/* Why a text can be no account's name; static text; NULL: nothing is wrong. */
+const char *account_name_fault(const char *account);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* Timed work, and what the processor says of itself.
+
+   Timed work: threads run the pieces of a caller's work, and outlast the caller if one takes too long. One lock covers
+   all of it and is held only for a few comparisons. */
+#include "engine/base/thread.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/kernel_file.h"
+#include "engine/base/memory.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+/* A piece that has run this long does not keep the next ones waiting: another thread takes them. */
+#define PATIENCE_MS 100
+
+/* What one caller waits for. On its stack. */
+struct work_group {
+    struct timed_work *const *work;
+    size_t count, next; /* those before `next` were taken */
+    size_t open;        /* taken and not ended */
+    bool queued;        /* wants a thread */
+    struct work_group *behind;
+    struct thread_condition ended;
+};
+
+static struct host_lock lock = HOST_LOCK_INIT;
+static struct thread_condition wanted;
+static struct work_group *queue; /* those that want a thread */
+static size_t idle, users;
+static _Atomic size_t threads; /* that serve */
+
+/* Takes the group's next piece that does not run already. NULL: none is left. */
+static struct timed_work *take(struct work_group *g)
+{
+    while (g->next < g->count) {
+        struct timed_work *w = g->work[g->next++];
+        if (!w->running) {
+            w->running = true;
+            w->started = clock_monotonic_ms();
+            w->group = g;
+            g->open++;
+            return w;
+        }
+    }
+    return NULL;
+}
+
+static void run_group(struct work_group *g)
+{
+    struct timed_work *w;
+    while (g && (w = take(g))) {
+        host_lock_leave(&lock);
+        w->run(w);
+        host_lock_enter(&lock);
+        g = w->group; /* NULL when the caller has gone on without it */
+        if (g)
+            g->open--;
+        w->group = NULL;
+        w->running = false;
+        if (w->released) {
+            host_lock_leave(&lock);
+            w->abandoned(w);
+            host_lock_enter(&lock);
+        }
+    }
+    if (g && g->open == 0)
+        thread_condition_wake(&g->ended);
+}
+
+static void unqueue(struct work_group *g)
+{
+    struct work_group **at = &queue;
+    while (*at && *at != g)
+        at = &(*at)->behind;
+    if (*at)
+        *at = g->behind;
+    g->queued = false;
+}
+
+/* The lock is held, and left for a moment. */
+static void end_process_if_last(void)
+{
+    host_lock_leave(&lock);
+    if (last_thread_is_own(0))
+        last_thread_end_process();
+    host_lock_enter(&lock);
+}
+
+/* One idle thread is kept for the next piece; it must not keep a process that all others have left (last_thread.h). */
+static void serve(void *context)
+{
+    enum { LOOK_MS = 1000 };
+    (void)context;
+    host_lock_enter(&lock);
+    for (;;) {
+        bool spare = false;
+        while (!queue && users > 0 && !spare) {
+            idle++;
+            const bool woken = thread_condition_wait(&wanted, &lock, LOOK_MS);
+            idle--;
+            spare = !woken && !queue && idle > 0;
+            if (!woken && !queue && !spare)
+                end_process_if_last();
+        }
+        struct work_group *g = queue;
+        if (!g)
+            break;
+        unqueue(g);
+        run_group(g);
+    }
+    atomic_fetch_sub(&threads, 1);
+    host_lock_leave(&lock);
+}
+
+void timed_work_thread_leaves(void)
+{
+    if (atomic_load(&threads) > 0)
+        last_thread_leaves();
+}
+
+/* Gets the group a thread. The lock is held. False: there is none to get. */
+static bool engage(struct work_group *g)
+{
+    bool others = queue != NULL;
+    g->behind = queue;
+    g->queued = true;
+    queue = g;
+    /* Those before it may have counted on the same idle threads. */
+    if (idle > 0 && !others) {
+        thread_condition_wake(&wanted);
+        return true;
+    }
+    struct thread *thread;
+    atomic_fetch_add(&threads, 1);
+    if (SUCCEEDED(thread_start(serve, NULL, &thread))) {
+        thread_close(thread);
+        return true;
+    }
+    atomic_fetch_sub(&threads, 1);
+    unqueue(g);
+    return false;
+}
+
+/* Milliseconds until the piece that began last has had `limit_ms`, 0 when every one has. */
+static uint32_t time_left(const struct work_group *g, uint32_t limit_ms)
+{
+    uint64_t now = clock_monotonic_ms(), left = 0;
+    for (size_t i = 0; i < g->next; i++) {
+        const struct timed_work *w = g->work[i];
+        uint64_t used = w->running && w->group == g ? now - w->started : limit_ms;
+        if (used < limit_ms && limit_ms - used > left)
+            left = limit_ms - used;
+    }
+    return (uint32_t)left;
+}
+
+static void wait_for(struct work_group *g, uint32_t limit_ms)
+{
+    bool engaged = engage(g);
+    while (engaged && (g->next < g->count || g->open > 0)) {
+        size_t next = g->next;
+        uint32_t left = next == g->count ? time_left(g, limit_ms) : PATIENCE_MS;
+        if (left == 0)
+            break;
+        if (!thread_condition_wait(&g->ended, &lock, left) && next < g->count && next == g->next && !g->queued)
+            engaged = engage(g);
+    }
+    unqueue(g);
+    if (!engaged)
+        run_group(g);
+}
+
+void timed_work_run(struct timed_work *const *work, size_t count, uint32_t limit_ms)
+{
+    struct work_group g = {.work = work, .count = count};
+    host_lock_enter(&lock);
+    if (limit_ms == 0)
+        run_group(&g);
+    else if (count > 0)
+        wait_for(&g, limit_ms);
+    for (size_t i = 0; i < count; i++)
+        if (work[i]->group == &g)
+            work[i]->group = NULL;
+    host_lock_leave(&lock);
+}
+
+bool timed_work_running(struct timed_work *work)
+{
+    host_lock_enter(&lock);
+    bool running = work->running;
+    host_lock_leave(&lock);
+    return running;
+}
+
+bool timed_work_release(struct timed_work *work)
+{
+    host_lock_enter(&lock);
+    work->released = true;
+    bool running = work->running;
+    host_lock_leave(&lock);
+    return !running;
+}
+
+void timed_work_enter(void)
+{
+    host_lock_enter(&lock);
+    users++;
+    host_lock_leave(&lock);
+}
+
+void timed_work_leave(void)
+{
+    host_lock_enter(&lock);
+    if (--users == 0)
+        thread_condition_wake(&wanted);
+    host_lock_leave(&lock);
+}
+
+/* ---- processors: CPUID (AMD and Intel document the same leaves), and whether Linux trusts its cycle counter ---- */
+
+struct cpuid {
+    uint32_t a, b, c, d;
+};
+
+/* All 0 for a leaf that this processor does not have. */
+static struct cpuid cpuid(uint32_t leaf)
+{
+    struct cpuid most, r = {0};
+    __asm__ volatile("cpuid"
+                     : "=a"(most.a), "=b"(most.b), "=c"(most.c), "=d"(most.d)
+                     : "a"(leaf & 0x80000000u), "c"(0));
+    if (leaf <= most.a)
+        __asm__ volatile("cpuid" : "=a"(r.a), "=b"(r.b), "=c"(r.c), "=d"(r.d) : "a"(leaf), "c"(0));
+    return r;
+}
+
+enum processor_method processor_method(void)
+{
+    enum { RDPID = 1 << 22, RDTSCP = 1 << 27 };
+    if ((cpuid(7).c & RDPID) != 0)
+        return PROCESSOR_RDPID;
+    return (cpuid(0x80000001u).d & RDTSCP) != 0 ? PROCESSOR_RDTSCP : PROCESSOR_UNKNOWN;
+}
+
+/* The kernel compares its clocks and gives up the counter when it drifts. Where there is no such file the host is
+   Windows, whose performance counter is the cycle counter when that is invariant. */
+static bool is_trusted(void)
+{
+    struct kernel_file *f;
+    const char *text;
+    size_t size;
+    if (FAILED(kernel_file_open("/sys/devices/system/clocksource/clocksource0/current_clocksource", &f)))
+        return true;
+    const bool tsc = SUCCEEDED(kernel_file_read(f, &text, &size)) && !strcmp(text, "tsc\n");
+    kernel_file_close(f);
+    return tsc;
+}
+
+bool processor_cycles_are_time(void)
+{
+    enum { INVARIANT = 1 << 8 };
+    return (cpuid(0x80000007u).d & INVARIANT) != 0 && is_trusted();
+}
