@@ -162,24 +162,6 @@ HRESULT secret_file_delete(const char *key)
     return S_FALSE;
 }
 
-HRESULT secret_list(struct texts *out)
-{
-    struct texts names = {0};
-    char *folder = secret_folder();
-    *out = (struct texts){0};
-    HRESULT hr = folder ? folder_list(folder, false, &names) : E_OUTOFMEMORY;
-    for (size_t i = 0; SUCCEEDED(hr) && i < names.count; i++)
-        if (secret_key_is_one(names.items[i]))
-            hr = texts_add(out, names.items[i]);
-    memory_free(folder);
-    texts_free(&names);
-    if (hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND))
-        return S_OK;
-    if (FAILED(hr))
-        texts_free(out);
-    return hr;
-}
-
 /* ---- masks ---- */
 
 /* Bytes that the key makes, one after the other. */

@@ -67,11 +67,6 @@ HRESULT kernel_folder_numbers(const char *path, uint32_t **ids, size_t *count)
     return hr;
 }
 
-HRESULT kernel_process_ids(uint32_t **ids, size_t *count)
-{
-    return kernel_folder_numbers("/proc", ids, count);
-}
-
 /* ---- /proc/<id>: stat ("id (name) state parent ..."), status and io ("Name: value") ---- */
 
 /* Numbers of proc(5)'s field list, which counts the id as 1. */

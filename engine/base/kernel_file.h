@@ -33,8 +33,6 @@ HRESULT kernel_folder_each(const char *path, HRESULT (*each)(void *user, const c
 HRESULT kernel_folder_names(const char *path, struct texts *names);
 /* Numbers among the entry names of a folder ("/proc": the processes' ids). *ids from memory_alloc. */
 HRESULT kernel_folder_numbers(const char *path, uint32_t **ids, size_t *count);
-/* The processes' ids. */
-HRESULT kernel_process_ids(uint32_t **ids, size_t *count);
 /* Size and free space, in bytes, of the file system that holds the folder; free is what this user may use. */
 HRESULT kernel_folder_space(const char *path, uint64_t *size, uint64_t *free);
 

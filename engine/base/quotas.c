@@ -93,11 +93,6 @@ uint32_t quota_limit(enum quota which)
     return atomic_load(&limits[which]);
 }
 
-const char *quota_name(enum quota which)
-{
-    return rows[which].name;
-}
-
 HRESULT quota_exceeded(enum quota which, const char *whose)
 {
     const struct row *r = &rows[which];

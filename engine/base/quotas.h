@@ -29,7 +29,6 @@ enum quota_number {
 HRESULT quotas_read(void);
 
 uint32_t quota_limit(enum quota which);
-const char *quota_name(enum quota which);
 /* The failure of who would have more than the quota: its error with a text that names `whose`, what it is, the number
    and the quota. Without effect on anything. `whose` may be "". */
 HRESULT quota_exceeded(enum quota which, const char *whose);

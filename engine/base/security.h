@@ -110,8 +110,6 @@ HRESULT secret_store(const char *key, const char *text);
 HRESULT secret_load(const char *key, char **text);
 HRESULT secret_delete(const char *key);  /* S_FALSE: there is none */
 bool secret_key_is_one(const char *key); /* whether the text can be a key */
-/* The keys of what is in <data folder>/secrets; none where the LSA has them. *out is empty on failure. */
-HRESULT secret_list(struct texts *out);
 
 /* A text in a form that has nothing of it to be read, for the hands of others, which leave copies behind (RPC's
    buffers, what CryptProtectData works with): a random key and the text under it, as hexadecimal digits. It hides the

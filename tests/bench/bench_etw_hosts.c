@@ -56,7 +56,7 @@ static size_t list_used(const char *name, struct used *out, size_t room)
 {
     uint32_t *ids;
     size_t count, found = 0;
-    if (FAILED(kernel_process_ids(&ids, &count)))
+    if (FAILED(kernel_folder_numbers("/proc", &ids, &count)))
         return 0;
     for (size_t i = 0; i < count && found < room; i++) {
         char path[64];

@@ -73,7 +73,7 @@ static void keep_all(void)
         snprintf(path, sizeof path, "/proc/%s", paths[i]);
         keep(path, i < 5);
     }
-    if (FAILED(kernel_process_ids(&ids, &count)))
+    if (FAILED(kernel_folder_numbers("/proc", &ids, &count)))
         return;
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < sizeof of_process / sizeof *of_process; k++) {
@@ -96,7 +96,7 @@ static void plain_sample(void)
     }
     uint32_t *ids;
     size_t count;
-    if (SUCCEEDED(kernel_process_ids(&ids, &count)))
+    if (SUCCEEDED(kernel_folder_numbers("/proc", &ids, &count)))
         memory_free(ids);
 }
 

@@ -44,7 +44,7 @@ static inline uint32_t child_kernel_id(const char *token)
 {
     uint32_t *ids, found = 0;
     size_t count;
-    assert_int_equal(kernel_process_ids(&ids, &count), S_OK);
+    assert_int_equal(kernel_folder_numbers("/proc", &ids, &count), S_OK);
     for (size_t i = 0; i < count; i++) {
         struct kernel_file *f;
         char path[64];

@@ -2,6 +2,7 @@
 /* The protected store. Who loses it loses a password: to whoever reads the disk, or to a set that it was not given. */
 #include "engine/base/security.h"
 #include "tests/unit/scratch_folder.h"
+#include "tests/unit/secret_keys.h"
 
 #ifndef _WIN32
 #include <sys/stat.h>
@@ -44,7 +45,7 @@ static void a_secret_is_kept_until_it_is_deleted(void **state)
     assert_kept(other, "");
     assert_true(FAILED(secret_store(key, "another"))); /* a key has one secret for ever */
     assert_kept(key, PASSWORD);
-    assert_int_equal(secret_list(&keys), S_OK);
+    list_secret_keys(&keys);
     for (size_t i = 0; i < keys.count; i++) /* where the LSA has them there are none */
         assert_true(!strcmp(keys.items[i], key) || !strcmp(keys.items[i], other));
     texts_free(&keys);

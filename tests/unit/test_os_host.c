@@ -273,10 +273,10 @@ static void process_ids(void **state)
     bool one = false, self = false;
     (void)state;
     if (!has_kernel_files()) {
-        assert_true(FAILED(kernel_process_ids(&ids, &count)));
+        assert_true(FAILED(kernel_folder_numbers("/proc", &ids, &count)));
         return;
     }
-    assert_int_equal(kernel_process_ids(&ids, &count), S_OK);
+    assert_int_equal(kernel_folder_numbers("/proc", &ids, &count), S_OK);
     for (size_t i = 0; i < count; i++) {
         one |= ids[i] == 1;
 #ifdef _WIN32
@@ -289,7 +289,7 @@ static void process_ids(void **state)
     memory_free(ids);
     for (uint64_t n = 1; n < 8; n++) {
         memory_fail_at(n);
-        if (SUCCEEDED(kernel_process_ids(&ids, &count)))
+        if (SUCCEEDED(kernel_folder_numbers("/proc", &ids, &count)))
             n = 100;
         memory_fail_at(0);
         memory_free(ids);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 
-HRESULT posix_result(int error)
+static HRESULT posix_result(int error)
 {
     switch (error) {
     case 0:

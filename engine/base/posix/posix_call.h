@@ -6,9 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 
-/* The HRESULT_FROM_WIN32 result of an errno value. */
-HRESULT posix_result(int error);
-/* The same, with an error text that names `what`. */
+/* The HRESULT_FROM_WIN32 result of an errno value, with an error text that names `what`. */
 HRESULT posix_report(int error, const char *what);
 /* For a call that has failed: never a success, whatever errno says. */
 static inline HRESULT posix_failed(int error, const char *what)

@@ -8,8 +8,6 @@
 #include <windows.h>
 #include <oaidl.h>
 
-/* CIM's name of a CIMTYPE. Borrowed, for ever. */
-const char *management_type_name(LONG cim_type);
 /* Fills type, array, null and texts. What is none of WMI's forms is DISP_E_BADVARTYPE, with its number. */
 HRESULT management_value_read(const VARIANT *v, LONG cim_type, struct management_value *out);
 

@@ -34,6 +34,22 @@ static HRESULT for_impersonation(HANDLE token, HANDLE *out)
     return S_OK;
 }
 
+/* The token of the call that runs, or of the caller's process, opened for `access`; NULL: it cannot be told. */
+static HANDLE win32_caller_token(const struct caller *caller, DWORD access)
+{
+    HANDLE token = NULL;
+    if (caller->in_process)
+        return OpenProcessToken(GetCurrentProcess(), access, &token) ? token : NULL;
+    if (caller->token)
+        return SUCCEEDED(caller->token(&token)) ? token : NULL;
+    HANDLE process = caller->process ? OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, caller->process) : NULL;
+    if (process && !OpenProcessToken(process, access, &token))
+        token = NULL;
+    if (process)
+        CloseHandle(process);
+    return token;
+}
+
 HRESULT access_open(const struct caller *caller, struct access_subject **out)
 {
     struct access_subject *s = memory_zero(1, sizeof *s);
@@ -244,21 +260,6 @@ char *win32_account_text(const struct account_name *name)
     memory_free(user);
     memory_free(domain);
     return text;
-}
-
-HANDLE win32_caller_token(const struct caller *caller, DWORD access)
-{
-    HANDLE token = NULL;
-    if (caller->in_process)
-        return OpenProcessToken(GetCurrentProcess(), access, &token) ? token : NULL;
-    if (caller->token)
-        return SUCCEEDED(caller->token(&token)) ? token : NULL;
-    HANDLE process = caller->process ? OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, caller->process) : NULL;
-    if (process && !OpenProcessToken(process, access, &token))
-        token = NULL;
-    if (process)
-        CloseHandle(process);
-    return token;
 }
 
 char *caller_account(const struct caller *caller)

@@ -44,8 +44,6 @@ struct account_name {
 bool win32_account(HANDLE token, struct account_name *out);
 /* DOMAIN\user. From memory_alloc, NULL when out of memory. */
 char *win32_account_text(const struct account_name *name);
-/* The token of the call that runs, or of the caller's process, opened for `access`; NULL: it cannot be told. */
-HANDLE win32_caller_token(const struct caller *caller, DWORD access);
 
 /* ---- processes ---- */
 

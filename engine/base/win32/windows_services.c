@@ -492,7 +492,8 @@ static size_t row_of(LONG cim_type)
     return i;
 }
 
-const char *management_type_name(LONG cim_type)
+/* CIM's name of a CIMTYPE. Borrowed, for ever. */
+static const char *management_type_name(LONG cim_type)
 {
     const size_t i = row_of(cim_type);
     return i == CIM_TYPES ? "unknown" : cim_type & CIM_FLAG_ARRAY ? cim_types[i].of_array : cim_types[i].name;
