@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Three XML Schemas: of report documents, which configuration collectors write too, of report schemas, and of rules. */
 #include "cli/schemas/schemas.h"
-#include "engine/report/make/schema_reading.h"
+#include "engine/report/grammar.h"
 #include "engine/report/report_reader.h"
 #include "engine/report/report_schema.h"
-#include "engine/report/rules/rules_parts.h"
 
 #include <string.h>
 
