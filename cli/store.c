@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* openpla store: the files in which sets are kept. */
+#include "engine/pla/store.h"
+
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "engine/base/memory.h"

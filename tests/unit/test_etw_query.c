@@ -5,6 +5,7 @@
 #include "engine/etw/controller/controller_api.h"
 #include "engine/etw/controller/system_trace.h"
 #include "engine/etw/directory/directory_layout.h"
+#include "engine/etw/etw_api.h"
 #include "engine/etw/kernel_event.h"
 #include "engine/etw/trace_properties.h"
 #include "tests/unit/child_process.h"
