@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: MIT
-# Beside the 64-bit server, in bin/x86: the DLLs for 32-bit programs and the programs that test them, built as the
-# preset mingw32 does. Without the cross compiler for them there are none.
+# Beside the 64-bit server, in bin/x86: the DLLs for 32-bit programs (target installed_32) and the programs that test
+# them, built as the preset mingw32 does. Without the cross compiler for them both are empty.
 include(ExternalProject)
+add_custom_target(installed_32)
 find_program(OPENPLA_CC_32 NAMES i686-w64-mingw32-gcc-win32 i686-w64-mingw32-gcc)
 if(NOT CMAKE_CROSSCOMPILING OR NOT OPENPLA_CC_32)
   message(STATUS "32-bit programs: no DLLs, for want of a cross compiler (Debian: gcc-mingw-w64-i686-win32)")
   return()
 endif()
 set(OPENPLA_BIN_32 ${OPENPLA_BIN_DIR}/x86)
+# The build step makes the DLLs alone, so that who wants no tests need not wait for theirs.
 ExternalProject_Add(programs_32 SOURCE_DIR ${CMAKE_SOURCE_DIR} PREFIX ${CMAKE_BINARY_DIR}/_deps/programs_32
   BINARY_DIR ${CMAKE_BINARY_DIR}/x86 BUILD_ALWAYS ON
   CONFIGURE_COMMAND ${CMAKE_COMMAND} --preset mingw32 -S ${CMAKE_SOURCE_DIR} -B <BINARY_DIR>
   -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} -DBUILD_TESTING=${BUILD_TESTING} -DOPENPLA_WERROR=${OPENPLA_WERROR}
   -DOPENPLA_SOURCES_DIR=${OPENPLA_SOURCES_DIR} -DOPENPLA_BIN_DIR=${OPENPLA_BIN_32} --no-warn-unused-cli
-  BUILD_COMMAND ${CMAKE_COMMAND} --build <BINARY_DIR>
-  INSTALL_COMMAND "")
+  BUILD_COMMAND ${CMAKE_COMMAND} --build <BINARY_DIR> --target installed
+  INSTALL_COMMAND "" STEP_TARGETS build)
+add_dependencies(installed_32 programs_32-build)
+if(BUILD_TESTING)
+  ExternalProject_Add_Step(programs_32 tests COMMAND ${CMAKE_COMMAND} --build <BINARY_DIR> DEPENDEES build ALWAYS ON)
+endif()

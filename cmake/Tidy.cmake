@@ -11,8 +11,8 @@ else()
   set(tidy_files "${CMAKE_SOURCE_DIR}/(engine|cli|docs|tests)/")
   set(tidy_arguments)
 endif()
-# clang does not know all of gcc's options.
-set(gcc_alone "-m(memcpy|memset)-strategy=[^ \"]*|-Wlogical-op|-Wduplicated-cond|-Werror=override-init")
+# clang does not know all of gcc's options, and does not read its precompiled headers.
+set(gcc_alone "-Winvalid-pch -include [^ ]*cmake_pch.h|-fpch-preprocess|-m(memcpy|memset)-strategy=[^ \"]*|-Wlogical-op|-Wduplicated-cond|-Werror=override-init")
 find_program(RUN_CLANG_TIDY NAMES run-clang-tidy-14 run-clang-tidy)
 find_program(CPPCHECK cppcheck)
 function(openpla_checker name program)

@@ -131,21 +131,8 @@ packages() {
     step packages "Install$wanted" apt_install $wanted
 }
 
-# The programs that are installed need neither the tests nor their library, cmocka. A tree that has been built with tests
-# keeps them.
-build() {
-    cd "$root"
-    tests=-DBUILD_TESTING=OFF
-    if [ -e build/mingw/build.ninja ] && grep -qx BUILD_TESTING:BOOL=ON build/mingw/CMakeCache.txt; then
-        tests=-DBUILD_TESTING=ON
-    fi
-    step configure "Configure (cmake --preset mingw; fetches the sources of libxml2 and libxslt from Debian)" \
-        cmake --preset mingw $tests
-    step build "Build (cmake --build --preset mingw)" cmake --build --preset mingw
-}
-
-# prefix DIR: a Wine prefix with OpenPLA installed and registered.
-prefix() {
+# wine_prefix DIR: a Wine prefix, made or taken as it is.
+wine_prefix() {
     mkdir -p "$1" || fail "cannot make the folder $1"
     WINEPREFIX=$(cd "$1" && pwd)
     export WINEPREFIX
@@ -153,6 +140,29 @@ prefix() {
     [ -e "$WINEPREFIX/system.reg" ] || made=yes
     step wine "Wine prefix $WINEPREFIX" sh "$root/cmake/wine-prefix.sh" setup
     [ $made = no ] || echo "$WINEPREFIX" >>"$logs/prefixes"
+}
+
+# Builds the programs that are installed in the Wine prefix and nothing else: no examples, no tests, and DLLs for 32-bit
+# programs only if the prefix runs such programs. So this needs no test library, cmocka; a tree that is configured with
+# tests keeps them.
+build() {
+    cd "$root"
+    tests=-DBUILD_TESTING=OFF
+    if [ -e build/mingw/build.ninja ] && grep -qx BUILD_TESTING:BOOL=ON build/mingw/CMakeCache.txt; then
+        tests=-DBUILD_TESTING=ON
+    fi
+    targets=installed
+    [ ! -e "$WINEPREFIX/drive_c/windows/syswow64/cscript.exe" ] || targets="installed installed_32"
+    step configure "Configure (cmake --preset mingw; fetches the sources of libxml2 and libxslt from Debian)" \
+        cmake --preset mingw $tests
+    # shellcheck disable=SC2086 # a list of targets
+    step build "Build (cmake --build --preset mingw --target $targets)" cmake --build --preset mingw --target $targets
+}
+
+# prefix DIR: a Wine prefix with OpenPLA built, installed and registered.
+prefix() {
+    wine_prefix "$1"
+    build
     step install "Install and register OpenPLA in it" install_files
 }
 
@@ -164,7 +174,6 @@ example() {
 demo() {
     # shellcheck disable=SC2086
     packages $build_packages
-    build
     prefix "${OPENPLA_PREFIX:-$root/build/prefix}"
     step example "Run examples/collect.vbs through cscript" example
     tr -d '\r' <"$logs/example.log" | sed 's/^/    /'
@@ -307,7 +316,6 @@ prefix)
     esac
     # shellcheck disable=SC2086
     packages $build_packages
-    build
     prefix "$dir"
     echo "Ready. Your own scripts: WINEPREFIX='$WINEPREFIX' WINEDEBUG=-all wine cscript x.vbs"
     ;;

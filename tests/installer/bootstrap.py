@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""installer/bootstrap.sh with programs in CMake's and Debian's place: `prefix` and `demo` build without tests, so they need
-no test library, and a tree that has been built with tests keeps them; and CMake itself configures this tree without cmocka
-when it is told so. Else the first build of a newcomer fails for want of what only tests need. And `test` builds each
+"""installer/bootstrap.sh with programs in CMake's and Debian's place: `prefix` and `demo` build only what they install, with
+the 32-bit DLLs only for a Wine prefix that has 32-bit programs, and without tests, so they need no test library; a tree
+that is configured with tests keeps them; and CMake itself configures this tree without cmocka when it is told so. Else
+the first build of a newcomer takes minutes longer, or fails for want of what only tests need. And `test` builds each
 preset that this host can build, and fails if one of them fails."""
 import json
 import os
@@ -16,7 +17,7 @@ TREE = pathlib.Path(os.environ["OPENPLA_SOURCE_DIR"])
 PROGRAMS = {"dpkg-query": "printf 'ii '", "dpkg": "echo amd64", "apt-get": "exit 1",
             "cmake": 'echo "$*" >>"$ASKED"\n'
                      'case "$*" in "--workflow --preset "*) mkdir -p "build/$3" && : >"build/$3/tests.xml" ;;\n'
-                     '"--build --preset $BROKEN") exit 9 ;; esac'}
+                     '"--build --preset $BROKEN"*) exit 9 ;; esac'}
 failures = []
 
 
@@ -26,10 +27,14 @@ def check(good, what):
         print("FAILED:", what)
 
 
-def bootstrap(folder, verb, broken, cache=None):
+def bootstrap(folder, verb, broken, cache=None, runs_32=False):
     """The exit code of bootstrap.sh and the arguments of CMake's calls, in a tree with that CMakeCache.txt, or none, where
-    the build of that preset fails."""
+    the build of that preset fails. `runs_32`: Wine makes a prefix with 32-bit programs."""
     shutil.copytree(TREE / "installer", folder / "installer")
+    (folder / "cmake").mkdir()
+    narrow = '"$WINEPREFIX/drive_c/windows/syswow64"'
+    (folder / "cmake/wine-prefix.sh").write_text(
+        f"mkdir -p {narrow} && : >{narrow}/cscript.exe\n" if runs_32 else "exit 0\n")
     (folder / "tests/layers").mkdir(parents=True)
     (folder / "tests/layers/skips.py").touch()
     (folder / "programs").mkdir()
@@ -65,12 +70,15 @@ def check_presets(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        for number, verb in enumerate((["demo"], ["prefix", str(folder / "wine")])):
+        for number, verb in enumerate((["demo"], ["prefix"])):
             for built, tests in (("never", "OFF"), ("OFF", "OFF"), ("ON", "ON")):
-                cache = None if built == "never" else f"BUILD_TESTING:BOOL={built}\n"
-                _, calls = bootstrap(folder / f"{number}{built}", verb, "mingw", cache)
-                check(calls == [f"--preset mingw -DBUILD_TESTING={tests}", "--build --preset mingw"],
-                      f"bootstrap.sh {verb[0]} with {cache!r}: {calls}")
+                for runs_32, targets in ((False, "installed"), (True, "installed installed_32")):
+                    cache = None if built == "never" else f"BUILD_TESTING:BOOL={built}\n"
+                    tree = folder / f"{number}{built}{runs_32}"
+                    words = verb + [str(folder / f"wine{runs_32}")] * (verb == ["prefix"])
+                    _, calls = bootstrap(tree, words, "mingw", cache, runs_32)
+                    check(calls == [f"--preset mingw -DBUILD_TESTING={tests}", f"--build --preset mingw --target {targets}"],
+                          f"bootstrap.sh {verb[0]} with {cache!r}: {calls}")
         check_presets(folder)
         # Whatever the system has, this takes no library of it; the other two have been fetched.
         for library in ("libxml2", "libxslt"):
