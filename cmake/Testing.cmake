@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
-# openpla_test(NAME SOURCES... [LINK libraries...] [NEEDS_SERVER]): a cmocka program tests/<..>/NAME.
-# openpla_fuzz(NAME SOURCE LINK libraries... [SEEDS folder]): a libFuzzer target and its smoke run (native sanitizer
-# build only), which begins with the samples of that folder (tests/fuzz/make_corpus.c).
+# openpla_tests(DRIVER TESTS names... [WITH sources...] LINK libraries...): the cmocka tests NAME.c of the caller's folder,
+# in one program, since a program for each takes minutes to link and a gigabyte. See tests/test_driver.h.
+# openpla_test(NAME SOURCES... [LINK libraries...] [NEEDS_SERVER]): a cmocka test that is a program of its own, because it
+# puts functions in the place of the libraries' (--wrap), or because others start it.
+# openpla_fuzz(NAME SOURCES... LINK libraries... [SEEDS folder] [RUNS count] [ALONE]): a libFuzzer target and its smoke run
+# (native sanitizer build only), which begins with the samples of that folder (tests/fuzz/make_corpus.c).
 
 # Seconds. It ends only what hangs: waits have a limit of their own (tests/unit/patience.h), and a busy machine reaches
 # neither.
@@ -71,26 +74,134 @@ function(openpla_test name)
   endif()
 endfunction()
 
+# openpla_driver(DRIVER main|input MAIN SUFFIX FOLDER NAMES...): a program of MAIN, the objects NAMESUFFIX_object and the
+# table of their functions NAME_main or NAME_input, with the names NAMESUFFIX in FOLDER (tests/test_driver.h).
+function(openpla_driver driver kind main suffix folder)
+  set(declarations "")
+  set(names "")
+  set(functions "")
+  set(objects "")
+  set(links "")
+  set(programs "")
+  foreach(name ${ARGN})
+    string(APPEND declarations "driven_${kind} ${name}_${kind};\n")
+    string(APPEND names "    \"${name}${suffix}\",\n")
+    string(APPEND functions "    ${name}_${kind},\n")
+    list(APPEND objects $<TARGET_OBJECTS:${name}${suffix}_object>)
+    set(program ${folder}/${name}${suffix}${CMAKE_EXECUTABLE_SUFFIX})
+    list(APPEND programs ${program})
+    list(APPEND links COMMAND ${CMAKE_COMMAND} -E create_hardlink $<TARGET_FILE:${driver}> ${program})
+    # What a test needs besides is added to the target of its name.
+    add_custom_target(${name}${suffix})
+    add_dependencies(${name}${suffix} ${driver})
+  endforeach()
+  set(table ${CMAKE_CURRENT_BINARY_DIR}/${driver}.c)
+  file(CONFIGURE OUTPUT ${table} @ONLY CONTENT "/* Made by cmake/Testing.cmake. */
+#include \"tests/test_driver.h\"
+
+@declarations@
+const char *const driven_names[] = {
+@names@};
+driven_@kind@ *const driven_@kind@s[] = {
+@functions@};
+const size_t driven_count = sizeof driven_names / sizeof *driven_names;
+")
+  add_executable(${driver} ${table} ${main} ${objects})
+  target_include_directories(${driver} PRIVATE ${CMAKE_SOURCE_DIR})
+  set_target_properties(${driver} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${folder})
+  add_custom_command(TARGET ${driver} POST_BUILD ${links} BYPRODUCTS ${programs} VERBATIM)
+endfunction()
+
+# openpla_driven_main(TARGET NAME): an object library of the test NAME.c, whose main becomes NAME_main.
+function(openpla_driven_main target name)
+  add_library(${target} OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/${name}.c)
+  target_compile_options(${target} PRIVATE -DTEST_MAIN=${name}_main "SHELL:-include ${CMAKE_SOURCE_DIR}/tests/test_main.h")
+endfunction()
+
+function(openpla_tests driver)
+  cmake_parse_arguments(a "" "" "TESTS;WITH;LINK" ${ARGN})
+  foreach(name ${a_TESTS})
+    openpla_driven_main(${name}_object ${name})
+    target_link_libraries(${name}_object PRIVATE ${a_LINK} cmocka::cmocka openpla_flags)
+    add_test(NAME ${name} COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} ${OPENPLA_BIN_DIR}/${name}${CMAKE_EXECUTABLE_SUFFIX})
+    openpla_test_properties(${name})
+  endforeach()
+  openpla_driver(${driver} main ${CMAKE_SOURCE_DIR}/tests/test_driver.c "" ${OPENPLA_BIN_DIR} ${a_TESTS})
+  target_sources(${driver} PRIVATE ${a_WITH})
+  target_link_libraries(${driver} PRIVATE ${a_LINK} cmocka::cmocka openpla_flags)
+endfunction()
+
+# openpla_tsan_tests(DRIVER LIBRARY TESTS names... [WITH sources...] [ONLY NAME case]): programs NAME_tsan and tests
+# NAME.tsan of the tests of the caller's folder under the thread sanitizer, which cannot be together with the address
+# sanitizer; of the test NAME only that case. LIBRARY is built with the thread sanitizer.
+function(openpla_tsan_tests driver library)
+  cmake_parse_arguments(a "" "" "TESTS;WITH;ONLY" ${ARGN})
+  set(folder ${OPENPLA_BIN_DIR}/tsan)
+  foreach(test ${a_TESTS})
+    openpla_driven_main(${test}_tsan_object ${test})
+    target_link_libraries(${test}_tsan_object PRIVATE ${library})
+    set(case)
+    if(test IN_LIST a_ONLY)
+      list(GET a_ONLY 1 case)
+    endif()
+    add_test(NAME ${test}.tsan COMMAND ${folder}/${test}_tsan ${case})
+    openpla_test_properties(${test}.tsan)
+  endforeach()
+  openpla_driver(${driver} main ${CMAKE_SOURCE_DIR}/tests/test_driver.c _tsan ${folder} ${a_TESTS})
+  target_sources(${driver} PRIVATE ${a_WITH})
+  target_link_libraries(${driver} PRIVATE ${library})
+endfunction()
+
+# The fuzz targets of a library share a program, unless they are ALONE.
 function(openpla_fuzz name)
   if(NOT (OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang))
     return()
   endif()
-  cmake_parse_arguments(a "" "SEEDS;RUNS" "LINK" ${ARGN})
+  cmake_parse_arguments(a "ALONE" "SEEDS;RUNS" "LINK" ${ARGN})
   if(NOT a_RUNS)
     set(a_RUNS 20000)
   endif()
-  add_executable(${name} ${a_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PRIVATE ${a_LINK} openpla_flags)
+  list(POP_FRONT a_UNPARSED_ARGUMENTS source)
+  add_library(${name}_object OBJECT ${source})
+  target_compile_options(${name}_object PRIVATE -DLLVMFuzzerTestOneInput=${name}_input -fsanitize=fuzzer)
+  target_link_libraries(${name}_object PRIVATE ${a_LINK} openpla_flags)
+  string(REPLACE "openpla_" "fuzzers_" driver "${a_LINK}")
+  if(a_ALONE)
+    set(driver fuzzers_${name})
+  endif()
+  get_property(drivers DIRECTORY PROPERTY fuzz_drivers)
+  if(NOT drivers)
+    cmake_language(DEFER CALL openpla_fuzz_drivers)
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY fuzz_drivers ${driver})
+  set_property(DIRECTORY APPEND PROPERTY ${driver}_names ${name})
+  set_property(DIRECTORY APPEND PROPERTY ${driver}_sources ${a_UNPARSED_ARGUMENTS})
+  set_property(DIRECTORY PROPERTY ${driver}_link ${a_LINK})
   if(a_SEEDS)
     set(seeds -seed_inputs=@${CMAKE_BINARY_DIR}/corpus/${a_SEEDS}.seeds)
     if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${a_SEEDS}.dict)
       list(APPEND seeds -dict=${CMAKE_CURRENT_SOURCE_DIR}/${a_SEEDS}.dict)
     endif()
-    add_dependencies(${name} fuzz_corpus)
+    add_dependencies(${name}_object fuzz_corpus)
   endif()
-  target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
-  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-  add_test(NAME ${name}.smoke COMMAND ${name} -runs=${a_RUNS} -max_total_time=6 -max_len=2048
+  add_test(NAME ${name}.smoke COMMAND ${OPENPLA_BIN_DIR}/${name} -runs=${a_RUNS} -max_total_time=6 -max_len=2048
     ${seeds} -error_exitcode=1) # its own, 77, would count as skipped
   openpla_test_properties(${name}.smoke)
+endfunction()
+
+# The programs of the fuzz targets that this folder has declared.
+function(openpla_fuzz_drivers)
+  get_property(drivers DIRECTORY PROPERTY fuzz_drivers)
+  list(REMOVE_DUPLICATES drivers)
+  foreach(driver ${drivers})
+    foreach(what names sources link)
+      get_property(${what} DIRECTORY PROPERTY ${driver}_${what})
+      list(REMOVE_DUPLICATES ${what})
+    endforeach()
+    openpla_driver(${driver} input ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_driver.c "" ${OPENPLA_BIN_DIR} ${names})
+    target_sources(${driver} PRIVATE ${sources})
+    target_link_libraries(${driver} PRIVATE ${link} openpla_flags)
+    target_compile_options(${driver} PRIVATE -fsanitize=fuzzer)
+    target_link_options(${driver} PRIVATE -fsanitize=fuzzer)
+  endforeach()
 endfunction()

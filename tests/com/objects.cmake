@@ -33,9 +33,8 @@ openpla_test_properties(test_threads.facade ";server")
 set_tests_properties(test_threads.in_process test_threads.facade PROPERTIES RESOURCE_LOCK sets_of_test_threads)
 
 # The skin's own code, linked in, so that its allocations can be counted.
-openpla_test(test_convert ${CMAKE_CURRENT_LIST_DIR}/test_convert.c LINK openpla_com)
+openpla_tests(tests_com TESTS test_convert test_call_entry test_server_security LINK openpla_com)
 openpla_test(test_program_folder ${CMAKE_CURRENT_LIST_DIR}/test_program_folder.c LINK openpla_reg)
-openpla_test(test_call_entry ${CMAKE_CURRENT_LIST_DIR}/test_call_entry.c LINK openpla_com)
 openpla_test(test_counter_security ${CMAKE_CURRENT_LIST_DIR}/test_counter_security.c LINK openpla_com)
 target_link_options(test_counter_security PRIVATE -Wl,--wrap=host_is_wine,--wrap=pcq_settings_read
   -Wl,--wrap=counter_calls_begin,--wrap=__imp_RpcServerRegisterAuthInfoA,--wrap=__imp_RpcServerRegisterIf2
@@ -43,4 +42,3 @@ target_link_options(test_counter_security PRIVATE -Wl,--wrap=host_is_wine,--wrap
 openpla_test(test_caller ${CMAKE_CURRENT_LIST_DIR}/test_caller.c LINK openpla_com)
 target_link_options(test_caller PRIVATE -Wl,--wrap=host_is_wine,--wrap=__imp_I_RpcBindingInqLocalClientPID
   -Wl,--wrap=__imp_CoImpersonateClient,--wrap=__imp_CoRevertToSelf)
-openpla_test(test_server_security ${CMAKE_CURRENT_LIST_DIR}/test_server_security.c LINK openpla_com)

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Natively the tests put their own PDH in the place of ours; a Windows program finds its PDH by LoadLibrary.
 if(NOT WIN32)
-  foreach(thing query collector)
-    openpla_test(test_counter_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_counter_${thing}.c
-      ${CMAKE_CURRENT_LIST_DIR}/fake_pdh.c LINK openpla_collect)
-  endforeach()
-  openpla_test(test_alert_collector ${CMAKE_CURRENT_LIST_DIR}/test_alert_collector.c
-    ${CMAKE_CURRENT_LIST_DIR}/fake_pdh.c LINK openpla_collect)
+  openpla_tests(tests_collect_counters TESTS test_counter_query test_counter_collector test_alert_collector
+    WITH ${CMAKE_CURRENT_LIST_DIR}/fake_pdh.c LINK openpla_collect)
 endif()
-openpla_test(test_alert_judge ${CMAKE_CURRENT_LIST_DIR}/test_alert_judge.c LINK openpla_collect)
+openpla_tests(tests_collect TESTS test_alert_judge test_trace_session test_configuration_read LINK
+  openpla_collect openpla_report LibXml2::LibXml2)
 # With real sessions.
-openpla_test(test_trace_session ${CMAKE_CURRENT_LIST_DIR}/test_trace_session.c LINK openpla_collect)
 add_dependencies(test_trace_session openetwhost)
 # Each page that is written is looked at.
 openpla_test(test_configuration_document ${CMAKE_CURRENT_LIST_DIR}/test_configuration_document.c LINK openpla_collect

@@ -1,31 +1,34 @@
 # SPDX-License-Identifier: MIT
-openpla_test(test_etw_providers ${CMAKE_CURRENT_LIST_DIR}/test_etw_providers.c LINK openpla_etw)
-foreach(thing session session_file lies clock properties directory directory_processes query reach)
-  openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
+# The hosts of their sessions are real ones.
+set(with_hosts test_etw_autologger test_etw_controller test_etw_crowd test_etw_delivery test_etw_enable test_etw_kernel
+  test_etw_modes test_etw_host_ends test_etw_private test_etw_private_faults test_etw_provider_kills test_etw_live)
+if(WIN32)
+  list(APPEND with_hosts test_etw_rights)
+else()
+  list(APPEND with_hosts test_etw_full_disk)
+endif()
+set(tests test_tdh_event_api test_tdh_provider_api)
+foreach(thing providers session session_file lies clock properties directory directory_processes query reach write callback
+    items join classic classic_decoded consumer event_view realtime relogger)
+  list(APPEND tests test_etw_${thing})
 endforeach()
-foreach(thing write callback items join classic races) # providers
-  openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
+if(WIN32)
+  list(APPEND tests test_etw_bad_pointers test_etw_security)
+else()
+  list(APPEND tests test_etw_directory_lies test_etw_directory_kills)
+endif()
+openpla_tests(tests_etw TESTS ${tests} ${with_hosts} WITH ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c
+  LINK openpla_etw openpla_decode)
+foreach(test ${with_hosts})
+  add_dependencies(${test} openetwhost)
 endforeach()
+# Started by tests/fault, too.
+openpla_test(test_etw_hosts ${CMAKE_CURRENT_LIST_DIR}/test_etw_hosts.c LINK openpla_etw)
+add_dependencies(test_etw_hosts openetwhost)
+openpla_test(test_etw_races ${CMAKE_CURRENT_LIST_DIR}/test_etw_races.c LINK openpla_etw)
 set(races_options -Wl,--wrap=thread_give_way,--wrap=thread_sleep_us)
 target_link_options(test_etw_races PRIVATE ${races_options})
-openpla_test(test_etw_classic_decoded ${CMAKE_CURRENT_LIST_DIR}/test_etw_classic_decoded.c LINK openpla_etw openpla_decode)
-foreach(thing consumer event_view realtime relogger)
-  openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c
-    ${CMAKE_SOURCE_DIR}/tests/fuzz/small_container.c LINK openpla_etw)
-endforeach()
-# The hosts of their sessions are real ones.
-foreach(thing autologger controller crowd delivery enable hosts kernel modes host_ends private private_faults
-    provider_kills live)
-  openpla_test(test_etw_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c LINK openpla_etw)
-  add_dependencies(test_etw_${thing} openetwhost)
-endforeach()
 set_tests_properties(test_etw_kernel PROPERTIES RESOURCE_LOCK tracefs)
-if(WIN32)
-  openpla_test(test_etw_bad_pointers ${CMAKE_CURRENT_LIST_DIR}/test_etw_bad_pointers.c LINK openpla_etw)
-  openpla_test(test_etw_security ${CMAKE_CURRENT_LIST_DIR}/test_etw_security.c LINK openpla_etw)
-  openpla_test(test_etw_rights ${CMAKE_CURRENT_LIST_DIR}/test_etw_rights.c LINK openpla_etw)
-  add_dependencies(test_etw_rights openetwhost)
-endif()
 if(NOT WIN32)
   # With the protocol's steps, at which the test ends its processes.
   openpla_test(test_etw_kills ${CMAKE_CURRENT_LIST_DIR}/test_etw_kills.c
@@ -34,10 +37,6 @@ if(NOT WIN32)
   openpla_test(test_etw_waits ${CMAKE_CURRENT_LIST_DIR}/test_etw_waits.c
     ${CMAKE_SOURCE_DIR}/engine/etw/session/session_reserve.c LINK openpla_etw)
   target_compile_definitions(test_etw_waits PRIVATE SESSION_STEPS)
-  openpla_test(test_etw_full_disk ${CMAKE_CURRENT_LIST_DIR}/test_etw_full_disk.c LINK openpla_etw)
-  add_dependencies(test_etw_full_disk openetwhost)
-  openpla_test(test_etw_directory_lies ${CMAKE_CURRENT_LIST_DIR}/test_etw_directory_lies.c LINK openpla_etw)
-  openpla_test(test_etw_directory_kills ${CMAKE_CURRENT_LIST_DIR}/test_etw_directory_kills.c LINK openpla_etw)
 endif()
 if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
   # Once more under the thread sanitizer, which cannot be together with the address sanitizer.
@@ -69,18 +68,19 @@ if(OPENPLA_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
   # buffers whose host is another process are beyond it: it does not see that process' part of their order.
   set(looks ${CMAKE_CURRENT_BINARY_DIR}/etw_session.suppressions)
   file(WRITE ${looks} "race:session_unclosed_end\n")
-  foreach(thing session realtime races directory join controller live callback)
-    add_executable(test_etw_${thing}_tsan ${CMAKE_CURRENT_LIST_DIR}/test_etw_${thing}.c)
-    target_link_libraries(test_etw_${thing}_tsan PRIVATE openpla_etw_tsan)
-    set_target_properties(test_etw_${thing}_tsan PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${OPENPLA_BIN_DIR}/tsan)
-    add_dependencies(test_etw_${thing}_tsan openetwhost_tsan)
-    add_test(NAME test_etw_${thing}.tsan
-      COMMAND test_etw_${thing}_tsan $<$<STREQUAL:${thing},realtime>:events_of_a_session_come_while_it_runs>)
-    openpla_test_properties(test_etw_${thing}.tsan)
-    set_property(TEST test_etw_${thing}.tsan APPEND PROPERTY
+  set(tests)
+  foreach(thing session realtime directory join controller live callback)
+    list(APPEND tests test_etw_${thing})
+  endforeach()
+  openpla_tsan_tests(tests_etw_tsan openpla_etw_tsan TESTS ${tests}
+    ONLY test_etw_realtime events_of_a_session_come_while_it_runs)
+  openpla_tsan_tests(tests_etw_races_tsan openpla_etw_tsan TESTS test_etw_races)
+  foreach(test ${tests} test_etw_races)
+    add_dependencies(${test}_tsan openetwhost_tsan)
+    set_property(TEST ${test}.tsan APPEND PROPERTY
       ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0:suppressions=${looks}")
   endforeach()
-  target_link_options(test_etw_races_tsan PRIVATE ${races_options})
+  target_link_options(tests_etw_races_tsan PRIVATE ${races_options})
 endif()
 if(TARGET openetw)
   openpla_test(test_etw_dll ${CMAKE_CURRENT_LIST_DIR}/test_etw_dll.c)

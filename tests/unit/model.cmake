@@ -1,5 +1,3 @@
 # SPDX-License-Identifier: MIT
-openpla_test(test_name_pattern ${CMAKE_CURRENT_LIST_DIR}/test_name_pattern.c LINK openpla_model)
-foreach(test objects rows numbers xml validation fault)
-  openpla_test(test_model_${test} ${CMAKE_CURRENT_LIST_DIR}/test_model_${test}.c LINK openpla_model)
-endforeach()
+openpla_tests(tests_model TESTS test_name_pattern test_model_objects test_model_rows test_model_numbers test_model_xml
+  test_model_validation test_model_fault LINK openpla_model)

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: MIT
-foreach(thing memory text file rename host process registry access security error resource credentials quotas)
-  openpla_test(test_os_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_os_${thing}.c LINK openpla_base)
-endforeach()
-openpla_test(test_os_sql_source ${CMAKE_CURRENT_LIST_DIR}/test_os_sql_source.c LINK openpla_logs)
-# The host's SQLite through ODBC, which Wine's passes on; a Windows machine need not have its driver.
-if(NOT WIN32 OR CMAKE_CROSSCOMPILING)
-  openpla_test(test_os_odbc ${CMAKE_CURRENT_LIST_DIR}/test_os_odbc.c LINK openpla_logs)
+set(tests test_os_memory test_os_text test_os_file test_os_process test_os_registry test_os_access test_os_security
+  test_os_error test_os_resource test_os_credentials test_os_quotas)
+if(WIN32)
+  list(APPEND tests test_os_management)
 endif()
-target_link_libraries(test_os_host PRIVATE openpla_pdh_client) # host_pdh
+openpla_tests(tests_base TESTS ${tests} LINK openpla_base $<$<PLATFORM_ID:Windows>:shell32>)
+openpla_test(test_os_rename ${CMAKE_CURRENT_LIST_DIR}/test_os_rename.c LINK openpla_base)
+openpla_test(test_os_host ${CMAKE_CURRENT_LIST_DIR}/test_os_host.c LINK openpla_pdh_client openpla_base) # host_pdh
 if(NOT WIN32)
   target_link_options(test_os_rename PRIVATE -Wl,--wrap=renameat2,--wrap=linkat)
 endif()
 if(WIN32)
-  openpla_test(test_os_management ${CMAKE_CURRENT_LIST_DIR}/test_os_management.c LINK openpla_base)
-  target_link_libraries(test_os_process PRIVATE shell32)
   # What Windows alone runs, with the calls of Windows that Wine lacks in these tests.
   openpla_test(test_windows_secrets ${CMAKE_CURRENT_LIST_DIR}/test_windows_secrets.c LINK openpla_base)
   target_link_options(test_windows_secrets PRIVATE -Wl,--wrap=host_is_wine,--wrap=LsaOpenPolicy,--wrap=LsaClose

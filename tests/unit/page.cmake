@@ -1,3 +1,2 @@
 # SPDX-License-Identifier: MIT
-openpla_test(test_page ${CMAKE_CURRENT_LIST_DIR}/test_page.c LINK openpla_page)
-openpla_test(test_page_memory ${CMAKE_CURRENT_LIST_DIR}/test_page_memory.c LINK openpla_page)
+openpla_tests(tests_page TESTS test_page test_page_memory test_page_findings LINK openpla_page)

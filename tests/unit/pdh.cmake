@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
-foreach(thing formula kernel_text process host_processes api forms logs countersets hostile_counterset
-    hostile_extension live fault source follow devices samba threads)
+set(tests)
+foreach(thing formula kernel_text host_processes api forms logs countersets hostile_counterset live fault source follow
+    devices samba threads)
+  list(APPEND tests test_pdh_${thing})
+endforeach()
+if(NOT WIN32 OR CMAKE_CROSSCOMPILING)
+  list(APPEND tests test_pdh_sql)
+endif()
+openpla_tests(tests_pdh TESTS ${tests} WITH ${CMAKE_CURRENT_LIST_DIR}/sql_fixture.c LINK openpla_pdh)
+# They have functions of the library's names.
+foreach(thing process hostile_extension)
   openpla_test(test_pdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_pdh_${thing}.c LINK openpla_pdh)
 endforeach()
-if(WIN32)
-  openpla_test(test_pdh_dll ${CMAKE_CURRENT_LIST_DIR}/test_pdh_dll.c LINK openpla_base)
-  add_dependencies(test_pdh_dll openpdh)
-endif()
 if(CMAKE_CROSSCOMPILING)
   # Our DLL in the place of pdh.dll, as a user of Wine puts it beside a program.
   set(as_pdh ${CMAKE_BINARY_DIR}/bin/as_pdh)
@@ -25,17 +30,13 @@ if(WIN32)
   add_library(extension_dll SHARED ${CMAKE_CURRENT_LIST_DIR}/extension_dll.c ${CMAKE_CURRENT_LIST_DIR}/extension_dll.def)
   set_target_properties(extension_dll PROPERTIES PREFIX "")
   target_link_libraries(extension_dll PRIVATE openpla_flags)
-  openpla_test(test_pdh_extension ${CMAKE_CURRENT_LIST_DIR}/test_pdh_extension.c LINK openpla_logs)
-  add_dependencies(test_pdh_extension openpdh extension_dll)
+  openpla_tests(tests_openpdh TESTS test_pdh_dll test_pdh_extension test_perflib LINK openpla_logs)
+  add_dependencies(tests_openpdh openpdh extension_dll)
   # It makes keys of services, and test_registration looks at all of them.
   set_tests_properties(test_pdh_extension PROPERTIES RESOURCE_LOCK registry)
   set_tests_properties(test_pdh_countersets PROPERTIES RESOURCE_LOCK registry)
-  openpla_test(test_perflib ${CMAKE_CURRENT_LIST_DIR}/test_perflib.c LINK openpla_base)
-  add_dependencies(test_perflib openpdh)
 endif()
 if(NOT WIN32 OR CMAKE_CROSSCOMPILING)
-  openpla_test(test_pdh_sql ${CMAKE_CURRENT_LIST_DIR}/test_pdh_sql.c ${CMAKE_CURRENT_LIST_DIR}/sql_fixture.c
-    LINK openpla_pdh)
   openpla_needs_postgres(test_pdh_sql)
 endif()
 # On a busy machine a sample may take longer than a user would wait for it.

@@ -7,13 +7,10 @@ openpla_test(test_columns ${CMAKE_CURRENT_LIST_DIR}/test_columns.c LINK openpla_
 target_link_options(test_columns PRIVATE -Wl,--wrap=text_equal_nocase)
 openpla_test(test_row_sort ${CMAKE_CURRENT_LIST_DIR}/test_row_sort.c LINK openpla_report)
 target_link_options(test_row_sort PRIVATE -Wl,--wrap=file_write)
-openpla_test(test_configuration_read ${CMAKE_CURRENT_LIST_DIR}/test_configuration_read.c LINK openpla_collect
-  openpla_report)
-openpla_test(test_schema_files ${CMAKE_CURRENT_LIST_DIR}/test_schema_files.c LINK openpla_report)
 openpla_test(test_event_groups ${CMAKE_CURRENT_LIST_DIR}/test_event_groups.c LINK openpla_report)
 target_link_options(test_event_groups PRIVATE -Wl,--wrap=file_write)
+# With functions of the library's names.
 openpla_test(test_event_table ${CMAKE_CURRENT_LIST_DIR}/test_event_table.c ${CMAKE_CURRENT_LIST_DIR}/report_lines.c
   LINK openpla_report)
 openpla_test(test_event_join ${CMAKE_CURRENT_LIST_DIR}/test_event_join.c LINK openpla_report)
 target_link_options(test_event_join PRIVATE -Wl,--wrap=file_write)
-openpla_test(test_page_findings ${CMAKE_CURRENT_LIST_DIR}/test_page_findings.c LINK openpla_page)

@@ -1,48 +1,27 @@
 # SPDX-License-Identifier: MIT
-openpla_test(test_run_schedule ${CMAKE_CURRENT_LIST_DIR}/test_run_schedule.c LINK openpla_run)
-openpla_test(test_next_start ${CMAKE_CURRENT_LIST_DIR}/test_next_start.c LINK openpla_run)
-openpla_test(test_kept_definitions ${CMAKE_CURRENT_LIST_DIR}/test_kept_definitions.c LINK openpla_run)
-openpla_test(test_run_phase ${CMAKE_CURRENT_LIST_DIR}/test_run_phase.c LINK openpla_run)
-openpla_test(test_settings ${CMAKE_CURRENT_LIST_DIR}/test_settings.c LINK openpla_run)
-openpla_test(test_store_check ${CMAKE_CURRENT_LIST_DIR}/test_store_check.c LINK openpla_store_check)
-openpla_test(test_store_protection ${CMAKE_CURRENT_LIST_DIR}/test_store_protection.c LINK openpla_run)
-openpla_test(test_run_state ${CMAKE_CURRENT_LIST_DIR}/test_run_state.c LINK openpla_run)
 # The host of these runs is a program of the tests; under Wine it finds openpdh.dll beside itself.
 add_executable(run_test_host ${CMAKE_CURRENT_LIST_DIR}/run_test_host.c ${CMAKE_CURRENT_LIST_DIR}/fake_kinds.c)
 target_link_libraries(run_test_host PRIVATE openpla_run openpla_flags)
 target_link_options(run_test_host PRIVATE -Wl,--wrap=collector_open,--wrap=collector_sample,--wrap=start_report_await)
-foreach(test test_run test_credentials test_data_manager test_run_folders test_run_kinds test_run_limits test_run_planted test_run_requests test_run_rules test_run_tasks test_run_timeouts test_supervisor test_damaged_sets test_gate test_sets test_sets_categories)
+foreach(test test_credentials test_data_manager test_supervisor)
   openpla_test(${test} ${CMAKE_CURRENT_LIST_DIR}/${test}.c ${CMAKE_CURRENT_LIST_DIR}/run_fixture.c LINK openpla_run)
   add_dependencies(${test} run_test_host)
   if(WIN32)
     add_dependencies(${test} openpdh)
   endif()
 endforeach()
-# In a process of the host's kind, by faults that one thread has: natively, where each call can be had in turn.
-if(NOT WIN32)
-  foreach(test test_run_faults test_credential_faults)
-    openpla_test(${test} ${CMAKE_CURRENT_LIST_DIR}/${test}.c ${CMAKE_CURRENT_LIST_DIR}/run_fixture.c LINK openpla_run)
-    add_dependencies(${test} run_test_host)
-  endforeach()
-endif()
 target_link_options(test_credentials PRIVATE -Wl,--wrap=gate_check_create,--wrap=gate_check_change)
-# System sets write below one folder of the machine, whichever store counts their runs.
-set_tests_properties(test_sets_categories PROPERTIES RESOURCE_LOCK system_sets)
 target_link_options(test_data_manager PRIVATE -Wl,--wrap=clock_monotonic_ms)
-# They wait for a minute: not alone at the end.
-set_tests_properties(test_supervisor test_run_limits test_run_requests PROPERTIES COST 100)
 target_link_options(test_supervisor PRIVATE -Wl,--wrap=clock_utc -Wl,--wrap=clock_monotonic_ms
   -Wl,--wrap=file_load,--wrap=file_load_trusted)
 # With real sessions, and the keys of autologgers.
-foreach(test test_session_sets test_autosession_sets)
-  openpla_test(${test} ${CMAKE_CURRENT_LIST_DIR}/${test}.c LINK openpla_run)
-  add_dependencies(${test} openetwhost)
-  if(WIN32)
-    # The journal writes to the system's event log by advapi32's functions, whose names are those of the provider here.
-    target_link_options(${test} PRIVATE -Wl,--allow-multiple-definition)
-    add_dependencies(${test} openetw)
-  endif()
-endforeach()
+openpla_tests(tests_session_sets TESTS test_session_sets test_autosession_sets LINK openpla_run)
+add_dependencies(tests_session_sets openetwhost)
+if(WIN32)
+  # The journal writes to the system's event log by advapi32's functions, whose names are those of the provider here.
+  target_link_options(tests_session_sets PRIVATE -Wl,--allow-multiple-definition)
+  add_dependencies(tests_session_sets openetw)
+endif()
 # With real sessions, by a host that has the real kinds of collectors.
 add_executable(trace_test_host ${CMAKE_CURRENT_LIST_DIR}/run_test_host.c)
 target_link_libraries(trace_test_host PRIVATE openpla_run openpla_flags)
@@ -58,19 +37,23 @@ if(WIN32)
   add_dependencies(test_alert_crossings openpdh extension_dll)
   set_tests_properties(test_alert_crossings PROPERTIES RESOURCE_LOCK registry)
 endif()
-foreach(test test_run_alert test_run_configuration)
-  openpla_test(${test} ${CMAKE_CURRENT_LIST_DIR}/${test}.c ${CMAKE_CURRENT_LIST_DIR}/run_fixture.c LINK openpla_run)
-  add_dependencies(${test} trace_test_host)
-  if(WIN32)
-    add_dependencies(${test} openpdh)
-  endif()
-endforeach()
-foreach(test test_run_trace test_run_trace_log)
-  openpla_test(${test} ${CMAKE_CURRENT_LIST_DIR}/${test}.c ${CMAKE_CURRENT_LIST_DIR}/run_fixture.c LINK openpla_run)
-  add_dependencies(${test} trace_test_host openetwhost)
-  if(WIN32)
-    add_dependencies(${test} openpdh)
-  endif()
-endforeach()
+# With hosts of their own or none.
+set(tests test_run_schedule test_next_start test_kept_definitions test_run_phase test_settings test_store_check
+  test_store_protection test_run_state test_run test_run_folders test_run_kinds test_run_limits test_run_planted
+  test_run_requests test_run_rules test_run_tasks test_run_timeouts test_damaged_sets test_gate test_sets
+  test_sets_categories test_run_alert test_run_configuration test_run_trace test_run_trace_log)
+# In a process of the host's kind, by faults that one thread has: natively, where each call can be had in turn.
+if(NOT WIN32)
+  list(APPEND tests test_run_faults test_credential_faults)
+endif()
+openpla_tests(tests_run TESTS ${tests} WITH ${CMAKE_CURRENT_LIST_DIR}/run_fixture.c LINK openpla_store_check openpla_run)
+add_dependencies(tests_run run_test_host trace_test_host openetwhost)
+if(WIN32)
+  add_dependencies(tests_run openpdh)
+endif()
+# System sets write below one folder of the machine, whichever store counts their runs.
+set_tests_properties(test_sets_categories PROPERTIES RESOURCE_LOCK system_sets)
+# They wait for a minute: not alone at the end.
+set_tests_properties(test_supervisor test_run_limits test_run_requests PROPERTIES COST 100)
 # Attacks of docs/user/security.md that need a run's parts: what others plant for a host, ids that are used again.
 set_property(TEST test_run_planted APPEND PROPERTY LABELS attack)

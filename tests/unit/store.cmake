@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-foreach(thing name set run process faults)
-  openpla_test(test_store_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_store_${thing}.c LINK openpla_store)
-endforeach()
+openpla_tests(tests_store TESTS test_store_name test_store_set test_store_run test_store_process test_store_faults
+  LINK openpla_store)
 openpla_test(test_owner_quota ${CMAKE_CURRENT_LIST_DIR}/test_owner_quota.c LINK openpla_store)
 target_link_options(test_owner_quota PRIVATE -Wl,--wrap=caller_account,--wrap=set_gate_save)
