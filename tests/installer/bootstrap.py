@@ -62,7 +62,9 @@ def check_presets(folder):
     windows = {preset["name"] for preset in presets["configurePresets"] if "condition" in preset}
     # A part of the tree mingw (cmake/Programs32.cmake).
     check("--preset mingw32" in (TREE / "cmake/Programs32.cmake").read_text(), "mingw does not build the preset mingw32")
-    for name in {preset["name"] for preset in presets["buildPresets"]} - windows - {"mingw32"}:
+    names = {preset["name"] for preset in presets["configurePresets"] if not preset.get("hidden")}
+    check(names == {preset["name"] for preset in presets["workflowPresets"]}, "not every preset has a workflow")
+    for name in names - windows - {"mingw32"}:
         check(any(f"{verb} --preset {name}" in calls for verb in ("--build", "--workflow")),
               f"bootstrap.sh test does not build the preset {name}: {calls}")
 
