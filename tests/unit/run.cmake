@@ -3,7 +3,7 @@
 add_executable(run_test_host ${CMAKE_CURRENT_LIST_DIR}/run_test_host.c ${CMAKE_CURRENT_LIST_DIR}/fake_kinds.c)
 target_link_libraries(run_test_host PRIVATE openpla_run openpla_flags)
 target_link_options(run_test_host PRIVATE -Wl,--wrap=collector_open,--wrap=collector_sample,--wrap=start_report_await)
-foreach(test test_credentials test_data_manager test_supervisor)
+foreach(test test_credentials test_supervisor)
   openpla_test(${test} ${CMAKE_CURRENT_LIST_DIR}/${test}.c ${CMAKE_CURRENT_LIST_DIR}/run_fixture.c LINK openpla_run)
   add_dependencies(${test} run_test_host)
   if(WIN32)
@@ -11,16 +11,14 @@ foreach(test test_credentials test_data_manager test_supervisor)
   endif()
 endforeach()
 target_link_options(test_credentials PRIVATE -Wl,--wrap=gate_check_create,--wrap=gate_check_change)
-target_link_options(test_data_manager PRIVATE -Wl,--wrap=clock_monotonic_ms)
 target_link_options(test_supervisor PRIVATE -Wl,--wrap=clock_utc -Wl,--wrap=clock_monotonic_ms
   -Wl,--wrap=file_load,--wrap=file_load_trusted)
 # With real sessions, and the keys of autologgers.
-openpla_tests(tests_session_sets TESTS test_session_sets test_autosession_sets LINK openpla_run)
-add_dependencies(tests_session_sets openetwhost)
 if(WIN32)
+  openpla_tests(tests_session_sets TESTS test_session_sets test_autosession_sets LINK openpla_run)
   # The journal writes to the system's event log by advapi32's functions, whose names are those of the provider here.
   target_link_options(tests_session_sets PRIVATE -Wl,--allow-multiple-definition)
-  add_dependencies(tests_session_sets openetw)
+  add_dependencies(tests_session_sets openetw openetwhost)
 endif()
 # With real sessions, by a host that has the real kinds of collectors.
 add_executable(trace_test_host ${CMAKE_CURRENT_LIST_DIR}/run_test_host.c)
@@ -41,12 +39,13 @@ endif()
 set(tests test_run_schedule test_next_start test_kept_definitions test_run_phase test_settings test_store_check
   test_store_protection test_run_state test_run test_run_folders test_run_kinds test_run_limits test_run_planted
   test_run_requests test_run_rules test_run_tasks test_run_timeouts test_damaged_sets test_gate test_sets
-  test_sets_categories test_run_alert test_run_configuration test_run_trace test_run_trace_log)
+  test_sets_categories test_run_alert test_run_configuration test_run_trace test_run_trace_log test_data_manager)
 # In a process of the host's kind, by faults that one thread has: natively, where each call can be had in turn.
 if(NOT WIN32)
-  list(APPEND tests test_run_faults test_credential_faults)
+  list(APPEND tests test_run_faults test_credential_faults test_session_sets test_autosession_sets)
 endif()
 openpla_tests(tests_run TESTS ${tests} WITH ${CMAKE_CURRENT_LIST_DIR}/run_fixture.c LINK openpla_store_check openpla_run)
+target_link_options(tests_run PRIVATE -Wl,--wrap=clock_monotonic_ms) # hours pass where test_data_manager says so
 add_dependencies(tests_run run_test_host trace_test_host openetwhost)
 if(WIN32)
   add_dependencies(tests_run openpdh)
