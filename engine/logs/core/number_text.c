@@ -372,7 +372,7 @@ static bool divided(uint128 v, int power, double *out)
 }
 
 /* digits * 10^-power; `more`: plus less than 10^-power. False: too near to the middle between two doubles. */
-static bool near(uint64_t digits, bool more, int power, double *out)
+static bool read_by_inverse(uint64_t digits, bool more, int power, double *out)
 {
     const int up = __builtin_clzll(digits);
     const uint64_t n = digits << up;
@@ -391,7 +391,7 @@ static bool near(uint64_t digits, bool more, int power, double *out)
 static bool by_integers(const struct decimal *d, double *out)
 {
     const int behind = d->digits > HALF_DIGITS ? d->digits - HALF_DIGITS : 0, power = -(d->exponent + behind);
-    if (power > 0 && power <= READ_MAX_DOWN && near(d->halves[0], behind > 0, power, out))
+    if (power > 0 && power <= READ_MAX_DOWN && read_by_inverse(d->halves[0], behind > 0, power, out))
         return true;
     uint128 v = d->halves[0];
     if (behind > 0) {
