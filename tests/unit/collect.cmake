@@ -7,7 +7,8 @@ endif()
 # What these functions do here they do only where a test asks for it: of the registry's values that change under the
 # reader, of adapters that go, of files that grow.
 openpla_tests(tests_collect TESTS test_alert_judge test_trace_session test_configuration_read test_configuration_registry
-  test_configuration_network test_configuration_collector LINK openpla_collect openpla_report LibXml2::LibXml2)
+  test_configuration_network test_configuration_collector LINK openpla_collect openpla_schemas openpla_report
+  LibXml2::LibXml2)
 target_link_options(tests_collect PRIVATE -Wl,--wrap=registry_value_at,--wrap=network_adapters,--wrap=file_write)
 # With real sessions.
 add_dependencies(tests_collect openetwhost)
@@ -15,17 +16,9 @@ add_dependencies(tests_collect openetwhost)
 openpla_test(test_configuration_document ${CMAKE_CURRENT_LIST_DIR}/test_configuration_document.c LINK openpla_collect
   openpla_schemas LibXml2::LibXml2)
 target_link_options(test_configuration_document PRIVATE -Wl,--wrap=file_write_at)
-# With the registry of the host, which somebody changes under the reader.
-openpla_test(test_configuration_registry ${CMAKE_CURRENT_LIST_DIR}/test_configuration_registry.c LINK openpla_collect
-  openpla_schemas LibXml2::LibXml2)
-target_link_options(test_configuration_registry PRIVATE -Wl,--wrap=registry_value_at)
 # Natively with a WMI of the test's own, which can hang; a Windows program asks the host's.
 openpla_test(test_configuration_queries ${CMAKE_CURRENT_LIST_DIR}/test_configuration_queries.c LINK openpla_collect
   openpla_schemas LibXml2::LibXml2)
-openpla_test(test_configuration_network ${CMAKE_CURRENT_LIST_DIR}/test_configuration_network.c LINK openpla_collect
-  openpla_schemas LibXml2::LibXml2)
-target_link_options(test_configuration_network PRIVATE -Wl,--wrap=network_adapters)
-openpla_test(test_configuration_collector ${CMAKE_CURRENT_LIST_DIR}/test_configuration_collector.c LINK openpla_collect
-  openpla_schemas LibXml2::LibXml2)
-target_link_options(test_configuration_collector PRIVATE -Wl,--wrap=file_write)
-add_dependencies(test_configuration_collector openetwhost)
+if(NOT WIN32)
+  target_link_options(test_configuration_queries PRIVATE -Wl,--allow-multiple-definition)
+endif()
