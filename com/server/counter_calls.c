@@ -107,7 +107,7 @@ static DWORD enter(char *client, size_t room)
     if (RpcBindingInqAuthClientA(NULL, NULL, NULL, &level, NULL, NULL) == RPC_S_OK)
         call.level = level;
     snprintf(client, room, "%s %lu", address, process);
-    return pcq_gate(&call, rules->from);
+    return pcq_access_check(&call, rules->from);
 }
 
 /* Looks who calls, and runs the method over a buffer. */

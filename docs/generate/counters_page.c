@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static HRESULT add_counter(const struct provider *p, const struct counter_schema *c, struct text_buffer *b)
+static HRESULT add_counter(const struct counter_object_type *p, const struct counter_schema *c, struct text_buffer *b)
 {
     const char *type = counter_type_name(c->type);
     if (!type)
@@ -24,7 +24,7 @@ static HRESULT add_counter(const struct provider *p, const struct counter_schema
     return S_OK;
 }
 
-static HRESULT add_object(const struct provider *p, struct text_buffer *b)
+static HRESULT add_object(const struct counter_object_type *p, struct text_buffer *b)
 {
     HRESULT hr = S_OK;
     text_buffer_format(b, "\n## %s\n\n%s", p->name, p->help);
@@ -106,8 +106,8 @@ HRESULT counters_page(const char *origin, struct text_buffer *b)
 {
     size_t counters = 0;
     HRESULT hr = S_OK;
-    for (size_t i = 0; i < pdh_provider_count; i++)
-        counters += pdh_providers[i]->counter_count;
+    for (size_t i = 0; i < counter_object_type_count; i++)
+        counters += counter_object_types[i]->counter_count;
     text_buffer_format(b, "<!-- %s -->\n# Counters\n\n", origin);
     text_buffer_format(
         b,
@@ -131,9 +131,9 @@ HRESULT counters_page(const char *origin, struct text_buffer *b)
         "variable `OPENPLA_PROCESSES=host`, or the string value `Processes` = `host` under `HKLM\\Software\\OpenPLA`, "
         "they\n"
         "are those of the host.\n",
-        (unsigned)pdh_provider_count, (unsigned)counters);
-    for (size_t i = 0; i < pdh_provider_count && SUCCEEDED(hr); i++)
-        hr = add_object(pdh_providers[i], b);
+        (unsigned)counter_object_type_count, (unsigned)counters);
+    for (size_t i = 0; i < counter_object_type_count && SUCCEEDED(hr); i++)
+        hr = add_object(counter_object_types[i], b);
     add_absent(b);
     add_functions(b);
     return hr;

@@ -34,7 +34,7 @@ struct pcq_call {
 /* ERROR_SUCCESS or ERROR_ACCESS_DENIED: packet privacy is asked for where the level is known (MS-PCQ 3.1.4), and an
    administrator or a member of Performance Monitor Users; of TCP the address must be among `from`, and decides alone
    where nothing tells who it is. */
-uint32_t pcq_gate(const struct pcq_call *call, const char *from);
+uint32_t pcq_access_check(const struct pcq_call *call, const char *from);
 
 /* The eight methods of MS-PCQ 3.1.4.1 over the objects of a catalogue. All give Win32 errors. What a client sends is
    taken for hostile; what a method writes is whole or nothing. One lock covers all queries of a server. */

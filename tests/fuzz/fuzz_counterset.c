@@ -68,7 +68,7 @@ static void sample_all(void)
         if (FAILED(counter_object_open(c.providers[i], &source, &o)))
             continue;
         for (size_t row = 0; row < o->rows; row++)
-            for (uint32_t n = 0; n < o->provider->counter_count; n++)
+            for (uint32_t n = 0; n < o->type->counter_count; n++)
                 counter_object_raw(o, row, n, &raw);
         counter_object_close(o);
     }

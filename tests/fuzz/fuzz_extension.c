@@ -57,7 +57,8 @@ static void close_catalogue(struct catalogue *c)
     (void)c;
 }
 
-static void read_object(const struct provider *p, struct source *source, const uint8_t *second, size_t second_size)
+static void read_object(const struct counter_object_type *p, struct source *source, const uint8_t *second,
+                        size_t second_size)
 {
     struct counter_object *o;
     PDH_RAW_COUNTER raw;
@@ -147,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (FAILED(extension_open("fuzzed", &e)) || FAILED(extension_add_objects(e, &names, &c, 0)))
         abort();
     for (size_t i = 0; i < c.count && i < 20; i++)
-        read_object(c.providers[i], &source, second, second_size);
+        read_object(c.types[i], &source, second, second_size);
     catalogue_close(&c);
     extension_close(e);
     source_close(&source);

@@ -7,7 +7,7 @@
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/remote/link.h"
 #include "engine/pdh/remote/ndr.h"
-#include "engine/pdh/remote/other_computer.h"
+#include "engine/pdh/remote/remote_computer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -165,10 +165,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct catalogue_functions functions = {.close = close_catalogue};
     struct catalogue c = {.functions = &functions};
-    struct other_objects *all = NULL;
+    struct remote_objects *all = NULL;
     struct source source = {0};
     setenv("OPENPLA_SAMPLE_LIMIT", "0", 1); /* on this thread */
-    other_computer_links(&fuzzed);
+    remote_computer_links(&fuzzed);
     only.kind = &fuzzed;
     if (!size)
         return 0;
@@ -176,13 +176,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     at = data + 1;
     end = data + size;
     source_begin(&source);
-    other_objects_of_catalogues.connect(&all, "other", false, &c);
+    remote_catalogue_functions.connect(&all, "other", false, &c);
     struct counter_object *objects[4] = {0};
     for (size_t i = 0; i < c.count && i < 4; i++)
         if (FAILED(counter_object_open(c.providers[i], &source, &objects[i])))
             objects[i] = NULL;
     for (int round = 0; all && round < 3; round++) {
-        other_objects_of_catalogues.begin(all);
+        remote_catalogue_functions.begin(all);
         for (size_t i = 0; i < 4; i++) {
             struct counter_object *o = objects[i];
             PDH_RAW_COUNTER raw;
@@ -190,7 +190,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 continue;
             counter_objects_sample(&(struct counter_object_use){o, UINT64_MAX}, 1, &source);
             for (size_t row = 0; row < o->rows && row < 64; row++)
-                for (uint32_t n = 0; n < o->provider->counter_count; n++) {
+                for (uint32_t n = 0; n < o->type->counter_count; n++) {
                     counter_object_raw(o, row, n, &raw);
                     counter_object_time_base(o, n);
                 }
@@ -200,7 +200,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         counter_object_close(objects[i]);
     catalogue_close(&c);
     if (all)
-        other_objects_of_catalogues.close(all);
+        remote_catalogue_functions.close(all);
     source_close(&source);
     return 0;
 }

@@ -60,21 +60,21 @@ static inline HRESULT sample_whole(struct counter_object *o, struct source *sour
     return hr;
 }
 
-static const struct provider parts_provider = {.name = "Parts",
-                                               .help = "Some things.",
-                                               .has_instances = true,
-                                               .counters = parts_counters,
-                                               .counter_count = 5,
-                                               .value_count = 6,
-                                               .at_once = true,
-                                               .sample = sample_parts};
-static const struct provider whole_provider = {.name = "Whole",
-                                               .help = "",
-                                               .counters = whole_counters,
-                                               .counter_count = 1,
-                                               .value_count = 1,
-                                               .at_once = true,
-                                               .sample = sample_whole};
+static const struct counter_object_type parts_provider = {.name = "Parts",
+                                                          .help = "Some things.",
+                                                          .has_instances = true,
+                                                          .counters = parts_counters,
+                                                          .counter_count = 5,
+                                                          .value_count = 6,
+                                                          .at_once = true,
+                                                          .sample = sample_parts};
+static const struct counter_object_type whole_provider = {.name = "Whole",
+                                                          .help = "",
+                                                          .counters = whole_counters,
+                                                          .counter_count = 1,
+                                                          .value_count = 1,
+                                                          .at_once = true,
+                                                          .sample = sample_whole};
 
 static inline void close_fixture(struct catalogue *c)
 {

@@ -4,7 +4,7 @@
 #include "engine/base/memory.h"
 #include "engine/pdh/core/pdh.h"
 #include "engine/pdh/remote/link.h"
-#include "engine/pdh/remote/other_computer.h"
+#include "engine/pdh/remote/remote_computer.h"
 #include "pcq_loopback.h"
 
 #include <setjmp.h>
@@ -19,8 +19,8 @@ static int begin(void **state)
 {
     (void)state;
     loopback = (struct loopback){0};
-    other_computer_links(&loopback_links);
-    catalogue_set_others(&other_objects_of_catalogues);
+    remote_computer_links(&loopback_links);
+    catalogue_set_remote(&remote_catalogue_functions);
     return 0;
 }
 
@@ -201,7 +201,7 @@ static void a_path_says_what_is_wrong(void **state)
                      STATUS(PDH_CSTATUS_NO_MACHINE));
     assert_int_equal(PdhConnectMachineW(u"\\\\absent"), STATUS(PDH_CSTATUS_NO_MACHINE));
     assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
-    other_computer_links(NULL);
+    remote_computer_links(NULL);
     assert_int_equal(PdhConnectMachineW(u"\\\\other"), STATUS(PDH_CSTATUS_NO_MACHINE));
 }
 

@@ -2,7 +2,7 @@
 /* Another computer that hangs in a call: its counters have no values, all others do, and nobody waits for it twice.
    What it says late is the next sample's. With the computer's own thread, as programs have it. */
 #include "engine/pdh/core/pdh.h"
-#include "engine/pdh/remote/other_computer.h"
+#include "engine/pdh/remote/remote_computer.h"
 #include "pcq_loopback.h"
 
 #include <setjmp.h>
@@ -70,7 +70,7 @@ static void a_host_that_hangs_costs_its_own_counters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_host_that_hangs_costs_its_own_counters)};
-    other_computer_links(&loopback_links);
-    catalogue_set_others(&other_objects_of_catalogues);
+    remote_computer_links(&loopback_links);
+    catalogue_set_remote(&remote_catalogue_functions);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -593,12 +593,12 @@ static void memory_may_end_anywhere(void **state)
 static void ids_are_unique(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < pdh_provider_count; i++) {
-        const struct provider *p = pdh_providers[i];
+    for (size_t i = 0; i < counter_object_type_count; i++) {
+        const struct counter_object_type *p = counter_object_types[i];
         GUID own, other;
         pcq_guid(p, &own);
         for (size_t k = 0; k < i; k++) {
-            pcq_guid(pdh_providers[k], &other);
+            pcq_guid(counter_object_types[k], &other);
             assert_false(guid_equal(&own, &other));
         }
         for (uint32_t a = 0; a < p->counter_count; a++)

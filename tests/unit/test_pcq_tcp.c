@@ -98,8 +98,8 @@ static void open_query(uint8_t handle[NDR_HANDLE_BYTES], uint32_t expected)
     struct ndr_call call = {.method = PCQ_OPEN_QUERY, .machine = "any"};
     struct link_answer answer = {0};
     ask(&call, &answer);
-    assert_int_equal(answer.said.status, expected);
-    memcpy(handle, answer.said.handle, NDR_HANDLE_BYTES);
+    assert_int_equal(answer.decoded.status, expected);
+    memcpy(handle, answer.decoded.handle, NDR_HANDLE_BYTES);
     link_answer_free(&answer);
 }
 
@@ -111,8 +111,8 @@ static void answers_and_requests_take_many_packets(void **state)
     struct ndr_call call = {.method = PCQ_ENUMERATE_SETS, .machine = "any"};
     begin(PCQ_FROM_HERE);
     ask(&call, &answer);
-    assert_int_equal(answer.said.status, 0);
-    assert_int_equal(answer.said.size, 2 * sizeof(GUID));
+    assert_int_equal(answer.decoded.status, 0);
+    assert_int_equal(answer.decoded.size, 2 * sizeof(GUID));
     struct ndr_call validate = {.method = PCQ_VALIDATE_COUNTERS, .size = MANY * SIZE, .add = true};
     open_query(validate.handle, 0);
     uint8_t *blocks = memory_zero(MANY, SIZE);
@@ -122,10 +122,10 @@ static void answers_and_requests_take_many_packets(void **state)
     validate.data = blocks;
     link_answer_free(&answer);
     ask(&validate, &answer);
-    assert_int_equal(answer.said.status, 0);
-    assert_int_equal(answer.said.size, MANY * SIZE);
+    assert_int_equal(answer.decoded.status, 0);
+    assert_int_equal(answer.decoded.size, MANY * SIZE);
     for (size_t i = 0; i < MANY; i++) /* no such set, said of each in its own place */
-        assert_int_equal(get_u32(answer.said.data + i * SIZE + 16), PCQ_GUID_NOT_FOUND);
+        assert_int_equal(get_u32(answer.decoded.data + i * SIZE + 16), PCQ_GUID_NOT_FOUND);
     link_answer_free(&answer);
     memory_free(blocks);
     end();
@@ -139,8 +139,8 @@ static void other_addresses_are_refused(void **state)
     struct link_answer answer = {0};
     begin("10.99.99.99");
     ask(&call, &answer);
-    assert_int_equal(answer.said.status, ERROR_ACCESS_DENIED);
-    assert_int_equal(answer.said.size, 0);
+    assert_int_equal(answer.decoded.status, ERROR_ACCESS_DENIED);
+    assert_int_equal(answer.decoded.size, 0);
     link_answer_free(&answer);
     open_query(handle, ERROR_ACCESS_DENIED);
     end();
@@ -159,7 +159,7 @@ static void handles_are_a_connections_own(void **state)
     uint8_t first[NDR_HANDLE_BYTES];
     memcpy(first, call.handle, sizeof first);
     ask(&call, &answer);
-    assert_int_equal(answer.said.status, 0);
+    assert_int_equal(answer.decoded.status, 0);
     assert_true(FAILED(link_ask(client, &call, &answer)));
     link_tcp.close(client);
     assert_int_equal(open_client(&client), S_OK);

@@ -149,7 +149,7 @@ static struct row rows[ROWS_MOST];
 static size_t row_count;
 static unsigned missing;
 
-static void add_instances(const struct provider *p, const char *counter)
+static void add_instances(const struct counter_object_type *p, const char *counter)
 {
     static WCHAR list[1 << 16];
     DWORD units = sizeof list / sizeof *list;
@@ -176,7 +176,7 @@ static void add_instances(const struct provider *p, const char *counter)
 }
 
 /* Under Wine the processes are those of Windows, whatever the kernel's files say. */
-static bool is_of_processes(const struct provider *p, const char *counter)
+static bool is_of_processes(const struct counter_object_type *p, const char *counter)
 {
 #ifdef _WIN32
     return !strcmp(p->name, "Process") || !strcmp(p->name, "Thread") || !strcmp(p->name, "Objects") ||
@@ -208,11 +208,11 @@ static void every_counter_follows_its_source(void **state)
     kernel_root_write(&root, "/sys/devices/system/cpu/cpu1/cpuidle/state1/name", "C2\n");
     kernel_root_write(&root, "/sys/devices/system/cpu/cpu1/cpuidle/state1/time", "300\n");
     kernel_root_write(&root, "/sys/devices/system/cpu/cpu1/cpuidle/state1/usage", "30\n");
-    for (size_t i = 0; i < pdh_provider_count; i++)
-        for (uint32_t k = 0; k < pdh_providers[i]->counter_count; k++)
-            if (!ONE_OF(pdh_providers[i]->counters[k].name, still) &&
-                !is_of_processes(pdh_providers[i], pdh_providers[i]->counters[k].name))
-                add_instances(pdh_providers[i], pdh_providers[i]->counters[k].name);
+    for (size_t i = 0; i < counter_object_type_count; i++)
+        for (uint32_t k = 0; k < counter_object_types[i]->counter_count; k++)
+            if (!ONE_OF(counter_object_types[i]->counters[k].name, still) &&
+                !is_of_processes(counter_object_types[i], counter_object_types[i]->counters[k].name))
+                add_instances(counter_object_types[i], counter_object_types[i]->counters[k].name);
     look(false);
     move_all();
     look(true);

@@ -388,7 +388,7 @@ static HRESULT sample_test(struct counter_object *o, struct source *source, uint
 {
     (void)source;
     (void)wanted;
-    if (o->provider->index == 1 && waits)
+    if (o->type->index == 1 && waits)
         wakeup_wait(go, PATIENCE_MS);
     HRESULT hr = counter_object_set_rows(o, 1);
     if (SUCCEEDED(hr)) {
@@ -406,22 +406,22 @@ static void close_test(struct counter_object *o)
 }
 
 static const struct counter_schema test_counter[] = {{.name = "Number", .type = PERF_COUNTER_LARGE_RAWCOUNT}};
-static const struct provider slow = {.name = "Slow",
-                                     .index = 1,
-                                     .counters = test_counter,
-                                     .counter_count = 1,
-                                     .value_count = 1,
-                                     .sample = sample_test,
-                                     .state_size = sizeof(int64_t),
-                                     .close = close_test};
-static const struct provider quick = {.name = "Quick",
-                                      .index = 2,
-                                      .counters = test_counter,
-                                      .counter_count = 1,
-                                      .value_count = 1,
-                                      .sample = sample_test,
-                                      .state_size = sizeof(int64_t),
-                                      .close = close_test};
+static const struct counter_object_type slow = {.name = "Slow",
+                                                .index = 1,
+                                                .counters = test_counter,
+                                                .counter_count = 1,
+                                                .value_count = 1,
+                                                .sample = sample_test,
+                                                .state_size = sizeof(int64_t),
+                                                .close = close_test};
+static const struct counter_object_type quick = {.name = "Quick",
+                                                 .index = 2,
+                                                 .counters = test_counter,
+                                                 .counter_count = 1,
+                                                 .value_count = 1,
+                                                 .sample = sample_test,
+                                                 .state_size = sizeof(int64_t),
+                                                 .close = close_test};
 
 static void expect(const struct counter_object *o, DWORD status, int64_t value)
 {

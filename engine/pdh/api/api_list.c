@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* A query on the source for one call; the machine, an argument of its own, is checked. */
-static PDH_STATUS look(enum api_form form, struct api_source source, const void *machine, char **name,
-                       struct query **out)
+static PDH_STATUS open_query_for_call(enum api_form form, struct api_source source, const void *machine, char **name,
+                                      struct query **out)
 {
     struct catalogue *catalogue = NULL;
     *out = NULL;
@@ -56,7 +56,7 @@ PDH_STATUS api_connect_machine(enum api_form form, const void *machine)
 {
     struct query *q;
     char *name;
-    PDH_STATUS status = look(form, (struct api_source){0}, machine, &name, &q);
+    PDH_STATUS status = open_query_for_call(form, (struct api_source){0}, machine, &name, &q);
     if (status == ERROR_SUCCESS && !counter_path_machine_is(name, q->catalogue->computer)) {
         host_lock_enter(&connected_lock);
         if (connected.count < MOST_CONNECTED)
@@ -85,7 +85,7 @@ PDH_STATUS api_enum_machines(enum api_form form, struct api_source source, void 
     HRESULT hr = S_OK;
     if (!units || (!list && *units))
         return PDH_INVALID_ARGUMENT;
-    PDH_STATUS status = look(form, source, NULL, &none, &q);
+    PDH_STATUS status = open_query_for_call(form, source, NULL, &none, &q);
     if (status == ERROR_SUCCESS && catalogue_is_real_time(q->catalogue)) {
         char *ours = host_computer_name();
         hr = ours ? add_machine(&machines, ours) : E_OUTOFMEMORY;
@@ -94,7 +94,7 @@ PDH_STATUS api_enum_machines(enum api_form form, struct api_source source, void 
             hr = add_connected(&machines);
     }
     for (size_t i = 0; status == ERROR_SUCCESS && SUCCEEDED(hr) && i < q->catalogue->count; i++) {
-        const char *machine = q->catalogue->providers[i]->machine;
+        const char *machine = q->catalogue->types[i]->machine;
         hr = machine ? add_machine(&machines, machine) : S_OK;
     }
     if (status == ERROR_SUCCESS)
@@ -115,12 +115,12 @@ PDH_STATUS api_enum_objects(enum api_form form, struct api_source source, const 
     char *name;
     if (!units || (!list && *units))
         return PDH_INVALID_ARGUMENT;
-    PDH_STATUS status = look(form, source, machine, &name, &q);
+    PDH_STATUS status = open_query_for_call(form, source, machine, &name, &q);
     if (status == ERROR_SUCCESS && q->catalogue->functions->refresh) /* those of other programs too */
         status = q->catalogue->functions->refresh(q->catalogue, name);
     for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
         struct counter_object *o;
-        const struct provider *p = q->catalogue->providers[i];
+        const struct counter_object_type *p = q->catalogue->types[i];
         if ((detail & 0xFFFF) < PERF_DETAIL_NOVICE || !catalogue_is_of(q->catalogue, p, name))
             continue;
         status = query_object(q, i, &o);
@@ -140,8 +140,8 @@ PDH_STATUS api_enum_objects(enum api_form form, struct api_source source, const 
 static HRESULT list_items(const struct counter_object *o, DWORD detail, struct texts *counters, struct texts *instances)
 {
     HRESULT hr = S_OK;
-    for (uint32_t i = 0; i < o->provider->counter_count && SUCCEEDED(hr); i++) {
-        const struct counter_schema *c = &o->provider->counters[i];
+    for (uint32_t i = 0; i < o->type->counter_count && SUCCEEDED(hr); i++) {
+        const struct counter_schema *c = &o->type->counters[i];
         if (counter_object_has_counter(o, i) && c->detail <= (detail & 0xFFFF))
             hr = texts_add(counters, c->name);
     }
@@ -174,7 +174,7 @@ PDH_STATUS api_enum_object_items(enum api_form form, struct api_source source, c
     struct texts counter_names = {0}, instance_names = {0};
     PDH_STATUS status = api_text_in(form, object, PDH_MAX_COUNTER_PATH, PDH_CSTATUS_NO_OBJECT, &name);
     if (status == ERROR_SUCCESS)
-        status = look(form, source, machine, &machine_name, &q);
+        status = open_query_for_call(form, source, machine, &machine_name, &q);
     if (status == ERROR_SUCCESS)
         status = find_object(q, machine_name, name, &o);
     if (status == ERROR_SUCCESS)
@@ -199,16 +199,15 @@ PDH_STATUS api_get_default_object(enum api_form form, struct api_source source, 
     char *machine_name;
     if (!units || (!name && *units))
         return PDH_INVALID_ARGUMENT;
-    PDH_STATUS status = look(form, source, machine, &machine_name, &q);
+    PDH_STATUS status = open_query_for_call(form, source, machine, &machine_name, &q);
     if (status == ERROR_SUCCESS) {
         size_t at = 0;
         if (catalogue_is_real_time(q->catalogue))
             at = catalogue_find(q->catalogue, machine_name, "Processor");
         else
-            while (at < q->catalogue->count &&
-                   !catalogue_is_of(q->catalogue, q->catalogue->providers[at], machine_name))
+            while (at < q->catalogue->count && !catalogue_is_of(q->catalogue, q->catalogue->types[at], machine_name))
                 at++;
-        status = at < q->catalogue->count ? api_text_out(form, q->catalogue->providers[at]->name, name, units)
+        status = at < q->catalogue->count ? api_text_out(form, q->catalogue->types[at]->name, name, units)
                                           : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
     }
     end_look(q, machine_name);
@@ -226,15 +225,15 @@ PDH_STATUS api_get_default_counter(enum api_form form, struct api_source source,
         return PDH_INVALID_ARGUMENT;
     PDH_STATUS status = api_text_in(form, object, PDH_MAX_COUNTER_PATH, PDH_CSTATUS_NO_OBJECT, &object_name);
     if (status == ERROR_SUCCESS)
-        status = look(form, source, machine, &machine_name, &q);
+        status = open_query_for_call(form, source, machine, &machine_name, &q);
     if (status == ERROR_SUCCESS)
         status = find_object(q, machine_name, object_name, &o);
     if (status == ERROR_SUCCESS) {
         uint32_t i = 0;
-        while (i < o->provider->counter_count && !counter_object_has_counter(o, i))
+        while (i < o->type->counter_count && !counter_object_has_counter(o, i))
             i++;
-        status = i < o->provider->counter_count ? api_text_out(form, o->provider->counters[i].name, name, units)
-                                                : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
+        status = i < o->type->counter_count ? api_text_out(form, o->type->counters[i].name, name, units)
+                                            : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
     }
     end_look(q, machine_name);
     memory_free(object_name);
@@ -263,7 +262,7 @@ static PDH_STATUS open_names(enum api_form form, const void *machine, struct cat
 static const char *name_of(const struct catalogue *c, uint32_t index)
 {
     for (size_t i = 0; i < c->count; i++) {
-        const struct provider *p = c->providers[i];
+        const struct counter_object_type *p = c->types[i];
         if (p->index == index)
             return p->name;
         for (uint32_t n = 0; n < p->counter_count; n++)
@@ -293,11 +292,11 @@ PDH_STATUS api_lookup_name(enum api_form form, const void *machine, DWORD index,
 static uint32_t index_of(const struct catalogue *c, const char *name)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (c->providers[i]->index && text_equal_nocase(c->providers[i]->name, name))
-            return c->providers[i]->index;
+        if (c->types[i]->index && text_equal_nocase(c->types[i]->name, name))
+            return c->types[i]->index;
     for (size_t i = 0; i < c->count; i++) {
-        for (uint32_t n = 0; n < c->providers[i]->counter_count; n++) {
-            const struct counter_schema *s = &c->providers[i]->counters[n];
+        for (uint32_t n = 0; n < c->types[i]->counter_count; n++) {
+            const struct counter_schema *s = &c->types[i]->counters[n];
             if (s->index && text_equal_nocase(s->name, name))
                 return s->index;
         }

@@ -342,7 +342,7 @@ struct nearest {
     size_t size;
 };
 
-static HRESULT consider(struct nearest *n, int64_t local, DWORD type, const void *bytes, size_t size)
+static HRESULT nearest_consider_record(struct nearest *n, int64_t local, DWORD type, const void *bytes, size_t size)
 {
     uint64_t away = local > n->wanted ? (uint64_t)local - (uint64_t)n->wanted : (uint64_t)n->wanted - (uint64_t)local;
     if (n->found && away >= n->away)
@@ -356,7 +356,7 @@ static HRESULT consider(struct nearest *n, int64_t local, DWORD type, const void
 }
 
 /* What is damaged is passed over: the others may be looked for. */
-static void pass_over(void *context, const char *text)
+static void skip_records(void *context, const char *text)
 {
     (void)context;
     (void)text;
@@ -364,11 +364,12 @@ static void pass_over(void *context, const char *text)
 
 static HRESULT look_in_binary(const char *path, struct nearest *n)
 {
-    struct blg_records records = {.told = pass_over};
+    struct blg_records records = {.told = skip_records};
     HRESULT hr = etl_reader_open(path, NULL, NULL, &records.etl);
     while (SUCCEEDED(hr) && (hr = blg_records_next(&records)) == S_OK)
         if (records.record.type == BLG_RECORD_SAMPLE)
-            hr = consider(n, records.record.stamp, PDH_LOG_TYPE_BINARY, records.record.data, records.record.size);
+            hr = nearest_consider_record(n, records.record.stamp, PDH_LOG_TYPE_BINARY, records.record.data,
+                                         records.record.size);
     blg_records_close(&records);
     return FAILED(hr) ? hr : S_OK;
 }
@@ -388,7 +389,7 @@ static HRESULT look_in_text(const char *path, char separator, DWORD type, struct
         if (!text_cell_next(&at, end, separator, &cell) ||
             !text_time_read(cell.text, cell.length, TIME_MONTH_FIRST, &local))
             continue;
-        hr = consider(n, local, type, row.text, row.length);
+        hr = nearest_consider_record(n, local, type, row.text, row.length);
         if (FAILED(hr))
             break;
     }
@@ -396,7 +397,7 @@ static HRESULT look_in_text(const char *path, char separator, DWORD type, struct
     return FAILED(hr) ? hr : S_OK;
 }
 
-static PDH_STATUS look(const char *path, struct nearest *n)
+static PDH_STATUS find_nearest_record(const char *path, struct nearest *n)
 {
     struct log_reader *reader;
     HRESULT hr = log_reader_open(path, &reader);
@@ -423,7 +424,7 @@ PDH_STATUS WINAPI PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_
     if (!bytes || (!record && *bytes))
         return PDH_INVALID_ARGUMENT;
     for (size_t i = 0; i < paths->count && status == ERROR_SUCCESS; i++)
-        status = look(paths->items[i], &n);
+        status = find_nearest_record(paths->items[i], &n);
     if (status == ERROR_SUCCESS && !n.found)
         status = PDH_ENTRY_NOT_IN_LOG_FILE;
     size_t need = offsetof(PDH_RAW_LOG_RECORD, RawBytes) + n.size;
@@ -454,8 +455,8 @@ static PDH_STATUS sql_status(HRESULT hr)
 }
 
 /* The database of a data source's name, "SQL:" before it or not; of a connection string as it is. */
-static PDH_STATUS connect(enum api_form form, const void *data_source, struct odbc **out,
-                          const struct sql_dialect **dialect)
+static PDH_STATUS connect_data_source(enum api_form form, const void *data_source, struct odbc **out,
+                                      const struct sql_dialect **dialect)
 {
     char *name;
     *out = NULL;
@@ -478,7 +479,7 @@ static PDH_STATUS make_tables(enum api_form form, const void *data_source, bool 
 {
     struct odbc *c;
     const struct sql_dialect *dialect = NULL;
-    PDH_STATUS status = connect(form, data_source, &c, &dialect);
+    PDH_STATUS status = connect_data_source(form, data_source, &c, &dialect);
     if (status == ERROR_SUCCESS)
         status = sql_status(sql_tables_ensure(c, dialect, create));
     odbc_disconnect(c);
@@ -524,7 +525,7 @@ PDH_STATUS api_enum_log_sets(enum api_form form, const void *data_source, void *
     struct texts names = {0};
     if (!units || (!list && *units))
         return PDH_INVALID_ARGUMENT;
-    PDH_STATUS status = connect(form, data_source, &c, &dialect);
+    PDH_STATUS status = connect_data_source(form, data_source, &c, &dialect);
     if (status == ERROR_SUCCESS)
         status = sql_status(sql_tables_ensure(c, dialect, false));
     if (status == ERROR_SUCCESS)

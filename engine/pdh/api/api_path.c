@@ -14,12 +14,12 @@ static bool has_wildcard(const char *text)
     return text && strpbrk(text, "*?");
 }
 
-static PDH_STATUS add_path(struct texts *paths, const struct counter_path *like, const struct provider *provider,
+static PDH_STATUS add_path(struct texts *paths, const struct counter_path *like, const struct counter_object_type *type,
                            const char *instance, const char *counter)
 {
     /* A list's names hold their "#1" themselves. */
-    struct counter_path path = {.machine = provider->machine ? (char *)provider->machine : like->machine,
-                                .object = (char *)provider->name,
+    struct counter_path path = {.machine = type->machine ? (char *)type->machine : like->machine,
+                                .object = (char *)type->name,
                                 .instance = (char *)instance,
                                 .index = PATH_NO_INDEX,
                                 .counter = (char *)counter};
@@ -34,12 +34,12 @@ static PDH_STATUS expand_instances(const struct counter_object *o, const struct 
                                    const char *counter, DWORD flags, struct texts *paths)
 {
     if (!pattern || ((flags & PDH_NOEXPANDINSTANCES) && has_wildcard(pattern)))
-        return add_path(paths, like, o->provider, pattern, counter);
+        return add_path(paths, like, o->type, pattern, counter);
     PDH_STATUS status = ERROR_SUCCESS;
     for (size_t i = 0; o->instances && i < o->instances->count && status == ERROR_SUCCESS; i++) {
         const char *name = o->instances->items[i].name;
         if (text_matches(pattern, name))
-            status = add_path(paths, like, o->provider, name, counter);
+            status = add_path(paths, like, o->type, name, counter);
     }
     return status;
 }
@@ -51,14 +51,14 @@ static PDH_STATUS expand_object(const struct counter_object *o, const struct cou
     if (path->instance && !pattern)
         return PDH_MEMORY_ALLOCATION_FAILURE;
     size_t before = paths->count;
-    bool any_counter = false, fits = o->provider->has_instances || !pattern;
+    bool any_counter = false, fits = o->type->has_instances || !pattern;
     PDH_STATUS status = ERROR_SUCCESS;
     if ((flags & PDH_NOEXPANDCOUNTERS) && has_wildcard(path->counter)) {
         any_counter = true;
         status = fits ? expand_instances(o, path, pattern, path->counter, flags, paths) : ERROR_SUCCESS;
     } else {
-        for (uint32_t i = 0; i < o->provider->counter_count && status == ERROR_SUCCESS; i++) {
-            const char *name = o->provider->counters[i].name;
+        for (uint32_t i = 0; i < o->type->counter_count && status == ERROR_SUCCESS; i++) {
+            const char *name = o->type->counters[i].name;
             if (counter_object_has_counter(o, i) && text_matches(path->counter, name)) {
                 any_counter = true;
                 status = fits ? expand_instances(o, path, pattern, name, flags, paths) : ERROR_SUCCESS;
@@ -78,7 +78,7 @@ static PDH_STATUS expand_objects(struct query *q, const struct counter_path *pat
         catalogue_find(q->catalogue, path->machine, path->object); /* which may have come since */
     for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
         struct counter_object *o;
-        const struct provider *p = q->catalogue->providers[i];
+        const struct counter_object_type *p = q->catalogue->types[i];
         if (!text_matches(path->object, p->name) || !catalogue_is_of(q->catalogue, p, path->machine))
             continue;
         status = query_object(q, i, &o);

@@ -173,7 +173,7 @@ PDH_STATUS WINAPI PdhGetCounterTimeBase(PDH_HCOUNTER counter, LONGLONG *time_bas
 static PDH_STATUS fill_info(const struct counter *c, const struct counter_path *path, bool explain,
                             struct api_block *block, PDH_COUNTER_INFO_W *head)
 {
-    const struct counter_schema *schema = &c->object->provider->counters[c->schema];
+    const struct counter_schema *schema = &c->object->type->counters[c->schema];
     char *full = counter_path_format(path), *machine = text_format("\\\\%s", path->machine);
     if (full && machine) {
         head->dwType = schema->type;
@@ -210,10 +210,10 @@ PDH_STATUS api_get_counter_info(enum api_form form, PDH_HCOUNTER counter, BOOLEA
         return status;
     /* As the object spells its names. */
     struct counter_path path = c->path;
-    const struct provider *provider = c->object->provider;
-    path.machine = provider->machine ? text_copy(provider->machine) : host_computer_name();
-    path.object = (char *)provider->name;
-    path.counter = (char *)provider->counters[c->schema].name;
+    const struct counter_object_type *type = c->object->type;
+    path.machine = type->machine ? text_copy(type->machine) : host_computer_name();
+    path.object = (char *)type->name;
+    path.counter = (char *)type->counters[c->schema].name;
     if (!path.machine)
         return PDH_MEMORY_ALLOCATION_FAILURE;
     query_enter(c->query);

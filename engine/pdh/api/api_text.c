@@ -51,7 +51,7 @@ PDH_STATUS api_list_in(enum api_form form, const void *list, size_t most, DWORD 
 }
 
 /* The text in its form, from memory_alloc, NULL when out of memory. *units is without the NUL. */
-static void *convert(enum api_form form, const char *text, size_t *units)
+static void *convert_to_form(enum api_form form, const char *text, size_t *units)
 {
     WCHAR *wide = NULL;
     char *ansi = NULL;
@@ -60,21 +60,21 @@ static void *convert(enum api_form form, const char *text, size_t *units)
 }
 
 /* What measure says put will use; false: out of memory. */
-static bool measure(enum api_form form, const char *text, size_t *units)
+static bool measure_in_form(enum api_form form, const char *text, size_t *units)
 {
     if (form == API_WIDE) {
         *units = text_utf16_length(text);
         return true;
     }
-    void *converted = convert(form, text, units);
+    void *converted = convert_to_form(form, text, units);
     memory_free(converted);
     return converted != NULL;
 }
 
 /* Copies with the NUL. */
-static bool put(enum api_form form, const char *text, void *to, size_t *units)
+static bool copy_in_form(enum api_form form, const char *text, void *to, size_t *units)
 {
-    void *converted = convert(form, text, units);
+    void *converted = convert_to_form(form, text, units);
     if (!converted)
         return false;
     memcpy(to, converted, (*units + 1) * unit_size(form));
@@ -97,10 +97,10 @@ static PDH_STATUS ask_for(size_t need, const void *buffer, LPDWORD units)
 PDH_STATUS api_text_out(enum api_form form, const char *text, void *buffer, LPDWORD units)
 {
     size_t length;
-    if (!measure(form, text, &length))
+    if (!measure_in_form(form, text, &length))
         return PDH_MEMORY_ALLOCATION_FAILURE;
     PDH_STATUS status = ask_for(length + 1, buffer, units);
-    if (status == ERROR_SUCCESS && !put(form, text, buffer, &length))
+    if (status == ERROR_SUCCESS && !copy_in_form(form, text, buffer, &length))
         status = PDH_MEMORY_ALLOCATION_FAILURE;
     return status;
 }
@@ -109,7 +109,7 @@ PDH_STATUS api_list_out(enum api_form form, const struct texts *list, bool none_
 {
     size_t need = list->count || !none_is_nothing ? 1 : 0, length;
     for (size_t i = 0; i < list->count; i++) {
-        if (!measure(form, list->items[i], &length))
+        if (!measure_in_form(form, list->items[i], &length))
             return PDH_MEMORY_ALLOCATION_FAILURE;
         need += length + 1;
     }
@@ -118,7 +118,7 @@ PDH_STATUS api_list_out(enum api_form form, const struct texts *list, bool none_
         return status;
     BYTE *at = buffer;
     for (size_t i = 0; i < list->count; i++) {
-        if (!put(form, list->items[i], at, &length))
+        if (!copy_in_form(form, list->items[i], at, &length))
             return PDH_MEMORY_ALLOCATION_FAILURE;
         at += (length + 1) * unit_size(form);
     }
@@ -139,7 +139,7 @@ void *api_block_add(struct api_block *b, const char *text)
     size_t length;
     if (!text)
         return NULL;
-    if (!measure(b->form, text, &length)) {
+    if (!measure_in_form(b->form, text, &length)) {
         b->failed = true;
         return NULL;
     }
@@ -147,7 +147,7 @@ void *api_block_add(struct api_block *b, const char *text)
     b->used += (length + 1) * unit_size(b->form);
     if (!b->base || b->used > b->size)
         return NULL;
-    if (!put(b->form, text, b->base + at, &length)) {
+    if (!copy_in_form(b->form, text, b->base + at, &length)) {
         b->failed = true;
         return NULL;
     }

@@ -125,7 +125,7 @@ HRESULT counter_paths_counters(const struct pdh_api *pdh, const char *object, st
     return hr;
 }
 
-static HRESULT expand(const struct pdh_api *pdh, const char *path, struct texts *out)
+static HRESULT expand_path_texts(const struct pdh_api *pdh, const char *path, struct texts *out)
 {
     WCHAR *wide = NULL, *list = NULL;
     HRESULT hr = text_to_utf16(path, &wide, NULL);
@@ -151,7 +151,7 @@ static HRESULT list_counters(const struct pdh_api *pdh, const char *machine, con
         if (!path)
             hr = E_OUTOFMEMORY;
         else
-            hr = each_instance && instances.count ? expand(pdh, path, out) : texts_add(out, path);
+            hr = each_instance && instances.count ? expand_path_texts(pdh, path, out) : texts_add(out, path);
         memory_free(path);
     }
     texts_free(&counters);

@@ -375,7 +375,7 @@ static bool make_room(struct counter_query *q)
     return room && grow_buckets(q);
 }
 
-static void tell_given(struct counter_query *q, size_t column)
+static void report_given_columns(struct counter_query *q, size_t column)
 {
     if (q->gives)
         q->gives(q->user, q->place, column);
@@ -396,7 +396,7 @@ static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *p
         size_t there = find_counter(q, &names, hash);
         if (there < q->columns.count) {
             hr = S_FALSE;
-            tell_given(q, there);
+            report_given_columns(q, there);
         } else if (!make_room(q)) {
             hr = E_OUTOFMEMORY;
         } else {
@@ -408,7 +408,7 @@ static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *p
             q->counters[q->columns.count] = (struct query_counter){.handle = counter, .hash = hash};
             q->buckets[find_slot(q, &names, hash)] = (uint32_t)q->columns.count + 1;
             q->columns.items[q->columns.count++] = names;
-            tell_given(q, q->columns.count - 1);
+            report_given_columns(q, q->columns.count - 1);
             return S_OK;
         }
         log_counter_free(&names);
@@ -419,7 +419,7 @@ static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *p
 
 /* PdhExpandWildCardPath knows only the system's language; an English path is translated by adding it and asking for its
    full path. */
-static PDH_STATUS expand(struct counter_query *q, const WCHAR *path, DWORD flags, WCHAR **out)
+static PDH_STATUS query_expand_path(struct counter_query *q, const WCHAR *path, DWORD flags, WCHAR **out)
 {
     PDH_STATUS status = counter_paths_expand(q->pdh, path, flags, out);
     PDH_HCOUNTER counter;
@@ -492,7 +492,7 @@ static HRESULT add_parsed(struct counter_query *q, const char *text, const struc
     if (!counters && (keep || !instances) && !q->present) {
         hr = add_one(q, wide, text, keep && instances);
     } else {
-        hr = pdh_result(expand(q, wide, keep ? PDH_NOEXPANDINSTANCES : 0, &paths), text);
+        hr = pdh_result(query_expand_path(q, wide, keep ? PDH_NOEXPANDINSTANCES : 0, &paths), text);
         if (SUCCEEDED(hr))
             hr = add_all(q, paths, may_add_instance && !path->instance);
     }
@@ -664,7 +664,7 @@ HRESULT counter_query_list(struct counter_query *q, const char *text, WCHAR **pa
     if (SUCCEEDED(hr) && !wildcard)
         hr = list_one(q, wide, paths);
     else if (SUCCEEDED(hr))
-        expand(q, wide, 0, paths);
+        query_expand_path(q, wide, 0, paths);
     memory_free(wide);
     counter_path_free(&path);
     return hr;

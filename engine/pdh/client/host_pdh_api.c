@@ -49,7 +49,7 @@ static char *module_path(void)
     return path;
 }
 
-static HRESULT fill(struct pdh_api *api)
+static HRESULT fill_api_table(struct pdh_api *api)
 {
     char *path = module_path();
     HMODULE module;
@@ -74,7 +74,7 @@ HRESULT host_pdh(const struct pdh_api **out)
     *out = NULL;
     host_lock_enter(&lock);
     if (!ready) {
-        hr = fill(&api);
+        hr = fill_api_table(&api);
         if (SUCCEEDED(hr)) {
             chosen = api;
             ready = true;

@@ -13,30 +13,30 @@
 
 #include <string.h>
 
-const struct provider *const pdh_providers[] = {
+const struct counter_object_type *const counter_object_types[] = {
 #define COUNTER_OBJECT(name) &pdh_##name,
 #include "engine/pdh/objects/objects.def"
 #undef COUNTER_OBJECT
 };
-const size_t pdh_provider_count = sizeof pdh_providers / sizeof *pdh_providers;
+const size_t counter_object_type_count = sizeof counter_object_types / sizeof *counter_object_types;
 
-bool catalogue_add(struct catalogue *c, const struct provider *p)
+bool catalogue_add(struct catalogue *c, const struct counter_object_type *p)
 {
-    void *items = c->providers;
-    bool ok = memory_grow(&items, &c->capacity, c->count + 1, sizeof *c->providers);
-    c->providers = items;
+    void *items = c->types;
+    bool ok = memory_grow(&items, &c->capacity, c->count + 1, sizeof *c->types);
+    c->types = items;
     if (ok)
-        c->providers[c->count++] = p;
+        c->types[c->count++] = p;
     return ok;
 }
 
 void catalogue_close(struct catalogue *c)
 {
     if (c) {
-        const struct provider **providers = c->providers;
+        const struct counter_object_type **types = c->types;
         char *computer = c->computer;
         c->functions->close(c);
-        memory_free(providers);
+        memory_free(types);
         memory_free(computer);
     }
 }
@@ -46,7 +46,7 @@ bool catalogue_is_real_time(const struct catalogue *c)
     return !c->functions->advance;
 }
 
-bool catalogue_is_of(const struct catalogue *c, const struct provider *p, const char *machine)
+bool catalogue_is_of(const struct catalogue *c, const struct counter_object_type *p, const char *machine)
 {
     const char *name = machine ? machine + strspn(machine, "\\") : "";
     if (c->computer && !p->machine)
@@ -64,24 +64,24 @@ PDH_STATUS catalogue_machine(struct catalogue *c, const char *machine)
                                                             : status;
     }
     for (size_t i = 0; i < c->count; i++)
-        if (catalogue_is_of(c, c->providers[i], machine))
+        if (catalogue_is_of(c, c->types[i], machine))
             return ERROR_SUCCESS;
     return PDH_CSTATUS_NO_MACHINE;
 }
 
-static size_t find(const struct catalogue *c, const char *machine, const char *name, size_t from)
+static size_t catalogue_find_from(const struct catalogue *c, const char *machine, const char *name, size_t from)
 {
     while (from < c->count &&
-           !(text_equal_nocase(c->providers[from]->name, name) && catalogue_is_of(c, c->providers[from], machine)))
+           !(text_equal_nocase(c->types[from]->name, name) && catalogue_is_of(c, c->types[from], machine)))
         from++;
     return from;
 }
 
 size_t catalogue_find(struct catalogue *c, const char *machine, const char *name)
 {
-    size_t known = c->count, at = find(c, machine, name, 0);
+    size_t known = c->count, at = catalogue_find_from(c, machine, name, 0);
     if (at == known && c->functions->refresh && c->functions->refresh(c, machine) == ERROR_SUCCESS)
-        at = find(c, machine, name, known);
+        at = catalogue_find_from(c, machine, name, known);
     return at;
 }
 
@@ -99,15 +99,15 @@ struct real_time {
     size_t count;
     struct extension_names_table names;
     struct countersets *countersets;
-    const struct catalogue_others *functions_of_others;
-    struct other_objects *others;
+    const struct catalogue_remote *remote_functions;
+    struct remote_objects *remote;
 };
 
-static const struct catalogue_others *catalogue_others;
+static const struct catalogue_remote *catalogue_remote;
 
-void catalogue_set_others(const struct catalogue_others *others)
+void catalogue_set_remote(const struct catalogue_remote *remote)
 {
-    catalogue_others = others;
+    catalogue_remote = remote;
 }
 
 static void close_real_time(struct catalogue *c)
@@ -116,8 +116,8 @@ static void close_real_time(struct catalogue *c)
     for (size_t i = 0; i < r->count; i++)
         extension_close(r->extensions[i]);
     countersets_close(r->countersets);
-    if (r->others)
-        r->functions_of_others->close(r->others);
+    if (r->remote)
+        r->remote_functions->close(r->remote);
     extension_names_free(&r->names);
     memory_free(r->extensions);
     memory_free(r);
@@ -142,24 +142,24 @@ static HRESULT find_extensions(struct real_time *r)
     return hr;
 }
 
-static PDH_STATUS look_at(struct catalogue *c, const char *machine, bool again)
+static PDH_STATUS real_time_connect_machine(struct catalogue *c, const char *machine, bool again)
 {
     struct real_time *r = (struct real_time *)c;
-    return r->functions_of_others ? r->functions_of_others->connect(&r->others, machine, again, c)
-                                  : (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
+    return r->remote_functions ? r->remote_functions->connect(&r->remote, machine, again, c)
+                               : (PDH_STATUS)PDH_CSTATUS_NO_MACHINE;
 }
 
-static PDH_STATUS connect(struct catalogue *c, const char *machine)
+static PDH_STATUS real_time_connect(struct catalogue *c, const char *machine)
 {
-    return look_at(c, machine, false);
+    return real_time_connect_machine(c, machine, false);
 }
 
 /* All are asked before the first answer is waited for. */
-static PDH_STATUS refresh(struct catalogue *c, const char *machine)
+static PDH_STATUS real_time_refresh(struct catalogue *c, const char *machine)
 {
     struct real_time *r = (struct real_time *)c;
     if (!counter_path_machine_is(machine, c->computer))
-        return look_at(c, machine + strspn(machine, "\\"), true);
+        return real_time_connect_machine(c, machine + strspn(machine, "\\"), true);
     HRESULT hr = r->looked ? S_OK : find_extensions(r);
     r->looked = true;
     for (size_t i = 0; SUCCEEDED(hr) && i < r->count; i++)
@@ -174,19 +174,19 @@ static PDH_STATUS refresh(struct catalogue *c, const char *machine)
 }
 
 /* The extensions work on their answers while our own objects are sampled. */
-static void begin(struct catalogue *c)
+static void real_time_begin(struct catalogue *c)
 {
     struct real_time *r = (struct real_time *)c;
     for (size_t i = 0; i < r->count; i++)
         extension_ask_if_used(r->extensions[i]);
     if (r->countersets)
         countersets_begin(r->countersets);
-    if (r->others)
-        r->functions_of_others->begin(r->others);
+    if (r->remote)
+        r->remote_functions->begin(r->remote);
 }
 
 static const struct catalogue_functions functions = {
-    .refresh = refresh, .connect = connect, .begin = begin, .close = close_real_time};
+    .refresh = real_time_refresh, .connect = real_time_connect, .begin = real_time_begin, .close = close_real_time};
 
 PDH_STATUS catalogue_open_real_time(struct catalogue **out)
 {
@@ -195,11 +195,11 @@ PDH_STATUS catalogue_open_real_time(struct catalogue **out)
     if (!r)
         return PDH_MEMORY_ALLOCATION_FAILURE;
     r->catalogue.functions = &functions;
-    r->functions_of_others = catalogue_others;
+    r->remote_functions = catalogue_remote;
     r->catalogue.computer = host_computer_name();
     bool ok = r->catalogue.computer != NULL;
-    for (size_t i = 0; ok && i < pdh_provider_count; i++)
-        ok = catalogue_add(&r->catalogue, pdh_providers[i]);
+    for (size_t i = 0; ok && i < counter_object_type_count; i++)
+        ok = catalogue_add(&r->catalogue, counter_object_types[i]);
     if (!ok) {
         catalogue_close(&r->catalogue);
         return PDH_MEMORY_ALLOCATION_FAILURE;

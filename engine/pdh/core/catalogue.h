@@ -25,23 +25,23 @@ struct catalogue_functions {
 /* First member of each kind's own struct. */
 struct catalogue {
     const struct catalogue_functions *functions;
-    const struct provider **providers; /* live as long as the catalogue */
+    const struct counter_object_type **types; /* live as long as the catalogue */
     size_t count, capacity;
     char *computer; /* this one's name, of live data; the catalogue's */
 };
 
 /* Objects of other computers, for live data: engine/pdh/remote, which is above this layer, or none. */
-struct other_objects; /* what one catalogue has of them */
-struct catalogue_others {
+struct remote_objects; /* what one catalogue has of them */
+struct catalogue_remote {
     /* Adds the objects of `machine`, without backslashes, to `c`: those that were not met before. Asks the computer for
        them where it was not met, or is to be looked at again. *all is NULL at first. PDH_CSTATUS_NO_MACHINE,
        PDH_ACCESS_DENIED, PDH_MEMORY_ALLOCATION_FAILURE. */
-    PDH_STATUS (*connect)(struct other_objects **all, const char *machine, bool look_again, struct catalogue *c);
-    void (*begin)(struct other_objects *all); /* as catalogue_functions'; never waits */
-    void (*close)(struct other_objects *all); /* its objects are closed */
+    PDH_STATUS (*connect)(struct remote_objects **all, const char *machine, bool look_again, struct catalogue *c);
+    void (*begin)(struct remote_objects *all); /* as catalogue_functions'; never waits */
+    void (*close)(struct remote_objects *all); /* its objects are closed */
 };
 /* For catalogues that are opened from now on; NULL: there are no other computers. Borrowed. */
-void catalogue_set_others(const struct catalogue_others *others);
+void catalogue_set_remote(const struct catalogue_remote *remote);
 
 /* The objects of this computer. */
 PDH_STATUS catalogue_open_real_time(struct catalogue **out);
@@ -56,10 +56,10 @@ bool catalogue_is_real_time(const struct catalogue *c);
    PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS catalogue_machine(struct catalogue *c, const char *machine);
 /* Is the object one of `machine`, for which catalogue_machine has succeeded? */
-bool catalogue_is_of(const struct catalogue *c, const struct provider *p, const char *machine);
+bool catalogue_is_of(const struct catalogue *c, const struct counter_object_type *p, const char *machine);
 /* Position of the object called `name` (without case) on `machine`; c->count when there is none, after a refresh. */
 size_t catalogue_find(struct catalogue *c, const char *machine, const char *name);
 /* For the kinds. False: out of memory. */
-bool catalogue_add(struct catalogue *c, const struct provider *p);
+bool catalogue_add(struct catalogue *c, const struct counter_object_type *p);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* What the name says is counted; the first that fits. */
-static const char *thing(const char *counter)
+static const char *unit_from_name(const char *counter)
 {
     static const struct {
         const char *pattern, *unit;
@@ -34,7 +34,7 @@ static const char *thing(const char *counter)
 void counter_unit(const char *counter, DWORD type, char *out, size_t room)
 {
     const DWORD display = type & 0xF0000000, percent = PERF_DISPLAY_PERCENT, seconds = PERF_DISPLAY_SECONDS;
-    const char *of = thing(counter);
+    const char *of = unit_from_name(counter);
     if (display == percent)
         snprintf(out, room, "%%");
     else if (display == seconds)
@@ -47,8 +47,8 @@ void counter_unit(const char *counter, DWORD type, char *out, size_t room)
 
 const struct counter_schema *counter_row(const char *object, const char *counter)
 {
-    for (size_t i = 0; i < pdh_provider_count; i++) {
-        const struct provider *p = pdh_providers[i];
+    for (size_t i = 0; i < counter_object_type_count; i++) {
+        const struct counter_object_type *p = counter_object_types[i];
         for (uint32_t k = 0; text_equal_nocase(p->name, object) && k < p->counter_count; k++)
             if (text_equal_nocase(p->counters[k].name, counter))
                 return &p->counters[k];

@@ -174,7 +174,7 @@ void counter_object_set_instances(struct counter_object *o, struct instance_list
 
 HRESULT counter_object_set_rows(struct counter_object *o, size_t rows)
 {
-    size_t need = rows * o->provider->value_count;
+    size_t need = rows * o->type->value_count;
     o->rows = 0;
     if (!memory_grow((void **)&o->values, &o->capacity, need, sizeof *o->values))
         return E_OUTOFMEMORY;
@@ -186,7 +186,7 @@ HRESULT counter_object_set_rows(struct counter_object *o, size_t rows)
 
 int64_t *counter_object_row(struct counter_object *o, size_t row)
 {
-    return o->values + row * o->provider->value_count;
+    return o->values + row * o->type->value_count;
 }
 
 /* The provider's side; outlives the query's while it runs. The query's side is written by the query's thread alone,
@@ -198,19 +198,19 @@ struct counter_object_work {
     uint64_t wanted;
 };
 
-static void run(struct timed_work *work)
+static void run_sample(struct timed_work *work)
 {
     struct counter_object_work *w = (struct counter_object_work *)work;
     struct counter_object *side = &w->side;
     source_hold_begin(&w->source, &side->hold);
-    side->result = side->provider->sample(side, &w->source, w->wanted);
+    side->result = side->type->sample(side, &w->source, w->wanted);
     source_hold_end(&w->source, &side->hold);
 }
 
 static void work_free(struct counter_object_work *w)
 {
-    if (w->side.state && w->side.provider->close)
-        w->side.provider->close(&w->side);
+    if (w->side.state && w->side.type->close)
+        w->side.type->close(&w->side);
     instance_list_release(w->side.instances);
     instance_list_release(w->last.instances);
     memory_free(w->side.values);
@@ -226,7 +226,7 @@ static void abandoned(struct timed_work *work)
 }
 
 /* Makes what the provider found the last sample, and its old values the next one's room. */
-static void publish(struct counter_object *o)
+static void publish_sample(struct counter_object *o)
 {
     struct counter_object *side = &o->work->side, *last = &o->work->last;
     struct counter_object old = *last;
@@ -244,13 +244,13 @@ static void publish(struct counter_object *o)
 }
 
 /* Takes over what the sample gave, or notes that it has not ended. */
-static void settle(struct counter_object *o, struct source *source)
+static void settle_sample(struct counter_object *o, struct source *source)
 {
     if (timed_work_running(&o->work->work)) {
         o->result = HRESULT_FROM_WIN32(ERROR_TIMEOUT);
         o->time = (struct source_time){clock_utc(), clock_ticks()};
     } else if (SUCCEEDED(o->work->side.result)) {
-        publish(o);
+        publish_sample(o);
     } else {
         o->result = o->work->side.result;
         o->time = o->work->side.time;
@@ -271,15 +271,15 @@ static void sample_some(const struct counter_object_use *uses, size_t count, str
         struct counter_object_work *w = uses[i].object->work;
         if (!timed_work_running(&w->work))
             w->wanted = uses[i].wanted;
-        if (uses[i].object->provider->at_once)
-            run(&w->work);
+        if (uses[i].object->type->at_once)
+            run_sample(&w->work);
         else
             work[n++] = &w->work;
     }
     if (n > 0)
         timed_work_run(work, n, source_limit());
     for (size_t i = 0; i < count; i++)
-        settle(uses[i].object, source);
+        settle_sample(uses[i].object, source);
 }
 
 void counter_objects_sample(const struct counter_object_use *uses, size_t count, struct source *source)
@@ -288,16 +288,16 @@ void counter_objects_sample(const struct counter_object_use *uses, size_t count,
         sample_some(uses + i, count - i < MOST_AT_ONCE ? count - i : MOST_AT_ONCE, source);
 }
 
-static struct counter_object_work *work_create(const struct provider *provider, struct source *source)
+static struct counter_object_work *work_create(const struct counter_object_type *type, struct source *source)
 {
     struct counter_object_work *w = memory_zero(1, sizeof *w);
     if (!w)
         return NULL;
-    w->work.run = run;
+    w->work.run = run_sample;
     w->work.abandoned = abandoned;
-    w->side.provider = w->last.provider = provider;
+    w->side.type = w->last.type = type;
     w->side.last = &w->last;
-    w->side.state = memory_zero(1, provider->state_size);
+    w->side.state = memory_zero(1, type->state_size);
     if (!w->side.state || FAILED(source_share(source, &w->source))) {
         work_free(w);
         return NULL;
@@ -305,16 +305,16 @@ static struct counter_object_work *work_create(const struct provider *provider, 
     return w;
 }
 
-HRESULT counter_object_open(const struct provider *provider, struct source *source, struct counter_object **out)
+HRESULT counter_object_open(const struct counter_object_type *type, struct source *source, struct counter_object **out)
 {
     struct counter_object *o = memory_zero(1, sizeof *o);
-    struct counter_object_work *w = o ? work_create(provider, source) : NULL;
+    struct counter_object_work *w = o ? work_create(type, source) : NULL;
     *out = NULL;
     if (!w) {
         memory_free(o);
         return E_OUTOFMEMORY;
     }
-    o->provider = provider;
+    o->type = type;
     o->state = w->side.state;
     o->work = w;
     timed_work_enter();
@@ -342,7 +342,7 @@ void counter_object_close(struct counter_object *o)
 
 uint32_t counter_object_find_counter(const struct counter_object *o, const char *name)
 {
-    const struct provider *p = o->provider;
+    const struct counter_object_type *p = o->type;
     for (uint32_t i = 0; i < p->counter_count; i++)
         if (counter_object_has_counter(o, i) && text_equal_nocase(p->counters[i].name, name))
             return i;
@@ -351,8 +351,7 @@ uint32_t counter_object_find_counter(const struct counter_object *o, const char 
 
 int64_t counter_object_time_base(const struct counter_object *o, uint32_t counter)
 {
-    return o->provider->time_base ? o->provider->time_base(o, counter)
-                                  : formula_time_base(o->provider->counters[counter].type);
+    return o->type->time_base ? o->type->time_base(o, counter) : formula_time_base(o->type->counters[counter].type);
 }
 
 /* PDH's SecondValue: what the formula divides by or counts from. */
@@ -376,12 +375,12 @@ void counter_object_raw(const struct counter_object *o, size_t row, uint32_t cou
         out->CStatus = PDH_CSTATUS_NO_INSTANCE;
         return;
     }
-    if (o->provider->raw) {
-        o->provider->raw(o, row, counter, out);
+    if (o->type->raw) {
+        o->type->raw(o, row, counter, out);
         return;
     }
-    const struct counter_schema *c = &o->provider->counters[counter];
-    const int64_t *values = o->values + row * o->provider->value_count;
+    const struct counter_schema *c = &o->type->counters[counter];
+    const int64_t *values = o->values + row * o->type->value_count;
     if (values[counter] == VALUE_ABSENT)
         return;
     out->CStatus = PDH_CSTATUS_VALID_DATA;

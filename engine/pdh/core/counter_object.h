@@ -50,7 +50,7 @@ struct instance_list {
 
 struct counter_object;
 struct table;
-struct provider {
+struct counter_object_type {
     const char *name, *help;
     uint32_t index;      /* of the name, as a counter's */
     const char *machine; /* of a log file, without backslashes; NULL: this computer */
@@ -78,15 +78,15 @@ struct provider {
     const struct table *table;               /* of objects that are tables (table.h) */
 };
 
-extern const struct provider *const pdh_providers[];
-extern const size_t pdh_provider_count;
+extern const struct counter_object_type *const counter_object_types[];
+extern const size_t counter_object_type_count;
 
 struct counter_object {
-    const struct provider *provider; /* borrowed, constant */
-    void *state;                     /* the provider's, state_size bytes */
-    struct instance_list *instances; /* NULL for an object without instances */
-    uint64_t generation;             /* changes with `instances` */
-    int64_t *values;                 /* row after row; see counter_object_row */
+    const struct counter_object_type *type; /* borrowed, constant */
+    void *state;                            /* the provider's, state_size bytes */
+    struct instance_list *instances;        /* NULL for an object without instances */
+    uint64_t generation;                    /* changes with `instances` */
+    int64_t *values;                        /* row after row; see counter_object_row */
     size_t capacity, rows;
     uint64_t present; /* counters that have a source on this host */
     struct source_time time;
@@ -99,7 +99,7 @@ struct counter_object {
 
 /* Opens the object with a first sample; fails when its source is not there. One whose source does not answer in time
    is open with all counters of its provider and a `result` that says so. */
-HRESULT counter_object_open(const struct provider *provider, struct source *source, struct counter_object **out);
+HRESULT counter_object_open(const struct counter_object_type *type, struct source *source, struct counter_object **out);
 struct counter_object_use {
     struct counter_object *object;
     uint64_t wanted; /* OBJECT_BIT of the counters to sample */

@@ -185,7 +185,7 @@ static int64_t whole(double v)
     return v <= -9223372036854775808.0 ? INT64_MIN : (int64_t)v;
 }
 
-static void deliver(DWORD format, double value, bool exact, int64_t integer, PDH_FMT_COUNTERVALUE *out)
+static void deliver_value(DWORD format, double value, bool exact, int64_t integer, PDH_FMT_COUNTERVALUE *out)
 {
     if (format & PDH_FMT_DOUBLE) {
         out->doubleValue = value;
@@ -239,7 +239,7 @@ DWORD formula_format(DWORD type, DWORD format, int64_t time_base, int scale, con
         value *= 10;
     for (; power < 0; power++)
         value /= 10;
-    deliver(format, value, exact, integer, out);
+    deliver_value(format, value, exact, integer, out);
     return status;
 }
 
@@ -278,7 +278,7 @@ DWORD formula_statistics(DWORD type, DWORD format, int64_t time_base, int scale,
         out->count++;
     }
     if (out->count)
-        deliver(format, sum / out->count, false, 0, &out->mean);
+        deliver_value(format, sum / out->count, false, 0, &out->mean);
     out->min.CStatus = out->max.CStatus = out->mean.CStatus = status;
     return status;
 }

@@ -6,7 +6,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 
-static struct kernel_key *find(const struct kernel_keys *k, const char *name, size_t length)
+static struct kernel_key *kernel_keys_find(const struct kernel_keys *k, const char *name, size_t length)
 {
     for (size_t i = 0; i < k->count; i++) {
         struct kernel_key *key = &k->keys[i];
@@ -18,7 +18,7 @@ static struct kernel_key *find(const struct kernel_keys *k, const char *name, si
 
 HRESULT kernel_keys_add(struct kernel_keys *k, const char *name, size_t length, size_t *slot)
 {
-    const struct kernel_key *known = length ? find(k, name, length) : NULL;
+    const struct kernel_key *known = length ? kernel_keys_find(k, name, length) : NULL;
     if (known) {
         *slot = (size_t)(known - k->keys);
         return S_OK;
@@ -55,7 +55,7 @@ static struct kernel_key *find_in_group(const struct kernel_keys *k, const char 
 }
 
 /* Counts the keys that had no value before. */
-static void set(struct kernel_key *key, const char *p, const char *end, size_t *found)
+static void set_key_value(struct kernel_key *key, const char *p, const char *end, size_t *found)
 {
     uint64_t v;
     if (key && kernel_number(p, end, &v)) {
@@ -88,7 +88,8 @@ static void set_pair(struct kernel_keys *k, const char *names, const char *names
         const char *name_end = kernel_word_end(names, names_end);
         if (name_end == names || values == values_end)
             return;
-        set(find_in_group(k, group, group_length, names, (size_t)(name_end - names)), values, values_end, found);
+        set_key_value(find_in_group(k, group, group_length, names, (size_t)(name_end - names)), values, values_end,
+                      found);
         names = name_end;
         values = kernel_word_end(values, values_end);
     }
@@ -112,7 +113,7 @@ HRESULT kernel_keys_parse(const char *text, size_t size, struct kernel_keys *k)
             before_end = line;
         }
         if (length)
-            set(find(k, p, length), word, line, &found);
+            set_key_value(kernel_keys_find(k, p, length), word, line, &found);
     }
     return found ? S_OK : error_set(E_FAIL, "a kernel file: none of our names in its %u bytes", (unsigned)size);
 }
@@ -317,8 +318,8 @@ static void add_values(struct kernel_row *row, const char *p, const char *end)
 }
 
 /* Goes through the lines until one parses. */
-static bool next(const char **at, const char *end, struct kernel_row *row,
-                 bool (*parse)(const char *p, const char *end, struct kernel_row *row))
+static bool next_parsed_row(const char **at, const char *end, struct kernel_row *row,
+                            bool (*parse)(const char *p, const char *end, struct kernel_row *row))
 {
     bool found = false;
     while (!found && *at < end) {
@@ -346,7 +347,7 @@ static bool parse_disk(const char *p, const char *end, struct kernel_row *row)
 
 bool kernel_disk_next(const char **at, const char *end, struct kernel_row *row)
 {
-    return next(at, end, row, parse_disk);
+    return next_parsed_row(at, end, row, parse_disk);
 }
 
 static bool parse_interface(const char *p, const char *end, struct kernel_row *row)
@@ -365,7 +366,7 @@ static bool parse_interface(const char *p, const char *end, struct kernel_row *r
 
 bool kernel_interface_next(const char **at, const char *end, struct kernel_row *row)
 {
-    return next(at, end, row, parse_interface);
+    return next_parsed_row(at, end, row, parse_interface);
 }
 
 static bool parse_swap(const char *p, const char *end, struct kernel_row *row)
@@ -382,7 +383,7 @@ static bool parse_swap(const char *p, const char *end, struct kernel_row *row)
 
 bool kernel_swap_next(const char **at, const char *end, struct kernel_row *row)
 {
-    return next(at, end, row, parse_swap);
+    return next_parsed_row(at, end, row, parse_swap);
 }
 
 /* "27 1 254:0 / /mnt rw ...": id, parent, device, root in it, mount point. */
@@ -404,7 +405,7 @@ static bool parse_mount(const char *p, const char *end, struct kernel_row *row)
 
 bool kernel_mount_next(const char **at, const char *end, struct kernel_row *row)
 {
-    return next(at, end, row, parse_mount);
+    return next_parsed_row(at, end, row, parse_mount);
 }
 
 static unsigned hex_digit(char c)

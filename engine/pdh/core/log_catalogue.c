@@ -34,7 +34,7 @@ struct log_file {
 
 /* An object that the files know. */
 struct log_object {
-    struct provider provider; /* first, for sample and raw */
+    struct counter_object_type type; /* first, for sample and raw */
     struct log_catalogue *catalogue;
     struct counter_schema *schemas;
     int64_t *time_bases;
@@ -185,7 +185,7 @@ static bool collect_rows(struct log_sample *s, const struct places *places, cons
 static void fill_raw(struct log_sample *s, const struct log_object *lo, const struct places *places,
                      const struct log_file *file)
 {
-    size_t width = lo->provider.counter_count;
+    size_t width = lo->type.counter_count;
     for (size_t i = 0; i < places->count; i++) {
         const struct place *p = &places->items[i];
         const struct log_cell *cell = &file->cells[p->cell];
@@ -217,11 +217,11 @@ static bool same_instances(const struct counter_object *o, const struct log_samp
     return true;
 }
 
-static HRESULT sample(struct counter_object *o, struct source *source, uint64_t wanted)
+static HRESULT log_object_sample(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)source;
     (void)wanted;
-    const struct log_object *lo = (const struct log_object *)o->provider;
+    const struct log_object *lo = (const struct log_object *)o->type;
     struct log_sample *s = o->state;
     const struct log_file *file = current(lo);
     const struct places *places = &lo->places[lo->catalogue->current];
@@ -231,14 +231,14 @@ static HRESULT sample(struct counter_object *o, struct source *source, uint64_t 
     o->rows = 0;
     if (!file->has_sample)
         return S_OK;
-    bool ok = !lo->provider.has_instances || collect_rows(s, places, file, &rows);
+    bool ok = !lo->type.has_instances || collect_rows(s, places, file, &rows);
     void *raw = s->raw;
-    size_t cells = rows * lo->provider.counter_count;
+    size_t cells = rows * lo->type.counter_count;
     ok = ok && memory_grow(&raw, &s->capacity, cells, sizeof *s->raw);
     s->raw = raw;
     if (!ok)
         return E_OUTOFMEMORY;
-    if (lo->provider.has_instances && !same_instances(o, s, rows)) {
+    if (lo->type.has_instances && !same_instances(o, s, rows)) {
         struct instance_list *list = instance_list_create_ready(rows, s->names, s->keys);
         if (!list)
             return E_OUTOFMEMORY;
@@ -253,8 +253,8 @@ static HRESULT sample(struct counter_object *o, struct source *source, uint64_t 
 static void raw_value(const struct counter_object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out)
 {
     const struct log_sample *s = o->state;
-    const struct log_file *file = current((const struct log_object *)o->provider);
-    const struct log_raw *raw = s->raw[row * o->provider->counter_count + counter];
+    const struct log_file *file = current((const struct log_object *)o->type);
+    const struct log_raw *raw = s->raw[row * o->type->counter_count + counter];
     uint64_t local = (uint64_t)local_of(file->reader, file->utc);
     out->TimeStamp = (FILETIME){(DWORD)local, (DWORD)(local >> 32)};
     if (raw)
@@ -263,7 +263,7 @@ static void raw_value(const struct counter_object *o, size_t row, uint32_t count
 
 static int64_t time_base(const struct counter_object *o, uint32_t counter)
 {
-    return ((const struct log_object *)o->provider)->time_bases[counter];
+    return ((const struct log_object *)o->type)->time_bases[counter];
 }
 
 static void close_sample(struct counter_object *o)
@@ -283,13 +283,13 @@ static void free_object(struct log_object *lo, size_t files)
             memory_free(lo->places[i].items[n].instance);
         memory_free(lo->places[i].items);
     }
-    for (uint32_t i = 0; i < lo->provider.counter_count; i++)
+    for (uint32_t i = 0; i < lo->type.counter_count; i++)
         memory_free((char *)lo->schemas[i].name);
     memory_free(lo->places);
     memory_free(lo->schemas);
     memory_free(lo->time_bases);
-    memory_free((char *)lo->provider.name);
-    memory_free((char *)lo->provider.machine);
+    memory_free((char *)lo->type.name);
+    memory_free((char *)lo->type.machine);
     memory_free(lo);
 }
 
@@ -299,22 +299,22 @@ static struct log_object *add_object(struct log_catalogue *lc, const struct log_
     if (!lo)
         return NULL;
     lo->catalogue = lc;
-    lo->provider = (struct provider){.name = text_copy(from->object),
-                                     .help = "",
-                                     .machine = machine ? text_copy(machine) : NULL,
-                                     .has_instances = from->instance != NULL,
-                                     .at_once = true,
-                                     .sample = sample,
-                                     .raw = raw_value,
-                                     .time_base = time_base,
-                                     .state_size = sizeof(struct log_sample),
-                                     .close = close_sample};
+    lo->type = (struct counter_object_type){.name = text_copy(from->object),
+                                            .help = "",
+                                            .machine = machine ? text_copy(machine) : NULL,
+                                            .has_instances = from->instance != NULL,
+                                            .at_once = true,
+                                            .sample = log_object_sample,
+                                            .raw = raw_value,
+                                            .time_base = time_base,
+                                            .state_size = sizeof(struct log_sample),
+                                            .close = close_sample};
     lo->places = memory_zero(lc->file_count, sizeof *lo->places);
     void *items = lc->objects;
-    bool ok = lo->provider.name && (!machine || lo->provider.machine) && lo->places &&
+    bool ok = lo->type.name && (!machine || lo->type.machine) && lo->places &&
               memory_grow(&items, &lc->object_capacity, lc->object_count + 1, sizeof *lc->objects);
     lc->objects = items;
-    if (!ok || !catalogue_add(&lc->catalogue, &lo->provider)) {
+    if (!ok || !catalogue_add(&lc->catalogue, &lo->type)) {
         free_object(lo, lc->file_count);
         return NULL;
     }
@@ -327,8 +327,8 @@ static struct log_object *counter_object_for(struct log_catalogue *lc, const str
     const char *machine = from->machine ? from->machine + strspn(from->machine, "\\") : NULL;
     for (size_t i = lc->object_count; i-- > 0;) { /* files list object after object: the last is the likely one */
         struct log_object *lo = lc->objects[i];
-        if (text_equal_nocase(lo->provider.name, from->object ? from->object : "") &&
-            same_or_both_null(lo->provider.machine, machine) && lo->provider.has_instances == (from->instance != NULL))
+        if (text_equal_nocase(lo->type.name, from->object ? from->object : "") &&
+            same_or_both_null(lo->type.machine, machine) && lo->type.has_instances == (from->instance != NULL))
             return lo;
     }
     return add_object(lc, from, machine);
@@ -338,13 +338,13 @@ static struct log_object *counter_object_for(struct log_catalogue *lc, const str
    formats may hold a counter as different types: these are two. */
 static uint32_t counter_for(struct log_object *lo, const struct log_counter *from)
 {
-    uint32_t n = lo->provider.counter_count;
+    uint32_t n = lo->type.counter_count;
     for (uint32_t i = 0; i < n; i++)
         if (lo->schemas[i].type == from->type && text_equal_nocase(lo->schemas[i].name, from->counter))
             return i;
     void *schemas = lo->schemas, *bases = lo->time_bases;
     bool ok = memory_grow(&schemas, &lo->schema_capacity, n + 1, sizeof *lo->schemas);
-    lo->provider.counters = lo->schemas = schemas;
+    lo->type.counters = lo->schemas = schemas;
     ok = ok && memory_grow(&bases, &lo->base_capacity, n + 1, sizeof *lo->time_bases);
     lo->time_bases = bases;
     char *name = ok ? text_copy(from->counter) : NULL;
@@ -353,7 +353,7 @@ static uint32_t counter_for(struct log_object *lo, const struct log_counter *fro
     lo->schemas[n] = (struct counter_schema){
         .name = name, .help = "", .type = from->type, .detail = PERF_DETAIL_NOVICE, .scale = from->default_scale};
     lo->time_bases[n] = from->time_base;
-    lo->provider.counter_count = n + 1;
+    lo->type.counter_count = n + 1;
     return n;
 }
 
@@ -406,7 +406,7 @@ static HRESULT read_sample(struct log_catalogue *lc, size_t at)
     return hr;
 }
 
-static PDH_STATUS advance(struct catalogue *c, int64_t *local)
+static PDH_STATUS log_catalogue_advance(struct catalogue *c, int64_t *local)
 {
     struct log_catalogue *lc = (struct log_catalogue *)c;
     for (;;) {
@@ -436,7 +436,7 @@ static PDH_STATUS set_range(struct catalogue *c, int64_t begin, int64_t end)
     struct log_catalogue *lc = (struct log_catalogue *)c;
     for (size_t i = 0; i < lc->file_count; i++) {
         const struct log_zone *zone = &log_reader_info(lc->files[i].reader)->zone;
-        /* A day early where the zone is not known; `advance` passes over what is too early. */
+        /* A day early where the zone is not known; `log_catalogue_advance` passes over what is too early. */
         int64_t early = zone->known ? (int64_t)zone->bias_minutes * MINUTE : -24 * 60LL * MINUTE;
         HRESULT hr = log_reader_seek(lc->files[i].reader, begin > INT64_MAX / 2 ? begin : begin + early);
         if (SUCCEEDED(hr))
@@ -463,7 +463,8 @@ static void close_logs(struct catalogue *c)
     memory_free(lc);
 }
 
-static const struct catalogue_functions functions = {.advance = advance, .set_range = set_range, .close = close_logs};
+static const struct catalogue_functions functions = {
+    .advance = log_catalogue_advance, .set_range = set_range, .close = close_logs};
 
 static PDH_STATUS open_status(HRESULT hr)
 {

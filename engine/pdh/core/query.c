@@ -19,7 +19,7 @@ static size_t home(const void *handle)
 }
 
 /* The handle's slot, or the free one where it belongs. */
-static size_t find(const void *handle)
+static size_t handle_find_slot(const void *handle)
 {
     size_t at = home(handle);
     while (slots[at] && slots[at] != handle)
@@ -27,7 +27,7 @@ static size_t find(const void *handle)
     return at;
 }
 
-static bool grow(void)
+static bool handle_table_grow(void)
 {
     const void **old = slots;
     size_t old_count = slot_count, count = old_count ? old_count * 2 : 64;
@@ -38,7 +38,7 @@ static bool grow(void)
     slot_count = count;
     for (size_t i = 0; i < old_count; i++)
         if (old[i])
-            slots[find(old[i])] = old[i];
+            slots[handle_find_slot(old[i])] = old[i];
     memory_free(old);
     return true;
 }
@@ -46,9 +46,9 @@ static bool grow(void)
 bool handle_add(const void *handle)
 {
     host_lock_enter(&lock);
-    bool ok = used * 2 < slot_count || grow();
+    bool ok = used * 2 < slot_count || handle_table_grow();
     if (ok) {
-        slots[find(handle)] = handle;
+        slots[handle_find_slot(handle)] = handle;
         used++;
     }
     host_lock_leave(&lock);
@@ -71,7 +71,7 @@ static void close_gap(size_t gap)
 void handle_remove(const void *handle)
 {
     host_lock_enter(&lock);
-    size_t at = slot_count ? find(handle) : 0;
+    size_t at = slot_count ? handle_find_slot(handle) : 0;
     if (slot_count && slots[at]) {
         slots[at] = NULL;
         close_gap(at);
@@ -87,7 +87,7 @@ void handle_remove(const void *handle)
 bool handle_is_alive(const void *handle)
 {
     host_lock_enter(&lock);
-    bool alive = handle && slot_count && slots[find(handle)];
+    bool alive = handle && slot_count && slots[handle_find_slot(handle)];
     host_lock_leave(&lock);
     return alive;
 }
@@ -106,7 +106,7 @@ void query_leave(struct query *q)
 
 DWORD counter_type(const struct counter *c)
 {
-    return c->object->provider->counters[c->schema].type;
+    return c->object->type->counters[c->schema].type;
 }
 
 PDH_STATUS query_create(DWORD_PTR user_data, struct catalogue *catalogue, struct query **out)
@@ -177,13 +177,13 @@ PDH_STATUS query_object(struct query *q, size_t position, struct counter_object 
         q->objects[q->object_count++] = (struct query_object){0};
     struct query_object *slot = &q->objects[position];
     if (!slot->object)
-        hr = counter_object_open(q->catalogue->providers[position], &q->source, &slot->object);
+        hr = counter_object_open(q->catalogue->types[position], &q->source, &slot->object);
     *out = slot->object;
     return pdh_status_of(hr, PDH_CSTATUS_NO_OBJECT);
 }
 
 /* Fits the parsed path to an object and counter that exist. */
-static PDH_STATUS resolve(struct query *q, struct counter *c)
+static PDH_STATUS resolve_counter(struct query *q, struct counter *c)
 {
     PDH_STATUS status = catalogue_machine(q->catalogue, c->path.machine);
     if (status != ERROR_SUCCESS)
@@ -195,9 +195,9 @@ static PDH_STATUS resolve(struct query *q, struct counter *c)
     if (status != ERROR_SUCCESS)
         return status;
     c->schema = counter_object_find_counter(c->object, c->path.counter);
-    if (c->schema == c->object->provider->counter_count)
+    if (c->schema == c->object->type->counter_count)
         return PDH_CSTATUS_NO_COUNTER;
-    if (c->object->provider->has_instances != (c->path.instance != NULL))
+    if (c->object->type->has_instances != (c->path.instance != NULL))
         return PDH_CSTATUS_NO_INSTANCE;
     c->time_base = counter_object_time_base(c->object, c->schema);
     if (c->path.instance) {
@@ -213,7 +213,7 @@ static PDH_STATUS resolve(struct query *q, struct counter *c)
 static bool note_use(struct query *q, const struct counter *c, int change)
 {
     struct query_object *slot = &q->objects[c->position];
-    uint32_t count = c->object->provider->counter_count;
+    uint32_t count = c->object->type->counter_count;
     while (slot->use_count < count) { /* a log file may name new counters as it is read */
         void *uses = slot->uses;
         bool ok = memory_grow(&uses, &slot->use_capacity, count, sizeof *slot->uses);
@@ -233,9 +233,9 @@ static bool note_use(struct query *q, const struct counter *c, int change)
     return true;
 }
 
-static PDH_STATUS add(struct query *q, struct counter *c)
+static PDH_STATUS query_attach_counter(struct query *q, struct counter *c)
 {
-    PDH_STATUS status = resolve(q, c);
+    PDH_STATUS status = resolve_counter(q, c);
     if (status != ERROR_SUCCESS)
         return status;
     if (!note_use(q, c, 1))
@@ -263,7 +263,7 @@ PDH_STATUS query_add(struct query *q, const char *path, DWORD_PTR user_data, str
     PDH_STATUS status = handle_add(c) ? counter_path_parse(path, &c->path) : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     if (status == ERROR_SUCCESS) {
         query_enter(q);
-        status = add(q, c);
+        status = query_attach_counter(q, c);
         query_leave(q);
     }
     if (status != ERROR_SUCCESS) {
@@ -369,7 +369,7 @@ static void sample_objects(struct query *q, int64_t *earliest)
     }
 }
 
-static PDH_STATUS collect(struct query *q, int64_t *time)
+static PDH_STATUS query_collect_locked(struct query *q, int64_t *time)
 {
     int64_t local = 0, earliest;
     const struct catalogue_functions *functions = q->catalogue->functions;
@@ -395,7 +395,7 @@ static PDH_STATUS collect(struct query *q, int64_t *time)
 PDH_STATUS query_collect(struct query *q, int64_t *time)
 {
     query_enter(q);
-    PDH_STATUS status = collect(q, time);
+    PDH_STATUS status = query_collect_locked(q, time);
     query_leave(q);
     return status;
 }

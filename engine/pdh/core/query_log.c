@@ -55,9 +55,9 @@ static PDH_STATUS status_of(HRESULT hr)
 /* The names of a counter as a log has them; `instance` instead of the counter's own where given. */
 static HRESULT add_column(struct query_log *l, const struct counter *c, const char *machine, const char *instance)
 {
-    const struct counter_schema *schema = &c->object->provider->counters[c->schema];
+    const struct counter_schema *schema = &c->object->type->counters[c->schema];
     struct log_counter names = {.machine = machine,
-                                .object = c->object->provider->name,
+                                .object = c->object->type->name,
                                 .instance = c->path.instance,
                                 .parent = c->path.parent,
                                 .index = c->path.index == PATH_NO_INDEX ? 0 : c->path.index,
@@ -108,7 +108,7 @@ static HRESULT make_columns(struct query_log *l)
     HRESULT hr = S_OK;
     char *ours = host_computer_name();
     for (const struct counter *c = l->query->first; c && SUCCEEDED(hr); c = c->next) {
-        const char *of = c->object->provider->machine;
+        const char *of = c->object->type->machine;
         char *machine = ours ? text_format("\\\\%s", of ? of : ours) : NULL;
         hr = !machine                                  ? E_OUTOFMEMORY
              : c->is_wildcard && !l->format->wildcards ? add_instances(l, c, machine)
@@ -162,8 +162,8 @@ PDH_STATUS query_log_create(struct query *q, const struct log_format_traits *for
 }
 
 /* What a text log shows of the two samples; false: nothing. */
-static bool displayed(const struct counter *c, const PDH_RAW_COUNTER *newer, const PDH_RAW_COUNTER *older,
-                      double *value)
+static bool displayed_value(const struct counter *c, const PDH_RAW_COUNTER *newer, const PDH_RAW_COUNTER *older,
+                            double *value)
 {
     PDH_FMT_COUNTERVALUE v;
     DWORD format = PDH_FMT_DOUBLE | PDH_FMT_NOCAP100;
@@ -176,7 +176,7 @@ static void fill_value(const struct counter *c, const PDH_RAW_COUNTER *newer, co
                        struct log_cell *cell)
 {
     cell->raw = log_raw_of(newer);
-    cell->has_value = displayed(c, newer, older, &cell->value);
+    cell->has_value = displayed_value(c, newer, older, &cell->value);
 }
 
 /* All items of a wildcard counter. */
@@ -190,7 +190,7 @@ static HRESULT fill_items(struct column *column, const struct counter *c, struct
     for (size_t i = 0; i < items->count; i++) {
         struct log_item *item = &column->items[i];
         *item = (struct log_item){.instance = counter_item_name(items, i), .raw = log_raw_of(&items->raw[i])};
-        item->has_value = displayed(c, &items->raw[i], counter_item_older(c, i), &item->value);
+        item->has_value = displayed_value(c, &items->raw[i], counter_item_older(c, i), &item->value);
     }
     cell->raw = log_raw_of(&c->newer);
     cell->items = column->items;
@@ -240,7 +240,7 @@ static HRESULT start_over(struct query_log *l)
 }
 
 /* Holds the query's lock: the names of a binary log's items are the instance list's. */
-static HRESULT append(struct query_log *l)
+static HRESULT append_sample(struct query_log *l)
 {
     HRESULT hr = fill_cells(l);
     if (SUCCEEDED(hr) && !l->writer)
@@ -261,7 +261,7 @@ PDH_STATUS query_log_update(struct query_log *l)
     if (status != ERROR_SUCCESS)
         return status;
     query_enter(l->query);
-    HRESULT hr = append(l);
+    HRESULT hr = append_sample(l);
     query_leave(l->query);
     if (hr == S_FALSE)
         return PDH_END_OF_LOG_FILE;

@@ -21,7 +21,7 @@ struct kept_file {
 };
 
 /* Files are read in one order again and again, so the search begins behind the one that was read last. */
-static struct kept_file *find(struct kept_files *k, const char *path)
+static struct kept_file *kept_files_find(struct kept_files *k, const char *path)
 {
     for (size_t i = 0; i < k->count; i++) {
         size_t at = (k->next + i) % k->count;
@@ -64,7 +64,7 @@ HRESULT kept_files_text(struct kept_files *k, const char *path, const char **tex
 {
     kernel_file_close(k->spare);
     k->spare = NULL;
-    struct kept_file *f = find(k, path);
+    struct kept_file *f = kept_files_find(k, path);
     if (f) {
         f->used = true;
         HRESULT hr = kernel_file_read(f->file, text, size);
@@ -325,8 +325,8 @@ static bool is_read(const struct source_files *f, enum source_part part, const s
 }
 
 /* Brings the part up to the hold's sample and holds it. */
-static HRESULT need(struct source_files *f, struct source_hold *hold, enum source_part part, uint32_t figures,
-                    struct source_time *time)
+static HRESULT source_need_part(struct source_files *f, struct source_hold *hold, enum source_part part,
+                                uint32_t figures, struct source_time *time)
 {
     struct part *p = &f->parts[part];
     host_lock_enter(&f->lock);
@@ -367,7 +367,7 @@ HRESULT source_text(struct source *s, struct source_hold *hold, enum source_part
                     struct source_time *time)
 {
     struct source_files *f = s->files;
-    HRESULT hr = need(f, hold, part, 0, time);
+    HRESULT hr = source_need_part(f, hold, part, 0, time);
     if (SUCCEEDED(hr)) {
         *text = f->parts[part].text;
         *size = f->parts[part].size;
@@ -379,7 +379,7 @@ HRESULT source_processes(struct source *s, struct source_hold *hold, uint32_t fi
                          const struct process_entry **entries, size_t *count, struct source_time *time)
 {
     struct source_files *f = s->files;
-    HRESULT hr = need(f, hold, SOURCE_PROCESSES, figures, time);
+    HRESULT hr = source_need_part(f, hold, SOURCE_PROCESSES, figures, time);
     if (SUCCEEDED(hr)) {
         *entries = f->processes;
         *count = f->process_count;

@@ -30,7 +30,7 @@ struct key_use {
     uint8_t *column;
 };
 struct compiler {
-    const struct provider *provider;
+    const struct counter_object_type *type;
     struct table_state *state;
     struct key_use *uses;
     size_t use_count, use_capacity;
@@ -43,7 +43,7 @@ static HRESULT bad_source(const struct counter_schema *c, const char *at)
 
 static HRESULT compile_name(struct compiler *c, const char *name, size_t length, uint8_t *column)
 {
-    const struct table *table = c->provider->table;
+    const struct table *table = c->type->table;
     const char *dot = memchr(name, '.', length);
     *column = COLUMN_TIME;
     if (length == 4 && !memcmp(name, "time", 4))
@@ -104,12 +104,12 @@ static HRESULT compile_value(struct compiler *c, const struct counter_schema *co
 static HRESULT place_keys(struct compiler *c)
 {
     struct table_state *t = c->state;
-    uint32_t next = c->provider->table->column_count;
+    uint32_t next = c->type->table->column_count;
     for (size_t part = 0; part < SOURCE_PROCESSES; part++) {
         t->key_columns[part] = (uint8_t)next;
         next += (uint32_t)t->keys[part].count;
         if (next > TABLE_COLUMNS)
-            return error_set(E_UNEXPECTED, "object \"%s\": too many columns", c->provider->name);
+            return error_set(E_UNEXPECTED, "object \"%s\": too many columns", c->type->name);
     }
     for (size_t i = 0; i < c->use_count; i++)
         *c->uses[i].column = (uint8_t)(t->key_columns[c->uses[i].part] + c->uses[i].slot);
@@ -117,19 +117,19 @@ static HRESULT place_keys(struct compiler *c)
     return S_OK;
 }
 
-static HRESULT compile(const struct provider *provider, struct table_state *t)
+static HRESULT table_compile(const struct counter_object_type *type, struct table_state *t)
 {
-    struct compiler c = {.provider = provider, .state = t};
+    struct compiler c = {.type = type, .state = t};
     HRESULT hr = S_OK;
-    struct table_program *program = memory_zero(provider->value_count, sizeof *program);
+    struct table_program *program = memory_zero(type->value_count, sizeof *program);
     if (!t->keys)
         t->keys = memory_zero(SOURCE_PROCESSES, sizeof *t->keys);
     if (!t->key_columns)
         t->key_columns = memory_zero(SOURCE_PROCESSES, sizeof *t->key_columns);
     if (!program || !t->keys || !t->key_columns)
         hr = E_OUTOFMEMORY;
-    for (uint32_t i = 0; i < provider->value_count && SUCCEEDED(hr); i++)
-        hr = compile_value(&c, &provider->counters[i], &program[i]);
+    for (uint32_t i = 0; i < type->value_count && SUCCEEDED(hr); i++)
+        hr = compile_value(&c, &type->counters[i], &program[i]);
     if (SUCCEEDED(hr))
         hr = place_keys(&c);
     memory_free(c.uses);
@@ -137,7 +137,7 @@ static HRESULT compile(const struct provider *provider, struct table_state *t)
         memory_free(program);
         return hr;
     }
-    for (uint32_t i = 0; i < provider->value_count; i++)
+    for (uint32_t i = 0; i < type->value_count; i++)
         for (uint8_t k = 0; k < program[i].count; k++)
             program[i].columns |= 1ull << program[i].terms[k].column;
     t->program = program;
@@ -216,9 +216,9 @@ static HRESULT gather_keys(struct counter_object *o, struct source *source, uint
     return first;
 }
 
-static HRESULT gather(struct counter_object *o, struct source *source, uint64_t columns)
+static HRESULT table_gather_rows(struct counter_object *o, struct source *source, uint64_t columns)
 {
-    const struct table *table = o->provider->table;
+    const struct table *table = o->type->table;
     struct table_state *t = o->state;
     unsigned read = 0;
     t->row_count = t->name_length = 0;
@@ -231,7 +231,7 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
     } else if (!table_add(t, ROW_PLAIN, NULL, "", 0, 0)) {
         hr = E_OUTOFMEMORY;
     }
-    if (SUCCEEDED(hr) && !o->provider->has_instances) {
+    if (SUCCEEDED(hr) && !o->type->has_instances) {
         hr = gather_keys(o, source, columns, &read);
         if (FAILED(hr) && hr != E_OUTOFMEMORY && read > 0)
             hr = S_OK; /* those of the others are told */
@@ -261,7 +261,7 @@ HRESULT table_instances(const struct table_state *t, const struct instance_list 
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-static int64_t evaluate(const struct table_program *p, const int64_t *cells, int64_t time)
+static int64_t table_evaluate_row(const struct table_program *p, const int64_t *cells, int64_t time)
 {
     int64_t sum = 0;
     for (uint8_t i = 0; i < p->count; i++) {
@@ -323,21 +323,21 @@ static HRESULT find_places(const struct counter_object *o, struct table_state *t
 static int64_t value_before(const struct counter_object *o, const struct table_state *t, size_t row, uint32_t value)
 {
     size_t place = t->places[row];
-    return place == SIZE_MAX ? VALUE_ABSENT : o->last->values[place * o->provider->value_count + value];
+    return place == SIZE_MAX ? VALUE_ABSENT : o->last->values[place * o->type->value_count + value];
 }
 
 /* The total of one value over the plain rows from `from` to `to`, for the row `to`. */
 static int64_t total_of(const struct counter_object *o, const struct table_state *t, size_t from, size_t to,
                         uint32_t value)
 {
-    const struct counter_schema *c = &o->provider->counters[value];
+    const struct counter_schema *c = &o->type->counters[value];
     uint64_t sum = 0, count = 0;
     if (c->total == TOTAL_NONE)
         return VALUE_ABSENT;
     bool adds_up = t->program[value].adds_up && c->total == TOTAL_SUM && t->rows[to].kind == ROW_TOTAL;
     int64_t before = adds_up ? value_before(o, t, to, value) : VALUE_ABSENT;
     for (size_t i = from; i < to; i++) {
-        int64_t v = o->values[i * o->provider->value_count + value];
+        int64_t v = o->values[i * o->type->value_count + value];
         if (t->rows[i].kind != ROW_PLAIN || v == VALUE_ABSENT)
             continue;
         int64_t was = before == VALUE_ABSENT ? VALUE_ABSENT : value_before(o, t, i, value);
@@ -351,10 +351,10 @@ static int64_t total_of(const struct counter_object *o, const struct table_state
     return (int64_t)(sum + (before == VALUE_ABSENT ? 0 : (uint64_t)before));
 }
 
-static HRESULT fill(struct counter_object *o, uint64_t wanted)
+static HRESULT table_fill_rows(struct counter_object *o, uint64_t wanted)
 {
     struct table_state *t = o->state;
-    const struct provider *p = o->provider;
+    const struct counter_object_type *p = o->type;
     size_t from = 0;
     HRESULT hr = counter_object_set_rows(o, t->row_count);
     bool totals = false;
@@ -368,7 +368,7 @@ static HRESULT fill(struct counter_object *o, uint64_t wanted)
         for (uint32_t v = 0; v < p->value_count; v++) {
             if (!(wanted & OBJECT_BIT(v)))
                 continue;
-            row[v] = t->rows[i].kind < ROW_SUBTOTAL ? evaluate(&t->program[v], cells, o->time.utc)
+            row[v] = t->rows[i].kind < ROW_SUBTOTAL ? table_evaluate_row(&t->program[v], cells, o->time.utc)
                                                     : total_of(o, t, t->rows[i].kind == ROW_TOTAL ? 0 : from, i, v);
         }
         /* A fraction without its denominator is none. */
@@ -383,7 +383,7 @@ static HRESULT fill(struct counter_object *o, uint64_t wanted)
 static bool is_known(const struct counter_object *o, uint32_t value)
 {
     const struct table_state *t = o->state;
-    const uint32_t base = o->provider->counters[value].base;
+    const uint32_t base = o->type->counters[value].base;
     const uint64_t needed = t->program[value].columns | (base ? t->program[base].columns : 0);
     return !(needed & ~t->known_columns);
 }
@@ -395,11 +395,11 @@ static uint64_t present_in(const struct counter_object *o, uint64_t wanted)
     const struct table_state *t = o->state;
     bool any = o->rows && !(t->row_count == 1 && t->rows[0].kind == ROW_TOTAL);
     uint64_t present = any ? o->present & ~wanted : o->present | wanted;
-    for (uint32_t v = 0; v < o->provider->counter_count; v++) {
+    for (uint32_t v = 0; v < o->type->counter_count; v++) {
         if ((wanted & OBJECT_BIT(v)) && is_known(o, v))
             present |= OBJECT_BIT(v);
         for (size_t i = 0; i < o->rows && (wanted & OBJECT_BIT(v)) && !(present & OBJECT_BIT(v)); i++)
-            if (o->values[i * o->provider->value_count + v] != VALUE_ABSENT)
+            if (o->values[i * o->type->value_count + v] != VALUE_ABSENT)
                 present |= OBJECT_BIT(v);
     }
     return present;
@@ -408,8 +408,8 @@ static uint64_t present_in(const struct counter_object *o, uint64_t wanted)
 HRESULT table_sample(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct table_state *t = o->state;
-    const struct provider *p = o->provider;
-    HRESULT hr = t->program ? S_OK : compile(p, t);
+    const struct counter_object_type *p = o->type;
+    HRESULT hr = t->program ? S_OK : table_compile(p, t);
     uint64_t columns = 0;
     if (FAILED(hr))
         return hr;
@@ -418,7 +418,7 @@ HRESULT table_sample(struct counter_object *o, struct source *source, uint64_t w
             wanted |= p->counters[i].base ? OBJECT_BIT(p->counters[i].base) : 0;
     for (uint32_t i = 0; i < p->value_count; i++)
         columns |= wanted & OBJECT_BIT(i) ? t->program[i].columns : 0;
-    hr = gather(o, source, columns);
+    hr = table_gather_rows(o, source, columns);
     if (SUCCEEDED(hr) && p->has_instances) {
         struct instance_list *list;
         hr = table_instances(t, o->instances, &list);
@@ -426,7 +426,7 @@ HRESULT table_sample(struct counter_object *o, struct source *source, uint64_t w
             counter_object_set_instances(o, list);
     }
     if (SUCCEEDED(hr))
-        hr = fill(o, wanted);
+        hr = table_fill_rows(o, wanted);
     if (SUCCEEDED(hr))
         o->present = present_in(o, wanted);
     return hr;
@@ -435,8 +435,8 @@ HRESULT table_sample(struct counter_object *o, struct source *source, uint64_t w
 void table_close(struct counter_object *o)
 {
     struct table_state *t = o->state;
-    if (o->provider->table->close)
-        o->provider->table->close(o->state);
+    if (o->type->table->close)
+        o->type->table->close(o->state);
     for (size_t i = 0; t->keys && i < SOURCE_PROCESSES; i++)
         kernel_keys_free(&t->keys[i]);
     memory_free(t->program);

@@ -78,7 +78,7 @@ HRESULT table_add_total(struct table_state *t, bool with_parent, uint64_t key);
 HRESULT table_instances(const struct table_state *t, const struct instance_list *now, struct instance_list **out);
 
 /* This computer's counter objects, as objects/ has them: each is a table. */
-#define COUNTER_OBJECT(name) extern const struct provider pdh_##name;
+#define COUNTER_OBJECT(name) extern const struct counter_object_type pdh_##name;
 #include "engine/pdh/objects/objects.def"
 #undef COUNTER_OBJECT
 
@@ -96,7 +96,7 @@ HRESULT table_instances(const struct table_state *t, const struct instance_list 
 
 /* Initialisers of a provider that is a table, behind .name, .index, .help and .has_instances: the rows and which of
    them, the type of the object's state, and the members of struct table. */
-#define TABLE_PROVIDER(rows, which, state_type, gatherer, closer, columns_origin)                                      \
+#define TABLE_OBJECT(rows, which, state_type, gatherer, closer, columns_origin)                                        \
     which(rows), .sample = table_sample, .close = table_close, .state_size = sizeof(state_type),                       \
                  .table = &(const struct table)                                                                        \
     {                                                                                                                  \
@@ -104,6 +104,6 @@ HRESULT table_instances(const struct table_state *t, const struct instance_list 
         .close = (closer)                                                                                              \
     }
 /* The same for one without instances and columns: all is from kernel files. */
-#define KEYS_PROVIDER(rows) TABLE_PROVIDER(rows, ALL_OF, struct table_state, NULL, NULL, NULL)
+#define KERNEL_FILE_OBJECT(rows) TABLE_OBJECT(rows, ALL_OF, struct table_state, NULL, NULL, NULL)
 
 #endif

@@ -7,7 +7,7 @@
 #include "engine/pdh/core/query.h"
 #include "engine/pdh/pcq_server.h"
 #include "engine/pdh/remote/ndr.h"
-#include "engine/pdh/remote/other_computer.h"
+#include "engine/pdh/remote/remote_computer.h"
 
 #include <windows.h>
 #include <string.h>
@@ -26,8 +26,8 @@ static struct pcq_server *server; /* of this process, as long as it lives */
 
 __attribute__((constructor)) static void begin(void)
 {
-    other_computer_links(&link_remote);
-    catalogue_set_others(&other_objects_of_catalogues);
+    remote_computer_links(&link_remote);
+    catalogue_set_remote(&remote_catalogue_functions);
 }
 
 static ULONG get_server(struct pcq_server **out)
@@ -91,21 +91,21 @@ static ULONG call_there(struct link *l, struct ndr_call *call, struct pcq_buffer
     const size_t unit = call->method == PCQ_ENUMERATE_SETS ? sizeof(GUID) : 1;
     struct link_answer answer = {0};
     HRESULT hr = link_ask(l, call, &answer);
-    ULONG error = FAILED(hr) ? error_of(hr) : answer.said.status;
+    ULONG error = FAILED(hr) ? error_of(hr) : answer.decoded.status;
     if (SUCCEEDED(hr))
-        out->needed = answer.said.needed;
-    if (!error && answer.said.size > (size_t)out->room * unit)
+        out->needed = answer.decoded.needed;
+    if (!error && answer.decoded.size > (size_t)out->room * unit)
         error = ERROR_NOT_ENOUGH_MEMORY;
     if (!error) {
-        memcpy(out->bytes, answer.said.data, answer.said.size);
-        out->written = (DWORD)(answer.said.size / unit);
+        memcpy(out->bytes, answer.decoded.data, answer.decoded.size);
+        out->written = (DWORD)(answer.decoded.size / unit);
     }
     link_answer_free(&answer);
     return error;
 }
 
 /* Of the methods without a query: over a link of its own. */
-static ULONG ask(LPCWSTR machine, struct ndr_call *call, void *bytes, DWORD room, LPDWORD actual)
+static ULONG consumer_ask_machine(LPCWSTR machine, struct ndr_call *call, void *bytes, DWORD room, LPDWORD actual)
 {
     struct pcq_buffer out = {.bytes = bytes, .room = bytes ? room : 0};
     char *name;
@@ -132,7 +132,7 @@ ULONG WINAPI PerfEnumerateCounterSet(LPCWSTR machine, LPGUID sets, DWORD count, 
 ULONG WINAPI PerfEnumerateCounterSet(LPCWSTR machine, LPGUID sets, DWORD count, LPDWORD actual)
 {
     struct ndr_call call = {.method = PCQ_ENUMERATE_SETS};
-    return ask(machine, &call, sets, count, actual);
+    return consumer_ask_machine(machine, &call, sets, count, actual);
 }
 
 ULONG WINAPI PerfEnumerateCounterSetInstances(LPCWSTR machine, LPCGUID set, struct pcq_instance *instances, DWORD bytes,
@@ -143,7 +143,7 @@ ULONG WINAPI PerfEnumerateCounterSetInstances(LPCWSTR machine, LPCGUID set, stru
     if (!set)
         return ERROR_INVALID_PARAMETER;
     struct ndr_call call = {.method = PCQ_ENUMERATE_INSTANCES, .set = *set};
-    return ask(machine, &call, instances, bytes, actual);
+    return consumer_ask_machine(machine, &call, instances, bytes, actual);
 }
 
 ULONG WINAPI PerfQueryCounterSetRegistrationInfo(LPCWSTR machine, LPCGUID set, DWORD code, DWORD language, BYTE *info,
@@ -154,7 +154,7 @@ ULONG WINAPI PerfQueryCounterSetRegistrationInfo(LPCWSTR machine, LPCGUID set, D
     if (!set)
         return ERROR_INVALID_PARAMETER;
     struct ndr_call call = {.method = PCQ_REGISTRATION_INFO, .set = *set, .code = code, .language = language};
-    return ask(machine, &call, info, bytes, actual);
+    return consumer_ask_machine(machine, &call, info, bytes, actual);
 }
 
 static void free_query(struct consumer_query *q)
@@ -173,8 +173,8 @@ static ULONG open_there(struct consumer_query *q, const char *name)
     HRESULT hr = link_remote.open(name, &q->link);
     if (SUCCEEDED(hr))
         hr = link_ask(q->link, &call, &answer);
-    ULONG error = FAILED(hr) ? error_of(hr) : answer.said.status;
-    memcpy(q->handle, answer.said.handle, sizeof q->handle);
+    ULONG error = FAILED(hr) ? error_of(hr) : answer.decoded.status;
+    memcpy(q->handle, answer.decoded.handle, sizeof q->handle);
     link_answer_free(&answer);
     return error;
 }
@@ -261,7 +261,7 @@ ULONG WINAPI PerfQueryCounterData(HANDLE query, struct pcq_data *data, DWORD byt
 }
 
 /* What becomes of each counter stands in its own status. */
-static ULONG change(HANDLE query, struct pcq_identifier *counters, DWORD bytes, bool add)
+static ULONG consumer_change_counters(HANDLE query, struct pcq_identifier *counters, DWORD bytes, bool add)
 {
     struct consumer_query *q = query_of(query);
     struct link_answer answer = {0};
@@ -278,8 +278,8 @@ static ULONG change(HANDLE query, struct pcq_identifier *counters, DWORD bytes, 
     HRESULT hr = link_ask(q->link, &call, &answer);
     host_lock_leave(&q->lock);
     if (SUCCEEDED(hr))
-        memcpy(counters, answer.said.data, answer.said.size); /* as many as were sent */
-    ULONG error = FAILED(hr) ? error_of(hr) : answer.said.status;
+        memcpy(counters, answer.decoded.data, answer.decoded.size); /* as many as were sent */
+    ULONG error = FAILED(hr) ? error_of(hr) : answer.decoded.status;
     link_answer_free(&answer);
     return error;
 }
@@ -287,11 +287,11 @@ static ULONG change(HANDLE query, struct pcq_identifier *counters, DWORD bytes, 
 ULONG WINAPI PerfAddCounters(HANDLE query, struct pcq_identifier *counters, DWORD bytes);
 ULONG WINAPI PerfAddCounters(HANDLE query, struct pcq_identifier *counters, DWORD bytes)
 {
-    return change(query, counters, bytes, true);
+    return consumer_change_counters(query, counters, bytes, true);
 }
 
 ULONG WINAPI PerfDeleteCounters(HANDLE query, struct pcq_identifier *counters, DWORD bytes);
 ULONG WINAPI PerfDeleteCounters(HANDLE query, struct pcq_identifier *counters, DWORD bytes)
 {
-    return change(query, counters, bytes, false);
+    return consumer_change_counters(query, counters, bytes, false);
 }

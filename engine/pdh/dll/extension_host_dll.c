@@ -91,7 +91,7 @@ static HRESULT load_library(const char *path, HMODULE *out)
 }
 
 /* Tells the user, who else sees that counters are missing but not why. */
-static void report(const WCHAR *service, const char *reason)
+static void report_refused_dll(const WCHAR *service, const char *reason)
 {
     char *name = NULL, *folder = journal_folder();
     if (folder && SUCCEEDED(text_from_utf16(service, wcslen(service), true, &name))) {
@@ -111,7 +111,7 @@ static void report_error(const WCHAR *service, const WCHAR *function, DWORD erro
 {
     char *reason = text_format("%ls: %s (%u)", (const wchar_t *)function,
                                error_standard_text(HRESULT_FROM_WIN32(error)), (unsigned)error);
-    report(service, reason ? reason : "");
+    report_refused_dll(service, reason ? reason : "");
     memory_free(reason);
 }
 
@@ -145,7 +145,7 @@ static WCHAR *read_devices(const WCHAR *service)
     return list;
 }
 
-static DWORD load(const WCHAR *service, struct extension *e)
+static DWORD extension_load_dll(const WCHAR *service, struct extension *e)
 {
     HKEY key;
     WCHAR path[400];
@@ -160,7 +160,7 @@ static DWORD load(const WCHAR *service, struct extension *e)
         hr = load_library(library, &module);
     memory_free(library);
     if (FAILED(hr)) {
-        report(service, error_text(hr));
+        report_refused_dll(service, error_text(hr));
         error = HRESULT_FACILITY(hr) == FACILITY_WIN32 ? (DWORD)HRESULT_CODE(hr) : ERROR_BAD_PATHNAME;
     }
     FARPROC entries[3];
@@ -183,7 +183,7 @@ static DWORD load(const WCHAR *service, struct extension *e)
     return error;
 }
 
-static void collect(const struct extension *e, struct extension_channel *c)
+static void channel_collect_data(const struct extension *e, struct extension_channel *c)
 {
     WCHAR value[] = u"Global";
     LPVOID end = c->data;
@@ -213,12 +213,13 @@ static bool wait_for_request(struct extension_channel *c, struct signal *ask)
     }
 }
 
-static void serve(const struct extension *e, struct extension_channel *c, struct signal *ask, struct signal *answer)
+static void channel_serve_requests(const struct extension *e, struct extension_channel *c, struct signal *ask,
+                                   struct signal *answer)
 {
     while (wait_for_request(c, ask)) {
         uint32_t request = atomic_load((_Atomic uint32_t *)&c->request);
         if (e->collect)
-            collect(e, c);
+            channel_collect_data(e, c);
         set(&c->reply, request);
         signal_set(answer);
     }
@@ -279,14 +280,14 @@ void CALLBACK PdhExtensionHostW(HWND window, HINSTANCE instance, LPWSTR line, in
     if (c->version != EXTENSION_VERSION || FAILED(thread_start(end_with_owner, c, &watch)))
         ExitProcess(2);
     SetDllDirectoryW(u""); /* nor from the current folder while it is loaded */
-    DWORD error = load(service, &e);
+    DWORD error = extension_load_dll(service, &e);
     c->error = error;
     set(&c->state, error ? EXTENSION_FAILED : EXTENSION_READY);
     if (error) {
         e = (struct extension){0};
         signal_set(answer);
     }
-    serve(&e, c, ask, answer);
+    channel_serve_requests(&e, c, ask, answer);
     if (e.close)
         e.close();
     ExitProcess(EXTENSION_EXIT_IDLE);

@@ -161,7 +161,7 @@ LONG WINAPI PdhVbIsGoodStatus(LONG status)
     return status == (LONG)PDH_CSTATUS_VALID_DATA || status == (LONG)PDH_CSTATUS_NEW_DATA;
 }
 
-static bool copy(LPSTR to, LPCSTR text, DWORD size)
+static bool copy_text_to_buffer(LPSTR to, LPCSTR text, DWORD size)
 {
     const char *from = text ? text : "";
     size_t length = strlen(from);
@@ -183,9 +183,11 @@ PDH_STATUS WINAPI PdhVbGetCounterPathElements(LPCSTR path, LPSTR machine, LPSTR 
     if (!e)
         return PDH_MEMORY_ALLOCATION_FAILURE;
     status = PdhParseCounterPathA(path, e, &bytes, 0);
-    if (!status && !(copy(machine, e->szMachineName, size) && copy(object, e->szObjectName, size) &&
-                     copy(instance, e->szInstanceName, size) && copy(parent, e->szParentInstance, size) &&
-                     copy(counter, e->szCounterName, size)))
+    if (!status &&
+        !(copy_text_to_buffer(machine, e->szMachineName, size) && copy_text_to_buffer(object, e->szObjectName, size) &&
+          copy_text_to_buffer(instance, e->szInstanceName, size) &&
+          copy_text_to_buffer(parent, e->szParentInstance, size) &&
+          copy_text_to_buffer(counter, e->szCounterName, size)))
         status = PDH_INSUFFICIENT_BUFFER;
     memory_free(e);
     return status;

@@ -296,7 +296,7 @@ ULONG WINAPI PerfDeleteInstance(HANDLE handle, PPERF_COUNTERSET_INSTANCE block)
     return i ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
 }
 
-static void fetch(struct perflib_provider *p)
+static void provider_fetch_references(struct perflib_provider *p)
 {
     for (struct perflib_instance *i = p->instances; i; i = i->next) {
         for (uint32_t n = 0; i->references && n < i->set->count; n++) {
@@ -315,7 +315,7 @@ static void fetch_on(void *user)
     struct perflib_provider *p = user;
     do {
         host_lock_enter(&p->lock);
-        fetch(p);
+        provider_fetch_references(p);
         host_lock_leave(&p->lock);
     } while (!wakeup_wait(p->end, REFERENCES_MS));
 }
@@ -352,9 +352,10 @@ ULONG WINAPI PerfSetCounterRefValue(HANDLE handle, PPERF_COUNTERSET_INSTANCE blo
     return error;
 }
 
-enum change { SET, ADD };
+enum value_change { SET, ADD };
 
-static ULONG change(HANDLE handle, const PERF_COUNTERSET_INSTANCE *block, ULONG id, enum change how, int64_t value)
+static ULONG instance_change_value(HANDLE handle, const PERF_COUNTERSET_INSTANCE *block, ULONG id,
+                                   enum value_change how, int64_t value)
 {
     struct perflib_provider *p = provider_of(handle);
     uint32_t place;
@@ -376,30 +377,30 @@ static ULONG change(HANDLE handle, const PERF_COUNTERSET_INSTANCE *block, ULONG 
 
 ULONG WINAPI PerfSetULongCounterValue(HANDLE p, PPERF_COUNTERSET_INSTANCE block, ULONG id, ULONG value)
 {
-    return change(p, block, id, SET, (int64_t)value);
+    return instance_change_value(p, block, id, SET, (int64_t)value);
 }
 
 ULONG WINAPI PerfSetULongLongCounterValue(HANDLE p, PPERF_COUNTERSET_INSTANCE block, ULONG id, ULONGLONG value)
 {
-    return change(p, block, id, SET, (int64_t)value);
+    return instance_change_value(p, block, id, SET, (int64_t)value);
 }
 
 ULONG WINAPI PerfIncrementULongCounterValue(HANDLE p, PPERF_COUNTERSET_INSTANCE block, ULONG id, ULONG value)
 {
-    return change(p, block, id, ADD, (int64_t)value);
+    return instance_change_value(p, block, id, ADD, (int64_t)value);
 }
 
 ULONG WINAPI PerfIncrementULongLongCounterValue(HANDLE p, PPERF_COUNTERSET_INSTANCE block, ULONG id, ULONGLONG value)
 {
-    return change(p, block, id, ADD, (int64_t)value);
+    return instance_change_value(p, block, id, ADD, (int64_t)value);
 }
 
 ULONG WINAPI PerfDecrementULongCounterValue(HANDLE p, PPERF_COUNTERSET_INSTANCE block, ULONG id, ULONG value)
 {
-    return change(p, block, id, ADD, -(int64_t)value);
+    return instance_change_value(p, block, id, ADD, -(int64_t)value);
 }
 
 ULONG WINAPI PerfDecrementULongLongCounterValue(HANDLE p, PPERF_COUNTERSET_INSTANCE block, ULONG id, ULONGLONG value)
 {
-    return change(p, block, id, ADD, (int64_t)(0 - value));
+    return instance_change_value(p, block, id, ADD, (int64_t)(0 - value));
 }

@@ -23,7 +23,7 @@ struct counterset_value {
 };
 
 struct counterset_object {
-    struct provider provider; /* first */
+    struct counter_object_type type; /* first */
     struct countersets *countersets;
     GUID guid, maker;
     bool is_aggregate; /* one row of all providers' instances */
@@ -60,13 +60,13 @@ HRESULT countersets_open(struct countersets **out)
 
 static void free_object(struct counterset_object *co)
 {
-    for (uint32_t i = 0; i < co->provider.counter_count; i++) {
+    for (uint32_t i = 0; i < co->type.counter_count; i++) {
         memory_free((char *)co->schemas[i].name);
         memory_free((char *)co->schemas[i].help);
     }
-    memory_free((char *)co->provider.name);
-    memory_free((char *)co->provider.help);
-    memory_free((char *)co->provider.maker_name);
+    memory_free((char *)co->type.name);
+    memory_free((char *)co->type.help);
+    memory_free((char *)co->type.maker_name);
     memory_free(co->schemas);
     memory_free(co->values);
     memory_free(co->ids);
@@ -101,11 +101,11 @@ static void read_values(const struct counterset_object *co, const struct counter
                         int64_t *row)
 {
     const struct counterset_counter *counters = counterset_counters(set);
-    for (uint32_t i = 0; i < co->provider.value_count; i++)
+    for (uint32_t i = 0; i < co->type.value_count; i++)
         row[i] = VALUE_ABSENT;
     for (uint32_t i = 0; i < set->count; i++) {
         const struct counterset_value key = {.id = counters[i].id};
-        const struct counterset_value *v = bsearch(&key, co->values, co->provider.value_count, sizeof key, by_id);
+        const struct counterset_value *v = bsearch(&key, co->values, co->type.value_count, sizeof key, by_id);
         if (v && v->type == counters[i].type)
             row[v->at] = from[i];
     }
@@ -114,7 +114,7 @@ static void read_values(const struct counterset_object *co, const struct counter
 static bool add_instance(const struct counterset_object *co, struct counterset_sample *s, size_t at,
                          const struct counterset_record *set, const struct counterset_record *r)
 {
-    const uint32_t values = co->provider.value_count;
+    const uint32_t values = co->type.value_count;
     void *instances = s->instances, *room = s->values;
     bool ok = memory_grow(&instances, &s->instance_capacity, at + 1, sizeof *s->instances);
     s->instances = instances;
@@ -132,7 +132,7 @@ static bool add_instance(const struct counterset_object *co, struct counterset_s
 static HRESULT find_instances(const struct counterset_object *co, struct counterset_sample *s, size_t *count)
 {
     struct counterset_views *views = &co->countersets->views;
-    const size_t most = co->provider.has_instances || co->is_aggregate ? MOST_INSTANCES : 1;
+    const size_t most = co->type.has_instances || co->is_aggregate ? MOST_INSTANCES : 1;
     *count = 0;
     for (size_t i = 0; i < views->count; i++) {
         struct counterset_bytes b;
@@ -153,7 +153,7 @@ static HRESULT find_instances(const struct counterset_object *co, struct counter
     return S_OK;
 }
 
-static int64_t aggregate(uint32_t how, int64_t all, int64_t one, size_t before)
+static int64_t aggregate_value(uint32_t how, int64_t all, int64_t one, size_t before)
 {
     if (one == VALUE_ABSENT || !before || all == VALUE_ABSENT)
         return one == VALUE_ABSENT ? all : one;
@@ -172,13 +172,13 @@ static int64_t aggregate(uint32_t how, int64_t all, int64_t one, size_t before)
 }
 
 /* All instances become the first. */
-static void fold(const struct counterset_object *co, struct counterset_sample *s, size_t *count)
+static void fold_instances(const struct counterset_object *co, struct counterset_sample *s, size_t *count)
 {
-    const uint32_t values = co->provider.value_count;
+    const uint32_t values = co->type.value_count;
     for (size_t i = 1; i < *count; i++)
         for (uint32_t n = 0; n < values; n++) {
             const struct counterset_value *v = &co->values[n];
-            s->values[v->at] = aggregate(v->aggregate, s->values[v->at], s->values[i * values + v->at], i);
+            s->values[v->at] = aggregate_value(v->aggregate, s->values[v->at], s->values[i * values + v->at], i);
         }
     *count = *count ? 1 : 0;
 }
@@ -214,11 +214,11 @@ static HRESULT name_instances(struct counter_object *o, const struct counterset_
     return list ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT sample(struct counter_object *o, struct source *source, uint64_t wanted)
+static HRESULT counterset_sample_rows(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)source;
     (void)wanted;
-    const struct counterset_object *co = (const struct counterset_object *)o->provider;
+    const struct counterset_object *co = (const struct counterset_object *)o->type;
     struct counterset_sample *s = o->state;
     size_t count;
     co->countersets->used = true;
@@ -226,14 +226,14 @@ static HRESULT sample(struct counter_object *o, struct source *source, uint64_t 
     o->time = (struct source_time){clock_utc(), clock_ticks()};
     HRESULT hr = find_instances(co, s, &count);
     if (SUCCEEDED(hr) && co->is_aggregate)
-        fold(co, s, &count);
+        fold_instances(co, s, &count);
     if (SUCCEEDED(hr))
         hr = counter_object_set_rows(o, count);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
-        memcpy(counter_object_row(o, i), s->values + i * co->provider.value_count,
-               co->provider.value_count * sizeof *s->values);
+        memcpy(counter_object_row(o, i), s->values + i * co->type.value_count,
+               co->type.value_count * sizeof *s->values);
     uint64_t names = SUCCEEDED(hr) ? hash_names(s, count) : 0;
-    if (SUCCEEDED(hr) && co->provider.has_instances && (!o->instances || names != s->names)) {
+    if (SUCCEEDED(hr) && co->type.has_instances && (!o->instances || names != s->names)) {
         hr = name_instances(o, s, count);
         s->names = names;
     }
@@ -256,8 +256,8 @@ static bool is_shown(const struct registered_counter *c)
 static uint32_t place_of(const struct counterset_object *co, uint32_t id)
 {
     const struct counterset_value key = {.id = id};
-    const struct counterset_value *v = bsearch(&key, co->values, co->provider.value_count, sizeof key, by_id);
-    return v ? v->at : co->provider.value_count;
+    const struct counterset_value *v = bsearch(&key, co->values, co->type.value_count, sizeof key, by_id);
+    return v ? v->at : co->type.value_count;
 }
 
 /* The counters that are shown first, the others behind them. S_FALSE: nothing of it can be shown. An empty name could
@@ -280,10 +280,10 @@ static HRESULT make_counters(struct counterset_object *co, const struct register
         co->values[i] = (struct counterset_value){.id = c->id, .type = c->type, .at = at, .aggregate = c->aggregate};
     }
     qsort(co->values, count, sizeof *co->values, by_id);
-    co->provider.counters = co->schemas;
-    co->provider.value_count = count;
-    co->provider.guid = &co->guid;
-    co->provider.value_ids = co->ids;
+    co->type.counters = co->schemas;
+    co->type.value_count = count;
+    co->type.guid = &co->guid;
+    co->type.value_ids = co->ids;
     for (uint32_t i = 0; i < count; i++) {
         const struct registered_counter *c = &set->counters[i];
         const uint32_t base = place_of(co, c->base);
@@ -291,7 +291,7 @@ static HRESULT make_counters(struct counterset_object *co, const struct register
             continue;
         if (!*c->name || (counter_type_is_fraction(c->type) && (c->base == COUNTER_NO_ID || base == count)))
             return S_FALSE;
-        struct counter_schema *schema = &co->schemas[co->provider.counter_count++];
+        struct counter_schema *schema = &co->schemas[co->type.counter_count++];
         *schema = (struct counter_schema){.name = text_copy(c->name),
                                           .help = text_copy(c->help),
                                           .type = c->type,
@@ -319,21 +319,21 @@ static HRESULT add_object(struct countersets *s, const struct registered_provide
     co->countersets = s;
     co->guid = set->guid;
     co->is_aggregate = set->instances & COUNTERSET_AGGREGATE && !(set->instances & COUNTERSET_MULTIPLE);
-    co->provider = (struct provider){.name = text_copy(set->name),
-                                     .help = text_copy(set->help),
-                                     .has_instances = set->instances & COUNTERSET_MULTIPLE,
-                                     .at_once = true,
-                                     .sample = sample,
-                                     .state_size = sizeof(struct counterset_sample),
-                                     .close = close_sample};
+    co->type = (struct counter_object_type){.name = text_copy(set->name),
+                                            .help = text_copy(set->help),
+                                            .has_instances = set->instances & COUNTERSET_MULTIPLE,
+                                            .at_once = true,
+                                            .sample = counterset_sample_rows,
+                                            .state_size = sizeof(struct counterset_sample),
+                                            .close = close_sample};
     if (of) {
         co->maker = of->guid;
-        co->provider.maker = &co->maker;
-        co->provider.maker_name = text_copy(of->name);
+        co->type.maker = &co->maker;
+        co->type.maker_name = text_copy(of->name);
     }
-    bool named = co->provider.name && co->provider.help && (!of || co->provider.maker_name);
-    HRESULT hr = !named ? E_OUTOFMEMORY : *co->provider.name ? make_counters(co, set) : S_FALSE;
-    if (hr == S_OK && !catalogue_add(c, &co->provider))
+    bool named = co->type.name && co->type.help && (!of || co->type.maker_name);
+    HRESULT hr = !named ? E_OUTOFMEMORY : *co->type.name ? make_counters(co, set) : S_FALSE;
+    if (hr == S_OK && !catalogue_add(c, &co->type))
         hr = E_OUTOFMEMORY;
     if (hr != S_OK) {
         free_object(co);

@@ -97,7 +97,7 @@ static bool slot_is_dead(const struct slot *s)
     return get(&s->state) == SLOT_USED && !process_alive(s->process, s->process_start);
 }
 
-static struct slot *claim(struct section *directory)
+static struct slot *claim_slot(struct section *directory)
 {
     struct slot *slots = section_memory(directory);
     for (int dead = 0; dead < 2; dead++) { /* those of the dead last: whether they live takes a call each */
@@ -148,7 +148,7 @@ HRESULT counterset_provider_open(struct counterset_provider **out)
         p->used = COUNTERSET_FIRST_RECORD;
         head_of(p)->version = COUNTERSET_VERSION;
         set(&head_of(p)->used, p->used);
-        p->slot = claim(p->directory);
+        p->slot = claim_slot(p->directory);
         hr = p->slot ? S_OK
                      : error_set(E_OUTOFMEMORY, "more than %d providers of countersets", (int)COUNTERSET_PROVIDERS);
     }

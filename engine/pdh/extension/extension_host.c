@@ -187,7 +187,7 @@ static bool has_gone(struct extension_host *h)
     return code == EXTENSION_EXIT_IDLE;
 }
 
-static void start(struct extension_host *h)
+static void host_start_process(struct extension_host *h)
 {
     HRESULT hr = open_channel(h);
     if (SUCCEEDED(hr))
@@ -204,7 +204,7 @@ static bool answered(const struct extension_host *h)
 }
 
 /* Holds the lock. */
-static void ask(struct extension_host *h)
+static void host_ask_process(struct extension_host *h)
 {
     uint64_t now = clock_monotonic_ms();
     if (h->waited_for) /* for the answer to the question that is open */
@@ -218,7 +218,7 @@ static void ask(struct extension_host *h)
         return;
     }
     if (!h->process && now >= h->restart)
-        start(h);
+        host_start_process(h);
     if (h->process) {
         forget_reply(h);
         h->asked = now;
@@ -230,7 +230,7 @@ static void ask(struct extension_host *h)
 void extension_host_request(struct extension_host *h)
 {
     host_lock_enter(&h->lock);
-    ask(h);
+    host_ask_process(h);
     host_lock_leave(&h->lock);
 }
 
@@ -251,7 +251,7 @@ static HRESULT wait_for_answer(struct extension_host *h, uint32_t timeout_ms)
 }
 
 /* The answer, copied before anything in it is looked at: the process may still write. */
-static HRESULT fetch(struct extension_host *h)
+static HRESULT host_fetch_reply(struct extension_host *h)
 {
     const struct extension_channel *c = h->channel;
     const uint32_t state = get(&c->state), error = get(&c->error), size = get(&c->size);
@@ -286,12 +286,12 @@ static HRESULT take_reply(struct extension_host *h, uint32_t timeout_ms, struct 
             return hr;
         if (hr == E_ABORT && h->process && !answered(h) && has_gone(h) && again) {
             again = false; /* it ended for lack of use in the moment that it was asked */
-            ask(h);
+            host_ask_process(h);
         }
     }
     if (!h->process || !h->asked)
         return error_set(E_ABORT, "%s: the process of its extension DLL has ended", h->service);
-    HRESULT hr = h->reply ? S_OK : fetch(h);
+    HRESULT hr = h->reply ? S_OK : host_fetch_reply(h);
     if (h->reply) {
         h->reply->references++;
         *out = h->reply;
@@ -308,7 +308,7 @@ HRESULT extension_host_reply(struct extension_host *h, uint32_t timeout_ms, stru
     return hr;
 }
 
-static struct extension_host *create(const char *service)
+static struct extension_host *host_create(const char *service)
 {
     struct extension_host *h = memory_zero(1, sizeof *h);
     if (!h)
@@ -331,7 +331,7 @@ HRESULT extension_host_open(const char *service, struct extension_host **out)
     while (h && strcmp(h->service, service) != 0)
         h = h->next;
     if (!h)
-        h = create(service);
+        h = host_create(service);
     if (h) {
         h->users++;
         host_lock_enter(&h->lock);
@@ -345,7 +345,7 @@ HRESULT extension_host_open(const char *service, struct extension_host **out)
 }
 
 /* Nobody uses it now. */
-static void park(struct extension_host *h)
+static void host_park_process(struct extension_host *h)
 {
     if (h->process && h->asked && !answered(h)) {
         process_terminate(process_id(h->process), h->process_start);
@@ -365,7 +365,7 @@ void extension_host_close(struct extension_host *h)
     host_lock_enter(&hosts.lock);
     if (--h->users == 0) {
         host_lock_enter(&h->lock);
-        park(h);
+        host_park_process(h);
         host_lock_leave(&h->lock);
     }
     host_lock_leave(&hosts.lock);

@@ -17,7 +17,7 @@
 #define MOST_PARENTS 16
 
 struct extension_object {
-    struct provider provider; /* first */
+    struct counter_object_type type; /* first */
     struct extension *extension;
     struct counter_schema *schemas;
     uint32_t *definitions; /* per schema: the number of its definition in the block */
@@ -106,12 +106,12 @@ void extension_ask_if_used(struct extension *e)
 
 static void free_object(struct extension_object *eo)
 {
-    for (uint32_t i = 0; i < eo->provider.counter_count; i++) {
+    for (uint32_t i = 0; i < eo->type.counter_count; i++) {
         memory_free((char *)eo->schemas[i].name);
         memory_free((char *)eo->schemas[i].help);
     }
-    memory_free((char *)eo->provider.name);
-    memory_free((char *)eo->provider.help);
+    memory_free((char *)eo->type.name);
+    memory_free((char *)eo->type.help);
     memory_free(eo->schemas);
     memory_free(eo->definitions);
     memory_free(eo->time_bases);
@@ -227,7 +227,7 @@ static HRESULT name_instances(struct counter_object *o, const struct extension_r
     size_t offset = data->values;
     for (size_t i = 0; i < rows && SUCCEEDED(hr); i++) {
         struct perf_instance instance = {0};
-        perf_object_instance(data, &offset, &instance); /* which look_over has found whole */
+        perf_object_instance(data, &offset, &instance); /* which check_instances has found whole */
         names[i] = own_name(&instance);
         keys[i] = (uint64_t)((int64_t)instance.unique_id + 1);
         char *parent = names[i] && instance.parent_title ? name_of_parent(&parents, reply, &instance) : NULL;
@@ -270,7 +270,7 @@ static bool read_definitions(const struct extension_object *eo, struct extension
     for (uint32_t i = 0; i < data->counters; i++)
         if (!perf_object_counter(data, &offset, &s->definitions[i]))
             return false;
-    for (uint32_t i = 0; i < eo->provider.counter_count; i++)
+    for (uint32_t i = 0; i < eo->type.counter_count; i++)
         if (s->definitions[eo->definitions[i]].type != eo->schemas[i].type)
             return false;
     return true;
@@ -280,7 +280,7 @@ static void read_row(const struct extension_object *eo, const struct extension_s
                      const struct perf_times *times, const struct perf_object *data, const uint8_t *block, size_t size,
                      struct log_raw *row)
 {
-    for (uint32_t i = 0; i < eo->provider.counter_count; i++) {
+    for (uint32_t i = 0; i < eo->type.counter_count; i++) {
         uint32_t at = eo->definitions[i];
         bool has_base = at + 1 < eo->definition_count && perf_counter_is_base(&s->definitions[at + 1]);
         if (!perf_counter_raw(times, data, &s->definitions[at], has_base ? &s->definitions[at + 1] : NULL, block, size,
@@ -291,11 +291,11 @@ static void read_row(const struct extension_object *eo, const struct extension_s
 
 static HRESULT damaged(const struct extension_object *eo)
 {
-    return error_set(E_FAIL, "%s: its extension DLL gives a damaged block", eo->provider.name);
+    return error_set(E_FAIL, "%s: its extension DLL gives a damaged block", eo->type.name);
 }
 
 /* Counts the instances and hashes their names; false: the block is damaged. */
-static bool look_over(const struct perf_object *data, size_t *rows, uint64_t *hash)
+static bool check_instances(const struct perf_object *data, size_t *rows, uint64_t *hash)
 {
     struct perf_instance instance = {0};
     size_t offset = data->values;
@@ -311,22 +311,22 @@ static bool look_over(const struct perf_object *data, size_t *rows, uint64_t *ha
 
 static HRESULT read_rows(struct counter_object *o, const struct extension_reply *reply, const struct perf_object *data)
 {
-    const struct extension_object *eo = (const struct extension_object *)o->provider;
+    const struct extension_object *eo = (const struct extension_object *)o->type;
     struct extension_sample *s = o->state;
     const struct perf_times times = {reply->ticks, reply->frequency, reply->utc};
     size_t rows, offset = data->values;
     uint64_t hash;
-    if ((data->instances >= 0) != eo->provider.has_instances || !read_definitions(eo, s, data) ||
-        !look_over(data, &rows, &hash))
+    if ((data->instances >= 0) != eo->type.has_instances || !read_definitions(eo, s, data) ||
+        !check_instances(data, &rows, &hash))
         return damaged(eo);
     /* Each value takes bytes of the block. */
-    if (eo->provider.counter_count && rows > EXTENSION_DATA_BYTES / sizeof(uint32_t) / eo->provider.counter_count)
+    if (eo->type.counter_count && rows > EXTENSION_DATA_BYTES / sizeof(uint32_t) / eo->type.counter_count)
         return damaged(eo);
     void *raw = s->raw;
-    if (!memory_grow(&raw, &s->raw_capacity, rows * eo->provider.counter_count, sizeof *s->raw))
+    if (!memory_grow(&raw, &s->raw_capacity, rows * eo->type.counter_count, sizeof *s->raw))
         return E_OUTOFMEMORY;
     s->raw = raw;
-    if (eo->provider.has_instances && (!o->instances || hash != s->names)) {
+    if (eo->type.has_instances && (!o->instances || hash != s->names)) {
         HRESULT hr = name_instances(o, reply, data, rows);
         if (FAILED(hr))
             return hr;
@@ -338,17 +338,17 @@ static HRESULT read_rows(struct counter_object *o, const struct extension_reply 
             perf_object_instance(data, &offset, &instance);
         else if (!perf_object_block(data, &instance.block, &instance.block_size))
             return damaged(eo);
-        read_row(eo, s, &times, data, instance.block, instance.block_size, s->raw + i * eo->provider.counter_count);
+        read_row(eo, s, &times, data, instance.block, instance.block_size, s->raw + i * eo->type.counter_count);
     }
     o->rows = rows;
     return S_OK;
 }
 
-static HRESULT sample(struct counter_object *o, struct source *source, uint64_t wanted)
+static HRESULT extension_sample_rows(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)source;
     (void)wanted;
-    const struct extension_object *eo = (const struct extension_object *)o->provider;
+    const struct extension_object *eo = (const struct extension_object *)o->type;
     struct extension_reply *reply;
     struct perf_object data;
     eo->extension->used = true;
@@ -358,7 +358,7 @@ static HRESULT sample(struct counter_object *o, struct source *source, uint64_t 
     if (FAILED(hr))
         return hr;
     o->time = (struct source_time){reply->utc, reply->ticks};
-    hr = find_title(reply, eo->provider.index, &data) ? read_rows(o, reply, &data) : damaged(eo);
+    hr = find_title(reply, eo->type.index, &data) ? read_rows(o, reply, &data) : damaged(eo);
     extension_reply_release(eo->extension->host, reply);
     return hr;
 }
@@ -366,12 +366,12 @@ static HRESULT sample(struct counter_object *o, struct source *source, uint64_t 
 static void raw_value(const struct counter_object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out)
 {
     const struct extension_sample *s = o->state;
-    log_raw_to_pdh(&s->raw[row * o->provider->counter_count + counter], out);
+    log_raw_to_pdh(&s->raw[row * o->type->counter_count + counter], out);
 }
 
 static int64_t time_base(const struct counter_object *o, uint32_t counter)
 {
-    return ((const struct extension_object *)o->provider)->time_bases[counter];
+    return ((const struct extension_object *)o->type)->time_bases[counter];
 }
 
 static void close_sample(struct counter_object *o)
@@ -399,14 +399,14 @@ static HRESULT make_counters(struct extension_object *eo, const struct extension
     eo->time_bases = memory_zero(data->counters, sizeof *eo->time_bases);
     if (!eo->schemas || !eo->definitions || !eo->time_bases)
         return E_OUTOFMEMORY;
-    eo->provider.counters = eo->schemas;
+    eo->type.counters = eo->schemas;
     for (uint32_t i = 0; i < data->counters; i++) {
         struct perf_counter c;
         if (!perf_object_counter(data, &offset, &c))
             return S_FALSE;
         if (perf_counter_is_base(&c) || perf_counter_is_text(&c))
             continue;
-        uint32_t n = eo->provider.counter_count;
+        uint32_t n = eo->type.counter_count;
         eo->schemas[n] = (struct counter_schema){.name = name_or_number(names, c.title),
                                                  .help = text_copy(extension_name(names, c.help)),
                                                  .type = c.type,
@@ -415,11 +415,11 @@ static HRESULT make_counters(struct extension_object *eo, const struct extension
                                                  .index = c.title};
         eo->definitions[n] = i;
         eo->time_bases[n] = perf_counter_time_base(times, data, &c);
-        eo->provider.counter_count = n + 1;
+        eo->type.counter_count = n + 1;
         if (!eo->schemas[n].name || !eo->schemas[n].help)
             return E_OUTOFMEMORY;
     }
-    return eo->provider.counter_count ? S_OK : S_FALSE;
+    return eo->type.counter_count ? S_OK : S_FALSE;
 }
 
 static HRESULT add_object(struct extension *e, const struct extension_names_table *names,
@@ -435,18 +435,18 @@ static HRESULT add_object(struct extension *e, const struct extension_names_tabl
         return E_OUTOFMEMORY;
     }
     eo->extension = e;
-    eo->provider = (struct provider){.name = name_or_number(names, data->title),
-                                     .help = text_copy(extension_name(names, data->help)),
-                                     .index = data->title,
-                                     .has_instances = data->instances >= 0,
-                                     .at_once = true,
-                                     .sample = sample,
-                                     .raw = raw_value,
-                                     .time_base = time_base,
-                                     .state_size = sizeof(struct extension_sample),
-                                     .close = close_sample};
-    HRESULT hr = eo->provider.name && eo->provider.help ? make_counters(eo, names, &times, data) : E_OUTOFMEMORY;
-    if (hr == S_OK && !catalogue_add(c, &eo->provider))
+    eo->type = (struct counter_object_type){.name = name_or_number(names, data->title),
+                                            .help = text_copy(extension_name(names, data->help)),
+                                            .index = data->title,
+                                            .has_instances = data->instances >= 0,
+                                            .at_once = true,
+                                            .sample = extension_sample_rows,
+                                            .raw = raw_value,
+                                            .time_base = time_base,
+                                            .state_size = sizeof(struct extension_sample),
+                                            .close = close_sample};
+    HRESULT hr = eo->type.name && eo->type.help ? make_counters(eo, names, &times, data) : E_OUTOFMEMORY;
+    if (hr == S_OK && !catalogue_add(c, &eo->type))
         hr = E_OUTOFMEMORY;
     if (hr != S_OK) {
         free_object(eo);
@@ -459,7 +459,7 @@ static HRESULT add_object(struct extension *e, const struct extension_names_tabl
 static bool is_known(const struct extension *e, uint32_t title)
 {
     size_t i = 0;
-    while (i < e->count && e->objects[i]->provider.index != title)
+    while (i < e->count && e->objects[i]->type.index != title)
         i++;
     return i < e->count;
 }

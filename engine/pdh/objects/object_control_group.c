@@ -269,7 +269,7 @@ static uint64_t columns_of_controllers(const char *text, size_t size)
     return columns;
 }
 
-static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
+static HRESULT control_group_gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)wanted;
     struct control_group_state *s = o->state;
@@ -289,14 +289,14 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
     return hr;
 }
 
-const struct provider pdh_control_group = {
+const struct counter_object_type pdh_control_group = {
     .name = "Control Group",
     .help =
         "Groups of processes and what the kernel accounts to them: \"own\", which the Wine prefix is in, and those of "
         "the first two levels.",
     .has_instances = true,
-    TABLE_PROVIDER(control_group, ALL_OF, struct control_group_state, gather, close_state,
-                   "/sys/fs/cgroup/GROUP, cpu.stat, memory.current, memory.max, io.stat (summed over the devices), "
-                   "pids.current; own: by /proc/self/cgroup, which is that of Wine's server, and from "
-                   "cpuacct.usage, usage_user and usage_sys, memory.usage_in_bytes and pids.current where version 1 is "
-                   "mounted")};
+    TABLE_OBJECT(control_group, ALL_OF, struct control_group_state, control_group_gather, close_state,
+                 "/sys/fs/cgroup/GROUP, cpu.stat, memory.current, memory.max, io.stat (summed over the devices), "
+                 "pids.current; own: by /proc/self/cgroup, which is that of Wine's server, and from "
+                 "cpuacct.usage, usage_user and usage_sys, memory.usage_in_bytes and pids.current where version 1 is "
+                 "mounted")};

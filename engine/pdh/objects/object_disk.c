@@ -211,7 +211,7 @@ static void find_device(struct letter *letter, const char *root, const char *mou
 }
 
 /* Brings the disks, and the letters when they are wanted, up to what the kernel's files say. */
-static HRESULT follow(struct counter_object *o, struct source *source, const char *text, size_t size)
+static HRESULT disks_follow_kernel(struct counter_object *o, struct source *source, const char *text, size_t size)
 {
     struct disk_state *s = o->state;
     const char *mounts;
@@ -284,7 +284,7 @@ static HRESULT read_disks(struct counter_object *o, struct source *source, const
     HRESULT hr = source_text(source, &o->hold, SOURCE_DISKSTATS, text, size, &o->time);
     struct disk_state *s = o->state;
     table_know_columns(&s->table, (1ull << (FREE_MB + 1)) - 1);
-    return SUCCEEDED(hr) ? follow(o, source, *text, *size) : hr;
+    return SUCCEEDED(hr) ? disks_follow_kernel(o, source, *text, *size) : hr;
 }
 
 static HRESULT gather_physical(struct counter_object *o, struct source *source, uint64_t wanted)
@@ -361,17 +361,17 @@ static HRESULT gather_logical(struct counter_object *o, struct source *source, u
 }
 
 #define ORIGIN "/proc/diskstats, the line of the device; sectors have 512 bytes"
-const struct provider pdh_physical_disk = {
+const struct counter_object_type pdh_physical_disk = {
     .name = "PhysicalDisk",
     .index = 234,
     .help = "The disks of this computer: their number and the drives on them.",
     .has_instances = true,
-    TABLE_PROVIDER(disk, SHARED_OF, struct disk_state, gather_physical, close_state, ORIGIN)};
-const struct provider pdh_logical_disk = {
+    TABLE_OBJECT(disk, SHARED_OF, struct disk_state, gather_physical, close_state, ORIGIN)};
+const struct counter_object_type pdh_logical_disk = {
     .name = "LogicalDisk",
     .index = 236,
     .help = "The drives of this computer: their space, and the transfers of the device that holds them.",
     .has_instances = true,
-    TABLE_PROVIDER(disk, ALL_OF, struct disk_state, gather_logical, close_state,
-                   ORIGIN "; the device is the one whose mounted file system has the drive's size and free space; "
-                          "size_mb and free_mb: GetDiskFreeSpaceEx, in 1,048,576 bytes")};
+    TABLE_OBJECT(disk, ALL_OF, struct disk_state, gather_logical, close_state,
+                 ORIGIN "; the device is the one whose mounted file system has the drive's size and free space; "
+                        "size_mb and free_mb: GetDiskFreeSpaceEx, in 1,048,576 bytes")};

@@ -115,7 +115,7 @@ static int64_t drm_sum(int64_t a, int64_t b)
 }
 
 /* The bytes of "12 KiB"; without a unit they are bytes. */
-static bool bytes(const char *p, const char *end, int64_t *out)
+static bool parse_byte_count(const char *p, const char *end, int64_t *out)
 {
     uint64_t value;
     p = kernel_number(p, end, &value);
@@ -136,7 +136,7 @@ static void set_size(struct sizes *s, const char *region, const char *end)
 {
     int64_t size;
     const char *colon = text_find(region, end, ':');
-    if (!colon || !bytes(colon + 1, end, &size))
+    if (!colon || !parse_byte_count(colon + 1, end, &size))
         return;
     bool own = starts(region, end, "vram") || starts(region, end, "local");
     int64_t *to = own ? &s->dedicated : &s->shared;
@@ -253,7 +253,7 @@ static HRESULT add_place(struct drm_files *d, struct drm_place place)
 }
 
 /* Those of one process. *looks counts the files. Another user's cannot be listed. */
-static HRESULT look_at(struct drm_files *d, const char *root, uint32_t id, size_t *looks)
+static HRESULT scan_process(struct drm_files *d, const char *root, uint32_t id, size_t *looks)
 {
     char path[PATH_ROOM];
     uint32_t *files;
@@ -278,7 +278,7 @@ static HRESULT look_at(struct drm_files *d, const char *root, uint32_t id, size_
 }
 
 /* Goes on with the look under way, or begins one when it is time. */
-static HRESULT look(struct drm_files *d, const char *root)
+static HRESULT drm_files_scan(struct drm_files *d, const char *root)
 {
     uint64_t now = clock_monotonic_ms();
     if (d->id_next == d->id_count && (!d->looked || clock_passed_ms(d->looked, now) >= LOOK_AGAIN_MS)) {
@@ -297,7 +297,7 @@ static HRESULT look(struct drm_files *d, const char *root)
     }
     HRESULT hr = S_OK;
     for (size_t looks = 0; SUCCEEDED(hr) && d->id_next < d->id_count && looks < LOOKS_PER_SAMPLE;)
-        hr = look_at(d, root, d->ids[d->id_next++], &looks);
+        hr = scan_process(d, root, d->ids[d->id_next++], &looks);
     return hr;
 }
 
@@ -346,7 +346,7 @@ static HRESULT add_file(struct drm_files *d, uint32_t id, const struct drm_file 
 /* Fills `processes` and `clients` anew. E_OUTOFMEMORY. */
 static HRESULT drm_files_read(struct drm_files *d, const char *root)
 {
-    HRESULT hr = look(d, root);
+    HRESULT hr = drm_files_scan(d, root);
     size_t left = 0;
     d->process_count = d->client_count = 0;
     for (size_t i = 0; SUCCEEDED(hr) && i < d->place_count; i++) {
@@ -489,10 +489,10 @@ static struct drm_memory memory_of(const struct drm_files *d, uint32_t device)
     struct drm_memory sum = {INT64_MIN, INT64_MIN, INT64_MIN};
     for (size_t i = 0; i < d->client_count; i++) {
         const struct drm_client *c = &d->clients[i];
-        bool told = c->device != device;
-        for (size_t k = 0; k < i && c->has_id && !told; k++)
-            told = d->clients[k].device == device && d->clients[k].has_id && d->clients[k].id == c->id;
-        if (told)
+        bool is_counted = c->device != device;
+        for (size_t k = 0; k < i && c->has_id && !is_counted; k++)
+            is_counted = d->clients[k].device == device && d->clients[k].has_id && d->clients[k].id == c->id;
+        if (is_counted)
             continue;
         sum.committed = drm_sum(sum.committed, c->memory.committed);
         sum.dedicated = drm_sum(sum.dedicated, c->memory.dedicated);
@@ -586,22 +586,21 @@ static HRESULT gather_cards(struct counter_object *o, struct source *source, uin
 
 #define FILES  "/proc/PROCESS/fdinfo/FILE of graphics drivers, each client of a process once"
 #define MEMORY ", drm-total-*, and drm-resident-* or drm-memory-*: dedicated vram and local, shared all others"
-const struct provider pdh_gpu_adapter_memory = {
+const struct counter_object_type pdh_gpu_adapter_memory = {
     .name = "GPU Adapter Memory",
     .help = "The memory of each graphics card.",
     .has_instances = true,
-    TABLE_PROVIDER(
-        gpu_memory, ALL_OF, struct gpu_state, gather_cards, close_state,
-        "/sys/class/drm/CARD/device/mem_info_vram_used and mem_info_gtt_used, or, where the driver has none, "
-        "the sum over the clients of " FILES MEMORY)};
-const struct provider pdh_gpu_engine = {
+    TABLE_OBJECT(gpu_memory, ALL_OF, struct gpu_state, gather_cards, close_state,
+                 "/sys/class/drm/CARD/device/mem_info_vram_used and mem_info_gtt_used, or, where the driver has none, "
+                 "the sum over the clients of " FILES MEMORY)};
+const struct counter_object_type pdh_gpu_engine = {
     .name = "GPU Engine",
     .help = "What each engine of the graphics cards does for each process of the host.",
     .has_instances = true,
-    TABLE_PROVIDER(gpu_engine, ALL_OF, struct gpu_state, gather_engines, close_state,
-                   FILES ", drm-engine-NAME / drm-engine-capacity-NAME, in nanoseconds")};
-const struct provider pdh_gpu_process_memory = {
+    TABLE_OBJECT(gpu_engine, ALL_OF, struct gpu_state, gather_engines, close_state,
+                 FILES ", drm-engine-NAME / drm-engine-capacity-NAME, in nanoseconds")};
+const struct counter_object_type pdh_gpu_process_memory = {
     .name = "GPU Process Memory",
     .help = "Memory of and for the graphics cards that each process of the host has.",
     .has_instances = true,
-    TABLE_PROVIDER(gpu_memory, ALL_OF, struct gpu_state, gather_processes, close_state, FILES MEMORY)};
+    TABLE_OBJECT(gpu_memory, ALL_OF, struct gpu_state, gather_processes, close_state, FILES MEMORY)};

@@ -153,10 +153,15 @@
 #define ROWS   UDP_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
-const struct provider pdh_ipv4 = {.name = "IPv4", .index = 546, .help = "Datagrams of IPv4.", KEYS_PROVIDER(ipv4)};
-const struct provider pdh_ipv6 = {.name = "IPv6", .index = 548, .help = "Datagrams of IPv6.", KEYS_PROVIDER(ipv6)};
-const struct provider pdh_icmp = {.name = "ICMP", .index = 582, .help = "Messages of ICMP.", KEYS_PROVIDER(icmp)};
-const struct provider pdh_icmp6 = {.name = "ICMPv6", .help = "Messages of ICMPv6.", KEYS_PROVIDER(icmp6)};
-const struct provider pdh_udpv4 = {
-    .name = "UDPv4", .index = 658, .help = "Datagrams of UDP over IPv4.", KEYS_PROVIDER(udpv4)};
-const struct provider pdh_udpv6 = {.name = "UDPv6", .help = "Datagrams of UDP over IPv6.", KEYS_PROVIDER(udpv6)};
+const struct counter_object_type pdh_ipv4 = {
+    .name = "IPv4", .index = 546, .help = "Datagrams of IPv4.", KERNEL_FILE_OBJECT(ipv4)};
+const struct counter_object_type pdh_ipv6 = {
+    .name = "IPv6", .index = 548, .help = "Datagrams of IPv6.", KERNEL_FILE_OBJECT(ipv6)};
+const struct counter_object_type pdh_icmp = {
+    .name = "ICMP", .index = 582, .help = "Messages of ICMP.", KERNEL_FILE_OBJECT(icmp)};
+const struct counter_object_type pdh_icmp6 = {
+    .name = "ICMPv6", .help = "Messages of ICMPv6.", KERNEL_FILE_OBJECT(icmp6)};
+const struct counter_object_type pdh_udpv4 = {
+    .name = "UDPv4", .index = 658, .help = "Datagrams of UDP over IPv4.", KERNEL_FILE_OBJECT(udpv4)};
+const struct counter_object_type pdh_udpv6 = {
+    .name = "UDPv6", .help = "Datagrams of UDP over IPv6.", KERNEL_FILE_OBJECT(udpv6)};

@@ -61,8 +61,8 @@
 #define ROWS   MEMORY_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
-const struct provider pdh_memory = {
-    .name = "Memory", .index = 4, .help = "The main memory of this computer.", KEYS_PROVIDER(memory)};
+const struct counter_object_type pdh_memory = {
+    .name = "Memory", .index = 4, .help = "The main memory of this computer.", KERNEL_FILE_OBJECT(memory)};
 
 /* Cache. */
 #define CACHE_ROWS                                                                                                     \
@@ -78,5 +78,5 @@ const struct provider pdh_memory = {
 #define ROWS   CACHE_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
-const struct provider pdh_cache = {
-    .name = "Cache", .index = 86, .help = "The cache of files in main memory.", KEYS_PROVIDER(cache)};
+const struct counter_object_type pdh_cache = {
+    .name = "Cache", .index = 86, .help = "The cache of files in main memory.", KERNEL_FILE_OBJECT(cache)};

@@ -148,17 +148,17 @@ static HRESULT interface_gather(struct counter_object *o, struct source *source,
 }
 
 #define ORIGIN "/proc/net/dev, its 16 columns; speed: /sys/class/net/NAME/speed, in Mbit/s"
-const struct provider pdh_network_adapter = {
+const struct counter_object_type pdh_network_adapter = {
     .name = "Network Adapter",
     .help = "The network adapters of this computer: those of the object Network Interface, as every one can carry IP.",
     .has_instances = true,
-    TABLE_PROVIDER(network_interface, ALL_OF, struct interface_state, interface_gather, interface_close_state, ORIGIN)};
-const struct provider pdh_network_interface = {
+    TABLE_OBJECT(network_interface, ALL_OF, struct interface_state, interface_gather, interface_close_state, ORIGIN)};
+const struct counter_object_type pdh_network_interface = {
     .name = "Network Interface",
     .index = 510,
     .help = "The network interfaces of this computer, under their Linux names.",
     .has_instances = true,
-    TABLE_PROVIDER(network_interface, ALL_OF, struct interface_state, interface_gather, interface_close_state, ORIGIN)};
+    TABLE_OBJECT(network_interface, ALL_OF, struct interface_state, interface_gather, interface_close_state, ORIGIN)};
 
 /* ---- Per Processor Network Interface Card Activity ---- */
 
@@ -338,12 +338,11 @@ static HRESULT card_interrupts_gather(struct counter_object *o, struct source *s
     return SUCCEEDED(hr) ? card_interrupts_add_rows(s) : hr;
 }
 
-const struct provider pdh_network_activity = {
+const struct counter_object_type pdh_network_activity = {
     .name = "Per Processor Network Interface Card Activity",
     .help = "What each processor does for each network card: \"processor, card\".",
     .has_instances = true,
-    TABLE_PROVIDER(network_activity, ALL_OF, struct network_activity_state, card_interrupts_gather,
-                   card_interrupts_close,
-                   "/proc/interrupts, the processor's column, summed over the lines whose numbers are in "
-                   "/sys/class/net/CARD/device/msi_irqs, else whose names begin with the device of "
-                   "/sys/bus/virtio/devices/DEVICE/net/CARD, else with the card's own name")};
+    TABLE_OBJECT(network_activity, ALL_OF, struct network_activity_state, card_interrupts_gather, card_interrupts_close,
+                 "/proc/interrupts, the processor's column, summed over the lines whose numbers are in "
+                 "/sys/class/net/CARD/device/msi_irqs, else whose names begin with the device of "
+                 "/sys/bus/virtio/devices/DEVICE/net/CARD, else with the card's own name")};

@@ -77,7 +77,7 @@ static HRESULT add_node(struct numa_state *s, const char *folder, const char *no
     return S_OK;
 }
 
-static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
+static HRESULT numa_node_gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)wanted;
     struct numa_state *s = o->state;
@@ -93,9 +93,9 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
     return SUCCEEDED(hr) ? table_add_total(&s->table, false, 0) : hr;
 }
 
-const struct provider pdh_numa_node_memory = {
+const struct counter_object_type pdh_numa_node_memory = {
     .name = "NUMA Node Memory",
     .help = "The main memory of each NUMA node.",
     .has_instances = true,
-    TABLE_PROVIDER(numa_node, ALL_OF, struct numa_state, gather, close_state,
-                   "/sys/devices/system/node/nodeN/meminfo: MemTotal, MemFree, Inactive(file)")};
+    TABLE_OBJECT(numa_node, ALL_OF, struct numa_state, numa_node_gather, close_state,
+                 "/sys/devices/system/node/nodeN/meminfo: MemTotal, MemFree, Inactive(file)")};

@@ -13,7 +13,7 @@
 #define ROWS   PAGING_FILE_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
-static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
+static HRESULT paging_file_gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)wanted;
     const char *text;
@@ -44,9 +44,10 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
     return S_OK;
 }
 
-const struct provider pdh_paging_file = {.name = "Paging File",
-                                         .index = 700,
-                                         .help = "The paging space of this computer: swap files and partitions.",
-                                         .has_instances = true,
-                                         TABLE_PROVIDER(paging, ALL_OF, struct table_state, gather, NULL,
-                                                        "/proc/swaps, in 1,024 bytes; without any, 0 used of 1")};
+const struct counter_object_type pdh_paging_file = {
+    .name = "Paging File",
+    .index = 700,
+    .help = "The paging space of this computer: swap files and partitions.",
+    .has_instances = true,
+    TABLE_OBJECT(paging, ALL_OF, struct table_state, paging_file_gather, NULL,
+                 "/proc/swaps, in 1,024 bytes; without any, 0 used of 1")};

@@ -43,7 +43,7 @@ static void set_time(int64_t *cells, const char *p, const char *end)
             cells[column] = (int64_t)value;
 }
 
-static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
+static HRESULT pressure_gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)wanted;
     static const char *const resources[] = {"cpu", "io", "irq", "memory"};
@@ -68,9 +68,9 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
     return hr == E_OUTOFMEMORY || !s->table.row_count ? hr : S_OK;
 }
 
-const struct provider pdh_pressure = {
+const struct counter_object_type pdh_pressure = {
     .name = "Pressure",
     .help = "How long tasks had to wait for processors (cpu), disks (io), interrupts (irq) and memory.",
     .has_instances = true,
-    TABLE_PROVIDER(pressure, ALL_OF, struct pressure_state, gather, close_state,
-                   "/proc/pressure/NAME, the figure total of the lines some and full, in microseconds")};
+    TABLE_OBJECT(pressure, ALL_OF, struct pressure_state, pressure_gather, close_state,
+                 "/proc/pressure/NAME, the figure total of the lines some and full, in microseconds")};

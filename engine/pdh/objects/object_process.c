@@ -229,19 +229,19 @@ static HRESULT gather_threads(struct counter_object *o, struct source *source, u
     "resident_private and the four of transfers from the Linux process behind: /proc/<id>/stat, status (RssAnon + "    \
     "VmSwap, RssAnon), io (syscr, syscw, rchar, wchar) and without handles. The host's processes: "                    \
     "/proc/<id>/stat, status, io and the entries of fd. user and kernel in 100 ns"
-const struct provider pdh_process = {
+const struct counter_object_type pdh_process = {
     .name = "Process",
     .index = 230,
     .help = "The processes that run: under Wine those of this prefix.",
     .has_instances = true,
-    TABLE_PROVIDER(process, ALL_OF, struct process_state, gather_processes, NULL, ORIGIN)};
-const struct provider pdh_thread = {
+    TABLE_OBJECT(process, ALL_OF, struct process_state, gather_processes, NULL, ORIGIN)};
+const struct counter_object_type pdh_thread = {
     .name = "Thread",
     .index = 232,
     .help = "The threads of the processes that the object Process lists.",
     .has_instances = true,
-    TABLE_PROVIDER(thread, ALL_OF, struct process_state, gather_threads, NULL,
-                   "Windows processes: the system's list (NtQuerySystemInformation); the host's: "
-                   "/proc/<id>/task/<id>/stat and status (voluntary_ctxt_switches + nonvoluntary_ctxt_switches). user "
-                   "and kernel in 100 ns. The priorities are of Windows processes alone; switches, state and "
-                   "wait_reason, under Wine, of the host's alone")};
+    TABLE_OBJECT(thread, ALL_OF, struct process_state, gather_threads, NULL,
+                 "Windows processes: the system's list (NtQuerySystemInformation); the host's: "
+                 "/proc/<id>/task/<id>/stat and status (voluntary_ctxt_switches + nonvoluntary_ctxt_switches). user "
+                 "and kernel in 100 ns. The priorities are of Windows processes alone; switches, state and "
+                 "wait_reason, under Wine, of the host's alone")};

@@ -350,7 +350,8 @@ static HRESULT read_all(struct counter_object *o, struct source *source, uint64_
     return hr;
 }
 
-static HRESULT fill(struct processor_state *s, const char *root, size_t at, uint64_t wanted, int64_t *cells)
+static HRESULT processor_fill_cells(struct processor_state *s, const char *root, size_t at, uint64_t wanted,
+                                    int64_t *cells)
 {
     const struct kernel_cpu *cpu = &s->cpus.cpus[at];
     for (size_t i = 0; i < CPU_TIMES; i++)
@@ -387,7 +388,7 @@ static HRESULT gather_processors(struct counter_object *o, struct source *source
         int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, (size_t)length, 0);
         if (!cells)
             return E_OUTOFMEMORY;
-        hr = fill(s, source_root(source), i, wanted, cells);
+        hr = processor_fill_cells(s, source_root(source), i, wanted, cells);
     }
     return SUCCEEDED(hr) ? table_add_total(&s->table, false, hash_of(&s->cpus)) : hr;
 }
@@ -472,7 +473,7 @@ static HRESULT add_node(struct processor_state *s, const char *root, uint32_t no
         int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, name, (size_t)length, s->cpus.cpus[i].id);
         if (!cells)
             return E_OUTOFMEMORY;
-        HRESULT hr = fill(s, root, i, wanted, cells);
+        HRESULT hr = processor_fill_cells(s, root, i, wanted, cells);
         if (FAILED(hr))
             return hr;
         if (mhz) {
@@ -486,7 +487,7 @@ static HRESULT add_node(struct processor_state *s, const char *root, uint32_t no
 }
 
 /* Brings nodes and clocks up to the processors that there are. */
-static HRESULT follow(struct processor_state *s, const char *root)
+static HRESULT processors_follow_kernel(struct processor_state *s, const char *root)
 {
     HRESULT hr = S_OK;
     if (s->known != hash_of(&s->cpus)) {
@@ -504,7 +505,7 @@ static HRESULT gather_information(struct counter_object *o, struct source *sourc
     int64_t *mhz = NULL;
     HRESULT hr = read_all(o, source, wanted);
     if (SUCCEEDED(hr))
-        hr = follow(s, source_root(source));
+        hr = processors_follow_kernel(s, source_root(source));
     if (SUCCEEDED(hr) && (wanted & (BIT(MHZ) | BIT(MAX_MHZ)))) {
         mhz = memory_alloc(s->cpus.count * sizeof *mhz);
         hr = mhz ? read_frequencies(o, source, s, mhz) : E_OUTOFMEMORY;
@@ -524,7 +525,7 @@ static HRESULT gather_performance(struct counter_object *o, struct source *sourc
     struct processor_state *s = o->state;
     HRESULT hr = read_all(o, source, 0);
     if (SUCCEEDED(hr))
-        hr = follow(s, source_root(source));
+        hr = processors_follow_kernel(s, source_root(source));
     int64_t *mhz = SUCCEEDED(hr) ? memory_alloc(s->cpus.count * sizeof *mhz) : NULL;
     if (SUCCEEDED(hr))
         hr = mhz ? read_frequencies(o, source, s, mhz) : E_OUTOFMEMORY;
@@ -550,24 +551,23 @@ static HRESULT gather_performance(struct counter_object *o, struct source *sourc
     "softirqs_per_tick: softirqs by clock_interrupts, both since the sample before; times in us and entries: "         \
     "/sys/devices/system/cpu/cpuN/cpuidle/stateK/time and usage, by the name of the state (C1 and WFI, C2, C3 and "    \
     "more, idle_ of all)"
-const struct provider pdh_processor = {
+const struct counter_object_type pdh_processor = {
     .name = "Processor",
     .index = 238,
     .help = "How the processors of this computer spend their time.",
     .has_instances = true,
-    TABLE_PROVIDER(processor, SHARED_OF, struct processor_state, gather_processors, close_state, ORIGIN)};
-const struct provider pdh_processor_information = {
+    TABLE_OBJECT(processor, SHARED_OF, struct processor_state, gather_processors, close_state, ORIGIN)};
+const struct counter_object_type pdh_processor_information = {
     .name = "Processor Information",
     .help = "The processors of this computer by NUMA node: \"node,number in the node\", and totals.",
     .has_instances = true,
-    TABLE_PROVIDER(processor, ALL_OF, struct processor_state, gather_information, close_state,
-                   ORIGIN "; mhz and max_mhz: /sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and "
-                          "cpuinfo_max_freq, mhz else \"cpu MHz\" of /proc/cpuinfo")};
-const struct provider pdh_processor_performance = {
+    TABLE_OBJECT(processor, ALL_OF, struct processor_state, gather_information, close_state,
+                 ORIGIN "; mhz and max_mhz: /sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and "
+                        "cpuinfo_max_freq, mhz else \"cpu MHz\" of /proc/cpuinfo")};
+const struct counter_object_type pdh_processor_performance = {
     .name = "Processor Performance",
     .help = "The clocks of this computer's processors.",
     .has_instances = true,
-    TABLE_PROVIDER(
-        processor_performance, ALL_OF, struct processor_state, gather_performance, close_state,
-        "/sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and cpuinfo_max_freq, mhz else \"cpu MHz\" of "
-        "/proc/cpuinfo")};
+    TABLE_OBJECT(processor_performance, ALL_OF, struct processor_state, gather_performance, close_state,
+                 "/sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and cpuinfo_max_freq, mhz else \"cpu MHz\" of "
+                 "/proc/cpuinfo")};

@@ -31,7 +31,7 @@ static bool starts(const char *p, const char *end, const char *word)
     return kernel_starts(p, end, word, strlen(word));
 }
 
-static const char *number(const char *p, const char *end, int64_t *out)
+static const char *parse_number(const char *p, const char *end, int64_t *out)
 {
     uint64_t value;
     p = kernel_number(p, end, &value);
@@ -44,7 +44,8 @@ static void set_figures(struct cifs_part *part, const char *p, const char *end)
 {
     int64_t value;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        const char *rest = starts(p, end, places[i].before) ? number(p + strlen(places[i].before), end, &value) : NULL;
+        const char *rest =
+            starts(p, end, places[i].before) ? parse_number(p + strlen(places[i].before), end, &value) : NULL;
         if (rest && starts(kernel_skip(rest, end), end, places[i].behind))
             part->figures[places[i].figure] = value;
     }
@@ -52,7 +53,7 @@ static void set_figures(struct cifs_part *part, const char *p, const char *end)
         if (!starts(p, end, seconds[i].line))
             continue;
         for (const char *q = p + strlen(seconds[i].line); q < end; q = kernel_skip(kernel_word_end(q, end), end))
-            if (starts(q, end, seconds[i].before) && number(q + strlen(seconds[i].before), end, &value))
+            if (starts(q, end, seconds[i].before) && parse_number(q + strlen(seconds[i].before), end, &value))
                 part->figures[seconds[i].figure] = value;
     }
 }
@@ -218,16 +219,16 @@ static HRESULT gather_all(struct counter_object *o, struct source *source, uint6
     return S_OK;
 }
 
-const struct provider pdh_redirector = {
+const struct counter_object_type pdh_redirector = {
     .name = "Redirector",
     .index = 262,
     .help = "What programs of this computer do with files of others, by SMB.",
-    TABLE_PROVIDER(redirector, ALL_OF, struct table_state, gather_all, NULL,
-                   "/proc/fs/cifs/Stats: summed over the shares SMBs, Reads, Writes, Bytes read, Bytes written; "
-                   "CIFS Session, reconnects of sessions, Operations (MIDs)")};
-const struct provider pdh_smb_client_shares = {
+    TABLE_OBJECT(redirector, ALL_OF, struct table_state, gather_all, NULL,
+                 "/proc/fs/cifs/Stats: summed over the shares SMBs, Reads, Writes, Bytes read, Bytes written; "
+                 "CIFS Session, reconnects of sessions, Operations (MIDs)")};
+const struct counter_object_type pdh_smb_client_shares = {
     .name = "SMB Client Shares",
     .help = "Folders of other computers that this one has mounted by SMB, as SERVER_SHARE.",
     .has_instances = true,
-    TABLE_PROVIDER(smb_client_shares, ALL_OF, struct table_state, gather_shares, NULL,
-                   "/proc/fs/cifs/Stats, of each share SMBs, Reads, Writes, Bytes read and Bytes written")};
+    TABLE_OBJECT(smb_client_shares, ALL_OF, struct table_state, gather_shares, NULL,
+                 "/proc/fs/cifs/Stats, of each share SMBs, Reads, Writes, Bytes read and Bytes written")};

@@ -313,20 +313,20 @@ static HRESULT gather_sessions(struct counter_object *o, struct source *source, 
 }
 
 #define CONNECTIONS_OF "/run/samba/smbXsrv_tcon_global.tdb, its records by "
-const struct provider pdh_server = {
+const struct counter_object_type pdh_server = {
     .name = "Server",
     .index = 330,
     .help = "What Samba's server on this computer does for others.",
-    TABLE_PROVIDER(server, ALL_OF, struct samba_state, gather_server, close_state,
-                   "the number of records of /run/samba/smbXsrv_session_global.tdb and smbXsrv_open_global.tdb")};
-const struct provider pdh_smb_server_sessions = {
+    TABLE_OBJECT(server, ALL_OF, struct samba_state, gather_server, close_state,
+                 "the number of records of /run/samba/smbXsrv_session_global.tdb and smbXsrv_open_global.tdb")};
+const struct counter_object_type pdh_smb_server_sessions = {
     .name = "SMB Server Sessions",
     .help = "Sessions of other computers with Samba's server on this one, by the number that smbstatus shows.",
     .has_instances = true,
-    TABLE_PROVIDER(smb_server, ALL_OF, struct samba_state, gather_sessions, close_state,
-                   CONNECTIONS_OF "session; the sessions of smbXsrv_session_global.tdb that have none are there too")};
-const struct provider pdh_smb_server_shares = {
+    TABLE_OBJECT(smb_server, ALL_OF, struct samba_state, gather_sessions, close_state,
+                 CONNECTIONS_OF "session; the sessions of smbXsrv_session_global.tdb that have none are there too")};
+const struct counter_object_type pdh_smb_server_shares = {
     .name = "SMB Server Shares",
     .help = "Shares of Samba's server on this computer to which somebody is connected.",
     .has_instances = true,
-    TABLE_PROVIDER(smb_server, ALL_OF, struct samba_state, gather_shares, close_state, CONNECTIONS_OF "share")};
+    TABLE_OBJECT(smb_server, ALL_OF, struct samba_state, gather_shares, close_state, CONNECTIONS_OF "share")};

@@ -88,7 +88,7 @@ static HRESULT count_waiting(struct counter_object *o, struct source *source, in
 }
 
 /* A source that is not there leaves its counters absent; only a lack of memory is a failure. */
-static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
+static HRESULT system_gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct system_state *s = o->state;
     int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, "", 0, 0);
@@ -105,11 +105,13 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
 #define ORIGIN                                                                                                         \
     "processes and threads: the processes that the object Process lists; boot: the kernel's time since its start; "    \
     "waiting: procs_running of /proc/stat less the number of processors"
-const struct provider pdh_system = {.name = "System",
-                                    .index = 2,
-                                    .help = "This computer as a whole.",
-                                    TABLE_PROVIDER(system, ALL_OF, struct system_state, gather, close_state, ORIGIN)};
-const struct provider pdh_objects = {.name = "Objects",
-                                     .index = 260,
-                                     .help = "How many things of each kind the system has.",
-                                     TABLE_PROVIDER(system, MORE_OF, struct system_state, gather, close_state, ORIGIN)};
+const struct counter_object_type pdh_system = {
+    .name = "System",
+    .index = 2,
+    .help = "This computer as a whole.",
+    TABLE_OBJECT(system, ALL_OF, struct system_state, system_gather, close_state, ORIGIN)};
+const struct counter_object_type pdh_objects = {
+    .name = "Objects",
+    .index = 260,
+    .help = "How many things of each kind the system has.",
+    TABLE_OBJECT(system, MORE_OF, struct system_state, system_gather, close_state, ORIGIN)};

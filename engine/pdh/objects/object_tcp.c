@@ -111,21 +111,21 @@ static HRESULT count_connections(struct counter_object *o, struct source *source
     HRESULT hr = read_figures(o, source, figures);
     if (FAILED(hr))
         return hr;
-    bool told = hr == S_OK;
-    if (!told || !s->settled || memcmp(figures, s->before, sizeof figures) != 0) {
+    bool has_figures = hr == S_OK;
+    if (!has_figures || !s->settled || memcmp(figures, s->before, sizeof figures) != 0) {
         s->settled = false;
         hr = read_tables(o, source, want_ipv6, &s->connections);
         if (hr != S_OK)
             return hr == S_FALSE ? S_OK : hr;
-        s->settled = told && !s->connections.under_way;
-        if (told)
+        s->settled = has_figures && !s->connections.under_way;
+        if (has_figures)
             memcpy(s->before, figures, sizeof figures);
     }
     *count = (int64_t)(want_ipv6 ? s->connections.ipv6 : s->connections.ipv4);
     return S_OK;
 }
 
-static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted, bool want_ipv6)
+static HRESULT tcp_gather(struct counter_object *o, struct source *source, uint64_t wanted, bool want_ipv6)
 {
     int64_t *cells = table_add(o->state, ROW_PLAIN, NULL, "", 0, 0);
     HRESULT hr = cells ? S_OK : E_OUTOFMEMORY;
@@ -136,21 +136,23 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
 
 static HRESULT gather_ipv4(struct counter_object *o, struct source *source, uint64_t wanted)
 {
-    return gather(o, source, wanted, false);
+    return tcp_gather(o, source, wanted, false);
 }
 
 static HRESULT gather_ipv6(struct counter_object *o, struct source *source, uint64_t wanted)
 {
-    return gather(o, source, wanted, true);
+    return tcp_gather(o, source, wanted, true);
 }
 
 #define ORIGIN                                                                                                         \
     "connections: the lines of /proc/net/tcp and tcp6 in state 01 or 08, those with mapped IPv4 addresses counted "    \
     "as IPv4; read when ActiveOpens, PassiveOpens or CurrEstab of /proc/net/snmp has changed"
-const struct provider pdh_tcpv4 = {.name = "TCPv4",
-                                   .index = 638,
-                                   .help = "Connections and segments of TCP over IPv4.",
-                                   TABLE_PROVIDER(tcpv4, ALL_OF, struct tcp_state, gather_ipv4, close_tcp, ORIGIN)};
-const struct provider pdh_tcpv6 = {.name = "TCPv6",
-                                   .help = "Connections of TCP over IPv6.",
-                                   TABLE_PROVIDER(tcpv6, ALL_OF, struct tcp_state, gather_ipv6, close_tcp, ORIGIN)};
+const struct counter_object_type pdh_tcpv4 = {
+    .name = "TCPv4",
+    .index = 638,
+    .help = "Connections and segments of TCP over IPv4.",
+    TABLE_OBJECT(tcpv4, ALL_OF, struct tcp_state, gather_ipv4, close_tcp, ORIGIN)};
+const struct counter_object_type pdh_tcpv6 = {
+    .name = "TCPv6",
+    .help = "Connections of TCP over IPv6.",
+    TABLE_OBJECT(tcpv6, ALL_OF, struct tcp_state, gather_ipv6, close_tcp, ORIGIN)};

@@ -57,7 +57,7 @@ static HRESULT add_zone(struct thermal_state *s, const char *folder, size_t numb
     return FAILED(hr) ? hr : S_OK;
 }
 
-static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
+static HRESULT thermal_zone_gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)wanted;
     struct thermal_state *s = o->state;
@@ -73,10 +73,10 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
     return hr;
 }
 
-const struct provider pdh_thermal_zone_information = {
+const struct counter_object_type pdh_thermal_zone_information = {
     .name = "Thermal Zone Information",
     .help = "The temperatures of this computer, each under what its sensor's driver calls it.",
     .has_instances = true,
-    TABLE_PROVIDER(thermal_zone, ALL_OF, struct thermal_state, gather, close_state,
-                   "millidegrees: /sys/class/thermal/thermal_zoneN/temp, in thousandths of a degree Celsius; "
-                   "zero_celsius: 0 degrees Celsius in tenths of a kelvin, 2732")};
+    TABLE_OBJECT(thermal_zone, ALL_OF, struct thermal_state, thermal_zone_gather, close_state,
+                 "millidegrees: /sys/class/thermal/thermal_zoneN/temp, in thousandths of a degree Celsius; "
+                 "zero_celsius: 0 degrees Celsius in tenths of a kelvin, 2732")};

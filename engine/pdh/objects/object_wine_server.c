@@ -90,7 +90,7 @@ static HRESULT add_server(struct wine_server_state *s, const char *folder, uint6
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-static HRESULT gather(struct counter_object *o, struct source *source, uint64_t wanted)
+static HRESULT wine_server_gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct wine_server_state *s = o->state;
     char folder[256];
@@ -100,8 +100,8 @@ static HRESULT gather(struct counter_object *o, struct source *source, uint64_t 
     return hr;
 }
 
-const struct provider pdh_wine_server = {
+const struct counter_object_type pdh_wine_server = {
     .name = "Wine Server",
     .help = "The process that all programs of the Wine prefix ask for what Windows' kernel does elsewhere.",
-    TABLE_PROVIDER(wine_server, ALL_OF, struct wine_server_state, gather, close_state,
-                   "/proc/self, which is the server's under Wine: stat, status and the entries of fd")};
+    TABLE_OBJECT(wine_server, ALL_OF, struct wine_server_state, wine_server_gather, close_state,
+                 "/proc/self, which is the server's under Wine: stat, status and the entries of fd")};

@@ -301,8 +301,8 @@ static void close_list(void *user)
     memory_free(list);
 }
 
-static void fill(const struct host_list *list, const struct followed *f, const struct process_stat *stat,
-                 struct process_entry *e)
+static void process_entry_fill(const struct host_list *list, const struct followed *f, const struct process_stat *stat,
+                               struct process_entry *e)
 {
     *e = (struct process_entry){
         .name = f->name,
@@ -357,7 +357,7 @@ static HRESULT read_process(struct host_list *list, struct followed *f, struct p
         hr = take_name(f, &stat);
     if (FAILED(hr))
         return hr;
-    fill(list, f, &stat, e);
+    process_entry_fill(list, f, &stat, e);
     hr = process_files_figures(&f->files, list->root, &list->kept, list->figures, e);
     size_t before = list->thread_count;
     if (SUCCEEDED(hr) && (list->figures & PROCESS_THREADS)) {
@@ -375,7 +375,8 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Walks the old list and the ids of now side by side. *next must hold `count` items and gets those that live. */
-static HRESULT merge(struct host_list *list, const uint32_t *ids, size_t count, struct followed *next, size_t *used)
+static HRESULT process_list_merge(struct host_list *list, const uint32_t *ids, size_t count, struct followed *next,
+                                  size_t *used)
 {
     size_t old = 0;
     HRESULT hr = S_OK;
@@ -424,7 +425,7 @@ static struct changes read_changes(struct host_list *list)
 
 /* The kernel gives an id before it shows the process: one that was just being begun when the folder was listed is found
    by listing it once more. */
-static bool is_told(const struct host_list *list, const struct changes *now)
+static bool ids_are_unchanged(const struct host_list *list, const struct changes *now)
 {
     return now->last_id && now->last_id == list->changes.last_id && list->settled && list->unlisted < LIST_EVERY;
 }
@@ -432,7 +433,7 @@ static bool is_told(const struct host_list *list, const struct changes *now)
 /* The ids to read, rising: those of the folder, or those of the reading before when none can have been added. */
 static HRESULT find_ids(struct host_list *list, const struct changes *now, uint32_t **ids, size_t *count)
 {
-    if (is_told(list, now)) {
+    if (ids_are_unchanged(list, now)) {
         *ids = memory_alloc(list->count * sizeof **ids);
         *count = list->count;
         for (size_t i = 0; *ids && i < list->count; i++)
@@ -458,7 +459,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     size_t n = 0, used = 0;
     struct changes now = read_changes(list);
     /* No process or thread has begun or ended: what nobody asks for may have changed. */
-    if (!figures && is_told(list, &now) && now.threads == list->changes.threads) {
+    if (!figures && ids_are_unchanged(list, &now) && now.threads == list->changes.threads) {
         list->unlisted++;
         *entries = list->entries;
         *count = list->count;
@@ -477,7 +478,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     }
     list->figures = figures;
     list->thread_count = 0;
-    hr = merge(list, ids, n, next, &used);
+    hr = process_list_merge(list, ids, n, next, &used);
     memory_free(ids);
     memory_free(list->followed);
     list->followed = next;
@@ -501,7 +502,7 @@ struct process_list {
     void *list;
 };
 
-static const struct process_lister *choose(void)
+static const struct process_lister *choose_process_lister(void)
 {
 #ifdef _WIN32
     return host_is_wine() && host_processes_wanted() ? &process_lister_host : &process_lister_windows;
@@ -516,7 +517,7 @@ HRESULT process_list_open(const char *root, struct process_list **out)
     *out = NULL;
     if (!list)
         return E_OUTOFMEMORY;
-    list->lister = choose();
+    list->lister = choose_process_lister();
     HRESULT hr = list->lister->open(root, &list->list);
     if (FAILED(hr)) {
         memory_free(list);

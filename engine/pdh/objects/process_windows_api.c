@@ -51,7 +51,8 @@ static int64_t distance(const struct process_entry *a, const struct process_entr
 }
 
 /* The one among the host's processes that is `e`, NULL when none or more than one may be. */
-static const struct process_entry *find(const struct process_entry *e, const struct process_entry *host, size_t count)
+static const struct process_entry *find_host_process(const struct process_entry *e, const struct process_entry *host,
+                                                     size_t count)
 {
     const struct process_entry *nearest = NULL, *same_size = NULL;
     int64_t second = INT64_MAX;
@@ -97,7 +98,7 @@ static HRESULT process_match_find(struct process_match **match, const char *root
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
         if (files[i].id)
             continue;
-        const struct process_entry *found = find(&entries[i], host, host_count);
+        const struct process_entry *found = find_host_process(&entries[i], host, host_count);
         files[i].id = found ? found->id : 0;
         all &= found != NULL;
     }
@@ -217,7 +218,7 @@ static void close_list(void *user)
     memory_free(list);
 }
 
-static HRESULT query(struct buffer *b, SYSTEM_INFORMATION_CLASS kind)
+static HRESULT query_system_information(struct buffer *b, SYSTEM_INFORMATION_CLASS kind)
 {
     for (;;) {
         ULONG need = 0;
@@ -406,8 +407,8 @@ static void keep_sizes(struct windows_list *list, struct list_sizes asked)
     ULONG threads = 0;
     for (const struct process_record *r = (const struct process_record *)list->processes.bytes; r; r = next_record(r))
         threads += r->threads;
-    bool tell = asked.plain && asked.extended - asked.plain == threads * EXTENDED_THREAD_MORE;
-    list->sizes = tell ? asked : (struct list_sizes){0};
+    bool add_up = asked.plain && asked.extended - asked.plain == threads * EXTENDED_THREAD_MORE;
+    list->sizes = add_up ? asked : (struct list_sizes){0};
     list->counts = COUNTS_BY_SIZE;
 }
 
@@ -431,7 +432,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
             return S_OK;
         }
     }
-    HRESULT hr = query(&list->processes, SystemProcessInformation);
+    HRESULT hr = query_system_information(&list->processes, SystemProcessInformation);
     if (SUCCEEDED(hr) && !is_same(list)) {
         hr = make_entries(list);
         if (FAILED(hr))

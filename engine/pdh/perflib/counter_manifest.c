@@ -34,7 +34,7 @@ static bool is(xmlNodePtr node, const char *name)
 }
 
 /* Of the element, or of its attribute. */
-static HRESULT remark(struct counter_reader *c, xmlNodePtr e, const char *attribute)
+static HRESULT warn_of_skipped(struct counter_reader *c, xmlNodePtr e, const char *attribute)
 {
     char *text = attribute ? text_format("line %ld: %.60s %.60s: the attribute is not looked at", xmlGetLineNo(e),
                                          (const char *)e->name, attribute)
@@ -44,12 +44,12 @@ static HRESULT remark(struct counter_reader *c, xmlNodePtr e, const char *attrib
 }
 
 /* An element of counters that is none of those that are known here. */
-static HRESULT pass_over(struct counter_reader *c, xmlNodePtr node)
+static HRESULT skip_content(struct counter_reader *c, xmlNodePtr node)
 {
     if (!c->r.remarks || node->type != XML_ELEMENT_NODE || !node->ns ||
         strcmp((const char *)node->ns->href, COUNTERS_NAMESPACE) != 0)
         return S_OK;
-    return remark(c, node, NULL);
+    return warn_of_skipped(c, node, NULL);
 }
 
 /* A remark for each attribute that is not among the names, which blanks divide. */
@@ -63,7 +63,7 @@ static HRESULT check_attributes(struct counter_reader *c, xmlNodePtr e, const ch
         for (; !found && *at; at += strcspn(at, " "), at += *at == ' ')
             found = strncmp(at, name, length) == 0 && (at[length] == ' ' || !at[length]);
         if (!found)
-            hr = remark(c, e, name);
+            hr = warn_of_skipped(c, e, name);
     }
     return hr;
 }
@@ -101,8 +101,8 @@ static HRESULT read_choice(struct counter_reader *c, xmlNodePtr e, const char *a
     read_choice(c, e, attribute, choices, sizeof(choices) / sizeof *(choices), out)
 
 /* Takes the text into an index, which borrows it: MANIFEST_INVALID where it is there already. */
-static HRESULT know(struct counter_reader *c, xmlNodePtr e, const char *attribute, struct name_index *index,
-                    const char *text)
+static HRESULT index_add_unique(struct counter_reader *c, xmlNodePtr e, const char *attribute, struct name_index *index,
+                                const char *text)
 {
     uint32_t place;
     char *key = text_fold(text);
@@ -159,7 +159,7 @@ static HRESULT know_uri(struct counter_reader *c, xmlNodePtr e)
     char *uri;
     HRESULT hr = manifest_text(&c->r, e, "uri", &uri);
     if (SUCCEEDED(hr) && uri)
-        hr = know(c, e, "uri", &c->uris, uri);
+        hr = index_add_unique(c, e, "uri", &c->uris, uri);
     memory_free(uri);
     return hr;
 }
@@ -176,11 +176,11 @@ static HRESULT read_attributes(struct counter_reader *c, xmlNodePtr counter, uin
     HRESULT hr = S_OK;
     for (xmlNodePtr n = counter->children; SUCCEEDED(hr) && n; n = n->next) {
         if (!is(n, "counterAttributes"))
-            hr = pass_over(c, n);
+            hr = skip_content(c, n);
         for (xmlNodePtr a = is(n, "counterAttributes") ? n->children : NULL; SUCCEEDED(hr) && a; a = a->next) {
             uint32_t one = 0;
             if (!is(a, "counterAttribute")) {
-                hr = pass_over(c, a);
+                hr = skip_content(c, a);
                 continue;
             }
             hr = CHOICE(c, a, "name", names, &one);
@@ -266,7 +266,7 @@ static HRESULT read_counter(struct counter_reader *c, xmlNodePtr e, struct regis
     text_put_digits(number, id, 20);
     number[20] = 0;
     if (SUCCEEDED(hr))
-        hr = know(c, e, "id", &c->ids, number);
+        hr = index_add_unique(c, e, "id", &c->ids, number);
     struct registered_counter *k = SUCCEEDED(hr) ? registered_add_counter(s, (uint32_t)id) : NULL;
     if (SUCCEEDED(hr) && !k)
         hr = E_OUTOFMEMORY;
@@ -275,7 +275,7 @@ static HRESULT read_counter(struct counter_reader *c, xmlNodePtr e, struct regis
     k->detail = PERF_DETAIL_NOVICE;
     hr = read_name(c, e, "\\", &k->name);
     if (SUCCEEDED(hr))
-        hr = know(c, e, "name", &c->counters, k->name);
+        hr = index_add_unique(c, e, "name", &c->counters, k->name);
     if (SUCCEEDED(hr))
         hr = read_help(c, e, &k->help);
     if (SUCCEEDED(hr))
@@ -306,12 +306,12 @@ static HRESULT read_structs(struct counter_reader *c, xmlNodePtr e)
     for (xmlNodePtr n = e->children; SUCCEEDED(hr) && n; n = n->next) {
         char *name = NULL;
         if (!is(n, "struct")) {
-            hr = pass_over(c, n);
+            hr = skip_content(c, n);
             continue;
         }
         hr = manifest_name(&c->r, n, "name", &name);
         if (SUCCEEDED(hr))
-            hr = know(c, n, "name", &c->structs, name);
+            hr = index_add_unique(c, n, "name", &c->structs, name);
         memory_free(name);
     }
     return hr;
@@ -371,7 +371,7 @@ static HRESULT read_set_attributes(struct counter_reader *c, xmlNodePtr e, struc
     if (SUCCEEDED(hr))
         hr = read_name(c, e, "\\()", &s->name);
     if (SUCCEEDED(hr))
-        hr = know(c, e, "name", &c->sets, s->name);
+        hr = index_add_unique(c, e, "name", &c->sets, s->name);
     if (SUCCEEDED(hr))
         hr = read_help(c, e, &s->help);
     if (SUCCEEDED(hr))
@@ -390,7 +390,7 @@ static HRESULT read_set(struct counter_reader *c, xmlNodePtr e, struct registere
         hr = manifest_wrong(e, "guid", NULL, "it is wanted");
     text_from_guid(&guid, text);
     if (SUCCEEDED(hr))
-        hr = know(c, e, "guid", &c->guids, text);
+        hr = index_add_unique(c, e, "guid", &c->guids, text);
     if (SUCCEEDED(hr) && p->count == REGISTERED_MOST_SETS)
         hr = manifest_wrong(e, NULL, NULL, "more than %u countersets of a provider", REGISTERED_MOST_SETS);
     struct registered_set *s = SUCCEEDED(hr) ? registered_add_set(p, &guid) : NULL;
@@ -407,7 +407,7 @@ static HRESULT read_set(struct counter_reader *c, xmlNodePtr e, struct registere
         if (is(n, "counter"))
             hr = read_counter(c, n, s);
         else if (!is(n, "structs"))
-            hr = pass_over(c, n);
+            hr = skip_content(c, n);
     if (SUCCEEDED(hr) && !s->count)
         hr = manifest_wrong(e, NULL, NULL, "it has no counter");
     if (SUCCEEDED(hr))
@@ -466,7 +466,7 @@ static HRESULT read_provider(struct counter_reader *c, xmlNodePtr e)
     if (SUCCEEDED(hr))
         hr = manifest_number(&c->r, e, "resourceBase", 0, UINT32_MAX, &number);
     for (xmlNodePtr n = SUCCEEDED(hr) ? e->children : NULL; SUCCEEDED(hr) && n; n = n->next)
-        hr = is(n, "counterSet") ? read_set(c, n, p) : pass_over(c, n);
+        hr = is(n, "counterSet") ? read_set(c, n, p) : skip_content(c, n);
     if (SUCCEEDED(hr) && !p->count)
         hr = manifest_wrong(e, NULL, NULL, "it has no counterSet");
     if (p)
@@ -484,7 +484,7 @@ static HRESULT read_root(struct counter_reader *c, xmlNodePtr root, bool *has_ev
         for (xmlNodePtr i = manifest_is(n, "instrumentation") ? n->children : NULL; SUCCEEDED(hr) && i; i = i->next) {
             *has_events |= manifest_is(i, "events");
             for (xmlNodePtr p = is(i, "counters") ? i->children : NULL; SUCCEEDED(hr) && p; p = p->next)
-                hr = is(p, "provider") ? read_provider(c, p) : pass_over(c, p);
+                hr = is(p, "provider") ? read_provider(c, p) : skip_content(c, p);
         }
     return hr;
 }

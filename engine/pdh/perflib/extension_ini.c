@@ -23,7 +23,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static struct span trimmed(const char *at, size_t length)
+static struct span span_trim(const char *at, size_t length)
 {
     while (length && is_blank(*at))
         at++, length--;
@@ -33,7 +33,7 @@ static struct span trimmed(const char *at, size_t length)
 }
 
 /* Without the bytes' case, which is ASCII's in keys. */
-static bool is(struct span s, const char *word)
+static bool span_equals(struct span s, const char *word)
 {
     size_t i = 0;
     for (; i < s.length && word[i]; i++) {
@@ -47,7 +47,7 @@ static bool is(struct span s, const char *word)
 static bool ends_with(struct span s, const char *end)
 {
     const size_t length = strlen(end);
-    return s.length >= length && is((struct span){s.at + s.length - length, length}, end);
+    return s.length >= length && span_equals((struct span){s.at + s.length - length, length}, end);
 }
 
 struct ini_lines {
@@ -61,17 +61,17 @@ static bool next_pair(struct ini_lines *l)
 {
     while (l->next && *l->next) {
         const char *end = strchr(l->next, '\n');
-        const struct span line = trimmed(l->next, end ? (size_t)(end - l->next) : strlen(l->next));
+        const struct span line = span_trim(l->next, end ? (size_t)(end - l->next) : strlen(l->next));
         const char *equal = line.length ? memchr(line.at, '=', line.length) : NULL;
         l->next = end ? end + 1 : NULL;
         l->number++;
         if (!line.length || *line.at == ';')
             continue;
         if (*line.at == '[' && line.at[line.length - 1] == ']') {
-            l->section = trimmed(line.at + 1, line.length - 2);
+            l->section = span_trim(line.at + 1, line.length - 2);
         } else if (equal) {
-            l->key = trimmed(line.at, (size_t)(equal - line.at));
-            l->value = trimmed(equal + 1, (size_t)(line.at + line.length - equal - 1));
+            l->key = span_trim(line.at, (size_t)(equal - line.at));
+            l->value = span_trim(equal + 1, (size_t)(line.at + line.length - equal - 1));
             return true;
         }
     }
@@ -104,7 +104,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : x->name.length < y->name.length ? -1 : x->name.length > y->name.length;
 }
 
-static struct span word(const char **at, const char *end)
+static struct span span_take_word(const char **at, const char *end)
 {
     while (*at < end && is_blank(**at))
         ++*at;
@@ -132,13 +132,13 @@ static HRESULT read_symbols(const char *header, struct symbols *out)
         end = strchr(line, '\n');
         end = end ? end : line + strlen(line);
         const char *at = line;
-        struct span define = word(&at, end);
-        if (is(define, "#")) /* "#  define" is one too */
-            define = word(&at, end);
-        const struct span name = word(&at, end), value = word(&at, end);
+        struct span define = span_take_word(&at, end);
+        if (span_equals(define, "#")) /* "#  define" is one too */
+            define = span_take_word(&at, end);
+        const struct span name = span_take_word(&at, end), value = span_take_word(&at, end);
         uint64_t offset;
-        if ((!is(define, "#define") && !is(define, "define")) || !name.length || !to_number(value, &offset) ||
-            offset > UINT32_MAX)
+        if ((!span_equals(define, "#define") && !span_equals(define, "define")) || !name.length ||
+            !to_number(value, &offset) || offset > UINT32_MAX)
             continue;
         void *items = out->items;
         const bool room =
@@ -164,7 +164,7 @@ static const struct symbol *find_symbol(const struct symbols *s, struct span nam
 
 /* ---- the ini file ---- */
 
-static HRESULT take(struct ini_lines *l, char **to)
+static HRESULT ini_take_value(struct ini_lines *l, char **to)
 {
     if (*to)
         return wrong(l, "it is said twice");
@@ -180,12 +180,12 @@ HRESULT extension_ini_begin(const char *ini, struct extension_ini *out)
     HRESULT hr = S_OK;
     *out = (struct extension_ini){0};
     while (SUCCEEDED(hr) && next_pair(&l)) {
-        if (!is(l.section, "info"))
+        if (!span_equals(l.section, "info"))
             continue;
-        if (is(l.key, "drivername"))
-            hr = take(&l, &out->service);
-        else if (is(l.key, "symbolfile"))
-            hr = take(&l, &out->symbol_file);
+        if (span_equals(l.key, "drivername"))
+            hr = ini_take_value(&l, &out->service);
+        else if (span_equals(l.key, "symbolfile"))
+            hr = ini_take_value(&l, &out->symbol_file);
     }
     if (SUCCEEDED(hr) && !out->service)
         hr = error_set(EXTENSION_INVALID, "[info] has no drivername");
@@ -209,7 +209,7 @@ static bool is_language(struct span s)
 static size_t find_language(const struct texts *languages, struct span s)
 {
     size_t i = 0;
-    while (i < languages->count && !is(s, languages->items[i]))
+    while (i < languages->count && !span_equals(s, languages->items[i]))
         i++;
     return i;
 }
@@ -219,7 +219,7 @@ static HRESULT read_languages(const char *ini, struct texts *out)
     struct ini_lines l = {.next = ini};
     HRESULT hr = S_OK;
     while (SUCCEEDED(hr) && next_pair(&l)) {
-        if (!is(l.section, "languages"))
+        if (!span_equals(l.section, "languages"))
             continue;
         if (!is_language(l.key))
             hr = wrong(&l, "a language is three hexadecimal digits, as 009");
@@ -321,9 +321,9 @@ static HRESULT read_texts(const char *ini, const struct symbols *symbols, struct
     struct ini_lines l = {.next = ini};
     HRESULT hr = S_OK;
     while (SUCCEEDED(hr) && next_pair(&l))
-        if (is(l.section, "text"))
+        if (span_equals(l.section, "text"))
             hr = read_text(&l, &out->languages, symbols, out);
-        else if (is(l.section, "objects"))
+        else if (span_equals(l.section, "objects"))
             hr = read_object(&l, &out->languages, symbols, out);
     if (SUCCEEDED(hr) && !out->count)
         hr = error_set(EXTENSION_INVALID, "[text] has none");

@@ -144,7 +144,7 @@ void registered_extensions_free(struct registered_extensions *list)
 /* ---- writing ---- */
 
 /* Two at a time would get the same numbers. */
-static HRESULT lock(struct file_lock **out)
+static HRESULT lock_registration(struct file_lock **out)
 {
     char *folder = host_data_folder(), *path = folder ? path_join(folder, "perflib.lock") : NULL;
     HRESULT hr = path ? folder_create_protected(folder, PROTECTION_DATA) : E_OUTOFMEMORY;
@@ -162,7 +162,7 @@ static uint32_t higher(uint32_t last, uint32_t other)
 }
 
 /* The highest number of all services and of the system's. */
-static uint32_t highest(const struct registered_extensions *all)
+static uint32_t highest_number(const struct registered_extensions *all)
 {
     uint32_t last = higher(COUNTERS_OF_SYSTEM, all->last_counter);
     for (size_t i = 0; i < all->count; i++)
@@ -291,7 +291,7 @@ static HRESULT register_locked(const struct extension_ini *ini, struct registry_
         hr = registered_extensions_read(NULL, &all);
     if (FAILED(hr))
         return hr;
-    const uint32_t before = highest(&all), first = before + 2;
+    const uint32_t before = highest_number(&all), first = before + 2;
     registered_extensions_free(&all);
     if (first > INT32_MAX)
         return error_set(EXTENSION_INVALID, "%s: there are no more numbers", ini->service);
@@ -314,7 +314,7 @@ HRESULT extension_register(const struct extension_ini *ini)
     struct registry_key *key = NULL;
     HRESULT hr = open_performance(ini->service, true, &key);
     if (SUCCEEDED(hr))
-        hr = lock(&held);
+        hr = lock_registration(&held);
     if (SUCCEEDED(hr))
         hr = register_locked(ini, key);
     file_lock_release(held);
@@ -329,7 +329,7 @@ HRESULT extension_unregister(const char *service)
     uint32_t has = 0;
     HRESULT hr = open_performance(service, true, &key);
     if (SUCCEEDED(hr))
-        hr = lock(&held);
+        hr = lock_registration(&held);
     if (SUCCEEDED(hr))
         hr = read_number(key, numbers[0], &has);
     if (SUCCEEDED(hr))
@@ -353,11 +353,11 @@ HRESULT extension_rebuild(void)
 {
     struct file_lock *held = NULL;
     struct registered_extensions all;
-    HRESULT hr = lock(&held);
+    HRESULT hr = lock_registration(&held);
     if (SUCCEEDED(hr))
         hr = registered_extensions_read(NULL, &all);
     if (SUCCEEDED(hr)) {
-        hr = write_last(highest(&all));
+        hr = write_last(highest_number(&all));
         registered_extensions_free(&all);
     }
     file_lock_release(held);

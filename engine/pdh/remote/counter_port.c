@@ -58,7 +58,7 @@ static bool is_among(const char *address, const char *from)
     return false;
 }
 
-uint32_t pcq_gate(const struct pcq_call *call, const char *from)
+uint32_t pcq_access_check(const struct pcq_call *call, const char *from)
 {
     if (call->level_known && call->level < PACKET_PRIVACY)
         return ERROR_ACCESS_DENIED;
@@ -96,7 +96,7 @@ static _Atomic size_t *connections_of(const struct client *c)
     return c->refused ? &c->port->refused : &c->port->connections;
 }
 
-static void serve(void *user)
+static void serve_client(void *user)
 {
     struct client *c = user;
     struct pdu_stream stream = pdu_stream_socket(c->socket);
@@ -115,9 +115,9 @@ static HRESULT take_client(struct port *p)
     HRESULT hr = c ? socket_accept(p->listener, &c->socket, c->address) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         c->port = p;
-        c->refused = pcq_gate(&(struct pcq_call){.address = c->address}, p->service.from) != ERROR_SUCCESS;
+        c->refused = pcq_access_check(&(struct pcq_call){.address = c->address}, p->service.from) != ERROR_SUCCESS;
         const size_t most = c->refused ? MOST_REFUSED : COUNTER_PORT_CONNECTIONS;
-        hr = ++*connections_of(c) > most ? S_FALSE : thread_start(serve, c, &thread);
+        hr = ++*connections_of(c) > most ? S_FALSE : thread_start(serve_client, c, &thread);
         if (hr != S_OK)
             --*connections_of(c);
     }

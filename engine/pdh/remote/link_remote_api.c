@@ -36,7 +36,7 @@ static void close_remote(struct link *l)
 }
 
 /* "protocol:host[endpoint]" would have to be escaped; the parts are put together by RPC. */
-static RPC_STATUS bind(const struct link_address *a, RPC_BINDING_HANDLE *out)
+static RPC_STATUS remote_bind(const struct link_address *a, RPC_BINDING_HANDLE *out)
 {
     WCHAR *host = NULL, *port = NULL, *text = NULL;
     RPC_STATUS status = RPC_S_OUT_OF_MEMORY;
@@ -54,9 +54,9 @@ static RPC_STATUS bind(const struct link_address *a, RPC_BINDING_HANDLE *out)
 }
 
 /* MS-PCQ 3.2.3: packet privacy. */
-static HRESULT connect(struct remote *r, const struct link_address *a)
+static HRESULT remote_connect(struct remote *r, const struct link_address *a)
 {
-    RPC_STATUS status = bind(a, &r->binding);
+    RPC_STATUS status = remote_bind(a, &r->binding);
     if (status == RPC_S_OK)
         status = RpcBindingSetAuthInfoW(r->binding, NULL, RPC_C_AUTHN_LEVEL_PKT_PRIVACY, RPC_C_AUTHN_GSS_NEGOTIATE,
                                         NULL, RPC_C_AUTHZ_NONE);
@@ -66,7 +66,7 @@ static HRESULT connect(struct remote *r, const struct link_address *a)
 static HRESULT open_by_runtime(const struct link_address *address, struct link **out)
 {
     struct remote *r = memory_zero(1, sizeof *r);
-    HRESULT hr = r ? connect(r, address) : E_OUTOFMEMORY;
+    HRESULT hr = r ? remote_connect(r, address) : E_OUTOFMEMORY;
     if (FAILED(hr)) {
         if (r)
             close_remote(&r->link);

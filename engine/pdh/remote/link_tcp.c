@@ -119,7 +119,7 @@ static HRESULT send(struct tcp *t, struct byte_buffer *w)
     return hr;
 }
 
-static HRESULT receive(struct tcp *t)
+static HRESULT tcp_receive_pdu(struct tcp *t)
 {
     HRESULT hr = pdu_receive(&t->stream, t->packet);
     if (hr == S_FALSE)
@@ -128,7 +128,7 @@ static HRESULT receive(struct tcp *t)
 }
 
 /* C706 12.6.4.3: one context. */
-static HRESULT bind(struct tcp *t)
+static HRESULT tcp_bind_interface(struct tcp *t)
 {
     struct byte_buffer w = {0};
     const size_t begin = pdu_begin(&w, PDU_BIND, PDU_FIRST | PDU_LAST, ++t->call);
@@ -142,7 +142,7 @@ static HRESULT bind(struct tcp *t)
     pdu_end(&w, begin);
     HRESULT hr = send(t, &w);
     if (SUCCEEDED(hr))
-        hr = receive(t);
+        hr = tcp_receive_pdu(t);
     if (FAILED(hr))
         return hr;
     const struct pdu *p = t->packet;
@@ -168,7 +168,7 @@ HRESULT link_tcp_open(const struct link_address *a, struct link **out)
     if (SUCCEEDED(hr)) {
         socket_set_patience(t->socket, ANSWER_MS, ANSWER_MS);
         t->stream = pdu_stream_socket(t->socket);
-        hr = bind(t);
+        hr = tcp_bind_interface(t);
     }
     if (FAILED(hr)) {
         close_tcp(&t->link);
@@ -181,7 +181,7 @@ HRESULT link_tcp_open(const struct link_address *a, struct link **out)
 static HRESULT receive_answer(struct tcp *t, struct byte_buffer *w)
 {
     for (bool last = false; !last && !w->failed;) {
-        HRESULT hr = receive(t);
+        HRESULT hr = tcp_receive_pdu(t);
         const struct pdu *p = t->packet;
         if (FAILED(hr))
             return hr;

@@ -243,7 +243,7 @@ void link_answer_free(struct link_answer *answer)
 
 HRESULT link_answer_result(const struct link_answer *answer)
 {
-    return answer->said.status ? HRESULT_FROM_WIN32(answer->said.status) : S_OK;
+    return answer->decoded.status ? HRESULT_FROM_WIN32(answer->decoded.status) : S_OK;
 }
 
 static HRESULT ask_once(struct link *l, const struct ndr_call *call, struct link_answer *answer)
@@ -257,7 +257,7 @@ static HRESULT ask_once(struct link *l, const struct ndr_call *call, struct link
     hr = l->kind->call(l, call->method, request, size, &answer->reply, &reply_size);
     memory_free(request);
     if (SUCCEEDED(hr))
-        hr = ndr_read_reply(call, answer->reply, reply_size, &answer->said);
+        hr = ndr_read_reply(call, answer->reply, reply_size, &answer->decoded);
     if (FAILED(hr))
         link_answer_free(answer);
     return hr;
@@ -271,10 +271,10 @@ HRESULT link_ask(struct link *l, struct ndr_call *call, struct link_answer *answ
         call->room = call->method == PCQ_ENUMERATE_SETS ? PCQ_MOST_SETS : USUAL_ROOM;
     for (unsigned tries = 0; tries < MOST_TRIES; tries++) {
         hr = ask_once(l, call, answer);
-        if (FAILED(hr) || answer->said.status != PCQ_NOT_ENOUGH_MEMORY || unit > 1 ||
-            answer->said.needed <= call->room || answer->said.needed > MOST_ROOM)
+        if (FAILED(hr) || answer->decoded.status != PCQ_NOT_ENOUGH_MEMORY || unit > 1 ||
+            answer->decoded.needed <= call->room || answer->decoded.needed > MOST_ROOM)
             break;
-        call->room = answer->said.needed + answer->said.needed / 8;
+        call->room = answer->decoded.needed + answer->decoded.needed / 8;
     }
     return hr;
 }

@@ -44,10 +44,10 @@ HRESULT ndr_write_reply(const struct ndr_call *r, const struct ndr_reply *reply,
 /* Zero-initialise. */
 struct link_answer {
     uint8_t *reply; /* what `data` lies in */
-    struct ndr_reply said;
+    struct ndr_reply decoded;
 };
 /* `room` 0 becomes what the method's answers usually need. A failure is the link's, which is then of no more use, or
-   E_OUTOFMEMORY; what the method itself says is answer->said.status. Frees what the answer held before. */
+   E_OUTOFMEMORY; what the method itself says is answer->decoded.status. Frees what the answer held before. */
 HRESULT link_ask(struct link *l, struct ndr_call *call, struct link_answer *answer);
 void link_answer_free(struct link_answer *answer); /* and makes it empty */
 

@@ -29,9 +29,9 @@ struct pcq_members {
 };
 
 /* The GUID of an object. */
-void pcq_guid(const struct provider *p, GUID *out);
+void pcq_guid(const struct counter_object_type *p, GUID *out);
 /* The id of a part of an object's counter, whether or not it has that part. */
-uint32_t pcq_id(const struct provider *p, uint32_t counter, enum pcq_part part);
+uint32_t pcq_id(const struct counter_object_type *p, uint32_t counter, enum pcq_part part);
 /* The type of a part; PCQ_NO_PART: the counter has no such one. */
 #define PCQ_NO_PART 0xFFFFFFFFu
 uint32_t pcq_part_type(const struct counter_schema *c, enum pcq_part part);

@@ -15,7 +15,7 @@
 /* An id made of a name is between Windows' numbers of names and the bits of parts. */
 #define ID_OF_NAME        0x01000000u
 
-void pcq_guid(const struct provider *p, GUID *out)
+void pcq_guid(const struct counter_object_type *p, GUID *out)
 {
     if (p->guid) {
         *out = *p->guid;
@@ -32,7 +32,7 @@ void pcq_guid(const struct provider *p, GUID *out)
     out->Data4[0] = (uint8_t)((out->Data4[0] & 0x3F) | 0x80);
 }
 
-uint32_t pcq_id(const struct provider *p, uint32_t counter, enum pcq_part part)
+uint32_t pcq_id(const struct counter_object_type *p, uint32_t counter, enum pcq_part part)
 {
     static const uint32_t bits[PCQ_PARTS] = {0, 0x80000000, 0x40000000, 0x20000000, 0x10000000};
     const struct counter_schema *c = &p->counters[counter];
@@ -94,7 +94,7 @@ static void pcq_members_free(struct pcq_members *m)
 /* The counters that have a source here; nothing is done where *m has them already. E_OUTOFMEMORY: as before. */
 static HRESULT pcq_members_of(struct pcq_members *m, const struct counter_object *o)
 {
-    const struct provider *p = o->provider;
+    const struct counter_object_type *p = o->type;
     struct pcq_members made = {.present = o->present};
     if (m->items && m->present == o->present)
         return S_OK;
@@ -217,12 +217,12 @@ HRESULT pcq_set_at(struct pcq_server *s, size_t position, struct pcq_set *out)
     return status != ERROR_SUCCESS ? S_FALSE : pcq_members_of(&s->members[position], out->object);
 }
 
-static DWORD find(struct pcq_server *s, const GUID *guid, size_t from, struct pcq_set *out)
+static DWORD server_find_set(struct pcq_server *s, const GUID *guid, size_t from, struct pcq_set *out)
 {
     struct catalogue *c = s->query->catalogue;
     for (size_t i = from; i < c->count; i++) {
         GUID own;
-        pcq_guid(c->providers[i], &own);
+        pcq_guid(c->types[i], &own);
         if (!guid_equal(&own, guid))
             continue;
         HRESULT hr = pcq_set_at(s, i, out);
@@ -234,9 +234,9 @@ static DWORD find(struct pcq_server *s, const GUID *guid, size_t from, struct pc
 DWORD pcq_set_find(struct pcq_server *s, const GUID *guid, struct pcq_set *out)
 {
     size_t known = s->query->catalogue->count;
-    DWORD error = find(s, guid, 0, out);
+    DWORD error = server_find_set(s, guid, 0, out);
     if (error == PCQ_GUID_NOT_FOUND)
-        error = FAILED(pcq_sets_refresh(s)) ? PCQ_OUT_OF_MEMORY : find(s, guid, known, out);
+        error = FAILED(pcq_sets_refresh(s)) ? PCQ_OUT_OF_MEMORY : server_find_set(s, guid, known, out);
     return error;
 }
 
@@ -281,7 +281,7 @@ static HRESULT list_sets(struct pcq_server *s, struct sets *sets)
         HRESULT hr = pcq_set_at(s, i, &set);
         if (FAILED(hr))
             return hr;
-        pcq_guid(c->providers[i], &guid);
+        pcq_guid(c->types[i], &guid);
         bool is_new = hr == S_OK;
         for (size_t k = 0; k < sets->count && is_new; k++)
             is_new = !guid_equal(&sets->items[k], &guid);
@@ -323,13 +323,13 @@ static uint32_t detail_of(uint32_t detail)
 
 static const struct counter_schema *schema_of(const struct pcq_set *set, const struct pcq_member *m)
 {
-    return &set->object->provider->counters[m->counter];
+    return &set->object->type->counters[m->counter];
 }
 
 static uint32_t part_id(const struct pcq_set *set, const struct pcq_member *m, enum pcq_part part)
 {
     bool has = m->part == PCQ_PART_VALUE && pcq_part_type(schema_of(set, m), part) != PCQ_NO_PART;
-    return has ? pcq_id(set->object->provider, m->counter, part) : PCQ_ANY;
+    return has ? pcq_id(set->object->type, m->counter, part) : PCQ_ANY;
 }
 
 static void write_counter(struct block_writer *w, const struct pcq_set *set, const struct pcq_member *m)
@@ -360,7 +360,7 @@ static void write_set(struct block_writer *w, const void *what)
     for (size_t i = 0; i < members->count; i++)
         if (detail_of(schema_of(r->set, &members->items[i])->detail) < detail)
             detail = PERF_DETAIL_NOVICE;
-    bool instances = r->set->object->provider->has_instances;
+    bool instances = r->set->object->type->has_instances;
     block_put(w,
               &(struct pcq_set_info){.guid = r->guid,
                                      .detail = detail,
@@ -384,7 +384,7 @@ static void write_text(struct block_writer *w, const void *what)
 
 static void write_provider_guid(struct block_writer *w, const void *what)
 {
-    const struct provider *p = ((const struct request *)what)->set->object->provider;
+    const struct counter_object_type *p = ((const struct request *)what)->set->object->type;
     block_put(w, p->guid ? p->maker : &provider_guid, sizeof provider_guid);
 }
 
@@ -426,9 +426,9 @@ static bool has_language(uint32_t request, uint32_t lcid)
     return !counts || !lcid || lcid == 0x400 || lcid == 0x800 || (lcid & 0x3FF) == 9;
 }
 
-static DWORD answer(struct request *r, uint32_t request, uint32_t lcid, struct pcq_buffer *out)
+static DWORD write_registration_info(struct request *r, uint32_t request, uint32_t lcid, struct pcq_buffer *out)
 {
-    const struct provider *p = r->set->object->provider;
+    const struct counter_object_type *p = r->set->object->type;
     void (*write)(struct block_writer *, const void *) = write_text;
     switch (request) {
     case PCQ_SET_INFO:
@@ -479,7 +479,7 @@ DWORD pcq_registration_info(struct pcq_server *s, const GUID *guid, uint32_t req
     query_enter(s->query);
     DWORD error = pcq_set_find(s, guid, &set);
     if (error == ERROR_SUCCESS)
-        error = answer(&(struct request){.set = &set, .guid = *guid}, request, lcid, out);
+        error = write_registration_info(&(struct request){.set = &set, .guid = *guid}, request, lcid, out);
     query_leave(s->query);
     return error;
 }
@@ -489,7 +489,7 @@ DWORD pcq_registration_info(struct pcq_server *s, const GUID *guid, uint32_t req
 static void write_instances(struct block_writer *w, const void *what)
 {
     const struct counter_object *o = what;
-    bool named = o->provider->has_instances;
+    bool named = o->type->has_instances;
     size_t count = named ? o->instances ? o->instances->count : 0 : o->rows > 0;
     for (size_t i = 0; i < count && block_goes_on(w); i++)
         block_put_instance(w, named ? &o->instances->items[i] : NULL);

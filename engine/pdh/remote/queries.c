@@ -74,7 +74,7 @@ void pcq_close_query(struct pcq_query *q)
 /* ---- identifiers ---- */
 
 /* Are all blocks within the bytes? */
-static bool fits(const uint8_t *bytes, size_t size)
+static bool blocks_fit(const uint8_t *bytes, size_t size)
 {
     if (size < sizeof(struct pcq_identifier))
         return false;
@@ -150,8 +150,8 @@ struct sampled {
 };
 
 /* Looks for the instance among those that are there now. */
-static DWORD look_for_row(struct pcq_server *s, const struct pcq_counter *c, const struct pcq_set *set,
-                          struct sampled *sampled)
+static DWORD find_row_by_name(struct pcq_server *s, const struct pcq_counter *c, const struct pcq_set *set,
+                              struct sampled *sampled)
 {
     size_t i = 0;
     if (pcq_row_find(c, set->object) != SIZE_MAX)
@@ -180,7 +180,7 @@ static DWORD add_counter(struct pcq_query *q, struct pcq_counter *c, struct samp
     DWORD error = pcq_set_find(s, &c->guid, &set);
     if (error != ERROR_SUCCESS)
         return error;
-    const struct provider *p = set.object->provider;
+    const struct counter_object_type *p = set.object->type;
     if (c->id != PCQ_ANY && !pcq_member_find(set.members, c->id))
         return PCQ_ITEM_NOT_FOUND;
     if (!p->has_instances) {
@@ -193,7 +193,7 @@ static DWORD add_counter(struct pcq_query *q, struct pcq_counter *c, struct samp
     c->position = set.position;
     c->all_counters = c->id == PCQ_ANY;
     c->all_instances = p->has_instances && is_pattern(c->name);
-    error = p->has_instances && !c->all_instances ? look_for_row(s, c, &set, sampled) : ERROR_SUCCESS;
+    error = p->has_instances && !c->all_instances ? find_row_by_name(s, c, &set, sampled) : ERROR_SUCCESS;
     if (error != ERROR_SUCCESS)
         return error;
     void *items = q->counters;
@@ -224,8 +224,8 @@ static DWORD delete_counter(struct pcq_query *q, struct pcq_counter *c)
     return ERROR_SUCCESS;
 }
 
-static DWORD validate(struct pcq_query *q, const uint8_t *block, const struct pcq_identifier *id, bool add,
-                      struct sampled *sampled)
+static DWORD validate_counter(struct pcq_query *q, const uint8_t *block, const struct pcq_identifier *id, bool add,
+                              struct sampled *sampled)
 {
     struct pcq_counter c = {.guid = id->guid, .id = id->counter, .instance = id->instance};
     DWORD error = name_of(block, id->size, &c.name);
@@ -239,13 +239,13 @@ DWORD pcq_validate_counters(struct pcq_query *q, void *data, uint32_t size, bool
 {
     uint8_t *bytes = data;
     struct sampled sampled = {0};
-    if (!fits(bytes, size))
+    if (!blocks_fit(bytes, size))
         return ERROR_INVALID_PARAMETER;
     query_enter(q->server->query);
     for (size_t at = 0, count = 0; at < size; count++) {
         struct pcq_identifier id;
         memcpy(&id, bytes + at, sizeof id);
-        id.status = count < MOST_IDENTIFIERS ? validate(q, bytes + at, &id, add, &sampled) : PCQ_OUT_OF_MEMORY;
+        id.status = count < MOST_IDENTIFIERS ? validate_counter(q, bytes + at, &id, add, &sampled) : PCQ_OUT_OF_MEMORY;
         memcpy(bytes + at + offsetof(struct pcq_identifier, status), &id.status, sizeof id.status);
         at += id.size;
     }
@@ -340,7 +340,7 @@ static void write_instances(struct block_writer *w, const struct pcq_counter *c,
 }
 
 /* A single value that is not there is an error. */
-static DWORD look_at_one(const struct pcq_counter *c, const struct pcq_set *set, size_t row)
+static DWORD sample_one_counter(const struct pcq_counter *c, const struct pcq_set *set, size_t row)
 {
     uint64_t value;
     const struct pcq_member *m = pcq_member_find(set->members, c->id);
@@ -356,10 +356,10 @@ static void write_block(struct block_writer *w, const struct sample *s, size_t i
     struct pcq_block head = {.status = s->errors[i]};
     size_t from = w->size, row = 0;
     if (head.status == ERROR_SUCCESS && !c->all_instances) {
-        row = set->object->provider->has_instances ? pcq_row_find(c, set->object) : 0;
+        row = set->object->type->has_instances ? pcq_row_find(c, set->object) : 0;
         head.status = row >= set->object->rows ? ERROR_PATH_NOT_FOUND
                       : c->all_counters        ? ERROR_SUCCESS
-                                               : look_at_one(c, set, row);
+                                               : sample_one_counter(c, set, row);
     }
     if (head.status == ERROR_SUCCESS)
         head.kind = c->all_counters    ? c->all_instances ? PCQ_COUNTERSET : PCQ_MULTI_COUNTERS
@@ -426,7 +426,7 @@ static bool sample_all(struct sample *s)
 }
 
 /* Finds the sets before the sample and their members, which it may change, after it. */
-static void look_at_sets(struct sample *s, bool after)
+static void sample_sets(struct sample *s, bool after)
 {
     const struct pcq_query *q = s->query;
     for (size_t i = 0; i < q->count; i++) {
@@ -448,9 +448,9 @@ DWORD pcq_query_data(struct pcq_query *q, struct pcq_buffer *out)
     s.errors = memory_zero(q->count, sizeof *s.errors);
     DWORD error = PCQ_OUT_OF_MEMORY;
     if (s.sets && s.errors) {
-        look_at_sets(&s, false);
+        sample_sets(&s, false);
         if (sample_all(&s)) {
-            look_at_sets(&s, true);
+            sample_sets(&s, true);
             error = block_deliver(out, 1, write_data, &s);
         }
     }

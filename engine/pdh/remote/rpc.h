@@ -76,7 +76,7 @@ extern const uint8_t pdu_perflib[20], pdu_ndr[20];
 /* What all connections of a server share. */
 struct rpc_service {
     struct pcq_server *server;
-    const char *from;     /* addresses that may ask: pcq_gate; borrowed */
+    const char *from;     /* addresses that may ask: pcq_access_check; borrowed */
     _Atomic size_t holds; /* bytes of answers that are made now */
 };
 

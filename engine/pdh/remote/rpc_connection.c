@@ -63,7 +63,7 @@ static void bind_context(struct connection *c, uint16_t id, const uint8_t *at, s
     byte_buffer_put(w, good ? pdu_ndr : none, sizeof pdu_ndr);
 }
 
-static HRESULT bind(struct connection *c, const struct pdu *p)
+static HRESULT connection_bind(struct connection *c, const struct pdu *p)
 {
     if (p->size < 12)
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
@@ -134,7 +134,8 @@ static void close_handle(struct handle *h)
 
 /* ---- calls ---- */
 
-static DWORD run(struct connection *c, const struct ndr_call *call, struct pcq_query *q, struct pcq_buffer *out)
+static DWORD connection_run_method(struct connection *c, const struct ndr_call *call, struct pcq_query *q,
+                                   struct pcq_buffer *out)
 {
     switch (call->method) {
     case PCQ_ENUMERATE_SETS:
@@ -151,7 +152,7 @@ static DWORD run(struct connection *c, const struct ndr_call *call, struct pcq_q
 }
 
 /* Memory of all connections: false when there is too much. */
-static bool hold(struct connection *c, size_t size)
+static bool connection_reserve_memory(struct connection *c, size_t size)
 {
     if (atomic_fetch_add(&c->service->holds, size) + size <= MOST_HELD)
         return true;
@@ -166,8 +167,8 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 
 /* Into a buffer of what the answer takes, whatever the client offers. *out from memory_alloc, of *held bytes. A fault,
    or 0. */
-static uint32_t fill(struct connection *c, const struct ndr_call *call, struct pcq_query *q, struct pcq_buffer *out,
-                     DWORD *error, size_t *held)
+static uint32_t connection_fill_answer(struct connection *c, const struct ndr_call *call, struct pcq_query *q,
+                                       struct pcq_buffer *out, DWORD *error, size_t *held)
 {
     const size_t unit = call->method == PCQ_ENUMERATE_SETS ? sizeof(GUID) : 1;
     uint32_t most = smaller(call->room, MOST_ANSWER);
@@ -177,13 +178,13 @@ static uint32_t fill(struct connection *c, const struct ndr_call *call, struct p
         atomic_fetch_sub(&c->service->holds, *held);
         *out = (struct pcq_buffer){.room = room};
         *held = 0;
-        if (!hold(c, (size_t)room * unit))
+        if (!connection_reserve_memory(c, (size_t)room * unit))
             return FAULT_NO_MEMORY;
         *held = (size_t)room * unit;
         out->bytes = memory_alloc(*held + 1);
         if (!out->bytes)
             return FAULT_NO_MEMORY;
-        *error = run(c, call, q, out);
+        *error = connection_run_method(c, call, q, out);
         if (*error != PCQ_NOT_ENOUGH_MEMORY || room == most || out->needed <= room)
             break;
         room = out->needed > most ? most : smaller(most, out->needed + out->needed / 8);
@@ -193,9 +194,9 @@ static uint32_t fill(struct connection *c, const struct ndr_call *call, struct p
     return 0;
 }
 
-static DWORD gate(const struct connection *c)
+static DWORD connection_check_access(const struct connection *c)
 {
-    return pcq_gate(&(struct pcq_call){.address = c->address}, c->service->from);
+    return pcq_access_check(&(struct pcq_call){.address = c->address}, c->service->from);
 }
 
 static HRESULT answer_fault(struct connection *c, uint32_t fault)
@@ -211,7 +212,7 @@ static HRESULT answer_fault(struct connection *c, uint32_t fault)
     return send(c, &w);
 }
 
-static HRESULT answer(struct connection *c, const struct ndr_call *call, const struct ndr_reply *reply)
+static HRESULT connection_send_answer(struct connection *c, const struct ndr_call *call, const struct ndr_reply *reply)
 {
     uint8_t *bytes;
     size_t size;
@@ -228,7 +229,7 @@ static HRESULT answer(struct connection *c, const struct ndr_call *call, const s
 static void handle_call(struct connection *c, const struct ndr_call *call, struct handle *h, struct ndr_reply *reply,
                         uint8_t *data)
 {
-    reply->status = gate(c);
+    reply->status = connection_check_access(c);
     if (reply->status != ERROR_SUCCESS)
         return;
     if (call->method == PCQ_OPEN_QUERY)
@@ -247,7 +248,7 @@ static HRESULT serve_simple(struct connection *c, const struct ndr_call *call, s
         return answer_fault(c, FAULT_NO_MEMORY);
     handle_call(c, call, h, &reply, data);
     reply.data = data;
-    HRESULT hr = answer(c, call, &reply);
+    HRESULT hr = connection_send_answer(c, call, &reply);
     memory_free(data);
     return hr;
 }
@@ -257,13 +258,13 @@ static HRESULT serve_sized(struct connection *c, const struct ndr_call *call, st
     struct pcq_buffer out = {0};
     struct ndr_reply reply = {0};
     size_t held = 0;
-    DWORD error = gate(c);
-    uint32_t fault = error == ERROR_SUCCESS ? fill(c, call, q, &out, &error, &held) : 0;
+    DWORD error = connection_check_access(c);
+    uint32_t fault = error == ERROR_SUCCESS ? connection_fill_answer(c, call, q, &out, &error, &held) : 0;
     reply.status = error;
     reply.needed = out.needed;
     reply.data = out.bytes;
     reply.size = (size_t)out.written * (call->method == PCQ_ENUMERATE_SETS ? sizeof(GUID) : 1);
-    HRESULT hr = fault ? answer_fault(c, fault) : answer(c, call, &reply);
+    HRESULT hr = fault ? answer_fault(c, fault) : connection_send_answer(c, call, &reply);
     memory_free(out.bytes);
     atomic_fetch_sub(&c->service->holds, held);
     return hr;
@@ -327,12 +328,12 @@ static HRESULT take_request(struct connection *c, const struct pdu *p)
     return hr;
 }
 
-static HRESULT take(struct connection *c, const struct pdu *p)
+static HRESULT connection_take_pdu(struct connection *c, const struct pdu *p)
 {
     switch (p->type) {
     case PDU_BIND:
     case PDU_ALTER_CONTEXT:
-        return bind(c, p);
+        return connection_bind(c, p);
     case PDU_REQUEST:
         return take_request(c, p);
     case PDU_ORPHANED:
@@ -354,7 +355,7 @@ void rpc_connection_serve(struct rpc_service *service, const struct pdu_stream *
         c->stream = stream;
         c->address = address;
         c->fragment = PDU_LEAST_FRAGMENT;
-        while (pdu_receive(stream, p) == S_OK && SUCCEEDED(take(c, p)))
+        while (pdu_receive(stream, p) == S_OK && SUCCEEDED(connection_take_pdu(c, p)))
             ;
         for (size_t i = 0; i < PCQ_QUERIES_OF_CLIENT; i++)
             close_handle(&c->handles[i]);

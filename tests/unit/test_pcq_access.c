@@ -24,7 +24,7 @@ static uint32_t gate_of(const char *const *groups, uint32_t level, bool known, c
                                   .level = level,
                                   .address = address,
                                   .caller = {.process = 1, .account = groups ? &account : NULL}};
-    return pcq_gate(&call, from);
+    return pcq_access_check(&call, from);
 }
 
 /* Counters tell what runs on a computer and for whom. */
@@ -38,7 +38,7 @@ static void who_is_no_member_is_refused(void **state)
     assert_int_equal(gate_of(users, 0, false, NULL, ""), ERROR_ACCESS_DENIED);
     assert_int_equal(gate_of(monitors, 0, false, NULL, ""), ERROR_SUCCESS);
     const struct pcq_call own = {.caller = caller_self};
-    assert_int_equal(pcq_gate(&own, ""), ERROR_SUCCESS);
+    assert_int_equal(pcq_access_check(&own, ""), ERROR_SUCCESS);
 }
 
 /* Even an administrator's. */

@@ -2,32 +2,32 @@
 /* The one task of a query, and its handle on the host (MS-PCQ 3.1.4.1.4 to 3.1.4.1.8). */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
-#include "engine/pdh/remote/other_computer.h"
+#include "engine/pdh/remote/remote_computer.h"
 
 #include <string.h>
 
 enum what { ASK_LIST, ASK_SET, ASK_VALUES, ASK_NOTHING };
 
 /* A set whose values are asked for. */
-struct other_use {
-    const struct other_set *set;
-    bool sampled;   /* since other_query_begin */
+struct remote_use {
+    const struct remote_set *set;
+    bool sampled;   /* since remote_query_begin */
     HRESULT result; /* of adding it on the host */
     uint32_t index; /* of its block */
 };
 
-struct other_uses {
-    struct other_use *items;
+struct remote_uses {
+    struct remote_use *items;
     size_t count, capacity;
 };
 
 /* Changed while the task does not run only, but for `sampled`. */
-struct other_query {
-    struct other_task task; /* first */
-    struct other_computer *computer;
+struct remote_query {
+    struct remote_task task; /* first */
+    struct remote_computer *computer;
     enum what what;
-    struct other_set *set; /* ASK_SET */
-    struct other_uses uses;
+    struct remote_set *set; /* ASK_SET */
+    struct remote_uses uses;
     bool changed; /* the host's handle is not for these */
     bool fresh;   /* the values have not been looked at */
     bool waited;  /* in vain in this sample, or the last one failed: it is not waited for again */
@@ -39,7 +39,7 @@ struct other_query {
     uint64_t epoch; /* of the link that the handle is of */
 };
 
-static HRESULT said(HRESULT hr, const struct link_answer *answer, bool *link_failed)
+static HRESULT method_result(HRESULT hr, const struct link_answer *answer, bool *link_failed)
 {
     *link_failed = FAILED(hr) && hr != E_OUTOFMEMORY;
     return FAILED(hr) ? hr : link_answer_result(answer);
@@ -47,19 +47,19 @@ static HRESULT said(HRESULT hr, const struct link_answer *answer, bool *link_fai
 
 static struct answer_place place_of(const struct link_answer *answer)
 {
-    const uint8_t *at = answer->said.data;
-    return (struct answer_place){at, at ? at + answer->said.size : NULL};
+    const uint8_t *at = answer->decoded.data;
+    return (struct answer_place){at, at ? at + answer->decoded.size : NULL};
 }
 
-static HRESULT ask_on_handle(struct other_query *q, struct link *l, enum pcq_method method, struct link_answer *answer,
+static HRESULT ask_on_handle(struct remote_query *q, struct link *l, enum pcq_method method, struct link_answer *answer,
                              bool *link_failed)
 {
     struct ndr_call call = {.method = method};
     memcpy(call.handle, q->handle, sizeof call.handle);
-    return said(link_ask(l, &call, answer), answer, link_failed);
+    return method_result(link_ask(l, &call, answer), answer, link_failed);
 }
 
-static void close_handle(struct other_query *q, struct link *l, uint64_t epoch, bool *link_failed)
+static void close_handle(struct remote_query *q, struct link *l, uint64_t epoch, bool *link_failed)
 {
     struct link_answer answer = {0};
     if (q->has_handle && q->epoch == epoch)
@@ -68,13 +68,13 @@ static void close_handle(struct other_query *q, struct link *l, uint64_t epoch, 
     q->has_handle = false;
 }
 
-static HRESULT open_handle(struct other_query *q, struct link *l, uint64_t epoch, bool *link_failed)
+static HRESULT open_handle(struct remote_query *q, struct link *l, uint64_t epoch, bool *link_failed)
 {
     struct link_answer answer = {0};
-    struct ndr_call call = {.method = PCQ_OPEN_QUERY, .machine = other_computer_name(q->computer)};
-    HRESULT hr = said(link_ask(l, &call, &answer), &answer, link_failed);
+    struct ndr_call call = {.method = PCQ_OPEN_QUERY, .machine = remote_computer_name(q->computer)};
+    HRESULT hr = method_result(link_ask(l, &call, &answer), &answer, link_failed);
     if (SUCCEEDED(hr)) {
-        memcpy(q->handle, answer.said.handle, sizeof q->handle);
+        memcpy(q->handle, answer.decoded.handle, sizeof q->handle);
         q->has_handle = true;
         q->epoch = epoch;
     }
@@ -85,7 +85,7 @@ static HRESULT open_handle(struct other_query *q, struct link *l, uint64_t epoch
 /* All counters of the set in all instances: the head, then L"*" or L"", and zeros to a multiple of 8. */
 #define IDENTIFIER_BYTES (sizeof(struct pcq_identifier) + 8)
 
-static void put_identifier(uint8_t *at, const struct other_set *s)
+static void put_identifier(uint8_t *at, const struct remote_set *s)
 {
     const struct pcq_identifier head = {
         .guid = s->guid, .size = IDENTIFIER_BYTES, .counter = PCQ_ANY, .instance = PCQ_ANY};
@@ -95,7 +95,7 @@ static void put_identifier(uint8_t *at, const struct other_set *s)
 }
 
 /* The n-th identifier of the answer is what the host says of the n-th use. */
-static void note_added(struct other_uses *uses, const struct link_answer *answer)
+static void note_added(struct remote_uses *uses, const struct link_answer *answer)
 {
     struct answer_place place = place_of(answer);
     for (size_t i = 0; i < uses->count; i++) {
@@ -107,13 +107,13 @@ static void note_added(struct other_uses *uses, const struct link_answer *answer
 }
 
 /* Where in the data the sets are that were added. */
-static HRESULT find_blocks(struct other_query *q, struct other_uses *uses, struct link *l, bool *link_failed)
+static HRESULT find_blocks(struct remote_query *q, struct remote_uses *uses, struct link *l, bool *link_failed)
 {
     struct link_answer answer = {0};
     HRESULT hr = ask_on_handle(q, l, PCQ_QUERY_INFO, &answer, link_failed);
     for (size_t i = 0; SUCCEEDED(hr) && i < uses->count; i++) {
         struct answer_place place = place_of(&answer);
-        struct other_use *u = &uses->items[i];
+        struct remote_use *u = &uses->items[i];
         struct answer_identifier id;
         bool found = false;
         while (!found && answer_next_identifier(&place, &id))
@@ -127,7 +127,7 @@ static HRESULT find_blocks(struct other_query *q, struct other_uses *uses, struc
     return hr;
 }
 
-static HRESULT add_sets(struct other_query *q, struct other_uses *uses, struct link *l, bool *link_failed)
+static HRESULT add_sets(struct remote_query *q, struct remote_uses *uses, struct link *l, bool *link_failed)
 {
     const size_t size = uses->count * IDENTIFIER_BYTES;
     uint8_t *identifiers = memory_alloc(size);
@@ -138,7 +138,7 @@ static HRESULT add_sets(struct other_query *q, struct other_uses *uses, struct l
         put_identifier(identifiers + i * IDENTIFIER_BYTES, uses->items[i].set);
     struct ndr_call call = {.method = PCQ_VALIDATE_COUNTERS, .data = identifiers, .size = (uint32_t)size, .add = true};
     memcpy(call.handle, q->handle, sizeof call.handle);
-    HRESULT hr = said(link_ask(l, &call, &answer), &answer, link_failed);
+    HRESULT hr = method_result(link_ask(l, &call, &answer), &answer, link_failed);
     if (SUCCEEDED(hr))
         note_added(uses, &answer);
     link_answer_free(&answer);
@@ -146,7 +146,7 @@ static HRESULT add_sets(struct other_query *q, struct other_uses *uses, struct l
     return SUCCEEDED(hr) ? find_blocks(q, uses, l, link_failed) : hr;
 }
 
-static HRESULT ask_values(struct other_query *q, struct other_uses *uses, struct link *l, uint64_t epoch,
+static HRESULT ask_values(struct remote_query *q, struct remote_uses *uses, struct link *l, uint64_t epoch,
                           bool *link_failed)
 {
     HRESULT hr = S_OK;
@@ -163,26 +163,26 @@ static HRESULT ask_values(struct other_query *q, struct other_uses *uses, struct
     if (SUCCEEDED(hr) && !*link_failed)
         hr = ask_on_handle(q, l, PCQ_QUERY_DATA, &q->answer, link_failed);
     struct answer_data data;
-    if (SUCCEEDED(hr) && !*link_failed && answer_data(q->answer.said.data, q->answer.said.size, &data))
+    if (SUCCEEDED(hr) && !*link_failed && answer_data(q->answer.decoded.data, q->answer.decoded.size, &data))
         q->frequency = (int64_t)data.head.frequency;
     return *link_failed && SUCCEEDED(hr) ? E_FAIL : hr;
 }
 
 /* A rate is told in the host's ticks, how many of them a second has stands in data alone: so a first sample is taken as
    soon as somebody wants to know what the set is. */
-static HRESULT find_frequency(struct other_query *q, struct link *l, uint64_t epoch, bool *link_failed)
+static HRESULT find_frequency(struct remote_query *q, struct link *l, uint64_t epoch, bool *link_failed)
 {
-    struct other_use use = {.set = q->set};
+    struct remote_use use = {.set = q->set};
     q->changed = true;
-    HRESULT hr = ask_values(q, &(struct other_uses){&use, 1, 1}, l, epoch, link_failed);
+    HRESULT hr = ask_values(q, &(struct remote_uses){&use, 1, 1}, l, epoch, link_failed);
     q->changed = true;
     return *link_failed || hr == E_OUTOFMEMORY ? hr : S_OK; /* without values it has no rates either */
 }
 
-static HRESULT ask_set(struct other_query *q, struct link *l, uint64_t epoch, bool *link_failed)
+static HRESULT ask_set(struct remote_query *q, struct link *l, uint64_t epoch, bool *link_failed)
 {
-    const char *machine = other_computer_name(q->computer);
-    HRESULT hr = q->set->described ? S_OK : other_set_describe(q->set, l, machine, link_failed);
+    const char *machine = remote_computer_name(q->computer);
+    HRESULT hr = q->set->described ? S_OK : remote_set_describe(q->set, l, machine, link_failed);
     if (SUCCEEDED(hr) && !q->frequency)
         hr = find_frequency(q, l, epoch, link_failed);
     link_answer_free(&q->answer);
@@ -191,19 +191,19 @@ static HRESULT ask_set(struct other_query *q, struct link *l, uint64_t epoch, bo
     struct ndr_call call = {.method = PCQ_ENUMERATE_INSTANCES, .machine = machine, .set = q->set->guid};
     hr = link_ask(l, &call, &q->answer);
     *link_failed = FAILED(hr) && hr != E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && q->answer.said.status) /* none at this moment */
+    if (SUCCEEDED(hr) && q->answer.decoded.status) /* none at this moment */
         link_answer_free(&q->answer);
     return hr;
 }
 
-static HRESULT run(struct other_task *t, struct link *l, uint64_t epoch, bool *link_failed)
+static HRESULT query_run_task(struct remote_task *t, struct link *l, uint64_t epoch, bool *link_failed)
 {
-    struct other_query *q = (struct other_query *)t;
+    struct remote_query *q = (struct remote_query *)t;
     HRESULT hr = S_OK;
     if (t->ending || q->what == ASK_NOTHING)
         close_handle(q, l, epoch, link_failed);
     else if (q->what == ASK_LIST)
-        hr = other_computer_list(q->computer, l, link_failed);
+        hr = remote_computer_list(q->computer, l, link_failed);
     else if (q->what == ASK_SET)
         hr = ask_set(q, l, epoch, link_failed);
     else
@@ -214,23 +214,23 @@ static HRESULT run(struct other_task *t, struct link *l, uint64_t epoch, bool *l
     return hr;
 }
 
-static void free_query(struct other_task *t)
+static void free_query(struct remote_task *t)
 {
-    struct other_query *q = (struct other_query *)t;
+    struct remote_query *q = (struct remote_query *)t;
     link_answer_free(&q->answer);
     memory_free(q->uses.items);
     memory_free(q);
 }
 
-HRESULT other_query_open(const char *machine, struct other_query **out)
+HRESULT remote_query_open(const char *machine, struct remote_query **out)
 {
-    struct other_query *q = memory_zero(1, sizeof *q);
+    struct remote_query *q = memory_zero(1, sizeof *q);
     *out = NULL;
     if (!q)
         return E_OUTOFMEMORY;
-    q->task.run = run;
+    q->task.run = query_run_task;
     q->task.free = free_query;
-    HRESULT hr = other_computer_open(machine, &q->computer);
+    HRESULT hr = remote_computer_open(machine, &q->computer);
     if (FAILED(hr)) {
         free_query(&q->task);
         return hr;
@@ -240,25 +240,25 @@ HRESULT other_query_open(const char *machine, struct other_query **out)
 }
 
 /* The host is told so, if that can be done at all; nobody waits for it. */
-void other_query_close(struct other_query *q)
+void remote_query_close(struct remote_query *q)
 {
     if (!q)
         return;
-    struct other_computer *c = q->computer;
-    if (other_task_wait(c, &q->task, 0) && q->has_handle) {
+    struct remote_computer *c = q->computer;
+    if (remote_task_wait(c, &q->task, 0) && q->has_handle) {
         q->what = ASK_NOTHING;
-        other_task_post(c, &q->task);
+        remote_task_post(c, &q->task);
     }
-    other_task_release(c, &q->task);
-    other_computer_close(c);
+    remote_task_release(c, &q->task);
+    remote_computer_close(c);
 }
 
-struct other_computer *other_query_computer(const struct other_query *q)
+struct remote_computer *remote_query_computer(const struct remote_query *q)
 {
     return q->computer;
 }
 
-int64_t other_query_frequency(const struct other_query *q)
+int64_t remote_query_frequency(const struct remote_query *q)
 {
     return q->frequency;
 }
@@ -268,32 +268,32 @@ static HRESULT timed_out(void)
     return HRESULT_FROM_WIN32(ERROR_TIMEOUT);
 }
 
-static HRESULT ask(struct other_query *q, enum what what, uint32_t limit)
+static HRESULT query_ask(struct remote_query *q, enum what what, uint32_t limit)
 {
-    if (!other_task_wait(q->computer, &q->task, 0))
+    if (!remote_task_wait(q->computer, &q->task, 0))
         return timed_out(); /* what was asked before has not been answered */
     q->what = what;
-    other_task_post(q->computer, &q->task);
-    return other_task_wait(q->computer, &q->task, limit) ? q->task.result : timed_out();
+    remote_task_post(q->computer, &q->task);
+    return remote_task_wait(q->computer, &q->task, limit) ? q->task.result : timed_out();
 }
 
-HRESULT other_query_list(struct other_query *q)
+HRESULT remote_query_list(struct remote_query *q)
 {
-    return ask(q, ASK_LIST, OTHER_START_MS);
+    return query_ask(q, ASK_LIST, REMOTE_START_MS);
 }
 
-HRESULT other_query_describe(struct other_query *q, struct other_set *s, struct answer_place *instances)
+HRESULT remote_query_describe(struct remote_query *q, struct remote_set *s, struct answer_place *instances)
 {
-    if (other_task_wait(q->computer, &q->task, 0))
+    if (remote_task_wait(q->computer, &q->task, 0))
         q->set = s;
-    HRESULT hr = ask(q, ASK_SET, OTHER_START_MS);
+    HRESULT hr = query_ask(q, ASK_SET, REMOTE_START_MS);
     if (SUCCEEDED(hr) && instances)
         *instances = place_of(&q->answer);
     return hr;
 }
 
 /* Nobody has taken a sample of them since the last time: their counters were removed. */
-static void forget_unused(struct other_query *q)
+static void forget_unused(struct remote_query *q)
 {
     size_t kept = 0;
     for (size_t i = 0; i < q->uses.count; i++) {
@@ -306,10 +306,10 @@ static void forget_unused(struct other_query *q)
     q->uses.count = kept;
 }
 
-void other_query_begin(struct other_query *q)
+void remote_query_begin(struct remote_query *q)
 {
     q->waited = false;
-    if (!other_task_wait(q->computer, &q->task, 0))
+    if (!remote_task_wait(q->computer, &q->task, 0))
         return;
     if (q->fresh && q->what == ASK_VALUES)
         return; /* an answer that came too late for the last sample is this one's */
@@ -317,19 +317,19 @@ void other_query_begin(struct other_query *q)
     q->waited = FAILED(q->task.result);
     if (q->uses.count) {
         q->what = ASK_VALUES;
-        other_task_post(q->computer, &q->task);
+        remote_task_post(q->computer, &q->task);
     }
 }
 
-static HRESULT get_values(struct other_query *q)
+static HRESULT get_values(struct remote_query *q)
 {
     const uint32_t limit = q->waited ? 0 : source_limit() ? source_limit() : UINT32_MAX;
-    bool ended = other_task_wait(q->computer, &q->task, limit);
+    bool ended = remote_task_wait(q->computer, &q->task, limit);
     q->waited = !ended;
     return !ended ? timed_out() : q->task.result;
 }
 
-static struct other_use *find_use(struct other_query *q, const struct other_set *s)
+static struct remote_use *find_use(struct remote_query *q, const struct remote_set *s)
 {
     for (size_t i = 0; i < q->uses.count; i++)
         if (q->uses.items[i].set == s)
@@ -337,27 +337,27 @@ static struct other_use *find_use(struct other_query *q, const struct other_set 
     return NULL;
 }
 
-static HRESULT use(struct other_query *q, const struct other_set *s)
+static HRESULT query_use_set(struct remote_query *q, const struct remote_set *s)
 {
     void *uses = q->uses.items;
     bool room = memory_grow(&uses, &q->uses.capacity, q->uses.count + 1, sizeof *q->uses.items);
     q->uses.items = uses;
     if (!room)
         return E_OUTOFMEMORY;
-    q->uses.items[q->uses.count++] = (struct other_use){.set = s};
+    q->uses.items[q->uses.count++] = (struct remote_use){.set = s};
     q->changed = true;
     q->what = ASK_VALUES;
-    other_task_post(q->computer, &q->task);
+    remote_task_post(q->computer, &q->task);
     return get_values(q);
 }
 
-static HRESULT find_block(const struct other_query *q, const struct other_use *u, struct pcq_data *head,
+static HRESULT find_block(const struct remote_query *q, const struct remote_use *u, struct pcq_data *head,
                           struct answer_block *out)
 {
     struct answer_data data;
     if (FAILED(u->result))
         return u->result;
-    if (q->what != ASK_VALUES || !answer_data(q->answer.said.data, q->answer.said.size, &data))
+    if (q->what != ASK_VALUES || !answer_data(q->answer.decoded.data, q->answer.decoded.size, &data))
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     *head = data.head;
     for (uint32_t i = 0; answer_next_block(&data.blocks, out); i++)
@@ -366,15 +366,15 @@ static HRESULT find_block(const struct other_query *q, const struct other_use *u
     return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
 }
 
-HRESULT other_query_values(struct other_query *q, const struct other_set *s, struct pcq_data *head,
-                           struct answer_block *out)
+HRESULT remote_query_values(struct remote_query *q, const struct remote_set *s, struct pcq_data *head,
+                            struct answer_block *out)
 {
-    struct other_use *u = find_use(q, s);
+    struct remote_use *u = find_use(q, s);
     if (u)
         u->sampled = true;
     HRESULT hr = get_values(q);
-    if (!u && other_task_wait(q->computer, &q->task, 0)) {
-        hr = use(q, s);
+    if (!u && remote_task_wait(q->computer, &q->task, 0)) {
+        hr = query_use_set(q, s);
         u = find_use(q, s);
         if (u)
             u->sampled = true;

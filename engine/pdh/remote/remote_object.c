@@ -5,7 +5,7 @@
 #include "engine/base/text.h"
 #include "engine/pdh/formula.h"
 #include "engine/pdh/remote/blocks.h"
-#include "engine/pdh/remote/other_computer.h"
+#include "engine/pdh/remote/remote_computer.h"
 
 #include <string.h>
 
@@ -33,9 +33,9 @@ static HRESULT ask_names(struct link *l, const char *machine, const GUID *guid, 
                          struct link_answer *answer)
 {
     HRESULT hr = ask(l, machine, guid, english, 0, answer);
-    if (SUCCEEDED(hr) && answer->said.status)
+    if (SUCCEEDED(hr) && answer->decoded.status)
         hr = ask(l, machine, guid, local, ENGLISH, answer);
-    if (SUCCEEDED(hr) && answer->said.status)
+    if (SUCCEEDED(hr) && answer->decoded.status)
         hr = ask(l, machine, guid, local, 0, answer);
     return hr;
 }
@@ -45,7 +45,7 @@ static HRESULT one_text(const struct link_answer *answer, char **out)
 {
     struct answer_text text;
     *out = NULL;
-    if (answer->said.status || !answer_one_text(answer->said.data, answer->said.size, &text) || !text.units)
+    if (answer->decoded.status || !answer_one_text(answer->decoded.data, answer->decoded.size, &text) || !text.units)
         return S_FALSE;
     return answer_text_copy(text, out);
 }
@@ -56,7 +56,7 @@ static bool may_be_in_path(const char *name)
     return !strchr(name, '\\');
 }
 
-HRESULT other_set_create(struct link *l, const char *machine, const GUID *guid, struct other_set **out)
+HRESULT remote_set_create(struct link *l, const char *machine, const GUID *guid, struct remote_set **out)
 {
     struct link_answer answer = {0};
     char *name = NULL;
@@ -67,7 +67,7 @@ HRESULT other_set_create(struct link *l, const char *machine, const GUID *guid, 
     link_answer_free(&answer);
     if (hr == S_OK && !may_be_in_path(name))
         hr = S_FALSE;
-    struct other_set *s = hr == S_OK ? memory_zero(1, sizeof *s) : NULL;
+    struct remote_set *s = hr == S_OK ? memory_zero(1, sizeof *s) : NULL;
     if (!s) {
         memory_free(name);
         return hr == S_OK ? E_OUTOFMEMORY : hr;
@@ -78,7 +78,7 @@ HRESULT other_set_create(struct link *l, const char *machine, const GUID *guid, 
     return S_OK;
 }
 
-static void forget(struct other_set *s)
+static void set_free_description(struct remote_set *s)
 {
     for (uint32_t i = 0; s->schemas && i < s->shown; i++) {
         memory_free((char *)s->schemas[i].name);
@@ -91,23 +91,23 @@ static void forget(struct other_set *s)
     memory_free(s->functions);
 }
 
-void other_set_free(struct other_set *s)
+void remote_set_free(struct remote_set *s)
 {
     if (!s)
         return;
-    forget(s);
+    set_free_description(s);
     memory_free(s->name);
     memory_free(s);
 }
 
-uint32_t other_set_column(const struct other_set *s, uint32_t id, uint32_t hint)
+uint32_t remote_set_column(const struct remote_set *s, uint32_t id, uint32_t hint)
 {
     for (uint32_t i = 0; id != PCQ_ANY && i < s->count; i++) {
         uint32_t at = (hint % s->count + i) % s->count;
         if (s->ids[at] == id)
             return at;
     }
-    return OTHER_NO_COLUMN;
+    return REMOTE_NO_COLUMN;
 }
 
 /* The text of the counter out of the answer to PCQ_COUNTER_NAMES or PCQ_COUNTER_HELPS; the hosts' order is mostly that
@@ -116,7 +116,8 @@ static HRESULT text_of(const struct link_answer *answer, uint32_t id, size_t hin
 {
     struct answer_text text;
     *out = NULL;
-    if (answer->said.status || !answer_text_of(answer->said.data, answer->said.size, id, hint, &text) || !text.units)
+    if (answer->decoded.status || !answer_text_of(answer->decoded.data, answer->decoded.size, id, hint, &text) ||
+        !text.units)
         return S_FALSE;
     return answer_text_copy(text, out);
 }
@@ -132,7 +133,7 @@ static bool is_shown(const struct pcq_counter_info *c)
 }
 
 /* A counter that is shown, without what it is calculated with. S_FALSE: it has no name to be asked for by. */
-static HRESULT add_shown(struct other_set *s, const struct description *d, const struct pcq_counter_info *c, size_t at)
+static HRESULT add_shown(struct remote_set *s, const struct description *d, const struct pcq_counter_info *c, size_t at)
 {
     char *name, *help;
     HRESULT hr = text_of(&d->names, c->id, at, &name);
@@ -156,12 +157,12 @@ static HRESULT add_shown(struct other_set *s, const struct description *d, const
     return S_OK;
 }
 
-static HRESULT add_counters(struct other_set *s, const struct description *d, bool shown)
+static HRESULT add_counters(struct remote_set *s, const struct description *d, bool shown)
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < d->head.counters; i++) {
         struct pcq_counter_info c;
-        answer_counter(d->info.said.data, i, &c);
+        answer_counter(d->info.decoded.data, i, &c);
         if (is_shown(&c) && shown) {
             hr = add_shown(s, d, &c, i);
             s->count = s->shown;
@@ -175,26 +176,26 @@ static HRESULT add_counters(struct other_set *s, const struct description *d, bo
 
 /* Which columns each counter that is shown is calculated with. A fraction without its base would divide by another
    counter: then it is what it counts, without a calculation. */
-static void find_columns(struct other_set *s, const struct description *d)
+static void find_columns(struct remote_set *s, const struct description *d)
 {
     for (size_t i = 0; i < d->head.counters; i++) {
         struct pcq_counter_info c;
-        answer_counter(d->info.said.data, i, &c);
-        uint32_t at = other_set_column(s, c.id, (uint32_t)i);
+        answer_counter(d->info.decoded.data, i, &c);
+        uint32_t at = remote_set_column(s, c.id, (uint32_t)i);
         if (at >= s->shown)
             continue;
-        uint32_t base = other_set_column(s, c.base, at + 1);
-        s->columns[at] = (struct other_columns){other_set_column(s, c.time, at), other_set_column(s, c.freq, at),
-                                                other_set_column(s, c.multi, at)};
+        uint32_t base = remote_set_column(s, c.base, at + 1);
+        s->columns[at] = (struct remote_columns){remote_set_column(s, c.time, at), remote_set_column(s, c.freq, at),
+                                                 remote_set_column(s, c.multi, at)};
         s->schemas[at].base = base;
-        if (formula_is_fraction(c.type) && base == OTHER_NO_COLUMN)
+        if (formula_is_fraction(c.type) && base == REMOTE_NO_COLUMN)
             s->schemas[at].type = c.type & PERF_SIZE_LARGE ? PERF_COUNTER_LARGE_RAWCOUNT : PERF_COUNTER_RAWCOUNT;
     }
 }
 
-static HRESULT make(struct other_set *s, const struct description *d, char *help)
+static HRESULT set_create_description(struct remote_set *s, const struct description *d, char *help)
 {
-    struct other_set made = {.guid = s->guid, .name = s->name, .help = help};
+    struct remote_set made = {.guid = s->guid, .name = s->name, .help = help};
     const size_t count = d->head.counters;
     made.schemas = memory_zero(count, sizeof *made.schemas);
     made.columns = memory_zero(count, sizeof *made.columns);
@@ -208,7 +209,7 @@ static HRESULT make(struct other_set *s, const struct description *d, char *help
         hr = not_valid();
     if (FAILED(hr)) {
         made.help = NULL; /* the caller's */
-        forget(&made);
+        set_free_description(&made);
         return hr;
     }
     find_columns(&made, d);
@@ -220,7 +221,7 @@ static HRESULT make(struct other_set *s, const struct description *d, char *help
     return S_OK;
 }
 
-HRESULT other_set_describe(struct other_set *s, struct link *l, const char *machine, bool *link_failed)
+HRESULT remote_set_describe(struct remote_set *s, struct link *l, const char *machine, bool *link_failed)
 {
     struct description d = {0};
     struct link_answer help = {0};
@@ -235,7 +236,7 @@ HRESULT other_set_describe(struct other_set *s, struct link *l, const char *mach
     *link_failed = FAILED(hr) && hr != E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = link_answer_result(&d.info);
-    if (SUCCEEDED(hr) && (!answer_set(d.info.said.data, d.info.said.size, &d.head) || d.head.counters > MOST_COUNTERS ||
+    if (SUCCEEDED(hr) && (!answer_set(d.info.decoded.data, d.info.decoded.size, &d.head) || d.head.counters > MOST_COUNTERS ||
                           !d.head.counters))
         hr = not_valid();
     if (SUCCEEDED(hr))
@@ -245,7 +246,7 @@ HRESULT other_set_describe(struct other_set *s, struct link *l, const char *mach
         hr = text ? S_OK : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr))
-        hr = make(s, &d, text);
+        hr = set_create_description(s, &d, text);
     if (FAILED(hr))
         memory_free(text);
     link_answer_free(&d.info);
@@ -267,25 +268,25 @@ HRESULT other_set_describe(struct other_set *s, struct link *l, const char *mach
 
 /* What one catalogue has of one computer. */
 struct machine {
-    struct other_query *query;
+    struct remote_query *query;
     size_t known; /* of the computer's sets: those that are objects here, or could not become any */
 };
 
-struct other_object {
-    struct provider provider; /* first */
-    struct other_query *query;
-    struct other_set *set;
+struct remote_object {
+    struct counter_object_type type; /* first */
+    struct remote_query *query;
+    struct remote_set *set;
 };
 
-struct other_objects {
+struct remote_objects {
     struct machine *machines;
     size_t count, capacity;
-    struct other_object **objects;
+    struct remote_object **objects;
     size_t object_count, object_capacity;
 };
 
 /* What an object keeps of its last sample. */
-struct other_sample {
+struct remote_sample {
     bool open;
     int64_t ticks, utc;                /* the host's */
     struct answer_instance *instances; /* names borrowed of the answer */
@@ -296,7 +297,7 @@ struct other_sample {
 
 static void close_sample(struct counter_object *o)
 {
-    struct other_sample *s = o->state;
+    struct remote_sample *s = o->state;
     memory_free(s->instances);
     memory_free(s->places);
 }
@@ -310,7 +311,7 @@ static void make_safe(char *name)
 
 static HRESULT make_list(struct counter_object *o, size_t count)
 {
-    const struct other_sample *s = o->state;
+    const struct remote_sample *s = o->state;
     char **names = memory_zero(count, sizeof *names);
     uint64_t *keys = memory_zero(count, sizeof *keys);
     HRESULT hr = names && keys ? S_OK : E_OUTOFMEMORY;
@@ -336,7 +337,7 @@ static HRESULT make_list(struct counter_object *o, size_t count)
 /* Another list only where there are other instances: who reads values by their positions keeps them then. */
 static HRESULT name_instances(struct counter_object *o, size_t count)
 {
-    struct other_sample *s = o->state;
+    struct remote_sample *s = o->state;
     uint64_t names = HASH_START;
     for (size_t i = 0; i < count; i++) {
         const struct answer_text name = s->instances[i].name;
@@ -349,7 +350,7 @@ static HRESULT name_instances(struct counter_object *o, size_t count)
     return hr;
 }
 
-static bool room_for_instance(struct other_sample *s, size_t count)
+static bool room_for_instance(struct remote_sample *s, size_t count)
 {
     void *instances = s->instances;
     bool room = memory_grow(&instances, &s->instance_capacity, count, sizeof *s->instances);
@@ -359,19 +360,19 @@ static bool room_for_instance(struct other_sample *s, size_t count)
 
 /* Opened for a list or an expansion, of which most are closed without a sample: what it is called and which instances
    it has now costs the host less than values. */
-static HRESULT open_object(struct counter_object *o, struct other_object *object)
+static HRESULT open_object(struct counter_object *o, struct remote_object *object)
 {
-    struct other_sample *s = o->state;
+    struct remote_sample *s = o->state;
     struct answer_place place = {0};
-    struct other_set *set = object->set;
-    HRESULT hr = other_query_describe(object->query, set, &place);
+    struct remote_set *set = object->set;
+    HRESULT hr = remote_query_describe(object->query, set, &place);
     if (FAILED(hr))
         return hr;
-    object->provider.help = set->help;
-    object->provider.has_instances = set->has_instances;
-    object->provider.counters = set->schemas;
-    object->provider.counter_count = set->shown;
-    object->provider.value_count = set->count;
+    object->type.help = set->help;
+    object->type.has_instances = set->has_instances;
+    object->type.counters = set->schemas;
+    object->type.counter_count = set->shown;
+    object->type.value_count = set->count;
     size_t count = 0;
     struct answer_instance instance;
     while (set->has_instances && count < MOST_INSTANCES && place.at && answer_next_instance(&place, &instance)) {
@@ -384,7 +385,7 @@ static HRESULT open_object(struct counter_object *o, struct other_object *object
     return hr; /* without rows until values come */
 }
 
-static HRESULT find_places(struct other_sample *s, const struct other_set *set, const struct answer_block *b)
+static HRESULT find_places(struct remote_sample *s, const struct remote_set *set, const struct answer_block *b)
 {
     void *places = s->places;
     if (!b->ids || b->counters > MOST_IDS)
@@ -392,11 +393,11 @@ static HRESULT find_places(struct other_sample *s, const struct other_set *set, 
     bool room = memory_grow(&places, &s->place_capacity, b->counters, sizeof *s->places);
     s->places = places;
     for (size_t i = 0; room && i < b->counters; i++)
-        s->places[i] = other_set_column(set, answer_block_id(b, i), (uint32_t)i);
+        s->places[i] = remote_set_column(set, answer_block_id(b, i), (uint32_t)i);
     return room ? S_OK : E_OUTOFMEMORY;
 }
 
-static int64_t combine(int64_t sum, int64_t value, uint32_t function)
+static int64_t combine_values(int64_t sum, int64_t value, uint32_t function)
 {
     if (sum == VALUE_ABSENT)
         return value;
@@ -408,22 +409,22 @@ static int64_t combine(int64_t sum, int64_t value, uint32_t function)
 }
 
 /* One row of the answer into one of ours. False: the answer ends within it. */
-static bool read_row(const struct other_sample *s, const struct other_set *set, struct answer_block *b, int64_t *row)
+static bool read_row(const struct remote_sample *s, const struct remote_set *set, struct answer_block *b, int64_t *row)
 {
     for (size_t i = 0; i < b->counters; i++) {
         struct answer_value v;
         if (!answer_next_value(&b->values, &v))
             return false;
         uint32_t at = s->places[i];
-        if (v.present && at != OTHER_NO_COLUMN)
-            row[at] = set->is_aggregate ? combine(row[at], v.value, set->functions[at]) : v.value;
+        if (v.present && at != REMOTE_NO_COLUMN)
+            row[at] = set->is_aggregate ? combine_values(row[at], v.value, set->functions[at]) : v.value;
     }
     return true;
 }
 
-static HRESULT read_rows(struct counter_object *o, const struct other_set *set, struct answer_block *b)
+static HRESULT read_rows(struct counter_object *o, const struct remote_set *set, struct answer_block *b)
 {
-    struct other_sample *s = o->state;
+    struct remote_sample *s = o->state;
     size_t rows = b->rows < MOST_INSTANCES ? b->rows : MOST_INSTANCES, count = 0;
     if (rows > MOST_VALUES / set->count || (set->has_instances && !b->named))
         return not_valid();
@@ -445,7 +446,7 @@ static HRESULT read_rows(struct counter_object *o, const struct other_set *set, 
 }
 
 /* Why there are no values, as PDH says it: of a host that is not there, or that is not to be talked with. */
-static HRESULT reason(HRESULT hr)
+static HRESULT status_for_user(HRESULT hr)
 {
     const HRESULT denied = HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY || hr == not_valid())
@@ -453,19 +454,19 @@ static HRESULT reason(HRESULT hr)
     return hr == denied ? (HRESULT)PDH_ACCESS_DENIED : (HRESULT)PDH_CSTATUS_NO_MACHINE;
 }
 
-static HRESULT sample(struct counter_object *o, struct source *source, uint64_t wanted)
+static HRESULT remote_object_sample(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     (void)source;
     (void)wanted;
-    struct other_object *object = (struct other_object *)o->provider;
-    struct other_sample *s = o->state;
+    struct remote_object *object = (struct remote_object *)o->type;
+    struct remote_sample *s = o->state;
     struct pcq_data head;
     struct answer_block block;
     o->present = UINT64_MAX;
     o->time = (struct source_time){clock_utc(), clock_ticks()};
     if (!s->open)
-        return reason(open_object(o, object));
-    HRESULT hr = other_query_values(object->query, object->set, &head, &block);
+        return status_for_user(open_object(o, object));
+    HRESULT hr = remote_query_values(object->query, object->set, &head, &block);
     o->time = (struct source_time){clock_utc(), clock_ticks()};
     if (SUCCEEDED(hr))
         hr = find_places(s, object->set, &block);
@@ -475,12 +476,12 @@ static HRESULT sample(struct counter_object *o, struct source *source, uint64_t 
         s->ticks = (int64_t)head.ticks;
         s->utc = (int64_t)head.utc;
     }
-    return reason(hr);
+    return status_for_user(hr);
 }
 
 static int64_t value_at(const int64_t *row, uint32_t column, int64_t otherwise)
 {
-    return column == OTHER_NO_COLUMN || row[column] == VALUE_ABSENT ? otherwise : row[column];
+    return column == REMOTE_NO_COLUMN || row[column] == VALUE_ABSENT ? otherwise : row[column];
 }
 
 static bool is_in_units(DWORD type)
@@ -495,12 +496,12 @@ static int64_t in_units(int64_t ticks, int64_t frequency)
     return (int64_t)((double)ticks / (double)frequency * UNITS);
 }
 
-static void raw(const struct counter_object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out)
+static void remote_object_raw(const struct counter_object *o, size_t row, uint32_t counter, PDH_RAW_COUNTER *out)
 {
-    const struct other_sample *s = o->state;
-    const struct other_set *set = ((const struct other_object *)o->provider)->set;
+    const struct remote_sample *s = o->state;
+    const struct remote_set *set = ((const struct remote_object *)o->type)->set;
     const struct counter_schema *c = &set->schemas[counter];
-    const struct other_columns *columns = &set->columns[counter];
+    const struct remote_columns *columns = &set->columns[counter];
     const int64_t *values = o->values + row * set->count;
     if (values[counter] == VALUE_ABSENT)
         return;
@@ -521,26 +522,26 @@ static void raw(const struct counter_object *o, size_t row, uint32_t counter, PD
 
 static int64_t time_base(const struct counter_object *o, uint32_t counter)
 {
-    const struct other_object *object = (const struct other_object *)o->provider;
+    const struct remote_object *object = (const struct remote_object *)o->type;
     const DWORD type = object->set->schemas[counter].type;
-    const int64_t host = other_query_frequency(object->query);
+    const int64_t host = remote_query_frequency(object->query);
     return host > 0 && !is_in_units(type) ? host : formula_time_base(type);
 }
 
-static void free_objects(struct other_objects *all)
+static void free_objects(struct remote_objects *all)
 {
     for (size_t i = 0; i < all->object_count; i++)
         memory_free(all->objects[i]);
     for (size_t i = 0; i < all->count; i++)
-        other_query_close(all->machines[i].query);
+        remote_query_close(all->machines[i].query);
     memory_free(all->objects);
     memory_free(all->machines);
     memory_free(all);
 }
 
-static HRESULT add_object(struct other_objects *all, struct machine *m, struct other_set *set, struct catalogue *c)
+static HRESULT add_object(struct remote_objects *all, struct machine *m, struct remote_set *set, struct catalogue *c)
 {
-    struct other_object *object = memory_zero(1, sizeof *object);
+    struct remote_object *object = memory_zero(1, sizeof *object);
     void *objects = all->objects;
     bool room = memory_grow(&objects, &all->object_capacity, all->object_count + 1, sizeof *all->objects);
     all->objects = objects;
@@ -550,16 +551,16 @@ static HRESULT add_object(struct other_objects *all, struct machine *m, struct o
     }
     object->query = m->query;
     object->set = set;
-    object->provider = (struct provider){.name = set->name,
-                                         .help = "",
-                                         .machine = other_computer_name(other_query_computer(m->query)),
-                                         .at_once = true,
-                                         .sample = sample,
-                                         .raw = raw,
-                                         .time_base = time_base,
-                                         .state_size = sizeof(struct other_sample),
-                                         .close = close_sample};
-    if (!catalogue_add(c, &object->provider)) {
+    object->type = (struct counter_object_type){.name = set->name,
+                                                .help = "",
+                                                .machine = remote_computer_name(remote_query_computer(m->query)),
+                                                .at_once = true,
+                                                .sample = remote_object_sample,
+                                                .raw = remote_object_raw,
+                                                .time_base = time_base,
+                                                .state_size = sizeof(struct remote_sample),
+                                                .close = close_sample};
+    if (!catalogue_add(c, &object->type)) {
         memory_free(object);
         return E_OUTOFMEMORY;
     }
@@ -567,21 +568,21 @@ static HRESULT add_object(struct other_objects *all, struct machine *m, struct o
     return S_OK;
 }
 
-static struct machine *find_machine(struct other_objects *all, const char *name)
+static struct machine *find_machine(struct remote_objects *all, const char *name)
 {
     for (size_t i = 0; i < all->count; i++)
-        if (text_equal_nocase(other_computer_name(other_query_computer(all->machines[i].query)), name))
+        if (text_equal_nocase(remote_computer_name(remote_query_computer(all->machines[i].query)), name))
             return &all->machines[i];
     return NULL;
 }
 
-static HRESULT add_machine(struct other_objects *all, const char *name, struct machine **out)
+static HRESULT add_machine(struct remote_objects *all, const char *name, struct machine **out)
 {
     void *machines = all->machines;
     bool room = memory_grow(&machines, &all->capacity, all->count + 1, sizeof *all->machines);
     all->machines = machines;
     struct machine m = {0};
-    HRESULT hr = room ? other_query_open(name, &m.query) : E_OUTOFMEMORY;
+    HRESULT hr = room ? remote_query_open(name, &m.query) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         all->machines[all->count] = m;
         *out = &all->machines[all->count++];
@@ -590,7 +591,8 @@ static HRESULT add_machine(struct other_objects *all, const char *name, struct m
 }
 
 /* A catalogue that has met the host asks it anew only where it is to look again. */
-static PDH_STATUS connect(struct other_objects **all, const char *machine, bool look_again, struct catalogue *c)
+static PDH_STATUS remote_objects_connect(struct remote_objects **all, const char *machine, bool look_again,
+                                         struct catalogue *c)
 {
     if (!*all)
         *all = memory_zero(1, sizeof **all);
@@ -601,9 +603,9 @@ static PDH_STATUS connect(struct other_objects **all, const char *machine, bool 
     if (!m)
         hr = add_machine(*all, machine, &m);
     if (SUCCEEDED(hr) && (look_again || !m->known))
-        hr = other_query_list(m->query);
-    struct other_set *set;
-    while (SUCCEEDED(hr) && (set = other_computer_set(other_query_computer(m->query), m->known))) {
+        hr = remote_query_list(m->query);
+    struct remote_set *set;
+    while (SUCCEEDED(hr) && (set = remote_computer_set(remote_query_computer(m->query), m->known))) {
         hr = add_object(*all, m, set, c);
         m->known += SUCCEEDED(hr);
     }
@@ -613,10 +615,11 @@ static PDH_STATUS connect(struct other_objects **all, const char *machine, bool 
 }
 
 /* All hosts are asked before the first one is waited for. */
-static void begin(struct other_objects *all)
+static void begin(struct remote_objects *all)
 {
     for (size_t i = 0; i < all->count; i++)
-        other_query_begin(all->machines[i].query);
+        remote_query_begin(all->machines[i].query);
 }
 
-const struct catalogue_others other_objects_of_catalogues = {.connect = connect, .begin = begin, .close = free_objects};
+const struct catalogue_remote remote_catalogue_functions = {
+    .connect = remote_objects_connect, .begin = begin, .close = free_objects};

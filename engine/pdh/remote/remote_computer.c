@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The threads that speak with other computers, and what is known of these. */
-#include "engine/pdh/remote/other_computer.h"
+#include "engine/pdh/remote/remote_computer.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
@@ -15,21 +15,21 @@
 /* How long connection and thread stay for the next query when the last one was closed. */
 #define IDLE_MS        10000u
 
-struct other_computer {
-    struct other_computer *next; /* under the table's lock, with `users` */
+struct remote_computer {
+    struct remote_computer *next; /* under the table's lock, with `users` */
     size_t users;
     char *name;
     const struct link_kind *kind;
     struct host_lock lock;
     struct thread_condition changed;
-    struct other_task *first, *last;
-    struct other_task *at_work;
+    struct remote_task *first, *last;
+    struct remote_task *at_work;
     bool has_thread;
     bool late;       /* somebody waited in vain and no task has ended since */
     HRESULT failure; /* of the last try to reach it; S_OK: it answers, S_FALSE: nobody has tried */
     uint64_t retry;  /* clock_monotonic_ms(), after a failure */
     uint32_t pause;
-    struct other_set **sets;
+    struct remote_set **sets;
     size_t count, capacity;
     /* Of who is at work: */
     struct link *link;
@@ -37,20 +37,20 @@ struct other_computer {
 };
 
 static struct host_lock table_lock = HOST_LOCK_INIT;
-static struct other_computer *table;
+static struct remote_computer *table;
 static const struct link_kind *links;
 
-void other_computer_links(const struct link_kind *kind)
+void remote_computer_links(const struct link_kind *kind)
 {
     host_lock_enter(&table_lock);
     links = kind;
     host_lock_leave(&table_lock);
 }
 
-static void free_computer(struct other_computer *c)
+static void free_computer(struct remote_computer *c)
 {
     for (size_t i = 0; i < c->count; i++)
-        other_set_free(c->sets[i]);
+        remote_set_free(c->sets[i]);
     if (c->link)
         c->kind->close(c->link);
     memory_free(c->sets);
@@ -58,9 +58,9 @@ static void free_computer(struct other_computer *c)
     memory_free(c);
 }
 
-static struct other_computer *create(const char *name)
+static struct remote_computer *computer_create(const char *name)
 {
-    struct other_computer *c = memory_zero(1, sizeof *c);
+    struct remote_computer *c = memory_zero(1, sizeof *c);
     char *copy = text_copy(name);
     if (!c || !copy) {
         memory_free(c);
@@ -75,16 +75,16 @@ static struct other_computer *create(const char *name)
     return c;
 }
 
-HRESULT other_computer_open(const char *name, struct other_computer **out)
+HRESULT remote_computer_open(const char *name, struct remote_computer **out)
 {
     HRESULT hr = S_OK;
     host_lock_enter(&table_lock);
-    struct other_computer *c = table;
+    struct remote_computer *c = table;
     while (c && !(c->kind == links && text_equal_nocase(c->name, name)))
         c = c->next;
     if (!links)
         hr = (HRESULT)PDH_CSTATUS_NO_MACHINE;
-    else if (!c && !(c = create(name)))
+    else if (!c && !(c = computer_create(name)))
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         c->users++;
@@ -94,16 +94,16 @@ HRESULT other_computer_open(const char *name, struct other_computer **out)
 }
 
 /* With the table's lock. */
-static void take_out(const struct other_computer *c)
+static void take_out(const struct remote_computer *c)
 {
-    struct other_computer **at = &table;
+    struct remote_computer **at = &table;
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
 }
 
 /* A computer with a thread is freed by that, when nobody has used it for a while. */
-void other_computer_close(struct other_computer *c)
+void remote_computer_close(struct remote_computer *c)
 {
     if (!c)
         return;
@@ -116,20 +116,20 @@ void other_computer_close(struct other_computer *c)
         free_computer(c);
 }
 
-const char *other_computer_name(const struct other_computer *c)
+const char *remote_computer_name(const struct remote_computer *c)
 {
     return c->name;
 }
 
-struct other_set *other_computer_set(struct other_computer *c, size_t index)
+struct remote_set *remote_computer_set(struct remote_computer *c, size_t index)
 {
     host_lock_enter(&c->lock);
-    struct other_set *s = index < c->count ? c->sets[index] : NULL;
+    struct remote_set *s = index < c->count ? c->sets[index] : NULL;
     host_lock_leave(&c->lock);
     return s;
 }
 
-static void drop_link(struct other_computer *c)
+static void drop_link(struct remote_computer *c)
 {
     if (c->link)
         c->kind->close(c->link);
@@ -138,7 +138,7 @@ static void drop_link(struct other_computer *c)
 
 /* By who is at work, without the lock. A link may have failed long ago without anybody having seen it, as by a host
    that was started anew: so one that was not opened for this task gets another try. */
-static HRESULT run(struct other_computer *c, struct other_task *t, bool *link_failed)
+static HRESULT computer_run_task(struct remote_computer *c, struct remote_task *t, bool *link_failed)
 {
     HRESULT hr;
     bool was_open;
@@ -159,7 +159,7 @@ static HRESULT run(struct other_computer *c, struct other_task *t, bool *link_fa
     return hr;
 }
 
-static void note(struct other_computer *c, HRESULT hr, bool link_failed)
+static void computer_note_result(struct remote_computer *c, HRESULT hr, bool link_failed)
 {
     c->late = false;
     if (!link_failed) {
@@ -174,7 +174,7 @@ static void note(struct other_computer *c, HRESULT hr, bool link_failed)
 }
 
 /* With the lock, which it leaves meanwhile. */
-static void work_off(struct other_computer *c, struct other_task *t)
+static void computer_process_task(struct remote_computer *c, struct remote_task *t)
 {
     HRESULT hr;
     c->at_work = t;
@@ -182,9 +182,9 @@ static void work_off(struct other_computer *c, struct other_task *t)
         bool link_failed = false;
         t->ending = t->released;
         host_lock_leave(&c->lock);
-        hr = run(c, t, &link_failed);
+        hr = computer_run_task(c, t, &link_failed);
         host_lock_enter(&c->lock);
-        note(c, hr, link_failed);
+        computer_note_result(c, hr, link_failed);
     } while (t->released && !t->ending && SUCCEEDED(c->failure));
     t->result = hr;
     t->queued = false;
@@ -194,9 +194,9 @@ static void work_off(struct other_computer *c, struct other_task *t)
     thread_condition_wake(&c->changed);
 }
 
-static struct other_task *take_first(struct other_computer *c)
+static struct remote_task *take_first(struct remote_computer *c)
 {
-    struct other_task *t = c->first;
+    struct remote_task *t = c->first;
     c->first = t->next;
     c->last = c->first ? c->last : NULL;
     t->next = NULL;
@@ -204,7 +204,7 @@ static struct other_task *take_first(struct other_computer *c)
 }
 
 /* Whether nobody uses it any more; then nobody can. */
-static bool retire(struct other_computer *c)
+static bool computer_retire(struct remote_computer *c)
 {
     host_lock_enter(&table_lock);
     host_lock_enter(&c->lock);
@@ -216,41 +216,41 @@ static bool retire(struct other_computer *c)
     return unused;
 }
 
-static void work(void *user)
+static void computer_work(void *user)
 {
-    struct other_computer *c = user;
+    struct remote_computer *c = user;
     do {
         bool woken = true;
         host_lock_enter(&c->lock);
         while (woken)
             if (c->first && !c->at_work)
-                work_off(c, take_first(c));
+                computer_process_task(c, take_first(c));
             else
                 woken = thread_condition_wait(&c->changed, &c->lock, IDLE_MS);
         host_lock_leave(&c->lock);
-    } while (!retire(c));
+    } while (!computer_retire(c));
     free_computer(c);
 }
 
 /* With the lock: on this thread, when nobody else is at work. */
-static void work_here(struct other_computer *c, struct other_task *t)
+static void work_here(struct remote_computer *c, struct remote_task *t)
 {
     while (c->at_work)
         thread_condition_wait(&c->changed, &c->lock, UINT32_MAX);
-    work_off(c, t);
+    computer_process_task(c, t);
 }
 
-static bool get_thread(struct other_computer *c)
+static bool get_thread(struct remote_computer *c)
 {
     struct thread *thread;
-    if (!c->has_thread && SUCCEEDED(thread_start(work, c, &thread))) {
+    if (!c->has_thread && SUCCEEDED(thread_start(computer_work, c, &thread))) {
         c->has_thread = true;
         thread_close(thread);
     }
     return c->has_thread;
 }
 
-void other_task_post(struct other_computer *c, struct other_task *t)
+void remote_task_post(struct remote_computer *c, struct remote_task *t)
 {
     const uint32_t limit = source_limit();
     host_lock_enter(&c->lock);
@@ -272,7 +272,7 @@ void other_task_post(struct other_computer *c, struct other_task *t)
     host_lock_leave(&c->lock);
 }
 
-bool other_task_wait(struct other_computer *c, struct other_task *t, uint32_t limit_ms)
+bool remote_task_wait(struct remote_computer *c, struct remote_task *t, uint32_t limit_ms)
 {
     host_lock_enter(&c->lock);
     if (FAILED(c->failure) && limit_ms > SHORT_WAIT_MS)
@@ -289,7 +289,7 @@ bool other_task_wait(struct other_computer *c, struct other_task *t, uint32_t li
     return ended;
 }
 
-void other_task_release(struct other_computer *c, struct other_task *t)
+void remote_task_release(struct remote_computer *c, struct remote_task *t)
 {
     host_lock_enter(&c->lock);
     t->released = t->queued;
@@ -298,7 +298,7 @@ void other_task_release(struct other_computer *c, struct other_task *t)
     host_lock_leave(&c->lock);
 }
 
-static bool is_known(const struct other_computer *c, const GUID *guid)
+static bool is_known(const struct remote_computer *c, const GUID *guid)
 {
     size_t i = 0;
     while (i < c->count && !guid_equal(&c->sets[i]->guid, guid))
@@ -306,10 +306,10 @@ static bool is_known(const struct other_computer *c, const GUID *guid)
     return i < c->count;
 }
 
-static HRESULT add_set(struct other_computer *c, struct link *l, const GUID *guid)
+static HRESULT add_set(struct remote_computer *c, struct link *l, const GUID *guid)
 {
-    struct other_set *s;
-    HRESULT hr = other_set_create(l, c->name, guid, &s);
+    struct remote_set *s;
+    HRESULT hr = remote_set_create(l, c->name, guid, &s);
     if (hr != S_OK)
         return hr;
     host_lock_enter(&c->lock);
@@ -320,26 +320,26 @@ static HRESULT add_set(struct other_computer *c, struct link *l, const GUID *gui
         c->sets[c->count++] = s;
     host_lock_leave(&c->lock);
     if (!room)
-        other_set_free(s);
+        remote_set_free(s);
     return room ? S_OK : E_OUTOFMEMORY;
 }
 
 /* A host that has ever other ones is not asked for all of them. */
 #define MOST_KNOWN (4 * PCQ_MOST_SETS)
 
-HRESULT other_computer_list(struct other_computer *c, struct link *l, bool *link_failed)
+HRESULT remote_computer_list(struct remote_computer *c, struct link *l, bool *link_failed)
 {
     struct ndr_call call = {.method = PCQ_ENUMERATE_SETS, .machine = c->name};
     struct link_answer answer = {0};
     HRESULT hr = link_ask(l, &call, &answer);
-    HRESULT said = SUCCEEDED(hr) ? link_answer_result(&answer) : S_OK;
-    for (size_t i = 0; SUCCEEDED(hr) && SUCCEEDED(said) && i < answer.said.size / sizeof(GUID); i++) {
+    HRESULT status = SUCCEEDED(hr) ? link_answer_result(&answer) : S_OK;
+    for (size_t i = 0; SUCCEEDED(hr) && SUCCEEDED(status) && i < answer.decoded.size / sizeof(GUID); i++) {
         GUID guid;
-        memcpy(&guid, answer.said.data + i * sizeof guid, sizeof guid);
+        memcpy(&guid, answer.decoded.data + i * sizeof guid, sizeof guid);
         if (c->count < MOST_KNOWN && !is_known(c, &guid))
             hr = add_set(c, l, &guid);
     }
     link_answer_free(&answer);
     *link_failed = FAILED(hr) && hr != E_OUTOFMEMORY;
-    return FAILED(hr) ? hr : said;
+    return FAILED(hr) ? hr : status;
 }
