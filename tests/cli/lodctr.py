@@ -43,7 +43,7 @@ def manifests():
         f.write(xml.replace(b'type="perf_counter_rawcount"', b'type="perf_counter"'))
     for line in ("manifest", "add", host_path("bad.man")), ("lodctr", f"/M:{host_path('bad.man')}"):
         told = openpla(1, *line)
-        check('bad.man: line 31: counter type="perf_counter": no type of a counter' in told, "a mistake", told)
+        check('bad.man: line 31: counter type="perf_counter": unknown counter type' in told, "a mistake", told)
     told = openpla(0, "lodctr", f"/m:{host_path(MANIFEST)}")
     check(told.startswith("Info: Successfully installed performance counters in "), "lodctr /M", told)
     told = openpla(0, "manifest", "add", host_path(MANIFEST))

@@ -88,35 +88,35 @@ static void a_mistake_is_told_where_it_is(void **state)
     } mistakes[] = {
         {"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'><", "line 1"},
         {"<counters/>", "the root of a manifest is instrumentationManifest"},
-        {FRAME("<provider providerName='P'/>"), "line 3: provider providerGuid: it is wanted"},
+        {FRAME("<provider providerName='P'/>"), "line 3: provider providerGuid: required value is missing"},
         {FRAME("<provider providerGuid='no'/>"), "providerGuid=\"no\": no GUID"},
-        {FRAME("<provider providerGuid='" PROVIDER "'/>"), "provider providerName: it is wanted"},
-        {OF_PROVIDER(""), "it has no counterSet"},
+        {FRAME("<provider providerGuid='" PROVIDER "'/>"), "provider providerName: required value is missing"},
+        {OF_PROVIDER(""), "the provider has no counterSet"},
         {FRAME("<provider providerGuid='" PROVIDER "' providerName='P' providerType='x'/>"),
-         "providerType=\"x\": none of userMode, kernelMode"},
-        {OF_PROVIDER("<counterSet guid='" SET "'/>"), "line 4: counterSet name: it is wanted"},
-        {OF_PROVIDER("<counterSet guid='" SET "' name='a\\b'/>"), "name=\"a\\b\": it has a character"},
+         "providerType=\"x\": expected one of userMode, kernelMode"},
+        {OF_PROVIDER("<counterSet guid='" SET "'/>"), "line 4: counterSet name: required value is missing"},
+        {OF_PROVIDER("<counterSet guid='" SET "' name='a\\b'/>"), "name=\"a\\b\": contains a character"},
         {OF_PROVIDER("<counterSet guid='" SET "' name='$(string.T)'/>"), "no culture has the string \"T\""},
-        {OF_PROVIDER("<counterSet guid='" SET "' name='S' instances='two'/>"), "instances=\"two\": none of single"},
-        {OF_SET(""), "it has no counter"},
-        {OF_SET(COUNTER("1", "A", "perf_counter_text", "")), "a counterset's values are numbers"},
-        {OF_SET(COUNTER("1", "A", "perf_none", "")), "line 5: counter type=\"perf_none\": no type of a counter"},
+        {OF_PROVIDER("<counterSet guid='" SET "' name='S' instances='two'/>"), "instances=\"two\": expected one of single"},
+        {OF_SET(""), "the counterset has no counter"},
+        {OF_SET(COUNTER("1", "A", "perf_counter_text", "")), "a counterset cannot have counters with text values"},
+        {OF_SET(COUNTER("1", "A", "perf_none", "")), "line 5: counter type=\"perf_none\": unknown counter type"},
         {OF_SET(COUNTER("x", "A", "perf_counter_rawcount", "")), "counter id=\"x\": no number"},
-        {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "defaultScale='11'")), "not within -10 and 10"},
-        {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "detailLevel='some'")), "none of standard, advanced"},
-        {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "aggregate='mean'")), "none of undefined, sum, avg"},
+        {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "defaultScale='11'")), "not from -10 to 10"},
+        {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "detailLevel='some'")), "expected one of standard, advanced"},
+        {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "aggregate='mean'")), "expected one of undefined, sum, avg"},
         {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "nameID='-'")), "nameID=\"-\": no number"},
         {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "struct='T' field='f'")),
          "struct=\"T\": the counterset has"},
-        {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "perfTimeID='3'")), "has no counter 3"},
-        {OF_SET(COUNTER("1", "A", "perf_raw_fraction", "")), "baseID: a counter of this type is divided"},
+        {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "perfTimeID='3'")), "has no counter with the id 3"},
+        {OF_SET(COUNTER("1", "A", "perf_raw_fraction", "")), "baseID: counters of this type need the id"},
         {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "") COUNTER("1", "B", "perf_counter_rawcount", "")),
          "line 6: counter id="},
         {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "") COUNTER("2", "a", "perf_counter_rawcount", "")),
-         "name=\"a\": there is one already"},
+         "name=\"a\": duplicate value"},
         {OF_SET("<counter id='1' name='A' type='perf_counter_rawcount'><counterAttributes><counterAttribute/>"
                 "</counterAttributes></counter>"),
-         "counterAttribute name: it is wanted"},
+         "counterAttribute name: required value is missing"},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         struct counter_manifest m;
@@ -136,7 +136,7 @@ static void what_is_passed_over_is_told(void **state)
     assert_int_equal(counter_manifest_read(xml, strlen(xml), &remarks, &m), S_OK);
     assert_int_equal(remarks.count, 2);
     assert_non_null(strstr(remarks.items[0], "line 5: other"));
-    assert_non_null(strstr(remarks.items[1], "counter colour: the attribute is not looked at"));
+    assert_non_null(strstr(remarks.items[1], "counter colour: unknown attribute ignored"));
     texts_free(&remarks);
     counter_manifest_free(&m);
 }

@@ -384,9 +384,9 @@ static void a_dll_comes_from_no_current_folder(void **state)
     SetEnvironmentVariableW(u"PATH", folder);
     SetEnvironmentVariableW(u"OPENPLA_TEST_DLLS", folder);
     assert_false(is_loaded(u"extension_dll.dll"));
-    assert_told("extension_dll.dll' is not loaded");
+    assert_told("extension_dll.dll': ");
     assert_false(is_loaded(u".\\extension_dll.dll"));
-    assert_told("Library '.\\extension_dll.dll' is neither a full path nor a bare name");
+    assert_told("invalid library '.\\extension_dll.dll': expected a full path or a file name");
     assert_false(is_loaded(u"Z:extension_dll.dll"));
     assert_false(is_loaded(folder + 2)); /* "\..." of the current drive */
     assert_true(is_loaded(u"%OPENPLA_TEST_DLLS%\\extension_dll.dll"));

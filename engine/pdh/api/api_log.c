@@ -569,9 +569,9 @@ static HRESULT read_identity(struct odbc *c, const char *log_set, GUID *guid, in
     if (hr == S_OK)
         hr = odbc_get_text(&out[0], &text);
     else if (hr == S_FALSE)
-        hr = error_set((HRESULT)PDH_ENTRY_NOT_IN_LOG_FILE, "there is no log set \"%s\"", log_set);
+        hr = error_set((HRESULT)PDH_ENTRY_NOT_IN_LOG_FILE, "log set '%s' does not exist", log_set);
     if (SUCCEEDED(hr) && !text_to_guid(text, guid))
-        hr = error_set((HRESULT)PDH_INVALID_DATA, "\"%s\" is no GUID", text);
+        hr = error_set((HRESULT)PDH_INVALID_DATA, "log set '%s': invalid GUID '%s'", log_set, text);
     *run = out[1].length == ODBC_NULL ? 0 : out[1].integer;
     memory_free(text);
     odbc_close(select);

@@ -58,7 +58,8 @@ static HRESULT fill_api_table(struct pdh_api *api)
     if (SUCCEEDED(hr)) {                                                                                               \
         FARPROC entry = GetProcAddress(module, #name);                                                                 \
         if (!entry)                                                                                                    \
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_PROC_NOT_FOUND), "\"%s\": has no function %s", path, #name);       \
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_PROC_NOT_FOUND), "'%s' does not export the function %s", path,     \
+                           #name);                                                                                     \
         api->name = (PDH_STATUS(WINAPI *) parameters)(void *)entry;                                                    \
     }
     PDH_API_LIST(FILL_ENTRY)
@@ -93,7 +94,7 @@ HRESULT host_pdh(const struct pdh_api **out)
 {
     *out = &openpdh_api;
     if (!*out)
-        return error_set(HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND), "openpdh: not linked into this program");
+        return error_set(HRESULT_FROM_WIN32(ERROR_MOD_NOT_FOUND), "cannot find openpdh: not linked into this program");
     return S_OK;
 }
 

@@ -115,7 +115,9 @@ HRESULT kernel_keys_parse(const char *text, size_t size, struct kernel_keys *k)
         if (length)
             set_key_value(kernel_keys_find(k, p, length), word, line, &found);
     }
-    return found ? S_OK : error_set(E_FAIL, "a kernel file: none of our names in its %u bytes", (unsigned)size);
+    return found ? S_OK
+                 : error_set(E_FAIL, "cannot parse a kernel file of %u bytes: none of the expected names found",
+                             (unsigned)size);
 }
 
 /* ---- numbers per processor ---- */
@@ -149,7 +151,8 @@ HRESULT kernel_cpus_parse(const char *text, size_t size, struct kernel_cpus *out
             return E_OUTOFMEMORY;
         out->cpus[out->count++] = cpu;
     }
-    return out->count ? S_OK : error_set(E_FAIL, "/proc/stat: no processor in its %u bytes", (unsigned)size);
+    return out->count ? S_OK
+                      : error_set(E_FAIL, "cannot parse '/proc/stat': no processor in its %u bytes", (unsigned)size);
 }
 
 void kernel_cpus_free(struct kernel_cpus *cpus)
@@ -198,7 +201,7 @@ HRESULT kernel_columns_parse(const char *text, size_t size, struct kernel_counts
     out->count = 0;
     out->has_clock = false;
     HRESULT hr = parse_columns(text, kernel_line_end(text, text + size), out);
-    return hr == E_FAIL ? error_set(hr, "a table of interrupts: no processor in its first line") : hr;
+    return hr == E_FAIL ? error_set(hr, "cannot parse a table of interrupts: no processor in its first line") : hr;
 }
 
 HRESULT kernel_counts_parse(const char *text, size_t size, struct kernel_counts *out)

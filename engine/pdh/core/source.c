@@ -179,7 +179,7 @@ static const char *const paths[] = {SOURCE_FILES(SOURCE_PATH)};
 #define SOURCE_PIECE(part, name, path, piece) piece,
 static const bool pieces[] = {SOURCE_FILES(SOURCE_PIECE)};
 #undef SOURCE_PIECE
-_Static_assert(SOURCE_PARTS <= 32, "a hold has a bit for each part");
+_Static_assert(SOURCE_PARTS <= 32, "the mask of struct source_hold needs one bit per part");
 
 enum source_part source_find(const char *name, size_t length)
 {

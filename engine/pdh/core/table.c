@@ -38,7 +38,7 @@ struct compiler {
 
 static HRESULT bad_source(const struct counter_schema *c, const char *at)
 {
-    return error_set(E_UNEXPECTED, "counter \"%s\": its source \"%s\" is wrong at \"%s\"", c->name, c->source, at);
+    return error_set(E_UNEXPECTED, "counter '%s': invalid source '%s' at '%s'", c->name, c->source, at);
 }
 
 static HRESULT compile_name(struct compiler *c, const char *name, size_t length, uint8_t *column)
@@ -109,7 +109,7 @@ static HRESULT place_keys(struct compiler *c)
         t->key_columns[part] = (uint8_t)next;
         next += (uint32_t)t->keys[part].count;
         if (next > TABLE_COLUMNS)
-            return error_set(E_UNEXPECTED, "object \"%s\": too many columns", c->type->name);
+            return error_set(E_UNEXPECTED, "object '%s': too many columns", c->type->name);
     }
     for (size_t i = 0; i < c->use_count; i++)
         *c->uses[i].column = (uint8_t)(t->key_columns[c->uses[i].part] + c->uses[i].slot);

@@ -54,10 +54,11 @@ static HRESULT library_path(HKEY key, char **out)
     DWORD error = read_text(key, u"Library", name, MAX_PATH);
     *out = NULL;
     if (error)
-        return error_set(HRESULT_FROM_WIN32(error), "Library: error %u", (unsigned)error);
+        return error_set(HRESULT_FROM_WIN32(error), "cannot read the registry value 'Library': error %u",
+                         (unsigned)error);
     DWORD units = ExpandEnvironmentStringsW(name, expanded, MAX_PATH);
     if (!units || units > MAX_PATH || !GetSystemDirectoryW(folder, MAX_PATH))
-        return error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE), "Library is too long");
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE), "the registry value 'Library' is too long");
     HRESULT hr = text_from_utf16(expanded, wcslen(expanded), true, &library);
     if (SUCCEEDED(hr))
         hr = text_from_utf16(folder, wcslen(folder), true, &system);
@@ -85,7 +86,7 @@ static HRESULT load_library(const char *path, HMODULE *out)
         SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_USER_DIRS | LOAD_LIBRARY_SEARCH_SYSTEM32);
     }
     memory_free(wide);
-    return error ? error_set(HRESULT_FROM_WIN32(error), "'%s' is not loaded: %s", path,
+    return error ? error_set(HRESULT_FROM_WIN32(error), "cannot load '%s': %s", path,
                              error_standard_text(HRESULT_FROM_WIN32(error)))
                  : S_OK;
 }
@@ -98,7 +99,7 @@ static void report_refused_dll(const WCHAR *service, const char *reason)
         const struct journal_entry entry = {.utc = clock_utc(),
                                             .id = JOURNAL_EXTENSION_REFUSED,
                                             .level = JOURNAL_WARNING,
-                                            .message = "A performance extension DLL does not count",
+                                            .message = "A performance extension DLL is not used",
                                             .count = 2,
                                             .fields = {{"Service", name}, {"Reason", reason}}};
         journal_append(folder, &entry);

@@ -150,7 +150,8 @@ HRESULT counterset_provider_open(struct counterset_provider **out)
         set(&head_of(p)->used, p->used);
         p->slot = claim_slot(p->directory);
         hr = p->slot ? S_OK
-                     : error_set(E_OUTOFMEMORY, "more than %d providers of countersets", (int)COUNTERSET_PROVIDERS);
+                     : error_set(E_OUTOFMEMORY, "too many Perflib providers: at most %d can run",
+                                 (int)COUNTERSET_PROVIDERS);
     }
     if (FAILED(hr) || !p->slot) {
         counterset_provider_close(p);
@@ -244,7 +245,8 @@ HRESULT counterset_provider_add(struct counterset_provider *p, const GUID *guid,
                             ? make_room(p, sizeof(struct counterset_record) + count * sizeof *counters)
                             : NULL;
     if (!room)
-        return error_set(E_OUTOFMEMORY, "%s: no room for a counterset of %u counters", name, (unsigned)count);
+        return error_set(E_OUTOFMEMORY, "cannot add the counterset '%s' of %u counters: the shared memory is full",
+                         name, (unsigned)count);
     room->count = count;
     struct counterset_record *r = begin_record(p, room);
     r->kind = COUNTERSET_KIND_SET;
@@ -263,7 +265,7 @@ HRESULT counterset_provider_create_instance(struct counterset_provider *p, uint3
     uint32_t count = find_room(p, set_offset)->count;
     struct room *room = make_room(p, sizeof(struct counterset_record) + count * sizeof(int64_t));
     if (!room)
-        return error_set(E_OUTOFMEMORY, "%s: no room for another instance", name);
+        return error_set(E_OUTOFMEMORY, "cannot create the instance '%s': the shared memory is full", name);
     room->count = count;
     struct counterset_record *r = begin_record(p, room);
     r->kind = COUNTERSET_KIND_INSTANCE;
@@ -358,7 +360,7 @@ HRESULT counterset_views_update(struct counterset_views *v)
 }
 
 _Static_assert(offsetof(struct counterset_record, generation) == 0 && offsetof(struct counterset_record, live) == 4,
-               "a record may be made anew between the copy of the one and of the other");
+               "a record may be recreated between the two copies");
 
 /* Records whose room is being used anew may be half of one and half of the other. */
 static void drop_torn(const uint8_t *section, const struct counterset_bytes *b)

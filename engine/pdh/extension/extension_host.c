@@ -26,11 +26,11 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
 {
     *out = NULL;
     if (!*library)
-        return error_set(E_INVALIDARG, "Library is empty");
+        return error_set(E_INVALIDARG, "the registry value 'Library' is empty");
     if (is_full(library))
         *out = text_copy(library);
     else if (strpbrk(library, "\\/:") || !strcmp(library, ".") || !strcmp(library, ".."))
-        return error_set(E_INVALIDARG, "Library '%s' is neither a full path nor a bare name", library);
+        return error_set(E_INVALIDARG, "invalid library '%s': expected a full path or a file name", library);
     else
         *out = text_format("%s\\%s", system, library);
     return *out ? S_OK : E_OUTOFMEMORY;
@@ -256,9 +256,10 @@ static HRESULT host_fetch_reply(struct extension_host *h)
     const struct extension_channel *c = h->channel;
     const uint32_t state = get(&c->state), error = get(&c->error), size = get(&c->size);
     if (state == EXTENSION_FAILED || error)
-        return error_set(E_FAIL, "%s: its extension DLL fails with error %u", h->service, (unsigned)error);
+        return error_set(E_FAIL, "the extension DLL of the service '%s' failed: error %u", h->service, (unsigned)error);
     if (size > EXTENSION_DATA_BYTES)
-        return error_set(E_FAIL, "%s: its extension DLL gives %u bytes", h->service, (unsigned)size);
+        return error_set(E_FAIL, "the extension DLL of the service '%s' returned too much data: %u bytes", h->service,
+                         (unsigned)size);
     h->reply = memory_alloc(sizeof *h->reply + size);
     if (!h->reply)
         return E_OUTOFMEMORY;
@@ -280,7 +281,8 @@ static HRESULT take_reply(struct extension_host *h, uint32_t timeout_ms, struct 
     while (h->process && h->asked && !answered(h)) {
         uint64_t now = clock_monotonic_ms(), end = h->asked + timeout_ms;
         if (now >= end)
-            return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "%s: its extension DLL does not answer", h->service);
+            return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
+                             "the extension DLL of the service '%s' does not respond", h->service);
         HRESULT hr = wait_for_answer(h, (uint32_t)(end - now));
         if (FAILED(hr) && hr != E_ABORT)
             return hr;
@@ -290,7 +292,7 @@ static HRESULT take_reply(struct extension_host *h, uint32_t timeout_ms, struct 
         }
     }
     if (!h->process || !h->asked)
-        return error_set(E_ABORT, "%s: the process of its extension DLL has ended", h->service);
+        return error_set(E_ABORT, "the process of the extension DLL of the service '%s' exited", h->service);
     HRESULT hr = h->reply ? S_OK : host_fetch_reply(h);
     if (h->reply) {
         h->reply->references++;

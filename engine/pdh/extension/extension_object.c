@@ -291,7 +291,7 @@ static void read_row(const struct extension_object *eo, const struct extension_s
 
 static HRESULT damaged(const struct extension_object *eo)
 {
-    return error_set(E_FAIL, "%s: its extension DLL gives a damaged block", eo->type.name);
+    return error_set(E_FAIL, "the extension DLL of the object '%s' returned corrupt data", eo->type.name);
 }
 
 /* Counts the instances and hashes their names; false: the block is damaged. */

@@ -120,8 +120,8 @@ HRESULT extension_start(const char *channel, const char *service, struct process
                             (const WCHAR *)(const void *)extension_start, &self) ||
         !GetModuleFileNameW(self, wide, MAX_PATH) || !GetProcAddress(self, "PdhExtensionHostW") ||
         !GetSystemDirectoryW(system, MAX_PATH)) {
-        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "%s: extension DLLs are loaded by openpdh.dll only",
-                         service);
+        return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                         "cannot load the extension DLL of the service '%s': only openpdh.dll can", service);
     }
     /* rundll32 takes no quotes around "DLL,entry". */
     WCHAR plain[MAX_PATH];
@@ -162,8 +162,9 @@ HRESULT extension_names(const struct texts *services, struct texts *out)
 HRESULT extension_start(const char *channel, const char *service, struct process **out)
 {
     *out = NULL;
-    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "%s: %s: there are no extension DLLs here", service,
-                     channel);
+    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                     "cannot load the extension DLL of the service '%s' (channel '%s'): extension DLLs need Wine",
+                     service, channel);
 }
 
 #endif

@@ -36,10 +36,10 @@ static bool is(xmlNodePtr node, const char *name)
 /* Of the element, or of its attribute. */
 static HRESULT warn_of_skipped(struct counter_reader *c, xmlNodePtr e, const char *attribute)
 {
-    char *text = attribute ? text_format("line %ld: %.60s %.60s: the attribute is not looked at", xmlGetLineNo(e),
-                                         (const char *)e->name, attribute)
-                           : text_format("line %ld: %.60s: the element is not looked at", xmlGetLineNo(e),
-                                         (const char *)e->name);
+    char *text = attribute
+                     ? text_format("line %ld: %.60s %.60s: unknown attribute ignored", xmlGetLineNo(e),
+                                   (const char *)e->name, attribute)
+                     : text_format("line %ld: %.60s: unknown element ignored", xmlGetLineNo(e), (const char *)e->name);
     return text ? texts_give(c->r.remarks, text) : E_OUTOFMEMORY;
 }
 
@@ -92,7 +92,7 @@ static HRESULT read_choice(struct counter_reader *c, xmlNodePtr e, const char *a
             text_fit(all + strlen(all), sizeof all - strlen(all), k ? ", " : "");
             text_fit(all + strlen(all), sizeof all - strlen(all), choices[k].name);
         }
-        hr = manifest_wrong(e, attribute, text, "none of %s", all);
+        hr = manifest_wrong(e, attribute, text, "expected one of %s", all);
     }
     memory_free(text);
     return hr;
@@ -110,14 +110,16 @@ static HRESULT index_add_unique(struct counter_reader *c, xmlNodePtr e, const ch
     if (FAILED(hr))
         return hr;
     if (name_index_find(index, key, &place))
-        return manifest_wrong(e, attribute, text, "there is one already");
+        return manifest_wrong(e, attribute, text, "duplicate value");
     return name_index_add(index, key, 0);
 }
 
 static HRESULT count_bytes(struct counter_reader *c, xmlNodePtr e, const char *text)
 {
     c->bytes += text ? strlen(text) : 0;
-    return c->bytes > MOST_TEXT ? manifest_wrong(e, NULL, NULL, "the texts need more than %u bytes", MOST_TEXT) : S_OK;
+    return c->bytes > MOST_TEXT
+               ? manifest_wrong(e, NULL, NULL, "the strings of the manifest need more than %u bytes", MOST_TEXT)
+               : S_OK;
 }
 
 /* A name as it stands in paths of counters. */
@@ -128,13 +130,13 @@ static HRESULT read_name(struct counter_reader *c, xmlNodePtr e, const char *ref
         return hr;
     const char *name = *out ? *out : "";
     if (!*name)
-        return manifest_wrong(e, "name", *out, "it is wanted");
+        return manifest_wrong(e, "name", *out, "required value is missing");
     for (const char *at = name; *at; at++)
         if ((unsigned char)*at < ' ' || strchr(refused, *at))
-            return manifest_wrong(e, "name", name, "it has a character that no path of a counter can have (0x%02X)",
+            return manifest_wrong(e, "name", name, "contains a character that counter paths cannot contain (0x%02X)",
                                   (unsigned)(unsigned char)*at);
     if (text_utf16_length(name) > LONGEST_NAME)
-        return manifest_wrong(e, "name", name, "more than %u characters", LONGEST_NAME);
+        return manifest_wrong(e, "name", name, "longer than %u characters", LONGEST_NAME);
     return count_bytes(c, e, name);
 }
 
@@ -142,7 +144,7 @@ static HRESULT read_help(struct counter_reader *c, xmlNodePtr e, char **out)
 {
     HRESULT hr = manifest_plain_text(&c->r, e, "description", out);
     if (SUCCEEDED(hr) && *out && strlen(*out) > LONGEST_HELP)
-        hr = manifest_wrong(e, "description", *out, "more than %u bytes", LONGEST_HELP);
+        hr = manifest_wrong(e, "description", *out, "longer than %u bytes", LONGEST_HELP);
     return SUCCEEDED(hr) ? count_bytes(c, e, *out) : hr;
 }
 
@@ -185,12 +187,12 @@ static HRESULT read_attributes(struct counter_reader *c, xmlNodePtr counter, uin
             }
             hr = CHOICE(c, a, "name", names, &one);
             if (SUCCEEDED(hr) && !one)
-                hr = manifest_wrong(a, "name", NULL, "it is wanted");
+                hr = manifest_wrong(a, "name", NULL, "required value is missing");
             *out |= one;
         }
     }
     if (SUCCEEDED(hr) && (*out & COUNTER_AS_REAL) && (*out & COUNTER_AS_HEX))
-        hr = manifest_wrong(counter, NULL, NULL, "displayAsReal and displayAsHex exclude each other");
+        hr = manifest_wrong(counter, NULL, NULL, "displayAsReal and displayAsHex are mutually exclusive");
     return hr;
 }
 
@@ -202,9 +204,9 @@ static HRESULT read_type(struct counter_reader *c, xmlNodePtr e, uint32_t *out)
     if (FAILED(hr))
         return hr;
     if (!counter_type_find(text, &type))
-        hr = manifest_wrong(e, "type", text, "no type of a counter");
+        hr = manifest_wrong(e, "type", text, "unknown counter type");
     else if (type == PERF_COUNTER_TEXT)
-        hr = manifest_wrong(e, "type", text, "a counterset's values are numbers");
+        hr = manifest_wrong(e, "type", text, "a counterset cannot have counters with text values");
     *out = type;
     memory_free(text);
     return hr;
@@ -218,9 +220,9 @@ static HRESULT read_scale(struct counter_reader *c, xmlNodePtr e, int32_t *out)
     if (FAILED(hr) || !text)
         return hr;
     if (!text_to_i64(text, &number))
-        hr = manifest_wrong(e, "defaultScale", text, "no number");
+        hr = manifest_wrong(e, "defaultScale", text, "not a number");
     else if (number < -10 || number > 10)
-        hr = manifest_wrong(e, "defaultScale", text, "not within -10 and 10");
+        hr = manifest_wrong(e, "defaultScale", text, "not from -10 to 10");
     *out = (int32_t)number;
     memory_free(text);
     return hr;
@@ -237,9 +239,9 @@ static HRESULT check_field(struct counter_reader *c, xmlNodePtr e)
     if (SUCCEEDED(hr) && of)
         hr = (key = text_fold(of)) ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && of && !name_index_find(&c->structs, key, &place))
-        hr = manifest_wrong(e, "struct", of, "the counterset has no such struct");
+        hr = manifest_wrong(e, "struct", of, "the counterset has no struct of this name");
     if (SUCCEEDED(hr) && !of != !field)
-        hr = manifest_wrong(e, of ? "field" : "struct", NULL, "it is wanted with %s", of ? "struct" : "field");
+        hr = manifest_wrong(e, of ? "field" : "struct", NULL, "required together with %s", of ? "struct" : "field");
     memory_free(key);
     memory_free(of);
     memory_free(field);
@@ -257,7 +259,7 @@ static HRESULT read_counter(struct counter_reader *c, xmlNodePtr e, struct regis
     uint64_t id = 0, base = COUNTER_NO_ID;
     char number[24];
     if (s->count == REGISTERED_MOST_COUNTERS)
-        return manifest_wrong(e, NULL, NULL, "more than %u counters of a counterset", REGISTERED_MOST_COUNTERS);
+        return manifest_wrong(e, NULL, NULL, "a counterset can have at most %u counters", REGISTERED_MOST_COUNTERS);
     HRESULT hr = check_attributes(c, e,
                                   "id uri name nameID description descriptionID symbol type aggregate detailLevel "
                                   "defaultScale baseID perfTimeID perfFreqID multiCounterID struct field");
@@ -338,15 +340,14 @@ static HRESULT check_references(struct counter_reader *c, xmlNodePtr e, struct r
             text_put_digits(number, id, 20);
             number[20] = 0;
             if (!name_index_find(&c->ids, number, &place))
-                hr = manifest_wrong(n, references[a], NULL, "the counterset has no counter %llu",
+                hr = manifest_wrong(n, references[a], NULL, "the counterset has no counter with the id %llu",
                                     (unsigned long long)id);
         }
         const struct registered_counter *next = i < s->count ? &s->counters[i] : NULL;
         if (k->base == COUNTER_NO_ID && next && counter_type_is_base(next->type))
             k->base = next->id;
         if (SUCCEEDED(hr) && k->base == COUNTER_NO_ID && counter_type_is_fraction(k->type))
-            hr = manifest_wrong(n, "baseID", NULL,
-                                "a counter of this type is divided by another one, which it must name");
+            hr = manifest_wrong(n, "baseID", NULL, "counters of this type need the id of their base counter");
     }
     return FAILED(hr) ? hr : S_OK;
 }
@@ -387,12 +388,12 @@ static HRESULT read_set(struct counter_reader *c, xmlNodePtr e, struct registere
     char text[39];
     HRESULT hr = manifest_guid(&c->r, e, "guid", &guid);
     if (hr == S_FALSE)
-        hr = manifest_wrong(e, "guid", NULL, "it is wanted");
+        hr = manifest_wrong(e, "guid", NULL, "required value is missing");
     text_from_guid(&guid, text);
     if (SUCCEEDED(hr))
         hr = index_add_unique(c, e, "guid", &c->guids, text);
     if (SUCCEEDED(hr) && p->count == REGISTERED_MOST_SETS)
-        hr = manifest_wrong(e, NULL, NULL, "more than %u countersets of a provider", REGISTERED_MOST_SETS);
+        hr = manifest_wrong(e, NULL, NULL, "a provider can have at most %u countersets", REGISTERED_MOST_SETS);
     struct registered_set *s = SUCCEEDED(hr) ? registered_add_set(p, &guid) : NULL;
     if (SUCCEEDED(hr) && !s)
         hr = E_OUTOFMEMORY;
@@ -409,7 +410,7 @@ static HRESULT read_set(struct counter_reader *c, xmlNodePtr e, struct registere
         else if (!is(n, "structs"))
             hr = skip_content(c, n);
     if (SUCCEEDED(hr) && !s->count)
-        hr = manifest_wrong(e, NULL, NULL, "it has no counter");
+        hr = manifest_wrong(e, NULL, NULL, "the counterset has no counter");
     if (SUCCEEDED(hr))
         hr = check_references(c, e, s);
     forget_set(c);
@@ -427,9 +428,9 @@ static HRESULT read_provider_name(struct counter_reader *c, xmlNodePtr e, struct
     if (SUCCEEDED(hr) && !p->name && p->application)
         hr = (p->name = text_copy(path_name(p->application))) ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && (!p->name || !*p->name))
-        hr = manifest_wrong(e, "providerName", p->name, "it is wanted");
+        hr = manifest_wrong(e, "providerName", p->name, "required value is missing");
     if (SUCCEEDED(hr) && text_utf16_length(p->name) > LONGEST_NAME)
-        hr = manifest_wrong(e, "providerName", p->name, "more than %u characters", LONGEST_NAME);
+        hr = manifest_wrong(e, "providerName", p->name, "longer than %u characters", LONGEST_NAME);
     return hr;
 }
 
@@ -442,12 +443,12 @@ static HRESULT read_provider(struct counter_reader *c, xmlNodePtr e)
     uint64_t number;
     HRESULT hr = manifest_guid(&c->r, e, "providerGuid", &guid);
     if (hr == S_FALSE)
-        hr = manifest_wrong(e, "providerGuid", NULL, "it is wanted");
+        hr = manifest_wrong(e, "providerGuid", NULL, "required value is missing");
     for (size_t i = 0; SUCCEEDED(hr) && i < c->out->count; i++)
         if (guid_equal(&c->out->items[i].guid, &guid))
-            hr = manifest_wrong(e, "providerGuid", NULL, "another provider has it");
+            hr = manifest_wrong(e, "providerGuid", NULL, "duplicate value");
     if (SUCCEEDED(hr) && c->out->count == MANIFEST_MOST_PROVIDERS)
-        hr = manifest_wrong(e, NULL, NULL, "more than %u providers", MANIFEST_MOST_PROVIDERS);
+        hr = manifest_wrong(e, NULL, NULL, "a manifest can have at most %u providers", MANIFEST_MOST_PROVIDERS);
     struct registered_provider *p = SUCCEEDED(hr) ? registered_add_provider(c->out, &guid) : NULL;
     if (SUCCEEDED(hr) && !p)
         hr = E_OUTOFMEMORY;
@@ -468,7 +469,7 @@ static HRESULT read_provider(struct counter_reader *c, xmlNodePtr e)
     for (xmlNodePtr n = SUCCEEDED(hr) ? e->children : NULL; SUCCEEDED(hr) && n; n = n->next)
         hr = is(n, "counterSet") ? read_set(c, n, p) : skip_content(c, n);
     if (SUCCEEDED(hr) && !p->count)
-        hr = manifest_wrong(e, NULL, NULL, "it has no counterSet");
+        hr = manifest_wrong(e, NULL, NULL, "the provider has no counterSet");
     if (p)
         p->is_kernel = kernel;
     name_index_free(&c->sets);

@@ -16,8 +16,8 @@ HRESULT registry_read_texts(struct registry_key *key, const char *name, struct t
     const WCHAR *list = (const WCHAR *)(const void *)v.data;
     const size_t units = v.size / sizeof *list;
     if (v.type != REGISTRY_TEXTS || v.size % sizeof *list)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s: the value has the type %u and is no list of texts",
-                       name, (unsigned)v.type);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                       "registry value '%s': expected REG_MULTI_SZ instead of type %u", name, (unsigned)v.type);
     for (size_t at = 0; SUCCEEDED(hr) && at < units && list[at];) {
         size_t length = 0;
         char *text = NULL;
@@ -42,7 +42,7 @@ HRESULT registry_write_texts(struct registry_key *key, const char *name, const s
         size_t units = 0;
         void *grown = list;
         if (!*texts->items[i])
-            hr = error_set(E_INVALIDARG, "%s: an empty text would end the list", name);
+            hr = error_set(E_INVALIDARG, "registry value '%s': a list cannot contain an empty string", name);
         if (SUCCEEDED(hr))
             hr = text_to_utf16(texts->items[i], &wide, &units);
         if (SUCCEEDED(hr) && !memory_grow(&grown, &capacity, used + units + 2, sizeof *list))
@@ -56,7 +56,8 @@ HRESULT registry_write_texts(struct registry_key *key, const char *name, const s
         memory_free(wide);
     }
     if (SUCCEEDED(hr) && (used + 1) * sizeof *list > REGISTRY_MOST_BYTES)
-        hr = error_set(E_INVALIDARG, "%s: the texts need more than %u bytes", name, (unsigned)REGISTRY_MOST_BYTES);
+        hr = error_set(E_INVALIDARG, "registry value '%s': the strings need more than %u bytes", name,
+                       (unsigned)REGISTRY_MOST_BYTES);
     if (SUCCEEDED(hr))
         hr = used ? registry_write(key, name, REGISTRY_TEXTS, list, (used + 1) * sizeof *list)
                   : registry_remove(key, name);
@@ -482,13 +483,13 @@ static HRESULT check_provider(const struct registered_provider *p, const struct 
     const struct registered_provider *old = find_provider(before, &p->guid);
     if (old && !old->manifest && !force)
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                         "%s: another program has registered the provider (-force replaces it)", p->name);
+                         "provider '%s' was registered by another program (use -force to replace it)", p->name);
     for (size_t i = 0; i < p->count; i++) {
         const struct registered_provider *other = owner_of_set(before, &p->sets[i].guid, &p->guid);
         if (other)
             return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                             "%s: the counterset \"%.200s\" has the GUID of one of the provider \"%.200s\"", p->name,
-                             p->sets[i].name, other->name ? other->name : "");
+                             "provider '%s': counterset '%.200s' has the same GUID as one of provider '%.200s'",
+                             p->name, p->sets[i].name, other->name ? other->name : "");
     }
     return S_OK;
 }
@@ -530,6 +531,6 @@ HRESULT registered_provider_remove(const GUID *guid, bool force)
     const bool ours = list.items[0].manifest != NULL;
     registered_countersets_free(&list);
     if (!ours && !force)
-        return error_set(E_ACCESSDENIED, "another program has registered the provider (-force removes it)");
+        return error_set(E_ACCESSDENIED, "the provider was registered by another program (use -force to remove it)");
     return delete_provider(guid);
 }

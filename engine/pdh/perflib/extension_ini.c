@@ -148,7 +148,7 @@ static HRESULT read_symbols(const char *header, struct symbols *out)
             out->items[out->count++] = (struct symbol){name, (uint32_t)offset};
         else
             hr = out->count == MOST_SYMBOLS
-                     ? error_set(EXTENSION_INVALID, "the header has more than %u symbols", MOST_SYMBOLS)
+                     ? error_set(EXTENSION_INVALID, "the header file defines more than %u symbols", MOST_SYMBOLS)
                      : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr) && out->count)
@@ -167,9 +167,9 @@ static const struct symbol *find_symbol(const struct symbols *s, struct span nam
 static HRESULT ini_take_value(struct ini_lines *l, char **to)
 {
     if (*to)
-        return wrong(l, "it is said twice");
+        return wrong(l, "duplicate key");
     if (!l->value.length)
-        return wrong(l, "a value is wanted");
+        return wrong(l, "value is missing");
     *to = text_copy_n(l->value.at, l->value.length);
     return *to ? S_OK : E_OUTOFMEMORY;
 }
@@ -188,11 +188,11 @@ HRESULT extension_ini_begin(const char *ini, struct extension_ini *out)
             hr = ini_take_value(&l, &out->symbol_file);
     }
     if (SUCCEEDED(hr) && !out->service)
-        hr = error_set(EXTENSION_INVALID, "[info] has no drivername");
+        hr = error_set(EXTENSION_INVALID, "section [info] has no drivername");
     if (SUCCEEDED(hr) && (strlen(out->service) > 255 || strchr(out->service, '\\')))
-        hr = error_set(EXTENSION_INVALID, "drivername=%.80s: no name of a service", out->service);
+        hr = error_set(EXTENSION_INVALID, "invalid service name '%.80s' in drivername", out->service);
     if (SUCCEEDED(hr) && !out->symbol_file)
-        hr = error_set(EXTENSION_INVALID, "[info] has no symbolfile");
+        hr = error_set(EXTENSION_INVALID, "section [info] has no symbolfile");
     if (FAILED(hr))
         extension_ini_free(out);
     return hr;
@@ -222,14 +222,14 @@ static HRESULT read_languages(const char *ini, struct texts *out)
         if (!span_equals(l.section, "languages"))
             continue;
         if (!is_language(l.key))
-            hr = wrong(&l, "a language is three hexadecimal digits, as 009");
+            hr = wrong(&l, "expected a language of three hexadecimal digits such as 009");
         else if (find_language(out, l.key) < out->count)
-            hr = wrong(&l, "the language is said twice");
+            hr = wrong(&l, "duplicate language");
         char *text = SUCCEEDED(hr) ? text_copy_n(l.key.at, l.key.length) : NULL;
         if (SUCCEEDED(hr))
             hr = text ? texts_give(out, text) : E_OUTOFMEMORY;
     }
-    return SUCCEEDED(hr) && !out->count ? error_set(EXTENSION_INVALID, "[languages] names none") : hr;
+    return SUCCEEDED(hr) && !out->count ? error_set(EXTENSION_INVALID, "section [languages] has no language") : hr;
 }
 
 /* SYMBOL_009_NAME or SYMBOL_009_HELP. */
@@ -239,20 +239,20 @@ static HRESULT read_key(const struct ini_lines *l, const struct texts *languages
     struct span key = l->key;
     out->is_help = ends_with(key, "_HELP");
     if (!out->is_help && !ends_with(key, "_NAME"))
-        return wrong(l, "it ends with neither _NAME nor _HELP");
+        return wrong(l, "expected a key that ends with _NAME or _HELP");
     key.length -= 5;
     const struct span language = {key.at + key.length - LANGUAGE_SIZE, LANGUAGE_SIZE};
     if (key.length < LANGUAGE_SIZE + 2 || language.at[-1] != '_' || !is_language(language))
-        return wrong(l, "it has no symbol and no language, as in SYMBOL_009_NAME");
+        return wrong(l, "expected a symbol and a language as in SYMBOL_009_NAME");
     out->language = find_language(languages, language);
     if (out->language == languages->count)
-        return wrong(l, "[languages] does not name its language");
+        return wrong(l, "section [languages] does not list the language");
     key.length -= LANGUAGE_SIZE + 1;
     const struct symbol *s = find_symbol(symbols, key);
     if (!s)
-        return wrong(l, "the header does not define the symbol");
+        return wrong(l, "the header file does not define the symbol");
     if (s->offset % 2 || s->offset > EXTENSION_MOST_OFFSET)
-        return wrong(l, "the symbol's number is odd or too high");
+        return wrong(l, "the symbol's number is odd or too large");
     out->offset = s->offset;
     out->line = l->number;
     return S_OK;
@@ -264,9 +264,9 @@ static HRESULT read_text(struct ini_lines *l, const struct texts *languages, con
     struct extension_text one = {.line = l->number};
     HRESULT hr = read_key(l, languages, symbols, &one);
     if (SUCCEEDED(hr) && l->value.length > LONGEST_TEXT)
-        hr = wrong(l, "the text is too long");
+        hr = wrong(l, "string is too long");
     if (SUCCEEDED(hr) && !l->value.length && !one.is_help)
-        hr = wrong(l, "a name is wanted");
+        hr = wrong(l, "name is missing");
     if (FAILED(hr) || !l->value.length)
         return hr;
     void *items = out->items;
@@ -310,7 +310,7 @@ static HRESULT check_doubles(const struct extension_ini *ini)
 {
     for (size_t i = 1; i < ini->count; i++)
         if (by_place(&ini->items[i - 1], &ini->items[i]) == 0)
-            return error_set(EXTENSION_INVALID, "lines %u and %u: both are the %s of the number %u",
+            return error_set(EXTENSION_INVALID, "lines %u and %u: both define the %s of number %u",
                              (unsigned)ini->items[i - 1].line, (unsigned)ini->items[i].line,
                              ini->items[i].is_help ? "help" : "name", (unsigned)ini->items[i].offset);
     return S_OK;
@@ -326,7 +326,7 @@ static HRESULT read_texts(const char *ini, const struct symbols *symbols, struct
         else if (span_equals(l.section, "objects"))
             hr = read_object(&l, &out->languages, symbols, out);
     if (SUCCEEDED(hr) && !out->count)
-        hr = error_set(EXTENSION_INVALID, "[text] has none");
+        hr = error_set(EXTENSION_INVALID, "section [text] has no entry");
     if (SUCCEEDED(hr))
         qsort(out->items, out->count, sizeof *out->items, by_place);
     return SUCCEEDED(hr) ? check_doubles(out) : hr;

@@ -26,7 +26,8 @@ static HRESULT open_performance(const char *service, bool to_change, struct regi
     memory_free(path);
     if (hr == S_FALSE)
         return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
-                         "%.200s: there is no key " SERVICES_KEY "\\%.200s\\Performance", service, service);
+                         "service '%.200s' has no registry key " SERVICES_KEY "\\%.200s\\Performance", service,
+                         service);
     return hr;
 }
 
@@ -285,8 +286,8 @@ static HRESULT register_locked(const struct extension_ini *ini, struct registry_
     HRESULT hr = read_number(key, numbers[0], &has);
     if (SUCCEEDED(hr) && has)
         return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                         "%s: its counters have the numbers from %u on already (unlodctr takes them away)",
-                         ini->service, (unsigned)has);
+                         "service '%s' already has counter numbers from %u (use unlodctr to remove them)", ini->service,
+                         (unsigned)has);
     if (SUCCEEDED(hr))
         hr = registered_extensions_read(NULL, &all);
     if (FAILED(hr))
@@ -294,7 +295,7 @@ static HRESULT register_locked(const struct extension_ini *ini, struct registry_
     const uint32_t before = highest_number(&all), first = before + 2;
     registered_extensions_free(&all);
     if (first > INT32_MAX)
-        return error_set(EXTENSION_INVALID, "%s: there are no more numbers", ini->service);
+        return error_set(EXTENSION_INVALID, "service '%s': no counter numbers are left", ini->service);
     /* The numbers are taken before they are used. */
     hr = write_last(first + ini->last);
     if (SUCCEEDED(hr))

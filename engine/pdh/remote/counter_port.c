@@ -22,7 +22,7 @@ HRESULT pcq_settings_read(struct pcq_settings *out)
     if (hr != S_OK)
         return hr;
     if (!text_to_u64(port, &number) || number > UINT16_MAX)
-        hr = error_set(E_INVALIDARG, PCQ_PORT_VALUE " \"%s\": a port is a number of 0 to 65535", port);
+        hr = error_set(E_INVALIDARG, "invalid " PCQ_PORT_VALUE " '%s': expected a number from 0 to 65535", port);
     memory_free(port);
     if (SUCCEEDED(hr))
         hr = environment_read_setting("OPENPLA_COUNTER_QUERY_FROM", PCQ_FROM_VALUE, &out->from);

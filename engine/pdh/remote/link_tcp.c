@@ -60,7 +60,8 @@ HRESULT link_address_find(const char *machine, const char *hosts, struct link_ad
     uint64_t port = 0;
     HRESULT hr = !out->host || (colon && !out->port) ? E_OUTOFMEMORY : S_OK;
     if (SUCCEEDED(hr) && colon && (!text_to_u64(out->port, &port) || port < 1 || port > 65535))
-        hr = error_set(E_INVALIDARG, "%s: \"%s\" is no port", machine, out->port);
+        hr = error_set(E_INVALIDARG, "computer '%s': invalid port '%s': expected a number from 1 to 65535", machine,
+                       out->port);
     if (FAILED(hr))
         link_address_free(out);
     return hr;
@@ -186,7 +187,7 @@ static HRESULT receive_answer(struct tcp *t, struct byte_buffer *w)
         if (FAILED(hr))
             return hr;
         if (p->type == PDU_FAULT && p->size >= PDU_CALL_HEADER + 4)
-            return error_set(no_rpc(), "the other computer gives the RPC fault 0x%08lX",
+            return error_set(no_rpc(), "the remote computer returned the RPC fault 0x%08lX",
                              (unsigned long)get_u32(p->bytes + PDU_CALL_HEADER));
         last = p->flags & PDU_LAST;
         /* A part that carries nothing and is not the last one would let it go on for ever. */
