@@ -23,28 +23,27 @@
     COLUMN(GROUP_WRITES, "writes")                                                                                     \
     COLUMN(GROUP_TASKS, "tasks")                                                                                       \
     COUNTER("% Processor Time", PERF_100NSEC_TIMER, 6, 0, NO_TOTAL, "cpu * 10",                                        \
-            "Processor time of the group's tasks as a share of one processor's time: more than 100 where several "     \
-            "processors serve them.")                                                                                  \
+            "Processor time of the group's tasks as a percentage of one processor. It exceeds 100 if tasks run on "    \
+            "several processors.")                                                                                     \
     COUNTER("% User Time", PERF_100NSEC_TIMER, 142, 0, NO_TOTAL, "user * 10",                                          \
             "The part of % Processor Time spent in programs' own code.")                                               \
     COUNTER("% Privileged Time", PERF_100NSEC_TIMER, 144, 0, NO_TOTAL, "system * 10",                                  \
             "The part of % Processor Time spent in the kernel.")                                                       \
-    COUNTER(                                                                                                           \
-        "% Throttled Time", PERF_100NSEC_TIMER, 0, 0, NO_TOTAL, "throttled * 10",                                      \
-        "Time in which the group was kept from processors because it had used up its quota, as a share of the time.")  \
+    COUNTER("% Throttled Time", PERF_100NSEC_TIMER, 0, 0, NO_TOTAL, "throttled * 10",                                  \
+            "Share of the time in which the group was throttled because it had used up its processor quota.")          \
     COUNTER("Memory Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "memory",                                    \
-            "Memory that is charged to the group, parts of files included, in bytes.")                                 \
+            "Memory charged to the group, including cached file contents, in bytes.")                                  \
     COUNTER("Memory Limit Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "memory_max",                          \
-            "Most memory that the group may have, in bytes; a group without a limit has none.")                        \
+            "Memory limit of the group, in bytes. Not available for a group without a limit.")                         \
     COUNTER("IO Read Bytes/sec", PERF_COUNTER_BULK_COUNT, 1418, -4, NO_TOTAL, "read_bytes",                            \
             "Bytes that the group read from disks.")                                                                   \
     COUNTER("IO Write Bytes/sec", PERF_COUNTER_BULK_COUNT, 1420, -4, NO_TOTAL, "written_bytes",                        \
             "Bytes that the group wrote to disks.")                                                                    \
     COUNTER("IO Read Operations/sec", PERF_COUNTER_BULK_COUNT, 1412, 0, NO_TOTAL, "reads",                             \
-            "Reads of the group from disks.")                                                                          \
+            "Read operations of the group on disks.")                                                                  \
     COUNTER("IO Write Operations/sec", PERF_COUNTER_BULK_COUNT, 1414, 0, NO_TOTAL, "writes",                           \
-            "Writes of the group to disks.")                                                                           \
-    COUNTER("Tasks", PERF_COUNTER_RAWCOUNT, 0, 0, NO_TOTAL, "tasks", "Processes and threads of the group.")
+            "Write operations of the group on disks.")                                                                 \
+    COUNTER("Tasks", PERF_COUNTER_RAWCOUNT, 0, 0, NO_TOTAL, "tasks", "Number of processes and threads of the group.")
 
 #define OBJECT control_group
 #define ROWS   CONTROL_GROUP_ROWS
@@ -291,9 +290,8 @@ static HRESULT control_group_gather(struct counter_object *o, struct source *sou
 
 const struct counter_object_type pdh_control_group = {
     .name = "Control Group",
-    .help =
-        "Groups of processes and what the kernel accounts to them: \"own\", which the Wine prefix is in, and those of "
-        "the first two levels.",
+    .help = "Control groups and the resources that the kernel charges to them: \"own\", which contains the Wine "
+            "prefix, and the groups of the first two levels.",
     .has_instances = true,
     TABLE_OBJECT(control_group, ALL_OF, struct control_group_state, control_group_gather, close_state,
                  "/sys/fs/cgroup/GROUP, cpu.stat, memory.current, memory.max, io.stat (summed over the devices), "

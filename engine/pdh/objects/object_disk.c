@@ -30,45 +30,44 @@
     COLUMN(SIZE_MB, "size_mb")                                                                                         \
     COLUMN(FREE_MB, "free_mb")                                                                                         \
     COUNTER("Current Disk Queue Length", PERF_COUNTER_RAWCOUNT, 198, 0, SUM, "in_flight",                              \
-            "Requests that wait for the disk or are under way now.")                                                   \
+            "Requests that are currently queued or in progress.")                                                      \
     COUNTER("% Disk Time", PERF_PRECISION_100NS_TIMER, 200, 0, MEAN, "read_ms * 10000 + write_ms * 10000",             \
-            "Time of all requests, summed, as a share of the time: more than 100 where several were under way at "     \
-            "once, cut at 100.")                                                                                       \
+            "Summed time of all requests as a share of the elapsed time, limited to 100 if requests overlap.")         \
     COUNTER("Avg. Disk Queue Length", PERF_COUNTER_100NS_QUEUELEN_TYPE, 1400, 2, SUM, "queue_ms * 10000",              \
-            "Requests that waited or were under way, on average.")                                                     \
+            "Average number of requests that were queued or in progress.")                                             \
     COUNTER("% Disk Read Time", PERF_PRECISION_100NS_TIMER, 202, 0, MEAN, "read_ms * 10000",                           \
-            "Time of all reads, summed, as a share of the time.")                                                      \
+            "Summed time of all reads as a share of the elapsed time.")                                                \
     COUNTER("Avg. Disk Read Queue Length", PERF_COUNTER_100NS_QUEUELEN_TYPE, 1402, 2, SUM, "read_ms * 10000",          \
-            "Reads that waited or were under way, on average.")                                                        \
+            "Average number of reads that were queued or in progress.")                                                \
     COUNTER("% Disk Write Time", PERF_PRECISION_100NS_TIMER, 204, 0, MEAN, "write_ms * 10000",                         \
-            "Time of all writes, summed, as a share of the time.")                                                     \
+            "Summed time of all writes as a share of the elapsed time.")                                               \
     COUNTER("Avg. Disk Write Queue Length", PERF_COUNTER_100NS_QUEUELEN_TYPE, 1404, 2, SUM, "write_ms * 10000",        \
-            "Writes that waited or were under way, on average.")                                                       \
+            "Average number of writes that were queued or in progress.")                                               \
     COUNTER("Avg. Disk sec/Transfer", PERF_AVERAGE_TIMER, 206, 3, SUM OVER(TRANSFERS_ENDED),                           \
-            "read_ms * 10000 + write_ms * 10000", "Seconds that a read or write took, on average.")                    \
+            "read_ms * 10000 + write_ms * 10000", "Average duration of a read or write, in seconds.")                  \
     COUNTER("Avg. Disk sec/Read", PERF_AVERAGE_TIMER, 208, 3, SUM OVER(READS_ENDED), "read_ms * 10000",                \
-            "Seconds that a read took, on average.")                                                                   \
+            "Average duration of a read, in seconds.")                                                                 \
     COUNTER("Avg. Disk sec/Write", PERF_AVERAGE_TIMER, 210, 3, SUM OVER(WRITES_ENDED), "write_ms * 10000",             \
-            "Seconds that a write took, on average.")                                                                  \
-    COUNTER("Disk Transfers/sec", PERF_COUNTER_COUNTER, 212, 0, SUM, "reads + writes", "Reads and writes that ended.") \
-    COUNTER("Disk Reads/sec", PERF_COUNTER_COUNTER, 214, 0, SUM, "reads", "Reads that ended.")                         \
-    COUNTER("Disk Writes/sec", PERF_COUNTER_COUNTER, 216, 0, SUM, "writes", "Writes that ended.")                      \
+            "Average duration of a write, in seconds.")                                                                \
+    COUNTER("Disk Transfers/sec", PERF_COUNTER_COUNTER, 212, 0, SUM, "reads + writes", "Completed reads and writes.")  \
+    COUNTER("Disk Reads/sec", PERF_COUNTER_COUNTER, 214, 0, SUM, "reads", "Completed reads.")                          \
+    COUNTER("Disk Writes/sec", PERF_COUNTER_COUNTER, 216, 0, SUM, "writes", "Completed writes.")                       \
     COUNTER("Disk Bytes/sec", PERF_COUNTER_BULK_COUNT, 218, -4, SUM, "read_sectors * 512 + written_sectors * 512",     \
             "Bytes read and written.")                                                                                 \
     COUNTER("Disk Read Bytes/sec", PERF_COUNTER_BULK_COUNT, 220, -4, SUM, "read_sectors * 512", "Bytes read.")         \
     COUNTER("Disk Write Bytes/sec", PERF_COUNTER_BULK_COUNT, 222, -4, SUM, "written_sectors * 512", "Bytes written.")  \
     COUNTER("Avg. Disk Bytes/Transfer", PERF_AVERAGE_BULK, 224, -2, SUM OVER(TRANSFERS_ENDED),                         \
-            "read_sectors * 512 + written_sectors * 512", "Bytes that a read or write moved, on average.")             \
+            "read_sectors * 512 + written_sectors * 512", "Average number of bytes per read or write.")                \
     COUNTER("Avg. Disk Bytes/Read", PERF_AVERAGE_BULK, 226, -2, SUM OVER(READS_ENDED), "read_sectors * 512",           \
-            "Bytes that a read moved, on average.")                                                                    \
+            "Average number of bytes per read.")                                                                       \
     COUNTER("Avg. Disk Bytes/Write", PERF_AVERAGE_BULK, 228, -2, SUM OVER(WRITES_ENDED), "written_sectors * 512",      \
-            "Bytes that a write moved, on average.")                                                                   \
+            "Average number of bytes per write.")                                                                      \
     COUNTER("% Idle Time", PERF_PRECISION_100NS_TIMER, 1482, 0, MEAN, "time - busy_ms * 10000",                        \
-            "Share of the time in which no request was under way.")                                                    \
+            "Share of the time in which no request was in progress.")                                                  \
     MORE("% Free Space", PERF_RAW_FRACTION, 408, 0, SUM OVER(DRIVE_SIZE), "free_mb",                                   \
-         "Share of the drive that is free for this user.")                                                             \
+         "Share of the drive's space that is free for this user.")                                                     \
     MORE("Free Megabytes", PERF_COUNTER_RAWCOUNT, 410, 0, SUM, "free_mb",                                              \
-         "Space that is free for this user, in 1,048,576 bytes.")                                                      \
+         "Space that is free for this user, in units of 1,048,576 bytes.")                                             \
     BASE(TRANSFERS_ENDED, PERF_AVERAGE_BASE, SUM, "reads + writes")                                                    \
     BASE(READS_ENDED, PERF_AVERAGE_BASE, SUM, "reads")                                                                 \
     BASE(WRITES_ENDED, PERF_AVERAGE_BASE, SUM, "writes")                                                               \
@@ -364,13 +363,13 @@ static HRESULT gather_logical(struct counter_object *o, struct source *source, u
 const struct counter_object_type pdh_physical_disk = {
     .name = "PhysicalDisk",
     .index = 234,
-    .help = "The disks of this computer: their number and the drives on them.",
+    .help = "The disks of this computer, named by their number and the drives on them.",
     .has_instances = true,
     TABLE_OBJECT(disk, SHARED_OF, struct disk_state, gather_physical, close_state, ORIGIN)};
 const struct counter_object_type pdh_logical_disk = {
     .name = "LogicalDisk",
     .index = 236,
-    .help = "The drives of this computer: their space, and the transfers of the device that holds them.",
+    .help = "The drives of this computer: their space and the transfers of the devices that hold them.",
     .has_instances = true,
     TABLE_OBJECT(disk, ALL_OF, struct disk_state, gather_logical, close_state,
                  ORIGIN "; the device is the one whose mounted file system has the drive's size and free space; "

@@ -224,7 +224,7 @@ static HRESULT drm_files_cards(struct drm_files *d, const char *root)
     snprintf(folder, sizeof folder, "%s/sys/class/drm", root);
     HRESULT hr = kept_folder_follow(&d->cards, folder, "card");
     if (SUCCEEDED(hr) && !d->cards.names.count)
-        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "%s: no graphics card", folder);
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "'%s' has no graphics card", folder);
     return hr;
 }
 
@@ -387,7 +387,7 @@ static void drm_files_close(struct drm_files *d)
             "Share of the time in which this engine of the graphics card worked for this process.")                    \
     COUNTER(                                                                                                           \
         "Running Time", PERF_COUNTER_LARGE_RAWCOUNT, 0, -7, NO_TOTAL, "busy / 100",                                    \
-        "How long this engine of the graphics card has worked for this process so far, in units of 100 nanoseconds.")
+        "Total time that this engine of the graphics card has worked for this process, in units of 100 nanoseconds.")
 
 /* GPU Process Memory and GPU Adapter Memory. In bytes. */
 #define GPU_MEMORY_ROWS                                                                                                \
@@ -395,11 +395,11 @@ static void drm_files_close(struct drm_files *d)
     COLUMN(GPU_DEDICATED, "dedicated")                                                                                 \
     COLUMN(GPU_SHARED, "shared")                                                                                       \
     COUNTER("Total Committed", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "committed",                              \
-            "Memory that the graphics card's driver has set apart, in bytes.")                                         \
+            "Memory that the graphics card's driver has committed, in bytes.")                                         \
     COUNTER("Dedicated Usage", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "dedicated",                              \
-            "Memory of the graphics card itself that is in use, in bytes.")                                            \
+            "Memory of the graphics card that is in use, in bytes.")                                                   \
     COUNTER("Shared Usage", PERF_COUNTER_LARGE_RAWCOUNT, 0, -6, NO_TOTAL, "shared",                                    \
-            "Main memory that is in use for the graphics card, in bytes.")
+            "System memory that is in use for the graphics card, in bytes.")
 
 #define OBJECT gpu_engine
 #define ROWS   GPU_ENGINE_ROWS
@@ -595,12 +595,12 @@ const struct counter_object_type pdh_gpu_adapter_memory = {
                  "the sum over the clients of " FILES MEMORY)};
 const struct counter_object_type pdh_gpu_engine = {
     .name = "GPU Engine",
-    .help = "What each engine of the graphics cards does for each process of the host.",
+    .help = "The work of each graphics card engine for each process of the host OS.",
     .has_instances = true,
     TABLE_OBJECT(gpu_engine, ALL_OF, struct gpu_state, gather_engines, close_state,
                  FILES ", drm-engine-NAME / drm-engine-capacity-NAME, in nanoseconds")};
 const struct counter_object_type pdh_gpu_process_memory = {
     .name = "GPU Process Memory",
-    .help = "Memory of and for the graphics cards that each process of the host has.",
+    .help = "Graphics memory of each process of the host OS.",
     .has_instances = true,
     TABLE_OBJECT(gpu_memory, ALL_OF, struct gpu_state, gather_processes, close_state, FILES MEMORY)};

@@ -6,78 +6,85 @@
    FORWARDED, the name there of the forwarded datagrams. */
 #define IP_ROWS                                                                                                        \
     COUNTER("Datagrams/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, KEY("Ip", "InReceives") " + " KEY("Ip", "OutRequests"),  \
-            IP " datagrams received from interfaces and handed to them.")                                              \
+            IP " datagrams received from and passed to the interfaces.")                                               \
     COUNTER("Datagrams Received/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, KEY("Ip", "InReceives"),                        \
-            IP " datagrams received from interfaces, those with errors too.")                                          \
+            IP " datagrams received from the interfaces, including those with errors.")                                \
     COUNTER("Datagrams Received Header Errors", PERF_COUNTER_RAWCOUNT, 552, 0, SUM, KEY("Ip", "InHdrErrors"),          \
-            "Received datagrams dropped for an error in their header so far.")                                         \
+            "Received datagrams discarded because of errors in their headers, since the computer started.")            \
     COUNTER("Datagrams Received Address Errors", PERF_COUNTER_RAWCOUNT, 554, 0, SUM, KEY("Ip", "InAddrErrors"),        \
-            "Received datagrams dropped because their address was not valid here so far.")                             \
+            "Received datagrams discarded because their destination address was not valid for this computer, since "   \
+            "it started.")                                                                                             \
     COUNTER("Datagrams Forwarded/sec", PERF_COUNTER_COUNTER, 556, 0, SUM, KEY("Ip", FORWARDED),                        \
-            "Datagrams for others that were sent on.")                                                                 \
+            "Datagrams forwarded to other computers.")                                                                 \
     COUNTER("Datagrams Received Unknown Protocol", PERF_COUNTER_RAWCOUNT, 558, 0, SUM, KEY("Ip", "InUnknownProtos"),   \
-            "Received datagrams dropped for a protocol that is not known here so far.")                                \
+            "Received datagrams discarded because their protocol is unknown or not supported, since the computer "     \
+            "started.")                                                                                                \
     COUNTER("Datagrams Received Discarded", PERF_COUNTER_RAWCOUNT, 560, 0, SUM, KEY("Ip", "InDiscards"),               \
-            "Received datagrams without a fault that were dropped, for lack of memory for example, so far.")           \
+            "Error-free received datagrams that were discarded, for example for lack of memory, since the computer "   \
+            "started.")                                                                                                \
     COUNTER("Datagrams Received Delivered/sec", PERF_COUNTER_COUNTER, 562, 0, SUM, KEY("Ip", "InDelivers"),            \
-            "Datagrams handed to the protocols above.")                                                                \
+            "Datagrams delivered to the upper-layer protocols.")                                                       \
     COUNTER("Datagrams Sent/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, KEY("Ip", "OutRequests"),                           \
-            "Datagrams that the protocols above wanted to send. Those forwarded are not among them.")                  \
+            "Datagrams that the upper-layer protocols asked to send. Forwarded datagrams are not counted.")            \
     COUNTER("Datagrams Outbound Discarded", PERF_COUNTER_RAWCOUNT, 564, 0, SUM, KEY("Ip", "OutDiscards"),              \
-            "Datagrams without a fault that were dropped in place of being sent so far.")                              \
+            "Error-free outgoing datagrams that were discarded, since the computer started.")                          \
     COUNTER("Datagrams Outbound No Route", PERF_COUNTER_RAWCOUNT, 566, 0, SUM, KEY("Ip", "OutNoRoutes"),               \
-            "Datagrams dropped because no route led to their receiver so far.")                                        \
+            "Datagrams discarded because no route to their destination was found, since the computer started.")        \
     COUNTER("Fragments Received/sec", PERF_COUNTER_COUNTER, 568, 0, SUM, KEY("Ip", "ReasmReqds"),                      \
-            "Fragments received that had to be put together here.")                                                    \
+            "Fragments received that needed reassembly.")                                                              \
     COUNTER("Fragments Re-assembled/sec", PERF_COUNTER_COUNTER, 570, 0, SUM, KEY("Ip", "ReasmOKs"),                    \
-            "Datagrams put together from fragments.")                                                                  \
+            "Datagrams reassembled from fragments.")                                                                   \
     COUNTER("Fragment Re-assembly Failures", PERF_COUNTER_RAWCOUNT, 572, 0, SUM, KEY("Ip", "ReasmFails"),              \
-            "Datagrams that could not be put together from fragments so far.")                                         \
+            "Failed reassemblies of fragments, since the computer started.")                                           \
     COUNTER("Fragmented Datagrams/sec", PERF_COUNTER_COUNTER, 574, 0, SUM, KEY("Ip", "FragOKs"),                       \
-            "Datagrams that were cut into fragments.")                                                                 \
+            "Datagrams that were fragmented.")                                                                         \
     COUNTER("Fragmentation Failures", PERF_COUNTER_RAWCOUNT, 576, 0, SUM, KEY("Ip", "FragFails"),                      \
-            "Datagrams that had to be cut into fragments and could not be, so far.")                                   \
+            "Datagrams that needed fragmentation and could not be fragmented, since the computer started.")            \
     COUNTER("Fragments Created/sec", PERF_COUNTER_COUNTER, 578, 0, SUM, KEY("Ip", "FragCreates"),                      \
-            "Fragments made from datagrams.")
+            "Fragments created from datagrams.")
 
 /* The kinds of messages of ICMP: MESSAGE(name, type, name in the kernel's file, which those are). */
 #define ICMP_MESSAGES(MESSAGE)                                                                                         \
     MESSAGE("Time Exceeded", PERF_COUNTER_RAWCOUNT, "TimeExcds",                                                       \
-            "that say that a datagram was under way too long, so far.")                                                \
+            "that report an expired time to live, since the computer started.")                                        \
     MESSAGE("Parameter Problem", PERF_COUNTER_RAWCOUNT, "ParmProbs",                                                   \
-            "that say that a datagram's header was wrong, so far.")                                                    \
-    MESSAGE("Source Quench", PERF_COUNTER_RAWCOUNT, "SrcQuenchs", "that ask to send less, so far.")                    \
-    MESSAGE("Redirect/sec", PERF_COUNTER_COUNTER, "Redirects", "that name a better route.")                            \
-    MESSAGE("Echo/sec", PERF_COUNTER_COUNTER, "Echos", "that ask for an echo.")                                        \
-    MESSAGE("Echo Reply/sec", PERF_COUNTER_COUNTER, "EchoReps", "that answer an echo request.")                        \
-    MESSAGE("Timestamp/sec", PERF_COUNTER_COUNTER, "Timestamps", "that ask for the time.")                             \
-    MESSAGE("Timestamp Reply/sec", PERF_COUNTER_COUNTER, "TimestampReps", "that answer a request for the time.")       \
-    MESSAGE("Address Mask", PERF_COUNTER_RAWCOUNT, "AddrMasks", "that ask for an address mask, so far.")               \
+            "that report a problem in a datagram's header, since the computer started.")                               \
+    MESSAGE("Source Quench", PERF_COUNTER_RAWCOUNT, "SrcQuenchs",                                                      \
+            "that ask to reduce the sending rate, since the computer started.")                                        \
+    MESSAGE("Redirect/sec", PERF_COUNTER_COUNTER, "Redirects", "that redirect to a better route.")                     \
+    MESSAGE("Echo/sec", PERF_COUNTER_COUNTER, "Echos", "that request an echo.")                                        \
+    MESSAGE("Echo Reply/sec", PERF_COUNTER_COUNTER, "EchoReps", "that reply to an echo request.")                      \
+    MESSAGE("Timestamp/sec", PERF_COUNTER_COUNTER, "Timestamps", "that request a timestamp.")                          \
+    MESSAGE("Timestamp Reply/sec", PERF_COUNTER_COUNTER, "TimestampReps", "that reply to a timestamp request.")        \
+    MESSAGE("Address Mask", PERF_COUNTER_RAWCOUNT, "AddrMasks",                                                        \
+            "that request an address mask, since the computer started.")                                               \
     MESSAGE("Address Mask Reply", PERF_COUNTER_RAWCOUNT, "AddrMaskReps",                                               \
-            "that answer a request for an address mask, so far.")
+            "that reply to an address mask request, since the computer started.")
 /* The kinds of messages of ICMPv6: MESSAGE(name, type, name in the kernel's file, which those are). */
 #define ICMP6_MESSAGES(MESSAGE)                                                                                        \
     MESSAGE("Packet Too Big", PERF_COUNTER_RAWCOUNT, "PktTooBigs",                                                     \
-            "that say that a packet was too big for a link, so far.")                                                  \
+            "that report a packet too big for a link, since the computer started.")                                    \
     MESSAGE("Time Exceeded", PERF_COUNTER_RAWCOUNT, "TimeExcds",                                                       \
-            "that say that a packet was under way too long, so far.")                                                  \
+            "that report an exceeded hop limit, since the computer started.")                                          \
     MESSAGE("Parameter Problem", PERF_COUNTER_RAWCOUNT, "ParmProblems",                                                \
-            "that say that a packet's header was wrong, so far.")                                                      \
-    MESSAGE("Echo/sec", PERF_COUNTER_COUNTER, "Echos", "that ask for an echo.")                                        \
-    MESSAGE("Echo Reply/sec", PERF_COUNTER_COUNTER, "EchoReplies", "that answer an echo request.")                     \
+            "that report a problem in a packet's header, since the computer started.")                                 \
+    MESSAGE("Echo/sec", PERF_COUNTER_COUNTER, "Echos", "that request an echo.")                                        \
+    MESSAGE("Echo Reply/sec", PERF_COUNTER_COUNTER, "EchoReplies", "that reply to an echo request.")                   \
     MESSAGE("Membership Query", PERF_COUNTER_RAWCOUNT, "GroupMembQueries",                                             \
-            "that ask for members of a multicast group, so far.")                                                      \
+            "that query the members of a multicast group, since the computer started.")                                \
     MESSAGE("Membership Report", PERF_COUNTER_RAWCOUNT, "GroupMembResponses",                                          \
-            "that tell of a member of a multicast group, so far.")                                                     \
+            "that report a member of a multicast group, since the computer started.")                                  \
     MESSAGE("Membership Reduction", PERF_COUNTER_RAWCOUNT, "GroupMembReductions",                                      \
-            "that tell that a member has left a multicast group, so far.")                                             \
-    MESSAGE("Router Solicit", PERF_COUNTER_RAWCOUNT, "RouterSolicits", "that ask for routers, so far.")                \
-    MESSAGE("Router Advert", PERF_COUNTER_RAWCOUNT, "RouterAdvertisements", "that tell of a router, so far.")          \
+            "that report a member leaving a multicast group, since the computer started.")                             \
+    MESSAGE("Router Solicit", PERF_COUNTER_RAWCOUNT, "RouterSolicits",                                                 \
+            "that solicit routers, since the computer started.")                                                       \
+    MESSAGE("Router Advert", PERF_COUNTER_RAWCOUNT, "RouterAdvertisements",                                            \
+            "that advertise a router, since the computer started.")                                                    \
     MESSAGE("Neighbor Solicit", PERF_COUNTER_RAWCOUNT, "NeighborSolicits",                                             \
-            "that ask for a neighbour's address, so far.")                                                             \
+            "that solicit a neighbour's address, since the computer started.")                                         \
     MESSAGE("Neighbor Advert", PERF_COUNTER_RAWCOUNT, "NeighborAdvertisements",                                        \
-            "that tell of a neighbour's address, so far.")                                                             \
-    MESSAGE("Redirect/sec", PERF_COUNTER_COUNTER, "Redirects", "that name a better route.")
+            "that advertise a neighbour's address, since the computer started.")                                       \
+    MESSAGE("Redirect/sec", PERF_COUNTER_COUNTER, "Redirects", "that redirect to a better route.")
 
 /* ICMP and ICMPv6, expanded for each with ICMP, the protocol's name; KEY(protocol, name), a figure in the kernel's
    file; MESSAGES, its kinds of messages, each of which is received and sent. */
@@ -89,18 +96,18 @@
     COUNTER("Messages/sec", PERF_COUNTER_COUNTER, 584, 0, SUM, KEY("Icmp", "InMsgs") " + " KEY("Icmp", "OutMsgs"),     \
             ICMP " messages received and sent.")                                                                       \
     COUNTER("Messages Received/sec", PERF_COUNTER_COUNTER, 586, 0, SUM, KEY("Icmp", "InMsgs"),                         \
-            ICMP " messages received, those with errors too.")                                                         \
+            ICMP " messages received, including those with errors.")                                                   \
     COUNTER("Messages Received Errors", PERF_COUNTER_RAWCOUNT, 588, 0, SUM, KEY("Icmp", "InErrors"),                   \
-            ICMP " messages received with an error so far.")                                                           \
+            ICMP " messages received with errors, since the computer started.")                                        \
     COUNTER("Received Dest. Unreachable", PERF_COUNTER_RAWCOUNT, 0, 0, SUM, KEY("Icmp", "InDestUnreachs"),             \
-            "Messages received that say that a destination cannot be reached, so far.")                                \
+            "Messages received that report an unreachable destination, since the computer started.")                   \
     MESSAGES(RECEIVED)                                                                                                 \
     COUNTER("Messages Sent/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, KEY("Icmp", "OutMsgs"),                              \
-            ICMP " messages that were to be sent, those with errors too.")                                             \
+            ICMP " messages that were to be sent, including those with errors.")                                       \
     COUNTER("Messages Outbound Errors", PERF_COUNTER_RAWCOUNT, 0, 0, SUM, KEY("Icmp", "OutErrors"),                    \
-            ICMP " messages that could not be sent, so far.")                                                          \
+            ICMP " messages that could not be sent, since the computer started.")                                      \
     COUNTER("Sent Destination Unreachable", PERF_COUNTER_RAWCOUNT, 0, 0, SUM, KEY("Icmp", "OutDestUnreachs"),          \
-            "Messages sent that say that a destination cannot be reached, so far.")                                    \
+            "Messages sent that report an unreachable destination, since the computer started.")                       \
     MESSAGES(SENT)
 
 /* UDPv4 and UDPv6, expanded for each with IP, the protocol below, and KEY(protocol, name), a figure in the
@@ -110,11 +117,11 @@
             KEY("Udp", "InDatagrams") " + " KEY("Udp", "OutDatagrams"),                                                \
             "UDP datagrams received and sent over " IP ".")                                                            \
     COUNTER("Datagrams Received/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, KEY("Udp", "InDatagrams"),                      \
-            "UDP datagrams handed to programs.")                                                                       \
+            "UDP datagrams delivered to programs.")                                                                    \
     COUNTER("Datagrams No Port/sec", PERF_COUNTER_COUNTER, 664, 0, SUM, KEY("Udp", "NoPorts"),                         \
-            "Received datagrams for a port that no program listened on.")                                              \
+            "Datagrams received for a port without a listening program.")                                              \
     COUNTER("Datagrams Received Errors", PERF_COUNTER_RAWCOUNT, 666, 0, SUM, KEY("Udp", "InErrors"),                   \
-            "Received datagrams that could not be handed on for another reason so far.")                               \
+            "Received datagrams that could not be delivered for another reason, since the computer started.")          \
     COUNTER("Datagrams Sent/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, KEY("Udp", "OutDatagrams"),                         \
             "UDP datagrams sent over " IP ".")
 

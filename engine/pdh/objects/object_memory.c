@@ -5,56 +5,55 @@
 /* Memory. */
 #define MEMORY_ROWS                                                                                                    \
     COUNTER("Page Faults/sec", PERF_COUNTER_COUNTER, 28, 0, SUM, "vmstat.pgfault",                                     \
-            "Faults in which a program touched a page that was not mapped for it, whether the page was in memory or "  \
-            "had to be read.")                                                                                         \
+            "Page faults: accesses of a program to a page that was not mapped for it, whether the page was in memory " \
+            "or had to be read from a disk.")                                                                          \
     COUNTER("Available Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 24, -6, SUM, "meminfo.MemAvailable * 1024",                \
-            "Memory that programs can get without paging, in bytes.")                                                  \
+            "Memory available to programs without paging, in bytes.")                                                  \
     COUNTER("Committed Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 26, -6, SUM, "meminfo.Committed_AS * 1024",                \
-            "Memory that was promised to programs, in bytes.")                                                         \
+            "Memory committed to programs, in bytes.")                                                                 \
     COUNTER("Commit Limit", PERF_COUNTER_LARGE_RAWCOUNT, 30, -6, SUM, "meminfo.CommitLimit * 1024",                    \
-            "Memory that can be promised before paging space must grow, in bytes. A kernel that overcommits promises " \
-            "more.")                                                                                                   \
+            "Memory that can be committed before the paging space must grow, in bytes. A kernel that overcommits "     \
+            "exceeds this limit.")                                                                                     \
     COUNTER("Pages/sec", PERF_COUNTER_COUNTER, 40, 0, SUM, "vmstat.pswpin + vmstat.pswpout",                           \
-            "Pages that were read from paging space or written to it. Pages of other files are not among them.")       \
+            "Pages read from or written to the paging space. Pages of other files are not counted.")                   \
     COUNTER("Pages Input/sec", PERF_COUNTER_COUNTER, 822, 0, SUM, "vmstat.pswpin",                                     \
-            "Pages that were read from paging space. Pages of other files are not among them.")                        \
+            "Pages read from the paging space. Pages of other files are not counted.")                                 \
     COUNTER("Page Reads/sec", PERF_COUNTER_COUNTER, 42, 0, SUM, "vmstat.pgmajfault",                                   \
-            "Faults for which a page had to be read from a disk.")                                                     \
+            "Page faults that read a page from a disk (hard faults).")                                                 \
     COUNTER("Pages Output/sec", PERF_COUNTER_COUNTER, 48, 0, SUM, "vmstat.pswpout",                                    \
-            "Pages that were written to paging space to free memory. Pages of other files are not among them.")        \
+            "Pages written to the paging space to free memory. Pages of other files are not counted.")                 \
     COUNTER("Pool Nonpaged Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 58, -5, SUM, "meminfo.SUnreclaim * 1024",              \
-            "Memory of the kernel's own objects that it cannot give back while they are in use, in bytes.")            \
+            "Memory of kernel objects that cannot be reclaimed while they are in use, in bytes.")                      \
     COUNTER("Pool Paged Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 56, -5, SUM, "meminfo.SReclaimable * 1024",               \
-            "Memory of the kernel's own objects that it can give back, names and attributes of files above all, in "   \
-            "bytes.")                                                                                                  \
+            "Memory of kernel objects that can be reclaimed, mainly names and attributes of files, in bytes.")         \
     COUNTER("Pool Paged Resident Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 66, -5, SUM, "meminfo.SReclaimable * 1024",      \
-            "The part of Pool Paged Bytes that is in memory, in bytes: all of it, as this kernel pages no memory of "  \
-            "its own.")                                                                                                \
+            "The part of Pool Paged Bytes that is in memory, in bytes. This kernel never pages its own memory, so "    \
+            "this is all of it.")                                                                                      \
     COUNTER("Cache Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 818, -5, SUM,                                                  \
             "meminfo.Buffers * 1024 + meminfo.Cached * 1024 + meminfo.SReclaimable * 1024",                            \
-            "Memory that holds parts of files, their names and attributes, in bytes.")                                 \
+            "Memory that caches contents, names and attributes of files, in bytes.")                                   \
     COUNTER("System Cache Resident Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 76, -5, SUM,                                   \
             "meminfo.Buffers * 1024 + meminfo.Cached * 1024",                                                          \
-            "Memory that holds parts of files, in bytes: Cache Bytes without names and attributes.")                   \
+            "Memory that caches contents of files, in bytes: Cache Bytes without names and attributes.")               \
     COUNTER("Transition Pages RePurposed/sec", PERF_COUNTER_COUNTER, 824, 0, SUM,                                      \
             "vmstat.pgsteal_kswapd + vmstat.pgsteal_direct",                                                           \
-            "Pages that held something that might have been asked for again and were taken for other use, because "    \
-            "memory was short.")                                                                                       \
+            "Pages that still cached data and were reused for another purpose because memory was short.")              \
     /* 32-bit values as on Windows, so both are in pages there and here. */                                            \
     COUNTER("% Committed Bytes In Use", PERF_RAW_FRACTION, 1406, 0, SUM OVER(COMMIT_LIMIT_PAGES),                      \
             "meminfo.Committed_AS / 4", "Committed Bytes as a share of Commit Limit.")                                 \
     COUNTER("Available KBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, -3, SUM, "meminfo.MemAvailable",                       \
-            "Available Bytes in units of 1,024.")                                                                      \
+            "Available Bytes in units of 1,024 bytes.")                                                                \
     COUNTER("Available MBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, 0, SUM, "meminfo.MemAvailable / 1024",                 \
-            "Available Bytes in units of 1,048,576.")                                                                  \
+            "Available Bytes in units of 1,048,576 bytes.")                                                            \
     COUNTER("Free & Zero Page List Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 1676, -6, SUM, "meminfo.MemFree * 1024",       \
-            "Memory that holds nothing, in bytes.")                                                                    \
-    COUNTER("Modified Page List Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 1678, -6, SUM, "meminfo.Dirty * 1024",            \
-            "Parts of files in memory that must be written before the memory can serve something else, in bytes.")     \
-    COUNTER("Standby Cache Normal Priority Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 1682, -6, SUM,                         \
-            "meminfo.Inactive(file) * 1024",                                                                           \
-            "Parts of files in memory that nobody has used of late and that are the first to go when memory is "       \
-            "short, in bytes.")                                                                                        \
+            "Unused memory, in bytes.")                                                                                \
+    COUNTER(                                                                                                           \
+        "Modified Page List Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 1678, -6, SUM, "meminfo.Dirty * 1024",                \
+        "Modified file contents in memory that must be written to disk before the memory can be reused, in bytes.")    \
+    COUNTER(                                                                                                           \
+        "Standby Cache Normal Priority Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 1682, -6, SUM,                             \
+        "meminfo.Inactive(file) * 1024",                                                                               \
+        "File contents in memory that were not used recently and are reclaimed first when memory is short, in bytes.") \
     BASE(COMMIT_LIMIT_PAGES, PERF_RAW_BASE, SUM, "meminfo.CommitLimit / 4")
 
 #define OBJECT memory
@@ -62,21 +61,21 @@
 #include "engine/pdh/core/counter_rows.inc"
 
 const struct counter_object_type pdh_memory = {
-    .name = "Memory", .index = 4, .help = "The main memory of this computer.", KERNEL_FILE_OBJECT(memory)};
+    .name = "Memory", .index = 4, .help = "The physical memory of this computer.", KERNEL_FILE_OBJECT(memory)};
 
 /* Cache. */
 #define CACHE_ROWS                                                                                                     \
-    COUNTER("Lazy Write Pages/sec", PERF_COUNTER_COUNTER, 136, 0, SUM, "vmstat.nr_written",                            \
-            "Pages of files that were written from memory to their disk. The kernel counts those that a program "      \
-            "asked to be written at once with them.")                                                                  \
+    COUNTER(                                                                                                           \
+        "Lazy Write Pages/sec", PERF_COUNTER_COUNTER, 136, 0, SUM, "vmstat.nr_written",                                \
+        "Pages of files written from memory to disk. Pages that a program asked to be written at once are included.")  \
     COUNTER("Dirty Pages", PERF_COUNTER_RAWCOUNT, 0, 0, SUM, "vmstat.nr_dirty",                                        \
-            "Pages of files in memory that have been changed and not yet written.")                                    \
+            "Pages of files in memory that have been modified and not yet written.")                                   \
     COUNTER("Dirty Page Threshold", PERF_COUNTER_RAWCOUNT, 0, 0, SUM, "vmstat.nr_dirty_threshold",                     \
-            "Number of dirty pages from which on programs that write have to wait until pages have been written.")
+            "Number of dirty pages above which programs that write must wait until pages have been written to disk.")
 
 #define OBJECT cache
 #define ROWS   CACHE_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
 const struct counter_object_type pdh_cache = {
-    .name = "Cache", .index = 86, .help = "The cache of files in main memory.", KERNEL_FILE_OBJECT(cache)};
+    .name = "Cache", .index = 86, .help = "The file cache in physical memory.", KERNEL_FILE_OBJECT(cache)};

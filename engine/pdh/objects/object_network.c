@@ -29,23 +29,23 @@
     COLUMN(TX_COMPRESSED, "tx_compressed")                                                                             \
     COLUMN(SPEED, "speed")                                                                                             \
     COUNTER("Bytes Total/sec", PERF_COUNTER_BULK_COUNT, 388, -4, SUM, "rx_bytes + tx_bytes",                           \
-            "Bytes received and sent, with their frames.")                                                             \
+            "Bytes received and sent, including framing.")                                                             \
     COUNTER("Packets/sec", PERF_COUNTER_COUNTER, 400, 0, SUM, "rx_packets + tx_packets", "Packets received and sent.") \
     COUNTER("Packets Received/sec", PERF_COUNTER_COUNTER, 266, 0, SUM, "rx_packets", "Packets received.")              \
     COUNTER("Packets Sent/sec", PERF_COUNTER_COUNTER, 452, 0, SUM, "tx_packets", "Packets sent.")                      \
     COUNTER("Current Bandwidth", PERF_COUNTER_LARGE_RAWCOUNT, 520, -6, SUM, "speed * 1000000",                         \
-            "Speed of the interface in bits per second, where its driver tells it.")                                   \
+            "Speed of the interface in bits per second, if its driver reports it.")                                    \
     COUNTER("Bytes Received/sec", PERF_COUNTER_BULK_COUNT, 264, -4, SUM, "rx_bytes",                                   \
-            "Bytes received, with their frames.")                                                                      \
+            "Bytes received, including framing.")                                                                      \
     COUNTER("Packets Received Discarded", PERF_COUNTER_RAWCOUNT, 526, 0, SUM, "rx_drop",                               \
-            "Packets without a fault that were dropped on receipt, so far.")                                           \
+            "Error-free packets that were discarded on receipt, since the interface started.")                         \
     COUNTER("Packets Received Errors", PERF_COUNTER_RAWCOUNT, 528, 0, SUM, "rx_errs",                                  \
-            "Packets received with an error, so far.")                                                                 \
-    COUNTER("Bytes Sent/sec", PERF_COUNTER_BULK_COUNT, 506, -4, SUM, "tx_bytes", "Bytes sent, with their frames.")     \
+            "Packets received with errors, since the interface started.")                                              \
+    COUNTER("Bytes Sent/sec", PERF_COUNTER_BULK_COUNT, 506, -4, SUM, "tx_bytes", "Bytes sent, including framing.")     \
     COUNTER("Packets Outbound Discarded", PERF_COUNTER_RAWCOUNT, 536, 0, SUM, "tx_drop",                               \
-            "Packets without a fault that were dropped in place of being sent, so far.")                               \
+            "Error-free outgoing packets that were discarded, since the interface started.")                           \
     COUNTER("Packets Outbound Errors", PERF_COUNTER_RAWCOUNT, 538, 0, SUM, "tx_errs",                                  \
-            "Packets that could not be sent for an error, so far.")
+            "Packets that could not be sent because of errors, since the interface started.")
 
 #define OBJECT network_interface
 #define ROWS   NETWORK_INTERFACE_ROWS
@@ -150,7 +150,8 @@ static HRESULT interface_gather(struct counter_object *o, struct source *source,
 #define ORIGIN "/proc/net/dev, its 16 columns; speed: /sys/class/net/NAME/speed, in Mbit/s"
 const struct counter_object_type pdh_network_adapter = {
     .name = "Network Adapter",
-    .help = "The network adapters of this computer: those of the object Network Interface, as every one can carry IP.",
+    .help = "The network adapters of this computer: the same as in the object Network Interface, because every adapter "
+            "can carry IP.",
     .has_instances = true,
     TABLE_OBJECT(network_interface, ALL_OF, struct interface_state, interface_gather, interface_close_state, ORIGIN)};
 const struct counter_object_type pdh_network_interface = {
@@ -168,7 +169,8 @@ const struct counter_object_type pdh_network_interface = {
 #define NETWORK_ACTIVITY_ROWS                                                                                          \
     COLUMN(CARD_INTERRUPTS, "interrupts")                                                                              \
     COUNTER("Interrupts/sec", PERF_COUNTER_COUNTER, 148, -2, SUM, "interrupts",                                        \
-            "Interrupts of the network card that this processor handled. Ports of one device have them all, each.")
+            "Interrupts of the network card that this processor handled. Each port of a device shows the interrupts "  \
+            "of the whole device.")
 
 #define OBJECT network_activity
 #define ROWS   NETWORK_ACTIVITY_ROWS
@@ -340,7 +342,7 @@ static HRESULT card_interrupts_gather(struct counter_object *o, struct source *s
 
 const struct counter_object_type pdh_network_activity = {
     .name = "Per Processor Network Interface Card Activity",
-    .help = "What each processor does for each network card: \"processor, card\".",
+    .help = "The work of each processor for each network card, as \"processor, card\".",
     .has_instances = true,
     TABLE_OBJECT(network_activity, ALL_OF, struct network_activity_state, card_interrupts_gather, card_interrupts_close,
                  "/proc/interrupts, the processor's column, summed over the lines whose numbers are in "

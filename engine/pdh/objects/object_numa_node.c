@@ -13,14 +13,14 @@
     COLUMN(NODE_FREE, "free")                                                                                          \
     COLUMN(NODE_INACTIVE, "inactive_file")                                                                             \
     COUNTER("Total MBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, 0, SUM, "total / 1024",                                    \
-            "Memory of the node, in 1,048,576 bytes.")                                                                 \
+            "Memory of the node, in units of 1,048,576 bytes.")                                                        \
     COUNTER("Free & Zero Page List MBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, 0, SUM, "free / 1024",                     \
-            "Memory of the node that holds nothing, in 1,048,576 bytes.")                                              \
+            "Unused memory of the node, in units of 1,048,576 bytes.")                                                 \
     COUNTER("Standby List MBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, 0, SUM, "inactive_file / 1024",                     \
-            "Memory of the node with parts of files that nobody has used of late, in 1,048,576 bytes.")                \
-    COUNTER(                                                                                                           \
-        "Available MBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, 0, SUM, "free / 1024 + inactive_file / 1024",              \
-        "Memory of the node that holds nothing, or parts of files that nobody has used of late, in 1,048,576 bytes.")
+            "Memory of the node with file contents that were not used recently, in units of 1,048,576 bytes.")         \
+    COUNTER("Available MBytes", PERF_COUNTER_LARGE_RAWCOUNT, 0, 0, SUM, "free / 1024 + inactive_file / 1024",          \
+            "Memory of the node that is unused or has file contents that were not used recently, in units of "         \
+            "1,048,576 bytes.")
 
 #define OBJECT numa_node
 #define ROWS   NUMA_NODE_ROWS
@@ -89,13 +89,13 @@ static HRESULT numa_node_gather(struct counter_object *o, struct source *source,
         hr = add_node(s, folder, s->nodes.names.items[i]);
     kept_files_sweep(&s->files);
     if (SUCCEEDED(hr) && !s->table.row_count)
-        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "%s: this kernel knows no nodes", folder);
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "'%s' has no NUMA node", folder);
     return SUCCEEDED(hr) ? table_add_total(&s->table, false, 0) : hr;
 }
 
 const struct counter_object_type pdh_numa_node_memory = {
     .name = "NUMA Node Memory",
-    .help = "The main memory of each NUMA node.",
+    .help = "The physical memory of each NUMA node.",
     .has_instances = true,
     TABLE_OBJECT(numa_node, ALL_OF, struct numa_state, numa_node_gather, close_state,
                  "/sys/devices/system/node/nodeN/meminfo: MemTotal, MemFree, Inactive(file)")};

@@ -6,7 +6,7 @@
     COLUMN(SWAP_SIZE, "size")                                                                                          \
     COLUMN(SWAP_USED, "used")                                                                                          \
     COUNTER("% Usage", PERF_RAW_FRACTION, 702, 0, SUM OVER(PAGING_SPACE), "used",                                      \
-            "Share of the paging space that is in use; 0 where there is none.")                                        \
+            "Share of the paging space that is in use; 0 without paging space.")                                       \
     BASE(PAGING_SPACE, PERF_RAW_BASE, SUM, "size")
 
 #define OBJECT paging

@@ -13,10 +13,9 @@
     COLUMN(SOME_TIME, "some")                                                                                          \
     COLUMN(FULL_TIME, "full")                                                                                          \
     COUNTER("% Some Time", PERF_PRECISION_100NS_TIMER, 0, 0, NO_TOTAL, "some * 10",                                    \
-            "Share of the time in which at least one task could not go on for lack of this resource.")                 \
-    COUNTER(                                                                                                           \
-        "% Full Time", PERF_PRECISION_100NS_TIMER, 0, 0, NO_TOTAL, "full * 10",                                        \
-        "Share of the time in which all tasks that had something to do could not go on for lack of this resource.")
+            "Share of the time in which at least one task was stalled for lack of this resource.")                     \
+    COUNTER("% Full Time", PERF_PRECISION_100NS_TIMER, 0, 0, NO_TOTAL, "full * 10",                                    \
+            "Share of the time in which all tasks with work to do were stalled for lack of this resource.")
 
 #define OBJECT pressure
 #define ROWS   PRESSURE_ROWS
@@ -70,7 +69,7 @@ static HRESULT pressure_gather(struct counter_object *o, struct source *source, 
 
 const struct counter_object_type pdh_pressure = {
     .name = "Pressure",
-    .help = "How long tasks had to wait for processors (cpu), disks (io), interrupts (irq) and memory.",
+    .help = "How long tasks waited for processors (cpu), disks (io), interrupts (irq) and memory.",
     .has_instances = true,
     TABLE_OBJECT(pressure, ALL_OF, struct pressure_state, pressure_gather, close_state,
                  "/proc/pressure/NAME, the figure total of the lines some and full, in microseconds")};

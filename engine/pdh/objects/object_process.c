@@ -34,8 +34,8 @@
 #define PROCESS_ROWS                                                                                                   \
     PROCESS_FIGURES(FIGURE_COLUMN)                                                                                     \
     COUNTER("% Processor Time", PERF_100NSEC_TIMER, 6, 0, SUM, "user + kernel",                                        \
-            "Processor time of all threads as a share of one processor's time: more than 100 where several "           \
-            "processors serve it.")                                                                                    \
+            "Processor time of all threads as a percentage of one processor. It exceeds 100 if threads run on "        \
+            "several processors.")                                                                                     \
     COUNTER("% User Time", PERF_100NSEC_TIMER, 142, 0, SUM, "user",                                                    \
             "The part of % Processor Time spent in the program's own code.")                                           \
     COUNTER("% Privileged Time", PERF_100NSEC_TIMER, 144, 0, SUM, "kernel",                                            \
@@ -43,43 +43,44 @@
     COUNTER("Virtual Bytes Peak", PERF_COUNTER_LARGE_RAWCOUNT, 172, -6, SUM, "virtual_peak",                           \
             "The largest address space in use so far, in bytes.")                                                      \
     COUNTER("Virtual Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 174, -6, SUM, "virtual_bytes",                               \
-            "Address space in use, in bytes, whether memory is behind it or not.")                                     \
+            "Address space in use, in bytes, whether or not memory backs it.")                                         \
     COUNTER("Page Faults/sec", PERF_COUNTER_COUNTER, 28, -1, SUM, "faults",                                            \
-            "Faults in which the process touched a page that was not mapped for it.")                                  \
+            "Page faults: accesses of the process to a page that was not mapped for it.")                              \
     COUNTER("Working Set Peak", PERF_COUNTER_LARGE_RAWCOUNT, 178, -5, SUM, "resident_peak",                            \
             "The largest working set so far, in bytes.")                                                               \
     COUNTER("Working Set", PERF_COUNTER_LARGE_RAWCOUNT, 180, -5, SUM, "resident",                                      \
-            "Memory of the process that is in main memory, in bytes, shared pages included.")                          \
+            "Memory of the process that is in physical memory, in bytes, including shared pages.")                     \
     COUNTER("Page File Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 184, -6, SUM, "private",                                   \
-            "Memory that the process has touched and shares with nobody, in memory or in paging space, in bytes: as "  \
-            "Private Bytes.")                                                                                          \
+            "Memory that the process has touched and does not share, in memory or in the paging space, in bytes. "     \
+            "Same as Private Bytes.")                                                                                  \
     COUNTER("Private Bytes", PERF_COUNTER_LARGE_RAWCOUNT, 186, -5, SUM, "private",                                     \
-            "Memory that the process has touched and shares with nobody, in memory or in paging space, in bytes.")     \
-    COUNTER("Thread Count", PERF_COUNTER_RAWCOUNT, 680, 0, SUM, "threads", "Threads of the process.")                  \
+            "Memory that the process has touched and does not share, in memory or in the paging space, in bytes.")     \
+    COUNTER("Thread Count", PERF_COUNTER_RAWCOUNT, 680, 0, SUM, "threads", "Number of threads of the process.")        \
     COUNTER("Priority Base", PERF_COUNTER_RAWCOUNT, 682, 0, NO_TOTAL, "priority",                                      \
-            "Base priority of the process, from its priority class. _Total has none.")                                 \
+            "Base priority of the process, given by its priority class. Not available for _Total.")                    \
     COUNTER("Elapsed Time", PERF_ELAPSED_TIME, 684, -4, NO_TOTAL, "start",                                             \
-            "Seconds since the process was started. _Total has none.")                                                 \
-    COUNTER("ID Process", PERF_COUNTER_RAWCOUNT, 784, -1, NO_TOTAL, "id", "Number of the process. _Total has none.")   \
+            "Seconds since the process started. Not available for _Total.")                                            \
+    COUNTER("ID Process", PERF_COUNTER_RAWCOUNT, 784, -1, NO_TOTAL, "id",                                              \
+            "Identifier of the process. Not available for _Total.")                                                    \
     COUNTER("Creating Process ID", PERF_COUNTER_RAWCOUNT, 1410, -1, NO_TOTAL, "parent",                                \
-            "Number of the process that started this one; it may have ended and its number be another's. _Total has "  \
-            "none.")                                                                                                   \
+            "Identifier of the process that started this one. That process may have exited and its identifier may "    \
+            "have been reused. Not available for _Total.")                                                             \
     COUNTER("Handle Count", PERF_COUNTER_RAWCOUNT, 952, 0, SUM, "handles",                                             \
-            "Open handles; of the host's processes, open file descriptors.")                                           \
+            "Number of open handles; for processes of the host OS, of open file descriptors.")                         \
     COUNTER("IO Read Operations/sec", PERF_COUNTER_BULK_COUNT, 1412, 0, SUM, "reads",                                  \
-            "Calls that read: from files, devices, pipes and the network.")                                            \
+            "Read calls, from files, devices, pipes and the network.")                                                 \
     COUNTER("IO Write Operations/sec", PERF_COUNTER_BULK_COUNT, 1414, 0, SUM, "writes",                                \
-            "Calls that write: to files, devices, pipes and the network.")                                             \
+            "Write calls, to files, devices, pipes and the network.")                                                  \
     COUNTER("IO Data Operations/sec", PERF_COUNTER_BULK_COUNT, 1416, 0, SUM, "reads + writes",                         \
-            "Calls that read or write.")                                                                               \
+            "Read and write calls.")                                                                                   \
     COUNTER("IO Read Bytes/sec", PERF_COUNTER_BULK_COUNT, 1418, -4, SUM, "read_bytes",                                 \
-            "Bytes that calls read, from the file cache too.")                                                         \
+            "Bytes that calls read, including those from the file cache.")                                             \
     COUNTER("IO Write Bytes/sec", PERF_COUNTER_BULK_COUNT, 1420, -4, SUM, "written_bytes",                             \
-            "Bytes that calls wrote, to the file cache too.")                                                          \
+            "Bytes that calls wrote, including those to the file cache.")                                              \
     COUNTER("IO Data Bytes/sec", PERF_COUNTER_BULK_COUNT, 1422, -4, SUM, "read_bytes + written_bytes",                 \
             "Bytes that calls read or wrote.")                                                                         \
     COUNTER("Working Set - Private", PERF_COUNTER_LARGE_RAWCOUNT, 1478, -5, SUM, "resident_private",                   \
-            "The part of the working set that the process shares with nobody, in bytes.")
+            "The part of the working set that the process does not share, in bytes.")
 
 /* Thread. */
 #define THREAD_ROWS                                                                                                    \
@@ -94,27 +95,29 @@
     COLUMN(THREAD_STATE, "state")                                                                                      \
     COLUMN(THREAD_WAIT, "wait_reason")                                                                                 \
     COUNTER("Context Switches/sec", PERF_COUNTER_COUNTER, 146, -2, SUM, "switches",                                    \
-            "How often the thread gave up a processor or lost it to another one.")                                     \
+            "Switches away from the thread, because it waited or another thread took the processor.")                  \
     COUNTER("% Processor Time", PERF_100NSEC_TIMER, 6, 0, SUM, "user + kernel",                                        \
-            "Processor time of the thread as a share of one processor's time.")                                        \
+            "Processor time of the thread as a percentage of one processor.")                                          \
     COUNTER("% User Time", PERF_100NSEC_TIMER, 142, 0, SUM, "user",                                                    \
             "The part of % Processor Time spent in the program's own code.")                                           \
     COUNTER("% Privileged Time", PERF_100NSEC_TIMER, 144, 0, SUM, "kernel",                                            \
             "The part of % Processor Time spent in the kernel.")                                                       \
     COUNTER("Elapsed Time", PERF_ELAPSED_TIME, 684, -4, NO_TOTAL, "start",                                             \
-            "Seconds since the thread was started. _Total has none.")                                                  \
+            "Seconds since the thread started. Not available for _Total.")                                             \
     COUNTER("ID Process", PERF_COUNTER_RAWCOUNT, 784, -1, NO_TOTAL, "process",                                         \
-            "Number of the thread's process. _Total has none.")                                                        \
-    COUNTER("ID Thread", PERF_COUNTER_RAWCOUNT, 804, -1, NO_TOTAL, "id", "Number of the thread. _Total has none.")     \
+            "Identifier of the thread's process. Not available for _Total.")                                           \
+    COUNTER("ID Thread", PERF_COUNTER_RAWCOUNT, 804, -1, NO_TOTAL, "id",                                               \
+            "Identifier of the thread. Not available for _Total.")                                                     \
     COUNTER("Priority Current", PERF_COUNTER_RAWCOUNT, 694, 0, NO_TOTAL, "priority",                                   \
-            "Priority of the thread now, 1 to 31. _Total has none.")                                                   \
+            "Current priority of the thread, 1 to 31. Not available for _Total.")                                      \
     COUNTER("Priority Base", PERF_COUNTER_RAWCOUNT, 682, 0, NO_TOTAL, "base_priority",                                 \
-            "Priority of the thread by its process' priority class and its own, 1 to 31. _Total has none.")            \
+            "Base priority of the thread, from its process' priority class and its own priority, 1 to 31. Not "        \
+            "available for _Total.")                                                                                   \
     COUNTER("Thread State", PERF_COUNTER_RAWCOUNT, 46, 0, NO_TOTAL, "state",                                           \
-            "2: it runs or is ready to, 4: it has ended, 5: it waits. _Total has none.")                               \
+            "State of the thread: 2 running or ready, 4 terminated, 5 waiting. Not available for _Total.")             \
     COUNTER("Thread Wait Reason", PERF_COUNTER_RAWCOUNT, 336, 0, NO_TOTAL, "wait_reason",                              \
-            "Why the thread waits: 0 in the kernel, for a disk for example; 5 it is stopped; 6 for what it asked to "  \
-            "wait for. A thread that does not wait, and _Total, have none.")
+            "Why the thread waits: 0 in the kernel (for example for a disk), 5 suspended, 6 waiting at its own "       \
+            "request. Not available for threads that do not wait and for _Total.")
 
 #define OBJECT process
 #define ROWS   PROCESS_ROWS
@@ -232,7 +235,7 @@ static HRESULT gather_threads(struct counter_object *o, struct source *source, u
 const struct counter_object_type pdh_process = {
     .name = "Process",
     .index = 230,
-    .help = "The processes that run: under Wine those of this prefix.",
+    .help = "The running processes; under Wine, those of this prefix.",
     .has_instances = true,
     TABLE_OBJECT(process, ALL_OF, struct process_state, gather_processes, NULL, ORIGIN)};
 const struct counter_object_type pdh_thread = {

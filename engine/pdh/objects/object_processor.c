@@ -145,48 +145,48 @@ static void idle_states_close(struct idle_states *s)
     COLUMN(C3_ENTRIES, "c3_entries")                                                                                   \
     COLUMN(IDLE_ENTRIES, "idle_entries")                                                                               \
     COUNTER("% Processor Time", PERF_100NSEC_TIMER_INV, 6, 0, MEAN, "idle * 100000 + iowait * 100000",                 \
-            "Share of the time in which the processor was not idle. Waiting for a disk counts as idle; time that a "   \
-            "hypervisor took away counts as busy.")                                                                    \
+            "Share of the time in which the processor was not idle. Waiting for a disk counts as idle; time stolen "   \
+            "by a hypervisor counts as busy.")                                                                         \
     COUNTER("% User Time", PERF_100NSEC_TIMER, 142, 0, MEAN, "user * 100000 + nice * 100000",                          \
             "Share of the time that programs spent in their own code.")                                                \
     COUNTER("% Privileged Time", PERF_100NSEC_TIMER, 144, 0, MEAN,                                                     \
             "system * 100000 + irq * 100000 + softirq * 100000",                                                       \
-            "Share of the time spent in the kernel, its interrupt handlers included.")                                 \
+            "Share of the time spent in the kernel, including interrupt handlers.")                                    \
     COUNTER("Interrupts/sec", PERF_COUNTER_COUNTER, 148, -2, SUM, "interrupts",                                        \
-            "Interrupts that the processor took: from devices, the clock and other processors.")                       \
+            "Interrupts that the processor received from devices, the clock and other processors.")                    \
     COUNTER("% DPC Time", PERF_100NSEC_TIMER, 696, 0, MEAN, "softirq * 100000",                                        \
-            "Share of the time spent on work that interrupt handlers put off (soft interrupts).")                      \
+            "Share of the time spent on work deferred by interrupt handlers (soft interrupts).")                       \
     COUNTER("% Interrupt Time", PERF_100NSEC_TIMER, 698, 0, MEAN, "irq * 100000",                                      \
-            "Share of the time spent in interrupt handlers. A kernel without exact accounting of their times shows "   \
-            "little of it.")                                                                                           \
+            "Share of the time spent in interrupt handlers. A kernel without exact accounting of interrupt time "      \
+            "reports too little.")                                                                                     \
     COUNTER("DPCs Queued/sec", PERF_COUNTER_COUNTER, 1334, 0, SUM, "softirqs",                                         \
-            "Soft interrupts that ran: work that interrupt handlers put off.")                                         \
+            "Soft interrupts that ran: work deferred by interrupt handlers.")                                          \
     COUNTER("DPC Rate", PERF_COUNTER_RAWCOUNT, 1336, 0, SUM, "softirqs_per_tick",                                      \
-            "Soft interrupts for each interrupt of the processor's clock, on average since the sample before.")        \
+            "Average number of soft interrupts per clock interrupt of the processor since the previous sample.")       \
     COUNTER("% Idle Time", PERF_100NSEC_TIMER, 1746, 0, MEAN, "idle * 100000 + iowait * 100000",                       \
-            "Share of the time in which the processor was idle, waiting for a disk included.")                         \
+            "Share of the time in which the processor was idle, including waiting for a disk.")                        \
     COUNTER("% C1 Time", PERF_100NSEC_TIMER, 1748, 0, MEAN, "c1_time * 10",                                            \
-            "Share of the time that the processor spent in C1, the lightest sleep.")                                   \
+            "Share of the time that the processor spent in C1, the lightest sleep state.")                             \
     COUNTER("% C2 Time", PERF_100NSEC_TIMER, 1750, 0, MEAN, "c2_time * 10",                                            \
-            "Share of the time that the processor spent in C2, a deeper sleep.")                                       \
+            "Share of the time that the processor spent in C2, a deeper sleep state.")                                 \
     COUNTER("% C3 Time", PERF_100NSEC_TIMER, 1752, 0, MEAN, "c3_time * 10",                                            \
-            "Share of the time that the processor spent in C3, the deepest sleep, ACPI's C3 and all beyond.")          \
+            "Share of the time that the processor spent in C3, the deepest sleep states (ACPI C3 and deeper).")        \
     COUNTER("C1 Transitions/sec", PERF_COUNTER_BULK_COUNT, 1754, 0, SUM, "c1_entries",                                 \
-            "How often the processor went into C1.")                                                                   \
+            "Transitions of the processor into C1.")                                                                   \
     COUNTER("C2 Transitions/sec", PERF_COUNTER_BULK_COUNT, 1756, 0, SUM, "c2_entries",                                 \
-            "How often the processor went into C2.")                                                                   \
+            "Transitions of the processor into C2.")                                                                   \
     COUNTER("C3 Transitions/sec", PERF_COUNTER_BULK_COUNT, 1758, 0, SUM, "c3_entries",                                 \
-            "How often the processor went into C3.")                                                                   \
+            "Transitions of the processor into C3.")                                                                   \
     MORE("Idle Break Events/sec", PERF_COUNTER_BULK_COUNT, 0, 0, SUM, "idle_entries",                                  \
-         "How often the processor went idle and was woken, whatever the depth of its sleep.")                          \
+         "Wake-ups of the processor from idle, from any sleep state.")                                                 \
     MORE("Average Idle Time", PERF_AVERAGE_BULK, 0, 0, SUM OVER(TIMES_IDLE), "idle_time * 10",                         \
-         "How long the processor stayed idle, on average, in 100 ns.")                                                 \
+         "Average duration of an idle period of the processor, in units of 100 ns.")                                   \
     MORE("Clock Interrupts/sec", PERF_COUNTER_COUNTER, 0, -2, SUM, "clock_interrupts",                                 \
          "Interrupts of the processor's own clock.")                                                                   \
     MORE("Processor Frequency", PERF_COUNTER_RAWCOUNT, 0, 0, MEAN, "mhz",                                              \
-         "Clock of the processor as the kernel tells it now, in MHz.")                                                 \
+         "Current clock frequency of the processor as the kernel reports it, in MHz.")                                 \
     MORE("% of Maximum Frequency", PERF_RAW_FRACTION, 0, 0, MEAN OVER(MOST_MHZ), "mhz",                                \
-         "Clock of the processor as a share of the highest that it can have.")                                         \
+         "Current clock frequency of the processor as a percentage of its maximum.")                                   \
     BASE(TIMES_IDLE, PERF_AVERAGE_BASE, SUM, "idle_entries")                                                           \
     BASE(MOST_MHZ, PERF_RAW_BASE, MEAN, "max_mhz")
 
@@ -195,9 +195,9 @@ static void idle_states_close(struct idle_states *s)
     COLUMN(NOW_MHZ, "mhz")                                                                                             \
     COLUMN(SHARE_OF_MOST, "percent_of_max")                                                                            \
     COUNTER("Processor Frequency", PERF_COUNTER_RAWCOUNT, 0, 0, NO_TOTAL, "mhz",                                       \
-            "Clock of the processor as the kernel tells it now, in MHz.")                                              \
+            "Current clock frequency of the processor as the kernel reports it, in MHz.")                              \
     COUNTER("% of Maximum Frequency", PERF_COUNTER_RAWCOUNT, 0, 0, NO_TOTAL, "percent_of_max",                         \
-            "Clock of the processor as a share of the highest that it can have.")
+            "Current clock frequency of the processor as a percentage of its maximum.")
 
 #define OBJECT processor
 #define ROWS   PROCESSOR_ROWS
@@ -559,14 +559,14 @@ const struct counter_object_type pdh_processor = {
     TABLE_OBJECT(processor, SHARED_OF, struct processor_state, gather_processors, close_state, ORIGIN)};
 const struct counter_object_type pdh_processor_information = {
     .name = "Processor Information",
-    .help = "The processors of this computer by NUMA node: \"node,number in the node\", and totals.",
+    .help = "The processors of this computer by NUMA node, as \"node,processor in the node\", with totals.",
     .has_instances = true,
     TABLE_OBJECT(processor, ALL_OF, struct processor_state, gather_information, close_state,
                  ORIGIN "; mhz and max_mhz: /sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and "
                         "cpuinfo_max_freq, mhz else \"cpu MHz\" of /proc/cpuinfo")};
 const struct counter_object_type pdh_processor_performance = {
     .name = "Processor Performance",
-    .help = "The clocks of this computer's processors.",
+    .help = "The clock frequencies of this computer's processors.",
     .has_instances = true,
     TABLE_OBJECT(processor_performance, ALL_OF, struct processor_state, gather_performance, close_state,
                  "/sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq and cpuinfo_max_freq, mhz else \"cpu MHz\" of "

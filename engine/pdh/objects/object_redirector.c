@@ -109,22 +109,22 @@ bool cifs_next(const char **at, const char *end, struct cifs_part *part)
     COLUMN(SHARE_BYTES_WRITTEN, "bytes_written")                                                                       \
     COUNTER("Read Bytes/sec", PERF_COUNTER_BULK_COUNT, 0, -4, SUM, "bytes_read",                                       \
             "Bytes of files read from this share.")                                                                    \
-    COUNTER("Read Requests/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, "reads", "Requests to read from this share.")        \
+    COUNTER("Read Requests/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, "reads", "Read requests to this share.")             \
     COUNTER("Write Bytes/sec", PERF_COUNTER_BULK_COUNT, 0, -4, SUM, "bytes_written",                                   \
             "Bytes of files written to this share.")                                                                   \
-    COUNTER("Write Requests/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, "writes", "Requests to write to this share.")       \
+    COUNTER("Write Requests/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, "writes", "Write requests to this share.")          \
     COUNTER("Data Bytes/sec", PERF_COUNTER_BULK_COUNT, 0, -4, SUM, "bytes_read + bytes_written",                       \
-            "Bytes of files read from this share and written to it.")                                                  \
+            "Bytes of files read from and written to this share.")                                                     \
     COUNTER("Data Requests/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, "reads + writes",                                    \
-            "Requests to read from this share and to write to it.")                                                    \
+            "Read and write requests to this share.")                                                                  \
     COUNTER("Metadata Requests/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, "requests - reads - writes",                     \
-            "Requests of this share that neither read nor write: to open, close, list, lock and so on.")               \
+            "Requests to this share that neither read nor write, such as open, close, list and lock.")                 \
     COUNTER("Avg. Bytes/Read", PERF_AVERAGE_BULK, 0, -2, SUM OVER(SHARE_READ_BASE), "bytes_read",                      \
-            "Mean number of bytes that one request read.")                                                             \
+            "Average number of bytes per read request.")                                                               \
     COUNTER("Avg. Bytes/Write", PERF_AVERAGE_BULK, 0, -2, SUM OVER(SHARE_WRITE_BASE), "bytes_written",                 \
-            "Mean number of bytes that one request wrote.")                                                            \
+            "Average number of bytes per write request.")                                                              \
     COUNTER("Avg. Data Bytes/Request", PERF_AVERAGE_BULK, 0, -2, SUM OVER(SHARE_DATA_BASE),                            \
-            "bytes_read + bytes_written", "Mean number of bytes that one request read or wrote.")                      \
+            "bytes_read + bytes_written", "Average number of bytes per read or write request.")                        \
     BASE(SHARE_READ_BASE, PERF_AVERAGE_BASE, SUM, "reads")                                                             \
     BASE(SHARE_WRITE_BASE, PERF_AVERAGE_BASE, SUM, "writes")                                                           \
     BASE(SHARE_DATA_BASE, PERF_AVERAGE_BASE, SUM, "reads + writes")
@@ -145,15 +145,14 @@ bool cifs_next(const char **at, const char *end, struct cifs_part *part)
             "Bytes of files written to other computers.")                                                              \
     COUNTER("Packets Transmitted/sec", PERF_COUNTER_BULK_COUNT, 278, -1, SUM, "requests",                              \
             "Requests (SMBs) sent to other computers.")                                                                \
-    COUNTER("Read Packets/sec", PERF_COUNTER_COUNTER, 292, 0, SUM, "reads",                                            \
-            "Requests to read sent to other computers.")                                                               \
+    COUNTER("Read Packets/sec", PERF_COUNTER_COUNTER, 292, 0, SUM, "reads", "Read requests sent to other computers.")  \
     COUNTER("Write Packets/sec", PERF_COUNTER_COUNTER, 302, 0, SUM, "writes",                                          \
-            "Requests to write sent to other computers.")                                                              \
+            "Write requests sent to other computers.")                                                                 \
     COUNTER("Server Sessions", PERF_COUNTER_RAWCOUNT, 314, 0, SUM, "sessions", "Sessions with other computers.")       \
     COUNTER("Server Reconnects", PERF_COUNTER_RAWCOUNT, 316, 0, SUM, "reconnects",                                     \
-            "How often a session had to be set up anew, so far.")                                                      \
+            "Number of times that a session had to be reconnected, since the computer started.")                       \
     COUNTER("Current Commands", PERF_COUNTER_RAWCOUNT, 392, 0, SUM, "under_way",                                       \
-            "Requests that wait for an answer of another computer now.")
+            "Requests that currently wait for a reply from another computer.")
 
 #define OBJECT smb_client_shares
 #define ROWS   SMB_CLIENT_SHARES_ROWS
@@ -222,13 +221,13 @@ static HRESULT gather_all(struct counter_object *o, struct source *source, uint6
 const struct counter_object_type pdh_redirector = {
     .name = "Redirector",
     .index = 262,
-    .help = "What programs of this computer do with files of others, by SMB.",
+    .help = "File accesses of this computer's programs to other computers by SMB.",
     TABLE_OBJECT(redirector, ALL_OF, struct table_state, gather_all, NULL,
                  "/proc/fs/cifs/Stats: summed over the shares SMBs, Reads, Writes, Bytes read, Bytes written; "
                  "CIFS Session, reconnects of sessions, Operations (MIDs)")};
 const struct counter_object_type pdh_smb_client_shares = {
     .name = "SMB Client Shares",
-    .help = "Folders of other computers that this one has mounted by SMB, as SERVER_SHARE.",
+    .help = "Shares of other computers that are mounted here by SMB, as SERVER_SHARE.",
     .has_instances = true,
     TABLE_OBJECT(smb_client_shares, ALL_OF, struct table_state, gather_shares, NULL,
                  "/proc/fs/cifs/Stats, of each share SMBs, Reads, Writes, Bytes read and Bytes written")};

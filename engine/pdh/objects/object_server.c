@@ -104,7 +104,7 @@ bool samba_connection_read(const struct samba_record *record, struct samba_conne
 #define SMB_SERVER_ROWS                                                                                                \
     COLUMN(CONNECTIONS, "connections")                                                                                 \
     COUNTER("Tree Connect Count", PERF_COUNTER_RAWCOUNT, 0, 0, SUM, "connections",                                     \
-            "Connections of clients to a share that there are now.")
+            "Current connections of clients to a share.")
 
 #define OBJECT server
 #define ROWS   SERVER_ROWS
@@ -159,7 +159,8 @@ static HRESULT find_server(const char *root)
     memory_free(text);
     if (found || hr == E_OUTOFMEMORY)
         return hr;
-    return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "/run/samba/smbd.pid: Samba's server does not run");
+    return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
+                     "Samba's server is not running: no process as '/run/samba/smbd.pid' names it");
 }
 
 /* The records are valid until the next database is opened. */
@@ -171,16 +172,16 @@ static HRESULT open_database(struct samba_state *s, const char *root, enum datab
     snprintf(path, sizeof path, "%s%s", root, databases[which]);
     HRESULT hr = kernel_file_text(path, &s->text, &size);
     if (SUCCEEDED(hr) && !samba_file_begin(f, s->text, size))
-        hr = error_set(E_FAIL, "%s: no database of Samba's", databases[which]);
+        hr = error_set(E_FAIL, "cannot read '%s': not a Samba database", databases[which]);
     return hr;
 }
 
 /* A file that was read while its records moved has no figures in this sample. */
 static HRESULT end_database(const struct samba_file *f, enum database which)
 {
-    return f->damaged
-               ? error_set(E_FAIL, "%s: not all is records, at %zu of its %zu bytes", databases[which], f->at, f->size)
-               : S_OK;
+    return f->damaged ? error_set(E_FAIL, "cannot read '%s': corrupt record at byte %zu of %zu", databases[which],
+                                  f->at, f->size)
+                      : S_OK;
 }
 
 static HRESULT count_records(struct samba_state *s, const char *root, enum database which, int64_t *count)
@@ -243,7 +244,7 @@ static HRESULT add_connections(struct samba_state *s, const char *root, bool by_
     while (SUCCEEDED(hr) && samba_file_next(&f, &record)) {
         struct samba_connection c;
         if (!samba_connection_read(&record, &c))
-            return error_set(E_FAIL, "%s: a connection in a form that is not known", databases[OF_CONNECTIONS]);
+            return error_set(E_FAIL, "cannot read '%s': unknown format of a connection", databases[OF_CONNECTIONS]);
         hr = add_part(s, by_share ? &(struct part){.share = c.share, .length = c.length, .connections = 1}
                                   : &(struct part){.session = c.session, .connections = 1});
     }
@@ -316,17 +317,17 @@ static HRESULT gather_sessions(struct counter_object *o, struct source *source, 
 const struct counter_object_type pdh_server = {
     .name = "Server",
     .index = 330,
-    .help = "What Samba's server on this computer does for others.",
+    .help = "The work of Samba's server on this computer for other computers.",
     TABLE_OBJECT(server, ALL_OF, struct samba_state, gather_server, close_state,
                  "the number of records of /run/samba/smbXsrv_session_global.tdb and smbXsrv_open_global.tdb")};
 const struct counter_object_type pdh_smb_server_sessions = {
     .name = "SMB Server Sessions",
-    .help = "Sessions of other computers with Samba's server on this one, by the number that smbstatus shows.",
+    .help = "Sessions of other computers with Samba's server on this one, by the session number that smbstatus shows.",
     .has_instances = true,
     TABLE_OBJECT(smb_server, ALL_OF, struct samba_state, gather_sessions, close_state,
                  CONNECTIONS_OF "session; the sessions of smbXsrv_session_global.tdb that have none are there too")};
 const struct counter_object_type pdh_smb_server_shares = {
     .name = "SMB Server Shares",
-    .help = "Shares of Samba's server on this computer to which somebody is connected.",
+    .help = "Shares of Samba's server on this computer that have connected clients.",
     .has_instances = true,
     TABLE_OBJECT(smb_server, ALL_OF, struct samba_state, gather_shares, close_state, CONNECTIONS_OF "share")};

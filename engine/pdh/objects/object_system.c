@@ -11,14 +11,13 @@
     COLUMN(THREADS, "threads")                                                                                         \
     COLUMN(WAITING, "waiting")                                                                                         \
     COUNTER("Context Switches/sec", PERF_COUNTER_COUNTER, 146, -2, SUM, "stat.ctxt",                                   \
-            "Switches from one thread to another, over all processors.")                                               \
-    COUNTER("System Up Time", PERF_ELAPSED_TIME, 674, -5, SUM, "boot", "Seconds since this computer was started.")     \
+            "Switches from one thread to another on all processors.")                                                  \
+    COUNTER("System Up Time", PERF_ELAPSED_TIME, 674, -5, SUM, "boot", "Seconds since this computer started.")         \
     COUNTER("Processor Queue Length", PERF_COUNTER_RAWCOUNT, 44, 1, SUM, "waiting",                                    \
-            "Threads that are ready to run and wait for a processor. Those that run are not counted.")                 \
-    MORE("Processes", PERF_COUNTER_RAWCOUNT, 248, 0, SUM, "processes",                                                 \
-         "Number of the processes that the object Process lists.")                                                     \
+            "Threads that are ready to run and wait for a processor. Running threads are not counted.")                \
+    MORE("Processes", PERF_COUNTER_RAWCOUNT, 248, 0, SUM, "processes", "Number of processes in the object Process.")   \
     MORE("Threads", PERF_COUNTER_RAWCOUNT, 250, 0, SUM, "threads",                                                     \
-         "Number of threads of the processes that the object Process lists.")
+         "Number of threads of the processes in the object Process.")
 
 #define OBJECT system
 #define ROWS   SYSTEM_ROWS
@@ -113,5 +112,5 @@ const struct counter_object_type pdh_system = {
 const struct counter_object_type pdh_objects = {
     .name = "Objects",
     .index = 260,
-    .help = "How many things of each kind the system has.",
+    .help = "The numbers of processes and threads of the system.",
     TABLE_OBJECT(system, MORE_OF, struct system_state, system_gather, close_state, ORIGIN)};

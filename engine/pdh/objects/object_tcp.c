@@ -11,27 +11,27 @@
     COUNTER("Segments/sec", PERF_COUNTER_COUNTER, 640, 0, SUM, "net/snmp.Tcp.InSegs + net/snmp.Tcp.OutSegs",           \
             "Segments received and sent." BOTH)                                                                        \
     COUNTER("Connections Established", PERF_COUNTER_RAWCOUNT, 642, 0, SUM, "connections",                              \
-            "Connections over IPv4 that are established or wait for this computer to close them.")                     \
+            "IPv4 connections that are established, or that wait for this computer to close them.")                    \
     COUNTER("Connections Active", PERF_COUNTER_RAWCOUNT, 644, 0, SUM, "net/snmp.Tcp.ActiveOpens",                      \
-            "Connections that this computer has opened to others so far." BOTH)                                        \
+            "Connections that this computer has opened to other computers since it started." BOTH)                     \
     COUNTER("Connections Passive", PERF_COUNTER_RAWCOUNT, 646, 0, SUM, "net/snmp.Tcp.PassiveOpens",                    \
-            "Connections that others have opened to this computer so far." BOTH)                                       \
+            "Connections that other computers have opened to this one since it started." BOTH)                         \
     COUNTER("Connection Failures", PERF_COUNTER_RAWCOUNT, 648, 0, SUM, "net/snmp.Tcp.AttemptFails",                    \
-            "Attempts to connect, by either side, that have failed so far." BOTH)                                      \
+            "Failed connection attempts, by either side, since this computer started." BOTH)                           \
     COUNTER("Connections Reset", PERF_COUNTER_RAWCOUNT, 650, 0, SUM, "net/snmp.Tcp.EstabResets",                       \
-            "Established connections that have ended by a reset so far." BOTH)                                         \
+            "Established connections that were reset since this computer started." BOTH)                               \
     COUNTER("Segments Received/sec", PERF_COUNTER_COUNTER, 652, 0, SUM, "net/snmp.Tcp.InSegs",                         \
-            "Segments received, those with errors too." BOTH)                                                          \
+            "Segments received, including those with errors." BOTH)                                                    \
     COUNTER("Segments Sent/sec", PERF_COUNTER_COUNTER, 654, 0, SUM, "net/snmp.Tcp.OutSegs",                            \
-            "Segments sent, without those sent again." BOTH)                                                           \
+            "Segments sent, excluding retransmissions." BOTH)                                                          \
     COUNTER("Segments Retransmitted/sec", PERF_COUNTER_COUNTER, 656, 0, SUM, "net/snmp.Tcp.RetransSegs",               \
-            "Segments sent again." BOTH)
+            "Segments retransmitted." BOTH)
 
 /* TCPv6. The kernel knows no other figures of TCP over IPv6 alone. */
 #define TCPV6_ROWS                                                                                                     \
     COLUMN(CONNECTIONS6, "connections")                                                                                \
     COUNTER("Connections Established", PERF_COUNTER_RAWCOUNT, 642, 0, SUM, "connections",                              \
-            "Connections over IPv6 that are established or wait for this computer to close them.")
+            "IPv6 connections that are established, or that wait for this computer to close them.")
 
 #define OBJECT tcpv4
 #define ROWS   TCPV4_ROWS

@@ -69,13 +69,13 @@ static HRESULT thermal_zone_gather(struct counter_object *o, struct source *sour
         hr = add_zone(s, folder, i);
     kept_files_sweep(&s->files);
     if (SUCCEEDED(hr) && !s->table.row_count)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "%s: no zone", folder);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "'%s' has no thermal zone", folder);
     return hr;
 }
 
 const struct counter_object_type pdh_thermal_zone_information = {
     .name = "Thermal Zone Information",
-    .help = "The temperatures of this computer, each under what its sensor's driver calls it.",
+    .help = "The temperatures of this computer, each under the name that its sensor's driver gives it.",
     .has_instances = true,
     TABLE_OBJECT(thermal_zone, ALL_OF, struct thermal_state, thermal_zone_gather, close_state,
                  "millidegrees: /sys/class/thermal/thermal_zoneN/temp, in thousandths of a degree Celsius; "

@@ -18,19 +18,18 @@
     COLUMN(SERVER_SWITCHES, "switches")                                                                                \
     COLUMN(SERVER_FILES, "files")                                                                                      \
     COUNTER("% Processor Time", PERF_100NSEC_TIMER, 0, 0, SUM, "user * 100000 + kernel * 100000",                      \
-            "Share of one processor's time in which the server worked.")                                               \
+            "Share of one processor's time that the server used.")                                                     \
     COUNTER("% User Time", PERF_100NSEC_TIMER, 0, 0, SUM, "user * 100000",                                             \
             "Share of one processor's time in which the server ran its own code.")                                     \
     COUNTER("% Privileged Time", PERF_100NSEC_TIMER, 0, 0, SUM, "kernel * 100000",                                     \
             "Share of one processor's time in which the kernel worked for the server.")                                \
     COUNTER("Context Switches/sec", PERF_COUNTER_COUNTER, 0, -2, SUM, "switches",                                      \
-            "How often the server's main thread was given a processor anew: once at least for each request that "      \
-            "finds it idle.")                                                                                          \
+            "Switches to the server's main thread: at least one for each request that finds it idle.")                 \
     COUNTER("Open Files", PERF_COUNTER_RAWCOUNT, 0, 0, SUM, "files",                                                   \
-            "Files, pipes and sockets that the server holds open for the programs of the prefix and for itself.")      \
+            "Files, pipes and sockets that the server has open for the programs of the prefix and for itself.")        \
     COUNTER("Page Faults/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, "faults", "Page faults of the server.")                \
     COUNTER("Working Set", PERF_COUNTER_LARGE_RAWCOUNT, 0, -5, SUM, "resident * 4096",                                 \
-            "Main memory that the server has, in bytes.")
+            "Physical memory of the server, in bytes.")
 
 #define OBJECT wine_server
 #define ROWS   WINE_SERVER_ROWS
@@ -61,7 +60,7 @@ static HRESULT add_server(struct wine_server_state *s, const char *folder, uint6
         return hr;
     if (!process_stat_parse(text, size, &stat) || stat.name_length < sizeof name - 1 ||
         memcmp(stat.name, name, sizeof name - 1) != 0)
-        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "%s: is not Wine's server", path);
+        return error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "'%s' does not belong to Wine's server", path);
     int64_t *cells = table_add(&s->table, ROW_PLAIN, NULL, "", 0, 0);
     if (!cells)
         return E_OUTOFMEMORY;
@@ -102,6 +101,6 @@ static HRESULT wine_server_gather(struct counter_object *o, struct source *sourc
 
 const struct counter_object_type pdh_wine_server = {
     .name = "Wine Server",
-    .help = "The process that all programs of the Wine prefix ask for what Windows' kernel does elsewhere.",
+    .help = "Wine's server process, which does for all programs of the prefix what the kernel does on Windows.",
     TABLE_OBJECT(wine_server, ALL_OF, struct wine_server_state, wine_server_gather, close_state,
                  "/proc/self, which is the server's under Wine: stat, status and the entries of fd")};

@@ -63,7 +63,7 @@ HRESULT process_files_stat(struct process_files *f, const char *root, struct pro
         return hr;
     if (!process_stat_parse(text, size, out)) {
         memory_free(copy);
-        return error_set(E_FAIL, "/proc/%u/stat: not as the kernel writes it", (unsigned)f->id);
+        return error_set(E_FAIL, "cannot parse '/proc/%u/stat': unexpected format", (unsigned)f->id);
     }
     if (copy) {
         /* The name outlives the text in a place of its own. */

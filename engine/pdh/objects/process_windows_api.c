@@ -226,7 +226,7 @@ static HRESULT query_system_information(struct buffer *b, SYSTEM_INFORMATION_CLA
         if (status == 0)
             return S_OK;
         if (status != (NTSTATUS)0xC0000004 /* STATUS_INFO_LENGTH_MISMATCH */ || need > 64 * 1024 * 1024)
-            return error_set(E_FAIL, "the list of processes: status 0x%08X", (unsigned)status);
+            return error_set(E_FAIL, "cannot list the processes: NTSTATUS 0x%08X", (unsigned)status);
         /* More may come before the next try. */
         ULONG size = (need > b->size ? need : b->size) + 16 * 1024;
         BYTE *bytes = memory_resize(b->bytes, size);
