@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What people are told of counters: the unit of a value, what a value of ours is made of, and why a
-   counter of Windows is not here. */
+/* Facts about counters for people: the unit of a value, the schema of a counter of ours, and why a counter of Windows
+   does not exist here. */
 #ifndef OPENPLA_PDH_COUNTER_FACTS_H
 #define OPENPLA_PDH_COUNTER_FACTS_H
 
 #include "engine/pdh/core/counter_object.h"
 
-/* Of the values that PDH computes of it: "%", "s", "bytes", "bytes/s", "1/s", "MHz" ...; "" for a plain number. What a
-   type does not say is taken from the counter's name. `room` of 24 is enough. */
+/* Writes the unit of the values that PDH computes for the counter: "%", "s", "bytes", "bytes/s", "1/s", "MHz" ..., or
+   "" for a plain number. The unit comes from the type and, where the type leaves it open, from the counter's name. 24
+   bytes are enough for `room`. */
 void counter_unit(const char *counter, DWORD type, char *out, size_t room);
-/* The row of this computer's objects, names in any case; NULL: we have none. */
+/* The schema of a counter of this computer's objects, found by name without regard to case; NULL if it does not
+   exist. */
 const struct counter_schema *counter_row(const char *object, const char *counter);
-/* Why this host has no such counter, or no such object; NULL: nothing is known of it. */
+/* The reason why this host OS does not have the counter or the whole object; NULL if it is unknown. */
 const char *counter_absence(const char *object, const char *counter);
 
 #endif

@@ -1,47 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* Which counters exist now, as PDH lists them, and the buffers for its lists. */
+/* Lists the counters that exist now, as PDH reports them, and manages the buffers for PDH's lists. */
 #ifndef OPENPLA_PDH_COUNTER_PATHS_H
 #define OPENPLA_PDH_COUNTER_PATHS_H
 
 #include "engine/base/text.h"
 #include "engine/logs/pdh_types.h"
 
-/* What PDH lists into its caller's memory: it tells how much it needs, and by the next call that may have grown. */
+/* A buffer for a list that PDH writes. PDH reports the size that it needs, and the list may have grown by the next
+   call. */
 
-/* Zero-initialise; the memory serves for the next list too. */
+/* Zero-initialise. The buffer can be reused for the next list. */
 struct pdh_list {
-    void *data; /* from memory_alloc; NULL: no room yet */
+    void *data; /* from memory_alloc; NULL: not allocated yet */
     DWORD room; /* elements that `data` has room for */
-    DWORD size; /* for the call: the room; after it: what PDH needs */
+    DWORD size; /* before the call: the room; after it: what PDH needs */
     PDH_STATUS status;
     int asked;
 };
 
-/* Whether PDH is to be asked (again); `element` is the size in bytes of what the call counts in. For
-   while (pdh_list_ask(&l, sizeof(WCHAR)))
-       l.status = PdhExpandWildCardPathW(NULL, path, l.data, &l.size, 0);
-   after which status is PDH's or PDH_MEMORY_ALLOCATION_FAILURE. */
+/* True if PDH must be called (again). `element` is the size in bytes of the unit in which the call counts:
+       while (pdh_list_ask(&l, sizeof(WCHAR)))
+           l.status = PdhExpandWildCardPathW(NULL, path, l.data, &l.size, 0);
+   After the loop `status` is PDH's or PDH_MEMORY_ALLOCATION_FAILURE. */
 bool pdh_list_ask(struct pdh_list *l, size_t element);
 
-/* S_OK for 0, E_OUTOFMEMORY where PDH says so, else the status with a text that names the subject. */
+/* S_OK for 0, E_OUTOFMEMORY if PDH is out of memory, else the status with an error message that names the subject. */
 HRESULT pdh_result(PDH_STATUS status, const char *subject);
-/* A name that PDH gave, as UTF-8 from memory_alloc; what is no UTF-16 becomes U+FFFD. */
+/* Converts a name from PDH to UTF-8, from memory_alloc. Invalid UTF-16 becomes U+FFFD. */
 HRESULT pdh_text(LPCWSTR wide, char **out);
 
-/* Which counters there are now, as PDH lists them. */
-
-/* The paths that `path`, in the system's language, stands for: one behind the other, an empty one at the end, from
-   memory_alloc. `flags` are PdhExpandWildCardPath's. Fails with its status, PDH_CSTATUS_NO_INSTANCE where it lists
-   none; *out is then NULL. */
+/* Expands `path`, in the system's language, to a list of paths from memory_alloc, which an empty string ends. `flags`
+   are those of PdhExpandWildCardPath. On failure *out is NULL and the status is PDH's; PDH_CSTATUS_NO_INSTANCE if the
+   list is empty. */
 PDH_STATUS counter_paths_expand(const struct pdh_api *pdh, const WCHAR *path, DWORD flags, WCHAR **out);
-/* Adds to `out` the paths of all objects' counters, or of one object's: with "(*)" where there are instances, or with
-   `instances` one for each. `machine` (with or without backslashes) is asked and named in them; NULL: this one, which
-   is not named. Fails with PDH's status and a text that names the object. */
+/* Adds the paths of all counters, or of one object's counters, to `out`. Objects with instances have "(*)" in their
+   paths, or with `instances` one path per instance. `machine` (with or without backslashes; NULL: this computer) is the
+   computer to list, and its name becomes part of the paths. Fails with PDH's status and a message that names the
+   object. */
 HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const char *object, bool instances,
                            struct texts *out);
 
-/* Adds to `out` the names of the objects of `machine` (NULL: this one), or of the counters of one of this computer's
-   objects. Fails as counter_paths_list. */
+/* Adds to `out` the names of the objects of `machine` (NULL: this computer), or of the counters of an object of this
+   computer. Fails like counter_paths_list. */
 HRESULT counter_paths_objects(const struct pdh_api *pdh, const WCHAR *machine, struct texts *out);
 HRESULT counter_paths_counters(const struct pdh_api *pdh, const char *object, struct texts *out);
 

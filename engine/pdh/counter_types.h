@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of the types of counters, as winperf.h has them. */
+/* The names of counter types, as in winperf.h. */
 #ifndef OPENPLA_PDH_COUNTER_TYPES_H
 #define OPENPLA_PDH_COUNTER_TYPES_H
 
@@ -7,16 +7,17 @@
 
 #include <stdbool.h>
 
-/* "PERF_COUNTER_BULK_COUNT"; NULL for a type without a name, and for bases, which are never shown. */
+/* The name of a type, such as "PERF_COUNTER_BULK_COUNT"; NULL for an unknown type and for bases, which are never
+   shown. */
 const char *counter_type_name(DWORD type);
-/* The type of that name, of bases too, in any case. False: there is none. */
+/* Finds the type of this name, in any case, including bases. False if it is unknown. */
 bool counter_type_find(const char *name, DWORD *type);
-/* Is it the divisor of another counter? */
+/* True if the counter is the divisor of another counter. */
 static inline bool counter_type_is_base(DWORD type)
 {
     return (type & PERF_DISPLAY_NOSHOW) && (type & 0x00070000) == PERF_COUNTER_BASE;
 }
-/* Does it need one? */
+/* True if the counter needs a base. */
 static inline bool counter_type_is_fraction(DWORD type)
 {
     return (type & PERF_TYPE_COUNTER) && (type & 0x00070000) == PERF_COUNTER_FRACTION;

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* From raw values to what a user sees: the formula of each counter type. */
+/* Computes displayed values from raw values: the formula of each counter type. */
 #ifndef OPENPLA_PDH_FORMULA_H
 #define OPENPLA_PDH_FORMULA_H
 
 #include "engine/logs/pdh_types.h"
 
-/* True when `format` asks for exactly one of LONG, DOUBLE, LARGE and nothing that excludes each other. */
+/* True if `format` requests exactly one of LONG, DOUBLE and LARGE, without contradicting flags. */
 bool formula_format_is_valid(DWORD format);
-/* Does the type need two samples? */
+/* True if the type needs two samples. */
 bool formula_needs_two(DWORD type);
-/* Is the value divided by another one of its row, its base? */
+/* True if the value is divided by another value of its row, its base. */
 bool formula_is_fraction(DWORD type);
-/* Seconds' worth of the type's time values: 10,000,000 for 100 ns types, else the performance counter's frequency. */
+/* The number of the type's time units per second: 10,000,000 for 100 ns types, else the frequency of the performance
+   counter. */
 int64_t formula_time_base(DWORD type);
 
-/* Computes the displayed value of `newer` (with `older`, which may be NULL for types that need one sample) as `format`
-   asks. `scale` is a power of ten, not applied with PDH_FMT_NOSCALE. Percentages are cut at 100 unless
-   PDH_FMT_NOCAP100. out->CStatus and the result are PDH_CSTATUS_VALID_DATA, the status of the sample that is not valid
-   (PDH_CSTATUS_INVALID_DATA for a missing older one), PDH_CALC_NEGATIVE_*, or PDH_INVALID_ARGUMENT for a type that
-   stands for no displayed value (bases, texts). The value is 0 then. `format` must be valid. */
+/* Computes the displayed value of `newer` as `format` requests. `older` may be NULL for types that need one sample.
+   `scale` is a power of ten that PDH_FMT_NOSCALE disables. Percentages are limited to 100 unless PDH_FMT_NOCAP100 is
+   set. `format` must be valid.
+   The result, also stored in out->CStatus, is PDH_CSTATUS_VALID_DATA, the status of an invalid sample
+   (PDH_CSTATUS_INVALID_DATA if the older one is missing), PDH_CALC_NEGATIVE_*, or PDH_INVALID_ARGUMENT for a type that
+   has no displayed value (bases and texts). On failure the value is 0. */
 DWORD formula_format(DWORD type, DWORD format, int64_t time_base, int scale, const PDH_RAW_COUNTER *newer,
                      const PDH_RAW_COUNTER *older, PDH_FMT_COUNTERVALUE *out);
 
-/* Least, greatest and mean value of a ring of `count` raw values whose oldest is at `first`. What has no value is
-   passed over; for types that need two samples each pair of neighbours gives one. `time_base` and `scale` as above. The
-   status of each of the three, and the result, are PDH_CSTATUS_VALID_DATA, or that of the last sample when none has a
-   value; out->count is the number of values. */
+/* Computes minimum, maximum and mean of a ring of `count` raw values whose oldest is at `first`. Values that cannot be
+   computed are skipped; types that need two samples yield one value per pair of neighbours. `time_base` and `scale` are
+   as above. The status of each result and the function's result are PDH_CSTATUS_VALID_DATA, or the status of the last
+   sample if there is no value. out->count is the number of values. */
 DWORD formula_statistics(DWORD type, DWORD format, int64_t time_base, int scale, size_t first, size_t count,
                          const PDH_RAW_COUNTER *ring, PDH_STATISTICS *out);
 

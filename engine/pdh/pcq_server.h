@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* This computer's counters for other computers (MS-PCQ): the settings, the access check, the eight methods and the TCP
-   port. */
+/* Serves this computer's counters to other computers (MS-PCQ): the settings, the access check, the eight methods and
+   the TCP port. */
 #ifndef OPENPLA_PDH_PCQ_SERVER_H
 #define OPENPLA_PDH_PCQ_SERVER_H
 
@@ -8,93 +8,94 @@
 #include "engine/pdh/core/catalogue.h"
 #include "engine/pdh/remote/blocks.h"
 
-/* Who may ask for this computer's counters by RPC, and where they are offered. */
-
-/* The settings: the environment's OPENPLA_COUNTER_QUERY_PORT and OPENPLA_COUNTER_QUERY_FROM, or the values
-   CounterQueryPort (text or number) and CounterQueryFrom of HKLM\Software\OpenPLA. */
+/* The settings come from the environment variables OPENPLA_COUNTER_QUERY_PORT and OPENPLA_COUNTER_QUERY_FROM, or else
+   from the values CounterQueryPort (string or number) and CounterQueryFrom of HKLM\Software\OpenPLA. */
 #define PCQ_PORT_VALUE "CounterQueryPort"
 #define PCQ_FROM_VALUE "CounterQueryFrom"
-#define PCQ_FROM_HERE  "127.0.0.1 ::1" /* where it is not set: this computer alone */
+#define PCQ_FROM_HERE  "127.0.0.1 ::1" /* the default: only this computer */
 struct pcq_settings {
-    uint16_t port; /* of TCP; 0: only the named pipe and local calls */
-    char *from;    /* addresses with blanks or commas between, * and ? for what may stand there */
+    uint16_t port; /* TCP port; 0: only the named pipe and local calls */
+    char *from;    /* addresses separated by blanks or commas, with the wildcards * and ? */
 };
-/* S_FALSE: there is no port, so counters are offered nowhere. E_INVALIDARG with a text that names the setting and the
-   value; E_OUTOFMEMORY. *out is empty unless S_OK. */
+/* Reads the settings. S_FALSE if no port is set: counters are not served at all. Fails with E_INVALIDARG and a message
+   that names the setting and its value, or E_OUTOFMEMORY. *out is empty unless the result is S_OK. */
 HRESULT pcq_settings_read(struct pcq_settings *out);
 void pcq_settings_free(struct pcq_settings *s);
 
-/* What is known of a call. */
+/* The facts about a call that the access check uses. */
 struct pcq_call {
-    bool level_known;    /* Wine never tells (behaviour 21) */
-    uint32_t level;      /* RPC_C_AUTHN_LEVEL_* */
-    const char *address; /* where it came from by TCP; NULL: it came by a pipe or from this computer */
+    bool level_known; /* false under Wine, which never reports the level (behaviour 21) */
+    uint32_t level;   /* RPC_C_AUTHN_LEVEL_* */
+    const char
+        *address; /* the client's address if the call came by TCP; NULL: by the named pipe, or from this computer */
     struct caller caller;
 };
-/* ERROR_SUCCESS or ERROR_ACCESS_DENIED: packet privacy is asked for where the level is known (MS-PCQ 3.1.4), and an
-   administrator or a member of Performance Monitor Users; of TCP the address must be among `from`, and decides alone
-   where nothing tells who it is. */
+/* The access check: ERROR_SUCCESS or ERROR_ACCESS_DENIED. The caller must use packet privacy if the level is known
+   (MS-PCQ 3.1.4) and must be an administrator or a member of Performance Monitor Users. A TCP client's address must
+   match `from`; the address alone decides if the caller's identity is unknown. */
 uint32_t pcq_access_check(const struct pcq_call *call, const char *from);
 
-/* The eight methods of MS-PCQ 3.1.4.1 over the objects of a catalogue. All give Win32 errors. What a client sends is
-   taken for hostile; what a method writes is whole or nothing. One lock covers all queries of a server. */
+/* The eight methods of MS-PCQ 3.1.4.1 over the objects of a catalogue. All return Win32 errors. They do not trust any
+   input, and their output is complete or empty. One lock protects all queries of a server. */
 
-/* Errors that the specification names and no page of ours has had yet. */
+/* Errors that the specification names. */
 #define PCQ_NOT_ENOUGH_MEMORY  8 /* the buffer is too small */
 #define PCQ_OUT_OF_MEMORY      14
-#define PCQ_SAMPLE_FAILED      31 /* of an object, for another reason than a Win32 error */
+#define PCQ_SAMPLE_FAILED      31 /* sampling an object failed, and not with a Win32 error */
 #define PCQ_NO_RESOURCES       1450
 #define PCQ_LANGUAGE_NOT_FOUND 1815
 #define PCQ_GUID_NOT_FOUND     4200
 #define PCQ_INSTANCE_NOT_FOUND 4201
 #define PCQ_ITEM_NOT_FOUND     4202
 
-/* The counters of one computer, for all clients. */
+/* The counters of this computer, for all clients. */
 struct pcq_server;
-/* Takes the catalogue over, also when it fails. E_OUTOFMEMORY. */
+/* Takes ownership of the catalogue, even on failure. Fails with E_OUTOFMEMORY. */
 HRESULT pcq_server_open(struct catalogue *catalogue, struct pcq_server **out);
 
-/* Where a method writes: a buffer of `room` units. Afterwards `written` of them are there and all of it takes
-   `needed`. Too little room is PCQ_NOT_ENOUGH_MEMORY, and the buffer is as it was. */
+/* The output buffer of a method, with a capacity of `room` units. After the call `written` units are valid and `needed`
+   is the size of the whole output. If the room is too small the method fails with PCQ_NOT_ENOUGH_MEMORY and leaves the
+   buffer unchanged. */
 struct pcq_buffer {
-    void *bytes; /* NULL with a room of 0 */
+    void *bytes; /* may be NULL if the room is 0 */
     uint32_t room, written, needed;
 };
-/* GUIDs of all sets; the units are GUIDs. */
+/* Writes the GUIDs of all countersets. The units are GUIDs. */
 DWORD pcq_enumerate_sets(struct pcq_server *s, struct pcq_buffer *out);
-/* `request` is an enum pcq_request. ERROR_INVALID_PARAMETER, PCQ_GUID_NOT_FOUND, PCQ_ITEM_NOT_FOUND,
-   PCQ_LANGUAGE_NOT_FOUND for other languages than English. */
+/* Writes the information that `request` (enum pcq_request) selects. Fails with ERROR_INVALID_PARAMETER,
+   PCQ_GUID_NOT_FOUND, PCQ_ITEM_NOT_FOUND, or PCQ_LANGUAGE_NOT_FOUND for languages other than English. */
 DWORD pcq_registration_info(struct pcq_server *s, const GUID *set, uint32_t request, uint32_t lcid,
                             struct pcq_buffer *out);
-/* pcq_instance and pcq_instance ... PCQ_GUID_NOT_FOUND, PCQ_INSTANCE_NOT_FOUND; of a set without instances it is one
-   with the name "". */
+/* Writes a pcq_instances header and a pcq_instance per instance. A counterset without instances has one with the name
+   "". Fails with PCQ_GUID_NOT_FOUND or PCQ_INSTANCE_NOT_FOUND. */
 DWORD pcq_enumerate_instances(struct pcq_server *s, const GUID *set, struct pcq_buffer *out);
 
-/* What one client asks for again and again. */
+/* The counters that a client samples repeatedly. */
 struct pcq_query;
 enum { PCQ_QUERIES_OF_CLIENT = 64, PCQ_QUERIES = 1024, PCQ_COUNTERS_OF_QUERY = 4096 };
-/* Bytes in UTF-8 of all its instances' names; patterns need not be names of anything. */
+/* Limit for the names of all instances of a query, in bytes of UTF-8. Patterns count too, even if they match nothing.
+ */
 #define PCQ_NAMES_OF_QUERY (1u << 20)
-/* `client` says who it is, in any words that are the same each time. PCQ_OUT_OF_MEMORY; PCQ_NO_RESOURCES beyond
-   PCQ_QUERIES_OF_CLIENT of one client or PCQ_QUERIES of all. */
+/* Opens a query. `client` is any string that identifies the client. Fails with PCQ_OUT_OF_MEMORY, and with
+   PCQ_NO_RESOURCES beyond PCQ_QUERIES_OF_CLIENT of one client or PCQ_QUERIES in all. */
 DWORD pcq_open_query(struct pcq_server *s, const char *client, struct pcq_query **out);
 void pcq_close_query(struct pcq_query *q); /* NULL is allowed */
 
-/* Adds what the pcq_identifiers in `size` bytes name, or takes it away, and notes in each its own status.
-   ERROR_INVALID_PARAMETER, and nothing has changed: a block does not fit into its bytes. */
+/* Adds or removes the counters that the pcq_identifiers in `size` bytes name, and stores the status of each in its
+   block. Fails with ERROR_INVALID_PARAMETER, without any change, if a block exceeds its bytes. */
 DWORD pcq_validate_counters(struct pcq_query *q, void *bytes, uint32_t size, bool add);
-/* A pcq_identifier for each counter of the query, with the position of its block in the data. */
+/* Writes a pcq_identifier for each counter of the query, with the position of its block in the data. */
 DWORD pcq_query_info(struct pcq_query *q, struct pcq_buffer *out);
-/* Takes a sample: pcq_data and a pcq_block for each. */
+/* Takes a sample and writes pcq_data with a pcq_block per counter. */
 DWORD pcq_query_data(struct pcq_query *q, struct pcq_buffer *out);
 
-/* The TCP port where this computer's counters are offered without the host's RPC. */
+/* The TCP port on which this computer serves counters without the host OS' RPC. */
 
-/* At most so many connections at once of addresses that may ask; one more is ended at once. */
+/* Limit for simultaneous connections from permitted addresses. Further ones are closed at once. */
 #define COUNTER_PORT_CONNECTIONS 256
 
-/* Listens at settings->port from now on until the process ends, each connection with a thread of its own; both
-   arguments are borrowed for good. The system's reason with a text that names the port. */
+/* Listens on settings->port until the process exits, with one thread per connection. Both arguments are borrowed
+   permanently. Fails with the system's error and a message that names the port. */
 HRESULT counter_port_open(struct pcq_server *server, const struct pcq_settings *settings);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The counter objects behind a query; for live data this computer's, those of extension DLLs and Perflib V2
-   providers, and those of other computers. */
+/* Catalogues of live data: the counter objects of this computer, of extension DLLs, of Perflib providers and of remote
+   computers. */
 #include "engine/pdh/core/catalogue.h"
 
 #include "engine/base/host.h"
@@ -87,14 +87,14 @@ size_t catalogue_find(struct catalogue *c, const char *machine, const char *name
 
 /* ---- live data ---- */
 
-/* Objects of extension DLLs and of Perflib V2 providers are added once a query asks for them. */
+/* Objects of extension DLLs and Perflib providers are added when a query first asks for an unknown object. */
 
-/* For the start of an extension's process and its first data, once per query. */
+/* Time limit for starting the processes of all extensions and getting their first data, once per query. */
 #define START_MS 5000
 
 struct real_time {
     struct catalogue catalogue; /* first */
-    bool looked;                /* for extensions */
+    bool looked;                /* true after extensions were searched */
     struct extension **extensions;
     size_t count;
     struct extension_names_table names;
@@ -154,7 +154,7 @@ static PDH_STATUS real_time_connect(struct catalogue *c, const char *machine)
     return real_time_connect_machine(c, machine, false);
 }
 
-/* All are asked before the first answer is waited for. */
+/* Requests data from all extensions before waiting for the first reply. */
 static PDH_STATUS real_time_refresh(struct catalogue *c, const char *machine)
 {
     struct real_time *r = (struct real_time *)c;
@@ -173,7 +173,7 @@ static PDH_STATUS real_time_refresh(struct catalogue *c, const char *machine)
     return pdh_status_of(hr, PDH_CSTATUS_NO_OBJECT);
 }
 
-/* The extensions work on their answers while our own objects are sampled. */
+/* The extensions prepare their replies while our own objects are sampled. */
 static void real_time_begin(struct catalogue *c)
 {
     struct real_time *r = (struct real_time *)c;

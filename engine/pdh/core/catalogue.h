@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What one query can count: the objects of this computer, and of others once they are named, or those of log files. Not
-   locked: the query's lock covers it. */
+/* A catalogue: the counter objects that one query can use. They are those of this computer and of remote computers once
+   a path names them, or those of log files. Not locked: the query's lock protects it. */
 #ifndef OPENPLA_PDH_CATALOGUE_H
 #define OPENPLA_PDH_CATALOGUE_H
 
@@ -8,58 +8,61 @@
 
 struct catalogue;
 struct catalogue_functions {
-    /* Adds the objects of the computer, as in catalogue_machine, that came since; those that are there keep their
-       places. May be NULL: none come. */
+    /* Adds the new objects of the computer (as in catalogue_machine); existing ones keep their positions. NULL: no new
+       objects can appear. */
     PDH_STATUS (*refresh)(struct catalogue *c, const char *machine);
-    /* As catalogue_machine, for what is not this computer. NULL: what the providers say is all. */
+    /* Like catalogue_machine for a computer other than this one. NULL: only the computers of the known objects
+       exist. */
     PDH_STATUS (*connect)(struct catalogue *c, const char *machine);
-    /* A sample is about to be taken. May be NULL. */
+    /* Called before a sample is taken. May be NULL. */
     void (*begin)(struct catalogue *c);
-    /* Log files: goes on to the next sample, *local becomes its local FILETIME; PDH_NO_MORE_DATA. NULL: it is now. */
+    /* Log files: moves to the next sample and stores its local FILETIME in *local, or returns PDH_NO_MORE_DATA. NULL:
+       live data. */
     PDH_STATUS (*advance)(struct catalogue *c, int64_t *local);
-    /* Log files: samples from `begin` to `end` only (local FILETIMEs), starting anew. */
+    /* Log files: restarts and limits the samples to those from `begin` to `end` (local FILETIMEs). */
     PDH_STATUS (*set_range)(struct catalogue *c, int64_t begin, int64_t end);
-    void (*close)(struct catalogue *c); /* frees c itself too; providers[] is freed behind it */
+    void (*close)(struct catalogue *c); /* frees `c` itself too; the caller frees types[] afterwards */
 };
 
-/* First member of each kind's own struct. */
+/* The first member of each kind of catalogue. */
 struct catalogue {
     const struct catalogue_functions *functions;
     const struct counter_object_type **types; /* live as long as the catalogue */
     size_t count, capacity;
-    char *computer; /* this one's name, of live data; the catalogue's */
+    char *computer; /* this computer's name for live data, owned; NULL for log files */
 };
 
-/* Objects of other computers, for live data: engine/pdh/remote, which is above this layer, or none. */
-struct remote_objects; /* what one catalogue has of them */
+/* Objects of remote computers, for live data. engine/pdh/remote, which is above this layer, provides them. */
+struct remote_objects; /* the remote objects of one catalogue */
 struct catalogue_remote {
-    /* Adds the objects of `machine`, without backslashes, to `c`: those that were not met before. Asks the computer for
-       them where it was not met, or is to be looked at again. *all is NULL at first. PDH_CSTATUS_NO_MACHINE,
-       PDH_ACCESS_DENIED, PDH_MEMORY_ALLOCATION_FAILURE. */
+    /* Adds the new objects of `machine` (without backslashes) to `c`. Queries the computer if it is not known yet or if
+       `look_again` is set. *all is NULL at first. Fails with PDH_CSTATUS_NO_MACHINE, PDH_ACCESS_DENIED or
+       PDH_MEMORY_ALLOCATION_FAILURE. */
     PDH_STATUS (*connect)(struct remote_objects **all, const char *machine, bool look_again, struct catalogue *c);
-    void (*begin)(struct remote_objects *all); /* as catalogue_functions'; never waits */
-    void (*close)(struct remote_objects *all); /* its objects are closed */
+    void (*begin)(struct remote_objects *all); /* as in catalogue_functions; never waits */
+    void (*close)(struct remote_objects *all); /* called after its objects are closed */
 };
-/* For catalogues that are opened from now on; NULL: there are no other computers. Borrowed. */
+/* Sets the functions for catalogues that are opened from now on; NULL: remote computers are not supported. Borrowed. */
 void catalogue_set_remote(const struct catalogue_remote *remote);
 
-/* The objects of this computer. */
+/* Opens the objects of this computer. */
 PDH_STATUS catalogue_open_real_time(struct catalogue **out);
-/* The objects of the log files `paths` in the order of their times. PDH_FILE_NOT_FOUND, PDH_LOG_FILE_OPEN_ERROR,
-   PDH_INVALID_DATASOURCE, PDH_MEMORY_ALLOCATION_FAILURE. */
+/* Opens the objects of the log files `paths`, whose samples follow in the order of their times. Fails with
+   PDH_FILE_NOT_FOUND, PDH_LOG_FILE_OPEN_ERROR, PDH_INVALID_DATASOURCE or PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS catalogue_open_logs(const struct texts *paths, struct catalogue **out);
 void catalogue_close(struct catalogue *c); /* NULL is allowed */
 
 bool catalogue_is_real_time(const struct catalogue *c);
-/* Is there such a computer here? NULL and "" always; leading backslashes do not matter. Another one than this is asked,
-   and waited for, when it is named for the first time. ERROR_SUCCESS, PDH_CSTATUS_NO_MACHINE, PDH_ACCESS_DENIED or
-   PDH_MEMORY_ALLOCATION_FAILURE. */
+/* Checks that the computer exists in this catalogue. NULL and "" always do; leading backslashes are ignored. The first
+   use of a remote computer connects to it and waits for it. Returns ERROR_SUCCESS, PDH_CSTATUS_NO_MACHINE,
+   PDH_ACCESS_DENIED or PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS catalogue_machine(struct catalogue *c, const char *machine);
-/* Is the object one of `machine`, for which catalogue_machine has succeeded? */
+/* True if the object belongs to `machine`, which catalogue_machine must have accepted. */
 bool catalogue_is_of(const struct catalogue *c, const struct counter_object_type *p, const char *machine);
-/* Position of the object called `name` (without case) on `machine`; c->count when there is none, after a refresh. */
+/* The position of the object called `name` (ignoring case) on `machine`, after a refresh if necessary; c->count if it
+   does not exist. */
 size_t catalogue_find(struct catalogue *c, const char *machine, const char *name);
-/* For the kinds. False: out of memory. */
+/* Adds an object, for the kinds of catalogues. False if memory runs out. */
 bool catalogue_add(struct catalogue *c, const struct counter_object_type *p);
 
 #endif

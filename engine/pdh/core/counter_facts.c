@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What people are told of counters. */
+/* Facts about counters for people: units, schemas and reasons for absence. */
 #include "engine/pdh/counter_facts.h"
 
 #include "engine/base/text.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the name says is counted; the first that fits. */
+/* The unit that the name suggests: the first pattern that matches. */
 static const char *unit_from_name(const char *counter)
 {
     static const struct {
@@ -56,7 +56,7 @@ const struct counter_schema *counter_row(const char *object, const char *counter
     return NULL;
 }
 
-/* Is the name one of "a | b | c"? */
+/* True if the name is one of a list such as "a | b | c". */
 static bool is_among(const char *name, const char *list)
 {
     size_t length = strlen(name);

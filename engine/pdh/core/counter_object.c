@@ -1,5 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of performance objects and their instance lists. */
+/* Samples of counter objects, and their lists of instances.
+
+   A reading may hang: a disk that does not respond blocks a thread in the kernel for as long as it likes. So every
+   object has two sides, both of type struct counter_object:
+
+       query's side  (struct counter_object *)      sampling side  (struct counter_object_work)
+         values, instances, result of the     <--     side: what `sample` fills now
+         last completed sample                        last: the completed sample, for `sample` to read
+
+   - counter_objects_sample passes the works of all objects to timed_work_run, which runs them one after another on
+     another thread. A work that exceeds the time limit stays on its thread, and the others continue on a new one.
+   - The query's thread alone writes the query's side and `last`, and only while the work does not run. The sampling
+     thread alone writes `side`, and only while it runs. No lock is needed between them.
+   - settle_sample runs after the call for each object. If the work still runs, the object's result is ERROR_TIMEOUT and
+     its values stay those of the last completed sample, which counters do not show because of the result. A completed
+     work is published: `side` becomes `last` and the query's side, and the array of the old values becomes the room for
+     the next sample.
+   - A later sample does not start a work that still runs. Its values are missing until it ends.
+   - counter_object_close gives a running work up. It outlives the object and its query, and frees itself at its end
+     (abandoned).
+
+   Instance lists are immutable and reference-counted, so both sides and all counters can share one list. */
 #include "engine/pdh/core/counter_object.h"
 
 #include "engine/base/clock.h"
@@ -21,7 +42,7 @@ PDH_STATUS pdh_status_of(HRESULT hr, DWORD otherwise)
 
 static uint32_t name_hash(const char *name)
 {
-    return (uint32_t)(text_hash_nocase(name) >> 32); /* the well mixed bits */
+    return (uint32_t)(text_hash_nocase(name) >> 32); /* the well-mixed bits */
 }
 
 void instance_list_release(struct instance_list *list)
@@ -46,7 +67,8 @@ void instance_name_make_safe(char *name)
             *name = '_';
 }
 
-/* While a list is made: the last item of each base name's bucket, and of each item the one before it there. */
+/* Finds duplicates while a list is created: the last item of each base name's bucket and, per item, the previous one in
+   its bucket. */
 struct doubles {
     uint32_t *last, *before;
 };
@@ -62,14 +84,14 @@ static bool same_base(const struct instance *a, const struct instance *b)
     return same;
 }
 
-/* How many of the items before `at`, which has its base name only, bear its name. */
+/* The number of items before `at` with the same base name. The item at `at` has only its base name so far. */
 static uint64_t doubles_before(const struct instance_list *list, const struct doubles *d, size_t at)
 {
     const struct instance *item = &list->items[at];
     for (uint32_t i = d->before[at]; i; i = d->before[i - 1]) {
         const struct instance *other = &list->items[i - 1];
         if (same_base(other, item)) {
-            /* The nearest one knows its own number. */
+            /* the nearest one knows its own number */
             uint64_t number = 0;
             if (other->name[other->base_length])
                 text_to_u64(other->name + other->base_length + 1, &number);
@@ -85,7 +107,7 @@ static void enter_bucket(uint32_t *bucket, uint32_t *next, size_t at)
     *bucket = (uint32_t)at + 1;
 }
 
-/* Without "#1" at the end. A name that was made safe has no '#' of its own. */
+/* The length without "#1" at the end. Names that were made safe contain no other '#'. */
 static size_t bare_length(const char *name, size_t length)
 {
     size_t at = length;
@@ -189,8 +211,7 @@ int64_t *counter_object_row(struct counter_object *o, size_t row)
     return o->values + row * o->type->value_count;
 }
 
-/* The provider's side; outlives the query's while it runs. The query's side is written by the query's thread alone,
-   and what a provider reads of it only while the work does not run. */
+/* The sampling side. It outlives the query's side while it runs. */
 struct counter_object_work {
     struct timed_work work;
     struct counter_object side, last;
@@ -225,7 +246,7 @@ static void abandoned(struct timed_work *work)
     work_free((struct counter_object_work *)work);
 }
 
-/* Makes what the provider found the last sample, and its old values the next one's room. */
+/* Makes the completed sample the last one, and reuses the old values as room for the next sample. */
 static void publish_sample(struct counter_object *o)
 {
     struct counter_object *side = &o->work->side, *last = &o->work->last;
@@ -243,7 +264,7 @@ static void publish_sample(struct counter_object *o)
     *o = *last;
 }
 
-/* Takes over what the sample gave, or notes that it has not ended. */
+/* Publishes the completed sample, or records that it has not completed. */
 static void settle_sample(struct counter_object *o, struct source *source)
 {
     if (timed_work_running(&o->work->work)) {
@@ -260,7 +281,7 @@ static void settle_sample(struct counter_object *o, struct source *source)
     o->local_time.dwHighDateTime = (DWORD)(local >> 32);
 }
 
-/* Of at most this many objects at a time a slow one does not hold up the others. */
+/* Objects that are sampled in parallel. Within this number a slow object does not delay the others. */
 #define MOST_AT_ONCE 64
 
 static void sample_some(const struct counter_object_use *uses, size_t count, struct source *source)
@@ -354,7 +375,7 @@ int64_t counter_object_time_base(const struct counter_object *o, uint32_t counte
     return o->type->time_base ? o->type->time_base(o, counter) : formula_time_base(o->type->counters[counter].type);
 }
 
-/* PDH's SecondValue: what the formula divides by or counts from. */
+/* PDH's SecondValue: the denominator or the time of the value. */
 static int64_t second_value(const struct counter_object *o, const int64_t *row, const struct counter_schema *c)
 {
     if (!(c->type & PERF_TYPE_COUNTER))

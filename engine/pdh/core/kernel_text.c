@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsers of the kernel's files: numbers by name, numbers per processor, and tables of named things. */
+/* Parsers of kernel files: numbers by name, numbers per processor, and tables of named things. */
 #include "engine/pdh/core/kernel_text.h"
 
 #include "engine/base/kernel_file.h"
@@ -41,7 +41,7 @@ void kernel_keys_free(struct kernel_keys *k)
     *k = (struct kernel_keys){0};
 }
 
-/* The key "Tcp.a" of the group's `name`. */
+/* The key "GROUP.name", for example "Tcp.InSegs". */
 static struct kernel_key *find_in_group(const struct kernel_keys *k, const char *group, size_t group_length,
                                         const char *name, size_t length)
 {
@@ -54,7 +54,7 @@ static struct kernel_key *find_in_group(const struct kernel_keys *k, const char 
     return NULL;
 }
 
-/* Counts the keys that had no value before. */
+/* Counts keys that had no value before. */
 static void set_key_value(struct kernel_key *key, const char *p, const char *end, size_t *found)
 {
     uint64_t v;
@@ -75,7 +75,7 @@ static bool has_group(const struct kernel_keys *k, const char *group, size_t len
     return false;
 }
 
-/* "Tcp: a b" over "Tcp: 1 2". */
+/* A line "Tcp: a b" followed by "Tcp: 1 2". */
 static void set_pair(struct kernel_keys *k, const char *names, const char *names_end, const char *values,
                      const char *values_end, size_t group_length, size_t *found)
 {
@@ -124,7 +124,7 @@ HRESULT kernel_keys_parse(const char *text, size_t size, struct kernel_keys *k)
 
 #define STARTS(p, end, literal) kernel_starts(p, end, literal, sizeof(literal) - 1)
 
-/* "cpu0 user nice system idle iowait irq softirq ..."; false when it is cut off before idle. */
+/* "cpu0 user nice system idle iowait irq softirq ..."; false if the line ends before idle. */
 static bool parse_cpu(const char *p, const char *end, struct kernel_cpu *cpu)
 {
     uint64_t id = 0;
@@ -141,7 +141,7 @@ HRESULT kernel_cpus_parse(const char *text, size_t size, struct kernel_cpus *out
 {
     const char *end = text + size;
     out->count = 0;
-    /* The lines of the processors are the first ones. */
+    /* The lines of the processors come first. */
     for (const char *p = text, *line; p < end && STARTS(p, end, "cpu"); p = line + 1) {
         struct kernel_cpu cpu;
         line = kernel_line_end(p, end);
@@ -161,7 +161,7 @@ void kernel_cpus_free(struct kernel_cpus *cpus)
     *cpus = (struct kernel_cpus){0};
 }
 
-/* "   CPU0   CPU1": the columns. */
+/* The header "   CPU0   CPU1". */
 static HRESULT parse_columns(const char *p, const char *end, struct kernel_counts *out)
 {
     uint64_t id;
@@ -173,14 +173,14 @@ static HRESULT parse_columns(const char *p, const char *end, struct kernel_count
     return out->count ? S_OK : E_FAIL;
 }
 
-/* " 24:   1   0  text": adds the numbers if there is one for each column. */
+/* " 24:   1   0  text": adds the numbers if there is one per column. */
 static void add_line(const char *p, const char *end, struct kernel_counts *out)
 {
     const char *label = kernel_skip(p, end);
     const char *colon = text_find(label, end, ':');
     uint64_t v;
     size_t n = 0;
-    /* The TLB's are counted under CAL already. */
+    /* CAL already includes TLB. */
     if (!colon || (colon - label == 3 && !memcmp(label, "TLB", 3)))
         return;
     for (const char *at = colon + 1; n < out->count && (at = kernel_number(at, end, &v));)
@@ -221,8 +221,8 @@ void kernel_counts_free(struct kernel_counts *counts)
     *counts = (struct kernel_counts){0};
 }
 
-/* " 38:   0   20710   PCI-MSIX-0000:00:03.0   1-edge   virtio2-input.0": the last word is the user, and stands behind a
-   comma where there are several. */
+/* " 38:   0   20710   PCI-MSIX-0000:00:03.0   1-edge   virtio2-input.0": the last word is the user. Several users are
+   separated by commas. */
 static bool parse_interrupt(const char *p, const char *end, struct kernel_interrupt *out)
 {
     uint64_t count;
@@ -313,14 +313,14 @@ bool kernel_list_has(const char *text, size_t size, uint64_t number)
 
 /* ---- tables of named things ---- */
 
-/* The numbers from `p` on, behind those the row has. */
+/* Parses the numbers from `p` on and appends them to the row. */
 static void add_values(struct kernel_row *row, const char *p, const char *end)
 {
     while (row->count < KERNEL_ROW_VALUES && (p = kernel_number(p, end, &row->values[row->count])))
         row->count++;
 }
 
-/* Goes through the lines until one parses. */
+/* Skips lines until one parses. */
 static bool next_parsed_row(const char **at, const char *end, struct kernel_row *row,
                             bool (*parse)(const char *p, const char *end, struct kernel_row *row))
 {
@@ -356,7 +356,7 @@ bool kernel_disk_next(const char **at, const char *end, struct kernel_row *row)
 static bool parse_interface(const char *p, const char *end, struct kernel_row *row)
 {
     row->name = kernel_skip(p, end);
-    /* An alias, "eth0:1", has a colon of its own. */
+    /* an alias such as "eth0:1" contains another colon */
     const char *colon = end;
     while (colon > row->name && colon[-1] != ':')
         colon--;
@@ -380,7 +380,7 @@ static bool parse_swap(const char *p, const char *end, struct kernel_row *row)
     p = kernel_word_end(p, end);
     row->length = (size_t)(p - row->name);
     p = kernel_skip(p, end);
-    add_values(row, kernel_word_end(p, end), end); /* behind the type */
+    add_values(row, kernel_word_end(p, end), end); /* after the type */
     return row->count >= 2;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Log files as a query's source: their counters grouped into objects, one sample after the other as raw values. */
+/* Log files as the data source of a query. The counters of the files become objects, and each sample their raw
+   values. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -11,11 +12,11 @@
 
 #define MINUTE 600000000 /* in 100 ns */
 
-/* Where a counter of an object stands in a file: one of its logged counters. */
+/* The place of a counter of an object in a file: the index of a logged counter. */
 struct place {
     size_t cell;
-    uint32_t counter; /* of the object */
-    char *instance;   /* as in a path; NULL: all, or the object has none */
+    uint32_t counter; /* index in the object */
+    char *instance;   /* as in a path; NULL: all instances, or the object has none */
     bool wildcard;
 };
 
@@ -26,15 +27,15 @@ struct places {
 
 struct log_file {
     struct log_reader *reader;
-    size_t mapped; /* counters of the reader that have a place */
+    size_t mapped; /* counters of the reader that have a place so far */
     bool has_sample;
-    int64_t utc; /* of the sample */
+    int64_t utc; /* time of the sample */
     const struct log_cell *cells;
 };
 
-/* An object that the files know. */
+/* An object of the log files. */
 struct log_object {
-    struct counter_object_type type; /* first, for sample and raw */
+    struct counter_object_type type; /* first, for log_object_sample and the function `raw` */
     struct log_catalogue *catalogue;
     struct counter_schema *schemas;
     int64_t *time_bases;
@@ -46,22 +47,23 @@ struct log_catalogue {
     struct catalogue catalogue; /* first */
     struct log_file *files;
     size_t file_count, current;
-    bool fresh; /* the current file's sample has not been given yet */
+    bool fresh; /* the current file's sample has not been delivered yet */
     int64_t begin, end;
     struct log_object **objects;
     size_t object_count, object_capacity;
 };
 
-/* How the rows of one name follow each other: the first is in the hash table. Rows are position + 1, 0 for none. */
+/* The chain of rows with the same name: the first one is in the hash table. Rows are stored as position + 1, 0 for
+   none. */
 struct log_row {
-    uint32_t next; /* behind this one */
-    /* Of the first: */
+    uint32_t next; /* the next row of the chain */
+    /* In the first row of a chain only: */
     uint32_t last;
-    uint32_t free;  /* the next one that `taker` has not taken */
-    uint64_t taker; /* the search of a place that takes rows */
+    uint32_t free;  /* the next row that `taker` has not taken */
+    uint64_t taker; /* the search that takes rows: that of one place */
 };
 
-/* An object's sample: for each row and counter the raw value, or none. */
+/* The sample of an object: for each row and counter the raw value, if any. */
 struct log_sample {
     const struct log_raw **raw;
     size_t capacity;
@@ -71,9 +73,9 @@ struct log_sample {
     size_t key_capacity;
     struct log_row *rows;
     size_t row_capacity;
-    uint32_t *buckets; /* by the name's hash: row */
+    uint32_t *buckets; /* by the hash of the name: a row */
     size_t bucket_count;
-    uint64_t search; /* number of the latest place's search */
+    uint64_t search; /* number of the current place's search */
 };
 
 static int64_t local_of(const struct log_reader *reader, int64_t utc)
@@ -92,7 +94,7 @@ static bool same_or_both_null(const char *a, const char *b)
     return a && b ? text_equal_nocase(a, b) : a == b;
 }
 
-/* The bucket of the first row with the name, or the free one where it would be. */
+/* The bucket of the first row with the name, or the free bucket where it belongs. */
 static size_t find_bucket(const struct log_sample *s, const char *name)
 {
     size_t at = (size_t)(text_hash_nocase(name) >> 32) & (s->bucket_count - 1);
@@ -101,8 +103,8 @@ static size_t find_bucket(const struct log_sample *s, const char *name)
     return at;
 }
 
-/* The row of a place's next instance of the name: a place may list several of one name, and each has a row of its own.
-   SIZE_MAX: there is none left. */
+/* Takes the row for the next instance of the name at one place. A place may have several instances of the same name,
+   and each has its own row. SIZE_MAX if no row is left. */
 static size_t take_row(struct log_sample *s, const char *name)
 {
     const uint32_t first = s->bucket_count ? s->buckets[find_bucket(s, name)] : 0;
@@ -120,7 +122,7 @@ static size_t take_row(struct log_sample *s, const char *name)
     return taken - 1;
 }
 
-/* Keeps half of the buckets free for one row more. */
+/* Keeps half of the buckets free, for one more row. */
 static bool grow_buckets(struct log_sample *s, size_t rows)
 {
     if (2 * (rows + 1) <= s->bucket_count)
@@ -138,7 +140,7 @@ static bool grow_buckets(struct log_sample *s, size_t rows)
     return true;
 }
 
-/* A row that the present search has taken. */
+/* Adds a row that the current search has taken. */
 static bool add_row(struct log_sample *s, size_t *rows, const char *name)
 {
     void *names = s->names, *keys = s->keys, *links = s->rows;
@@ -153,7 +155,7 @@ static bool add_row(struct log_sample *s, size_t *rows, const char *name)
     const size_t at = find_bucket(s, name);
     const uint32_t first = s->buckets[at], row = (uint32_t)++ * rows;
     s->names[row - 1] = name;
-    s->keys[row - 1] = 0; /* a log knows things by their names alone */
+    s->keys[row - 1] = 0; /* logs identify things only by name */
     s->rows[row - 1] = (struct log_row){.last = row, .taker = s->search};
     if (first) {
         s->rows[s->rows[first - 1].last - 1].next = row;
@@ -204,7 +206,7 @@ static void fill_raw(struct log_sample *s, const struct log_object *lo, const st
     }
 }
 
-/* Are the instances still those of the last sample? */
+/* True if the instances are the same as in the last sample. */
 static bool same_instances(const struct counter_object *o, const struct log_sample *s, size_t rows)
 {
     if (!o->instances || o->instances->count != rows)
@@ -325,7 +327,8 @@ static struct log_object *add_object(struct log_catalogue *lc, const struct log_
 static struct log_object *counter_object_for(struct log_catalogue *lc, const struct log_counter *from)
 {
     const char *machine = from->machine ? from->machine + strspn(from->machine, "\\") : NULL;
-    for (size_t i = lc->object_count; i-- > 0;) { /* files list object after object: the last is the likely one */
+    for (size_t i = lc->object_count;
+         i-- > 0;) { /* files list one object after another, so the last one is the most likely */
         struct log_object *lo = lc->objects[i];
         if (text_equal_nocase(lo->type.name, from->object ? from->object : "") &&
             same_or_both_null(lo->type.machine, machine) && lo->type.has_instances == (from->instance != NULL))
@@ -334,8 +337,8 @@ static struct log_object *counter_object_for(struct log_catalogue *lc, const str
     return add_object(lc, from, machine);
 }
 
-/* Position of the counter among the object's, added if it is new; UINT32_MAX when out of memory. Files of different
-   formats may hold a counter as different types: these are two. */
+/* The index of the counter in the object, added if it is new; UINT32_MAX if memory runs out. A counter that two file
+   formats hold with different types becomes two counters. */
 static uint32_t counter_for(struct log_object *lo, const struct log_counter *from)
 {
     uint32_t n = lo->type.counter_count;
@@ -380,7 +383,7 @@ static bool add_place(struct log_catalogue *lc, size_t file, size_t cell, const 
     return ok;
 }
 
-/* Gives the counters that the file has named by now their places. */
+/* Assigns places to the counters that the file has defined so far. */
 static bool map_counters(struct log_catalogue *lc, size_t at)
 {
     struct log_file *file = &lc->files[at];
@@ -394,7 +397,7 @@ static bool map_counters(struct log_catalogue *lc, size_t at)
     return true;
 }
 
-/* S_FALSE: no more in the file. */
+/* S_FALSE at the end of the file. */
 static HRESULT read_sample(struct log_catalogue *lc, size_t at)
 {
     struct log_file *file = &lc->files[at];
@@ -436,7 +439,7 @@ static PDH_STATUS set_range(struct catalogue *c, int64_t begin, int64_t end)
     struct log_catalogue *lc = (struct log_catalogue *)c;
     for (size_t i = 0; i < lc->file_count; i++) {
         const struct log_zone *zone = &log_reader_info(lc->files[i].reader)->zone;
-        /* A day early where the zone is not known; `log_catalogue_advance` passes over what is too early. */
+        /* If the time zone is unknown start a day early; log_catalogue_advance skips samples that are too early. */
         int64_t early = zone->known ? (int64_t)zone->bias_minutes * MINUTE : -24 * 60LL * MINUTE;
         HRESULT hr = log_reader_seek(lc->files[i].reader, begin > INT64_MAX / 2 ? begin : begin + early);
         if (SUCCEEDED(hr))
@@ -474,11 +477,11 @@ static PDH_STATUS open_status(HRESULT hr)
         return PDH_ACCESS_DENIED;
     if (hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA))
         return PDH_LOG_TYPE_NOT_FOUND;
-    /* What databases report are PDH's statuses already. */
+    /* Errors of databases are PDH statuses already. */
     return ((uint32_t)hr & 0xFFFF0000u) == 0xC0000000u ? (PDH_STATUS)hr : pdh_status_of(hr, PDH_LOG_FILE_OPEN_ERROR);
 }
 
-/* Into the order of their first samples; files without one come last. */
+/* Sorts the files by their first samples; files without a sample come last. */
 static void sort_files(struct log_catalogue *lc)
 {
     for (size_t i = 1; i < lc->file_count; i++) {
@@ -492,7 +495,7 @@ static void sort_files(struct log_catalogue *lc)
     }
 }
 
-/* The first sample is read at once: a binary file names its instances, and some of its counters, there. */
+/* Reads the first sample at once, because in binary files only it names the instances and some counters. */
 static PDH_STATUS open_files(struct log_catalogue *lc, const struct texts *paths)
 {
     for (size_t i = 0; i < paths->count; i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Our PDH: the Win32 names over the core, for hosts whose own does not work. Signatures, status codes and the protocol
-   of buffers are Windows'. Natively `openpdh_api` (engine/logs/pdh_types.h) is the table of these. */
+/* Our PDH: the Win32 functions over the core, for systems whose own PDH does not work. Signatures, status codes and
+   buffer protocols are Windows'. Natively `openpdh_api` (engine/logs/pdh_types.h) is the table of these functions. */
 #ifndef OPENPLA_PDH_PDH_H
 #define OPENPLA_PDH_PDH_H
 
 #include "engine/logs/pdh_types.h"
 
-/* On Windows this also holds our list against the system's own prototypes. */
+/* On Windows this also checks our list against the system's own prototypes. */
 #define PDH_DECLARE(name, parameters) PDH_STATUS WINAPI name parameters;
 PDH_API_LIST(PDH_DECLARE)
 #undef PDH_DECLARE
@@ -14,13 +14,13 @@ PDH_API_LIST(PDH_DECLARE)
 BOOL WINAPI PdhIsRealTimeQuery(PDH_HQUERY query);
 #ifndef _WIN32
 typedef struct {
-    DWORD dwStructureSize; /* of this and of what follows */
+    DWORD dwStructureSize; /* size of this struct and of what follows */
     DWORD dwRecordType;    /* PDH_LOG_TYPE_* */
     DWORD dwItems;         /* bytes that follow */
     BYTE RawBytes[1];
 } PDH_RAW_LOG_RECORD, *PPDH_RAW_LOG_RECORD;
 PDH_STATUS WINAPI PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_RECORD record, LPDWORD bytes);
-/* What programs call beyond the engine's table; Windows' own header declares these there. */
+/* Functions for programs that the engine's table does not have. Windows' own header declares them there. */
 PDH_STATUS WINAPI PdhSetCounterScaleFactor(PDH_HCOUNTER counter, LONG factor);
 PDH_STATUS WINAPI PdhComputeCounterStatistics(PDH_HCOUNTER counter, DWORD format, DWORD first, DWORD count,
                                               PPDH_RAW_COUNTER values, PPDH_STATISTICS data);
@@ -64,8 +64,8 @@ PDH_STATUS WINAPI PdhTranslateLocaleCounterA(LPCSTR path, LPSTR out, LPDWORD uni
 PDH_STATUS WINAPI PdhListLogFileHeaderA(LPCSTR name, LPSTR list, LPDWORD units);
 PDH_STATUS WINAPI PdhGetLogFileTypeA(LPCSTR name, LPDWORD type);
 #endif
-/* In no header of the SDK: a counter by its English path; paths in English and in the system's language, which are one
-   here; the counters' paths of a log file; the PDH_LOG_TYPE_* of a file. */
+/* Functions that no header of the SDK declares: adding a counter by its English path, translating paths between English
+   and the system's language (the same here), the counter paths of a log file, and its PDH_LOG_TYPE_*. */
 PDH_STATUS WINAPI PdhAdd009CounterW(PDH_HQUERY query, LPCWSTR path, DWORD_PTR user_data, PDH_HCOUNTER *counter);
 PDH_STATUS WINAPI PdhTranslate009CounterW(LPCWSTR path, LPWSTR out, LPDWORD units);
 PDH_STATUS WINAPI PdhTranslateLocaleCounterW(LPCWSTR path, LPWSTR out, LPDWORD units);

@@ -10,7 +10,7 @@
 
 static struct host_lock lock = HOST_LOCK_INIT;
 static const void **slots;
-static size_t slot_count, used; /* a power of two; at most half of it */
+static size_t slot_count, used; /* a power of two; at most half of the slots are used */
 
 static size_t home(const void *handle)
 {
@@ -18,7 +18,7 @@ static size_t home(const void *handle)
     return (size_t)(h >> 32) & (slot_count - 1);
 }
 
-/* The handle's slot, or the free one where it belongs. */
+/* The slot of the handle, or the free slot where it belongs. */
 static size_t handle_find_slot(const void *handle)
 {
     size_t at = home(handle);
@@ -55,7 +55,7 @@ bool handle_add(const void *handle)
     return ok;
 }
 
-/* Moves those behind the gap forward that would not be found across it. */
+/* Moves entries behind the gap forward if a search could no longer reach them. */
 static void close_gap(size_t gap)
 {
     size_t mask = slot_count - 1;
@@ -182,7 +182,7 @@ PDH_STATUS query_object(struct query *q, size_t position, struct counter_object 
     return pdh_status_of(hr, PDH_CSTATUS_NO_OBJECT);
 }
 
-/* Fits the parsed path to an object and counter that exist. */
+/* Finds the object and counter of the parsed path. */
 static PDH_STATUS resolve_counter(struct query *q, struct counter *c)
 {
     PDH_STATUS status = catalogue_machine(q->catalogue, c->path.machine);
@@ -209,12 +209,12 @@ static PDH_STATUS resolve_counter(struct query *q, struct counter *c)
     return ERROR_SUCCESS;
 }
 
-/* One counter of the query more or less that needs a counter of an object. False: out of memory. */
+/* Changes the number of counters that use a counter of an object by `change` (1 or -1). False if memory runs out. */
 static bool note_use(struct query *q, const struct counter *c, int change)
 {
     struct query_object *slot = &q->objects[c->position];
     uint32_t count = c->object->type->counter_count;
-    while (slot->use_count < count) { /* a log file may name new counters as it is read */
+    while (slot->use_count < count) { /* a log file may add counters while it is read */
         void *uses = slot->uses;
         bool ok = memory_grow(&uses, &slot->use_capacity, count, sizeof *slot->uses);
         slot->uses = uses;
@@ -298,13 +298,13 @@ static void sample_single(struct counter *c)
         c->row = instance_list_find(o->instances, c->instance);
         uint64_t key = c->row == SIZE_MAX ? 0 : o->instances->items[c->row].key;
         if (c->row == SIZE_MAX || key != c->key)
-            c->older.CStatus = PDH_CSTATUS_INVALID_DATA; /* a rate between two different things means nothing */
+            c->older.CStatus = PDH_CSTATUS_INVALID_DATA; /* a rate between two different things is meaningless */
         c->key = key;
     }
     counter_object_raw(o, c->row, c->schema, &c->newer);
 }
 
-/* Finds the instances that match; the list is the same object's of now. */
+/* Finds the matching instances and keeps a reference to the object's current list. */
 static bool match_items(struct counter_items *items, const struct counter_object *o, const char *pattern)
 {
     size_t most = o->instances ? o->instances->count : 0;
@@ -353,7 +353,7 @@ static void sample_wildcard(struct counter *c)
     c->newer.CStatus = items->count ? PDH_CSTATUS_VALID_DATA : PDH_CSTATUS_NO_INSTANCE;
 }
 
-/* Takes a sample of the objects in use; `earliest` becomes the UTC time of the first reading. */
+/* Takes a sample of the objects in use. *earliest is the UTC time of the first reading. */
 static void sample_objects(struct query *q, int64_t *earliest)
 {
     source_begin(&q->source);
@@ -412,10 +412,10 @@ const char *counter_item_bare_name(const struct counter_items *items, size_t i, 
     return item->name;
 }
 
-/* Where the list's instance at `place` stands among the items, SIZE_MAX when it does not match. */
+/* The index of the item whose instance is at `place` in the list; SIZE_MAX if it does not match. */
 static size_t find_item(const struct counter_items *items, size_t place)
 {
-    size_t low = 0, high = items->count; /* positions rise */
+    size_t low = 0, high = items->count; /* positions are sorted */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (items->positions[middle] < place)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries, their counters and their logs, and the handles by which programs name them. */
+/* Queries, their counters and their logs, and the handles that programs use for them. */
 #ifndef OPENPLA_PDH_QUERY_H
 #define OPENPLA_PDH_QUERY_H
 
@@ -10,27 +10,27 @@
 
 #include <stdbool.h>
 
-/* The handles that programs hold: which of the addresses they may pass are alive. A closed or invented handle must be
-   told from a live one without touching what it points to. Threads may call at the same time. */
+/* The set of live handles. Handles are addresses, and a closed or invented one must be recognized without reading what
+   it points to. Thread-safe. */
 
 /* False: out of memory. */
 bool handle_add(const void *handle);
-/* Nothing happens when it is not alive. */
+/* Does nothing if the handle is not alive. */
 void handle_remove(const void *handle);
 bool handle_is_alive(const void *handle);
 
-/* Queries and their counters: what PDH_HQUERY and PDH_HCOUNTER stand for. A query may be used from several threads:
-   each function here that is given one locks it, where it does not say otherwise. A counter must not be removed, nor a
-   query closed, while another call with it is under way. */
+/* Queries and their counters: the objects behind PDH_HQUERY and PDH_HCOUNTER. Several threads may use a query: each
+   function that takes one locks it unless stated otherwise. Do not remove a counter or close a query while another call
+   uses it. */
 
-/* First member of all that a handle stands for. */
+/* The first member of every object behind a handle. */
 enum handle_kind { QUERY_HANDLE, COUNTER_HANDLE, LOG_HANDLE, CONSUMER_HANDLE };
 
-/* The values of a wildcard counter in one sample, one for each matching instance. */
+/* The values of a wildcard counter in one sample, one per matching instance. */
 struct counter_items {
     struct instance_list *list; /* one reference */
-    uint64_t generation;        /* the object's, of the list */
-    size_t *positions;          /* of the matching instances in the list */
+    uint64_t generation;        /* the generation of the object's instances that `list` is */
+    size_t *positions;          /* positions of the matching instances in `list` */
     PDH_RAW_COUNTER *raw;
     size_t count, capacity, raw_capacity;
 };
@@ -38,33 +38,33 @@ struct counter_items {
 struct query;
 struct counter {
     enum handle_kind kind;
-    uint64_t serial; /* counters of a query are in the order of these */
-    uint32_t schema; /* position among the object's counters */
+    uint64_t serial; /* rises in the order of the query's counters */
+    uint32_t schema; /* index of the counter in its object type */
     struct query *query;
     struct counter *next, *previous;
-    struct counter_object *object; /* the query's */
-    size_t position;               /* of the object in the query */
+    struct counter_object *object; /* owned by the query */
+    size_t position;               /* index of the object in the query */
     struct counter_path path;
-    char *instance; /* as in a path, NULL for an object without instances */
+    char *instance; /* as in a path; NULL for an object without instances */
     bool is_wildcard;
     DWORD_PTR user_data;
     LONG scale;
     int64_t time_base;
-    /* Of a single instance: */
-    uint64_t generation; /* of the instance list in which position and key were found */
-    size_t row;          /* SIZE_MAX: not there */
+    /* For a single instance: */
+    uint64_t generation; /* the instance list in which row and key were found */
+    size_t row;          /* SIZE_MAX: not found */
     uint64_t key;
     PDH_RAW_COUNTER newer, older;
-    /* Of a wildcard: */
+    /* For a wildcard: */
     struct counter_items newer_items, older_items;
 };
 
-/* An object of the query's catalogue, and who needs it. */
+/* An object of the query's catalogue and its use by counters. */
 struct query_object {
-    struct counter_object *object; /* NULL until it is asked for */
-    uint32_t *uses;                /* per counter: how many of the query's counters need it */
+    struct counter_object *object; /* NULL until it is needed */
+    uint32_t *uses;                /* by counter index: how many counters of the query need it */
     size_t use_count, use_capacity;
-    uint64_t wanted; /* OBJECT_BIT of those */
+    uint64_t wanted; /* OBJECT_BIT of the counters in use */
 };
 
 struct query {
@@ -73,66 +73,66 @@ struct query {
     DWORD_PTR user_data;
     struct source source;
     struct catalogue *catalogue;
-    struct query_object *objects; /* as many as the catalogue had at the last look */
+    struct query_object *objects; /* by position in the catalogue; may be shorter than the catalogue */
     size_t object_count, object_capacity;
-    struct counter_object_use *uses; /* room for a sample's */
+    struct counter_object_use *uses; /* reusable room for one sample */
     size_t use_capacity;
     struct counter *first, *last;
-    uint64_t serial;    /* of the last counter that was added */
-    int64_t sample_utc; /* of the last sample's first reading, FILETIME */
-    /* Who collects by itself every few seconds (PdhCollectQueryDataEx): ended by query_destroy. */
+    uint64_t serial;    /* serial of the last counter that was added */
+    int64_t sample_utc; /* UTC FILETIME of the first reading of the last sample */
+    /* The thread that collects every few seconds (PdhCollectQueryDataEx). query_destroy ends it. */
     void *collecting;
     void (*end_collecting)(struct query *q);
 };
 
-/* All give PDH statuses. */
+/* All functions return PDH statuses. */
 
-/* Takes over the catalogue, also when it fails. */
+/* Takes ownership of the catalogue, even on failure. */
 PDH_STATUS query_create(DWORD_PTR user_data, struct catalogue *catalogue, struct query **out);
 void query_destroy(struct query *q);
-/* Adds the counter of an English path; an instance that is not there now is awaited. PDH_CSTATUS_NO_MACHINE, NO_OBJECT,
-   NO_COUNTER, BAD_COUNTERNAME, NO_COUNTERNAME; PDH_CSTATUS_NO_INSTANCE when the object has instances and the path names
-   none, or the other way round. */
+/* Adds the counter of an English path. The instance need not exist yet. Fails with PDH_CSTATUS_NO_MACHINE, NO_OBJECT,
+   NO_COUNTER, BAD_COUNTERNAME, NO_COUNTERNAME, or PDH_CSTATUS_NO_INSTANCE if the path names an instance and the object
+   has none, or the other way round. */
 PDH_STATUS query_add(struct query *q, const char *path, DWORD_PTR user_data, struct counter **out);
 void query_remove(struct counter *c);
-/* Takes one sample of every object in use. *time (may be NULL) becomes the local FILETIME of the first reading.
-   PDH_NO_DATA when the query has no counters, PDH_NO_MORE_DATA at the end of a log file. What failed stands in the
-   counters' own status. */
+/* Takes one sample of every object in use. *time (may be NULL) is the local FILETIME of the first reading. Fails with
+   PDH_NO_DATA if the query has no counters, and PDH_NO_MORE_DATA at the end of a log file. Failures of single counters
+   are in their own status. */
 PDH_STATUS query_collect(struct query *q, int64_t *time);
 
 void query_enter(struct query *q);
 void query_leave(struct query *q);
 
-/* For a caller that holds the query's lock. The counter type. */
+/* The following functions require that the caller holds the query's lock. Returns the counter's type. */
 DWORD counter_type(const struct counter *c);
-/* Name of the i-th value of a wildcard counter as in a path, borrowed. */
+/* The name of the i-th value of a wildcard counter, as in a path; borrowed. */
 const char *counter_item_name(const struct counter_items *items, size_t i);
-/* The same without its number ("svchost" of "svchost#1"), *length bytes of it. */
+/* The same without its number ("svchost" of "svchost#1"): *length bytes of the result. */
 const char *counter_item_bare_name(const struct counter_items *items, size_t i, size_t *length);
-/* Position of the newest value of the instance called `name`, SIZE_MAX when it has none. */
+/* The position of the newest value of the instance called `name`; SIZE_MAX if it has none. */
 size_t counter_item_find(const struct counter *c, const char *name);
-/* The value of the same thing in the sample before, NULL when there is none. */
+/* The value of the same thing in the previous sample; NULL if it had no value. */
 const PDH_RAW_COUNTER *counter_item_older(const struct counter *c, size_t i);
-/* The object at `position` in the catalogue of a query, opened if it was not; PDH_CSTATUS_NO_OBJECT when its source is
- * not there. */
+/* Returns the object at `position` in the query's catalogue, and opens it if necessary. Fails with
+   PDH_CSTATUS_NO_OBJECT if its source does not exist. */
 PDH_STATUS query_object(struct query *q, size_t position, struct counter_object **out);
 
-/* A query's samples written to a log file. */
+/* Writes the samples of a query to a log file. */
 struct query_log;
-/* Creates (options->append: continues) the log with the counters that the query has now. In CSV and TSV a wildcard
-   counter becomes one column for each instance of this moment. `circular`: a log that
-   reached its limit makes room for the newest samples: a binary one in place, a text one by starting over.
-   PDH_FILE_ALREADY_EXISTS, PDH_ACCESS_DENIED, PDH_LOG_FILE_CREATE_ERROR, PDH_UNMATCHED_APPEND_COUNTER,
-   PDH_UNKNOWN_LOG_FORMAT, PDH_INVALID_DATASOURCE (SQL), PDH_NO_COUNTERS, PDH_MEMORY_ALLOCATION_FAILURE; the error's
-   text (engine/base/error.h) says more. */
+/* Creates the log, or continues it if options->append is set, with the current counters of the query. In CSV and TSV a
+   wildcard counter becomes one column per instance that exists now. `circular`: at its size limit the log makes room
+   for the newest samples, in place if it is binary, by starting over if it is text.
+   Fails with PDH_FILE_ALREADY_EXISTS, PDH_ACCESS_DENIED, PDH_LOG_FILE_CREATE_ERROR, PDH_UNMATCHED_APPEND_COUNTER,
+   PDH_UNKNOWN_LOG_FORMAT, PDH_INVALID_DATASOURCE (SQL), PDH_NO_COUNTERS or PDH_MEMORY_ALLOCATION_FAILURE; the error's
+   message (engine/base/error.h) has details. */
 PDH_STATUS query_log_create(struct query *q, const struct log_format_traits *format, const char *path,
                             const struct log_options *options, bool circular, struct query_log **out);
-/* Takes a sample and writes it, to the disk's cache at least. PDH_END_OF_LOG_FILE: the limit is reached, nothing was
-   written; a counter that was removed meanwhile has no values. Otherwise the statuses of query_collect and
-   PDH_LOG_FILE_CREATE_ERROR for a failed write. */
+/* Takes a sample and writes it at least to the disk cache. Counters that were removed since the log was created have no
+   values. Fails with PDH_END_OF_LOG_FILE if the size limit is reached and nothing was written,
+   PDH_LOG_FILE_CREATE_ERROR if writing fails, or like query_collect. */
 PDH_STATUS query_log_update(struct query_log *l);
 uint64_t query_log_size(const struct query_log *l);
-/* Completes the file, frees l also when that fails. NULL is allowed. */
+/* Completes the file and frees `l`, even on failure. NULL is allowed. */
 PDH_STATUS query_log_close(struct query_log *l);
 
 #endif

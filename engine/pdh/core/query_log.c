@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A query's samples on their way into a log file. */
+/* Writes the samples of a query to a log file. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -9,8 +9,8 @@
 
 /* A column of the log: a counter, or one instance of a wildcard counter. */
 struct column {
-    uint64_t serial; /* of the counter */
-    char *instance;  /* of a wildcard counter in a format that lists each; else NULL */
+    uint64_t serial; /* serial of the counter */
+    char *instance;  /* for a wildcard counter in a format with one column per instance; else NULL */
     struct log_item *items;
     size_t item_capacity;
 };
@@ -22,7 +22,7 @@ struct query_log {
     struct log_options options;
     bool circular;
     struct log_counters counters;
-    struct column *columns; /* beside the counters */
+    struct column *columns; /* by the index of the counter in the log */
     size_t column_capacity;
     struct log_cell *cells;
     struct log_writer *writer;
@@ -42,17 +42,17 @@ static PDH_STATUS status_of(HRESULT hr)
         return PDH_ACCESS_DENIED;
     case 0x80070032: /* ERROR_NOT_SUPPORTED */
         return PDH_UNKNOWN_LOG_FORMAT;
-    case 0x8007000D: /* ERROR_INVALID_DATA: what is to be continued is no such log */
+    case 0x8007000D: /* ERROR_INVALID_DATA: the file to continue is not such a log */
         return PDH_LOG_TYPE_NOT_FOUND;
     case (uint32_t)E_INVALIDARG:
         return PDH_UNMATCHED_APPEND_COUNTER;
     default:
-        /* What databases report are PDH's statuses already. */
+        /* Errors of databases are PDH statuses already. */
         return ((uint32_t)hr & 0xFFFF0000u) == 0xC0000000u ? (PDH_STATUS)hr : (PDH_STATUS)PDH_LOG_FILE_CREATE_ERROR;
     }
 }
 
-/* The names of a counter as a log has them; `instance` instead of the counter's own where given. */
+/* Adds a column with the counter's names as logs have them. `instance`, if given, replaces the counter's own. */
 static HRESULT add_column(struct query_log *l, const struct counter *c, const char *machine, const char *instance)
 {
     const struct counter_schema *schema = &c->object->type->counters[c->schema];
@@ -102,7 +102,7 @@ static HRESULT add_instances(struct query_log *l, const struct counter *c, const
     return hr;
 }
 
-/* Holds the query's lock. */
+/* The caller holds the query's lock. */
 static HRESULT make_columns(struct query_log *l)
 {
     HRESULT hr = S_OK;
@@ -150,7 +150,7 @@ PDH_STATUS query_log_create(struct query *q, const struct log_format_traits *for
     if (status == ERROR_SUCCESS) {
         l->cells = memory_zero(l->counters.count, sizeof *l->cells);
         hr = l->cells ? create(l) : E_OUTOFMEMORY;
-        /* A limit that no circular log can keep to. */
+        /* a limit that is too small for a circular log */
         status = hr == E_INVALIDARG && !options->append ? (PDH_STATUS)PDH_INVALID_ARGUMENT : status_of(hr);
     }
     if (status != ERROR_SUCCESS) {
@@ -161,7 +161,7 @@ PDH_STATUS query_log_create(struct query *q, const struct log_format_traits *for
     return ERROR_SUCCESS;
 }
 
-/* What a text log shows of the two samples; false: nothing. */
+/* Computes the value that a text log shows. False if it has no value. */
 static bool displayed_value(const struct counter *c, const PDH_RAW_COUNTER *newer, const PDH_RAW_COUNTER *older,
                             double *value)
 {
@@ -179,7 +179,7 @@ static void fill_value(const struct counter *c, const PDH_RAW_COUNTER *newer, co
     cell->has_value = displayed_value(c, newer, older, &cell->value);
 }
 
-/* All items of a wildcard counter. */
+/* Fills the cell with all items of a wildcard counter. */
 static HRESULT fill_items(struct column *column, const struct counter *c, struct log_cell *cell)
 {
     const struct counter_items *items = &c->newer_items;
@@ -198,7 +198,7 @@ static HRESULT fill_items(struct column *column, const struct counter *c, struct
     return S_OK;
 }
 
-/* One instance of a wildcard counter, wherever it stands now. */
+/* Fills the cell with one instance of a wildcard counter, found by name. */
 static void fill_item(const struct column *column, const struct counter *c, struct log_cell *cell)
 {
     size_t i = counter_item_find(c, column->instance);
@@ -206,7 +206,8 @@ static void fill_item(const struct column *column, const struct counter *c, stru
         fill_value(c, &c->newer_items.raw[i], counter_item_older(c, i), cell);
 }
 
-/* Holds the query's lock. Columns and counters are in one order; some counters may be gone, new ones are at the end. */
+/* The caller holds the query's lock. Columns and counters are in the same order; some counters may be gone, and new
+   ones are at the end. */
 static HRESULT fill_cells(struct query_log *l)
 {
     HRESULT hr = S_OK;
@@ -239,7 +240,7 @@ static HRESULT start_over(struct query_log *l)
     return SUCCEEDED(hr) ? create(l) : hr;
 }
 
-/* Holds the query's lock: the names of a binary log's items are the instance list's. */
+/* The caller holds the query's lock, because the item names of a binary log belong to the instance list. */
 static HRESULT append_sample(struct query_log *l)
 {
     HRESULT hr = fill_cells(l);

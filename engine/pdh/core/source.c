@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel files: small ones with kept handles, and those that the objects of one query share. */
+/* Kernel files: small ones that stay open between samples, and those that the objects of one query share. */
 #include "engine/pdh/core/source.h"
 
 #include "engine/base/clock.h"
@@ -20,7 +20,7 @@ struct kept_file {
     bool used;
 };
 
-/* Files are read in one order again and again, so the search begins behind the one that was read last. */
+/* Files are read in the same order each time, so the search starts after the file that was read last. */
 static struct kept_file *kept_files_find(struct kept_files *k, const char *path)
 {
     for (size_t i = 0; i < k->count; i++) {
@@ -70,7 +70,7 @@ HRESULT kept_files_text(struct kept_files *k, const char *path, const char **tex
         HRESULT hr = kernel_file_read(f->file, text, size);
         if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
             return hr;
-        forget(k, f); /* the thing has gone; another may have come under its name */
+        forget(k, f); /* the thing is gone, and another may have its name now */
     }
     return read_new(k, path, text, size);
 }
@@ -110,7 +110,7 @@ static int by_number(const void *a, const void *b)
 {
     const char *x = *(char *const *)a, *y = *(char *const *)b;
     size_t length = strlen(x), other = strlen(y);
-    /* "zone10" is behind "zone9". */
+    /* "zone10" follows "zone9". */
     return length != other ? (length < other ? -1 : 1) : strcmp(x, y);
 }
 
@@ -141,14 +141,42 @@ void kept_folder_close(struct kept_folder *k)
     texts_free(&k->names);
 }
 
-/* The kernel's files and the process list of one query. A part is read by one thread and held by many; it is read anew
-   for a later sample when those of an earlier one have let go. Waiting goes from later samples to earlier ones only. */
+/* The kernel files and the process list of one query ("parts").
+
+   The objects of a query are sampled one after another, but an object that exceeds the time limit continues on its own
+   thread while others go on and the query takes its next sample (see counter_object.c). All of them need the same
+   files, but a file must be read only once per sample, and its text must not change under a reader:
+
+       serial of the sample     1            2                        3
+       object A (fast)          [hold]       [hold]                   [hold]
+       object B (slow)          [hold ..............................]
+       /proc/stat               read         A waits until B's hold   read
+                                             ends, or times out too
+
+   Each object takes a hold at the start of its sampling, which records the serial of the sample. source_need_part
+   brings a part up to that serial and increments `users`; source_hold_end decrements it.
+
+   - A part is read by one thread (`reading`), outside the lock. Others that need it wait for `changed`.
+   - A part whose read_in is at least the hold's serial is good enough. Newer data is fine: all values of the object
+     carry the time of the reading.
+   - A part that other holds still use must not be read again, because its buffer would change under them. The thread
+     waits until `users` is 0. Such waits go only from later samples to earlier ones, so they cannot deadlock. If the
+     earlier sample hangs, the later one exceeds its own time limit and is reported as missing.
+   - A failed reading counts as done for this sample (`result`), so that ten objects do not try ten times. Only a lack
+     of memory is tried again, since it says nothing about the file. A failed file is closed, and the next sample opens
+     it again.
+
+   The process list is a part too. Its `figures` say which of the expensive values per process are needed. Values that
+   are requested in one sample are also read in the next, because objects start in any order. Values that no object
+   requested during a whole sample are dropped (figures_next).
+
+   The struct is reference-counted, because the sampling side of a slow object may outlive its query. */
 
 struct part {
     struct kernel_file *file;
     const char *text;
     size_t size;
-    uint64_t read_in; /* serial of the sample that tried to read it last, 0 = never */
+    uint64_t read_in; /* serial of the sample that last tried to read it; 0: never */
     HRESULT result;
     struct source_time time;
     unsigned users;
@@ -159,7 +187,7 @@ struct source_files {
     struct host_lock lock;
     struct thread_condition changed;
     size_t references;
-    uint64_t serial; /* of the sample under way */
+    uint64_t serial; /* serial of the current sample */
     struct part parts[SOURCE_PARTS];
     struct process_list *list;
     const struct process_entry *processes;
@@ -253,10 +281,10 @@ void source_begin(struct source *s)
 {
     struct source_files *f = s->files ? s->files : (s->files = files_create());
     if (!f)
-        return; /* the first use says so */
+        return; /* the first use reports the failure */
     host_lock_enter(&f->lock);
     f->serial++;
-    /* What nobody asked for in the sample before is not read in this one. */
+    /* Values that no object requested in the previous sample are not read in this one. */
     f->figures = f->figures_next;
     f->figures_next = 0;
     host_lock_leave(&f->lock);
@@ -318,13 +346,13 @@ static HRESULT read_file(struct source_files *f, enum source_part part)
     return hr;
 }
 
-/* Is the part as good as this sample needs it? */
+/* True if the part is recent enough for the hold's sample. */
 static bool is_read(const struct source_files *f, enum source_part part, const struct source_hold *hold)
 {
     return f->parts[part].read_in >= hold->serial && (part != SOURCE_PROCESSES || (f->figures & ~f->figures_read) == 0);
 }
 
-/* Brings the part up to the hold's sample and holds it. */
+/* Reads the part if the hold's sample needs it, and adds it to the hold. */
 static HRESULT source_need_part(struct source_files *f, struct source_hold *hold, enum source_part part,
                                 uint32_t figures, struct source_time *time)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where counter objects read from: the kernel's files and the process list, shared by the objects of a query, and small
+/* The sources of counter objects: kernel files and the process list, which the objects of a query share, and small
    kernel files that stay open between samples. */
 #ifndef OPENPLA_PDH_SOURCE_H
 #define OPENPLA_PDH_SOURCE_H
@@ -10,45 +10,44 @@
 #include "engine/base/text.h"
 #include "engine/pdh/objects/process_list.h"
 
-/* Small files of the kernel, one for each of many things (/sys/class/thermal/thermal_zone3/temp), through handles that
-   are kept from one sample to the next: to open a file costs many times what reading it does. Those that were not read
-   between two sweeps are closed. */
+/* Small kernel files, one per thing (/sys/class/thermal/thermal_zone3/temp). Opening a file costs many times what
+   reading it does, so handles stay open between samples. Files that were not read between two sweeps are closed. */
 
 /* Zero-initialise. */
 struct kept_files {
     struct kept_file *files;
     size_t count, capacity;
-    size_t next;               /* where the file that is asked for next is likely to be */
-    struct kernel_file *spare; /* one beyond those that may be kept */
+    size_t next;               /* where the next requested file is likely to be */
+    struct kernel_file *spare; /* a file beyond the limit of open files */
 };
-/* The text of a file as it is now, borrowed until the next call. Fails as kernel_file_open and kernel_file_read do. */
+/* Reads the current text of a file, borrowed until the next call. Fails like kernel_file_open and kernel_file_read. */
 HRESULT kept_files_text(struct kept_files *k, const char *path, const char **text, size_t *size);
-/* The number that the file begins with; S_FALSE when it begins with none, or cannot be read. E_OUTOFMEMORY. */
+/* Reads the number at the beginning of the file. S_FALSE if it begins with none or the file cannot be read. Fails with
+   E_OUTOFMEMORY. */
 HRESULT kept_files_number(struct kept_files *k, const char *path, int64_t *value);
 void kept_files_sweep(struct kept_files *k);
 void kept_files_close(struct kept_files *k);
 
-/* The names in a folder of the kernel that begin with `prefix`, sorted by number and then by name: looked for anew once
-   in ten seconds, since to list a folder is dear under Wine. Zero-initialise. */
+/* The names in a kernel folder that begin with `prefix`, sorted by number and then by name. The list is refreshed every
+   ten seconds, because listing a folder is expensive under Wine. Zero-initialise. */
 struct kept_folder {
     struct texts names;
-    uint64_t looked; /* clock_monotonic_ms(); 0: never */
+    uint64_t looked; /* clock_monotonic_ms() of the last listing; 0: never */
 };
-/* A folder that is not there has no names. E_OUTOFMEMORY. */
+/* A folder that does not exist has no names. Fails with E_OUTOFMEMORY. */
 HRESULT kept_folder_follow(struct kept_folder *k, const char *path, const char *prefix);
 void kept_folder_close(struct kept_folder *k);
 
-/* Where the objects of one query get their figures: the kernel's files and the process list, kept open, and read at
-   most once per sample however many objects and counters want them. Objects are sampled on several threads when one
-   takes long: what one holds is not read anew until it lets go of it. */
+/* The kernel files and the process list that the objects of one query share. They stay open and are read at most once
+   per sample, whatever the number of objects and counters that need them. source.c describes how threads share them. */
 
-/* The moment at which something was read. */
+/* The time of a reading. */
 struct source_time {
     int64_t utc;   /* FILETIME */
     int64_t ticks; /* performance counter */
 };
 
-/* X(part, short name in sources, file, does the kernel write it in one piece?) */
+/* X(part, short name in the sources of counters, file, true if the kernel writes it in one piece) */
 #define SOURCE_FILES(X)                                                                                                \
     X(SOURCE_STAT, "stat", "/proc/stat", true)                                                                         \
     X(SOURCE_MEMINFO, "meminfo", "/proc/meminfo", true)                                                                \
@@ -70,43 +69,44 @@ struct source_time {
 enum source_part { SOURCE_FILES(SOURCE_PART) SOURCE_PROCESSES, SOURCE_PARTS };
 #undef SOURCE_PART
 
-/* What one object holds in its present sample. Zero-initialise. */
+/* The parts that one object uses in its current sample. Zero-initialise. */
 struct source_hold {
-    uint64_t serial; /* of the sample it belongs to */
-    uint32_t parts;  /* bits */
+    uint64_t serial; /* the sample that the hold belongs to */
+    uint32_t parts;  /* one bit per part */
 };
 
-/* One user's hold on the shared files. Zero-initialise. */
+/* One user's reference to the shared files. Zero-initialise. */
 struct source {
     struct source_files *files;
     struct clock_zone zone;
 };
-/* Starts a sample: the next use of each part reads it afresh. */
+/* Starts a sample: the next use of each part reads it again. */
 void source_begin(struct source *s);
-/* Makes *other a second user of the same files. E_OUTOFMEMORY. */
+/* Makes *other a second user of the same files. Fails with E_OUTOFMEMORY. */
 HRESULT source_share(struct source *s, struct source *other);
 void source_close(struct source *s);
-/* For tests: what is put before the files' paths of the sources that begin from now on; borrowed. */
+/* For tests: sets a prefix for the paths of sources that are created from now on; borrowed. */
 void source_set_root(const char *root);
 const char *source_root(const struct source *s);
-/* How long one object's reading may take before its sample counts as missing, in milliseconds: this, or what the
-   environment's OPENPLA_SAMPLE_LIMIT says; 0 for no limit, and no other thread. */
+/* The time limit in milliseconds for reading one object, after which its sample counts as missing. The environment
+   variable OPENPLA_SAMPLE_LIMIT overrides it; 0 means no limit and no extra thread. */
 #define SOURCE_LIMIT_MS 2000
 uint32_t source_limit(void);
 
-/* Begins an object's use of the sample under way. */
+/* Begins an object's use of the current sample. */
 void source_hold_begin(struct source *s, struct source_hold *hold);
-/* Lets go of all that the object holds. */
+/* Releases everything that the object holds. */
 void source_hold_end(struct source *s, struct source_hold *hold);
-/* The text of a file as of this sample, borrowed until source_hold_end, and the moment of its reading (or NULL). A part
-   that cannot be read fails every time in this sample without another try, unless only memory was lacking; the next
-   sample opens it anew. */
+/* Returns the text of a file in this sample, borrowed until source_hold_end, and the time of its reading (may be NULL).
+   If reading fails, other than for lack of memory, every call in this sample fails without a retry; the next sample
+   opens the file again. */
 HRESULT source_text(struct source *s, struct source_hold *hold, enum source_part part, const char **text, size_t *size,
                     struct source_time *time);
-/* The processes as of this sample, likewise. `figures` (process_list.h) are what the caller needs of each. */
+/* Returns the processes in this sample in the same way. `figures` (process_list.h) selects the values that the caller
+   needs. */
 HRESULT source_processes(struct source *s, struct source_hold *hold, uint32_t figures,
                          const struct process_entry **entries, size_t *count, struct source_time *time);
-/* The part whose short name is the `length` bytes at `name`; SOURCE_PARTS when there is none. */
+/* The part whose short name is the `length` bytes at `name`; SOURCE_PARTS if it is unknown. */
 enum source_part source_find(const char *name, size_t length);
 
 #endif

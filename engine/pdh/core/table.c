@@ -1,5 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects as tables: compiles the counters' sources, reads the kernel files they name, works out values and totals. */
+/* How a sample turns kernel files into values.
+
+   A counter object that is a table has three layers of data. Take "\Memory\Available Bytes", whose row in
+   object_memory.c has the source "meminfo.MemAvailable * 1024":
+
+       /proc/meminfo           "MemAvailable:   8123456 kB"
+             |  source_text: read at most once per sample and query
+             v
+       cells of a row          [ column 0 | column 1 | ... ]      int64_t, VALUE_ABSENT if missing
+             |  table_evaluate_row: the compiled source, one program per value
+             v
+       values of a row         [ counter 0 | ... | hidden bases ]  o->values, one row per instance
+             |  counter_object_raw, when the query asks for it
+             v
+       PDH_RAW_COUNTER         FirstValue = 8123456 * 1024
+
+   1. Compile (table_compile, once per object). Each source becomes a program of at most TABLE_TERMS terms, and every
+      term refers to a column. The columns of the table come first, then one column for each key of each kernel file
+      that a source names. At most 63 columns fit, because sets of columns are bit masks; bit 63 stands for "time".
+   2. Select (table_sample). The query passes the counters that are in use. The bases of fractions are added, and the
+      masks of the programs say which columns these counters need. A gatherer may leave out other columns, so that an
+      expensive file is not read for nothing.
+   3. Gather (table_gather_rows). The gatherer of the object adds a row with table_add for each instance and fills its
+      cells. An object without instances has one row, whose remaining cells come from the kernel files by key.
+   4. Name (table_instances). The key of a row is a hash of its name and of what it really is, such as the start time of
+      a process. If the keys of all rows are the same as in the previous sample, the list of instances is reused, and
+      with it all positions that counters have cached. Otherwise a new list is created.
+   5. Evaluate (table_fill_rows). Plain rows and aliases run their programs. Subtotals and the total combine the values
+      of plain rows. A counter whose value or base is absent in a row is absent there.
+   6. Report presence (present_in). A counter exists if an instance has a value for it, if the host OS is known to
+      report its columns (table_know_columns), or if there are no instances to tell.
+
+   The total of a rate needs care. If it were the plain sum, it would drop when an instance ends, and PDH would compute
+   a negative rate. So the total of a value that adds up (table_program.adds_up) continues from its own previous value:
+   it grows by the growth of each instance since the previous sample, and what an ended instance contributed stays in
+   it. This is why a row looks up its own position in the previous sample (find_places) before the totals are computed.
+
+   Everything here runs on the sampling side of the object (see counter_object.c), so no locks are needed: o->last is
+   the previous completed sample, which nobody changes during the sampling. */
 #include "engine/pdh/core/table.h"
 
 #include "engine/base/clock.h"
@@ -15,15 +53,15 @@ struct term {
     uint8_t column;
     int64_t factor, divisor;
 };
-/* How one value comes about. */
+/* The program of one value. */
 struct table_program {
     struct term terms[TABLE_TERMS];
     uint8_t count;
-    bool adds_up; /* a rate's: what instances that have gone contributed stays in the total */
+    bool adds_up; /* rates: the total keeps what ended instances contributed */
     uint64_t columns;
 };
 
-/* A key of a kernel file, while the sources are compiled: its column is set when all are known. */
+/* A key of a kernel file during compilation. Its column is known only after all sources have been read. */
 struct key_use {
     enum source_part part;
     size_t slot;
@@ -100,7 +138,7 @@ static HRESULT compile_value(struct compiler *c, const struct counter_schema *co
     }
 }
 
-/* Gives the kernel files' keys their columns, behind the table's own. */
+/* Assigns columns to the keys of kernel files, after the table's own columns. */
 static HRESULT place_keys(struct compiler *c)
 {
     struct table_state *t = c->state;
@@ -144,7 +182,7 @@ static HRESULT table_compile(const struct counter_object_type *type, struct tabl
     return S_OK;
 }
 
-/* Appends the bytes to the names with characters that a path gives no meaning. */
+/* Appends the bytes to the names, without the characters that are special in paths. */
 static void append_name(struct table_state *t, const char *name, size_t length)
 {
     char *to = t->names + t->name_length;
@@ -188,7 +226,7 @@ HRESULT table_add_total(struct table_state *t, bool with_parent, uint64_t key)
     return table_add(t, ROW_TOTAL, with_parent ? "_Total" : NULL, "_Total", 6, key) ? S_OK : E_OUTOFMEMORY;
 }
 
-/* The columns of the one row that come from kernel files. *read counts the files that could be read. */
+/* Fills the columns of the single row that come from kernel files. *read counts the files that could be read. */
 static HRESULT gather_keys(struct counter_object *o, struct source *source, uint64_t columns, unsigned *read)
 {
     struct table_state *t = o->state;
@@ -234,7 +272,7 @@ static HRESULT table_gather_rows(struct counter_object *o, struct source *source
     if (SUCCEEDED(hr) && !o->type->has_instances) {
         hr = gather_keys(o, source, columns, &read);
         if (FAILED(hr) && hr != E_OUTOFMEMORY && read > 0)
-            hr = S_OK; /* those of the others are told */
+            hr = S_OK; /* other files were read: their counters have values */
     }
     return hr;
 }
@@ -276,7 +314,7 @@ static int64_t table_evaluate_row(const struct table_program *p, const int64_t *
     return sum;
 }
 
-/* Enters the instances of `list` into `slots`, a hash table of positions + 1 by key. */
+/* Enters the instances of `list` into `slots`, a hash table by key of position + 1. */
 static void enter_keys(const struct instance_list *list, uint32_t *slots, size_t mask)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -295,7 +333,7 @@ static size_t find_key(const struct instance_list *list, const uint32_t *slots, 
     return slots[at] ? slots[at] - 1 : SIZE_MAX;
 }
 
-/* Where each row was in the sample before, SIZE_MAX for those that are new. */
+/* Finds the position of each row in the previous sample; SIZE_MAX for new rows. */
 static HRESULT find_places(const struct counter_object *o, struct table_state *t)
 {
     const struct instance_list *before = o->last->instances;
@@ -326,7 +364,7 @@ static int64_t value_before(const struct counter_object *o, const struct table_s
     return place == SIZE_MAX ? VALUE_ABSENT : o->last->values[place * o->type->value_count + value];
 }
 
-/* The total of one value over the plain rows from `from` to `to`, for the row `to`. */
+/* Computes the total of one value over the plain rows from `from` to `to`, for the row `to`. */
 static int64_t total_of(const struct counter_object *o, const struct table_state *t, size_t from, size_t to,
                         uint32_t value)
 {
@@ -371,7 +409,7 @@ static HRESULT table_fill_rows(struct counter_object *o, uint64_t wanted)
             row[v] = t->rows[i].kind < ROW_SUBTOTAL ? table_evaluate_row(&t->program[v], cells, o->time.utc)
                                                     : total_of(o, t, t->rows[i].kind == ROW_TOTAL ? 0 : from, i, v);
         }
-        /* A fraction without its denominator is none. */
+        /* a fraction without its denominator is absent */
         for (uint32_t v = 0; v < p->counter_count; v++)
             row[v] = p->counters[v].base && row[p->counters[v].base] == VALUE_ABSENT ? VALUE_ABSENT : row[v];
         from = t->rows[i].kind == ROW_SUBTOTAL ? i + 1 : from;
@@ -379,7 +417,7 @@ static HRESULT table_fill_rows(struct counter_object *o, uint64_t wanted)
     return hr;
 }
 
-/* Does the host report all that the value, and the base of a fraction, is made of? */
+/* True if the host OS reports everything that the value and its base need. */
 static bool is_known(const struct counter_object *o, uint32_t value)
 {
     const struct table_state *t = o->state;
@@ -388,8 +426,8 @@ static bool is_known(const struct counter_object *o, uint32_t value)
     return !(needed & ~t->known_columns);
 }
 
-/* Of the counters asked for, those that some row has or the host is known to report; all while there is nothing to tell
-   by: no rows, or the total of none. */
+/* The counters among those in `wanted` that exist: some row has a value, or the host OS is known to report them. All
+   exist if nothing can be concluded: no rows, or only the total of no rows. */
 static uint64_t present_in(const struct counter_object *o, uint64_t wanted)
 {
     const struct table_state *t = o->state;

@@ -25,7 +25,7 @@ struct counterset_value {
 struct counterset_object {
     struct counter_object_type type; /* first */
     struct countersets *countersets;
-    GUID guid, maker;
+    GUID guid, provider_guid;
     bool is_aggregate; /* one row of all providers' instances */
     struct counter_schema *schemas;
     struct counterset_value *values; /* by id */
@@ -66,7 +66,7 @@ static void free_object(struct counterset_object *co)
     }
     memory_free((char *)co->type.name);
     memory_free((char *)co->type.help);
-    memory_free((char *)co->type.maker_name);
+    memory_free((char *)co->type.provider_name);
     memory_free(co->schemas);
     memory_free(co->values);
     memory_free(co->ids);
@@ -327,11 +327,11 @@ static HRESULT add_object(struct countersets *s, const struct registered_provide
                                             .state_size = sizeof(struct counterset_sample),
                                             .close = close_sample};
     if (of) {
-        co->maker = of->guid;
-        co->type.maker = &co->maker;
-        co->type.maker_name = text_copy(of->name);
+        co->provider_guid = of->guid;
+        co->type.provider_guid = &co->provider_guid;
+        co->type.provider_name = text_copy(of->name);
     }
-    bool named = co->type.name && co->type.help && (!of || co->type.maker_name);
+    bool named = co->type.name && co->type.help && (!of || co->type.provider_name);
     HRESULT hr = !named ? E_OUTOFMEMORY : *co->type.name ? make_counters(co, set) : S_FALSE;
     if (hr == S_OK && !catalogue_add(c, &co->type))
         hr = E_OUTOFMEMORY;

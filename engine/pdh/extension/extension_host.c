@@ -90,7 +90,7 @@ char *extension_reply_signal(const char *channel)
 }
 
 /* Holds the host's lock, or is the only one who has the reply. */
-static void release(struct extension_reply *r)
+static void reply_release(struct extension_reply *r)
 {
     if (r && --r->references == 0)
         memory_free(r);
@@ -99,13 +99,13 @@ static void release(struct extension_reply *r)
 void extension_reply_release(struct extension_host *h, struct extension_reply *reply)
 {
     host_lock_enter(&h->lock);
-    release(reply);
+    reply_release(reply);
     host_lock_leave(&h->lock);
 }
 
 static void forget_reply(struct extension_host *h)
 {
-    release(h->reply);
+    reply_release(h->reply);
     h->reply = NULL;
 }
 
@@ -167,7 +167,7 @@ static void drop_process(struct extension_host *h)
 }
 
 /* It died, was ended or could not be started. */
-static void punish(struct extension_host *h)
+static void extension_host_delay_restart(struct extension_host *h)
 {
     drop_process(h);
     h->restart = clock_monotonic_ms() + h->pause;
@@ -175,7 +175,7 @@ static void punish(struct extension_host *h)
 }
 
 /* Drops the process if it has ended. True: because nobody used it. */
-static bool has_gone(struct extension_host *h)
+static bool extension_host_reap_process(struct extension_host *h)
 {
     uint32_t code = 1;
     if (!h->process || process_wait(h->process, 0, &code) != S_OK)
@@ -183,11 +183,11 @@ static bool has_gone(struct extension_host *h)
     if (code == EXTENSION_EXIT_IDLE)
         drop_process(h);
     else
-        punish(h);
+        extension_host_delay_restart(h);
     return code == EXTENSION_EXIT_IDLE;
 }
 
-static void host_start_process(struct extension_host *h)
+static void extension_host_start_process(struct extension_host *h)
 {
     HRESULT hr = open_channel(h);
     if (SUCCEEDED(hr))
@@ -195,30 +195,30 @@ static void host_start_process(struct extension_host *h)
     if (SUCCEEDED(hr))
         h->process_start = process_start_time(process_id(h->process));
     else
-        punish(h);
+        extension_host_delay_restart(h);
 }
 
-static bool answered(const struct extension_host *h)
+static bool has_answered(const struct extension_host *h)
 {
     return get(&h->channel->reply) == h->request || get(&h->channel->state) == EXTENSION_FAILED;
 }
 
 /* Holds the lock. */
-static void host_ask_process(struct extension_host *h)
+static void extension_host_ask_process(struct extension_host *h)
 {
     uint64_t now = clock_monotonic_ms();
     if (h->waited_for) /* for the answer to the question that is open */
         return;
-    has_gone(h);
-    if (h->process && h->asked && !answered(h)) {
+    extension_host_reap_process(h);
+    if (h->process && h->asked && !has_answered(h)) {
         if (now - h->asked > HUNG_MS) {
             process_terminate(process_id(h->process), h->process_start);
-            punish(h);
+            extension_host_delay_restart(h);
         }
         return;
     }
     if (!h->process && now >= h->restart)
-        host_start_process(h);
+        extension_host_start_process(h);
     if (h->process) {
         forget_reply(h);
         h->asked = now;
@@ -230,7 +230,7 @@ static void host_ask_process(struct extension_host *h)
 void extension_host_request(struct extension_host *h)
 {
     host_lock_enter(&h->lock);
-    host_ask_process(h);
+    extension_host_ask_process(h);
     host_lock_leave(&h->lock);
 }
 
@@ -251,7 +251,7 @@ static HRESULT wait_for_answer(struct extension_host *h, uint32_t timeout_ms)
 }
 
 /* The answer, copied before anything in it is looked at: the process may still write. */
-static HRESULT host_fetch_reply(struct extension_host *h)
+static HRESULT extension_host_fetch_reply(struct extension_host *h)
 {
     const struct extension_channel *c = h->channel;
     const uint32_t state = get(&c->state), error = get(&c->error), size = get(&c->size);
@@ -278,7 +278,7 @@ static HRESULT host_fetch_reply(struct extension_host *h)
 static HRESULT take_reply(struct extension_host *h, uint32_t timeout_ms, struct extension_reply **out)
 {
     bool again = true;
-    while (h->process && h->asked && !answered(h)) {
+    while (h->process && h->asked && !has_answered(h)) {
         uint64_t now = clock_monotonic_ms(), end = h->asked + timeout_ms;
         if (now >= end)
             return error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
@@ -286,14 +286,14 @@ static HRESULT take_reply(struct extension_host *h, uint32_t timeout_ms, struct 
         HRESULT hr = wait_for_answer(h, (uint32_t)(end - now));
         if (FAILED(hr) && hr != E_ABORT)
             return hr;
-        if (hr == E_ABORT && h->process && !answered(h) && has_gone(h) && again) {
+        if (hr == E_ABORT && h->process && !has_answered(h) && extension_host_reap_process(h) && again) {
             again = false; /* it ended for lack of use in the moment that it was asked */
-            host_ask_process(h);
+            extension_host_ask_process(h);
         }
     }
     if (!h->process || !h->asked)
         return error_set(E_ABORT, "the process of the extension DLL of the service '%s' exited", h->service);
-    HRESULT hr = h->reply ? S_OK : host_fetch_reply(h);
+    HRESULT hr = h->reply ? S_OK : extension_host_fetch_reply(h);
     if (h->reply) {
         h->reply->references++;
         *out = h->reply;
@@ -310,7 +310,7 @@ HRESULT extension_host_reply(struct extension_host *h, uint32_t timeout_ms, stru
     return hr;
 }
 
-static struct extension_host *host_create(const char *service)
+static struct extension_host *extension_host_create(const char *service)
 {
     struct extension_host *h = memory_zero(1, sizeof *h);
     if (!h)
@@ -333,7 +333,7 @@ HRESULT extension_host_open(const char *service, struct extension_host **out)
     while (h && strcmp(h->service, service) != 0)
         h = h->next;
     if (!h)
-        h = host_create(service);
+        h = extension_host_create(service);
     if (h) {
         h->users++;
         host_lock_enter(&h->lock);
@@ -347,9 +347,9 @@ HRESULT extension_host_open(const char *service, struct extension_host **out)
 }
 
 /* Nobody uses it now. */
-static void host_park_process(struct extension_host *h)
+static void extension_host_park_process(struct extension_host *h)
 {
-    if (h->process && h->asked && !answered(h)) {
+    if (h->process && h->asked && !has_answered(h)) {
         process_terminate(process_id(h->process), h->process_start);
         drop_process(h);
     }
@@ -367,7 +367,7 @@ void extension_host_close(struct extension_host *h)
     host_lock_enter(&hosts.lock);
     if (--h->users == 0) {
         host_lock_enter(&h->lock);
-        host_park_process(h);
+        extension_host_park_process(h);
         host_lock_leave(&h->lock);
     }
     host_lock_leave(&hosts.lock);

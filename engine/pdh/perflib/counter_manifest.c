@@ -490,10 +490,10 @@ static HRESULT read_root(struct counter_reader *c, xmlNodePtr root, bool *has_ev
     return hr;
 }
 
-HRESULT counter_manifest_read(const void *xml, size_t size, struct texts *remarks, struct counter_manifest *out)
+HRESULT counter_manifest_read(const void *xml, size_t size, struct texts *warnings, struct counter_manifest *out)
 {
     struct xml_document d;
-    struct counter_reader c = {.r = {.document = &d, .remarks = remarks}, .out = &out->providers};
+    struct counter_reader c = {.r = {.document = &d, .remarks = warnings}, .out = &out->providers};
     *out = (struct counter_manifest){0};
     HRESULT hr = manifest_open(xml, size, &d);
     if (FAILED(hr))
@@ -516,7 +516,7 @@ HRESULT counter_manifest_read(const void *xml, size_t size, struct texts *remark
     return S_OK;
 }
 
-HRESULT counter_manifest_load(const char *path, struct texts *remarks, struct counter_manifest *out)
+HRESULT counter_manifest_load(const char *path, struct texts *warnings, struct counter_manifest *out)
 {
     char *xml = NULL;
     size_t size = 0;
@@ -524,7 +524,7 @@ HRESULT counter_manifest_load(const char *path, struct texts *remarks, struct co
     HRESULT hr = file_load(path, MANIFEST_MOST_BYTES, &xml, &size);
     if (FAILED(hr))
         return hr;
-    hr = counter_manifest_read(xml, size, remarks, out);
+    hr = counter_manifest_read(xml, size, warnings, out);
     memory_free(xml);
     return FAILED(hr) ? error_prefix(hr, "%s", path) : S_OK;
 }

@@ -385,7 +385,7 @@ static void write_text(struct block_writer *w, const void *what)
 static void write_provider_guid(struct block_writer *w, const void *what)
 {
     const struct counter_object_type *p = ((const struct request *)what)->set->object->type;
-    block_put(w, p->guid ? p->maker : &provider_guid, sizeof provider_guid);
+    block_put(w, p->guid ? p->provider_guid : &provider_guid, sizeof provider_guid);
 }
 
 /* Parts of a counter are called as it is, with what they are behind. */
@@ -457,9 +457,9 @@ static DWORD write_registration_info(struct request *r, uint32_t request, uint32
         break;
     default:
         /* Of one that is not registered its record does not tell whose it is. */
-        if (p->guid && !p->maker)
+        if (p->guid && !p->provider_guid)
             return PCQ_GUID_NOT_FOUND;
-        r->text = p->guid ? p->maker_name : provider_name;
+        r->text = p->guid ? p->provider_name : provider_name;
         if (request == PCQ_PROVIDER_GUID)
             write = write_provider_guid;
         break;
