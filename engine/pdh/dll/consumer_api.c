@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The consumers' functions of Perflib V2 (perflib.h; MinGW's has none of them) for programs that take them from
-   openpdh.dll, of this computer straight by the methods, of another one by its link. Meaning and errors: Microsoft's
-   documentation. And what openpdh.dll counts other computers by. */
+/* The consumer functions of Perflib V2 (perflib.h; MinGW's has none of them) for programs that load them from
+   openpdh.dll. They call the methods directly for this computer and use a link for a remote one. Microsoft documents
+   their meaning and errors. Also sets the links by which openpdh.dll reads remote computers. */
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
 #include "engine/pdh/core/query.h"
@@ -12,17 +12,17 @@
 #include <windows.h>
 #include <string.h>
 
-/* What a HANDLE of PerfOpenQueryHandle stands for. */
+/* The object behind the HANDLE of PerfOpenQueryHandle. */
 struct consumer_query {
     enum handle_kind kind; /* first */
     struct pcq_query *here;
-    struct link *link; /* of another computer; one call at a time */
+    struct link *link; /* to a remote computer; one call at a time */
     struct host_lock lock;
     uint8_t handle[NDR_HANDLE_BYTES];
 };
 
 static struct host_lock server_lock = HOST_LOCK_INIT;
-static struct pcq_server *server; /* of this process, as long as it lives */
+static struct pcq_server *server; /* of this process, for its lifetime */
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -50,7 +50,7 @@ static ULONG error_of(HRESULT hr)
                                                   : ERROR_INVALID_DATA;
 }
 
-/* The machine of a call in UTF-8, without backslashes; *here: it is this one. */
+/* Converts the machine of a call to UTF-8 without backslashes. *here: it is this computer. */
 static ULONG find_machine(LPCWSTR machine, char **name, bool *here)
 {
     *name = NULL;
@@ -85,7 +85,7 @@ static ULONG call_here(const struct ndr_call *call, struct pcq_query *q, struct 
     return call->method == PCQ_QUERY_INFO ? pcq_query_info(q, out) : pcq_query_data(q, out);
 }
 
-/* The whole answer is fetched, then what has room is given. */
+/* Fetches the complete answer, then copies as much as the caller has room for. */
 static ULONG call_there(struct link *l, struct ndr_call *call, struct pcq_buffer *out)
 {
     const size_t unit = call->method == PCQ_ENUMERATE_SETS ? sizeof(GUID) : 1;
@@ -104,7 +104,7 @@ static ULONG call_there(struct link *l, struct ndr_call *call, struct pcq_buffer
     return error;
 }
 
-/* Of the methods without a query: over a link of its own. */
+/* Calls a method without a query, over a new link. */
 static ULONG consumer_ask_machine(LPCWSTR machine, struct ndr_call *call, void *bytes, DWORD room, LPDWORD actual)
 {
     struct pcq_buffer out = {.bytes = bytes, .room = bytes ? room : 0};
@@ -225,7 +225,7 @@ ULONG WINAPI PerfCloseQueryHandle(HANDLE query)
         return ERROR_INVALID_HANDLE;
     memcpy(call.handle, q->handle, sizeof call.handle);
     if (q->link)
-        link_ask(q->link, &call, &answer); /* a host that is gone has closed it */
+        link_ask(q->link, &call, &answer); /* a host that is gone has closed it itself */
     link_answer_free(&answer);
     free_query(q);
     return ERROR_SUCCESS;
@@ -260,7 +260,7 @@ ULONG WINAPI PerfQueryCounterData(HANDLE query, struct pcq_data *data, DWORD byt
     return ask_query(query, PCQ_QUERY_DATA, data, bytes, actual);
 }
 
-/* What becomes of each counter stands in its own status. */
+/* The result for each counter is in its own status. */
 static ULONG consumer_change_counters(HANDLE query, struct pcq_identifier *counters, DWORD bytes, bool add)
 {
     struct consumer_query *q = query_of(query);
@@ -278,7 +278,7 @@ static ULONG consumer_change_counters(HANDLE query, struct pcq_identifier *count
     HRESULT hr = link_ask(q->link, &call, &answer);
     host_lock_leave(&q->lock);
     if (SUCCEEDED(hr))
-        memcpy(counters, answer.decoded.data, answer.decoded.size); /* as many as were sent */
+        memcpy(counters, answer.decoded.data, answer.decoded.size); /* the answer has as many as were sent */
     ULONG error = FAILED(hr) ? error_of(hr) : answer.decoded.status;
     link_answer_free(&answer);
     return error;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The process of one performance extension DLL, started as "rundll32 openpdh.dll,PdhExtensionHost CHANNEL SERVICE".
-   Whatever the DLL does ends with this process, and this process with the one that started it. The calls: Microsoft's
-   documentation of OpenPerformanceData, CollectPerformanceData and ClosePerformanceData. */
+/* The host process of one performance extension DLL, started as "rundll32 openpdh.dll,PdhExtensionHost CHANNEL
+   SERVICE". Nothing that the DLL does outlives this process, and this process does not outlive the one that started it.
+   Microsoft documents the calls as OpenPerformanceData, CollectPerformanceData and ClosePerformanceData. The protocol
+   of the channel is described in extension_host.c. */
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -20,7 +21,7 @@ struct extension {
     PM_OPEN_PROC *open;
     PM_COLLECT_PROC *collect;
     PM_CLOSE_PROC *close;
-    WCHAR *devices; /* Linkage\Export, NULL: none */
+    WCHAR *devices; /* value Export of the key Linkage; NULL: none */
 };
 
 static void set(uint32_t *at, uint32_t value)
@@ -28,7 +29,7 @@ static void set(uint32_t *at, uint32_t value)
     atomic_store((_Atomic uint32_t *)at, value);
 }
 
-/* No dialog, no debugger: the process ends, which is all that is wanted. */
+/* A crash shows no dialog and starts no debugger: the process exits. */
 static LONG WINAPI on_crash(EXCEPTION_POINTERS *exception)
 {
     (void)exception;
@@ -69,7 +70,7 @@ static HRESULT library_path(HKEY key, char **out)
     return hr;
 }
 
-/* Loads it with what it needs from its own folder and the system's, from nowhere else. */
+/* Loads the DLL. Its imports come only from its own folder and the system's. */
 static HRESULT load_library(const char *path, HMODULE *out)
 {
     WCHAR *wide;
@@ -80,7 +81,7 @@ static HRESULT load_library(const char *path, HMODULE *out)
     *out = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
     DWORD error = *out ? 0 : GetLastError();
     WCHAR *name = wcsrchr(wide, L'\\');
-    if (*out && name) { /* what it loads later by a name comes from the same two */
+    if (*out && name) { /* DLLs that it loads later by name come from the same two folders */
         *name = 0;
         AddDllDirectory(wide);
         SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_USER_DIRS | LOAD_LIBRARY_SEARCH_SYSTEM32);
@@ -91,7 +92,7 @@ static HRESULT load_library(const char *path, HMODULE *out)
                  : S_OK;
 }
 
-/* Tells the user, who else sees that counters are missing but not why. */
+/* Writes the reason to the journal, where the user can find out why counters are missing. */
 static void report_refused_dll(const WCHAR *service, const char *reason)
 {
     char *name = NULL, *folder = journal_folder();
@@ -193,7 +194,7 @@ static void channel_collect_data(const struct extension *e, struct extension_cha
     c->frequency = clock_frequency();
     c->utc = clock_utc();
     DWORD error = e->collect(value, &end, &bytes, &objects);
-    /* What it says it wrote must be where it says it ended. */
+    /* the size must match the end that the DLL reports */
     if (!error && (bytes > EXTENSION_DATA_BYTES || (BYTE *)end - c->data != (ptrdiff_t)bytes))
         error = ERROR_INVALID_DATA;
     c->error = error;
@@ -201,7 +202,7 @@ static void channel_collect_data(const struct extension *e, struct extension_cha
     c->objects = error ? 0 : objects;
 }
 
-/* Until there is a request, or nobody has used this process for long: false. */
+/* Waits for a request. False if the process has been unused for long enough. */
 static bool wait_for_request(struct extension_channel *c, struct signal *ask)
 {
     for (;;) {
@@ -226,7 +227,7 @@ static void channel_serve_requests(const struct extension *e, struct extension_c
     }
 }
 
-/* Whatever the DLL does meanwhile, a hang too, it does not outlive who asked for it. */
+/* Terminates the process when its owner exits, even if the DLL hangs. */
 static void end_with_owner(void *user)
 {
     const struct extension_channel *c = user;
@@ -269,7 +270,7 @@ void CALLBACK PdhExtensionHostW(HWND window, HINSTANCE instance, LPWSTR line, in
         ExitProcess(2);
     *service++ = 0;
     size_t length = wcslen(service);
-    if (length > 1 && *service == '"' && service[length - 1] == '"') { /* a name with blanks is passed in quotes */
+    if (length > 1 && *service == '"' && service[length - 1] == '"') { /* names with blanks are passed in quotes */
         service[length - 1] = 0;
         service++;
     }
@@ -280,7 +281,7 @@ void CALLBACK PdhExtensionHostW(HWND window, HINSTANCE instance, LPWSTR line, in
     struct thread *watch;
     if (c->version != EXTENSION_VERSION || FAILED(thread_start(end_with_owner, c, &watch)))
         ExitProcess(2);
-    SetDllDirectoryW(u""); /* nor from the current folder while it is loaded */
+    SetDllDirectoryW(u""); /* no DLLs from the current folder during loading either */
     DWORD error = extension_load_dll(service, &e);
     c->error = error;
     set(&c->state, error ? EXTENSION_FAILED : EXTENSION_READY);

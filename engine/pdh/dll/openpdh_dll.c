@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Entry points that only openpdh.dll has: the A forms, PDH's interface for Visual Basic, functions that are not
-   implemented, and what needs Windows' events. */
+/* Entry points that only openpdh.dll has: the A forms, PDH's functions for Visual Basic, functions that are not
+   implemented, and those that need Windows' events. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -10,8 +10,8 @@
 #include <windows.h>
 #include <string.h>
 
-/* Targets of the .def file's aliases, by their number of parameters: in 32 bits the function takes them off the stack.
-   0 stands for those too whose parameters no header tells. */
+/* Targets of the aliases in the .def file, by number of parameters: in 32 bits the function removes them from the
+   stack. 0 also stands for functions whose parameters no header declares. */
 #define NOT_IMPLEMENTED(count, ...)                                                                                    \
     PDH_STATUS WINAPI pdh_not_implemented_##count(__VA_ARGS__);                                                        \
     PDH_STATUS WINAPI pdh_not_implemented_##count(__VA_ARGS__)                                                         \
@@ -26,7 +26,7 @@ NOT_IMPLEMENTED(4, DWORD_PTR, DWORD_PTR, DWORD_PTR, DWORD_PTR)
 NOT_IMPLEMENTED(5, DWORD_PTR, DWORD_PTR, DWORD_PTR, DWORD_PTR, DWORD_PTR)
 NOT_IMPLEMENTED(7, DWORD_PTR, DWORD_PTR, DWORD_PTR, DWORD_PTR, DWORD_PTR, DWORD_PTR, DWORD_PTR)
 
-/* A thread that collects a query's data every few seconds and says so by an event. */
+/* A thread that collects a query's data every few seconds and sets an event. */
 struct collecting {
     struct query *query;
     HANDLE event;
@@ -58,8 +58,8 @@ static void collecting_free(struct collecting *c)
     memory_free(c);
 }
 
-/* Puts another collector, or none, in the place of the query's and waits for the end of that one, which may need the
-   query's lock for it. */
+/* Replaces the collector of the query (NULL: by none) and waits for the old one to end, which may need the query's
+   lock. */
 static void replace_collecting(struct query *q, struct collecting *c, void (*end)(struct query *q))
 {
     query_enter(q);
@@ -79,7 +79,7 @@ static void end_collecting(struct query *q)
     replace_collecting(q, NULL, NULL);
 }
 
-/* Until the query is closed or this is called anew. */
+/* Collects until the query is closed or this function is called again. */
 PDH_STATUS WINAPI PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE event)
 {
     struct query *q = api_query(query);
@@ -103,11 +103,11 @@ PDH_STATUS WINAPI PdhCollectQueryDataEx(PDH_HQUERY query, DWORD seconds, HANDLE 
         collecting_free(c);
         return hr == E_INVALIDARG ? (PDH_STATUS)PDH_INVALID_ARGUMENT : (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE;
     }
-    replace_collecting(q, c, end_collecting); /* another thread may have been here meanwhile */
+    replace_collecting(q, c, end_collecting); /* another thread may have set one in between */
     return ERROR_SUCCESS;
 }
 
-/* Windows' other source of live data, WMI, gives the same figures: both choices are taken. */
+/* Windows' other source of live data, WMI, has the same values, so both choices are accepted. */
 PDH_STATUS WINAPI PdhSetDefaultRealTimeDataSource(DWORD source)
 {
     return source == DATA_SOURCE_REGISTRY || source == DATA_SOURCE_WBEM ? ERROR_SUCCESS
@@ -126,7 +126,7 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
 /* ---- Visual Basic ---- */
 
 /* Without its dialogs. Handles are in variables of the caller; strings are in the ANSI code page, in buffers that the
-   caller has made long enough. A Long of Visual Basic has 32 bits, as handles in its programs. */
+   caller has made long enough. A Long of Visual Basic has 32 bits, like handles in its programs. */
 
 PDH_STATUS WINAPI PdhVbOpenQuery(PDH_HQUERY *query);
 PDH_STATUS WINAPI PdhVbAddCounter(PDH_HQUERY query, LPCSTR path, PDH_HCOUNTER *counter);
@@ -145,7 +145,7 @@ PDH_STATUS WINAPI PdhVbAddCounter(PDH_HQUERY query, LPCSTR path, PDH_HCOUNTER *c
     return PdhAddCounterA(query, path, 0, counter);
 }
 
-/* 0 where there is no value, as *status says then. */
+/* 0 if there is no value; *status says why. */
 double WINAPI PdhVbGetDoubleCounterValue(PDH_HCOUNTER counter, LPDWORD status)
 {
     PDH_FMT_COUNTERVALUE value = {0};
@@ -155,7 +155,7 @@ double WINAPI PdhVbGetDoubleCounterValue(PDH_HCOUNTER counter, LPDWORD status)
     return got ? 0 : value.doubleValue;
 }
 
-/* Visual Basic's True is not 0. */
+/* In Visual Basic every value except 0 is True. */
 LONG WINAPI PdhVbIsGoodStatus(LONG status)
 {
     return status == (LONG)PDH_CSTATUS_VALID_DATA || status == (LONG)PDH_CSTATUS_NEW_DATA;
@@ -171,7 +171,7 @@ static bool copy_text_to_buffer(LPSTR to, LPCSTR text, DWORD size)
     return true;
 }
 
-/* Each buffer has `size` bytes; what the path does not name becomes "". */
+/* Each buffer has `size` bytes. Parts that the path does not have become "". */
 PDH_STATUS WINAPI PdhVbGetCounterPathElements(LPCSTR path, LPSTR machine, LPSTR object, LPSTR instance, LPSTR parent,
                                               LPSTR counter, DWORD size)
 {

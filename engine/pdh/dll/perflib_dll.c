@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The provider functions of Perflib V2 (perflib.h) for programs that take them from openpdh.dll: Wine's own do nothing.
-   Their countersets are readable as PDH objects by every process. Names are those that are registered
-   (counterset_registration.h); else the counterset is called by its GUID and a counter "Counter" and its id. Meaning
-   and errors of the functions: Microsoft's documentation of perflib.h. */
+/* The provider functions of Perflib V2 (perflib.h) for programs that load them from openpdh.dll; Wine's own do nothing.
+   Every process can read the countersets as PDH objects. Names come from the registration (counterset_registration.h).
+   Without one a counterset has its GUID as its name, and a counter "Counter" and its id. Microsoft documents the
+   meaning and errors of the functions with perflib.h. */
 #include <windows.h>
 #include <winperf.h>
 #undef WINADVAPI
@@ -18,14 +18,14 @@
 #include <stdio.h>
 #include <perflib.h>
 
-#define REFERENCES_MS   50 /* how often values that the program keeps itself are fetched */
+#define REFERENCES_MS   50 /* interval for reading values that the program keeps itself */
 #define SINGLE_INSTANCE 0  /* PERF_COUNTERSET_SINGLE_INSTANCE */
 
 struct set {
     struct set *next;
     uint32_t offset, count;
     GUID guid;
-    struct counterset_counter *counters; /* ours: anybody may write into what is shared */
+    struct counterset_counter *counters; /* private: anybody may write to the shared memory */
 };
 
 struct perflib_instance {
@@ -33,8 +33,8 @@ struct perflib_instance {
     struct set *set;
     uint32_t offset;
     WCHAR *name;
-    const void **references;        /* per counter; NULL: none has one */
-    PERF_COUNTERSET_INSTANCE block; /* what the program gets; the name follows it */
+    const void **references;        /* per counter; NULL: no counter has a reference */
+    PERF_COUNTERSET_INSTANCE block; /* returned to the program; the name follows it */
 };
 
 struct perflib_provider {
@@ -43,7 +43,7 @@ struct perflib_provider {
     struct counterset_provider *share;
     struct set *sets;
     struct perflib_instance *instances;
-    struct thread *fetcher; /* of the references, from the first on */
+    struct thread *fetcher; /* reads the references; started with the first one */
     struct wakeup *end;
 };
 
@@ -59,7 +59,7 @@ static int64_t *values_of(struct perflib_provider *p, const struct perflib_insta
 
 ULONG WINAPI PerfStartProvider(LPGUID guid, PERFLIBREQUEST callback, HANDLE *out)
 {
-    (void)callback; /* it is told of queries, which ours do not announce */
+    (void)callback; /* the callback announces queries, which we do not */
     if (!guid || !out)
         return ERROR_INVALID_PARAMETER;
     struct perflib_provider *p = memory_zero(1, sizeof *p);
@@ -116,7 +116,7 @@ ULONG WINAPI PerfStopProvider(HANDLE handle)
     return ERROR_SUCCESS;
 }
 
-/* Puts the registered names in the place of the made-up ones. */
+/* Replaces the generated names with the registered ones. */
 static void read_names(const struct perflib_provider *p, const GUID *guid, char *set_name,
                        struct counterset_counter *counters, ULONG count)
 {
@@ -261,7 +261,7 @@ PPERF_COUNTERSET_INSTANCE WINAPI PerfQueryInstance(HANDLE handle, LPCGUID guid, 
     return i ? &i->block : NULL;
 }
 
-/* The instance whose block it is, and the place of a counter in it. Holds the lock. */
+/* Finds the instance of the block, and the index of a counter in it. The caller holds the lock. */
 static struct perflib_instance *find_block(const struct perflib_provider *p, const PERF_COUNTERSET_INSTANCE *block)
 {
     struct perflib_instance *i = p->instances;
@@ -320,7 +320,7 @@ static void fetch_on(void *user)
     } while (!wakeup_wait(p->end, REFERENCES_MS));
 }
 
-/* Holds the lock. */
+/* The caller holds the lock. */
 static ULONG set_reference(struct perflib_provider *p, struct perflib_instance *i, uint32_t place, const void *address)
 {
     HRESULT hr = S_OK;

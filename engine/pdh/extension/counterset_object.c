@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects out of the countersets that are registered, and of those in shared memory. */
+/* Counter objects from registered countersets and from those of running Perflib providers. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of all providers together. Nobody has so many; who claims to does not make every reader of counters wait. */
+/* Limit for all providers together. No honest provider reaches it, and a hostile one cannot slow down every reader. */
 #define MOST_OBJECTS   1000
-#define MOST_INSTANCES 32768 /* of one object */
+#define MOST_INSTANCES 32768 /* limit per object */
 
-/* A value of a row, which a provider may have at any place. */
+/* A value of a row, which providers may have at any position. */
 struct counterset_value {
     uint32_t id, type;
-    uint32_t at; /* in the row */
+    uint32_t at; /* index in the row */
     uint32_t aggregate;
 };
 
@@ -26,10 +26,10 @@ struct counterset_object {
     struct counter_object_type type; /* first */
     struct countersets *countersets;
     GUID guid, provider_guid;
-    bool is_aggregate; /* one row of all providers' instances */
+    bool is_aggregate; /* one row aggregates the instances of all providers */
     struct counter_schema *schemas;
-    struct counterset_value *values; /* by id */
-    uint32_t *ids;                   /* per value of a row */
+    struct counterset_value *values; /* sorted by id */
+    uint32_t *ids;                   /* by index in the row */
 };
 
 struct countersets {
@@ -44,12 +44,12 @@ struct counterset_instance {
     char name[COUNTERSET_INSTANCE_BYTES];
 };
 
-/* What an object keeps of its last sample. */
+/* The state of an object between samples. */
 struct counterset_sample {
     struct counterset_instance *instances;
-    int64_t *values; /* value_count of each instance */
+    int64_t *values; /* value_count per instance */
     size_t instance_capacity, value_capacity;
-    uint64_t names; /* hash of the instances */
+    uint64_t names; /* hash of the instances' names */
 };
 
 HRESULT countersets_open(struct countersets **out)
@@ -87,7 +87,7 @@ void countersets_close(struct countersets *s)
 void countersets_begin(struct countersets *s)
 {
     if (s->used)
-        counterset_views_update(&s->views); /* without memory the known ones are read */
+        counterset_views_update(&s->views); /* if memory runs out the known providers are read */
 }
 
 static int by_id(const void *a, const void *b)
@@ -96,7 +96,7 @@ static int by_id(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Those values that the provider has, as the object knows them. */
+/* Copies the values that the provider has to their positions in the row. */
 static void read_values(const struct counterset_object *co, const struct counterset_record *set, const int64_t *from,
                         int64_t *row)
 {
@@ -128,7 +128,7 @@ static bool add_instance(const struct counterset_object *co, struct counterset_s
     return true;
 }
 
-/* The live instances of the counterset, of all providers. */
+/* Finds the live instances of the counterset, of all providers. */
 static HRESULT find_instances(const struct counterset_object *co, struct counterset_sample *s, size_t *count)
 {
     struct counterset_views *views = &co->countersets->views;
@@ -162,16 +162,16 @@ static int64_t aggregate_value(uint32_t how, int64_t all, int64_t one, size_t be
         return one < all ? one : all;
     case COUNTER_AGGREGATE_MAXIMUM:
         return one > all ? one : all;
-    case COUNTER_AGGREGATE_AVERAGE: /* as far as it came; whole numbers are what there is */
+    case COUNTER_AGGREGATE_AVERAGE: /* running mean in whole numbers */
         return all + (one - all) / (int64_t)(before + 1);
     case COUNTER_AGGREGATE_SUM:
         return (int64_t)((uint64_t)all + (uint64_t)one);
-    default: /* none is said: the last one's */
+    default: /* not specified: the last value */
         return one;
     }
 }
 
-/* All instances become the first. */
+/* Aggregates all instances into the first row. */
 static void fold_instances(const struct counterset_object *co, struct counterset_sample *s, size_t *count)
 {
     const uint32_t values = co->type.value_count;
@@ -252,7 +252,7 @@ static bool is_shown(const struct registered_counter *c)
     return !counter_type_is_base(c->type) && !(c->attributes & COUNTER_NOT_SHOWN);
 }
 
-/* The place of the counter with that id in a row; the number of all when there is none. */
+/* The index of the counter with the id in a row; the number of values if it does not exist. */
 static uint32_t place_of(const struct counterset_object *co, uint32_t id)
 {
     const struct counterset_value key = {.id = id};
@@ -260,8 +260,9 @@ static uint32_t place_of(const struct counterset_object *co, uint32_t id)
     return v ? v->at : co->type.value_count;
 }
 
-/* The counters that are shown first, the others behind them. S_FALSE: nothing of it can be shown. An empty name could
-   not: it is where PDH's lists end. Nor could a fraction without a base, which would divide by another counter. */
+/* Creates the counters: visible ones first, then the others. S_FALSE if nothing can be shown. A counter needs a name,
+   because an empty string ends PDH's lists, and a fraction needs a base, because it would otherwise divide by another
+   counter. */
 static HRESULT make_counters(struct counterset_object *co, const struct registered_set *set)
 {
     const uint32_t count = (uint32_t)set->count;
@@ -304,7 +305,7 @@ static HRESULT make_counters(struct counterset_object *co, const struct register
     return shown ? S_OK : S_FALSE;
 }
 
-/* `of` NULL: its provider is not known. */
+/* `of` is NULL if the provider is unknown. */
 static HRESULT add_object(struct countersets *s, const struct registered_provider *of, const struct registered_set *set,
                           struct catalogue *c)
 {
@@ -343,7 +344,7 @@ static HRESULT add_object(struct countersets *s, const struct registered_provide
     return S_OK;
 }
 
-/* What a provider says itself of a counterset: a fraction's base is the next counter of its set. */
+/* Adds a counterset from a provider's own record, in which the base of a fraction is the next counter. */
 static HRESULT add_live(struct countersets *s, const struct counterset_record *r, struct catalogue *c)
 {
     const struct counterset_counter *counters = counterset_counters(r);
@@ -382,12 +383,13 @@ static bool is_known(const struct countersets *s, const GUID *guid)
     return i < s->count;
 }
 
-/* They are objects whether their providers live or not: who sets up a log may do so before the program runs. */
+/* Registered countersets are objects even while their provider does not run, so that a log can be set up before the
+   program starts. */
 static HRESULT add_registered(struct countersets *s, struct catalogue *c)
 {
     struct registered_countersets list;
     HRESULT hr = registered_countersets_read(&list);
-    if (hr != E_OUTOFMEMORY && FAILED(hr)) /* the registry lets us not */
+    if (hr != E_OUTOFMEMORY && FAILED(hr)) /* the registry cannot be read */
         return S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < list.count; i++)
         for (size_t k = 0; SUCCEEDED(hr) && k < list.items[i].count && s->count < MOST_OBJECTS; k++) {

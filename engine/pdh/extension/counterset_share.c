@@ -1,5 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* Perflib V2 countersets in shared memory, and the records in a copy of a provider's section. */
+/* Perflib V2 countersets in shared memory: the protocol between providers and readers.
+
+   A Perflib provider is any program that calls PerfStartProvider and increments counters. Readers are all programs that
+   count. The values must be cheap to increment, so the provider's instances are in shared memory and readers poll them:
+
+       section "openpdh_countersets"              section "openpdh_provider_PROCESS_SERIAL", one per provider
+       +-----------------------------------+      +--------------------------------------------------------+
+       | slot 0: state process start serial|----->| head: version, used                                    |
+       | slot 1: ...                       |      | record: generation live size kind ... name | counters  |
+       |   COUNTERSET_PROVIDERS slots      |      | record: generation live size kind ... name | values    |
+       +-----------------------------------+      | ...                                up to `used`        |
+                                                  +--------------------------------------------------------+
+
+   Who writes what. Each provider claims a slot with a compare-and-swap from SLOT_FREE to SLOT_CHANGING, fills it and
+   sets SLOT_USED. If no slot is free it takes one whose process is dead. Only the owner changes a claimed slot. Only
+   the provider writes its section: records by its functions, values of instances by the program's increments, which are
+   atomic 64-bit operations. Readers never write.
+
+   Records never move, and `size` never changes: a deleted record's room (struct room) is reused only for a record of
+   the same size. So a reader can always walk from record to record.
+
+   What can be seen half-done. A reader copies the section word by word from front to back while the provider writes:
+   - A new record beyond `used` is not part of the copy. `used` is raised after the record is complete.
+   - A record that is being filled has live == 0 and is skipped.
+   - A record may be deleted and recreated during the copy, so that its first half is old and its second half new.
+     begin_record clears `live`, increments `generation` and only then writes the rest. The reader copies generation and
+     live in one 64-bit word before the rest of the record, and compares the generation with the section after the copy
+     (drop_torn). If it has changed, the copy's record is set to not live. The static assertion below keeps both members
+     in one word.
+   - Values of one instance may be from slightly different times, as on Windows.
+
+   What a crash leaves. The slot stays SLOT_USED, and the section exists while a reader has it open. Readers check that
+   the process with this id and start time is alive, and drop the view otherwise. The next provider that finds no free
+   slot takes the dead one's.
+
+   Hostile processes. Any process of the user can write into a section, as all run with the same rights. Readers trust
+   nothing: sizes, kinds, offsets and names are checked on the copy. A provider trusts nothing either: its own offsets
+   and counts are in private memory (struct room), so a corrupt section cannot make it write elsewhere. Section names
+   contain a random serial and are opened only if they are fresh, so nobody can prepare one in advance. */
 #include "engine/pdh/extension/counterset_share.h"
 
 #include "engine/base/host.h"
@@ -8,7 +46,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* The record at the offset if it is whole. */
+/* The record at the offset if it lies completely within the bytes. */
 static const struct counterset_record *record_at(const struct counterset_bytes *b, uint64_t offset)
 {
     if (offset < COUNTERSET_FIRST_RECORD || offset % 8 || offset > b->size ||
@@ -62,7 +100,7 @@ struct slot {
     uint32_t serial, unused;
 };
 
-/* A record of ours as we made it, whatever the section says of it now. */
+/* Private bookkeeping of a record, independent of the section. */
 struct room {
     uint32_t offset, size, count;
     bool live;
@@ -71,9 +109,9 @@ struct room {
 struct counterset_provider {
     struct section *directory, *section;
     struct slot *slot;
-    uint8_t *bytes; /* of the section */
+    uint8_t *bytes; /* the section's memory */
     uint32_t used;
-    struct room *rooms; /* in the order of their offsets */
+    struct room *rooms; /* sorted by offset */
     size_t room_count, room_capacity;
 };
 
@@ -100,7 +138,7 @@ static bool slot_is_dead(const struct slot *s)
 static struct slot *claim_slot(struct section *directory)
 {
     struct slot *slots = section_memory(directory);
-    for (int dead = 0; dead < 2; dead++) { /* those of the dead last: whether they live takes a call each */
+    for (int dead = 0; dead < 2; dead++) { /* dead ones last, because checking them takes a call each */
         for (size_t i = 0; i < COUNTERSET_PROVIDERS; i++) {
             uint32_t expected = dead ? SLOT_USED : SLOT_FREE;
             if ((!dead || slot_is_dead(&slots[i])) &&
@@ -111,7 +149,7 @@ static struct slot *claim_slot(struct section *directory)
     return NULL;
 }
 
-/* A section under a name that nobody could take before. */
+/* Creates a section under a new name. */
 static HRESULT make_section(struct counterset_provider *p, uint32_t process, uint32_t *serial)
 {
     GUID random;
@@ -192,10 +230,11 @@ static struct room *find_room(struct counterset_provider *p, uint32_t offset)
         else
             high = middle;
     }
-    return &p->rooms[low]; /* offsets are those that we gave */
+    return &p->rooms[low]; /* offsets come only from this module */
 }
 
-/* Room for a record of `size` bytes: that of a dead one of the same size, or new. NULL: there is none. */
+/* Returns room for a record of `size` bytes: that of a deleted record of the same size, or new room. NULL if the
+   section is full. */
 static struct room *make_room(struct counterset_provider *p, size_t size)
 {
     size = (size + 7) & ~(size_t)7;
@@ -212,7 +251,7 @@ static struct room *make_room(struct counterset_provider *p, size_t size)
     return r;
 }
 
-/* The room's record, empty and not live, for who fills it and publishes it. */
+/* Starts the room's record: it is empty and not live until it is published. */
 static struct counterset_record *begin_record(struct counterset_provider *p, const struct room *room)
 {
     struct counterset_record *r = record_of(p, room->offset);
@@ -289,7 +328,7 @@ int64_t *counterset_provider_values(struct counterset_provider *p, uint32_t offs
     return (int64_t *)(void *)(record_of(p, offset) + 1);
 }
 
-/* A provider's place in the directory as it is now; false: nobody has it. */
+/* Copies a slot of the directory. False if it is not in use. */
 static bool read_slot(const struct slot *at, struct slot *out)
 {
     *out = (struct slot){.state = get(&at->state)};
@@ -315,7 +354,7 @@ static HRESULT add_view(struct counterset_views *v, const struct slot *s)
     char *name = room ? section_name(view.process, view.serial) : NULL;
     if (!name)
         return E_OUTOFMEMORY;
-    /* It may have ended since. */
+    /* the provider may have exited since */
     if (SUCCEEDED(section_open(&(struct shared){.name = name}, SECTION_BYTES, &view.section)))
         v->items[v->count++] = view;
     memory_free(name);
@@ -347,7 +386,7 @@ HRESULT counterset_views_update(struct counterset_views *v)
         count += read_slot(&shared[i], &slots[count]);
     drop_ended(v, slots, count);
     if (FAILED(hr))
-        return hr == E_OUTOFMEMORY ? hr : S_OK; /* nobody provides anything */
+        return hr == E_OUTOFMEMORY ? hr : S_OK; /* no provider has ever started */
     for (size_t i = 0; i < count && SUCCEEDED(hr); i++) {
         bool known = false;
         for (size_t n = 0; n < v->count && !known; n++)
@@ -362,7 +401,7 @@ HRESULT counterset_views_update(struct counterset_views *v)
 _Static_assert(offsetof(struct counterset_record, generation) == 0 && offsetof(struct counterset_record, live) == 4,
                "a record may be recreated between the two copies");
 
-/* Records whose room is being used anew may be half of one and half of the other. */
+/* Marks records as not live that were recreated during the copy. */
 static void drop_torn(const uint8_t *section, const struct counterset_bytes *b)
 {
     atomic_thread_fence(memory_order_seq_cst);
@@ -385,7 +424,7 @@ HRESULT counterset_view_copy(struct counterset_views *v, size_t i, struct counte
     if (!memory_grow(&copy, &v->copy_capacity, words, sizeof *v->copy))
         return E_OUTOFMEMORY;
     v->copy = copy;
-    /* By words, so that no value is torn, and each after those before it, which drop_torn relies on. */
+    /* Whole words, so that no value is torn, and in order, which drop_torn relies on. */
     const _Atomic uint64_t *from = (const _Atomic uint64_t *)(const void *)head;
     for (uint32_t n = 0; n < words; n++)
         v->copy[n] = atomic_load_explicit(&from[n], memory_order_acquire);

@@ -36,34 +36,86 @@ HRESULT extension_library_path(const char *library, const char *system, char **o
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* ---- the client's side ---- */
+/* ---- The client's side of an extension host ----
+
+   The problem: a performance extension DLL is foreign code that runs inside the program that counts. It may crash,
+   hang, corrupt memory or call ExitProcess. So it is loaded into a separate process, and the client reads its data
+   through shared memory with a time limit.
+
+       program that counts                              rundll32 openpdh.dll,PdhExtensionHost CHANNEL SERVICE
+       -------------------                              ------------------------------------------------------
+       query A --.                                       extension_host_dll.c
+       query B --+--> struct extension_host               - loads the DLL, calls Open
+       query C --'      | lock, users, reply              - loop: wait, Collect, answer
+                        |                                 - a thread exits the process with its owner
+                        |   +-----------------------------------------------+
+                        '-->| section "openpdh_extension_KEY"               |<--'
+                            |   version owner owner_start request parked    |  written by the client
+                            |   reply state error objects size times data[] |  written by the host process
+                            +-----------------------------------------------+
+                            | signal "..._ask"     client -> host           |
+                            | signal "..._answer"  host -> client           |
+                            +-----------------------------------------------+
+
+   A request. extension_host_ask_process increments `request` and sets the ask signal. The host process sees request !=
+   reply, calls Collect, writes data, size, times and error, and only then sets `reply` to the request's number and the
+   answer signal. The client considers the request answered if reply == request. The client starts at most one request
+   at a time, and asks again only after the reply to the last one.
+
+   What is copied when. extension_host_fetch_reply reads state, error and size once, checks size against the size of
+   `data`, and copies the bytes to private memory. All parsing uses the copy: the host process could change the section
+   at any time, even between a check and the use. So the bytes may be nonsense, but they do not change any more. The
+   copy is reference-counted and serves all queries until the next request.
+
+   Locking. `lock` protects the struct. One thread at a time waits for the process (waited_for), without the lock; the
+   channel and the process must stay while it does, so nobody restarts or parks the process then. Other threads wait for
+   `changed`. `hosts.lock` protects the list and `users`, and is taken before `lock`.
+
+   Hangs. A sample waits only for its own short time limit and reports ERROR_TIMEOUT; later samples do the same as long
+   as the request is unanswered. After HUNG_MS the next request terminates the process, identified by id and start time
+   so that a reused id is never hit.
+
+   Crashes. When the process has exited, the channel is dropped and never used again: a dying process may still write to
+   it, so the next process gets a new section with a new random name. extension_host_delay_restart sets the time of the
+   next start; the pause doubles from FIRST_PAUSE_MS to LAST_PAUSE_MS and is reset by a successful reply. Hosts stay in
+   the list for the life of the program, so that the pause is remembered between queries.
+
+   A failed Open. The host process reports EXTENSION_FAILED and keeps running without the DLL's data, so that the
+   failure costs one start and not one per sample.
+
+   The end. When the last query releases the host, `parked` is set: the process exits after
+   EXTENSION_PARKED_MS with EXTENSION_EXIT_IDLE, which does not count as a crash, and a query that comes back in time
+   clears the flag. A request may reach the process just as it exits; take_reply then starts it again once. If the
+   client itself dies, the thread end_with_owner of the host process terminates it, even if the DLL hangs. The section's
+   names are random and its security admits only this account and the system, so no other user can pose as either
+   side. */
 
 #define FIRST_PAUSE_MS 1000
 #define LAST_PAUSE_MS  300000
-/* An extension that has not answered for so long is ended and, after a pause, started again. */
+/* An extension with a request unanswered for this long is terminated and restarted after a pause. */
 #define HUNG_MS        30000
-/* The account that counts, and the system, may open the channel. */
+/* Only the account that counts and the system may open the channel. */
 #define CHANNEL_SDDL   "D:P(A;;GA;;;%s)(A;;GA;;;SY)"
 
 struct extension_host {
     struct extension_host *next;
-    size_t users; /* the list's lock covers both */
+    size_t users; /* protected by hosts.lock, like `next` */
     struct host_lock lock;
-    struct thread_condition changed; /* for who waits beside the one that waits for the process */
-    bool waited_for;                 /* by one thread, outside the lock: the channel and the process stay */
+    struct thread_condition changed; /* signals the other waiting threads */
+    bool waited_for;                 /* one thread waits without the lock: the channel and the process must stay */
     char *service, *name;
     struct section *section;
     struct signal *ask, *answer;
     struct extension_channel *channel;
     struct process *process;
     uint64_t process_start;
-    uint32_t request;              /* number of the last one */
-    uint64_t asked;                /* moment of the open request, 0: none */
-    uint64_t restart, pause;       /* not started before this moment; length of the pause after the next death */
-    struct extension_reply *reply; /* the answer to the last request once it was fetched, else NULL */
+    uint32_t request;              /* number of the last request */
+    uint64_t asked;                /* time of the unanswered or last request; 0: none */
+    uint64_t restart, pause;       /* earliest time of the next start; the pause after the next crash */
+    struct extension_reply *reply; /* the fetched reply to the last request, else NULL */
 };
 
-/* All of this program. They stay, since how often one has died must not be forgotten. */
+/* All hosts of this program. They are never freed, so that their pauses are not forgotten. */
 static struct {
     struct host_lock lock;
     struct extension_host *first;
@@ -89,7 +141,7 @@ char *extension_reply_signal(const char *channel)
     return text_format("%s_answer", channel);
 }
 
-/* Holds the host's lock, or is the only one who has the reply. */
+/* The caller holds the host's lock or has the only reference. */
 static void reply_release(struct extension_reply *r)
 {
     if (r && --r->references == 0)
@@ -121,14 +173,14 @@ static void close_channel(struct extension_host *h)
     h->name = NULL;
 }
 
-/* A name that nobody can know before the process does. */
+/* A random name, which other processes cannot guess. */
 static char *channel_name(void)
 {
     char key[SHARED_KEY_DIGITS + 1];
     return SUCCEEDED(shared_new_key(key)) ? text_format("openpdh_extension_%s", key) : NULL;
 }
 
-/* Of one process: what a dead or hung one may still write to is not used again. */
+/* Opens the channel for one process. A channel that a dead or hung process may still write to is never reused. */
 static HRESULT open_channel(struct extension_host *h)
 {
     h->name = channel_name();
@@ -166,7 +218,7 @@ static void drop_process(struct extension_host *h)
     h->asked = 0;
 }
 
-/* It died, was ended or could not be started. */
+/* Called when the process crashed, was terminated or could not be started. */
 static void extension_host_delay_restart(struct extension_host *h)
 {
     drop_process(h);
@@ -174,7 +226,7 @@ static void extension_host_delay_restart(struct extension_host *h)
     h->pause = h->pause * 2 < LAST_PAUSE_MS ? h->pause * 2 : LAST_PAUSE_MS;
 }
 
-/* Drops the process if it has ended. True: because nobody used it. */
+/* Drops the process if it has exited. True if it exited because it was unused. */
 static bool extension_host_reap_process(struct extension_host *h)
 {
     uint32_t code = 1;
@@ -203,11 +255,11 @@ static bool has_answered(const struct extension_host *h)
     return get(&h->channel->reply) == h->request || get(&h->channel->state) == EXTENSION_FAILED;
 }
 
-/* Holds the lock. */
+/* The caller holds the lock. */
 static void extension_host_ask_process(struct extension_host *h)
 {
     uint64_t now = clock_monotonic_ms();
-    if (h->waited_for) /* for the answer to the question that is open */
+    if (h->waited_for) /* a thread waits for the reply to the open request */
         return;
     extension_host_reap_process(h);
     if (h->process && h->asked && !has_answered(h)) {
@@ -234,7 +286,7 @@ void extension_host_request(struct extension_host *h)
     host_lock_leave(&h->lock);
 }
 
-/* Waits once. Holds the lock, but not while it waits. E_ABORT: the process has ended. */
+/* Waits once. The caller holds the lock, which is released during the wait. E_ABORT: the process has exited. */
 static HRESULT wait_for_answer(struct extension_host *h, uint32_t timeout_ms)
 {
     if (h->waited_for) {
@@ -250,7 +302,7 @@ static HRESULT wait_for_answer(struct extension_host *h, uint32_t timeout_ms)
     return hr;
 }
 
-/* The answer, copied before anything in it is looked at: the process may still write. */
+/* Copies the reply before any of it is checked, because the process may still write. */
 static HRESULT extension_host_fetch_reply(struct extension_host *h)
 {
     const struct extension_channel *c = h->channel;
@@ -270,11 +322,11 @@ static HRESULT extension_host_fetch_reply(struct extension_host *h)
                                          .frequency = c->frequency,
                                          .utc = c->utc};
     memcpy(h->reply->data, c->data, size);
-    h->pause = FIRST_PAUSE_MS; /* it works */
+    h->pause = FIRST_PAUSE_MS; /* it works again */
     return S_OK;
 }
 
-/* Holds the lock. */
+/* The caller holds the lock. */
 static HRESULT take_reply(struct extension_host *h, uint32_t timeout_ms, struct extension_reply **out)
 {
     bool again = true;
@@ -287,7 +339,7 @@ static HRESULT take_reply(struct extension_host *h, uint32_t timeout_ms, struct 
         if (FAILED(hr) && hr != E_ABORT)
             return hr;
         if (hr == E_ABORT && h->process && !has_answered(h) && extension_host_reap_process(h) && again) {
-            again = false; /* it ended for lack of use in the moment that it was asked */
+            again = false; /* it exited for lack of use just as it was asked */
             extension_host_ask_process(h);
         }
     }
@@ -346,7 +398,7 @@ HRESULT extension_host_open(const char *service, struct extension_host **out)
     return h ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Nobody uses it now. */
+/* Called when the last user has released the host. */
 static void extension_host_park_process(struct extension_host *h)
 {
     if (h->process && h->asked && !has_answered(h)) {

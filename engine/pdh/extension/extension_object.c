@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects out of the blocks of performance extension DLLs. */
+/* Counter objects from the data blocks of performance extension DLLs. */
 #include "engine/pdh/extension/extension_object.h"
 
 #include "engine/base/memory.h"
@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For the answer within a sample: others of the query wait behind it, once per hang. */
+/* Time limit for a reply within a sample. The other objects of the query wait for it, once per hang. */
 #define ANSWER_MS    300
-/* Of one DLL. None has so many; one that says so does not make the others wait. */
+/* Limit per DLL. No honest DLL reaches it, and a hostile one cannot delay the others. */
 #define MOST_OBJECTS 1000
-/* Objects whose instances are looked up as parents of one object's: Process for Thread is one. */
+/* Limit for the objects that are searched for parent instances of one object (for example Process for Thread). */
 #define MOST_PARENTS 16
 
 struct extension_object {
     struct counter_object_type type; /* first */
     struct extension *extension;
     struct counter_schema *schemas;
-    uint32_t *definitions; /* per schema: the number of its definition in the block */
+    uint32_t *definitions; /* by counter: index of its definition in the block */
     int64_t *time_bases;
     uint32_t definition_count;
 };
@@ -32,13 +32,13 @@ struct extension {
     bool used;
 };
 
-/* What an object keeps of its last sample. */
+/* The state of an object between samples. */
 struct extension_sample {
     struct log_raw *raw;
     size_t raw_capacity;
     struct perf_counter *definitions;
     size_t definition_capacity;
-    uint64_t names; /* hash of the instances */
+    uint64_t names; /* hash of the instances' names */
 };
 
 static int by_index(const void *a, const void *b)
@@ -129,7 +129,7 @@ void extension_close(struct extension *e)
     memory_free(e);
 }
 
-/* The answer's object number n and the next one's offset; false: there is none, or the block is damaged. */
+/* Returns object `n` of the reply and the offset of the next one. False at the end or if the block is corrupt. */
 static bool next_object(const struct extension_reply *reply, uint32_t n, size_t *offset, struct perf_object *out)
 {
     if (n >= reply->objects || n >= MOST_OBJECTS || *offset > reply->size ||
@@ -148,13 +148,13 @@ static bool find_title(const struct extension_reply *reply, uint32_t title, stru
     return false;
 }
 
-/* An instance's own name, from memory_alloc. */
+/* The name of the instance without its parent, from memory_alloc. */
 static char *own_name(const struct perf_instance *instance)
 {
     char *name = NULL;
     if (instance->unique_id != -1)
         return text_format("%d", (int)instance->unique_id);
-    /* The block may stand at an odd address. */
+    /* the block may be unaligned */
     WCHAR *units = memory_alloc((instance->name_units + 1) * sizeof *units);
     if (units) {
         memcpy(units, instance->name, instance->name_units * sizeof *units);
@@ -165,7 +165,7 @@ static char *own_name(const struct perf_instance *instance)
     return name;
 }
 
-/* Where the instances of the object are that was looked up last as a parent. */
+/* The instances of the object that was last searched for parents. */
 struct parents {
     uint32_t title; /* 0: none yet */
     struct perf_object object;
@@ -180,7 +180,7 @@ static bool look_up(struct parents *p, const struct extension_reply *reply, uint
     p->count = 0;
     p->title = title;
     if (++p->looked_up > MOST_PARENTS || !find_title(reply, title, &p->object))
-        return true; /* without instances */
+        return true; /* no instances */
     size_t offset = p->object.values;
     for (int32_t i = 0; i < p->object.instances; i++) {
         void *offsets = p->offsets;
@@ -196,7 +196,7 @@ static bool look_up(struct parents *p, const struct extension_reply *reply, uint
     return true;
 }
 
-/* The name of an instance's parent; NULL when there is none or memory is out. */
+/* The name of an instance's parent; NULL if it has no parent or memory runs out. */
 static char *name_of_parent(struct parents *p, const struct extension_reply *reply, const struct perf_instance *child)
 {
     struct perf_instance instance;
@@ -215,7 +215,7 @@ static uint64_t hash_instance(uint64_t h, const struct perf_instance *instance)
     return hash_number(h, instance->name_units);
 }
 
-/* The instances under their names. */
+/* Creates the list of instances. */
 static HRESULT name_instances(struct counter_object *o, const struct extension_reply *reply,
                               const struct perf_object *data, size_t rows)
 {
@@ -227,7 +227,7 @@ static HRESULT name_instances(struct counter_object *o, const struct extension_r
     size_t offset = data->values;
     for (size_t i = 0; i < rows && SUCCEEDED(hr); i++) {
         struct perf_instance instance = {0};
-        perf_object_instance(data, &offset, &instance); /* which check_instances has found whole */
+        perf_object_instance(data, &offset, &instance); /* check_instances has found it complete */
         names[i] = own_name(&instance);
         keys[i] = (uint64_t)((int64_t)instance.unique_id + 1);
         char *parent = names[i] && instance.parent_title ? name_of_parent(&parents, reply, &instance) : NULL;
@@ -257,7 +257,7 @@ static HRESULT name_instances(struct counter_object *o, const struct extension_r
     return hr;
 }
 
-/* The block's definitions; false: they are not those that the object was made of. */
+/* Reads the block's definitions. False if they differ from those that the object was created from. */
 static bool read_definitions(const struct extension_object *eo, struct extension_sample *s,
                              const struct perf_object *data)
 {
@@ -294,7 +294,7 @@ static HRESULT damaged(const struct extension_object *eo)
     return error_set(E_FAIL, "the extension DLL of the object '%s' returned corrupt data", eo->type.name);
 }
 
-/* Counts the instances and hashes their names; false: the block is damaged. */
+/* Counts the instances and hashes their names. False if the block is corrupt. */
 static bool check_instances(const struct perf_object *data, size_t *rows, uint64_t *hash)
 {
     struct perf_instance instance = {0};
@@ -319,7 +319,7 @@ static HRESULT read_rows(struct counter_object *o, const struct extension_reply 
     if ((data->instances >= 0) != eo->type.has_instances || !read_definitions(eo, s, data) ||
         !check_instances(data, &rows, &hash))
         return damaged(eo);
-    /* Each value takes bytes of the block. */
+    /* each value takes bytes of the block */
     if (eo->type.counter_count && rows > EXTENSION_DATA_BYTES / sizeof(uint32_t) / eo->type.counter_count)
         return damaged(eo);
     void *raw = s->raw;
@@ -381,14 +381,14 @@ static void close_sample(struct counter_object *o)
     memory_free(s->definitions);
 }
 
-/* The name of a number, or as on Windows the number itself. */
+/* The name with this number, or as on Windows the number itself. */
 static char *name_or_number(const struct extension_names_table *names, uint32_t index)
 {
     const char *name = extension_name(names, index);
     return name ? text_copy(name) : text_format("%u", (unsigned)index);
 }
 
-/* Each definition that is shown becomes a counter. */
+/* Creates a counter for each visible definition. */
 static HRESULT make_counters(struct extension_object *eo, const struct extension_names_table *names,
                              const struct perf_times *times, const struct perf_object *data)
 {

@@ -1,51 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of extension DLLs and of Perflib V2 providers, as counter objects like all others. */
+/* Counter objects of extension DLLs and of Perflib V2 countersets. */
 #ifndef OPENPLA_PDH_EXTENSION_OBJECT_H
 #define OPENPLA_PDH_EXTENSION_OBJECT_H
 
 #include "engine/pdh/core/catalogue.h"
 #include "engine/pdh/extension/extension_host.h"
 
-/* The objects that performance extension DLLs give in their blocks of data, as objects like all others. */
+/* Objects that performance extension DLLs return in their data blocks. */
 
-/* The system's table of names and help by their numbers. Zero-initialise. */
+/* The system's table of names and help by number. Zero-initialise. */
 struct extension_name {
     uint32_t index;
     char *text;
 };
 struct extension_names_table {
-    struct extension_name *items; /* in the order of the numbers */
+    struct extension_name *items; /* sorted by number */
     size_t count, capacity;
 };
-/* Takes number, name, number, name ...; what is no number is passed over with its name. */
+/* Takes number, name, number, name ... Skips pairs without a valid number. */
 HRESULT extension_names_read(struct extension_names_table *t, const struct texts *pairs);
-/* NULL: it has none. */
+/* NULL if the number has no name. */
 const char *extension_name(const struct extension_names_table *t, uint32_t index);
 void extension_names_free(struct extension_names_table *t);
 
 struct extension;
-/* One service's DLL; nothing is loaded yet. */
+/* Opens the DLL of one service. Does not load it yet. */
 HRESULT extension_open(const char *service, struct extension **out);
-/* Asks its process for data; the answer is waited for by what comes next. */
+/* Requests data from its process. The next functions wait for the reply. */
 void extension_ask(struct extension *e);
-/* As extension_ask, but only when a counter of it is used. */
+/* Like extension_ask, but only if one of its counters is in use. */
 void extension_ask_if_used(struct extension *e);
-/* Adds the objects to `c` that the DLL gives and that were not met before; waits up to timeout_ms for them. A DLL that
-   fails or does not answer adds none: S_FALSE. */
+/* Adds the DLL's new objects to `c`, and waits up to timeout_ms for them. S_FALSE if the DLL fails or does not
+   respond. */
 HRESULT extension_add_objects(struct extension *e, const struct extension_names_table *names, struct catalogue *c,
                               uint32_t timeout_ms);
-void extension_close(struct extension *e); /* its objects must be closed before */
+void extension_close(struct extension *e); /* close its objects first */
 
-/* Countersets of Perflib V2 providers, those that are registered and those of live ones, as objects like all others.
-   One counterset of several processes is one object with the instances of all; one that is registered is so without
-   any. */
+/* The countersets of Perflib V2 providers: registered ones and those of running providers. A counterset of several
+   processes is one object with the instances of all; a registered one without a running provider is an object without
+   instances. */
 struct countersets;
 HRESULT countersets_open(struct countersets **out);
-/* Adds the objects of the countersets that were not met before to `c`, with what is registered of them before what
-   their providers say. */
+/* Adds new countersets to `c` as objects. What is registered of a counterset takes precedence over what its providers
+   say. */
 HRESULT countersets_add_objects(struct countersets *s, struct catalogue *c);
-/* A sample is about to be taken: which providers live is looked at anew if an object of them is used. */
+/* Called before a sample is taken: refreshes the list of running providers if one of their objects is in use. */
 void countersets_begin(struct countersets *s);
-void countersets_close(struct countersets *s); /* its objects must be closed before; NULL is allowed */
+void countersets_close(struct countersets *s); /* close its objects first; NULL is allowed */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Extension DLLs as the registry names them, and the start of their host processes. Natively there are none. */
+/* Extension DLLs in the registry, and the start of their host processes. There are no extension DLLs natively. */
 #include "engine/pdh/extension/extension_host.h"
 
 #ifdef _WIN32
@@ -17,7 +17,7 @@ static bool has_value(HKEY key, const WCHAR *name)
     return RegQueryValueExW(key, name, NULL, NULL, NULL, NULL) == ERROR_SUCCESS;
 }
 
-/* Complete and not switched off? */
+/* True if the registration is complete and not disabled. */
 static bool is_extension(HKEY services, const WCHAR *service)
 {
     HKEY key;
@@ -66,7 +66,7 @@ HRESULT extension_services(struct texts *out)
     return hr;
 }
 
-/* Adds the lines of a REG_MULTI_SZ; nothing where there is none. */
+/* Adds the strings of a REG_MULTI_SZ, if it exists. */
 static HRESULT add_list(HKEY root, const WCHAR *path, const WCHAR *name, struct texts *out)
 {
     HKEY key;
@@ -87,7 +87,7 @@ static HRESULT add_list(HKEY root, const WCHAR *path, const WCHAR *name, struct 
     return hr;
 }
 
-/* The system's table, then what each service says itself. */
+/* The system's table first, then those of the services. */
 HRESULT extension_names(const struct texts *services, struct texts *out)
 {
     HRESULT hr = add_list(HKEY_LOCAL_MACHINE, NAMES, u"Counter", out);
@@ -109,7 +109,7 @@ HRESULT extension_names(const struct texts *services, struct texts *out)
     return hr;
 }
 
-/* rundll32 is there on every Windows; it calls our DLL, whatever name that goes by. */
+/* rundll32 exists on every Windows. It calls our DLL, whatever the DLL's file name is. */
 HRESULT extension_start(const char *channel, const char *service, struct process **out)
 {
     WCHAR wide[MAX_PATH], system[MAX_PATH];
@@ -123,7 +123,7 @@ HRESULT extension_start(const char *channel, const char *service, struct process
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
                          "cannot load the extension DLL of the service '%s': only openpdh.dll can", service);
     }
-    /* rundll32 takes no quotes around "DLL,entry". */
+    /* rundll32 does not accept quotes around "DLL,entry". */
     WCHAR plain[MAX_PATH];
     const WCHAR *path = wcschr(wide, ' ') && GetShortPathNameW(wide, plain, MAX_PATH) ? plain : wide;
     HRESULT hr = text_from_utf16(path, (size_t)lstrlenW(path), true, &module);
