@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of MS-PCQ: an answer walked without trust, and blocks written to a buffer. */
+/* Blocks of MS-PCQ: parses an answer without trusting it, and writes blocks to a buffer. */
 #include "engine/pdh/remote/blocks.h"
 
 #include "engine/base/memory.h"
@@ -9,12 +9,12 @@
 
 #include <string.h>
 
-/* Each size that an answer states is checked against the bytes that are left before it is followed. */
+/* Each size in an answer is checked against the remaining bytes before it is used. */
 
-/* pcq_instance, pcq_counters, pcq_instances, pcq_value, pcq_strings and pcq_string: two numbers, of which the first is
-   a size where there is one. */
+/* pcq_instance, pcq_counters, pcq_instances, pcq_value, pcq_strings and pcq_string begin with two numbers, the first of
+   which is the size, if there is one. */
 #define PAIR_BYTES 8u
-/* Of one set: a list that is longer would be looked through for each counter. */
+/* Limit per counterset, because the list is searched for each counter. */
 #define MOST_TEXTS 8192u
 
 static size_t left(const struct answer_place *place)
@@ -22,7 +22,7 @@ static size_t left(const struct answer_place *place)
     return (size_t)(place->end - place->at);
 }
 
-/* The units before the NUL; as many as there may be when there is none. */
+/* The units before the NUL, or as many as are allowed without a NUL. */
 static struct answer_text text_at(const uint8_t *at, size_t bytes)
 {
     struct answer_text text = {.at = at};
@@ -138,7 +138,7 @@ static bool take_instances(struct answer_block *b)
     b->rows = get_u32(b->values.at + 4);
     b->named = true;
     b->values.at += PAIR_BYTES;
-    /* A row has at least an instance's head and a value's. */
+    /* A row has at least the header of an instance and of a value. */
     return b->rows <= left(&b->values) / PAIR_BYTES;
 }
 
@@ -165,7 +165,7 @@ bool answer_next_block(struct answer_place *blocks, struct answer_block *out)
         ok = take_instances(out);
     else if (head.kind == PCQ_COUNTERSET)
         ok = take_counters(out) && take_instances(out);
-    if (!ok) { /* an error, or damaged: others behind it are as they are */
+    if (!ok) { /* an error, or corrupt; later blocks are not affected */
         out->status = head.kind != PCQ_ERROR || !head.status ? ERROR_INVALID_DATA : head.status;
         out->kind = PCQ_ERROR;
         out->rows = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The blocks of MS-PCQ 2.2.4 as they lie in a method's buffer, and the walk through an answer made of them. */
+/* The blocks of MS-PCQ 2.2.4 in a method's buffer, and functions that parse an answer made of them. */
 #ifndef OPENPLA_PDH_BLOCKS_H
 #define OPENPLA_PDH_BLOCKS_H
 
@@ -8,14 +8,14 @@
 
 #include <assert.h>
 
-/* The blocks of MS-PCQ 2.2.4 as they lie in a method's buffer: little endian, packed by nature. Sizes are in bytes; a
-   block that another one follows in a list begins at a multiple of 8 from the buffer's beginning, but for what stands
-   behind an odd number of counter ids (DECISIONS 99), so a reader copies a block out before it looks. */
+/* The blocks of MS-PCQ 2.2.4: little-endian, naturally packed. Sizes are in bytes. In a list each block begins at a
+   multiple of 8 bytes from the beginning of the buffer, except after an odd number of counter ids (decision 99). So
+   readers copy a block before they use it. */
 
-/* Any counter of a set; any instance number. As an instance's name "*" is any, and * and ? stand for others. */
+/* Any counter of a counterset, or any instance number. The instance name "*" stands for any; * and ? are wildcards. */
 #define PCQ_ANY 0xFFFFFFFFu
 
-/* What the opnums are. */
+/* The opnums. */
 enum pcq_method {
     PCQ_ENUMERATE_SETS,
     PCQ_REGISTRATION_INFO,
@@ -27,7 +27,7 @@ enum pcq_method {
     PCQ_VALIDATE_COUNTERS,
     PCQ_METHODS
 };
-/* The largest buffer that a client may offer, by the IDL's ranges: in GUIDs for the first, else in bytes. */
+/* Size limits of a client's buffer, from the ranges of the IDL: in GUIDs for the first, else in bytes. */
 enum pcq_most {
     PCQ_MOST_SETS = 256,
     PCQ_MOST_INFO = 134217728,
@@ -39,12 +39,12 @@ enum pcq_most {
 /* RequestCode of QueryCounterSetRegistrationInfo. */
 enum pcq_request {
     PCQ_SET_INFO = 1,      /* pcq_set_info, then a pcq_counter_info for each counter */
-    PCQ_COUNTER_INFO = 2,  /* pcq_counter_info; the LCID is the counter's id */
-    PCQ_SET_NAME = 3,      /* a text: UTF-16 with its NUL */
-    PCQ_SET_HELP = 4,      /* a text */
-    PCQ_COUNTER_NAMES = 5, /* pcq_strings, a pcq_string for each counter, the texts */
+    PCQ_COUNTER_INFO = 2,  /* pcq_counter_info; the LCID parameter is the counter's id */
+    PCQ_SET_NAME = 3,      /* a string: UTF-16 with its NUL */
+    PCQ_SET_HELP = 4,      /* a string */
+    PCQ_COUNTER_NAMES = 5, /* pcq_strings, a pcq_string for each counter, the strings */
     PCQ_COUNTER_HELPS = 6,
-    PCQ_PROVIDER_NAME = 7, /* a text */
+    PCQ_PROVIDER_NAME = 7, /* a string */
     PCQ_PROVIDER_GUID = 8, /* a GUID */
     PCQ_SET_NAME_ENGLISH = 9,
     PCQ_COUNTER_NAMES_ENGLISH = 10
@@ -67,47 +67,48 @@ struct pcq_counter_info {
     uint64_t attributes; /* enum pcq_attribute */
     uint32_t detail;
     int32_t scale;     /* power of ten */
-    uint32_t base;     /* ids of other counters of the set; PCQ_ANY: none */
-    uint32_t time;     /* a PERF_COUNTER_LARGE_RAWCOUNT with the time that this one is set against */
-    uint32_t freq;     /* the same with that time's ticks per second */
+    uint32_t base;     /* ids of other counters of the counterset; PCQ_ANY: none */
+    uint32_t time;     /* a PERF_COUNTER_LARGE_RAWCOUNT with the time that the value relates to */
+    uint32_t freq;     /* the same with the ticks per second of that time */
     uint32_t multi;    /* a PERF_COUNTER_RAWCOUNT with the divisor */
-    uint32_t function; /* of aggregates; 0 */
+    uint32_t function; /* for aggregates; 0 */
     uint32_t reserved; /* 0 */
 };
 enum pcq_attribute { PCQ_REFERENCE = 1, PCQ_NO_DISPLAY = 2, PCQ_NO_SEPARATOR = 4, PCQ_AS_REAL = 8, PCQ_AS_HEX = 16 };
 
-/* PERF_STRING_BUFFER_HEADER, and PERF_STRING_COUNTER_HEADER for each counter behind it. */
+/* PERF_STRING_BUFFER_HEADER, followed by a PERF_STRING_COUNTER_HEADER for each counter. */
 struct pcq_strings {
-    uint32_t size; /* of all, with headers and padding */
+    uint32_t size; /* of everything, with headers and padding */
     uint32_t counters;
 };
 struct pcq_string {
     uint32_t id;
-    uint32_t offset; /* from the end of the last of these to the text */
+    uint32_t offset; /* from the end of the last header to the string */
 };
 
-/* PERF_INSTANCE_HEADER. Of EnumerateCounterSetInstances and in data: `size` ends behind the name and its padding. */
+/* PERF_INSTANCE_HEADER, in the answers of EnumerateCounterSetInstances and in data. `size` includes the name and its
+   padding. */
 struct pcq_instance {
     uint32_t size;
     uint32_t id;
-    /* WCHAR name[], with its NUL, then zeros up to a multiple of 8 */
+    /* WCHAR name[] with its NUL, then zeros up to a multiple of 8 bytes */
 };
 
 /* PERF_COUNTER_IDENTIFIER */
 struct pcq_identifier {
     GUID guid;
     uint32_t status; /* a Win32 error */
-    uint32_t size;   /* with the name; a multiple of 8 as we write it */
+    uint32_t size;   /* includes the name; a multiple of 8 in our output */
     uint32_t counter;
     uint32_t instance;
-    uint32_t index; /* of the data's block */
+    uint32_t index; /* of the block in the data */
     uint32_t reserved;
-    /* WCHAR name[], with its NUL; "" for a set without instances */
+    /* WCHAR name[] with its NUL; "" if the counterset has no instances */
 };
 
 /* PERF_DATA_HEADER */
 struct pcq_data {
-    uint32_t size;      /* of all */
+    uint32_t size;      /* of everything */
     uint32_t counters;  /* blocks that follow */
     uint64_t ticks;     /* the performance counter */
     uint64_t utc;       /* FILETIME */
@@ -119,7 +120,7 @@ struct pcq_data {
 struct pcq_block {
     uint32_t status; /* a Win32 error */
     uint32_t kind;   /* enum pcq_kind */
-    uint32_t size;   /* with all that belongs to it; a multiple of 8 */
+    uint32_t size;   /* including everything that belongs to it; a multiple of 8 */
     uint32_t reserved;
 };
 enum pcq_kind {
@@ -132,19 +133,19 @@ enum pcq_kind {
 
 /* PERF_MULTI_COUNTERS, then uint32_t ids[counters] */
 struct pcq_counters {
-    uint32_t size; /* 8 + 4 * counters: what follows the ids begins right behind them */
+    uint32_t size; /* 8 + 4 * counters: the next block follows the ids directly */
     uint32_t counters;
 };
 
 /* PERF_MULTI_INSTANCES */
 struct pcq_instances {
-    uint32_t size; /* with all instances and their values */
+    uint32_t size; /* including all instances and their values */
     uint32_t instances;
 };
 
-/* PERF_COUNTER_DATA, then the value and zeros up to `size`. */
+/* PERF_COUNTER_DATA, followed by the value and zeros up to `size`. */
 struct pcq_value {
-    uint32_t data_size; /* 4 or 8, by the counter's type; 0: there is no value at this moment */
+    uint32_t data_size; /* 4 or 8, from the counter's type; 0: no value at this time */
     uint32_t size;      /* a multiple of 8 */
 };
 
@@ -154,32 +155,32 @@ static_assert(sizeof(struct pcq_identifier) == 40, "as published");
 static_assert(sizeof(struct pcq_data) == 48, "as published");
 static_assert(sizeof(struct pcq_block) == 16, "as published");
 
-/* What the methods of PerflibV2 answer (MS-PCQ 2.2), walked without trust: each step says whether there is a next thing
-   that lies within the bytes whole. Nothing is copied but numbers; names are UTF-16 within the bytes. */
+/* Parses what the methods of PerflibV2 answer (MS-PCQ 2.2), without trusting it: each step returns the next item only
+   if it lies completely within the bytes. Only numbers are copied; names stay UTF-16 within the bytes. */
 
-/* UTF-16 at any address, without its NUL; of at most ANSWER_MOST_UNITS. */
+/* UTF-16 at any address without its NUL, at most ANSWER_MOST_UNITS units. */
 #define ANSWER_MOST_UNITS 32767u
 struct answer_text {
     const uint8_t *at;
     size_t units;
 };
-/* From memory_alloc; lone surrogates become U+FFFD. */
+/* Copies to UTF-8, from memory_alloc. Lone surrogates become U+FFFD. */
 HRESULT answer_text_copy(struct answer_text text, char **out);
 
-/* PCQ_SET_INFO; then the counters, whose index is below `counters`. */
+/* PCQ_SET_INFO, then the counters with indexes below `counters`. */
 bool answer_set(const uint8_t *bytes, size_t size, struct pcq_set_info *out);
 void answer_counter(const uint8_t *bytes, size_t index, struct pcq_counter_info *out);
-/* PCQ_SET_NAME and its like: one text. */
+/* PCQ_SET_NAME and similar: one string. */
 bool answer_one_text(const uint8_t *bytes, size_t size, struct answer_text *out);
-/* PCQ_COUNTER_NAMES and its like: the text of the counter `id`, looked for from the `hint`-th on. False: it has none
-   that lies within the bytes. */
+/* PCQ_COUNTER_NAMES and similar: finds the string of the counter `id`; the search begins at index `hint`. False if it
+   does not exist or exceeds the bytes. */
 bool answer_text_of(const uint8_t *bytes, size_t size, uint32_t id, size_t hint, struct answer_text *out);
 
-/* A place in an answer. */
+/* A position in an answer. */
 struct answer_place {
     const uint8_t *at, *end;
 };
-/* PerflibV2EnumerateCounterSetInstances: begin with all of its bytes. False: no more, or damaged. */
+/* PerflibV2EnumerateCounterSetInstances: start with all of its bytes. False at the end or if the bytes are corrupt. */
 struct answer_instance {
     uint32_t id;
     struct answer_text name;
@@ -201,16 +202,16 @@ bool answer_data(const uint8_t *bytes, size_t size, struct answer_data *out);
 struct answer_block {
     uint32_t status;    /* a Win32 error */
     uint32_t kind;      /* enum pcq_kind */
-    const uint8_t *ids; /* `counters` of 4 bytes; NULL where the block has the one that was asked for */
-    size_t counters;    /* values of each row */
-    size_t rows;        /* 0: an error. A row that the block does not hold is not given. */
+    const uint8_t *ids; /* 4 bytes for each of `counters`; NULL if the block has only the requested counter */
+    size_t counters;    /* values per row */
+    size_t rows;        /* 0: an error. Rows that the block does not have are not returned. */
     bool named;         /* each row begins with an instance */
     struct answer_place values;
 };
-/* Only what is inside of the block can be walked by its `values`. */
+/* Parsing with `values` stays within the block. */
 bool answer_next_block(struct answer_place *blocks, struct answer_block *out);
 uint32_t answer_block_id(const struct answer_block *b, size_t index);
-/* One value of a row; false: no more. `present` false: it has none of 4 or 8 bytes. */
+/* One value of a row; false at the end. `present` is false if its size is neither 4 nor 8 bytes. */
 struct answer_value {
     bool present;
     int64_t value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The TCP port of the MS-PCQ server, and the access check. */
+/* The TCP port of the MS-PCQ server, and the access check for all its callers. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/security.h"
@@ -70,13 +70,15 @@ uint32_t pcq_access_check(const struct pcq_call *call, const char *from)
     return may ? ERROR_SUCCESS : ERROR_ACCESS_DENIED;
 }
 
-/* Who asks nothing for so long, or stops within a packet, is taken for gone; he connects again when he asks again. */
+/* A client that sends no request for this long, or stops within a packet, is considered gone. It reconnects for its
+   next request. */
 #define IDLE_MS      (15u * 60 * 1000)
 #define SEND_MS      60000
-/* Who may not ask is told so, and takes no place and little time from those who may. */
+/* Limit for connections that only receive a refusal. They take no places from permitted clients. */
 #define MOST_REFUSED 16
 #define REFUSED_MS   60000
-#define PAUSE_MS     100 /* after a connection that the system could not give, as when all files are open */
+#define PAUSE_MS                                                                                                       \
+    100 /* after the system could not accept a connection, for example because all file descriptors are open */
 
 struct port {
     struct rpc_service service;
@@ -90,7 +92,7 @@ struct client {
     bool refused;
 };
 
-/* Those of his kind. */
+/* The counter for connections of the same kind: refused or permitted. */
 static _Atomic size_t *connections_of(const struct client *c)
 {
     return c->refused ? &c->port->refused : &c->port->connections;
@@ -107,7 +109,7 @@ static void serve_client(void *user)
     memory_free(c);
 }
 
-/* S_FALSE: there are too many. */
+/* S_FALSE if there are too many. */
 static HRESULT take_client(struct port *p)
 {
     struct thread *thread;

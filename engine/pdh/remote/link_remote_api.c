@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of PerflibV2 by the host's RPC, without stubs: the parameters are made by engine/pdh/remote/ndr.h. */
+/* Calls PerflibV2 by the host OS' RPC without stubs: engine/pdh/remote/ndr.h encodes the parameters. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/pdh/remote/blocks.h"
@@ -35,7 +35,7 @@ static void close_remote(struct link *l)
     memory_free(r);
 }
 
-/* "protocol:host[endpoint]" would have to be escaped; the parts are put together by RPC. */
+/* RPC composes the binding from its parts, because a string "protocol:host[endpoint]" would need escaping. */
 static RPC_STATUS remote_bind(const struct link_address *a, RPC_BINDING_HANDLE *out)
 {
     WCHAR *host = NULL, *port = NULL, *text = NULL;
@@ -92,7 +92,7 @@ static HRESULT open_remote(const char *machine, struct link **out)
     return hr;
 }
 
-/* C706 14.1: how numbers are told, as ndr.h writes and reads them. */
+/* C706 14.1: the format of numbers that ndr.h uses. */
 #define LITTLE_ENDIAN_ASCII_IEEE 0x10u
 #define INTEGERS                 0xF0u
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls to another computer by TCP without authentication, and the addresses of computers. */
+/* Calls to a remote computer by TCP without authentication, and the addresses of computers. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
@@ -16,7 +16,7 @@ void link_address_free(struct link_address *a)
     *a = (struct link_address){0};
 }
 
-/* What stands behind "machine=" in the list, without blanks around; NULL: it is not named. */
+/* Returns the value of "machine=" in the list, without blanks around it; NULL if it is not listed. */
 static const char *find_named(const char *hosts, const char *machine, size_t *length)
 {
     const size_t named = strlen(machine);
@@ -37,7 +37,7 @@ static const char *find_named(const char *hosts, const char *machine, size_t *le
     return NULL;
 }
 
-/* The colon before the port; those of an address without brackets are its own. */
+/* Finds the colon before the port. An address without brackets contains only its own colons. */
 static const char *find_colon(const char *text, size_t length)
 {
     const char *colon = memchr(text, ':', length), *bracket = memchr(text, ']', length);
@@ -75,12 +75,12 @@ HRESULT link_address_of(const char *machine, struct link_address *out)
     return hr;
 }
 
-/* Calls of PerflibV2 by TCP without authentication, with packets of our own: a computer that has gone without a word
-   costs no thread, as with Wine's runtime it would. */
+/* Calls PerflibV2 by TCP without authentication, with our own packets. Wine's runtime would lose a thread for every
+   computer that disappears without closing its connection. */
 
 #define CONNECT_MS  5000
 #define ANSWER_MS   60000              /* for the next bytes of an answer */
-#define MOST_ANSWER ((size_t)80 << 20) /* a little more than a server of ours gives */
+#define MOST_ANSWER ((size_t)80 << 20) /* a little more than our server returns */
 
 struct tcp {
     struct link link; /* first */
@@ -88,10 +88,10 @@ struct tcp {
     struct pdu_stream stream;
     struct pdu *packet;
     uint32_t call;
-    size_t fragment; /* that the server takes */
+    size_t fragment; /* fragment size that the server accepts */
 };
 
-/* What callers know of the host's RPC. */
+/* The errors of the host OS' RPC that callers know. */
 #define SERVER_UNAVAILABLE 1722 /* RPC_S_SERVER_UNAVAILABLE */
 #define CALL_FAILED        1726 /* RPC_S_CALL_FAILED */
 
@@ -147,7 +147,7 @@ static HRESULT tcp_bind_interface(struct tcp *t)
     if (FAILED(hr))
         return hr;
     const struct pdu *p = t->packet;
-    /* The result of the one context is the last of all: result, reason, syntax. */
+    /* The result of the only context comes last: result, reason, syntax. */
     if (p->type != PDU_BIND_ACK || p->size < 8 + sizeof pdu_ndr + 4 || get_u16(p->bytes + p->size - 24))
         return no_rpc();
     const size_t takes = get_u16(p->bytes + 2);
@@ -190,7 +190,7 @@ static HRESULT receive_answer(struct tcp *t, struct byte_buffer *w)
             return error_set(no_rpc(), "the remote computer returned the RPC fault 0x%08lX",
                              (unsigned long)get_u32(p->bytes + PDU_CALL_HEADER));
         last = p->flags & PDU_LAST;
-        /* A part that carries nothing and is not the last one would let it go on for ever. */
+        /* Without this check, empty parts that are not the last one could continue forever. */
         if (p->type != PDU_RESPONSE || p->size < PDU_CALL_HEADER + (last ? 0u : 1u) || w->size + p->size > MOST_ANSWER)
             return no_rpc();
         byte_buffer_put(w, p->bytes + PDU_CALL_HEADER, p->size - PDU_CALL_HEADER);

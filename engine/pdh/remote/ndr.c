@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameters of the methods, one after the other: numbers at multiples of their size, a conformant array behind its
-   count, one that varies behind count, offset and length. */
+/* Parameters of the methods in NDR, one after the other: numbers are aligned to their size, a conformant array follows
+   its count, and a varying one follows count, offset and length. */
 #include "engine/pdh/remote/ndr.h"
 
 #include "engine/base/memory.h"
@@ -37,7 +37,7 @@ static HRESULT put_text(struct byte_buffer *w, const char *text)
     return S_OK;
 }
 
-/* *out from memory_alloc. E_OUTOFMEMORY; E_INVALIDARG: a machine's name that is no UTF-8. */
+/* *out is from memory_alloc. Fails with E_OUTOFMEMORY, or E_INVALIDARG if the machine's name is invalid UTF-8. */
 static HRESULT ndr_write_request(const struct ndr_call *r, uint8_t **out, size_t *size)
 {
     struct byte_buffer w = {0};
@@ -101,7 +101,7 @@ static size_t unit_of(enum pcq_method method)
     return method == PCQ_ENUMERATE_SETS ? sizeof(GUID) : 1;
 }
 
-/* pdwOutSize, pdwRtnSize and the array that has room for what was asked, as much of it as there is. */
+/* Reads pdwOutSize, pdwRtnSize and the array, which has room for what was requested and may be shorter. */
 static void take_sized(struct reader *in, const struct ndr_call *r, struct ndr_reply *out)
 {
     uint32_t written = take_number(in);
@@ -112,8 +112,8 @@ static void take_sized(struct reader *in, const struct ndr_call *r, struct ndr_r
     out->data = take_bytes(in, out->size);
 }
 
-/* The reply to `r`; HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with *out zero when it is none, or has more than there was
-   room for. */
+/* Parses the reply to `r`. Fails with HRESULT_FROM_WIN32(ERROR_INVALID_DATA) and a zero *out if it is invalid or larger
+   than requested. */
 static HRESULT ndr_read_reply(const struct ndr_call *r, const uint8_t *bytes, size_t size, struct ndr_reply *out)
 {
     struct reader in = {.bytes = bytes, .size = size};
@@ -139,7 +139,7 @@ static HRESULT ndr_read_reply(const struct ndr_call *r, const uint8_t *bytes, si
 
 /* ---- the server's side ---- */
 
-/* [in, string]: what it says is not looked at. */
+/* [in, string]: ignored. */
 static void skip_text(struct reader *in)
 {
     uint32_t most = take_number(in), offset = take_number(in), units = take_number(in);
@@ -150,13 +150,13 @@ static void skip_text(struct reader *in)
 
 static void take_guid(struct reader *in, GUID *out)
 {
-    out->Data1 = take_number(in); /* where it is aligned */
+    out->Data1 = take_number(in); /* aligned here */
     const uint8_t *rest = take_bytes(in, sizeof *out - sizeof out->Data1);
     if (rest)
         memcpy(&out->Data2, rest, sizeof *out - sizeof out->Data1);
 }
 
-/* The IDL's ranges. */
+/* The ranges of the IDL. */
 static uint32_t most_room(enum pcq_method method)
 {
     switch (method) {
@@ -227,12 +227,12 @@ HRESULT ndr_write_reply(const struct ndr_call *r, const struct ndr_reply *reply,
     return w.failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* ---- calls over a link, with as much room as their answers take ---- */
+/* ---- calls over a link, with enough room for their answers ---- */
 
 #define USUAL_ROOM (64u * 1024)
-/* Nobody counts so much; a host that says so does not make us take its memory. */
+/* Limit for an answer. A host that announces more does not make us allocate it. */
 #define MOST_ROOM  (64u * 1024 * 1024)
-/* What is counted may have grown between two tries. */
+/* The answer may grow between two tries. */
 #define MOST_TRIES 4
 
 void link_answer_free(struct link_answer *answer)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define DATA_LITTLE_ENDIAN 0x10 /* ASCII, IEEE: C706 14.1 */
+#define DATA_LITTLE_ENDIAN 0x10 /* C706 14.1: ASCII, IEEE */
 
 /* MS-PCQ 1.9; C706 14. */
 const uint8_t pdu_perflib[20] = {0xC5, 0x86, 0x5A, 0xDA, 0xC2, 0x12, 0x43, 0x49, 0xAB, 0x30,

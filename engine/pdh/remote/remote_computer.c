@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads that speak with other computers, and what is known of these. */
+/* The threads that communicate with remote computers, and what is known about these computers. */
 #include "engine/pdh/remote/remote_computer.h"
 
 #include "engine/base/clock.h"
@@ -10,13 +10,14 @@
 
 #define FIRST_PAUSE_MS 1000u
 #define LAST_PAUSE_MS  60000u
-/* For a host that failed and is tried again: one that is up again answers in this time or is found at the next look. */
+/* Time to wait for a computer that is tried again after a failure. If it takes longer to answer, a later request finds
+   it. */
 #define SHORT_WAIT_MS  500u
-/* How long connection and thread stay for the next query when the last one was closed. */
+/* How long connection and thread stay for the next query after the last one was closed. */
 #define IDLE_MS        10000u
 
 struct remote_computer {
-    struct remote_computer *next; /* under the table's lock, with `users` */
+    struct remote_computer *next; /* protected by the table's lock, like `users` */
     size_t users;
     char *name;
     const struct link_kind *kind;
@@ -25,13 +26,13 @@ struct remote_computer {
     struct remote_task *first, *last;
     struct remote_task *at_work;
     bool has_thread;
-    bool late;       /* somebody waited in vain and no task has ended since */
-    HRESULT failure; /* of the last try to reach it; S_OK: it answers, S_FALSE: nobody has tried */
+    bool late;       /* a wait timed out, and no task has ended since */
+    HRESULT failure; /* result of the last connection attempt; S_OK: it works, S_FALSE: not tried yet */
     uint64_t retry;  /* clock_monotonic_ms(), after a failure */
     uint32_t pause;
     struct remote_set **sets;
     size_t count, capacity;
-    /* Of who is at work: */
+    /* Used only by the thread that runs a task: */
     struct link *link;
     uint64_t epoch;
 };
@@ -93,7 +94,7 @@ HRESULT remote_computer_open(const char *name, struct remote_computer **out)
     return hr;
 }
 
-/* With the table's lock. */
+/* The caller holds the table's lock. */
 static void take_out(const struct remote_computer *c)
 {
     struct remote_computer **at = &table;
@@ -102,7 +103,7 @@ static void take_out(const struct remote_computer *c)
     *at = c->next;
 }
 
-/* A computer with a thread is freed by that, when nobody has used it for a while. */
+/* A computer with a thread is freed by that thread after it has been unused for a while. */
 void remote_computer_close(struct remote_computer *c)
 {
     if (!c)
@@ -136,8 +137,8 @@ static void drop_link(struct remote_computer *c)
     c->link = NULL;
 }
 
-/* By who is at work, without the lock. A link may have failed long ago without anybody having seen it, as by a host
-   that was started anew: so one that was not opened for this task gets another try. */
+/* Runs a task without the lock. A link may have failed long ago without anybody noticing, for example because the
+   remote computer restarted. So if the link was not opened for this task, the task gets a second try. */
 static HRESULT computer_run_task(struct remote_computer *c, struct remote_task *t, bool *link_failed)
 {
     HRESULT hr;
@@ -173,7 +174,7 @@ static void computer_note_result(struct remote_computer *c, HRESULT hr, bool lin
     c->failure = hr;
 }
 
-/* With the lock, which it leaves meanwhile. */
+/* The caller holds the lock, which is released during the task. */
 static void computer_process_task(struct remote_computer *c, struct remote_task *t)
 {
     HRESULT hr;
@@ -203,7 +204,7 @@ static struct remote_task *take_first(struct remote_computer *c)
     return t;
 }
 
-/* Whether nobody uses it any more; then nobody can. */
+/* True if nobody uses the computer any more; it cannot be found after that. */
 static bool computer_retire(struct remote_computer *c)
 {
     host_lock_enter(&table_lock);
@@ -232,7 +233,7 @@ static void computer_work(void *user)
     free_computer(c);
 }
 
-/* With the lock: on this thread, when nobody else is at work. */
+/* Runs the task on this thread, unless another thread runs one. The caller holds the lock. */
 static void work_here(struct remote_computer *c, struct remote_task *t)
 {
     while (c->at_work)
@@ -324,7 +325,7 @@ static HRESULT add_set(struct remote_computer *c, struct link *l, const GUID *gu
     return room ? S_OK : E_OUTOFMEMORY;
 }
 
-/* A host that has ever other ones is not asked for all of them. */
+/* A computer whose GUIDs keep changing is not asked for all of them. */
 #define MOST_KNOWN (4 * PCQ_MOST_SETS)
 
 HRESULT remote_computer_list(struct remote_computer *c, struct link *l, bool *link_failed)

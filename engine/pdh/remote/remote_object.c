@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Countersets of another computer, and counter objects built from its answers. */
+/* Countersets of a remote computer, and counter objects built from its answers. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-/* Of one set; more than a provider's manifest may have. */
+/* Limit per counterset, above that of a Perflib manifest. */
 #define MOST_COUNTERS 4096u
 #define ENGLISH       0x409u
-/* PERF_*: which kind of calculation it is. */
+/* The bits of a PERF_* type that select the kind of calculation. */
 #define CALCULATION   0x00070000u
 
 static HRESULT not_valid(void)
@@ -28,7 +28,7 @@ static HRESULT ask(struct link *l, const char *machine, const GUID *guid, uint32
     return link_ask(l, &call, answer);
 }
 
-/* In English, where the host knows that question; else in its own language. Older Windows does not. */
+/* Requests names in English, or in the remote computer's language if it does not support that, like older Windows. */
 static HRESULT ask_names(struct link *l, const char *machine, const GUID *guid, uint32_t english, uint32_t local,
                          struct link_answer *answer)
 {
@@ -40,7 +40,7 @@ static HRESULT ask_names(struct link *l, const char *machine, const GUID *guid, 
     return hr;
 }
 
-/* What the answer has as a text; S_FALSE: it has none, or an empty one. */
+/* The string of the answer; S_FALSE if it is missing or empty. */
 static HRESULT one_text(const struct link_answer *answer, char **out)
 {
     struct answer_text text;
@@ -50,7 +50,7 @@ static HRESULT one_text(const struct link_answer *answer, char **out)
     return answer_text_copy(text, out);
 }
 
-/* A path takes a name apart at these. */
+/* True if a path can contain the name. */
 static bool may_be_in_path(const char *name)
 {
     return !strchr(name, '\\');
@@ -110,8 +110,8 @@ uint32_t remote_set_column(const struct remote_set *s, uint32_t id, uint32_t hin
     return REMOTE_NO_COLUMN;
 }
 
-/* The text of the counter out of the answer to PCQ_COUNTER_NAMES or PCQ_COUNTER_HELPS; the hosts' order is mostly that
-   of the counters. S_FALSE: there is none. */
+/* The string of the counter in the answer to PCQ_COUNTER_NAMES or PCQ_COUNTER_HELPS, which mostly has the order of the
+   counters. S_FALSE if it does not exist. */
 static HRESULT text_of(const struct link_answer *answer, uint32_t id, size_t hint, char **out)
 {
     struct answer_text text;
@@ -132,7 +132,7 @@ static bool is_shown(const struct pcq_counter_info *c)
     return !(c->attributes & PCQ_NO_DISPLAY) && (c->type & CALCULATION) != PERF_COUNTER_BASE;
 }
 
-/* A counter that is shown, without what it is calculated with. S_FALSE: it has no name to be asked for by. */
+/* Adds a visible counter without its columns. S_FALSE if it has no usable name. */
 static HRESULT add_shown(struct remote_set *s, const struct description *d, const struct pcq_counter_info *c, size_t at)
 {
     char *name, *help;
@@ -174,8 +174,8 @@ static HRESULT add_counters(struct remote_set *s, const struct description *d, b
     return hr;
 }
 
-/* Which columns each counter that is shown is calculated with. A fraction without its base would divide by another
-   counter: then it is what it counts, without a calculation. */
+/* Finds the columns from which each visible counter is computed. A fraction without its base would divide by another
+   counter, so it becomes a plain number. */
 static void find_columns(struct remote_set *s, const struct description *d)
 {
     for (size_t i = 0; i < d->head.counters; i++) {
@@ -208,7 +208,7 @@ static HRESULT set_create_description(struct remote_set *s, const struct descrip
     if (SUCCEEDED(hr) && !made.shown)
         hr = not_valid();
     if (FAILED(hr)) {
-        made.help = NULL; /* the caller's */
+        made.help = NULL; /* owned by the caller */
         set_free_description(&made);
         return hr;
     }
@@ -236,8 +236,8 @@ HRESULT remote_set_describe(struct remote_set *s, struct link *l, const char *ma
     *link_failed = FAILED(hr) && hr != E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = link_answer_result(&d.info);
-    if (SUCCEEDED(hr) && (!answer_set(d.info.decoded.data, d.info.decoded.size, &d.head) || d.head.counters > MOST_COUNTERS ||
-                          !d.head.counters))
+    if (SUCCEEDED(hr) && (!answer_set(d.info.decoded.data, d.info.decoded.size, &d.head) ||
+                          d.head.counters > MOST_COUNTERS || !d.head.counters))
         hr = not_valid();
     if (SUCCEEDED(hr))
         hr = one_text(&help, &text);
@@ -258,18 +258,18 @@ HRESULT remote_set_describe(struct remote_set *s, struct link *l, const char *ma
 
 /* ---- objects ---- */
 
-/* Values are kept as they came: a rate is in the clock of the other computer, while the time of a sample is ours, as of
-   all objects in a log. */
+/* Values stay as they were received: rates use the remote clock, while the time of a sample is ours, like for all
+   objects in a log. */
 
-/* Of one object. Nobody has more; who claims to costs itself. */
+/* Limit per object. A computer that exceeds it loses only its own counters. */
 #define MOST_INSTANCES 32768u
 #define MOST_IDS       8192u
-#define MOST_VALUES    (4u << 20) /* of all its instances */
+#define MOST_VALUES    (4u << 20) /* of all instances together */
 
-/* What one catalogue has of one computer. */
+/* A computer of one catalogue. */
 struct machine {
     struct remote_query *query;
-    size_t known; /* of the computer's sets: those that are objects here, or could not become any */
+    size_t known; /* number of the computer's countersets that were turned into objects or cannot be */
 };
 
 struct remote_object {
@@ -285,14 +285,14 @@ struct remote_objects {
     size_t object_count, object_capacity;
 };
 
-/* What an object keeps of its last sample. */
+/* The state of an object between samples. */
 struct remote_sample {
     bool open;
-    int64_t ticks, utc;                /* the host's */
-    struct answer_instance *instances; /* names borrowed of the answer */
-    uint32_t *places;                  /* the column of each value that the answer's rows have */
+    int64_t ticks, utc;                /* of the remote computer */
+    struct answer_instance *instances; /* names borrowed from the answer */
+    uint32_t *places;                  /* the column of each value in the answer's rows */
     size_t instance_capacity, place_capacity;
-    uint64_t names; /* hash of the instances */
+    uint64_t names; /* hash of the instances' names */
 };
 
 static void close_sample(struct counter_object *o)
@@ -302,7 +302,7 @@ static void close_sample(struct counter_object *o)
     memory_free(s->places);
 }
 
-/* The name may hold its parent's, "parent/name"; what ends an instance in a path may be in none. */
+/* Replaces characters that end an instance in a path. "/" stays, because a name may be "parent/name". */
 static void make_safe(char *name)
 {
     if (strpbrk(name, "()\\"))
@@ -334,7 +334,7 @@ static HRESULT make_list(struct counter_object *o, size_t count)
     return hr;
 }
 
-/* Another list only where there are other instances: who reads values by their positions keeps them then. */
+/* Creates a new list only if the instances have changed, so that cached positions stay valid. */
 static HRESULT name_instances(struct counter_object *o, size_t count)
 {
     struct remote_sample *s = o->state;
@@ -358,8 +358,8 @@ static bool room_for_instance(struct remote_sample *s, size_t count)
     return room;
 }
 
-/* Opened for a list or an expansion, of which most are closed without a sample: what it is called and which instances
-   it has now costs the host less than values. */
+/* Opens the object with its instances but without values, because most objects are opened for a list or an expansion
+   and closed without a sample. This costs the remote computer less. */
 static HRESULT open_object(struct counter_object *o, struct remote_object *object)
 {
     struct remote_sample *s = o->state;
@@ -382,7 +382,7 @@ static HRESULT open_object(struct counter_object *o, struct remote_object *objec
     }
     hr = set->has_instances ? name_instances(o, count) : S_OK;
     s->open = SUCCEEDED(hr);
-    return hr; /* without rows until values come */
+    return hr; /* no rows until there are values */
 }
 
 static HRESULT find_places(struct remote_sample *s, const struct remote_set *set, const struct answer_block *b)
@@ -408,7 +408,7 @@ static int64_t combine_values(int64_t sum, int64_t value, uint32_t function)
     return (int64_t)((uint64_t)sum + (uint64_t)value);
 }
 
-/* One row of the answer into one of ours. False: the answer ends within it. */
+/* Copies one row of the answer. False if the answer ends within it. */
 static bool read_row(const struct remote_sample *s, const struct remote_set *set, struct answer_block *b, int64_t *row)
 {
     for (size_t i = 0; i < b->counters; i++) {
@@ -445,7 +445,7 @@ static HRESULT read_rows(struct counter_object *o, const struct remote_set *set,
     return SUCCEEDED(hr) && set->has_instances ? name_instances(o, count) : hr;
 }
 
-/* Why there are no values, as PDH says it: of a host that is not there, or that is not to be talked with. */
+/* The PDH status for missing values, of a computer that does not exist or denies access. */
 static HRESULT status_for_user(HRESULT hr)
 {
     const HRESULT denied = HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED);
@@ -512,7 +512,7 @@ static void remote_object_raw(const struct counter_object *o, size_t row, uint32
         out->SecondValue = value_at(values, c->base, 0);
     else if (c->type & PERF_TYPE_COUNTER)
         out->SecondValue = value_at(values, columns->time, is_in_units(c->type) ? s->utc : s->ticks);
-    /* A clock of the counter's own: both are told in the ticks that PDH takes such a clock to have. */
+    /* The counter has a separate clock: both times are converted to the ticks that PDH assumes for such a clock. */
     int64_t frequency = value_at(values, columns->frequency, 0);
     if (frequency > 0 && frequency != UNITS && c->type & PERF_OBJECT_TIMER) {
         out->FirstValue = in_units(out->FirstValue, frequency);
@@ -590,7 +590,7 @@ static HRESULT add_machine(struct remote_objects *all, const char *name, struct 
     return hr;
 }
 
-/* A catalogue that has met the host asks it anew only where it is to look again. */
+/* Requests the list only if this catalogue does not know the computer yet or if `look_again` is set. */
 static PDH_STATUS remote_objects_connect(struct remote_objects **all, const char *machine, bool look_again,
                                          struct catalogue *c)
 {
@@ -614,7 +614,7 @@ static PDH_STATUS remote_objects_connect(struct remote_objects **all, const char
     return pdh_status_of(hr, PDH_CSTATUS_NO_MACHINE);
 }
 
-/* All hosts are asked before the first one is waited for. */
+/* Sends the requests to all computers before waiting for the first answer. */
 static void begin(struct remote_objects *all)
 {
     for (size_t i = 0; i < all->count; i++)

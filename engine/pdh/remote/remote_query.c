@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one task of a query, and its handle on the host (MS-PCQ 3.1.4.1.4 to 3.1.4.1.8). */
+/* The task of a query, and its handle on the remote computer (MS-PCQ 3.1.4.1.4 to 3.1.4.1.8). */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/remote/remote_computer.h"
@@ -8,11 +8,11 @@
 
 enum what { ASK_LIST, ASK_SET, ASK_VALUES, ASK_NOTHING };
 
-/* A set whose values are asked for. */
+/* A counterset whose values are requested. */
 struct remote_use {
     const struct remote_set *set;
     bool sampled;   /* since remote_query_begin */
-    HRESULT result; /* of adding it on the host */
+    HRESULT result; /* of adding it to the remote query */
     uint32_t index; /* of its block */
 };
 
@@ -21,22 +21,22 @@ struct remote_uses {
     size_t count, capacity;
 };
 
-/* Changed while the task does not run only, but for `sampled`. */
+/* Changes only while the task does not run, except `sampled`. */
 struct remote_query {
     struct remote_task task; /* first */
     struct remote_computer *computer;
     enum what what;
-    struct remote_set *set; /* ASK_SET */
+    struct remote_set *set; /* for ASK_SET */
     struct remote_uses uses;
-    bool changed; /* the host's handle is not for these */
-    bool fresh;   /* the values have not been looked at */
-    bool waited;  /* in vain in this sample, or the last one failed: it is not waited for again */
+    bool changed; /* the remote handle has other countersets */
+    bool fresh;   /* the values have not been used yet */
+    bool waited;  /* timed out in this sample, or the last one failed: do not wait again */
     struct link_answer answer;
     int64_t frequency;
-    /* The host's: */
+    /* On the remote computer: */
     bool has_handle;
     uint8_t handle[NDR_HANDLE_BYTES];
-    uint64_t epoch; /* of the link that the handle is of */
+    uint64_t epoch; /* of the link to which the handle belongs */
 };
 
 static HRESULT method_result(HRESULT hr, const struct link_answer *answer, bool *link_failed)
@@ -82,7 +82,8 @@ static HRESULT open_handle(struct remote_query *q, struct link *l, uint64_t epoc
     return hr;
 }
 
-/* All counters of the set in all instances: the head, then L"*" or L"", and zeros to a multiple of 8. */
+/* Identifies all counters of the counterset in all instances: the header, then L"*" or L"", and zeros up to a multiple
+   of 8 bytes. */
 #define IDENTIFIER_BYTES (sizeof(struct pcq_identifier) + 8)
 
 static void put_identifier(uint8_t *at, const struct remote_set *s)
@@ -94,7 +95,7 @@ static void put_identifier(uint8_t *at, const struct remote_set *s)
     put_u16(at + sizeof head, s->has_instances || s->is_aggregate ? '*' : 0);
 }
 
-/* The n-th identifier of the answer is what the host says of the n-th use. */
+/* The n-th identifier of the answer has the status of the n-th use. */
 static void note_added(struct remote_uses *uses, const struct link_answer *answer)
 {
     struct answer_place place = place_of(answer);
@@ -106,7 +107,7 @@ static void note_added(struct remote_uses *uses, const struct link_answer *answe
     }
 }
 
-/* Where in the data the sets are that were added. */
+/* Finds the blocks of the added countersets in the data. */
 static HRESULT find_blocks(struct remote_query *q, struct remote_uses *uses, struct link *l, bool *link_failed)
 {
     struct link_answer answer = {0};
@@ -168,15 +169,15 @@ static HRESULT ask_values(struct remote_query *q, struct remote_uses *uses, stru
     return *link_failed && SUCCEEDED(hr) ? E_FAIL : hr;
 }
 
-/* A rate is told in the host's ticks, how many of them a second has stands in data alone: so a first sample is taken as
-   soon as somebody wants to know what the set is. */
+/* Rates use ticks of the remote clock, and only data contains the ticks per second. So a first sample is taken as soon
+   as a counterset is described. */
 static HRESULT find_frequency(struct remote_query *q, struct link *l, uint64_t epoch, bool *link_failed)
 {
     struct remote_use use = {.set = q->set};
     q->changed = true;
     HRESULT hr = ask_values(q, &(struct remote_uses){&use, 1, 1}, l, epoch, link_failed);
     q->changed = true;
-    return *link_failed || hr == E_OUTOFMEMORY ? hr : S_OK; /* without values it has no rates either */
+    return *link_failed || hr == E_OUTOFMEMORY ? hr : S_OK; /* a counterset without values has no rates */
 }
 
 static HRESULT ask_set(struct remote_query *q, struct link *l, uint64_t epoch, bool *link_failed)
@@ -191,7 +192,7 @@ static HRESULT ask_set(struct remote_query *q, struct link *l, uint64_t epoch, b
     struct ndr_call call = {.method = PCQ_ENUMERATE_INSTANCES, .machine = machine, .set = q->set->guid};
     hr = link_ask(l, &call, &q->answer);
     *link_failed = FAILED(hr) && hr != E_OUTOFMEMORY;
-    if (SUCCEEDED(hr) && q->answer.decoded.status) /* none at this moment */
+    if (SUCCEEDED(hr) && q->answer.decoded.status) /* no instances at this time */
         link_answer_free(&q->answer);
     return hr;
 }
@@ -239,7 +240,7 @@ HRESULT remote_query_open(const char *machine, struct remote_query **out)
     return S_OK;
 }
 
-/* The host is told so, if that can be done at all; nobody waits for it. */
+/* Closes the remote handle in the background, if that is possible. */
 void remote_query_close(struct remote_query *q)
 {
     if (!q)
@@ -271,7 +272,7 @@ static HRESULT timed_out(void)
 static HRESULT query_ask(struct remote_query *q, enum what what, uint32_t limit)
 {
     if (!remote_task_wait(q->computer, &q->task, 0))
-        return timed_out(); /* what was asked before has not been answered */
+        return timed_out(); /* the previous request has not been answered */
     q->what = what;
     remote_task_post(q->computer, &q->task);
     return remote_task_wait(q->computer, &q->task, limit) ? q->task.result : timed_out();
@@ -292,7 +293,7 @@ HRESULT remote_query_describe(struct remote_query *q, struct remote_set *s, stru
     return hr;
 }
 
-/* Nobody has taken a sample of them since the last time: their counters were removed. */
+/* Removes countersets that were not sampled since the last call: their counters were removed. */
 static void forget_unused(struct remote_query *q)
 {
     size_t kept = 0;
@@ -312,7 +313,7 @@ void remote_query_begin(struct remote_query *q)
     if (!remote_task_wait(q->computer, &q->task, 0))
         return;
     if (q->fresh && q->what == ASK_VALUES)
-        return; /* an answer that came too late for the last sample is this one's */
+        return; /* an answer that was too late for the last sample serves this one */
     forget_unused(q);
     q->waited = FAILED(q->task.result);
     if (q->uses.count) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Binding, requests in parts, context handles, answers and faults of one connection (C706 12.6, 9.3). */
+/* One connection of the server: binding, fragmented requests, context handles, answers and faults (C706 12.6, 9.3). */
 #include "engine/base/memory.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/pcq_server.h"
@@ -12,8 +12,8 @@
 #define MOST_REQUEST  ((size_t)1 << 20)
 #define MOST_ANSWER   (64u << 20)
 #define MOST_HELD     ((size_t)256 << 20)
-#define MOST_CONTEXTS 8 /* presentation contexts: a client of one interface has one */
-/* What an answer is first tried with; one that takes more tells how much. */
+#define MOST_CONTEXTS 8 /* presentation contexts: a client of one interface needs one */
+/* First buffer size for an answer. If it is too small the method says how much it needs. */
 #define USUAL_ANSWER  (64u << 10)
 #define MOST_TRIES    3
 
@@ -26,12 +26,12 @@ struct connection {
     struct rpc_service *service;
     const struct pdu_stream *stream;
     const char *address;
-    size_t fragment; /* that the client takes */
+    size_t fragment; /* that the client accepts */
     uint16_t contexts[MOST_CONTEXTS];
     size_t context_count;
     struct handle handles[PCQ_QUERIES_OF_CLIENT];
-    uint32_t usual; /* bytes of the last sample and some more */
-    bool asking;    /* a request has begun: */
+    uint32_t usual; /* size of the last sample plus a reserve */
+    bool asking;    /* a request has begun, with: */
     uint32_t call;
     uint16_t context, method;
     struct byte_buffer parameters;
@@ -48,7 +48,7 @@ static HRESULT send(struct connection *c, struct byte_buffer *w)
 
 enum { ACCEPTED = 0, REJECTED = 2, NO_INTERFACE = 1, NO_SYNTAX = 2 };
 
-/* `at` are the syntaxes of one context. */
+/* `at` points to the syntaxes of one context. */
 static void bind_context(struct connection *c, uint16_t id, const uint8_t *at, size_t syntaxes, struct byte_buffer *w)
 {
     static const uint8_t none[sizeof pdu_ndr];
@@ -75,8 +75,8 @@ static HRESULT connection_bind(struct connection *c, const struct pdu *p)
     const size_t begin = pdu_begin(&w, alter ? PDU_ALTER_CONTEXT_ACK : PDU_BIND_ACK, PDU_FIRST | PDU_LAST, p->call);
     byte_buffer_u16(&w, PDU_FRAGMENT);
     byte_buffer_u16(&w, PDU_FRAGMENT);
-    byte_buffer_u32(&w, 1); /* the association */
-    byte_buffer_u32(&w, 0); /* no second address, and what aligns the results */
+    byte_buffer_u32(&w, 1); /* association group */
+    byte_buffer_u32(&w, 0); /* no secondary address, and padding for the results */
     byte_buffer_u32(&w, (uint32_t)count);
     size_t at = 12;
     for (size_t i = 0; i < count; i++) {
@@ -94,7 +94,7 @@ static HRESULT connection_bind(struct connection *c, const struct pdu *p)
 
 /* ---- context handles ---- */
 
-/* Unlike that of any other connection, too. */
+/* Unique across all connections. */
 static uint64_t next_serial(void)
 {
     static _Atomic uint64_t last;
@@ -151,7 +151,7 @@ static DWORD connection_run_method(struct connection *c, const struct ndr_call *
     }
 }
 
-/* Memory of all connections: false when there is too much. */
+/* Reserves memory for an answer. False if all connections together would exceed the limit. */
 static bool connection_reserve_memory(struct connection *c, size_t size)
 {
     if (atomic_fetch_add(&c->service->holds, size) + size <= MOST_HELD)
@@ -165,8 +165,8 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Into a buffer of what the answer takes, whatever the client offers. *out from memory_alloc, of *held bytes. A fault,
-   or 0. */
+/* Runs the method with a buffer of the size that the answer needs, whatever the client offers. *out is from
+   memory_alloc and has *held bytes. Returns a fault, or 0. */
 static uint32_t connection_fill_answer(struct connection *c, const struct ndr_call *call, struct pcq_query *q,
                                        struct pcq_buffer *out, DWORD *error, size_t *held)
 {
@@ -225,7 +225,7 @@ static HRESULT connection_send_answer(struct connection *c, const struct ndr_cal
     return send(c, &w);
 }
 
-/* The methods that give no buffer. */
+/* The methods without an output buffer. */
 static void handle_call(struct connection *c, const struct ndr_call *call, struct handle *h, struct ndr_reply *reply,
                         uint8_t *data)
 {
@@ -296,7 +296,7 @@ static HRESULT serve_call(struct connection *c)
     return serve_sized(c, &call, h ? h->query : NULL);
 }
 
-/* One part of a request; the last one has it served. */
+/* Adds one fragment of a request, and serves the request after the last one. */
 static HRESULT take_request(struct connection *c, const struct pdu *p)
 {
     const size_t head = PDU_CALL_HEADER + (p->flags & PDU_OBJECT ? sizeof(GUID) : 0);
@@ -321,7 +321,7 @@ static HRESULT take_request(struct connection *c, const struct pdu *p)
         return S_OK;
     c->asking = false;
     HRESULT hr = serve_call(c);
-    if (c->parameters.capacity > USUAL_ANSWER) { /* what was large once need not be kept */
+    if (c->parameters.capacity > USUAL_ANSWER) { /* do not keep a large buffer */
         memory_free(c->parameters.bytes);
         c->parameters = (struct byte_buffer){0};
     }
@@ -339,7 +339,7 @@ static HRESULT connection_take_pdu(struct connection *c, const struct pdu *p)
     case PDU_ORPHANED:
         c->asking = false;
         return S_OK;
-    case PDU_CANCEL: /* of a call that was answered already */
+    case PDU_CANCEL: /* the call was answered already */
         return S_OK;
     default:
         return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);

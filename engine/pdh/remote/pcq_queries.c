@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries of MS-PCQ clients: their counters (3.1.4.1.4, 3.1.4.1.5, 3.1.4.1.8) and values (3.1.4.1.6). */
+/* Queries of MS-PCQ clients: their counters (3.1.4.1.4, 3.1.4.1.5, 3.1.4.1.8) and values (3.1.4.1.6). pcq_server.c
+   describes the server and its limits. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -7,9 +8,9 @@
 
 #include <string.h>
 
-/* In one call; a million that all fail would hold the lock for long. */
+/* Limit per call. A million identifiers that all fail would hold the lock for long. */
 #define MOST_IDENTIFIERS 65536
-#define MOST_NAME        1024 /* UTF-16 units of an instance's name, as PDH_MAX_INSTANCE_NAME */
+#define MOST_NAME        1024 /* UTF-16 units of an instance's name, like PDH_MAX_INSTANCE_NAME */
 
 static size_t queries_of(const struct pcq_server *s, const char *client)
 {
@@ -73,7 +74,7 @@ void pcq_close_query(struct pcq_query *q)
 
 /* ---- identifiers ---- */
 
-/* Are all blocks within the bytes? */
+/* True if all blocks are within the bytes. */
 static bool blocks_fit(const uint8_t *bytes, size_t size)
 {
     if (size < sizeof(struct pcq_identifier))
@@ -90,12 +91,13 @@ static bool blocks_fit(const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* The name behind the identifier. ERROR_INVALID_PARAMETER: it has no end within the block, is too long or no UTF-16. */
+/* Reads the name after the identifier. Fails with ERROR_INVALID_PARAMETER if it does not end within the block, is too
+   long or is invalid UTF-16. */
 static DWORD name_of(const uint8_t *block, size_t size, char **out)
 {
     WCHAR name[MOST_NAME];
     size_t units = 0, room = (size - sizeof(struct pcq_identifier)) / sizeof(uint16_t);
-    bool ended = room == 0; /* a set without instances needs none */
+    bool ended = room == 0; /* a counterset without instances needs no name */
     while (!ended && units < room && units < MOST_NAME) {
         uint16_t unit;
         memcpy(&unit, block + sizeof(struct pcq_identifier) + units * sizeof unit, sizeof unit);
@@ -115,7 +117,7 @@ static bool is_pattern(const char *name)
     return strpbrk(name, "*?") != NULL;
 }
 
-/* The row of the one instance that is asked for, in the object's last sample; SIZE_MAX: it is not there. */
+/* The row of the requested instance in the object's last sample; SIZE_MAX if it does not exist. */
 static size_t pcq_row_find(const struct pcq_counter *c, const struct counter_object *o)
 {
     size_t row = instance_list_find(o->instances, c->name);
@@ -124,7 +126,7 @@ static size_t pcq_row_find(const struct pcq_counter *c, const struct counter_obj
     return is_it ? row : SIZE_MAX;
 }
 
-/* What makes two identifiers the same; a set without instances has no use of a name. */
+/* Hash of what identifies a counter. Names do not count if the counterset has no instances. */
 static uint64_t hash_of(const struct pcq_counter *c)
 {
     uint64_t h = hash_bytes(HASH_START, &c->guid, sizeof c->guid);
@@ -142,14 +144,14 @@ static size_t find_counter(const struct pcq_query *q, const struct pcq_counter *
     return i;
 }
 
-/* The sets that were sampled in a call for instances that were not known: names that are none cost a sample of each set
-   and not each its own, for which all others would wait. */
+/* The countersets that were sampled in this call to find unknown instances. Invalid names cost one sample per
+   counterset and not one each, for which all other clients would wait. */
 struct sampled {
     size_t *positions;
     size_t count, capacity;
 };
 
-/* Looks for the instance among those that are there now. */
+/* Finds the instance, with a new sample if necessary. */
 static DWORD find_row_by_name(struct pcq_server *s, const struct pcq_counter *c, const struct pcq_set *set,
                               struct sampled *sampled)
 {
@@ -170,7 +172,7 @@ static DWORD find_row_by_name(struct pcq_server *s, const struct pcq_counter *c,
     return pcq_row_find(c, set->object) == SIZE_MAX ? ERROR_PATH_NOT_FOUND : ERROR_SUCCESS;
 }
 
-/* Takes c->name over when it succeeds. */
+/* Takes ownership of c->name on success. */
 static DWORD add_counter(struct pcq_query *q, struct pcq_counter *c, struct sampled *sampled)
 {
     struct pcq_server *s = q->server;
@@ -212,7 +214,7 @@ static DWORD delete_counter(struct pcq_query *q, struct pcq_counter *c)
     size_t at = q->count;
     c->hash = hash_of(c);
     at = find_counter(q, c);
-    if (at == q->count) { /* of a set without instances the name and number do not count */
+    if (at == q->count) { /* without instances the name and number do not count */
         *c->name = 0;
         c->instance = 0;
         c->hash = hash_of(c);
@@ -282,7 +284,7 @@ DWORD pcq_query_info(struct pcq_query *q, struct pcq_buffer *out)
 
 struct sample {
     const struct pcq_query *query;
-    struct pcq_set *sets; /* of the query's counters, in their order; one without members has its status in `errors` */
+    struct pcq_set *sets; /* by index in the query; `errors` has the status of counters without a counterset */
     DWORD *errors;
     struct source_time time;
 };
@@ -310,7 +312,7 @@ static void write_ids(struct block_writer *w, const struct pcq_members *members)
         block_put(w, &members->items[i].id, sizeof members->items[i].id);
 }
 
-/* The values of one row: of the one counter, or of all. */
+/* Writes the values of one row: of the counter, or of all counters. */
 static void write_row(struct block_writer *w, const struct pcq_counter *c, const struct pcq_set *set, size_t row)
 {
     for (size_t i = 0; i < set->members->count; i++)
@@ -339,7 +341,7 @@ static void write_instances(struct block_writer *w, const struct pcq_counter *c,
     block_set_number(w, from + offsetof(struct pcq_instances, instances), count);
 }
 
-/* A single value that is not there is an error. */
+/* A missing single value is an error. */
 static DWORD sample_one_counter(const struct pcq_counter *c, const struct pcq_set *set, size_t row)
 {
     uint64_t value;
@@ -393,14 +395,14 @@ static void write_data(struct block_writer *w, const void *what)
     block_set_number(w, offsetof(struct pcq_data, size), (uint32_t)w->size);
 }
 
-/* What the counter needs of its object. */
+/* The counters that must be sampled, as OBJECT_BITs. */
 static uint64_t wanted_by(const struct pcq_counter *c, const struct pcq_set *set)
 {
     const struct pcq_member *m = c->all_counters ? NULL : pcq_member_find(set->members, c->id);
     return m ? OBJECT_BIT(m->counter) : UINT64_MAX;
 }
 
-/* One use for each object, however many counters want it. False: out of memory. */
+/* Samples each object once, with the union of what its counters need. False if memory runs out. */
 static bool sample_all(struct sample *s)
 {
     const struct pcq_query *q = s->query;
@@ -425,7 +427,7 @@ static bool sample_all(struct sample *s)
     return true;
 }
 
-/* Finds the sets before the sample and their members, which it may change, after it. */
+/* Finds the countersets before the sample, and again their members after it, because the sample may change them. */
 static void sample_sets(struct sample *s, bool after)
 {
     const struct pcq_query *q = s->query;
