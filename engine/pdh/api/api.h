@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PDH's functions that take or return strings, written once for both forms; api_forms.inc builds the W and A entry
+/* PDH's functions that take or return strings, written once for both forms. api_forms.inc creates the W and A entry
    points from them. */
 #ifndef OPENPLA_PDH_API_H
 #define OPENPLA_PDH_API_H
@@ -8,55 +8,56 @@
 #include "engine/logs/pdh_types.h"
 #include "engine/pdh/core/query.h"
 
-/* Texts in and out of the API in either form, UTF-16 (W) or the ANSI code page (A), in the caller's buffers by PDH's
+/* Strings of the API in either form, UTF-16 (W) or the ANSI code page (A), in the caller's buffers and with PDH's
    protocol. A "unit" is a WCHAR or a byte. */
 
 enum api_form { API_WIDE, API_ANSI };
 
-/* The caller's text in UTF-8, from memory_alloc; NULL stays NULL. `otherwise` when it is longer than `most` units or no
-   valid text of its form; PDH_MEMORY_ALLOCATION_FAILURE. */
+/* Converts the caller's string to UTF-8, from memory_alloc; NULL stays NULL. Fails with `otherwise` if it is longer
+   than `most` units or invalid in its form, or with PDH_MEMORY_ALLOCATION_FAILURE. */
 PDH_STATUS api_text_in(enum api_form form, const void *text, size_t most, DWORD otherwise, char **out);
-/* The same of a list that an empty text ends. */
+/* The same for a list that an empty string ends. */
 PDH_STATUS api_list_in(enum api_form form, const void *list, size_t most, DWORD otherwise, struct texts *out);
 
-/* Hands a text with its NUL, or a list (each with its NUL, one more at the end), to a buffer of *units units.
-   PDH_MORE_DATA when it is too small; *units becomes what is needed in any case. PDH_INVALID_ARGUMENT for a missing
-   `units` or a NULL buffer of a size. An empty list needs 0 units when `none_is_nothing`, else 1. */
+/* Copies a string with its NUL, or a list (each with its NUL, and one more at the end), to a buffer of *units units.
+   *units becomes the needed size in any case. Fails with PDH_MORE_DATA if the buffer is too small, and
+   PDH_INVALID_ARGUMENT if `units` is NULL or the buffer is NULL although it has a size. An empty list needs 0 units if
+   `none_is_nothing`, else 1. */
 PDH_STATUS api_text_out(enum api_form form, const char *text, void *buffer, LPDWORD units);
 PDH_STATUS api_list_out(enum api_form form, const struct texts *list, bool none_is_nothing, void *buffer,
                         LPDWORD units);
 
-/* A caller's block that begins with a struct or array of `used` bytes and goes on with the texts it points to. */
+/* A caller's buffer that begins with a struct or array of `used` bytes, followed by the strings that it points to. */
 struct api_block {
     enum api_form form;
-    BYTE *base;  /* NULL: only measured */
-    size_t size; /* of the caller's block */
-    size_t used; /* what is needed so far */
+    BYTE *base;  /* NULL: only the size is computed */
+    size_t size; /* of the caller's buffer */
+    size_t used; /* bytes needed so far */
     bool failed; /* out of memory */
 };
-/* PDH_INVALID_ARGUMENT as above. */
+/* Fails with PDH_INVALID_ARGUMENT as above. */
 PDH_STATUS api_block_begin(struct api_block *b, enum api_form form, void *base, const DWORD *size, size_t head);
-/* Puts the text behind what is there; its address in the block, NULL if it does not fit or `text` is NULL. */
+/* Appends the string and returns its address in the block; NULL if it does not fit or `text` is NULL. */
 void *api_block_add(struct api_block *b, const char *text);
-/* Writes *size. PDH_MORE_DATA: the block is too small and nothing may be put at its head. */
+/* Writes *size. PDH_MORE_DATA: the block is too small, and the caller must not write its head. */
 PDH_STATUS api_block_end(const struct api_block *b, LPDWORD size);
 
-/* What PDH_HLOG stands for: a log that is written, or log files (or this computer) bound as a source. */
+/* The objects behind PDH_HLOG: a log that is being written, or log files (or this computer) bound as a source. */
 
-/* The files of a handle that is a source, none of them for this computer; NULL when it is no such handle. */
+/* The files of a source's handle, none for this computer; NULL if the handle is not a source. */
 const struct texts *log_handle_paths(PDH_HLOG handle);
 
-/* PDH's functions that take or give texts, once for both forms: api_forms.inc makes the W and A entry points of them.
-   Arguments, statuses and the buffers' protocol are those of Windows' functions of the same names (without Pdh); texts
-   and structs with texts are pointers of either form. The struct layouts of both forms are the same. */
+/* PDH's functions that take or return strings, once for both forms; api_forms.inc creates the W and A entry points.
+   Arguments, statuses and buffer protocols are those of Windows' functions of the same names (with Pdh in front).
+   Strings and structs with strings are pointers of either form. The struct layouts of both forms are the same. */
 
-/* Where to look: a log file's name, or a handle of PdhBindInputDataSource; neither: this computer. */
+/* The data source: a log file's name or a handle of PdhBindInputDataSource; without either this computer. */
 struct api_source {
     const void *name;
     PDH_HLOG handle;
 };
 
-/* What the handles stand for; NULL when it is none. */
+/* The object behind a handle; NULL if the handle is invalid. */
 void *api_handle(void *handle, enum handle_kind kind);
 struct query *api_query(PDH_HQUERY handle);
 struct counter *api_counter(PDH_HCOUNTER handle);
@@ -100,9 +101,10 @@ PDH_STATUS api_create_sql_tables(enum api_form form, const void *data_source);
 PDH_STATUS api_verify_sql(enum api_form form, const void *data_source);
 PDH_STATUS api_enum_log_sets(enum api_form form, const void *data_source, void *list, LPDWORD units);
 
-/* The same path: there is one language. PDH_CSTATUS_BAD_COUNTERNAME and the like for what is none. */
+/* Returns the same path, because there is only one language. Fails with PDH_CSTATUS_BAD_COUNTERNAME and similar if it
+   is invalid. */
 PDH_STATUS api_translate_path(enum api_form form, const void *path, void *out, LPDWORD units);
-/* The counters' paths of a log file, as a list. */
+/* Lists the counter paths of a log file. */
 PDH_STATUS api_list_log_header(enum api_form form, const void *name, void *list, LPDWORD units);
 PDH_STATUS api_bind_source(enum api_form form, PDH_HLOG *handle, const void *names);
 PDH_STATUS api_open_log(enum api_form form, const void *name, DWORD access, LPDWORD type, PDH_HQUERY query, DWORD most,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of what can be counted: computers, objects, counters, instances, defaults, and names by their numbers. */
+/* Lists for programs: computers, objects, counters, instances, defaults, and names by number. */
 #include "engine/base/memory.h"
 #include "engine/logs/counter_path.h"
 #include "engine/pdh/api/api.h"
 
 #include <string.h>
 
-/* A query on the source for one call; the machine, an argument of its own, is checked. */
+/* Opens a query on the source for one call, and checks the machine, which is a separate argument. */
 static PDH_STATUS open_query_for_call(enum api_form form, struct api_source source, const void *machine, char **name,
                                       struct query **out)
 {
@@ -34,7 +34,7 @@ static PDH_STATUS no_memory_or(HRESULT hr)
     return pdh_status_of(hr, PDH_MEMORY_ALLOCATION_FAILURE);
 }
 
-/* Adds "\\\\NAME" if it is not there yet. */
+/* Adds "\\NAME" unless the list has it. */
 static HRESULT add_machine(struct texts *list, const char *name)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -46,8 +46,8 @@ static HRESULT add_machine(struct texts *list, const char *name)
     return hr;
 }
 
-/* Computers that programs of this process have connected to, as "\\\\NAME": what they list from then on. A program that
-   asks for ever new names is not followed. */
+/* The computers that programs of this process have connected to, as "\\NAME". Later lists include them. The limit stops
+   a program that keeps requesting new names. */
 #define MOST_CONNECTED 1024
 static struct host_lock connected_lock = HOST_LOCK_INIT;
 static struct texts connected;
@@ -116,7 +116,7 @@ PDH_STATUS api_enum_objects(enum api_form form, struct api_source source, const 
     if (!units || (!list && *units))
         return PDH_INVALID_ARGUMENT;
     PDH_STATUS status = open_query_for_call(form, source, machine, &name, &q);
-    if (status == ERROR_SUCCESS && q->catalogue->functions->refresh) /* those of other programs too */
+    if (status == ERROR_SUCCESS && q->catalogue->functions->refresh) /* includes objects of other programs */
         status = q->catalogue->functions->refresh(q->catalogue, name);
     for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
         struct counter_object *o;
@@ -136,7 +136,7 @@ PDH_STATUS api_enum_objects(enum api_form form, struct api_source source, const 
     return status;
 }
 
-/* Names of the counters, and of the instances without their "#1". */
+/* Lists the names of the counters, and those of the instances without "#1". */
 static HRESULT list_items(const struct counter_object *o, DWORD detail, struct texts *counters, struct texts *instances)
 {
     HRESULT hr = S_OK;
@@ -154,7 +154,7 @@ static HRESULT list_items(const struct counter_object *o, DWORD detail, struct t
     return hr;
 }
 
-/* The object called `name` among those of the machine. */
+/* Finds the object called `name` on the machine. */
 static PDH_STATUS find_object(struct query *q, const char *machine, const char *name, struct counter_object **out)
 {
     size_t at = catalogue_find(q->catalogue, machine, name);
@@ -191,7 +191,7 @@ PDH_STATUS api_enum_object_items(enum api_form form, struct api_source source, c
     return status;
 }
 
-/* Windows' answer for a running system; a log file's is its first object. */
+/* The default of Windows for a running system; for a log file its first object. */
 PDH_STATUS api_get_default_object(enum api_form form, struct api_source source, const void *machine, void *name,
                                   LPDWORD units)
 {
@@ -214,7 +214,7 @@ PDH_STATUS api_get_default_object(enum api_form form, struct api_source source, 
     return status;
 }
 
-/* The first counter of the object. */
+/* The default counter is the object's first one. */
 PDH_STATUS api_get_default_counter(enum api_form form, struct api_source source, const void *machine,
                                    const void *object, void *name, LPDWORD units)
 {
@@ -240,12 +240,10 @@ PDH_STATUS api_get_default_counter(enum api_form form, struct api_source source,
     return status;
 }
 
-/* ---- names by number ---- */
+/* ---- names by number: the system's names are the English ones, as there is only one language ---- */
 
-/* There is one language: the system's names are the English ones. */
-
-/* Our own objects of this computer; another's name is refused. Those of other programs come with a refresh, for what is
-   none of ours: it may start processes. */
+/* Opens this computer's own objects; names of other computers are rejected. Objects of other programs are added by a
+   refresh, only for names that are not ours, because it may start processes. */
 static PDH_STATUS open_names(enum api_form form, const void *machine, struct catalogue **out)
 {
     char *name;
@@ -288,7 +286,7 @@ PDH_STATUS api_lookup_name(enum api_form form, const void *machine, DWORD index,
     return status;
 }
 
-/* Objects first: names that both have are theirs. */
+/* Objects come first, so a name that is both means the object. */
 static uint32_t index_of(const struct catalogue *c, const char *name)
 {
     for (size_t i = 0; i < c->count; i++)

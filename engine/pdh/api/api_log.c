@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs as programs handle them: written from a query, bound as a source, read record by record, and log sets in a
-   database (MS-PLA 2.2.2.7). */
+/* Logs for programs: written from a query, bound as a source, read record by record, and log sets in a database (MS-PLA
+   2.2.2.7). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/logs/blg_records.h"
@@ -19,7 +19,7 @@ struct log_handle {
     DWORD type; /* PDH_LOG_TYPE_* */
     PDH_HQUERY query;
     struct query_log *output; /* NULL for a source */
-    struct texts paths;       /* of a source; of an output, its own */
+    struct texts paths;       /* the files of a source, or of an output the written one */
 };
 
 static struct log_handle *log_of(PDH_HLOG handle)
@@ -45,9 +45,8 @@ const struct texts *log_handle_paths(PDH_HLOG handle)
     return l && !l->output ? &l->paths : NULL;
 }
 
-/* The name of what is written, or of the source's first file; NULL when it is no handle, or the source is this
- * computer.
- */
+/* The name of the output, or of the source's first file; NULL if the handle is invalid or the source is this
+   computer. */
 static const char *log_handle_name(PDH_HLOG handle)
 {
     const struct log_handle *l = log_of(handle);
@@ -61,7 +60,7 @@ static void log_handle_free(struct log_handle *l)
     memory_free(l);
 }
 
-/* Opens and closes the files to know that they can be read; *type becomes that of the first. */
+/* Opens and closes the files to check that they are readable. *type becomes the type of the first. */
 static PDH_STATUS check_files(const struct texts *paths, DWORD *type)
 {
     struct catalogue *catalogue;
@@ -108,7 +107,7 @@ PDH_STATUS api_bind_source(enum api_form form, PDH_HLOG *handle, const void *nam
     return status;
 }
 
-/* Is the file to be created, continued or neither? */
+/* Decides whether the file is created, continued, or neither. */
 static PDH_STATUS make_room(const char *path, DWORD access, const struct log_format_traits *format, bool *append)
 {
     bool exists = format->is_file && file_exists(path);
@@ -136,7 +135,7 @@ static PDH_STATUS make_room(const char *path, DWORD access, const struct log_for
 static PDH_STATUS open_output(enum api_form form, const char *path, DWORD access, DWORD type, struct query *q,
                               DWORD most, const void *caption, PDH_HLOG *out)
 {
-    /* Bytes, as PdhOpenLog is documented, with PDH_LOG_OPT_MAX_IS_BYTES and without. */
+    /* in bytes, both with PDH_LOG_OPT_MAX_IS_BYTES and without, as documented for PdhOpenLog */
     struct log_options options = {.max_bytes = most};
     char *comment = NULL;
     const struct log_format_traits *format = log_format_by_type(type);
@@ -205,7 +204,7 @@ PDH_STATUS api_update_log(PDH_HLOG handle)
     return l->output ? query_log_update(l->output) : (PDH_STATUS)PDH_INVALID_ARGUMENT;
 }
 
-/* Every sample is in the file as soon as PdhUpdateLog returns, its names with it. */
+/* Writes nothing: every sample and its names are in the file when PdhUpdateLog returns. */
 PDH_STATUS WINAPI PdhUpdateLogFileCatalog(PDH_HLOG handle)
 {
     const struct log_handle *l = log_of(handle);
@@ -264,7 +263,7 @@ PDH_STATUS api_get_log_type(enum api_form form, const void *name, LPDWORD type)
     return status;
 }
 
-/* Reads all samples of the source: a log does not say how many it has. */
+/* Counts the samples by reading all of them, because a log does not store their number. */
 static PDH_STATUS count_samples(struct catalogue *c, PDH_TIME_INFO *info)
 {
     PDH_STATUS status;
@@ -332,7 +331,7 @@ PDH_STATUS api_list_log_header(enum api_form form, const void *name, void *list,
     return status;
 }
 
-/* The record whose time is nearest to the one that is looked for. */
+/* The record whose time is nearest to the requested one. */
 struct nearest {
     int64_t wanted; /* local FILETIME */
     uint64_t away;
@@ -355,7 +354,7 @@ static HRESULT nearest_consider_record(struct nearest *n, int64_t local, DWORD t
     return S_OK;
 }
 
-/* What is damaged is passed over: the others may be looked for. */
+/* Skips corrupt records; the requested one may be another. */
 static void skip_records(void *context, const char *text)
 {
     (void)context;
@@ -374,7 +373,7 @@ static HRESULT look_in_binary(const char *path, struct nearest *n)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* A sample is a line that begins with a time; the line before the first is the header. */
+/* A sample is a line that begins with a time. The line before the first sample is the header. */
 static HRESULT look_in_text(const char *path, char separator, DWORD type, struct nearest *n)
 {
     struct text_rows rows;
@@ -410,7 +409,7 @@ static PDH_STATUS find_nearest_record(const char *path, struct nearest *n)
     else if (format->is_file)
         hr = look_in_binary(path, n);
     else
-        return PDH_NOT_IMPLEMENTED; /* a database has rows, no records */
+        return PDH_NOT_IMPLEMENTED; /* a database has rows, not records */
     return pdh_status_of(hr, PDH_UNABLE_READ_LOG_HEADER);
 }
 
@@ -448,13 +447,13 @@ PDH_STATUS WINAPI PdhReadRawLogRecord(PDH_HLOG log, FILETIME time, PPDH_RAW_LOG_
 
 #define LOGIN_SECONDS 15
 
-/* ODBC's failures are PDH's statuses already. */
+/* Errors of ODBC are PDH statuses already. */
 static PDH_STATUS sql_status(HRESULT hr)
 {
     return ((uint32_t)hr & 0xFFFF0000u) == 0xC0000000u ? (PDH_STATUS)hr : pdh_status_of(hr, PDH_INVALID_DATASOURCE);
 }
 
-/* The database of a data source's name, "SQL:" before it or not; of a connection string as it is. */
+/* Connects to the database of a data source's name, with or without "SQL:" before it, or of a connection string. */
 static PDH_STATUS connect_data_source(enum api_form form, const void *data_source, struct odbc **out,
                                       const struct sql_dialect **dialect)
 {
@@ -537,7 +536,7 @@ PDH_STATUS api_enum_log_sets(enum api_form form, const void *data_source, void *
     return status;
 }
 
-/* The database and the name of the log set behind a handle. */
+/* Opens the database of a log handle and finds the name of its log set. */
 static PDH_STATUS open_set(PDH_HLOG log, struct sql_source *source, struct odbc **out)
 {
     const char *name = log_handle_name(log);
@@ -621,7 +620,7 @@ PDH_STATUS WINAPI PdhSetLogSetRunID(PDH_HLOG log, int run)
     int before;
     PDH_STATUS status = open_set(log, &source, &c);
     if (status == ERROR_SUCCESS)
-        status = sql_status(read_identity(c, source.log_set, &guid, &before)); /* an update of no row is no failure */
+        status = sql_status(read_identity(c, source.log_set, &guid, &before)); /* updating no rows is not a failure */
     if (status == ERROR_SUCCESS)
         status = sql_status(write_run(c, source.log_set, run));
     odbc_disconnect(c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter paths: parsed, built, validated, and expanded over the objects, counters and instances that exist now. */
+/* Counter paths: parsing, building, validation, and expansion over the objects, counters and instances that exist
+   now. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/pdh/api/api.h"
@@ -17,7 +18,7 @@ static bool has_wildcard(const char *text)
 static PDH_STATUS add_path(struct texts *paths, const struct counter_path *like, const struct counter_object_type *type,
                            const char *instance, const char *counter)
 {
-    /* A list's names hold their "#1" themselves. */
+    /* names in lists include their "#1" */
     struct counter_path path = {.machine = type->machine ? (char *)type->machine : like->machine,
                                 .object = (char *)type->name,
                                 .instance = (char *)instance,
@@ -29,7 +30,8 @@ static PDH_STATUS add_path(struct texts *paths, const struct counter_path *like,
     return pdh_status_of(hr, PDH_MEMORY_ALLOCATION_FAILURE);
 }
 
-/* One counter in all the instances that match. `pattern` NULL: the path names none and gets none. */
+/* Adds the path of one counter for each matching instance. `pattern` NULL: the path has no instance, and the results
+   have none either. */
 static PDH_STATUS expand_instances(const struct counter_object *o, const struct counter_path *like, const char *pattern,
                                    const char *counter, DWORD flags, struct texts *paths)
 {
@@ -75,7 +77,7 @@ static PDH_STATUS expand_objects(struct query *q, const struct counter_path *pat
 {
     PDH_STATUS status = catalogue_machine(q->catalogue, path->machine), worst = PDH_CSTATUS_NO_OBJECT;
     if (status == ERROR_SUCCESS)
-        catalogue_find(q->catalogue, path->machine, path->object); /* which may have come since */
+        catalogue_find(q->catalogue, path->machine, path->object); /* it may have appeared since */
     for (size_t i = 0; status == ERROR_SUCCESS && i < q->catalogue->count; i++) {
         struct counter_object *o;
         const struct counter_object_type *p = q->catalogue->types[i];
@@ -92,12 +94,12 @@ static PDH_STATUS expand_objects(struct query *q, const struct counter_path *pat
     return status != ERROR_SUCCESS || paths->count ? status : worst;
 }
 
-/* Adds to `paths` every path that `path` stands for: * and ? in object, instance and counter. Counter by counter,
-   within one counter instance by instance; without an instance in `path` there is none in the results either. `flags`
-   are PDH_NOEXPANDCOUNTERS and PDH_NOEXPANDINSTANCES: what they name stays as it was written. The computer's name is
-   written when `path` has one, and always for log files. A path without wildcards is checked and gives itself.
-   PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER, NO_INSTANCE when nothing fits, BAD_COUNTERNAME, or
-   PDH_MEMORY_ALLOCATION_FAILURE; *paths is then to be freed all the same. Locks the query. */
+/* Adds to `paths` every path that `path` matches, with * and ? in object, instance and counter: counter by counter, and
+   within a counter instance by instance. Without an instance in `path` the results have none. `flags` are
+   PDH_NOEXPANDCOUNTERS and PDH_NOEXPANDINSTANCES, which keep that part as it was written. The results name the computer
+   if `path` does, and always for log files. A path without wildcards is checked and yields itself. Locks the query.
+   Fails with PDH_CSTATUS_NO_MACHINE, NO_OBJECT, NO_COUNTER, NO_INSTANCE if nothing matches, BAD_COUNTERNAME, or
+   PDH_MEMORY_ALLOCATION_FAILURE; free *paths even on failure. */
 static PDH_STATUS wildcard_expand(struct query *q, const char *text, DWORD flags, struct texts *paths)
 {
     struct counter_path path;
@@ -113,7 +115,7 @@ static PDH_STATUS wildcard_expand(struct query *q, const char *text, DWORD flags
 
 /* ---- paths of programs ---- */
 
-/* All paths that `path` stands for in the source. */
+/* Expands a path over the source. */
 static PDH_STATUS expand_source(enum api_form form, struct api_source source, const void *path, DWORD flags,
                                 struct texts *paths)
 {
@@ -175,7 +177,7 @@ PDH_STATUS api_parse_counter_path(enum api_form form, const void *path, PDH_COUN
     memory_free(text);
     if (status != ERROR_SUCCESS)
         return status == (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE ? status : (PDH_STATUS)PDH_INVALID_PATH;
-    /* As Windows: the computer with its backslashes, ours where the path has none. */
+    /* as on Windows: with backslashes, and with our computer if the path has none */
     char *ours = parts.machine ? NULL : host_computer_name();
     char *machine = parts.machine || ours ? text_format("\\\\%s", parts.machine ? parts.machine : ours) : NULL;
     head.szMachineName = api_block_add(&block, machine);
@@ -193,7 +195,7 @@ PDH_STATUS api_parse_counter_path(enum api_form form, const void *path, PDH_COUN
     return status;
 }
 
-/* The five texts of the elements in UTF-8. */
+/* Converts the five strings of the elements to UTF-8. */
 static PDH_STATUS take_elements(enum api_form form, const PDH_COUNTER_PATH_ELEMENTS_W *e, struct counter_path *path)
 {
     PDH_STATUS status = api_text_in(form, e->szMachineName, PDH_MAX_COUNTER_PATH, PDH_INVALID_ARGUMENT, &path->machine);
@@ -217,7 +219,7 @@ PDH_STATUS api_make_counter_path(enum api_form form, const PDH_COUNTER_PATH_ELEM
     struct counter_path parts = {.index = PATH_NO_INDEX};
     PDH_STATUS status = take_elements(form, elements, &parts);
     if (status == ERROR_SUCCESS && parts.machine) {
-        /* Both "NAME" and "\\NAME" are usual. */
+        /* both "NAME" and "\\NAME" are common */
         size_t backslashes = strspn(parts.machine, "\\");
         memmove(parts.machine, parts.machine + backslashes, strlen(parts.machine + backslashes) + 1);
         if (!*parts.machine) {

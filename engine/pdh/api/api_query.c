@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries and counters as programs handle them. Values are in api_value.c. */
+/* Queries and counters for programs. Their values are in api_value.c. */
 #include "engine/base/memory.h"
 #include "engine/pdh/api/api.h"
 #include "engine/pdh/core/pdh.h"
 #include "engine/pdh/core/query.h"
 
-/* H_WBEM_DATASOURCE: WMI, which gives the same figures. */
+/* H_WBEM_DATASOURCE: WMI, which has the same values. */
 #define H_WBEM (-1)
 
 void *api_handle(void *handle, enum handle_kind kind)
@@ -77,7 +77,7 @@ PDH_STATUS WINAPI PdhCloseQuery(PDH_HQUERY query)
     return ERROR_SUCCESS;
 }
 
-/* Names are English here in every language. */
+/* Names are English in every language here. */
 PDH_STATUS api_add_counter(enum api_form form, PDH_HQUERY query, const void *path, DWORD_PTR user_data,
                            PDH_HCOUNTER *counter)
 {
@@ -169,7 +169,7 @@ PDH_STATUS WINAPI PdhGetCounterTimeBase(PDH_HCOUNTER counter, LONGLONG *time_bas
     return ERROR_SUCCESS;
 }
 
-/* Fills `head` with the texts' places in the block. `path` is the counter's with its computer's name. */
+/* Fills `head` with the addresses of the strings in the block. `path` is the counter's path with its computer. */
 static PDH_STATUS fill_info(const struct counter *c, const struct counter_path *path, bool explain,
                             struct api_block *block, PDH_COUNTER_INFO_W *head)
 {
@@ -208,7 +208,7 @@ PDH_STATUS api_get_counter_info(enum api_form form, PDH_HCOUNTER counter, BOOLEA
     PDH_STATUS status = api_block_begin(&block, form, info, bytes, sizeof head);
     if (status != ERROR_SUCCESS)
         return status;
-    /* As the object spells its names. */
+    /* with the object's spelling of names */
     struct counter_path path = c->path;
     const struct counter_object_type *type = c->object->type;
     path.machine = type->machine ? text_copy(type->machine) : host_computer_name();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of counters as programs get them: raw, formatted, as arrays, as statistics. */
+/* The values of counters for programs: raw, formatted, as arrays and as statistics. */
 #include "engine/base/memory.h"
 #include "engine/pdh/api/api.h"
 #include "engine/pdh/core/pdh.h"
@@ -20,7 +20,7 @@ PDH_STATUS WINAPI PdhGetRawCounterValue(PDH_HCOUNTER counter, LPDWORD type, PPDH
     return ERROR_SUCCESS;
 }
 
-/* What a function returns for the status it found in a value. */
+/* The result of a function for the status of a value. */
 static PDH_STATUS status_of_value(DWORD status)
 {
     switch (status) {
@@ -86,13 +86,13 @@ PDH_STATUS WINAPI PdhComputeCounterStatistics(PDH_HCOUNTER counter, DWORD format
         formula_statistics(counter_type(c), format, c->time_base, c->scale, first, count, values, data));
 }
 
-/* Number of values in an array call: one for a single counter. Holds the lock. */
+/* The number of values in an array call: one for a single counter. The caller holds the lock. */
 static size_t value_count(const struct counter *c)
 {
     return c->is_wildcard ? c->newer_items.count : 1;
 }
 
-/* As Windows names it: instances of one name are told apart by their order alone (DECISIONS 127). */
+/* Adds the name as Windows does: instances with the same name differ only in their order (decision 127). */
 static void *add_name(struct api_block *block, const struct counter *c, size_t i)
 {
     size_t length;
@@ -108,7 +108,7 @@ static void *add_name(struct api_block *block, const struct counter *c, size_t i
     return added;
 }
 
-/* Begins an array call; a wildcard without instances gives its status in place of an array. */
+/* Begins an array call. A wildcard without instances returns its status instead of an array. */
 static PDH_STATUS begin_array(struct api_block *block, enum api_form form, const struct counter *c, void *items,
                               LPDWORD bytes, size_t size)
 {
@@ -119,7 +119,7 @@ static PDH_STATUS begin_array(struct api_block *block, enum api_form form, const
                                                        : status_of_value(c->newer.CStatus);
 }
 
-/* Makes the end of an array call: *bytes and *count. */
+/* Ends an array call: sets *bytes and *count. */
 static PDH_STATUS end_array(const struct api_block *block, size_t n, LPDWORD bytes, LPDWORD count)
 {
     PDH_STATUS status = api_block_end(block, bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The W entry points, those without texts that take a source's handle, and natively the table of the engine's. */
+/* The W entry points, those without strings that take a source's handle, and natively the engine's table of
+   functions. */
 #include "engine/pdh/api/api.h"
 #include "engine/pdh/core/pdh.h"
 

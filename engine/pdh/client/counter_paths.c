@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of counter paths from PDH, and the watch for paths that stand for more counters than before. */
+/* Lists of counter paths from PDH, and the watch for paths that name more counters than before. */
 #include "engine/pdh/counter_paths.h"
 
 #include "engine/base/clock.h"
@@ -16,8 +16,8 @@ bool pdh_list_ask(struct pdh_list *l, size_t element)
 {
     if (l->asked > 0) {
         bool again = (DWORD)l->status == PDH_MORE_DATA && l->asked < MOST_CALLS;
-        /* What is listed may have grown by the next call, as threads do on a busy computer: an eighth more than was
-           asked for, and each time that this was too little twice as much more. */
+        /* The list may have grown by the next call, as threads do on a busy computer. So allocate an eighth more than
+           requested, and twice that surplus with each further try. */
         uint64_t more = l->size > l->room ? l->size + ((uint64_t)l->size << (l->asked - 1)) / 8 : l->room * 2ull;
         DWORD room = more < UINT32_MAX - 256 ? (DWORD)more + 256 : UINT32_MAX;
         void *data = again ? memory_resize(l->data, room * element) : NULL;
@@ -105,7 +105,7 @@ static HRESULT list_items(const struct pdh_api *pdh, const WCHAR *machine, const
     while (pdh_list_ask(&c, sizeof(WCHAR)) && pdh_list_ask(&i, sizeof(WCHAR)))
         c.status = i.status =
             pdh->PdhEnumObjectItemsW(NULL, machine, name, c.data, &c.size, i.data, &i.size, PERF_DETAIL_WIZARD, 0);
-    /* They differ where memory was out for one of them. */
+    /* they differ if memory ran out for one of them */
     hr = pdh_result((DWORD)c.status == PDH_MORE_DATA ? i.status : c.status, object);
     if (SUCCEEDED(hr))
         hr = add_texts(c.data, counters);
@@ -138,7 +138,7 @@ static HRESULT expand_path_texts(const struct pdh_api *pdh, const char *path, st
     return hr;
 }
 
-/* One object's counters. An object may have no instance now. */
+/* Adds the counters of one object, which may have no instances now. */
 static HRESULT list_counters(const struct pdh_api *pdh, const char *machine, const WCHAR *wide_machine,
                              const char *object, bool each_instance, struct texts *out)
 {
@@ -169,7 +169,7 @@ HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const
         hr = object ? texts_add(&objects, object) : counter_paths_objects(pdh, wide, &objects);
     for (size_t i = 0; i < objects.count && SUCCEEDED(hr); i++) {
         hr = list_counters(pdh, machine, wide, objects.items[i], instances, out);
-        /* Of a program that has ended since all objects were listed. */
+        /* the object belongs to a program that has exited since the objects were listed */
         if (!object && hr == (HRESULT)PDH_CSTATUS_NO_OBJECT)
             hr = S_OK;
     }
@@ -180,21 +180,22 @@ HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const
 
 /* ---- the watch ---- */
 
-/* What paths stand for at one time and at a later one is compared by hashes of the counters' paths. */
+/* The watch compares hashes of the counters' paths at two times. */
 
-/* A computer that does not answer is waited for; what is left of the paths is for the next look. */
+/* A computer that does not answer delays the check. After this time the rest of the paths is left for the next
+   check. */
 #define LOOK_MS 250
 
 struct counter_watch {
     struct counter_query *query;
     struct texts paths;
-    size_t next;    /* of the paths, to be looked at */
-    size_t looked;  /* at so many since the first of this round */
+    size_t next;    /* index of the next path to check */
+    size_t looked;  /* paths checked in this round */
     uint64_t *then; /* sorted */
     size_t count, capacity;
 };
 
-/* Of the first of the paths; *next becomes the one behind it. */
+/* Hashes the first of the paths. *next is the one after it. */
 static uint64_t hash_path(const WCHAR *path, const WCHAR **next)
 {
     uint64_t hash = HASH_START;
@@ -204,7 +205,7 @@ static uint64_t hash_path(const WCHAR *path, const WCHAR **next)
     return hash;
 }
 
-/* A counter that is there without a wildcard is all that it will ever be. */
+/* An existing counter of a path without a wildcard can never become more. */
 static HRESULT note_path(struct counter_watch *w, const char *path, bool refused)
 {
     WCHAR *paths = NULL;

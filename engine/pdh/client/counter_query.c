@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A live query: adds counters by path (wildcards, the system's language, then English), takes samples, and reads the
-   values of one counter or of all instances as cells of a log. */
+/* A live query. It adds counters by path (with wildcards, in the system's language or English), takes samples, and
+   reads the values of one counter or all instances as cells of a log. */
 #include "engine/pdh/counter_query.h"
 
 #include "engine/base/clock.h"
@@ -13,22 +13,22 @@
 
 #include <string.h>
 
-/* The instances of a wildcard counter in the last sample that had any. Zero-initialise. The names
-   stay while PDH lists the same ones; those of one name have their numbers, "svchost#1". */
+/* The instances of a wildcard counter in the last sample that had any. Zero-initialise. The names are kept while PDH
+   lists the same ones. Instances with the same name are numbered, as in "svchost#1". */
 struct counter_instances {
     struct log_item *items;
     size_t capacity;
-    size_t named; /* items whose names are those of `last` */
+    size_t named; /* number of items whose names come from `last` */
     struct instance_numbers numbers;
-    struct pdh_list last, next; /* what PdhGetRawCounterArray listed, and room for what it lists next */
+    struct pdh_list last, next; /* the result of PdhGetRawCounterArray, and a buffer for the next one */
 };
 
 /* ---- cells: raw and formatted values ---- */
 
 #define VALUE_FORMAT (PDH_FMT_DOUBLE | PDH_FMT_NOCAP100)
 
-/* The cell of a single counter; with `values` its formatted value too. What PDH has no data for says so in
-   the cell's status. */
+/* Reads the cell of a single counter, with its formatted value if `values` is set. The cell's status reports missing
+   data. */
 static void counter_cell_read(const struct pdh_api *pdh, PDH_HCOUNTER counter, bool values, struct log_cell *cell)
 {
     PDH_RAW_COUNTER raw;
@@ -70,7 +70,7 @@ static void counter_instances_free(struct counter_instances *n)
     memory_free(n->next.data);
 }
 
-/* Does n->last list the names of n->next, of which the items were made? */
+/* True if `last` and `next` list the same names, so that the items' names are still right. */
 static bool same_names(const struct counter_instances *n, size_t count)
 {
     const PDH_RAW_COUNTER_ITEM_W *now = n->last.data, *before = n->next.data;
@@ -80,7 +80,7 @@ static bool same_names(const struct counter_instances *n, size_t count)
     return same;
 }
 
-/* PDH gives instances of one name the same text; in logs and alerts each has its number, as in a path. */
+/* PDH returns the same name for several instances; logs and alerts number them, as paths do. */
 static HRESULT name_item(struct counter_instances *n, size_t i, LPCWSTR wide)
 {
     char *name;
@@ -103,7 +103,7 @@ static HRESULT name_item(struct counter_instances *n, size_t i, LPCWSTR wide)
     return S_OK;
 }
 
-/* Makes items of the `count` instances of n->last; n->next still holds the list before. */
+/* Creates items for the `count` instances of n->last. n->next still has the previous list. */
 static HRESULT take_items(struct counter_instances *n, size_t count)
 {
     const PDH_RAW_COUNTER_ITEM_W *now = n->last.data;
@@ -123,8 +123,8 @@ static HRESULT take_items(struct counter_instances *n, size_t count)
     return S_OK;
 }
 
-/* Gives the items their formatted values. PDH lists them in the order of the raw ones; those that had no sample before
-   may be missing or without a value. */
+/* Sets the formatted values of the items. PDH lists them in the order of the raw ones; those without a previous sample
+   may be missing or have no value. */
 static HRESULT format_items(const struct pdh_api *pdh, PDH_HCOUNTER counter, struct counter_instances *n,
                             struct pdh_list *formatted)
 {
@@ -150,8 +150,8 @@ static HRESULT format_items(const struct pdh_api *pdh, PDH_HCOUNTER counter, str
     return S_OK;
 }
 
-/* The cell of a wildcard counter, which borrows the items of `n`; `formatted` is room for their values. The only
-   failure is E_OUTOFMEMORY. */
+/* Reads the cell of a wildcard counter, which borrows the items of `n`. `formatted` is a buffer for their values. Fails
+   only with E_OUTOFMEMORY. */
 static HRESULT counter_cell_read_instances(const struct pdh_api *pdh, PDH_HCOUNTER counter, bool values,
                                            struct counter_instances *n, struct pdh_list *formatted,
                                            struct log_cell *cell)
@@ -164,7 +164,7 @@ static HRESULT counter_cell_read_instances(const struct pdh_api *pdh, PDH_HCOUNT
         return E_OUTOFMEMORY;
     cell->raw.status = (uint32_t)n->next.status;
     if (n->next.status)
-        return S_OK; /* an object without instances at this moment: the cell says so */
+        return S_OK; /* an object without instances now: the cell says so */
     void *items = n->items;
     if (!memory_grow(&items, &n->capacity, count, sizeof *n->items))
         return E_OUTOFMEMORY;
@@ -186,25 +186,25 @@ static HRESULT counter_cell_read_instances(const struct pdh_api *pdh, PDH_HCOUNT
 
 struct query_counter {
     PDH_HCOUNTER handle;
-    uint64_t hash; /* of the names, to find what two paths have in common */
+    uint64_t hash; /* hash of the names, to find what two paths have in common */
     struct counter_instances instances;
 };
 
 struct counter_query {
     const struct pdh_api *pdh;
     PDH_HQUERY handle;              /* NULL: a later query has taken it over */
-    struct counter_query *previous; /* while counters are added */
+    struct counter_query *previous; /* set while counters are added */
     bool keep_instances, values, present;
     struct log_counters columns;
-    struct query_counter *counters; /* beside the columns */
+    struct query_counter *counters; /* by column */
     size_t capacity;
     struct log_cell *cells;
     size_t cell_capacity;
-    uint32_t *buckets; /* hash table over the columns: place + 1 */
+    uint32_t *buckets; /* hash table of the columns: index + 1 */
     size_t bucket_count;
     void (*gives)(void *user, size_t path, size_t column);
     void *user;
-    size_t place; /* of the path that is added */
+    size_t place; /* index of the path that is being added */
     struct pdh_list formatted;
 };
 
@@ -218,14 +218,14 @@ static bool stars(const char *text)
     return !text[strspn(text, "*/#")];
 }
 
-/* "*" alone, or written with parent and index as templates do: "*#*" and the like. */
+/* "*" alone, or with parent and index as in templates: "*#*" and similar. */
 static bool all_instances(const struct counter_path *path)
 {
     return has_wildcard(path->instance) && stars(path->instance) && (!path->parent || stars(path->parent)) &&
            path->index == PATH_NO_INDEX;
 }
 
-/* The path with "*" in place of the instance it has, or added. */
+/* The path with the instance "*", replaced or added. */
 static char *with_all_instances(const struct counter_path *path)
 {
     const struct counter_path all = {.machine = path->machine,
@@ -236,7 +236,7 @@ static char *with_all_instances(const struct counter_path *path)
     return counter_path_format(&all);
 }
 
-/* For PDH; `path` is `text` taken apart. */
+/* Converts the path for PDH. `path` is `text` parsed. */
 static HRESULT wide_path(const char *text, const struct counter_path *path, bool every_instance, WCHAR **out)
 {
     char *all = every_instance ? with_all_instances(path) : NULL;
@@ -245,7 +245,7 @@ static HRESULT wide_path(const char *text, const struct counter_path *path, bool
     return hr;
 }
 
-/* "" and NULL are both absent. */
+/* "" and NULL both mean absent. */
 static HRESULT name_from_wide(LPCWSTR wide, const char **out)
 {
     char *name = NULL;
@@ -254,7 +254,7 @@ static HRESULT name_from_wide(LPCWSTR wide, const char **out)
     return hr;
 }
 
-/* "\\NAME", whatever form PDH gives the machine in. */
+/* Returns "\\NAME", whatever form PDH has used. */
 static HRESULT machine_name(LPCWSTR wide, const char **out)
 {
     HRESULT hr = name_from_wide(wide, out);
@@ -314,7 +314,7 @@ static HRESULT read_names(const struct counter_query *q, PDH_HCOUNTER counter, b
     return hr;
 }
 
-/* The slot of the counter with these names, or the free one where it would be. */
+/* The slot of the counter with these names, or the free slot where it belongs. */
 static size_t find_slot(const struct counter_query *q, const struct log_counter *names, uint64_t hash)
 {
     size_t at = (size_t)hash & (q->bucket_count - 1);
@@ -326,14 +326,14 @@ static size_t find_slot(const struct counter_query *q, const struct log_counter 
     return at;
 }
 
-/* The place of the counter with these names, the number of counters when there is none. */
+/* The index of the counter with these names; the number of counters if it does not exist. */
 static size_t find_counter(const struct counter_query *q, const struct log_counter *names, uint64_t hash)
 {
     const size_t found = q->bucket_count ? q->buckets[find_slot(q, names, hash)] : 0;
     return found ? found - 1 : q->columns.count;
 }
 
-/* Keeps half of the buckets free for one column more. */
+/* Keeps half of the buckets free, for one more column. */
 static bool grow_buckets(struct counter_query *q)
 {
     if (2 * (q->columns.count + 1) <= q->bucket_count)
@@ -350,7 +350,7 @@ static bool grow_buckets(struct counter_query *q)
     return true;
 }
 
-/* The counter with these names out of the previous query; NULL when it has none. */
+/* Takes the counter with these names from the previous query; NULL if it does not have it. */
 static PDH_HCOUNTER take_previous(struct counter_query *previous, const struct log_counter *names, uint64_t hash)
 {
     size_t i = previous ? find_counter(previous, names, hash) : 0;
@@ -381,7 +381,7 @@ static void report_given_columns(struct counter_query *q, size_t column)
         q->gives(q->user, q->place, column);
 }
 
-/* Adds one path without counter wildcards. The status is the one the path got in the system's language. */
+/* Adds one path without counter wildcards. The status is that of the path in the system's language. */
 static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *path, bool wildcard)
 {
     const struct pdh_api *pdh = q->pdh;
@@ -401,7 +401,7 @@ static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *p
             hr = E_OUTOFMEMORY;
         } else {
             PDH_HCOUNTER before = take_previous(q->previous, &names, hash);
-            if (before) { /* it knows its last value, the new one does not */
+            if (before) { /* it knows its last value, a new counter would not */
                 pdh->PdhRemoveCounter(counter);
                 counter = before;
             }
@@ -417,7 +417,7 @@ static HRESULT add_one(struct counter_query *q, const WCHAR *wide, const char *p
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* PdhExpandWildCardPath knows only the system's language; an English path is translated by adding it and asking for its
+/* PdhExpandWildCardPath knows only the system's language. An English path is translated by adding it and reading its
    full path. */
 static PDH_STATUS query_expand_path(struct counter_query *q, const WCHAR *path, DWORD flags, WCHAR **out)
 {
@@ -438,8 +438,8 @@ static PDH_STATUS query_expand_path(struct counter_query *q, const WCHAR *path, 
 
 static HRESULT add_path(struct counter_query *q, const char *text, bool may_add_instance);
 
-/* A path that came out of an expansion. "\Process\*" names counters without an instance although the object has some:
-   all of them are meant. */
+/* Adds a path from an expansion. "\Process\*" expands to counters without an instance although the object has
+   instances: all of them are meant. */
 static HRESULT add_expanded(struct counter_query *q, const WCHAR *wide, bool may_add_instance)
 {
     char *text;
@@ -459,7 +459,7 @@ static HRESULT add_expanded(struct counter_query *q, const WCHAR *wide, bool may
     return hr;
 }
 
-/* An instance may end between the expansion and its adding; only a path that gave nothing is a failure. */
+/* An instance may end between the expansion and this call. Only a path that yields nothing is a failure. */
 static HRESULT add_all(struct counter_query *q, const WCHAR *paths, bool may_add_instance)
 {
     bool added = false;
@@ -545,7 +545,7 @@ static HRESULT add_paths(struct counter_query *q, const struct counter_query_req
     return S_OK;
 }
 
-/* Removes the counters that are not in the query any more. */
+/* Removes the counters that are no longer in the query. */
 static void drop_previous(struct counter_query *q)
 {
     for (size_t i = 0; q->previous && i < q->previous->columns.count; i++)
@@ -605,7 +605,8 @@ HRESULT counter_query_sample(struct counter_query *q, int64_t *utc, const struct
     *utc = clock_utc();
     *cells = q->cells;
     PDH_STATUS status = q->columns.count ? q->pdh->PdhCollectQueryData(q->handle) : 0;
-    /* PDH_NO_DATA: no counter has a value now. That is worth a row: the log shows when the instances were gone. */
+    /* PDH_NO_DATA: no counter has a value now. The log gets a row nevertheless, which shows that the instances were
+       gone. */
     HRESULT hr = (DWORD)status == PDH_NO_DATA ? S_OK : pdh_result(status, "PdhCollectQueryData");
     for (size_t i = 0; i < q->columns.count && SUCCEEDED(hr); i++) {
         struct query_counter *c = &q->counters[i];
@@ -633,7 +634,7 @@ void counter_query_close(struct counter_query *q)
     memory_free(q);
 }
 
-/* PDH lists a path without wildcards whether it names a counter or not. */
+/* PDH lists a path without wildcards even if its counter does not exist. */
 static HRESULT list_one(struct counter_query *q, const WCHAR *wide, WCHAR **paths)
 {
     PDH_HCOUNTER counter = NULL;
@@ -657,7 +658,7 @@ HRESULT counter_query_list(struct counter_query *q, const char *text, WCHAR **pa
     *paths = NULL;
     if (status)
         return (DWORD)status == PDH_MEMORY_ALLOCATION_FAILURE ? E_OUTOFMEMORY : S_OK;
-    /* As when it is added: without an instance all of them are meant. */
+    /* as in counter_query_add: without an instance all instances are meant */
     const bool wildcard = has_wildcard(text);
     WCHAR *wide = NULL;
     HRESULT hr = wide_path(text, &path, wildcard && (all_instances(&path) || !path.instance), &wide);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The PDH of this host: the system's on Windows, openpdh.dll under Wine, whose own is empty; natively the one that is
-   linked into this program. */
+/* The PDH of this host OS: the system's on Windows, openpdh.dll under Wine, whose own is empty, and natively the core
+   that is linked into this program. */
 #include "engine/pdh/counter_query.h"
 
 #ifdef _WIN32
@@ -12,7 +12,7 @@
 
 #include <windows.h>
 
-/* Chosen once, for the life of the process; the module stays loaded. */
+/* Chosen once per process. The module stays loaded. */
 static struct host_lock lock = HOST_LOCK_INIT;
 static struct pdh_api chosen;
 static bool ready;
@@ -30,7 +30,7 @@ static HRESULT load_module(const char *path, HMODULE *module)
     return hr;
 }
 
-/* Beside us, or in the system folder: never from the current folder or PATH. */
+/* Next to this program or in the system folder, never from the current folder or PATH. */
 static char *module_path(void)
 {
     WCHAR system[MAX_PATH];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The schema's elements and attributes: Microsoft's documentation of the performance counter schema. */
+/* Counter manifests. Microsoft documents the elements and attributes as the performance counter schema. */
 #include "engine/pdh/counter_manifest.h"
 
 #include "engine/base/file.h"
@@ -12,18 +12,18 @@
 #define COUNTERS_NAMESPACE "http://schemas.microsoft.com/win/2005/12/counters"
 #define LONGEST_NAME       255u        /* characters */
 #define LONGEST_HELP       32768u      /* bytes */
-#define MOST_TEXT          (16u << 20) /* bytes of all names and help */
+#define MOST_TEXT          (16u << 20) /* bytes of all names and help strings */
 
 struct counter_reader {
     struct manifest_reader r;
     struct registered_countersets *out;
     struct name_index guids;    /* of all countersets */
     struct name_index uris;     /* of all countersets and counters */
-    struct name_index sets;     /* of one provider: names */
-    struct name_index counters; /* of one counterset: names */
-    struct name_index ids;      /* of one counterset */
-    struct name_index structs;  /* of one counterset */
-    struct texts keys;          /* what the indices look up */
+    struct name_index sets;     /* of one provider: names of countersets */
+    struct name_index counters; /* of one counterset: names of counters */
+    struct name_index ids;      /* of one counterset: ids of counters */
+    struct name_index structs;  /* of one counterset: names of structs */
+    struct texts keys;          /* the strings that the indexes refer to */
     size_t bytes;
 };
 
@@ -33,7 +33,7 @@ static bool is(xmlNodePtr node, const char *name)
            strcmp((const char *)node->ns->href, COUNTERS_NAMESPACE) == 0;
 }
 
-/* Of the element, or of its attribute. */
+/* Adds a warning about an ignored element, or about its attribute. */
 static HRESULT warn_of_skipped(struct counter_reader *c, xmlNodePtr e, const char *attribute)
 {
     char *text = attribute
@@ -43,7 +43,7 @@ static HRESULT warn_of_skipped(struct counter_reader *c, xmlNodePtr e, const cha
     return text ? texts_give(c->r.remarks, text) : E_OUTOFMEMORY;
 }
 
-/* An element of counters that is none of those that are known here. */
+/* Warns of an unknown element in the namespace of counters. */
 static HRESULT skip_content(struct counter_reader *c, xmlNodePtr node)
 {
     if (!c->r.remarks || node->type != XML_ELEMENT_NODE || !node->ns ||
@@ -52,7 +52,7 @@ static HRESULT skip_content(struct counter_reader *c, xmlNodePtr node)
     return warn_of_skipped(c, node, NULL);
 }
 
-/* A remark for each attribute that is not among the names, which blanks divide. */
+/* Warns of each attribute that is not in the list of names, which blanks separate. */
 static HRESULT check_attributes(struct counter_reader *c, xmlNodePtr e, const char *known)
 {
     HRESULT hr = S_OK;
@@ -73,7 +73,7 @@ struct choice {
     uint32_t value;
 };
 
-/* One of the names; *out stays as it was where there is no such attribute. */
+/* Reads an attribute whose value is one of several names. *out is unchanged without the attribute. */
 static HRESULT read_choice(struct counter_reader *c, xmlNodePtr e, const char *attribute, const struct choice *choices,
                            size_t count, uint32_t *out)
 {
@@ -100,7 +100,7 @@ static HRESULT read_choice(struct counter_reader *c, xmlNodePtr e, const char *a
 #define CHOICE(c, e, attribute, choices, out)                                                                          \
     read_choice(c, e, attribute, choices, sizeof(choices) / sizeof *(choices), out)
 
-/* Takes the text into an index, which borrows it: MANIFEST_INVALID where it is there already. */
+/* Adds the string to an index, which borrows it. Fails with MANIFEST_INVALID if the index has it already. */
 static HRESULT index_add_unique(struct counter_reader *c, xmlNodePtr e, const char *attribute, struct name_index *index,
                                 const char *text)
 {
@@ -122,7 +122,7 @@ static HRESULT count_bytes(struct counter_reader *c, xmlNodePtr e, const char *t
                : S_OK;
 }
 
-/* A name as it stands in paths of counters. */
+/* Reads a name that is valid in counter paths. */
 static HRESULT read_name(struct counter_reader *c, xmlNodePtr e, const char *refused, char **out)
 {
     HRESULT hr = manifest_plain_text(&c->r, e, "name", out);
@@ -148,7 +148,7 @@ static HRESULT read_help(struct counter_reader *c, xmlNodePtr e, char **out)
     return SUCCEEDED(hr) ? count_bytes(c, e, *out) : hr;
 }
 
-/* Numbers of resources, which are for the program that is built with them: they are checked and that is all. */
+/* Resource numbers are for the program that is built with them: they are only checked. */
 static HRESULT check_resources(struct counter_reader *c, xmlNodePtr e)
 {
     uint64_t number;
@@ -228,7 +228,7 @@ static HRESULT read_scale(struct counter_reader *c, xmlNodePtr e, int32_t *out)
     return hr;
 }
 
-/* The field of a struct of the program that holds the value. */
+/* The program's struct and its field that hold the value. */
 static HRESULT check_field(struct counter_reader *c, xmlNodePtr e)
 {
     char *of = NULL, *field = NULL, *key = NULL;
@@ -319,8 +319,8 @@ static HRESULT read_structs(struct counter_reader *c, xmlNodePtr e)
     return hr;
 }
 
-/* The counters that one refers to are there, and who is divided by another has one. `e` has the counters of `s` in its
-   order. */
+/* Checks that the counters that a counter refers to exist, and that fractions have a base. `e` has the counters of `s`
+   in the same order. */
 static HRESULT check_references(struct counter_reader *c, xmlNodePtr e, struct registered_set *s)
 {
     static const char *const references[] = {"baseID", "perfTimeID", "perfFreqID", "multiCounterID"};
@@ -419,7 +419,7 @@ static HRESULT read_set(struct counter_reader *c, xmlNodePtr e, struct registere
 
 /* ---- a provider ---- */
 
-/* What people call it: its name, its symbol, its program. */
+/* Reads the provider's names for people: its name, symbol and program. */
 static HRESULT read_provider_name(struct counter_reader *c, xmlNodePtr e, struct registered_provider *p)
 {
     HRESULT hr = manifest_text(&c->r, e, "providerName", &p->name);

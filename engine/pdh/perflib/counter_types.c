@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The names of the PERF_* counter types. */
 #include "engine/pdh/counter_types.h"
 
 #include "engine/base/text.h"
@@ -44,7 +45,8 @@ static const struct {
     TYPE(PERF_PRECISION_100NS_TIMER),
     TYPE(PERF_PRECISION_OBJECT_TIMER),
 };
-/* What the others are divided by. Some have one number: whichever name is written, it is the same. */
+/* The types, and the bases by which others are divided. Some bases share a number, so different names mean the same
+   type. */
 static const struct {
     DWORD type;
     const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registered countersets: string lists, the structures in memory, reading from and writing to the registry. */
+/* Registered countersets: string lists, the structures in memory, and reading from and writing to the registry. */
 #include "engine/pdh/perflib/counterset_registration.h"
 
 #include "engine/base/memory.h"
@@ -67,7 +67,7 @@ HRESULT registry_write_texts(struct registry_key *key, const char *name, const s
 
 /* ---- in memory ---- */
 
-/* One more of `size` bytes at the end of *items, all zero; NULL when out of memory. */
+/* Appends an item of `size` zero bytes to *items; NULL if memory runs out. */
 static void *add_one(void **items, size_t *count, size_t *capacity, size_t size)
 {
     if (!memory_grow(items, capacity, *count + 1, size))
@@ -174,13 +174,13 @@ static char *set_key(const GUID *provider, const GUID *set)
 
 /* ---- reading ---- */
 
-/* What is damaged is as if it were not there; memory is no damage. */
+/* Ignore corrupt entries; out of memory is still an error. */
 static HRESULT forgive(HRESULT hr)
 {
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* An id as text; false: it is none. */
+/* Parses an id. False if it is invalid. */
 static bool read_id(const char *text, uint32_t *id)
 {
     uint64_t number;
@@ -190,7 +190,7 @@ static bool read_id(const char *text, uint32_t *id)
     return true;
 }
 
-/* "TYPE DETAIL SCALE AGGREGATE ATTRIBUTES BASE", decimal; false: it is none. */
+/* Parses "TYPE DETAIL SCALE AGGREGATE ATTRIBUTES BASE" in decimal. False if it is invalid. */
 static bool read_definition(const char *text, struct registered_counter *c)
 {
     int64_t numbers[DEFINITION_NUMBERS];
@@ -314,7 +314,7 @@ static HRESULT read_sets(struct registry_key *key, struct registered_provider *p
     return forgive(hr);
 }
 
-/* Adds it to the list. S_FALSE: it is not registered. */
+/* Adds the provider to the list. S_FALSE if it is not registered. */
 static HRESULT add_registered(const GUID *guid, struct registered_countersets *out)
 {
     struct registry_key *key = NULL;
@@ -435,7 +435,7 @@ static HRESULT write_provider(const struct registered_provider *p)
     char *path = provider_key(&p->guid);
     HRESULT hr = path ? registry_make(path, &made, &key) : E_OUTOFMEMORY;
     memory_free(path);
-    /* First, so that what a power cut leaves is known to be ours. */
+    /* written first, so that after a power failure the remains are known to be ours */
     if (SUCCEEDED(hr) && p->manifest)
         hr = registry_write_text(key, MANIFEST_VALUE, p->manifest);
     if (SUCCEEDED(hr) && p->name)
@@ -466,7 +466,7 @@ static const struct registered_provider *find_provider(const struct registered_c
     return NULL;
 }
 
-/* The other provider that has the counterset; NULL: none has. */
+/* Another provider that has the counterset, or NULL. */
 static const struct registered_provider *owner_of_set(const struct registered_countersets *list, const GUID *set,
                                                       const GUID *but)
 {

@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* Perflib V2 countersets in the registry, and the lists of strings (REG_MULTI_SZ) that they and extension DLLs are
-   registered with. */
+/* Perflib V2 countersets in the registry, and the string lists (REG_MULTI_SZ) by which they and extension DLLs are
+   registered. */
 #ifndef OPENPLA_PDH_COUNTERSET_REGISTRATION_H
 #define OPENPLA_PDH_COUNTERSET_REGISTRATION_H
 
 #include "engine/base/registry.h"
 #include "engine/base/text.h"
 
-/* Lists of texts as the registry's values hold them (REG_MULTI_SZ). Perflib's have pairs: a number, then what it
-   stands for. */
+/* String lists in values of the registry (REG_MULTI_SZ). Those of Perflib are pairs of a number and its string. */
 
-/* Adds the value's texts to *out. S_FALSE: there is no such value. ERROR_INVALID_DATA's HRESULT, naming the value: it
-   is no list of texts. */
+/* Adds the value's strings to *out. S_FALSE if the value does not exist. Fails with ERROR_INVALID_DATA's HRESULT and a
+   message that names the value if it is not a string list. */
 HRESULT registry_read_texts(struct registry_key *key, const char *name, struct texts *out);
-/* Removes the value where the list is empty. E_INVALIDARG, naming the value: one of the texts is empty, which would end
-   the list. */
+/* Writes the list, or removes the value if the list is empty. Fails with E_INVALIDARG and a message that names the
+   value if a string is empty, which would end the list. */
 HRESULT registry_write_texts(struct registry_key *key, const char *name, const struct texts *texts);
 
-/* Providers of countersets (Perflib V2) as they are registered on this computer: below HKEY_LOCAL_MACHINE,
-   SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib\_V2Providers\{provider}\{counterset}. Windows keeps texts as
-   numbers of resources there; ours are texts, which need no program that has them.
+/* The Perflib V2 providers that are registered on this computer, below HKEY_LOCAL_MACHINE in the keys
+   SOFTWARE\Microsoft\Windows NT\CurrentVersion\Perflib\_V2Providers\{provider}\{counterset}
+   Windows stores resource numbers instead of strings there. We store the strings, which need no program with resources.
+   A provider has the values ProviderName and ApplicationIdentity (strings), ProviderType (0 kernel, 1 user), and
+   OpenPLAManifest, the manifest, which marks it as ours to replace and remove. A counterset has Name and Help
+   (strings), InstanceType, and lists (REG_MULTI_SZ) of pairs of a counter's id and a string: Counters (its name),
+   Counters Help, and Counters Definition ("TYPE DETAIL SCALE AGGREGATE ATTRIBUTES BASE"). Only Name and Counters are
+   required. */
 
-   Of a provider: ProviderName and ApplicationIdentity (texts), ProviderType (0 kernel, 1 user), and OpenPLAManifest,
-   the manifest, which says that it is ours to replace and to remove. Of a counterset: Name, Help (texts), InstanceType,
-   and lists (REG_MULTI_SZ) with the id of a counter before what is said of it: Counters (its name), Counters Help,
-   Counters Definition ("TYPE DETAIL SCALE AGGREGATE ATTRIBUTES BASE"). Name and Counters alone are enough. */
-
-/* Numbers of perflib.h. */
+/* The numbers of perflib.h. */
 enum counter_aggregate {
     COUNTER_AGGREGATE_UNDEFINED,
     COUNTER_AGGREGATE_SUM,
@@ -43,32 +42,32 @@ enum {
 };
 enum { COUNTERSET_MULTIPLE = 2, COUNTERSET_AGGREGATE = 4, COUNTERSET_HISTORY = 8, COUNTERSET_BY_INSTANCE = 16 };
 
-enum { REGISTERED_MOST_COUNTERS = 4095 /* of a counterset */, REGISTERED_MOST_SETS = 1000 /* of a provider */ };
+enum { REGISTERED_MOST_COUNTERS = 4095 /* per counterset */, REGISTERED_MOST_SETS = 1000 /* per provider */ };
 
 struct registered_counter {
-    uint32_t id, type, detail; /* PERF_DETAIL_ */
+    uint32_t id, type, detail; /* detail: PERF_DETAIL_* */
     int32_t scale;             /* power of ten */
     uint32_t aggregate;        /* enum counter_aggregate */
     uint32_t attributes;       /* COUNTER_BY_REFERENCE ... */
-    uint32_t base;             /* id of its divisor, MAX: it says none */
-    char *name, *help;         /* the latter may be NULL */
+    uint32_t base;             /* id of the divisor; MAX: not specified */
+    char *name, *help;         /* help may be NULL */
 };
 #define COUNTER_NO_ID UINT32_MAX
 
 struct registered_set {
     GUID guid;
-    char *name, *help;  /* the latter may be NULL */
+    char *name, *help;  /* help may be NULL */
     uint32_t instances; /* COUNTERSET_MULTIPLE ... */
-    bool is_defined;    /* its counters have types; false: there are names alone */
+    bool is_defined;    /* its counters have types; false: only names are known */
     struct registered_counter *counters;
     size_t count, capacity;
 };
 
 struct registered_provider {
     GUID guid;
-    char *name, *application; /* the latter may be NULL */
+    char *name, *application; /* application may be NULL */
     bool is_kernel;
-    char *manifest; /* NULL: not ours */
+    char *manifest; /* NULL: not registered by us */
     struct registered_set *sets;
     size_t count, capacity;
 };
@@ -77,25 +76,26 @@ struct registered_countersets {
     size_t count, capacity;
 };
 
-/* One more, all zero but its GUID; NULL when out of memory. */
+/* Appends a provider with the GUID and zeros; NULL if memory runs out. */
 struct registered_provider *registered_add_provider(struct registered_countersets *list, const GUID *guid);
 struct registered_set *registered_add_set(struct registered_provider *p, const GUID *guid);
-/* One more with that id, without a base; NULL when out of memory. */
+/* Appends a counter with the id and no base; NULL if memory runs out. */
 struct registered_counter *registered_add_counter(struct registered_set *s, uint32_t id);
-/* NULL: it has none. */
+/* NULL if the counterset has no counter with the id. */
 const struct registered_counter *registered_counter_of(const struct registered_set *s, uint32_t id);
-void registered_provider_clear(struct registered_provider *p); /* all that it has */
+void registered_provider_clear(struct registered_provider *p); /* frees its members */
 void registered_countersets_free(struct registered_countersets *list);
 
-/* All that is registered; what is damaged is left out. *out is empty on failure. */
+/* Reads all registered providers and ignores corrupt entries. *out is empty on failure. */
 HRESULT registered_countersets_read(struct registered_countersets *out);
-/* One provider alone, in a list of one; S_FALSE with an empty list: it is not registered. */
+/* Reads one provider into a list of one. S_FALSE with an empty list if it is not registered. */
 HRESULT registered_provider_read(const GUID *guid, struct registered_countersets *out);
-/* All of the list, or nothing: when it fails, what was registered before is so again. One of ours is replaced.
-   ERROR_ALREADY_EXISTS's HRESULT: another program has registered a provider, or another provider a counterset, of the
-   same GUID; `force` replaces the provider. */
+/* Registers all providers of the list or none: on failure the previous registration is restored. Replaces providers
+   that we registered. Fails with ERROR_ALREADY_EXISTS's HRESULT if another program has registered a provider, or
+   another provider a counterset, with the same GUID; `force` replaces the provider. */
 HRESULT registered_countersets_write(const struct registered_countersets *list, bool force);
-/* S_FALSE: it is not registered. ERROR_ACCESS_DENIED's HRESULT: another program has registered it, unless `force`. */
+/* Removes a provider. S_FALSE if it is not registered. Fails with ERROR_ACCESS_DENIED's HRESULT if another program has
+   registered it, unless `force` is set. */
 HRESULT registered_provider_remove(const GUID *guid, bool force);
 
 #endif

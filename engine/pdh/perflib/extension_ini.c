@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+/* Parses an extension DLL's ini file and header. */
 #include "engine/base/memory.h"
 #include "engine/pdh/extension_registration.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN         80 /* bytes of a key or value in an error */
+#define SHOWN         80 /* bytes of a key or value in an error message */
 #define LONGEST_TEXT  32767u
 #define MOST_SYMBOLS  65536u
 #define LANGUAGE_SIZE 3
 
 /* ---- lines ---- */
 
-/* A part of a text that ends with neither NUL nor blank. */
+/* A part of a string, not terminated and without blanks at its ends. */
 struct span {
     const char *at;
     size_t length;
@@ -32,7 +33,7 @@ static struct span span_trim(const char *at, size_t length)
     return (struct span){at, length};
 }
 
-/* Without the bytes' case, which is ASCII's in keys. */
+/* Ignores the case of ASCII letters. */
 static bool span_equals(struct span s, const char *word)
 {
     size_t i = 0;
@@ -51,12 +52,12 @@ static bool ends_with(struct span s, const char *end)
 }
 
 struct ini_lines {
-    const char *next; /* NULL: no more */
+    const char *next; /* NULL: at the end */
     uint32_t number;
     struct span section, key, value;
 };
 
-/* The next "key=value" within a section; false: there is none. Lines without '=' and comments are passed over. */
+/* Reads the next "key=value" within a section. False at the end. Skips comments and lines without '='. */
 static bool next_pair(struct ini_lines *l)
 {
     while (l->next && *l->next) {
@@ -124,7 +125,7 @@ static bool to_number(struct span s, uint64_t *out)
     return text_to_u64(text, out);
 }
 
-/* "#define SYMBOL 0x10"; whatever else a header has is passed over. */
+/* Reads lines "#define SYMBOL 0x10" and skips all others. */
 static HRESULT read_symbols(const char *header, struct symbols *out)
 {
     HRESULT hr = S_OK;
@@ -133,7 +134,7 @@ static HRESULT read_symbols(const char *header, struct symbols *out)
         end = end ? end : line + strlen(line);
         const char *at = line;
         struct span define = span_take_word(&at, end);
-        if (span_equals(define, "#")) /* "#  define" is one too */
+        if (span_equals(define, "#")) /* "#  define" is also valid */
             define = span_take_word(&at, end);
         const struct span name = span_take_word(&at, end), value = span_take_word(&at, end);
         uint64_t offset;
@@ -232,7 +233,7 @@ static HRESULT read_languages(const char *ini, struct texts *out)
     return SUCCEEDED(hr) && !out->count ? error_set(EXTENSION_INVALID, "section [languages] has no language") : hr;
 }
 
-/* SYMBOL_009_NAME or SYMBOL_009_HELP. */
+/* Parses SYMBOL_009_NAME or SYMBOL_009_HELP. */
 static HRESULT read_key(const struct ini_lines *l, const struct texts *languages, const struct symbols *symbols,
                         struct extension_text *out)
 {
@@ -289,7 +290,7 @@ static HRESULT read_object(struct ini_lines *l, const struct texts *languages, c
     if (SUCCEEDED(hr) && !number)
         hr = E_OUTOFMEMORY;
     for (size_t i = 0; SUCCEEDED(hr) && i < out->objects.count; i++)
-        if (strcmp(out->objects.items[i], number) == 0) { /* in another language */
+        if (strcmp(out->objects.items[i], number) == 0) { /* already listed, in another language */
             memory_free(number);
             return S_OK;
         }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Registers extension DLLs: numbers and strings of their counters in the registry. */
 #include "engine/pdh/extension_registration.h"
 
 #include "engine/base/file.h"
@@ -31,7 +32,7 @@ static HRESULT open_performance(const char *service, bool to_change, struct regi
     return hr;
 }
 
-/* 0 where there is none, or it is damaged. */
+/* *out is 0 if the value does not exist or is invalid. */
 static HRESULT read_number(struct registry_key *key, const char *name, uint32_t *out)
 {
     uint64_t number;
@@ -122,7 +123,7 @@ HRESULT registered_extensions_read(const char *service, struct registered_extens
     if (SUCCEEDED(hr))
         hr = service ? add_extension(service, out) : add_all(out);
     if (hr == S_FALSE)
-        hr = HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND); /* with the text of open_performance */
+        hr = HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND); /* keeps the message of open_performance */
     if (FAILED(hr))
         registered_extensions_free(out);
     return hr;
@@ -144,7 +145,7 @@ void registered_extensions_free(struct registered_extensions *list)
 
 /* ---- writing ---- */
 
-/* Two at a time would get the same numbers. */
+/* Two concurrent registrations would get the same numbers. */
 static HRESULT lock_registration(struct file_lock **out)
 {
     char *folder = host_data_folder(), *path = folder ? path_join(folder, "perflib.lock") : NULL;
@@ -156,13 +157,13 @@ static HRESULT lock_registration(struct file_lock **out)
     return hr;
 }
 
-/* What no counter has is damage of the registry, and counts for nothing. */
+/* Numbers that no counter can have are corrupt, and are ignored. */
 static uint32_t higher(uint32_t last, uint32_t other)
 {
     return other > last && other <= INT32_MAX ? other : last;
 }
 
-/* The highest number of all services and of the system's. */
+/* The highest number of all services and of the system. */
 static uint32_t highest_number(const struct registered_extensions *all)
 {
     uint32_t last = higher(COUNTERS_OF_SYSTEM, all->last_counter);
@@ -206,7 +207,7 @@ static HRESULT write_list(struct registry_key *key, const struct extension_ini *
     return hr;
 }
 
-/* "1848 1860", as the DLL's objects are numbered. */
+/* The list of the DLL's objects, such as "1848 1860". */
 static HRESULT write_objects(struct registry_key *key, const struct extension_ini *ini, uint32_t first)
 {
     struct text_buffer b = {0};
@@ -248,7 +249,7 @@ static bool is_ours(const WCHAR *name, size_t units)
     return is;
 }
 
-/* All that extension_register wrote, as far as it can be. */
+/* Removes everything that extension_register wrote, as far as possible. */
 static HRESULT remove_texts(struct registry_key *key)
 {
     struct registry_entry *e = memory_zero(1, sizeof *e);
@@ -265,7 +266,7 @@ static HRESULT remove_texts(struct registry_key *key)
         hr = text_from_utf16(e->name, e->name_units, true, &name);
         if (SUCCEEDED(hr))
             hr = registry_remove(key, name);
-        if (hr == S_FALSE) /* a name that is no UTF-16 is not found by its text: it stays */
+        if (hr == S_FALSE) /* a name that is invalid UTF-16 cannot be found by its string: it stays */
             i++;
         memory_free(name);
     }
@@ -296,7 +297,7 @@ static HRESULT register_locked(const struct extension_ini *ini, struct registry_
     registered_extensions_free(&all);
     if (first > INT32_MAX)
         return error_set(EXTENSION_INVALID, "service '%s': no counter numbers are left", ini->service);
-    /* The numbers are taken before they are used. */
+    /* Reserve the numbers before using them. */
     hr = write_last(first + ini->last);
     if (SUCCEEDED(hr))
         hr = write_texts(key, ini, first);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Packets of connection-oriented RPC: framing, sending and receiving. */
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/remote/rpc.h"
 
