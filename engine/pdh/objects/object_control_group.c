@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The object Control Group, which Windows does not have: what the kernel accounts to groups of processes. The instance
-   "own" is the group of the Wine prefix (/proc/self is Wine's server there; natively this process); in a hierarchy of
-   version 2 the groups of the first two levels are instances too, which are systemd's slices and services. */
+/* The object Control Group, which Windows does not have: the resources that the kernel charges to groups of processes.
+   The instance "own" is the group of the Wine prefix (/proc/self is Wine's server there; natively this process). In a
+   hierarchy of version 2 the groups of the first two levels, which are systemd's slices and services, are instances
+   too. */
 #include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"
@@ -49,14 +50,14 @@
 #define ROWS   CONTROL_GROUP_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
-#define GROUPS_MOST 256 /* of those of the first two levels; what is beyond is not listed */
+#define GROUPS_MOST 256 /* limit for the groups of the first two levels; further ones are not listed */
 #define PATH_ROOM   1024
 
 struct control_group_state {
     struct table_state table;
     struct kept_files files;
     struct kept_folder top;
-    struct kept_folder *below; /* beside the names of the top; zero: not listed */
+    struct kept_folder *below; /* by index of the top-level names; zero: not listed */
     size_t below_count;
 };
 
@@ -77,7 +78,7 @@ static void close_state(void *state)
     forget_below(s);
 }
 
-/* Where a figure is: a file of the group's folder and the name in it; "": the file is one number. */
+/* The source of a number: a file of the group's folder and the name in it; "": the file is a single number. */
 struct figure {
     int column;
     const char *file, *name;
@@ -90,8 +91,8 @@ static const struct figure figures[] = {
     {GROUP_READS, "io.stat", "rios="},         {GROUP_WRITES, "io.stat", "wios="},
     {GROUP_TASKS, "pids.current", ""}};
 
-/* The sum of what stands behind the name wherever it begins a word: "usage_usec 12" once, "8:0 rbytes=1 wbytes=2" for
-   each device. */
+/* Adds up the numbers after each word that begins with the name: "usage_usec 12" once, "8:0 rbytes=1 wbytes=2" for each
+   device. */
 static bool sum_of(const char *text, size_t size, const char *name, int64_t *sum)
 {
     const char *end = text + size;
@@ -111,7 +112,7 @@ static bool sum_of(const char *text, size_t size, const char *name, int64_t *sum
     return found;
 }
 
-/* The figures of one group of version 2. S_FALSE: its folder has no cpu.stat, which every group has. */
+/* Reads the numbers of one group of version 2. S_FALSE if its folder has no cpu.stat, which every group has. */
 static HRESULT read_group(struct control_group_state *s, const char *folder, int64_t *cells)
 {
     const char *text = NULL, *read = "";
@@ -139,11 +140,11 @@ static HRESULT add_group(struct control_group_state *s, const char *folder, cons
         return E_OUTOFMEMORY;
     HRESULT hr = read_group(s, folder, cells);
     if (hr == S_FALSE)
-        s->table.row_count--; /* it has gone, or is no group */
+        s->table.row_count--; /* it is gone, or is not a group */
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Of version 1, where each controller has a hierarchy of its own. Times in nanoseconds. */
+/* Version 1, where each controller has a separate hierarchy. Times are in nanoseconds. */
 static HRESULT read_old(struct control_group_state *s, const char *root, const char *controllers, const char *group,
                         int64_t *cells)
 {
@@ -170,7 +171,8 @@ static HRESULT read_old(struct control_group_state *s, const char *root, const c
     return S_OK;
 }
 
-/* The group of the prefix: a line "0::/path" for version 2, "4:memory:/path" for each hierarchy of version 1. */
+/* Adds the group of the prefix, from a line "0::/path" for version 2 or "4:memory:/path" for each hierarchy of version
+   1. */
 static HRESULT add_own(struct control_group_state *s, const char *root)
 {
     char path[PATH_ROOM];
@@ -203,8 +205,8 @@ static HRESULT add_own(struct control_group_state *s, const char *root)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* The folders of a group that are groups: names of its own files have a point in them, after the controller. A slice's
-   and a service's have one too. */
+/* True for folders of a group that may be groups. The names of its files contain a dot after the controller; names of
+   slices and services contain one too. */
 static bool may_be_group(const char *name)
 {
     static const char *const kinds[] = {".slice", ".service", ".scope", ".mount", ".socket", ".swap"};
@@ -215,7 +217,7 @@ static bool may_be_group(const char *name)
     return !strchr(name, '.');
 }
 
-/* Lists below the top ones anew when the list of these is another one. */
+/* Lists the second level again if the list of the first has changed. */
 static HRESULT follow_below(struct control_group_state *s, uint64_t looked_before)
 {
     if (s->top.looked == looked_before && s->below_count == s->top.names.count)
@@ -253,8 +255,8 @@ static HRESULT add_named(struct control_group_state *s, const char *root)
     return hr;
 }
 
-/* What the controllers of the kernel account, each in files that begin with its name. The group at the top, which a
-   container may be in, has hardly one of these files. */
+/* The columns that the kernel's controllers account, each in files that begin with the controller's name. The top-level
+   group, in which a container may be, has few of these files. */
 static uint64_t columns_of_controllers(const char *text, size_t size)
 {
     uint64_t columns = 0;
@@ -277,7 +279,7 @@ static HRESULT control_group_gather(struct counter_object *o, struct source *sou
     const char *text;
     size_t size;
     snprintf(path, sizeof path, "%s/sys/fs/cgroup/cgroup.controllers", source_root(source));
-    /* Of version 1 alone there is no one hierarchy to list. */
+    /* Version 1 alone has no single hierarchy to list. */
     if (SUCCEEDED(hr)) {
         HRESULT unified = kept_files_text(&s->files, path, &text, &size);
         if (SUCCEEDED(unified))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects PhysicalDisk and LogicalDisk, from /proc/diskstats, the mounted file systems and the drive letters. A
-   physical disk is a block device that has a device behind it (/sys/block/NAME/device); it is called as on Windows by a
-   number, counted in the kernel's order, and the letters of the drives on it: "0 C: Z:". */
+   physical disk is a block device with hardware behind it (/sys/block/NAME/device). As on Windows its name is a number,
+   counted in the kernel's order, and the letters of its drives: "0 C: Z:". */
 #include "engine/base/clock.h"
 #include "engine/base/folder.h"
 #include "engine/base/kernel_file.h"
@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* PhysicalDisk, and with MORE LogicalDisk. The first columns are in the order of /proc/diskstats, which has more.
-   Times of requests are in ms, sectors have 512 bytes whatever the disk's own are. */
+/* The rows of PhysicalDisk, and with MORE of LogicalDisk. The first columns are in the order of /proc/diskstats, which
+   has more. Times of requests are in ms. Sectors always have 512 bytes, whatever the disk's sector size. */
 #define DISK_ROWS                                                                                                      \
     COLUMN(MAJOR, "major")                                                                                             \
     COLUMN(MINOR, "minor")                                                                                             \
@@ -82,11 +82,11 @@ struct disk {
     char *name;
     uint64_t major, minor;
     bool physical;
-    unsigned number; /* among the physical ones */
+    unsigned number; /* index among the physical disks */
 };
-/* The device that holds a drive; major 0: none is known. */
-/* To list the drives takes some hundred calls to Wine's server: that, and reading the mounted file systems, is done
-   when the disks have changed, and once in so many milliseconds. */
+/* The device that holds a drive; major 0: unknown. */
+/* Listing the drives takes some hundred calls to Wine's server. So drives and mounted file systems are read only if the
+   disks have changed, and otherwise once in this time. */
 #define LOOK_AGAIN_MS 10000
 
 struct letter {
@@ -97,10 +97,10 @@ struct disk_state {
     struct table_state table;
     struct disk *disks;
     size_t count, capacity;
-    uint64_t looked_for, looked; /* the disks' hash and clock_monotonic_ms() when the drives were listed last */
+    uint64_t looked_for, looked; /* the disks' hash and clock_monotonic_ms() at the last listing of the drives */
     struct letter letters[DRIVES_MOST];
     size_t letter_count;
-    uint64_t disks_known, mounts_known; /* hashes of what they were found from; 0: nothing */
+    uint64_t disks_known, mounts_known; /* hashes of what the lists were created from; 0: nothing */
 };
 
 static void forget_disks(struct disk_state *s)
@@ -134,7 +134,7 @@ static bool is_physical(const char *root, const char *name)
     size_t length = (size_t)snprintf(path, sizeof path, "%s/sys/block/", root);
     if (length + strlen(name) + 16 > sizeof path)
         return false;
-    /* In /sys a slash in a name is written as '!'. */
+    /* /sys writes a slash in a name as '!' */
     for (; *name; name++)
         path[length++] = *name == '/' ? '!' : *name;
     snprintf(path + length, sizeof path - length, "/device/uevent");
@@ -162,7 +162,7 @@ static HRESULT find_disks(struct disk_state *s, const char *root, const char *te
     return S_OK;
 }
 
-/* Undoes the octal escapes of mountinfo ("\040"). */
+/* Decodes the octal escapes of mountinfo ("\040"). */
 static bool copy_mount_point(const char *root, const struct kernel_row *row, char *path, size_t room)
 {
     size_t length = (size_t)snprintf(path, room, "%s", root);
@@ -180,9 +180,9 @@ static bool copy_mount_point(const char *root, const struct kernel_row *row, cha
     return true;
 }
 
-/* Wine does not say what a letter stands for: it is the device of the one file system that has the drive's size and
-   the drive's free space. Where more than one has, it is not known. Other computers' file systems, which might not
-   answer, have no device and are not asked. */
+/* Finds the device of a drive letter. Wine does not report it, so it is the device of the only file system with the
+   drive's size and free space; if several match, it is unknown. File systems of other computers, which might not
+   respond, have no device and are skipped. */
 static void find_device(struct letter *letter, const char *root, const char *mounts, size_t size)
 {
     uint64_t total, free, best = UINT64_MAX;
@@ -197,7 +197,7 @@ static void find_device(struct letter *letter, const char *root, const char *mou
             !copy_mount_point(root, &row, path, sizeof path) ||
             FAILED(kernel_folder_space(path, &other_total, &other_free)) || other_total != total)
             continue;
-        /* Others write meanwhile. */
+        /* other programs write at the same time */
         uint64_t difference = other_free > free ? other_free - free : free - other_free;
         if (difference < best && difference < total / 64) {
             letter->major = row.values[0];
@@ -209,7 +209,7 @@ static void find_device(struct letter *letter, const char *root, const char *mou
     }
 }
 
-/* Brings the disks, and the letters when they are wanted, up to what the kernel's files say. */
+/* Updates the disks and, if needed, the letters from the kernel's files. */
 static HRESULT disks_follow_kernel(struct counter_object *o, struct source *source, const char *text, size_t size)
 {
     struct disk_state *s = o->state;
@@ -255,7 +255,7 @@ static void set_cells(int64_t *cells, const struct kernel_row *row)
         cells[i] = (int64_t)row->values[i];
 }
 
-/* Is `part` a partition of the disk, or the disk itself? "vda1" of "vda", "nvme0n1p2" of "nvme0n1". */
+/* True if `part` is a partition of the disk or the disk itself: "vda1" of "vda", "nvme0n1p2" of "nvme0n1". */
 static bool is_part_of(const char *part, const char *disk)
 {
     size_t length = strlen(disk);
@@ -266,7 +266,7 @@ static bool is_part_of(const char *part, const char *disk)
     return rest[strspn(rest, "0123456789")] == 0;
 }
 
-/* "0 C: Z:": the number and the letters of the drives whose device is on the disk. */
+/* Creates the name "0 C: Z:": the number and the letters of the drives on the disk. */
 static void name_disk(const struct disk_state *s, const struct disk *disk, char *name, size_t room)
 {
     size_t length = (size_t)snprintf(name, room, "%u", disk->number);
@@ -309,8 +309,7 @@ static HRESULT gather_physical(struct counter_object *o, struct source *source, 
     return table_add_total(&s->table, false, s->disks_known);
 }
 
-/* The first letter that stands for the same device: itself, or one whose figures are its own too, so that the total has
-   them already. */
+/* The first letter of the same device: `letter` itself, or an earlier one whose values the total already contains. */
 static size_t first_letter(const struct disk_state *s, size_t letter)
 {
     size_t i = 0;
@@ -324,7 +323,7 @@ static void set_space(struct disk_state *s, size_t letter, int64_t *cells)
 {
     uint64_t total, free;
     size_t first = first_letter(s, letter);
-    if (first != letter) { /* rows and letters are in one order */
+    if (first != letter) { /* rows and letters have the same order */
         const int64_t *from = s->table.cells + first * s->table.column_count;
         cells[SIZE_MB] = from[SIZE_MB];
         cells[FREE_MB] = from[FREE_MB];

@@ -12,17 +12,17 @@
 #include <string.h>
 
 /* The open files of graphics drivers are found by checking every open file of every process that this user may inspect:
-   a limited number in each sample, all of them anew after ten seconds or later. They are then read through handles that
-   are kept. Without a graphics card nothing is inspected. */
+   a limited number in each sample, and all of them again after at least ten seconds. After that they are read through
+   handles that stay open. Without a graphics card nothing is inspected. */
 
-/* What one process has on one card. */
+/* The use of one card by one process. */
 struct drm_process {
-    uint32_t id, device; /* the host's id; drm_device() */
+    uint32_t id, device; /* process id on the host OS; drm_device() */
     struct drm_engine engines[DRM_ENGINES];
     size_t engine_count;
     struct drm_memory memory;
 };
-/* One that asks a card for something, in one process: what two files of one process share is told once. */
+/* A client of a card in one process. Two files of a process may share a client, which counts once. */
 struct drm_client {
     uint32_t process, device;
     uint64_t id;
@@ -38,7 +38,7 @@ struct drm_files {
     struct kept_folder cards; /* /sys/class/drm: "card0", and its connectors, "card0-DP-1" */
     struct drm_place *places; /* files of graphics drivers, sorted */
     size_t place_count, place_capacity;
-    uint32_t *ids; /* the processes of the look under way */
+    uint32_t *ids; /* the processes of the current scan */
     size_t id_count, id_next;
     uint64_t looked; /* when it began, clock_monotonic_ms(); 0: never */
     struct drm_process *processes;
@@ -47,8 +47,9 @@ struct drm_files {
     size_t client_count, client_capacity;
 };
 
-/* Parser of the keys that graphics drivers write into fdinfo (the kernel's drm-usage-stats): "drm-engine-render: 5 ns",
-   "drm-engine-capacity-render: 2", "drm-resident-vram0: 8 KiB", "drm-total-vram0", "drm-memory-vram" of older ones. */
+/* Parser for the keys that graphics drivers write to fdinfo (the kernel's drm-usage-stats): "drm-engine-render: 5 ns",
+   "drm-engine-capacity-render: 2", "drm-resident-vram0: 8 KiB", "drm-total-vram0", and "drm-memory-vram" of older
+   drivers. */
 
 static bool starts(const char *p, const char *end, const char *word)
 {
@@ -60,8 +61,8 @@ static unsigned hex_digit(char c)
     return c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : 16;
 }
 
-/* The number of a PCI device of which the text says "0000:03:00.0": domain, bus, device and function, 16, 8, 5 and 3
-   bits. 0: it is none. */
+/* The number of a PCI device, from the text "0000:03:00.0": domain, bus, device and function in 16, 8, 5 and 3 bits. 0
+   if the text is invalid. */
 static uint32_t drm_device(const char *p, const char *end)
 {
     static const char form[] = "xxxx:xx:xx.x";
@@ -106,7 +107,7 @@ const char *drm_engine_type(const char *name)
     return name;
 }
 
-/* Adds without overflow; what is not told adds nothing, and two of those remain untold. */
+/* Adds without overflow. A missing value adds nothing; the sum of two missing values is missing. */
 static int64_t drm_sum(int64_t a, int64_t b)
 {
     if (a == INT64_MIN || b == INT64_MIN)
@@ -114,7 +115,7 @@ static int64_t drm_sum(int64_t a, int64_t b)
     return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
-/* The bytes of "12 KiB"; without a unit they are bytes. */
+/* Parses "12 KiB" as bytes. Numbers without a unit are bytes. */
 static bool parse_byte_count(const char *p, const char *end, int64_t *out)
 {
     uint64_t value;
@@ -127,7 +128,7 @@ static bool parse_byte_count(const char *p, const char *end, int64_t *out)
     return true;
 }
 
-/* Memory of one form of keys, as different kernels have different ones. */
+/* The sizes from one form of keys; different kernels use different forms. */
 struct sizes {
     int64_t dedicated, shared;
 };
@@ -143,7 +144,7 @@ static void set_size(struct sizes *s, const char *region, const char *end)
     *to = drm_sum(*to, size);
 }
 
-/* The engine of this name, added if there is room; NULL: there is none. */
+/* The engine with this name, added if there is room; NULL otherwise. */
 static struct drm_engine *engine_of(struct drm_file *f, const char *name, size_t length)
 {
     length = length < DRM_ENGINE_NAME - 1 ? length : DRM_ENGINE_NAME - 1;
@@ -158,7 +159,7 @@ static struct drm_engine *engine_of(struct drm_file *f, const char *name, size_t
     return e;
 }
 
-/* "drm-engine-" has been read. `capacity` has a place for each engine. */
+/* Parses the rest of a key after "drm-engine-". `capacity` has an element per engine. */
 static void set_engine(struct drm_file *f, uint64_t *capacity, const char *name, const char *end)
 {
     static const char word[] = "capacity-";
@@ -212,12 +213,12 @@ bool drm_file_parse(const char *text, size_t size, struct drm_file *out)
 /* ---- finding and reading the drivers' files ---- */
 
 #define LOOK_AGAIN_MS    10000
-#define LOOKS_PER_SAMPLE 1024 /* files; the process that is begun is looked at to its end */
-#define LOOKS_PER_ID     1024 /* its first files: programs open a card early */
+#define LOOKS_PER_SAMPLE 1024 /* files; the last process is always completed */
+#define LOOKS_PER_ID     1024 /* only the first files of a process: programs open a card early */
 #define PLACES_MOST      4096
 #define PATH_ROOM        512
 
-/* Finds the cards. ERROR_FILE_NOT_FOUND's HRESULT without one. `root` is put before the paths. */
+/* Finds the cards. Fails with ERROR_FILE_NOT_FOUND's HRESULT without a card. `root` is a prefix for the paths. */
 static HRESULT drm_files_cards(struct drm_files *d, const char *root)
 {
     char folder[PATH_ROOM];
@@ -244,7 +245,7 @@ static HRESULT add_place(struct drm_files *d, struct drm_place place)
     while (at && before(place, d->places[at - 1]))
         at--;
     if (d->place_count >= PLACES_MOST || (at && !before(d->places[at - 1], place)))
-        return S_OK; /* it is there */
+        return S_OK; /* it exists */
     if (!memory_grow((void **)&d->places, &d->place_capacity, d->place_count + 1, sizeof *d->places))
         return E_OUTOFMEMORY;
     memmove(d->places + at + 1, d->places + at, (d->place_count++ - at) * sizeof *d->places);
@@ -252,7 +253,7 @@ static HRESULT add_place(struct drm_files *d, struct drm_place place)
     return S_OK;
 }
 
-/* Those of one process. *looks counts the files. Another user's cannot be listed. */
+/* Checks the files of one process. *looks counts them. Processes of other users cannot be listed. */
 static HRESULT scan_process(struct drm_files *d, const char *root, uint32_t id, size_t *looks)
 {
     char path[PATH_ROOM];
@@ -277,7 +278,7 @@ static HRESULT scan_process(struct drm_files *d, const char *root, uint32_t id, 
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Goes on with the look under way, or begins one when it is time. */
+/* Continues the current scan, or begins a new one when it is time. */
 static HRESULT drm_files_scan(struct drm_files *d, const char *root)
 {
     uint64_t now = clock_monotonic_ms();
@@ -301,7 +302,7 @@ static HRESULT drm_files_scan(struct drm_files *d, const char *root)
     return hr;
 }
 
-/* The place of this process and card, which has been there lately or is new. NULL: out of memory. */
+/* The entry of this process and card, existing or new. NULL if memory runs out. */
 static struct drm_process *process_of(struct drm_files *d, uint32_t id, uint32_t device)
 {
     for (size_t i = d->process_count; i-- > 0 && d->processes[i].id == id;)
@@ -343,7 +344,7 @@ static HRESULT add_file(struct drm_files *d, uint32_t id, const struct drm_file 
     return S_OK;
 }
 
-/* Fills `processes` and `clients` anew. E_OUTOFMEMORY. */
+/* Fills `processes` and `clients`. Fails with E_OUTOFMEMORY. */
 static HRESULT drm_files_read(struct drm_files *d, const char *root)
 {
     HRESULT hr = drm_files_scan(d, root);
@@ -359,7 +360,7 @@ static HRESULT drm_files_read(struct drm_files *d, const char *root)
         if (read == E_OUTOFMEMORY)
             return read;
         if (FAILED(read) || !drm_file_parse(text, size, &file))
-            continue; /* it was closed, or its process has ended */
+            continue; /* the file was closed, or its process has exited */
         hr = add_file(d, d->places[i].process, &file);
         d->places[left++] = d->places[i];
     }
@@ -380,7 +381,7 @@ static void drm_files_close(struct drm_files *d)
 
 /* ---- the objects ---- */
 
-/* GPU Engine. In nanoseconds. */
+/* GPU Engine. Times are in nanoseconds. */
 #define GPU_ENGINE_ROWS                                                                                                \
     COLUMN(ENGINE_BUSY, "busy")                                                                                        \
     COUNTER("Utilization Percentage", PERF_PRECISION_100NS_TIMER, 0, 0, NO_TOTAL, "busy / 100",                        \
@@ -389,7 +390,7 @@ static void drm_files_close(struct drm_files *d)
         "Running Time", PERF_COUNTER_LARGE_RAWCOUNT, 0, -7, NO_TOTAL, "busy / 100",                                    \
         "Total time that this engine of the graphics card has worked for this process, in units of 100 nanoseconds.")
 
-/* GPU Process Memory and GPU Adapter Memory. In bytes. */
+/* GPU Process Memory and GPU Adapter Memory. Sizes are in bytes. */
 #define GPU_MEMORY_ROWS                                                                                                \
     COLUMN(GPU_COMMITTED, "committed")                                                                                 \
     COLUMN(GPU_DEDICATED, "dedicated")                                                                                 \
@@ -426,7 +427,7 @@ static void close_state(void *state)
     memory_free(s->shown);
 }
 
-/* The processes of this sample. */
+/* Adds the processes of this sample. */
 static HRESULT read_processes(struct gpu_state *s, const char *root)
 {
     HRESULT hr = drm_files_cards(&s->files, root);
@@ -482,8 +483,8 @@ static HRESULT gather_processes(struct counter_object *o, struct source *source,
     return hr;
 }
 
-/* What all clients of a card have of it. One that two processes share, as a window's server hands it on, counts once.
- */
+/* The memory of all clients of a card. A client that two processes share, such as one that a window server passes on,
+   counts once. */
 static struct drm_memory memory_of(const struct drm_files *d, uint32_t device)
 {
     struct drm_memory sum = {INT64_MIN, INT64_MIN, INT64_MIN};
@@ -501,7 +502,7 @@ static struct drm_memory memory_of(const struct drm_files *d, uint32_t device)
     return sum;
 }
 
-/* The card's place on its bus, by the line "PCI_SLOT_NAME=0000:03:00.0" of its device; 0 when it is on none. */
+/* Finds the card's location on its bus from the line "PCI_SLOT_NAME=0000:03:00.0" of its device; 0 if it has none. */
 static HRESULT find_device(struct gpu_state *s, const char *folder, const char *card, uint32_t *device)
 {
     static const char key[] = "PCI_SLOT_NAME=";
@@ -521,7 +522,8 @@ static HRESULT find_device(struct gpu_state *s, const char *folder, const char *
     return S_OK;
 }
 
-/* What the driver tells of the whole card, as amdgpu does; what it does not tell is the sum of its clients'. */
+/* Reads the values that the driver reports of the whole card, as amdgpu does. Other values are the sum over the card's
+   clients. */
 static HRESULT read_card(struct gpu_state *s, const char *folder, const char *card, uint32_t device,
                          struct drm_memory *memory)
 {

@@ -2,8 +2,8 @@
 /* The objects IPv4, IPv6, ICMP, ICMPv6, UDPv4 and UDPv6, from /proc/net/snmp and snmp6. */
 #include "engine/pdh/core/table.h"
 
-/* IPv4 and IPv6, expanded for each with IP, the protocol's name; KEY(protocol, name), a figure in the kernel's file;
-   FORWARDED, the name there of the forwarded datagrams. */
+/* IPv4 and IPv6. Expanded for each with IP (the protocol's name), KEY(protocol, name) (a number in the kernel's file)
+   and FORWARDED (the name of forwarded datagrams there). */
 #define IP_ROWS                                                                                                        \
     COUNTER("Datagrams/sec", PERF_COUNTER_COUNTER, 0, 0, SUM, KEY("Ip", "InReceives") " + " KEY("Ip", "OutRequests"),  \
             IP " datagrams received from and passed to the interfaces.")                                               \
@@ -43,7 +43,7 @@
     COUNTER("Fragments Created/sec", PERF_COUNTER_COUNTER, 578, 0, SUM, KEY("Ip", "FragCreates"),                      \
             "Fragments created from datagrams.")
 
-/* The kinds of messages of ICMP: MESSAGE(name, type, name in the kernel's file, which those are). */
+/* The messages of ICMP: MESSAGE(name, type, name in the kernel's file, description). */
 #define ICMP_MESSAGES(MESSAGE)                                                                                         \
     MESSAGE("Time Exceeded", PERF_COUNTER_RAWCOUNT, "TimeExcds",                                                       \
             "that report an expired time to live, since the computer started.")                                        \
@@ -60,7 +60,7 @@
             "that request an address mask, since the computer started.")                                               \
     MESSAGE("Address Mask Reply", PERF_COUNTER_RAWCOUNT, "AddrMaskReps",                                               \
             "that reply to an address mask request, since the computer started.")
-/* The kinds of messages of ICMPv6: MESSAGE(name, type, name in the kernel's file, which those are). */
+/* The messages of ICMPv6: MESSAGE(name, type, name in the kernel's file, description). */
 #define ICMP6_MESSAGES(MESSAGE)                                                                                        \
     MESSAGE("Packet Too Big", PERF_COUNTER_RAWCOUNT, "PktTooBigs",                                                     \
             "that report a packet too big for a link, since the computer started.")                                    \
@@ -86,8 +86,8 @@
             "that advertise a neighbour's address, since the computer started.")                                       \
     MESSAGE("Redirect/sec", PERF_COUNTER_COUNTER, "Redirects", "that redirect to a better route.")
 
-/* ICMP and ICMPv6, expanded for each with ICMP, the protocol's name; KEY(protocol, name), a figure in the kernel's
-   file; MESSAGES, its kinds of messages, each of which is received and sent. */
+/* ICMP and ICMPv6. Expanded for each with ICMP (the protocol's name), KEY(protocol, name) (a number in the kernel's
+   file) and MESSAGES (its messages, each received and sent). */
 #define RECEIVED(name, type, key, text)                                                                                \
     COUNTER("Received " name, type, 0, 0, SUM, KEY("Icmp", "In" key), "Messages received " text)
 #define SENT(name, type, key, text)                                                                                    \
@@ -110,8 +110,8 @@
             "Messages sent that report an unreachable destination, since the computer started.")                       \
     MESSAGES(SENT)
 
-/* UDPv4 and UDPv6, expanded for each with IP, the protocol below, and KEY(protocol, name), a figure in the
-   kernel's file. */
+/* UDPv4 and UDPv6. Expanded for each with IP (the lower protocol) and KEY(protocol, name) (a number in the kernel's
+   file). */
 #define UDP_ROWS                                                                                                       \
     COUNTER("Datagrams/sec", PERF_COUNTER_COUNTER, 0, 0, SUM,                                                          \
             KEY("Udp", "InDatagrams") " + " KEY("Udp", "OutDatagrams"),                                                \

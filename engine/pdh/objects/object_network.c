@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects Network Interface and Network Adapter, from /proc/net/dev and /sys/class/net, and Per Processor Network
-   Interface Card Activity, from /proc/interrupts. As on Windows there is no loopback, and no _Total. */
+   Interface Card Activity, from /proc/interrupts. As on Windows there is neither a loopback instance nor _Total. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/pdh/core/source.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns up to the last are those of /proc/net/dev. */
+/* All columns except the last are those of /proc/net/dev. */
 #define NETWORK_INTERFACE_ROWS                                                                                         \
     COLUMN(RX_BYTES, "rx_bytes")                                                                                       \
     COLUMN(RX_PACKETS, "rx_packets")                                                                                   \
@@ -52,11 +52,11 @@
 #include "engine/pdh/core/counter_rows.inc"
 #define BIT(column) (1ull << (column))
 
-/* The files with the interfaces' speeds, beside the instances of the sample that asked for them last. */
+/* The files with the speeds of the interfaces, in the order of the instances of the last sample that needed them. */
 struct interface_state {
     struct table_state table;
     struct instance_list *names;
-    struct kernel_file **speeds; /* NULL for an interface that has none */
+    struct kernel_file **speeds; /* NULL for an interface without a speed */
 };
 
 static void interface_files_close(struct interface_state *s)
@@ -74,7 +74,7 @@ static void interface_close_state(void *state)
     interface_files_close(state);
 }
 
-/* The file of a row: one that is open already, or opened now. */
+/* The file of a row: the one that is open, or a new one. */
 static struct kernel_file *interface_take_file(struct interface_state *s, const char *root, const char *name)
 {
     size_t place = instance_list_find(s->names, name);
@@ -90,7 +90,7 @@ static struct kernel_file *interface_take_file(struct interface_state *s, const 
     return file;
 }
 
-/* Brings the files up to the rows. */
+/* Opens and closes files so that they match the rows. */
 static HRESULT interface_follow_rows(struct interface_state *s, const char *root)
 {
     const struct table_state *t = &s->table;
@@ -111,7 +111,7 @@ static HRESULT interface_follow_rows(struct interface_state *s, const char *root
     return S_OK;
 }
 
-/* Interfaces without a link, and those that have no speed of their own, read as an error or as -1. */
+/* Interfaces without a link or a speed yield an error or -1. */
 static HRESULT interface_add_speeds(struct interface_state *s, const char *root)
 {
     HRESULT hr = interface_follow_rows(s, root);
@@ -163,8 +163,8 @@ const struct counter_object_type pdh_network_interface = {
 
 /* ---- Per Processor Network Interface Card Activity ---- */
 
-/* Which interrupts are a card's its device says; for virtio and drivers of older buses, the name that the driver gave
-   when it asked for the interrupt. */
+/* A card's device says which interrupts belong to it. For virtio and drivers of older buses the name that the driver
+   gave the interrupt decides. */
 
 #define NETWORK_ACTIVITY_ROWS                                                                                          \
     COLUMN(CARD_INTERRUPTS, "interrupts")                                                                              \
@@ -180,19 +180,19 @@ const struct counter_object_type pdh_network_interface = {
 #define NAME_SIZE 64
 
 struct card {
-    char user[NAME_SIZE]; /* whose interrupts are the card's where no numbers are told */
+    char user[NAME_SIZE]; /* the name of the card's interrupts if the device lists no numbers */
     uint32_t *numbers;    /* of its interrupts */
     size_t number_count;
-    uint64_t *counts; /* per column of the table, in this sample */
+    uint64_t *counts; /* by column of the table, in this sample */
     size_t count_capacity;
     bool counted; /* in this sample */
 };
 
 struct network_activity_state {
     struct table_state table;
-    struct kept_folder names; /* of the network interfaces */
-    uint64_t looked;          /* that folder's, when the cards were found */
-    struct card *cards;       /* beside the names */
+    struct kept_folder names; /* the network interfaces */
+    uint64_t looked;          /* the time of the folder's listing for which the cards were found */
+    struct card *cards;       /* by index of the names */
     size_t card_count;
     struct kernel_counts columns;
 };
@@ -217,7 +217,7 @@ static void card_interrupts_close(void *state)
     kernel_counts_free(&s->columns);
 }
 
-/* Names the interrupts of cards on the virtio bus, which are called as their device is: "virtio2-input.0". */
+/* Finds the names of interrupts on the virtio bus, which contain the name of the device: "virtio2-input.0". */
 static HRESULT card_name_virtio(struct network_activity_state *s, const char *root)
 {
     char path[512];
@@ -240,8 +240,7 @@ static HRESULT card_name_virtio(struct network_activity_state *s, const char *ro
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* Finds the cards and their interrupts, which change when a card is set up anew, as often as its names are looked
-   for. */
+/* Finds the cards and their interrupts whenever the names are listed again. They change when a card is reconfigured. */
 static HRESULT card_interrupts_follow(struct network_activity_state *s, const char *root)
 {
     char path[512];
@@ -276,7 +275,7 @@ static bool card_has_interrupt(const struct card *c, const struct kernel_interru
     for (size_t i = 0; i < c->number_count; i++)
         if (c->numbers[i] == interrupt->number)
             return true;
-    /* "eth0", "eth0-TxRx-3": not those of eth01. */
+    /* "eth0" and "eth0-TxRx-3" match, those of eth01 do not */
     const size_t length = strlen(c->user);
     return !c->number_count && interrupt->user_length >= length && !memcmp(interrupt->user, c->user, length) &&
            (interrupt->user_length == length || strchr("-:.@", interrupt->user[length]));

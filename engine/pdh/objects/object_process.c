@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects Process and Thread: the processes of the process list, their threads, and their sums, _Total. There is no
-   Idle: it has no working set to tell truly. */
+/* The objects Process and Thread: the processes of the process list, their threads, and their sums as _Total. There is
+   no instance Idle, because it has no true working set. */
 #include "engine/base/registry.h"
 #include "engine/pdh/core/table.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The columns of Process: FIGURE(constant, name, field of struct process_entry, figures of the list that have it). */
+/* The columns of Process: FIGURE(constant, name, field of struct process_entry, group of values in the list). */
 #define PROCESS_FIGURES(FIGURE)                                                                                        \
     FIGURE(USER, "user", user_time, PROCESS_USE)                                                                       \
     FIGURE(KERNEL, "kernel", kernel_time, PROCESS_USE)                                                                 \
@@ -127,14 +127,14 @@
 #include "engine/pdh/core/counter_rows.inc"
 #define BIT(column) (1ull << (column))
 
-/* Names end with the process' id, "svchost_1234", where the user has set that (behaviour 26). */
+/* Names end with the process id, as in "svchost_1234", if the user has set this value (behaviour 26). */
 #define NAMES_KEY   "SYSTEM\\CurrentControlSet\\Services\\PerfProc\\Performance"
 #define NAMES_VALUE "ProcessNameFormat"
-enum { NAME_WITH_ID = 2, NAME_ROOM = 784 /* bytes: the name of a file, 255 characters, and an id */ };
+enum { NAME_WITH_ID = 2, NAME_ROOM = 784 /* bytes: a file name of 255 characters and an id */ };
 
 struct process_state {
     struct table_state table;
-    bool format_known, with_id; /* read once, as Windows' provider does */
+    bool format_known, with_id; /* read once, as by Windows' own implementation */
 };
 
 static void read_format(struct process_state *s)
@@ -148,7 +148,7 @@ static void read_format(struct process_state *s)
     registry_close(key);
 }
 
-/* The process' name as the objects show it, cut where there is no room. */
+/* Writes the process' name as the objects show it, truncated if there is no room. */
 static size_t show_name(const struct process_state *s, const struct process_entry *e, char *out, size_t room)
 {
     const int length = s->with_id ? snprintf(out, room, "%.*s_%u", (int)room - 16, e->name, (unsigned)e->id)
@@ -156,7 +156,7 @@ static size_t show_name(const struct process_state *s, const struct process_entr
     return length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1;
 }
 
-/* What the list must read for the columns. */
+/* The groups of values that the process list must read for the columns. */
 static uint32_t figures_for(uint64_t wanted)
 {
     uint32_t needed = PROCESS_USE;
@@ -189,7 +189,7 @@ static HRESULT gather_processes(struct counter_object *o, struct source *source,
     }
     return SUCCEEDED(hr) ? table_add_total(&s->table, false, 0) : hr;
 }
-/* NOLINTNEXTLINE(misc-redundant-expression): two names of one number, today */
+/* NOLINTNEXTLINE(misc-redundant-expression): the same number under two names */
 _Static_assert(PROCESS_ABSENT == VALUE_ABSENT, "absent figures are absent values");
 
 static HRESULT gather_threads(struct counter_object *o, struct source *source, uint64_t wanted)

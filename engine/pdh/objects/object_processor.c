@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects Processor, Processor Information and Processor Performance: the online processors, from /proc/stat,
-   interrupts and softirqs, and what cpuinfo, cpufreq and cpuidle say of their clocks and their sleep. */
+   interrupts and softirqs, and their frequencies and sleep states, from cpuinfo, cpufreq and cpuidle. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ACPI's C1, C2, and C3 with all that are deeper; IDLE_ANY is of all states, those too that are none of these. */
+/* ACPI's C1, C2, and C3 including all deeper states. IDLE_ANY covers all states, even those without a depth. */
 enum idle_depth { IDLE_C1, IDLE_C2, IDLE_C3, IDLE_ANY, IDLE_DEPTHS };
 struct idle_figures {
-    int64_t times[IDLE_DEPTHS];   /* in microseconds; INT64_MIN: the processor has no such state */
+    int64_t times[IDLE_DEPTHS];   /* in microseconds; INT64_MIN: the processor does not have the state */
     int64_t entries[IDLE_DEPTHS]; /* likewise */
 };
 
@@ -23,7 +23,7 @@ struct idle_states {
     struct kept_files files;
     struct idle_state *states; /* of all processors */
     size_t count, capacity;
-    uint64_t known; /* `key` for which they were found */
+    uint64_t known; /* the `key` for which they were found */
 };
 
 /* ---- sleep states of /sys/devices/system/cpu/cpuN/cpuidle ---- */
@@ -34,8 +34,8 @@ struct idle_state {
     enum idle_depth depth;
 };
 
-/* "C1", "C1E", "C1_ACPI", "C6": the drivers name states by the processor's own numbers, where ACPI knows three; Arm's
-   lightest is WFI. "POLL" is no sleep, but an idle processor all the same. */
+/* The depth of a state by its name: "C1", "C1E", "C1_ACPI", "C6". Drivers use the processor's numbers, while ACPI has
+   three states. Arm's lightest state is WFI. "POLL" is not sleep, but the processor is idle. */
 static enum idle_depth depth_of(const char *name, const char *end)
 {
     uint64_t number;
@@ -46,7 +46,7 @@ static enum idle_depth depth_of(const char *name, const char *end)
     return number == 1 ? IDLE_C1 : number == 2 ? IDLE_C2 : IDLE_C3;
 }
 
-/* `key` says which processors there are: with another one, the states of all `cpus` are looked for anew.
+/* `key` identifies the set of processors. If it has changed, searches the states of all `cpus` again. Fails with
    E_OUTOFMEMORY. */
 static HRESULT idle_states_follow(struct idle_states *s, const char *root, const struct kernel_cpus *cpus, uint64_t key)
 {
@@ -70,7 +70,7 @@ static HRESULT idle_states_follow(struct idle_states *s, const char *root, const
                 s->states[s->count++] = (struct idle_state){cpus->cpus[i].id, number, depth_of(text, text + size)};
         }
     }
-    kept_files_close(&s->files); /* the names do not change */
+    kept_files_close(&s->files); /* the names never change */
     s->known = key | 1;
     return S_OK;
 }
@@ -80,7 +80,7 @@ static void add(int64_t *to, int64_t value)
     *to = (*to == INT64_MIN ? 0 : *to) + value;
 }
 
-/* Reads those of one processor. E_OUTOFMEMORY. */
+/* Reads the states of one processor. Fails with E_OUTOFMEMORY. */
 static HRESULT idle_states_read(struct idle_states *s, const char *root, uint32_t cpu, struct idle_figures *out)
 {
     for (size_t i = 0; i < IDLE_DEPTHS; i++)
@@ -121,7 +121,7 @@ static void idle_states_close(struct idle_states *s)
 
 /* ---- the objects ---- */
 
-/* Processor, and with MORE Processor Information. Times are in 10 ms. */
+/* Processor, and with MORE Processor Information. Times are in units of 10 ms. */
 #define PROCESSOR_ROWS                                                                                                 \
     COLUMN(USER, "user")                                                                                               \
     COLUMN(NICE, "nice")                                                                                               \
@@ -212,18 +212,18 @@ _Static_assert((int)SOFTIRQ == (int)CPU_SOFTIRQ, "the first columns are the time
     (BIT(C1_TIME) | BIT(C2_TIME) | BIT(C3_TIME) | BIT(IDLE_TIME) | BIT(C1_ENTRIES) | BIT(C2_ENTRIES) |                 \
      BIT(C3_ENTRIES) | BIT(IDLE_ENTRIES))
 
-/* What cpufreq tells of one processor; the files are there on few virtual machines. */
+/* The frequencies of one processor from cpufreq. Few virtual machines have these files. */
 struct frequency {
     uint32_t cpu;
     struct kernel_file *now;
     int64_t max; /* MHz or VALUE_ABSENT */
 };
 
-/* Soft interrupts of one processor between two of its clock's interrupts. */
+/* The soft interrupts of one processor per clock interrupt. */
 struct soft_rate {
     uint32_t cpu;
-    uint64_t softirqs, ticks; /* as of the sample before */
-    int64_t rate;             /* since that; VALUE_ABSENT: no tick yet */
+    uint64_t softirqs, ticks; /* of the previous sample */
+    int64_t rate;             /* since then; VALUE_ABSENT: no clock interrupt yet */
 };
 
 struct processor_state {
@@ -235,7 +235,7 @@ struct processor_state {
     struct idle_states idle;
     struct frequency *frequencies;
     size_t frequency_count, frequency_capacity;
-    uint32_t *node_of; /* beside the processors */
+    uint32_t *node_of; /* by processor */
     size_t node_capacity;
     uint64_t known; /* hash of the processors for which the nodes were read */
 };
@@ -260,7 +260,8 @@ static void close_state(void *state)
     memory_free(s->node_of);
 }
 
-/* Their mean over other processors is another figure: the totals' key. */
+/* Identifies the set of processors: the mean over another set is a different value, so this is the key of the
+   totals. */
 static uint64_t hash_of(const struct kernel_cpus *cpus)
 {
     uint64_t h = HASH_START;
@@ -305,8 +306,8 @@ static struct soft_rate *rate_of(struct processor_state *s, size_t hint, uint32_
     return &s->rates[s->rate_count++];
 }
 
-/* Between two samples; before the first one, since the computer was started. A clock that stood still, as that of an
-   idle processor does, leaves the rate of the sample before. */
+/* Computes the rate between two samples, or before the first one since the computer started. If the clock did not
+   advance, as on an idle processor, the previous rate is kept. */
 static HRESULT follow_rate(struct processor_state *s, size_t at, uint32_t cpu, int64_t *rate)
 {
     const struct kernel_count *soft = count_of(&s->softirqs, at, cpu), *clock = count_of(&s->interrupts, at, cpu);
@@ -327,7 +328,7 @@ static HRESULT follow_rate(struct processor_state *s, size_t at, uint32_t cpu, i
     return S_OK;
 }
 
-/* What every reading asks for: stat, and of the tables of interrupts those that are wanted. */
+/* Reads stat, and those tables of interrupts that are needed. */
 static HRESULT read_all(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct processor_state *s = o->state;
@@ -373,8 +374,8 @@ static HRESULT processor_fill_cells(struct processor_state *s, const char *root,
     }
     return hr;
 }
-/* NOLINTNEXTLINE(misc-redundant-expression): two names of one number, today */
-_Static_assert(VALUE_ABSENT == INT64_MIN, "states that are not there are absent values");
+/* NOLINTNEXTLINE(misc-redundant-expression): the same number under two names */
+_Static_assert(VALUE_ABSENT == INT64_MIN, "missing states are absent values");
 _Static_assert((int)C1_TIME + (int)IDLE_ANY == (int)IDLE_TIME && (int)C1_ENTRIES + (int)IDLE_ANY == (int)IDLE_ENTRIES,
                "the columns of sleep are in the order of its depths");
 
@@ -393,7 +394,7 @@ static HRESULT gather_processors(struct counter_object *o, struct source *source
     return SUCCEEDED(hr) ? table_add_total(&s->table, false, hash_of(&s->cpus)) : hr;
 }
 
-/* Which NUMA node each processor belongs to; all to 0 where the kernel knows no nodes. */
+/* Finds the NUMA node of each processor; 0 for all if the kernel has no nodes. */
 static HRESULT find_nodes(struct processor_state *s, const char *root)
 {
     HRESULT hr = S_OK;
@@ -434,7 +435,7 @@ static HRESULT open_frequencies(struct processor_state *s, const char *root)
     return S_OK;
 }
 
-/* From cpufreq, else from cpuinfo. */
+/* From cpufreq, or else from cpuinfo. */
 static HRESULT read_frequencies(struct counter_object *o, struct source *source, struct processor_state *s,
                                 int64_t *mhz)
 {
@@ -460,7 +461,7 @@ static HRESULT read_frequencies(struct counter_object *o, struct source *source,
     return S_OK;
 }
 
-/* The processors of one node and their subtotal. */
+/* Adds the processors of one node and their subtotal. */
 static HRESULT add_node(struct processor_state *s, const char *root, uint32_t node, uint64_t wanted, const int64_t *mhz)
 {
     char name[24];
@@ -486,7 +487,7 @@ static HRESULT add_node(struct processor_state *s, const char *root, uint32_t no
     return number == 0 || table_add(&s->table, ROW_SUBTOTAL, NULL, name, (size_t)length, key) ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Brings nodes and clocks up to the processors that there are. */
+/* Updates nodes and frequencies if the set of processors has changed. */
 static HRESULT processors_follow_kernel(struct processor_state *s, const char *root)
 {
     HRESULT hr = S_OK;

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects SMB Client Shares and Redirector: files of other computers, which programs under Wine reach through the
-   host's kernel. Both exist where its client is loaded, whatever it has mounted. */
+/* The objects SMB Client Shares and Redirector: files of other computers, which programs under Wine access through the
+   kernel of the host OS. Both exist if the kernel's SMB client is loaded, even without mounts. */
 #include "engine/base/kernel_file.h"
 #include "engine/pdh/core/table.h"
 #include "engine/pdh/objects/parsers.h"
 
 /* ---- parser of /proc/fs/cifs/Stats ---- */
 
-/* Lines about the client, then for each share a line "1) \\server\share" and its own lines, which differ between SMB 1
-   ("Reads:  10 Bytes: 4000") and later versions ("Reads: 10 total 0 failed", "Bytes read: 4000"). */
+/* The file has lines about the client, then for each share a line "1) \\server\share" and further lines, which differ
+   between SMB 1 ("Reads:  10 Bytes: 4000") and later versions ("Reads: 10 total 0 failed", "Bytes read: 4000"). */
 
 static const struct {
-    const char *before, *behind; /* of the number: at a line's beginning, and with a blank after it; "" for any */
+    const char *before, *behind; /* the text before the number, at the beginning of the line, and after it and a blank;
+                                    "" matches any */
     enum cifs_figure figure;
 } places[] = {{"SMBs:", "", CIFS_REQUESTS},         {"Bytes read:", "", CIFS_BYTES_READ},
               {"Reads:", "", CIFS_READS},           {"Writes:", "", CIFS_WRITES},
               {"CIFS Session:", "", CIFS_SESSIONS}, {"Operations (MIDs):", "", CIFS_UNDER_WAY},
               {"", "session", CIFS_RECONNECTS}};
 
-/* What stands later in a line, behind another figure. */
+/* Numbers that follow another number in the same line. */
 static const struct {
     const char *line, *before;
     enum cifs_figure figure;
@@ -58,7 +59,7 @@ static void set_figures(struct cifs_part *part, const char *p, const char *end)
     }
 }
 
-/* Where the name of a share begins in a line "1) \\server\share"; NULL: it is no such line. */
+/* Finds the name of a share in a line "1) \\server\share"; NULL if the line is different. */
 static const char *share_in(const char *p, const char *end)
 {
     uint64_t ignored;
@@ -80,7 +81,7 @@ bool cifs_next(const char **at, const char *end, struct cifs_part *part)
     const char *line = kernel_line_end(p, end), *name = share_in(p, line);
     if (name) {
         part->name = name;
-        /* A share may have a blank in its name; what else is in the line stands behind a tab. */
+        /* a share's name may contain blanks; a tab separates it from the rest of the line */
         const char *tab = text_find(name, line, '\t');
         part->length = (size_t)((tab ? tab : line) - name);
         while (part->length && name[part->length - 1] == ' ')
@@ -100,7 +101,7 @@ bool cifs_next(const char **at, const char *end, struct cifs_part *part)
 
 /* ---- the objects ---- */
 
-/* SMB Client Shares. The columns are the figures of a share as parsers.h has them. */
+/* SMB Client Shares. The columns are the numbers of a share as in parsers.h. */
 #define SMB_CLIENT_SHARES_ROWS                                                                                         \
     COLUMN(SHARE_REQUESTS, "requests")                                                                                 \
     COLUMN(SHARE_READS, "reads")                                                                                       \
@@ -129,7 +130,7 @@ bool cifs_next(const char **at, const char *end, struct cifs_part *part)
     BASE(SHARE_WRITE_BASE, PERF_AVERAGE_BASE, SUM, "writes")                                                           \
     BASE(SHARE_DATA_BASE, PERF_AVERAGE_BASE, SUM, "reads + writes")
 
-/* Redirector. The first columns are sums over the shares. */
+/* Redirector. The first columns are sums over all shares. */
 #define REDIRECTOR_ROWS                                                                                                \
     COLUMN(ALL_REQUESTS, "requests")                                                                                   \
     COLUMN(ALL_READS, "reads")                                                                                         \
@@ -161,7 +162,7 @@ bool cifs_next(const char **at, const char *end, struct cifs_part *part)
 #define ROWS   REDIRECTOR_ROWS
 #include "engine/pdh/core/counter_rows.inc"
 
-/* The columns of both objects begin as the figures do. */
+/* The columns of both objects begin in the order of enum cifs_figure. */
 _Static_assert(SHARE_BYTES_WRITTEN == (int)CIFS_BYTES_WRITTEN && ALL_UNDER_WAY == (int)CIFS_UNDER_WAY,
                "columns and figures have one order");
 
@@ -212,7 +213,7 @@ static HRESULT gather_all(struct counter_object *o, struct source *source, uint6
             cells[i] = before > INT64_MAX - part.figures[i] ? INT64_MAX : before + part.figures[i];
         }
     }
-    /* Where nothing is mounted, nothing was read. */
+    /* without mounts nothing was read */
     for (int i = 0; !mounted && i < CIFS_SHARE_FIGURES; i++)
         cells[i] = 0;
     return S_OK;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects Server, SMB Server Shares and SMB Server Sessions: what Samba's server on this host does for other
-   computers, from the databases in which it keeps its clients. They exist while it runs, for users who may read them.
- */
+/* The objects Server, SMB Server Shares and SMB Server Sessions: the clients of Samba's server on this host OS, from
+   the databases in which it keeps them. They exist while the server runs, for users who may read the databases. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -15,17 +14,17 @@
 
 /* ---- parser of Samba's databases ---- */
 
-/* A head, a table of offsets, then records one behind the other, those in use and those that are free. Where processes
-   share locks in the file, that area comes first, and a copy of the head behind it. */
+/* The format: a header, a table of offsets, then used and free records one after another. If processes share locks in
+   the file, the locks' area comes first, followed by a copy of the header. */
 
 enum { HEAD_SIZE = 168, HEAD_VERSION = 32, HEAD_PLACES = 36, HEAD_FLAGS = 60, HEAD_LOCKS = 64, FLAG_LOCKS = 1 };
 enum { RECORD_HEAD = 24, RECORD_SIZE = 4, RECORD_KEY = 8, RECORD_DATA = 12, RECORD_STATE = 20 };
-#define VERSION_6    0x2601196Du
-#define STATE_USED   0x26011999u
-#define STATE_FREE   0xD9FEE666u
-#define STATE_DEAD   0xFEE1DEADu
-#define STATE_UNUSED 0u          /* kept for what a crash would need */
-#define STATE_MENDS  0xF53BC0E7u /* what a write that is under way would put back */
+#define VERSION_6      0x2601196Du
+#define STATE_USED     0x26011999u
+#define STATE_FREE     0xD9FEE666u
+#define STATE_DEAD     0xFEE1DEADu
+#define STATE_UNUSED   0u          /* kept for recovery after a crash */
+#define STATE_RECOVERY 0xF53BC0E7u /* what the current transaction would restore */
 
 bool samba_file_begin(struct samba_file *f, const void *bytes, size_t size)
 {
@@ -41,7 +40,7 @@ bool samba_file_begin(struct samba_file *f, const void *bytes, size_t size)
     return true;
 }
 
-/* Ids are kept with their highest byte first in keys. */
+/* In keys the ids are big-endian. */
 static uint32_t id_of(const uint8_t *key)
 {
     return (uint32_t)key[0] << 24 | (uint32_t)key[1] << 16 | (uint32_t)key[2] << 8 | key[3];
@@ -55,7 +54,7 @@ bool samba_file_next(struct samba_file *f, struct samba_record *out)
         const uint32_t size = get_u32(head + RECORD_SIZE), state = get_u32(head + RECORD_STATE);
         const uint32_t key = get_u32(head + RECORD_KEY), data = get_u32(head + RECORD_DATA);
         const bool known = state == STATE_USED || state == STATE_FREE || state == STATE_DEAD || state == STATE_UNUSED ||
-                           state == STATE_MENDS;
+                           state == STATE_RECOVERY;
         if (!known || !size || size > rest || (state == STATE_USED && (key > size || data > size - key)))
             break;
         f->at += RECORD_HEAD + size;
@@ -80,8 +79,7 @@ bool samba_connection_read(const struct samba_record *record, struct samba_conne
         text_find((const char *)data + NAME, (const char *)data + NAME + count, 0) !=
             (const char *)data + NAME + count - 1)
         return false;
-    /* Two bytes, of how it is encrypted and signed, stand between the name and the session, which begins at a multiple
-       of 4. */
+    /* Two bytes about encryption and signing are between the name and the session, which is aligned to 4 bytes. */
     const size_t session = (NAME + count + 2 + 3) & ~(size_t)3;
     if (record->size < session + 4)
         return false;
@@ -114,9 +112,9 @@ bool samba_connection_read(const struct samba_record *record, struct samba_conne
 #include "engine/pdh/core/counter_rows.inc"
 #define BIT(column) (1ull << (column))
 
-/* Connections of a share, or of a session. */
+/* The connections of a share or of a session. */
 struct part {
-    const char *share; /* in the database that was read; length 0: of a session */
+    const char *share; /* points into the last database that was read; length 0: of a session */
     size_t length;
     uint32_t session;
     uint32_t connections;
@@ -127,10 +125,10 @@ static const char *const databases[] = {[OF_SESSIONS] = "/run/samba/smbXsrv_sess
                                         [OF_CONNECTIONS] = "/run/samba/smbXsrv_tcon_global.tdb",
                                         [OF_FILES] = "/run/samba/smbXsrv_open_global.tdb"};
 
-/* No file is kept open: a server that is started anew may make them anew. */
+/* Files are not kept open, because a restarted server may recreate them. */
 struct samba_state {
     struct table_state table;
-    char *text; /* of the database that was read last */
+    char *text; /* content of the last database that was read */
     struct part *parts;
     size_t part_count, part_capacity;
 };
@@ -142,7 +140,7 @@ static void close_state(void *state)
     memory_free(s->parts);
 }
 
-/* A server that was killed leaves its databases with all that was in them: is its process still there? */
+/* Checks that the server's process exists, because a killed server leaves its databases with all their entries. */
 static HRESULT find_server(const char *root)
 {
     char path[512], *text;
@@ -163,7 +161,7 @@ static HRESULT find_server(const char *root)
                      "Samba's server is not running: no process as '/run/samba/smbd.pid' names it");
 }
 
-/* The records are valid until the next database is opened. */
+/* Reads a database. Its records are valid until the next one is opened. */
 static HRESULT open_database(struct samba_state *s, const char *root, enum database which, struct samba_file *f)
 {
     char path[512];
@@ -176,7 +174,7 @@ static HRESULT open_database(struct samba_state *s, const char *root, enum datab
     return hr;
 }
 
-/* A file that was read while its records moved has no figures in this sample. */
+/* Records may move while the file is read; then there are no values in this sample. */
 static HRESULT end_database(const struct samba_file *f, enum database which)
 {
     return f->damaged ? error_set(E_FAIL, "cannot read '%s': corrupt record at byte %zu of %zu", databases[which],
@@ -235,7 +233,7 @@ static int compare_parts(const void *left, const void *right)
     return (a->session > b->session) - (a->session < b->session);
 }
 
-/* Every connection, as one of its share or of its session. */
+/* Adds each connection to its share or its session. */
 static HRESULT add_connections(struct samba_state *s, const char *root, bool by_share)
 {
     struct samba_file f;
@@ -251,7 +249,7 @@ static HRESULT add_connections(struct samba_state *s, const char *root, bool by_
     return SUCCEEDED(hr) ? end_database(&f, OF_CONNECTIONS) : hr;
 }
 
-/* Sessions without a connection are sessions too. */
+/* Adds sessions without connections. */
 static HRESULT add_sessions(struct samba_state *s, const char *root)
 {
     struct samba_file f;
@@ -281,7 +279,7 @@ static HRESULT add_rows(struct samba_state *s)
     }
     if (s->part_count)
         return table_add_total(&s->table, false, 0);
-    /* Nobody is connected: an alert must see that, and no gap. */
+    /* Without connections the total is 0. Alerts need this value; they would not see a gap. */
     int64_t *none = table_add(&s->table, ROW_PLAIN, NULL, "_Total", 6, 0);
     if (!none)
         return E_OUTOFMEMORY;
@@ -325,7 +323,7 @@ const struct counter_object_type pdh_smb_server_sessions = {
     .help = "Sessions of other computers with Samba's server on this one, by the session number that smbstatus shows.",
     .has_instances = true,
     TABLE_OBJECT(smb_server, ALL_OF, struct samba_state, gather_sessions, close_state,
-                 CONNECTIONS_OF "session; the sessions of smbXsrv_session_global.tdb that have none are there too")};
+                 CONNECTIONS_OF "session; sessions of smbXsrv_session_global.tdb without a connection are included")};
 const struct counter_object_type pdh_smb_server_shares = {
     .name = "SMB Server Shares",
     .help = "Shares of Samba's server on this computer that have connected clients.",

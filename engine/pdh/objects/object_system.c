@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects System and Objects: figures of the computer as a whole, from /proc/stat, the clock and the process list.
+/* The objects System and Objects: values of the whole computer, from /proc/stat, the clock and the process list.
    Processes and threads are those of the object Process, as on Windows, so that the sums agree. */
 #include "engine/base/clock.h"
 #include "engine/pdh/core/table.h"
 
-/* System; the object Objects has those of MORE alone. */
+/* System. The object Objects has only the counters of MORE. */
 #define SYSTEM_ROWS                                                                                                    \
     COLUMN(BOOT, "boot")                                                                                               \
     COLUMN(PROCESSES, "processes")                                                                                     \
@@ -38,10 +38,10 @@ static void close_state(void *state)
     kernel_cpus_free(&s->cpus);
 }
 
-#define SECOND 10000000 /* in 100 ns */
+#define SECOND 10000000 /* in units of 100 ns */
 
-/* The start is worked out from a clock of some milliseconds' grain: keep the first answer, unless the wall clock was
-   set since. */
+/* The start is computed from a clock with a resolution of some milliseconds. So keep the first result, unless the wall
+   clock was set since. */
 static int64_t boot_time(struct system_state *s)
 {
     int64_t now = clock_boot_utc();
@@ -65,8 +65,8 @@ static HRESULT count_processes(struct counter_object *o, struct source *source, 
     return S_OK;
 }
 
-/* procs_running counts the running with the waiting (we, who read it, among the running). While threads wait, no
-   processor is left idle: what exceeds the number of processors waits. */
+/* procs_running counts running and waiting threads, including the one that reads it. While threads wait, no processor
+   is idle, so the threads in excess of the number of processors are waiting. */
 static HRESULT count_waiting(struct counter_object *o, struct source *source, int64_t *cells)
 {
     struct system_state *s = o->state;
@@ -86,7 +86,7 @@ static HRESULT count_waiting(struct counter_object *o, struct source *source, in
     return hr;
 }
 
-/* A source that is not there leaves its counters absent; only a lack of memory is a failure. */
+/* A missing source makes its counters absent. Only a lack of memory is a failure. */
 static HRESULT system_gather(struct counter_object *o, struct source *source, uint64_t wanted)
 {
     struct system_state *s = o->state;

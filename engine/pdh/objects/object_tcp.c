@@ -27,7 +27,7 @@
     COUNTER("Segments Retransmitted/sec", PERF_COUNTER_COUNTER, 656, 0, SUM, "net/snmp.Tcp.RetransSegs",               \
             "Segments retransmitted." BOTH)
 
-/* TCPv6. The kernel knows no other figures of TCP over IPv6 alone. */
+/* TCPv6. The kernel has no other numbers of TCP over IPv6 alone. */
 #define TCPV6_ROWS                                                                                                     \
     COLUMN(CONNECTIONS6, "connections")                                                                                \
     COUNTER("Connections Established", PERF_COUNTER_RAWCOUNT, 642, 0, SUM, "connections",                              \
@@ -41,15 +41,15 @@
 #include "engine/pdh/core/counter_rows.inc"
 _Static_assert((int)CONNECTIONS == (int)CONNECTIONS6, "one gatherer serves both");
 
-/* The tables of connections are dear: to read them, the kernel walks all of its hash table's buckets, some 100,000s. So
-   they are read only when a figure of net/snmp says that a connection may have been opened or closed. */
+/* The tables of connections are expensive: for each reading the kernel walks all buckets of its hash table, some
+   100,000. So they are read only if a number in net/snmp shows that a connection may have been opened or closed. */
 enum { OPENS_ACTIVE, OPENS_PASSIVE, ESTABLISHED, FIGURES };
 struct tcp_state {
     struct table_state table;
     struct kernel_keys figures;
-    uint64_t before[FIGURES]; /* as of the last reading of the tables */
+    uint64_t before[FIGURES]; /* at the last reading of the tables */
     struct kernel_connections connections;
-    bool settled; /* none can be opened or closed without a figure that changes */
+    bool settled; /* no connection can open or close without changing a number */
 };
 
 static void close_tcp(void *state)
@@ -57,7 +57,7 @@ static void close_tcp(void *state)
     kernel_keys_free(&((struct tcp_state *)state)->figures);
 }
 
-/* Reads the figures, S_FALSE where the kernel does not tell them all. */
+/* Reads the numbers. S_FALSE if the kernel does not report all of them. */
 static HRESULT read_figures(struct counter_object *o, struct source *source, uint64_t figures[FIGURES])
 {
     static const char *const names[] = {"Tcp.ActiveOpens", "Tcp.PassiveOpens", "Tcp.CurrEstab"};
@@ -81,7 +81,7 @@ static HRESULT read_figures(struct counter_object *o, struct source *source, uin
     return all ? S_OK : S_FALSE;
 }
 
-/* S_FALSE: a table is missing. A connection to an IPv4 address may belong to a socket of the other table. */
+/* S_FALSE if a table is missing. A connection to an IPv4 address may be in the IPv6 table. */
 static HRESULT read_tables(struct counter_object *o, struct source *source, bool want_ipv6,
                            struct kernel_connections *c)
 {
@@ -94,16 +94,17 @@ static HRESULT read_tables(struct counter_object *o, struct source *source, bool
         HRESULT hr = source_text(source, &o->hold, parts[i], &text, &size, &o->time);
         if (hr == E_OUTOFMEMORY)
             return hr;
-        /* A kernel without IPv6 has no table of it, and no mapped addresses. */
+        /* a kernel without IPv6 has no IPv6 table, and no mapped addresses */
         bool missing_ipv6 = hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) && i == 1 && !want_ipv6;
         all &= missing_ipv6 || (SUCCEEDED(hr) && kernel_connections_add(text, size, c));
     }
     return all ? S_OK : S_FALSE;
 }
 
-/* A connection becomes an established one by one of the two ways of opening, which count when they begin, and ceases to
-   be one with a change of the number of all; newer kernels count those in CLOSE_WAIT among them, older ones do not. So
-   with none under way and no figure changed it is the same connections. The figures are read before the tables. */
+/* Opening a connection increments one of two counts when it begins, and closing one changes the number of established
+   connections. Newer kernels include connections in CLOSE_WAIT in that number, older ones do not. So if no connection
+   is being opened or closed and no number has changed, the connections are the same. The numbers are read before the
+   tables. */
 static HRESULT count_connections(struct counter_object *o, struct source *source, bool want_ipv6, int64_t *count)
 {
     struct tcp_state *s = o->state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The object Wine Server, which Windows does not have: the process that all programs of a Wine prefix ask for what
-   Windows' kernel does. It opens files for them, so /proc/self is its own folder there. It tells nobody how many
-   requests it answered; what the host's kernel accounts to it is shown. */
+/* The object Wine Server, which Windows does not have: the process that does for all programs of a Wine prefix what the
+   kernel does on Windows. It opens files for them, so /proc/self is its own folder there. It does not report how many
+   requests it has answered, so the object shows what the host OS' kernel accounts to it. */
 #include "engine/base/kernel_file.h"
 #include "engine/pdh/core/source.h"
 #include "engine/pdh/core/table.h"
@@ -48,7 +48,7 @@ static void close_state(void *state)
 
 static HRESULT add_server(struct wine_server_state *s, const char *folder, uint64_t wanted)
 {
-    static const char name[] = "wineserver"; /* wineserver32 and 64 too */
+    static const char name[] = "wineserver"; /* also wineserver32 and wineserver64 */
     char path[512];
     const char *text;
     size_t size;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pure parsers behind counter objects: the kernel's SMB client, graphics drivers, Samba's databases. */
+/* Parsers behind counter objects: the kernel's SMB client, graphics drivers, and Samba's databases. They are pure
+   functions from bytes to numbers. */
 #ifndef OPENPLA_PDH_PARSERS_H
 #define OPENPLA_PDH_PARSERS_H
 
@@ -7,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the Linux kernel's client of SMB counts, /proc/fs/cifs/Stats, as numbers. A pure parser: text and size in. */
+/* The statistics of the Linux kernel's SMB client, /proc/fs/cifs/Stats. */
 
-/* Those from CIFS_SESSIONS on are of the whole client, and stand before the first share. */
+/* The numbers from CIFS_SESSIONS on belong to the whole client and precede the first share. */
 enum cifs_figure {
     CIFS_REQUESTS,
     CIFS_READS,
@@ -19,74 +20,73 @@ enum cifs_figure {
     CIFS_SHARE_FIGURES,
     CIFS_SESSIONS = CIFS_SHARE_FIGURES,
     CIFS_RECONNECTS,
-    CIFS_UNDER_WAY, /* requests that wait for their answer */
+    CIFS_UNDER_WAY, /* requests that wait for a reply */
     CIFS_FIGURES
 };
 
-/* Figures that are not told are INT64_MIN, those that are too large for the type INT64_MAX. */
+/* A missing number is INT64_MIN; one that exceeds the type is INT64_MAX. */
 struct cifs_part {
-    const char *name; /* "\\server\share", in the text, not terminated; length 0: the client's own */
+    const char *name; /* "\\server\share" in the text, not terminated; length 0: the client itself */
     size_t length;
     int64_t figures[CIFS_FIGURES];
 };
-/* The next part from *at on, which moves behind it: first the client's own, then one for each share; false at the end.
-   Lines of another form are passed over. */
+/* Parses the next part from *at on and moves *at behind it: first the client itself, then each share. False at the end.
+   Skips other lines. */
 bool cifs_next(const char **at, const char *end, struct cifs_part *part);
 
-/* What graphics drivers of the Linux kernel tell of an open file of theirs, /proc/<id>/fdinfo/<file>, as numbers. A
-   pure parser: text and size in. */
-#define DRM_ENGINES     16 /* of one file; those beyond are left out */
-#define DRM_ENGINE_NAME 24 /* with its NUL; longer names are cut */
+/* What graphics drivers of the Linux kernel report about one of their open files, /proc/<id>/fdinfo/<file>. */
+#define DRM_ENGINES     16 /* per file; further ones are ignored */
+#define DRM_ENGINE_NAME 24 /* with NUL; longer names are truncated */
 
 struct drm_engine {
-    char name[DRM_ENGINE_NAME]; /* the driver's: "render", "gfx", "video-enhance" */
-    int64_t busy;               /* ns so far, of one of its units if it has several */
+    char name[DRM_ENGINE_NAME]; /* the driver's name: "render", "gfx", "video-enhance" */
+    int64_t busy;               /* total in ns; of one unit if the engine has several */
 };
-/* Memory in bytes; INT64_MIN: not told. */
+/* Memory in bytes; INT64_MIN: not reported. */
 struct drm_memory {
-    int64_t committed;         /* all that was asked for */
-    int64_t dedicated, shared; /* what is there now in the card's own memory, and in the computer's */
+    int64_t committed;         /* everything that was requested */
+    int64_t dedicated, shared; /* current memory on the card and in the system */
 };
 struct drm_file {
-    uint64_t client; /* two files of one client tell the same figures */
+    uint64_t client; /* files of the same client have the same numbers */
     bool has_client;
     uint32_t device; /* drm_device() */
     struct drm_engine engines[DRM_ENGINES];
     size_t engine_count;
     struct drm_memory memory;
 };
-/* False: the text is not of a graphics driver's file. */
+/* False if the text is not that of a graphics driver's file. */
 bool drm_file_parse(const char *text, size_t size, struct drm_file *out);
 
-/* What Windows calls such an engine: "3D" for "render". Another name as it is, borrowed. */
+/* Windows' name of such an engine: "3D" for "render". Unknown names are returned unchanged; borrowed. */
 const char *drm_engine_type(const char *name);
 
-/* The databases of Samba's server, as files of its versions 4.17 and 4.22 show their form. Pure parsers: bytes in,
-   which may be those of a file that is just being written. */
+/* The databases of Samba's server, in the format of its versions 4.17 and 4.22. The bytes may come from a file that is
+   being written. */
 
-/* One file, while its records are gone through. */
+/* The state of iterating over one file. */
 struct samba_file {
     const uint8_t *bytes; /* borrowed */
     size_t size, at;
-    bool damaged; /* something is there that is no record: what was read is not all */
+    bool damaged; /* found something that is not a record: what was read is incomplete */
 };
 struct samba_record {
-    uint32_t id;         /* what the record is called by: of a session, a connection or an open file */
-    const uint8_t *data; /* in the bytes */
+    uint32_t id;         /* the id in the record's key: of a session, a connection or an open file */
+    const uint8_t *data; /* points into the file's bytes */
     size_t size;
 };
-/* False: the bytes are no such file. */
+/* False if the bytes are not such a file. */
 bool samba_file_begin(struct samba_file *f, const void *bytes, size_t size);
-/* The next record that is in use and has an id; false at the end, or where the file is damaged. */
+/* Returns the next record that is in use and has an id. False at the end or if the file is corrupt. */
 bool samba_file_next(struct samba_file *f, struct samba_record *out);
 
 /* A client's connection to a share. */
 struct samba_connection {
-    const char *share; /* in the record's data, not terminated */
+    const char *share; /* points into the record's data, not terminated */
     size_t length;
-    uint32_t session; /* the id of its session */
+    uint32_t session; /* id of its session */
 };
-/* False: the record is none, or in a form that is not known. */
+/* False if the record is not a connection or has an unknown format. */
 bool samba_connection_read(const struct samba_record *record, struct samba_connection *out);
 
 #endif

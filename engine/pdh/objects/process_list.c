@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK 100000 /* 10 ms in 100 ns */
+#define TICK 100000 /* 10 ms in units of 100 ns */
 
-/* Reads through the kept handle, or opens the file and keeps it if there is room. With `again`, a kept handle that
-   reads nothing is tried anew, for another process of that id. A file that is not kept is closed at once, so its text
-   is copied to *copy. */
+/* Reads a file through its open handle, or opens it and keeps the handle if there is room. With `again` a handle that
+   reads nothing is opened again, for another process with that id. A file whose handle is not kept is closed at once,
+   so its text is copied to *copy. */
 static HRESULT read_file(const char *root, uint32_t id, const char *name, struct kernel_file **file,
                          struct process_kept *kept, bool again, const char **text, size_t *size, char **copy)
 {
@@ -66,7 +66,7 @@ HRESULT process_files_stat(struct process_files *f, const char *root, struct pro
         return error_set(E_FAIL, "cannot parse '/proc/%u/stat': unexpected format", (unsigned)f->id);
     }
     if (copy) {
-        /* The name outlives the text in a place of its own. */
+        /* The name must outlive the text. */
         static _Thread_local char name[64];
         out->name_length = out->name_length < sizeof name ? out->name_length : sizeof name;
         memcpy(name, out->name, out->name_length);
@@ -148,7 +148,8 @@ HRESULT process_files_figures(struct process_files *f, const char *root, struct 
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* By the kernel's letters (proc(5)). It does not tell those that run from those that are ready to. */
+/* The state by the kernel's letters (proc(5)), which do not distinguish running threads from those that are ready to
+   run. */
 static int64_t state_of(char letter)
 {
     return letter == 'R' ? THREAD_RUNNING : letter && strchr("ZXx", letter) ? THREAD_ENDED : THREAD_WAITING;
@@ -165,7 +166,7 @@ static int64_t wait_of(char letter)
 static HRESULT read_thread(uint32_t id, uint32_t thread, const char *root, int64_t boot, struct thread_entry *out)
 {
     char name[64];
-    struct process_kept kept = {0, 0}; /* none is */
+    struct process_kept kept = {0, 0}; /* keeps no handles */
     struct kernel_file *file = NULL;
     const char *text;
     size_t size;
@@ -199,8 +200,8 @@ static HRESULT read_thread(uint32_t id, uint32_t thread, const char *root, int64
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* The threads, added to an array that grows; *count counts them. E_OUTOFMEMORY; a process that has ended has none.
-   `boot` is what start times count from. */
+/* Appends the threads to a growing array and counts them in *count; a process that has exited has none. `boot` is the
+   origin of start times. Fails with E_OUTOFMEMORY. */
 static HRESULT process_files_threads(uint32_t id, const char *root, int64_t boot, struct thread_entry **threads,
                                      size_t *capacity, size_t *count)
 {
@@ -232,13 +233,13 @@ void process_files_close(struct process_files *f, struct process_kept *kept)
 
 /* ---- the list ---- */
 
-/* Listing /proc is by far the most expensive call of a reading under Wine, so it is done only when a process may have
-   begun: the kernel reports the id that it gave last. That a process has ended is seen in its own files. */
+/* Listing /proc is by far the most expensive call of a reading under Wine, so it is done only if a process may have
+   started: the kernel reports the last id that it assigned. The end of a process is seen in its own files. */
 
-#define TICK       100000 /* 10 ms in 100 ns */
+#define TICK       100000 /* 10 ms in units of 100 ns */
 #define PAGE       4096
-/* Readings after which the folder is listed in any case: should /proc be another set of processes than the one that we
-   are in, whose last id says nothing. */
+/* The folder is listed at least once in this number of readings, in case /proc belongs to another PID namespace, whose
+   last id says nothing about ours. */
 #define LIST_EVERY 32
 
 struct followed {
@@ -248,24 +249,24 @@ struct followed {
 };
 
 struct changes {
-    uint64_t threads; /* of all processes that there are */
-    uint64_t last_id; /* 0: not told */
+    uint64_t threads; /* of all processes */
+    uint64_t last_id; /* 0: not reported */
 };
 
 struct host_list {
-    struct followed *followed; /* by id, as the entries */
+    struct followed *followed; /* by id, in the same order as the entries */
     size_t count;
     struct process_entry *entries;
     size_t entry_capacity;
-    struct thread_entry *threads; /* of all */
+    struct thread_entry *threads; /* of all processes */
     size_t thread_count, thread_capacity;
     struct process_kept kept;
-    int64_t boot;             /* of the start times; read once, so that a process keeps its own */
-    uint32_t figures;         /* of this reading */
+    int64_t boot;     /* origin of the start times; read once, so that the start time of a process never changes */
+    uint32_t figures; /* for this reading */
     struct kernel_file *load; /* /proc/loadavg */
-    struct changes changes;   /* as of before the last reading */
-    bool settled;      /* no id had been given between the last listing of the folder and the reading before it */
-    unsigned unlisted; /* readings since the folder was listed; LIST_EVERY: the next one must list */
+    struct changes changes;   /* before the last reading */
+    bool settled;             /* no id was assigned between the last listing of the folder and the reading before it */
+    unsigned unlisted;        /* readings since the folder was listed; LIST_EVERY: the next one must list */
     char root[];
 };
 
@@ -319,8 +320,8 @@ static void process_entry_fill(const struct host_list *list, const struct follow
     e->page_faults = (int64_t)stat->faults;
 }
 
-/* "kworker/0:1-events": what a kernel worker does just now, behind '-' or '+', is not part of its name. Rescuers,
-   "kworker/R-name", have their one purpose in it. */
+/* The part of a kernel thread's name that does not change: in "kworker/0:1-events" the text after '-' or '+' is the
+   worker's current task. The names of rescuer threads, "kworker/R-name", never change. */
 static size_t lasting_name(const char *name, size_t length)
 {
     if (length > 9 && !memcmp(name, "kworker/", 8) && name[8] != 'R') {
@@ -331,7 +332,7 @@ static size_t lasting_name(const char *name, size_t length)
     return length;
 }
 
-/* Takes the process's name. */
+/* Takes over the process' name. */
 static HRESULT take_name(struct followed *f, const struct process_stat *stat)
 {
     size_t length = lasting_name(stat->name, stat->name_length);
@@ -340,7 +341,7 @@ static HRESULT take_name(struct followed *f, const struct process_stat *stat)
     char *name = text_copy_n(stat->name, length);
     if (!name)
         return E_OUTOFMEMORY;
-    /* A program names itself in any bytes. */
+    /* a program may set any bytes as its name */
     for (char *c = name; !text_is_utf8(name, length) && *c; c++)
         *c = (unsigned char)*c < 0x80 ? *c : '?';
     memory_free(f->name);
@@ -374,7 +375,8 @@ static int by_id(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Walks the old list and the ids of now side by side. *next must hold `count` items and gets those that live. */
+/* Walks the old list and the current ids side by side. *next must have room for `count` items and receives the existing
+   processes. */
 static HRESULT process_list_merge(struct host_list *list, const uint32_t *ids, size_t count, struct followed *next,
                                   size_t *used)
 {
@@ -397,8 +399,8 @@ static HRESULT process_list_merge(struct host_list *list, const uint32_t *ids, s
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* How many processes and threads there are, and the last id given to one: the end of /proc/loadavg's one line,
-   "0.00 0.01 0.05 1/123 4567". 0: it is not told. */
+/* Reads the number of processes and threads and the last assigned id from the end of the single line of /proc/loadavg,
+   "0.00 0.01 0.05 1/123 4567". 0: not reported. */
 static struct changes read_changes(struct host_list *list)
 {
     static const struct changes none = {0, 0};
@@ -423,14 +425,15 @@ static struct changes read_changes(struct host_list *list)
     return slash && kernel_number(slash, end, &c.last_id) ? c : none;
 }
 
-/* The kernel gives an id before it shows the process: one that was just being begun when the folder was listed is found
-   by listing it once more. */
+/* The kernel assigns an id before the process becomes visible. So a process that was just being created when the folder
+   was listed is found by listing it once more. */
 static bool ids_are_unchanged(const struct host_list *list, const struct changes *now)
 {
     return now->last_id && now->last_id == list->changes.last_id && list->settled && list->unlisted < LIST_EVERY;
 }
 
-/* The ids to read, rising: those of the folder, or those of the reading before when none can have been added. */
+/* Finds the ids to read, in ascending order: those of the folder, or those of the previous reading if none can have
+   been added. */
 static HRESULT find_ids(struct host_list *list, const struct changes *now, uint32_t **ids, size_t *count)
 {
     if (ids_are_unchanged(list, now)) {
@@ -458,7 +461,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     uint32_t *ids = NULL;
     size_t n = 0, used = 0;
     struct changes now = read_changes(list);
-    /* No process or thread has begun or ended: what nobody asks for may have changed. */
+    /* No process or thread has started or ended. The other values are not requested. */
     if (!figures && ids_are_unchanged(list, &now) && now.threads == list->changes.threads) {
         list->unlisted++;
         *entries = list->entries;
@@ -473,7 +476,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     if (!next || !memory_grow((void **)&list->entries, &list->entry_capacity, n ? n : 1, sizeof *list->entries)) {
         memory_free(next);
         memory_free(ids);
-        list->unlisted = LIST_EVERY; /* those that were found are forgotten */
+        list->unlisted = LIST_EVERY; /* forget the processes that were found */
         return E_OUTOFMEMORY;
     }
     list->figures = figures;
@@ -484,7 +487,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     list->followed = next;
     list->count = used;
     if (used < n)
-        list->unlisted = LIST_EVERY; /* one has ended, or could not be read this time only */
+        list->unlisted = LIST_EVERY; /* a process has exited, or could not be read this time */
     size_t thread = 0;               /* the array may have moved while it grew */
     for (size_t i = 0; i < used; thread += list->entries[i++].listed_threads)
         list->entries[i].first_thread = list->threads ? list->threads + thread : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The Windows processes, and under Wine the Linux process behind each. */
+/* The Windows processes and, under Wine, the Linux process of each. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -11,18 +11,18 @@
 
 struct process_match;
 
-/* The search for the Linux processes behind Wine's: a process of the same name (Wine gives it the name of its .exe, as
-   the kernel cuts it) that started within a second or two. Programs of another prefix may be there under the same name,
-   started at almost the same moment: then the size of the address space, which Wine tells exactly, must decide. */
+/* Finds the Linux processes of Wine's processes: a process with the same name (Wine gives it the name of its .exe,
+   which the kernel truncates) that started within a second or two. Programs of another prefix may have the same name
+   and start at almost the same time. Then the size of the address space decides, which Wine reports exactly. */
 
 #define SECOND      10000000
-#define KERNEL_NAME 15 /* bytes that the kernel keeps of a name */
-/* Wine's processes begin as processes of the kernel shortly before Wine enters them; the kernel counts in 10 ms. */
+#define KERNEL_NAME 15 /* bytes of a name that the kernel keeps */
+/* A Linux process starts shortly before Wine registers it, and the kernel counts in units of 10 ms. */
 #define TOLERANCE   (2 * SECOND)
 #define CLEARLY     (SECOND / 20)
 
 struct process_match {
-    void *list; /* the host's */
+    void *list; /* of the host OS */
 };
 
 /* NULL is allowed */
@@ -34,7 +34,7 @@ static void process_match_close(struct process_match *match)
     }
 }
 
-/* Is `kernel` the name that the kernel has of "`name`.exe"? */
+/* True if `kernel` is the kernel's name of "`name`.exe". */
 static bool same_name(const char *name, const char *kernel)
 {
     size_t length = strlen(name), all = length + 4;
@@ -50,7 +50,7 @@ static int64_t distance(const struct process_entry *a, const struct process_entr
     return a->start > b->start ? a->start - b->start : b->start - a->start;
 }
 
-/* The one among the host's processes that is `e`, NULL when none or more than one may be. */
+/* The process of the host OS that is `e`; NULL if there is no candidate or more than one. */
 static const struct process_entry *find_host_process(const struct process_entry *e, const struct process_entry *host,
                                                      size_t count)
 {
@@ -76,8 +76,8 @@ static const struct process_entry *find_host_process(const struct process_entry 
     return sizes == 1 ? same_size : NULL;
 }
 
-/* Sets those files[i].id that are 0 to the Linux process behind entries[i], by name, start time and address space;
-   where two come into question it stays 0. S_FALSE: not all were found. *match is NULL at first. */
+/* Sets each files[i].id that is 0 to the Linux process of entries[i], by name, start time and address space; with two
+   candidates it stays 0. S_FALSE if some were not found. *match is NULL at first. */
 static HRESULT process_match_find(struct process_match **match, const char *root, const struct process_entry *entries,
                                   size_t count, struct process_files *files)
 {
@@ -108,11 +108,11 @@ static HRESULT process_match_find(struct process_match **match, const char *root
 /* ---- the list ---- */
 
 /* NtQuerySystemInformation returns all processes and their threads in one call. Under Wine it knows no page faults,
-   private bytes or transfers: those come from the files of the Linux process behind. It knows no handles either, and
-   its table of all handles must not be asked for: Wine 8's server crashes, and with it every program of the prefix,
-   when a process begins or ends at that moment. */
+   private bytes or transfers, so those come from the files of the Linux process. It knows no handles either, and its
+   table of all handles must not be requested: Wine 8's server crashes, together with every program of the prefix, if a
+   process starts or exits at that time. */
 
-/* The documented and the long-known fields of SYSTEM_PROCESS_INFORMATION, for programs of 64 bits and of 32; threads
+/* The documented and long-known fields of SYSTEM_PROCESS_INFORMATION, for 64-bit and 32-bit programs; threads
    follow. */
 struct process_record {
     ULONG next;
@@ -150,17 +150,17 @@ _Static_assert(sizeof(struct thread_record) == BY_POINTER(80, 64), "the next thr
 
 #define MATCH_TRIES 10
 
-/* What a list of all would take, in both of its forms: Wine answers that in microseconds, without the files of each
-   process and each thread that a list costs it. The forms differ by seven words for each thread, so together they
-   change whenever the number of threads does, and whenever the number of processes does: a process is 258 bytes and the
-   path of its program, so that another number could only take as much if the paths together were longer by exactly the
-   rest. */
+/* The sizes of a list of all processes in its two forms. Wine reports the sizes in microseconds, without reading the
+   files of each process and thread, which a list costs. The forms differ by seven words per thread, so both sizes
+   together change whenever the number of threads does. They also change with the number of processes: a process takes
+   258 bytes plus the path of its program, so another number of processes has the same size only if the total length of
+   the paths differs by exactly the rest. */
 struct list_sizes {
     ULONG plain, extended;
 };
 #define EXTENDED_PROCESS_INFORMATION ((SYSTEM_INFORMATION_CLASS)57)
 #define EXTENDED_THREAD_MORE         (7 * sizeof(void *))
-/* For that case: so many counts at most come from the sizes before the list is made again. */
+/* For that case: at most this many answers are given by sizes before the list is read again. */
 #define COUNTS_BY_SIZE               60
 
 struct buffer {
@@ -171,15 +171,15 @@ struct buffer {
 struct windows_list {
     struct buffer processes;
     struct process_entry *entries;
-    struct process_files *files; /* beside the entries; id 0: no Linux process was found for it */
+    struct process_files *files; /* by index of the entries; id 0: no Linux process was found */
     size_t count, capacity, file_capacity;
-    struct thread_entry *threads; /* of all */
+    struct thread_entry *threads; /* of all processes */
     size_t thread_capacity;
     struct process_kept kept;
     struct process_match *match;
-    unsigned tries;          /* left to find the Linux processes: a new one may not have its name yet */
-    struct list_sizes sizes; /* of the list as it is; 0: they say nothing */
-    unsigned counts;         /* left to answer by the sizes */
+    unsigned tries;          /* remaining tries to find the Linux processes: a new one may not have its name yet */
+    struct list_sizes sizes; /* the sizes of the current list; 0: unusable */
+    unsigned counts;         /* remaining answers by sizes */
     bool is_wine;
     char root[];
 };
@@ -227,7 +227,7 @@ static HRESULT query_system_information(struct buffer *b, SYSTEM_INFORMATION_CLA
             return S_OK;
         if (status != (NTSTATUS)0xC0000004 /* STATUS_INFO_LENGTH_MISMATCH */ || need > 64 * 1024 * 1024)
             return error_set(E_FAIL, "cannot list the processes: NTSTATUS 0x%08X", (unsigned)status);
-        /* More may come before the next try. */
+        /* more processes may start before the next try */
         ULONG size = (need > b->size ? need : b->size) + 16 * 1024;
         BYTE *bytes = memory_resize(b->bytes, size);
         if (!bytes)
@@ -237,7 +237,7 @@ static HRESULT query_system_information(struct buffer *b, SYSTEM_INFORMATION_CLA
     }
 }
 
-/* "C:\x\Some.exe" and "Some.exe" both give "Some". */
+/* The name "Some" of both "C:\x\Some.exe" and "Some.exe". */
 static HRESULT base_name(const UNICODE_STRING *name, char **out)
 {
     size_t from = 0, units = name->Buffer ? name->Length / sizeof(WCHAR) : 0;
@@ -257,7 +257,7 @@ static const struct process_record *next_record(const struct process_record *r)
     return r->next ? (const struct process_record *)((const BYTE *)r + r->next) : NULL;
 }
 
-/* Id 0 is the idle process: no program. */
+/* Id 0 is the idle process, which is not a program. */
 static const struct process_record *next_process(const struct process_record *r)
 {
     while (r && !r->id)
@@ -265,7 +265,7 @@ static const struct process_record *next_process(const struct process_record *r)
     return r;
 }
 
-/* Base priorities of the priority classes, by PROCESS_PRIORITY_CLASS's numbers, which Wine gives for it. */
+/* The base priorities of the priority classes, by the numbers of PROCESS_PRIORITY_CLASS, which Wine reports instead. */
 static int64_t base_priority(LONG priority, bool is_wine)
 {
     static const int64_t of_class[] = {PROCESS_ABSENT, 4, 8, 13, 24, 6, 10};
@@ -299,7 +299,7 @@ static void set_figures(const struct windows_list *list, struct process_entry *e
     }
 }
 
-/* True when the entries are these processes: their names need not be made again. */
+/* True if the entries are the same processes, so that their names are still right. */
 static bool is_same(const struct windows_list *list)
 {
     const struct process_record *r = next_process((const struct process_record *)list->processes.bytes);
@@ -329,8 +329,8 @@ static HRESULT make_entries(struct windows_list *list)
     return S_OK;
 }
 
-/* Wine gives what SetThreadPriority was told, beside the class's: from -2 to 2 (-7 to 6 in the realtime class), -15 for
-   idle and 15 for time critical. */
+/* Wine reports the argument of SetThreadPriority, relative to the class: -2 to 2 (-7 to 6 in the realtime class), -15
+   for idle and 15 for time critical. */
 static int64_t thread_priority(int64_t process, LONG priority, bool is_wine)
 {
     bool realtime = process >= 16;
@@ -370,7 +370,7 @@ static HRESULT list_threads(struct windows_list *list)
     return S_OK;
 }
 
-/* What the Linux processes behind know. */
+/* Reads the values of the Linux processes. */
 static HRESULT read_files(struct windows_list *list, uint32_t figures)
 {
     HRESULT hr = S_OK;
@@ -401,7 +401,7 @@ static struct list_sizes ask_sizes(void)
     return s;
 }
 
-/* Sizes that do not say the list's number of threads belong to another list, or to a Wine that counts otherwise. */
+/* Sizes that do not match the list's number of threads belong to another list, or to a Wine with another format. */
 static void keep_sizes(struct windows_list *list, struct list_sizes asked)
 {
     ULONG threads = 0;
