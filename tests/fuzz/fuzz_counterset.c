@@ -65,7 +65,7 @@ static void sample_all(void)
     for (size_t i = 0; i < c.count; i++) {
         struct counter_object *o;
         PDH_RAW_COUNTER raw;
-        if (FAILED(counter_object_open(c.providers[i], &source, &o)))
+        if (FAILED(counter_object_open(c.types[i], &source, &o)))
             continue;
         for (size_t row = 0; row < o->rows; row++)
             for (uint32_t n = 0; n < o->type->counter_count; n++)

@@ -179,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     remote_catalogue_functions.connect(&all, "other", false, &c);
     struct counter_object *objects[4] = {0};
     for (size_t i = 0; i < c.count && i < 4; i++)
-        if (FAILED(counter_object_open(c.providers[i], &source, &objects[i])))
+        if (FAILED(counter_object_open(c.types[i], &source, &objects[i])))
             objects[i] = NULL;
     for (int round = 0; all && round < 3; round++) {
         remote_catalogue_functions.begin(all);

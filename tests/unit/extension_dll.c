@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A performance extension DLL for the tests, as Microsoft documents OpenPerformanceData, CollectPerformanceData and
-   ClosePerformanceData. The environment's OPENPLA_TEST_EXTENSION says how it behaves: "INSTANCES COUNTERS MODE", where
-   MODE is well, or what happens at the third collection: crash, hang, garbage, overrun; or openfails; or driven: the
-   raw values are the number in the section OpenPlaTestExtensionValue. Each process that opens it, and each that hangs
-   in it, puts its id as a line into the file that OPENPLA_TEST_EXTENSION_LOG names. */
+/* A performance extension DLL for tests, as Microsoft documents OpenPerformanceData, CollectPerformanceData and
+   ClosePerformanceData. The environment variable OPENPLA_TEST_EXTENSION controls it: "INSTANCES COUNTERS MODE". MODE is
+   well; or what happens at the third collection: crash, hang, garbage or overrun; or openfails; or driven, where the
+   raw values are the number in the section OpenPlaTestExtensionValue. Each process that opens it or hangs in it appends
+   its id as a line to the file OPENPLA_TEST_EXTENSION_LOG. */
 #include <stdio.h>
 #include <windows.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static void misbehave(void)
     }
 }
 
-/* The first is a fraction with its base behind it, then raw values and rates in turn; each takes 8 bytes. */
+/* The first counter is a fraction with its base after it, then raw values and rates alternate; each takes 8 bytes. */
 static DWORD type_of(unsigned i)
 {
     return i == 0   ? PERF_LARGE_RAW_FRACTION
@@ -63,7 +63,7 @@ static DWORD type_of(unsigned i)
                     : PERF_COUNTER_LARGE_RAWCOUNT;
 }
 
-/* 0 where there is no such section. */
+/* 0 if the section does not exist. */
 static ULONGLONG driven_value(void)
 {
     static const volatile LONG64 *value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The PDH of the tests. */
+/* The fake PDH of the tests. */
 #include "fake_pdh.h"
 
 #include "engine/base/memory.h"
@@ -30,7 +30,7 @@ static const struct {
 struct fake_counter {
     size_t object, counter;
     char instance[64];
-    uint64_t since; /* samples before it was added */
+    uint64_t since; /* samples before the counter was added */
     struct fake_counter *next;
     struct fake_query *query;
 };
@@ -194,7 +194,7 @@ static PDH_STATUS WINAPI formatted(PDH_HCOUNTER counter, DWORD format, LPDWORD t
     return 0;
 }
 
-/* ASCII only, as all names here are. */
+/* ASCII only, like all names here. */
 static LPWSTR put(LPWSTR at, const char *text)
 {
     do
@@ -226,8 +226,7 @@ static PDH_STATUS WINAPI raw_array(PDH_HCOUNTER counter, LPDWORD bytes, LPDWORD 
     return 0;
 }
 
-/* A quarter more than the raw values; at the first sample without the first instance and without a value of the last.
- */
+/* A quarter more than the raw values. The first sample lacks the first instance and the value of the last. */
 static PDH_STATUS WINAPI formatted_array(PDH_HCOUNTER counter, DWORD format, LPDWORD bytes, LPDWORD count,
                                          PPDH_FMT_COUNTERVALUE_ITEM_W items)
 {
@@ -288,7 +287,7 @@ static PDH_STATUS WINAPI time_base(PDH_HCOUNTER counter, LONGLONG *base)
     return 0;
 }
 
-/* One path into the list; only counted where there is no room. */
+/* Adds one path to the list, or only counts it if there is no room. */
 static void list_path(LPWSTR list, DWORD room, DWORD *units, const char *object, const char *instance,
                       const char *counter)
 {
@@ -300,7 +299,7 @@ static void list_path(LPWSTR list, DWORD room, DWORD *units, const char *object,
     *units += n;
 }
 
-/* Knows German names only, as Windows knows only its own. */
+/* Knows only German names, as Windows knows only its own language. */
 static PDH_STATUS WINAPI expand(LPCWSTR source, LPCWSTR path, LPWSTR list, LPDWORD units, DWORD flags)
 {
     struct parts p;

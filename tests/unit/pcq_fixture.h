@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two objects whose values a test knows, as the catalogue of an MS-PCQ server: "Parts" with instances and every sort of
-   counter that has something beside its value, and "Whole" without instances. */
+/* Two objects with known values as the catalogue of an MS-PCQ server: "Parts" with instances and every type of counter
+   that has hidden counters, and "Whole" without instances. */
 #ifndef OPENPLA_PCQ_FIXTURE_H
 #define OPENPLA_PCQ_FIXTURE_H
 
@@ -19,12 +19,12 @@ static const struct counter_schema parts_counters[] = {
 static const struct counter_schema whole_counters[] = {
     {.name = "Total", .help = "All.", .type = PERF_COUNTER_LARGE_RAWCOUNT, .detail = 200, .index = 720},
 };
-/* What the instances of "Parts" are called now, and whether it can be sampled. */
+/* The current names of the instances of "Parts", and whether it can be sampled. */
 static const char *parts_names[3];
 static uint64_t parts_keys[3];
 static size_t parts_count;
 static HRESULT parts_result;
-static size_t parts_samples; /* that were taken */
+static size_t parts_samples; /* number of samples taken */
 
 static inline HRESULT sample_parts(struct counter_object *o, struct source *source, uint64_t wanted)
 {
@@ -81,7 +81,7 @@ static inline void close_fixture(struct catalogue *c)
     memory_free(c);
 }
 
-/* A server of the two; NULL when out of memory. Parts has "alpha", "beta" and "Gamma ray". */
+/* A server with both objects; NULL if memory runs out. Parts has "alpha", "beta" and "Gamma ray". */
 static inline struct pcq_server *pcq_fixture(void)
 {
     static const struct catalogue_functions functions = {.close = close_fixture};

@@ -89,7 +89,7 @@ static uint8_t *put(struct reply *r, size_t size)
     return at;
 }
 
-/* pdwOutSize, pdwRtnSize, the array and the error. `b` is freed. */
+/* Writes pdwOutSize, pdwRtnSize, the array and the error, and frees `b`. */
 static void put_sized(struct reply *r, struct pcq_buffer *b, size_t unit, DWORD error)
 {
     put_u32(put(r, 4), b->written);
@@ -146,7 +146,8 @@ static void validate(struct reply *r, struct request *in, const uint8_t *begin, 
     put_u32(put(r, 4), error);
 }
 
-/* Does what the request says; false: it is none. The reply has room for all that fits into what the client offers. */
+/* Executes the request; false if it is invalid. The reply has room for everything that fits into the client's
+   buffer. */
 static bool serve(unsigned opnum, struct request *in, struct reply *out)
 {
     const uint8_t *begin = in->at, *guid_at = NULL, *handle = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A computer whose PerflibV2 is this process' own methods: what a client of it sends is taken apart here, by hand, and
-   what it is answered is put together. It can be down, hang, and answer what the test wants. */
+/* A remote computer whose PerflibV2 is this process itself: it decodes requests and encodes answers independently of
+   the library. It can be down, hang, and return any answer. */
 #ifndef OPENPLA_PCQ_LOOPBACK_H
 #define OPENPLA_PCQ_LOOPBACK_H
 
@@ -11,17 +11,17 @@ extern const struct link_kind loopback_links;
 
 struct loopback {
     bool down;              /* calls fail, and so does opening a link */
-    bool forgets;           /* the next call fails, as on a link to a host that was started anew */
+    bool forgets;           /* the next call fails, like on a link to a host that was restarted */
     bool denies;            /* ERROR_ACCESS_DENIED */
-    const uint8_t *rubbish; /* every call is answered with this instead, if it is not NULL */
+    const uint8_t *rubbish; /* if not NULL: the answer to every call */
     size_t rubbish_size;
-    struct wakeup *_Atomic hangs; /* a call waits for it first, if it is not NULL */
-    size_t calls, opened;         /* how many there were */
-    size_t bytes;                 /* of the replies */
+    struct wakeup *_Atomic hangs; /* if not NULL: a call waits for it first */
+    size_t calls, opened;         /* their numbers */
+    size_t bytes;                 /* bytes of the replies */
 };
-/* Of all links, under no lock: set while no call is under way, but for `hangs`. */
+/* Shared by all links without a lock: change it only while no call is running, except `hangs`. */
 extern struct loopback loopback;
-/* Ends the server that the first call has made. */
+/* Ends the server that the first call has created. */
 void loopback_end(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program as Windows' users write them: it links pdh.dll and knows nothing of us. Its test puts openpdh.dll beside it
-   under that name. Prints what it saw; ends with the number of what went wrong. */
+/* A typical user's program: it links pdh.dll and knows nothing about us. Its test puts openpdh.dll next to it under
+   that name. Prints what it saw; the exit code is the number of the failed step. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>
@@ -33,7 +33,7 @@ static void list_processors(void)
     free(items);
 }
 
-/* What a program shows when a call has failed. */
+/* What a program shows after a failed call. */
 static void messages_of_results(void)
 {
     static const PDH_STATUS results[] = {(PDH_STATUS)PDH_CSTATUS_NO_COUNTER, (PDH_STATUS)PDH_NO_DATA,

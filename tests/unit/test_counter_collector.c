@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a set's counters gets into its log, over a PDH whose language, instances and failures the test decides. */
+/* How the counters of a set get into its log, over a PDH whose language, instances and failures the test controls. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -88,7 +88,7 @@ static enum collector_standing standing(struct collector *c)
     return s;
 }
 
-/* Opens, takes `samples` samples, closes; gives the log. */
+/* Opens a collector, takes `samples` samples and closes it. Returns the log. */
 static char *run(struct test *t, int samples, size_t *size)
 {
     struct collector *c;
@@ -157,8 +157,8 @@ static void english_names_on_a_localised_system(void **state)
     memory_free(text);
 }
 
-/* One bad line would cost the whole log, or vanish without a word. */
-static void what_cannot_be_added_is_reported(void **state)
+/* One invalid path must neither cost the whole log nor disappear silently. */
+static void invalid_counters_are_reported(void **state)
 {
     struct test *t = *state;
     size_t size;
@@ -177,7 +177,7 @@ static void what_cannot_be_added_is_reported(void **state)
     memory_free(text);
 }
 
-/* A counter that two wildcards name would be logged twice, and readers would trip over equal columns. */
+/* Two wildcards that name the same counter must not log it twice, because readers cannot handle equal columns. */
 static void overlapping_paths_give_one_column(void **state)
 {
     struct test *t = *state;
@@ -224,8 +224,8 @@ static bool holds_wide(const char *data, size_t size, const char *text)
     return false;
 }
 
-/* A binary log of all processes would miss those that start during the run; a text log has its columns for good and
-   must leave those of ended ones empty. */
+/* A binary log of all processes must include those that start during the run. The columns of a text log are fixed, and
+   those of exited processes stay empty. */
 static void instances_come_and_go(void **state)
 {
     struct test *t = *state;
@@ -262,8 +262,9 @@ static void instances_come_and_go(void **state)
     }
 }
 
-/* At the start of every file a rate would have an empty cell, and what was used since the last sample would be lost. */
-static void rates_go_on_in_the_next_segment(void **state)
+/* Otherwise a rate would have an empty cell at the start of every file, and the time since the last sample would be
+   lost. */
+static void rates_continue_in_the_next_segment(void **state)
 {
     struct test *t = *state;
     struct collector *first, *second;
@@ -296,8 +297,8 @@ static void rates_go_on_in_the_next_segment(void **state)
     memory_free(next);
 }
 
-/* Users lose what starts after their log does, unless they ask for this. */
-static void new_instances_ask_for_a_segment(void **state)
+/* Otherwise users lose what starts after the log, unless they request this. */
+static void new_instances_request_a_segment(void **state)
 {
     struct test *t = *state;
     static const char *const paths[] = {"\\Process(*)\\Count", "\\Prozess(g*)\\Zahl", "\\Prozess\\*"};
@@ -310,7 +311,7 @@ static void new_instances_ask_for_a_segment(void **state)
         for (uint64_t until = clock_monotonic_ms() + 1200; clock_monotonic_ms() < until;)
             assert_int_equal(collector_sample(c), S_OK);
         assert_int_equal(standing(c), COLLECTOR_GOES_ON);
-        set_instances("beta", NULL, NULL); /* what goes is no reason */
+        set_instances("beta", NULL, NULL); /* an instance that disappears is no reason */
         assert_int_equal(collector_sample(c), S_OK);
         assert_int_equal(standing(c), COLLECTOR_GOES_ON);
         set_instances("beta", "gamma", NULL);
@@ -323,8 +324,8 @@ static void new_instances_ask_for_a_segment(void **state)
     }
 }
 
-/* Users would lose a computer's counters until the log's end, since it was not up when that began. */
-static void another_computer_that_comes_up_asks_for_a_segment(void **state)
+/* Otherwise a computer that was not up at the beginning of the log would be missing until its end. */
+static void remote_computer_that_starts_requests_a_segment(void **state)
 {
     struct test *t = *state;
     static const char *const paths[] = {"\\\\FAKE\\Speicher\\Frei", "\\\\FAKE\\Speicher\\*"};
@@ -336,7 +337,7 @@ static void another_computer_that_comes_up_asks_for_a_segment(void **state)
         add(t, "\\Prozess(*)\\Zahl");
         add(t, paths[i]);
         assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
-        set_instances("alpha", "beta", NULL); /* nobody asked for what is here */
+        set_instances("alpha", "beta", NULL); /* local instances were not requested */
         for (uint64_t until = clock_monotonic_ms() + 1200; clock_monotonic_ms() < until;)
             assert_int_equal(collector_sample(c), S_OK);
         assert_int_equal(standing(c), COLLECTOR_GOES_ON);
@@ -358,8 +359,8 @@ static void come_up(void *user, HRESULT reason, const char *subject, const char 
     fake_no_memory = false;
 }
 
-/* One that comes up just after it was asked for would be lost as well. */
-static void another_computer_that_comes_up_at_once_asks_too(void **state)
+/* A computer that starts just after the request must not be lost either. */
+static void remote_computer_that_starts_early_requests_a_segment(void **state)
 {
     struct test *t = *state;
     struct collector *c;
@@ -377,8 +378,8 @@ static void another_computer_that_comes_up_at_once_asks_too(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* A sample that PDH fails must be told to the run, not written as an empty row. */
-static void a_failing_collection_is_a_lost_sample(void **state)
+/* The run must learn of a failed sample, and the log must not get an empty row. */
+static void failed_collection_loses_one_sample(void **state)
 {
     struct test *t = *state;
     struct collector *c;
@@ -392,8 +393,8 @@ static void a_failing_collection_is_a_lost_sample(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* Who finds a log with nothing but times in it would look for the counters. */
-static void a_collector_without_counters_says_so(void **state)
+/* A log with nothing but times must not leave its user searching for the counters. */
+static void collector_without_counters_is_reported(void **state)
 {
     struct test *t = *state;
     size_t size;
@@ -403,8 +404,8 @@ static void a_collector_without_counters_says_so(void **state)
     memory_free(log);
 }
 
-/* Limits would not hold, or a circular log would stop or outgrow its size. */
-static void limits(void **state)
+/* Limits must hold, and a circular log must neither stop nor exceed its size. */
+static void size_limits_hold(void **state)
 {
     struct test *t = *state;
     struct collector *c;
@@ -414,7 +415,7 @@ static void limits(void **state)
     t->model->SegmentMaxRecords = 2;
     assert_int_equal(collector_open(t->object, &t->context, &c), S_OK);
     assert_int_equal(collector_interval_ms(c), 15000);
-    assert_int_equal(collector_end(c, false), ENDS_AT_LIMIT); /* SegmentMaxRecords is one */
+    assert_int_equal(collector_end(c, false), ENDS_AT_LIMIT); /* SegmentMaxRecords is 1 */
     assert_int_equal(collector_sample(c), S_OK);
     assert_int_equal(standing(c), COLLECTOR_GOES_ON);
     assert_int_equal(collector_sample(c), S_OK);
@@ -422,7 +423,7 @@ static void limits(void **state)
     assert_int_equal(samples_of(c), 2);
     assert_int_equal(collector_close(c), S_OK);
 
-    static char wide[40000]; /* a description does not reach a text log, long names do */
+    static char wide[40000]; /* a description does not reach the limit of a text log, long names do */
     memset(wide, 'x', sizeof wide - 1);
     set_instances(wide, NULL, NULL);
     t->model->SegmentMaxRecords = 0;
@@ -459,8 +460,8 @@ static void limits(void **state)
     assert_int_equal(collector_close(c), S_OK);
 }
 
-/* A database that cannot be had: the user must read why, and which log. */
-static void other_kinds_are_refused_with_a_reason(void **state)
+/* If the database is not available the user must learn why, and for which log. */
+static void unreachable_database_is_reported(void **state)
 {
     struct test *t = *state;
     struct collector *c = NULL;
@@ -474,9 +475,9 @@ static void other_kinds_are_refused_with_a_reason(void **state)
     assert_null(c);
 }
 
-/* A wildcard's instances are rows of their own, each with its value; LogAppend, LogOverwrite and LogCircular mean
-   nothing here (MS-PLA 2.2.2.11), least of all that what is there goes. */
-static void a_database_gets_every_instance(void **state)
+/* Each instance of a wildcard is a row with its value. LogAppend, LogOverwrite and LogCircular have no meaning here
+   (MS-PLA 2.2.2.11) and must not delete existing rows. */
+static void database_gets_every_instance(void **state)
 {
     struct test *t = *state;
     struct collector *c = NULL;
@@ -497,7 +498,7 @@ static void a_database_gets_every_instance(void **state)
         assert_int_equal(collector_sample(c), S_OK);
         set_instances("beta", NULL, NULL);
         assert_int_equal(collector_sample(c), S_OK);
-        assert_int_equal(t->reports.count, 0); /* nothing befell the database */
+        assert_int_equal(t->reports.count, 0); /* nothing was wrong with the database */
         assert_int_equal(collector_close(c), S_OK);
     }
     assert_int_equal(odbc_connect(connection, 5, &odbc), S_OK);
@@ -531,8 +532,8 @@ static void a_database_gets_every_instance(void **state)
     memory_free(name);
 }
 
-/* The next segment begins while the database is locked: it goes on with the log, and nobody waits or loses a sample. */
-static void a_database_takes_the_samples_of_all_segments(void **state)
+/* The next segment begins while the database is locked: it continues the log, and no sample is delayed or lost. */
+static void database_gets_samples_of_all_segments(void **state)
 {
     struct test *t = *state;
     struct collector *first = NULL, *second = NULL;
@@ -574,8 +575,8 @@ static void a_database_takes_the_samples_of_all_segments(void **state)
     memory_free(name);
 }
 
-/* Out of memory anywhere must be an error of this start or sample, not a crash or a leak. */
-static void memory_that_runs_out(void **state)
+/* Out of memory must be an error of this start or sample, not a crash or a leak. */
+static void out_of_memory_fails_cleanly(void **state)
 {
     struct test *t = *state;
     add(t, "\\Process(*)\\Count");
@@ -606,21 +607,21 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(columns_and_values, setup, teardown),
         cmocka_unit_test_setup_teardown(english_names_on_a_localised_system, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_collector_without_counters_says_so, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_cannot_be_added_is_reported, setup, teardown),
+        cmocka_unit_test_setup_teardown(collector_without_counters_is_reported, setup, teardown),
+        cmocka_unit_test_setup_teardown(invalid_counters_are_reported, setup, teardown),
         cmocka_unit_test_setup_teardown(overlapping_paths_give_one_column, setup, teardown),
         cmocka_unit_test_setup_teardown(all_instances_in_every_spelling, setup, teardown),
         cmocka_unit_test_setup_teardown(instances_come_and_go, setup, teardown),
-        cmocka_unit_test_setup_teardown(rates_go_on_in_the_next_segment, setup, teardown),
-        cmocka_unit_test_setup_teardown(another_computer_that_comes_up_asks_for_a_segment, setup, teardown),
-        cmocka_unit_test_setup_teardown(another_computer_that_comes_up_at_once_asks_too, setup, teardown),
-        cmocka_unit_test_setup_teardown(new_instances_ask_for_a_segment, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_failing_collection_is_a_lost_sample, setup, teardown),
-        cmocka_unit_test_setup_teardown(limits, setup, teardown),
-        cmocka_unit_test_setup_teardown(other_kinds_are_refused_with_a_reason, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_database_gets_every_instance, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_database_takes_the_samples_of_all_segments, setup, teardown),
-        cmocka_unit_test_setup_teardown(memory_that_runs_out, setup, teardown),
+        cmocka_unit_test_setup_teardown(rates_continue_in_the_next_segment, setup, teardown),
+        cmocka_unit_test_setup_teardown(remote_computer_that_starts_requests_a_segment, setup, teardown),
+        cmocka_unit_test_setup_teardown(remote_computer_that_starts_early_requests_a_segment, setup, teardown),
+        cmocka_unit_test_setup_teardown(new_instances_request_a_segment, setup, teardown),
+        cmocka_unit_test_setup_teardown(failed_collection_loses_one_sample, setup, teardown),
+        cmocka_unit_test_setup_teardown(size_limits_hold, setup, teardown),
+        cmocka_unit_test_setup_teardown(unreachable_database_is_reported, setup, teardown),
+        cmocka_unit_test_setup_teardown(database_gets_every_instance, setup, teardown),
+        cmocka_unit_test_setup_teardown(database_gets_samples_of_all_segments, setup, teardown),
+        cmocka_unit_test_setup_teardown(out_of_memory_fails_cleanly, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

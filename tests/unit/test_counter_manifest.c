@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counter manifests and what is registered of them: what one says is what PDH knows of a provider's countersets; who
-   makes a mistake in one learns line, element and value; and a registration that fails changes nothing. */
+/* Counter manifests and their registration: PDH knows a provider's countersets as the manifest describes them; errors
+   name line, element and value; and a failed registration changes nothing. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"
@@ -56,7 +56,7 @@ static struct counter_manifest read_good(const char *xml)
                     COUNTER("9", "Share", "perf_raw_fraction", "") COUNTER("10", "Share Base", "perf_raw_base", "")    \
                         COUNTER("12", "Mean Base", "perf_average_base", "") "</counterSet>")
 
-static void a_counterset_is_what_the_manifest_says(void **state)
+static void countersets_are_read(void **state)
 {
     (void)state;
     struct counter_manifest m = read_good(WHOLE);
@@ -64,7 +64,7 @@ static void a_counterset_is_what_the_manifest_says(void **state)
     assert_int_equal(m.providers.count, 1);
     assert_string_equal(m.providers.items[0].application, "p.exe");
     const struct registered_set *s = &m.providers.items[0].sets[0];
-    assert_string_equal(s->name, "Shop Till"); /* English before what comes first */
+    assert_string_equal(s->name, "Shop Till"); /* English takes precedence over the first language */
     assert_string_equal(s->help, "All of Shop");
     assert_int_equal(s->instances, COUNTERSET_AGGREGATE);
     assert_int_equal(s->count, 5);
@@ -80,11 +80,11 @@ static void a_counterset_is_what_the_manifest_says(void **state)
     counter_manifest_free(&m);
 }
 
-static void a_mistake_is_told_where_it_is(void **state)
+static void errors_name_the_line(void **state)
 {
     (void)state;
     static const struct {
-        const char *xml, *told;
+        const char *xml, *message;
     } mistakes[] = {
         {"<instrumentationManifest xmlns='http://schemas.microsoft.com/win/2004/08/events'><", "line 1"},
         {"<counters/>", "the root of a manifest is instrumentationManifest"},
@@ -97,13 +97,15 @@ static void a_mistake_is_told_where_it_is(void **state)
         {OF_PROVIDER("<counterSet guid='" SET "'/>"), "line 4: counterSet name: required value is missing"},
         {OF_PROVIDER("<counterSet guid='" SET "' name='a\\b'/>"), "name=\"a\\b\": contains a character"},
         {OF_PROVIDER("<counterSet guid='" SET "' name='$(string.T)'/>"), "no culture has the string \"T\""},
-        {OF_PROVIDER("<counterSet guid='" SET "' name='S' instances='two'/>"), "instances=\"two\": expected one of single"},
+        {OF_PROVIDER("<counterSet guid='" SET "' name='S' instances='two'/>"),
+         "instances=\"two\": expected one of single"},
         {OF_SET(""), "the counterset has no counter"},
         {OF_SET(COUNTER("1", "A", "perf_counter_text", "")), "a counterset cannot have counters with text values"},
         {OF_SET(COUNTER("1", "A", "perf_none", "")), "line 5: counter type=\"perf_none\": unknown counter type"},
         {OF_SET(COUNTER("x", "A", "perf_counter_rawcount", "")), "counter id=\"x\": no number"},
         {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "defaultScale='11'")), "not from -10 to 10"},
-        {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "detailLevel='some'")), "expected one of standard, advanced"},
+        {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "detailLevel='some'")),
+         "expected one of standard, advanced"},
         {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "aggregate='mean'")), "expected one of undefined, sum, avg"},
         {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "nameID='-'")), "nameID=\"-\": no number"},
         {OF_SET(COUNTER("1", "A", "perf_counter_rawcount", "struct='T' field='f'")),
@@ -121,23 +123,23 @@ static void a_mistake_is_told_where_it_is(void **state)
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         struct counter_manifest m;
         assert_int_equal(read_xml(mistakes[i].xml, &m), MANIFEST_INVALID);
-        if (!strstr(error_text(MANIFEST_INVALID), mistakes[i].told))
-            fail_msg("%s\n%s\n%s", mistakes[i].xml, mistakes[i].told, error_text(MANIFEST_INVALID));
+        if (!strstr(error_text(MANIFEST_INVALID), mistakes[i].message))
+            fail_msg("%s\n%s\n%s", mistakes[i].xml, mistakes[i].message, error_text(MANIFEST_INVALID));
         assert_int_equal(m.providers.count, 0);
     }
 }
 
-static void what_is_passed_over_is_told(void **state)
+static void ignored_content_gives_warnings(void **state)
 {
     (void)state;
     static const char xml[] = OF_SET("<other/>" COUNTER("1", "A", "perf_counter_rawcount", "colour='red'"));
     struct counter_manifest m;
-    struct texts remarks = {0};
-    assert_int_equal(counter_manifest_read(xml, strlen(xml), &remarks, &m), S_OK);
-    assert_int_equal(remarks.count, 2);
-    assert_non_null(strstr(remarks.items[0], "line 5: other"));
-    assert_non_null(strstr(remarks.items[1], "counter colour: unknown attribute ignored"));
-    texts_free(&remarks);
+    struct texts warnings = {0};
+    assert_int_equal(counter_manifest_read(xml, strlen(xml), &warnings, &m), S_OK);
+    assert_int_equal(warnings.count, 2);
+    assert_non_null(strstr(warnings.items[0], "line 5: other"));
+    assert_non_null(strstr(warnings.items[1], "counter colour: unknown attribute ignored"));
+    texts_free(&warnings);
     counter_manifest_free(&m);
 }
 
@@ -147,7 +149,7 @@ static void mark(struct counter_manifest *m)
     assert_non_null(m->providers.items[0].manifest);
 }
 
-static void what_is_registered_is_read_again(void **state)
+static void registration_is_read_back(void **state)
 {
     (void)state;
     struct counter_manifest m = read_good(WHOLE);
@@ -177,7 +179,7 @@ static void what_is_registered_is_read_again(void **state)
     counter_manifest_free(&m);
 }
 
-static void another_programs_registration_is_left_alone(void **state)
+static void foreign_registration_is_kept(void **state)
 {
     (void)state;
     struct counter_manifest m = read_good(WHOLE);
@@ -202,8 +204,8 @@ static void another_programs_registration_is_left_alone(void **state)
     counter_manifest_free(&m);
 }
 
-/* Each allocation fails in turn: until it succeeds, the registration before is what is there. */
-static void without_memory_nothing_changes(void **state)
+/* Each allocation fails in turn. Until all succeed the previous registration stays. */
+static void out_of_memory_changes_nothing(void **state)
 {
     (void)state;
     struct counter_manifest before = read_good(OF_SET(COUNTER("1", "Old", "perf_counter_rawcount", "")));
@@ -248,12 +250,9 @@ static void without_memory_nothing_changes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_counterset_is_what_the_manifest_says),
-        cmocka_unit_test(a_mistake_is_told_where_it_is),
-        cmocka_unit_test(what_is_passed_over_is_told),
-        cmocka_unit_test(what_is_registered_is_read_again),
-        cmocka_unit_test(another_programs_registration_is_left_alone),
-        cmocka_unit_test(without_memory_nothing_changes),
+        cmocka_unit_test(countersets_are_read),           cmocka_unit_test(errors_name_the_line),
+        cmocka_unit_test(ignored_content_gives_warnings), cmocka_unit_test(registration_is_read_back),
+        cmocka_unit_test(foreign_registration_is_kept),   cmocka_unit_test(out_of_memory_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A query's cells from sample to sample: instances that come, go and change places, and what a sample costs. */
+/* The cells of a query from sample to sample: instances that appear, disappear and change places, and the cost of a
+   sample. */
 #include "engine/base/memory.h"
 #include "engine/pdh/counter_paths.h"
 #include "engine/pdh/counter_query.h"
@@ -32,7 +33,7 @@ static void set_instances(const char *a, const char *b, const char *c)
     fake_instances[3] = NULL;
 }
 
-/* The cells name the instances of now, each with its figure, in both wildcard columns. */
+/* The cells have the current instances with their values, in both wildcard columns. */
 static void check_instances(const struct log_cell *cells, bool values)
 {
     size_t count = 0;
@@ -52,8 +53,8 @@ static void check_instances(const struct log_cell *cells, bool values)
     }
 }
 
-/* A collector of all processes would convert thousands of names each second for nothing. */
-static void a_steady_sample_needs_no_memory(void **state)
+/* A collector of all processes must not convert thousands of names each second for nothing. */
+static void unchanged_instances_need_no_allocation(void **state)
 {
     (void)state;
     for (int values = 0; values < 2; values++) {
@@ -61,7 +62,7 @@ static void a_steady_sample_needs_no_memory(void **state)
         int64_t utc;
         set_instances("alpha", "b\xC3\xA9ta", "gamma");
         struct counter_query *q = open_query(values);
-        /* The list of one sample has its names, the next needs room beside it. */
+        /* the list of one sample keeps its names, the next one needs separate room */
         for (int i = 0; i < 2; i++)
             assert_int_equal(counter_query_sample(q, &utc, &cells), S_OK);
         const char *name = cells[0].items[1].instance;
@@ -75,7 +76,7 @@ static void a_steady_sample_needs_no_memory(void **state)
     assert_int_equal(fake_open_queries, 0);
 }
 
-/* The figures of one process would stand under the name of another that had its place before. */
+/* The values of a process must not appear under the name of another that had its place before. */
 static void names_follow_their_instances(void **state)
 {
     static const char *const lists[][3] = {
@@ -98,7 +99,7 @@ static void names_follow_their_instances(void **state)
     }
 }
 
-/* PDH lists programs of one name under one text: a log and an alert must tell them apart. */
+/* PDH lists programs of the same name under the same string: a log and an alert must distinguish them. */
 static void equal_names_get_numbers(void **state)
 {
     static const char *const lists[][2][3] = {{{"a", "b", "a"}, {"a", "b", "a#1"}},
@@ -112,7 +113,8 @@ static void equal_names_get_numbers(void **state)
         set_instances("a", NULL, NULL);
         struct counter_query *q = open_query(values);
         assert_int_equal(counter_query_sample(q, &utc, &cells), S_OK);
-        for (size_t i = 0; i < 2 * sizeof lists / sizeof *lists; i++) { /* each twice: a steady list keeps its names */
+        for (size_t i = 0; i < 2 * sizeof lists / sizeof *lists;
+             i++) { /* each twice: an unchanged list keeps its names */
             const char *const *given = lists[i / 2][0], *const *wanted = lists[i / 2][1];
             set_instances(given[0], given[1], given[2]);
             assert_int_equal(counter_query_sample(q, &utc, &cells), S_OK);
@@ -127,8 +129,8 @@ static void equal_names_get_numbers(void **state)
     }
 }
 
-/* One sample is lost then; the next must have the right names. */
-static void memory_that_runs_out(void **state)
+/* One sample is lost; the next must have the right names. */
+static void out_of_memory_loses_one_sample(void **state)
 {
     (void)state;
     bool whole = false;
@@ -157,8 +159,8 @@ static void memory_that_runs_out(void **state)
     assert_true(whole && lost > 5);
 }
 
-/* What grows faster than it can be fetched must end, what grew once must be had. */
-static void lists_that_grow(void **state)
+/* A list that grows faster than it can be fetched must end; one that grew once must be read. */
+static void growing_lists_are_read(void **state)
 {
     struct pdh_list l = {0};
     (void)state;
@@ -171,7 +173,7 @@ static void lists_that_grow(void **state)
         assert_int_equal(l.status, 0);
         assert_int_equal(calls, round ? 1 : 2);
     }
-    struct pdh_list threads = {0}; /* of a computer that starts more and more */
+    struct pdh_list threads = {0}; /* of a computer that starts more and more threads */
     for (DWORD need = 40000; pdh_list_ask(&threads, sizeof(WCHAR)); need += need / 5) {
         threads.status = threads.size < need ? (PDH_STATUS)PDH_MORE_DATA : 0;
         threads.size = need;
@@ -189,11 +191,11 @@ static void lists_that_grow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_steady_sample_needs_no_memory),
+        cmocka_unit_test(unchanged_instances_need_no_allocation),
         cmocka_unit_test(names_follow_their_instances),
         cmocka_unit_test(equal_names_get_numbers),
-        cmocka_unit_test(memory_that_runs_out),
-        cmocka_unit_test(lists_that_grow),
+        cmocka_unit_test(out_of_memory_loses_one_sample),
+        cmocka_unit_test(growing_lists_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What lodctr does with an ini file: the DLL's counters get numbers of their own, with names and help; a mistake is
-   told by its line; and a registration that fails changes nothing. */
+/* Registration of an ini file by lodctr: the DLL's counters get their own numbers, names and help; errors name the
+   line; and a failed registration changes nothing. */
 #include "engine/base/memory.h"
 #include "engine/pdh/extension_registration.h"
 #include "engine/pdh/perflib/counterset_registration.h"
@@ -40,7 +40,7 @@ static void names_and_help_are_read(void **state)
     assert_int_equal(i.languages.count, 2);
     assert_int_equal(i.last, 4);
     assert_int_equal(i.objects.count, 1);
-    assert_int_equal(i.count, 5); /* an empty help is none */
+    assert_int_equal(i.count, 5); /* an empty help counts as missing */
     assert_string_equal(i.items[0].text, "Shop");
     assert_string_equal(i.items[1].text, "Sales = all");
     assert_int_equal(i.items[1].offset, 2);
@@ -52,11 +52,11 @@ static void names_and_help_are_read(void **state)
 
 #define INFO "[info]\ndrivername=" SERVICE "\nsymbolfile=x.h\n[languages]\n009=\n[text]\n"
 
-static void a_mistake_is_told_by_its_line(void **state)
+static void errors_name_the_line(void **state)
 {
     (void)state;
     static const struct {
-        const char *text, *told;
+        const char *text, *message;
     } mistakes[] = {
         {"", "no drivername"},
         {"[info]\ndrivername=a\n", "no symbolfile"},
@@ -79,8 +79,8 @@ static void a_mistake_is_told_by_its_line(void **state)
     for (size_t n = 0; n < sizeof mistakes / sizeof *mistakes; n++) {
         struct extension_ini i;
         assert_int_equal(read_ini(mistakes[n].text, &i), EXTENSION_INVALID);
-        if (!strstr(error_text(EXTENSION_INVALID), mistakes[n].told))
-            fail_msg("%s: %s", mistakes[n].told, error_text(EXTENSION_INVALID));
+        if (!strstr(error_text(EXTENSION_INVALID), mistakes[n].message))
+            fail_msg("%s: %s", mistakes[n].message, error_text(EXTENSION_INVALID));
     }
 }
 
@@ -93,7 +93,7 @@ static void make_service(void)
     registry_close(key);
 }
 
-/* Of the value's number `at` the text. */
+/* Asserts that the value has `wanted` under the number. */
 static void assert_listed(const char *value, uint32_t number, const char *wanted)
 {
     struct registry_key *key;
@@ -114,7 +114,7 @@ static void assert_listed(const char *value, uint32_t number, const char *wanted
     texts_free(&list);
 }
 
-static void a_service_gets_numbers_and_gives_them_back(void **state)
+static void numbers_are_assigned_and_released(void **state)
 {
     (void)state;
     struct extension_ini i;
@@ -146,7 +146,7 @@ static void a_service_gets_numbers_and_gives_them_back(void **state)
     assert_int_equal(registered_extensions_read(SERVICE, &list), S_OK);
     assert_true(list.items[0].is_disabled && !list.items[0].first_counter);
     registered_extensions_free(&list);
-    assert_int_equal(extension_register(&i), S_OK); /* what was given is not given again */
+    assert_int_equal(extension_register(&i), S_OK); /* assigned numbers are not assigned again */
     assert_listed("Counter 009", last + 2, "Shop");
     assert_true(last + 2 > first);
     assert_int_equal(extension_rebuild(), S_OK);
@@ -155,8 +155,8 @@ static void a_service_gets_numbers_and_gives_them_back(void **state)
     extension_ini_free(&i);
 }
 
-/* A number that no counter has, of a service whose key is damaged, moves nobody's numbers to the system's own. */
-static void a_damaged_number_counts_for_nothing(void **state)
+/* An impossible number in the corrupt key of one service must not move the numbers of others to the system's. */
+static void corrupt_numbers_are_ignored(void **state)
 {
     static const uint32_t damaged[] = {UINT32_MAX, UINT32_MAX - 1, (uint32_t)INT32_MAX + 1};
     (void)state;
@@ -181,8 +181,8 @@ static void a_damaged_number_counts_for_nothing(void **state)
     extension_ini_free(&i);
 }
 
-/* What could not be read again is refused, and the service has none of it. */
-static void texts_that_are_too_long_are_refused(void **state)
+/* A string that could not be read again is rejected, and the service gets none of its strings. */
+static void long_strings_are_rejected(void **state)
 {
     (void)state;
     struct extension_ini i;
@@ -214,8 +214,8 @@ static void texts_that_are_too_long_are_refused(void **state)
     text_buffer_free(&h);
 }
 
-/* Each allocation fails in turn; the service has its texts whole or none. */
-static void without_memory_nothing_changes(void **state)
+/* Each allocation fails in turn. The service has all its strings or none. */
+static void out_of_memory_changes_nothing(void **state)
 {
     (void)state;
     struct extension_ini i;
@@ -249,12 +249,9 @@ static void without_memory_nothing_changes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_and_help_are_read),
-        cmocka_unit_test(a_mistake_is_told_by_its_line),
-        cmocka_unit_test(a_service_gets_numbers_and_gives_them_back),
-        cmocka_unit_test(a_damaged_number_counts_for_nothing),
-        cmocka_unit_test(texts_that_are_too_long_are_refused),
-        cmocka_unit_test(without_memory_nothing_changes),
+        cmocka_unit_test(names_and_help_are_read),           cmocka_unit_test(errors_name_the_line),
+        cmocka_unit_test(numbers_are_assigned_and_released), cmocka_unit_test(corrupt_numbers_are_ignored),
+        cmocka_unit_test(long_strings_are_rejected),         cmocka_unit_test(out_of_memory_changes_nothing),
     };
     char *scratch = scratch_create("extension_ini");
     scratch_environment("OPENPLA_DATA", scratch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may ask for counters by RPC, judged by what a fake tells of the call; and where the settings offer them. */
+/* The access check for counters by RPC, with fake callers, and the settings of the port. */
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"
 #include "engine/pdh/pcq_server.h"
@@ -17,7 +17,7 @@ static const char *const administrators[] = {"S-1-5-32-544", NULL};
 static const char *const monitors[] = {"S-1-5-32-545", "S-1-5-32-558", NULL};
 static const char *const users[] = {"S-1-5-32-545", NULL};
 
-static uint32_t gate_of(const char *const *groups, uint32_t level, bool known, const char *address, const char *from)
+static uint32_t access_of(const char *const *groups, uint32_t level, bool known, const char *address, const char *from)
 {
     const struct account_sids account = {.name = "X\\somebody", .user = "S-1-5-21-1-2-3-1001", .groups = groups};
     const struct pcq_call call = {.level_known = known,
@@ -27,30 +27,30 @@ static uint32_t gate_of(const char *const *groups, uint32_t level, bool known, c
     return pcq_access_check(&call, from);
 }
 
-/* Counters tell what runs on a computer and for whom. */
-static void who_is_no_member_is_refused(void **state)
+/* Counters show which programs run on a computer, and for whom. */
+static void non_members_are_refused(void **state)
 {
     (void)state;
-    assert_int_equal(gate_of(administrators, PRIVACY, true, NULL, ""), ERROR_SUCCESS);
-    assert_int_equal(gate_of(monitors, PRIVACY, true, NULL, ""), ERROR_SUCCESS);
-    assert_int_equal(gate_of(users, PRIVACY, true, NULL, ""), ERROR_ACCESS_DENIED);
-    assert_int_equal(gate_of(NULL, PRIVACY, true, NULL, ""), ERROR_ACCESS_DENIED);
-    assert_int_equal(gate_of(users, 0, false, NULL, ""), ERROR_ACCESS_DENIED);
-    assert_int_equal(gate_of(monitors, 0, false, NULL, ""), ERROR_SUCCESS);
+    assert_int_equal(access_of(administrators, PRIVACY, true, NULL, ""), ERROR_SUCCESS);
+    assert_int_equal(access_of(monitors, PRIVACY, true, NULL, ""), ERROR_SUCCESS);
+    assert_int_equal(access_of(users, PRIVACY, true, NULL, ""), ERROR_ACCESS_DENIED);
+    assert_int_equal(access_of(NULL, PRIVACY, true, NULL, ""), ERROR_ACCESS_DENIED);
+    assert_int_equal(access_of(users, 0, false, NULL, ""), ERROR_ACCESS_DENIED);
+    assert_int_equal(access_of(monitors, 0, false, NULL, ""), ERROR_SUCCESS);
     const struct pcq_call own = {.caller = caller_self};
     assert_int_equal(pcq_access_check(&own, ""), ERROR_SUCCESS);
 }
 
-/* Even an administrator's. */
-static void less_than_privacy_is_refused(void **state)
+/* Not even an administrator may use a lower level. */
+static void missing_privacy_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(gate_of(administrators, INTEGRITY, true, NULL, ""), ERROR_ACCESS_DENIED);
-    assert_int_equal(gate_of(administrators, INTEGRITY, true, "10.0.0.1", "*"), ERROR_ACCESS_DENIED);
+    assert_int_equal(access_of(administrators, INTEGRITY, true, NULL, ""), ERROR_ACCESS_DENIED);
+    assert_int_equal(access_of(administrators, INTEGRITY, true, "10.0.0.1", "*"), ERROR_ACCESS_DENIED);
 }
 
-/* By TCP the address must be among those that are listed, and does not make a user a member where he is known. */
-static void addresses_are_those_of_the_list(void **state)
+/* A TCP client's address must be listed, but does not make a known user a member. */
+static void addresses_must_be_listed(void **state)
 {
     (void)state;
     static const struct {
@@ -69,9 +69,9 @@ static void addresses_are_those_of_the_list(void **state)
          ERROR_ACCESS_DENIED},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(gate_of(NULL, 0, false, rows[i].address, rows[i].from), rows[i].expected);
-        assert_int_equal(gate_of(monitors, PRIVACY, true, rows[i].address, rows[i].from), rows[i].expected);
-        assert_int_equal(gate_of(users, PRIVACY, true, rows[i].address, rows[i].from), ERROR_ACCESS_DENIED);
+        assert_int_equal(access_of(NULL, 0, false, rows[i].address, rows[i].from), rows[i].expected);
+        assert_int_equal(access_of(monitors, PRIVACY, true, rows[i].address, rows[i].from), rows[i].expected);
+        assert_int_equal(access_of(users, PRIVACY, true, rows[i].address, rows[i].from), ERROR_ACCESS_DENIED);
     }
 }
 
@@ -85,7 +85,7 @@ static void set(uint32_t type, const char *name, const char *text, uint64_t numb
     registry_close(key);
 }
 
-static void counters_are_offered_where_the_settings_say(void **state)
+static void settings_choose_the_port(void **state)
 {
     (void)state;
     struct pcq_settings s;
@@ -123,10 +123,10 @@ static void counters_are_offered_where_the_settings_say(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(less_than_privacy_is_refused),
-        cmocka_unit_test(who_is_no_member_is_refused),
-        cmocka_unit_test(addresses_are_those_of_the_list),
-        cmocka_unit_test(counters_are_offered_where_the_settings_say),
+        cmocka_unit_test(missing_privacy_is_refused),
+        cmocka_unit_test(non_members_are_refused),
+        cmocka_unit_test(addresses_must_be_listed),
+        cmocka_unit_test(settings_choose_the_port),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

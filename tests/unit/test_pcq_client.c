@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of another computer, by its name in a path, with all of PDH: what can be listed, what values say, and what
-   becomes of a host that is not there, vanishes, returns, denies or lies. */
+/* Counters of a remote computer, named in a path, with all of PDH: lists, values, and hosts that do not exist, vanish,
+   return, deny access or send invalid answers. */
 #include "engine/base/memory.h"
 #include "engine/pdh/core/pdh.h"
 #include "engine/pdh/remote/link.h"
@@ -52,7 +52,7 @@ static DWORD status_of(PDH_HCOUNTER counter)
     return raw.CStatus;
 }
 
-/* Whether a list of names, each ended by 0 and the last by two, has one. */
+/* True if a list of names, each ended by 0 and the last by two, contains the name. */
 static bool has_name(const WCHAR *list, const char *name)
 {
     size_t length = strlen(name), units = 0;
@@ -66,9 +66,9 @@ static bool has_name(const WCHAR *list, const char *name)
     return false;
 }
 
-/* A user who names another computer sees its objects as on it itself, and this one's objects stay this one's.
-   Countersets of other programs come and go meanwhile. */
-static void its_objects_are_listed(void **state)
+/* A user who names a remote computer sees its objects as on that computer, and only the local ones otherwise.
+   Countersets of other programs appear and disappear at the same time. */
+static void remote_objects_are_listed(void **state)
 {
     (void)state;
     static const WCHAR *const machines[] = {NULL, u"\\\\other"};
@@ -110,7 +110,7 @@ static void connected_computers_are_listed(void **state)
     DWORD units = 256;
     assert_int_equal(PdhConnectMachineW(u"\\\\other"), ERROR_SUCCESS);
     assert_int_equal(PdhConnectMachineW(u"\\\\OTHER"), ERROR_SUCCESS);
-    /* This one, the other one once, and the end. */
+    /* this computer, the remote one once, and the end */
     assert_int_equal(PdhEnumMachinesW(NULL, machines, &units), ERROR_SUCCESS);
     const WCHAR *second = machines;
     while (*second++)
@@ -119,8 +119,8 @@ static void connected_computers_are_listed(void **state)
     assert_int_equal(units, (size_t)(second - machines) + 9);
 }
 
-/* Plain numbers, fractions, rates and times go through the same formulas with the same figures. */
-static void values_are_what_they_are_there(void **state)
+/* Plain numbers, fractions, rates and times go through the same formulas with the same values. */
+static void values_equal_the_remote_ones(void **state)
 {
     (void)state;
     PDH_HQUERY query;
@@ -147,7 +147,7 @@ static void values_are_what_they_are_there(void **state)
     LONGLONG base;
     assert_int_equal(PdhGetCounterTimeBase(rate, &base), ERROR_SUCCESS);
     assert_true(base == clock_frequency());
-    /* What the query no longer needs is not asked for any more. */
+    /* values that the query no longer needs are not requested any more */
     size_t full = loopback.bytes;
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
     full = loopback.bytes - full;
@@ -165,8 +165,8 @@ static void values_are_what_they_are_there(void **state)
     assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
 }
 
-/* One call a sample, however many counters there are. */
-static void a_sample_is_one_call(void **state)
+/* One call per sample, however many counters there are. */
+static void sample_takes_one_call(void **state)
 {
     (void)state;
     PDH_HQUERY query;
@@ -182,7 +182,7 @@ static void a_sample_is_one_call(void **state)
     assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
 }
 
-static void a_path_says_what_is_wrong(void **state)
+static void invalid_paths_give_their_status(void **state)
 {
     (void)state;
     PDH_HQUERY query;
@@ -205,8 +205,8 @@ static void a_path_says_what_is_wrong(void **state)
     assert_int_equal(PdhConnectMachineW(u"\\\\other"), STATUS(PDH_CSTATUS_NO_MACHINE));
 }
 
-/* A host that was started anew is asked again at once; one that is away costs its own counters, until it is back. */
-static void a_host_may_vanish_and_return(void **state)
+/* A restarted host is used again at once. A missing one costs only its own counters, until it is back. */
+static void remote_computer_vanishes_and_returns(void **state)
 {
     (void)state;
     PDH_HQUERY query;
@@ -224,7 +224,7 @@ static void a_host_may_vanish_and_return(void **state)
     assert_int_equal(status_of(there), PDH_CSTATUS_NO_MACHINE);
     assert_int_equal(status_of(here), PDH_CSTATUS_VALID_DATA);
     size_t calls = loopback.calls + loopback.opened;
-    PdhCollectQueryData(query); /* it is left alone for a while */
+    PdhCollectQueryData(query); /* it is not tried again for a while */
     assert_int_equal(loopback.calls + loopback.opened, calls);
     loopback.down = false;
     while (status_of(there) != PDH_CSTATUS_VALID_DATA) {
@@ -235,7 +235,7 @@ static void a_host_may_vanish_and_return(void **state)
 }
 
 /* Whatever a host answers. */
-static void rubbish_is_no_value(void **state)
+static void invalid_answers_give_no_value(void **state)
 {
     (void)state;
     static uint8_t rubbish[4096];
@@ -254,13 +254,13 @@ static void rubbish_is_no_value(void **state)
     assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
 }
 
-/* From adding to a value, with every allocation failing once. */
-static void memory_may_run_out(void **state)
+/* From adding a counter to its value, with every allocation failing once. */
+static void out_of_memory_fails_cleanly(void **state)
 {
     (void)state;
     bool done = false;
     PDH_HQUERY query;
-    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS); /* keeps what is known of the host */
+    assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS); /* keeps what is known about the host */
     add(query, u"\\\\other\\Memory\\Available Bytes");
     for (uint64_t n = 1; !done && n < 100000; n++) {
         PDH_HQUERY q;
@@ -286,7 +286,7 @@ static void memory_may_run_out(void **state)
     assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
 }
 
-static void an_address_is_found(void **state)
+static void addresses_are_parsed(void **state)
 {
     (void)state;
     static const struct {
@@ -317,15 +317,15 @@ static void an_address_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_is_found),
-        cmocka_unit_test(its_objects_are_listed),
+        cmocka_unit_test(addresses_are_parsed),
+        cmocka_unit_test(remote_objects_are_listed),
         cmocka_unit_test(connected_computers_are_listed),
-        cmocka_unit_test(values_are_what_they_are_there),
-        cmocka_unit_test(a_sample_is_one_call),
-        cmocka_unit_test_setup(a_path_says_what_is_wrong, begin),
-        cmocka_unit_test_setup(a_host_may_vanish_and_return, begin),
-        cmocka_unit_test_setup(rubbish_is_no_value, begin),
-        cmocka_unit_test_setup(memory_may_run_out, begin),
+        cmocka_unit_test(values_equal_the_remote_ones),
+        cmocka_unit_test(sample_takes_one_call),
+        cmocka_unit_test_setup(invalid_paths_give_their_status, begin),
+        cmocka_unit_test_setup(remote_computer_vanishes_and_returns, begin),
+        cmocka_unit_test_setup(invalid_answers_give_no_value, begin),
+        cmocka_unit_test_setup(out_of_memory_fails_cleanly, begin),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Another computer that hangs in a call: its counters have no values, all others do, and nobody waits for it twice.
-   What it says late is the next sample's. With the computer's own thread, as programs have it. */
+/* A remote computer that hangs in a call: its counters have no values, all others do, and nobody waits for it twice. A
+   late answer serves the next sample. With the computer's thread, as in programs. */
 #include "engine/pdh/core/pdh.h"
 #include "engine/pdh/remote/remote_computer.h"
 #include "pcq_loopback.h"
@@ -17,7 +17,7 @@ static DWORD status_of(PDH_HCOUNTER counter)
     return raw.CStatus;
 }
 
-/* As many samples as it takes on a machine that lets threads wait. */
+/* Takes as many samples as necessary on a machine that delays threads. */
 static void collect_until_valid(PDH_HQUERY query, PDH_HCOUNTER counter)
 {
     do {
@@ -25,7 +25,7 @@ static void collect_until_valid(PDH_HQUERY query, PDH_HCOUNTER counter)
     } while (status_of(counter) != PDH_CSTATUS_VALID_DATA);
 }
 
-/* Until the host has been heard, which a busy machine keeps waiting for longer than PDH does. */
+/* Repeats until the host has answered, which a busy machine may delay for longer than PDH waits. */
 static PDH_HCOUNTER add_of_host(PDH_HQUERY query)
 {
     PDH_HCOUNTER counter;
@@ -34,7 +34,7 @@ static PDH_HCOUNTER add_of_host(PDH_HQUERY query)
     return counter;
 }
 
-static void a_host_that_hangs_costs_its_own_counters(void **state)
+static void hanging_computer_loses_only_its_counters(void **state)
 {
     (void)state;
     PDH_HQUERY query, other;
@@ -52,7 +52,7 @@ static void a_host_that_hangs_costs_its_own_counters(void **state)
     loopback.hangs = NULL;
     wakeup_set(go);
     collect_until_valid(query, there);
-    /* A query that is closed while its call hangs does not wait for it; what it had is given back later. */
+    /* Closing a query does not wait for its hanging call; its handle is closed later. */
     loopback.hangs = go;
     assert_int_equal(PdhOpenQueryW(NULL, 0, &other), ERROR_SUCCESS);
     PdhCollectQueryData(query);
@@ -60,7 +60,7 @@ static void a_host_that_hangs_costs_its_own_counters(void **state)
     loopback.hangs = NULL;
     wakeup_set(go);
     assert_int_equal(PdhCloseQuery(other), ERROR_SUCCESS);
-    /* The computer's thread may still be with the one that was closed. */
+    /* The computer's thread may still be busy with the closed query. */
     assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
     collect_until_valid(query, add_of_host(query));
     assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
@@ -69,7 +69,7 @@ static void a_host_that_hangs_costs_its_own_counters(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_host_that_hangs_costs_its_own_counters)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(hanging_computer_loses_only_its_counters)};
     remote_computer_links(&loopback_links);
     catalogue_set_remote(&remote_catalogue_functions);
     return cmocka_run_group_tests(tests, NULL, NULL);

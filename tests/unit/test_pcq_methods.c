@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The methods of MS-PCQ as a client on another computer sees them: each block is read by this test's own decoder, at
-   the published offsets; what a client asks wrongly costs it its own answer alone. */
+/* The methods of MS-PCQ as a remote client sees them: the test decodes each block itself, at the published offsets.
+   Invalid requests fail alone. */
 #include "engine/pdh/core/table.h"
 #include "engine/pdh/extension/counterset_share.h"
 #include "engine/pdh/perflib/counterset_registration.h"
@@ -17,7 +17,7 @@ static struct pcq_server *server;
 static struct pcq_query *query;
 static GUID parts, whole;
 
-/* What a method wrote, and a client's walk over it. */
+/* What a method wrote, and the client's position in it. */
 static uint8_t bytes[65536];
 static uint32_t size, at;
 
@@ -45,7 +45,7 @@ static GUID guid(void)
     return g;
 }
 
-/* A text with its NUL as ASCII. */
+/* A string with its NUL as ASCII. */
 static const char *text(void)
 {
     static char out[100];
@@ -65,8 +65,8 @@ static void zeros_to(uint32_t end)
         assert_int_equal(bytes[at++], 0);
 }
 
-/* Takes an answer that must come: first its size with no buffer, then with one that is too small, which nothing is
-   written into, then itself. */
+/* Fetches an answer that must succeed: first its size without a buffer, then with a buffer that is too small and must
+   stay unchanged, then the answer. */
 #define TAKE(call)                                                                                                     \
     do {                                                                                                               \
         struct pcq_buffer out = {NULL, 0, 9, 9};                                                                       \
@@ -104,7 +104,7 @@ static int close_server(void **state)
     return 0;
 }
 
-static void the_sets_are_listed(void **state)
+static void countersets_are_listed(void **state)
 {
     (void)state;
 #undef UNIT
@@ -138,8 +138,8 @@ static struct counter_seen counter(void)
     return c;
 }
 
-/* A client needs a base, a time or a frequency to compute a value: they are counters of their own. */
-static void a_set_tells_its_counters(void **state)
+/* A client needs a base, a time or a frequency to compute a value: they are separate counters. */
+static void counterset_lists_its_counters(void **state)
 {
     (void)state;
     TAKE(pcq_registration_info(server, &parts, 1, 0, &out));
@@ -160,7 +160,7 @@ static void a_set_tells_its_counters(void **state)
     assert_int_equal(c[0].base, 0xFFFFFFFF);
     assert_int_equal(c[1].id, 702);
     assert_int_equal(c[1].detail, 200);
-    assert_int_equal(c[2].detail, 200); /* there is no 300 */
+    assert_int_equal(c[2].detail, 200); /* 300 does not exist */
     assert_int_equal(c[2].base, c[3].id);
     assert_int_equal(c[3].type, PERF_RAW_BASE);
     assert_int_equal(c[3].attributes, 2);
@@ -179,7 +179,7 @@ static void a_set_tells_its_counters(void **state)
     assert_int_equal(u32(), 0); /* one instance */
 }
 
-static void names_and_helps_are_texts(void **state)
+static void names_and_helps_are_strings(void **state)
 {
     (void)state;
     static const char *const names[] = {"Held",     "Moved/sec",          "Share", "Share Base", "Age",
@@ -213,7 +213,7 @@ static void names_and_helps_are_texts(void **state)
     assert_int_equal(size, 16);
 }
 
-static void what_there_is_not_is_told(void **state)
+static void unknown_items_give_errors(void **state)
 {
     (void)state;
     struct pcq_buffer out = {bytes, sizeof bytes, 9, 9};
@@ -231,7 +231,7 @@ static void what_there_is_not_is_told(void **state)
     assert_int_equal(pcq_enumerate_instances(server, &parts, &out), ERROR_TIMEOUT);
 }
 
-/* Gives the instance's end. */
+/* Returns the end of the instance. */
 static uint32_t instance(uint32_t id, const char *name)
 {
     uint32_t from = at, end = from + u32();
@@ -255,7 +255,7 @@ static void instances_are_listed(void **state)
     instance(0, "");
 }
 
-/* Identifiers as a client makes them. */
+/* Identifiers as a client writes them. */
 static uint8_t request[4096];
 static uint32_t request_size;
 
@@ -276,7 +276,7 @@ static void identify(const GUID *set, uint32_t id, uint32_t instance_id, const c
     request_size = from + total;
 }
 
-/* Sends what was identified; `statuses` are the expected ones. */
+/* Sends the identifiers and expects `statuses`. */
 static void validate(bool add, const uint32_t *statuses)
 {
     assert_int_equal(pcq_validate_counters(query, request, request_size, add), ERROR_SUCCESS);
@@ -294,7 +294,7 @@ static void value(int bytes_of_it, uint64_t expected)
     assert_int_equal(u32(), bytes_of_it);
     assert_int_equal(u32(), bytes_of_it ? 16 : 8);
     if (bytes_of_it)
-        assert_true(u64() == expected); /* with its padding */
+        assert_true(u64() == expected); /* including its padding */
 }
 
 static void head(uint32_t blocks, uint64_t ticks)
@@ -320,7 +320,7 @@ static void block(uint32_t status, uint32_t kind)
     assert_int_equal(u32(), 0);
 }
 
-static void each_kind_of_counter_has_its_block(void **state)
+static void each_request_has_its_block_kind(void **state)
 {
     (void)state;
     const uint32_t well[8] = {0};
@@ -379,7 +379,7 @@ static void each_kind_of_counter_has_its_block(void **state)
     block(0, 1);
     value(8, 0x1122334455667788);
     block(0, 2);
-    assert_int_equal(u32(), 12); /* one id, nothing behind it */
+    assert_int_equal(u32(), 12); /* one id, nothing after it */
     assert_int_equal(u32(), 1);
     assert_int_equal(u32(), 720);
     value(8, 0x1122334455667788);
@@ -389,8 +389,8 @@ static void each_kind_of_counter_has_its_block(void **state)
     assert_int_equal(at, size);
 }
 
-/* What goes away costs its own block. */
-static void what_has_gone_is_told_in_its_place(void **state)
+/* An instance that disappears costs its own block. */
+static void missing_instance_fails_in_its_block(void **state)
 {
     (void)state;
     const uint32_t well[3] = {0};
@@ -451,11 +451,11 @@ static void each_counter_has_its_own_status(void **state)
     TAKE(pcq_query_info(query, &out));
     at = 28;
     assert_int_equal(u32(), 11);
-    assert_int_equal(u32(), 0); /* the next has moved up */
+    assert_int_equal(u32(), 0); /* the next instance has moved up */
 }
 
-/* One who asks for names that are none does not have the set sampled for each while all others wait. */
-static void many_unknown_instances_cost_one_sample(void **state)
+/* A client that requests invalid names must not cause a sample for each while all others wait. */
+static void unknown_instances_cost_one_sample(void **state)
 {
     (void)state;
     static const uint32_t statuses[] = {3, 3, 3, 3, 0, 3};
@@ -468,14 +468,14 @@ static void many_unknown_instances_cost_one_sample(void **state)
     identify(&parts, 700, 0xFFFFFFFF, "beta");
     size_t before = parts_samples;
     validate(true, statuses);
-    assert_int_equal(parts_samples, before + 2); /* the set is opened with one */
+    assert_int_equal(parts_samples, before + 2); /* opening the counterset takes one */
     identify(&parts, 702, 0xFFFFFFFF, "epsilon");
-    parts_names[2] = "epsilon"; /* the next call looks again */
+    parts_names[2] = "epsilon"; /* the next call searches again */
     validate(true, (const uint32_t[]){0});
     assert_int_equal(parts_samples, before + 3);
 }
 
-static void blocks_that_lie_change_nothing(void **state)
+static void invalid_blocks_change_nothing(void **state)
 {
     (void)state;
     struct pcq_buffer out = {bytes, sizeof bytes, 9, 9};
@@ -487,13 +487,13 @@ static void blocks_that_lie_change_nothing(void **state)
         memcpy(request + 48 + 20, &lies[i], 4);
         uint32_t total = request_size;
         request_size = 0;
-        /* The third ends in the middle of the name: what follows is too short for another. */
+        /* The third ends in the middle of the name: the rest is too short for another. */
         assert_int_equal(pcq_validate_counters(query, request, total - (i == 2 ? 0 : 1), true),
                          ERROR_INVALID_PARAMETER);
     }
     assert_int_equal(pcq_query_info(query, &out), ERROR_SUCCESS);
     assert_int_equal(out.needed, 0);
-    /* A name without an end, and half a pair of surrogates. */
+    /* A name without an end, and half of a surrogate pair. */
     identify(&parts, 700, 0xFFFFFFFF, "beta");
     memset(request + 40, 'x', request_size - 40);
     uint32_t second = request_size;
@@ -502,14 +502,14 @@ static void blocks_that_lie_change_nothing(void **state)
     validate(true, (const uint32_t[]){87, 87});
 }
 
-static void a_client_has_so_many_queries(void **state)
+static void queries_of_a_client_are_limited(void **state)
 {
     (void)state;
     struct pcq_query *more[PCQ_QUERIES_OF_CLIENT], *other;
     size_t count = 0;
     while (count < PCQ_QUERIES_OF_CLIENT && pcq_open_query(server, "a client", &more[count]) == ERROR_SUCCESS)
         count++;
-    assert_int_equal(count, PCQ_QUERIES_OF_CLIENT - 1); /* with the one that the test has */
+    assert_int_equal(count, PCQ_QUERIES_OF_CLIENT - 1); /* together with the test's own query */
     assert_int_equal(pcq_open_query(server, "a client", &other), 1450);
     assert_null(other);
     assert_int_equal(pcq_open_query(server, "another", &other), ERROR_SUCCESS);
@@ -520,7 +520,7 @@ static void a_client_has_so_many_queries(void **state)
         pcq_close_query(more[--count]);
 }
 
-/* 999 bytes, another for each number. */
+/* 999 bytes, different for each number. */
 static const char *long_pattern(uint32_t number)
 {
     static char name[1000];
@@ -529,8 +529,8 @@ static const char *long_pattern(uint32_t number)
     return name;
 }
 
-/* Patterns need not be names of anything, so a client could have the server keep as many as it likes. */
-static void names_of_a_query_are_bounded(void **state)
+/* Patterns need not match anything, so without a limit the server would have to keep any number of them. */
+static void names_of_a_query_are_limited(void **state)
 {
     (void)state;
     uint32_t status = 0, count = 0;
@@ -542,7 +542,7 @@ static void names_of_a_query_are_bounded(void **state)
     }
     assert_int_equal(status, PCQ_OUT_OF_MEMORY);
     assert_int_equal(count - 1, PCQ_NAMES_OF_QUERY / 999);
-    /* What is taken away makes room. */
+    /* Removing names makes room. */
     request_size = 0;
     identify(&parts, 700, 0xFFFFFFFF, long_pattern(0));
     validate(false, (const uint32_t[]){0});
@@ -574,7 +574,7 @@ static DWORD everything(struct pcq_server *s)
     return error;
 }
 
-static void memory_may_end_anywhere(void **state)
+static void out_of_memory_fails_cleanly(void **state)
 {
     (void)state;
     DWORD error = 1;
@@ -589,7 +589,7 @@ static void memory_may_end_anywhere(void **state)
     }
 }
 
-/* Stored queries of other programs name objects and counters by these. */
+/* Stored queries of other programs identify objects and counters by these ids. */
 static void ids_are_unique(void **state)
 {
     (void)state;
@@ -608,8 +608,8 @@ static void ids_are_unique(void **state)
     }
 }
 
-/* What has been given out stays: a change of how they are made would break those queries. */
-static void ids_stay(void **state)
+/* Published ids never change: another way to compute them would break stored queries. */
+static void ids_never_change(void **state)
 {
     (void)state;
     const GUID process = {0x54e9922a, 0xcf5a, 0x87eb, {0xaa, 0xbc, 0x0a, 0xc7, 0x79, 0x70, 0x8b, 0x30}};
@@ -618,11 +618,11 @@ static void ids_stay(void **state)
     assert_true(guid_equal(&own, &process));
     assert_int_equal(pcq_id(&pdh_process, 0, PCQ_PART_VALUE), 6);
     assert_string_equal(pdh_cache.counters[1].name, "Dirty Pages");
-    assert_int_equal(pcq_id(&pdh_cache, 1, PCQ_PART_VALUE), 17005342); /* which Windows has no number for */
+    assert_int_equal(pcq_id(&pdh_cache, 1, PCQ_PART_VALUE), 17005342); /* Windows has no number for it */
 }
 
-/* A Perflib V2 provider's GUIDs and ids are its own, that of a base too. */
-static void a_counterset_keeps_its_ids(void **state)
+/* The GUIDs and ids of a Perflib V2 provider are kept, including that of a base. */
+static void perflib_counterset_keeps_its_ids(void **state)
 {
     (void)state;
     static const struct counterset_counter counters[] = {
@@ -647,7 +647,7 @@ static void a_counterset_keeps_its_ids(void **state)
     assert_int_equal(second.id, 42);
     TAKE(pcq_enumerate_instances(s, &own, &out));
     instance(5, "one");
-    /* Whose it is nobody has registered. */
+    /* Its provider is not registered. */
     struct pcq_buffer none = {bytes, sizeof bytes, 9, 9};
     assert_int_equal(pcq_registration_info(s, &own, 7, 0, &none), 4200);
     assert_int_equal(pcq_registration_info(s, &own, 8, 0, &none), 4200);
@@ -655,9 +655,9 @@ static void a_counterset_keeps_its_ids(void **state)
     counterset_provider_close(p);
 }
 
-#ifndef _WIN32 /* there it would be the computer's own registry */
-/* Of a counterset that is registered a client learns whose it is, before the provider's program runs. */
-static void a_registered_counterset_names_its_provider(void **state)
+#ifndef _WIN32 /* on Windows it would be the computer's real registry */
+/* The provider of a registered counterset is known before its program runs. */
+static void registered_counterset_names_its_provider(void **state)
 {
     (void)state;
     const GUID maker = {.Data1 = 71}, set_guid = {.Data1 = 72};
@@ -692,24 +692,24 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_server, close_server)
     const struct CMUnitTest tests[] = {
-        TEST(the_sets_are_listed),
-        TEST(a_set_tells_its_counters),
-        TEST(names_and_helps_are_texts),
-        TEST(what_there_is_not_is_told),
+        TEST(countersets_are_listed),
+        TEST(counterset_lists_its_counters),
+        TEST(names_and_helps_are_strings),
+        TEST(unknown_items_give_errors),
         TEST(instances_are_listed),
-        TEST(each_kind_of_counter_has_its_block),
-        TEST(what_has_gone_is_told_in_its_place),
+        TEST(each_request_has_its_block_kind),
+        TEST(missing_instance_fails_in_its_block),
         TEST(each_counter_has_its_own_status),
-        TEST(many_unknown_instances_cost_one_sample),
-        TEST(blocks_that_lie_change_nothing),
-        TEST(a_client_has_so_many_queries),
-        TEST(names_of_a_query_are_bounded),
-        TEST(memory_may_end_anywhere),
+        TEST(unknown_instances_cost_one_sample),
+        TEST(invalid_blocks_change_nothing),
+        TEST(queries_of_a_client_are_limited),
+        TEST(names_of_a_query_are_limited),
+        TEST(out_of_memory_fails_cleanly),
         TEST(ids_are_unique),
-        TEST(ids_stay),
-        TEST(a_counterset_keeps_its_ids),
+        TEST(ids_never_change),
+        TEST(perflib_counterset_keeps_its_ids),
 #ifndef _WIN32
-        TEST(a_registered_counterset_names_its_provider),
+        TEST(registered_counterset_names_its_provider),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters by TCP without the host's RPC, both sides, through a real connection: answers of many packets, refusals,
-   what is no RPC; without it there are no counters of another computer under Wine. */
+/* Counters by TCP without the host OS' RPC, both sides through a real connection: answers of many packets, refusals,
+   and servers that are not RPC. Without it there are no remote counters under Wine. */
 #include "engine/base/thread.h"
 #include "engine/logs/little_endian.h"
 #include "engine/pdh/pcq_server.h"
@@ -21,7 +21,7 @@ static struct socket_end *listener;
 static uint16_t port;
 static struct link *client;
 
-/* Serves connections one after another; an address that says nothing ends it. */
+/* Serves connections one after another; a silent client ends it. */
 static void serve(void *user)
 {
     struct wakeup *ended = user;
@@ -77,7 +77,7 @@ static void end(void)
         link_tcp.close(client);
     client = NULL;
     snprintf(text, sizeof text, "%u", (unsigned)port);
-    /* Sixteen bytes that are no packet, and the one that ends the server. */
+    /* Sixteen bytes that are not a packet, and the packet that ends the server. */
     assert_int_equal(socket_connect("127.0.0.1", text, 5000, &s), S_OK);
     assert_int_equal(socket_send(s, "no packet of RPC.", 17), S_OK);
     wakeup_wait(server_ended, UINT32_MAX);
@@ -103,7 +103,7 @@ static void open_query(uint8_t handle[NDR_HANDLE_BYTES], uint32_t expected)
     link_answer_free(&answer);
 }
 
-static void answers_and_requests_take_many_packets(void **state)
+static void long_messages_take_many_packets(void **state)
 {
     (void)state;
     enum { MANY = 3000, SIZE = 48 };
@@ -124,7 +124,7 @@ static void answers_and_requests_take_many_packets(void **state)
     ask(&validate, &answer);
     assert_int_equal(answer.decoded.status, 0);
     assert_int_equal(answer.decoded.size, MANY * SIZE);
-    for (size_t i = 0; i < MANY; i++) /* no such set, said of each in its own place */
+    for (size_t i = 0; i < MANY; i++) /* unknown counterset: the status of each is in its own place */
         assert_int_equal(get_u32(answer.decoded.data + i * SIZE + 16), PCQ_GUID_NOT_FOUND);
     link_answer_free(&answer);
     memory_free(blocks);
@@ -146,8 +146,8 @@ static void other_addresses_are_refused(void **state)
     end();
 }
 
-/* A handle of another connection, one that was closed, and one of nobody: each costs its call, and its link. */
-static void handles_are_a_connections_own(void **state)
+/* A handle of another connection, a closed one, and an invented one: each fails its call and ends its link. */
+static void handles_belong_to_one_connection(void **state)
 {
     (void)state;
     uint8_t *reply;
@@ -171,8 +171,8 @@ static void handles_are_a_connections_own(void **state)
     end();
 }
 
-/* Who goes without closing them leaves none: the server lets a client have 64. */
-static void who_goes_leaves_no_query(void **state)
+/* A client that leaves without closing its queries leaves none: the server allows 64 per client. */
+static void closed_connection_frees_its_queries(void **state)
 {
     (void)state;
     uint8_t handle[NDR_HANDLE_BYTES];
@@ -187,8 +187,8 @@ static void who_goes_leaves_no_query(void **state)
     end();
 }
 
-/* A port where something else answers is a failure, not a wait. */
-static void what_is_no_server_of_counters_is_told(void **state)
+/* A port of another server is a failure, not a wait. */
+static void other_servers_are_reported(void **state)
 {
     (void)state;
     struct link *l;
@@ -201,7 +201,7 @@ static void what_is_no_server_of_counters_is_told(void **state)
     assert_int_equal(link_tcp.open("somewhere:0", &l), E_INVALIDARG);
 }
 
-/* Answers whoever binds, and a call with packets that carry nothing, as long as they are taken. */
+/* Accepts every bind, and answers calls with empty packets as long as the client reads them. */
 static void answer_nothing(void *user)
 {
     struct wakeup *ended = user;
@@ -213,7 +213,7 @@ static void answer_nothing(void *user)
         struct byte_buffer bound = {0}, nothing = {0};
         HRESULT hr = pdu_receive(&stream, p);
         size_t at = pdu_begin(&bound, PDU_BIND_ACK, PDU_FIRST | PDU_LAST, p->call);
-        static const uint8_t taken[16 + 24]; /* no second address, context 0 accepted */
+        static const uint8_t taken[16 + 24]; /* no secondary address, context 0 accepted */
         byte_buffer_put(&bound, taken, sizeof taken);
         pdu_end(&bound, at);
         if (hr == S_OK && SUCCEEDED(socket_send(s, bound.bytes, bound.size)) && pdu_receive(&stream, p) == S_OK) {
@@ -231,8 +231,8 @@ static void answer_nothing(void *user)
     wakeup_set(ended);
 }
 
-/* Who counts on another computer would have a thread at work for ever, and no counters of it until a restart. */
-static void an_answer_without_end_is_a_failure(void **state)
+/* Otherwise the client would have a thread at work forever, and no counters of that computer until a restart. */
+static void endless_answer_fails(void **state)
 {
     (void)state;
     struct thread *thread;
@@ -254,9 +254,9 @@ static void an_answer_without_end_is_a_failure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_and_requests_take_many_packets), cmocka_unit_test(other_addresses_are_refused),
-        cmocka_unit_test(handles_are_a_connections_own),          cmocka_unit_test(who_goes_leaves_no_query),
-        cmocka_unit_test(what_is_no_server_of_counters_is_told),  cmocka_unit_test(an_answer_without_end_is_a_failure),
+        cmocka_unit_test(long_messages_take_many_packets),  cmocka_unit_test(other_addresses_are_refused),
+        cmocka_unit_test(handles_belong_to_one_connection), cmocka_unit_test(closed_connection_frees_its_queries),
+        cmocka_unit_test(other_servers_are_reported),       cmocka_unit_test(endless_answer_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PDH's functions as programs call them: status codes, the buffers' protocol, expansion, enumeration. */
+/* PDH's functions as programs call them: status codes, buffer protocol, expansion, enumeration. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -25,7 +25,7 @@ static int close_query(void **state)
     return PdhCloseQuery(query) != ERROR_SUCCESS;
 }
 
-/* The list that `path` expands to as UTF-8 lines; "" and the status when it fails. Caller frees. */
+/* The expansion of `path` as UTF-8 lines; "" and the status if it fails. The caller frees it. */
 static char *expand(const WCHAR *path, DWORD flags, PDH_STATUS *status)
 {
     DWORD units = 0;
@@ -33,7 +33,7 @@ static char *expand(const WCHAR *path, DWORD flags, PDH_STATUS *status)
     text_buffer_add(&b, "");
     *status = PdhExpandWildCardPathW(NULL, path, NULL, &units, flags);
     while (*status == STATUS(PDH_MORE_DATA)) {
-        units += 1000; /* processes come */
+        units += 1000; /* processes start */
         WCHAR *list = calloc(units, sizeof *list);
         *status = PdhExpandWildCardPathW(NULL, path, list, &units, flags);
         for (const WCHAR *p = list; *status == ERROR_SUCCESS && *p;) {
@@ -60,7 +60,7 @@ static void expands(const WCHAR *path, DWORD flags, const char *expected)
     memory_free(lines);
 }
 
-/* A set with "*" in it would collect less, more, or in another order than a user sees in the list. */
+/* Otherwise a set with "*" would collect less, more, or in another order than the list shows. */
 static void wildcards_expand(void **state)
 {
     (void)state;
@@ -82,7 +82,7 @@ static void wildcards_expand(void **state)
     expands(u"\\Processor\\% U*", 0, "\\Processor\\% User Time\n");
 }
 
-static void expansion_says_what_is_missing(void **state)
+static void expansion_reports_what_is_missing(void **state)
 {
     (void)state;
     static const struct {
@@ -106,7 +106,7 @@ static void expansion_says_what_is_missing(void **state)
     assert_int_equal(PdhValidatePathW(u"\\\\[::1]\\Memory\\Commit Limit"), ERROR_SUCCESS);
 }
 
-/* Callers ask for the size, then for the data; one unit less must be refused and leave the buffer alone. */
+/* Callers request the size, then the data. One unit less must be rejected and leave the buffer unchanged. */
 static void buffers_follow_the_protocol(void **state)
 {
     (void)state;
@@ -129,8 +129,8 @@ static void buffers_follow_the_protocol(void **state)
     assert_int_equal(PdhExpandWildCardPathW(NULL, path, list, NULL, 0), STATUS(PDH_INVALID_ARGUMENT));
 }
 
-/* A collector tells its user which counter was dropped and why. */
-static void adding_says_what_is_missing(void **state)
+/* A collector reports which counter was dropped and why. */
+static void adding_reports_what_is_missing(void **state)
 {
     (void)state;
     static const struct {
@@ -162,8 +162,8 @@ static void adding_says_what_is_missing(void **state)
     assert_int_equal(PdhCollectQueryData(query), STATUS(PDH_NO_DATA));
 }
 
-/* A program that is not running yet can be watched for; its absence is told, not shown as 0. */
-static void a_missing_instance_is_awaited(void **state)
+/* A program that does not run yet can be watched. Its absence is reported, not shown as 0. */
+static void missing_instance_may_appear_later(void **state)
 {
     (void)state;
     PDH_HCOUNTER counter;
@@ -198,8 +198,8 @@ static void rates_start_with_the_second_sample(void **state)
     assert_int_equal(PdhGetFormattedCounterValue(counter, PDH_FMT_RAW, NULL, &v), STATUS(PDH_INVALID_ARGUMENT));
 }
 
-/* A wildcard counter's names and values come in one buffer that may have to grow. */
-static void arrays_hold_all_instances(void **state)
+/* Names and values of a wildcard counter share a buffer that may have to grow. */
+static void arrays_contain_all_instances(void **state)
 {
     (void)state;
     PDH_HCOUNTER counter;
@@ -243,8 +243,8 @@ static void text_is(LPCWSTR wide, const char *expected)
     memory_free(text);
 }
 
-/* Log headers are made of this. */
-static void counter_info_is_whole(void **state)
+/* Headers of logs contain this. */
+static void counter_info_is_complete(void **state)
 {
     (void)state;
     PDH_HCOUNTER counter;
@@ -272,7 +272,7 @@ static void counter_info_is_whole(void **state)
     memory_free(machine);
 }
 
-static void paths_are_parsed_and_made(void **state)
+static void paths_are_parsed_and_built(void **state)
 {
     (void)state;
     DWORD bytes = 0, units = 0;
@@ -294,7 +294,7 @@ static void paths_are_parsed_and_made(void **state)
     assert_int_equal(PdhParseCounterPathW(u"nonsense", NULL, &bytes, 0), STATUS(PDH_INVALID_PATH));
 }
 
-static void what_can_be_counted_is_listed(void **state)
+static void objects_and_counters_are_listed(void **state)
 {
     (void)state;
     WCHAR objects[1000], counters[1000], instances[4096];
@@ -328,15 +328,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wildcards_expand),
-        cmocka_unit_test(expansion_says_what_is_missing),
+        cmocka_unit_test(expansion_reports_what_is_missing),
         cmocka_unit_test(buffers_follow_the_protocol),
-        WITH_QUERY(adding_says_what_is_missing),
-        WITH_QUERY(a_missing_instance_is_awaited),
+        WITH_QUERY(adding_reports_what_is_missing),
+        WITH_QUERY(missing_instance_may_appear_later),
         WITH_QUERY(rates_start_with_the_second_sample),
-        WITH_QUERY(arrays_hold_all_instances),
-        WITH_QUERY(counter_info_is_whole),
-        cmocka_unit_test(paths_are_parsed_and_made),
-        cmocka_unit_test(what_can_be_counted_is_listed),
+        WITH_QUERY(arrays_contain_all_instances),
+        WITH_QUERY(counter_info_is_complete),
+        cmocka_unit_test(paths_are_parsed_and_built),
+        cmocka_unit_test(objects_and_counters_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Countersets of Perflib V2 providers: what one process provides, any query sees as an object; what ends, vanishes. */
+/* Countersets of Perflib V2 providers: every query sees what a process provides as an object, until the process
+   exits. */
 #include "engine/base/memory.h"
 #include "engine/pdh/core/pdh.h"
 #include "engine/pdh/extension/counterset_share.h"
@@ -43,8 +44,8 @@ static PDH_HCOUNTER add(PDH_HQUERY query, const WCHAR *path)
     return counter;
 }
 
-/* Instances come and go while a query watches; a fraction finds its base. */
-static void a_counterset_is_an_object(void **state)
+/* Instances appear and disappear while a query watches; a fraction finds its base. */
+static void counterset_becomes_an_object(void **state)
 {
     (void)state;
     struct counterset_provider *p;
@@ -79,7 +80,7 @@ static void a_counterset_is_an_object(void **state)
     assert_int_equal(PdhGetRawCounterValue(raw, NULL, &value), ERROR_SUCCESS);
     assert_int_equal(value.CStatus, PDH_CSTATUS_NO_INSTANCE);
     assert_int_equal(counterset_provider_create_instance(p, set, "two", 2, &again), S_OK);
-    assert_int_equal(again, two); /* room is used again */
+    assert_int_equal(again, two); /* room is reused */
     PdhCollectQueryData(query);
     assert_true(has_value(raw, 0));
     counterset_provider_close(p);
@@ -90,8 +91,8 @@ static void a_counterset_is_an_object(void **state)
     assert_int_equal(PdhValidatePathW(u"\\Test Set(one)\\Raw"), STATUS(PDH_CSTATUS_NO_OBJECT));
 }
 
-/* Two programs of one kind show as the instances of one object. */
-static void providers_of_one_counterset_are_one_object(void **state)
+/* Two processes of the same program appear as instances of one object. */
+static void providers_share_one_object(void **state)
 {
     (void)state;
     struct counterset_provider *p[2];
@@ -119,8 +120,8 @@ static void providers_of_one_counterset_are_one_object(void **state)
     counterset_provider_close(p[1]);
 }
 
-/* A program that creates without end gets an error, and what it had stays. */
-static void a_full_section_is_told(void **state)
+/* A program that creates instances endlessly gets an error, and its existing instances stay. */
+static void full_section_is_reported(void **state)
 {
     (void)state;
     struct counterset_provider *p;
@@ -139,7 +140,7 @@ static void a_full_section_is_told(void **state)
 static const GUID provider_guid = {0x77777777, 0x2222, 0x3333, {4, 4, 4, 4, 5, 5, 5, 5}};
 static const GUID registered_guid = {0x88888888, 0x2222, 0x3333, {4, 4, 4, 4, 5, 5, 5, 5}};
 
-/* As `openpla manifest add` does: "Till" of raw values with a hidden base, in another order than the provider's. */
+/* As `openpla manifest add` does: "Till" with raw values and a hidden base, in another order than the provider's. */
 static void register_till(uint32_t instances)
 {
     static const struct {
@@ -185,8 +186,8 @@ static void check_help(PDH_HCOUNTER counter, const WCHAR *wanted)
     assert_true(wanted[i] == u.info.szExplainText[i]);
 }
 
-/* Who sets up a log before the program runs has its counters by name, with their help, and gets values when it runs. */
-static void a_registered_counterset_is_there_before_its_provider(void **state)
+/* A log can be set up before the program runs, with names and help, and gets values when it does. */
+static void registered_counterset_exists_without_provider(void **state)
 {
     (void)state;
     struct counterset_provider *p;
@@ -213,8 +214,8 @@ static void a_registered_counterset_is_there_before_its_provider(void **state)
     assert_int_equal(registered_provider_remove(&provider_guid, false), S_OK);
 }
 
-/* globalAggregate: one value of all the program's processes. */
-static void an_aggregate_is_one_value_of_all(void **state)
+/* globalAggregate: one value for all processes of the program. */
+static void aggregate_combines_all_instances(void **state)
 {
     (void)state;
     struct counterset_provider *p[2];
@@ -241,11 +242,11 @@ static void an_aggregate_is_one_value_of_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_counterset_is_an_object),
-        cmocka_unit_test(providers_of_one_counterset_are_one_object),
-        cmocka_unit_test(a_full_section_is_told),
-        cmocka_unit_test(a_registered_counterset_is_there_before_its_provider),
-        cmocka_unit_test(an_aggregate_is_one_value_of_all),
+        cmocka_unit_test(counterset_becomes_an_object),
+        cmocka_unit_test(providers_share_one_object),
+        cmocka_unit_test(full_section_is_reported),
+        cmocka_unit_test(registered_counterset_exists_without_provider),
+        cmocka_unit_test(aggregate_combines_all_instances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphics cards, folders of other computers, and Wine's server, over files that this test writes: what comes, goes, is
-   shared, is broken or is not there. */
+/* Graphics cards, folders of other computers, and Wine's server, over files that this test writes: things that appear,
+   disappear, are shared, broken or missing. */
 #include "engine/pdh/objects/parsers.h"
 
 #define ROOT_NAME "test_pdh_devices"
@@ -19,8 +19,8 @@ static void collect(void)
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
 }
 
-/* Two files of one client, as after dup(), would double what a program has and does. */
-static void a_client_counts_once(void **state)
+/* Two files of one client, as after dup(), must not double its values. */
+static void shared_client_counts_once(void **state)
 {
     (void)state;
 #define CLIENT(id, busy, memory)                                                                                       \
@@ -29,7 +29,7 @@ static void a_client_counts_once(void **state)
     kernel_root_write(&root, "/proc/77/fdinfo/5", CLIENT("8", "2000", "8 KiB"));
     kernel_root_write(&root, "/proc/77/fdinfo/6", CLIENT("8", "2000", "8 KiB"));
     kernel_root_write(&root, "/proc/77/fdinfo/7", CLIENT("9", "500", "1 MiB"));
-    /* Handed on to another process. */
+    /* passed on to another process */
     kernel_root_write(&root, "/proc/78/fdinfo/3", CLIENT("9", "500", "1 MiB"));
     kernel_root_delete(&root, "/sys/class/drm/card0/device/mem_info_vram_used");
     PDH_HCOUNTER engine = add("\\GPU Engine(pid_77_" CARD "_eng_0_engtype_3D)\\Running Time");
@@ -41,7 +41,7 @@ static void a_client_counts_once(void **state)
     assert_int_equal(raw_of(memory).FirstValue, 8192 + 1048576);
     assert_int_equal(raw_of(other).FirstValue, 1048576);
     assert_int_equal(raw_of(card).FirstValue, 8192 + 1048576);
-    /* The program goes on, ends, and its number of a file becomes another file's. */
+    /* The program continues, exits, and the number of its file becomes that of another file. */
     kernel_root_write(&root, "/proc/77/fdinfo/5", CLIENT("8", "9000", "16 KiB"));
     kernel_root_write(&root, "/proc/77/fdinfo/6", CLIENT("8", "9000", "16 KiB"));
     collect();
@@ -58,8 +58,8 @@ static void a_client_counts_once(void **state)
     assert_int_equal(raw_of(other).FirstValue, 1048576);
 }
 
-/* A host without any of these must say so, and not show zeros. */
-static void what_is_not_there_is_absent(void **state)
+/* A host without these must say so and not show zeros. */
+static void missing_devices_have_no_object(void **state)
 {
     (void)state;
     kernel_root_delete(&root, "/proc/fs/cifs/Stats");
@@ -69,9 +69,9 @@ static void what_is_not_there_is_absent(void **state)
     assert_int_equal(status_of_adding(u"\\Wine Server\\Open Files"), (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
 }
 
-/* A container without a block device and groups of its own, with an adapter that has no speed and a share that reports
-   nothing: a template's counters must be taken there, and have no value, or its set does not start. */
-static void counters_exist_without_instances_that_have_them(void **state)
+/* A container without a block device and groups, an adapter without a speed and a share that reports nothing: the
+   counters of a template must be accepted there without values, or its set would not start. */
+static void counters_exist_without_values(void **state)
 {
     (void)state;
     static const WCHAR *const paths[] = {u"\\LogicalDisk(*)\\% Disk Time",
@@ -102,7 +102,7 @@ static void counters_exist_without_instances_that_have_them(void **state)
     assert_false(is_valid(queue));
 }
 
-/* A share that is mounted later would not be in the log, or one that has gone would stay in it. */
+/* A share that is mounted later must appear in the log, and one that is gone must disappear. */
 static void shares_come_and_go(void **state)
 {
     (void)state;
@@ -136,9 +136,8 @@ static void write_interrupts(unsigned first)
     memory_free(table);
 }
 
-/* Which interrupts are a card's is told in three ways; one of another card, or of a device beside it, would be load
-   that the card did not have. */
-static void interrupts_of_cards(void **state)
+/* There are three ways to find the interrupts of a card. Those of another card or device must not count as its load. */
+static void interrupts_are_assigned_to_cards(void **state)
 {
     (void)state;
     static const char *const cards[] = {"/sys/class/net/eth1/mtu", "/sys/class/net/ens9/mtu", "/sys/class/net/lo/mtu",
@@ -164,8 +163,8 @@ static void interrupts_of_cards(void **state)
     assert_false(is_valid(virtio));
 }
 
-/* Drivers are many and write what they like: no text may crash, hang, or make figures that are none. */
-static void texts_of_any_form(void **state)
+/* There are many drivers with various texts: none may cause a crash, a hang, or invented values. */
+static void arbitrary_driver_texts_are_safe(void **state)
 {
     (void)state;
     static const struct {
@@ -221,9 +220,9 @@ static void texts_of_any_form(void **state)
     assert_false(cifs_next(&at, end, &part));
 }
 
-/* A host of thousands of open files must not make one sample take long: they are looked at a part at a time, and the
-   card's users among them are found in the end. */
-static void many_open_files(void **state)
+/* With thousands of open files one sample must not take long: they are checked in parts, and the users of the card are
+   found in the end. */
+static void open_files_are_scanned_in_parts(void **state)
 {
     (void)state;
     char path[64];
@@ -251,10 +250,13 @@ static void many_open_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_QUERY(a_client_counts_once),    WITH_QUERY(what_is_not_there_is_absent),
-        WITH_QUERY(shares_come_and_go),      WITH_QUERY(many_open_files),
-        WITH_QUERY(interrupts_of_cards),     WITH_QUERY(counters_exist_without_instances_that_have_them),
-        cmocka_unit_test(texts_of_any_form),
+        WITH_QUERY(shared_client_counts_once),
+        WITH_QUERY(missing_devices_have_no_object),
+        WITH_QUERY(shares_come_and_go),
+        WITH_QUERY(open_files_are_scanned_in_parts),
+        WITH_QUERY(interrupts_are_assigned_to_cards),
+        WITH_QUERY(counters_exist_without_values),
+        cmocka_unit_test(arbitrary_driver_texts_are_safe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

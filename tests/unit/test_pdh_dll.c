@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openpdh.dll as any Windows program finds it: by LoadLibrary and GetProcAddress. */
+/* openpdh.dll as Windows programs use it: by LoadLibrary and GetProcAddress. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/logs/pdh_types.h"
@@ -27,7 +27,7 @@ static FARPROC entry(const char *name)
 static int load(void **state)
 {
     (void)state;
-    SetEnvironmentVariableW(u"OPENPLA_SAMPLE_LIMIT", u"0"); /* on a busy machine a sample may take its time here */
+    SetEnvironmentVariableW(u"OPENPLA_SAMPLE_LIMIT", u"0"); /* a sample may take long on a busy machine */
     module = LoadLibraryW(u"openpdh.dll");
     if (!module)
         return -1;
@@ -48,7 +48,7 @@ static int unload(void **state)
     return !FreeLibrary(module);
 }
 
-/* What an existing program does: ANSI names, a wait between samples, a formatted value. */
+/* The calls of an existing program: ANSI names, a wait between samples, a formatted value. */
 static void collects_for_two_seconds(void **state)
 {
     (void)state;
@@ -70,7 +70,8 @@ static void collects_for_two_seconds(void **state)
     for (int i = 0; i < 5; i++) {
         const ULONGLONG at = GetTickCount64();
         assert_int_equal(api.PdhCollectQueryDataWithTime(query, &now), ERROR_SUCCESS);
-        if (i) { /* at most what has passed from before the one to behind the other, and what the clocks differ by */
+        if (i) { /* at most the time from before the first to after the second sample, plus the difference of the clocks
+                  */
             assert_true(now - before > 4000000);
             assert_true(now - before < (LONGLONG)(GetTickCount64() - begun) * 10000 + 5000000);
             assert_int_equal(api.PdhGetFormattedCounterValue(busy, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
@@ -87,8 +88,8 @@ static void collects_for_two_seconds(void **state)
     assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
 }
 
-/* A program that waits for an event instead of a clock; closing the query ends the thread behind it. */
-static void collects_by_itself(void **state)
+/* A program that waits for an event instead of a clock. Closing the query ends the thread. */
+static void collector_thread_sets_the_event(void **state)
 {
     (void)state;
     PDH_STATUS(WINAPI * every)(PDH_HQUERY, DWORD, HANDLE);
@@ -104,7 +105,7 @@ static void collects_by_itself(void **state)
     assert_int_equal(every(query, 1, NULL), (PDH_STATUS)PDH_INVALID_ARGUMENT);
     assert_int_equal(every(NULL, 1, event), (PDH_STATUS)PDH_INVALID_HANDLE);
     assert_int_equal(every(query, 100, event), ERROR_SUCCESS);
-    assert_int_equal(every(query, 1, event), ERROR_SUCCESS); /* takes the place of the one before */
+    assert_int_equal(every(query, 1, event), ERROR_SUCCESS); /* replaces the previous one */
     for (int i = 0; i < 2; i++)
         assert_int_equal(WaitForSingleObject(event, PATIENCE_MS), WAIT_OBJECT_0);
     assert_int_equal(api.PdhGetFormattedCounterValue(counter, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
@@ -129,7 +130,7 @@ static DWORD WINAPI set_again_and_again(void *user)
     return 0;
 }
 
-/* Two threads of a program that both choose an interval must not end the same collector twice, nor leave one behind. */
+/* Two threads that both choose an interval must neither end the same collector twice nor leave one behind. */
 static void intervals_are_set_by_several_threads(void **state)
 {
     (void)state;
@@ -154,16 +155,16 @@ static void intervals_are_set_by_several_threads(void **state)
     }
     assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
     for (int i = 0; own_threads() > before && i < PATIENCE_MS / 100; i++)
-        Sleep(100); /* the system may list for a while what has ended */
+        Sleep(100); /* the system may list an exited process for a while */
     assert_int_equal(own_threads(), before);
     CloseHandle(event);
 }
 
-/* Programs that call what we lack must get an error they can handle; a missing export would end them. */
-static void the_rest_says_not_implemented(void **state)
+/* Programs that call unsupported functions must get an error that they can handle; a missing export would end them. */
+static void unsupported_functions_say_so(void **state)
 {
     (void)state;
-    /* With as many arguments as a program gives them: in 32 bits the function takes them off the stack. */
+    /* With as many arguments as programs pass: in 32 bits the function removes them from the stack. */
     static const char *const with_one[] = {"PdhBrowseCountersW", "PdhBrowseCountersHA"};
     PDH_STATUS(WINAPI * one)(void *);
     PDH_STATUS(WINAPI * two)(void *, void *);
@@ -178,8 +179,8 @@ static void the_rest_says_not_implemented(void **state)
     entry("PdhPlaStartA");
 }
 
-/* Programs of Visual Basic count by names of their own. */
-static void visual_basic_counts(void **state)
+/* Programs of Visual Basic use separate functions. */
+static void visual_basic_functions_work(void **state)
 {
     (void)state;
     PDH_STATUS(WINAPI * open)(PDH_HQUERY *);
@@ -216,8 +217,8 @@ static void visual_basic_counts(void **state)
         (PDH_STATUS)PDH_INSUFFICIENT_BUFFER);
 }
 
-/* Every name that Wine's own pdh.dll exports, read from its export table. */
-static void no_name_of_the_system_is_missing(void **state)
+/* Every name that Wine's own pdh.dll exports, from its export table. */
+static void all_system_exports_exist(void **state)
 {
     (void)state;
     HMODULE system = LoadLibraryExW(u"pdh.dll", NULL, DONT_RESOLVE_DLL_REFERENCES);
@@ -234,7 +235,7 @@ static void no_name_of_the_system_is_missing(void **state)
     FreeLibrary(system);
 }
 
-/* ---- a process whose threads leave while a query is open ---- */
+/* ---- a process whose threads exit while a query is open ---- */
 
 enum { LAST_LEAVES = 3, FIRST_LEAVES = 5 };
 
@@ -244,7 +245,7 @@ static DWORD WINAPI leave_last(void *first)
     return LAST_LEAVES;
 }
 
-/* In a process of its own. Its samples are taken by another thread, as without a limit they would not be. */
+/* In a separate process. Another thread takes the samples, which it would not without a limit. */
 static int leave_with_query_open(void)
 {
     HANDLE self, process = GetCurrentProcess();
@@ -264,8 +265,8 @@ static int leave_with_query_open(void)
     ExitThread(FIRST_LEAVES);
 }
 
-/* A program that ends its threads and leaves its query to the system hangs for ever otherwise. */
-static void a_process_ends_with_its_last_own_thread(void **state)
+/* A program that ends its threads and leaves its query to the system must not hang. */
+static void process_exits_with_its_last_own_thread(void **state)
 {
     WCHAR line[2 * MAX_PATH], path[MAX_PATH];
     STARTUPINFOW startup = {.cb = sizeof startup};
@@ -289,12 +290,12 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(collects_for_two_seconds),
-        cmocka_unit_test(collects_by_itself),
+        cmocka_unit_test(collector_thread_sets_the_event),
         cmocka_unit_test(intervals_are_set_by_several_threads),
-        cmocka_unit_test(the_rest_says_not_implemented),
-        cmocka_unit_test(visual_basic_counts),
-        cmocka_unit_test(no_name_of_the_system_is_missing),
-        cmocka_unit_test(a_process_ends_with_its_last_own_thread),
+        cmocka_unit_test(unsupported_functions_say_so),
+        cmocka_unit_test(visual_basic_functions_work),
+        cmocka_unit_test(all_system_exports_exist),
+        cmocka_unit_test(process_exits_with_its_last_own_thread),
     };
     if (count > 1 && strcmp(arguments[1], "leave") == 0)
         return leave_with_query_open();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Performance extension DLLs: their counters are there as all others, and what one does wrong is its own alone. */
+/* Performance extension DLLs: their counters work like all others, and the faults of one DLL affect only its own
+   counters. */
 #include "engine/base/clock.h"
 #include "engine/logs/journal.h"
 #include "engine/logs/pdh_types.h"
@@ -11,10 +12,10 @@
 #define SERVICES u"SYSTEM\\CurrentControlSet\\Services\\"
 
 static struct pdh_api api;
-static WCHAR service[40]; /* another for each behaviour, so that each has a process of its own */
+static WCHAR service[40]; /* a different one for each behaviour, so that each has a separate process */
 static WCHAR folder[MAX_PATH];
 static char log_path[MAX_PATH];
-static int64_t registered; /* when: what the events said before is of an earlier one */
+static int64_t registered; /* time of the registration: earlier events belong to an earlier one */
 
 static void set_text(HKEY key, const WCHAR *name, const WCHAR *text)
 {
@@ -30,7 +31,7 @@ static void unregister_extension(void)
         RegDeleteTreeW(HKEY_LOCAL_MACHINE, path);
 }
 
-/* What an installer writes; the names where Wine lets them be. */
+/* What an installer writes; the names are where Wine allows them. */
 static void register_extension(const WCHAR *library)
 {
     static unsigned number;
@@ -68,7 +69,8 @@ static int begin(void **state)
     PDH_API_LIST(LOAD_ENTRY)
     GetModuleFileNameW(NULL, folder, MAX_PATH);
     wcsrchr(folder, '\\')[0] = 0;
-    if (!GetEnvironmentVariableA("OPENPLA_TEST_EXTENSION_LOG", log_path, sizeof log_path)) { /* not a child of ours */
+    if (!GetEnvironmentVariableA("OPENPLA_TEST_EXTENSION_LOG", log_path,
+                                 sizeof log_path)) { /* not one of our child processes */
         char temporary[MAX_PATH];
         GetTempPathA(MAX_PATH, temporary);
         snprintf(log_path, sizeof log_path, "%s%lu.extension", temporary, GetCurrentProcessId());
@@ -93,7 +95,7 @@ static void behave(const char *how)
     register_extension(library);
 }
 
-/* How often a process has opened the DLL ('o') or hung in it ('h'), and the id of the last one. */
+/* The number of processes that opened the DLL ('o') or hung in it ('h'), and the id of the last one. */
 static unsigned processes(char what, DWORD *id)
 {
     char text[8192], *at = text;
@@ -129,8 +131,8 @@ static bool value_of(PDH_HCOUNTER counter, double *value)
     return status == ERROR_SUCCESS;
 }
 
-/* A user finds the DLL's object in the list and its values right. */
-static void counters_of_a_dll_are_there(void **state)
+/* A user finds the DLL's object in the list with the right values. */
+static void counters_of_a_dll_are_read(void **state)
 {
     (void)state;
     PDH_HQUERY query;
@@ -167,8 +169,8 @@ static void counters_of_a_dll_are_there(void **state)
     assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
 }
 
-/* Samples a query of one counter of ours and one of the DLL's until the DLL's has no value (or has one) again. Our own
-   must have one each time, and no sample may take long. */
+/* Samples a query of one of our counters and one of the DLL's until the DLL's has no value (or has one) again. Our
+   counter must have a value each time, and no sample may take long. */
 static bool sample_until(PDH_HQUERY query, PDH_HCOUNTER ours, PDH_HCOUNTER theirs, bool there, unsigned *slow)
 {
     double value;
@@ -206,27 +208,27 @@ static void misbehaves(const char *how, bool comes_back)
     assert_true(clock_monotonic_ms() - begun < PATIENCE_MS);
 }
 
-static void a_crash_is_its_own(void **state)
+static void crash_loses_only_its_counters(void **state)
 {
     (void)state;
     misbehaves("3 4 crash", true);
 }
 
-static void a_hang_is_its_own(void **state)
+static void hang_loses_only_its_counters(void **state)
 {
     (void)state;
     misbehaves("3 4 hang", false);
 }
 
-static void garbage_is_not_shown(void **state)
+static void garbage_is_ignored(void **state)
 {
     (void)state;
     misbehaves("3 4 garbage", false);
     misbehaves("3 4 overrun", false);
 }
 
-/* What the events say of the last service's DLL; "" for nothing. From memory_alloc. */
-static char *reason_told(void)
+/* The reason in the last event about this service; "" without an event. From memory_alloc. */
+static char *reported_reason(void)
 {
     char *events = journal_folder(), *name, *reason = text_copy("");
     struct journal_reader *r;
@@ -245,14 +247,14 @@ static char *reason_told(void)
     return reason;
 }
 
-static void assert_told(const char *part)
+static void assert_reported(const char *part)
 {
-    char *reason = reason_told();
+    char *reason = reported_reason();
     assert_non_null(strstr(reason, part));
     memory_free(reason);
 }
 
-static void a_dll_that_does_not_open_is_left_out(void **state)
+static void dll_that_fails_to_open_is_skipped(void **state)
 {
     (void)state;
     PDH_HQUERY query;
@@ -264,11 +266,12 @@ static void a_dll_that_does_not_open_is_left_out(void **state)
     add(query, u"\\Memory\\Commit Limit");
     assert_int_equal(api.PdhCollectQueryData(query), ERROR_SUCCESS);
     api.PdhCloseQuery(query);
-    assert_told("Open: ");
+    assert_reported("Open: ");
 }
 
-/* All lists and queries of a program have one process of the DLL, and what needs none of its counters starts none. */
-static void one_process_serves_a_program(void **state)
+/* All lists and queries of a program share one process of the DLL, and calls that need none of its counters start
+   none. */
+static void program_has_one_host_process(void **state)
 {
     (void)state;
     PDH_HQUERY queries[3];
@@ -315,9 +318,8 @@ static bool ends(DWORD id, uint64_t start)
     return false;
 }
 
-/* Of its object alone: among all objects a busy computer may be longer at the others than the process waits for its
-   next query. */
-static void a_list_starts_one_process(void **state)
+/* Only for its object: with all objects a busy computer may need longer than the process waits for the next query. */
+static void list_starts_one_process(void **state)
 {
     (void)state;
     DWORD id = 0;
@@ -343,8 +345,8 @@ static int count_on(void)
     return 2;
 }
 
-/* Nothing of it is left when the program that counts is killed, not even where the DLL never returns. */
-static void a_hung_dll_ends_with_the_program(void **state)
+/* Nothing is left when the counting program is killed, even if the DLL never returns. */
+static void hung_dll_is_terminated_with_the_program(void **state)
 {
     (void)state;
     DWORD id = 0;
@@ -360,7 +362,7 @@ static void a_hung_dll_ends_with_the_program(void **state)
     process_close(p);
 }
 
-/* Is the DLL that the registry names so loaded? */
+/* True if the DLL is loaded when the registry names it so. */
 static bool is_loaded(const WCHAR *library)
 {
     DWORD id;
@@ -371,9 +373,8 @@ static bool is_loaded(const WCHAR *library)
     return found;
 }
 
-/* Who starts a program in a folder of his own, or with his own PATH, has nothing of his loaded into who counts there.
- */
-static void a_dll_comes_from_no_current_folder(void **state)
+/* Starting a program in a prepared folder, or with a prepared PATH, must not load a foreign DLL into it. */
+static void dll_is_not_loaded_from_the_current_folder(void **state)
 {
     (void)state;
     static WCHAR before[MAX_PATH], path[32768], copy[MAX_PATH], from[MAX_PATH];
@@ -384,9 +385,9 @@ static void a_dll_comes_from_no_current_folder(void **state)
     SetEnvironmentVariableW(u"PATH", folder);
     SetEnvironmentVariableW(u"OPENPLA_TEST_DLLS", folder);
     assert_false(is_loaded(u"extension_dll.dll"));
-    assert_told("extension_dll.dll': ");
+    assert_reported("extension_dll.dll': ");
     assert_false(is_loaded(u".\\extension_dll.dll"));
-    assert_told("invalid library '.\\extension_dll.dll': expected a full path or a file name");
+    assert_reported("invalid library '.\\extension_dll.dll': expected a full path or a file name");
     assert_false(is_loaded(u"Z:extension_dll.dll"));
     assert_false(is_loaded(folder + 2)); /* "\..." of the current drive */
     assert_true(is_loaded(u"%OPENPLA_TEST_DLLS%\\extension_dll.dll"));
@@ -404,13 +405,13 @@ static void a_dll_comes_from_no_current_folder(void **state)
     assert_true(found);
 }
 
-/* Not a test: "test_pdh_extension bench" prints what a sample of 300 instances of 28 counters costs. */
+/* Not a test: "test_pdh_extension bench" prints the cost of a sample of 300 instances of 28 counters. */
 static void bench(void **state)
 {
     (void)state;
     enum { SAMPLES = 200 };
     PDH_HQUERY query;
-    PDH_HCOUNTER all[27]; /* one definition is the first one's base */
+    PDH_HCOUNTER all[27]; /* one definition is the base of the first */
     uint64_t slowest = 0;
     behave("300 28 well");
     assert_int_equal(api.PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
@@ -449,15 +450,15 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "count"))
         return begin(NULL) ? 99 : count_on();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counters_of_a_dll_are_there),
-        cmocka_unit_test(a_crash_is_its_own),
-        cmocka_unit_test(a_hang_is_its_own),
-        cmocka_unit_test(garbage_is_not_shown),
-        cmocka_unit_test(a_dll_that_does_not_open_is_left_out),
-        cmocka_unit_test(one_process_serves_a_program),
-        cmocka_unit_test(a_list_starts_one_process),
-        cmocka_unit_test(a_hung_dll_ends_with_the_program),
-        cmocka_unit_test(a_dll_comes_from_no_current_folder),
+        cmocka_unit_test(counters_of_a_dll_are_read),
+        cmocka_unit_test(crash_loses_only_its_counters),
+        cmocka_unit_test(hang_loses_only_its_counters),
+        cmocka_unit_test(garbage_is_ignored),
+        cmocka_unit_test(dll_that_fails_to_open_is_skipped),
+        cmocka_unit_test(program_has_one_host_process),
+        cmocka_unit_test(list_starts_one_process),
+        cmocka_unit_test(hung_dll_is_terminated_with_the_program),
+        cmocka_unit_test(dll_is_not_loaded_from_the_current_folder),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory may run out at any allocation: a program that collects must get an error, not crash or leak (the sanitizer
-   looks for leaks in the native run). */
+/* Memory may run out at any allocation: a collecting program must get an error and neither crash nor leak (the
+   sanitizer detects leaks in the native run). */
 #include "engine/base/memory.h"
 #include "engine/pdh/core/pdh.h"
 #include "tests/unit/kernel_root.h"
@@ -30,7 +30,7 @@ static bool failed(PDH_STATUS status)
     return status == OUT_OF_MEMORY;
 }
 
-/* Everything once. True when some call said that memory was out. */
+/* Uses everything once. True if a call reported that memory ran out. */
 static bool use_all(void)
 {
     PDH_HQUERY query;
@@ -77,33 +77,33 @@ static bool use_all(void)
     return any;
 }
 
-/* Failures inside a sample stand in the counters' status, so not each one is seen in a return value here; what is asked
-   of all is no crash and no leak, and that nothing fails once memory is there again. */
-static void every_allocation_may_fail(void **state)
+/* Failures inside a sample are in the counters' status, so not all of them appear in a return value here. All runs must
+   be free of crashes and leaks, and nothing may fail once memory is available again. */
+static void every_failing_allocation_is_handled(void **state)
 {
     (void)state;
-    /* Samples on this thread, whose allocations fail, of a host with few processes. */
+    /* Samples on this thread, whose allocations fail, on a host with few processes. */
     scratch_environment("OPENPLA_SAMPLE_LIMIT", "0");
     struct kernel_root root = kernel_root_create("test_pdh_fault");
     assert_false(use_all());
     memory_fail_at(UINT64_MAX);
     use_all();
-    uint64_t all = memory_count(), told = 0;
-    /* The names of all instances are thousands of allocations of one kind: after the first some are tried. */
+    uint64_t all = memory_count(), reported = 0;
+    /* The names of all instances are thousands of similar allocations: after the first ones only some are tried. */
     for (uint64_t n = 1; n <= all; n += n < TRIES ? 1 : 1 + all / TRIES) {
         memory_fail_at(n);
-        told += use_all();
+        reported += use_all();
         memory_fail_at(0);
     }
-    print_message("%u allocations, %u failures told\n", (unsigned)all, (unsigned)told);
+    print_message("%u allocations, %u failures reported\n", (unsigned)all, (unsigned)reported);
     assert_true(all > 100);
-    assert_true(told > 50);
+    assert_true(reported > 50);
     assert_false(use_all());
     kernel_root_remove(&root);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation_may_fail)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_failing_allocation_is_handled)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Every counter of every object moves when what it is made of does: one that stands still whatever happens looks like
-   good news for years. */
+/* Every counter of every object changes when its source does: a counter that never changes could look like good news
+   for years. */
 #include "engine/pdh/core/counter_object.h"
 
 #define ROOT_NAME "test_pdh_follow"
 #include "tests/unit/root_query.h"
 #include "tests/unit/samba_root.h"
 
-/* Who a thing is, not what it does; what begins with the host or the process, which stay; and the space of a true file
-   system, which other programs move: tests/bench/cross_check.py asks df for it. */
+/* Counters that identify a thing, or begin with the host or the process and never change, and the space of a real file
+   system, which other programs change: tests/bench/cross_check.py compares it with df. */
 static const char *const still[] = {"ID Process",   "ID Thread",      "Creating Process ID",
                                     "Elapsed Time", "System Up Time", "Thread Wait Reason",
                                     "Thread State", "% Free Space",   "Free Megabytes"};
-/* Files whose numbers say which thing is meant, or that are written apart. */
+/* Files whose numbers identify things, or that are written separately. */
 static const char *const names[] = {"/proc/self/mountinfo", "/proc/self/cgroup", "/proc/net/tcp",
                                     "/proc/net/tcp6",       "/proc/net/snmp",    "/proc/net/snmp6"};
 
@@ -30,8 +30,8 @@ static bool is_between(char c)
     return !c || strchr(" \t\n:=", c);
 }
 
-/* The text with each number that stands alone doubled, and one more; of a disk's line not the first two, which are the
-   device, and of a processor not which one it is. */
+/* The text with each separate number doubled plus one, except the first two in a disk's line, which are the device, and
+   the number of a processor. */
 static char *grown(const char *path, const char *text)
 {
     struct text_buffer b = {0};
@@ -57,7 +57,7 @@ static char *grown(const char *path, const char *text)
     return made;
 }
 
-/* Figures by name of a kernel's files, all that it has of these protocols. */
+/* All numbers with names that the kernel has for these protocols. */
 static const char *const protocols[] = {
     "Ip: Forwarding DefaultTTL InReceives InHdrErrors InAddrErrors ForwDatagrams InUnknownProtos "
     "InDiscards InDelivers OutRequests OutDiscards OutNoRoutes ReasmTimeout ReasmReqds ReasmOKs "
@@ -124,7 +124,7 @@ static void move_all(void)
     samba_write(&root, 4, 9);
     kernel_root_write(&root, "/sys/devices/system/cpu/cpu1/cpuidle/state1/time", "700\n");
     kernel_root_write(&root, "/sys/devices/system/cpu/cpu1/cpuidle/state1/usage", "70\n");
-    /* The rate by the clock is of what came since, for each of its ticks. */
+    /* The rate by the clock covers the time since the last sample, per tick. */
     kernel_root_write(&root, "/proc/softirqs", "  CPU0 CPU1\n TIMER: 77777 88888\n RCU: 3 64\n");
     kernel_root_write(&root, "/proc/net/tcp", "  sl  local_address rem_address   st\n");
     kernel_root_write(&root, "/proc/net/tcp6",
@@ -168,14 +168,14 @@ static void add_instances(const struct counter_object_type *p, const char *count
         }
     }
     if (row_count == before) {
-        print_message("\\%s\\%s: is not there\n", p->name, counter);
+        print_message("\\%s\\%s: has no value\n", p->name, counter);
         missing++;
     }
     memory_free(wide);
     memory_free(path);
 }
 
-/* Under Wine the processes are those of Windows, whatever the kernel's files say. */
+/* Under Wine the processes are those of Windows, whatever the kernel's files contain. */
 static bool is_of_processes(const struct counter_object_type *p, const char *counter)
 {
 #ifdef _WIN32
@@ -183,7 +183,8 @@ static bool is_of_processes(const struct counter_object_type *p, const char *cou
            (!strcmp(p->name, "System") && (!strcmp(counter, "Processes") || !strcmp(counter, "Threads")));
 #else
     (void)p;
-    return !strcmp(counter, "Priority Base") || !strcmp(counter, "Priority Current"); /* Windows' programs have them */
+    return !strcmp(counter, "Priority Base") ||
+           !strcmp(counter, "Priority Current"); /* programs of Windows have them */
 #endif
 }
 
@@ -198,7 +199,7 @@ static void look(bool again)
     }
 }
 
-/* In at least one of its instances: of some things the files have no figure. */
+/* In at least one of its instances: the files lack numbers for some things. */
 static void every_counter_follows_its_source(void **state)
 {
     (void)state;

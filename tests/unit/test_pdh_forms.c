@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions beyond the engine's own needs, and the ANSI form of all: what older programs call. */
+/* Functions that the engine does not need, and the ANSI form of all functions: what older programs call. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -26,8 +26,8 @@ static void wide_is(const WCHAR *wide, const char *expected)
     memory_free(text);
 }
 
-/* A program from before Unicode gets bytes, sizes counted in bytes, and the same answers. */
-static void ansi_callers_are_served(void **state)
+/* A program from before Unicode gets bytes, sizes in bytes, and the same results. */
+static void ansi_functions_work(void **state)
 {
     (void)state;
     PDH_HQUERY query;
@@ -68,7 +68,7 @@ static void ansi_callers_are_served(void **state)
     PdhCloseQuery(query);
 }
 
-/* A name that the ANSI page cannot hold must not end as another name. */
+/* A name that the ANSI code page cannot represent must not become another name. */
 static void ansi_texts_are_converted(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void ansi_texts_are_converted(void **state)
     texts_free(&list);
 }
 
-static void instance_names_are_taken_apart(void **state)
+static void instance_names_are_parsed(void **state)
 {
     (void)state;
     static const struct {
@@ -122,7 +122,7 @@ static void instance_names_are_taken_apart(void **state)
     assert_int_equal(PdhParseInstanceNameW(NULL, instance, &n, parent, &m, &index), STATUS(PDH_INVALID_ARGUMENT));
 }
 
-static void computers_and_defaults(void **state)
+static void computers_and_defaults_are_listed(void **state)
 {
     (void)state;
     WCHAR list[300];
@@ -150,8 +150,8 @@ static void computers_and_defaults(void **state)
     memory_free(with);
 }
 
-/* The functions with a handle work on this computer as those with a name do. */
-static void a_handle_may_stand_for_this_computer(void **state)
+/* The functions with a handle work on this computer like those with a name. */
+static void handle_can_mean_this_computer(void **state)
 {
     (void)state;
     PDH_HLOG source;
@@ -179,9 +179,9 @@ static void a_handle_may_stand_for_this_computer(void **state)
     assert_int_equal(PdhOpenQueryH((PDH_HLOG)&units, 0, &query), STATUS(PDH_INVALID_HANDLE));
 }
 
-/* Programs that must find a counter in every language ask for it by Windows' number: 238 is Processor, 6 % Processor
-   Time on every Windows. */
-static void names_have_numbers(void **state)
+/* Programs that must find a counter in every language use Windows' index: 238 is Processor, 6 % Processor Time on every
+   Windows. */
+static void names_have_index_numbers(void **state)
 {
     (void)state;
     WCHAR name[64];
@@ -212,7 +212,7 @@ static void names_have_numbers(void **state)
     assert_int_equal(index, 2);
 }
 
-static void statistics_of_a_counter(void **state)
+static void statistics_are_computed(void **state)
 {
     (void)state;
     PDH_HQUERY query;
@@ -234,13 +234,10 @@ static void statistics_of_a_counter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ansi_callers_are_served),
-        cmocka_unit_test(ansi_texts_are_converted),
-        cmocka_unit_test(instance_names_are_taken_apart),
-        cmocka_unit_test(computers_and_defaults),
-        cmocka_unit_test(a_handle_may_stand_for_this_computer),
-        cmocka_unit_test(names_have_numbers),
-        cmocka_unit_test(statistics_of_a_counter),
+        cmocka_unit_test(ansi_functions_work),           cmocka_unit_test(ansi_texts_are_converted),
+        cmocka_unit_test(instance_names_are_parsed),     cmocka_unit_test(computers_and_defaults_are_listed),
+        cmocka_unit_test(handle_can_mean_this_computer), cmocka_unit_test(names_have_index_numbers),
+        cmocka_unit_test(statistics_are_computed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a user sees of two raw samples, worked out by hand for each counter type. */
+/* The displayed value of two raw samples, computed by hand for each counter type. */
 #include "engine/pdh/formula.h"
 
 #include <setjmp.h>
@@ -50,7 +50,7 @@ static const struct {
     {"multi without a number of parts", PERF_100NSEC_MULTI_TIMER, 10000000, 0, 0, 5000000, 10000000, 0, 0, 50},
     {"multi", PERF_100NSEC_MULTI_TIMER, 10000000, 0, 0, 12000000, 10000000, 4, 0, 30},
     {"multi inverse", PERF_100NSEC_MULTI_TIMER_INV, 10000000, 0, 0, 35000000, 10000000, 4, 0, 50},
-    /* 3 waited for 1 s of 2 s: 1.5 on the average; the clock's frequency does not enter */
+    /* 3 waited for 1 s of 2 s: 1.5 on average; the clock's frequency is irrelevant */
     {"queue length, ticks", PERF_COUNTER_QUEUELEN_TYPE, 1000, 0, 0, 3000, 2000, 1, 0, 1.5},
     {"queue length, ticks over 2^32", PERF_COUNTER_QUEUELEN_TYPE, 1000, 0xFFFFFF00, 0, 0x100, 1024, 1, 0, 0.5},
     {"queue length, ticks 64", PERF_COUNTER_LARGE_QUEUELEN_TYPE, 1000, 0, 0, 6 * G32, 2 * G32, 1, 0, 3},
@@ -96,9 +96,9 @@ static void each_type_has_its_formula(void **state)
     }
 }
 
-/* A type that nobody worked out by hand could be wrong unseen. The list is winperf.h's; PERF_PRECISION_TIMESTAMP has
-   the value of PERF_LARGE_RAW_BASE. */
-static void no_type_is_missing(void **state)
+/* A type without a value computed by hand could be wrong unnoticed. The list is winperf.h's; PERF_PRECISION_TIMESTAMP
+   has the value of PERF_LARGE_RAW_BASE. */
+static void every_type_is_tested(void **state)
 {
     (void)state;
     static const DWORD types[] = {
@@ -152,8 +152,8 @@ static void no_type_is_missing(void **state)
     }
 }
 
-/* A report's lowest, highest and average; the ring begins in the middle as after it went round. */
-static void statistics_of_a_ring(void **state)
+/* Lowest, highest and average of a report; the ring begins in the middle, as after it wrapped around. */
+static void statistics_follow_the_ring(void **state)
 {
     (void)state;
     /* In order: 0, 100, missing, 400, 500, 800 at one a second: rates 100, -, -, 100, 300. */
@@ -181,7 +181,7 @@ static void statistics_of_a_ring(void **state)
                      PDH_CSTATUS_INVALID_DATA);
 }
 
-/* A chart would begin with an invented 0. */
+/* A chart must not begin with an invented 0. */
 static void a_rate_needs_two_samples(void **state)
 {
     (void)state;
@@ -197,8 +197,8 @@ static void a_rate_needs_two_samples(void **state)
     assert_true(formula_needs_two(PERF_100NSEC_TIMER) && !formula_needs_two(PERF_ELAPSED_TIME));
 }
 
-/* A program that asks for whole numbers, thousandths or more than 100 % must get them. */
-static void formats_and_scale(void **state)
+/* A program that requests whole numbers, thousandths or more than 100 % must get them. */
+static void formats_and_scale_apply(void **state)
 {
     (void)state;
     PDH_RAW_COUNTER older = {.CStatus = 0}, newer = {.FirstValue = 15000000, .SecondValue = 10000000, .MultiCount = 1};
@@ -208,7 +208,7 @@ static void formats_and_scale(void **state)
     assert_true(v.doubleValue == 150);
     formula_format(PERF_100NSEC_TIMER, PDH_FMT_LONG, 10000000, 0, &newer, &older, &v);
     assert_int_equal(v.longValue, 100);
-    /* 2^53 + 1 is no double */
+    /* 2^53 + 1 has no exact double */
     formula_format(PERF_COUNTER_LARGE_RAWCOUNT, PDH_FMT_LARGE, 1, 0, &large, NULL, &v);
     assert_true(v.largeValue == 9007199254740993LL);
     formula_format(PERF_COUNTER_LARGE_RAWCOUNT, PDH_FMT_LONG, 1, 0, &huge, NULL, &v);
@@ -224,7 +224,7 @@ static void formats_and_scale(void **state)
     assert_true(v.doubleValue == 7);
 }
 
-static void formats_that_exclude_each_other(void **state)
+static void contradicting_formats_are_invalid(void **state)
 {
     (void)state;
     assert_true(formula_format_is_valid(PDH_FMT_DOUBLE | PDH_FMT_NOSCALE | PDH_FMT_NOCAP100));
@@ -237,9 +237,9 @@ static void formats_that_exclude_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_type_has_its_formula), cmocka_unit_test(no_type_is_missing),
-        cmocka_unit_test(statistics_of_a_ring),      cmocka_unit_test(a_rate_needs_two_samples),
-        cmocka_unit_test(formats_and_scale),         cmocka_unit_test(formats_that_exclude_each_other),
+        cmocka_unit_test(each_type_has_its_formula),  cmocka_unit_test(every_type_is_tested),
+        cmocka_unit_test(statistics_follow_the_ring), cmocka_unit_test(a_rate_needs_two_samples),
+        cmocka_unit_test(formats_and_scale_apply),    cmocka_unit_test(contradicting_formats_are_invalid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of the host's processes, over files that this test writes: which readings list the folder anew. A process
-   that is missed is missing in every log; one listed for nothing costs more than all the rest of a sample. */
+/* The list of the processes of the host OS, over files that this test writes: which readings list the folder again. A
+   process that is missed is missing in every log; a needless listing costs more than the rest of the sample. */
 #include "engine/pdh/objects/process_list.h"
 #include "tests/unit/kernel_root.h"
 
@@ -49,35 +49,35 @@ static int close_list(void **state)
     return 0;
 }
 
-static void the_folder_is_listed_when_an_id_was_given(void **state)
+static void new_id_lists_the_folder(void **state)
 {
     (void)state;
     assert_int_equal(settle(), 1);
     write_process(78, 5);
-    assert_int_equal(read_all(), 1); /* the kernel says that none has begun */
+    assert_int_equal(read_all(), 1); /* the kernel reports that none has started */
     kernel_root_write(&root, "/proc/loadavg", "0.10 0.20 0.30 1/81 101\n");
     assert_int_equal(read_all(), 2);
     assert_int_equal(entries[1].id, 78);
-    write_process(79, 6); /* was shown a little later than its id was given */
+    write_process(79, 6); /* became visible a little later than its id was assigned */
     assert_int_equal(read_all(), 3);
     write_process(80, 7);
     assert_int_equal(read_all(), 3);
 }
 
-static void what_has_ended_is_gone_at_once(void **state)
+static void exited_process_disappears_at_once(void **state)
 {
     (void)state;
     write_process(78, 5);
     assert_int_equal(settle(), 2);
-    kernel_root_write(&root, "/proc/78/stat", ""); /* as a kept handle of it reads */
+    kernel_root_write(&root, "/proc/78/stat", ""); /* as an open handle reads it */
     assert_int_equal(read_all(), 1);
     assert_int_equal(entries[0].id, 77);
-    /* It may have been unreadable for this once only. */
+    /* it may have been unreadable only this once */
     write_process(78, 5);
     assert_int_equal(read_all(), 2);
 }
 
-static void what_cannot_be_told_is_listed(void **state)
+static void unknown_last_id_lists_the_folder(void **state)
 {
     (void)state;
     static const char *const others[] = {"", "x\n", "0.10 0.20 0.30 1/80 -\n"};
@@ -89,14 +89,14 @@ static void what_cannot_be_told_is_listed(void **state)
     }
 }
 
-/* Who only counts processes and threads must see each that begins or ends, and pays for no more. */
-static void counting_reads_what_has_changed(void **state)
+/* Counting only processes and threads must notice each start and exit, and cost no more. */
+static void counting_notices_every_change(void **state)
 {
     (void)state;
     figures = 0;
     assert_int_equal(settle(), 1);
     kernel_root_write(&root, "/proc/77/stat", "");
-    assert_int_equal(read_all(), 1); /* the kernel says that none has ended */
+    assert_int_equal(read_all(), 1); /* the kernel reports that none has exited */
     kernel_root_write(&root, "/proc/loadavg", "0.10 0.20 0.30 1/79 100\n");
     assert_int_equal(read_all(), 0);
     write_process(77, 1);
@@ -108,7 +108,7 @@ static void counting_reads_what_has_changed(void **state)
     kernel_root_write(&root, "/proc/loadavg", "0.10 0.20 0.30 1/88 109\n");
     assert_int_equal(read_all(), 1);
     assert_int_equal(entries[0].threads, 9);
-    /* All figures are there as soon as they are asked for. */
+    /* All values are available as soon as they are requested. */
     kernel_root_write(&root, "/proc/77/stat",
                       "77 (p) S 3 1 1 0 -1 4194560 1 2 3 4 70 60 0 0 20 0 9 0 1 5678 42 0 1 1\n");
     figures = PROCESS_USE;
@@ -116,8 +116,8 @@ static void counting_reads_what_has_changed(void **state)
     assert_int_equal(entries[0].user_time, 70 * 100000);
 }
 
-/* /proc may be another world's than the one whose last id we read. */
-static void none_is_missed_for_long(void **state)
+/* /proc may belong to another PID namespace than the last id. */
+static void missed_process_is_found_later(void **state)
 {
     (void)state;
     assert_int_equal(settle(), 1);
@@ -131,11 +131,11 @@ static void none_is_missed_for_long(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_folder_is_listed_when_an_id_was_given, open_list, close_list),
-        cmocka_unit_test_setup_teardown(what_has_ended_is_gone_at_once, open_list, close_list),
-        cmocka_unit_test_setup_teardown(what_cannot_be_told_is_listed, open_list, close_list),
-        cmocka_unit_test_setup_teardown(counting_reads_what_has_changed, open_list, close_list),
-        cmocka_unit_test_setup_teardown(none_is_missed_for_long, open_list, close_list),
+        cmocka_unit_test_setup_teardown(new_id_lists_the_folder, open_list, close_list),
+        cmocka_unit_test_setup_teardown(exited_process_disappears_at_once, open_list, close_list),
+        cmocka_unit_test_setup_teardown(unknown_last_id_lists_the_folder, open_list, close_list),
+        cmocka_unit_test_setup_teardown(counting_notices_every_change, open_list, close_list),
+        cmocka_unit_test_setup_teardown(missed_process_is_found_later, open_list, close_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

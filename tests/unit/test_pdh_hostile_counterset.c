@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Countersets whose provider is broken or hostile: whoever reads the counters of this machine goes on, and so do the
-   other providers. */
+/* Countersets whose provider is broken or hostile: readers of this machine's counters and other providers continue. */
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/pdh/core/pdh.h"
@@ -13,7 +12,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#define MANY   2000 /* counters: a pass over them takes long enough for a flip in its middle */
+#define MANY   2000 /* counters: reading them takes long enough for a change in the middle */
 #define ROUNDS 150
 
 static const GUID hostile_guid = {0x66666666, 0x2222, 0x3333, {4, 4, 4, 4, 5, 5, 5, 5}};
@@ -50,13 +49,13 @@ static struct counterset_record *record(const struct provided *p, uint32_t offse
     return (struct counterset_record *)(void *)(p->section + offset);
 }
 
-/* Where the section says how much of it is used. */
+/* The member of the section that says how much of it is used. */
 static uint32_t *used(const struct provided *p)
 {
     return (uint32_t *)(void *)(p->section + sizeof(uint32_t));
 }
 
-/* The whole way of a reader: lists, adds, samples, formats. */
+/* Everything that a reader does: lists, adds, samples, formats. */
 static void read_all(const WCHAR *path, const WCHAR *object)
 {
     static WCHAR counters[1 << 17], instances[1 << 17];
@@ -83,7 +82,7 @@ static void assert_honest(PDH_HQUERY query, PDH_HCOUNTER counter)
     assert_true(value.largeValue == 42);
 }
 
-/* Runs `attack` on a thread while readers read, and an honest provider beside it keeps its values. */
+/* Runs `attack` on a thread while readers read. An honest provider next to it keeps its values. */
 struct attacked {
     struct provided hostile;
     atomic_bool end;
@@ -143,7 +142,7 @@ static void flip_sizes(void *user)
     }
 }
 
-/* Any word of any value, the headers' more often. */
+/* Writes any value to any word, more often to the headers. */
 static void storm(void *user)
 {
     struct attacked *a = user;
@@ -163,25 +162,25 @@ static void storm(void *user)
     }
 }
 
-static void a_type_flips_between_two_looks(void **state)
+static void type_changes_between_two_reads(void **state)
 {
     (void)state;
     attacked_by(flip_types);
 }
 
-static void sizes_flip_between_two_looks(void **state)
+static void sizes_change_between_two_reads(void **state)
 {
     (void)state;
     attacked_by(flip_sizes);
 }
 
-static void a_storm_of_writes_hurts_nobody(void **state)
+static void random_writes_are_harmless(void **state)
 {
     (void)state;
     attacked_by(storm);
 }
 
-/* A field of the section and what somebody wrote into it. */
+/* A field of the section and the value that is written to it. */
 struct damage {
     enum { USED, SET_FIELD, INSTANCE_FIELD } where;
     size_t offset;
@@ -190,8 +189,8 @@ struct damage {
 
 #define FIELD(name) offsetof(struct counterset_record, name)
 
-/* Nothing outside the section is read, the others stay, and the provider itself, which may be a service, goes on. */
-static void a_damaged_section_is_its_own(void **state)
+/* Nothing outside the section is read, the others stay, and the provider, which may be a service, continues. */
+static void corrupt_section_harms_no_other(void **state)
 {
     (void)state;
     static const struct damage damages[] = {
@@ -243,8 +242,8 @@ static void a_damaged_section_is_its_own(void **state)
     counterset_provider_close(honest.provider);
 }
 
-/* Deletes an instance of MANY values and makes another in its room, in turns. */
-static void make_anew(void *user)
+/* Deletes an instance of MANY values and creates another in its room, alternating. */
+static void recreate_instance(void *user)
 {
     struct attacked *a = user;
     const struct provided *p = &a->hostile;
@@ -255,26 +254,26 @@ static void make_anew(void *user)
         name[sizeof name - 1] = 0;
         counterset_provider_delete(p->provider, at);
         if (FAILED(counterset_provider_create_instance(p->provider, p->set, name, n, &at)))
-            return; /* the section never fills: the room is the one before */
+            return; /* the section never fills: the room is reused */
     }
 }
 
-/* An instance that comes while it is read is whole or not there; never one's name with another's rest. */
-static void a_room_that_is_used_anew_is_not_seen_half_made(void **state)
+/* An instance that is created while it is read is complete or missing; its name never appears with another's values. */
+static void reused_record_is_never_half_seen(void **state)
 {
     (void)state;
     struct attacked a = {.hostile = provide(&hostile_guid, "Busy Set", MANY)};
     struct counterset_views views = {0};
     struct thread *thread;
     unsigned seen = 0;
-    assert_int_equal(thread_start(make_anew, &a, &thread), S_OK);
+    assert_int_equal(thread_start(recreate_instance, &a, &thread), S_OK);
     assert_int_equal(counterset_views_update(&views), S_OK);
-    size_t ours = 0; /* natively those of other programs' tests are there too */
+    size_t ours = 0; /* natively there may be providers of other running tests */
     while (ours < views.count && views.items[ours].process != process_own_id())
         ours++;
     assert_true(ours < views.count);
-    /* Without the check a half-made one is seen within some thousand; on a busy machine the other thread begins late.
-     */
+    /* Without the check a torn one is seen within some thousand reads; on a busy machine the other thread starts
+       late. */
     for (int i = 0; i < 5000 || !seen; i++) {
         struct counterset_bytes b;
         assert_int_equal(counterset_view_copy(&views, ours, &b), S_OK);
@@ -293,8 +292,8 @@ static void a_room_that_is_used_anew_is_not_seen_half_made(void **state)
     counterset_provider_close(a.hostile.provider);
 }
 
-/* An empty name is where lists of names end: it must not hide what comes after it. */
-static void a_set_without_a_name_hides_no_other(void **state)
+/* An empty name ends a list of names: it must not hide what follows. */
+static void nameless_counterset_hides_no_other(void **state)
 {
     (void)state;
     static WCHAR list[1 << 15];
@@ -317,12 +316,9 @@ static void a_set_without_a_name_hides_no_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_type_flips_between_two_looks),
-        cmocka_unit_test(sizes_flip_between_two_looks),
-        cmocka_unit_test(a_storm_of_writes_hurts_nobody),
-        cmocka_unit_test(a_damaged_section_is_its_own),
-        cmocka_unit_test(a_room_that_is_used_anew_is_not_seen_half_made),
-        cmocka_unit_test(a_set_without_a_name_hides_no_other),
+        cmocka_unit_test(type_changes_between_two_reads),   cmocka_unit_test(sizes_change_between_two_reads),
+        cmocka_unit_test(random_writes_are_harmless),       cmocka_unit_test(corrupt_section_harms_no_other),
+        cmocka_unit_test(reused_record_is_never_half_seen), cmocka_unit_test(nameless_counterset_hides_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A performance extension DLL's process that is broken or hostile: it writes into the memory that it shares with who
-   counts, at any moment. Its own counters are lost at worst. The system's part, registry and rundll32, is replaced:
-   this program is its own host of the only extension. */
+/* A broken or hostile process of a performance extension DLL, which writes to the shared memory at any time. At worst
+   its own counters are lost. The system's part, registry and rundll32, is replaced: this program is the host of the
+   only extension. */
 #include "engine/base/thread.h"
 #include "engine/logs/little_endian.h"
 #include "engine/logs/pdh_types.h"
@@ -18,8 +18,8 @@ enum { TITLE = 9000, SECOND_TITLE = 9500, COUNTERS = 150, INSTANCES = 120, ROUND
 enum { BLOCK = 8 + 8 * COUNTERS, INSTANCE = 24 + 16, DEFINITIONS = 64 + 40 * COUNTERS };
 enum { TOTAL = DEFINITIONS + INSTANCES * (INSTANCE + BLOCK) };
 
-static const char *mode = "well"; /* and the service: each has a process of its own */
-static struct texts channels;     /* of the processes that were started */
+static const char *mode = "well"; /* also the service's name, so that each has a separate process */
+static struct texts channels;     /* of the started processes */
 
 HRESULT extension_services(struct texts *out)
 {
@@ -40,7 +40,7 @@ HRESULT extension_start(const char *channel, const char *service, struct process
     return texts_add(&channels, channel);
 }
 
-/* An object of the numbers' names with instances, as winperf.h has it. */
+/* An object with instances, named by the numbers, in the layout of winperf.h. */
 static void put_object(uint8_t *to, uint32_t title)
 {
     memset(to, 0, TOTAL);
@@ -86,7 +86,7 @@ static void store(void *at, uint32_t value)
     atomic_store_explicit((_Atomic uint32_t *)at, value, memory_order_relaxed);
 }
 
-/* Between two looks of the reader there are fewer instances, longer names, other types. */
+/* Between two reads there are fewer instances, longer names, other types. */
 static void flip(struct extension_channel *c, uint32_t n)
 {
     store(c->data + 0x28, n % 2 ? INSTANCES : 3);
@@ -99,7 +99,7 @@ static void flip(struct extension_channel *c, uint32_t n)
     store(&c->objects, n % 4 ? 1 : UINT32_MAX);
 }
 
-/* A size that is good when it is checked and beyond the section when it is used, for an object that is as large. */
+/* A size that is valid when it is checked and exceeds the section when it is used, for an object of that size. */
 static void grow(struct extension_channel *c, uint32_t n)
 {
     store(&c->size, n % 2 ? TOTAL : UINT32_MAX);
@@ -111,7 +111,7 @@ static void storm(struct extension_channel *c)
 {
     uint32_t value = next_random(), at = next_random();
     if (at % 8 == 0)
-        store(&c->size + at / 8 % 2, value); /* and the ticks' lower half */
+        store(&c->size + at / 8 % 2, value); /* and the lower half of the ticks */
     else
         store(c->data + (at / 8 % 2 ? at / 16 % (TOTAL / 4) : at / 16 % 100) * (size_t)4, at % 3 ? value % 512 : value);
 }
@@ -126,7 +126,7 @@ static void attack(void *user)
     const struct host *h = user;
     for (uint32_t n = 0;; n++)
         if (atomic_load((_Atomic uint32_t *)&h->channel->parked) ||
-            atomic_load((_Atomic uint32_t *)&h->channel->reply) < 3) /* its object is to be known first */
+            atomic_load((_Atomic uint32_t *)&h->channel->reply) < 3) /* its object must be known first */
             child_sleep(1);
         else if (!strcmp(h->mode, "flip"))
             flip(h->channel, n);
@@ -169,10 +169,10 @@ static int host(const char *name, const char *how)
     }
     memory_free(ask_name);
     memory_free(answer_name);
-    exit(0); /* with its thread */
+    exit(0); /* together with its thread */
 }
 
-/* Samples a counter of ours and all of the extension's; how often these had values. */
+/* Samples one of our counters and all of the extension's; counts how often these had values. */
 static unsigned read_on(const WCHAR *theirs)
 {
     PDH_HQUERY query;
@@ -189,7 +189,7 @@ static unsigned read_on(const WCHAR *theirs)
         assert_int_equal(PdhGetFormattedCounterValue(ours, PDH_FMT_LARGE, NULL, &value), ERROR_SUCCESS);
         if (added && !PdhGetRawCounterArrayW(all, &bytes, &count, (PDH_RAW_COUNTER_ITEM_W *)(void *)items))
             good += count == INSTANCES;
-        if (i % 20 == 0) { /* what it gives now is made to objects anew */
+        if (i % 20 == 0) { /* create objects again from what it returns now */
             DWORD counter_units = 0, instance_units = 0;
             PdhEnumObjectItemsW(NULL, NULL, u"9000", NULL, &counter_units, NULL, &instance_units, PERF_DETAIL_WIZARD,
                                 0);
@@ -199,17 +199,17 @@ static unsigned read_on(const WCHAR *theirs)
     return good;
 }
 
-static void one_that_is_well_is_read(void **state)
+static void honest_extension_is_read(void **state)
 {
     (void)state;
     mode = "well";
     size_t before = channels.count;
     assert_int_equal(read_on(u"\\9000(*)\\9002"), ROUNDS);
-    assert_int_equal(channels.count - before, 1); /* whatever was listed meanwhile */
+    assert_int_equal(channels.count - before, 1); /* whatever was listed in between */
 }
 
-/* Two objects of one answer: what happens to the shared memory after it came does not change what it said. */
-static void an_answer_stays_as_it_came(void **state)
+/* Two objects of one reply: later changes of the shared memory do not change what it said. */
+static void reply_never_changes_after_copy(void **state)
 {
     (void)state;
     struct section *section;
@@ -227,7 +227,7 @@ static void an_answer_stays_as_it_came(void **state)
     PdhCloseQuery(query);
 }
 
-static void what_flips_between_two_looks_is_its_own_loss(void **state)
+static void changes_between_reads_lose_only_its_counters(void **state)
 {
     (void)state;
     mode = "flip";
@@ -235,7 +235,7 @@ static void what_flips_between_two_looks_is_its_own_loss(void **state)
         read_on(u"\\9000(*)\\9002");
 }
 
-static void a_size_that_grows_after_its_check_is_its_own_loss(void **state)
+static void size_that_grows_after_the_check_is_safe(void **state)
 {
     (void)state;
     mode = "grow";
@@ -243,7 +243,7 @@ static void a_size_that_grows_after_its_check_is_its_own_loss(void **state)
         read_on(u"\\9000(*)\\9002");
 }
 
-static void a_storm_of_writes_is_its_own_loss(void **state)
+static void random_writes_lose_only_its_counters(void **state)
 {
     (void)state;
     mode = "storm";
@@ -251,12 +251,12 @@ static void a_storm_of_writes_is_its_own_loss(void **state)
         read_on(u"\\9000(*)\\9002");
 }
 
-/* A bare name is the system's, and what depends on a current folder is nobody's. */
-static void a_library_is_where_nobody_puts_one_by_the_way(void **state)
+/* A bare name means the system folder, and a name that depends on a current folder is rejected. */
+static void library_path_is_full_or_in_the_system_folder(void **state)
 {
     (void)state;
     static const struct {
-        const char *library, *path; /* NULL: refused */
+        const char *library, *path; /* NULL: rejected */
     } cases[] = {
         {"perf.dll", "C:\\windows\\system32\\perf.dll"},
         {"perf", "C:\\windows\\system32\\perf"},
@@ -285,8 +285,8 @@ static void a_library_is_where_nobody_puts_one_by_the_way(void **state)
     }
 }
 
-/* Nobody can make a channel before the one that it is for, and none of the account's enemies open it. */
-static void a_channel_has_a_name_that_nobody_foretells(void **state)
+/* Nobody can create a channel in advance, and other accounts cannot open it. */
+static void channel_name_is_random(void **state)
 {
     (void)state;
     assert_true(channels.count >= 2);
@@ -322,13 +322,13 @@ static void a_channel_has_a_name_that_nobody_foretells(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_library_is_where_nobody_puts_one_by_the_way),
-        cmocka_unit_test(one_that_is_well_is_read),
-        cmocka_unit_test(an_answer_stays_as_it_came),
-        cmocka_unit_test(what_flips_between_two_looks_is_its_own_loss),
-        cmocka_unit_test(a_size_that_grows_after_its_check_is_its_own_loss),
-        cmocka_unit_test(a_storm_of_writes_is_its_own_loss),
-        cmocka_unit_test(a_channel_has_a_name_that_nobody_foretells),
+        cmocka_unit_test(library_path_is_full_or_in_the_system_folder),
+        cmocka_unit_test(honest_extension_is_read),
+        cmocka_unit_test(reply_never_changes_after_copy),
+        cmocka_unit_test(changes_between_reads_lose_only_its_counters),
+        cmocka_unit_test(size_that_grows_after_the_check_is_safe),
+        cmocka_unit_test(random_writes_lose_only_its_counters),
+        cmocka_unit_test(channel_name_is_random),
     };
     child_program = argv[0];
     if (argc == 4 && !strcmp(argv[1], "host"))

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's texts as numbers, from samples of /proc files, whole and cut off. */
-#include "engine/base/kernel_file.h"
+/* Kernel texts as numbers, from samples of /proc files, complete and truncated. */
 #include "engine/base/memory.h"
 #include "engine/pdh/core/counter_object.h"
 #include "engine/pdh/core/kernel_text.h"
@@ -19,7 +18,7 @@ static const char stat_text[] = "cpu  30 3 33 600 6 2 4 0 0 0\n"
                                 "procs_running 5\n"
                                 "procs_blocked 0\n";
 
-/* Processor times would be those of something else: the columns are user nice system idle iowait irq softirq. */
+/* The columns must be user nice system idle iowait irq softirq. */
 static void processors_are_read(void **state)
 {
     (void)state;
@@ -58,8 +57,8 @@ static struct kernel_keys keys_of(const char *const *names, size_t count)
     return k;
 }
 
-/* A figure of another name, or one of the reading before, would be shown as this one's. */
-static void figures_have_names(void **state)
+/* A number of another name, or of the previous reading, must not appear. */
+static void numbers_are_read_by_name(void **state)
 {
     (void)state;
     static const char *const names[] = {"MemFree", "MemAvailable", "ctxt", "Mem", "Ip6InReceives", "Active(file)"};
@@ -72,7 +71,7 @@ static void figures_have_names(void **state)
     assert_int_equal(kernel_keys_parse(text, sizeof text - 1, &k), S_OK);
     assert_true(has(&k, "MemFree", 23344340) && has(&k, "ctxt", 17826520000) && has(&k, "Ip6InReceives", 3));
     assert_true(has(&k, "Active(file)", 77));
-    /* An old kernel has no MemAvailable: the counter is absent, not MemFree or 0. */
+    /* An old kernel has no MemAvailable: the counter is absent, neither MemFree nor 0. */
     assert_false(k.keys[1].has || k.keys[3].has);
     assert_int_equal(kernel_keys_parse("ctxt 5", 6, &k), S_OK);
     assert_true(has(&k, "ctxt", 5));
@@ -82,7 +81,7 @@ static void figures_have_names(void **state)
     kernel_keys_free(&k);
 }
 
-/* Segments would be counted as something else on a kernel with a column more or less. */
+/* Segments must be right on a kernel with a column more or less. */
 static void pairs_of_lines_are_read(void **state)
 {
     (void)state;
@@ -160,7 +159,7 @@ static void rows_are_read(void **state)
     assert_false(kernel_list_has("0-3,8\n", 6, 4) || kernel_list_has("", 0, 0));
 }
 
-/* A listening socket, or one over IPv4 in the other table, would be counted where it does not belong. */
+/* A listening socket, or an IPv4 connection in the other table, must be counted where it belongs. */
 static void connections_are_counted(void **state)
 {
     (void)state;
@@ -181,8 +180,8 @@ static void connections_are_counted(void **state)
     assert_false(kernel_connections_add("x\n", 2, &c));
 }
 
-/* Two programs of one name must stay apart, whatever is in the names. */
-static void doubles_are_numbered(void **state)
+/* Two programs of the same name must be distinguished, whatever their names contain. */
+static void duplicate_names_are_numbered(void **state)
 {
     (void)state;
     const char *names[] = {"svchost", "a(b)/c\\d#2", "SvcHost", "svchost", "x"};
@@ -197,7 +196,7 @@ static void doubles_are_numbered(void **state)
     instance_list_release(list);
 }
 
-/* A program that puts ") R 1" into its name must not change its own figures. */
+/* A program with ") R 1" in its name must not change its own values. */
 static void process_stat_is_read(void **state)
 {
     (void)state;
@@ -220,7 +219,7 @@ static void process_stat_is_read(void **state)
     assert_false(process_stat_parse("1 (x", 4, &s));
 }
 
-/* What a kernel thread has not (it has no memory of its own) must not be 0. */
+/* Values that a kernel thread does not have (it has no memory) must not be 0. */
 static void process_figures_are_read(void **state)
 {
     (void)state;
@@ -243,12 +242,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processors_are_read),
-        cmocka_unit_test(figures_have_names),
+        cmocka_unit_test(numbers_are_read_by_name),
         cmocka_unit_test(pairs_of_lines_are_read),
         cmocka_unit_test(interrupts_are_summed),
         cmocka_unit_test(rows_are_read),
         cmocka_unit_test(connections_are_counted),
-        cmocka_unit_test(doubles_are_numbered),
+        cmocka_unit_test(duplicate_names_are_numbered),
         cmocka_unit_test(process_stat_is_read),
         cmocka_unit_test(process_figures_are_read),
     };

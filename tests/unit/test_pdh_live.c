@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The figures against what the kernel says over the same time, read here by other means: a log must tell the truth. */
+/* Values compared with what the kernel reports over the same time, read by other means: a log must tell the truth. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/host.h"
@@ -27,7 +27,7 @@
 #include <unistd.h>
 #endif
 
-/* Processor 0 is there on every host. */
+/* Every host has processor 0. */
 static void pin_to_processor_0(void)
 {
 #ifdef _WIN32
@@ -80,8 +80,8 @@ static PDH_HCOUNTER add(PDH_HQUERY query, const WCHAR *path)
     return counter;
 }
 
-/* A full processor would be logged as idle. */
-static void a_busy_processor_is_seen(void **state)
+/* A busy processor must not be logged as idle. */
+static void busy_processor_is_measured(void **state)
 {
     (void)state;
     struct kernel_file *f;
@@ -96,7 +96,7 @@ static void a_busy_processor_is_seen(void **state)
     PDH_HCOUNTER idle_time = add(query, u"\\Processor(0)\\% Idle Time");
     PDH_HCOUNTER switches = add(query, u"\\System\\Context Switches/sec");
     pin_to_processor_0();
-    burn(100); /* until we are there */
+    burn(100); /* until this thread runs there */
     kernel_says(f, "cpu0 ", &idle[0], &total[0]);
     kernel_says(f, "cpu ", &idle[1], &total[1]);
     PdhCollectQueryData(query);
@@ -126,7 +126,7 @@ static double kernel_kilobytes(const char *text, const char *name)
     return strtod(line + strlen(name), NULL);
 }
 
-static void memory_is_what_the_kernel_says(void **state)
+static void memory_equals_the_kernels(void **state)
 {
     (void)state;
     struct kernel_file *f;
@@ -153,7 +153,7 @@ static void memory_is_what_the_kernel_says(void **state)
     kernel_file_close(f);
 }
 
-/* A user looks for the program that eats the machine. */
+/* A user searches for the program that uses up the machine. */
 static void this_program_is_listed(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void this_program_is_listed(void **state)
     process_list_close(list);
 }
 
-static void this_program_is_counted(void **state)
+static void this_program_is_measured(void **state)
 {
     (void)state;
     PDH_HQUERY query;
@@ -224,7 +224,7 @@ static void this_program_is_counted(void **state)
     PdhCloseQuery(query);
 }
 
-/* Waits until the counter has a value, or none any more. */
+/* Waits until the counter has a value, or has none any more. */
 static bool wait_for_instance(PDH_HQUERY query, PDH_HCOUNTER counter, bool there)
 {
     PDH_RAW_COUNTER raw = {0};
@@ -251,7 +251,7 @@ static void child_signal(const char *name, bool create, struct signal **end)
     assert_int_equal(signal_open(&(struct shared){.name = name, .create = create}, end), S_OK);
 }
 
-/* This program once more, until the child is told to end. */
+/* Starts this program again; the child runs until it is ended. */
 static struct child start_child(void)
 {
 #ifdef _WIN32
@@ -294,8 +294,8 @@ static int run_child(const char *name)
     return 0;
 }
 
-/* A program that comes is found under the number of its name; when it goes the total does not run backwards. */
-static void a_program_comes_and_goes(void **state)
+/* A new program is found under its numbered name; when it exits the total does not decrease. */
+static void program_starts_and_exits(void **state)
 {
     (void)state;
     PDH_HQUERY query;
@@ -312,7 +312,7 @@ static void a_program_comes_and_goes(void **state)
     end_child(&child);
     assert_true(wait_for_instance(query, second, false));
     assert_int_equal(PdhGetFormattedCounterValue(total, PDH_FMT_DOUBLE | PDH_FMT_NOCAP100, NULL, &v), ERROR_SUCCESS);
-    /* No process has the total's number: absent, not 0. */
+    /* No process has the total's id: absent, not 0. */
     assert_int_equal(PdhGetFormattedCounterValue(id, PDH_FMT_LARGE, NULL, &v), (PDH_STATUS)PDH_INVALID_DATA);
     PdhCloseQuery(query);
 }
@@ -328,7 +328,8 @@ static size_t processes_and_threads(struct process_list *list, uint32_t figures,
     return count;
 }
 
-/* Between two whole readings that agree. On a busy computer others come and go in between, but not each time. */
+/* Between two full readings that agree. On a busy computer other processes start and exit in between, but not each
+   time. */
 static void assert_counts_agree(struct process_list *counts, struct process_list *whole)
 {
     uint64_t before, threads, after;
@@ -342,13 +343,13 @@ static void assert_counts_agree(struct process_list *counts, struct process_list
     fail_msg("the numbers of processes and threads stay behind");
 }
 
-static void wait_until_told(void *user)
+static void wait_for_wakeup(void *user)
 {
     wakeup_wait(user, PATIENCE_MS);
 }
 
-/* Who asks for numbers only is told of every process and thread that comes or goes, though no list is made for it. */
-static void numbers_follow_what_comes_and_goes(void **state)
+/* A caller that requests only counts learns of every start and exit, although no list is created for it. */
+static void counts_follow_starts_and_exits(void **state)
 {
     (void)state;
     struct process_list *counts, *whole;
@@ -359,7 +360,7 @@ static void numbers_follow_what_comes_and_goes(void **state)
     for (int round = 0; round < 3; round++) {
         assert_counts_agree(counts, whole);
         assert_int_equal(wakeup_create(&end), S_OK);
-        assert_int_equal(thread_start(wait_until_told, end, &thread), S_OK);
+        assert_int_equal(thread_start(wait_for_wakeup, end, &thread), S_OK);
         assert_counts_agree(counts, whole);
         struct child child = start_child();
         assert_counts_agree(counts, whole);
@@ -375,7 +376,7 @@ static void numbers_follow_what_comes_and_goes(void **state)
     process_list_close(whole);
 }
 
-/* Stamps are local time, as Windows gives them. */
+/* Stamps are local time, as on Windows. */
 static void samples_carry_local_time(void **state)
 {
     (void)state;
@@ -428,8 +429,8 @@ static void *thread_main(void *p)
 }
 #endif
 
-/* A program that samples in one thread and shows in another must not crash. */
-static void threads_share_a_query(void **state)
+/* A program that samples in one thread and displays in another must not crash. */
+static void threads_can_share_a_query(void **state)
 {
     (void)state;
     struct shared_query s[3] = {{0}};
@@ -462,7 +463,7 @@ static void threads_share_a_query(void **state)
     PdhCloseQuery(query);
 }
 
-/* The thread `id` of the process `process`; its state natively, its priorities under Wine. */
+/* The thread `id` of the process `process`: its state natively, its priorities under Wine. */
 static struct thread_entry thread_of(struct process_list *list, uint32_t process, uint32_t id)
 {
     const struct process_entry *entries;
@@ -477,18 +478,18 @@ static struct thread_entry thread_of(struct process_list *list, uint32_t process
     return found;
 }
 
-/* Who looks for the thread that holds up a program would be led to another one. */
-static void a_thread_tells_its_priority_and_state(void **state)
+/* The search for the thread that blocks a program must not lead to another one. */
+static void thread_priority_and_state_are_right(void **state)
 {
     (void)state;
     struct process_list *list;
     assert_int_equal(process_list_open("", &list), S_OK);
 #ifdef _WIN32
-    static const int told[] = {THREAD_PRIORITY_ABOVE_NORMAL, THREAD_PRIORITY_LOWEST, THREAD_PRIORITY_TIME_CRITICAL,
-                               THREAD_PRIORITY_IDLE, THREAD_PRIORITY_NORMAL};
+    static const int priorities[] = {THREAD_PRIORITY_ABOVE_NORMAL, THREAD_PRIORITY_LOWEST,
+                                     THREAD_PRIORITY_TIME_CRITICAL, THREAD_PRIORITY_IDLE, THREAD_PRIORITY_NORMAL};
     static const int64_t expected[] = {9, 6, 15, 1, 8};
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
-        assert_true(SetThreadPriority(GetCurrentThread(), told[i]));
+    for (size_t i = 0; i < sizeof priorities / sizeof *priorities; i++) {
+        assert_true(SetThreadPriority(GetCurrentThread(), priorities[i]));
         struct thread_entry self = thread_of(list, GetCurrentProcessId(), GetCurrentThreadId());
         if (self.base_priority != PROCESS_ABSENT)
             assert_int_equal(self.base_priority, expected[i]);
@@ -523,15 +524,15 @@ int main(int argc, char **argv)
     if (argc == 3 && !strcmp(argv[1], "burn"))
         return run_child(argv[2]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_busy_processor_is_seen),
-        cmocka_unit_test(memory_is_what_the_kernel_says),
+        cmocka_unit_test(busy_processor_is_measured),
+        cmocka_unit_test(memory_equals_the_kernels),
         cmocka_unit_test(this_program_is_listed),
-        cmocka_unit_test(this_program_is_counted),
-        cmocka_unit_test(a_program_comes_and_goes),
+        cmocka_unit_test(this_program_is_measured),
+        cmocka_unit_test(program_starts_and_exits),
         cmocka_unit_test(samples_carry_local_time),
-        cmocka_unit_test(threads_share_a_query),
-        cmocka_unit_test(numbers_follow_what_comes_and_goes),
-        cmocka_unit_test(a_thread_tells_its_priority_and_state),
+        cmocka_unit_test(threads_can_share_a_query),
+        cmocka_unit_test(counts_follow_starts_and_exits),
+        cmocka_unit_test(thread_priority_and_state_are_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Log files through PDH's functions: what a query writes, another reads, and any program of the API can look into. */
+/* Log files through PDH's functions: what a query writes, another reads, and programs of the API can inspect. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/logs/log.h"
@@ -42,7 +42,8 @@ static void wide_is(const WCHAR *wide, const char *expected)
     memory_free(text);
 }
 
-/* A rate, a raw value and, in a binary log, a counter of whole processes that come and go: two of one name. */
+/* A rate, a raw value and, in a binary log, a counter of whole processes that start and exit: two of them with the same
+   name. */
 static void write_log(const char *name, enum log_format format, int64_t first, unsigned samples)
 {
     char *path = path_join(folder, name);
@@ -93,7 +94,7 @@ static double value_of(PDH_HCOUNTER counter)
     return status == ERROR_SUCCESS ? v.doubleValue : NAN;
 }
 
-/* Whoever reads a log with the API sees each sample once, in order, with the time it was taken at. */
+/* A reader of a log gets each sample once, in order, with its time. */
 static void read_all(const char *name, bool raw)
 {
     WCHAR *path = wide_path(name);
@@ -120,7 +121,7 @@ static void read_all(const char *name, bool raw)
         assert_true(value.FirstValue == 300 && value.SecondValue == 3000);
     assert_int_equal(PdhCollectQueryData(query), STATUS(PDH_NO_MORE_DATA));
     assert_int_equal(PdhCollectQueryData(query), STATUS(PDH_NO_MORE_DATA));
-    /* Again, a part of it. */
+    /* again, a part of it */
     PDH_TIME_INFO range = {.StartTime = time - SECOND, .EndTime = time - SECOND / 2};
     assert_int_equal(PdhSetQueryTimeRange(query, &range), ERROR_SUCCESS);
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
@@ -155,7 +156,7 @@ static void binary_logs_are_read(void **state)
     read_all("a.blg", true);
 }
 
-/* Names of a log's processes, among them one that the first samples lack, and two of one name. */
+/* Names of a log's processes, one of which the first samples lack, and two with the same name. */
 static void instances_of_a_log_come_and_go(void **state)
 {
     (void)state;
@@ -201,8 +202,8 @@ static void instances_of_a_log_come_and_go(void **state)
     memory_free(path);
 }
 
-/* A text log's columns have the number in their names; lists and arrays are as those of other logs. */
-static void numbers_of_columns_are_no_names(void **state)
+/* The columns of a text log have the number in their names; lists and arrays are like those of other logs. */
+static void column_numbers_are_not_part_of_names(void **state)
 {
     (void)state;
     static const char text[] = "\"(PDH-CSV 4.0) (Test Time)(-60)\",\"\\\\BOX\\Process(cmd)\\Threads\","
@@ -232,7 +233,7 @@ static void numbers_of_columns_are_no_names(void **state)
     memory_free(file);
 }
 
-/* Several files of one machine are one source, whatever the order they are named in. */
+/* Several files of one machine are one source, in any order. */
 static void files_are_read_in_the_order_of_their_times(void **state)
 {
     (void)state;
@@ -250,7 +251,7 @@ static void files_are_read_in_the_order_of_their_times(void **state)
     WCHAR *list;
     assert_int_equal(text_to_utf16(both, &list, NULL), S_OK);
     for (WCHAR *p = list; *p; p++) {
-        *p = *p == '\n' ? 0 : *p; /* the list's own NULs; text_format ends at the first */
+        *p = *p == '\n' ? 0 : *p; /* the list's own NULs: text_format ends at the first */
         if (!*p && !p[1])
             break;
     }
@@ -278,8 +279,8 @@ static void files_are_read_in_the_order_of_their_times(void **state)
 
 enum { MANY = 100000 };
 
-/* A server with very many instances is listed and sampled whole. */
-static void a_hundred_thousand_instances(void **state)
+/* A server with very many instances is listed and sampled completely. */
+static void hundred_thousand_instances_are_read(void **state)
 {
     (void)state;
     char *path = path_join(folder, "many.blg");
@@ -333,8 +334,8 @@ static void a_hundred_thousand_instances(void **state)
     memory_free(wide);
 }
 
-/* What a program logs with PdhOpenLog can be read back, each format. */
-static void a_query_is_logged(void **state)
+/* A log that a program writes with PdhOpenLog can be read back in each format. */
+static void query_is_logged_and_read_back(void **state)
 {
     (void)state;
     static const struct {
@@ -381,8 +382,8 @@ static void a_query_is_logged(void **state)
         for (int n = 0; n < 3; n++) {
             assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
             assert_true(value_of(limit) == expected);
-            /* The kernel counts in ticks of 10 ms, the samples are microseconds apart, and texts hold what was
-               uncapped: far above 100 at times. */
+            /* The kernel counts in ticks of 10 ms, the samples are microseconds apart, and texts have uncapped values,
+               which may be far above 100. */
             assert_true(n == 0 || value_of(idle) >= 0);
             assert_true(n == 0 || formats[i].type != PDH_LOG_TYPE_BINARY || value_of(idle) <= 100);
             assert_true(n < 2 ? value_of(gone) > 0 : isnan(value_of(gone)));
@@ -393,8 +394,8 @@ static void a_query_is_logged(void **state)
     }
 }
 
-/* A program that bounds its log must not fill the disk; a circular one goes on with the newest samples. */
-static void a_log_keeps_to_its_size(void **state)
+/* A log with a size limit must not fill the disk; a circular one continues with the newest samples. */
+static void size_limit_holds(void **state)
 {
     (void)state;
     static const struct {
@@ -436,8 +437,8 @@ static void a_log_keeps_to_its_size(void **state)
     }
 }
 
-/* A program that keeps records as they are would copy another one, or one cut short. */
-static void records_are_given_as_they_stand(void **state)
+/* A program that copies records must get the right one, complete. */
+static void records_are_returned_unchanged(void **state)
 {
     (void)state;
     static const char *const names[] = {"r.csv", "r.tsv", "r.blg"};
@@ -450,7 +451,7 @@ static void records_are_given_as_they_stand(void **state)
         DWORD type, bytes = 0, units = 0;
         assert_int_equal(PdhOpenLogW(path, PDH_LOG_READ_ACCESS | PDH_LOG_OPEN_EXISTING, &type, NULL, 0, NULL, &log),
                          ERROR_SUCCESS);
-        /* Nearest to the third. */
+        /* nearest to the third */
         int64_t at = start + 60 * 60 * SECOND + 2 * SECOND + SECOND / 3;
         FILETIME time = {(DWORD)at, (DWORD)(at >> 32)};
         assert_int_equal(PdhReadRawLogRecord(log, time, NULL, &bytes), STATUS(PDH_MORE_DATA));
@@ -489,7 +490,7 @@ static void records_are_given_as_they_stand(void **state)
     assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
 }
 
-static void what_cannot_be_opened_is_told(void **state)
+static void unreadable_logs_are_reported(void **state)
 {
     (void)state;
     PDH_HQUERY query;
@@ -530,13 +531,13 @@ int main(void)
         cmocka_unit_test(text_logs_are_read),
         cmocka_unit_test(binary_logs_are_read),
         cmocka_unit_test(instances_of_a_log_come_and_go),
-        cmocka_unit_test(numbers_of_columns_are_no_names),
+        cmocka_unit_test(column_numbers_are_not_part_of_names),
         cmocka_unit_test(files_are_read_in_the_order_of_their_times),
-        cmocka_unit_test(a_hundred_thousand_instances),
-        cmocka_unit_test(a_query_is_logged),
-        cmocka_unit_test(a_log_keeps_to_its_size),
-        cmocka_unit_test(records_are_given_as_they_stand),
-        cmocka_unit_test(what_cannot_be_opened_is_told),
+        cmocka_unit_test(hundred_thousand_instances_are_read),
+        cmocka_unit_test(query_is_logged_and_read_back),
+        cmocka_unit_test(size_limit_holds),
+        cmocka_unit_test(records_are_returned_unchanged),
+        cmocka_unit_test(unreadable_logs_are_reported),
     };
     return cmocka_run_group_tests(tests, make_folder, scratch_end);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The object Process over a process list that is told what to say: programs that start, end and take each other's
-   place. This file stands in for the os layer's process list. */
+/* The object Process over a process list that the test controls: programs that start, exit and replace each other. This
+   file replaces the process list of the library. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/registry.h"
@@ -37,7 +37,7 @@ void process_list_close(struct process_list *list)
     (void)list;
 }
 
-/* Puts a process at the end. */
+/* Appends a process. */
 static void runs(const char *name, uint32_t id, int64_t start, int64_t used)
 {
     entries[entry_count++] = (struct process_entry){.name = name,
@@ -76,8 +76,8 @@ static PDH_HCOUNTER add(const WCHAR *path)
     return counter;
 }
 
-/* A chart of all programs would drop below zero each time one ends. */
-static void the_total_never_runs_backwards(void **state)
+/* A chart of all programs must not drop below zero each time one exits. */
+static void total_never_decreases(void **state)
 {
     (void)state;
     PDH_FMT_COUNTERVALUE v;
@@ -91,15 +91,15 @@ static void the_total_never_runs_backwards(void **state)
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
     assert_true(raw_of(total).FirstValue - before == SECOND);
     assert_int_equal(PdhGetFormattedCounterValue(total, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
-    /* Another one under the same id is another process. */
+    /* Another process with the same id is a different one. */
     entry_count = 0;
     runs("a", 1, 999, SECOND);
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
     assert_true(raw_of(total).FirstValue - before == 2 * SECOND);
 }
 
-/* A restarted program would show the difference of two programs as its load. */
-static void a_restart_begins_anew(void **state)
+/* A restarted program must not show the difference of two programs as its load. */
+static void restarted_process_has_no_rate(void **state)
 {
     (void)state;
     PDH_FMT_COUNTERVALUE v;
@@ -123,9 +123,9 @@ static void a_restart_begins_anew(void **state)
     assert_int_equal(PdhGetFormattedCounterValue(time, PDH_FMT_DOUBLE, NULL, &v), ERROR_SUCCESS);
 }
 
-/* The second of two programs of one name becomes the first when that ends, as in Windows' own lists; it comes back when
-   it is awaited. */
-static void numbers_move_up(void **state)
+/* The second of two programs with the same name becomes the first when that exits, as in Windows' lists; it returns
+   when it is awaited. */
+static void instance_numbers_move_up(void **state)
 {
     (void)state;
     runs("a", 1, 100, 0);
@@ -155,8 +155,8 @@ static void name_is(const WCHAR *wide, const char *expected)
     memory_free(text);
 }
 
-/* Agents sum what arrays list under one name, as Windows lists it: "a#1" would be a program that does not exist. Paths
-   and lists of paths keep the number. */
+/* Agents add up what arrays list under one name, as on Windows: "a#1" would be a program that does not exist. Paths and
+   lists of paths keep the number. */
 static void arrays_have_bare_names(void **state)
 {
     (void)state;
@@ -186,9 +186,9 @@ static void arrays_have_bare_names(void **state)
     name_is(paths + 23, "\\Process(a#1)\\ID Process");
 }
 
-#ifndef _WIN32 /* a prefix's registry is that of every test */
-/* Who tells programs of one name apart by their ids would see the default's names. */
-static void names_have_ids_where_that_is_set(void **state)
+#ifndef _WIN32 /* all tests share the registry of a prefix */
+/* Users who distinguish programs by id must not get the default names. */
+static void names_contain_ids_if_configured(void **state)
 {
     (void)state;
     static const char path[] = "SYSTEM\\CurrentControlSet\\Services\\PerfProc\\Performance";
@@ -204,7 +204,7 @@ static void names_have_ids_where_that_is_set(void **state)
     assert_int_equal(raw_of(old).CStatus, PDH_CSTATUS_NO_INSTANCE);
     assert_int_equal(registry_write_number(key, "ProcessNameFormat", REGISTRY_NUMBER, 1), S_OK);
     registry_close(key);
-    /* As Windows, which reads it once: what runs goes on. */
+    /* As on Windows, which reads it once, running queries continue. */
     PdhCollectQueryData(query);
     assert_int_equal(raw_of(second).CStatus, PDH_CSTATUS_VALID_DATA);
     assert_int_equal(registry_delete(path), S_OK);
@@ -235,12 +235,12 @@ static void the_sums_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_QUERY(the_total_never_runs_backwards),
-        WITH_QUERY(a_restart_begins_anew),
-        WITH_QUERY(numbers_move_up),
+        WITH_QUERY(total_never_decreases),
+        WITH_QUERY(restarted_process_has_no_rate),
+        WITH_QUERY(instance_numbers_move_up),
         WITH_QUERY(arrays_have_bare_names),
 #ifndef _WIN32
-        WITH_QUERY(names_have_ids_where_that_is_set),
+        WITH_QUERY(names_contain_ids_if_configured),
 #endif
         WITH_QUERY(the_sums_agree),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What Samba's server has open for other computers, over databases that this test writes: clients that come and go, a
-   server that was killed, files of another form, and files that are only half written. */
+/* The files and clients of Samba's server, over databases that this test writes: clients that connect and disconnect, a
+   killed server, files of another format, and files that are only half written. */
 #include "engine/pdh/objects/parsers.h"
 
 #define ROOT_NAME "test_pdh_samba"
@@ -12,8 +12,8 @@ static void collect(void)
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
 }
 
-/* Who watches a file server would see clients that have gone, or none of those that are there. */
-static void clients_come_and_go(void **state)
+/* A monitor of a file server must neither see clients that are gone nor miss existing ones. */
+static void clients_connect_and_disconnect(void **state)
 {
     (void)state;
     samba_write(&root, 3, 5);
@@ -45,8 +45,8 @@ static void clients_come_and_go(void **state)
     assert_int_equal(raw_of(first).CStatus, PDH_CSTATUS_NO_INSTANCE);
 }
 
-/* The databases of a server that was killed are full of clients; its number may be another program's by now. */
-static void a_server_that_has_ended_has_no_clients(void **state)
+/* The databases of a killed server are full of clients, and its process id may belong to another program. */
+static void killed_server_has_no_clients(void **state)
 {
     (void)state;
     samba_write(&root, 2, 2);
@@ -65,8 +65,8 @@ static void a_server_that_has_ended_has_no_clients(void **state)
     assert_false(is_valid(sessions));
 }
 
-/* Where the server is not, or this user may not read what it has, the objects are not there, and never 0. */
-static void without_a_server_there_is_nothing(void **state)
+/* Without a server, or without the right to read its databases, the objects do not exist, and never show 0. */
+static void objects_need_a_server(void **state)
 {
     (void)state;
     PDH_HCOUNTER counter;
@@ -78,8 +78,8 @@ static void without_a_server_there_is_nothing(void **state)
                      (PDH_STATUS)PDH_CSTATUS_NO_OBJECT);
 }
 
-/* A later Samba may keep a connection in another form: a wrong name of a share is worse than none. */
-static void a_form_that_is_not_known_has_no_values(void **state)
+/* A later Samba may use another format for connections: a wrong share name is worse than none. */
+static void unknown_format_has_no_values(void **state)
 {
     (void)state;
     struct samba_bytes b;
@@ -130,8 +130,8 @@ static bool count(const void *bytes, size_t size, size_t *found, bool *damaged)
     return is_one;
 }
 
-/* A file is read while the server writes: what is cut off, or is no record, must not be taken for all there is. */
-static void half_written_files(void **state)
+/* A file is read while the server writes: a truncated or invalid part must not be taken for the whole. */
+static void half_written_files_have_no_values(void **state)
 {
     (void)state;
     struct samba_bytes b;
@@ -149,7 +149,7 @@ static void half_written_files(void **state)
         assert_int_equal(found, size == b.size ? 2 : size >= one ? 1 : 0);
         assert_int_equal(damaged, is_one && size != SAMBA_FIRST && size != one && size != b.size);
     }
-    /* Every byte as another one: no crash, no endless walk (the sanitizers watch the rest). */
+    /* Each byte changed in turn: no crash and no endless loop (the sanitizers check the rest). */
     for (size_t i = 0; i < b.size; i++) {
         for (unsigned bit = 0; bit < 8; bit++) {
             b.bytes[i] ^= (uint8_t)(1u << bit);
@@ -164,11 +164,11 @@ static void half_written_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_QUERY(clients_come_and_go),
-        WITH_QUERY(a_server_that_has_ended_has_no_clients),
-        WITH_QUERY(without_a_server_there_is_nothing),
-        WITH_QUERY(a_form_that_is_not_known_has_no_values),
-        cmocka_unit_test(half_written_files),
+        WITH_QUERY(clients_connect_and_disconnect),
+        WITH_QUERY(killed_server_has_no_clients),
+        WITH_QUERY(objects_need_a_server),
+        WITH_QUERY(unknown_format_has_no_values),
+        cmocka_unit_test(half_written_files_have_no_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects over kernel files that this test writes: what each value is made of, files that change their form or
-   vanish, things that come and go, and sources that take too long. */
+/* The objects over kernel files that this test writes: where each value comes from, files that change their format or
+   vanish, things that appear and disappear, and sources that take too long. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "engine/pdh/core/counter_object.h"
@@ -13,13 +13,13 @@
 #include <unistd.h>
 #endif
 
-/* A row whose source names the wrong figure would log something else under a name that people trust. */
-static void each_value_is_made_of_its_source(void **state)
+/* A row with the wrong source would log something else under a trusted name. */
+static void each_value_follows_its_source(void **state)
 {
     (void)state;
     static const struct {
         const char *path;
-        int64_t first, second; /* second 0: a time, or none */
+        int64_t first, second; /* second 0: a time, or not needed */
     } table[] = {
         {"\\Cache\\Dirty Page Threshold", 500, 0},
         {"\\Cache\\Dirty Pages", 1, 0},
@@ -139,7 +139,8 @@ static void each_value_is_made_of_its_source(void **state)
     }
 }
 
-/* The tables of connections are read only when one may have been opened or closed: none may be missed, none stay. */
+/* The tables of connections are read only if one may have been opened or closed: no connection may be missed or
+   stay. */
 static void connections_are_counted_when_they_change(void **state)
 {
     (void)state;
@@ -149,20 +150,20 @@ static void connections_are_counted_when_they_change(void **state)
 #define LINE(state) "   0: 0100007F:0016 0100007F:1234 " state " 0 0\n"
 #define LINE6       "   0: 00000000000000000000000001000000:0016 00000000000000000000000001000000:C1DA 01 0\n"
     static const struct {
-        const char *snmp, *tcp, *tcp6; /* NULL: as before */
+        const char *snmp, *tcp, *tcp6; /* NULL: unchanged */
         int64_t ipv4, ipv6;
     } steps[] = {
         {SNMP("5", "6", "1"), HEAD LINE("01"), HEAD, 1, 0},
-        {NULL, HEAD, HEAD LINE6, 1, 0}, /* the kernel says that it cannot be: not read */
+        {NULL, HEAD, HEAD LINE6, 1, 0}, /* the kernel reports no change: not read */
         {SNMP("5", "7", "1"), NULL, NULL, 0, 1},
         {SNMP("6", "7", "1"), HEAD LINE("02"), HEAD LINE6, 0, 1},
-        {NULL, HEAD LINE("01"), HEAD, 1, 0}, /* was under way */
+        {NULL, HEAD LINE("01"), HEAD, 1, 0}, /* was being opened or closed */
         {NULL, HEAD LINE("01"), HEAD LINE6, 1, 0},
         {SNMP("6", "7", "2"), NULL, NULL, 1, 1},
         {SNMP("6", "7", "1"), HEAD LINE("08"), HEAD, 1, 0},
-        {NULL, HEAD, NULL, 0, 0}, /* older kernels change no figure when one in CLOSE_WAIT is closed */
+        {NULL, HEAD, NULL, 0, 0}, /* older kernels change no number when a connection in CLOSE_WAIT is closed */
         {"Tcp: InSegs\nTcp: 1\n", HEAD LINE("01"), NULL, 1, 0},
-        {NULL, HEAD, HEAD LINE6, 0, 1}, /* no figures to go by */
+        {NULL, HEAD, HEAD LINE6, 0, 1}, /* no numbers to compare */
     };
     PDH_HCOUNTER ipv4 = add("\\TCPv4\\Connections Established"), ipv6 = add("\\TCPv6\\Connections Established");
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
@@ -186,8 +187,8 @@ static PDH_STATUS status_of_adding(const WCHAR *path)
     return PdhAddEnglishCounterW(query, path, 0, &counter);
 }
 
-/* A kernel that lacks a figure, or a file, must not be shown to have none of it. */
-static void what_has_no_source_is_absent(void **state)
+/* A kernel that lacks a number or a file must not appear to have 0 of it. */
+static void missing_sources_give_absent_counters(void **state)
 {
     (void)state;
     kernel_root_delete(&root, "/proc/vmstat");
@@ -201,8 +202,8 @@ static void what_has_no_source_is_absent(void **state)
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
 }
 
-/* A computer without swap has the object all the same: templates that name it are right, and its list shows it. */
-static void an_object_without_instances_is_there(void **state)
+/* A computer without swap has the object nevertheless: templates that name it are valid, and lists show it. */
+static void object_exists_without_instances(void **state)
 {
     WCHAR paths[200];
     DWORD units = 200;
@@ -214,8 +215,8 @@ static void an_object_without_instances_is_there(void **state)
     assert_true(is_valid(usage) && raw_of(usage).FirstValue == 0 && raw_of(usage).SecondValue == 1);
 }
 
-/* An alert on the rate of soft interrupts would fire, or stay silent, by those of hours ago. */
-static void a_rate_by_the_clock_is_of_the_last_sample(void **state)
+/* Otherwise an alert on the rate of soft interrupts would depend on interrupts of hours ago. */
+static void dpc_rate_covers_the_last_interval(void **state)
 {
     (void)state;
     PDH_HCOUNTER rate = add("\\Processor(0)\\DPC Rate"), all = add("\\Processor(_Total)\\DPC Rate");
@@ -224,7 +225,7 @@ static void a_rate_by_the_clock_is_of_the_last_sample(void **state)
         int64_t first, both;
     } steps[] = {{"LOC: 200 300 x", "TIMER: 113 984", 1, 4},
                  {"LOC: 210 301 x", "TIMER: 363 991", 25, 32},
-                 {"LOC: 210 302 x", "TIMER: 393 991", 25, 25}, /* no tick: the one before */
+                 {"LOC: 210 302 x", "TIMER: 393 991", 25, 25}, /* no tick: the previous rate */
                  {"LOC: 220 303 x", "TIMER: 403 991", 4, 4}};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         char *ticks = text_format("  CPU0 CPU1\n%s\n", steps[i].ticks);
@@ -239,9 +240,8 @@ static void a_rate_by_the_clock_is_of_the_last_sample(void **state)
     }
 }
 
-/* A sensor that is switched off, or a zone that comes back under its number, would be shown with what it said before.
- */
-static void figures_of_small_files_follow_them(void **state)
+/* A disabled sensor, or a zone that returns under its number, must not show an old value. */
+static void small_files_are_read_again(void **state)
 {
     (void)state;
     PDH_HCOUNTER zone = add("\\Thermal Zone Information(acpitz)\\Temperature");
@@ -258,7 +258,7 @@ static void figures_of_small_files_follow_them(void **state)
     assert_int_equal(raw_of(memory).FirstValue, 9);
     assert_int_equal(raw_of(cpu).FirstValue, 500000);
     assert_int_equal(raw_of(slept).FirstValue, 90000);
-    /* A host with the older hierarchies. */
+    /* A host with hierarchies of version 1. */
     PDH_HCOUNTER own = add("\\Control Group(own)\\% Processor Time"), held = add("\\Control Group(own)\\Memory Bytes");
     kernel_root_write(&root, "/proc/self/cgroup", "4:memory:/a/b\n2:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n");
     kernel_root_write(&root, "/sys/fs/cgroup/memory/a/b/memory.usage_in_bytes", "777\n");
@@ -272,8 +272,8 @@ static void figures_of_small_files_follow_them(void **state)
     assert_true(is_valid(memory));
 }
 
-/* One file that changes its form would take the figures of the others with it, or show old ones as new. */
-static void a_file_changes_its_form(void **state)
+/* A file that changes its format must neither affect the values of other files nor show old values as new. */
+static void changed_file_format_harms_no_other(void **state)
 {
     (void)state;
     PDH_HCOUNTER faults = add("\\Memory\\Page Faults/sec"), free = add("\\Memory\\Free & Zero Page List Bytes");
@@ -306,12 +306,12 @@ static void write_interfaces(size_t from, size_t to, uint64_t bytes)
 }
 
 #ifdef _WIN32
-#define MANY 10000 /* each one's file is looked for, which takes Wine long */
+#define MANY 10000 /* each one's file is opened, which takes Wine long */
 #else
 #define MANY 100000
 #endif
-/* A host with very many things would collect nothing, or mix them up when some of them go. */
-static void a_hundred_thousand_instances(void **state)
+/* A host with very many instances must not fail or mix them up when some disappear. */
+static void hundred_thousand_instances_are_sampled(void **state)
 {
     (void)state;
     write_interfaces(0, MANY, 1000);
@@ -333,7 +333,7 @@ static void a_hundred_thousand_instances(void **state)
     assert_non_null(items);
     assert_int_equal(PdhGetFormattedCounterArrayW(all, PDH_FMT_DOUBLE, &bytes, &count, items), ERROR_SUCCESS);
     assert_int_equal(count, MANY);
-    /* The first half was there before; the second is new and has no rate yet. */
+    /* The first half existed before; the second is new and has no rate yet. */
     assert_int_equal(items[0].FmtValue.CStatus, PDH_CSTATUS_VALID_DATA);
     assert_int_equal(items[MANY / 2 - 1].FmtValue.CStatus, PDH_CSTATUS_VALID_DATA);
     assert_int_equal(items[MANY / 2].FmtValue.CStatus, PDH_CSTATUS_INVALID_DATA);
@@ -342,8 +342,8 @@ static void a_hundred_thousand_instances(void **state)
 }
 
 #ifndef _WIN32
-/* A disk that hangs for half a minute would stop the log of everything else for as long. */
-static void a_file_that_hangs(void **state)
+/* A disk that hangs for half a minute must not stop the log of everything else. */
+static void hanging_file_delays_only_its_object(void **state)
 {
     (void)state;
     PDH_HCOUNTER memory = add("\\Memory\\Free & Zero Page List Bytes"), user = add("\\Processor(0)\\% User Time");
@@ -353,7 +353,7 @@ static void a_file_that_hangs(void **state)
     kernel_root_delete(&root, "/proc/swaps");
     assert_int_equal(mkfifo(fifo, 0600), 0);
     scratch_environment("OPENPLA_SAMPLE_LIMIT", "1500");
-    /* Not known yet whether it is there: it is awaited. */
+    /* Not known yet whether it exists: it is awaited. */
     paging = add("\\Paging File(_Total)\\% Usage");
     for (int i = 0; i < 3; i++) {
         uint64_t before = clock_monotonic_ms();
@@ -363,7 +363,7 @@ static void a_file_that_hangs(void **state)
         assert_false(is_valid(paging));
         assert_int_equal(raw_of(paging).CStatus, PDH_CSTATUS_INVALID_DATA);
     }
-    /* It answers, but with nothing that can be read; then it is a file again. */
+    /* It answers, but with nothing readable; then it is a file again. */
     int end = open(fifo, O_WRONLY);
     assert_true(end >= 0);
     assert_int_equal(unlink(fifo), 0);
@@ -379,7 +379,7 @@ static void a_file_that_hangs(void **state)
 }
 #endif
 
-/* Objects that this test controls: one that waits, one that does not. */
+/* Objects that this test controls: one waits, the other does not. */
 static struct wakeup *go;
 static atomic_bool waits;
 static atomic_size_t closed;
@@ -431,8 +431,8 @@ static void expect(const struct counter_object *o, DWORD status, int64_t value)
     assert_int_equal(raw.FirstValue, value);
 }
 
-/* The same with objects instead of files, on every host; and one that is closed while it has not answered. */
-static void an_object_that_hangs(void **state)
+/* The same with objects instead of files, on every host OS, and with one that is closed before it has answered. */
+static void hanging_object_delays_no_other(void **state)
 {
     (void)state;
     struct source source = {0};
@@ -482,18 +482,14 @@ static void an_object_that_hangs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_QUERY(each_value_is_made_of_its_source),
-        WITH_QUERY(connections_are_counted_when_they_change),
-        WITH_QUERY(an_object_without_instances_is_there),
-        WITH_QUERY(what_has_no_source_is_absent),
-        WITH_QUERY(a_rate_by_the_clock_is_of_the_last_sample),
-        WITH_QUERY(figures_of_small_files_follow_them),
-        WITH_QUERY(a_file_changes_its_form),
-        WITH_QUERY(a_hundred_thousand_instances),
+        WITH_QUERY(each_value_follows_its_source),        WITH_QUERY(connections_are_counted_when_they_change),
+        WITH_QUERY(object_exists_without_instances),      WITH_QUERY(missing_sources_give_absent_counters),
+        WITH_QUERY(dpc_rate_covers_the_last_interval),    WITH_QUERY(small_files_are_read_again),
+        WITH_QUERY(changed_file_format_harms_no_other),   WITH_QUERY(hundred_thousand_instances_are_sampled),
 #ifndef _WIN32
-        WITH_QUERY(a_file_that_hangs),
+        WITH_QUERY(hanging_file_delays_only_its_object),
 #endif
-        cmocka_unit_test(an_object_that_hangs),
+        cmocka_unit_test(hanging_object_delays_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

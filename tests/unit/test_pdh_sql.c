@@ -15,8 +15,8 @@ static WCHAR *wide(const char *text)
     return out;
 }
 
-/* A database without the tables is told from one with them, and gets them. */
-static void tables_are_made(void **state)
+/* A database without the tables is recognized and gets them. */
+static void tables_are_created(void **state)
 {
     const struct database *d = *state;
     WCHAR *connection = wide(d->connection), list[100];
@@ -33,7 +33,7 @@ static void tables_are_made(void **state)
     memory_free(connection);
 }
 
-/* What a query logs there is found by its name and read back. */
+/* A logged query is found by the log set's name and read back. */
 static void log_sets_are_written_listed_and_read(void **state)
 {
     const struct database *d = *state;
@@ -97,7 +97,7 @@ int main(void)
     cmocka_unit_test_prestate_setup_teardown(test, database_empty, NULL, &sqlite),                                     \
         cmocka_unit_test_prestate_setup_teardown(test, database_empty, NULL, &postgres)
     const struct CMUnitTest tests[] = {
-        ON_BOTH(tables_are_made),
+        ON_BOTH(tables_are_created),
         ON_BOTH(log_sets_are_written_listed_and_read),
     };
     if (!databases_open("test_pdh_sql"))

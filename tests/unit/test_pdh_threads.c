@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One query used by several threads, as a program does that shows a chart while its user picks counters: what one
-   collects must not be torn by what another adds, removes or reads. Built a second time with the thread sanitizer. */
+/* One query used by several threads, as in a program that shows a chart while its user picks counters: collecting,
+   adding, removing and reading must not interfere. Built a second time with the thread sanitizer. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "engine/pdh/core/pdh.h"
@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 
 static PDH_HQUERY query;
-static struct wakeup *interval; /* never set; left to the end of the program, since the sanitizer does not see that its
-                                   users are joined */
+static struct wakeup *interval; /* never set; freed at the end of the program, because the sanitizer does not see that
+                                   its users are joined */
 static atomic_bool stop;
 static atomic_uint samples, changes, values;
 
@@ -88,7 +88,7 @@ static void answer(const struct kernel_root *root)
 }
 #endif
 
-static void several_threads_use_one_query(void **state)
+static void threads_can_share_one_query(void **state)
 {
     (void)state;
     struct kernel_root root = kernel_root_create("test_pdh_threads");
@@ -115,7 +115,7 @@ static void several_threads_use_one_query(void **state)
     }
     print_message("%u samples, %u counters added and removed, %u read\n", samples, changes, values);
     assert_true(samples > 0 && changes >= 60 && values >= 20);
-    /* Closed while its source still hangs. */
+    /* closed while its source still hangs */
     assert_int_equal(PdhCloseQuery(query), ERROR_SUCCESS);
     answer(&root);
     scratch_environment("OPENPLA_SAMPLE_LIMIT", "");
@@ -124,6 +124,6 @@ static void several_threads_use_one_query(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(several_threads_use_one_query)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(threads_can_share_one_query)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

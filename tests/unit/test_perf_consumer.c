@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_perf_consumer [COMPUTER]: the consumers' functions of Perflib V2 as a program calls them that takes them from
-   openpdh.dll, of this computer or of one that offers its counters. */
+/* test_perf_consumer [COMPUTER]: the consumer functions of Perflib V2 as a program calls them from openpdh.dll, for
+   this computer or one that serves its counters. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/logs/pdh_types.h"
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-/* As Microsoft's perflib.h has them; MinGW's has none. */
+/* As in Microsoft's perflib.h; MinGW's has none. */
 static ULONG(WINAPI *enumerate_sets)(LPCWSTR, GUID *, DWORD, DWORD *);
 static ULONG(WINAPI *enumerate_instances)(LPCWSTR, const GUID *, void *, DWORD, DWORD *);
 static ULONG(WINAPI *registration_info)(LPCWSTR, const GUID *, DWORD, DWORD, BYTE *, DWORD, DWORD *);
@@ -24,7 +24,7 @@ static ULONG(WINAPI *add_counters)(HANDLE, void *, DWORD);
 static ULONG(WINAPI *delete_counters)(HANDLE, void *, DWORD);
 static ULONG(WINAPI *pdh_close_query)(HANDLE);
 
-static WCHAR *computer; /* NULL: this one */
+static WCHAR *computer; /* NULL: this computer */
 
 static int load(void **state)
 {
@@ -52,7 +52,7 @@ static int load(void **state)
     return 0;
 }
 
-/* The GUID of the set that is called so; every set says what it is called and made of. */
+/* The GUID of the counterset with this name; every counterset reports its name and counters. */
 static GUID find_set(const WCHAR *wanted, DWORD *counters)
 {
     GUID sets[PCQ_MOST_SETS], found = {0};
@@ -84,7 +84,7 @@ struct all_of_set {
     WCHAR name[4];
 };
 
-static void a_program_reads_a_set(void **state)
+static void program_reads_a_counterset(void **state)
 {
     (void)state;
     static BYTE data[1 << 20];
@@ -123,7 +123,7 @@ static void a_program_reads_a_set(void **state)
     assert_int_equal(close_query(query), ERROR_INVALID_HANDLE);
 }
 
-static void mistakes_have_errors(void **state)
+static void invalid_calls_fail(void **state)
 {
     (void)state;
     static const GUID none = {1, 2, 3, {4}};
@@ -140,14 +140,15 @@ static void mistakes_have_errors(void **state)
     assert_int_equal(open_query(computer, &query), ERROR_SUCCESS);
     assert_int_equal(add_counters(query, room, 3), ERROR_INVALID_PARAMETER);
     assert_int_equal(add_counters(query, NULL, 40), ERROR_INVALID_PARAMETER);
-    /* A handle of the one kind is none of the other's. */
+    /* handles of one kind are invalid for the other */
     assert_int_equal((DWORD)pdh_close_query(query), PDH_INVALID_HANDLE);
     assert_int_equal(close_query(query), ERROR_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_program_reads_a_set), cmocka_unit_test(mistakes_have_errors)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(program_reads_a_counterset),
+                                       cmocka_unit_test(invalid_calls_fail)};
     if (argc > 1 && FAILED(text_to_utf16(argv[1], &computer, NULL)))
         return 1;
     int failed = cmocka_run_group_tests(tests, load, NULL);

@@ -55,7 +55,7 @@ static bool load(void)
     return ok;
 }
 
-/* Raw 32 and 64, a value that the program keeps itself. */
+/* Raw 32 and 64, and a value that the program keeps itself. */
 static HANDLE start_provider(void)
 {
     static struct {
@@ -76,7 +76,7 @@ static HANDLE start_provider(void)
     return p;
 }
 
-/* The program that provides; it is ended by its parent. */
+/* The providing program; its parent ends it. */
 static int provide(void)
 {
     static volatile LONGLONG own = 33;
@@ -100,7 +100,7 @@ static bool value_of(PDH_HCOUNTER counter, double *value)
     return status == ERROR_SUCCESS;
 }
 
-/* Samples until the counter has a value of at least `least`, or none when that is negative. */
+/* Samples until the counter has a value of at least `least`, or no value if `least` is negative. */
 static bool wait_for(PDH_HQUERY query, PDH_HCOUNTER counter, double least)
 {
     double value;
@@ -126,8 +126,8 @@ static void register_names(void)
     RegCloseKey(key);
 }
 
-/* A killed program's counters end with it; they do not stay at their last value. */
-static void another_process_is_read_until_it_ends(void **state)
+/* The counters of a killed program end with it and do not keep their last value. */
+static void other_process_is_read_until_it_exits(void **state)
 {
     (void)state;
     const char *arguments[] = {"provide"};
@@ -147,7 +147,7 @@ static void another_process_is_read_until_it_ends(void **state)
     assert_int_equal(api.PdhAddCounterW(query, u"\\Test Workers(worker)\\Counter 3", 0, &own), ERROR_SUCCESS);
     assert_true(wait_for(query, jobs, 11));
     assert_true(value_of(jobs, &value) && value == 11);
-    assert_true(wait_for(query, own, 36)); /* it moves without a call of the program */
+    assert_true(wait_for(query, own, 36)); /* it changes without a call of the program */
     assert_int_equal(process_terminate(process_id(child), process_start_time(process_id(child))), S_OK);
     assert_true(wait_for(query, jobs, -1));
     assert_int_equal(api.PdhCloseQuery(query), ERROR_SUCCESS);
@@ -159,7 +159,7 @@ static void another_process_is_read_until_it_ends(void **state)
 }
 
 /* The errors that Microsoft documents. */
-static void wrong_calls_are_told(void **state)
+static void invalid_calls_fail(void **state)
 {
     (void)state;
     HANDLE p;
@@ -202,8 +202,8 @@ int main(int argc, char **argv)
     if (argc == 2 && !strcmp(argv[1], "provide"))
         return provide();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_calls_are_told),
-        cmocka_unit_test(another_process_is_read_until_it_ends),
+        cmocka_unit_test(invalid_calls_fail),
+        cmocka_unit_test(other_process_is_read_until_it_exits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Joins proxy, channel, stub and server. */
+/* Connects proxy, channel, stub and server. */
 #include "tests/wire/link.h"
 
 #include "com/proxy/proxy_stub.h"

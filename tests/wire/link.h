@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One interface's proxy and stub, joined by a wire channel, before a recording server. */
+/* The proxy and stub of one interface, connected by a wire channel, in front of a recording server. */
 #ifndef OPENPLA_WIRE_LINK_H
 #define OPENPLA_WIRE_LINK_H
 
@@ -14,17 +14,18 @@ struct wire_link {
     void *object; /* the interface that a client calls */
 };
 
-/* For a group of tests: reads the members and initialises COM (MTA); and ends it. */
+/* Setup and teardown of a group of tests: reads the members and initialises COM (MTA). */
 int wire_link_open_apartment(void **state);
 int wire_link_close_apartment(void **state);
 
-/* Makes COM use our proxies and stubs in this process; *cookie is for CoRevokeClassObject in the same apartment. */
+/* Registers our proxies and stubs with COM in this process. *cookie is for CoRevokeClassObject in the same
+   apartment. */
 HRESULT wire_link_register(DWORD *cookie);
 
-/* Asserts that all of it succeeds. */
+/* Asserts that everything succeeds. */
 void wire_link_open(struct wire_link *link, const IID *iid);
 void wire_link_close(struct wire_link *link);
-/* Calls the member through the proxy: in values are read from values, out values written to it. */
+/* Calls the member through the proxy: reads in values from `values` and writes out values to it. */
 HRESULT wire_link_call(struct wire_link *link, const struct member *member, union value *values);
 
 #endif

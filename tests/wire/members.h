@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The 310 members (tests/com/idl_members.inc) with their parameters taken apart. */
+/* The 310 members of tests/com/idl_members.inc with their parsed parameters. */
 #ifndef OPENPLA_WIRE_MEMBERS_H
 #define OPENPLA_WIRE_MEMBERS_H
 
@@ -23,7 +23,7 @@ enum wire_type {
 };
 
 struct parameter {
-    bool in; /* else out; no member has a parameter that is both */
+    bool in; /* else out; no member has an in-out parameter */
     enum wire_type type;
     char interface_name[64]; /* of WIRE_INTERFACE */
 };
@@ -42,9 +42,9 @@ struct member {
 enum { MEMBERS = 310 };
 extern struct member members[MEMBERS];
 
-/* Fills members; false if a signature holds a type that is not among those above. */
+/* Fills `members`. False if a signature has an unknown type. */
 bool members_read(void);
-/* The identifier of an interface of ours, of IDispatch or of IUnknown. */
+/* The identifier of one of our interfaces, of IDispatch or of IUnknown. */
 const IID *interface_id(const char *name);
 /* One more than the interface's last opnum. */
 unsigned interface_slots(const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A vtable of 72 methods, each of which knows its slot. All arguments of our interfaces are of register size on x86-64
-   and none has more than four, so one C signature serves; what a method does not have is not looked at. */
+/* A vtable of 72 methods, each of which knows its slot. All arguments of our interfaces have register size on x86-64
+   and no method has more than four, so one C signature is enough; arguments that a method does not have are ignored. */
 #include "tests/wire/recording_server.h"
 
 #include <string.h>

@@ -40,7 +40,7 @@ static bool take(struct rpc_client *c, void *bytes, size_t size)
     return true;
 }
 
-/* One PDU's type and flags, its body from malloc; false: the connection has ended. */
+/* Receives one PDU: type, flags and body (from malloc). False if the connection has ended. */
 static bool take_pdu(struct rpc_client *c, uint8_t *type, uint8_t *flags, uint8_t **body, size_t *size)
 {
     uint8_t head[HEADER];
@@ -82,7 +82,7 @@ static bool bind_interface(struct rpc_client *c)
     size_t size;
     bool ok = send_pdu(c, BIND, FIRST | LAST, body, sizeof body) && take_pdu(c, &type, &flags, &answer, &size) &&
               type == BIND_ACK && size >= 24;
-    /* The result of the one context stands 24 bytes before the end: result, reason, syntax. */
+    /* The result of the only context is 24 bytes before the end: result, reason, syntax. */
     ok = ok && answer[size - 24] == 0 && answer[size - 23] == 0;
     free(answer);
     return ok;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A client of DCE RPC that owes nothing to rpcrt4: connection-oriented PDUs (C706 12.6) over a socket or a named pipe,
-   and MS-PCQ's parameters in NDR, little endian. */
+/* A DCE RPC client independent of rpcrt4: connection-oriented PDUs (C706 12.6) over a socket or a named pipe, and
+   MS-PCQ's parameters in NDR, little-endian. */
 #ifndef OPENPLA_RPC_CLIENT_H
 #define OPENPLA_RPC_CLIENT_H
 
@@ -13,14 +13,14 @@ struct rpc_client {
     HANDLE pipe;
     uint32_t call;
 };
-/* False: nobody listens there, or the interface is refused. */
+/* False if nobody listens there or the interface is refused. */
 bool rpc_connect_port(struct rpc_client *c, uint16_t port);
 bool rpc_connect_pipe(struct rpc_client *c, const char *name);
 void rpc_disconnect(struct rpc_client *c);
-/* Bytes as they are; false: the connection has ended. */
+/* Sends the bytes. False if the connection has ended. */
 bool rpc_send(struct rpc_client *c, const void *bytes, size_t size);
 
-/* Parameters of a request, or of an answer. Room for what the tests send. */
+/* The parameters of a request or an answer, with room for what the tests send. */
 struct ndr {
     uint8_t *bytes;
     size_t size, at, room;
@@ -32,8 +32,8 @@ void ndr_put_text(struct ndr *n, const char *text);  /* a conformant varying str
 uint32_t ndr_number(struct ndr *n);
 const uint8_t *ndr_take(struct ndr *n, size_t size);
 
-/* One call: 0, or the status of the fault; UINT32_MAX: the connection has ended. `fragment` is the most bytes of
-   parameters in one PDU. */
+/* Makes one call. Returns 0 or the status of the fault; UINT32_MAX if the connection has ended. `fragment` is the
+   maximum number of parameter bytes in one PDU. */
 uint32_t rpc_call(struct rpc_client *c, uint16_t opnum, const struct ndr *in, size_t fragment, struct ndr *out);
 
 #endif

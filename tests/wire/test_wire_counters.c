@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters over RPC as a computer that has nothing of ours sees them: all methods of MS-PCQ by a client that makes its
-   own bytes, through a socket and through the named pipe; and what hostile bytes do. */
+/* Counters over RPC as an independent computer sees them: all methods of MS-PCQ, by a client that encodes its own
+   bytes, through a socket and through the named pipe, and with hostile bytes. */
 #include "engine/base/text.h"
 #include "engine/pdh/remote/blocks.h"
 #include "perflib_server.h"
@@ -28,7 +28,7 @@ static void begin(void)
     out = (struct ndr){.bytes = out_bytes, .room = sizeof out_bytes};
 }
 
-/* A port that nobody has now. */
+/* A port that is currently unused. */
 static uint16_t free_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
@@ -41,7 +41,7 @@ static uint16_t free_port(void)
     return ntohs(address.sin_port);
 }
 
-/* As soon as the server answers; it must not end meanwhile. */
+/* Connects as soon as the server answers; it must not exit before. */
 static void connect_port(void)
 {
     while (!rpc_connect_port(&client, port))
@@ -56,7 +56,7 @@ static void start_server(const char *from)
     snprintf(text, sizeof text, "%u", port);
     SetEnvironmentVariableA("OPENPLA_COUNTER_QUERY_PORT", text);
     SetEnvironmentVariableA("OPENPLA_COUNTER_QUERY_FROM", from);
-    SetEnvironmentVariableA("OPENPLA_SAMPLE_LIMIT", "0"); /* on a busy machine a sample takes its time */
+    SetEnvironmentVariableA("OPENPLA_SAMPLE_LIMIT", "0"); /* a sample may take long on a busy machine */
     snprintf(line, sizeof line, "openplasrv.exe /counters %lu", GetCurrentProcessId());
     assert_true(CreateProcessA(NULL, line, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &server));
     connect_port();
@@ -87,8 +87,7 @@ static uint32_t call(enum pcq_method method)
     return rpc_call(&client, (uint16_t)method, &in, WHOLE, &out);
 }
 
-/* What stands behind the parameters of a method with a buffer of so many units: the bytes, their number and the error
-   that it returns. */
+/* The output of a method with a buffer of `room` units: the bytes, their number and the method's error. */
 static const uint8_t *buffer(uint32_t room, size_t unit, uint32_t *size, uint32_t *needed, uint32_t *error)
 {
     *size = ndr_number(&out);
@@ -102,8 +101,8 @@ static const uint8_t *buffer(uint32_t room, size_t unit, uint32_t *size, uint32_
     return bytes;
 }
 
-/* Asks as clients do: for the size, then for the bytes, which are valid until the next call; and again where there have
-   come more of them meanwhile. */
+/* Asks as clients do: for the size, then for the bytes, and again if there are more of them by then. The result is
+   valid until the next call. */
 static const uint8_t *ask(enum pcq_method method, size_t unit, size_t before, uint32_t *size)
 {
     uint32_t needed, error;
@@ -142,7 +141,7 @@ static bool is_text(const uint8_t *units, const char *text)
     return !*text && !units[0] && !units[1];
 }
 
-/* The GUID of a set by its English name. */
+/* The GUID of a counterset by its English name. */
 static void find_set(const char *name, uint8_t guid[16])
 {
     static uint8_t all[256 * 16];
@@ -185,7 +184,7 @@ static void open_query(uint8_t handle[20], uint32_t expected)
     assert_int_equal(ndr_number(&out), expected);
 }
 
-/* Adds or deletes one; gives its status. */
+/* Adds or deletes one counter and returns its status. */
 static uint32_t validate(const uint8_t *handle, const uint8_t *guid, uint32_t counter, const char *name, bool add)
 {
     uint8_t block[200] = {0};
@@ -209,8 +208,8 @@ static uint32_t validate(const uint8_t *handle, const uint8_t *guid, uint32_t co
     return status;
 }
 
-/* This very process is found among those that the server tells of, with its number. */
-static void look_for_own_process(void)
+/* This process itself is found among those that the server reports, with its id. */
+static void find_own_process(void)
 {
     uint8_t process[16], memory[16], handle[20];
     uint32_t size, count, word[4];
@@ -283,10 +282,10 @@ static void look_for_own_process(void)
 static void a_client_reads_counters_by_tcp(void **state)
 {
     (void)state;
-    look_for_own_process();
+    find_own_process();
 }
 
-/* The server opens its endpoints one after another, TCP not as the last. */
+/* The server opens its endpoints one after another, and TCP is not the last. */
 static void connect_pipe(const char *name)
 {
     while (!rpc_connect_pipe(&client, name))
@@ -304,7 +303,7 @@ static void a_client_reads_counters_by_the_pipe(void **state)
     (void)state;
     rpc_disconnect(&client);
     connect_pipe("\\\\.\\pipe\\winreg");
-    look_for_own_process();
+    find_own_process();
 }
 
 static void expect_alive(void)
@@ -319,7 +318,7 @@ static void reconnect(void)
     connect_port();
 }
 
-static void handles_that_are_none_are_faults(void **state)
+static void invalid_handles_give_faults(void **state)
 {
     (void)state;
     uint8_t handle[20], other[20];
@@ -332,7 +331,7 @@ static void handles_that_are_none_are_faults(void **state)
     ndr_put(&in, handle, 20);
     ndr_put_number(&in, 0);
     assert_int_equal(call(PCQ_QUERY_DATA), CONTEXT_MISMATCH);
-    /* Another client's. */
+    /* a handle of another client */
     open_query(handle, 0);
     connect_port();
     begin();
@@ -344,7 +343,7 @@ static void handles_that_are_none_are_faults(void **state)
     ndr_put(&in, other, 20);
     ndr_put_number(&in, 0);
     assert_int_not_equal(call(PCQ_QUERY_INFO), 0);
-    /* None at all. */
+    /* no handle at all */
     memset(other, 0, sizeof other);
     begin();
     ndr_put(&in, other, 20);
@@ -359,9 +358,9 @@ static void handles_that_are_none_are_faults(void **state)
     expect_alive();
 }
 
-/* Sizes beyond the ranges, parameters that end too early, an opnum that is none, and bytes that are no RPC at all: each
-   costs its call, or its connection. */
-static void lies_cost_their_call_alone(void **state)
+/* Sizes beyond the ranges, truncated parameters, an unknown opnum, and bytes that are not RPC: each costs its call or
+   its connection. */
+static void invalid_requests_fail_alone(void **state)
 {
     (void)state;
     uint8_t handle[20];
@@ -374,7 +373,7 @@ static void lies_cost_their_call_alone(void **state)
         assert_int_not_equal(call(PCQ_QUERY_DATA), 0);
         reconnect();
     }
-    /* The largest buffer that may be offered is no lie, and takes no memory from others. */
+    /* The largest permitted buffer is valid, and takes no memory from others. */
     uint32_t size, needed, error;
     open_query(handle, 0);
     begin();
@@ -392,7 +391,7 @@ static void lies_cost_their_call_alone(void **state)
         assert_int_not_equal(call(PCQ_ENUMERATE_INSTANCES), 0);
         reconnect();
     }
-    /* 4 GB of identifiers that are not there. */
+    /* 4 GB of identifiers that do not exist. */
     open_query(handle, 0);
     begin();
     ndr_put(&in, handle, 20);
@@ -410,8 +409,8 @@ static void lies_cost_their_call_alone(void **state)
     expect_alive();
 }
 
-/* Identifiers in many fragments, of which each that lies gets its own status. */
-static void a_request_may_come_in_parts(void **state)
+/* Identifiers in many fragments; each invalid one gets its own status. */
+static void requests_can_be_fragmented(void **state)
 {
     (void)state;
     enum { COUNT = 1000, SIZE = 48 };
@@ -433,8 +432,8 @@ static void a_request_may_come_in_parts(void **state)
     assert_int_equal(ndr_number(&out), 0);
 }
 
-/* A client has 64 queries, and one that went without closing them none. */
-static void who_goes_leaves_no_query(void **state)
+/* A client can have 64 queries; one that left without closing them has none. */
+static void closed_connection_frees_its_queries(void **state)
 {
     (void)state;
     uint8_t handle[20];
@@ -463,8 +462,8 @@ void __RPC_USER MIDL_user_free(void __RPC_FAR *bytes)
     free(bytes);
 }
 
-/* The system's own RPC runtime, as clients on this computer use it: the local endpoint and the pipe. */
-static void a_client_of_the_runtime_is_served(void **state)
+/* The system's RPC runtime, as clients on this computer use it: the local endpoint and the pipe. */
+static void clients_of_the_rpc_runtime_work(void **state)
 {
     (void)state;
     static const char *const bindings[] = {"ncalrpc:[OpenPLACounters]", "ncacn_np:[\\\\pipe\\\\winreg]"};
@@ -506,14 +505,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_server, end_server)
     const struct CMUnitTest tests[] = {
-        TEST(a_client_of_the_runtime_is_served),
-        TEST(a_client_reads_counters_by_tcp),
-        TEST(a_client_reads_counters_by_the_pipe),
-        TEST(handles_that_are_none_are_faults),
-        TEST(lies_cost_their_call_alone),
-        TEST(a_request_may_come_in_parts),
-        TEST(who_goes_leaves_no_query),
-        TEST(other_addresses_are_refused),
+        TEST(clients_of_the_rpc_runtime_work),     TEST(a_client_reads_counters_by_tcp),
+        TEST(a_client_reads_counters_by_the_pipe), TEST(invalid_handles_give_faults),
+        TEST(invalid_requests_fail_alone),         TEST(requests_can_be_fragmented),
+        TEST(closed_connection_frees_its_queries), TEST(other_addresses_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

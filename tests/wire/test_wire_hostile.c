@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests that no proxy makes, and servers that fail: each must end as an error of that call. A stub that runs on
-   takes the server, and every running data collector set's parent with it, or stores what was beside the request in
-   memory. */
+/* Requests that no proxy sends, and servers that fail: each must end as an error of that call. A stub that continued
+   would take down the server, and the parent of every running data collector set, or store memory from behind the
+   request. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "tests/wire/link.h"
@@ -25,7 +25,7 @@ static const struct member *find(const char *interface_name, const char *name)
     return NULL;
 }
 
-static void opnums_that_no_interface_has(void **state)
+static void unknown_opnums_fail(void **state)
 {
     (void)state;
     for (size_t m = 0; m < MEMBERS; m++) {
@@ -46,8 +46,8 @@ static void opnums_that_no_interface_has(void **state)
     }
 }
 
-/* The client's mark on a valid opnum is no part of it. */
-static void the_mark_of_a_valid_opnum_is_taken_off(void **state)
+/* The client's mark on a valid opnum is not part of it. */
+static void opnum_validity_bit_is_ignored(void **state)
 {
     (void)state;
     struct wire_link link;
@@ -58,7 +58,7 @@ static void the_mark_of_a_valid_opnum_is_taken_off(void **state)
     wire_link_close(&link);
 }
 
-/* Bytes that the [in] parameters take at the least, when a pointer is null, and where the last scalar ends. */
+/* The minimum number of bytes of the [in] parameters if all pointers are null, and the end of the last scalar. */
 static size_t least_size(const struct member *member)
 {
     static const struct {
@@ -88,9 +88,9 @@ static bool has_variable_parameter(const struct member *member)
     return false;
 }
 
-/* Every request cut off at every length. Of members whose parameters are numbers and texts no shorter request is taken
-   for a whole one; of the others, none that lacks a scalar or a pointer. */
-static void requests_cut_short(void **state)
+/* Every request truncated at every length. For members with only numbers and strings no truncated request is accepted;
+   for the others, none that lacks a scalar or a pointer. */
+static void truncated_requests_fail(void **state)
 {
     (void)state;
     unsigned cuts = 0;
@@ -118,7 +118,7 @@ static void requests_cut_short(void **state)
     assert_true(cuts > 1000);
 }
 
-static void texts_that_say_they_are_longer_than_the_request(void **state)
+static void oversized_string_lengths_fail(void **state)
 {
     (void)state;
     static const ULONG counts[] = {5, 0x7f, 0x7fffffff, 0x80000000, 0xffffffff};
@@ -141,7 +141,7 @@ static void texts_that_say_they_are_longer_than_the_request(void **state)
     }
 }
 
-/* 0, which compilers and checkers are not to know. */
+/* 0, hidden from compilers and checkers. */
 static int nought(void)
 {
     return (int)(GetTickCount64() >> 62);
@@ -179,7 +179,7 @@ static void raise_breakpoint(void)
     RaiseException((DWORD)EXCEPTION_BREAKPOINT, 0, 0, NULL);
 }
 
-static void exceptions_in_a_method_are_errors_of_the_call(void **state)
+static void exceptions_become_call_errors(void **state)
 {
     (void)state;
     static const struct {
@@ -206,7 +206,7 @@ static void exceptions_in_a_method_are_errors_of_the_call(void **state)
             assert_int_equal(wire_channel_invoke(&link.channel, member->opnum, request.bytes, request.size),
                              cases[i].result);
             assert_int_equal(link.server.calls, 1);
-            /* A client of ours gets the same; the stub serves on. */
+            /* our client gets the same; the stub continues to serve */
             union value arguments[MAX_PARAMETERS] = {key};
             assert_int_equal(wire_link_call(&link, member, arguments), cases[i].result);
             recording_server_expect(&link.server, member);
@@ -217,7 +217,7 @@ static void exceptions_in_a_method_are_errors_of_the_call(void **state)
     SysFreeString(key.text);
 }
 
-/* The frame that catches restores what the caller keeps in registers. */
+/* The frame that catches the exception restores the caller's registers. */
 static void registers_survive_an_exception(void **state)
 {
     (void)state;
@@ -228,7 +228,7 @@ static void registers_survive_an_exception(void **state)
     unsigned long long a = 1, b = 2, c = 3, d = 4;
     for (unsigned i = 1; i <= 50; i++) {
         recording_server_expect(&link.server, member);
-        link.server.raise = raise_of_a_language; /* which Wine's rpcrt4 lets through */
+        link.server.raise = raise_of_a_language; /* which Wine's rpcrt4 does not catch */
         HRESULT hr = wire_channel_invoke(&link.channel, member->opnum, NULL, 0);
         sum += i * 0.5;
         a += i;
@@ -249,7 +249,7 @@ static void registers_survive_an_exception(void **state)
     wire_link_close(&link);
 }
 
-static void a_call_without_memory_is_an_error(void **state)
+static void out_of_memory_is_an_error(void **state)
 {
     (void)state;
     const struct member *member = find("IValueMap", "METHOD Clear");
@@ -267,13 +267,10 @@ static void a_call_without_memory_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opnums_that_no_interface_has),
-        cmocka_unit_test(the_mark_of_a_valid_opnum_is_taken_off),
-        cmocka_unit_test(requests_cut_short),
-        cmocka_unit_test(texts_that_say_they_are_longer_than_the_request),
-        cmocka_unit_test(exceptions_in_a_method_are_errors_of_the_call),
-        cmocka_unit_test(registers_survive_an_exception),
-        cmocka_unit_test(a_call_without_memory_is_an_error),
+        cmocka_unit_test(unknown_opnums_fail),           cmocka_unit_test(opnum_validity_bit_is_ignored),
+        cmocka_unit_test(truncated_requests_fail),       cmocka_unit_test(oversized_string_lengths_fail),
+        cmocka_unit_test(exceptions_become_call_errors), cmocka_unit_test(registers_survive_an_exception),
+        cmocka_unit_test(out_of_memory_is_an_error),
     };
     return cmocka_run_group_tests(tests, wire_link_open_apartment, wire_link_close_apartment);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The factory, proxies and stubs as COM objects: a wrong count either unloads openpla.dll under a live proxy or keeps
-   it and its objects for ever. */
+/* The factory, proxies and stubs as COM objects. A wrong reference count either unloads openpla.dll under a live proxy,
+   or keeps it and its objects forever. */
 #include "com/proxy/proxy_stub.h"
 #include "engine/base/memory.h"
 #include "idl/proxy_clsid.h"
@@ -41,7 +41,7 @@ static void the_factory_is_found_by_its_class_only(void **state)
     IPSFactoryBuffer_Release(factory);
 }
 
-static void the_class_as_text_is_the_same(void **state)
+static void class_string_equals_the_class(void **state)
 {
     (void)state;
     WCHAR text[64];
@@ -51,7 +51,7 @@ static void the_class_as_text_is_the_same(void **state)
     assert_string_equal(narrow, OPENPLA_PROXY_CLSID_TEXT);
 }
 
-static void the_module_stays_while_something_is_held(void **state)
+static void module_stays_while_referenced(void **state)
 {
     (void)state;
     assert_int_equal(proxy_stub_can_unload(), S_OK);
@@ -65,7 +65,7 @@ static void the_module_stays_while_something_is_held(void **state)
     assert_int_equal(proxy_stub_can_unload(), S_OK);
 }
 
-static void the_module_stays_while_a_stub_is_held(void **state)
+static void module_stays_while_a_stub_exists(void **state)
 {
     (void)state;
     IPSFactoryBuffer *factory = get_factory();
@@ -80,7 +80,7 @@ static void the_module_stays_while_a_stub_is_held(void **state)
     assert_int_equal(proxy_stub_can_unload(), S_OK);
 }
 
-static void interfaces_of_others_are_refused(void **state)
+static void unknown_interfaces_are_refused(void **state)
 {
     (void)state;
     IPSFactoryBuffer *factory = get_factory();
@@ -98,7 +98,7 @@ static void interfaces_of_others_are_refused(void **state)
     IPSFactoryBuffer_Release(factory);
 }
 
-static void stubs_let_go_of_their_server(void **state)
+static void stubs_release_their_server(void **state)
 {
     (void)state;
     struct wire_link link;
@@ -110,7 +110,7 @@ static void stubs_let_go_of_their_server(void **state)
     assert_int_equal(link.server.references, 1);
 }
 
-static void a_disconnected_proxy_lets_go_of_its_channel(void **state)
+static void disconnected_proxy_releases_its_channel(void **state)
 {
     (void)state;
     struct wire_link link;
@@ -120,7 +120,7 @@ static void a_disconnected_proxy_lets_go_of_its_channel(void **state)
     wire_link_close(&link);
 }
 
-static void out_of_memory_leaves_nothing_behind(void **state)
+static void out_of_memory_leaks_nothing(void **state)
 {
     (void)state;
     IPSFactoryBuffer *factory = get_factory();
@@ -144,7 +144,7 @@ static void out_of_memory_leaves_nothing_behind(void **state)
     assert_int_equal(proxy_stub_can_unload(), S_OK);
 }
 
-/* The whole way that COM itself takes: another apartment, with its own channel, stub manager and proxy manager. */
+/* The complete path of COM: another apartment with its own channel, stub manager and proxy manager. */
 struct apartment {
     IStream *stream;
     HRESULT result;
@@ -164,7 +164,7 @@ static DWORD WINAPI call_from_another_apartment(void *argument)
     if (SUCCEEDED(hr)) {
         UINT count;
         hr = IDataCollectorSet_get_Status(set, &apartment->status);
-        if (SUCCEEDED(hr)) /* a method of IDispatch, which oleaut32's proxy and stub serve behind ours */
+        if (SUCCEEDED(hr)) /* a method of IDispatch, which oleaut32's proxy and stub serve */
             hr = IDataCollectorSet_GetTypeInfoCount(set, &count);
         IDataCollectorSet_Release(set);
         CoRevokeClassObject(registration);
@@ -205,13 +205,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_factory_is_found_by_its_class_only),
-        cmocka_unit_test(the_class_as_text_is_the_same),
-        cmocka_unit_test(the_module_stays_while_something_is_held),
-        cmocka_unit_test(the_module_stays_while_a_stub_is_held),
-        cmocka_unit_test(interfaces_of_others_are_refused),
-        cmocka_unit_test(stubs_let_go_of_their_server),
-        cmocka_unit_test(a_disconnected_proxy_lets_go_of_its_channel),
-        cmocka_unit_test(out_of_memory_leaves_nothing_behind),
+        cmocka_unit_test(class_string_equals_the_class),
+        cmocka_unit_test(module_stays_while_referenced),
+        cmocka_unit_test(module_stays_while_a_stub_exists),
+        cmocka_unit_test(unknown_interfaces_are_refused),
+        cmocka_unit_test(stubs_release_their_server),
+        cmocka_unit_test(disconnected_proxy_releases_its_channel),
+        cmocka_unit_test(out_of_memory_leaks_nothing),
         cmocka_unit_test(calls_between_apartments_use_our_proxies),
     };
     return cmocka_run_group_tests(tests, wire_link_open_apartment, wire_link_close_apartment);

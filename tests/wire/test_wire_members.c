@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Every member over the wire, its bytes compared with an independent encoder's: with one byte wrong, OpenPLA and
-   Windows' PLA cannot talk over DCOM, or worse, read another value. What is not told here: an interface pointer's
-   OBJREF holds identities, and Wine writes `size, OBJREF` where NDR has referent, max_count, size, OBJREF; so of a
-   non-null pointer only its OBJREF's signature and interface are looked at. Of the texts in a BSTR array Wine leaves
-   out the referents; they are only seen to come through from end to end. The alignment of what a BSTR, VARIANT or
-   SAFEARRAY pointer points to is Wine's own under Wine (tests/wire/values.c). */
+/* Every member over the wire, byte by byte compared with an independent encoder: with one wrong byte OpenPLA and
+   Windows' PLA could not talk over DCOM, or would read wrong values. Three things cannot be compared. The OBJREF of an
+   interface pointer holds identities, and Wine writes `size, OBJREF` where NDR has referent, max_count, size, OBJREF;
+   so of a non-null pointer only its OBJREF's signature and interface are checked. Wine omits the referents of the
+   strings in a BSTR array; these are only checked end to end. Under Wine, what a BSTR, VARIANT or SAFEARRAY pointer
+   points to has Wine's alignment (tests/wire/values.c). */
 #include "com/proxy/proxy_stub.h"
 #include "tests/wire/link.h"
 
@@ -19,7 +19,7 @@
 static struct recording_server other; /* the object that interface pointers point to */
 static DWORD registration;
 
-/* Runs `check` for every member with every set of values; says which of them are wrong and fails if any is. */
+/* Runs `check` for every member with every set of values. Prints the failing ones and fails if there is any. */
 static void for_every_member(bool (*check)(struct wire_link *, const struct member *, union value *, unsigned set))
 {
     unsigned wrong = 0, tried = 0;
@@ -63,7 +63,7 @@ static bool same(const struct wire *is, const struct wire *want)
     return false;
 }
 
-/* The OBJREF of an interface pointer among the bytes: its signature MEOW and, behind its flags, the interface. */
+/* Finds the OBJREF of an interface pointer in the bytes: its signature MEOW and, after its flags, the interface. */
 static bool has_objref(const struct wire *wire, const IID *iid)
 {
     for (size_t i = 0; i + 24 <= wire->size; i += 4)
@@ -72,7 +72,7 @@ static bool has_objref(const struct wire *wire, const IID *iid)
     return false;
 }
 
-/* All that could be told is there, and what stands where it could not is an OBJREF of the right interface. */
+/* True if all comparable bytes match, and the rest is an OBJREF of the right interface. */
 static bool begins_with(const struct wire *is, const struct wire *want, const struct parameter *pointer)
 {
     if (is->size > want->size && !memcmp(is->bytes, want->bytes, want->size) &&
@@ -91,7 +91,7 @@ static const struct parameter *pointer_parameter(const struct member *member, bo
     return NULL;
 }
 
-/* Our requests end on a multiple of 4; a mode of Commit that stands 2 bytes off is there a second time with 4 bytes. */
+/* Our requests end at a multiple of 4. A mode of Commit at an offset of 2 bytes is repeated with 4 bytes. */
 static void pad_request(struct wire *wire, const struct member *member)
 {
     if (!strcmp(member->name, "METHOD Commit") && wire->size % 4 == 0)
@@ -117,7 +117,7 @@ static bool request_is_right(struct wire_link *link, const struct member *member
     return same(&link->channel.request, &want) && right;
 }
 
-/* A client of Windows sends what the specification says, whatever our proxies send. */
+/* A Windows client sends what the specification says, whatever our proxies send. */
 static bool stub_reads_a_request(struct wire_link *link, const struct member *member, union value *values, unsigned set)
 {
     struct wire request = {.size = 0};
@@ -140,7 +140,7 @@ static bool reply_is_right(struct wire_link *link, const struct member *member, 
     for (unsigned i = 0; i < member->count; i++)
         if (!member->parameters[i].in)
             value_give(member->parameters[i].type, &values[i], &link->server.give[i]);
-    /* A result that is not S_OK must come through as it is: PLA_S_PROPERTY_IGNORED. */
+    /* A result other than S_OK must arrive unchanged: PLA_S_PROPERTY_IGNORED. */
     link->server.result = set ? S_OK : 0x00300100;
     wire_put_parameters(&request, member, true, least, 2);
     bool known = wire_put_parameters(&want, member, false, values, 2);
@@ -158,7 +158,7 @@ static bool reply_is_right(struct wire_link *link, const struct member *member, 
     return right;
 }
 
-/* A server of Windows answers what the specification says. */
+/* A Windows server answers what the specification says. */
 static bool proxy_reads_a_reply(struct wire_link *link, const struct member *member, union value *values, unsigned set)
 {
     struct wire *reply = &link->channel.canned_reply;
@@ -203,37 +203,37 @@ static bool call_goes_through(struct wire_link *link, const struct member *membe
     return right;
 }
 
-static void requests_of_our_proxies(void **state)
+static void proxies_write_requests(void **state)
 {
     (void)state;
     for_every_member(request_is_right);
 }
 
-static void requests_of_another_client(void **state)
+static void stubs_read_foreign_requests(void **state)
 {
     (void)state;
     for_every_member(stub_reads_a_request);
 }
 
-static void replies_of_our_stubs(void **state)
+static void stubs_write_replies(void **state)
 {
     (void)state;
     for_every_member(reply_is_right);
 }
 
-static void replies_of_another_server(void **state)
+static void proxies_read_foreign_replies(void **state)
 {
     (void)state;
     for_every_member(proxy_reads_a_reply);
 }
 
-static void calls_from_end_to_end(void **state)
+static void calls_work_end_to_end(void **state)
 {
     (void)state;
     for_every_member(call_goes_through);
 }
 
-/* A server that expects `want` finds its parameters in `is`. It does not look behind them, nor at the 2 bytes that
+/* True if a server that expects `want` finds its parameters in `is`. It ignores what follows them, and the 2 bytes that
    align Commit's mode. */
 static bool reads_as(const struct wire *is, const struct wire *want, const struct member *member)
 {
@@ -246,8 +246,8 @@ static bool reads_as(const struct wire *is, const struct wire *want, const struc
     return same(is, want);
 }
 
-/* A peer made with v1_enum or with type library marshalling has enumerations of 4 bytes. */
-static void peers_with_enumerations_of_4_bytes(void **state)
+/* Peers built with v1_enum or type library marshalling have enumerations of 4 bytes. */
+static void peers_with_4_byte_enumerations_work(void **state)
 {
     (void)state;
     unsigned requests = 0, replies = 0;
@@ -306,8 +306,8 @@ static void peers_with_enumerations_of_4_bytes(void **state)
     assert_int_equal(replies, 12);
 }
 
-/* The mode follows a text, so where it stands depends on the text's length. */
-static void commit_modes_behind_server_names_of_any_length(void **state)
+/* The mode follows a string, so its offset depends on the string's length. */
+static void commit_mode_is_found_after_any_name(void **state)
 {
     (void)state;
     static const OLECHAR *const servers[] = {NULL, L"", L"a", L"ab", L"abc"};
@@ -355,13 +355,13 @@ static int close_apartment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_of_our_proxies),
-        cmocka_unit_test(requests_of_another_client),
-        cmocka_unit_test(replies_of_our_stubs),
-        cmocka_unit_test(replies_of_another_server),
-        cmocka_unit_test(calls_from_end_to_end),
-        cmocka_unit_test(peers_with_enumerations_of_4_bytes),
-        cmocka_unit_test(commit_modes_behind_server_names_of_any_length),
+        cmocka_unit_test(proxies_write_requests),
+        cmocka_unit_test(stubs_read_foreign_requests),
+        cmocka_unit_test(stubs_write_replies),
+        cmocka_unit_test(proxies_read_foreign_replies),
+        cmocka_unit_test(calls_work_end_to_end),
+        cmocka_unit_test(peers_with_4_byte_enumerations_work),
+        cmocka_unit_test(commit_mode_is_found_after_any_name),
     };
     return cmocka_run_group_tests(tests, open_apartment, close_apartment);
 }

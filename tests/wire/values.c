@@ -38,7 +38,7 @@ void value_make(enum wire_type type, unsigned set, IUnknown *object, union value
     case WIRE_VARIANT_BOOL:
         out->truth = set == 0 ? VARIANT_TRUE : set == VALUES_LEAST ? VARIANT_FALSE : 1;
         break;
-    case WIRE_ENUM: /* 0x7fff is the largest that 2 bytes may carry */
+    case WIRE_ENUM: /* 0x7fff is the largest value of 2 bytes */
         out->enumeration = set == 0 ? 0x1203 : set == VALUES_LEAST ? 0 : 0x7fff;
         break;
     case WIRE_GUID:
@@ -101,7 +101,7 @@ static bool array_equal(SAFEARRAY *a, SAFEARRAY *b, VARTYPE type)
         return false;
     for (ULONG i = 0; type == VT_BSTR && i < count; i++) {
         BSTR x = ((BSTR *)a->pvData)[i], y = ((BSTR *)b->pvData)[i];
-        /* Within an array a NULL BSTR and an empty one are the same to every reader. */
+        /* In an array a NULL BSTR and an empty one are the same for every reader. */
         if (SysStringByteLen(x) != SysStringByteLen(y) || (x && y && memcmp(x, y, SysStringByteLen(x)) != 0))
             return false;
     }
@@ -220,7 +220,7 @@ static void align(struct wire *wire, size_t boundary)
 
 static void put_bytes(struct wire *wire, const void *bytes, size_t size)
 {
-    if (bytes) /* not of a NULL text */
+    if (bytes) /* not of a NULL string */
         memcpy(wire->bytes + wire->size, bytes, size);
     wire->size += size;
 }
@@ -232,8 +232,8 @@ void wire_put_number(struct wire *wire, size_t size, ULONG64 number)
         wire->bytes[wire->size++] = (BYTE)(number >> 8 * i);
 }
 
-/* The pointer of a user-marshalled type is the text "User". What it points to follows at a multiple of its own
-   alignment, which is 4 for all three types; Wine takes 8 for each. */
+/* The pointer of a user-marshalled type is the text "User". The data follows at a multiple of its alignment, which is 4
+   for all three types; Wine uses 8 for each. */
 static void put_user_pointer(struct wire *wire)
 {
     align(wire, 4);
@@ -241,7 +241,7 @@ static void put_user_pointer(struct wire *wire)
     align(wire, host_is_wine() ? 8 : 4);
 }
 
-/* FLAGGED_WORD_BLOB, MS-OAUT 2.2.23.1, with the max_count of its array in front. */
+/* FLAGGED_WORD_BLOB, MS-OAUT 2.2.23.1, preceded by the max_count of its array. */
 static void put_text(struct wire *wire, BSTR text)
 {
     ULONG bytes = SysStringByteLen(text), units = (bytes + 1) / 2;
@@ -252,7 +252,7 @@ static void put_text(struct wire *wire, BSTR text)
 }
 
 /* _wireVARIANT, MS-OAUT 2.2.29.2: size in units of 8 bytes, 0, type and three reserved words, the type again as the
-   selector of the union, the value. */
+   discriminant of the union, the value. */
 static void put_variant(struct wire *wire, const VARIANT *variant)
 {
     size_t start = wire->size;
@@ -269,9 +269,9 @@ static void put_variant(struct wire *wire, const VARIANT *variant)
     wire->bytes[start] = (BYTE)((wire->size - start + 7) / 8);
 }
 
-/* _wireSAFEARRAY, MS-OAUT 2.2.30.10, of one dimension. Referents are free but for 0; these are Wine's. False: the texts
-   of a BSTR array, which Wine writes without their referents, so that its bytes tell nothing; all before them is
-   written. */
+/* _wireSAFEARRAY, MS-OAUT 2.2.30.10, with one dimension. Referents may have any value but 0; these are Wine's. False
+   for the strings of a BSTR array, whose referents Wine omits, so that the bytes cannot be compared; everything before
+   them is written. */
 static bool put_array(struct wire *wire, SAFEARRAY *array, VARTYPE type)
 {
     if (!array) {
@@ -283,8 +283,8 @@ static bool put_array(struct wire *wire, SAFEARRAY *array, VARTYPE type)
     wire_put_number(wire, 4, 1); /* max_count: dimensions */
     wire_put_number(wire, 2, 1);
     wire_put_number(wire, 2, array->fFeatures);
-    wire_put_number(wire, 4, type == VT_BSTR ? 4 : 1);    /* bytes of an element, a pointer on the wire having 4 */
-    wire_put_number(wire, 4, (ULONG)type << 16);          /* the type above, locks below */
+    wire_put_number(wire, 4, type == VT_BSTR ? 4 : 1);    /* size of an element; a pointer has 4 bytes on the wire */
+    wire_put_number(wire, 4, (ULONG)type << 16);          /* the type in the upper word, locks in the lower */
     wire_put_number(wire, 4, type == VT_BSTR ? 8 : 0x10); /* SF_BSTR, SF_I1 */
     wire_put_number(wire, 4, count);
     wire_put_number(wire, 4, 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sample values of every type on the wire, and an NDR encoder of them that shares nothing with rpcrt4 and oleaut32:
+/* Sample values of every type on the wire, and an NDR encoder for them that is independent of rpcrt4 and oleaut32:
    transfer syntax 2.0, little-endian, written from C706 chapter 14 and MS-OAUT 2.2.23, 2.2.29 and 2.2.30. */
 #ifndef OPENPLA_WIRE_VALUES_H
 #define OPENPLA_WIRE_VALUES_H
@@ -18,17 +18,17 @@ union value {
     IUnknown *object;
 };
 
-/* Three sets: ordinary values; the least (0, NULL, empty); the unusual (largest numbers, an odd text with an embedded
-   NUL and a surrogate pair). object is what an interface pointer of sets 0 and 2 is; it is not counted. */
+/* Three sets of values: ordinary; least (0, NULL, empty); and unusual (largest numbers, a string of odd length with an
+   embedded NUL and a surrogate pair). `object` is the interface pointer in sets 0 and 2, without a reference. */
 enum { VALUE_SETS = 3, VALUES_LEAST = 1 };
 void value_make(enum wire_type type, unsigned set, IUnknown *object, union value *out);
 void value_free(enum wire_type type, union value *value);
 bool value_equal(enum wire_type type, const union value *a, const union value *b);
-/* As an argument of a call on x86-64: what is larger than 8 bytes goes by reference. */
+/* The value as an argument of a call on x86-64: more than 8 bytes are passed by reference. */
 ULONG_PTR value_argument(enum wire_type type, union value *value);
-/* What an argument points to. */
+/* The address that an argument points to. */
 void *argument_place(ULONG_PTR argument);
-/* Copies an argument (in) out of a call, and a value into an out parameter's place. Both copies are to be freed. */
+/* Copies an argument (in) out of a call, and a value to an out parameter. Free both copies. */
 void value_take(enum wire_type type, ULONG_PTR argument, union value *out);
 void value_give(enum wire_type type, const union value *value, void *place);
 
@@ -37,14 +37,13 @@ struct wire {
     size_t size;
 };
 
-/* False for what cannot be told independently, with what can be written before it: a non-null interface pointer, whose
-   OBJREF holds identities and which Wine writes in a form of its own (no referent, no max_count); the texts in a BSTR
-   array, which Wine writes without referents. */
+/* False for what cannot be encoded independently; everything before it is written. That is a non-null interface
+   pointer, whose OBJREF holds identities and which Wine writes in another form (no referent, no max_count), and the
+   strings in a BSTR array, which Wine writes without their referents. */
 bool wire_put(struct wire *wire, enum wire_type type, const union value *value);
 void wire_put_number(struct wire *wire, size_t size, ULONG64 number);
-/* All in (or all out) parameters of a member up to one of which wire_put says false; with 4 as enum_size as a peer
- * writes them whose enumerations are v1_enum.
- */
+/* Encodes all in (or out) parameters of a member up to one for which wire_put returns false. With 4 as enum_size, as
+   peers with v1_enum encode them. */
 bool wire_put_parameters(struct wire *wire, const struct member *member, bool in, const union value *values,
                          size_t enum_size);
 

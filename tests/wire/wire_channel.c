@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IRpcChannelBuffer of the wire tests. */
+/* The IRpcChannelBuffer of the wire tests. */
 #include "tests/wire/wire_channel.h"
 
 #include <stdlib.h>
@@ -52,7 +52,8 @@ static void keep(struct wire *wire, const void *bytes, size_t size)
     memcpy(wire->bytes, bytes, wire->size);
 }
 
-/* Bytes that end where readable memory ends, as near as their alignment (8) allows; what reads on is stopped. */
+/* Places the bytes directly before unreadable memory, as near as their alignment (8) allows, so that reading beyond
+   them fails. */
 static BYTE *at_the_edge(const BYTE *bytes, size_t size, void **pages)
 {
     enum { PAGE = 4096 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A channel without a network: a proxy on one side, a stub on the other, and the bytes between them kept. Fresh buffers
-   are full of cc bytes, so that padding that nobody wrote shows. */
+/* A channel without a network between a proxy and a stub, which keeps the bytes between them. New buffers are filled
+   with bytes cc, so that unwritten padding shows. */
 #ifndef OPENPLA_WIRE_CHANNEL_H
 #define OPENPLA_WIRE_CHANNEL_H
 
@@ -17,7 +17,7 @@ struct wire_channel {
 };
 
 void wire_channel_init(struct wire_channel *channel, IRpcStubBuffer *stub);
-/* Gives a request to a stub as the runtime of a server does; the reply is in channel->reply. */
+/* Passes a request to a stub like a server's runtime. The reply is in channel->reply. */
 HRESULT wire_channel_invoke(struct wire_channel *channel, unsigned opnum, const BYTE *bytes, size_t size);
 
 #endif
