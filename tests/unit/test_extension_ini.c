@@ -158,7 +158,7 @@ static void numbers_are_assigned_and_released(void **state)
 /* An impossible number in the corrupt key of one service must not move the numbers of others to the system's. */
 static void corrupt_numbers_are_ignored(void **state)
 {
-    static const uint32_t damaged[] = {UINT32_MAX, UINT32_MAX - 1, (uint32_t)INT32_MAX + 1};
+    static const uint32_t corrupt[] = {UINT32_MAX, UINT32_MAX - 1, (uint32_t)INT32_MAX + 1};
     (void)state;
     struct extension_ini i;
     struct registered_extensions list;
@@ -167,8 +167,8 @@ static void corrupt_numbers_are_ignored(void **state)
     assert_int_equal(read_ini(ini, &i), S_OK);
     make_service();
     assert_int_equal(registry_make(OTHER_KEY "\\Performance", &made, &other), S_OK);
-    for (size_t n = 0; n < sizeof damaged / sizeof *damaged; n++) {
-        assert_int_equal(registry_write_number(other, "Last Counter", REGISTRY_NUMBER, damaged[n]), S_OK);
+    for (size_t n = 0; n < sizeof corrupt / sizeof *corrupt; n++) {
+        assert_int_equal(registry_write_number(other, "Last Counter", REGISTRY_NUMBER, corrupt[n]), S_OK);
         assert_int_equal(extension_register(&i), S_OK);
         assert_int_equal(registered_extensions_read(SERVICE, &list), S_OK);
         assert_in_range(list.items[0].first_counter, COUNTERS_OF_SYSTEM + 1, INT32_MAX);

@@ -188,7 +188,7 @@ static bool is_of_processes(const struct counter_object_type *p, const char *cou
 #endif
 }
 
-static void look(bool again)
+static void sample_all(bool again)
 {
     assert_int_equal(PdhCollectQueryData(query), ERROR_SUCCESS);
     for (size_t i = 0; i < row_count; i++) {
@@ -214,9 +214,9 @@ static void every_counter_follows_its_source(void **state)
             if (!ONE_OF(counter_object_types[i]->counters[k].name, still) &&
                 !is_of_processes(counter_object_types[i], counter_object_types[i]->counters[k].name))
                 add_instances(counter_object_types[i], counter_object_types[i]->counters[k].name);
-    look(false);
+    sample_all(false);
     move_all();
-    look(true);
+    sample_all(true);
     for (size_t i = 0, next; i < row_count; i = next, seen++) {
         bool moved = false;
         for (next = i; next < row_count && rows[next].name == rows[i].name && rows[next].object == rows[i].object;

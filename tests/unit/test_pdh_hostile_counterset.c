@@ -181,7 +181,7 @@ static void random_writes_are_harmless(void **state)
 }
 
 /* A field of the section and the value that is written to it. */
-struct damage {
+struct corruption {
     enum { USED, SET_FIELD, INSTANCE_FIELD } where;
     size_t offset;
     uint32_t value;
@@ -193,7 +193,7 @@ struct damage {
 static void corrupt_section_harms_no_other(void **state)
 {
     (void)state;
-    static const struct damage damages[] = {
+    static const struct corruption corruptions[] = {
         {USED, 0, 0},
         {USED, 0, 63},
         {USED, 0, 65},
@@ -223,8 +223,8 @@ static void corrupt_section_harms_no_other(void **state)
     PDH_HCOUNTER counter;
     assert_int_equal(PdhOpenQueryW(NULL, 0, &query), ERROR_SUCCESS);
     assert_int_equal(PdhAddCounterW(query, u"\\Honest Set(one)\\Raw", 0, &counter), ERROR_SUCCESS);
-    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
-        const struct damage *d = &damages[i];
+    for (size_t i = 0; i < sizeof corruptions / sizeof *corruptions; i++) {
+        const struct corruption *d = &corruptions[i];
         struct provided p = provide(&hostile_guid, "Hostile Set", 10);
         uint32_t another;
         if (d->where == USED)

@@ -111,7 +111,7 @@ static void unknown_format_has_no_values(void **state)
     assert_true(is_valid(all) && raw_of(all).FirstValue == 1);
 }
 
-static bool count(const void *bytes, size_t size, size_t *found, bool *damaged)
+static bool count(const void *bytes, size_t size, size_t *found, bool *corrupt)
 {
     struct samba_file f;
     struct samba_record record;
@@ -125,7 +125,7 @@ static bool count(const void *bytes, size_t size, size_t *found, bool *damaged)
         if (samba_connection_read(&record, &c))
             assert_true((const uint8_t *)c.share >= copy && c.length < record.size);
     }
-    *damaged = is_one && f.damaged;
+    *corrupt = is_one && f.corrupt;
     memory_free(copy);
     return is_one;
 }
@@ -137,23 +137,23 @@ static void half_written_files_have_no_values(void **state)
     struct samba_bytes b;
     uint8_t data[256];
     size_t found;
-    bool damaged;
+    bool corrupt;
     samba_begin(&b);
-    assert_true(count(b.bytes, b.size, &found, &damaged) && !found && !damaged);
+    assert_true(count(b.bytes, b.size, &found, &corrupt) && !found && !corrupt);
     samba_add(&b, SAMBA_USED, 1, data, samba_connection(data, 1, "a", 5));
     const size_t one = b.size;
     samba_add(&b, SAMBA_USED, 2, data, samba_connection(data, 2, "b", 5));
     for (size_t size = 0; size <= b.size; size++) {
-        const bool is_one = count(b.bytes, size, &found, &damaged);
+        const bool is_one = count(b.bytes, size, &found, &corrupt);
         assert_int_equal(is_one, size >= SAMBA_FIRST);
         assert_int_equal(found, size == b.size ? 2 : size >= one ? 1 : 0);
-        assert_int_equal(damaged, is_one && size != SAMBA_FIRST && size != one && size != b.size);
+        assert_int_equal(corrupt, is_one && size != SAMBA_FIRST && size != one && size != b.size);
     }
     /* Each byte changed in turn: no crash and no endless loop (the sanitizers check the rest). */
     for (size_t i = 0; i < b.size; i++) {
         for (unsigned bit = 0; bit < 8; bit++) {
             b.bytes[i] ^= (uint8_t)(1u << bit);
-            count(b.bytes, b.size, &found, &damaged);
+            count(b.bytes, b.size, &found, &corrupt);
             assert_true(found <= 2);
             b.bytes[i] ^= (uint8_t)(1u << bit);
         }

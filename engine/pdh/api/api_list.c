@@ -22,7 +22,7 @@ static PDH_STATUS open_query_for_call(enum api_form form, struct api_source sour
     return status;
 }
 
-static void end_look(struct query *q, char *machine)
+static void close_query_for_call(struct query *q, char *machine)
 {
     if (q)
         query_destroy(q);
@@ -63,7 +63,7 @@ PDH_STATUS api_connect_machine(enum api_form form, const void *machine)
             status = no_memory_or(add_machine(&connected, name + strspn(name, "\\")));
         host_lock_leave(&connected_lock);
     }
-    end_look(q, name);
+    close_query_for_call(q, name);
     return status;
 }
 
@@ -101,7 +101,7 @@ PDH_STATUS api_enum_machines(enum api_form form, struct api_source source, void 
         status = no_memory_or(hr);
     if (status == ERROR_SUCCESS)
         status = api_list_out(form, &machines, false, list, units);
-    end_look(q, none);
+    close_query_for_call(q, none);
     texts_free(&machines);
     return status;
 }
@@ -129,7 +129,7 @@ PDH_STATUS api_enum_objects(enum api_form form, struct api_source source, const 
         else if (status == (PDH_STATUS)PDH_CSTATUS_NO_OBJECT)
             status = ERROR_SUCCESS;
     }
-    end_look(q, name);
+    close_query_for_call(q, name);
     if (status == ERROR_SUCCESS)
         status = api_list_out(form, &names, false, list, units);
     texts_free(&names);
@@ -184,7 +184,7 @@ PDH_STATUS api_enum_object_items(enum api_form form, struct api_source source, c
         PDH_STATUS second = api_list_out(form, &instance_names, true, instances, instance_units);
         status = first != ERROR_SUCCESS ? first : second;
     }
-    end_look(q, machine_name);
+    close_query_for_call(q, machine_name);
     memory_free(name);
     texts_free(&counter_names);
     texts_free(&instance_names);
@@ -210,7 +210,7 @@ PDH_STATUS api_get_default_object(enum api_form form, struct api_source source, 
         status = at < q->catalogue->count ? api_text_out(form, q->catalogue->types[at]->name, name, units)
                                           : (PDH_STATUS)PDH_CSTATUS_NO_OBJECT;
     }
-    end_look(q, machine_name);
+    close_query_for_call(q, machine_name);
     return status;
 }
 
@@ -235,7 +235,7 @@ PDH_STATUS api_get_default_counter(enum api_form form, struct api_source source,
         status = i < o->type->counter_count ? api_text_out(form, o->type->counters[i].name, name, units)
                                             : (PDH_STATUS)PDH_CSTATUS_NO_COUNTER;
     }
-    end_look(q, machine_name);
+    close_query_for_call(q, machine_name);
     memory_free(object_name);
     return status;
 }

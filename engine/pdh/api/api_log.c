@@ -361,7 +361,7 @@ static void skip_records(void *context, const char *text)
     (void)text;
 }
 
-static HRESULT look_in_binary(const char *path, struct nearest *n)
+static HRESULT find_in_binary_log(const char *path, struct nearest *n)
 {
     struct blg_records records = {.told = skip_records};
     HRESULT hr = etl_reader_open(path, NULL, NULL, &records.etl);
@@ -374,7 +374,7 @@ static HRESULT look_in_binary(const char *path, struct nearest *n)
 }
 
 /* A sample is a line that begins with a time. The line before the first sample is the header. */
-static HRESULT look_in_text(const char *path, char separator, DWORD type, struct nearest *n)
+static HRESULT find_in_text_log(const char *path, char separator, DWORD type, struct nearest *n)
 {
     struct text_rows rows;
     struct text_row row;
@@ -405,9 +405,9 @@ static PDH_STATUS find_nearest_record(const char *path, struct nearest *n)
     const struct log_format_traits *format = log_format_traits(log_reader_info(reader)->format);
     log_reader_close(reader);
     if (format->separator)
-        hr = look_in_text(path, format->separator, format->pdh_type, n);
+        hr = find_in_text_log(path, format->separator, format->pdh_type, n);
     else if (format->is_file)
-        hr = look_in_binary(path, n);
+        hr = find_in_binary_log(path, n);
     else
         return PDH_NOT_IMPLEMENTED; /* a database has rows, not records */
     return pdh_status_of(hr, PDH_UNABLE_READ_LOG_HEADER);

@@ -184,13 +184,13 @@ HRESULT counter_paths_list(const struct pdh_api *pdh, const char *machine, const
 
 /* A computer that does not answer delays the check. After this time the rest of the paths is left for the next
    check. */
-#define LOOK_MS 250
+#define CHECK_MS 250
 
 struct counter_watch {
     struct counter_query *query;
     struct texts paths;
     size_t next;    /* index of the next path to check */
-    size_t looked;  /* paths checked in this round */
+    size_t checked; /* paths checked in this round */
     uint64_t *then; /* sorted */
     size_t count, capacity;
 };
@@ -270,13 +270,13 @@ bool counter_watch_has_new(struct counter_watch *w, bool *all)
     const uint64_t begin = clock_monotonic_ms();
     bool found = false;
     do {
-        if (w->looked < w->paths.count)
+        if (w->checked < w->paths.count)
             found = has_new(w, w->paths.items[w->next++ % w->paths.count]);
-        w->looked++;
-    } while (!found && w->looked < w->paths.count && clock_passed_ms(begin, clock_monotonic_ms()) < LOOK_MS);
-    *all = w->looked >= w->paths.count;
+        w->checked++;
+    } while (!found && w->checked < w->paths.count && clock_passed_ms(begin, clock_monotonic_ms()) < CHECK_MS);
+    *all = w->checked >= w->paths.count;
     if (*all)
-        w->looked = 0;
+        w->checked = 0;
     return found;
 }
 

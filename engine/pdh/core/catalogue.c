@@ -94,7 +94,7 @@ size_t catalogue_find(struct catalogue *c, const char *machine, const char *name
 
 struct real_time {
     struct catalogue catalogue; /* first */
-    bool looked;                /* true after extensions were searched */
+    bool searched;              /* true after extensions were searched */
     struct extension **extensions;
     size_t count;
     struct extension_names_table names;
@@ -160,8 +160,8 @@ static PDH_STATUS real_time_refresh(struct catalogue *c, const char *machine)
     struct real_time *r = (struct real_time *)c;
     if (!counter_path_machine_is(machine, c->computer))
         return real_time_connect_machine(c, machine + strspn(machine, "\\"), true);
-    HRESULT hr = r->looked ? S_OK : find_extensions(r);
-    r->looked = true;
+    HRESULT hr = r->searched ? S_OK : find_extensions(r);
+    r->searched = true;
     for (size_t i = 0; SUCCEEDED(hr) && i < r->count; i++)
         extension_ask(r->extensions[i]);
     for (size_t i = 0; SUCCEEDED(hr) && i < r->count; i++)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_AGAIN_MS 10000
+#define LIST_AGAIN_MS 10000
 
 struct kept_file {
     char *path;
@@ -118,7 +118,7 @@ HRESULT kept_folder_follow(struct kept_folder *k, const char *path, const char *
 {
     struct texts all = {0};
     uint64_t now = clock_monotonic_ms();
-    if (k->looked && clock_passed_ms(k->looked, now) < LOOK_AGAIN_MS)
+    if (k->listed_at && clock_passed_ms(k->listed_at, now) < LIST_AGAIN_MS)
         return S_OK;
     HRESULT hr = kernel_folder_names(path, &all);
     if (hr == E_OUTOFMEMORY) {
@@ -132,7 +132,7 @@ HRESULT kept_folder_follow(struct kept_folder *k, const char *path, const char *
     texts_free(&all);
     if (k->names.count)
         qsort(k->names.items, k->names.count, sizeof *k->names.items, by_number);
-    k->looked = hr == E_OUTOFMEMORY ? 0 : now | 1;
+    k->listed_at = hr == E_OUTOFMEMORY ? 0 : now | 1;
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 

@@ -32,7 +32,7 @@ void kept_files_close(struct kept_files *k);
    ten seconds, because listing a folder is expensive under Wine. Zero-initialise. */
 struct kept_folder {
     struct texts names;
-    uint64_t looked; /* clock_monotonic_ms() of the last listing; 0: never */
+    uint64_t listed_at; /* clock_monotonic_ms() of the last listing; 0: never */
 };
 /* A folder that does not exist has no names. Fails with E_OUTOFMEMORY. */
 HRESULT kept_folder_follow(struct kept_folder *k, const char *path, const char *prefix);

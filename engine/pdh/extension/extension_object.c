@@ -289,7 +289,7 @@ static void read_row(const struct extension_object *eo, const struct extension_s
     }
 }
 
-static HRESULT damaged(const struct extension_object *eo)
+static HRESULT corrupt_data_error(const struct extension_object *eo)
 {
     return error_set(E_FAIL, "the extension DLL of the object '%s' returned corrupt data", eo->type.name);
 }
@@ -318,10 +318,10 @@ static HRESULT read_rows(struct counter_object *o, const struct extension_reply 
     uint64_t hash;
     if ((data->instances >= 0) != eo->type.has_instances || !read_definitions(eo, s, data) ||
         !check_instances(data, &rows, &hash))
-        return damaged(eo);
+        return corrupt_data_error(eo);
     /* each value takes bytes of the block */
     if (eo->type.counter_count && rows > EXTENSION_DATA_BYTES / sizeof(uint32_t) / eo->type.counter_count)
-        return damaged(eo);
+        return corrupt_data_error(eo);
     void *raw = s->raw;
     if (!memory_grow(&raw, &s->raw_capacity, rows * eo->type.counter_count, sizeof *s->raw))
         return E_OUTOFMEMORY;
@@ -337,7 +337,7 @@ static HRESULT read_rows(struct counter_object *o, const struct extension_reply 
         if (data->instances >= 0)
             perf_object_instance(data, &offset, &instance);
         else if (!perf_object_block(data, &instance.block, &instance.block_size))
-            return damaged(eo);
+            return corrupt_data_error(eo);
         read_row(eo, s, &times, data, instance.block, instance.block_size, s->raw + i * eo->type.counter_count);
     }
     o->rows = rows;
@@ -358,7 +358,7 @@ static HRESULT extension_sample_rows(struct counter_object *o, struct source *so
     if (FAILED(hr))
         return hr;
     o->time = (struct source_time){reply->utc, reply->ticks};
-    hr = find_title(reply, eo->type.index, &data) ? read_rows(o, reply, &data) : damaged(eo);
+    hr = find_title(reply, eo->type.index, &data) ? read_rows(o, reply, &data) : corrupt_data_error(eo);
     extension_reply_release(eo->extension->host, reply);
     return hr;
 }

@@ -218,9 +218,9 @@ static bool may_be_group(const char *name)
 }
 
 /* Lists the second level again if the list of the first has changed. */
-static HRESULT follow_below(struct control_group_state *s, uint64_t looked_before)
+static HRESULT follow_below(struct control_group_state *s, uint64_t listed_before)
 {
-    if (s->top.looked == looked_before && s->below_count == s->top.names.count)
+    if (s->top.listed_at == listed_before && s->below_count == s->top.names.count)
         return S_OK;
     forget_below(s);
     s->below = memory_zero(s->top.names.count ? s->top.names.count : 1, sizeof *s->below);
@@ -231,11 +231,11 @@ static HRESULT follow_below(struct control_group_state *s, uint64_t looked_befor
 static HRESULT add_named(struct control_group_state *s, const char *root)
 {
     char folder[PATH_ROOM], path[PATH_ROOM], name[PATH_ROOM];
-    uint64_t looked = s->top.looked;
+    uint64_t listed_at = s->top.listed_at;
     snprintf(folder, sizeof folder, "%s/sys/fs/cgroup", root);
     HRESULT hr = kept_folder_follow(&s->top, folder, "");
     if (SUCCEEDED(hr))
-        hr = follow_below(s, looked);
+        hr = follow_below(s, listed_at);
     for (size_t i = 0; SUCCEEDED(hr) && i < s->top.names.count && s->table.row_count < GROUPS_MOST; i++) {
         const char *top = s->top.names.items[i];
         size_t before = s->table.row_count;

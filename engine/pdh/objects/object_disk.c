@@ -87,7 +87,7 @@ struct disk {
 /* The device that holds a drive; major 0: unknown. */
 /* Listing the drives takes some hundred calls to Wine's server. So drives and mounted file systems are read only if the
    disks have changed, and otherwise once in this time. */
-#define LOOK_AGAIN_MS 10000
+#define LIST_AGAIN_MS 10000
 
 struct letter {
     struct drive drive;
@@ -97,7 +97,7 @@ struct disk_state {
     struct table_state table;
     struct disk *disks;
     size_t count, capacity;
-    uint64_t looked_for, looked; /* the disks' hash and clock_monotonic_ms() at the last listing of the drives */
+    uint64_t listed_disks, listed_at; /* the disks' hash and clock_monotonic_ms() at the last listing of the drives */
     struct letter letters[DRIVES_MOST];
     size_t letter_count;
     uint64_t disks_known, mounts_known; /* hashes of what the lists were created from; 0: nothing */
@@ -224,7 +224,7 @@ static HRESULT disks_follow_kernel(struct counter_object *o, struct source *sour
     if (FAILED(hr))
         return hr;
     uint64_t now = clock_monotonic_ms();
-    if (disks == s->looked_for && clock_passed_ms(s->looked, now) < LOOK_AGAIN_MS)
+    if (disks == s->listed_disks && clock_passed_ms(s->listed_at, now) < LIST_AGAIN_MS)
         return S_OK;
     hr = source_text(source, &o->hold, SOURCE_MOUNTS, &mounts, &mounts_size, NULL);
     if (hr == E_OUTOFMEMORY)
@@ -235,8 +235,8 @@ static HRESULT disks_follow_kernel(struct counter_object *o, struct source *sour
     }
     struct drive drives[DRIVES_MOST];
     size_t count = drives_list(drives);
-    s->looked_for = disks;
-    s->looked = now;
+    s->listed_disks = disks;
+    s->listed_at = now;
     uint64_t known = hash_bytes(hash_bytes(disks, mounts, mounts_size), drives, count * sizeof *drives) | 1;
     if (known != s->mounts_known) {
         for (size_t i = 0; i < count; i++) {

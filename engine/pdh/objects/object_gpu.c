@@ -40,7 +40,7 @@ struct drm_files {
     size_t place_count, place_capacity;
     uint32_t *ids; /* the processes of the current scan */
     size_t id_count, id_next;
-    uint64_t looked; /* when it began, clock_monotonic_ms(); 0: never */
+    uint64_t scanned_at; /* when it began, clock_monotonic_ms(); 0: never */
     struct drm_process *processes;
     size_t process_count, process_capacity;
     struct drm_client *clients;
@@ -212,11 +212,11 @@ bool drm_file_parse(const char *text, size_t size, struct drm_file *out)
 
 /* ---- finding and reading the drivers' files ---- */
 
-#define LOOK_AGAIN_MS    10000
-#define LOOKS_PER_SAMPLE 1024 /* files; the last process is always completed */
-#define LOOKS_PER_ID     1024 /* only the first files of a process: programs open a card early */
-#define PLACES_MOST      4096
-#define PATH_ROOM        512
+#define SCAN_AGAIN_MS     10000
+#define FILES_PER_SAMPLE  1024 /* files; the last process is always completed */
+#define FILES_PER_PROCESS 1024 /* only the first files of a process: programs open a card early */
+#define PLACES_MOST       4096
+#define PATH_ROOM         512
 
 /* Finds the cards. Fails with ERROR_FILE_NOT_FOUND's HRESULT without a card. `root` is a prefix for the paths. */
 static HRESULT drm_files_cards(struct drm_files *d, const char *root)
@@ -253,8 +253,8 @@ static HRESULT add_place(struct drm_files *d, struct drm_place place)
     return S_OK;
 }
 
-/* Checks the files of one process. *looks counts them. Processes of other users cannot be listed. */
-static HRESULT scan_process(struct drm_files *d, const char *root, uint32_t id, size_t *looks)
+/* Checks the files of one process. *checked counts them. Processes of other users cannot be listed. */
+static HRESULT scan_process(struct drm_files *d, const char *root, uint32_t id, size_t *checked)
 {
     char path[PATH_ROOM];
     uint32_t *files;
@@ -263,7 +263,7 @@ static HRESULT scan_process(struct drm_files *d, const char *root, uint32_t id, 
     HRESULT hr = kernel_folder_numbers(path, &files, &count);
     if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : S_OK;
-    for (size_t i = 0; hr != E_OUTOFMEMORY && i < count && i < LOOKS_PER_ID; i++, ++*looks) {
+    for (size_t i = 0; hr != E_OUTOFMEMORY && i < count && i < FILES_PER_PROCESS; i++, ++*checked) {
         struct drm_place place = {id, files[i]};
         struct drm_file file;
         char *text;
@@ -282,7 +282,7 @@ static HRESULT scan_process(struct drm_files *d, const char *root, uint32_t id, 
 static HRESULT drm_files_scan(struct drm_files *d, const char *root)
 {
     uint64_t now = clock_monotonic_ms();
-    if (d->id_next == d->id_count && (!d->looked || clock_passed_ms(d->looked, now) >= LOOK_AGAIN_MS)) {
+    if (d->id_next == d->id_count && (!d->scanned_at || clock_passed_ms(d->scanned_at, now) >= SCAN_AGAIN_MS)) {
         char path[PATH_ROOM];
         uint32_t *ids;
         size_t count;
@@ -294,11 +294,11 @@ static HRESULT drm_files_scan(struct drm_files *d, const char *root)
         d->ids = ids;
         d->id_count = count;
         d->id_next = 0;
-        d->looked = now | 1;
+        d->scanned_at = now | 1;
     }
     HRESULT hr = S_OK;
-    for (size_t looks = 0; SUCCEEDED(hr) && d->id_next < d->id_count && looks < LOOKS_PER_SAMPLE;)
-        hr = scan_process(d, root, d->ids[d->id_next++], &looks);
+    for (size_t checked = 0; SUCCEEDED(hr) && d->id_next < d->id_count && checked < FILES_PER_SAMPLE;)
+        hr = scan_process(d, root, d->ids[d->id_next++], &checked);
     return hr;
 }
 

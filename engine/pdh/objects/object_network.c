@@ -191,7 +191,7 @@ struct card {
 struct network_activity_state {
     struct table_state table;
     struct kept_folder names; /* the network interfaces */
-    uint64_t looked;          /* the time of the folder's listing for which the cards were found */
+    uint64_t found_at;        /* the time of the folder's listing for which the cards were found */
     struct card *cards;       /* by index of the names */
     size_t card_count;
     struct kernel_counts columns;
@@ -206,7 +206,7 @@ static void card_interrupts_forget(struct network_activity_state *s)
     memory_free(s->cards);
     s->cards = NULL;
     s->card_count = 0;
-    s->looked = 0;
+    s->found_at = 0;
 }
 
 static void card_interrupts_close(void *state)
@@ -246,7 +246,7 @@ static HRESULT card_interrupts_follow(struct network_activity_state *s, const ch
     char path[512];
     snprintf(path, sizeof path, "%s/sys/class/net", root);
     HRESULT hr = kept_folder_follow(&s->names, path, "");
-    if (FAILED(hr) || s->looked == s->names.looked)
+    if (FAILED(hr) || s->found_at == s->names.listed_at)
         return hr;
     card_interrupts_forget(s);
     if (!s->names.names.count)
@@ -266,7 +266,7 @@ static HRESULT card_interrupts_follow(struct network_activity_state *s, const ch
     if (hr == E_OUTOFMEMORY)
         card_interrupts_forget(s);
     else
-        s->looked = s->names.looked;
+        s->found_at = s->names.listed_at;
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 

@@ -63,7 +63,7 @@ bool samba_file_next(struct samba_file *f, struct samba_record *out)
             return true;
         }
     }
-    f->damaged = f->at != f->size;
+    f->corrupt = f->at != f->size;
     return false;
 }
 
@@ -177,7 +177,7 @@ static HRESULT open_database(struct samba_state *s, const char *root, enum datab
 /* Records may move while the file is read; then there are no values in this sample. */
 static HRESULT end_database(const struct samba_file *f, enum database which)
 {
-    return f->damaged ? error_set(E_FAIL, "cannot read '%s': corrupt record at byte %zu of %zu", databases[which],
+    return f->corrupt ? error_set(E_FAIL, "cannot read '%s': corrupt record at byte %zu of %zu", databases[which],
                                   f->at, f->size)
                       : S_OK;
 }

@@ -68,7 +68,7 @@ const char *drm_engine_type(const char *name);
 struct samba_file {
     const uint8_t *bytes; /* borrowed */
     size_t size, at;
-    bool damaged; /* found something that is not a record: what was read is incomplete */
+    bool corrupt; /* found something that is not a record: what was read is incomplete */
 };
 struct samba_record {
     uint32_t id;         /* the id in the record's key: of a session, a connection or an open file */

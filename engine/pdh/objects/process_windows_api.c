@@ -412,7 +412,7 @@ static void keep_sizes(struct windows_list *list, struct list_sizes asked)
     list->counts = COUNTS_BY_SIZE;
 }
 
-static bool still_counts(struct windows_list *list, struct list_sizes asked)
+static bool sizes_are_unchanged(struct windows_list *list, struct list_sizes asked)
 {
     if (!asked.plain || asked.plain != list->sizes.plain || asked.extended != list->sizes.extended || !list->counts)
         return false;
@@ -426,7 +426,7 @@ static HRESULT read_list(void *user, uint32_t figures, const struct process_entr
     struct list_sizes sizes = {0};
     if (!figures && list->is_wine) {
         sizes = ask_sizes();
-        if (still_counts(list, sizes)) {
+        if (sizes_are_unchanged(list, sizes)) {
             *entries = list->entries;
             *count = list->count;
             return S_OK;

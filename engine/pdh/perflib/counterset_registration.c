@@ -175,7 +175,7 @@ static char *set_key(const GUID *provider, const GUID *set)
 /* ---- reading ---- */
 
 /* Ignore corrupt entries; out of memory is still an error. */
-static HRESULT forgive(HRESULT hr)
+static HRESULT ignore_corrupt_value(HRESULT hr)
 {
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
@@ -258,7 +258,7 @@ static void take_definitions(struct registered_set *s, const struct texts *defin
 
 static HRESULT read_list(struct registry_key *key, const char *name, struct texts *out)
 {
-    HRESULT hr = forgive(registry_read_texts(key, name, out));
+    HRESULT hr = ignore_corrupt_value(registry_read_texts(key, name, out));
     if (FAILED(hr))
         texts_free(out);
     return hr;
@@ -268,11 +268,11 @@ static HRESULT read_set(struct registry_key *key, struct registered_set *s)
 {
     struct texts names = {0}, help = {0}, definitions = {0};
     uint64_t instances = 0;
-    HRESULT hr = forgive(registry_read_text(key, "Name", &s->name));
+    HRESULT hr = ignore_corrupt_value(registry_read_text(key, "Name", &s->name));
     if (SUCCEEDED(hr))
-        hr = forgive(registry_read_text(key, "Help", &s->help));
+        hr = ignore_corrupt_value(registry_read_text(key, "Help", &s->help));
     if (SUCCEEDED(hr))
-        hr = forgive(registry_read_number(key, "InstanceType", &instances));
+        hr = ignore_corrupt_value(registry_read_number(key, "InstanceType", &instances));
     if (SUCCEEDED(hr))
         hr = read_list(key, NAMES_VALUE, &names);
     if (SUCCEEDED(hr))
@@ -308,10 +308,10 @@ static HRESULT read_sets(struct registry_key *key, struct registered_provider *p
         if (hr == S_OK)
             hr = s ? read_set(below, s) : E_OUTOFMEMORY;
         registry_close(below);
-        hr = forgive(hr);
+        hr = ignore_corrupt_value(hr);
     }
     texts_free(&names);
-    return forgive(hr);
+    return ignore_corrupt_value(hr);
 }
 
 /* Adds the provider to the list. S_FALSE if it is not registered. */
@@ -325,14 +325,14 @@ static HRESULT add_registered(const GUID *guid, struct registered_countersets *o
     if (hr != S_OK)
         return hr;
     struct registered_provider *p = registered_add_provider(out, guid);
-    hr = p ? forgive(registry_read_text(key, "ProviderName", &p->name)) : E_OUTOFMEMORY;
+    hr = p ? ignore_corrupt_value(registry_read_text(key, "ProviderName", &p->name)) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = forgive(registry_read_text(key, "ApplicationIdentity", &p->application));
+        hr = ignore_corrupt_value(registry_read_text(key, "ApplicationIdentity", &p->application));
     if (SUCCEEDED(hr))
-        hr = forgive(registry_read_text(key, MANIFEST_VALUE, &p->manifest));
+        hr = ignore_corrupt_value(registry_read_text(key, MANIFEST_VALUE, &p->manifest));
     if (SUCCEEDED(hr))
         hr = registry_read_number(key, "ProviderType", &type);
-    if (SUCCEEDED(forgive(hr)) && p) {
+    if (SUCCEEDED(ignore_corrupt_value(hr)) && p) {
         p->is_kernel = hr == S_OK && type == 0;
         hr = read_sets(key, p);
     }
@@ -356,13 +356,13 @@ HRESULT registered_countersets_read(struct registered_countersets *out)
     *out = (struct registered_countersets){0};
     HRESULT hr = registry_open(PROVIDERS_KEY, false, &key);
     if (hr != S_OK)
-        return forgive(hr);
+        return ignore_corrupt_value(hr);
     hr = registry_list(key, &names);
     registry_close(key);
     for (size_t i = 0; SUCCEEDED(hr) && i < names.count && i < MOST_PROVIDERS; i++) {
         GUID guid;
         if (text_to_guid(names.items[i], &guid))
-            hr = forgive(add_registered(&guid, out));
+            hr = ignore_corrupt_value(add_registered(&guid, out));
     }
     texts_free(&names);
     if (FAILED(hr))

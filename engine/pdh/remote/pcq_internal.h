@@ -83,7 +83,7 @@ struct pcq_server {
     struct query *query;         /* has the catalogue, objects, source and lock, but no counters */
     struct pcq_members *members; /* by the objects' positions */
     size_t member_count, member_capacity;
-    uint64_t looked; /* clock_monotonic_ms of the last search for new objects; 0: never */
+    uint64_t searched_at; /* clock_monotonic_ms of the last search for new objects; 0: never */
     struct pcq_query *queries;
     size_t query_count;
 };

@@ -40,7 +40,7 @@
    - counters of a query: PCQ_COUNTERS_OF_QUERY, and PCQ_NAMES_OF_QUERY bytes of names;
    - identifiers of one call that are processed: MOST_IDENTIFIERS, the rest fails with PCQ_OUT_OF_MEMORY;
    - an unknown instance costs a sample; the instances of one call cost one sample per counterset (struct sampled);
-   - an unknown GUID costs a search for new objects, at most once per LOOK_AGAIN_MS;
+   - an unknown GUID costs a search for new objects, at most once per SEARCH_AGAIN_MS;
    - an answer: PCQ_MOST_ANSWER bytes, at which writing stops (block_goes_on);
    - memory, connections and idle times of TCP clients: rpc_connection.c and counter_port.c.
 
@@ -205,7 +205,7 @@ uint32_t pcq_instance_id(const struct instance *instance)
 
 /* ---- sets ---- */
 
-#define LOOK_AGAIN_MS 1000
+#define SEARCH_AGAIN_MS 1000
 
 HRESULT pcq_server_open(struct catalogue *catalogue, struct pcq_server **out)
 {
@@ -239,12 +239,12 @@ static HRESULT pcq_sets_refresh(struct pcq_server *s)
 {
     struct catalogue *c = s->query->catalogue;
     uint64_t now = clock_monotonic_ms();
-    if (!c->functions->refresh || (s->looked && clock_passed_ms(s->looked, now) < LOOK_AGAIN_MS))
+    if (!c->functions->refresh || (s->searched_at && clock_passed_ms(s->searched_at, now) < SEARCH_AGAIN_MS))
         return S_OK;
     PDH_STATUS status = c->functions->refresh(c, NULL);
     if (status == (PDH_STATUS)PDH_MEMORY_ALLOCATION_FAILURE)
         return E_OUTOFMEMORY;
-    s->looked = now ? now : 1;
+    s->searched_at = now ? now : 1;
     return S_OK;
 }
 

@@ -590,8 +590,8 @@ static HRESULT add_machine(struct remote_objects *all, const char *name, struct 
     return hr;
 }
 
-/* Requests the list only if this catalogue does not know the computer yet or if `look_again` is set. */
-static PDH_STATUS remote_objects_connect(struct remote_objects **all, const char *machine, bool look_again,
+/* Requests the list only if this catalogue does not know the computer yet or if `search_again` is set. */
+static PDH_STATUS remote_objects_connect(struct remote_objects **all, const char *machine, bool search_again,
                                          struct catalogue *c)
 {
     if (!*all)
@@ -602,7 +602,7 @@ static PDH_STATUS remote_objects_connect(struct remote_objects **all, const char
     HRESULT hr = S_OK;
     if (!m)
         hr = add_machine(*all, machine, &m);
-    if (SUCCEEDED(hr) && (look_again || !m->known))
+    if (SUCCEEDED(hr) && (search_again || !m->known))
         hr = remote_query_list(m->query);
     struct remote_set *set;
     while (SUCCEEDED(hr) && (set = remote_computer_set(remote_query_computer(m->query), m->known))) {
