@@ -33,7 +33,8 @@
    two runs nothing changes, because the lock is held.
 
    Lock. One lock, that of s->query, protects the catalogue, the objects, the source and all queries. A call holds it
-   while it samples, so clients wait for each other, at most for the time limit of a sample.
+   while it samples or searches for new objects. So clients wait for each other, but never longer than the time limits
+   of a sample and of starting extensions.
 
    Limits. No client is trusted, so everything that it can cause is limited:
    - queries: PCQ_QUERIES_OF_CLIENT of one client, PCQ_QUERIES in all;
