@@ -76,7 +76,7 @@ def extensions():
     with open("bad.ini", "w", encoding="utf-8") as f:
         f.write(INI.replace("SALES_009", "SOLD_009"))
     told = openpla(1, "lodctr", host_path("bad.ini"))
-    check("bad.ini: line 9: SOLD_009_NAME=Sales: the header does not define" in told, "a mistake", told)
+    check("bad.ini: line 9: SOLD_009_NAME=Sales: the header file does not define" in told, "a mistake", told)
     if not EMULATOR:
         return
     reg("add", f"{KEY}\\Performance", "/v", "Library", "/d", "C:\\shop.dll", "/f")
