@@ -13,7 +13,7 @@ foreach(thing process hostile_extension)
   openpla_test(test_pdh_${thing} ${CMAKE_CURRENT_LIST_DIR}/test_pdh_${thing}.c LINK openpla_pdh)
 endforeach()
 if(CMAKE_CROSSCOMPILING)
-  # Our DLL in the place of pdh.dll, as a user of Wine puts it beside a program.
+  # Our DLL under the name pdh.dll, as users of Wine put it next to a program.
   set(as_pdh ${CMAKE_BINARY_DIR}/bin/as_pdh)
   add_executable(pdh_user ${CMAKE_CURRENT_LIST_DIR}/pdh_user.c)
   target_link_libraries(pdh_user PRIVATE pdh openpla_flags)
