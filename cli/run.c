@@ -15,7 +15,7 @@
 
 struct reached {
     bool children;
-    char *path, *dll;  /* of the program, UTF-8; of openetw.dll, as reach_process takes it */
+    char *path, *dll;  /* of the program, UTF-8; of openetw.dll, as injection_into_process takes it */
     const WCHAR *line; /* the program's command line, as we were given it */
     PROCESS_INFORMATION started;
 };
@@ -64,7 +64,7 @@ static HRESULT find_program(const char *name, char **out)
 static HRESULT check_program(const char *path)
 {
     struct file *f;
-    struct reach_image image;
+    struct injection_image image;
     const char *extension = path_extension(path);
     if (text_equal_nocase(extension, ".bat") || text_equal_nocase(extension, ".cmd"))
         return error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT),
@@ -75,7 +75,7 @@ static HRESULT check_program(const char *path)
     HRESULT hr = file_open(path, FILE_READ, &f);
     if (FAILED(hr))
         return hr;
-    hr = reach_image_read(&(struct reach_source){read_file, f}, path, &image);
+    hr = injection_image_read(&(struct injection_source){read_file, f}, path, &image);
     file_close(f);
     return hr;
 }
@@ -88,7 +88,7 @@ static HRESULT find_dll(char **out)
     if (path && !file_exists(path))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "\"%s\": is missing", path);
     if (SUCCEEDED(hr))
-        hr = reach_dll_path(folder, out);
+        hr = injection_dll_path(folder, out);
     memory_free(path);
     memory_free(folder);
     return hr;
@@ -121,7 +121,7 @@ static HRESULT start(struct reached *r)
     memory_free(line);
     if (FAILED(hr))
         return hr;
-    hr = reach_process(r->started.hProcess, r->path, r->dll, r->children);
+    hr = injection_into_process(r->started.hProcess, r->path, r->dll, r->children);
     if (SUCCEEDED(hr))
         return S_OK;
     TerminateProcess(r->started.hProcess, 1);
@@ -160,7 +160,7 @@ static HRESULT prepare(struct reached *r, const char *name)
     if (SUCCEEDED(hr))
         hr = find_dll(&r->dll);
     if (SUCCEEDED(hr) && r->children)
-        hr = reach_children_possible();
+        hr = injection_children_supported();
     return hr;
 }
 

@@ -46,7 +46,7 @@ uint64_t directory_born(struct directory *d);
 void directory_delete(struct directory *d);
 /* False: it was deleted, and who asks for one gets another. `look`: also for a file that somebody deleted by hand,
    which asks the system. What cannot be told counts as there. */
-bool directory_is_there(struct directory *d, bool look);
+bool directory_exists(struct directory *d, bool look);
 
 /* ---- changes ---- */
 
@@ -54,11 +54,11 @@ bool directory_is_there(struct directory *d, bool look);
    began. They see what the change has done so far; all others show the directory as it was before, until its end. Of a
    change whose process ends in between nothing is done. Begin waits as long as somebody who lives changes it. */
 HRESULT directory_begin(struct directory *d);
-/* The generation of the directory with the changes. Wakes the processes that have registered one of the providers. */
+/* The revision of the directory with the changes. Wakes the processes that have registered one of the providers. */
 uint64_t directory_end(struct directory *d, const GUID *providers, size_t count);
 /* In place of the end: nothing of the change is done. */
 void directory_cancel(struct directory *d);
-uint64_t directory_generation(struct directory *d);
+uint64_t directory_revision(struct directory *d);
 
 /* ---- processes ---- */
 
@@ -68,19 +68,19 @@ struct directory_process {
 };
 /* Not in a change. The slot of this process, 1 to SESSION_MOST_OWNERS, made on the first call, and again after the
    directory was begun anew; a slot of a process that
-   has ended is given again when no session can name it any more (directory_session_tended). ERROR_NO_SYSTEM_RESOURCES's
+   has ended is given again when no session can name it any more (directory_session_reaped). ERROR_NO_SYSTEM_RESOURCES's
    HRESULT: all are taken. */
 HRESULT directory_join(struct directory *d, uint32_t *slot);
-/* session_judge's alive, with the directory as context; `thread` 0: any. */
+/* session_liveness's alive, with the directory as context; `thread` 0: any. */
 bool directory_alive(void *d, uint32_t slot, uint32_t thread);
 bool directory_process_of(struct directory *d, uint32_t slot, struct directory_process *out);
 /* What directory_end wakes this process by, and what its waiting thread waits for. Belongs to the directory. */
 HRESULT directory_own_signal(struct directory *d, struct signal **out);
-/* This process has applied, callbacks included, what the directory held at this generation. */
-void directory_applied(struct directory *d, uint64_t generation);
+/* This process has applied, callbacks included, what the directory held at this revision. */
+void directory_applied(struct directory *d, uint64_t revision);
 /* Waits until all processes that have the provider registered and listen (directory_own_signal) have applied
-   `generation`, or have ended. S_FALSE: the time is over. */
-HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64_t generation, uint32_t timeout_ms);
+   `revision`, or have ended. S_FALSE: the time is over. */
+HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64_t revision, uint32_t timeout_ms);
 
 /* ---- sessions ---- */
 
@@ -119,15 +119,15 @@ static inline uint32_t directory_kernel_room(enum directory_kernel_list list)
     return list == DIRECTORY_STACKS ? DIRECTORY_STACK_EVENTS : DIRECTORY_COUNTERS;
 }
 /* What parts that are over have added up to. */
-struct directory_figures {
+struct directory_totals {
     uint64_t events_lost, buffers_written, buffers_lost;
 };
 
 /* A session, as a copy. All of it is what its host said when it started or updated it; what changes with each event is
    in the section of its buffers. */
 struct directory_session {
-    uint32_t logger; /* 1 to DIRECTORY_PLACES */
-    uint32_t turn;   /* how often this logger was given: with it a handle names one session for ever */
+    uint32_t logger;     /* 1 to DIRECTORY_PLACES */
+    uint32_t generation; /* how often this logger was given: with it a handle names one session for ever */
     enum directory_state state;
     GUID guid;
     struct directory_process host, starter;
@@ -147,41 +147,42 @@ struct directory_session {
     GUID disallowed[DIRECTORY_DISALLOWED];
     /* A private session (EVENT_TRACE_PRIVATE_LOGGER_MODE) has no host, buffers or log. It has parts, which are entries
        of their own: one in each process that is in it, its host, with buffers and a log. */
-    uint32_t whole, whole_turn; /* of a part: its session; 0: it is none */
-    bool named;                 /* the part whose log has the name as given; of the session: there was one */
-    bool numbered;              /* of the session: there is none, CONTROLLER_NUMBERED */
-    struct directory_figures ended;
+    uint32_t whole, whole_generation; /* of a part: its session; 0: it is none */
+    bool named;                       /* the part whose log has the name as given; of the session: there was one */
+    bool numbered;                    /* of the session: there is none, CONTROLLER_NUMBERED */
+    struct directory_totals ended;
     struct directory_scope scope;
     char *name, *file; /* UTF-8, from memory_alloc; file NULL: none */
 };
 void directory_session_free(struct directory_session *s); /* what it points to */
-/* Handle of a session: its logger in the low 16 bits, its turn above them. Programs compare that of the NT Kernel
-   Logger with 0xFFFF, so it has no turn: it is the handle of whichever kernel session runs (behaviour 22). */
+/* Handle of a session: its logger in the low 16 bits, its generation above them. Programs compare that of the NT Kernel
+   Logger with 0xFFFF, so it has no generation: it is the handle of whichever kernel session runs (behaviour 22). */
 uint64_t directory_handle(const struct directory_session *s);
 
 /* In order of loggers; of a STARTING one the host may not be known yet. From memory_alloc, to be freed by
    directory_sessions_free. */
 HRESULT directory_sessions(struct directory *d, struct directory_session **out, size_t *count);
 void directory_sessions_free(struct directory_session *list, size_t count);
-/* By logger and turn (turn 0: any). S_FALSE: there is none. */
-HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t turn, struct directory_session *out);
-/* In a change. Gives it a logger and a turn. HRESULTs of ERROR_ALREADY_EXISTS (name, without case, or GUID is taken by
-   a session of its kind: private ones, and those that are in one process alone, of that process, are kinds of their
-   own), ERROR_NO_SYSTEM_RESOURCES (no logger is free; the text names the oldest session whose starter has ended),
+/* By logger and generation (generation 0: any). S_FALSE: there is none. */
+HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t generation, struct directory_session *out);
+/* In a change. Gives it a logger and a generation. HRESULTs of ERROR_ALREADY_EXISTS (name, without case, or GUID is
+   taken by a session of its kind: private ones, and those that are in one process alone, of that process, are kinds of
+   their own), ERROR_NO_SYSTEM_RESOURCES (no logger is free; the text names the oldest session whose starter has ended),
    ERROR_SHARING_VIOLATION (161 is the caller's: another session writes this file). */
 HRESULT directory_session_add(struct directory *d, struct directory_session *s);
-/* In a change: all but logger, turn and what is disallowed is as *s says now. S_FALSE: there is none of that logger and
- * turn. */
+/* In a change: all but logger, generation and what is disallowed is as *s says now. S_FALSE: there is none of that
+ * logger and generation. */
 HRESULT directory_session_set(struct directory *d, const struct directory_session *s);
 /* In a change: members of groups that the session does not enable by their group, at most DIRECTORY_DISALLOWED.
-   S_FALSE: there is none of that logger and turn. */
-HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_t turn, const GUID *providers,
+   S_FALSE: there is none of that logger and generation. */
+HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_t generation, const GUID *providers,
                                    size_t count);
 /* In a change: it is gone, with its enables. *providers: whom it had enabled, for directory_end, from memory_alloc. */
-HRESULT directory_session_remove(struct directory *d, uint32_t logger, uint32_t turn, GUID **providers, size_t *count);
+HRESULT directory_session_remove(struct directory *d, uint32_t logger, uint32_t generation, GUID **providers,
+                                 size_t *count);
 /* By the host, each second or so: slots of processes that ended before this moment (clock_monotonic_ms, made of
    session_drain_oldest) are not named in the session. */
-void directory_session_tended(struct directory *d, uint32_t logger, uint64_t since_ms);
+void directory_session_reaped(struct directory *d, uint32_t logger, uint64_t since_ms);
 
 /* ---- what controllers ask of a host ---- */
 
@@ -208,14 +209,14 @@ struct directory_request {
 /* Hands the request to the session's host, one after the other, and waits for its answer, a Windows error code. Not in
    a change. E_ABORT: the host has ended; S_FALSE: no answer in time, and what the host has not begun it will not do;
    ERROR_WMI_INSTANCE_NOT_FOUND's HRESULT: there is no such session. */
-HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t turn, const struct directory_request *request,
-                      uint32_t timeout_ms, uint32_t *answer);
+HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
+                      const struct directory_request *request, uint32_t timeout_ms, uint32_t *answer);
 /* By the host: the request that waits, with texts from memory_alloc. S_FALSE: none. */
 HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_request *out);
 void directory_request_free(struct directory_request *r); /* what it points to */
 void directory_answer(struct directory *d, uint32_t logger, uint32_t answer);
 /* By a host that lives on, when its session is out of the directory: who asks it for something waits no more. */
-void directory_hang_up(struct directory *d, uint32_t logger, uint32_t turn);
+void directory_hang_up(struct directory *d, uint32_t logger, uint32_t generation);
 
 /* ---- enables ---- */
 
@@ -232,7 +233,7 @@ struct directory_filter_process {
 };
 struct directory_enable {
     GUID provider, source;
-    uint32_t logger, turn;
+    uint32_t logger, generation;
     uint64_t serial;   /* of this enable or update, another one than all others ever had; higher than those before */
     uint64_t captures; /* how often its state was asked for since it was first enabled; it leaves the serial */
     uint64_t any, all;
@@ -249,13 +250,13 @@ void directory_enables_free(struct directory_enable *list, size_t count); /* the
    session, with a text that names the eight; no room), ERROR_WMI_INSTANCE_NOT_FOUND (no such session). */
 HRESULT directory_enable_set(struct directory *d, const struct directory_enable *e);
 /* In a change. S_FALSE: it had not enabled it. */
-HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t turn, const GUID *provider);
+HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider);
 /* In a change: one more capture, with this source. S_FALSE: not enabled. */
-HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t turn, const GUID *provider,
+HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider,
                                  const GUID *source);
-/* Of one provider (NULL: of all), by RUNNING sessions alone, with the generation that they are of. */
+/* Of one provider (NULL: of all), by RUNNING sessions alone, with the revision that they are of. */
 HRESULT directory_enables(struct directory *d, const GUID *provider, struct directory_enable **out, size_t *count,
-                          uint64_t *generation);
+                          uint64_t *revision);
 
 /* ---- registrations ---- */
 

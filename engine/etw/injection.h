@@ -5,92 +5,93 @@
 #define OPENPLA_INJECTION_H
 
 #include "engine/base/error.h"
-#include "engine/etw/injection/reach_exports.h"
+#include "engine/etw/injection/injection_exports.h"
 
 /* The functions of openetw.dll that such an import names: the program alone, or what it starts too. By them the DLL
    knows that it is to take the program's calls. */
-#define REACH_ENTRY          "OpenEtwRun"
-#define REACH_ENTRY_CHILDREN "OpenEtwRunChildren"
+#define INJECTION_ENTRY          "OpenEtwRun"
+#define INJECTION_ENTRY_CHILDREN "OpenEtwRunChildren"
 
-struct reach_source {
+struct injection_source {
     /* All `size` bytes at `offset` from the image's beginning, or a failure. */
     HRESULT (*read)(void *user, uint64_t offset, void *to, size_t size);
     void *user;
 };
 
 /* What the headers say of imports, and of bound ones: RVA and size of each. */
-struct reach_entries {
+struct injection_entries {
     uint32_t imports, imports_size, bound, bound_size;
 };
-struct reach_image {
+struct injection_image {
     uint32_t size;         /* in memory, bytes */
     uint32_t import_entry; /* offset of the header's 8 bytes about imports */
     uint32_t bound_entry;  /* the same for bound imports; 0: there is none */
-    struct reach_entries entries;
+    struct injection_entries entries;
 };
 
 /* From what is the same in a file and in memory. `name` is for the texts of HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT):
    no program, one for another processor or of 32 bits, a .NET program, a DLL, a damaged one. */
-HRESULT reach_image_read(const struct reach_source *from, const char *name, struct reach_image *out);
+HRESULT injection_image_read(const struct injection_source *from, const char *name, struct injection_image *out);
 
 /* In memory. S_OK: its first import is one of the two functions, *children says which, and *before what its headers
    said then; S_FALSE: it is not. */
-HRESULT reach_image_is_reached(const struct reach_source *from, const struct reach_image *image, bool *children,
-                               struct reach_entries *before);
+HRESULT injection_image_has_import(const struct injection_source *from, const struct injection_image *image,
+                                   bool *children, struct injection_entries *before);
 
 /* An import directory with one DLL before those of the image, and what it points to: to be written at an RVA. */
-struct reach_block {
+struct injection_block {
     uint8_t *bytes; /* from memory_alloc */
     size_t size;
     uint32_t directory; /* bytes of it that are the directory */
 };
 /* In memory. `dll` is a path as Wine's loader takes names of imports: each byte one UTF-16 unit. */
-HRESULT reach_block_make(const struct reach_source *from, const struct reach_image *image, const char *name,
-                         const char *dll, const char *function, struct reach_block *out);
+HRESULT injection_block_make(const struct injection_source *from, const struct injection_image *image, const char *name,
+                             const char *dll, const char *function, struct injection_block *out);
 /* Once: makes it fit for this RVA, which is below 2^32 with the block's size. */
-void reach_block_place(struct reach_block *block, uint32_t rva);
+void injection_block_place(struct injection_block *block, uint32_t rva);
 
 /* ---- processes ---- */
 
 /* Path of openetw.dll as Wine's loader takes names of imports, each byte one UTF-16 unit: `folder` (UTF-8) may have to
    be named by its short name. From memory_alloc. HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME): it cannot be said so. */
-HRESULT reach_dll_path(const char *folder, char **out);
+HRESULT injection_dll_path(const char *folder, char **out);
 
 /* Makes that DLL the first import of a process (a HANDLE with all access) whose program has not begun; `name` is the
-   program's, for texts. S_FALSE: it is already. Failures leave the process as it was: those of reach_image_read,
+   program's, for texts. S_FALSE: it is already. Failures leave the process as it was: those of injection_image_read,
    HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY) for no place behind its image. */
-HRESULT reach_process(void *process, const char *name, const char *dll, bool children);
+HRESULT injection_into_process(void *process, const char *name, const char *dll, bool children);
 
 /* Is this process to be reached, and what it starts, if `children`? Once: its headers then say again what its file
    says, for those programs that walk their own imports. */
-bool reach_self(bool *children);
+bool injection_restore_self(bool *children);
 
 /* ntdll's system call of this name, in whose place a function of ours is to stand: a copy of its code that does the
    same. NULL: in this Wine it looks unlike those that are known, or is missing, or memory is out. */
-void *reach_system_call_copy(const char *name);
+void *injection_system_call_copy(const char *name);
 /* Whether it looks like those that are known, or a function of ours stands in its place already. */
-bool reach_system_call_is_known(const char *name);
+bool injection_system_call_is_known(const char *name);
 
-/* Adds exports to a module of this process (engine/etw/injection/reach_exports.h), so that GetProcAddress finds them.
-   S_FALSE: it has all of them. E_OUTOFMEMORY; ERROR_NOT_ENOUGH_MEMORY's HRESULT: there is no place behind the module.
+/* Adds exports to a module of this process (engine/etw/injection/injection_exports.h), so that GetProcAddress finds
+   them. S_FALSE: it has all of them. E_OUTOFMEMORY; ERROR_NOT_ENOUGH_MEMORY's HRESULT: there is no place behind the
+   module.
  */
-HRESULT reach_exports_add(void *module, const struct reach_export *more, size_t count);
+HRESULT injection_exports_add(void *module, const struct injection_export *more, size_t count);
 
 /* Functions that are to stand in the place of NtQuerySystemInformation and NtSetSystemInformation: of the class
    SystemPerformanceTraceInformation they answer by engine/etw/controller/system_trace.h. NULL: as
-   reach_system_call_copy. */
-void *reach_query_system_begin(void);
-void *reach_set_system_begin(void);
+   injection_system_call_copy. */
+void *injection_query_system_begin(void);
+void *injection_set_system_begin(void);
 
 /* Can what a program starts be reached too? Only where ntdll's NtCreateUserProcess looks as it does in Wine so far, or
    where this process is reached and that function taken.
    HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), with a text. */
-HRESULT reach_children_possible(void);
+HRESULT injection_children_supported(void);
 /* What has to stand in the place of that function, for good, and gives each process the DLL. NULL: not possible. */
-void *reach_children_begin(const char *dll);
+void *injection_children_begin(const char *dll);
 
-/* In openetw.dll, for `module`, when it is loaded (DllMain): where reach_self says so, the functions that this module
-   exports are called in the place of those of ntdll, advapi32, sechost and kernelbase from now on. */
-void reach_begin(void *module);
+/* In openetw.dll, for `module`, when it is loaded (DllMain): where injection_restore_self says so, the functions that
+   this module exports are called in the place of those of ntdll, advapi32, sechost and kernelbase from now on. */
+void injection_begin(void *module);
 
 #endif

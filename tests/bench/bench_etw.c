@@ -139,17 +139,17 @@ static void burst_of_calls(void)
         (void)EventWrite(provider_handle, &event, 1, &data);
 }
 
-static struct provider_session provider_session = {.logger = 1, .turn = 1, .references = 1};
-static struct provider_session *only_session(void *context, uint32_t logger, uint32_t turn)
+static struct provider_session provider_session = {.logger = 1, .generation = 1, .references = 1};
+static struct provider_session *only_session(void *context, uint32_t logger, uint32_t generation)
 {
-    (void)context, (void)logger, (void)turn;
+    (void)context, (void)logger, (void)generation;
     return &provider_session;
 }
 
 static void enable_provider(void)
 {
     const struct provider_options options = {.guid = provider};
-    const struct directory_enable e = {.provider = provider, .logger = 1, .turn = 1, .serial = 1};
+    const struct directory_enable e = {.provider = provider, .logger = 1, .generation = 1, .serial = 1};
     const struct provider_source source = {only_session, NULL, NULL, {{1, 0}, NULL}};
     provider_session.buffers = session;
     provider_session.most_event = etl_buffer_max_event(BUFFER);

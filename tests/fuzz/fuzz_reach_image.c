@@ -36,23 +36,23 @@ static HRESULT read_memory(void *user, uint64_t offset, void *to, size_t size)
     return S_OK;
 }
 
-static void insert(struct memory *m, struct reach_image *image)
+static void insert(struct memory *m, struct injection_image *image)
 {
-    const struct reach_source source = {read_memory, m};
-    struct reach_block block;
-    struct reach_entries before;
+    const struct injection_source source = {read_memory, m};
+    struct injection_block block;
+    struct injection_entries before;
     bool children;
-    reach_image_is_reached(&source, image, &children, &before);
-    HRESULT hr = reach_block_make(&source, image, "x", "C:\\openetw.dll", REACH_ENTRY, &block);
+    injection_image_has_import(&source, image, &children, &before);
+    HRESULT hr = injection_block_make(&source, image, "x", "C:\\openetw.dll", INJECTION_ENTRY, &block);
     expect(hr == S_OK || hr == HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT));
     if (FAILED(hr))
         return;
     expect(block.directory <= block.size);
-    reach_block_place(&block, BLOCK);
+    injection_block_place(&block, BLOCK);
     m->block = block.bytes;
     m->block_size = block.size;
     image->entries.imports = BLOCK;
-    expect(reach_image_is_reached(&source, image, &children, &before) == S_OK && !children);
+    expect(injection_image_has_import(&source, image, &children, &before) == S_OK && !children);
     memory_free(block.bytes);
 }
 
@@ -61,10 +61,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* A header that is right as far as it must be, so that random bytes come to the imports. */
     static uint8_t bytes[4096];
     struct memory m = {.image = data, .image_size = size};
-    struct reach_image image;
+    struct injection_image image;
     for (int round = 0; round < 2; round++) {
-        const struct reach_source source = {read_memory, &m};
-        if (SUCCEEDED(reach_image_read(&source, "x", &image)))
+        const struct injection_source source = {read_memory, &m};
+        if (SUCCEEDED(injection_image_read(&source, "x", &image)))
             insert(&m, &image);
         memset(bytes, 0, sizeof bytes);
         memcpy(bytes + 256, data, size < sizeof bytes - 256 ? size : sizeof bytes - 256);

@@ -65,7 +65,7 @@ static inline void drop(const struct directory_session *s)
     GUID *providers;
     size_t count;
     assert_int_equal(directory_begin(d), S_OK);
-    assert_int_equal(directory_session_remove(d, s->logger, s->turn, &providers, &count), S_OK);
+    assert_int_equal(directory_session_remove(d, s->logger, s->generation, &providers, &count), S_OK);
     directory_end(d, providers, count);
     memory_free(providers);
 }
@@ -75,18 +75,18 @@ static inline struct directory_enable enable_of(const struct directory_session *
     return (struct directory_enable){.provider = guid_of(provider),
                                      .source = guid_of(42),
                                      .logger = s->logger,
-                                     .turn = s->turn,
+                                     .generation = s->generation,
                                      .any = 0xF0,
                                      .all = 0x10,
                                      .property = 3,
                                      .level = 4};
 }
 
-static inline HRESULT enable(const struct directory_enable *e, uint64_t *generation)
+static inline HRESULT enable(const struct directory_enable *e, uint64_t *revision)
 {
     assert_int_equal(directory_begin(d), S_OK);
     HRESULT hr = directory_enable_set(d, e);
-    *generation = directory_end(d, &e->provider, 1);
+    *revision = directory_end(d, &e->provider, 1);
     return hr;
 }
 
@@ -95,8 +95,8 @@ static inline size_t enables_of(uint32_t provider)
     const GUID guid = guid_of(provider);
     struct directory_enable *list;
     size_t count;
-    uint64_t generation;
-    assert_int_equal(directory_enables(d, &guid, &list, &count, &generation), S_OK);
+    uint64_t revision;
+    assert_int_equal(directory_enables(d, &guid, &list, &count, &revision), S_OK);
     directory_enables_free(list, count);
     return count;
 }

@@ -54,7 +54,7 @@ static inline void hosted_start(struct hosted *h, const char *name, uint32_t mod
 static inline uint64_t hosted_enable(const struct hosted *h, struct directory_enable e)
 {
     e.logger = h->s.logger;
-    e.turn = h->s.turn;
+    e.generation = h->s.generation;
     assert_int_equal(directory_begin(directory), S_OK);
     assert_int_equal(directory_enable_set(directory, &e), S_OK);
     return directory_end(directory, &e.provider, 1);
@@ -72,10 +72,10 @@ static inline void hosted_stop(struct hosted *h)
         memory_free(rest->event[--rest->count].bytes);
     memory_free(rest);
     assert_int_equal(directory_begin(directory), S_OK);
-    assert_int_equal(directory_session_remove(directory, h->s.logger, h->s.turn, &providers, &count), S_OK);
-    const uint64_t generation = directory_end(directory, providers, count);
+    assert_int_equal(directory_session_remove(directory, h->s.logger, h->s.generation, &providers, &count), S_OK);
+    const uint64_t revision = directory_end(directory, providers, count);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(directory_wait_applied(directory, &providers[i], generation, PATIENCE_MS), S_OK);
+        assert_int_equal(directory_wait_applied(directory, &providers[i], revision, PATIENCE_MS), S_OK);
     memory_free(providers);
     session_drain_free(h->drain);
     section_close(h->section);
@@ -84,9 +84,9 @@ static inline void hosted_stop(struct hosted *h)
     directory_session_free(&h->s);
 }
 
-static inline void hosted_wait(const GUID *provider, uint64_t generation)
+static inline void hosted_wait(const GUID *provider, uint64_t revision)
 {
-    assert_int_equal(directory_wait_applied(directory, provider, generation, PATIENCE_MS), S_OK);
+    assert_int_equal(directory_wait_applied(directory, provider, revision, PATIENCE_MS), S_OK);
 }
 
 static inline uint32_t hosted_came(struct hosted *h)

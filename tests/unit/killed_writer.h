@@ -48,7 +48,7 @@ static inline bool progress_write(struct progress *own, const struct session_buf
 
 /* How many of the events of a killed writer, of which `came` are in the log, are torn, and counted as lost: at least,
    and at most. The test fails unless all came that were accepted. */
-static inline void progress_judge(const struct progress *p, uint64_t came, uint64_t *least, uint64_t *most)
+static inline void progress_check(const struct progress *p, uint64_t came, uint64_t *least, uint64_t *most)
 {
     const uint64_t accepted = progress_accepted(p), state = p->at % PROGRESS_UNIT;
     const bool whole = progress_is_whole(p, came);

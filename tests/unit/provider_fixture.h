@@ -25,9 +25,9 @@ static inline void fixture_release(struct provider_session *s)
     fixture_sessions[s->logger].released = true;
 }
 
-static inline struct provider_session *fixture_find(void *context, uint32_t logger, uint32_t turn)
+static inline struct provider_session *fixture_find(void *context, uint32_t logger, uint32_t generation)
 {
-    (void)context, (void)turn;
+    (void)context, (void)generation;
     return logger <= FIXTURE_SESSIONS && fixture_sessions[logger].memory.memory ? &fixture_sessions[logger].provider
                                                                                 : NULL;
 }
@@ -46,7 +46,7 @@ static inline struct fixture_session *fixture_session(uint32_t logger, uint32_t 
     f->drain = fixture_drain(&f->memory.b, 0);
     f->provider = (struct provider_session){.buffers = f->memory.b,
                                             .logger = logger,
-                                            .turn = 1,
+                                            .generation = 1,
                                             .mode = mode,
                                             .most_event = etl_buffer_max_event(buffer_size),
                                             .references = 1,
@@ -142,7 +142,7 @@ static inline struct directory_enable fixture_enable(uint32_t logger, uint8_t le
     serial++;
     return (struct directory_enable){.provider = fixture_guid,
                                      .logger = logger,
-                                     .turn = 1,
+                                     .generation = 1,
                                      .serial = serial,
                                      .level = level,
                                      .any = any,
@@ -154,7 +154,7 @@ static const struct provider_source fixture_source = {fixture_find, NULL, NULL, 
 static inline void fixture_apply(const struct directory_enable *list, size_t count)
 {
     assert_int_equal(provider_apply(0, list, count, &fixture_source), S_OK);
-    provider_tell();
+    provider_run_callbacks();
 }
 
 static inline void fixture_filter(struct directory_enable *e, uint32_t type, const void *data, uint32_t size)
@@ -175,7 +175,7 @@ static inline int fixture_teardown(void **state)
     fixture_apply(NULL, 0);
     for (uint32_t i = 1; i <= FIXTURE_SESSIONS; i++)
         if (fixture_sessions[i].memory.memory)
-            provider_session_let_go(&fixture_sessions[i].provider);
+            provider_session_retire(&fixture_sessions[i].provider);
     while (provider_reclaim())
         thread_sleep(1);
     for (uint32_t i = 1; i <= FIXTURE_SESSIONS; i++) {

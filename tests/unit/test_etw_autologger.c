@@ -183,7 +183,7 @@ static void a_session_starts_with_its_providers(void **state)
     struct autologger a = plain();
     struct directory_enable *enables;
     uint32_t counter;
-    uint64_t generation;
+    uint64_t revision;
     size_t count;
     (void)state;
     for (uint32_t i = 0; i < 4; i++)
@@ -194,7 +194,7 @@ static void a_session_starts_with_its_providers(void **state)
     struct directory_session s = find("auto");
     assert_true(s.logger != 0 && s.state == DIRECTORY_RUNNING && s.guid.Data1 == 0x0A0B0C0D);
     assert_true(file_exists(s.file));
-    assert_int_equal(directory_enables(d, NULL, &enables, &count, &generation), S_OK);
+    assert_int_equal(directory_enables(d, NULL, &enables, &count, &revision), S_OK);
     assert_int_equal(count, 2);
     const struct directory_enable *modern = &enables[enables[0].provider.Data1 == 1 ? 0 : 1], *classic = &enables[0];
     classic = modern == classic ? &enables[1] : classic;
@@ -241,7 +241,7 @@ static void a_provider_begins_with_its_filters_and_none_that_is_bad(void **state
     struct autologger a = plain();
     struct directory_enable *enables;
     uint32_t counter;
-    uint64_t generation;
+    uint64_t revision;
     size_t count;
     (void)state;
     a.providers = providers;
@@ -250,7 +250,7 @@ static void a_provider_begins_with_its_filters_and_none_that_is_bad(void **state
     assert_int_equal(autologger_start(d, &a, folder, &counter), ERROR_INVALID_PARAMETER);
     assert_int_equal(journal_count(9110), before + 1);
     struct directory_session s = find("auto");
-    assert_int_equal(directory_enables(d, NULL, &enables, &count, &generation), S_OK);
+    assert_int_equal(directory_enables(d, NULL, &enables, &count, &revision), S_OK);
     assert_true(count == 1 && enables->provider.Data1 == 2 && enables->filter_count == 1);
     assert_int_equal(enables->filter[0].type, EVENT_FILTER_TYPE_EVENT_ID);
     assert_memory_equal(enables->filter[0].data, ids_one_and_five, sizeof ids_one_and_five);
@@ -645,9 +645,9 @@ static void the_first_process_starts_what_is_described(void **state)
     assert_non_null(strstr(s.file, "registry.etl.0001"));
     const GUID guid = {9, 2, 3, {4}};
     struct directory_enable *enables;
-    uint64_t generation;
+    uint64_t revision;
     size_t count;
-    assert_int_equal(directory_enables(d, &guid, &enables, &count, &generation), S_OK);
+    assert_int_equal(directory_enables(d, &guid, &enables, &count, &revision), S_OK);
     assert_true(count == 1 && enables->level == 5);
     directory_enables_free(enables, count);
     stop(directory_handle(&s));

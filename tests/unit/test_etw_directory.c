@@ -27,12 +27,12 @@ static void a_session_is_found_as_it_was_told(void **state)
     s.file = (char *)"C:\\logs\\süß.etl";
     assert_int_equal(directory_begin(d), S_OK);
     assert_int_equal(directory_session_add(d, &s), S_OK);
-    assert_int_equal(directory_session_at(d, s.logger, s.turn, &got), S_FALSE); /* not yet */
+    assert_int_equal(directory_session_at(d, s.logger, s.generation, &got), S_FALSE); /* not yet */
     directory_end(d, NULL, 0);
     assert_in_range(s.logger, 1, DIRECTORY_SESSIONS);
-    assert_int_not_equal(s.turn, 0);
-    assert_true(directory_handle(&s) == ((uint64_t)s.turn << 16 | s.logger));
-    assert_int_equal(directory_session_at(d, s.logger, s.turn + 1, &got), S_FALSE);
+    assert_int_not_equal(s.generation, 0);
+    assert_true(directory_handle(&s) == ((uint64_t)s.generation << 16 | s.logger));
+    assert_int_equal(directory_session_at(d, s.logger, s.generation + 1, &got), S_FALSE);
     assert_int_equal(directory_session_at(d, 0, 0, &got), S_FALSE);
     assert_int_equal(directory_session_at(d, DIRECTORY_SESSIONS + 1, 0, &got), S_FALSE);
     assert_int_equal(directory_session_at(d, s.logger, 0, &got), S_OK);
@@ -42,7 +42,7 @@ static void a_session_is_found_as_it_was_told(void **state)
     assert_string_equal(got.section, s.section);
     assert_string_equal(got.signal, s.signal);
     assert_memory_equal(got.enable_flags, s.enable_flags, sizeof s.enable_flags);
-    assert_true(got.turn == s.turn && got.state == DIRECTORY_RUNNING && got.host.id == s.host.id &&
+    assert_true(got.generation == s.generation && got.state == DIRECTORY_RUNNING && got.host.id == s.host.id &&
                 got.host.start_time == s.host.start_time && got.starter.id == s.starter.id &&
                 got.section_size == 1234567 && got.clock == 1 && got.mode == 0x100 && got.buffer_kb == 64 &&
                 got.minimum_buffers == 4 && got.maximum_buffers == 24 && got.maximum_file == 7 &&
@@ -56,11 +56,11 @@ static void a_session_is_found_as_it_was_told(void **state)
     assert_int_equal(directory_session_set(d, &s), S_OK);
     s.mode = 5;
     assert_int_equal(directory_session_set(d, &s), S_OK); /* twice in a change */
-    s.turn++;
+    s.generation++;
     assert_int_equal(directory_session_set(d, &s), S_FALSE);
-    s.turn--;
+    s.generation--;
     directory_end(d, NULL, 0);
-    assert_int_equal(directory_session_at(d, s.logger, s.turn, &got), S_OK);
+    assert_int_equal(directory_session_at(d, s.logger, s.generation, &got), S_OK);
     assert_true(got.state == DIRECTORY_STOPPING && !got.file && got.mode == 5);
     assert_true(directory_handle(&got) == 0xFFFF);
     directory_session_free(&got);
@@ -76,8 +76,8 @@ static void a_handle_names_one_session_for_ever(void **state)
     drop(&first);
     struct directory_session second = add("second", 1);
     assert_int_equal(second.logger, first.logger);
-    assert_int_not_equal(second.turn, first.turn);
-    assert_int_equal(directory_session_at(d, first.logger, first.turn, &got), S_FALSE);
+    assert_int_not_equal(second.generation, first.generation);
+    assert_int_equal(directory_session_at(d, first.logger, first.generation, &got), S_FALSE);
     drop(&second);
 }
 
@@ -153,18 +153,18 @@ static void enables_are_found_with_their_filters(void **state)
     struct directory_enable e = enable_of(&s, 7), *list;
     const GUID guid = guid_of(7), source = guid_of(43);
     size_t count;
-    uint64_t generation, at, serial;
+    uint64_t revision, at, serial;
     (void)state;
     e.filter_count = 3;
     e.filter[0] = (struct directory_filter){0x80000004, 5, bytes};
     e.filter[1] = (struct directory_filter){0x80000008, 0, NULL};
     e.filter[2] = (struct directory_filter){0x80000200, 21, bytes};
-    assert_int_equal(enable(&e, &generation), S_OK);
-    assert_true(generation == directory_generation(d));
+    assert_int_equal(enable(&e, &revision), S_OK);
+    assert_true(revision == directory_revision(d));
     assert_int_equal(directory_enables(d, &guid, &list, &count, &at), S_OK);
-    assert_true(count == 1 && at == generation);
-    assert_true(list->logger == s.logger && list->turn == s.turn && list->any == 0xF0 && list->all == 0x10 &&
-                list->property == 3 && list->level == 4 && !list->classic && list->captures == 0);
+    assert_true(count == 1 && at == revision);
+    assert_true(list->logger == s.logger && list->generation == s.generation && list->any == 0xF0 &&
+                list->all == 0x10 && list->property == 3 && list->level == 4 && !list->classic && list->captures == 0);
     assert_true(guid_equal(&list->provider, &e.provider) && guid_equal(&list->source, &e.source));
     assert_int_equal(list->filter_count, 3);
     assert_true(list->filter[0].type == 0x80000004 && list->filter[0].size == 5 && list->filter[1].size == 0 &&
@@ -175,7 +175,7 @@ static void enables_are_found_with_their_filters(void **state)
     directory_enables_free(list, count);
     /* A capture leaves all but its source. */
     assert_int_equal(directory_begin(d), S_OK);
-    assert_int_equal(directory_enable_capture(d, s.logger, s.turn, &guid, &source), S_OK);
+    assert_int_equal(directory_enable_capture(d, s.logger, s.generation, &guid, &source), S_OK);
     directory_end(d, &guid, 1);
     assert_int_equal(directory_enables(d, &guid, &list, &count, &at), S_OK);
     assert_true(count == 1 && list->captures == 1 && list->serial == serial && list->filter_count == 3 &&
@@ -186,19 +186,19 @@ static void enables_are_found_with_their_filters(void **state)
     e.filter_count = 0;
     e.level = 5;
     e.classic = true;
-    assert_int_equal(enable(&e, &generation), S_OK);
+    assert_int_equal(enable(&e, &revision), S_OK);
     assert_int_equal(directory_enables(d, NULL, &list, &count, &at), S_OK);
     assert_true(count == 1 && list->captures == 1 && list->serial > serial && list->filter_count == 0 &&
                 list->level == 5 && list->classic);
     serial = list->serial;
     directory_enables_free(list, count);
     assert_int_equal(directory_begin(d), S_OK);
-    assert_int_equal(directory_enable_clear(d, s.logger, s.turn, &guid), S_OK);
-    assert_int_equal(directory_enable_clear(d, s.logger, s.turn, &guid), S_FALSE);
-    assert_int_equal(directory_enable_capture(d, s.logger, s.turn, &guid, &source), S_FALSE);
+    assert_int_equal(directory_enable_clear(d, s.logger, s.generation, &guid), S_OK);
+    assert_int_equal(directory_enable_clear(d, s.logger, s.generation, &guid), S_FALSE);
+    assert_int_equal(directory_enable_capture(d, s.logger, s.generation, &guid, &source), S_FALSE);
     directory_end(d, &guid, 1);
     assert_int_equal(enables_of(7), 0);
-    assert_int_equal(enable(&e, &generation), S_OK);
+    assert_int_equal(enable(&e, &revision), S_OK);
     assert_int_equal(directory_enables(d, NULL, &list, &count, &at), S_OK);
     assert_true(count == 1 && list->serial > serial && list->captures == 0);
     directory_enables_free(list, count);
@@ -237,9 +237,9 @@ static void who_looks_during_changes_sees_one(void **state)
     directory_end(d, NULL, 0);
     assert_int_equal(thread_start(take_turns, &turns, &t), S_OK);
     while (!atomic_load(&turns.end) || !looks) {
-        const uint64_t now = directory_generation(d);
+        const uint64_t now = directory_revision(d);
         const bool first = directory_holds(&turns.span[0], now), second = directory_holds(&turns.span[1], now);
-        if (atomic_load(&d->shared->generation) - now > 2)
+        if (atomic_load(&d->shared->revision) - now > 2)
             continue; /* as directory_read does */
         looks++;
         others += first == second;
@@ -253,23 +253,23 @@ static void only_running_sessions_enable(void **state)
 {
     struct directory_session s = add("enabling", 1);
     struct directory_enable e = enable_of(&s, 7);
-    uint64_t generation;
+    uint64_t revision;
     GUID *providers;
     size_t count;
     (void)state;
-    assert_int_equal(enable(&e, &generation), S_OK);
+    assert_int_equal(enable(&e, &revision), S_OK);
     e.provider = guid_of(8);
-    assert_int_equal(enable(&e, &generation), S_OK);
+    assert_int_equal(enable(&e, &revision), S_OK);
     assert_int_equal(enables_of(7), 1);
     assert_int_equal(directory_begin(d), S_OK);
     s.state = DIRECTORY_STOPPING;
     assert_int_equal(directory_session_set(d, &s), S_OK);
     directory_end(d, NULL, 0);
     assert_int_equal(enables_of(7), 0);
-    e.turn++;
-    assert_int_equal(enable(&e, &generation), HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND));
+    e.generation++;
+    assert_int_equal(enable(&e, &revision), HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND));
     assert_int_equal(directory_begin(d), S_OK);
-    assert_int_equal(directory_session_remove(d, s.logger, s.turn, &providers, &count), S_OK);
+    assert_int_equal(directory_session_remove(d, s.logger, s.generation, &providers, &count), S_OK);
     directory_end(d, providers, count);
     assert_int_equal(count, 2);
     assert_true((providers[0].Data1 == 7 && providers[1].Data1 == 8) ||
@@ -282,7 +282,7 @@ static void eight_sessions_enable_a_provider(void **state)
 {
     struct directory_session s[9];
     struct directory_enable e;
-    uint64_t generation;
+    uint64_t revision;
     char name[32];
     HRESULT hr = S_OK;
     (void)state;
@@ -290,16 +290,16 @@ static void eight_sessions_enable_a_provider(void **state)
         snprintf(name, sizeof name, "session %u", (unsigned)i);
         s[i] = add(name, i + 1);
         e = enable_of(&s[i], 7);
-        hr = enable(&e, &generation);
+        hr = enable(&e, &revision);
         assert_int_equal(hr, i < 8 ? S_OK : HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES));
     }
     assert_non_null(strstr(error_text(hr), "'session 0', 'session 1'"));
     assert_non_null(strstr(error_text(hr), "'session 7'"));
     e = enable_of(&s[3], 7); /* an update is no further one */
-    assert_int_equal(enable(&e, &generation), S_OK);
+    assert_int_equal(enable(&e, &revision), S_OK);
     drop(&s[0]);
     e = enable_of(&s[8], 7);
-    assert_int_equal(enable(&e, &generation), S_OK);
+    assert_int_equal(enable(&e, &revision), S_OK);
     assert_int_equal(enables_of(7), 8);
     for (uint32_t i = 1; i < 9; i++)
         drop(&s[i]);
@@ -310,26 +310,26 @@ static void room_for_enables_comes_back(void **state)
 {
     struct directory_session s = add("enabling", 1);
     uint8_t *bytes = memory_zero(1, DIRECTORY_FILTER_BYTES);
-    uint64_t generation;
+    uint64_t revision;
     uint32_t fits = 0;
     HRESULT hr;
     (void)state;
     struct directory_enable e = enable_of(&s, 1);
     e.filter_count = 1;
     e.filter[0] = (struct directory_filter){0x80000000, DIRECTORY_FILTER_BYTES + 1, bytes};
-    assert_int_equal(enable(&e, &generation), HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER));
+    assert_int_equal(enable(&e, &revision), HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER));
     e.filter[0].size = DIRECTORY_FILTER_BYTES;
-    while ((e.provider = guid_of(100 + fits)), (hr = enable(&e, &generation)) == S_OK)
+    while ((e.provider = guid_of(100 + fits)), (hr = enable(&e, &revision)) == S_OK)
         fits++;
     assert_int_equal(hr, HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES));
     assert_in_range(fits, 32, 4096);
     for (uint32_t round = 0; round < 3 * fits; round++) {
         assert_int_equal(directory_begin(d), S_OK);
         const GUID provider = guid_of(100 + round % fits);
-        assert_int_equal(directory_enable_clear(d, s.logger, s.turn, &provider), S_OK);
+        assert_int_equal(directory_enable_clear(d, s.logger, s.generation, &provider), S_OK);
         directory_end(d, NULL, 0);
         e.provider = provider;
-        assert_int_equal(enable(&e, &generation), S_OK);
+        assert_int_equal(enable(&e, &revision), S_OK);
     }
     drop(&s);
     s = add("enabling", 1);
@@ -355,11 +355,11 @@ static void a_change_that_was_cut_off_is_undone(void **state)
     char ready_name[64];
     struct signal *ready = make_signal(ready_name);
     struct directory_session s = add("whole", 1);
-    const uint64_t generation = directory_generation(d);
+    const uint64_t revision = directory_revision(d);
     struct process *p = child_start("half", ready_name, "");
     (void)state;
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
-    assert_true(directory_generation(d) == generation);
+    assert_true(directory_revision(d) == revision);
     assert_int_equal(session_count(), 1); /* as long as it lives, and afterwards */
     end_child(p, ready_name);
     assert_int_equal(session_count(), 1);
@@ -388,7 +388,7 @@ static void out_of_memory_leaves_it_as_it_was(void **state)
     struct directory_enable *enables;
     GUID *providers;
     size_t count;
-    uint64_t generation;
+    uint64_t revision;
     HRESULT hr;
     (void)state;
     s.file = (char *)"memory.etl";
@@ -403,7 +403,7 @@ static void out_of_memory_leaves_it_as_it_was(void **state)
             hr = directory_enable_set(d, &e);
             memory_fail_at(0);
             if (FAILED(hr))
-                assert_int_equal(directory_session_remove(d, s.logger, s.turn, &providers, &count), S_OK);
+                assert_int_equal(directory_session_remove(d, s.logger, s.generation, &providers, &count), S_OK);
         }
         memory_fail_at(0);
         directory_end(d, NULL, 0);
@@ -417,7 +417,7 @@ static void out_of_memory_leaves_it_as_it_was(void **state)
         hr = directory_sessions(d, &list, &count);
         if (SUCCEEDED(hr)) {
             directory_sessions_free(list, count);
-            hr = directory_enables(d, NULL, &enables, &count, &generation);
+            hr = directory_enables(d, NULL, &enables, &count, &revision);
         }
         memory_fail_at(0);
         if (SUCCEEDED(hr)) {
@@ -429,7 +429,7 @@ static void out_of_memory_leaves_it_as_it_was(void **state)
     for (uint64_t n = 1;; n++) {
         assert_int_equal(directory_begin(d), S_OK);
         memory_fail_at(n);
-        hr = directory_session_remove(d, s.logger, s.turn, &providers, &count);
+        hr = directory_session_remove(d, s.logger, s.generation, &providers, &count);
         memory_fail_at(0);
         directory_end(d, NULL, 0);
         if (SUCCEEDED(hr))

@@ -87,13 +87,14 @@ static void change_one(uint32_t lane, uint32_t half, uint64_t n, struct director
         must(directory_session_add(d, s) == S_OK);
     else
         must(directory_session_set(d, s) == S_OK);
-    struct directory_enable e = {.provider = guid_of(lane, 10), .logger = s->logger, .turn = s->turn, .any = n};
+    struct directory_enable e = {
+        .provider = guid_of(lane, 10), .logger = s->logger, .generation = s->generation, .any = n};
     e.filter_count = 2;
     e.filter[0] = (struct directory_filter){1, FILTER - half, bytes};
     e.filter[1] = (struct directory_filter){2, (uint32_t)(n % 50), bytes};
     must(directory_enable_set(d, &e) == S_OK);
     if (n % 4 == 2)
-        must(directory_enable_capture(d, s->logger, s->turn, &e.provider, &e.provider) == S_OK);
+        must(directory_enable_capture(d, s->logger, s->generation, &e.provider, &e.provider) == S_OK);
     s->name = NULL;
 }
 
@@ -110,7 +111,7 @@ static void change(uint32_t lane, uint64_t n, struct directory_session pair[2])
         if (is_there(n))
             change_one(lane, half, n, &pair[half]);
         else
-            must(directory_session_remove(d, pair[half].logger, pair[half].turn, &providers, &count) == S_OK &&
+            must(directory_session_remove(d, pair[half].logger, pair[half].generation, &providers, &count) == S_OK &&
                  count == 1);
         memory_free(providers);
     }
@@ -119,7 +120,7 @@ static void change(uint32_t lane, uint64_t n, struct directory_session pair[2])
     l->done = n;
 }
 
-static _Noreturn void victim(uint32_t lane, uint32_t host_logger, uint32_t host_turn)
+static _Noreturn void victim(uint32_t lane, uint32_t host_logger, uint32_t host_generation)
 {
     struct directory_session pair[2] = {{.logger = 0}, {.logger = 0}};
     const GUID provider = guid_of(lane, 10);
@@ -135,7 +136,8 @@ static _Noreturn void victim(uint32_t lane, uint32_t host_logger, uint32_t host_
         for (int i = 1; i < 5; i++)
             directory_unregister(d, registration[i]);
         if (n % 8 == 0) { /* who asked before and was killed keeps nobody for long */
-            must(directory_ask(d, host_logger, host_turn, &flush, 20000, &answer) == S_OK && answer == HOST_ANSWERS);
+            must(directory_ask(d, host_logger, host_generation, &flush, 20000, &answer) == S_OK &&
+                 answer == HOST_ANSWERS);
             lanes[lane].asked++;
         }
         directory_unregister(d, registration[0]);
@@ -185,9 +187,9 @@ static uint64_t look_at_enables(uint32_t lane)
 {
     const GUID provider = guid_of(lane, 10);
     struct directory_enable *list;
-    uint64_t generation, n = 0;
+    uint64_t revision, n = 0;
     size_t count;
-    assert_int_equal(directory_enables(d, &provider, &list, &count, &generation), S_OK);
+    assert_int_equal(directory_enables(d, &provider, &list, &count, &revision), S_OK);
     assert_true(count == 0 || count == 2);
     for (size_t i = 0; i < count; i++) {
         const struct directory_enable *e = &list[i];
@@ -230,7 +232,7 @@ static void clear_lane(uint32_t lane)
         size_t gone;
         if (sscanf(list[i].name, "lane %u half %u", &number, &half) != 2 || number != lane)
             continue;
-        assert_int_equal(directory_session_remove(d, list[i].logger, list[i].turn, &providers, &gone), S_OK);
+        assert_int_equal(directory_session_remove(d, list[i].logger, list[i].generation, &providers, &gone), S_OK);
         assert_int_equal(gone, 1);
         memory_free(providers);
     }
@@ -270,7 +272,7 @@ static void nothing_is_lost_by_kills_inside_changes(void **state)
             if (!pids[lane] && started < kills) {
                 pids[lane] = start_child();
                 if (pids[lane] == 0)
-                    victim(lane, s.logger, s.turn);
+                    victim(lane, s.logger, s.generation);
                 ends[lane] = 0;
                 started++;
                 running++;
@@ -295,7 +297,7 @@ static void nothing_is_lost_by_kills_inside_changes(void **state)
                 running--;
             }
         }
-        directory_session_tended(d, s.logger, clock_monotonic_ms());
+        directory_session_reaped(d, s.logger, clock_monotonic_ms());
     }
     print_message("%u killed, %llu of them inside a change, after %llu changes, %llu times 5 registrations and %llu "
                   "requests; looked at %llu times\n",
@@ -310,12 +312,12 @@ static void nothing_is_lost_by_kills_inside_changes(void **state)
     const struct directory_request flush = {.verb = DIRECTORY_FLUSH, .process = self(), .file = (char *)"file"};
     uint32_t answer;
     for (int i = 0; i < 10; i++) {
-        assert_int_equal(directory_ask(d, s.logger, s.turn, &flush, 20000, &answer), S_OK);
+        assert_int_equal(directory_ask(d, s.logger, s.generation, &flush, 20000, &answer), S_OK);
         assert_int_equal(answer, HOST_ANSWERS);
     }
     kill(host_pid, SIGKILL);
     waitpid(host_pid, NULL, 0);
-    assert_int_equal(directory_ask(d, s.logger, s.turn, &flush, 20000, &answer), E_ABORT);
+    assert_int_equal(directory_ask(d, s.logger, s.generation, &flush, 20000, &answer), E_ABORT);
 }
 
 /* Whatever the dead had registered can be taken by one who lives. */

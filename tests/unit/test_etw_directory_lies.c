@@ -43,8 +43,8 @@ static void scribble(void *at, size_t bytes, unsigned words)
 
 static void scribble_anywhere(void)
 {
-    scribble(&shared->generation, 384, 2);
-    scribble(shared->turns, sizeof shared->turns, 4);
+    scribble(&shared->revision, 384, 2);
+    scribble(shared->generation, sizeof shared->generation, 4);
     scribble(shared->tended, sizeof shared->tended, 4);
     scribble(shared->mailbox, sizeof shared->mailbox, 2000);
     scribble(shared->slot, 16 * sizeof *shared->slot, 20);
@@ -61,7 +61,7 @@ static void scribble_anywhere(void)
         atomic_store(&s->span.from, 2);
         atomic_store(&s->span.until, 0);
         p->logger = i + 1;
-        p->turn = 1;
+        p->generation = 1;
         p->state = 1 + (uint32_t)random_number() % 4;
         p->name_bytes = (uint32_t)odd_number();
         p->file_bytes = (uint32_t)odd_number();
@@ -73,7 +73,7 @@ static void scribble_anywhere(void)
         atomic_store(&e->span.from, 2);
         atomic_store(&e->span.until, 0);
         q->logger = i + 1;
-        q->turn = 1;
+        q->generation = 1;
         q->filter_count = (uint16_t)odd_number();
         q->filter_at = (uint32_t)odd_number();
         q->filter_bytes = (uint32_t)odd_number();
@@ -97,7 +97,7 @@ static void read_all(void)
     struct directory_provider_name *names;
     struct directory_request request;
     struct directory_process process;
-    uint64_t generation;
+    uint64_t revision;
     uint8_t sum = 0;
     size_t count;
     if (SUCCEEDED(directory_sessions(d, &sessions, &count))) {
@@ -122,7 +122,7 @@ static void read_all(void)
             directory_answer(d, logger, 0);
         }
     }
-    if (SUCCEEDED(directory_enables(d, NULL, &enables, &count, &generation))) {
+    if (SUCCEEDED(directory_enables(d, NULL, &enables, &count, &revision))) {
         for (size_t i = 0; i < count; i++) {
             assert_in_range(enables[i].filter_count, 0, DIRECTORY_FILTERS);
             for (uint32_t k = 0; k < enables[i].filter_count; k++)
@@ -153,13 +153,14 @@ static void change_all(void)
     GUID *providers;
     size_t count;
     uint32_t registration, answer;
-    directory_session_tended(d, (uint32_t)odd_number(), odd_number());
+    directory_session_reaped(d, (uint32_t)odd_number(), odd_number());
     assert_int_equal(directory_begin(d), S_OK);
     (void)directory_session_add(d, &s);
-    struct directory_enable e = {.provider = provider, .logger = s.logger, .turn = s.turn, .filter_count = 1};
+    struct directory_enable e = {
+        .provider = provider, .logger = s.logger, .generation = s.generation, .filter_count = 1};
     e.filter[0] = (struct directory_filter){1, sizeof bytes, bytes};
     (void)directory_enable_set(d, &e);
-    (void)directory_enable_capture(d, s.logger, s.turn, &provider, &provider);
+    (void)directory_enable_capture(d, s.logger, s.generation, &provider, &provider);
     (void)directory_session_set(d, &s);
     for (uint32_t logger = 1; logger < 5; logger++)
         if (SUCCEEDED(directory_session_remove(d, logger, 0, &providers, &count)))
@@ -192,7 +193,7 @@ static void scribble_on(void *user)
     (void)user;
     while (!over) {
         x = x * 6364136223846793005u + 1442695040888963407u;
-        const size_t from = offsetof(struct directory_shared, generation) / 8,
+        const size_t from = offsetof(struct directory_shared, revision) / 8,
                      words = offsetof(struct directory_shared, tail) / 8 - from;
         _Atomic uint64_t *word = (_Atomic uint64_t *)(void *)shared;
         /* Mostly where something lies. */
@@ -263,7 +264,7 @@ static void a_corrupt_directory_is_repaired_while_it_is_used(void **state)
 {
     struct directory_session before, after;
     const uint64_t born = directory_born(d);
-    const uint32_t turn = d->slot_turn;
+    const uint32_t generation = d->slot_generation;
     uint32_t slot, registration;
     (void)state;
     add_session(&before);
@@ -275,7 +276,7 @@ static void a_corrupt_directory_is_repaired_while_it_is_used(void **state)
     assert_int_equal(sessions(), 1);
     assert_true(directory_born(d) == born);
 
-    const uint64_t generation = directory_generation(d);
+    const uint64_t revision = directory_revision(d);
     struct directory *same;
     memset((char *)shared + 4096, 0, sizeof *shared - 4096);
     assert_int_equal(directory_check(), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
@@ -283,9 +284,9 @@ static void a_corrupt_directory_is_repaired_while_it_is_used(void **state)
     assert_true(same == d);
     assert_int_equal(directory_check(), S_OK);
     assert_int_equal(sessions(), 0);
-    assert_true(directory_born(d) > born && directory_generation(d) > generation);
+    assert_true(directory_born(d) > born && directory_revision(d) > revision);
     add_session(&after);
-    assert_true(after.logger == before.logger && after.turn != before.turn);
+    assert_true(after.logger == before.logger && after.generation != before.generation);
     assert_int_equal(directory_register(d, &before.guid, DIRECTORY_PROVIDER, &registration), S_OK);
     struct directory_registration *list;
     size_t count;
@@ -293,7 +294,7 @@ static void a_corrupt_directory_is_repaired_while_it_is_used(void **state)
     assert_int_equal(count, 1);
     memory_free(list);
     assert_int_equal(directory_join(d, &slot), S_OK);
-    assert_true(d->slot_born == directory_born(d) && d->slot_turn != turn);
+    assert_true(d->slot_born == directory_born(d) && d->slot_generation != generation);
     assert_true(directory_alive(d, slot, 0));
 }
 

@@ -21,11 +21,11 @@ static int role_provider(const char *number, const char *ready_name)
     for (;;) {
         struct directory_enable *list;
         size_t count;
-        uint64_t generation;
-        if (FAILED(directory_enables(own, &guid, &list, &count, &generation)))
+        uint64_t revision;
+        if (FAILED(directory_enables(own, &guid, &list, &count, &revision)))
             return 6;
         directory_enables_free(list, count);
-        directory_applied(own, generation);
+        directory_applied(own, revision);
         signal_set(ready);
         if (signal_wait(wake, CHILD_PATIENCE) != S_OK)
             return 7;
@@ -64,18 +64,18 @@ static void a_process_is_woken_for_its_providers_alone(void **state)
     struct process *p = child_start("provider", "7", ready_name), *other = child_start("provider", "8", other_name);
     struct directory_session s = add("enabling", 1);
     struct directory_enable e = enable_of(&s, 7);
-    uint64_t generation;
+    uint64_t revision;
     (void)state;
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_int_equal(signal_wait_or_process(other_ready, other, CHILD_PATIENCE), S_OK);
-    assert_int_equal(enable(&e, &generation), S_OK);
-    assert_int_equal(directory_wait_applied(d, &e.provider, generation, CHILD_PATIENCE), S_OK);
+    assert_int_equal(enable(&e, &revision), S_OK);
+    assert_int_equal(directory_wait_applied(d, &e.provider, revision, CHILD_PATIENCE), S_OK);
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_int_equal(signal_wait_or_process(other_ready, other, 50), S_FALSE);
     /* Who has not applied it is waited for, until he ends. */
-    assert_int_equal(directory_wait_applied(d, &e.provider, generation + 2, 30), S_FALSE);
+    assert_int_equal(directory_wait_applied(d, &e.provider, revision + 2, 30), S_FALSE);
     end_child(p, ready_name);
-    assert_int_equal(directory_wait_applied(d, &e.provider, generation + 2, CHILD_PATIENCE), S_OK);
+    assert_int_equal(directory_wait_applied(d, &e.provider, revision + 2, CHILD_PATIENCE), S_OK);
     end_child(other, other_name);
     drop(&s);
     signal_close(ready);
@@ -93,7 +93,7 @@ static void what_nobody_was_woken_for_is_made_up_for(void **state)
     assert_int_equal(directory_begin(d), S_OK);
     directory_end(d, NULL, 0);
     assert_int_equal(signal_wait_or_process(ready, p, 50), S_FALSE);
-    atomic_store(&d->shared->notified, directory_generation(d) - 2);
+    atomic_store(&d->shared->notified, directory_revision(d) - 2);
     assert_int_equal(directory_begin(d), S_OK);
     directory_end(d, NULL, 0);
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
@@ -197,7 +197,7 @@ static void slots_of_the_dead_wait_for_sessions(void **state)
     struct directory_process process;
     (void)state;
     for (int tended = 0; tended < 300; tended++) /* who ended in other tests */
-        directory_session_tended(d, DIRECTORY_SESSIONS, 0);
+        directory_session_reaped(d, DIRECTORY_SESSIONS, 0);
     struct directory_session s = add("naming", 1);
     assert_int_equal(directory_join(d, &own), S_OK);
     assert_true(directory_alive(d, own, 0));
@@ -221,13 +221,13 @@ static void slots_of_the_dead_wait_for_sessions(void **state)
         signal_close(ready);
         assert_false(directory_alive(d, slots[i], 0));
         for (int tended = 0; tended < 300; tended++) /* sees that it has ended */
-            directory_session_tended(d, s.logger, 0);
+            directory_session_reaped(d, s.logger, 0);
         assert_false(directory_process_of(d, slots[i], &process) && process.id == pid);
     }
     assert_int_not_equal(slots[0], slots[1]);
     later();
     for (int tended = 0; tended < 300; tended++)
-        directory_session_tended(d, s.logger, clock_monotonic_ms());
+        directory_session_reaped(d, s.logger, clock_monotonic_ms());
     char ready_name[64];
     struct signal *ready = make_signal(ready_name);
     struct process *p = child_start("provider", "7", ready_name);
@@ -249,7 +249,7 @@ static void say_tended(void *user)
 {
     struct sleeping_host *h = user;
     if (signal_wait(h->wake, CHILD_PATIENCE) == S_OK)
-        directory_session_tended(d, h->session->logger, clock_monotonic_ms());
+        directory_session_reaped(d, h->session->logger, clock_monotonic_ms());
 }
 
 /* When the dead have all slots, the hosts are asked whether their sessions still name them. */
@@ -300,7 +300,7 @@ static uint32_t ask(const struct directory_session *s, enum directory_verb verb,
         .verb = verb, .process = {process_own_id(), process_start_time(process_own_id())}, .file = (char *)file};
     uint32_t answer = 0;
     const uint32_t patience = expected == S_FALSE ? 50 : CHILD_PATIENCE;
-    assert_int_equal(directory_ask(d, s->logger, s->turn, &r, patience, &answer), expected);
+    assert_int_equal(directory_ask(d, s->logger, s->generation, &r, patience, &answer), expected);
     return answer;
 }
 
@@ -316,7 +316,7 @@ static void ask_often(void *user)
         const struct directory_request r = {.verb = a->verb,
                                             .process = {process_own_id(), process_start_time(process_own_id())}};
         uint32_t answer = 0;
-        if (directory_ask(d, a->s.logger, a->s.turn, &r, CHILD_PATIENCE, &answer) != S_OK ||
+        if (directory_ask(d, a->s.logger, a->s.generation, &r, CHILD_PATIENCE, &answer) != S_OK ||
             answer != (uint32_t)a->verb * 100)
             a->wrong = true;
     }

@@ -48,8 +48,8 @@ static void remove_session(TRACEHANDLE handle)
 static size_t enables(struct directory_enable **list)
 {
     size_t count;
-    uint64_t generation;
-    assert_int_equal(directory_enables(own_directory(), &provider, list, &count, &generation), S_OK);
+    uint64_t revision;
+    assert_int_equal(directory_enables(own_directory(), &provider, list, &count, &revision), S_OK);
     return count;
 }
 
@@ -292,7 +292,7 @@ static void apply(void *user)
     struct listener *l = user;
     while (!l->end)
         if (signal_wait(l->wake, 10) == S_OK)
-            directory_applied(own_directory(), directory_generation(own_directory()));
+            directory_applied(own_directory(), directory_revision(own_directory()));
 }
 
 static void the_call_waits_for_callbacks(void **state)

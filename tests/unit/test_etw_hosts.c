@@ -206,7 +206,7 @@ static int role_rescue(const char *handle, const char *name)
     struct progress *all;
     (void)open_progress(name, false, &all);
     all[0].rescues = 1;
-    return FAILED(session_rescue(d, (uint32_t)(h & 0xFFFF), (uint32_t)(h >> 16)));
+    return FAILED(session_recover(d, (uint32_t)(h & 0xFFFF), (uint32_t)(h >> 16)));
 }
 
 static bool is_there(TRACEHANDLE handle)
@@ -320,7 +320,8 @@ static void the_log_of_a_dead_host_is_not_overwritten(void **state)
             .process = {process_own_id(), process_start_time(process_own_id())},
             .file = path,
         };
-        assert_int_equal(directory_ask(own_directory(), s.logger, s.turn, &request, CHILD_PATIENCE, &answer), S_OK);
+        assert_int_equal(directory_ask(own_directory(), s.logger, s.generation, &request, CHILD_PATIENCE, &answer),
+                         S_OK);
         assert_int_equal(answer, ERROR_BAD_PATHNAME);
         directory_session_free(&s);
         assert_int_equal(control_session(dead, &b, EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);

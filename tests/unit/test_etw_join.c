@@ -219,7 +219,7 @@ struct held {
     atomic_int calls, ended;
     atomic_bool holds, joined, let_go;
     const GUID *waits_for; /* the provider of the other change; NULL: it does not wait */
-    uint64_t generation;
+    uint64_t revision;
     HRESULT waited;
 };
 
@@ -233,7 +233,7 @@ static VOID WINAPI hold(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG an
     while (first && !h->let_go)
         thread_sleep(1);
     if (first && h->waits_for)
-        h->waited = provider_wait_applied(directory, h->waits_for, h->generation, PATIENCE_MS);
+        h->waited = provider_wait_applied(directory, h->waits_for, h->revision, PATIENCE_MS);
     h->ended++;
 }
 
@@ -269,7 +269,7 @@ static struct thread *try_to_hold(struct hosted *session, struct held *h)
         hosted_stop(session);
         return NULL;
     }
-    h->generation = hosted_enable(session, (struct directory_enable){.provider = fixture_guid, .level = 4});
+    h->revision = hosted_enable(session, (struct directory_enable){.provider = fixture_guid, .level = 4});
     return thread;
 }
 
@@ -301,10 +301,10 @@ static void a_change_is_applied_when_no_callback_runs(void **state)
     struct hosted session;
     struct held h;
     struct thread *thread = hold_one(&session, &h, NULL);
-    assert_int_equal(directory_wait_applied(directory, &fixture_guid, h.generation, BRIEF_MS), S_FALSE);
+    assert_int_equal(directory_wait_applied(directory, &fixture_guid, h.revision, BRIEF_MS), S_FALSE);
     assert_int_equal(h.calls, 1);
     h.let_go = true;
-    hosted_wait(&fixture_guid, h.generation);
+    hosted_wait(&fixture_guid, h.revision);
     assert_int_equal(h.ended, 2);
     end_held(&session, &h, thread);
 }

@@ -138,14 +138,14 @@ static void kill_round(bool at_steps, uint64_t *events, uint64_t *torn)
         if (clock_monotonic_ms() >= tended + 20) {
             tended = clock_monotonic_ms();
             session_drain_flush(d);
-            (void)session_drain_tend(d);
+            (void)session_drain_reap(d);
         }
         if (session_drain_pass(d, &sink, &hr) == 0)
             usleep(200);
     }
     assert_int_equal(session_drain_stop(d, &sink, 1000), S_OK);
     for (uint32_t i = 1; i <= slot; i++) {
-        progress_judge(&progress[i], t->writer[i % TALLY_WRITERS].count, &least, &most);
+        progress_check(&progress[i], t->writer[i % TALLY_WRITERS].count, &least, &most);
         refused += progress[i].refused;
     }
     assert_true(tally_is_whole(t));
@@ -238,7 +238,7 @@ static void rescue(void)
     if (FAILED(session_drain_create(&session, &how, &d)))
         abort();
     const struct session_sink sink = {session_file_write, session_file_holds, file};
-    if (session_drain_rescue(d, &sink, 1000) != S_OK || FAILED(session_file_close(file, clock_utc())))
+    if (session_drain_recover(d, &sink, 1000) != S_OK || FAILED(session_file_close(file, clock_utc())))
         abort();
     session_drain_free(d);
 }
@@ -299,7 +299,7 @@ static void kill_one_host(uint64_t *events)
     *events += count_file(t);
     uint64_t least = 0, most = 0;
     for (uint32_t slot = 1; slot <= VICTIMS; slot++)
-        progress_judge(&progress[slot], t->writer[slot % TALLY_WRITERS].count, &least, &most);
+        progress_check(&progress[slot], t->writer[slot % TALLY_WRITERS].count, &least, &most);
     assert_true(tally_is_whole(t));
     memory_free(t);
     munmap(session.shared, size);

@@ -102,7 +102,7 @@ static void lies_lead_nowhere(void **state)
             if (i % 8 == 0)
                 (void)session_drain_pass(d, &sink, &hr);
             if (i % 64 == 0) {
-                (void)session_drain_tend(d);
+                (void)session_drain_reap(d);
                 assert_int_equal(session_drain_snapshot(d, &sink), S_OK);
             }
         }
@@ -156,7 +156,7 @@ static void lies_that_are_told_meanwhile_lead_nowhere(void **state)
     for (int i = 0; i < 3000; i++) {
         (void)session_drain_pass(d, &sink, &hr);
         session_drain_flush(d);
-        (void)session_drain_tend(d);
+        (void)session_drain_reap(d);
     }
     assert_int_equal(session_drain_stop(d, &sink, 0), S_OK);
     enough = true;

@@ -185,7 +185,7 @@ static void a_part_without_memory_changes_nothing(void **state)
         now = session_of_handle(session);
         assert_int_equal(now.ended.events_lost, failed ? 0 : LOST);
         directory_session_free(&now);
-        assert_int_equal(directory_session_at(d, part.logger, part.turn, &now), S_OK);
+        assert_int_equal(directory_session_at(d, part.logger, part.generation, &now), S_OK);
         assert_int_equal(now.state, failed ? DIRECTORY_STARTING : DIRECTORY_OVER);
         directory_session_free(&now);
     }

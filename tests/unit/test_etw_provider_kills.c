@@ -202,7 +202,7 @@ static void kill_round(const char *mode, struct figures *sum)
     const uint32_t lost = read_round(path, called, came);
     struct figures f = {.lost = lost};
     for (uint32_t i = 0; i < ROUND; i++) {
-        progress_judge(&all[i], came[i].count, &f.least, &f.most);
+        progress_check(&all[i], came[i].count, &f.least, &f.most);
         check_each_once(&came[i]);
         f.events += came[i].count;
         f.refused += all[i].refused;

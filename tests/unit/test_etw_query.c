@@ -55,7 +55,7 @@ static void drop(const struct directory_session *s)
     GUID *providers;
     size_t count;
     assert_int_equal(directory_begin(d), S_OK);
-    assert_int_equal(directory_session_remove(d, s->logger, s->turn, &providers, &count), S_OK);
+    assert_int_equal(directory_session_remove(d, s->logger, s->generation, &providers, &count), S_OK);
     directory_end(d, providers, count);
     memory_free(providers);
 }
@@ -64,7 +64,7 @@ static void enable(const struct directory_session *s, uint32_t provider, uint8_t
 {
     const struct directory_enable e = {.provider = guid_of(provider),
                                        .logger = s->logger,
-                                       .turn = s->turn,
+                                       .generation = s->generation,
                                        .any = provider == 3 ? 0 : 0x1F0 + provider,
                                        .all = 0x10,
                                        .property = property,
@@ -514,7 +514,7 @@ static void members_of_groups_are_disallowed(void **state)
     assert_int_equal(directory_begin(d), S_OK);
     assert_int_equal(directory_session_set(d, &s), S_OK);
     directory_end(d, NULL, 0);
-    assert_int_equal(directory_session_at(d, s.logger, s.turn, &got), S_OK);
+    assert_int_equal(directory_session_at(d, s.logger, s.generation, &got), S_OK);
     assert_true(got.mode == 0x400 && got.disallowed_count == 2 && got.disallowed[1].Data1 == 2);
     directory_session_free(&got);
     memset(list, 0, sizeof list);

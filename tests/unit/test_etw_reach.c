@@ -4,7 +4,7 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/injection.h"
-#include "engine/etw/injection/reach_exports.h"
+#include "engine/etw/injection/injection_exports.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,20 +64,20 @@ static struct image make(unsigned descriptors)
     return i;
 }
 
-static struct reach_source source_of(struct image *i)
+static struct injection_source source_of(struct image *i)
 {
-    return (struct reach_source){read_image, i};
+    return (struct injection_source){read_image, i};
 }
 
-/* As reach_process does it. */
+/* As injection_into_process does it. */
 static void insert(struct image *i, const char *function)
 {
-    const struct reach_source memory = source_of(i);
-    struct reach_image image;
-    struct reach_block block;
-    assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
-    assert_int_equal(reach_block_make(&memory, &image, "x.exe", "C:\\o\\openetw.dll", function, &block), S_OK);
-    reach_block_place(&block, BLOCK);
+    const struct injection_source memory = source_of(i);
+    struct injection_image image;
+    struct injection_block block;
+    assert_int_equal(injection_image_read(&memory, "x.exe", &image), S_OK);
+    assert_int_equal(injection_block_make(&memory, &image, "x.exe", "C:\\o\\openetw.dll", function, &block), S_OK);
+    injection_block_place(&block, BLOCK);
     memcpy(i->bytes + BLOCK, block.bytes, block.size);
     i->block = block.size;
     put(i, image.import_entry, BLOCK, 4);
@@ -92,13 +92,13 @@ static void an_import_comes_before_all_others(void **state)
     static const unsigned counts[] = {0, 1, 12, 13, 300};
     for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++) {
         struct image i = make(counts[n]);
-        const struct reach_source memory = source_of(&i);
-        struct reach_image image;
-        struct reach_entries before;
+        const struct injection_source memory = source_of(&i);
+        struct injection_image image;
+        struct injection_entries before;
         bool children;
-        assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
-        assert_int_equal(reach_image_is_reached(&memory, &image, &children, &before), S_FALSE);
-        insert(&i, n % 2 ? REACH_ENTRY : REACH_ENTRY_CHILDREN);
+        assert_int_equal(injection_image_read(&memory, "x.exe", &image), S_OK);
+        assert_int_equal(injection_image_has_import(&memory, &image, &children, &before), S_FALSE);
+        insert(&i, n % 2 ? INJECTION_ENTRY : INJECTION_ENTRY_CHILDREN);
 
         assert_int_equal(get(&i, PE + 144), BLOCK);
         assert_int_equal(get(&i, PE + 148), (counts[n] + 2) * DESCRIPTOR);
@@ -109,8 +109,8 @@ static void an_import_comes_before_all_others(void **state)
         static const uint8_t end[DESCRIPTOR];
         assert_memory_equal(i.bytes + BLOCK + (counts[n] + 1) * DESCRIPTOR, end, DESCRIPTOR);
 
-        assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
-        assert_int_equal(reach_image_is_reached(&memory, &image, &children, &before), S_OK);
+        assert_int_equal(injection_image_read(&memory, "x.exe", &image), S_OK);
+        assert_int_equal(injection_image_has_import(&memory, &image, &children, &before), S_OK);
         assert_int_equal(children, n % 2 == 0);
         assert_int_equal(before.imports, counts[n] ? IMPORTS : 0);
         assert_int_equal(before.imports_size, 77);
@@ -124,17 +124,17 @@ static void other_first_imports_are_none_of_ours(void **state)
 {
     (void)state;
     struct image i = make(1);
-    const struct reach_source memory = source_of(&i);
-    struct reach_image image;
-    struct reach_entries before;
+    const struct injection_source memory = source_of(&i);
+    struct injection_image image;
+    struct injection_entries before;
     bool children;
     insert(&i, "EventWrite");
-    assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
-    assert_int_equal(reach_image_is_reached(&memory, &image, &children, &before), S_FALSE);
+    assert_int_equal(injection_image_read(&memory, "x.exe", &image), S_OK);
+    assert_int_equal(injection_image_has_import(&memory, &image, &children, &before), S_FALSE);
     put(&i, get(&i, BLOCK), 0x8000000000000001, 8);
-    assert_int_equal(reach_image_is_reached(&memory, &image, &children, &before), S_FALSE);
+    assert_int_equal(injection_image_has_import(&memory, &image, &children, &before), S_FALSE);
     put(&i, BLOCK, 0, 4); /* no names */
-    assert_int_equal(reach_image_is_reached(&memory, &image, &children, &before), S_FALSE);
+    assert_int_equal(injection_image_has_import(&memory, &image, &children, &before), S_FALSE);
 }
 
 static void what_is_cut_off_is_refused(void **state)
@@ -143,25 +143,25 @@ static void what_is_cut_off_is_refused(void **state)
     const struct image whole = make(1);
     for (size_t size = 0; size <= 0x1000; size += size < 0x200 ? 1 : 0x80) {
         struct image i = whole;
-        const struct reach_source file = source_of(&i);
-        struct reach_image image;
+        const struct injection_source file = source_of(&i);
+        struct injection_image image;
         i.size = size;
-        const HRESULT hr = reach_image_read(&file, "cut.exe", &image);
+        const HRESULT hr = injection_image_read(&file, "cut.exe", &image);
         assert_int_equal(hr, size < PE + 256 ? HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT) : S_OK);
         if (FAILED(hr))
             assert_non_null(strstr(error_text(hr), "cut.exe"));
     }
     struct image endless = make(1);
-    const struct reach_source memory = source_of(&endless);
-    struct reach_image image;
-    struct reach_block block;
+    const struct injection_source memory = source_of(&endless);
+    struct injection_image image;
+    struct injection_block block;
     memset(endless.bytes + IMPORTS, 0xFF, IMAGE_SIZE - IMPORTS);
-    assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
-    assert_int_equal(reach_block_make(&memory, &image, "x.exe", "a.dll", REACH_ENTRY, &block),
+    assert_int_equal(injection_image_read(&memory, "x.exe", &image), S_OK);
+    assert_int_equal(injection_block_make(&memory, &image, "x.exe", "a.dll", INJECTION_ENTRY, &block),
                      HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT));
     put(&endless, PE + 144, 0xFFFFFFF0, 4); /* beyond everything */
-    assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
-    assert_int_equal(reach_block_make(&memory, &image, "x.exe", "a.dll", REACH_ENTRY, &block),
+    assert_int_equal(injection_image_read(&memory, "x.exe", &image), S_OK);
+    assert_int_equal(injection_block_make(&memory, &image, "x.exe", "a.dll", INJECTION_ENTRY, &block),
                      HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT));
 }
 
@@ -169,13 +169,13 @@ static void memory_that_is_out_is_told(void **state)
 {
     (void)state;
     struct image i = make(300);
-    const struct reach_source memory = source_of(&i);
-    struct reach_image image;
-    struct reach_block block;
-    assert_int_equal(reach_image_read(&memory, "x.exe", &image), S_OK);
+    const struct injection_source memory = source_of(&i);
+    struct injection_image image;
+    struct injection_block block;
+    assert_int_equal(injection_image_read(&memory, "x.exe", &image), S_OK);
     for (uint64_t n = 1;; n++) {
         memory_fail_at(n);
-        const HRESULT hr = reach_block_make(&memory, &image, "x.exe", "a.dll", REACH_ENTRY, &block);
+        const HRESULT hr = injection_block_make(&memory, &image, "x.exe", "a.dll", INJECTION_ENTRY, &block);
         memory_fail_at(0);
         if (SUCCEEDED(hr)) {
             assert_true(n > 2);
@@ -253,17 +253,17 @@ static const char *jump_target(const struct image *i, uint32_t rva)
 static void exports_are_added_and_the_others_stay(void **state)
 {
     static const char a[] = "a", b[] = "b", c[] = "c", d[] = "d";
-    static const struct reach_export more[] = {{"f05", b}, {"f02", d}, {"a", a}, {"zz", c}};
+    static const struct injection_export more[] = {{"f05", b}, {"f02", d}, {"a", a}, {"zz", c}};
     static const unsigned counts[] = {1, 2, 7, 20};
     (void)state;
     for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
         struct image before = make_module(counts[n]), i = before;
-        struct reach_exports e;
+        struct injection_exports e;
         const char *text, *text_before;
-        assert_int_equal(reach_exports_plan(i.bytes, more, 4, &e), S_OK);
+        assert_int_equal(injection_exports_plan(i.bytes, more, 4, &e), S_OK);
         assert_int_equal(e.image_size, IMAGE_SIZE);
         assert_true(e.size <= ROOM - BLOCK);
-        reach_exports_build(&e, BLOCK, i.bytes + BLOCK);
+        injection_exports_build(&e, BLOCK, i.bytes + BLOCK);
         put(&i, e.entry, BLOCK, 4);
         put(&i, e.entry + 4, e.directory, 4);
         for (unsigned k = 0; k < counts[n]; k++) {
@@ -285,15 +285,15 @@ static void exports_are_added_and_the_others_stay(void **state)
             assert_ptr_equal(jump_target(&i, find_export(&i, "f02", &text)), d);
         assert_int_equal(find_export(&i, "f03", &text), 0);
         assert_int_equal(get(&i, BLOCK + 16), 5);
-        reach_exports_free(&e);
-        assert_int_equal(reach_exports_plan(i.bytes, more, 4, &e), S_FALSE); /* it has all of them now */
+        injection_exports_free(&e);
+        assert_int_equal(injection_exports_plan(i.bytes, more, 4, &e), S_FALSE); /* it has all of them now */
     }
     struct image none = make_module(0);
-    struct reach_exports e;
-    assert_int_equal(reach_exports_plan(none.bytes, more, 4, &e), S_FALSE);
+    struct injection_exports e;
+    assert_int_equal(injection_exports_plan(none.bytes, more, 4, &e), S_FALSE);
     struct image some = make_module(3);
     memory_fail_at(1);
-    assert_int_equal(reach_exports_plan(some.bytes, more, 4, &e), E_OUTOFMEMORY);
+    assert_int_equal(injection_exports_plan(some.bytes, more, 4, &e), E_OUTOFMEMORY);
     memory_fail_at(0);
 }
 

@@ -471,7 +471,7 @@ static void words_that_lie_lead_nowhere(void **state)
 static HRESULT sink_write(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
 {
     bool wake;
-    struct session_figures *figures = context;
+    struct session_totals *figures = context;
     HRESULT hr = realtime_ring_put(&host.ring, head, bytes, &wake);
     if (hr != S_OK)
         atomic_fetch_add(&figures->realtime_lost, 1);

@@ -172,7 +172,7 @@ static void the_number_of_buffers_is_bounded_while_it_runs(void **state)
     uint32_t allocated, free;
     uint64_t taken[3] = {0}, written = 0;
     for (int round = 0; round < 3; round++) {
-        session_buffers_bound(&s.b, round == 1 ? 3 : 8);
+        session_buffers_limit(&s.b, round == 1 ? 3 : 8);
         while (event_write(&s.b, &w, written)) {
             written++;
             taken[round]++;
@@ -222,7 +222,7 @@ static void headers_of_all_forms_come_through(void **state)
         session_commit(at, forms[i].first);
     }
     const uint64_t word = session_load(&s.b.processor[w.processor < 2 ? w.processor : 0].word);
-    const struct session_judge judge = {fixture_alive, NULL};
+    const struct session_liveness judge = {fixture_alive, NULL};
     assert_true(session_settle(&s.b, session_word_buffer(word), word & SESSION_PLACE, &judge, false, &clock,
                                processor_cycles(), &order, copy, &settled));
     const int64_t to = clock_ticks() + 1;
@@ -257,7 +257,7 @@ static void a_stamp_of_the_caller_stays(void **state)
         session_commit(at, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16 | (i == 1 ? SESSION_OWN_STAMP : 0));
     }
     const uint64_t word = session_load(&s.b.processor[w.processor < 2 ? w.processor : 0].word);
-    const struct session_judge judge = {fixture_alive, NULL};
+    const struct session_liveness judge = {fixture_alive, NULL};
     assert_true(session_settle(&s.b, session_word_buffer(word), word & SESSION_PLACE, &judge, false, &clock,
                                processor_cycles(), &order, copy, &settled));
     assert_int_equal(get_u64(copy + ETL_BUFFER_HEAD + EVENT_BYTES + 0x10), 12345);
@@ -321,7 +321,7 @@ static void buffers_of_16_mb_take_places_to_their_end(void **state)
     struct session_settled settled;
     struct session_order order = {0};
     uint8_t *copy = memory_alloc(ETL_LARGEST_BUFFER);
-    const struct session_judge judge = {fixture_alive, NULL};
+    const struct session_liveness judge = {fixture_alive, NULL};
     for (uint32_t i = 0; i < 2; i++) {
         const uint64_t word = session_load(&s.b.line[i].word);
         assert_int_equal(session_line_state(word), SESSION_CLOSED);
@@ -412,8 +412,8 @@ static void buffers_of_the_dead_and_of_nobody_come_back(void **state)
     const uint64_t word = session_load(&s.b.processor[0].word);
     atomic_store(&s.b.processor[0].word, SESSION_WORD_NONE); /* a word that came again was replaced */
     alive[9] = false;
-    assert_int_equal(session_drain_tend(d), 0);
-    assert_int_equal(session_drain_tend(d), 2);
+    assert_int_equal(session_drain_reap(d), 0);
+    assert_int_equal(session_drain_reap(d), 2);
     pass_all();
     assert_int_equal(t->events, 2);
     session_statistics_read(&s.b, &statistics);
@@ -429,12 +429,12 @@ static void a_buffer_that_is_being_filled_is_not_closed(void **state)
     assert_true(event_write(&s.b, &w, 0));
     const uint64_t word = session_load(&s.b.processor[0].word);
     atomic_store(&s.b.processor[0].word, SESSION_WORD_NONE);
-    assert_int_equal(session_drain_tend(d), 0);
+    assert_int_equal(session_drain_reap(d), 0);
     atomic_store(&s.b.processor[0].word, word);
     assert_true(event_write(&s.b, &w, 1));
     atomic_store(&s.b.processor[0].word, SESSION_WORD_NONE);
-    assert_int_equal(session_drain_tend(d), 0);
-    assert_int_equal(session_drain_tend(d), 1);
+    assert_int_equal(session_drain_reap(d), 0);
+    assert_int_equal(session_drain_reap(d), 1);
 }
 
 static void a_slow_writer_holds_its_processor_until_buffers_run_short(void **state)
@@ -537,7 +537,7 @@ static void a_rescue_writes_what_the_host_did_not(void **state)
     session_drain_flush(d);
     for (uint32_t i = 0; i < s.b.buffers; i++)
         if (session_line_state(session_load(&s.b.line[i].word)) == SESSION_CLOSED) {
-            const struct session_judge judge = {fixture_alive, NULL};
+            const struct session_liveness judge = {fixture_alive, NULL};
             struct session_order order = {0};
             struct session_settled settled;
             static uint8_t copy[SMALL];
@@ -560,7 +560,7 @@ static void a_rescue_writes_what_the_host_did_not(void **state)
     /* If this rescuer ends too, the next one reckons from the host's reading: by ours, a moment before its own, the
        events of long ago would be microseconds beside those that the host wrote. */
     assert_int_equal(atomic_load(&s.b.shared->figures.anchors), readings);
-    assert_int_equal(session_drain_rescue(d, &(struct session_sink){tally_write, tally_holds, t}, 0), S_OK);
+    assert_int_equal(session_drain_recover(d, &(struct session_sink){tally_write, tally_holds, t}, 0), S_OK);
     assert_int_equal(t->events, 150);
     assert_true(tally_is_whole(t));
     tally_check_order(t);
@@ -615,7 +615,7 @@ static void threads_lose_nothing_that_is_not_counted(uint32_t processors, uint32
         if (session_drain_pass(d, &sink, &hr) == 0)
             thread_give_way();
         session_drain_flush(d);
-        (void)session_drain_tend(d);
+        (void)session_drain_reap(d);
         if (keep != 0) {
             memset(t, 0, sizeof *t);
             assert_int_equal(session_drain_snapshot(d, &sink), S_OK);

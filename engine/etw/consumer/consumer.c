@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The processing handles of this process, the callbacks of classes, and ProcessTrace.
 
-   A handle is a mark << 56 | turn << 16 | place + 1. The turn tells a closed or invented handle from a live one, and
-   the mark tells it from that of a session, which programs mistake for it. */
+   A handle is a mark << 56 | generation << 16 | place + 1. The generation tells a closed or invented handle from a live
+   one, and the mark tells it from that of a session, which programs mistake for it. */
 #include "engine/etw/consumer/consumer.h"
 
 #include "engine/base/guard.h"
@@ -17,7 +17,7 @@
 enum { MOST_NAME = 32767, MOST_PLACES = 0xFFFE, ZONE_NAME_UNITS = 32 };
 #define MODE_SYSTEM_LOGGER 0x02000000u
 #define HANDLE_MARK        (UINT64_C(0x43) << 56)
-#define MOST_TURNS         ((UINT64_C(1) << 40) - 1)
+#define MOST_GENERATIONS   ((UINT64_C(1) << 40) - 1)
 
 /* An open processing handle. */
 struct consumer {
@@ -34,7 +34,7 @@ struct consumer {
 
 static struct host_lock lock = HOST_LOCK_INIT;
 static struct place {
-    uint64_t turn;
+    uint64_t generation;
     struct consumer *consumer; /* NULL: free */
 } * places;
 static size_t place_count, place_capacity;
@@ -68,7 +68,7 @@ void consumer_set_realtime(const struct realtime_source *source)
 
 static TRACEHANDLE handle_of(size_t place)
 {
-    return HANDLE_MARK | (places[place].turn & MOST_TURNS) << 16 | (place + 1);
+    return HANDLE_MARK | (places[place].generation & MOST_GENERATIONS) << 16 | (place + 1);
 }
 
 /* NULL: it is none. */
@@ -91,10 +91,10 @@ static ULONG add(struct consumer *c, TRACEHANDLE *handle)
     places = grown;
     if (ok) {
         if (at == place_count) {
-            places[at].turn = 0;
+            places[at].generation = 0;
             place_count++;
         }
-        places[at].turn++;
+        places[at].generation++;
         places[at].consumer = c;
         *handle = handle_of(at);
     }

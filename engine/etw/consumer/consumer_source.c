@@ -113,7 +113,7 @@ struct session_source {
     bool begun;     /* the log file header has been given out */
     int64_t until;  /* events up to here are complete */
     int64_t newest; /* stamp given out */
-    uint64_t events_told, buffers_told, buffers_bad;
+    uint64_t events_reported, buffers_reported, buffers_bad;
     uint8_t lost[LOST_SIZE];
 };
 
@@ -207,10 +207,10 @@ static bool tell_lost(struct session_source *s, struct etl_record *e)
     uint64_t events, buffers;
     realtime_ring_losses(&s->connection.ring, &events, &buffers);
     buffers += s->buffers_bad;
-    if (events == s->events_told && buffers == s->buffers_told)
+    if (events == s->events_reported && buffers == s->buffers_reported)
         return false;
-    const bool of_events = events != s->events_told;
-    const uint64_t lost = of_events ? events - s->events_told : buffers - s->buffers_told;
+    const bool of_events = events != s->events_reported;
+    const uint64_t lost = of_events ? events - s->events_reported : buffers - s->buffers_reported;
     uint8_t *at = s->lost;
     memset(at, 0, LOST_SIZE);
     put_u16(at, LOST_SIZE);
@@ -222,8 +222,8 @@ static bool tell_lost(struct session_source *s, struct etl_record *e)
     put_u32(at + 0x30, lost < UINT32_MAX ? (uint32_t)lost : UINT32_MAX);
     etl_record_decode(at, LOST_SIZE, e);
     e->utc = etl_log_utc(&s->log, e->stamp);
-    s->events_told = of_events ? events : s->events_told;
-    s->buffers_told = of_events ? s->buffers_told : buffers;
+    s->events_reported = of_events ? events : s->events_reported;
+    s->buffers_reported = of_events ? s->buffers_reported : buffers;
     s->log.events_lost = events < UINT32_MAX ? (uint32_t)events : UINT32_MAX;
     return true;
 }
@@ -390,7 +390,7 @@ static HRESULT connect_to(struct session_source *s)
     s->draining = s->begun = false;
     s->takes_left = REALTIME_SLOTS;
     s->until = INT64_MIN;
-    s->events_told = s->buffers_told = s->buffers_bad = 0;
+    s->events_reported = s->buffers_reported = s->buffers_bad = 0;
     hr = read_log(s);
     s->newest = s->log.start_stamp;
     return hr;

@@ -550,7 +550,7 @@ static ULONG enable_all(const struct autologger *a, TRACEHANDLE handle)
             continue;
         char guid[39];
         text_from_guid(&p->guid, guid);
-        session_tell_key(SESSION_KEY_PROVIDER, a, HRESULT_FROM_WIN32((LONG)code), guid, NULL);
+        session_journal_key(SESSION_KEY_PROVIDER, a, HRESULT_FROM_WIN32((LONG)code), guid, NULL);
         first = first == ERROR_SUCCESS ? code : first;
     }
     return first;
@@ -561,14 +561,14 @@ ULONG autologger_start(struct directory *d, const struct autologger *a, const ch
     struct trace_settings settings;
     struct directory_session session;
     for (size_t i = 0; i < a->problems.count; i++)
-        session_tell_key(SESSION_KEY_VALUE, a, S_OK, NULL, a->problems.items[i]);
+        session_journal_key(SESSION_KEY_VALUE, a, S_OK, NULL, a->problems.items[i]);
     ULONG code = autologger_settings(a, folder, &settings, counter);
     if (code == ERROR_SUCCESS) {
         code = session_start(d, &settings, &session);
         trace_settings_free(&settings);
     }
     if (code != ERROR_SUCCESS) {
-        session_tell_key(SESSION_KEY_NOT_STARTED, a, HRESULT_FROM_WIN32((LONG)code), NULL, NULL);
+        session_journal_key(SESSION_KEY_NOT_STARTED, a, HRESULT_FROM_WIN32((LONG)code), NULL, NULL);
         return code;
     }
     code = enable_all(a, directory_handle(&session));

@@ -24,7 +24,7 @@ enum { GLOBAL_LOGGER = 1, LOGGER_BITS = 16 }; /* WMI_GLOBAL_LOGGER_ID */
 struct wanted {
     const char *name;
     uint32_t mode; /* beside the name */
-    uint32_t logger, turn;
+    uint32_t logger, generation;
     bool kernel;
 };
 
@@ -46,7 +46,7 @@ static bool is_wanted(const struct directory_session *s, const struct wanted *w)
         return is_named(s, w);
     if (w->kernel)
         return s->kernel;
-    return s->logger == w->logger && s->turn == w->turn && !s->kernel;
+    return s->logger == w->logger && s->generation == w->generation && !s->kernel;
 }
 
 static ULONG find(struct directory *d, const struct wanted *w, struct directory_session *out)
@@ -74,8 +74,8 @@ static ULONG not_found(const struct wanted *w)
         return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "InstanceName: no session is called '%.200s'", w->name);
     if (w->kernel)
         return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "TraceHandle: the NT Kernel Logger is not running");
-    return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "TraceHandle: logger %u, turn %u has no session",
-                             (unsigned)w->logger, (unsigned)w->turn);
+    return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "TraceHandle: logger %u, generation %u has no session",
+                             (unsigned)w->logger, (unsigned)w->generation);
 }
 
 static ULONG find_alive(struct directory *d, const struct wanted *w, bool give_up, struct directory_session *out)
@@ -83,7 +83,7 @@ static ULONG find_alive(struct directory *d, const struct wanted *w, bool give_u
     const ULONG code = find(d, w, out);
     if (code != ERROR_SUCCESS)
         return code == ERROR_WMI_INSTANCE_NOT_FOUND ? not_found(w) : code;
-    const HRESULT hr = session_rescue_or(d, out->logger, out->turn, give_up);
+    const HRESULT hr = session_recover_or(d, out->logger, out->generation, give_up);
     if (hr == S_FALSE && out->state != DIRECTORY_STARTING)
         return ERROR_SUCCESS; /* it lives */
     directory_session_free(out);
@@ -103,7 +103,7 @@ ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name,
         .name = name,
         .mode = mode,
         .logger = (uint32_t)(handle & LOGGER_MASK),
-        .turn = (uint32_t)(handle >> LOGGER_BITS),
+        .generation = (uint32_t)(handle >> LOGGER_BITS),
     };
     w.kernel = handle == DIRECTORY_KERNEL_LOGGER;
     if (!name && handle == GLOBAL_LOGGER)
@@ -205,7 +205,7 @@ static uint32_t narrow(uint64_t value)
     return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-void controller_figures_add(const struct controller_view *v, struct controller_figures *f)
+void controller_figures_add(const struct controller_view *v, struct controller_totals *f)
 {
     struct session_statistics one;
     if (!v->section)
@@ -219,7 +219,7 @@ void controller_figures_add(const struct controller_view *v, struct controller_f
     f->realtime_lost += atomic_load_explicit(&v->buffers.shared->figures.realtime_lost, memory_order_relaxed);
 }
 
-static void put_figures(const struct controller_figures *f, EVENT_TRACE_PROPERTIES *p)
+static void put_figures(const struct controller_totals *f, EVENT_TRACE_PROPERTIES *p)
 {
     p->NumberOfBuffers = f->all.allocated;
     p->FreeBuffers = f->all.free;
@@ -232,12 +232,12 @@ static void put_figures(const struct controller_figures *f, EVENT_TRACE_PROPERTI
 static ULONG controller_answer_view(bool wide, const struct directory_session *s, const struct controller_view *v,
                                     EVENT_TRACE_PROPERTIES *p)
 {
-    struct controller_figures figures = {.thread = s->thread};
+    struct controller_totals figures = {.thread = s->thread};
     controller_figures_add(v, &figures);
     return controller_answer(wide, s, &figures, p);
 }
 
-ULONG controller_answer(bool wide, const struct directory_session *s, const struct controller_figures *f,
+ULONG controller_answer(bool wide, const struct directory_session *s, const struct controller_totals *f,
                         EVENT_TRACE_PROPERTIES *p)
 {
     const int64_t now = clock_utc();
@@ -400,7 +400,7 @@ ULONG controller_ask(struct directory *d, const struct controller_call *c, const
                      const struct directory_session *s)
 {
     uint32_t answer = ERROR_SUCCESS;
-    const HRESULT hr = directory_ask(d, s->logger, s->turn, r, ANSWER_MS, &answer);
+    const HRESULT hr = directory_ask(d, s->logger, s->generation, r, ANSWER_MS, &answer);
     if (hr == S_OK)
         return answer == ERROR_SUCCESS ? ERROR_SUCCESS
                                        : controller_refuse(answer, "session '%.200s': refused by its host", s->name);
@@ -410,7 +410,7 @@ ULONG controller_ask(struct directory *d, const struct controller_call *c, const
         return session_code(hr);
     /* It ended just now: by itself, or it was killed. What is asked of a session that is to be stopped anyway has then
        happened. */
-    const HRESULT rescued = session_rescue_or(d, s->logger, s->turn, c->code == EVENT_TRACE_CONTROL_STOP);
+    const HRESULT rescued = session_recover_or(d, s->logger, s->generation, c->code == EVENT_TRACE_CONTROL_STOP);
     if (rescued == S_OK && c->code == EVENT_TRACE_CONTROL_STOP)
         return ERROR_SUCCESS;
     return FAILED(rescued) ? session_code(rescued)
@@ -436,14 +436,14 @@ static ULONG control_session(struct directory *d, const struct controller_call *
     if (c->code != EVENT_TRACE_CONTROL_QUERY) {
         code = controller_request(c, s, &request);
         if (code == ERROR_SUCCESS && request.file)
-            session_rescue_all(d); /* whose the file may be */
+            session_recover_all(d); /* whose the file may be */
         if (code == ERROR_SUCCESS)
             code = controller_ask(d, c, &request, s);
         directory_request_free(&request);
     }
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
         (void)session_remove(d, s); /* the name is free when the caller has the answer */
-    if (code == ERROR_SUCCESS && directory_session_at(d, s->logger, s->turn, &now) == S_OK) {
+    if (code == ERROR_SUCCESS && directory_session_at(d, s->logger, s->generation, &now) == S_OK) {
         directory_session_free(s);
         *s = now;
     }
@@ -543,7 +543,7 @@ ULONG controller_query_all(bool wide, EVENT_TRACE_PROPERTIES **list, ULONG room,
         code = session_code(directory_get(&d));
     if (code != ERROR_SUCCESS)
         return code;
-    session_rescue_all(d);
+    session_recover_all(d);
     const HRESULT hr = directory_sessions(d, &sessions, &all);
     if (FAILED(hr))
         return session_code(hr);

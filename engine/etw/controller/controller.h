@@ -41,14 +41,14 @@ struct controller_view {
 };
 void controller_view_open(const struct directory_session *s, struct controller_view *out);
 void controller_view_close(struct controller_view *v);
-struct controller_figures {
+struct controller_totals {
     struct session_statistics all;
     uint64_t realtime_lost, thread;
 };
 /* What the view shows is added. */
-void controller_figures_add(const struct controller_view *v, struct controller_figures *f);
+void controller_figures_add(const struct controller_view *v, struct controller_totals *f);
 /* Fills the block as all functions do. 234: a name had no room. */
-ULONG controller_answer(bool wide, const struct directory_session *s, const struct controller_figures *f,
+ULONG controller_answer(bool wide, const struct directory_session *s, const struct controller_totals *f,
                         EVENT_TRACE_PROPERTIES *p);
 
 /* What ControlTrace is called with. */

@@ -83,11 +83,11 @@ static HRESULT apply(struct directory *d, ULONG code, const struct directory_ena
 {
     switch (code) {
     case EVENT_CONTROL_CODE_DISABLE_PROVIDER:
-        return directory_enable_clear(d, e->logger, e->turn, &e->provider);
+        return directory_enable_clear(d, e->logger, e->generation, &e->provider);
     case EVENT_CONTROL_CODE_ENABLE_PROVIDER:
         return directory_enable_set(d, e);
     default:
-        return directory_enable_capture(d, e->logger, e->turn, &e->provider, &e->source);
+        return directory_enable_capture(d, e->logger, e->generation, &e->provider, &e->source);
     }
 }
 
@@ -98,7 +98,7 @@ static ULONG change(struct directory *d, const struct controller_enable *e, cons
         return session_code(hr);
     hr = apply(d, e->code, wanted);
     const struct error_kept why = error_keep(hr);
-    const uint64_t generation = directory_end(d, hr == S_OK ? &wanted->provider : NULL, hr == S_OK ? 1 : 0);
+    const uint64_t revision = directory_end(d, hr == S_OK ? &wanted->provider : NULL, hr == S_OK ? 1 : 0);
     if (FAILED(hr))
         return session_code(error_restore(&why));
     if (hr == S_FALSE) {
@@ -108,7 +108,7 @@ static ULONG change(struct directory *d, const struct controller_enable *e, cons
     }
     if (e->timeout == 0)
         return ERROR_SUCCESS;
-    hr = provider_wait_applied(d, &wanted->provider, generation, e->timeout);
+    hr = provider_wait_applied(d, &wanted->provider, revision, e->timeout);
     if (hr == S_FALSE)
         return controller_refuse(ERROR_TIMEOUT, "Timeout: not all callbacks have returned within %u ms",
                                  (unsigned)e->timeout);
@@ -133,7 +133,7 @@ static ULONG change_system(struct directory *d, const struct controller_enable *
         return code;
     hr = system_providers_enabled(d, s, &now);
     if (hr == S_OK && now != before)
-        hr = directory_ask(d, s->logger, s->turn, &request, ANSWER_MS, &answer);
+        hr = directory_ask(d, s->logger, s->generation, &request, ANSWER_MS, &answer);
     return hr == S_OK      ? answer
            : hr == S_FALSE ? controller_refuse(ERROR_TIMEOUT, "the session's host does not answer")
            : hr == E_ABORT ? controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "the session's host has ended")
@@ -164,7 +164,7 @@ ULONG controller_enable(const struct controller_enable *e)
         code = controller_find(d, e->handle, NULL, 0, false, &s);
     if (code == ERROR_SUCCESS) {
         wanted.logger = s.logger;
-        wanted.turn = s.turn;
+        wanted.generation = s.generation;
         code = system_provider_is_one(&wanted.provider) ? change_system(d, e, &s, &wanted) : change(d, e, &wanted);
         directory_session_free(&s);
     }

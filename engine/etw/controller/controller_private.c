@@ -99,7 +99,7 @@ struct parts {
     struct directory_session *list;
     size_t count;
     struct controller_view *views;
-    struct directory_figures ended;
+    struct directory_totals ended;
 };
 
 static void close_parts(struct parts *p)
@@ -146,9 +146,9 @@ static ULONG open_parts(struct directory *d, const struct directory_session *s, 
 }
 
 /* Those that are over meanwhile show their last ones. */
-static struct controller_figures figures_of(const struct parts *p)
+static struct controller_totals figures_of(const struct parts *p)
 {
-    struct controller_figures f = {
+    struct controller_totals f = {
         .all = {.events_lost = p->ended.events_lost,
                 .buffers_written = p->ended.buffers_written,
                 .buffers_lost = p->ended.buffers_lost},
@@ -266,7 +266,7 @@ static ULONG update(struct directory *d, const struct controller_call *c, struct
     r->mode = r->maximum_buffers = r->flags_given = 0;
     ULONG code = update_parts(d, c, r, s, &named);
     if (code == ERROR_SUCCESS)
-        code = found_code(directory_session_at(d, s->logger, s->turn, &now));
+        code = found_code(directory_session_at(d, s->logger, s->generation, &now));
     if (code != ERROR_SUCCESS)
         return code;
     code = update_whole(d, r, &now, named);
@@ -286,7 +286,7 @@ static ULONG update(struct directory *d, const struct controller_call *c, struct
 static ULONG say_stopping(struct directory *d, struct directory_session *s)
 {
     struct directory_session now;
-    ULONG code = found_code(directory_session_at(d, s->logger, s->turn, &now));
+    ULONG code = found_code(directory_session_at(d, s->logger, s->generation, &now));
     if (code != ERROR_SUCCESS)
         return code;
     now.state = DIRECTORY_STOPPING;
@@ -337,12 +337,12 @@ ULONG controller_private(struct directory *d, const struct controller_call *c, s
         return code;
     if (c->code != EVENT_TRACE_CONTROL_QUERY)
         code = control(d, c, s, &parts);
-    if (code == ERROR_SUCCESS && directory_session_at(d, s->logger, s->turn, &now) == S_OK) {
+    if (code == ERROR_SUCCESS && directory_session_at(d, s->logger, s->generation, &now) == S_OK) {
         directory_session_free(s);
         *s = now;
     }
     if (code == ERROR_SUCCESS) {
-        const struct controller_figures figures = figures_of(&parts);
+        const struct controller_totals figures = figures_of(&parts);
         code = controller_answered(c, controller_answer(c->wide, s, &figures, c->properties));
     }
     close_parts(&parts);

@@ -196,7 +196,7 @@ static ULONG ask_host(struct directory *d, const struct directory_session *s, st
 {
     uint32_t answer = ERROR_SUCCESS;
     request->process = (struct directory_process){process_own_id(), process_start_time(process_own_id())};
-    const HRESULT hr = directory_ask(d, s->logger, s->turn, request, ANSWER_MS, &answer);
+    const HRESULT hr = directory_ask(d, s->logger, s->generation, request, ANSWER_MS, &answer);
     return hr == S_OK      ? answer
            : hr == S_FALSE ? controller_refuse(ERROR_TIMEOUT, "the session's host does not answer")
            : hr == E_ABORT ? controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "the session's host has ended")
@@ -299,7 +299,7 @@ static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
     struct directory_enable *enables;
     struct directory_session s;
     struct directory *d;
-    uint64_t generation;
+    uint64_t revision;
     size_t count, groups = 0;
     if (bytes % sizeof(GUID) != 0 || (bytes != 0 && !in))
         return controller_refuse(ERROR_INVALID_PARAMETER, "InformationLength: %u bytes are no GUIDs", (unsigned)bytes);
@@ -311,7 +311,7 @@ static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
         code = may_set(&s);
     if (code != ERROR_SUCCESS)
         return code;
-    HRESULT hr = directory_enables(d, NULL, &enables, &count, &generation);
+    HRESULT hr = directory_enables(d, NULL, &enables, &count, &revision);
     GUID *woken = SUCCEEDED(hr) ? memory_alloc((count + 1) * sizeof *woken) : NULL;
     if (SUCCEEDED(hr) && !woken)
         hr = E_OUTOFMEMORY;
@@ -322,7 +322,7 @@ static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
     if (SUCCEEDED(hr))
         hr = directory_begin(d);
     if (SUCCEEDED(hr)) {
-        hr = directory_session_disallow(d, s.logger, s.turn, in, bytes / sizeof(GUID));
+        hr = directory_session_disallow(d, s.logger, s.generation, in, bytes / sizeof(GUID));
         directory_end(d, woken, groups);
     }
     memory_free(woken);
@@ -370,13 +370,13 @@ static void forget(struct known *k)
 static ULONG learn(struct known *k)
 {
     struct directory *d;
-    uint64_t generation;
+    uint64_t revision;
     *k = (struct known){.registrations = NULL};
     HRESULT hr = directory_get(&d);
     if (SUCCEEDED(hr))
         hr = directory_registrations(d, &k->registrations, &k->registration_count);
     if (SUCCEEDED(hr))
-        hr = directory_enables(d, NULL, &k->enables, &k->enable_count, &generation);
+        hr = directory_enables(d, NULL, &k->enables, &k->enable_count, &revision);
     if (SUCCEEDED(hr))
         return ERROR_SUCCESS;
     forget(k);

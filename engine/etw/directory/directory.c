@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The directory's section: its name, created, found, changed under its mutex, read under its generation. */
-#include "engine/etw/directory.h"
-
+/* The directory's section: its name, created, found, changed under its mutex, read under its revision. */
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -42,7 +40,7 @@ static HRESULT own_name(char out[64])
     return hr;
 }
 
-/* Under the mutex. Generations and turns go on from numbers that this host has not had: who knows old ones must not
+/* Under the mutex. Revisions and generations go on from numbers that this host has not had: who knows old ones must not
    take what is new for it. */
 static void begin_anew(struct directory_shared *s)
 {
@@ -52,11 +50,11 @@ static void begin_anew(struct directory_shared *s)
     for (size_t i = 0; i < sizeof *s / sizeof *words; i++)
         atomic_store_explicit(&words[i], 0, memory_order_relaxed);
     for (size_t i = 0; i < DIRECTORY_PLACES; i++)
-        atomic_store_explicit(&s->turns[i], now & 0x3FFFFFFF, memory_order_relaxed);
+        atomic_store_explicit(&s->generation[i], now & 0x3FFFFFFF, memory_order_relaxed);
     for (size_t i = 0; i < DIRECTORY_SLOTS; i++)
         atomic_store_explicit(&s->slot[i].word, slot_word(SLOT_FREE, (uint32_t)(now & 0x7FFF)), memory_order_relaxed);
     atomic_store(&s->born, now);
-    atomic_store(&s->generation, 2 * now);
+    atomic_store(&s->revision, 2 * now);
     atomic_store(&s->notified, 2 * now);
     atomic_store(&s->size, sizeof *s);
     atomic_store(&s->tail, DIRECTORY_MAGIC);
@@ -228,24 +226,24 @@ void directory_delete(struct directory *d)
     directory_sessions_free(list, count);
 }
 
-bool directory_is_there(struct directory *d, bool look)
+bool directory_exists(struct directory *d, bool look)
 {
     return !is_deleted(d->shared) && (!look || section_is_named(d->section, d->name) != S_FALSE);
 }
 
 /* ---- changes ---- */
 
-uint64_t directory_generation(struct directory *d)
+uint64_t directory_revision(struct directory *d)
 {
-    return atomic_load(&d->shared->generation) & ~UINT64_C(1);
+    return atomic_load(&d->shared->revision) & ~UINT64_C(1);
 }
 
-bool directory_holds(struct directory_span *span, uint64_t generation)
+bool directory_holds(struct directory_span *span, uint64_t revision)
 {
     /* `until` first: who takes the place of one that is over clears `from` before it, so that no old `from` is seen
        beside a cleared `until`. */
     const uint64_t until = atomic_load(&span->until), from = atomic_load(&span->from);
-    return from != 0 && from <= generation && (until == 0 || until > generation);
+    return from != 0 && from <= revision && (until == 0 || until > revision);
 }
 
 bool directory_is_free(struct directory *d, struct directory_span *span)
@@ -272,29 +270,29 @@ void directory_retire(struct directory *d, struct directory_span *span)
         atomic_store(&span->until, d->target);
 }
 
-static void undo(struct directory_span *span, uint64_t generation)
+static void undo(struct directory_span *span, uint64_t revision)
 {
-    if (atomic_load(&span->from) > generation)
+    if (atomic_load(&span->from) > revision)
         atomic_store(&span->from, 0);
-    if (atomic_load(&span->until) > generation)
+    if (atomic_load(&span->until) > revision)
         atomic_store(&span->until, 0);
 }
 
-/* Under the mutex: an odd generation is a change whose process has ended. */
+/* Under the mutex: an odd revision is a change whose process has ended. */
 static uint64_t make_whole(struct directory *d)
 {
     struct directory_shared *s = d->shared;
-    const uint64_t generation = atomic_load(&s->generation);
-    if (!(generation & 1))
-        return generation;
-    const uint32_t enables = directory_bounded(&s->enables_used, DIRECTORY_ENABLES);
+    const uint64_t revision = atomic_load(&s->revision);
+    if (!(revision & 1))
+        return revision;
+    const uint32_t enables = directory_load_limited(&s->enables_used, DIRECTORY_ENABLES);
     for (uint32_t i = 0; i < DIRECTORY_PLACES; i++)
         for (uint32_t k = 0; k < 2; k++)
-            undo(&s->session[i][k].span, generation - 1);
+            undo(&s->session[i][k].span, revision - 1);
     for (uint32_t i = 0; i < enables; i++)
-        undo(&s->enable[i].span, generation - 1);
-    atomic_store(&s->generation, generation + 1);
-    return generation + 1;
+        undo(&s->enable[i].span, revision - 1);
+    atomic_store(&s->revision, revision + 1);
+    return revision + 1;
 }
 
 HRESULT directory_begin(struct directory *d)
@@ -305,7 +303,7 @@ HRESULT directory_begin(struct directory *d)
     repair(d->shared);
     d->committed = make_whole(d);
     d->target = d->committed + 2;
-    atomic_store(&d->shared->generation, d->committed + 1);
+    atomic_store(&d->shared->revision, d->committed + 1);
     return S_OK;
 }
 
@@ -314,7 +312,7 @@ uint64_t directory_end(struct directory *d, const GUID *providers, size_t count)
     const uint64_t target = d->target;
     /* Who changed before and ended since has not woken all that he should have. */
     const bool all = atomic_load(&d->shared->notified) < d->committed;
-    atomic_store(&d->shared->generation, target);
+    atomic_store(&d->shared->revision, target);
     mutex_give(d->mutex);
     if (all || count)
         directory_wake(d, all ? NULL : providers, count);
@@ -333,14 +331,14 @@ void directory_cancel(struct directory *d)
 
 /* ---- reading ---- */
 
-HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d, uint64_t generation, void *context),
+HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d, uint64_t revision, void *context),
                        void *context)
 {
-    _Atomic uint64_t *generation = &d->shared->generation;
+    _Atomic uint64_t *revision = &d->shared->revision;
     for (int i = 0; i < READ_TRIES; i++) {
-        const uint64_t now = directory_generation(d);
+        const uint64_t now = directory_revision(d);
         HRESULT hr = read(d, now, context);
-        if (atomic_load(generation) - now <= 2)
+        if (atomic_load(revision) - now <= 2)
             return hr;
     }
     HRESULT hr = mutex_take(d->mutex, UINT32_MAX);
@@ -353,9 +351,9 @@ HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d,
 
 /* ---- texts and names ---- */
 
-void directory_object_name(const struct directory *d, char kind, uint32_t number, uint32_t turn, char out[96])
+void directory_object_name(const struct directory *d, char kind, uint32_t number, uint32_t generation, char out[96])
 {
-    snprintf(out, 96, "%s-%c%u-%u", d->name, kind, (unsigned)number, (unsigned)turn);
+    snprintf(out, 96, "%s-%c%u-%u", d->name, kind, (unsigned)number, (unsigned)generation);
 }
 
 void directory_set_signal(const char *name)

@@ -15,7 +15,7 @@ static uint32_t directory_filter_units(uint32_t bytes);
 
 static uint32_t used(struct directory *d)
 {
-    return directory_bounded(&d->shared->enables_used, DIRECTORY_ENABLES);
+    return directory_load_limited(&d->shared->enables_used, DIRECTORY_ENABLES);
 }
 
 static bool is_provider(struct enable_record *record, const GUID *provider)
@@ -26,7 +26,7 @@ static bool is_provider(struct enable_record *record, const GUID *provider)
 }
 
 /* In a change: what the session wants of the provider; NULL: nothing. */
-static struct enable_record *find(struct directory *d, uint32_t logger, uint32_t turn, const GUID *provider)
+static struct enable_record *find(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider)
 {
     const uint32_t count = used(d);
     for (uint32_t i = 0; i < count; i++) {
@@ -35,7 +35,7 @@ static struct enable_record *find(struct directory *d, uint32_t logger, uint32_t
         if (!directory_holds(&record->span, d->target) || !is_provider(record, provider))
             continue;
         directory_load(&p, record->words, sizeof p);
-        if (p.logger == logger && p.turn == turn)
+        if (p.logger == logger && p.generation == generation)
             return record;
     }
     return NULL;
@@ -66,7 +66,7 @@ static uint32_t count_others(struct directory *d, const GUID *provider, uint32_t
         if (!directory_holds(&record->span, d->target) || !is_provider(record, provider))
             continue;
         directory_load(&p, record->words, sizeof p);
-        struct session_record *session = directory_find_session(d, p.logger, p.turn, d->target);
+        struct session_record *session = directory_find_session(d, p.logger, p.generation, d->target);
         if (p.logger == logger || !session)
             continue;
         others++;
@@ -110,17 +110,18 @@ static HRESULT put(struct directory *d, struct enable_record *old, const struct 
 
 HRESULT directory_enable_set(struct directory *d, const struct directory_enable *e)
 {
-    if (e->turn == 0 || !directory_find_session(d, e->logger, e->turn, d->target))
-        return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND), "there is no session of logger %u, turn %u",
-                         (unsigned)e->logger, (unsigned)e->turn);
-    struct enable_record *old = find(d, e->logger, e->turn, &e->provider);
+    if (e->generation == 0 || !directory_find_session(d, e->logger, e->generation, d->target))
+        return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND),
+                         "there is no session of logger %u, generation %u", (unsigned)e->logger,
+                         (unsigned)e->generation);
+    struct enable_record *old = find(d, e->logger, e->generation, &e->provider);
     if (!old && count_others(d, &e->provider, e->logger, NULL) >= DIRECTORY_ENABLES_OF_ONE)
         return ninth(d, &e->provider, e->logger);
     struct enable_payload payload = {
         .provider = e->provider,
         .source = e->source,
         .logger = e->logger,
-        .turn = e->turn,
+        .generation = e->generation,
         .serial = atomic_fetch_add(&d->shared->serial, 1) + 1,
         .any = e->any,
         .all = e->all,
@@ -137,19 +138,19 @@ HRESULT directory_enable_set(struct directory *d, const struct directory_enable 
     return FAILED(hr) ? hr : put(d, old, &payload);
 }
 
-HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t turn, const GUID *provider)
+HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider)
 {
-    struct enable_record *record = find(d, logger, turn, provider);
+    struct enable_record *record = find(d, logger, generation, provider);
     if (!record)
         return S_FALSE;
     directory_retire(d, &record->span);
     return S_OK;
 }
 
-HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t turn, const GUID *provider,
+HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider,
                                  const GUID *source)
 {
-    struct enable_record *record = find(d, logger, turn, provider);
+    struct enable_record *record = find(d, logger, generation, provider);
     struct enable_payload payload;
     if (!record)
         return S_FALSE;
@@ -160,7 +161,8 @@ HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t 
     return put(d, record, &payload);
 }
 
-HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t turn, GUID **providers, size_t *count)
+HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t generation, GUID **providers,
+                              size_t *count)
 {
     const uint32_t all = used(d);
     struct enable_payload p;
@@ -173,7 +175,7 @@ HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t tur
             if (!directory_holds(&record->span, d->target))
                 continue;
             directory_load(&p, record->words, sizeof p);
-            if (p.logger != logger || p.turn != turn)
+            if (p.logger != logger || p.generation != generation)
                 continue;
             if (pass == 1) {
                 directory_retire(d, &record->span);
@@ -197,23 +199,23 @@ struct reading {
     const GUID *provider; /* NULL: all */
     struct directory_enable *list;
     size_t count, capacity;
-    uint64_t generation;
+    uint64_t revision;
 };
 
-static HRESULT read_enables(struct directory *d, uint64_t generation, void *context)
+static HRESULT read_enables(struct directory *d, uint64_t revision, void *context)
 {
     struct reading *r = context;
     const uint32_t all = used(d);
     for (; r->count; r->count--) /* of a try before */
         memory_free(r->list[r->count - 1].filter_data);
-    r->generation = generation;
+    r->revision = revision;
     for (uint32_t i = 0; i < all; i++) {
         struct enable_record *record = &d->shared->enable[i];
         struct enable_payload p;
-        if (!directory_holds(&record->span, generation) || (r->provider && !is_provider(record, r->provider)))
+        if (!directory_holds(&record->span, revision) || (r->provider && !is_provider(record, r->provider)))
             continue;
         directory_load(&p, record->words, sizeof p);
-        if (p.turn == 0 || directory_session_state(d, p.logger, p.turn, generation) != DIRECTORY_RUNNING ||
+        if (p.generation == 0 || directory_session_state(d, p.logger, p.generation, revision) != DIRECTORY_RUNNING ||
             (r->provider && !guid_equal(&p.provider, r->provider)))
             continue;
         if (!memory_grow((void **)&r->list, &r->capacity, r->count + 1, sizeof *r->list))
@@ -223,7 +225,7 @@ static HRESULT read_enables(struct directory *d, uint64_t generation, void *cont
             .provider = p.provider,
             .source = p.source,
             .logger = p.logger,
-            .turn = p.turn,
+            .generation = p.generation,
             .serial = p.serial,
             .captures = p.captures,
             .any = p.any,
@@ -241,7 +243,7 @@ static HRESULT read_enables(struct directory *d, uint64_t generation, void *cont
 }
 
 HRESULT directory_enables(struct directory *d, const GUID *provider, struct directory_enable **out, size_t *count,
-                          uint64_t *generation)
+                          uint64_t *revision)
 {
     struct reading r = {.provider = provider};
     HRESULT hr = directory_read(d, read_enables, &r);
@@ -253,7 +255,7 @@ HRESULT directory_enables(struct directory *d, const GUID *provider, struct dire
     }
     *out = r.list;
     *count = r.count;
-    *generation = r.generation;
+    *revision = r.revision;
     return S_OK;
 }
 
@@ -282,7 +284,7 @@ static uint32_t directory_filter_units(uint32_t bytes)
 /* Marks what enables use that somebody sees, or will. */
 static void mark_used(struct directory *d, uint64_t used[ARENA_UNITS / 64])
 {
-    const uint32_t enables = directory_bounded(&d->shared->enables_used, DIRECTORY_ENABLES);
+    const uint32_t enables = directory_load_limited(&d->shared->enables_used, DIRECTORY_ENABLES);
     for (uint32_t i = 0; i < enables; i++) {
         struct enable_record *record = &d->shared->enable[i];
         struct enable_payload p;

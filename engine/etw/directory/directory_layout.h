@@ -3,11 +3,11 @@
    anything here: words are loaded once, what is copied is checked before it is used, and no loop is longer than the
    bounds below, which are compiled in.
 
-   Sessions and enables are records with two generations: `from` when one begins to hold, `until` when it ends (0:
-   never). A change works at the odd generation G + 1: it writes records that hold from G + 2 into places that nobody
+   Sessions and enables are records with two revisions: `from` when one begins to hold, `until` when it ends (0:
+   never). A change works at the odd revision G + 1: it writes records that hold from G + 2 into places that nobody
    sees, and gives those it ends an `until` of G + 2. Its end, the store of G + 2, makes all of it true at once. Who
-   finds an odd generation and has the mutex takes back what is of G + 2: the one who began it has ended.
-   A reader looks with the even generation that is, and what it sees stays where it is until the second change from
+   finds an odd revision and has the mutex takes back what is of G + 2: the one who began it has ended.
+   A reader looks with the even revision that is, and what it sees stays where it is until the second change from
    then begins.
 
    The file may be overwritten or shortened by hand (mapped_file.h: what was cut off reads as zeros). Three words tell:
@@ -37,7 +37,7 @@ enum {
 /* ---- payloads, as they are copied ---- */
 
 struct session_payload {
-    uint32_t logger, turn; /* the first word */
+    uint32_t logger, generation; /* the first word */
     uint32_t state, clock;
     GUID guid;
     uint64_t host_start, starter_start, section_size, thread;
@@ -50,14 +50,14 @@ struct session_payload {
     uint32_t name_bytes, file_bytes; /* DIRECTORY_NO_TEXT: none */
     uint32_t disallowed_count, reserved;
     GUID disallowed[DIRECTORY_DISALLOWED];
-    uint32_t whole, whole_turn, named, reserved_2;
-    struct directory_figures ended;
+    uint32_t whole, whole_generation, named, reserved_2;
+    struct directory_totals ended;
     struct directory_scope scope;
     char name[DIRECTORY_TEXT_BYTES], file[DIRECTORY_TEXT_BYTES];
 };
 struct enable_payload {
     GUID provider, source;
-    uint32_t logger, turn;
+    uint32_t logger, generation;
     uint64_t serial, captures, any, all;
     uint32_t property;
     uint8_t level, classic;
@@ -96,18 +96,18 @@ struct enable_record {
     struct directory_span span;
     _Atomic uint64_t words[sizeof(struct enable_payload) / 8];
 };
-/* state 2, kind 2, slot 12, slot's turn 16, sequence 32 */
+/* state 2, kind 2, slot 12, slot's generation 16, sequence 32 */
 struct registration_record {
     _Atomic uint64_t word;
     _Atomic uint64_t guid[2];
     uint64_t reserved;
 };
-/* word: state 2, turn 16 */
+/* word: state 2, generation 16 */
 struct slot_record {
     _Atomic uint64_t word;
     _Atomic uint64_t id, start_time;
     _Atomic uint64_t dead_at; /* clock_monotonic_ms when it was seen, of one that is dead */
-    _Atomic uint64_t listens; /* the turn whose process has a signal, and 1 << 16 */
+    _Atomic uint64_t listens; /* the generation whose process has a signal, and 1 << 16 */
     _Atomic uint64_t applied;
     uint64_t reserved[2];
 };
@@ -126,8 +126,8 @@ struct directory_shared {
     _Atomic uint64_t profile_100ns; /* 0: nobody has set it */
     _Atomic uint64_t born;          /* ms, UTC, when it was begun; never the same twice */
     uint64_t reserved_1[12];
-    _Atomic uint64_t generation;
-    _Atomic uint64_t notified;                                     /* the newest generation that all were woken for */
+    _Atomic uint64_t revision;
+    _Atomic uint64_t notified;                                     /* the newest revision that all were woken for */
     _Atomic uint64_t enables_used, registrations_used, slots_used; /* none is behind these */
     _Atomic uint64_t registration_hint;                            /* where one may be free */
     _Atomic uint64_t slot_hand;                                    /* which slot is looked at next */
@@ -139,7 +139,7 @@ struct directory_shared {
     uint64_t reserved_3[15];
     _Atomic uint64_t event_key;
     uint64_t reserved_4[15];
-    _Atomic uint64_t turns[DIRECTORY_PLACES];
+    _Atomic uint64_t generation[DIRECTORY_PLACES];
     _Atomic uint64_t tended[DIRECTORY_SESSIONS]; /* parts name no slots but their processes' */
     struct mailbox_record mailbox[DIRECTORY_PLACES];
     struct slot_record slot[DIRECTORY_SLOTS];
@@ -158,14 +158,14 @@ _Static_assert(sizeof(struct directory_kernel) == 568, "the same for programs of
 _Static_assert(sizeof(struct slot_record) == 64 && sizeof(struct registration_record) == 32 &&
                    sizeof(struct name_record) == 256,
                "whole lines");
-_Static_assert(offsetof(struct directory_shared, generation) == 128 &&
+_Static_assert(offsetof(struct directory_shared, revision) == 128 &&
                    offsetof(struct directory_shared, sequence) == 256 &&
                    offsetof(struct directory_shared, event_key) == 384 &&
-                   offsetof(struct directory_shared, turns) == 512,
+                   offsetof(struct directory_shared, generation) == 512,
                "apart by 128 bytes");
 _Static_assert(offsetof(struct session_payload, state) == 8, "the second word");
 
-/* Payloads go word by word: who reads while another writes gets a mixture, which the generation tells, and no more. */
+/* Payloads go word by word: who reads while another writes gets a mixture, which the revision tells, and no more. */
 static inline void directory_store(_Atomic uint64_t *to, const void *from, size_t bytes)
 {
     for (size_t i = 0; i < bytes / 8; i++) {
@@ -181,7 +181,7 @@ static inline void directory_load(void *to, _Atomic uint64_t *from, size_t bytes
         memcpy((uint8_t *)to + 8 * i, &word, 8);
     }
 }
-static inline uint32_t directory_bounded(_Atomic uint64_t *word, uint32_t most)
+static inline uint32_t directory_load_limited(_Atomic uint64_t *word, uint32_t most)
 {
     const uint64_t value = atomic_load(word);
     return value < most ? (uint32_t)value : most;
@@ -203,7 +203,7 @@ struct directory {
     uint64_t committed, target; /* of the change; whose thread alone uses them */
     struct host_lock lock;      /* for what follows */
     _Atomic uint32_t slot;      /* of this process; 0: none yet */
-    uint32_t slot_turn;
+    uint32_t slot_generation;
     _Atomic uint64_t slot_born; /* the directory's, when the slot was taken; set behind the slot */
     struct signal *own_signal;
     struct signal **old_signals; /* of slots before the directory was begun anew: somebody may be about to set them */
@@ -214,12 +214,12 @@ struct directory {
 
 /* ---- directory.c ---- */
 
-/* Calls `read` with a generation whose records stay as they are while it runs; again, and in the end under the mutex,
+/* Calls `read` with a revision whose records stay as they are while it runs; again, and in the end under the mutex,
    if they did not. It begins afresh each time. */
-HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d, uint64_t generation, void *context),
+HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d, uint64_t revision, void *context),
                        void *context);
-/* A record holds at this generation. */
-bool directory_holds(struct directory_span *span, uint64_t generation);
+/* A record holds at this revision. */
+bool directory_holds(struct directory_span *span, uint64_t revision);
 /* In a change: nobody sees the record, nor will. */
 bool directory_is_free(struct directory *d, struct directory_span *span);
 /* In a change: writes a record that holds from its end on, or ends one with it. */
@@ -228,7 +228,7 @@ void directory_put(struct directory *d, struct directory_span *span, _Atomic uin
 void directory_retire(struct directory *d, struct directory_span *span);
 
 /* "name" of the directory and what else, as names of sections and signals are. */
-void directory_object_name(const struct directory *d, char kind, uint32_t number, uint32_t turn, char out[96]);
+void directory_object_name(const struct directory *d, char kind, uint32_t number, uint32_t generation, char out[96]);
 /* Sets the signal of this name, if there is one. */
 void directory_set_signal(const char *name);
 
@@ -239,17 +239,19 @@ HRESULT directory_take_text(const char *from, uint32_t bytes, char **out);
 
 /* ---- directory_sessions.c ---- */
 
-/* The session of this logger and turn (0: any) that holds at the generation; NULL: there is none. */
-struct session_record *directory_find_session(struct directory *d, uint32_t logger, uint32_t turn, uint64_t generation);
-/* State and turn of it, without the rest. 0: there is none of that turn. */
-uint32_t directory_session_state(struct directory *d, uint32_t logger, uint32_t turn, uint64_t generation);
+/* The session of this logger and generation (0: any) that holds at the revision; NULL: there is none. */
+struct session_record *directory_find_session(struct directory *d, uint32_t logger, uint32_t generation,
+                                              uint64_t revision);
+/* State and generation of it, without the rest. 0: there is none of that generation. */
+uint32_t directory_session_state(struct directory *d, uint32_t logger, uint32_t generation, uint64_t revision);
 /* The name of a session for texts of errors; from memory_alloc, NULL: out of memory. */
 char *directory_session_name(struct session_record *record);
 
 /* ---- directory_enables.c ---- */
 
 /* In a change: all enables of a session end. *providers, from memory_alloc, each once. */
-HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t turn, GUID **providers, size_t *count);
+HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t generation, GUID **providers,
+                              size_t *count);
 
 /* ---- directory_processes.c ---- */
 
@@ -258,13 +260,13 @@ static inline uint32_t slot_state(uint64_t word)
 {
     return (uint32_t)(word & 3);
 }
-static inline uint32_t slot_turn(uint64_t word)
+static inline uint32_t slot_generation(uint64_t word)
 {
     return (uint32_t)(word >> 2 & 0xFFFF);
 }
-static inline uint64_t slot_word(uint32_t state, uint32_t turn)
+static inline uint64_t slot_word(uint32_t state, uint32_t generation)
 {
-    return state | (uint64_t)(turn & 0xFFFF) << 2;
+    return state | (uint64_t)(generation & 0xFFFF) << 2;
 }
 /* Wakes those that listen and have registered one of the providers (NULL: all that listen). */
 void directory_wake(struct directory *d, const GUID *providers, size_t count);

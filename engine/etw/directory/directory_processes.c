@@ -27,8 +27,8 @@ static void directory_registrations_end(struct directory *d, uint32_t slot);
 
 /* ---- slots ---- */
 
-/* The process that a slot's turn names; false: it names none any more. */
-static bool directory_process_at(struct directory *d, uint32_t slot, uint32_t turn, struct directory_process *out)
+/* The process that a slot's generation names; false: it names none any more. */
+static bool directory_process_at(struct directory *d, uint32_t slot, uint32_t generation, struct directory_process *out)
 {
     if (slot == 0 || slot >= DIRECTORY_SLOTS)
         return false;
@@ -36,13 +36,13 @@ static bool directory_process_at(struct directory *d, uint32_t slot, uint32_t tu
     const uint64_t word = atomic_load(&record->word);
     out->id = (uint32_t)atomic_load(&record->id);
     out->start_time = atomic_load(&record->start_time);
-    return slot_state(word) == SLOT_LIVE && slot_turn(word) == turn && atomic_load(&record->word) == word;
+    return slot_state(word) == SLOT_LIVE && slot_generation(word) == generation && atomic_load(&record->word) == word;
 }
 
 bool directory_process_of(struct directory *d, uint32_t slot, struct directory_process *out)
 {
     return slot < DIRECTORY_SLOTS &&
-           directory_process_at(d, slot, slot_turn(atomic_load(&d->shared->slot[slot].word)), out);
+           directory_process_at(d, slot, slot_generation(atomic_load(&d->shared->slot[slot].word)), out);
 }
 
 bool directory_alive(void *context, uint32_t slot, uint32_t thread)
@@ -58,10 +58,10 @@ bool directory_alive(void *context, uint32_t slot, uint32_t thread)
 /* Whether a session may name a process that was dead at `dead_at`. Times after now are of before a restart. */
 static bool may_be_named(struct directory *d, uint64_t dead_at, uint64_t now)
 {
-    const uint64_t generation = directory_generation(d), dead = dead_at > now ? 0 : dead_at;
+    const uint64_t revision = directory_revision(d), dead = dead_at > now ? 0 : dead_at;
     for (uint32_t logger = 1; logger <= DIRECTORY_SESSIONS; logger++) {
         const uint64_t tended = atomic_load(&d->shared->tended[logger - 1]);
-        if (directory_find_session(d, logger, 0, generation) && (tended > now ? 0 : tended) <= dead)
+        if (directory_find_session(d, logger, 0, revision) && (tended > now ? 0 : tended) <= dead)
             return true;
     }
     return false;
@@ -74,17 +74,17 @@ static void tend(struct directory *d, uint32_t slot, uint64_t now)
     if (slot_state(word) == SLOT_LIVE &&
         !process_alive((uint32_t)atomic_load(&record->id), atomic_load(&record->start_time))) {
         atomic_store(&record->dead_at, now);
-        atomic_store(&record->word, slot_word(SLOT_DEAD, slot_turn(word)));
+        atomic_store(&record->word, slot_word(SLOT_DEAD, slot_generation(word)));
         directory_registrations_end(d, slot);
     }
     if (slot_state(atomic_load(&record->word)) == SLOT_DEAD && !may_be_named(d, atomic_load(&record->dead_at), now))
-        atomic_store(&record->word, slot_word(SLOT_FREE, slot_turn(word)));
+        atomic_store(&record->word, slot_word(SLOT_FREE, slot_generation(word)));
 }
 
 /* Under the mutex: looks at the next slots, frees those whose processes have ended and that nobody can name. */
 static void directory_slots_tend(struct directory *d, uint32_t how_many)
 {
-    const uint32_t used = directory_bounded(&d->shared->slots_used, DIRECTORY_SLOTS);
+    const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);
     const uint64_t now = clock_monotonic_ms();
     for (uint32_t i = 0; i < how_many && i < used; i++) {
         const uint32_t slot = (uint32_t)(atomic_fetch_add(&d->shared->slot_hand, 1) % used);
@@ -96,7 +96,7 @@ static void directory_slots_tend(struct directory *d, uint32_t how_many)
 /* Under the mutex. 0: none is free. */
 static uint32_t find_free(struct directory *d)
 {
-    const uint32_t used = directory_bounded(&d->shared->slots_used, DIRECTORY_SLOTS);
+    const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);
     for (uint32_t slot = 1; slot < used; slot++)
         if (slot_state(atomic_load(&d->shared->slot[slot].word)) == SLOT_FREE)
             return slot;
@@ -117,14 +117,14 @@ static HRESULT take_slot(struct directory *d)
         return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES), "all %u slots of processes are taken",
                          (unsigned)SESSION_MOST_OWNERS);
     struct slot_record *record = &d->shared->slot[slot];
-    const uint32_t turn = slot_turn(atomic_load(&record->word)) + 1;
+    const uint32_t generation = slot_generation(atomic_load(&record->word)) + 1;
     atomic_store(&record->id, own);
     atomic_store(&record->start_time, process_start_time(own));
     atomic_store(&record->listens, 0);
     atomic_store(&record->applied, 0);
     directory_raise(&d->shared->slots_used, slot + 1);
-    atomic_store(&record->word, slot_word(SLOT_LIVE, turn)); /* last of all */
-    d->slot_turn = turn & 0xFFFF;
+    atomic_store(&record->word, slot_word(SLOT_LIVE, generation)); /* last of all */
+    d->slot_generation = generation & 0xFFFF;
     atomic_store(&d->slot, slot);
     atomic_store(&d->slot_born, directory_born(d));
     return S_OK;
@@ -190,7 +190,7 @@ HRESULT directory_join(struct directory *d, uint32_t *slot)
     return hr;
 }
 
-void directory_session_tended(struct directory *d, uint32_t logger, uint64_t since_ms)
+void directory_session_reaped(struct directory *d, uint32_t logger, uint64_t since_ms)
 {
     if (logger < 1 || logger > DIRECTORY_SESSIONS)
         return;
@@ -213,75 +213,75 @@ HRESULT directory_own_signal(struct directory *d, struct signal **out)
         return hr;
     host_lock_enter(&d->lock);
     if (!d->own_signal) {
-        directory_object_name(d, 'p', slot, d->slot_turn, name);
+        directory_object_name(d, 'p', slot, d->slot_generation, name);
         hr = signal_open(&(struct shared){.name = name, .create = true}, &d->own_signal);
         if (SUCCEEDED(hr))
-            atomic_store(&d->shared->slot[slot].listens, LISTENS | d->slot_turn);
+            atomic_store(&d->shared->slot[slot].listens, LISTENS | d->slot_generation);
     }
     *out = d->own_signal;
     host_lock_leave(&d->lock);
     return hr;
 }
 
-static bool listens(struct directory *d, uint32_t slot, uint32_t *turn)
+static bool listens(struct directory *d, uint32_t slot, uint32_t *generation)
 {
     struct slot_record *record = &d->shared->slot[slot];
     const uint64_t word = atomic_load(&record->word);
-    *turn = slot_turn(word);
-    return slot_state(word) == SLOT_LIVE && atomic_load(&record->listens) == (LISTENS | *turn);
+    *generation = slot_generation(word);
+    return slot_state(word) == SLOT_LIVE && atomic_load(&record->listens) == (LISTENS | *generation);
 }
 
 void directory_wake(struct directory *d, const GUID *providers, size_t count)
 {
-    const uint32_t used = directory_bounded(&d->shared->slots_used, DIRECTORY_SLOTS);
+    const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);
     uint64_t set[SLOT_SET_WORDS] = {0};
     if (providers)
         directory_registered_slots(d, providers, count, set);
     for (uint32_t slot = 1; slot < used; slot++) {
-        uint32_t turn;
+        uint32_t generation;
         char name[96];
-        if ((providers && !slot_set_has(set, slot)) || !listens(d, slot, &turn))
+        if ((providers && !slot_set_has(set, slot)) || !listens(d, slot, &generation))
             continue;
-        directory_object_name(d, 'p', slot, turn, name);
+        directory_object_name(d, 'p', slot, generation, name);
         directory_set_signal(name);
     }
 }
 
-void directory_applied(struct directory *d, uint64_t generation)
+void directory_applied(struct directory *d, uint64_t revision)
 {
     const uint32_t slot = atomic_load(&d->slot);
     if (slot != 0)
-        directory_raise(&d->shared->slot[slot].applied, generation);
+        directory_raise(&d->shared->slot[slot].applied, revision);
 }
 
-/* Whether one of those who have it registered and listen has not come to the generation yet. Of those that seem late
+/* Whether one of those who have it registered and listen has not come to the revision yet. Of those that seem late
    `look` asks whether they live. */
-static bool some_wait(struct directory *d, const GUID *provider, uint64_t generation, bool look)
+static bool some_wait(struct directory *d, const GUID *provider, uint64_t revision, bool look)
 {
-    const uint32_t used = directory_bounded(&d->shared->slots_used, DIRECTORY_SLOTS);
+    const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);
     uint64_t set[SLOT_SET_WORDS] = {0};
     directory_registered_slots(d, provider, 1, set);
     for (uint32_t slot = 1; slot < used; slot++) {
-        uint32_t turn;
-        if (slot_set_has(set, slot) && listens(d, slot, &turn) &&
-            atomic_load(&d->shared->slot[slot].applied) < generation && (!look || directory_alive(d, slot, 0)))
+        uint32_t generation;
+        if (slot_set_has(set, slot) && listens(d, slot, &generation) &&
+            atomic_load(&d->shared->slot[slot].applied) < revision && (!look || directory_alive(d, slot, 0)))
             return true;
     }
     return false;
 }
 
-HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64_t generation, uint32_t timeout_ms)
+HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64_t revision, uint32_t timeout_ms)
 {
     enum { BRIEF = 1, PATIENT = 10, BRIEF_ONES = 20 }; /* ms; most have applied it after one or two */
     const uint64_t start = clock_monotonic_ms();
     struct wakeup *never = NULL;
     HRESULT hr = S_OK;
-    for (unsigned turn = 0; some_wait(d, provider, generation, turn % BRIEF_ONES == BRIEF_ONES - 1); turn++) {
+    for (unsigned round = 0; some_wait(d, provider, revision, round % BRIEF_ONES == BRIEF_ONES - 1); round++) {
         const uint64_t passed = clock_passed_ms(start, clock_monotonic_ms());
         hr = timeout_ms != UINT32_MAX && passed >= timeout_ms ? S_FALSE : never ? S_OK : wakeup_create(&never);
         if (hr != S_OK)
             break;
-        (void)wakeup_wait(never, turn < BRIEF_ONES ? BRIEF : PATIENT);
+        (void)wakeup_wait(never, round < BRIEF_ONES ? BRIEF : PATIENT);
     }
     wakeup_free(never);
     return hr;
@@ -290,7 +290,7 @@ HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64
 /* ---- registrations ---- */
 
 /* Registrations of providers, claimed and given back without a lock. One that a process left when it ended is told by
-   the turn of its slot, and is free for whoever comes upon it. */
+   the generation of its slot, and is free for whoever comes upon it. */
 
 enum { REGISTRATION_FREE, REGISTRATION_CLAIMED, REGISTRATION_LIVE };
 
@@ -306,20 +306,20 @@ static uint32_t word_slot(uint64_t word)
 {
     return (uint32_t)(word >> 4 & 0xFFF);
 }
-static uint32_t word_turn(uint64_t word)
+static uint32_t word_generation(uint64_t word)
 {
     return (uint32_t)(word >> 16 & 0xFFFF);
 }
-static uint64_t make_word(uint32_t state, uint32_t kind, uint32_t slot, uint32_t turn, uint64_t sequence)
+static uint64_t make_word(uint32_t state, uint32_t kind, uint32_t slot, uint32_t generation, uint64_t sequence)
 {
-    return state | (uint64_t)kind << 2 | (uint64_t)slot << 4 | (uint64_t)turn << 16 | sequence << 32;
+    return state | (uint64_t)kind << 2 | (uint64_t)slot << 4 | (uint64_t)generation << 16 | sequence << 32;
 }
 
 /* Its slot names the process that made it no more. */
 static bool is_left(struct directory *d, uint64_t word)
 {
     const uint64_t slot = atomic_load(&d->shared->slot[word_slot(word)].word);
-    return slot_state(slot) != SLOT_LIVE || slot_turn(slot) != word_turn(word);
+    return slot_state(slot) != SLOT_LIVE || slot_generation(slot) != word_generation(word);
 }
 
 static bool claim(struct directory *d, uint32_t i, const GUID *provider, uint32_t kind)
@@ -331,11 +331,11 @@ static bool claim(struct directory *d, uint32_t i, const GUID *provider, uint32_
     const uint32_t slot = atomic_load(&d->slot);
     const uint64_t sequence = (word >> 32) + 1;
     if (!atomic_compare_exchange_strong(&record->word, &word,
-                                        make_word(REGISTRATION_CLAIMED, kind, slot, d->slot_turn, sequence)))
+                                        make_word(REGISTRATION_CLAIMED, kind, slot, d->slot_generation, sequence)))
         return false;
     directory_store(record->guid, provider, sizeof *provider);
     directory_raise(&d->shared->registrations_used, (uint64_t)i + 1);
-    atomic_store(&record->word, make_word(REGISTRATION_LIVE, kind, slot, d->slot_turn, sequence));
+    atomic_store(&record->word, make_word(REGISTRATION_LIVE, kind, slot, d->slot_generation, sequence));
     return true;
 }
 
@@ -392,7 +392,7 @@ void directory_unregister(struct directory *d, uint32_t registration)
     struct registration_record *record = &d->shared->registration[registration];
     uint64_t word = atomic_load(&record->word);
     if (word_state(word) != REGISTRATION_LIVE || word_slot(word) != atomic_load(&d->slot) ||
-        word_turn(word) != d->slot_turn)
+        word_generation(word) != d->slot_generation)
         return;
     if (atomic_compare_exchange_strong(&record->word, &word, make_word(REGISTRATION_FREE, 0, 0, 0, word >> 32)))
         lower_hint(d, registration);
@@ -400,7 +400,7 @@ void directory_unregister(struct directory *d, uint32_t registration)
 
 static void directory_registrations_end(struct directory *d, uint32_t slot)
 {
-    const uint32_t used = directory_bounded(&d->shared->registrations_used, DIRECTORY_REGISTRATIONS);
+    const uint32_t used = directory_load_limited(&d->shared->registrations_used, DIRECTORY_REGISTRATIONS);
     for (uint32_t i = 0; i < used; i++) {
         struct registration_record *record = &d->shared->registration[i];
         uint64_t word = atomic_load(&record->word);
@@ -424,13 +424,13 @@ static bool load(struct directory *d, uint32_t i, struct directory_registration 
     };
     directory_load(&out->provider, record->guid, sizeof out->provider);
     return atomic_load(&record->word) == word &&
-           directory_process_at(d, word_slot(word), word_turn(word), &out->process);
+           directory_process_at(d, word_slot(word), word_generation(word), &out->process);
 }
 
 static void directory_registered_slots(struct directory *d, const GUID *providers, size_t count,
                                        uint64_t set[SLOT_SET_WORDS])
 {
-    const uint32_t used = directory_bounded(&d->shared->registrations_used, DIRECTORY_REGISTRATIONS);
+    const uint32_t used = directory_load_limited(&d->shared->registrations_used, DIRECTORY_REGISTRATIONS);
     for (uint32_t i = 0; i < used; i++) {
         struct directory_registration r;
         if (!load(d, i, &r))
@@ -443,7 +443,7 @@ static void directory_registered_slots(struct directory *d, const GUID *provider
 
 HRESULT directory_registrations(struct directory *d, struct directory_registration **out, size_t *count)
 {
-    const uint32_t used = directory_bounded(&d->shared->registrations_used, DIRECTORY_REGISTRATIONS);
+    const uint32_t used = directory_load_limited(&d->shared->registrations_used, DIRECTORY_REGISTRATIONS);
     uint64_t asked[SLOT_SET_WORDS] = {0}, lives[SLOT_SET_WORDS] = {0};
     size_t capacity = 0;
     *out = NULL;
@@ -506,7 +506,7 @@ static bool load_name(struct directory *d, uint32_t i, struct name_payload *out)
 /* The place of the provider's name; else the oldest one. */
 static uint32_t place_of(struct directory *d, const GUID *provider)
 {
-    const uint32_t used = directory_bounded(&d->shared->names_given, DIRECTORY_PROVIDER_NAMES);
+    const uint32_t used = directory_load_limited(&d->shared->names_given, DIRECTORY_PROVIDER_NAMES);
     for (uint32_t i = 0; i < used; i++) {
         GUID known;
         directory_load(&known, d->shared->name[i].words, sizeof known);
@@ -544,7 +544,7 @@ static bool is_listed(const struct directory_provider_name *list, size_t count, 
 
 HRESULT directory_provider_names(struct directory *d, struct directory_provider_name **out, size_t *count)
 {
-    const uint32_t used = directory_bounded(&d->shared->names_given, DIRECTORY_PROVIDER_NAMES);
+    const uint32_t used = directory_load_limited(&d->shared->names_given, DIRECTORY_PROVIDER_NAMES);
     *count = 0;
     *out = memory_alloc((used + 1) * sizeof **out);
     if (!*out)

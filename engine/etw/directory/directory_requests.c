@@ -68,8 +68,8 @@ static bool is_free(struct mailbox_record *mailbox, struct request_payload *room
 }
 
 /* S_FALSE: others had it until the time was over. */
-static HRESULT put_request(struct directory *d, uint32_t logger, uint32_t turn, const struct request_payload *payload,
-                           uint64_t limit, uint64_t *number)
+static HRESULT put_request(struct directory *d, uint32_t logger, uint32_t generation,
+                           const struct request_payload *payload, uint64_t limit, uint64_t *number)
 {
     struct mailbox_record *mailbox = mailbox_of(d, logger);
     struct request_payload *room = memory_alloc(sizeof *room);
@@ -79,7 +79,7 @@ static HRESULT put_request(struct directory *d, uint32_t logger, uint32_t turn, 
         hr = mutex_take(d->mutex, rest_of(limit));
         if (hr != S_OK)
             break;
-        if (!directory_find_session(d, logger, turn, directory_generation(d))) {
+        if (!directory_find_session(d, logger, generation, directory_revision(d))) {
             hr = E_ABORT;
         } else if (is_free(mailbox, room)) {
             *number = (atomic_load(&mailbox->word) >> 3) + 1;
@@ -116,8 +116,8 @@ static HRESULT finish(struct mailbox_record *mailbox, uint64_t number, uint32_t 
     return S_FALSE;
 }
 
-HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t turn, const struct directory_request *request,
-                      uint32_t timeout_ms, uint32_t *answer)
+HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
+                      const struct directory_request *request, uint32_t timeout_ms, uint32_t *answer)
 {
     const uint64_t limit = clock_monotonic_ms() + timeout_ms;
     struct directory_session session;
@@ -126,10 +126,10 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t turn, const
     struct signal *answered = NULL;
     uint64_t number;
     char name[96];
-    HRESULT hr = directory_session_at(d, logger, turn, &session);
+    HRESULT hr = directory_session_at(d, logger, generation, &session);
     if (hr == S_FALSE)
-        return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND), "there is no session of logger %u, turn %u",
-                         (unsigned)logger, (unsigned)turn);
+        return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND),
+                         "there is no session of logger %u, generation %u", (unsigned)logger, (unsigned)generation);
     if (FAILED(hr))
         return hr;
     payload = memory_alloc(sizeof *payload);
@@ -141,17 +141,17 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t turn, const
                            (unsigned)session.host.id);
     }
     if (SUCCEEDED(hr)) {
-        directory_object_name(d, 'a', logger, session.turn, name);
+        directory_object_name(d, 'a', logger, session.generation, name);
         hr = signal_open(&(struct shared){.name = name, .create = true}, &answered);
     }
     if (SUCCEEDED(hr))
-        hr = put_request(d, logger, session.turn, payload, limit, &number);
+        hr = put_request(d, logger, session.generation, payload, limit, &number);
     if (hr == S_OK) {
         struct mailbox_record *mailbox = mailbox_of(d, logger);
         const uint64_t done = mail_word(number, MAIL_ANSWERED);
         directory_set_signal(session.signal);
         while (hr == S_OK && atomic_load(&mailbox->word) != done && atomic_load(&mailbox->word) >> 3 == number)
-            hr = directory_find_session(d, logger, session.turn, directory_generation(d))
+            hr = directory_find_session(d, logger, session.generation, directory_revision(d))
                      ? signal_wait_or_process(answered, host, rest_of(limit))
                      : E_ABORT;
         const HRESULT fetched = finish(mailbox, number, answer);
@@ -212,10 +212,10 @@ HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_r
     return hr;
 }
 
-void directory_hang_up(struct directory *d, uint32_t logger, uint32_t turn)
+void directory_hang_up(struct directory *d, uint32_t logger, uint32_t generation)
 {
     char name[96];
-    directory_object_name(d, 'a', logger, turn, name);
+    directory_object_name(d, 'a', logger, generation, name);
     directory_set_signal(name);
 }
 
@@ -233,7 +233,7 @@ void directory_answer(struct directory *d, uint32_t logger, uint32_t answer)
     if (mail_state(word) == MAIL_TAKEN) {
         atomic_store(&mailbox->answer, answer);
         if (atomic_compare_exchange_strong(&mailbox->word, &word, mail_word(word >> 3, MAIL_ANSWERED))) {
-            struct session_record *record = directory_find_session(d, logger, 0, directory_generation(d));
+            struct session_record *record = directory_find_session(d, logger, 0, directory_revision(d));
             const uint64_t names = record ? atomic_load(&record->words[0]) : 0;
             directory_object_name(d, 'a', logger, (uint32_t)(names >> 32), name);
             directory_set_signal(name);

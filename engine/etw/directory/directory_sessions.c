@@ -14,7 +14,7 @@ static HRESULT to_payload(const struct directory_session *s, struct session_payl
 {
     memset(p, 0, sizeof *p);
     p->logger = s->logger;
-    p->turn = s->turn;
+    p->generation = s->generation;
     p->state = (uint32_t)s->state;
     p->clock = s->clock;
     p->guid = s->guid;
@@ -38,7 +38,7 @@ static HRESULT to_payload(const struct directory_session *s, struct session_payl
     memcpy(p->section, s->section, sizeof p->section);
     memcpy(p->signal, s->signal, sizeof p->signal);
     p->whole = s->whole;
-    p->whole_turn = s->whole_turn;
+    p->whole_generation = s->whole_generation;
     p->named = (s->named ? PAYLOAD_NAMED : 0) | (s->numbered ? PAYLOAD_NUMBERED : 0);
     p->ended = s->ended;
     p->scope = s->scope;
@@ -80,7 +80,7 @@ static HRESULT from_payload(const struct session_payload *p, uint32_t logger, st
 {
     *s = (struct directory_session){
         .logger = p->logger,
-        .turn = p->turn,
+        .generation = p->generation,
         .state = (enum directory_state)p->state,
         .guid = p->guid,
         .host = {p->host_id, p->host_start},
@@ -98,7 +98,7 @@ static HRESULT from_payload(const struct session_payload *p, uint32_t logger, st
         .thread = p->thread,
         .started = p->started,
         .whole = p->whole,
-        .whole_turn = p->whole_turn,
+        .whole_generation = p->whole_generation,
         .named = (p->named & PAYLOAD_NAMED) != 0,
         .numbered = (p->named & PAYLOAD_NUMBERED) != 0,
         .ended = p->ended,
@@ -110,7 +110,7 @@ static HRESULT from_payload(const struct session_payload *p, uint32_t logger, st
     memcpy(s->signal, p->signal, sizeof s->signal);
     memcpy(s->disallowed, p->disallowed, sizeof s->disallowed);
     s->disallowed_count = p->disallowed_count <= DIRECTORY_DISALLOWED ? p->disallowed_count : 0;
-    if (p->logger != logger || p->turn == 0 || p->state < DIRECTORY_STARTING || p->state > DIRECTORY_OVER ||
+    if (p->logger != logger || p->generation == 0 || p->state < DIRECTORY_STARTING || p->state > DIRECTORY_OVER ||
         p->name_bytes == 0 || p->name_bytes == DIRECTORY_NO_TEXT || !is_object_name(p->section) ||
         !is_object_name(p->signal) || !is_scope(&p->scope) || !are_lists(&p->lists))
         return S_FALSE;
@@ -138,25 +138,26 @@ void directory_sessions_free(struct directory_session *list, size_t count)
 
 uint64_t directory_handle(const struct directory_session *s)
 {
-    return s->kernel ? DIRECTORY_KERNEL_LOGGER : (uint64_t)s->turn << 16 | s->logger;
+    return s->kernel ? DIRECTORY_KERNEL_LOGGER : (uint64_t)s->generation << 16 | s->logger;
 }
 
-struct session_record *directory_find_session(struct directory *d, uint32_t logger, uint32_t turn, uint64_t generation)
+struct session_record *directory_find_session(struct directory *d, uint32_t logger, uint32_t generation,
+                                              uint64_t revision)
 {
     if (logger < 1 || logger > DIRECTORY_PLACES)
         return NULL;
     for (uint32_t k = 0; k < 2; k++) {
         struct session_record *record = &d->shared->session[logger - 1][k];
         const uint64_t names = atomic_load(&record->words[0]);
-        if (directory_holds(&record->span, generation) && (turn == 0 || names >> 32 == turn))
+        if (directory_holds(&record->span, revision) && (generation == 0 || names >> 32 == generation))
             return record;
     }
     return NULL;
 }
 
-uint32_t directory_session_state(struct directory *d, uint32_t logger, uint32_t turn, uint64_t generation)
+uint32_t directory_session_state(struct directory *d, uint32_t logger, uint32_t generation, uint64_t revision)
 {
-    struct session_record *record = directory_find_session(d, logger, turn, generation);
+    struct session_record *record = directory_find_session(d, logger, generation, revision);
     return record ? (uint32_t)atomic_load(&record->words[1]) : 0;
 }
 
@@ -175,20 +176,20 @@ char *directory_session_name(struct session_record *record)
 /* ---- reading ---- */
 
 struct reading {
-    uint32_t logger, turn; /* of one; 0: all */
+    uint32_t logger, generation; /* of one; 0: all */
     struct directory_session *list;
     size_t count, capacity;
     struct session_payload payload;
 };
 
-static HRESULT read_sessions(struct directory *d, uint64_t generation, void *context)
+static HRESULT read_sessions(struct directory *d, uint64_t revision, void *context)
 {
     struct reading *r = context;
     const uint32_t first = r->logger ? r->logger : 1, last = r->logger ? r->logger : DIRECTORY_PLACES;
     for (; r->count; r->count--) /* of a try before */
         directory_session_free(&r->list[r->count - 1]);
     for (uint32_t logger = first; logger <= last; logger++) {
-        struct session_record *record = directory_find_session(d, logger, r->turn, generation);
+        struct session_record *record = directory_find_session(d, logger, r->generation, revision);
         if (!record)
             continue;
         if (!memory_grow((void **)&r->list, &r->capacity, r->count + 1, sizeof *r->list))
@@ -197,7 +198,7 @@ static HRESULT read_sessions(struct directory *d, uint64_t generation, void *con
         HRESULT hr = from_payload(&r->payload, logger, &r->list[r->count]);
         if (FAILED(hr))
             return hr;
-        if (hr == S_OK && r->turn != 0 && r->list[r->count].turn != r->turn)
+        if (hr == S_OK && r->generation != 0 && r->list[r->count].generation != r->generation)
             directory_session_free(&r->list[r->count]);
         else
             r->count += hr == S_OK;
@@ -221,7 +222,7 @@ HRESULT directory_sessions(struct directory *d, struct directory_session **out, 
     return hr;
 }
 
-HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t turn, struct directory_session *out)
+HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t generation, struct directory_session *out)
 {
     struct reading *r;
     if (logger < 1 || logger > DIRECTORY_PLACES)
@@ -230,7 +231,7 @@ HRESULT directory_session_at(struct directory *d, uint32_t logger, uint32_t turn
     if (!r)
         return E_OUTOFMEMORY;
     r->logger = logger;
-    r->turn = turn;
+    r->generation = generation;
     r->list = out;
     r->capacity = 1;
     HRESULT hr = directory_read(d, read_sessions, r);
@@ -291,7 +292,7 @@ static bool one_kind(const struct directory_session *a, const struct directory_s
 
 static bool is_part_of(const struct directory_session *part, const struct directory_session *s)
 {
-    return part->whole != 0 && part->whole == s->logger && part->whole_turn == s->turn;
+    return part->whole != 0 && part->whole == s->logger && part->whole_generation == s->generation;
 }
 
 /* Whether another session than that of logger `but` has the name, the GUID or the file. */
@@ -354,18 +355,18 @@ HRESULT directory_session_add(struct directory *d, struct directory_session *s)
     if (SUCCEEDED(hr))
         hr = to_payload(&given, payload);
     if (SUCCEEDED(hr)) {
-        /* A turn that the end of this process leaves unused does no harm, nor does an empty mailbox. */
+        /* A generation that the end of this process leaves unused does no harm, nor does an empty mailbox. */
         do
-            given.turn = (uint32_t)(atomic_fetch_add(&shared->turns[logger - 1], 1) + 1);
-        while (given.turn == 0);
+            given.generation = (uint32_t)(atomic_fetch_add(&shared->generation[logger - 1], 1) + 1);
+        while (given.generation == 0);
         struct mailbox_record *mailbox = &shared->mailbox[logger - 1];
         atomic_store(&mailbox->word, ((atomic_load(&mailbox->word) >> 3) + 1) << 3);
         if (!is_private(s))
             atomic_store(&shared->tended[logger - 1], clock_monotonic_ms());
-        payload->turn = given.turn;
+        payload->generation = given.generation;
         put(d, logger, payload);
         s->logger = logger;
-        s->turn = given.turn;
+        s->generation = given.generation;
     }
     memory_free(payload);
     return hr;
@@ -373,7 +374,7 @@ HRESULT directory_session_add(struct directory *d, struct directory_session *s)
 
 HRESULT directory_session_set(struct directory *d, const struct directory_session *s)
 {
-    struct session_record *record = directory_find_session(d, s->logger, s->turn, d->target);
+    struct session_record *record = directory_find_session(d, s->logger, s->generation, d->target);
     if (!record)
         return S_FALSE;
     struct session_payload *payload = memory_alloc(sizeof *payload), *before = memory_alloc(sizeof *before);
@@ -391,10 +392,10 @@ HRESULT directory_session_set(struct directory *d, const struct directory_sessio
     return hr;
 }
 
-HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_t turn, const GUID *providers,
+HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_t generation, const GUID *providers,
                                    size_t count)
 {
-    struct session_record *record = directory_find_session(d, logger, turn, d->target);
+    struct session_record *record = directory_find_session(d, logger, generation, d->target);
     if (count > DIRECTORY_DISALLOWED)
         return E_INVALIDARG;
     if (!record)
@@ -412,15 +413,16 @@ HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_
     return S_OK;
 }
 
-HRESULT directory_session_remove(struct directory *d, uint32_t logger, uint32_t turn, GUID **providers, size_t *count)
+HRESULT directory_session_remove(struct directory *d, uint32_t logger, uint32_t generation, GUID **providers,
+                                 size_t *count)
 {
-    struct session_record *record = directory_find_session(d, logger, turn, d->target);
+    struct session_record *record = directory_find_session(d, logger, generation, d->target);
     *providers = NULL;
     *count = 0;
     if (!record)
         return S_FALSE;
-    const uint32_t its_turn = (uint32_t)(atomic_load(&record->words[0]) >> 32);
-    HRESULT hr = directory_enables_end(d, logger, its_turn, providers, count);
+    const uint32_t its_generation = (uint32_t)(atomic_load(&record->words[0]) >> 32);
+    HRESULT hr = directory_enables_end(d, logger, its_generation, providers, count);
     if (SUCCEEDED(hr))
         directory_retire(d, &record->span);
     return hr;

@@ -18,7 +18,7 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
         provider_thread_leaves();
 #ifdef _WIN64 /* programs of 32 bits are not reached */
     if (reason == DLL_PROCESS_ATTACH)
-        reach_begin(module);
+        injection_begin(module);
 #else
     (void)module;
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openetwhost <logger> <turn> <key>: the process of one session, natively. All it does is in the core. */
+/* openetwhost <logger> <generation> <key>: the process of one session, natively. All it does is in the core. */
 #include "engine/etw/session/session_start.h"
 
 #include <signal.h>

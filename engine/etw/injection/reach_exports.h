@@ -13,16 +13,16 @@
 
 #include "engine/base/error.h"
 
-struct reach_export {
+struct injection_export {
     const char *name;
     const void *function;
 };
 
 /* What is to be built. The image and the names are borrowed. */
-struct reach_exports {
+struct injection_exports {
     const uint8_t *image;
-    const struct reach_export *more;
-    struct reach_name *names; /* of the old directory and the new ones, as the loader searches them */
+    const struct injection_export *more;
+    struct injection_name *names; /* of the old directory and the new ones, as the loader searches them */
     uint32_t name_count, function_count, new_count;
     uint32_t texts;      /* offset of the forwarders */
     uint32_t directory;  /* bytes of the directory */
@@ -32,10 +32,10 @@ struct reach_exports {
 };
 /* `image`: a 64-bit module as the loader has mapped it, which is trusted. Names that it exports are left out; S_FALSE:
    it exports all of them, or has no export directory. E_OUTOFMEMORY. */
-HRESULT reach_exports_plan(const uint8_t *image, const struct reach_export *more, size_t count,
-                           struct reach_exports *out);
+HRESULT injection_exports_plan(const uint8_t *image, const struct injection_export *more, size_t count,
+                               struct injection_exports *out);
 /* The block of `size` bytes as it has to be at this RVA of the image. */
-void reach_exports_build(const struct reach_exports *e, uint32_t rva, uint8_t *block);
-void reach_exports_free(struct reach_exports *e);
+void injection_exports_build(const struct injection_exports *e, uint32_t rva, uint8_t *block);
+void injection_exports_free(struct injection_exports *e);
 
 #endif

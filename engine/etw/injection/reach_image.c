@@ -3,7 +3,7 @@
    where not said otherwise). */
 #include "engine/base/memory.h"
 #include "engine/etw/injection.h"
-#include "engine/etw/injection/reach_exports.h"
+#include "engine/etw/injection/injection_exports.h"
 #include "engine/logs/little_endian.h"
 
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static HRESULT damaged(const char *name)
     return error_set(BAD_FORMAT, "\"%s\": is damaged: its headers end too early or contradict each other", name);
 }
 
-HRESULT reach_image_read(const struct reach_source *from, const char *name, struct reach_image *out)
+HRESULT injection_image_read(const struct injection_source *from, const char *name, struct injection_image *out)
 {
     uint8_t dos[DOS_BYTES], pe[PE_BYTES];
     if (FAILED(from->read(from->user, 0, dos, 2)) || memcmp(dos, "MZ", 2) != 0)
@@ -99,8 +99,8 @@ HRESULT reach_image_read(const struct reach_source *from, const char *name, stru
     out->size = get32(pe + IMAGE_BYTES);
     out->import_entry = first + 8 * DIRECTORY_IMPORT;
     out->bound_entry = count > DIRECTORY_BOUND ? first + 8 * DIRECTORY_BOUND : 0;
-    out->entries = (struct reach_entries){.imports = get32(directories + 8 * DIRECTORY_IMPORT),
-                                          .imports_size = get32(directories + 8 * DIRECTORY_IMPORT + 4)};
+    out->entries = (struct injection_entries){.imports = get32(directories + 8 * DIRECTORY_IMPORT),
+                                              .imports_size = get32(directories + 8 * DIRECTORY_IMPORT + 4)};
     if (out->bound_entry) {
         out->entries.bound = get32(directories + 8 * DIRECTORY_BOUND);
         out->entries.bound_size = get32(directories + 8 * DIRECTORY_BOUND + 4);
@@ -108,12 +108,12 @@ HRESULT reach_image_read(const struct reach_source *from, const char *name, stru
     return out->size < PE_BYTES || at > out->size - PE_BYTES ? damaged(name) : S_OK;
 }
 
-HRESULT reach_image_is_reached(const struct reach_source *from, const struct reach_image *image, bool *children,
-                               struct reach_entries *before)
+HRESULT injection_image_has_import(const struct injection_source *from, const struct injection_image *image,
+                                   bool *children, struct injection_entries *before)
 {
     uint8_t descriptor[DESCRIPTOR], thunk[8], entries[ENTRIES];
     *children = false;
-    char function[sizeof REACH_ENTRY_CHILDREN] = "";
+    char function[sizeof INJECTION_ENTRY_CHILDREN] = "";
     if (!image->entries.imports ||
         FAILED(from->read(from->user, image->entries.imports, descriptor, sizeof descriptor)) || !get32(descriptor) ||
         FAILED(from->read(from->user, get32(descriptor), thunk, sizeof thunk)) ||
@@ -121,22 +121,22 @@ HRESULT reach_image_is_reached(const struct reach_source *from, const struct rea
         return S_FALSE;
     /* The shorter name first: it may be the last of its memory. */
     const uint64_t at = (uint64_t)get32(thunk) + 2;
-    if (FAILED(from->read(from->user, at, function, sizeof REACH_ENTRY)))
+    if (FAILED(from->read(from->user, at, function, sizeof INJECTION_ENTRY)))
         return S_FALSE;
-    if (function[sizeof REACH_ENTRY - 1] && FAILED(from->read(from->user, at, function, sizeof function)))
+    if (function[sizeof INJECTION_ENTRY - 1] && FAILED(from->read(from->user, at, function, sizeof function)))
         return S_FALSE;
     function[sizeof function - 1] = 0;
-    *children = strcmp(function, REACH_ENTRY_CHILDREN) == 0;
-    if ((!*children && strcmp(function, REACH_ENTRY) != 0) ||
+    *children = strcmp(function, INJECTION_ENTRY_CHILDREN) == 0;
+    if ((!*children && strcmp(function, INJECTION_ENTRY) != 0) ||
         FAILED(from->read(from->user, (uint64_t)get32(descriptor) + TABLES, entries, sizeof entries)))
         return S_FALSE;
-    *before = (struct reach_entries){get32(entries), get32(entries + 4), get32(entries + 8), get32(entries + 12)};
+    *before = (struct injection_entries){get32(entries), get32(entries + 4), get32(entries + 8), get32(entries + 12)};
     return S_OK;
 }
 
 /* The descriptors of the image, without the empty one at their end, behind `used` bytes that are left free. */
-static HRESULT read_descriptors(const struct reach_source *from, const struct reach_image *image, const char *name,
-                                size_t used, uint8_t **out, size_t *count)
+static HRESULT read_descriptors(const struct injection_source *from, const struct injection_image *image,
+                                const char *name, size_t used, uint8_t **out, size_t *count)
 {
     uint8_t *all = NULL;
     size_t have = 0;
@@ -172,8 +172,8 @@ static size_t text_room(const char *text)
     return (strlen(text) + 8) & ~(size_t)7;
 }
 
-HRESULT reach_block_make(const struct reach_source *from, const struct reach_image *image, const char *name,
-                         const char *dll, const char *function, struct reach_block *out)
+HRESULT injection_block_make(const struct injection_source *from, const struct injection_image *image, const char *name,
+                             const char *dll, const char *function, struct injection_block *out)
 {
     uint8_t *all;
     size_t count;
@@ -206,7 +206,7 @@ HRESULT reach_block_make(const struct reach_source *from, const struct reach_ima
     return S_OK;
 }
 
-void reach_block_place(struct reach_block *block, uint32_t rva)
+void injection_block_place(struct injection_block *block, uint32_t rva)
 {
     uint8_t *tables = block->bytes + get32(block->bytes);
     add32(tables, rva);
@@ -230,39 +230,39 @@ enum {
     MOST_FUNCTIONS = 65536, /* ordinals have 16 bits */
 };
 
-struct reach_name {
+struct injection_name {
     const char *text;
     uint32_t rva; /* of an old name */
     uint16_t function;
     bool is_new;
 };
 
-static const uint8_t *directory_of(const struct reach_exports *e)
+static const uint8_t *directory_of(const struct injection_exports *e)
 {
     return e->image + get_u32(e->image + e->entry);
 }
 
 static int by_text(const void *a, const void *b)
 {
-    return strcmp(((const struct reach_name *)a)->text, ((const struct reach_name *)b)->text);
+    return strcmp(((const struct injection_name *)a)->text, ((const struct injection_name *)b)->text);
 }
 
 /* The old names are in the order of by_text. */
-static bool exports_name(const struct reach_exports *e, uint32_t old_count, const char *name)
+static bool exports_name(const struct injection_exports *e, uint32_t old_count, const char *name)
 {
-    const struct reach_name key = {.text = name};
+    const struct injection_name key = {.text = name};
     return bsearch(&key, e->names, old_count, sizeof key, by_text) != NULL;
 }
 
 /* The forwarder of an old function; NULL: it is code. */
-static const char *forwarder(const struct reach_exports *e, uint32_t index)
+static const char *forwarder(const struct injection_exports *e, uint32_t index)
 {
     const uint32_t begin = get_u32(e->image + e->entry), bytes = get_u32(e->image + e->entry + 4);
     const uint32_t rva = get_u32(e->image + get_u32(directory_of(e) + FUNCTIONS) + 4 * index);
     return rva >= begin && rva - begin < bytes ? (const char *)e->image + rva : NULL;
 }
 
-static uint32_t text_bytes(const struct reach_exports *e)
+static uint32_t text_bytes(const struct injection_exports *e)
 {
     uint32_t bytes = 0;
     for (uint32_t i = 0; i < e->function_count - e->new_count; i++) {
@@ -274,21 +274,21 @@ static uint32_t text_bytes(const struct reach_exports *e)
     return bytes;
 }
 
-static void read_names(const uint8_t *image, const uint8_t *directory, struct reach_name *out, uint32_t count)
+static void read_names(const uint8_t *image, const uint8_t *directory, struct injection_name *out, uint32_t count)
 {
     const uint8_t *names = image + get_u32(directory + NAMES), *ordinals = image + get_u32(directory + ORDINALS);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t rva = get_u32(names + 4 * i);
-        out[i] =
-            (struct reach_name){.text = (const char *)image + rva, .rva = rva, .function = get_u16(ordinals + 2 * i)};
+        out[i] = (struct injection_name){
+            .text = (const char *)image + rva, .rva = rva, .function = get_u16(ordinals + 2 * i)};
     }
 }
 
-HRESULT reach_exports_plan(const uint8_t *image, const struct reach_export *more, size_t count,
-                           struct reach_exports *out)
+HRESULT injection_exports_plan(const uint8_t *image, const struct injection_export *more, size_t count,
+                               struct injection_exports *out)
 {
     const uint32_t at = get_u32(image + DOS_NEW_HEADER);
-    *out = (struct reach_exports){
+    *out = (struct injection_exports){
         .image = image, .more = more, .entry = at + EXPORT_ENTRY, .image_size = get_u32(image + at + IMAGE_BYTES)};
     if (!get_u32(image + out->entry))
         return S_FALSE;
@@ -301,12 +301,12 @@ HRESULT reach_exports_plan(const uint8_t *image, const struct reach_export *more
     const uint32_t old_count = out->name_count;
     for (size_t i = 0; i < count && out->function_count < MOST_FUNCTIONS; i++)
         if (!exports_name(out, old_count, more[i].name)) {
-            out->names[out->name_count++] =
-                (struct reach_name){.text = more[i].name, .function = (uint16_t)out->function_count++, .is_new = true};
+            out->names[out->name_count++] = (struct injection_name){
+                .text = more[i].name, .function = (uint16_t)out->function_count++, .is_new = true};
             out->new_count++;
         }
     if (!out->new_count) {
-        reach_exports_free(out);
+        injection_exports_free(out);
         return S_FALSE;
     }
     qsort(out->names, out->name_count, sizeof *out->names, by_text);
@@ -325,15 +325,15 @@ static uint32_t add_text(uint8_t *block, uint32_t rva, uint32_t *end, const char
     return rva + at;
 }
 
-static const void *function_named(const struct reach_exports *e, const char *name)
+static const void *function_named(const struct injection_exports *e, const char *name)
 {
-    const struct reach_export *one = e->more;
+    const struct injection_export *one = e->more;
     while (strcmp(one->name, name) != 0)
         one++;
     return one->function;
 }
 
-void reach_exports_build(const struct reach_exports *e, uint32_t rva, uint8_t *block)
+void injection_exports_build(const struct injection_exports *e, uint32_t rva, uint8_t *block)
 {
     static const uint8_t jump[THUNK_BYTES] = {0x48, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xE0}; /* mov rax,..; jmp rax */
     const uint32_t old_functions = e->function_count - e->new_count, functions = DIRECTORY_BYTES,
@@ -353,7 +353,7 @@ void reach_exports_build(const struct reach_exports *e, uint32_t rva, uint8_t *b
         put_u32(block + functions + 4 * i, text ? add_text(block, rva, &end, text) : get_u32(old + 4 * i));
     }
     for (uint32_t i = 0; i < e->name_count; i++) {
-        const struct reach_name *n = &e->names[i];
+        const struct injection_name *n = &e->names[i];
         put_u16(block + ordinals + 2 * i, n->function);
         put_u32(block + names + 4 * i, n->is_new ? add_text(block, rva, &end, n->text) : n->rva);
         if (!n->is_new)
@@ -365,8 +365,8 @@ void reach_exports_build(const struct reach_exports *e, uint32_t rva, uint8_t *b
     }
 }
 
-void reach_exports_free(struct reach_exports *e)
+void injection_exports_free(struct injection_exports *e)
 {
     memory_free(e->names);
-    *e = (struct reach_exports){.image = NULL};
+    *e = (struct injection_exports){.image = NULL};
 }

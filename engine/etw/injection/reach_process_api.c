@@ -36,13 +36,13 @@ static bool is_original(const uint8_t *code)
            memcmp(code + NUMBER_END, expected + NUMBER_END, sizeof expected - NUMBER_END) == 0;
 }
 
-bool reach_system_call_is_known(const char *name)
+bool injection_system_call_is_known(const char *name)
 {
     const uint8_t *code = find(name);
     return is_original(code) || (code && memcmp(code, taken, sizeof taken) == 0);
 }
 
-void *reach_system_call_copy(const char *name)
+void *injection_system_call_copy(const char *name)
 {
     const uint8_t *code = find(name);
     DWORD before;
@@ -101,7 +101,7 @@ static char *as_bytes(const WCHAR *path)
     return bytes;
 }
 
-HRESULT reach_dll_path(const char *folder, char **out)
+HRESULT injection_dll_path(const char *folder, char **out)
 {
     WCHAR *wide;
     HRESULT hr = text_to_utf16(folder, &wide, NULL);
@@ -181,8 +181,8 @@ static bool write_header(const struct target *t, uint32_t offset, uint32_t rva, 
     return ok;
 }
 
-static HRESULT put_block(const struct target *t, const struct reach_image *image, const char *name,
-                         struct reach_block *block)
+static HRESULT put_block(const struct target *t, const struct injection_image *image, const char *name,
+                         struct injection_block *block)
 {
     SIZE_T done;
     uint8_t *memory = allocate_behind(t, image->size, block->size);
@@ -190,7 +190,7 @@ static HRESULT put_block(const struct target *t, const struct reach_image *image
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY),
                          "\"%s\": there is no memory behind its image for one import more", name);
     const uint32_t rva = (uint32_t)(memory - t->base);
-    reach_block_place(block, rva);
+    injection_block_place(block, rva);
     /* Bound imports are a short cut past what the directory says: without them it is read. */
     if (WriteProcessMemory(t->process, memory, block->bytes, block->size, &done) && done == block->size &&
         (!image->bound_entry || write_header(t, image->bound_entry, 0, 0)) &&
@@ -201,22 +201,23 @@ static HRESULT put_block(const struct target *t, const struct reach_image *image
     return hr;
 }
 
-HRESULT reach_process(void *process, const char *name, const char *dll, bool children)
+HRESULT injection_into_process(void *process, const char *name, const char *dll, bool children)
 {
     struct target t = {.process = process};
-    const struct reach_source memory = {read_memory, &t};
-    struct reach_image image;
-    struct reach_block block;
+    const struct injection_source memory = {read_memory, &t};
+    struct injection_image image;
+    struct injection_block block;
     HRESULT hr = find_image(&t, name);
     if (SUCCEEDED(hr))
-        hr = reach_image_read(&memory, name, &image);
+        hr = injection_image_read(&memory, name, &image);
     if (FAILED(hr))
         return hr;
     bool already;
-    struct reach_entries before;
-    if (reach_image_is_reached(&memory, &image, &already, &before) == S_OK)
+    struct injection_entries before;
+    if (injection_image_has_import(&memory, &image, &already, &before) == S_OK)
         return S_FALSE;
-    hr = reach_block_make(&memory, &image, name, dll, children ? REACH_ENTRY_CHILDREN : REACH_ENTRY, &block);
+    hr =
+        injection_block_make(&memory, &image, name, dll, children ? INJECTION_ENTRY_CHILDREN : INJECTION_ENTRY, &block);
     if (FAILED(hr))
         return hr;
     hr = put_block(&t, &image, name, &block);
@@ -224,18 +225,18 @@ HRESULT reach_process(void *process, const char *name, const char *dll, bool chi
     return hr;
 }
 
-HRESULT reach_exports_add(void *module, const struct reach_export *more, size_t count)
+HRESULT injection_exports_add(void *module, const struct injection_export *more, size_t count)
 {
     const struct target t = {GetCurrentProcess(), module};
-    struct reach_exports e;
+    struct injection_exports e;
     DWORD before;
-    HRESULT hr = reach_exports_plan(module, more, count, &e);
+    HRESULT hr = injection_exports_plan(module, more, count, &e);
     if (hr != S_OK)
         return hr;
     uint8_t *memory = allocate_behind(&t, e.image_size, e.size);
     const uint32_t rva = memory ? (uint32_t)(memory - t.base) : 0;
     if (memory) {
-        reach_exports_build(&e, rva, memory);
+        injection_exports_build(&e, rva, memory);
         if (VirtualProtect(memory, e.size, PAGE_EXECUTE_READ, &before) && write_header(&t, e.entry, rva, e.directory))
             memory = NULL; /* it is the module's from now on */
         else
@@ -245,18 +246,18 @@ HRESULT reach_exports_add(void *module, const struct reach_export *more, size_t 
     }
     if (memory)
         VirtualFree(memory, 0, MEM_RELEASE);
-    reach_exports_free(&e);
+    injection_exports_free(&e);
     return hr;
 }
 
-bool reach_self(bool *children)
+bool injection_restore_self(bool *children)
 {
     const struct target t = {GetCurrentProcess(), (uint8_t *)GetModuleHandleW(NULL)};
-    const struct reach_source memory = {read_memory, (void *)&t};
-    struct reach_image image;
-    struct reach_entries before;
-    if (FAILED(reach_image_read(&memory, "", &image)) ||
-        reach_image_is_reached(&memory, &image, children, &before) != S_OK)
+    const struct injection_source memory = {read_memory, (void *)&t};
+    struct injection_image image;
+    struct injection_entries before;
+    if (FAILED(injection_image_read(&memory, "", &image)) ||
+        injection_image_has_import(&memory, &image, children, &before) != S_OK)
         return false;
     write_header(&t, image.import_entry, before.imports, before.imports_size);
     if (image.bound_entry)
@@ -278,9 +279,9 @@ typedef NTSTATUS(NTAPI *create_function)(HANDLE *process, HANDLE *thread, ACCESS
 static create_function original_create;
 static char *dll_path;
 
-HRESULT reach_children_possible(void)
+HRESULT injection_children_supported(void)
 {
-    return reach_system_call_is_known(CREATE_PROCESS)
+    return injection_system_call_is_known(CREATE_PROCESS)
                ? S_OK
                : error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
                            "this Wine starts processes in another way than those that are known");
@@ -298,17 +299,17 @@ static NTSTATUS NTAPI create_reached(HANDLE *process, HANDLE *thread, ACCESS_MAS
                         process_flags, thread_flags | CREATE_SUSPENDED_THREAD, parameters, info, attributes);
     if (status < 0)
         return status;
-    reach_process(*process, "", dll_path, true);
+    injection_into_process(*process, "", dll_path, true);
     if (!(thread_flags & CREATE_SUSPENDED_THREAD))
         ResumeThread(*thread);
     SetLastError(error);
     return status;
 }
 
-void *reach_children_begin(const char *path)
+void *injection_children_begin(const char *path)
 {
     dll_path = text_copy(path);
-    original_create = dll_path ? (create_function)reach_system_call_copy(CREATE_PROCESS) : NULL;
+    original_create = dll_path ? (create_function)injection_system_call_copy(CREATE_PROCESS) : NULL;
     return original_create ? (void *)create_reached : NULL;
 }
 
@@ -340,14 +341,14 @@ static NTSTATUS NTAPI set(ULONG what, void *information, ULONG bytes)
                : original_set(what, information, bytes);
 }
 
-void *reach_query_system_begin(void)
+void *injection_query_system_begin(void)
 {
-    original_query = (query_function)reach_system_call_copy("NtQuerySystemInformation");
+    original_query = (query_function)injection_system_call_copy("NtQuerySystemInformation");
     return original_query ? (void *)query : NULL;
 }
 
-void *reach_set_system_begin(void)
+void *injection_set_system_begin(void)
 {
-    original_set = (set_function)reach_system_call_copy("NtSetSystemInformation");
+    original_set = (set_function)injection_system_call_copy("NtSetSystemInformation");
     return original_set ? (void *)set : NULL;
 }

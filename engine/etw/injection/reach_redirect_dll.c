@@ -98,7 +98,7 @@ static bool is_tdh_function(const char *name)
 }
 
 /* The functions that a module exports by such names; how many there are. */
-static size_t list_exports(const void *module, bool (*is_wanted)(const char *name), struct reach_export *list)
+static size_t list_exports(const void *module, bool (*is_wanted)(const char *name), struct injection_export *list)
 {
     const uint8_t *base = module;
     const IMAGE_EXPORT_DIRECTORY *exports = exports_of(base);
@@ -109,32 +109,32 @@ static size_t list_exports(const void *module, bool (*is_wanted)(const char *nam
     for (DWORD i = 0; i < exports->NumberOfNames && count < MOST_EXPORTS; i++) {
         const char *name = (const char *)base + names[i];
         if (is_wanted(name))
-            list[count++] = (struct reach_export){name, base + functions[numbers[i]]};
+            list[count++] = (struct injection_export){name, base + functions[numbers[i]]};
     }
     return count;
 }
 
 /* What Windows' modules export and Wine's do not. Wine's advapi32 should have all of them. */
-static void add_exports(const struct reach_export *all, size_t count)
+static void add_exports(const struct injection_export *all, size_t count)
 {
-    static struct reach_export in_ntdll[] = {{.name = "EtwCreateTraceInstanceId"},
-                                             {.name = "EtwEventWriteEndScenario"},
-                                             {.name = "EtwEventWriteEx"},
-                                             {.name = "EtwEventWriteStartScenario"},
-                                             {.name = "EtwTraceEventInstance"}},
-                               in_kernelbase[] = {{.name = "EventWriteEx"}};
+    static struct injection_export in_ntdll[] = {{.name = "EtwCreateTraceInstanceId"},
+                                                 {.name = "EtwEventWriteEndScenario"},
+                                                 {.name = "EtwEventWriteEx"},
+                                                 {.name = "EtwEventWriteStartScenario"},
+                                                 {.name = "EtwTraceEventInstance"}},
+                                   in_kernelbase[] = {{.name = "EventWriteEx"}};
     enum { IN_NTDLL = sizeof in_ntdll / sizeof *in_ntdll, ETW = 3 };
     for (size_t i = 0; i < IN_NTDLL; i++)
         in_ntdll[i].function = (void *)GetProcAddress(own, in_ntdll[i].name + ETW);
     in_kernelbase[0].function = (void *)GetProcAddress(own, in_kernelbase[0].name);
-    reach_exports_add(GetModuleHandleW(L"advapi32.dll"), all, count);
-    reach_exports_add(GetModuleHandleW(L"ntdll.dll"), in_ntdll, IN_NTDLL);
-    reach_exports_add(GetModuleHandleW(L"kernelbase.dll"), in_kernelbase, 1);
+    injection_exports_add(GetModuleHandleW(L"advapi32.dll"), all, count);
+    injection_exports_add(GetModuleHandleW(L"ntdll.dll"), in_ntdll, IN_NTDLL);
+    injection_exports_add(GetModuleHandleW(L"kernelbase.dll"), in_kernelbase, 1);
 }
 
 static void redirect_all(void)
 {
-    static struct reach_export all[MOST_EXPORTS];
+    static struct injection_export all[MOST_EXPORTS];
     const size_t count = list_exports(own, is_event_function, all);
     for (size_t i = 0; i < count; i++)
         redirect(all[i].name, (void *)all[i].function);
@@ -170,11 +170,11 @@ static void redirect_tdh(const void *base)
     HMODULE theirs = GetModuleHandleW(L"tdh.dll"), ours = theirs && theirs == base ? own_tdh() : NULL;
     if (!ours || ours == theirs)
         return;
-    static struct reach_export all[MOST_EXPORTS];
+    static struct injection_export all[MOST_EXPORTS];
     const size_t count = list_exports(ours, is_tdh_function, all);
     for (size_t i = 0; i < count; i++)
         overwrite((void *)GetProcAddress(theirs, all[i].name), (void *)all[i].function);
-    reach_exports_add(theirs, all, count);
+    injection_exports_add(theirs, all, count);
 }
 
 static void replace(IMAGE_THUNK_DATA *entry, const char *name, bool of_tdh)
@@ -248,8 +248,8 @@ static void replace_in_later(void)
 static void take_children(void)
 {
     char *folder = host_module_folder(), *dll = NULL;
-    if (folder && SUCCEEDED(reach_dll_path(folder, &dll))) {
-        void *function = reach_children_begin(dll);
+    if (folder && SUCCEEDED(injection_dll_path(folder, &dll))) {
+        void *function = injection_children_begin(dll);
         if (function)
             overwrite((void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "NtCreateUserProcess"), function);
     }
@@ -261,17 +261,17 @@ static void take_children(void)
 static void take_system_information(void)
 {
     HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
-    void *query = reach_query_system_begin(), *set = reach_set_system_begin();
+    void *query = injection_query_system_begin(), *set = injection_set_system_begin();
     if (query)
         overwrite((void *)GetProcAddress(ntdll, "NtQuerySystemInformation"), query);
     if (set)
         overwrite((void *)GetProcAddress(ntdll, "NtSetSystemInformation"), set);
 }
 
-void reach_begin(void *module)
+void injection_begin(void *module)
 {
     bool children;
-    if (!reach_self(&children))
+    if (!injection_restore_self(&children))
         return;
     own = module;
     redirect_all();

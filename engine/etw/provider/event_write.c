@@ -399,7 +399,7 @@ static ULONG set_traits(REGHANDLE handle, const void *traits, ULONG length)
     bool has_group;
     const ULONG status = provider_set_traits(handle, traits, length, &group, &has_group);
     if (status == ERROR_SUCCESS)
-        provider_tell_name(handle, (const char *)traits + sizeof(USHORT)); /* behind the size of all */
+        provider_publish_name(handle, (const char *)traits + sizeof(USHORT)); /* behind the size of all */
     return status == ERROR_SUCCESS && has_group ? provider_join_group(handle, &group) : status;
 }
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-HRESULT private_parts(struct directory *d, const struct directory_session *s, struct directory_figures *ended,
+HRESULT private_parts(struct directory *d, const struct directory_session *s, struct directory_totals *ended,
                       struct directory_session **out, size_t *count)
 {
     size_t all, parts = 0;
@@ -25,9 +25,9 @@ HRESULT private_parts(struct directory *d, const struct directory_session *s, st
     if (FAILED(hr))
         return hr;
     for (size_t i = 0; i < all; i++) {
-        if (ended && (*out)[i].logger == s->logger && (*out)[i].turn == s->turn)
+        if (ended && (*out)[i].logger == s->logger && (*out)[i].generation == s->generation)
             *ended = (*out)[i].ended;
-        if ((*out)[i].whole == s->logger && (*out)[i].whole_turn == s->turn)
+        if ((*out)[i].whole == s->logger && (*out)[i].whole_generation == s->generation)
             (*out)[parts++] = (*out)[i];
         else
             directory_session_free(&(*out)[i]);
@@ -109,17 +109,17 @@ static HRESULT enter(struct directory *d, const struct directory_session *s, str
 {
     struct directory_session whole;
     char key[SHARED_KEY_DIGITS + 1];
-    HRESULT hr = directory_session_at(d, s->logger, s->turn, &whole);
+    HRESULT hr = directory_session_at(d, s->logger, s->generation, &whole);
     if (hr != S_OK)
         return hr;
     *part = whole;
     part->state = DIRECTORY_STARTING;
     part->starter = part->host = (struct directory_process){process_own_id(), process_start_time(process_own_id())};
     part->whole = whole.logger;
-    part->whole_turn = whole.turn;
-    part->logger = part->turn = 0;
+    part->whole_generation = whole.generation;
+    part->logger = part->generation = 0;
     part->named = !whole.numbered && (!whole.named || (whole.mode & TRACE_MODE_PRIVATE_IN_PROC) != 0);
-    part->ended = (struct directory_figures){0};
+    part->ended = (struct directory_totals){0};
     part->scope = (struct directory_scope){0};
     part->name = text_copy(whole.name);
     part->file = private_part_file(part, whole.file);
@@ -153,7 +153,7 @@ HRESULT private_part_enter(struct directory *d, const struct directory_session *
 static HRESULT forget_name(struct directory *d, const struct directory_session *part)
 {
     struct directory_session whole;
-    HRESULT hr = directory_session_at(d, part->whole, part->whole_turn, &whole);
+    HRESULT hr = directory_session_at(d, part->whole, part->whole_generation, &whole);
     if (hr != S_OK)
         return hr;
     whole.named = false;
@@ -170,7 +170,7 @@ void private_part_refuse(struct directory *d, const struct directory_session *pa
     size_t count;
     if (part->named)
         (void)forget_name(d, part);
-    (void)directory_session_remove(d, part->logger, part->turn, &none, &count);
+    (void)directory_session_remove(d, part->logger, part->generation, &none, &count);
     memory_free(none);
     (void)directory_end(d, NULL, 0);
 }
@@ -180,7 +180,7 @@ static HRESULT give_figures(struct directory *d, const struct directory_session 
                             const struct session_statistics *figures)
 {
     struct directory_session whole, part;
-    HRESULT hr = directory_session_at(d, s->logger, s->turn, &part);
+    HRESULT hr = directory_session_at(d, s->logger, s->generation, &part);
     if (hr != S_OK)
         return hr;
     if (part.state == DIRECTORY_OVER) {
@@ -191,7 +191,7 @@ static HRESULT give_figures(struct directory *d, const struct directory_session 
     hr = directory_session_set(d, &part);
     directory_session_free(&part);
     if (hr == S_OK)
-        hr = directory_session_at(d, s->whole, s->whole_turn, &whole);
+        hr = directory_session_at(d, s->whole, s->whole_generation, &whole);
     if (hr != S_OK)
         return hr;
     whole.ended.events_lost += figures->events_lost;
@@ -219,7 +219,7 @@ HRESULT private_part_over(struct directory *d, const struct directory_session *p
 
 struct private_session {
     struct session_host host;
-    uint32_t logger, turn, whole, whole_turn;
+    uint32_t logger, generation, whole, whole_generation;
     /* Whoever is at the buffers or the file has it; nobody waits for the thread itself, which may need the loader's
        lock to begin and to end. */
     struct host_lock lock;
@@ -270,9 +270,9 @@ static _Atomic uint64_t threads;
 static void empty(void *user)
 {
     struct private_session *p = user;
-    const struct directory_session whole = {.logger = p->whole, .turn = p->whole_turn};
+    const struct directory_session whole = {.logger = p->whole, .generation = p->whole_generation};
     atomic_fetch_add(&threads, THREADS_CHANGED + 1);
-    session_rescue_parts(p->host.d, &whole); /* of processes that were killed */
+    session_recover_parts(p->host.d, &whole); /* of processes that were killed */
     host_lock_enter(&p->lock);
     if (!p->host.finished)
         session_host_own(&p->host);
@@ -318,15 +318,15 @@ static void take_out(struct private_session *p)
 static void tell_once(const struct directory_session *part, HRESULT hr)
 {
     static _Atomic uint64_t told;
-    const uint64_t whole = (uint64_t)part->whole_turn << 32 | part->whole;
+    const uint64_t whole = (uint64_t)part->whole_generation << 32 | part->whole;
     if (atomic_exchange(&told, whole) != whole)
-        session_tell(SESSION_NOT_WRITTEN, part, hr, 0);
+        session_journal_event(SESSION_NOT_WRITTEN, part, hr, 0);
 }
 
 static HRESULT begin(struct private_session *p, const struct directory_session *part)
 {
     struct thread *thread;
-    const ULONG code = session_host_begin(&p->host, part->logger, part->turn);
+    const ULONG code = session_host_begin(&p->host, part->logger, part->generation);
     HRESULT hr = code == ERROR_SUCCESS ? S_OK : HRESULT_FROM_WIN32((LONG)code);
     if (FAILED(hr)) {
         if (p->host.section)
@@ -335,9 +335,9 @@ static HRESULT begin(struct private_session *p, const struct directory_session *
     }
     p->host.lock = &p->lock;
     p->logger = part->logger;
-    p->turn = part->turn;
+    p->generation = part->generation;
     p->whole = part->whole;
-    p->whole_turn = part->whole_turn;
+    p->whole_generation = part->whole_generation;
     p->users = 2;
     hr = thread_start(empty, p, &thread);
     if (SUCCEEDED(hr)) {
@@ -407,7 +407,7 @@ static void private_sessions_end(void)
             private_session_stop(p);
         } else {
             session_output_cut_off(&p->host.output);
-            (void)session_rescue_own(p->host.d, p->logger, p->turn);
+            (void)session_recover_own(p->host.d, p->logger, p->generation);
         }
     }
     if (!alone)

@@ -12,7 +12,7 @@
 
 /* The parts that there are, freed by directory_sessions_free, and what those that are over have left then (NULL: not
    asked for). */
-HRESULT private_parts(struct directory *d, const struct directory_session *s, struct directory_figures *ended,
+HRESULT private_parts(struct directory *d, const struct directory_session *s, struct directory_totals *ended,
                       struct directory_session **out, size_t *count);
 /* Enters a part of this process, about to start. Its file has the name as given if it is the first part of all, or with
    EVENT_TRACE_PRIVATE_IN_PROC, else `name_<process id>`. S_FALSE: the session runs no more. */

@@ -117,7 +117,8 @@ static HRESULT note_each(const struct provider_enables *old, const struct provid
     HRESULT hr = S_OK;
     for (uint32_t i = 0; SUCCEEDED(hr) && i < new->count; i++) {
         const struct provider_enable *e = &new->of[i];
-        const struct provider_enable *was = provider_same_enable(old, e->session->logger, e->session->turn, e->group);
+        const struct provider_enable *was =
+            provider_same_enable(old, e->session->logger, e->session->generation, e->group);
         if (!was || was->serial != e->serial) {
             hr = note(end, CODE_ENABLE, &e->source, new, e);
             end = SUCCEEDED(hr) ? &(*end)->next : end;
@@ -129,7 +130,7 @@ static HRESULT note_each(const struct provider_enables *old, const struct provid
     }
     for (uint32_t i = 0; SUCCEEDED(hr) && old && i < old->count; i++) {
         const struct provider_enable *e = &old->of[i];
-        if (!provider_same_enable(new, e->session->logger, e->session->turn, e->group)) {
+        if (!provider_same_enable(new, e->session->logger, e->session->generation, e->group)) {
             hr = note(end, CODE_ENABLE, &nobody, new, e);
             end = SUCCEEDED(hr) ? &(*end)->next : end;
         }
@@ -192,8 +193,8 @@ static void call_back(void *telling)
 
 /* Under provider_lock. */
 static struct {
-    void (*say)(uint64_t generation); /* NULL: nothing is to be said */
-    uint64_t generation;
+    void (*say)(uint64_t revision); /* NULL: nothing is to be said */
+    uint64_t revision;
 } unsaid;
 
 static void say_if_told(void)
@@ -202,15 +203,15 @@ static void say_if_told(void)
         if (r->record->calling && !r->record->waits)
             return;
     if (unsaid.say)
-        unsaid.say(unsaid.generation);
+        unsaid.say(unsaid.revision);
     unsaid.say = NULL;
 }
 
-void provider_told(void (*say)(uint64_t generation), uint64_t generation)
+void provider_when_idle(void (*say)(uint64_t revision), uint64_t revision)
 {
     host_lock_enter(&provider_lock);
     unsaid.say = say;
-    unsaid.generation = generation;
+    unsaid.revision = revision;
     say_if_told();
     host_lock_leave(&provider_lock);
 }
@@ -288,7 +289,7 @@ ULONG provider_begun(uint64_t handle)
     return status;
 }
 
-void provider_tell(void)
+void provider_run_callbacks(void)
 {
     host_lock_enter(&provider_lock);
     for (struct registration *r = provider_in_use; r;) {

@@ -26,7 +26,7 @@ static struct mapping *stale[DIRECTORY_PLACES + 1]; /* taken out of by_logger, t
 
 static _Atomic(struct mapping *) by_logger[DIRECTORY_PLACES + 1];
 static bool out_of_memory; /* under `refreshing`: a session could not be had for that reason */
-/* One more than the generation in which the logger had no session that runs. */
+/* One more than the revision in which the logger had no session that runs. */
 static _Atomic uint64_t vacant[DIRECTORY_PLACES + 1];
 
 /* Under `joining`. The directory changes under `refreshing` too. */
@@ -109,7 +109,7 @@ static struct mapping *map_running(const struct directory_session *s)
         return NULL;
     }
     m->session.logger = s->logger;
-    m->session.turn = s->turn;
+    m->session.generation = s->generation;
     m->session.mode = s->mode;
     m->session.most_event = etl_buffer_max_event(m->session.buffers.buffer_size);
     m->session.references = 1;
@@ -117,10 +117,10 @@ static struct mapping *map_running(const struct directory_session *s)
     return m;
 }
 
-static struct mapping *map(uint32_t logger, uint32_t turn)
+static struct mapping *map(uint32_t logger, uint32_t generation)
 {
     struct directory_session s;
-    const HRESULT hr = directory_session_at(directory, logger, turn, &s);
+    const HRESULT hr = directory_session_at(directory, logger, generation, &s);
     out_of_memory = out_of_memory || hr == E_OUTOFMEMORY;
     if (hr != S_OK)
         return NULL;
@@ -146,35 +146,35 @@ static void let_stale_go(void)
         if (stale[i]) {
             if (stale[i]->private)
                 private_session_stop(stale[i]->private); /* so that its file is whole when this change is applied */
-            provider_session_let_go(&stale[i]->session);
+            provider_session_retire(&stale[i]->session);
             stale[i] = NULL;
         }
 }
 
 /* provider_source's. Takes out one mapping of a logger at most until let_stale_go. */
-static struct provider_session *session_for(void *context, uint32_t logger, uint32_t turn)
+static struct provider_session *session_for(void *context, uint32_t logger, uint32_t generation)
 {
     (void)context;
     if (logger == 0 || logger > DIRECTORY_PLACES)
         return NULL;
     struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_relaxed);
-    if (m && m->session.turn == turn)
+    if (m && m->session.generation == generation)
         return &m->session;
     if (m && stale[logger])
         return NULL;
     if (m)
         take_out(logger);
-    m = map(logger, turn);
+    m = map(logger, generation);
     atomic_store_explicit(&by_logger[logger], m, memory_order_release);
     return m ? &m->session : NULL;
 }
 
-static bool disallows(void *context, uint32_t logger, uint32_t turn, const GUID *provider)
+static bool disallows(void *context, uint32_t logger, uint32_t generation, const GUID *provider)
 {
     struct directory_session s;
     bool found = false;
     (void)context;
-    if (directory_session_at(directory, logger, turn, &s) != S_OK)
+    if (directory_session_at(directory, logger, generation, &s) != S_OK)
         return false;
     for (uint32_t i = 0; i < s.disallowed_count && i < DIRECTORY_DISALLOWED && !found; i++)
         found = guid_equal(&s.disallowed[i], provider);
@@ -190,7 +190,7 @@ static void take_out_ended(void)
         struct directory_session s;
         if (!m || stale[i])
             continue;
-        const HRESULT hr = directory_session_at(directory, i, m->session.turn, &s);
+        const HRESULT hr = directory_session_at(directory, i, m->session.generation, &s);
         const bool runs = FAILED(hr) || (hr == S_OK && s.state == DIRECTORY_RUNNING);
         if (hr == S_OK)
             directory_session_free(&s);
@@ -199,14 +199,14 @@ static void take_out_ended(void)
     }
 }
 
-static HRESULT refresh(uint64_t handle, uint64_t *generation)
+static HRESULT refresh(uint64_t handle, uint64_t *revision)
 {
     const struct provider_source source = {session_for, disallows, NULL, {{process_own_id(), start_time}, program}};
     struct directory_enable *list = NULL;
     size_t count = 0;
     host_lock_enter(&refreshing);
     out_of_memory = false;
-    HRESULT hr = directory_enables(directory, NULL, &list, &count, generation);
+    HRESULT hr = directory_enables(directory, NULL, &list, &count, revision);
     if (SUCCEEDED(hr))
         hr = provider_apply(handle, list, count, &source);
     if (SUCCEEDED(hr) && out_of_memory)
@@ -231,41 +231,41 @@ static void call_reclaimer(void)
    calls back. S_FALSE: there is no provider in this process. */
 static HRESULT provider_refresh(uint64_t handle)
 {
-    uint64_t generation;
+    uint64_t revision;
     host_lock_enter(&joining);
     const bool takes_part = directory != NULL;
     host_lock_leave(&joining);
-    HRESULT hr = takes_part ? refresh(handle, &generation) : S_FALSE;
+    HRESULT hr = takes_part ? refresh(handle, &revision) : S_FALSE;
     call_reclaimer();
     if (SUCCEEDED(hr))
-        provider_tell();
+        provider_run_callbacks();
     return hr;
 }
 
 /* ---- the waiting thread ---- */
 
-static void say_applied(uint64_t generation)
+static void say_applied(uint64_t revision)
 {
-    directory_applied(directory, generation);
+    directory_applied(directory, revision);
 }
 
 static bool apply_all(void)
 {
-    uint64_t generation;
-    const bool done = SUCCEEDED(refresh(0, &generation));
-    provider_tell();
+    uint64_t revision;
+    const bool done = SUCCEEDED(refresh(0, &revision));
+    provider_run_callbacks();
     if (done)
-        provider_told(say_applied, generation);
+        provider_when_idle(say_applied, revision);
     return done;
 }
 
-HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_t generation, uint32_t timeout_ms)
+HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_t revision, uint32_t timeout_ms)
 {
     const struct provider_thread *t = thread_slot();
     provider_waits(true);
     if (t && t->never_waits)
         (void)apply_all(); /* others wait for this very thread */
-    const HRESULT hr = directory_wait_applied(d, provider, generation, timeout_ms);
+    const HRESULT hr = directory_wait_applied(d, provider, revision, timeout_ms);
     provider_waits(false);
     return hr;
 }
@@ -289,7 +289,7 @@ static void host_ended(uint32_t logger, const struct process *host)
     struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);
     if (!m || m->host != host)
         return; /* the logger is another session's by now */
-    (void)session_rescue(directory, logger, m->session.turn);
+    (void)session_recover(directory, logger, m->session.generation);
     process_close(m->host); /* if that failed, whoever asks for the session tries again */
     m->host = NULL;
 }
@@ -391,7 +391,7 @@ static bool join_again(uint64_t *registered)
 static bool follow(void)
 {
     struct directory *next;
-    if (directory_is_there(directory, true) || directory_check() != S_OK || FAILED(directory_get(&next)))
+    if (directory_exists(directory, true) || directory_check() != S_OK || FAILED(directory_get(&next)))
         return false;
     host_lock_enter(&joining);
     const bool follows = next != directory && SUCCEEDED(take_slot(next));
@@ -537,7 +537,7 @@ static HRESULT begin(void)
 
 ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said)
 {
-    uint64_t generation;
+    uint64_t revision;
     *said = ERROR_SUCCESS;
     HRESULT hr = begin();
     if (SUCCEEDED(hr)) {
@@ -546,7 +546,7 @@ ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said
         host_lock_leave(&joining);
     }
     if (SUCCEEDED(hr)) {
-        hr = refresh(handle, &generation);
+        hr = refresh(handle, &revision);
         call_reclaimer();
     }
     if (SUCCEEDED(hr)) {
@@ -582,7 +582,7 @@ ULONG provider_join_group(uint64_t handle, const GUID *group)
     return provider_status(hr);
 }
 
-void provider_tell_name(uint64_t handle, const char *name)
+void provider_publish_name(uint64_t handle, const char *name)
 {
     GUID guid;
     if (provider_get_guid(handle, &guid))
@@ -593,22 +593,22 @@ void provider_tell_name(uint64_t handle, const char *name)
 static void map_current(uint32_t logger)
 {
     struct directory_session s;
-    const uint64_t generation = directory_generation(directory);
+    const uint64_t revision = directory_revision(directory);
     host_lock_enter(&refreshing);
     const struct mapping *before = atomic_load_explicit(&by_logger[logger], memory_order_relaxed);
     const HRESULT hr = directory_session_at(directory, logger, 0, &s);
     bool is_vacant = hr == S_FALSE;
     if (hr == S_OK) {
-        is_vacant = s.state != DIRECTORY_RUNNING || (before && before->session.turn == s.turn);
+        is_vacant = s.state != DIRECTORY_RUNNING || (before && before->session.generation == s.generation);
         if (!is_vacant)
-            (void)session_for(NULL, logger, s.turn);
+            (void)session_for(NULL, logger, s.generation);
         directory_session_free(&s);
     }
     let_stale_go();
     const bool changed = atomic_load_explicit(&by_logger[logger], memory_order_relaxed) != before;
     host_lock_leave(&refreshing);
     if (is_vacant)
-        atomic_store_explicit(&vacant[logger], generation + 1, memory_order_release);
+        atomic_store_explicit(&vacant[logger], revision + 1, memory_order_release);
     if (changed)
         (void)signal_set(atomic_load(&own_signal)); /* the thread waits for the end of one more host */
 }
@@ -617,7 +617,7 @@ static void map_current(uint32_t logger)
 static bool is_known_vacant(uint32_t logger)
 {
     const uint64_t since = atomic_load_explicit(&vacant[logger], memory_order_acquire);
-    return since != 0 && since == directory_generation(directory) + 1;
+    return since != 0 && since == directory_revision(directory) + 1;
 }
 
 struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool anew)

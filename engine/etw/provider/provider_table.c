@@ -138,7 +138,7 @@ static void publish(struct registration *r, struct provider_enables *new)
     }
 }
 
-void provider_session_let_go(struct provider_session *session)
+void provider_session_retire(struct provider_session *session)
 {
     host_lock_enter(&provider_lock);
     session->next = retired.sessions;
@@ -237,12 +237,12 @@ ULONG provider_begin(const struct provider_options *options, uint64_t *handle)
     if (r) {
         struct registration_record *record = r->record;
         *record = (struct registration_record){.options = *options,
-                                               .turn = record->turn + 1,
+                                               .generation = record->generation + 1,
                                                .calling = true,
                                                .caller = thread_own_id(),
                                                .next = provider_in_use};
         provider_in_use = r;
-        *handle = record->turn << 16 | r->index;
+        *handle = record->generation << 16 | r->index;
         atomic_store_explicit(&r->handle, *handle, memory_order_release);
     }
     const bool full = registered == PROVIDER_REGISTRATIONS;
@@ -465,11 +465,12 @@ static bool is_for(const struct registration_record *record, const struct direct
     return guid_equal(&e->provider, &record->options.guid);
 }
 
-const struct provider_enable *provider_same_enable(const struct provider_enables *in, uint32_t logger, uint32_t turn,
-                                                   bool group)
+const struct provider_enable *provider_same_enable(const struct provider_enables *in, uint32_t logger,
+                                                   uint32_t generation, bool group)
 {
     for (uint32_t i = 0; in && i < in->count; i++)
-        if (in->of[i].session->logger == logger && in->of[i].session->turn == turn && in->of[i].group == group)
+        if (in->of[i].session->logger == logger && in->of[i].session->generation == generation &&
+            in->of[i].group == group)
             return &in->of[i];
     return NULL;
 }
@@ -494,13 +495,13 @@ static HRESULT add_enable(struct provider_enables *new, const struct provider_en
                           const struct directory_enable *e, const struct provider_source *source, bool classic)
 {
     const bool group = (e->property & EVENT_ENABLE_PROPERTY_PROVIDER_GROUP) != 0;
-    const struct provider_enable *before = provider_same_enable(old, e->logger, e->turn, group);
+    const struct provider_enable *before = provider_same_enable(old, e->logger, e->generation, group);
     struct provider_filter *filter = NULL;
     if (new->count == PROVIDER_MOST_ENABLES || !provider_filter_admits(e, &source->scope))
         return S_FALSE;
-    if (group && source->disallows && source->disallows(source->context, e->logger, e->turn, &new->control))
+    if (group && source->disallows && source->disallows(source->context, e->logger, e->generation, &new->control))
         return S_FALSE;
-    struct provider_session *session = source->session(source->context, e->logger, e->turn);
+    struct provider_session *session = source->session(source->context, e->logger, e->generation);
     if (!session)
         return S_FALSE;
     if (before && before->serial == e->serial) {

@@ -63,7 +63,7 @@ enum {
 /* A session as this process maps it. */
 struct provider_session {
     struct session_buffers buffers;
-    uint32_t logger, turn;                             /* the directory's */
+    uint32_t logger, generation;                       /* the directory's */
     uint32_t mode;                                     /* TRACE_MODE_*, as it was when the session was mapped */
     uint32_t most_event;                               /* bytes; etl_buffer_max_event */
     uint16_t header_flags;                             /* for each event: ETW_HEADER_* */
@@ -73,7 +73,7 @@ struct provider_session {
 };
 /* Who made it lets it go: provider_reclaim gives the reference back. To be called once, when the session can be found
    nowhere but in what provider_apply published. */
-void provider_session_let_go(struct provider_session *session);
+void provider_session_retire(struct provider_session *session);
 
 /* What one session has a provider enabled with. */
 struct provider_enable {
@@ -177,21 +177,21 @@ ULONG provider_set_typed(uint64_t handle, bool typed);
 /* Who knows sessions. */
 struct provider_source {
     /* The session of an enable; NULL: it cannot be had now. Called under the table's lock. */
-    struct provider_session *(*session)(void *context, uint32_t logger, uint32_t turn);
+    struct provider_session *(*session)(void *context, uint32_t logger, uint32_t generation);
     /* Whether the session keeps the provider out of its group (TraceSetDisallowList). NULL: no session does. */
-    bool (*disallows)(void *context, uint32_t logger, uint32_t turn, const GUID *provider);
+    bool (*disallows)(void *context, uint32_t logger, uint32_t generation, const GUID *provider);
     void *context;
     struct provider_scope scope;
 };
 /* From now on the registration of this handle (0: every one) is enabled with those of the list that are for it, and
-   with nothing else. Callbacks are noted down for provider_tell. E_OUTOFMEMORY: some stay as they were. */
+   with nothing else. Callbacks are noted down for provider_run_callbacks. E_OUTOFMEMORY: some stay as they were. */
 HRESULT provider_apply(uint64_t handle, const struct directory_enable *list, size_t count,
                        const struct provider_source *source);
 /* Calls back what was noted down, on this thread, without a lock. */
-void provider_tell(void);
-/* Behind it, by one thread alone: when no other one is calling back any more, say(generation) is called, here or by the
+void provider_run_callbacks(void);
+/* Behind it, by one thread alone: when no other one is calling back any more, say(revision) is called, here or by the
    thread that ends the last callback, in which it takes no lock and waits for nothing. A newer one takes its place. */
-void provider_told(void (*say)(uint64_t generation), uint64_t generation);
+void provider_when_idle(void (*say)(uint64_t revision), uint64_t revision);
 /* From now on this thread waits for such a moment, or no longer; it may be in a callback. */
 void provider_waits(bool waits);
 /* Frees what no thread can be using any more. True: there is more, to be called again after PROVIDER_GRACE_MS. Never
@@ -208,7 +208,7 @@ bool provider_has_retired(void);
 struct registration_record {
     struct provider_options options;
     struct provider_numbers numbers;
-    uint64_t turn; /* of handles */
+    uint64_t generation; /* of handles */
     struct registration *next;
     struct notice *first, *last; /* callbacks to come */
     bool calling;                /* a thread is at it, whose id is `caller` */
@@ -225,8 +225,8 @@ extern struct registration *provider_in_use;
 void provider_recycle(struct registration *r);
 
 /* Same session by the same way. NULL: none. */
-const struct provider_enable *provider_same_enable(const struct provider_enables *in, uint32_t logger, uint32_t turn,
-                                                   bool group);
+const struct provider_enable *provider_same_enable(const struct provider_enables *in, uint32_t logger,
+                                                   uint32_t generation, bool group);
 /* Notes down what a callback is to be told when `new` comes for `old` (NULL: by nobody). E_OUTOFMEMORY: nothing. */
 HRESULT provider_note_changes(struct registration_record *record, const struct provider_enables *old,
                               const struct provider_enables *new);
@@ -248,7 +248,7 @@ ULONG provider_part(uint64_t handle, bool classic);
 /* The registration is enabled as a member of the group, too. */
 ULONG provider_join_group(uint64_t handle, const GUID *group);
 /* The registration's provider calls itself so. */
-void provider_tell_name(uint64_t handle, const char *name);
+void provider_publish_name(uint64_t handle, const char *name);
 
 /* The session of a logger's number, mapped if it is not. The thread must be inside, and stays so, also when a mapping
    had to be made, for which it is outside for a while. `anew`: the one that it gave before is over. NULL: there is none
@@ -257,7 +257,7 @@ struct provider_session *provider_session_of(struct provider_thread *t, uint32_t
 
 /* directory_wait_applied, also from a callback, which is then taken for one that has returned: else it would wait for
    itself. */
-HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_t generation, uint32_t timeout_ms);
+HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_t revision, uint32_t timeout_ms);
 
 /* A thread of the process is ending (DLL_THREAD_DETACH). Enters no lock. */
 void provider_thread_leaves(void);

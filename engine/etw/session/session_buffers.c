@@ -131,7 +131,7 @@ void session_buffers_count(const struct session_buffers *b, uint32_t *allocated,
         *free += session_line_state(session_load(&b->line[i].word)) == SESSION_FREE;
 }
 
-void session_buffers_bound(const struct session_buffers *b, uint32_t most)
+void session_buffers_limit(const struct session_buffers *b, uint32_t most)
 {
     struct session_shared *s = b->shared;
     atomic_store(&s->most, most);

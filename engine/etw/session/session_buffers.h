@@ -9,11 +9,11 @@
      size 13    of the newest reservation / 8; 0: there is none yet
      owner 12   who made it: the slot of the provider's process
      buffer 12  which buffer; SESSION_NO_BUFFER: none
-     turn 5     low bits of the buffer's turn: how often it was handed out
+     generation 5     low bits of the buffer's generation: how often it was handed out
      sealed 1   it takes no more
    One word for each buffer, by its state (4 bits):
-     free, claimed   owner 12 who claimed it, turn 48
-     closed, written end, size and owner as in the processor's word, 46 bits together; turn 14
+     free, claimed   owner 12 who claimed it, generation 48
+     closed, written end, size and owner as in the processor's word, 46 bits together; generation 14
 
    The first 8 bytes of an event are its state, bits 28 to 31 which one:
      0                                the place is reserved at most; buffers are handed out zeroed
@@ -50,14 +50,14 @@ struct session_processor {
 };
 struct session_line {
     _Atomic uint64_t word;
-    _Atomic uint64_t turns;   /* the host's: how often it was handed out */
-    _Atomic uint64_t claimed; /* when, in stamps of the session */
-    _Atomic uint64_t number;  /* of its place in the log, given by the host before it writes there; 0: none yet */
+    _Atomic uint64_t generation; /* the host's: how often it was handed out */
+    _Atomic uint64_t claimed;    /* when, in stamps of the session */
+    _Atomic uint64_t number;     /* of its place in the log, given by the host before it writes there; 0: none yet */
     _Atomic uint32_t processor;
     uint32_t reserved[7];
 };
 /* The host's, for those who ask and for whoever goes on after its end. */
-struct session_figures {
+struct session_totals {
     _Atomic uint64_t events;          /* written */
     _Atomic uint64_t torn;            /* lost by the end of their writers */
     _Atomic uint64_t buffers_written; /* handed to the log */
@@ -71,7 +71,7 @@ struct session_figures {
         _Atomic int64_t time;
     } anchor[2];
     /* What session_file_lost was told and session_file_flush has written, of events and of buffers. */
-    _Atomic uint64_t events_told, buffers_told;
+    _Atomic uint64_t events_reported, buffers_reported;
     uint64_t reserved[3];
 };
 struct session_shared {
@@ -96,13 +96,13 @@ struct session_shared {
     _Atomic uint32_t
         sequence; /* the last number of a TraceMessage event of the session (EVENT_TRACE_USE_LOCAL_SEQUENCE) */
     uint32_t reserved_4[31];
-    struct session_figures figures;
+    struct session_totals figures;
     struct session_processor processor[]; /* then a session_line for each buffer, then the buffers */
 };
 #define SESSION_MAGIC   0x52545745u /* "EWTR" */
 #define SESSION_VERSION 1u
 
-_Static_assert(sizeof(struct session_processor) == 128 && sizeof(struct session_figures) == 128, "apart by 128 bytes");
+_Static_assert(sizeof(struct session_processor) == 128 && sizeof(struct session_totals) == 128, "apart by 128 bytes");
 _Static_assert(sizeof(struct session_line) == 64, "a buffer's line");
 _Static_assert(offsetof(struct session_shared, hint) == 128 && offsetof(struct session_shared, closed) == 256 &&
                    offsetof(struct session_shared, sequence) == 384 && sizeof(struct session_shared) == 640,
@@ -110,14 +110,14 @@ _Static_assert(offsetof(struct session_shared, hint) == 128 && offsetof(struct s
 
 /* ---- a processor's word ---- */
 
-#define SESSION_SEALED      (UINT64_C(1) << 63)
-#define SESSION_STOPPED     UINT64_MAX /* the session is over: nothing follows on this value */
+#define SESSION_SEALED            (UINT64_C(1) << 63)
+#define SESSION_STOPPED           UINT64_MAX /* the session is over: nothing follows on this value */
 /* end, size and owner */
-#define SESSION_PLACE_BITS  46
-#define SESSION_PLACE       ((UINT64_C(1) << SESSION_PLACE_BITS) - 1)
-#define SESSION_TURN_BITS   5
-#define SESSION_TURN_MASK   ((1u << SESSION_TURN_BITS) - 1)
-#define SESSION_CLOSED_TURN 14 /* bits of the turn in a closed buffer's word */
+#define SESSION_PLACE_BITS        46
+#define SESSION_PLACE             ((UINT64_C(1) << SESSION_PLACE_BITS) - 1)
+#define SESSION_GENERATION_BITS   5
+#define SESSION_GENERATION_MASK   ((1u << SESSION_GENERATION_BITS) - 1)
+#define SESSION_CLOSED_GENERATION 14 /* bits of the generation in a closed buffer's word */
 
 static inline uint32_t session_word_end(uint64_t word)
 {
@@ -135,17 +135,17 @@ static inline uint32_t session_word_buffer(uint64_t word)
 {
     return (uint32_t)(word >> SESSION_PLACE_BITS & 0xFFF);
 }
-static inline uint32_t session_word_turn(uint64_t word)
+static inline uint32_t session_word_generation(uint64_t word)
 {
-    return (uint32_t)(word >> 58 & SESSION_TURN_MASK);
+    return (uint32_t)(word >> 58 & SESSION_GENERATION_MASK);
 }
 static inline uint64_t session_place(uint32_t end, uint32_t size, uint32_t owner)
 {
     return (uint64_t)(end / 8) | (uint64_t)(size / 8) << 21 | (uint64_t)owner << 34;
 }
-static inline uint64_t session_word(uint32_t buffer, uint64_t turn, uint64_t place)
+static inline uint64_t session_word(uint32_t buffer, uint64_t generation, uint64_t place)
 {
-    return place | (uint64_t)buffer << SESSION_PLACE_BITS | (turn & SESSION_TURN_MASK) << 58;
+    return place | (uint64_t)buffer << SESSION_PLACE_BITS | (generation & SESSION_GENERATION_MASK) << 58;
 }
 #define SESSION_WORD_NONE (session_word(SESSION_NO_BUFFER, 0, 0) | SESSION_SEALED)
 
@@ -161,7 +161,7 @@ static inline uint32_t session_line_owner(uint64_t word) /* free or claimed */
 {
     return (uint32_t)(word >> 4 & 0xFFF);
 }
-static inline uint64_t session_line_turn(uint64_t word) /* free or claimed */
+static inline uint64_t session_line_generation(uint64_t word) /* free or claimed */
 {
     return word >> 16;
 }
@@ -169,13 +169,13 @@ static inline uint64_t session_line_place(uint64_t word) /* closed or written */
 {
     return word >> 4 & SESSION_PLACE;
 }
-static inline uint64_t session_line_open(enum session_state state, uint32_t owner, uint64_t turn)
+static inline uint64_t session_line_open(enum session_state state, uint32_t owner, uint64_t generation)
 {
-    return (uint64_t)state | (uint64_t)owner << 4 | turn << 16;
+    return (uint64_t)state | (uint64_t)owner << 4 | generation << 16;
 }
-static inline uint64_t session_line_closed(enum session_state state, uint64_t place, uint64_t turn)
+static inline uint64_t session_line_closed(enum session_state state, uint64_t place, uint64_t generation)
 {
-    return (uint64_t)state | (place & SESSION_PLACE) << 4 | turn << (64 - SESSION_CLOSED_TURN);
+    return (uint64_t)state | (place & SESSION_PLACE) << 4 | generation << (64 - SESSION_CLOSED_GENERATION);
 }
 
 /* ---- an event's first word ---- */
@@ -264,7 +264,7 @@ uint64_t session_buffers_lost(const struct session_buffers *b);
 void session_buffers_count(const struct session_buffers *b, uint32_t *allocated, uint32_t *free);
 /* By the host: so many buffers may be used from now on, up to those there are; what is in others stays until it is
    written. */
-void session_buffers_bound(const struct session_buffers *b, uint32_t most);
+void session_buffers_limit(const struct session_buffers *b, uint32_t most);
 /* A number for a TraceMessage event, from 1: each once in the session. */
 uint32_t session_next_sequence(const struct session_buffers *b);
 

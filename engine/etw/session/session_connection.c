@@ -16,7 +16,7 @@ enum {
 
 struct session_connection {
     struct directory *d;
-    uint32_t logger, turn;
+    uint32_t logger, generation;
     char name[64];
     struct section *section;
     struct signal *signal;
@@ -38,7 +38,7 @@ static HRESULT ask(struct session_connection *c, enum directory_verb verb, uint3
 {
     const uint32_t own = process_own_id();
     const struct directory_request request = {.verb = verb, .process = {own, process_start_time(own)}, .file = c->name};
-    return directory_ask(c->d, c->logger, c->turn, &request, timeout_ms, answer);
+    return directory_ask(c->d, c->logger, c->generation, &request, timeout_ms, answer);
 }
 
 static void connection_free(struct session_connection *c)
@@ -123,7 +123,7 @@ static HRESULT connect_to(void *context, const char *session, struct realtime_co
     }
     if (SUCCEEDED(hr)) {
         c->logger = s.logger;
-        c->turn = s.turn;
+        c->generation = s.generation;
         *out = (struct realtime_connection){
             .flush_ms = s.flush_ms, .context = c, .wait = wait_for_host, .wake = wake, .close = connection_close};
         hr = open_connection(&s, c, out);

@@ -112,7 +112,8 @@ static void copy_event(const struct walk *w, uint64_t first, uint32_t size, cons
 enum verdict { LOOK_AGAIN, WAIT, LOST, TORN_BEFORE };
 
 /* Of a place that is not whole. */
-static enum verdict judge_place(const struct walk *w, uint64_t first, uint32_t size, const struct session_judge *judge)
+static enum verdict judge_place(const struct walk *w, uint64_t first, uint32_t size,
+                                const struct session_liveness *judge)
 {
     const uint32_t mark = session_event_mark(first);
     const bool known = mark != SESSION_EVENT_RESERVED || w->at == w->last;
@@ -128,9 +129,9 @@ static enum verdict judge_place(const struct walk *w, uint64_t first, uint32_t s
     return session_swap(session_first_word(w->data + w->at), &first, torn) ? LOST : LOOK_AGAIN;
 }
 
-bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t place, const struct session_judge *judge,
-                    bool force, const struct session_clock *clock, uint64_t now, struct session_order *order,
-                    uint8_t *copy, struct session_settled *out)
+bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t place,
+                    const struct session_liveness *judge, bool force, const struct session_clock *clock, uint64_t now,
+                    struct session_order *order, uint8_t *copy, struct session_settled *out)
 {
     struct session_order rising = *order;
     struct walk w = begin(b, buffer, place);
@@ -194,9 +195,9 @@ struct found {
 /* Of a processor. */
 struct stream {
     struct session_order order;
-    uint64_t claimed;   /* of the newest buffer that was taken */
-    uint64_t lost_told; /* events, by the headers of buffers */
-    uint64_t held;      /* the pass in which one of its buffers had to wait */
+    uint64_t claimed;       /* of the newest buffer that was taken */
+    uint64_t lost_reported; /* events, by the headers of buffers */
+    uint64_t held;          /* the pass in which one of its buffers had to wait */
 };
 /* Of a buffer, by its word, which never comes again. */
 struct seen {
@@ -226,7 +227,7 @@ struct session_drain {
 /* For who goes on after us. */
 static void keep_clock(struct session_drain *d)
 {
-    struct session_figures *f = &d->b.shared->figures;
+    struct session_totals *f = &d->b.shared->figures;
     session_clock_keep(&d->clock);
     const struct session_anchor newest = session_clock_newest(&d->clock);
     const uint64_t number = atomic_load_explicit(&f->anchors, memory_order_relaxed);
@@ -240,7 +241,7 @@ static void keep_clock(struct session_drain *d)
 
 static void start_clock(struct session_drain *d)
 {
-    struct session_figures *f = &d->b.shared->figures;
+    struct session_totals *f = &d->b.shared->figures;
     const uint64_t count = atomic_load_explicit(&f->anchors, memory_order_acquire);
     session_clock_start(&d->clock, d->options.clock, d->b.source);
     /* Its events are older than our readings: one of ours in place of its own would be too near to the next one's. */
@@ -349,7 +350,7 @@ static uint32_t processor_of(const struct session_drain *d, uint32_t buffer)
 static void give_back(struct session_drain *d, uint32_t buffer, uint64_t word)
 {
     struct session_line *line = &d->b.line[buffer];
-    const uint64_t place = session_line_place(word), low = word >> (64 - SESSION_CLOSED_TURN);
+    const uint64_t place = session_line_place(word), low = word >> (64 - SESSION_CLOSED_GENERATION);
     const uint32_t end = session_word_end(place) < d->b.buffer_size ? session_word_end(place) : d->b.buffer_size;
     /* Before it is emptied: whoever comes after us would find no events there. */
     atomic_store_explicit(&line->word, session_line_closed(SESSION_WRITTEN, place, low), memory_order_release);
@@ -361,12 +362,12 @@ static void give_back(struct session_drain *d, uint32_t buffer, uint64_t word)
             if (tries == SESSION_MOST_TRIES || session_swap(&d->b.processor[i].word, &named, SESSION_WORD_NONE))
                 break;
     }
-    uint64_t turns = atomic_load_explicit(&line->turns, memory_order_relaxed);
-    turns += (low - turns) & ((1u << SESSION_CLOSED_TURN) - 1);
-    atomic_store_explicit(&line->turns, turns, memory_order_relaxed);
+    uint64_t generation = atomic_load_explicit(&line->generation, memory_order_relaxed);
+    generation += (low - generation) & ((1u << SESSION_CLOSED_GENERATION) - 1);
+    atomic_store_explicit(&line->generation, generation, memory_order_relaxed);
     atomic_store_explicit(&line->number, 0, memory_order_relaxed);
     d->seen[buffer].number = 0;
-    atomic_store_explicit(&line->word, session_line_open(SESSION_FREE, 0, turns), memory_order_release);
+    atomic_store_explicit(&line->word, session_line_open(SESSION_FREE, 0, generation), memory_order_release);
     atomic_fetch_add_explicit(&d->b.shared->given, 1, memory_order_release);
     atomic_fetch_sub_explicit(&d->b.shared->closed, 1, memory_order_relaxed);
 }
@@ -375,9 +376,9 @@ static uint16_t flags_of(struct session_drain *d, uint32_t processor)
 {
     const uint64_t lost = atomic_load_explicit(&d->b.processor[processor].lost, memory_order_relaxed);
     uint16_t flags = ETL_FLAG_PROCESSOR_INDEX;
-    if (lost != d->stream[processor].lost_told)
+    if (lost != d->stream[processor].lost_reported)
         flags |= FLAG_EVENTS_LOST;
-    d->stream[processor].lost_told = lost;
+    d->stream[processor].lost_reported = lost;
     if (d->buffer_lost)
         flags |= FLAG_BUFFER_LOST;
     return flags;
@@ -414,7 +415,7 @@ static uint64_t number_of(struct session_drain *d, uint32_t buffer)
 static HRESULT hand_on(struct session_drain *d, const struct session_sink *sink, uint32_t buffer,
                        const struct session_settled *settled)
 {
-    struct session_figures *figures = &d->b.shared->figures;
+    struct session_totals *figures = &d->b.shared->figures;
     struct session_line *line = &d->b.line[buffer];
     const uint32_t processor = processor_of(d, buffer);
     if (settled->used == ETL_BUFFER_HEAD)
@@ -534,7 +535,8 @@ static bool tend_one(struct session_drain *d, uint32_t buffer, uint64_t word, ui
 {
     struct session_line *line = &d->b.line[buffer];
     if (end != ETL_BUFFER_HEAD) {
-        const uint64_t closed = session_line_closed(SESSION_CLOSED, session_place(end, 0, 0), session_line_turn(word));
+        const uint64_t closed =
+            session_line_closed(SESSION_CLOSED, session_place(end, 0, 0), session_line_generation(word));
         /* Named just now, by who claimed it: it is being filled. */
         if (is_named(d, buffer) || !session_swap(&line->word, &word, closed))
             return false;
@@ -542,13 +544,13 @@ static bool tend_one(struct session_drain *d, uint32_t buffer, uint64_t word, ui
         return true;
     }
     if (d->options.judge.alive(d->options.judge.context, session_line_owner(word), 0) || is_named(d, buffer) ||
-        !session_swap(&line->word, &word, session_line_open(SESSION_FREE, 0, session_line_turn(word))))
+        !session_swap(&line->word, &word, session_line_open(SESSION_FREE, 0, session_line_generation(word))))
         return false;
     atomic_fetch_add_explicit(&d->b.shared->given, 1, memory_order_release);
     return true;
 }
 
-uint32_t session_drain_tend(struct session_drain *d)
+uint32_t session_drain_reap(struct session_drain *d)
 {
     uint32_t done = 0, closed = 0;
     for (uint32_t i = 0; i < d->b.buffers; i++) {
@@ -573,8 +575,8 @@ static void stop(struct session_drain *d)
 {
     for (uint32_t i = 0; i < d->b.processors; i++)
         session_close_processor(&d->b, i, true);
-    (void)session_drain_tend(d);
-    (void)session_drain_tend(d);
+    (void)session_drain_reap(d);
+    (void)session_drain_reap(d);
 }
 
 HRESULT session_drain_stop(struct session_drain *d, const struct session_sink *sink, uint32_t patience)
@@ -646,7 +648,7 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
     return hr;
 }
 
-HRESULT session_drain_rescue(struct session_drain *d, const struct session_sink *sink, uint32_t patience)
+HRESULT session_drain_recover(struct session_drain *d, const struct session_sink *sink, uint32_t patience)
 {
     d->rescues = true;
     /* Buffers may have numbers already, in whose place others were written. No more than there are buffers. */
@@ -681,7 +683,7 @@ void session_drain_wake(struct session_drain *d)
 
 void session_statistics_read(const struct session_buffers *b, struct session_statistics *out)
 {
-    const struct session_figures *f = &b->shared->figures;
+    const struct session_totals *f = &b->shared->figures;
     *out = (struct session_statistics){
         .events = atomic_load_explicit(&f->events, memory_order_relaxed),
         .events_lost = atomic_load_explicit(&f->torn, memory_order_relaxed) + session_buffers_lost(b),

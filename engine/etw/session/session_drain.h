@@ -2,7 +2,7 @@
 /* The host's side of a session's buffers. It takes the buffers that providers closed, in the order of time on each
    processor, checks and copies their events, converts their stamps to the session's clock, gives them to the log,
    and returns the empty buffers. One thread does all this. It can end anywhere; another process that has the section
-   then continues with session_drain_rescue. */
+   then continues with session_drain_recover. */
 #ifndef OPENPLA_SESSION_DRAIN_H
 #define OPENPLA_SESSION_DRAIN_H
 
@@ -95,7 +95,7 @@ uint64_t session_clock_now(const struct session_clock *c, int64_t *time);
 /* ---- one closed buffer ---- */
 
 /* Who can tell whether a writer may still write. */
-struct session_judge {
+struct session_liveness {
     /* `thread` 0: any of the process. Asked only for an event that is not whole. */
     bool (*alive)(void *context, uint32_t owner, uint32_t thread);
     void *context;
@@ -118,9 +118,9 @@ struct session_settled {
 /* `place`: of the closed buffer's word. `copy`: room for a buffer; its header is not touched. Stamps above
    `now`, that of a moment after the buffer was closed, are not believed. False: somebody who lives writes in it, and
    `force` is not set; *order is then as it was. */
-bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t place, const struct session_judge *judge,
-                    bool force, const struct session_clock *clock, uint64_t now, struct session_order *order,
-                    uint8_t *copy, struct session_settled *out);
+bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t place,
+                    const struct session_liveness *judge, bool force, const struct session_clock *clock, uint64_t now,
+                    struct session_order *order, uint8_t *copy, struct session_settled *out);
 /* Where the events end in a buffer that no word tells the end of; ETL_BUFFER_HEAD: it has none. */
 uint32_t session_unclosed_end(const struct session_buffers *b, uint32_t buffer);
 
@@ -137,7 +137,7 @@ struct session_sink {
 };
 
 struct session_drain_options {
-    struct session_judge judge;
+    struct session_liveness judge;
     uint32_t clock;        /* ETL_CLOCK_* */
     uint16_t logger;       /* of the session, for headers of buffers */
     uint64_t first_number; /* of the first buffer, above all in the log; they rise by one */
@@ -158,7 +158,7 @@ uint32_t session_drain_pass(struct session_drain *d, const struct session_sink *
 void session_drain_flush(struct session_drain *d);
 /* To be called each second or so: takes back buffers that a dead process had claimed, and closes those that hold events
    and that no processor knows. Returns how many. */
-uint32_t session_drain_tend(struct session_drain *d);
+uint32_t session_drain_reap(struct session_drain *d);
 /* No event is taken any more; all that was accepted goes to the sink. Who still writes an event has `patience` ms; then
    the event is counted as lost. Buffers that are kept stay. */
 HRESULT session_drain_stop(struct session_drain *d, const struct session_sink *sink, uint32_t patience);
@@ -166,7 +166,7 @@ HRESULT session_drain_stop(struct session_drain *d, const struct session_sink *s
 HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sink *sink);
 /* In place of a host that has ended: as session_drain_stop, but for the buffer that the host had written and not given
    back. Can end anywhere too, and be begun again. */
-HRESULT session_drain_rescue(struct session_drain *d, const struct session_sink *sink, uint32_t patience);
+HRESULT session_drain_recover(struct session_drain *d, const struct session_sink *sink, uint32_t patience);
 
 /* Says that the host sleeps. False: it may for a ms at most; there is work, or who still writes holds it up. *in_use:
    whether events are in memory, so that the FlushTimer counts. To be followed by session_drain_wake in any case. */

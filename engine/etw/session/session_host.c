@@ -109,20 +109,20 @@ static void say_tended(const struct session_host *h)
         age += clock_ms(h, time > then ? time - then : 0);
     }
     if (session_host_is_known(h))
-        directory_session_tended(h->d, h->session.logger, now > age ? now - age : 0);
+        directory_session_reaped(h->d, h->session.logger, now > age ? now - age : 0);
 }
 
 static void tend(struct session_host *h, uint64_t now)
 {
     const uint64_t words = words_of(&h->buffers);
-    const bool quiet = words == h->seen && session_drain_tend(h->drain) == 0;
+    const bool quiet = words == h->seen && session_drain_reap(h->drain) == 0;
     if (words != h->seen)
-        (void)session_drain_tend(h->drain);
+        (void)session_drain_reap(h->drain);
     h->seen = words;
     h->tended = now;
-    h->tend_ms = !quiet ? TEND_MS : h->tend_ms < TEND_MOST_MS ? 2 * h->tend_ms : TEND_MOST_MS;
+    h->reap_ms = !quiet ? TEND_MS : h->reap_ms < TEND_MOST_MS ? 2 * h->reap_ms : TEND_MOST_MS;
     say_tended(h);
-    session_realtime_tend(&h->output.realtime);
+    session_realtime_reap(&h->output.realtime);
     if (h->output.written != 0)
         session_output_show(&h->output);
 }
@@ -133,9 +133,9 @@ static void look_for_directory(struct session_host *h, uint64_t now)
     const bool look = clock_passed_ms(h->looked, now) >= LOOK_MS;
     if (look)
         h->looked = now;
-    if (directory_is_there(h->d, look) && session_host_is_known(h))
+    if (directory_exists(h->d, look) && session_host_is_known(h))
         return;
-    session_tell(SESSION_WITHOUT_DIRECTORY, &h->session, S_OK, 0);
+    session_journal_event(SESSION_WITHOUT_DIRECTORY, &h->session, S_OK, 0);
     h->end = true;
 }
 
@@ -147,7 +147,7 @@ static void do_what_is_due(struct session_host *h)
         h->flushed = now;
         session_host_flush(h);
     }
-    if (clock_passed_ms(h->tended, now) >= h->tend_ms)
+    if (clock_passed_ms(h->tended, now) >= h->reap_ms)
         tend(h, now);
 }
 
@@ -169,7 +169,7 @@ static void sleep_for(struct session_host *h, uint32_t ms)
     if (h->lock)
         host_lock_enter(h->lock);
     if (hr == E_ABORT)
-        session_realtime_ended(r, ended);
+        session_realtime_remove_ended(r, ended);
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -191,10 +191,10 @@ static void sleep_until_due(struct session_host *h)
         say_tended(h);
         sleep_for(h, IDLE_MS);
         h->flushed = h->tended = clock_monotonic_ms();
-        h->tend_ms = TEND_MS;
+        h->reap_ms = TEND_MS;
     } else {
         const uint64_t now = clock_monotonic_ms();
-        const uint32_t tended = until(h->tended, h->tend_ms, now);
+        const uint32_t tended = until(h->tended, h->reap_ms, now);
         const uint32_t flush = h->session.flush_ms != 0 ? until(h->flushed, h->session.flush_ms, now) : UINT32_MAX;
         h->pace_ms = session_pace(h->pace_ms, h->found, h->buffers.wake_at);
         h->found = 0;
@@ -211,7 +211,7 @@ static void take_full(struct session_host *h)
 {
     struct session_statistics statistics;
     session_statistics_read(&h->buffers, &statistics);
-    session_tell(SESSION_FULL, &h->session, S_OK, statistics.buffers_written);
+    session_journal_event(SESSION_FULL, &h->session, S_OK, statistics.buffers_written);
     h->end = (h->session.mode & TRACE_MODE_REAL_TIME) == 0 || session_host_drop_file(h) != ERROR_SUCCESS;
 }
 
@@ -220,7 +220,7 @@ void session_host_run(struct session_host *h)
     const struct session_sink sink = session_output_sink(&h->output);
     HRESULT hr;
     h->flushed = h->tended = h->looked = clock_monotonic_ms();
-    h->tend_ms = TEND_MS;
+    h->reap_ms = TEND_MS;
     while (!h->end) {
         const uint32_t done = session_drain_pass(h->drain, &sink, &hr);
         h->found += done;
@@ -321,12 +321,12 @@ void session_host_own(struct session_host *h)
     (void)say(h);
 }
 
-ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t turn)
+ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t generation)
 {
     HRESULT hr = directory_get(&h->d);
     if (SUCCEEDED(hr)) {
         h->born = directory_born(h->d);
-        hr = directory_session_at(h->d, logger, turn, &h->session);
+        hr = directory_session_at(h->d, logger, generation, &h->session);
     }
     if (hr == S_FALSE)
         return ERROR_WMI_INSTANCE_NOT_FOUND;
@@ -368,7 +368,7 @@ static void answer_stop(const struct session_host *h)
     if (!session_host_is_known(h))
         return;
     directory_answer(h->d, h->session.logger, ERROR_SUCCESS);
-    while (directory_session_at(h->d, h->session.logger, h->session.turn, &now) == S_OK) {
+    while (directory_session_at(h->d, h->session.logger, h->session.generation, &now) == S_OK) {
         directory_session_free(&now);
         if (clock_passed_ms(from, clock_monotonic_ms()) >= FETCH_MS)
             return;
@@ -382,7 +382,7 @@ static void end_consumers(struct session_host *h, uint32_t timeout_ms)
     const uint64_t from = clock_monotonic_ms();
     while (session_output_pass(&h->output) && clock_passed_ms(from, clock_monotonic_ms()) < timeout_ms) {
         (void)signal_wait(h->signal, 1);
-        session_realtime_tend(&h->output.realtime);
+        session_realtime_reap(&h->output.realtime);
     }
 }
 
@@ -411,10 +411,10 @@ void session_host_finish(struct session_host *h)
     }
     (void)session_remove(h->d, &h->session);
     if (is_part)
-        directory_hang_up(h->d, h->session.logger, h->session.turn);
+        directory_hang_up(h->d, h->session.logger, h->session.generation);
     end_consumers(h, UINT32_MAX);
     if (h->output.realtime.lost != told)
-        session_tell(SESSION_UNDELIVERED, &h->session, S_OK, h->output.realtime.lost - told);
+        session_journal_event(SESSION_UNDELIVERED, &h->session, S_OK, h->output.realtime.lost - told);
     session_output_close(&h->output);
 }
 
@@ -439,11 +439,11 @@ int session_host_main(int count, char *const *arguments)
 {
     struct session_host h = {0};
     struct session_report *report = NULL;
-    uint32_t logger, turn;
+    uint32_t logger, generation;
     if (count != 3 || !number_of(arguments[0], DIRECTORY_SESSIONS, &logger) ||
-        !number_of(arguments[1], UINT32_MAX, &turn) || FAILED(session_report_open(arguments[2], false, &report)))
+        !number_of(arguments[1], UINT32_MAX, &generation) || FAILED(session_report_open(arguments[2], false, &report)))
         return ERROR_INVALID_PARAMETER;
-    const ULONG code = session_host_begin(&h, logger, turn);
+    const ULONG code = session_host_begin(&h, logger, generation);
     session_report_send(report, code, code != ERROR_SUCCESS ? error_text(HRESULT_FROM_WIN32((LONG)code)) : "");
     session_report_close(report);
     if (code == ERROR_SUCCESS)
@@ -601,7 +601,7 @@ static ULONG update(struct session_host *h, const struct directory_request *r)
         session_host_flush(h);
     const ULONG code = r->file ? change_with_file(h, &next, r->file) : change(h, &next);
     if (code == ERROR_SUCCESS && r->maximum_buffers != 0 && !is_in_memory(h))
-        session_buffers_bound(&h->buffers, h->session.maximum_buffers);
+        session_buffers_limit(&h->buffers, h->session.maximum_buffers);
     if (code == ERROR_SUCCESS && leaves)
         session_output_leave(&h->output);
     if (code == ERROR_SUCCESS && other_flags)

@@ -272,12 +272,12 @@ static uint32_t system_provider_flags(const GUID *provider, uint64_t keywords)
 HRESULT system_providers_enabled(struct directory *d, const struct directory_session *s, uint32_t *flags)
 {
     struct directory_enable *enables;
-    uint64_t generation;
+    uint64_t revision;
     size_t count;
     *flags = 0;
-    const HRESULT hr = directory_enables(d, NULL, &enables, &count, &generation);
+    const HRESULT hr = directory_enables(d, NULL, &enables, &count, &revision);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
-        if (enables[i].logger == s->logger && enables[i].turn == s->turn)
+        if (enables[i].logger == s->logger && enables[i].generation == s->generation)
             *flags |= system_provider_flags(&enables[i].provider, enables[i].any);
     directory_enables_free(enables, count); /* none when they could not be had */
     return hr;
@@ -308,7 +308,7 @@ struct session_kernel {
     char *name;    /* the session's; what its trace and the journal were told last: */
     uint32_t flags;
     struct kernel_state told; /* without texts */
-    char told_why[256];
+    char reported_why[256];
     struct kernel_data note;
     bool has_stacks; /* the source that it began with */
     /* Which events have stacks, when that was set anew: the host's until the thread takes it. */
@@ -413,16 +413,16 @@ static void note_state(struct session_kernel *k)
 {
     struct kernel_state now;
     kernel_tracer_state(k->tracer, &now);
-    const bool first = !k->told.source, other_source = first || strcmp(k->told_why, now.why) != 0;
+    const bool first = !k->told.source, other_source = first || strcmp(k->reported_why, now.why) != 0;
     const bool hidden = now.hides_processes && !k->told.hides_processes;
     if (!other_source && now.missing == k->told.missing && now.hides_processes == k->told.hides_processes)
         return;
     k->told = now;
-    text_fit(k->told_why, sizeof k->told_why, now.why);
+    text_fit(k->reported_why, sizeof k->reported_why, now.why);
     if (other_source && *now.why)
-        session_tell_source(SESSION_KERNEL_POORER, k->name, now.source, now.why);
+        session_journal_source(SESSION_KERNEL_POORER, k->name, now.source, now.why);
     if (hidden)
-        session_tell_source(SESSION_KERNEL_HIDDEN, k->name, NULL, NULL);
+        session_journal_source(SESSION_KERNEL_HIDDEN, k->name, NULL, NULL);
     kernel_note_source(&now, k->flags, &k->note);
     write_note(k, now.time);
 }
@@ -482,7 +482,7 @@ static void run(void *user)
 static void release(struct session_kernel *k)
 {
     if (FAILED(kernel_tracer_end(k->tracer)))
-        session_tell(SESSION_KERNEL_LEFT, k->session, S_OK, 0);
+        session_journal_event(SESSION_KERNEL_LEFT, k->session, S_OK, 0);
     thread_close(k->thread);
     wakeup_free(k->wakeup);
     memory_free(atomic_load(&k->stacks));
@@ -493,7 +493,7 @@ static void release(struct session_kernel *k)
 
 /* What no flag stands for, as PERF_ constants; those of the configuration are of it, and have no events of their own.
  */
-static void tell_masks(const struct directory_session *s, struct session_kernel_told *told)
+static void tell_masks(const struct directory_session *s, struct session_kernel_reported *told)
 {
     enum { BITS = 29, CONFIGURATION = 6, SHOWN = 16 };
     char constants[SHOWN * 12 + 1] = "", *end = constants;
@@ -510,11 +510,11 @@ static void tell_masks(const struct directory_session *s, struct session_kernel_
                 end += snprintf(end, 12, "%s0x%08X", end == constants ? "" : " ", (unsigned)constant);
         }
     if (end != constants)
-        session_tell_missing(SESSION_KERNEL_FLAGS, s, "GroupMasks", constants);
+        session_journal_missing(SESSION_KERNEL_FLAGS, s, "GroupMasks", constants);
 }
 
 /* Each once. */
-static void tell_missing(const struct directory_session *s, uint32_t missing, struct session_kernel_told *told)
+static void tell_missing(const struct directory_session *s, uint32_t missing, struct session_kernel_reported *told)
 {
     char number[16];
     missing &= ~told->masks[0];
@@ -523,13 +523,13 @@ static void tell_missing(const struct directory_session *s, uint32_t missing, st
     if (missing == 0)
         return;
     snprintf(number, sizeof number, "0x%08X", (unsigned)missing);
-    session_tell_missing(SESSION_KERNEL_FLAGS, s, "EnableFlags", number);
+    session_journal_missing(SESSION_KERNEL_FLAGS, s, "EnableFlags", number);
 }
 
 /* ---- lists ---- */
 
 static void tell_list(const struct directory_session *s, enum directory_kernel_list list,
-                      struct session_kernel_told *told)
+                      struct session_kernel_reported *told)
 {
     static const char *const classes[] = {
         [DIRECTORY_PROFILE_SOURCES] = "TraceProfileSourceConfigInfo",
@@ -539,10 +539,10 @@ static void tell_list(const struct directory_session *s, enum directory_kernel_l
     if (list == DIRECTORY_STACKS || s->lists.count[list] == 0 || told->lists[list])
         return;
     told->lists[list] = true;
-    session_tell_missing(SESSION_KERNEL_COUNTERS, s, "InformationClass", classes[list]);
+    session_journal_missing(SESSION_KERNEL_COUNTERS, s, "InformationClass", classes[list]);
 }
 
-static void tell_stacks(const struct directory_session *s, bool has_stacks, struct session_kernel_told *told)
+static void tell_stacks(const struct directory_session *s, bool has_stacks, struct session_kernel_reported *told)
 {
     enum { SHOWN = 16 };
     char hooks[SHOWN * 8 + 8] = "", *end = hooks;
@@ -560,7 +560,7 @@ static void tell_stacks(const struct directory_session *s, bool has_stacks, stru
     if (missing == 0 || told->lists[DIRECTORY_STACKS])
         return;
     told->lists[DIRECTORY_STACKS] = true;
-    session_tell_missing(SESSION_KERNEL_STACKS, s, "Events", hooks);
+    session_journal_missing(SESSION_KERNEL_STACKS, s, "Events", hooks);
 }
 
 static void hand_over_stacks(struct session_kernel *k, const struct directory_session *s)
@@ -574,7 +574,7 @@ static void hand_over_stacks(struct session_kernel *k, const struct directory_se
 }
 
 void session_kernel_list(struct session_kernel *k, const struct directory_session *s, enum directory_kernel_list list,
-                         struct session_kernel_told *told)
+                         struct session_kernel_reported *told)
 {
     tell_list(s, list, told);
     if (list != DIRECTORY_STACKS)
@@ -587,7 +587,7 @@ void session_kernel_list(struct session_kernel *k, const struct directory_sessio
 /* ---- the beginning ---- */
 
 HRESULT session_kernel_begin(struct directory *d, const struct directory_session *s, const struct session_buffers *b,
-                             struct session_kernel_told *told, struct session_kernel **out)
+                             struct session_kernel_reported *told, struct session_kernel **out)
 {
     enum { NO_CONFIGURATION = 0x10000000 };
     uint32_t flags = group_masks_flags(s->enable_flags) & ~(uint32_t)NO_CONFIGURATION, enabled = 0;
@@ -597,7 +597,7 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
         return S_FALSE;
     const HRESULT had = system_providers_enabled(d, s, &enabled);
     if (FAILED(had))
-        session_tell(SESSION_WITHOUT_KERNEL, s, had, 0);
+        session_journal_event(SESSION_WITHOUT_KERNEL, s, had, 0);
     flags |= enabled;
     if (flags == 0) {
         tell_masks(s, told);
@@ -606,7 +606,7 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
     struct session_kernel *k = memory_zero(1, sizeof *k);
     if (!k)
         return E_OUTOFMEMORY;
-    snprintf(name, sizeof name, "%u-%u", (unsigned)s->logger, (unsigned)s->turn);
+    snprintf(name, sizeof name, "%u-%u", (unsigned)s->logger, (unsigned)s->generation);
     const struct kernel_tracer_options options = {
         .name = name,
         .flags = flags,
@@ -636,7 +636,7 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
         hr = thread_start(run, k, &k->thread);
     }
     if (FAILED(hr)) {
-        session_tell(SESSION_WITHOUT_KERNEL, s, hr, 0);
+        session_journal_event(SESSION_WITHOUT_KERNEL, s, hr, 0);
         release(k);
         return S_FALSE;
     }

@@ -20,11 +20,11 @@ static const struct row {
     enum journal_level level;
     const char *message, *counted;
 } rows[] = {
-    {SESSION_RESCUED, JOURNAL_WARNING, "A trace session's host had ended; its events are in its log", "Events"},
-    {SESSION_NOT_RESCUED, JOURNAL_ERROR, "A trace session's host had ended, and its last events are lost", "Events"},
+    {SESSION_RECOVERED, JOURNAL_WARNING, "A trace session's host had ended; its events are in its log", "Events"},
+    {SESSION_NOT_RECOVERED, JOURNAL_ERROR, "A trace session's host had ended, and its last events are lost", "Events"},
     {SESSION_NOT_WRITTEN, JOURNAL_ERROR, "A trace session's log cannot be written; the session goes on", "Buffers"},
     {SESSION_WRITTEN_AGAIN, JOURNAL_INFORMATION, "A trace session's log is written again", "BuffersLost"},
-    {SESSION_RESCUE_FAILED, JOURNAL_ERROR, "A trace session's host had ended, and its log cannot be written yet", ""},
+    {SESSION_RECOVERY_FAILED, JOURNAL_ERROR, "A trace session's host had ended, and its log cannot be written yet", ""},
     {SESSION_FULL, JOURNAL_INFORMATION, "A trace session's log has its maximum and is closed", "Buffers"},
     {SESSION_WITHOUT_DIRECTORY, JOURNAL_WARNING, "The directory of sessions was deleted; the trace session ends", ""},
     {SESSION_UNDELIVERED, JOURNAL_WARNING, "A trace session has ended, and a consumer did not read its last events",
@@ -63,7 +63,7 @@ static void append(const struct journal_entry *entry)
     memory_free(folder);
 }
 
-void session_tell(enum session_journal_id id, const struct directory_session *s, HRESULT hr, uint64_t count)
+void session_journal_event(enum session_journal_id id, const struct directory_session *s, HRESULT hr, uint64_t count)
 {
     const struct row *row = row_of(id);
     const struct error_kept why = error_keep(hr);
@@ -85,8 +85,8 @@ void session_tell(enum session_journal_id id, const struct directory_session *s,
     (void)error_restore(&why);
 }
 
-void session_tell_missing(enum session_journal_id id, const struct directory_session *s, const char *field,
-                          const char *what)
+void session_journal_missing(enum session_journal_id id, const struct directory_session *s, const char *field,
+                             const char *what)
 {
     const struct row *row = row_of(id);
     struct journal_entry entry = {.utc = clock_utc(), .id = id, .level = row->level, .message = row->message};
@@ -95,7 +95,7 @@ void session_tell_missing(enum session_journal_id id, const struct directory_ses
     append(&entry);
 }
 
-void session_tell_source(enum session_journal_id id, const char *session, const char *source, const char *why)
+void session_journal_source(enum session_journal_id id, const char *session, const char *source, const char *why)
 {
     const struct row *row = row_of(id);
     struct journal_entry entry = {.utc = clock_utc(), .id = row->id, .level = row->level, .message = row->message};
@@ -107,8 +107,8 @@ void session_tell_source(enum session_journal_id id, const char *session, const 
     append(&entry);
 }
 
-void session_tell_key(enum session_journal_id id, const struct autologger *a, HRESULT hr, const char *below,
-                      const char *text)
+void session_journal_key(enum session_journal_id id, const struct autologger *a, HRESULT hr, const char *below,
+                         const char *text)
 {
     const struct row *row = row_of(id);
     const struct error_kept why = error_keep(hr);
@@ -228,7 +228,7 @@ static void show_number(const struct session_output *o)
 
 void session_output_show(struct session_output *o)
 {
-    struct session_figures *figures = &o->buffers->shared->figures;
+    struct session_totals *figures = &o->buffers->shared->figures;
     struct session_statistics statistics;
     if (!o->file)
         return;
@@ -237,8 +237,8 @@ void session_output_show(struct session_output *o)
     if (FAILED(session_file_flush(o->file)))
         return; /* tried again with the next buffers */
     o->written = 0;
-    atomic_store(&figures->events_told, statistics.events_lost);
-    atomic_store(&figures->buffers_told, statistics.buffers_lost);
+    atomic_store(&figures->events_reported, statistics.events_lost);
+    atomic_store(&figures->buffers_reported, statistics.buffers_lost);
 }
 
 void session_output_end_file(struct session_output *o)
@@ -253,7 +253,7 @@ void session_output_end_file(struct session_output *o)
     o->full = false;
     const HRESULT hr = session_file_close(file, clock_utc());
     if (FAILED(hr))
-        session_tell(SESSION_NOT_WRITTEN, o->session, hr, 0);
+        session_journal_event(SESSION_NOT_WRITTEN, o->session, hr, 0);
 }
 
 void session_output_take(struct session_output *o, struct session_file *file)
@@ -278,9 +278,10 @@ ULONG session_output_next(struct session_output *o)
 static void tell_failure(struct session_output *o, HRESULT hr)
 {
     if (FAILED(hr) && SUCCEEDED(o->failure))
-        session_tell(SESSION_NOT_WRITTEN, o->session, hr, 0);
+        session_journal_event(SESSION_NOT_WRITTEN, o->session, hr, 0);
     else if (hr == S_OK && FAILED(o->failure))
-        session_tell(SESSION_WRITTEN_AGAIN, o->session, S_OK, atomic_load(&o->buffers->shared->figures.buffers_lost));
+        session_journal_event(SESSION_WRITTEN_AGAIN, o->session, S_OK,
+                              atomic_load(&o->buffers->shared->figures.buffers_lost));
     o->failure = hr;
 }
 
@@ -293,10 +294,10 @@ void session_output_mark(struct session_output *o, int64_t time)
 {
     struct session_statistics statistics;
     session_statistics_read(o->buffers, &statistics);
-    session_realtime_lost(&o->realtime, statistics.events_lost - o->events_told,
-                          o->file ? 0 : statistics.buffers_lost - o->buffers_told);
-    o->events_told = statistics.events_lost;
-    o->buffers_told = statistics.buffers_lost;
+    session_realtime_lost(&o->realtime, statistics.events_lost - o->events_reported,
+                          o->file ? 0 : statistics.buffers_lost - o->buffers_reported);
+    o->events_reported = statistics.events_lost;
+    o->buffers_reported = statistics.buffers_lost;
     session_realtime_mark(&o->realtime, time);
 }
 

@@ -34,7 +34,7 @@ struct session_file;
    started anew since; ERROR_DISK_FULL's when there is no room to preallocate. */
 HRESULT session_file_create(const struct session_file_options *options, struct session_file **out);
 /* Goes on with the file number `number` of a session whose host has ended, which had told the losses in `told`
-   (session_figures). */
+   (session_totals). */
 HRESULT session_file_continue(const struct session_file_options *options, uint64_t number, const uint64_t told[2],
                               struct session_file **out);
 /* session_sink's holds, with a session_file that goes on as context. */
@@ -79,13 +79,13 @@ void session_realtime_begin(struct session_realtime *r, uint64_t backlog_bytes, 
 ULONG session_realtime_connect(struct session_realtime *r, const struct directory_process *process, const char *name,
                                const struct etl_log *log);
 void session_realtime_disconnect(struct session_realtime *r, const char *name);
-void session_realtime_ended(struct session_realtime *r, size_t consumer); /* its process has */
+void session_realtime_remove_ended(struct session_realtime *r, size_t consumer); /* its process has */
 void session_realtime_write(struct session_realtime *r, const struct etl_buffer_header *head, const uint8_t *bytes);
 /* Hands on what waits, and forgets who has left, has all that he is to have, or sleeps then. True: some of it waits for
    a consumer that is there. */
 bool session_realtime_pass(struct session_realtime *r);
 /* Forgets whose process has ended, without waiting. */
-void session_realtime_tend(struct session_realtime *r);
+void session_realtime_reap(struct session_realtime *r);
 /* All events until `time` of the session's clock have been written. */
 void session_realtime_mark(struct session_realtime *r, int64_t time);
 /* So many events and buffers more were lost on their way to us. */
@@ -107,7 +107,7 @@ struct session_output {
     HRESULT failure;  /* of the newest write to the file; S_OK: it went well */
     bool full;        /* the file has its maximum */
     struct session_realtime realtime;
-    uint64_t events_told, buffers_told; /* of what was lost, to its consumers */
+    uint64_t events_reported, buffers_reported; /* of what was lost, to its consumers */
 };
 
 /* The log's header and the file's options for a session, with `file` as path; `log` owns the texts. */
@@ -146,12 +146,12 @@ ULONG session_code(HRESULT hr);
 
 /* What happens to sessions and is nobody's answer, in the event journal. */
 enum session_journal_id {
-    SESSION_RESCUED = 9101,     /* its host had ended */
-    SESSION_NOT_RESCUED = 9102, /* what its buffers held is lost */
-    SESSION_NOT_WRITTEN = 9103, /* the file takes no more; the session goes on in memory */
+    SESSION_RECOVERED = 9101,     /* its host had ended */
+    SESSION_NOT_RECOVERED = 9102, /* what its buffers held is lost */
+    SESSION_NOT_WRITTEN = 9103,   /* the file takes no more; the session goes on in memory */
     SESSION_WRITTEN_AGAIN = 9104,
-    SESSION_FULL = 9105,          /* the file has its maximum and is closed */
-    SESSION_RESCUE_FAILED = 9106, /* for now */
+    SESSION_FULL = 9105,            /* the file has its maximum and is closed */
+    SESSION_RECOVERY_FAILED = 9106, /* for now */
     SESSION_WITHOUT_DIRECTORY = 9107,
     SESSION_UNDELIVERED = 9108,  /* consumers did not take them from a session that had ended */
     SESSION_KEY_VALUE = 9109,    /* of an autologger in the registry: it is not as it must be */
@@ -167,15 +167,15 @@ enum session_journal_id {
 };
 /* `count`: events that were rescued, or buffers that were lost; 0: not said. Nothing that happens here is told. The
    thread's error text survives. */
-void session_tell(enum session_journal_id id, const struct directory_session *s, HRESULT hr, uint64_t count);
+void session_journal_event(enum session_journal_id id, const struct directory_session *s, HRESULT hr, uint64_t count);
 /* What it asks for of the kernel in vain, as `field`, which is EnableFlags for example. */
-void session_tell_missing(enum session_journal_id id, const struct directory_session *s, const char *field,
-                          const char *what);
+void session_journal_missing(enum session_journal_id id, const struct directory_session *s, const char *field,
+                             const char *what);
 /* SESSION_KERNEL_POORER or SESSION_KERNEL_HIDDEN of the session of that name. `source` and `why` may be NULL. */
-void session_tell_source(enum session_journal_id id, const char *session, const char *source, const char *why);
+void session_journal_source(enum session_journal_id id, const char *session, const char *source, const char *why);
 /* The same of the key of an autologger, and of the key `below` it if that is not NULL. `text`: what is wrong, of
    what has not failed. */
-void session_tell_key(enum session_journal_id id, const struct autologger *a, HRESULT hr, const char *below,
-                      const char *text);
+void session_journal_key(enum session_journal_id id, const struct autologger *a, HRESULT hr, const char *below,
+                         const char *text);
 
 #endif

@@ -124,7 +124,7 @@ void session_realtime_disconnect(struct session_realtime *r, const char *name)
     }
 }
 
-void session_realtime_ended(struct session_realtime *r, size_t consumer)
+void session_realtime_remove_ended(struct session_realtime *r, size_t consumer)
 {
     if (consumer < r->count)
         forget(r, consumer);
@@ -202,7 +202,7 @@ bool session_realtime_pass(struct session_realtime *r)
     return behind;
 }
 
-void session_realtime_tend(struct session_realtime *r)
+void session_realtime_reap(struct session_realtime *r)
 {
     for (size_t i = r->count; i-- > 0;)
         if (process_wait(r->process[i], 0, NULL) == S_OK)

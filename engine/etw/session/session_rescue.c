@@ -23,7 +23,7 @@ HRESULT session_remove(struct directory *d, const struct directory_session *s)
     HRESULT hr = directory_begin(d);
     if (FAILED(hr))
         return hr;
-    hr = directory_session_remove(d, s->logger, s->turn, &providers, &count);
+    hr = directory_session_remove(d, s->logger, s->generation, &providers, &count);
     directory_end(d, providers, count);
     memory_free(providers);
     return hr;
@@ -89,8 +89,8 @@ static bool nobody_lives(void *context, uint32_t owner, uint32_t thread)
 
 static HRESULT open_log(struct rescue *r)
 {
-    const struct session_figures *figures = &r->buffers.shared->figures;
-    const uint64_t told[2] = {atomic_load(&figures->events_told), atomic_load(&figures->buffers_told)};
+    const struct session_totals *figures = &r->buffers.shared->figures;
+    const uint64_t told[2] = {atomic_load(&figures->events_reported), atomic_load(&figures->buffers_reported)};
     const struct session_file_options options = session_output_options(r->session, &r->log, r->session->file);
     const uint64_t from = clock_monotonic_ms();
     struct wakeup *never;
@@ -137,7 +137,7 @@ static HRESULT write_rest(struct rescue *r)
     if (FAILED(hr))
         return hr;
     session_statistics_read(&r->buffers, &before);
-    hr = session_drain_rescue(drain, &sink, PATIENCE_MS);
+    hr = session_drain_recover(drain, &sink, PATIENCE_MS);
     session_drain_free(drain);
     session_statistics_read(&r->buffers, &after);
     r->events = after.events - before.events;
@@ -187,9 +187,9 @@ static HRESULT save_section(struct rescue *r)
 static void tell_once(const struct directory_session *s, HRESULT hr)
 {
     static _Atomic uint64_t told;
-    const uint64_t session = (uint64_t)s->turn << 32 | s->logger; /* no handle: the kernel's sessions share one */
+    const uint64_t session = (uint64_t)s->generation << 32 | s->logger; /* no handle: the kernel's sessions share one */
     if (atomic_exchange(&told, session) != session)
-        session_tell(SESSION_RESCUE_FAILED, s, hr, 0);
+        session_journal_event(SESSION_RECOVERY_FAILED, s, hr, 0);
 }
 
 static HRESULT rescue(struct directory *d, const struct directory_session *s, bool give_up, bool tells)
@@ -207,14 +207,15 @@ static HRESULT rescue(struct directory *d, const struct directory_session *s, bo
         (void)section_delete(s->section);
     const HRESULT removed = session_remove(d, s);
     if (removed == S_OK && running && tells)
-        session_tell(FAILED(hr) || (hr == S_OK && !s->file) ? SESSION_NOT_RESCUED : SESSION_RESCUED, s, hr, r.events);
+        session_journal_event(FAILED(hr) || (hr == S_OK && !s->file) ? SESSION_NOT_RECOVERED : SESSION_RECOVERED, s, hr,
+                              r.events);
     return FAILED(hr) ? error_restore(&why) : removed;
 }
 
-static HRESULT rescue_alone(struct directory *d, uint32_t logger, uint32_t turn, bool give_up, bool own)
+static HRESULT rescue_alone(struct directory *d, uint32_t logger, uint32_t generation, bool give_up, bool own)
 {
     struct directory_session s;
-    HRESULT hr = directory_session_at(d, logger, turn, &s);
+    HRESULT hr = directory_session_at(d, logger, generation, &s);
     if (hr != S_OK)
         return hr;
     hr = own || has_ended(d, &s) ? rescue(d, &s, give_up, !own) : S_FALSE;
@@ -222,7 +223,7 @@ static HRESULT rescue_alone(struct directory *d, uint32_t logger, uint32_t turn,
     return hr;
 }
 
-static HRESULT rescue_under_mutex(struct directory *d, uint32_t logger, uint32_t turn, bool give_up, bool own)
+static HRESULT rescue_under_mutex(struct directory *d, uint32_t logger, uint32_t generation, bool give_up, bool own)
 {
     struct mutex *mutex;
     HRESULT hr = mutex_open("openetw-rescue", &mutex);
@@ -230,49 +231,49 @@ static HRESULT rescue_under_mutex(struct directory *d, uint32_t logger, uint32_t
         return hr;
     hr = mutex_take(mutex, UINT32_MAX);
     if (SUCCEEDED(hr)) {
-        hr = rescue_alone(d, logger, turn, give_up, own);
+        hr = rescue_alone(d, logger, generation, give_up, own);
         mutex_give(mutex);
     }
     mutex_close(mutex);
     return hr;
 }
 
-HRESULT session_rescue_or(struct directory *d, uint32_t logger, uint32_t turn, bool give_up)
+HRESULT session_recover_or(struct directory *d, uint32_t logger, uint32_t generation, bool give_up)
 {
     struct directory_session s;
-    HRESULT hr = directory_session_at(d, logger, turn, &s);
+    HRESULT hr = directory_session_at(d, logger, generation, &s);
     if (hr != S_OK)
         return hr;
     if (is_private_whole(&s))
-        session_rescue_parts(d, &s);
+        session_recover_parts(d, &s);
     const bool ended = has_ended(d, &s);
     directory_session_free(&s);
-    return ended ? rescue_under_mutex(d, logger, turn, give_up, false) : S_FALSE;
+    return ended ? rescue_under_mutex(d, logger, generation, give_up, false) : S_FALSE;
 }
 
-HRESULT session_rescue_own(struct directory *d, uint32_t logger, uint32_t turn)
+HRESULT session_recover_own(struct directory *d, uint32_t logger, uint32_t generation)
 {
-    return rescue_under_mutex(d, logger, turn, false, true);
+    return rescue_under_mutex(d, logger, generation, false, true);
 }
 
-void session_rescue_parts(struct directory *d, const struct directory_session *s)
+void session_recover_parts(struct directory *d, const struct directory_session *s)
 {
     struct directory_session *parts;
     size_t count;
     if (FAILED(private_parts(d, s, NULL, &parts, &count)))
         return;
     for (size_t i = 0; i < count; i++)
-        (void)session_rescue(d, parts[i].logger, parts[i].turn);
+        (void)session_recover(d, parts[i].logger, parts[i].generation);
     directory_sessions_free(parts, count);
 }
 
-void session_rescue_all(struct directory *d)
+void session_recover_all(struct directory *d)
 {
     struct directory_session *list;
     size_t count;
     if (FAILED(directory_sessions(d, &list, &count)))
         return;
     for (size_t i = 0; i < count; i++)
-        (void)session_rescue(d, list[i].logger, list[i].turn);
+        (void)session_recover(d, list[i].logger, list[i].generation);
     directory_sessions_free(list, count);
 }

@@ -30,7 +30,7 @@ static bool claim_one(const struct session_buffers *b, uint32_t buffer, uint32_t
     uint64_t word = session_load(&line->word);
     if (session_line_state(word) != SESSION_FREE)
         return false;
-    *mine = session_line_open(SESSION_CLAIMED, owner, session_line_turn(word) + 1);
+    *mine = session_line_open(SESSION_CLAIMED, owner, session_line_generation(word) + 1);
     if (!session_swap(&line->word, &word, *mine))
         return false;
     session_step(SESSION_STEP_CLAIMED);
@@ -79,13 +79,14 @@ static void close_buffer(const struct session_buffers *b, struct session_process
         return;
     _Atomic uint64_t *line = &b->line[buffer].word;
     uint64_t was = session_load(line);
-    /* While a processor's word names a buffer it is not handed out again: what was read of it before is of this turn.
+    /* While a processor's word names a buffer it is not handed out again: what was read of it before is of this
+     * generation.
      */
     if (session_load(&p->word) != word || session_line_state(was) != SESSION_CLAIMED ||
-        (session_line_turn(was) & SESSION_TURN_MASK) != session_word_turn(word))
+        (session_line_generation(was) & SESSION_GENERATION_MASK) != session_word_generation(word))
         return;
     session_step(SESSION_STEP_CLOSING);
-    if (session_swap(line, &was, session_line_closed(SESSION_CLOSED, word, session_line_turn(was)))) {
+    if (session_swap(line, &was, session_line_closed(SESSION_CLOSED, word, session_line_generation(was)))) {
         session_step(SESSION_STEP_CLOSED);
         const uint32_t closed = atomic_fetch_add_explicit(&b->shared->closed, 1, memory_order_seq_cst) + 1;
         if (closed >= b->wake_at)
@@ -110,10 +111,11 @@ __attribute__((noinline)) bool session_next_buffer(const struct session_buffers 
     if (buffer == SESSION_NO_BUFFER)
         return session_load(&processor->word) != word; /* another may have found one */
     session_step(SESSION_STEP_GIVING);
-    const uint64_t turn = session_line_turn(mine);
-    if (!session_swap(&processor->word, &word, session_word(buffer, turn, session_place(ETL_BUFFER_HEAD, 0, owner)))) {
+    const uint64_t generation = session_line_generation(mine);
+    if (!session_swap(&processor->word, &word,
+                      session_word(buffer, generation, session_place(ETL_BUFFER_HEAD, 0, owner)))) {
         /* Another was faster, or the session is stopped. */
-        (void)session_swap(&b->line[buffer].word, &mine, session_line_open(SESSION_FREE, 0, turn));
+        (void)session_swap(&b->line[buffer].word, &mine, session_line_open(SESSION_FREE, 0, generation));
         atomic_fetch_add_explicit(&b->shared->given, 1, memory_order_release);
     }
     session_step(SESSION_STEP_GIVEN);

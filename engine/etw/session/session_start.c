@@ -219,14 +219,14 @@ static ULONG enter(struct directory *d, struct directory_session *s)
 
 static HRESULT start_host(const struct directory_session *s, const char *key, struct process **host)
 {
-    char logger[16], turn[16];
-    const char *arguments[] = {logger, turn, key};
+    char logger[16], generation[16];
+    const char *arguments[] = {logger, generation, key};
     char *program = program_beside_module("openetwhost");
     *host = NULL;
     if (!program)
         return E_OUTOFMEMORY;
     snprintf(logger, sizeof logger, "%u", (unsigned)s->logger);
-    snprintf(turn, sizeof turn, "%u", (unsigned)s->turn);
+    snprintf(generation, sizeof generation, "%u", (unsigned)s->generation);
     const HRESULT hr = process_start(&(struct program){.path = program,
                                                        .arguments = arguments,
                                                        .argument_count = sizeof arguments / sizeof *arguments},
@@ -262,7 +262,7 @@ static HRESULT start_once(const struct directory_session *s, ULONG *code)
 static bool clear_start(struct directory *d, const struct directory_session *s)
 {
     struct directory_session now;
-    if (directory_session_at(d, s->logger, s->turn, &now) != S_OK)
+    if (directory_session_at(d, s->logger, s->generation, &now) != S_OK)
         return false;
     const bool starting = now.state == DIRECTORY_STARTING;
     directory_session_free(&now);
@@ -289,7 +289,7 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
     struct directory_session s;
     if ((settings->mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
         return session_code(error_set(E_INVALIDARG, "LogFileMode: EVENT_TRACE_PRIVATE_LOGGER_MODE has no host"));
-    session_rescue_all(d); /* sessions of the dead hold names and places */
+    session_recover_all(d); /* sessions of the dead hold names and places */
     HRESULT hr = fill(settings, &s);
     ULONG code = SUCCEEDED(hr) ? enter(d, &s) : session_code(hr);
     if (code == ERROR_SUCCESS) {
@@ -300,7 +300,7 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
             (void)session_remove(d, &s);
             (void)error_restore(&why);
         } else {
-            hr = directory_session_at(d, s.logger, s.turn, out);
+            hr = directory_session_at(d, s.logger, s.generation, out);
             if (FAILED(hr)) { /* it runs, whatever of it finds no memory: its starter is to stop it */
                 *out = s;
                 return ERROR_SUCCESS;
@@ -316,7 +316,7 @@ ULONG session_start_private(struct directory *d, const struct trace_settings *se
                             const struct directory_scope *scope, struct directory_session *out)
 {
     struct directory_session s;
-    session_rescue_all(d);
+    session_recover_all(d);
     HRESULT hr = fill(settings, &s);
     s.state = DIRECTORY_RUNNING;
     s.host = s.starter;

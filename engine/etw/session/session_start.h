@@ -23,8 +23,8 @@ HRESULT session_report_open(const char *key, bool create, struct session_report 
 void session_report_send(struct session_report *r, ULONG code, const char *text);
 void session_report_close(struct session_report *r); /* NULL is allowed */
 
-/* The process of a session: its arguments are the logger, its turn, and the key of the report. The exit code is the
-   code that was reported. */
+/* The process of a session: its arguments are the logger, its generation, and the key of the report. The exit code is
+   the code that was reported. */
 int session_host_main(int count, char *const *arguments);
 
 /* ---- recovery ---- */
@@ -34,18 +34,18 @@ int session_host_main(int count, char *const *arguments);
    another process is at it; goes on with what a rescuer that ended had begun. S_FALSE: there is nothing to do.
    A failure of the log, with a text: the session stays, to be tried again; with `give_up` what it held is lost. A
    private session ends with its parts, when nobody is left who could be in it; dead parts of it are rescued first. */
-HRESULT session_rescue_or(struct directory *d, uint32_t logger, uint32_t turn, bool give_up);
-static inline HRESULT session_rescue(struct directory *d, uint32_t logger, uint32_t turn)
+HRESULT session_recover_or(struct directory *d, uint32_t logger, uint32_t generation, bool give_up);
+static inline HRESULT session_recover(struct directory *d, uint32_t logger, uint32_t generation)
 {
-    return session_rescue_or(d, logger, turn, false);
+    return session_recover_or(d, logger, generation, false);
 }
 /* Of the part of a private session whose host was a thread of this process, which is ending: no other thread runs any
    more. Nothing is told. */
-HRESULT session_rescue_own(struct directory *d, uint32_t logger, uint32_t turn);
+HRESULT session_recover_own(struct directory *d, uint32_t logger, uint32_t generation);
 /* The parts of a private session. */
-void session_rescue_parts(struct directory *d, const struct directory_session *s);
+void session_recover_parts(struct directory *d, const struct directory_session *s);
 /* All of the directory. */
-void session_rescue_all(struct directory *d);
+void session_recover_all(struct directory *d);
 
 /* Takes the session out of the directory and wakes those who had it enabled. */
 HRESULT session_remove(struct directory *d, const struct directory_session *s);
