@@ -60,8 +60,8 @@ HRESULT event_providers_add(struct event_providers *list, const GUID *guid, char
 #define WHO "who has registered an event provider"
 
 /* A growing answer of EnumerateTraceGuidsEx: *out from memory_alloc, *size its bytes. */
-static ULONG enumerate(const struct etw_api *etw, TRACE_QUERY_INFO_CLASS what, const GUID *guid, uint8_t **out,
-                       ULONG *size)
+static ULONG providers_enumerate(const struct etw_api *etw, TRACE_QUERY_INFO_CLASS what, const GUID *guid,
+                                 uint8_t **out, ULONG *size)
 {
     GUID in = guid ? *guid : (GUID){0};
     ULONG need = 0, status;
@@ -111,7 +111,7 @@ static HRESULT add_registration(struct event_registrations *list, size_t first, 
 static HRESULT add_registrations(const struct etw_api *etw, const GUID *guid, struct event_registrations *list)
 {
     uint8_t *block;
-    ULONG size, status = enumerate(etw, TraceGuidQueryInfo, guid, &block, &size);
+    ULONG size, status = providers_enumerate(etw, TraceGuidQueryInfo, guid, &block, &size);
     TRACE_GUID_INFO head = {0};
     TRACE_PROVIDER_INSTANCE_INFO instance;
     const size_t first = list->count;
@@ -136,7 +136,7 @@ static HRESULT add_all_registrations(const struct etw_api *etw, struct event_reg
     uint8_t *guids;
     if (etw->registrations)
         return etw->registrations(list);
-    ULONG size, status = enumerate(etw, TraceGuidQueryList, NULL, &guids, &size);
+    ULONG size, status = providers_enumerate(etw, TraceGuidQueryList, NULL, &guids, &size);
     HRESULT hr = status == ERROR_SUCCESS ? S_OK : failed(status, WHO);
     for (size_t at = 0; SUCCEEDED(hr) && at + sizeof(GUID) <= size; at += sizeof(GUID)) {
         GUID one;

@@ -60,7 +60,7 @@ static int by_provider(const void *a, const void *b)
     return order ? order : (x->process.id > y->process.id) - (x->process.id < y->process.id);
 }
 
-static HRESULT registrations(struct event_registrations *list)
+static HRESULT openetw_registrations(struct event_registrations *list)
 {
     struct directory *d;
     struct directory_registration *all = NULL;
@@ -116,5 +116,5 @@ const struct etw_api openetw_api = {
     .CloseTrace = CloseTrace,
     .open_trace = open_trace,
     .seen_providers = seen_providers,
-    .registrations = registrations,
+    .registrations = openetw_registrations,
 };

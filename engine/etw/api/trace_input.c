@@ -12,7 +12,7 @@
 
 enum { MOST_REMARKS = 100 };
 
-static void take_remark(void *context, const char *text)
+static void input_take_warning(void *context, const char *text)
 {
     struct texts *remarks = context;
     if (remarks->count < MOST_REMARKS)
@@ -31,7 +31,7 @@ HRESULT trace_inputs_open(struct trace_inputs *in, const struct texts *paths)
     }
     for (size_t i = 0; i < all.count && SUCCEEDED(hr); i++) {
         struct trace_input *one = &in->items[in->count];
-        hr = etl_reader_open(all.items[i], take_remark, &one->remarks, &one->reader);
+        hr = etl_reader_open(all.items[i], input_take_warning, &one->remarks, &one->reader);
         one->path = SUCCEEDED(hr) ? text_copy(all.items[i]) : NULL;
         in->count += SUCCEEDED(hr);
         if (SUCCEEDED(hr) && !one->path)
@@ -62,7 +62,7 @@ static HRESULT advance(struct trace_input *one)
 }
 
 /* Of equal times that of the trace named first; NULL: no more. */
-static struct trace_input *oldest(const struct trace_inputs *in)
+static struct trace_input *inputs_oldest(const struct trace_inputs *in)
 {
     struct trace_input *found = NULL;
     for (size_t i = 0; i < in->count; i++) {
@@ -73,7 +73,7 @@ static struct trace_input *oldest(const struct trace_inputs *in)
     return found;
 }
 
-static void tell_progress(const struct trace_inputs *in, trace_progress *progress, void *context)
+static void input_report_progress(const struct trace_inputs *in, trace_progress *progress, void *context)
 {
     uint64_t done = 0, total = 0;
     for (size_t i = 0; i < in->count; i++) {
@@ -94,7 +94,7 @@ HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *conte
         in->items[i].begun = true;
         hr = advance(&in->items[i]);
     }
-    for (struct trace_input *one; SUCCEEDED(hr) && (one = oldest(in));) {
+    for (struct trace_input *one; SUCCEEDED(hr) && (one = inputs_oldest(in));) {
         const struct etl_record *e = &one->event;
         const bool last = e->last;
         if (one->header || !in->ranged || (e->utc >= in->from && e->utc <= in->to)) {
@@ -110,7 +110,7 @@ HRESULT trace_inputs_read(struct trace_inputs *in, trace_take *take, void *conte
             hr = advance(one);
         one->buffers += last;
         if (last && progress)
-            tell_progress(in, progress, progress_context);
+            input_report_progress(in, progress, progress_context);
     }
     return hr;
 }

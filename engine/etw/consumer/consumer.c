@@ -72,7 +72,7 @@ static TRACEHANDLE handle_of(size_t place)
 }
 
 /* NULL: it is none. */
-static struct place *find(TRACEHANDLE handle)
+static struct place *place_find(TRACEHANDLE handle)
 {
     const size_t place = (size_t)(handle & 0xFFFF) - 1;
     if (place >= place_count || !places[place].consumer || handle_of(place) != handle)
@@ -80,7 +80,7 @@ static struct place *find(TRACEHANDLE handle)
     return &places[place];
 }
 
-static ULONG add(struct consumer *c, TRACEHANDLE *handle)
+static ULONG place_add(struct consumer *c, TRACEHANDLE *handle)
 {
     size_t at = 0;
     host_lock_enter(&lock);
@@ -116,7 +116,7 @@ static ULONG consumer_take(const TRACEHANDLE *handles, ULONG count, struct consu
     ULONG status = ERROR_SUCCESS, sessions = 0;
     host_lock_enter(&lock);
     for (ULONG i = 0; i < count && status == ERROR_SUCCESS; i++) {
-        const struct place *place = find(handles[i]);
+        const struct place *place = place_find(handles[i]);
         out[i] = place ? place->consumer : NULL;
         sessions += out[i] && out[i]->real_time;
         status = !out[i] ? ERROR_INVALID_HANDLE : out[i]->busy ? ERROR_BUSY : ERROR_SUCCESS;
@@ -148,7 +148,7 @@ static void consumer_give_back(struct consumer *const *taken, ULONG count)
 static ULONG consumer_close(TRACEHANDLE handle)
 {
     host_lock_enter(&lock);
-    struct place *place = find(handle);
+    struct place *place = place_find(handle);
     struct consumer *c = place ? place->consumer : NULL;
     const bool busy = c && c->busy;
     if (c)
@@ -173,7 +173,7 @@ static ULONG consumer_close(TRACEHANDLE handle)
 static bool consumer_is_open(TRACEHANDLE handle)
 {
     host_lock_enter(&lock);
-    const bool open = find(handle) != NULL;
+    const bool open = place_find(handle) != NULL;
     host_lock_leave(&lock);
     return open;
 }
@@ -315,7 +315,7 @@ ULONG consumer_open(enum consumer_form form, EVENT_TRACE_LOGFILEW *logfile, TRAC
             own->LoggerName = c->name;
         else
             own->LogFileName = c->name;
-        status = add(c, handle);
+        status = place_add(c, handle);
         if (status == ERROR_SUCCESS)
             *logfile = opened;
     }
@@ -458,7 +458,7 @@ static void call_buffer(void *argument)
 }
 
 /* Reads the next event of `r` into it; false: it has no more. */
-static bool advance(struct processing *p, struct running *r)
+static bool running_advance(struct processing *p, struct running *r)
 {
     HRESULT hr = r->consumer->source->next(r->consumer->source, &r->event);
     r->header = false;
@@ -506,7 +506,7 @@ static ULONG deliver_buffer(struct processing *p, const struct running *r, int64
     return call.answer != 0 ? ERROR_SUCCESS : ERROR_CANCELLED;
 }
 
-static ULONG deliver(struct processing *p, const struct running *r)
+static ULONG processing_deliver(struct processing *p, const struct running *r)
 {
     const struct etl_record *e = &r->event;
     const int64_t time = r->consumer->raw ? e->stamp : e->utc;
@@ -519,7 +519,7 @@ static ULONG deliver(struct processing *p, const struct running *r)
 }
 
 /* Of equal times that of the handle named first. */
-static struct running *oldest(struct processing *p)
+static struct running *processing_oldest(struct processing *p)
 {
     struct running *found = p->running;
     for (ULONG i = 1; i < p->running_count; i++)
@@ -529,7 +529,7 @@ static struct running *oldest(struct processing *p)
 }
 
 /* The first event of each: a header comes before all else of its file. */
-static void begin(struct processing *p)
+static void processing_begin(struct processing *p)
 {
     for (ULONG i = 0; i < p->count; i++) {
         struct running *r = &p->running[p->running_count];
@@ -542,22 +542,22 @@ static void begin(struct processing *p)
         r->consumer->started = true;
         if (FAILED(hr) && p->failure == ERROR_SUCCESS)
             p->failure = consumer_code(hr);
-        if (SUCCEEDED(hr) && advance(p, r)) {
+        if (SUCCEEDED(hr) && running_advance(p, r)) {
             r->header = true;
             p->running_count++;
         }
     }
 }
 
-static ULONG run(struct processing *p)
+static ULONG processing_run(struct processing *p)
 {
-    begin(p);
+    processing_begin(p);
     while (p->running_count != 0) {
-        struct running *r = oldest(p);
-        ULONG status = deliver(p, r);
+        struct running *r = processing_oldest(p);
+        ULONG status = processing_deliver(p, r);
         if (status != ERROR_SUCCESS)
             return status;
-        if (!advance(p, r)) {
+        if (!running_advance(p, r)) {
             memmove(r, r + 1, (size_t)(p->running + p->running_count - (r + 1)) * sizeof *r);
             p->running_count--;
         }
@@ -602,7 +602,7 @@ static ULONG consumer_process(const TRACEHANDLE *handles, ULONG count, const FIL
     p->count = count;
     ULONG status = consumer_take(handles, count, p->taken);
     if (status == ERROR_SUCCESS) {
-        status = run(p);
+        status = processing_run(p);
         consumer_give_back(p->taken, count);
     } else {
         (void)consumer_refuse(status, taking_failed(status));

@@ -172,7 +172,7 @@ static void move_down(struct session_source *s)
 }
 
 /* One buffer from the ring. S_FALSE: there is none, or no place for it. */
-static HRESULT take(struct session_source *s)
+static HRESULT source_take_buffer(struct session_source *s)
 {
     struct realtime_ring *ring = &s->connection.ring;
     const bool stopped = atomic_load(&s->stopped);
@@ -202,7 +202,7 @@ static HRESULT take(struct session_source *s)
 /* ---- losses ---- */
 
 /* What was lost since the last time, as an event. */
-static bool tell_lost(struct session_source *s, struct etl_record *e)
+static bool source_report_lost(struct session_source *s, struct etl_record *e)
 {
     uint64_t events, buffers;
     realtime_ring_losses(&s->connection.ring, &events, &buffers);
@@ -266,7 +266,7 @@ static HRESULT find_due(struct session_source *s, struct held **out)
     for (;;) {
         const int64_t complete = realtime_ring_complete(&s->connection.ring);
         HRESULT hr;
-        while ((hr = take(s)) == S_OK)
+        while ((hr = source_take_buffer(s)) == S_OK)
             continue;
         if (FAILED(hr))
             return hr;
@@ -305,11 +305,11 @@ static HRESULT session_next(struct consumer_source *base, struct etl_record *e)
             swap(s, 0, --s->count);
         move_down(s);
     }
-    if ((ends || (!advances && s->begun)) && tell_lost(s, e))
+    if ((ends || (!advances && s->begun)) && source_report_lost(s, e))
         return S_OK;
     HRESULT hr = find_due(s, &h);
     if (hr != S_OK)
-        return hr == S_FALSE && tell_lost(s, e) ? S_OK : hr;
+        return hr == S_FALSE && source_report_lost(s, e) ? S_OK : hr;
     *e = h->event;
     e->utc = etl_log_utc(&s->log, e->stamp);
     s->newest = e->stamp;
@@ -317,7 +317,7 @@ static HRESULT session_next(struct consumer_source *base, struct etl_record *e)
     return S_OK;
 }
 
-static void disconnect(struct session_source *s)
+static void source_disconnect(struct session_source *s)
 {
     host_lock_enter(&s->lock);
     const bool connected = s->connected;
@@ -341,11 +341,11 @@ static void disconnect(struct session_source *s)
 static HRESULT read_log(struct session_source *s)
 {
     const uint64_t start = clock_monotonic_ms();
-    HRESULT hr = take(s);
+    HRESULT hr = source_take_buffer(s);
     while (SUCCEEDED(hr) && s->count == 0 && clock_passed_ms(start, clock_monotonic_ms()) < CONNECT_MS) {
         hr = wait_for_host(s, CONNECT_MS);
         if (SUCCEEDED(hr))
-            hr = take(s);
+            hr = source_take_buffer(s);
     }
     if (FAILED(hr) && hr != E_ABORT)
         return hr;
@@ -399,7 +399,7 @@ static HRESULT connect_to(struct session_source *s)
 static HRESULT session_restart(struct consumer_source *base)
 {
     struct session_source *s = (struct session_source *)base;
-    disconnect(s);
+    source_disconnect(s);
     return connect_to(s);
 }
 
@@ -416,7 +416,7 @@ static void session_stop(struct consumer_source *base)
 static void session_close(struct consumer_source *base)
 {
     struct session_source *s = (struct session_source *)base;
-    disconnect(s);
+    source_disconnect(s);
     memory_free(s->session);
     memory_free(s);
 }

@@ -98,7 +98,7 @@ static const EVENT_HEADER_EXTENDED_DATA_ITEM *item_of(const EVENT_RECORD *r, uin
 }
 
 /* Adds `size` bytes behind the `*at` that are there; false: no room. */
-static bool add(uint8_t *out, uint32_t *at, const void *bytes, size_t size)
+static bool bytes_append(uint8_t *out, uint32_t *at, const void *bytes, size_t size)
 {
     if (size > (size_t)(RELOGGED_EVENT_LARGEST - 1 - *at))
         return false;
@@ -130,7 +130,7 @@ static bool kernel_bytes(const EVENT_RECORD *r, uint8_t group, uint8_t *out, uin
         *at = PERFORMANCE_HEAD;
         if (counts && counts->DataSize / 8 <= 7) {
             put_u16(out, (uint16_t)(counts->DataSize / 8 << 8 | h->EventDescriptor.Version));
-            return add(out, at, (const void *)(uintptr_t)counts->DataPtr, counts->DataSize / 8 * 8);
+            return bytes_append(out, at, (const void *)(uintptr_t)counts->DataPtr, counts->DataSize / 8 * 8);
         }
         return true;
     }
@@ -205,9 +205,9 @@ static bool manifest_bytes(const EVENT_RECORD *r, uint8_t *out, uint32_t *at)
         put_u16(head + 2, item->ExtType);
         put_u16(head + 4, i + 1 < r->ExtendedDataCount);
         put_u16(head + 6, item->DataSize);
-        fits = total <= UINT16_MAX && add(out, at, head, sizeof head) &&
-               add(out, at, (const void *)(uintptr_t)item->DataPtr, item->DataSize) &&
-               add(out, at, zeros, total - ITEM_HEAD - item->DataSize);
+        fits = total <= UINT16_MAX && bytes_append(out, at, head, sizeof head) &&
+               bytes_append(out, at, (const void *)(uintptr_t)item->DataPtr, item->DataSize) &&
+               bytes_append(out, at, zeros, total - ITEM_HEAD - item->DataSize);
     }
     return fits;
 }
@@ -228,7 +228,7 @@ HRESULT relogged_event_bytes(const EVENT_RECORD *r, uint8_t *out, uint32_t *size
     } else {
         classic_bytes(r, out, size);
     }
-    fits = fits && add(out, size, r->UserData, r->UserDataLength);
+    fits = fits && bytes_append(out, size, r->UserData, r->UserDataLength);
     if (!fits)
         return error_set(HRESULT_FROM_WIN32(MORE_DATA),
                          "an event with %u bytes of data and its header has no room in a "
@@ -338,7 +338,7 @@ static HRESULT put_in_order(struct relogged_file *f, struct processor_buffer *b)
     return S_OK;
 }
 
-static HRESULT flush(struct relogged_file *f, size_t processor)
+static HRESULT relogged_flush_processor(struct relogged_file *f, size_t processor)
 {
     struct processor_buffer *b = &f->buffers[processor];
     if (b->events == 0)
@@ -398,7 +398,7 @@ HRESULT relogged_file_add(struct relogged_file *f, const EVENT_RECORD *record)
         return error_set(E_OUTOFMEMORY, "out of memory for the buffer of processor %zu", processor);
     const uint32_t room = (size + 7) & ~UINT32_C(7);
     if (room > BUFFER - b->used)
-        hr = flush(f, processor);
+        hr = relogged_flush_processor(f, processor);
     if (FAILED(hr))
         return hr;
     b->mixed = b->mixed || (b->events != 0 && time < b->newest);
@@ -417,7 +417,7 @@ HRESULT relogged_file_close(struct relogged_file *f, uint64_t events_lost, uint6
     if (!f)
         return S_OK;
     for (size_t i = 0; i < f->buffer_count; i++) {
-        const HRESULT one = flush(f, i);
+        const HRESULT one = relogged_flush_processor(f, i);
         hr = FAILED(hr) ? hr : one;
         memory_free(f->buffers[i].bytes);
     }

@@ -62,7 +62,7 @@ static HRESULT refuse_busy(const char *what)
     return error_set(HRESULT_FROM_WIN32(ERROR_BUSY), "%s: the relogger is processing", what);
 }
 
-static HRESULT add(struct relogger *r, const struct relogger_stream *stream, TRACEHANDLE *handle)
+static HRESULT relogger_add_handle(struct relogger *r, const struct relogger_stream *stream, TRACEHANDLE *handle)
 {
     HRESULT hr = S_OK;
     host_lock_enter(&r->lock);
@@ -86,7 +86,7 @@ HRESULT relogger_add_file(struct relogger *r, const char *path, void *user, TRAC
     struct relogger_stream s = {.path = text_copy(path), .user = user};
     HRESULT hr = s.path ? consumer_source_of_file(path, &s.source) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
-        hr = add(r, &s, stream);
+        hr = relogger_add_handle(r, &s, stream);
         if (FAILED(hr))
             s.source->close(s.source);
     }
@@ -100,7 +100,7 @@ HRESULT relogger_add_session(struct relogger *r, const char *name, void *user, T
     struct relogger_stream s = {.user = user};
     HRESULT hr = realtime_source_open(&session_connections, name, &s.source);
     if (SUCCEEDED(hr)) {
-        hr = add(r, &s, stream);
+        hr = relogger_add_handle(r, &s, stream);
         if (FAILED(hr))
             s.source->close(s.source);
     }
@@ -189,7 +189,7 @@ static HRESULT open_file(struct relogger *r)
 }
 
 /* NULL: no more. */
-static struct relogger_stream *oldest(struct relogger *r)
+static struct relogger_stream *relogger_oldest(struct relogger *r)
 {
     struct relogger_stream *found = NULL;
     for (size_t i = 0; i < r->count; i++) {
@@ -208,14 +208,14 @@ static EVENT_RECORD *view_of(struct relogger *r, const struct relogger_stream *s
     return &r->view->record;
 }
 
-static HRESULT run(struct relogger *r, const struct relogger_callback *callback)
+static HRESULT relogger_run(struct relogger *r, const struct relogger_callback *callback)
 {
     HRESULT hr = begin_streams(r);
     if (SUCCEEDED(hr))
         hr = open_file(r);
     if (SUCCEEDED(hr) && !r->streams[0].ended)
         hr = callback->begin(callback->context, view_of(r, &r->streams[0]));
-    for (struct relogger_stream *s; SUCCEEDED(hr) && (s = oldest(r));) {
+    for (struct relogger_stream *s; SUCCEEDED(hr) && (s = relogger_oldest(r));) {
         if (is_cancelled(r))
             return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the relogging was cancelled");
         if (!s->header && s->event.kind != ETL_RECORD_OTHER)
@@ -239,7 +239,7 @@ HRESULT relogger_process(struct relogger *r, const struct relogger_callback *cal
     host_lock_leave(&r->lock);
     if (busy)
         return refuse_busy("ProcessTrace");
-    HRESULT hr = empty ? error_set(E_INVALIDARG, "ProcessTrace: no stream was added") : run(r, callback);
+    HRESULT hr = empty ? error_set(E_INVALIDARG, "ProcessTrace: no stream was added") : relogger_run(r, callback);
     const struct error_kept why = error_keep(hr);
     uint64_t events = 0, buffers = 0;
     for (size_t i = 0; i < r->count; i++) {

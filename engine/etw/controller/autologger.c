@@ -379,8 +379,8 @@ static uint32_t number_or(const struct autologger_number *n, uint32_t otherwise)
 /* ---- what holds in place of what cannot be ---- */
 
 /* Above `most`, or below `least`, the value is not there; with `clamp` it is the bound. */
-static HRESULT bound(struct autologger *a, const char *name, struct autologger_number *n, uint64_t least, uint64_t most,
-                     bool clamp)
+static HRESULT autologger_check_number(struct autologger *a, const char *name, struct autologger_number *n,
+                                       uint64_t least, uint64_t most, bool clamp)
 {
     if (!n->there || (n->value >= least && n->value <= most))
         return S_OK;
@@ -414,14 +414,14 @@ HRESULT autologger_override(struct autologger *a)
     };
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < sizeof rows / sizeof *rows; i++)
-        hr = bound(a, rows[i].name, rows[i].n, rows[i].least, rows[i].most, rows[i].clamp);
+        hr = autologger_check_number(a, rows[i].name, rows[i].n, rows[i].least, rows[i].most, rows[i].clamp);
     if (SUCCEEDED(hr) && a->file_max.there && a->file_max.value != 0)
-        hr = bound(a, "FileCounter", &a->file_counter, 0, a->file_max.value, false);
+        hr = autologger_check_number(a, "FileCounter", &a->file_counter, 0, a->file_max.value, false);
     for (size_t i = 0; SUCCEEDED(hr) && i < a->provider_count; i++) {
         char guid[39], name[80];
         text_from_guid(&a->providers[i].guid, guid);
         snprintf(name, sizeof name, "%s\\EnableLevel", guid);
-        hr = bound(a, name, &a->providers[i].level, 0, UINT8_MAX, true);
+        hr = autologger_check_number(a, name, &a->providers[i].level, 0, UINT8_MAX, true);
     }
     return hr;
 }
@@ -511,7 +511,7 @@ ULONG autologger_settings(const struct autologger *a, const char *folder, struct
     return code;
 }
 
-static ULONG enable(const struct autologger_provider *p, TRACEHANDLE handle)
+static ULONG autologger_enable(const struct autologger_provider *p, TRACEHANDLE handle)
 {
     EVENT_FILTER_DESCRIPTOR filters[DIRECTORY_FILTERS];
     const bool flags_alone = p->flags.there && !p->any.there;
@@ -545,7 +545,7 @@ static ULONG enable_all(const struct autologger *a, TRACEHANDLE handle)
     ULONG first = ERROR_SUCCESS;
     for (size_t i = 0; i < a->provider_count; i++) {
         const struct autologger_provider *p = &a->providers[i];
-        const ULONG code = number_or(&p->enabled, 0) != 0 ? enable(p, handle) : ERROR_SUCCESS;
+        const ULONG code = number_or(&p->enabled, 0) != 0 ? autologger_enable(p, handle) : ERROR_SUCCESS;
         if (code == ERROR_SUCCESS)
             continue;
         char guid[39];

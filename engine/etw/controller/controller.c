@@ -49,7 +49,7 @@ static bool is_wanted(const struct directory_session *s, const struct wanted *w)
     return s->logger == w->logger && s->generation == w->generation && !s->kernel;
 }
 
-static ULONG find(struct directory *d, const struct wanted *w, struct directory_session *out)
+static ULONG controller_find_wanted(struct directory *d, const struct wanted *w, struct directory_session *out)
 {
     struct directory_session *list;
     size_t count;
@@ -80,7 +80,7 @@ static ULONG not_found(const struct wanted *w)
 
 static ULONG find_alive(struct directory *d, const struct wanted *w, bool give_up, struct directory_session *out)
 {
-    const ULONG code = find(d, w, out);
+    const ULONG code = controller_find_wanted(d, w, out);
     if (code != ERROR_SUCCESS)
         return code == ERROR_WMI_INSTANCE_NOT_FOUND ? not_found(w) : code;
     const HRESULT hr = session_recover_or(d, out->logger, out->generation, give_up);
@@ -277,7 +277,7 @@ static ULONG make_full(struct trace_settings *s)
 
 /* The full path where there is room for it, else the name as it was given. The session runs, whatever of its names
    finds no memory. */
-static void answer(bool wide, const struct directory_session *session, EVENT_TRACE_PROPERTIES *p)
+static void controller_answer_start(bool wide, const struct directory_session *session, EVENT_TRACE_PROPERTIES *p)
 {
     struct controller_view view;
     char *given = NULL;
@@ -292,8 +292,9 @@ static void answer(bool wide, const struct directory_session *session, EVENT_TRA
     memory_free(given);
 }
 
-static ULONG start(bool wide, const struct trace_settings *settings, const struct directory_scope *scope,
-                   TRACEHANDLE *handle, EVENT_TRACE_PROPERTIES *p)
+static ULONG controller_start_session(bool wide, const struct trace_settings *settings,
+                                      const struct directory_scope *scope, TRACEHANDLE *handle,
+                                      EVENT_TRACE_PROPERTIES *p)
 {
     struct directory_session session;
     struct directory *d;
@@ -304,7 +305,7 @@ static ULONG start(bool wide, const struct trace_settings *settings, const struc
     if (code != ERROR_SUCCESS)
         return code;
     *handle = directory_handle(&session);
-    answer(wide, &session, p);
+    controller_answer_start(wide, &session, p);
     directory_session_free(&session);
     return ERROR_SUCCESS;
 }
@@ -332,7 +333,7 @@ ULONG controller_start(bool wide, TRACEHANDLE *handle, const void *name, EVENT_T
     if (code == ERROR_SUCCESS && scope.count != 0 && (settings.mode & TRACE_MODE_PRIVATE_LOGGER) == 0)
         code = controller_refuse(ERROR_INVALID_PARAMETER, "FilterDescCount: filters are for private sessions");
     if (code == ERROR_SUCCESS)
-        code = start(wide, &settings, &scope, handle, p);
+        code = controller_start_session(wide, &settings, &scope, handle, p);
     trace_settings_free(&settings);
     return code;
 }
@@ -410,11 +411,11 @@ ULONG controller_ask(struct directory *d, const struct controller_call *c, const
         return session_code(hr);
     /* It ended just now: by itself, or it was killed. What is asked of a session that is to be stopped anyway has then
        happened. */
-    const HRESULT rescued = session_recover_or(d, s->logger, s->generation, c->code == EVENT_TRACE_CONTROL_STOP);
-    if (rescued == S_OK && c->code == EVENT_TRACE_CONTROL_STOP)
+    const HRESULT recovered = session_recover_or(d, s->logger, s->generation, c->code == EVENT_TRACE_CONTROL_STOP);
+    if (recovered == S_OK && c->code == EVENT_TRACE_CONTROL_STOP)
         return ERROR_SUCCESS;
-    return FAILED(rescued) ? session_code(rescued)
-                           : controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "session '%.200s' has ended", s->name);
+    return FAILED(recovered) ? session_code(recovered)
+                             : controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "session '%.200s' has ended", s->name);
 }
 
 ULONG controller_answered(const struct controller_call *c, ULONG code)

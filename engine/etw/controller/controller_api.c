@@ -5,7 +5,7 @@
 #include "engine/etw/controller/controller.h"
 
 /* StartTrace's code is the thread's last error too. */
-static ULONG started(ULONG code)
+static ULONG set_last_error(ULONG code)
 {
 #ifdef _WIN32
     SetLastError(code);
@@ -15,12 +15,12 @@ static ULONG started(ULONG code)
 
 ULONG WINAPI StartTraceW(TRACEHANDLE *handle, LPCWSTR name, EVENT_TRACE_PROPERTIES *properties)
 {
-    return started(controller_start(true, handle, name, properties));
+    return set_last_error(controller_start(true, handle, name, properties));
 }
 
 ULONG WINAPI StartTraceA(TRACEHANDLE *handle, const char *name, EVENT_TRACE_PROPERTIES *properties)
 {
-    return started(controller_start(false, handle, name, properties));
+    return set_last_error(controller_start(false, handle, name, properties));
 }
 
 ULONG WINAPI ControlTraceW(TRACEHANDLE handle, LPCWSTR name, EVENT_TRACE_PROPERTIES *properties, ULONG code)

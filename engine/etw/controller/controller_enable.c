@@ -79,7 +79,7 @@ static ULONG read_parameters(const ENABLE_TRACE_PARAMETERS *p, struct directory_
 
 /* ---- the call ---- */
 
-static HRESULT apply(struct directory *d, ULONG code, const struct directory_enable *e)
+static HRESULT enable_apply(struct directory *d, ULONG code, const struct directory_enable *e)
 {
     switch (code) {
     case EVENT_CONTROL_CODE_DISABLE_PROVIDER:
@@ -91,12 +91,13 @@ static HRESULT apply(struct directory *d, ULONG code, const struct directory_ena
     }
 }
 
-static ULONG change(struct directory *d, const struct controller_enable *e, const struct directory_enable *wanted)
+static ULONG enable_change(struct directory *d, const struct controller_enable *e,
+                           const struct directory_enable *wanted)
 {
     HRESULT hr = directory_begin(d);
     if (FAILED(hr))
         return session_code(hr);
-    hr = apply(d, e->code, wanted);
+    hr = enable_apply(d, e->code, wanted);
     const struct error_kept why = error_keep(hr);
     const uint64_t revision = directory_end(d, hr == S_OK ? &wanted->provider : NULL, hr == S_OK ? 1 : 0);
     if (FAILED(hr))
@@ -128,7 +129,7 @@ static ULONG change_system(struct directory *d, const struct controller_enable *
                                  "ProviderId: is one of the system's, and session '%.200s' takes no events of it",
                                  s->name);
     HRESULT hr = system_providers_enabled(d, s, &before);
-    const ULONG code = SUCCEEDED(hr) ? change(d, e, wanted) : session_code(hr);
+    const ULONG code = SUCCEEDED(hr) ? enable_change(d, e, wanted) : session_code(hr);
     if (code != ERROR_SUCCESS || e->code == EVENT_CONTROL_CODE_CAPTURE_STATE)
         return code;
     hr = system_providers_enabled(d, s, &now);
@@ -165,7 +166,8 @@ ULONG controller_enable(const struct controller_enable *e)
     if (code == ERROR_SUCCESS) {
         wanted.logger = s.logger;
         wanted.generation = s.generation;
-        code = system_provider_is_one(&wanted.provider) ? change_system(d, e, &s, &wanted) : change(d, e, &wanted);
+        code =
+            system_provider_is_one(&wanted.provider) ? change_system(d, e, &s, &wanted) : enable_change(d, e, &wanted);
         directory_session_free(&s);
     }
     memory_free(wanted.filter_data);

@@ -197,7 +197,7 @@ static ULONG found_code(HRESULT hr)
     return hr == S_FALSE ? ERROR_WMI_INSTANCE_NOT_FOUND : session_code(hr);
 }
 
-static ULONG change(struct directory *d, const struct directory_session *s)
+static ULONG private_change(struct directory *d, const struct directory_session *s)
 {
     HRESULT hr = directory_begin(d);
     if (FAILED(hr))
@@ -251,14 +251,14 @@ static ULONG update_whole(struct directory *d, const struct directory_request *r
         next.flush_timer = r->flush_timer;
         next.flush_ms = trace_flush_ms(next.mode, r->flush_timer);
     }
-    const ULONG code = change(d, &next);
+    const ULONG code = private_change(d, &next);
     memory_free(file);
     return code;
 }
 
 /* One that fails in a part leaves those before it as they are to be; the same call again does the rest. */
-static ULONG update(struct directory *d, const struct controller_call *c, struct directory_request *r,
-                    struct directory_session *s)
+static ULONG private_update(struct directory *d, const struct controller_call *c, struct directory_request *r,
+                            struct directory_session *s)
 {
     struct directory_session now;
     bool named;
@@ -274,7 +274,7 @@ static ULONG update(struct directory *d, const struct controller_call *c, struct
         code = update_parts(d, c, r, s, &named); /* those that came between */
         if (code != ERROR_SUCCESS) {
             const struct error_kept why = error_keep(HRESULT_FROM_WIN32((LONG)code));
-            (void)change(d, &now); /* or the same call would be refused: the session had that file */
+            (void)private_change(d, &now); /* or the same call would be refused: the session had that file */
             (void)error_restore(&why);
         }
     }
@@ -290,18 +290,18 @@ static ULONG say_stopping(struct directory *d, struct directory_session *s)
     if (code != ERROR_SUCCESS)
         return code;
     now.state = DIRECTORY_STOPPING;
-    code = change(d, &now);
+    code = private_change(d, &now);
     directory_session_free(&now);
     return code;
 }
 
-static ULONG control(struct directory *d, const struct controller_call *c, struct directory_session *s,
-                     const struct parts *parts)
+static ULONG private_control(struct directory *d, const struct controller_call *c, struct directory_session *s,
+                             const struct parts *parts)
 {
     struct directory_request r;
     ULONG code = controller_request(c, s, &r);
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_UPDATE && (s->mode & TRACE_MODE_BUFFERING) == 0)
-        code = update(d, c, &r, s);
+        code = private_update(d, c, &r, s);
     else if (code == ERROR_SUCCESS)
         code = ask_all(d, c, &r, parts);
     directory_request_free(&r);
@@ -336,7 +336,7 @@ ULONG controller_private(struct directory *d, const struct controller_call *c, s
     if (code != ERROR_SUCCESS)
         return code;
     if (c->code != EVENT_TRACE_CONTROL_QUERY)
-        code = control(d, c, s, &parts);
+        code = private_control(d, c, s, &parts);
     if (code == ERROR_SUCCESS && directory_session_at(d, s->logger, s->generation, &now) == S_OK) {
         directory_session_free(s);
         *s = now;

@@ -20,7 +20,7 @@ enum {
     ANSWER_MS = 60000,
 };
 
-static ULONG find(TRACEHANDLE handle, struct directory **d, struct directory_session *s)
+static ULONG query_find_session(TRACEHANDLE handle, struct directory **d, struct directory_session *s)
 {
     const HRESULT hr = directory_get(d);
     *s = (struct directory_session){0};
@@ -33,7 +33,7 @@ static ULONG find(TRACEHANDLE handle, struct directory **d, struct directory_ses
 
 static ULONG find_system_logger(TRACEHANDLE handle, struct directory **d, struct directory_session *s)
 {
-    const ULONG code = find(handle, d, s);
+    const ULONG code = query_find_session(handle, d, s);
     if (code != ERROR_SUCCESS || session_kernel_is_one(s))
         return code;
     directory_session_free(s);
@@ -93,7 +93,7 @@ static ULONG query_disallowed(TRACEHANDLE handle, void *out, ULONG bytes, ULONG 
 {
     struct directory_session s;
     struct directory *d;
-    ULONG code = find(handle, &d, &s);
+    ULONG code = query_find_session(handle, &d, &s);
     if (code != ERROR_SUCCESS)
         return code;
     *need = s.disallowed_count * (ULONG)sizeof(GUID);
@@ -306,7 +306,7 @@ static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
     if (bytes > sizeof s.disallowed)
         return controller_refuse(ERROR_NO_SYSTEM_RESOURCES, "InformationLength: more than %u GUIDs",
                                  (unsigned)DIRECTORY_DISALLOWED);
-    ULONG code = find(handle, &d, &s);
+    ULONG code = query_find_session(handle, &d, &s);
     if (code == ERROR_SUCCESS)
         code = may_set(&s);
     if (code != ERROR_SUCCESS)
@@ -367,7 +367,7 @@ static void forget(struct known *k)
     directory_enables_free(k->enables, k->enable_count);
 }
 
-static ULONG learn(struct known *k)
+static ULONG known_read(struct known *k)
 {
     struct directory *d;
     uint64_t revision;
@@ -421,7 +421,7 @@ static ULONG list_guids(const struct known *k, unsigned which, GUID **out, size_
     return ERROR_SUCCESS;
 }
 
-static ULONG give(const void *data, size_t bytes, void *out, ULONG room, ULONG *need)
+static ULONG query_give(const void *data, size_t bytes, void *out, ULONG room, ULONG *need)
 {
     if (bytes > UINT32_MAX)
         return ERROR_NOT_ENOUGH_MEMORY;
@@ -441,7 +441,7 @@ static ULONG give_guids(const struct known *k, unsigned which, void *out, ULONG 
     size_t count;
     ULONG status = list_guids(k, which, &list, &count);
     if (status == ERROR_SUCCESS)
-        status = give(list, count * sizeof *list, out, room, need);
+        status = query_give(list, count * sizeof *list, out, room, need);
     memory_free(list);
     return status;
 }
@@ -514,7 +514,7 @@ static ULONG give_info(const struct known *k, const GUID *guid, bool group, void
     }
     if (waits)
         at += pack_instance(k, guid, group, NULL, true, block + at);
-    const ULONG status = give(block, at, out, room, need);
+    const ULONG status = query_give(block, at, out, room, need);
     memory_free(block);
     return status;
 }
@@ -537,10 +537,10 @@ ULONG WINAPI EnumerateTraceGuidsEx(TRACE_QUERY_INFO_CLASS what, void *in, ULONG 
         what != TraceMaxLoggersQuery)
         return ERROR_INVALID_PARAMETER;
     if (what == TraceMaxLoggersQuery)
-        return give(&most, sizeof most, out, out_bytes, need);
+        return query_give(&most, sizeof most, out, out_bytes, need);
     if (of_one)
         memcpy(&guid, in, sizeof guid);
-    ULONG status = learn(&k);
+    ULONG status = known_read(&k);
     if (status != ERROR_SUCCESS)
         return status;
     if (of_one)
@@ -584,7 +584,7 @@ ULONG WINAPI EnumerateTraceGuids(TRACE_GUID_PROPERTIES **list, ULONG room, ULONG
         if (!list[i])
             return ERROR_INVALID_PARAMETER;
     *count = 0;
-    ULONG status = learn(&k);
+    ULONG status = known_read(&k);
     if (status != ERROR_SUCCESS)
         return status;
     status = list_guids(&k, REGISTERED, &guids, &n);

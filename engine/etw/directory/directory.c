@@ -42,7 +42,7 @@ static HRESULT own_name(char out[64])
 
 /* Under the mutex. Revisions and generations go on from numbers that this host has not had: who knows old ones must not
    take what is new for it. */
-static void begin_anew(struct directory_shared *s)
+static void directory_reset(struct directory_shared *s)
 {
     const uint64_t before = atomic_load(&s->born), clock = (uint64_t)clock_utc() / 10000 /* ms */,
                    now = clock > before || before > 2 * clock ? clock : before + 1;
@@ -62,14 +62,14 @@ static void begin_anew(struct directory_shared *s)
 }
 
 /* How many of the two words at the beginning are as they should be. */
-static int good_heads(struct directory_shared *s)
+static int directory_good_heads(struct directory_shared *s)
 {
     return (atomic_load(&s->magic) == DIRECTORY_MAGIC) + (atomic_load(&s->size) == sizeof *s);
 }
 
 static bool is_whole(struct directory_shared *s)
 {
-    return good_heads(s) == 2 && atomic_load(&s->tail) == DIRECTORY_MAGIC;
+    return directory_good_heads(s) == 2 && atomic_load(&s->tail) == DIRECTORY_MAGIC;
 }
 
 static bool is_deleted(struct directory_shared *s)
@@ -78,12 +78,12 @@ static bool is_deleted(struct directory_shared *s)
 }
 
 /* Under the mutex. */
-static void repair(struct directory_shared *s)
+static void directory_repair(struct directory_shared *s)
 {
     if (is_whole(s))
         return;
-    if (good_heads(s) == 0 || atomic_load(&s->tail) != DIRECTORY_MAGIC) {
-        begin_anew(s);
+    if (directory_good_heads(s) == 0 || atomic_load(&s->tail) != DIRECTORY_MAGIC) {
+        directory_reset(s);
         return;
     }
     atomic_store(&s->size, sizeof *s);
@@ -91,16 +91,16 @@ static void repair(struct directory_shared *s)
 }
 
 /* Under the mutex: nobody else makes it. */
-static HRESULT open_shared_part(struct directory *d)
+static HRESULT directory_open_section(struct directory *d)
 {
     HRESULT hr = section_open(&(struct shared){.name = d->name, .create = true, .lasting = true},
                               sizeof(struct directory_shared), &d->section);
     if (FAILED(hr))
         return hr;
     d->shared = section_memory(d->section);
-    repair(d->shared);
+    directory_repair(d->shared);
     if (is_deleted(d->shared)) /* under Wine it has its name as long as somebody holds it */
-        begin_anew(d->shared);
+        directory_reset(d->shared);
     return S_OK;
 }
 
@@ -113,7 +113,7 @@ static HRESULT directory_open(struct directory **out)
     if (SUCCEEDED(hr)) {
         hr = mutex_take(d->mutex, UINT32_MAX);
         if (SUCCEEDED(hr)) {
-            hr = open_shared_part(d);
+            hr = directory_open_section(d);
             mutex_give(d->mutex);
         }
         if (FAILED(hr))
@@ -127,18 +127,18 @@ static HRESULT directory_open(struct directory **out)
     return S_OK;
 }
 
-static HRESULT repair_now(struct directory *d)
+static HRESULT directory_repair_locked(struct directory *d)
 {
     HRESULT hr = mutex_take(d->mutex, UINT32_MAX);
     if (FAILED(hr))
         return hr;
-    repair(d->shared);
+    directory_repair(d->shared);
     mutex_give(d->mutex);
     return S_OK;
 }
 
 /* In place of one that somebody deleted. Who has that keeps it. */
-static HRESULT open_next(struct directory **own)
+static HRESULT directory_open_next(struct directory **own)
 {
     struct directory *next;
     HRESULT hr = directory_open(&next);
@@ -151,15 +151,15 @@ static HRESULT open_next(struct directory **own)
 
 /* The one that this process has, or the next if that was deleted. A name that cannot be looked up counts as existing;
    out of memory is still an error. */
-static HRESULT keep_current(struct directory **own)
+static HRESULT directory_keep_current(struct directory **own)
 {
     struct directory *d = *own;
     const HRESULT named = is_deleted(d->shared) ? S_FALSE : section_is_named(d->section, d->name);
     if (named == S_FALSE)
-        return open_next(own);
+        return directory_open_next(own);
     if (named == E_OUTOFMEMORY)
         return named;
-    return is_whole(d->shared) ? S_OK : repair_now(d);
+    return is_whole(d->shared) ? S_OK : directory_repair_locked(d);
 }
 
 HRESULT directory_get(struct directory **out)
@@ -173,7 +173,7 @@ HRESULT directory_get(struct directory **out)
     if (first)
         hr = directory_open(&own);
     else
-        hr = keep_current(&own);
+        hr = directory_keep_current(&own);
     *out = own;
     host_lock_leave(&lock);
     if (first && SUCCEEDED(hr))
@@ -270,7 +270,7 @@ void directory_retire(struct directory *d, struct directory_span *span)
         atomic_store(&span->until, d->target);
 }
 
-static void undo(struct directory_span *span, uint64_t revision)
+static void span_undo(struct directory_span *span, uint64_t revision)
 {
     if (atomic_load(&span->from) > revision)
         atomic_store(&span->from, 0);
@@ -279,7 +279,7 @@ static void undo(struct directory_span *span, uint64_t revision)
 }
 
 /* Under the mutex: an odd revision is a change whose process has ended. */
-static uint64_t make_whole(struct directory *d)
+static uint64_t directory_roll_back(struct directory *d)
 {
     struct directory_shared *s = d->shared;
     const uint64_t revision = atomic_load(&s->revision);
@@ -288,9 +288,9 @@ static uint64_t make_whole(struct directory *d)
     const uint32_t enables = directory_load_limited(&s->enables_used, DIRECTORY_ENABLES);
     for (uint32_t i = 0; i < DIRECTORY_PLACES; i++)
         for (uint32_t k = 0; k < 2; k++)
-            undo(&s->session[i][k].span, revision - 1);
+            span_undo(&s->session[i][k].span, revision - 1);
     for (uint32_t i = 0; i < enables; i++)
-        undo(&s->enable[i].span, revision - 1);
+        span_undo(&s->enable[i].span, revision - 1);
     atomic_store(&s->revision, revision + 1);
     return revision + 1;
 }
@@ -300,8 +300,8 @@ HRESULT directory_begin(struct directory *d)
     HRESULT hr = mutex_take(d->mutex, UINT32_MAX);
     if (FAILED(hr))
         return hr;
-    repair(d->shared);
-    d->committed = make_whole(d);
+    directory_repair(d->shared);
+    d->committed = directory_roll_back(d);
     d->target = d->committed + 2;
     atomic_store(&d->shared->revision, d->committed + 1);
     return S_OK;
@@ -322,10 +322,10 @@ uint64_t directory_end(struct directory *d, const GUID *providers, size_t count)
 
 void directory_cancel(struct directory *d)
 {
-    const uint64_t now = make_whole(d);
-    const bool told = atomic_load(&d->shared->notified) >= d->committed;
+    const uint64_t now = directory_roll_back(d);
+    const bool notified = atomic_load(&d->shared->notified) >= d->committed;
     mutex_give(d->mutex);
-    if (told)
+    if (notified)
         directory_raise(&d->shared->notified, now);
 }
 
@@ -344,7 +344,7 @@ HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d,
     HRESULT hr = mutex_take(d->mutex, UINT32_MAX);
     if (FAILED(hr))
         return hr;
-    hr = read(d, make_whole(d), context);
+    hr = read(d, directory_roll_back(d), context);
     mutex_give(d->mutex);
     return hr;
 }

@@ -13,7 +13,7 @@ static HRESULT directory_filters_take(struct directory *d, const struct enable_p
                                       struct directory_enable *out);
 static uint32_t directory_filter_units(uint32_t bytes);
 
-static uint32_t used(struct directory *d)
+static uint32_t enables_used(struct directory *d)
 {
     return directory_load_limited(&d->shared->enables_used, DIRECTORY_ENABLES);
 }
@@ -26,9 +26,10 @@ static bool is_provider(struct enable_record *record, const GUID *provider)
 }
 
 /* In a change: what the session wants of the provider; NULL: nothing. */
-static struct enable_record *find(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider)
+static struct enable_record *enable_find(struct directory *d, uint32_t logger, uint32_t generation,
+                                         const GUID *provider)
 {
-    const uint32_t count = used(d);
+    const uint32_t count = enables_used(d);
     for (uint32_t i = 0; i < count; i++) {
         struct enable_record *record = &d->shared->enable[i];
         struct enable_payload p;
@@ -41,9 +42,9 @@ static struct enable_record *find(struct directory *d, uint32_t logger, uint32_t
     return NULL;
 }
 
-static struct enable_record *find_free(struct directory *d)
+static struct enable_record *enable_find_free(struct directory *d)
 {
-    const uint32_t count = used(d);
+    const uint32_t count = enables_used(d);
     for (uint32_t i = 0; i < count; i++)
         if (directory_is_free(d, &d->shared->enable[i].span))
             return &d->shared->enable[i];
@@ -56,9 +57,10 @@ static struct enable_record *find_free(struct directory *d)
 /* ---- changes ---- */
 
 /* Other sessions than `logger` that have enabled the provider; a text that names them is added up. */
-static uint32_t count_others(struct directory *d, const GUID *provider, uint32_t logger, struct text_buffer *names)
+static uint32_t enable_count_others(struct directory *d, const GUID *provider, uint32_t logger,
+                                    struct text_buffer *names)
 {
-    const uint32_t count = used(d);
+    const uint32_t count = enables_used(d);
     uint32_t others = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct enable_record *record = &d->shared->enable[i];
@@ -79,11 +81,11 @@ static uint32_t count_others(struct directory *d, const GUID *provider, uint32_t
     return others;
 }
 
-static HRESULT ninth(struct directory *d, const GUID *provider, uint32_t logger)
+static HRESULT enable_refuse_ninth(struct directory *d, const GUID *provider, uint32_t logger)
 {
     struct text_buffer names = {0};
     char guid[39];
-    (void)count_others(d, provider, logger, &names);
+    (void)enable_count_others(d, provider, logger, &names);
     char *text = text_buffer_take(&names);
     if (!text)
         return E_OUTOFMEMORY;
@@ -96,9 +98,9 @@ static HRESULT ninth(struct directory *d, const GUID *provider, uint32_t logger)
 }
 
 /* In place of `old` (NULL: of none). */
-static HRESULT put(struct directory *d, struct enable_record *old, const struct enable_payload *payload)
+static HRESULT enable_put_record(struct directory *d, struct enable_record *old, const struct enable_payload *payload)
 {
-    struct enable_record *record = find_free(d);
+    struct enable_record *record = enable_find_free(d);
     if (!record)
         return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES), "all %u enables are taken",
                          (unsigned)DIRECTORY_ENABLES);
@@ -114,9 +116,9 @@ HRESULT directory_enable_set(struct directory *d, const struct directory_enable 
         return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND),
                          "there is no session of logger %u, generation %u", (unsigned)e->logger,
                          (unsigned)e->generation);
-    struct enable_record *old = find(d, e->logger, e->generation, &e->provider);
-    if (!old && count_others(d, &e->provider, e->logger, NULL) >= DIRECTORY_ENABLES_OF_ONE)
-        return ninth(d, &e->provider, e->logger);
+    struct enable_record *old = enable_find(d, e->logger, e->generation, &e->provider);
+    if (!old && enable_count_others(d, &e->provider, e->logger, NULL) >= DIRECTORY_ENABLES_OF_ONE)
+        return enable_refuse_ninth(d, &e->provider, e->logger);
     struct enable_payload payload = {
         .provider = e->provider,
         .source = e->source,
@@ -135,12 +137,12 @@ HRESULT directory_enable_set(struct directory *d, const struct directory_enable 
         payload.captures = before.captures;
     }
     HRESULT hr = directory_filters_put(d, e, &payload);
-    return FAILED(hr) ? hr : put(d, old, &payload);
+    return FAILED(hr) ? hr : enable_put_record(d, old, &payload);
 }
 
 HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider)
 {
-    struct enable_record *record = find(d, logger, generation, provider);
+    struct enable_record *record = enable_find(d, logger, generation, provider);
     if (!record)
         return S_FALSE;
     directory_retire(d, &record->span);
@@ -150,7 +152,7 @@ HRESULT directory_enable_clear(struct directory *d, uint32_t logger, uint32_t ge
 HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t generation, const GUID *provider,
                                  const GUID *source)
 {
-    struct enable_record *record = find(d, logger, generation, provider);
+    struct enable_record *record = enable_find(d, logger, generation, provider);
     struct enable_payload payload;
     if (!record)
         return S_FALSE;
@@ -158,13 +160,13 @@ HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t 
     payload.captures++;
     payload.source = *source;
     /* Both name the same filters; the one that ends does not free them before the other does. */
-    return put(d, record, &payload);
+    return enable_put_record(d, record, &payload);
 }
 
 HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t generation, GUID **providers,
                               size_t *count)
 {
-    const uint32_t all = used(d);
+    const uint32_t all = enables_used(d);
     struct enable_payload p;
     size_t capacity = 0;
     *providers = NULL;
@@ -205,7 +207,7 @@ struct reading {
 static HRESULT read_enables(struct directory *d, uint64_t revision, void *context)
 {
     struct reading *r = context;
-    const uint32_t all = used(d);
+    const uint32_t all = enables_used(d);
     for (; r->count; r->count--) /* of a try before */
         memory_free(r->list[r->count - 1].filter_data);
     r->revision = revision;
@@ -271,7 +273,7 @@ void directory_enables_free(struct directory_enable *list, size_t count)
 /* The bytes of the filters of enables: blocks of an arena, each of which is the enable's whose record names it, and
    free with it. */
 
-static uint32_t rounded(uint32_t size)
+static uint32_t filter_rounded(uint32_t size)
 {
     return (size + 7) & ~7u;
 }
@@ -282,7 +284,7 @@ static uint32_t directory_filter_units(uint32_t bytes)
 }
 
 /* Marks what enables use that somebody sees, or will. */
-static void mark_used(struct directory *d, uint64_t used[ARENA_UNITS / 64])
+static void arena_mark_used(struct directory *d, uint64_t used[ARENA_UNITS / 64])
 {
     const uint32_t enables = directory_load_limited(&d->shared->enables_used, DIRECTORY_ENABLES);
     for (uint32_t i = 0; i < enables; i++) {
@@ -300,7 +302,7 @@ static void mark_used(struct directory *d, uint64_t used[ARENA_UNITS / 64])
 }
 
 /* The first run of free units; ARENA_UNITS: there is none. */
-static uint32_t find_free_units(const uint64_t used[ARENA_UNITS / 64], uint32_t units)
+static uint32_t arena_find_free(const uint64_t used[ARENA_UNITS / 64], uint32_t units)
 {
     uint32_t run = 0;
     for (uint32_t unit = 0; unit < ARENA_UNITS; unit++) {
@@ -311,7 +313,7 @@ static uint32_t find_free_units(const uint64_t used[ARENA_UNITS / 64], uint32_t 
     return ARENA_UNITS;
 }
 
-static HRESULT check_filters(const struct directory_enable *e, uint32_t *bytes)
+static HRESULT filters_check(const struct directory_enable *e, uint32_t *bytes)
 {
     uint32_t data = 0;
     if (e->filter_count > DIRECTORY_FILTERS)
@@ -319,10 +321,10 @@ static HRESULT check_filters(const struct directory_enable *e, uint32_t *bytes)
                          (unsigned)e->filter_count, (unsigned)DIRECTORY_FILTERS);
     for (uint32_t i = 0; i < e->filter_count; i++) {
         if (e->filter[i].size > DIRECTORY_FILTER_BYTES - data ||
-            rounded(e->filter[i].size) > DIRECTORY_FILTER_BYTES - data)
+            filter_rounded(e->filter[i].size) > DIRECTORY_FILTER_BYTES - data)
             return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER), "filters: more than %u bytes",
                              (unsigned)DIRECTORY_FILTER_BYTES);
-        data += rounded(e->filter[i].size);
+        data += filter_rounded(e->filter[i].size);
     }
     *bytes = e->filter_count * 8 + data;
     return S_OK;
@@ -333,13 +335,13 @@ static HRESULT directory_filters_put(struct directory *d, const struct directory
 {
     uint64_t used[ARENA_UNITS / 64] = {0};
     uint32_t bytes = 0, at;
-    HRESULT hr = check_filters(e, &bytes);
+    HRESULT hr = filters_check(e, &bytes);
     payload->filter_count = 0;
     payload->filter_at = payload->filter_bytes = 0;
     if (FAILED(hr) || e->filter_count == 0)
         return hr;
-    mark_used(d, used);
-    const uint32_t first = find_free_units(used, directory_filter_units(bytes));
+    arena_mark_used(d, used);
+    const uint32_t first = arena_find_free(used, directory_filter_units(bytes));
     if (first == ARENA_UNITS)
         return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES), "filters: no room for %u bytes",
                          (unsigned)bytes);
@@ -352,7 +354,7 @@ static HRESULT directory_filters_put(struct directory *d, const struct directory
         memcpy(block + 8 * i + 4, &e->filter[i].size, 4);
         if (e->filter[i].size)
             memcpy(block + at, e->filter[i].data, e->filter[i].size);
-        at += rounded(e->filter[i].size);
+        at += filter_rounded(e->filter[i].size);
     }
     directory_store(d->shared->arena[first], block, bytes);
     memory_free(block);
@@ -380,12 +382,12 @@ static HRESULT directory_filters_take(struct directory *d, const struct enable_p
         struct directory_filter *f = &out->filter[i];
         memcpy(&f->type, block + 8 * i, 4);
         memcpy(&f->size, block + 8 * i + 4, 4);
-        if (f->size > bytes - at || rounded(f->size) > bytes - at) {
+        if (f->size > bytes - at || filter_rounded(f->size) > bytes - at) {
             memory_free(block);
             return S_OK;
         }
         f->data = block + at;
-        at += rounded(f->size);
+        at += filter_rounded(f->size);
     }
     out->filter_count = count;
     out->filter_data = block;

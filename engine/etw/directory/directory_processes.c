@@ -21,8 +21,8 @@ static void directory_registered_slots(struct directory *d, const GUID *provider
 /* Frees what processes registered that had this slot before. */
 static void directory_registrations_end(struct directory *d, uint32_t slot);
 
-#define TENDED_BY_JOIN 4 /* slots that one process looks at for all */
-#define TENDED_BY_HOST 16
+#define REAPED_BY_JOIN 4 /* slots that one process looks at for all */
+#define REAPED_BY_HOST 16
 #define LISTENS        (UINT64_C(1) << 16)
 
 /* ---- slots ---- */
@@ -67,7 +67,7 @@ static bool may_be_named(struct directory *d, uint64_t dead_at, uint64_t now)
     return false;
 }
 
-static void tend(struct directory *d, uint32_t slot, uint64_t now)
+static void slot_reap(struct directory *d, uint32_t slot, uint64_t now)
 {
     struct slot_record *record = &d->shared->slot[slot];
     const uint64_t word = atomic_load(&record->word);
@@ -82,19 +82,19 @@ static void tend(struct directory *d, uint32_t slot, uint64_t now)
 }
 
 /* Under the mutex: looks at the next slots, frees those whose processes have ended and that nobody can name. */
-static void directory_slots_tend(struct directory *d, uint32_t how_many)
+static void directory_slots_reap(struct directory *d, uint32_t how_many)
 {
     const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);
     const uint64_t now = clock_monotonic_ms();
     for (uint32_t i = 0; i < how_many && i < used; i++) {
         const uint32_t slot = (uint32_t)(atomic_fetch_add(&d->shared->slot_hand, 1) % used);
         if (slot != 0)
-            tend(d, slot, now);
+            slot_reap(d, slot, now);
     }
 }
 
 /* Under the mutex. 0: none is free. */
-static uint32_t find_free(struct directory *d)
+static uint32_t slot_find_free(struct directory *d)
 {
     const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);
     for (uint32_t slot = 1; slot < used; slot++)
@@ -104,14 +104,14 @@ static uint32_t find_free(struct directory *d)
 }
 
 /* Under the mutex. */
-static HRESULT take_slot(struct directory *d)
+static HRESULT slot_take(struct directory *d)
 {
     const uint32_t own = process_own_id();
-    directory_slots_tend(d, TENDED_BY_JOIN);
-    uint32_t slot = find_free(d);
+    directory_slots_reap(d, REAPED_BY_JOIN);
+    uint32_t slot = slot_find_free(d);
     if (slot == 0) {
-        directory_slots_tend(d, DIRECTORY_SLOTS);
-        slot = find_free(d);
+        directory_slots_reap(d, DIRECTORY_SLOTS);
+        slot = slot_find_free(d);
     }
     if (slot == 0)
         return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES), "all %u slots of processes are taken",
@@ -130,12 +130,12 @@ static HRESULT take_slot(struct directory *d)
     return S_OK;
 }
 
-static HRESULT try_slot(struct directory *d)
+static HRESULT slot_try_take(struct directory *d)
 {
     HRESULT hr = mutex_take(d->mutex, UINT32_MAX);
     if (FAILED(hr))
         return hr;
-    hr = take_slot(d);
+    hr = slot_take(d);
     mutex_give(d->mutex);
     return hr;
 }
@@ -176,13 +176,13 @@ HRESULT directory_join(struct directory *d, uint32_t *slot)
     if (atomic_load(&d->slot) == 0 || atomic_load(&d->slot_born) != directory_born(d)) {
         hr = retire_signal(d);
         if (SUCCEEDED(hr))
-            hr = try_slot(d);
+            hr = slot_try_take(d);
     }
     for (int i = 0; hr == HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES) && i < PATIENCE; i++) {
         if ((!never && FAILED(wakeup_create(&never))) || FAILED(wake_hosts(d)))
             break;
         (void)wakeup_wait(never, PAUSE);
-        hr = try_slot(d);
+        hr = slot_try_take(d);
     }
     wakeup_free(never);
     *slot = atomic_load(&d->slot);
@@ -197,7 +197,7 @@ void directory_session_reaped(struct directory *d, uint32_t logger, uint64_t sin
     atomic_store(&d->shared->tended[logger - 1], since_ms);
     if (mutex_take(d->mutex, 0) != S_OK)
         return; /* another time */
-    directory_slots_tend(d, TENDED_BY_HOST);
+    directory_slots_reap(d, REAPED_BY_HOST);
     mutex_give(d->mutex);
 }
 
@@ -223,7 +223,7 @@ HRESULT directory_own_signal(struct directory *d, struct signal **out)
     return hr;
 }
 
-static bool listens(struct directory *d, uint32_t slot, uint32_t *generation)
+static bool slot_listens(struct directory *d, uint32_t slot, uint32_t *generation)
 {
     struct slot_record *record = &d->shared->slot[slot];
     const uint64_t word = atomic_load(&record->word);
@@ -240,7 +240,7 @@ void directory_wake(struct directory *d, const GUID *providers, size_t count)
     for (uint32_t slot = 1; slot < used; slot++) {
         uint32_t generation;
         char name[96];
-        if ((providers && !slot_set_has(set, slot)) || !listens(d, slot, &generation))
+        if ((providers && !slot_set_has(set, slot)) || !slot_listens(d, slot, &generation))
             continue;
         directory_object_name(d, 'p', slot, generation, name);
         directory_set_signal(name);
@@ -263,7 +263,7 @@ static bool some_wait(struct directory *d, const GUID *provider, uint64_t revisi
     directory_registered_slots(d, provider, 1, set);
     for (uint32_t slot = 1; slot < used; slot++) {
         uint32_t generation;
-        if (slot_set_has(set, slot) && listens(d, slot, &generation) &&
+        if (slot_set_has(set, slot) && slot_listens(d, slot, &generation) &&
             atomic_load(&d->shared->slot[slot].applied) < revision && (!look || directory_alive(d, slot, 0)))
             return true;
     }
@@ -272,16 +272,16 @@ static bool some_wait(struct directory *d, const GUID *provider, uint64_t revisi
 
 HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64_t revision, uint32_t timeout_ms)
 {
-    enum { BRIEF = 1, PATIENT = 10, BRIEF_ONES = 20 }; /* ms; most have applied it after one or two */
+    enum { SHORT_MS = 1, LONG_MS = 10, BRIEF_ROUNDS = 20 }; /* ms; most have applied it after one or two */
     const uint64_t start = clock_monotonic_ms();
     struct wakeup *never = NULL;
     HRESULT hr = S_OK;
-    for (unsigned round = 0; some_wait(d, provider, revision, round % BRIEF_ONES == BRIEF_ONES - 1); round++) {
+    for (unsigned round = 0; some_wait(d, provider, revision, round % BRIEF_ROUNDS == BRIEF_ROUNDS - 1); round++) {
         const uint64_t passed = clock_passed_ms(start, clock_monotonic_ms());
         hr = timeout_ms != UINT32_MAX && passed >= timeout_ms ? S_FALSE : never ? S_OK : wakeup_create(&never);
         if (hr != S_OK)
             break;
-        (void)wakeup_wait(never, round < BRIEF_ONES ? BRIEF : PATIENT);
+        (void)wakeup_wait(never, round < BRIEF_ROUNDS ? SHORT_MS : LONG_MS);
     }
     wakeup_free(never);
     return hr;
@@ -310,41 +310,41 @@ static uint32_t word_generation(uint64_t word)
 {
     return (uint32_t)(word >> 16 & 0xFFFF);
 }
-static uint64_t make_word(uint32_t state, uint32_t kind, uint32_t slot, uint32_t generation, uint64_t sequence)
+static uint64_t word_build(uint32_t state, uint32_t kind, uint32_t slot, uint32_t generation, uint64_t sequence)
 {
     return state | (uint64_t)kind << 2 | (uint64_t)slot << 4 | (uint64_t)generation << 16 | sequence << 32;
 }
 
 /* Its slot names the process that made it no more. */
-static bool is_left(struct directory *d, uint64_t word)
+static bool registration_is_orphan(struct directory *d, uint64_t word)
 {
     const uint64_t slot = atomic_load(&d->shared->slot[word_slot(word)].word);
     return slot_state(slot) != SLOT_LIVE || slot_generation(slot) != word_generation(word);
 }
 
-static bool claim(struct directory *d, uint32_t i, const GUID *provider, uint32_t kind)
+static bool registration_claim(struct directory *d, uint32_t i, const GUID *provider, uint32_t kind)
 {
     struct registration_record *record = &d->shared->registration[i];
     uint64_t word = atomic_load(&record->word);
-    if (word_state(word) != REGISTRATION_FREE && !is_left(d, word))
+    if (word_state(word) != REGISTRATION_FREE && !registration_is_orphan(d, word))
         return false;
     const uint32_t slot = atomic_load(&d->slot);
     const uint64_t sequence = (word >> 32) + 1;
     if (!atomic_compare_exchange_strong(&record->word, &word,
-                                        make_word(REGISTRATION_CLAIMED, kind, slot, d->slot_generation, sequence)))
+                                        word_build(REGISTRATION_CLAIMED, kind, slot, d->slot_generation, sequence)))
         return false;
     directory_store(record->guid, provider, sizeof *provider);
     directory_raise(&d->shared->registrations_used, (uint64_t)i + 1);
-    atomic_store(&record->word, make_word(REGISTRATION_LIVE, kind, slot, d->slot_generation, sequence));
+    atomic_store(&record->word, word_build(REGISTRATION_LIVE, kind, slot, d->slot_generation, sequence));
     return true;
 }
 
-static bool claim_any(struct directory *d, const GUID *provider, uint32_t kind, uint32_t *registration)
+static bool registration_claim_any(struct directory *d, const GUID *provider, uint32_t kind, uint32_t *registration)
 {
     const uint32_t hint = (uint32_t)(atomic_load(&d->shared->registration_hint) % DIRECTORY_REGISTRATIONS);
     for (uint32_t n = 0; n < DIRECTORY_REGISTRATIONS; n++) {
         const uint32_t i = (hint + n) % DIRECTORY_REGISTRATIONS;
-        if (!claim(d, i, provider, kind))
+        if (!registration_claim(d, i, provider, kind))
             continue;
         atomic_store(&d->shared->registration_hint, i + 1);
         *registration = i;
@@ -365,20 +365,20 @@ HRESULT directory_register(struct directory *d, const GUID *provider, enum direc
 {
     uint32_t slot;
     HRESULT hr = has_slot(d) ? S_OK : directory_join(d, &slot);
-    if (FAILED(hr) || claim_any(d, provider, kind, registration))
+    if (FAILED(hr) || registration_claim_any(d, provider, kind, registration))
         return hr;
     hr = mutex_take(d->mutex, UINT32_MAX); /* nobody has looked who ended */
     if (FAILED(hr))
         return hr;
-    directory_slots_tend(d, DIRECTORY_SLOTS);
+    directory_slots_reap(d, DIRECTORY_SLOTS);
     mutex_give(d->mutex);
-    if (claim_any(d, provider, kind, registration))
+    if (registration_claim_any(d, provider, kind, registration))
         return S_OK;
     return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES), "all %u registrations of providers are taken",
                      (unsigned)DIRECTORY_REGISTRATIONS);
 }
 
-static void lower_hint(struct directory *d, uint32_t i)
+static void registration_lower_hint(struct directory *d, uint32_t i)
 {
     uint64_t hint = atomic_load(&d->shared->registration_hint);
     while (i < hint && !atomic_compare_exchange_weak(&d->shared->registration_hint, &hint, i))
@@ -394,8 +394,8 @@ void directory_unregister(struct directory *d, uint32_t registration)
     if (word_state(word) != REGISTRATION_LIVE || word_slot(word) != atomic_load(&d->slot) ||
         word_generation(word) != d->slot_generation)
         return;
-    if (atomic_compare_exchange_strong(&record->word, &word, make_word(REGISTRATION_FREE, 0, 0, 0, word >> 32)))
-        lower_hint(d, registration);
+    if (atomic_compare_exchange_strong(&record->word, &word, word_build(REGISTRATION_FREE, 0, 0, 0, word >> 32)))
+        registration_lower_hint(d, registration);
 }
 
 static void directory_registrations_end(struct directory *d, uint32_t slot)
@@ -404,14 +404,14 @@ static void directory_registrations_end(struct directory *d, uint32_t slot)
     for (uint32_t i = 0; i < used; i++) {
         struct registration_record *record = &d->shared->registration[i];
         uint64_t word = atomic_load(&record->word);
-        if (word_state(word) != REGISTRATION_FREE && word_slot(word) == slot && is_left(d, word) &&
-            atomic_compare_exchange_strong(&record->word, &word, make_word(REGISTRATION_FREE, 0, 0, 0, word >> 32)))
-            lower_hint(d, i);
+        if (word_state(word) != REGISTRATION_FREE && word_slot(word) == slot && registration_is_orphan(d, word) &&
+            atomic_compare_exchange_strong(&record->word, &word, word_build(REGISTRATION_FREE, 0, 0, 0, word >> 32)))
+            registration_lower_hint(d, i);
     }
 }
 
 /* A live one, as a copy. */
-static bool load(struct directory *d, uint32_t i, struct directory_registration *out)
+static bool registration_load(struct directory *d, uint32_t i, struct directory_registration *out)
 {
     struct registration_record *record = &d->shared->registration[i];
     const uint64_t word = atomic_load(&record->word);
@@ -433,7 +433,7 @@ static void directory_registered_slots(struct directory *d, const GUID *provider
     const uint32_t used = directory_load_limited(&d->shared->registrations_used, DIRECTORY_REGISTRATIONS);
     for (uint32_t i = 0; i < used; i++) {
         struct directory_registration r;
-        if (!load(d, i, &r))
+        if (!registration_load(d, i, &r))
             continue;
         for (size_t k = 0; k < count; k++)
             if (guid_equal(&r.provider, &providers[k]))
@@ -450,7 +450,7 @@ HRESULT directory_registrations(struct directory *d, struct directory_registrati
     *count = 0;
     for (uint32_t i = 0; i < used; i++) {
         struct directory_registration r;
-        if (!load(d, i, &r))
+        if (!registration_load(d, i, &r))
             continue;
         if (!slot_set_has(asked, r.slot)) {
             asked[r.slot / 64] |= UINT64_C(1) << r.slot % 64;
@@ -476,7 +476,7 @@ HRESULT directory_registrations(struct directory *d, struct directory_registrati
    when its check does, so what is half written, by one or by two, is none. */
 
 /* Never 0, which is the check of a place without a name. */
-static uint64_t check_of(const struct name_payload *p)
+static uint64_t name_check(const struct name_payload *p)
 {
     return hash_bytes(HASH_START, p, sizeof *p) | 1;
 }
@@ -493,18 +493,18 @@ static bool is_name(const char name[DIRECTORY_PROVIDER_NAME_ROOM])
 }
 
 /* A whole one, as a copy. */
-static bool load_name(struct directory *d, uint32_t i, struct name_payload *out)
+static bool name_load(struct directory *d, uint32_t i, struct name_payload *out)
 {
     struct name_record *record = &d->shared->name[i];
     const uint64_t check = atomic_load(&record->check);
     if (check == 0)
         return false;
     directory_load(out, record->words, sizeof *out);
-    return check_of(out) == check && is_name(out->name);
+    return name_check(out) == check && is_name(out->name);
 }
 
 /* The place of the provider's name; else the oldest one. */
-static uint32_t place_of(struct directory *d, const GUID *provider)
+static uint32_t name_place(struct directory *d, const GUID *provider)
 {
     const uint32_t used = directory_load_limited(&d->shared->names_given, DIRECTORY_PROVIDER_NAMES);
     for (uint32_t i = 0; i < used; i++) {
@@ -525,13 +525,13 @@ void directory_name_provider(struct directory *d, const GUID *provider, const ch
     memcpy(p.name, name, bytes);
     if (!is_name(p.name))
         return;
-    const uint32_t i = place_of(d, provider);
-    if (load_name(d, i, &before) && !memcmp(&before, &p, sizeof p))
+    const uint32_t i = name_place(d, provider);
+    if (name_load(d, i, &before) && !memcmp(&before, &p, sizeof p))
         return;
     struct name_record *record = &d->shared->name[i];
     atomic_store(&record->check, 0);
     directory_store(record->words, &p, sizeof p);
-    atomic_store(&record->check, check_of(&p));
+    atomic_store(&record->check, name_check(&p));
 }
 
 static bool is_listed(const struct directory_provider_name *list, size_t count, const GUID *provider)
@@ -551,7 +551,7 @@ HRESULT directory_provider_names(struct directory *d, struct directory_provider_
         return E_OUTOFMEMORY;
     for (uint32_t i = 0; i < used; i++) {
         struct name_payload p;
-        if (!load_name(d, i, &p) || is_listed(*out, *count, &p.provider))
+        if (!name_load(d, i, &p) || is_listed(*out, *count, &p.provider))
             continue;
         (*out)[*count].provider = p.provider;
         memcpy((*out)[(*count)++].name, p.name, sizeof p.name);

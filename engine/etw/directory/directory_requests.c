@@ -100,7 +100,7 @@ static HRESULT put_request(struct directory *d, uint32_t logger, uint32_t genera
 }
 
 /* Fetches the answer, or gives it up. S_FALSE: there is none. */
-static HRESULT finish(struct mailbox_record *mailbox, uint64_t number, uint32_t *answer)
+static HRESULT request_finish(struct mailbox_record *mailbox, uint64_t number, uint32_t *answer)
 {
     uint64_t word = atomic_load(&mailbox->word);
     while (word >> 3 == number) {
@@ -154,7 +154,7 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
             hr = directory_find_session(d, logger, session.generation, directory_revision(d))
                      ? signal_wait_or_process(answered, host, rest_of(limit))
                      : E_ABORT;
-        const HRESULT fetched = finish(mailbox, number, answer);
+        const HRESULT fetched = request_finish(mailbox, number, answer);
         hr = fetched == S_OK ? S_OK : hr == S_OK ? E_ABORT : hr;
     }
     if (hr == E_ABORT)

@@ -10,7 +10,7 @@
 
 enum { PAYLOAD_NAMED = 1, PAYLOAD_NUMBERED = 2 }; /* bits of session_payload's `named` */
 
-static HRESULT to_payload(const struct directory_session *s, struct session_payload *p)
+static HRESULT session_to_payload(const struct directory_session *s, struct session_payload *p)
 {
     memset(p, 0, sizeof *p);
     p->logger = s->logger;
@@ -76,7 +76,7 @@ static bool is_scope(const struct directory_scope *s)
 }
 
 /* S_FALSE: what is there is no session of this logger. */
-static HRESULT from_payload(const struct session_payload *p, uint32_t logger, struct directory_session *s)
+static HRESULT session_from_payload(const struct session_payload *p, uint32_t logger, struct directory_session *s)
 {
     *s = (struct directory_session){
         .logger = p->logger,
@@ -195,7 +195,7 @@ static HRESULT read_sessions(struct directory *d, uint64_t revision, void *conte
         if (!memory_grow((void **)&r->list, &r->capacity, r->count + 1, sizeof *r->list))
             return E_OUTOFMEMORY;
         directory_load(&r->payload, record->words, sizeof r->payload);
-        HRESULT hr = from_payload(&r->payload, logger, &r->list[r->count]);
+        HRESULT hr = session_from_payload(&r->payload, logger, &r->list[r->count]);
         if (FAILED(hr))
             return hr;
         if (hr == S_OK && r->generation != 0 && r->list[r->count].generation != r->generation)
@@ -250,7 +250,7 @@ static bool is_private(const struct directory_session *s)
     return (s->mode & TRACE_MODE_PRIVATE_LOGGER) != 0;
 }
 
-static HRESULT all_taken(struct directory *d, const struct directory_session *s)
+static HRESULT session_refuse_full(struct directory *d, const struct directory_session *s)
 {
     struct directory_session *list;
     size_t count, oldest = SIZE_MAX;
@@ -282,7 +282,7 @@ static bool same_process(const struct directory_process *a, const struct directo
 }
 
 /* Whether they must have different names. */
-static bool one_kind(const struct directory_session *a, const struct directory_session *b)
+static bool share_names(const struct directory_session *a, const struct directory_session *b)
 {
     const uint32_t kind = TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC;
     if (a->whole != 0 || b->whole != 0 || (a->mode & kind) != (b->mode & kind))
@@ -296,8 +296,8 @@ static bool is_part_of(const struct directory_session *part, const struct direct
 }
 
 /* Whether another session than that of logger `but` has the name, the GUID or the file. */
-static HRESULT check_unlike(struct directory *d, const struct directory_session *s, uint32_t but,
-                            struct session_payload *room)
+static HRESULT session_check_unique(struct directory *d, const struct directory_session *s, uint32_t but,
+                                    struct session_payload *room)
 {
     for (uint32_t logger = 1; logger <= DIRECTORY_PLACES; logger++) {
         struct directory_session other;
@@ -305,12 +305,12 @@ static HRESULT check_unlike(struct directory *d, const struct directory_session 
         if (!record || logger == but)
             continue;
         directory_load(room, record->words, sizeof *room);
-        HRESULT hr = from_payload(room, logger, &other);
+        HRESULT hr = session_from_payload(room, logger, &other);
         if (FAILED(hr))
             return hr;
         if (hr == S_FALSE)
             continue;
-        if (one_kind(s, &other) && (text_equal_nocase(other.name, s->name) || guid_equal(&other.guid, &s->guid)))
+        if (share_names(s, &other) && (text_equal_nocase(other.name, s->name) || guid_equal(&other.guid, &s->guid)))
             hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "session '%.200s': '%.200s' has this %s", s->name,
                            other.name, guid_equal(&other.guid, &s->guid) ? "GUID" : "name");
         else if (s->file && other.file && !is_part_of(s, &other) && !is_part_of(&other, s) &&
@@ -325,7 +325,7 @@ static HRESULT check_unlike(struct directory *d, const struct directory_session 
 }
 
 /* Into the one of the two places that nobody sees. */
-static void put(struct directory *d, uint32_t logger, const struct session_payload *payload)
+static void session_put_record(struct directory *d, uint32_t logger, const struct session_payload *payload)
 {
     struct session_record *pair = d->shared->session[logger - 1];
     const uint32_t k = directory_holds(&pair[0].span, d->committed) ? 1 : 0;
@@ -345,15 +345,15 @@ HRESULT directory_session_add(struct directory *d, struct directory_session *s)
     payload = memory_alloc(sizeof *payload);
     if (!payload)
         return E_OUTOFMEMORY;
-    HRESULT hr = check_unlike(d, s, 0, payload);
+    HRESULT hr = session_check_unique(d, s, 0, payload);
     while (logger <= last && directory_find_session(d, logger, 0, d->target))
         logger++;
     if (SUCCEEDED(hr) && logger > last)
-        hr = all_taken(d, s);
+        hr = session_refuse_full(d, s);
     struct directory_session given = *s;
     given.logger = logger;
     if (SUCCEEDED(hr))
-        hr = to_payload(&given, payload);
+        hr = session_to_payload(&given, payload);
     if (SUCCEEDED(hr)) {
         /* A generation that the end of this process leaves unused does no harm, nor does an empty mailbox. */
         do
@@ -364,7 +364,7 @@ HRESULT directory_session_add(struct directory *d, struct directory_session *s)
         if (!is_private(s))
             atomic_store(&shared->tended[logger - 1], clock_monotonic_ms());
         payload->generation = given.generation;
-        put(d, logger, payload);
+        session_put_record(d, logger, payload);
         s->logger = logger;
         s->generation = given.generation;
     }
@@ -378,14 +378,14 @@ HRESULT directory_session_set(struct directory *d, const struct directory_sessio
     if (!record)
         return S_FALSE;
     struct session_payload *payload = memory_alloc(sizeof *payload), *before = memory_alloc(sizeof *before);
-    HRESULT hr = payload && before ? check_unlike(d, s, s->logger, payload) : E_OUTOFMEMORY;
+    HRESULT hr = payload && before ? session_check_unique(d, s, s->logger, payload) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = to_payload(s, payload);
+        hr = session_to_payload(s, payload);
     if (SUCCEEDED(hr)) {
         directory_load(before, record->words, sizeof *before);
         payload->disallowed_count = before->disallowed_count;
         memcpy(payload->disallowed, before->disallowed, sizeof payload->disallowed);
-        put(d, s->logger, payload);
+        session_put_record(d, s->logger, payload);
     }
     memory_free(payload);
     memory_free(before);
@@ -408,7 +408,7 @@ HRESULT directory_session_disallow(struct directory *d, uint32_t logger, uint32_
     memset(payload->disallowed, 0, sizeof payload->disallowed);
     if (count != 0)
         memcpy(payload->disallowed, providers, count * sizeof *providers);
-    put(d, logger, payload);
+    session_put_record(d, logger, payload);
     memory_free(payload);
     return S_OK;
 }

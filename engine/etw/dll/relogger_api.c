@@ -123,7 +123,7 @@ static ULONG WINAPI event_release(trace_event_interface *face)
     return (ULONG)left;
 }
 
-static HRESULT WINAPI clone(trace_event_interface *face, trace_event_interface **out)
+static HRESULT WINAPI event_clone(trace_event_interface *face, trace_event_interface **out)
 {
     if (!out)
         return E_POINTER;
@@ -213,7 +213,7 @@ static HRESULT WINAPI set_provider(trace_event_interface *face, LPCGUID id)
 }
 
 static const struct trace_event_table event_table = {
-    event_query, event_add_reference, event_release,  clone,       get_user_context,
+    event_query, event_add_reference, event_release,  event_clone, get_user_context,
     get_record,  set_payload,         set_descriptor, set_process, set_processor,
     set_thread,  set_times,           set_activity,   set_time,    set_provider,
 };
@@ -272,7 +272,7 @@ static ULONG WINAPI add_reference(trace_relogger_interface *face)
     return (ULONG)InterlockedIncrement(&object_of(face)->references);
 }
 
-static ULONG WINAPI release(trace_relogger_interface *face)
+static ULONG WINAPI relogger_release(trace_relogger_interface *face)
 {
     struct relogger_object *o = object_of(face);
     const LONG left = InterlockedDecrement(&o->references);
@@ -335,7 +335,7 @@ static HRESULT WINAPI register_callback(trace_relogger_interface *face, trace_ca
     return S_OK;
 }
 
-static HRESULT WINAPI inject(trace_relogger_interface *face, trace_event_interface *event)
+static HRESULT WINAPI relogger_inject(trace_relogger_interface *face, trace_event_interface *event)
 {
     EVENT_RECORD *record = NULL;
     if (!event)
@@ -400,7 +400,7 @@ static HRESULT on_end(void *context)
     return p->callback->table->OnFinalizeProcessTrace(p->callback, &p->object->face);
 }
 
-static HRESULT WINAPI process(trace_relogger_interface *face)
+static HRESULT WINAPI relogger_process(trace_relogger_interface *face)
 {
     struct relogger_object *o = object_of(face);
     host_lock_enter(&o->lock);
@@ -443,8 +443,8 @@ static HRESULT WINAPI cancel(trace_relogger_interface *face)
 }
 
 static const struct trace_relogger_table relogger_table = {
-    query,  add_reference, release, add_file,   add_session,     register_callback,
-    inject, create_event,  process, set_output, set_compression, cancel,
+    query,           add_reference, relogger_release, add_file,   add_session,     register_callback,
+    relogger_inject, create_event,  relogger_process, set_output, set_compression, cancel,
 };
 
 /* ---- the class ---- */
@@ -479,7 +479,7 @@ static HRESULT WINAPI factory_create(IClassFactory *face, IUnknown *outer, REFII
     o->references = 1;
     relogger_objects(1);
     hr = query(&o->face, iid, out);
-    release(&o->face);
+    relogger_release(&o->face);
     return hr;
 }
 

@@ -147,7 +147,7 @@ static LSTATUS open_store(REGSAM access, HKEY *key)
     return RegCreateKeyExW(HKEY_LOCAL_MACHINE, SECURITY_KEY, 0, NULL, 0, access | KEY_WOW64_64KEY, NULL, key, NULL);
 }
 
-static HRESULT store(const GUID *guid, PSECURITY_DESCRIPTOR descriptor)
+static HRESULT security_store(const GUID *guid, PSECURITY_DESCRIPTOR descriptor)
 {
     WCHAR name[37];
     HKEY key;
@@ -189,7 +189,7 @@ HRESULT event_provider_set_security(const GUID *guid, const char *sddl)
     HRESULT hr = win32_descriptor(sddl, &descriptor);
     if (FAILED(hr))
         return hr;
-    hr = store(guid, descriptor);
+    hr = security_store(guid, descriptor);
     LocalFree(descriptor);
     return hr;
 }
@@ -312,7 +312,7 @@ ULONG WINAPI EventAccessControl(GUID *guid, ULONG operation, PSID sid, ULONG rig
     if (open_to_all)
         memory_free(kept);
     if (SUCCEEDED(hr))
-        hr = store(guid, made);
+        hr = security_store(guid, made);
     memory_free(made);
     memory_free(acl);
     memory_free(old);
@@ -384,7 +384,7 @@ static HRESULT own_token(HANDLE *out)
     return ok ? S_OK : win32_failed(code, "token");
 }
 
-static HRESULT check(PSECURITY_DESCRIPTOR descriptor, uint32_t rights, bool *allowed)
+static HRESULT security_check(PSECURITY_DESCRIPTOR descriptor, uint32_t rights, bool *allowed)
 {
     const GENERIC_MAPPING mapping = {0xD, 0x62, 0xE90, TRACE_RIGHT_ALL};
     HANDLE token;
@@ -408,7 +408,7 @@ ULONG trace_allowed(const GUID *guid, uint32_t rights)
     if (hr == S_FALSE)
         return ERROR_SUCCESS;
     if (SUCCEEDED(hr)) {
-        hr = check(descriptor, rights, &allowed);
+        hr = security_check(descriptor, rights, &allowed);
         memory_free(descriptor);
     }
     if (allowed)

@@ -323,7 +323,7 @@ typedef NTSTATUS(NTAPI *set_function)(ULONG what, void *information, ULONG bytes
 static query_function original_query;
 static set_function original_set;
 
-static NTSTATUS NTAPI query(ULONG what, void *information, ULONG bytes, ULONG *need)
+static NTSTATUS NTAPI process_query(ULONG what, void *information, ULONG bytes, ULONG *need)
 {
     int32_t status;
     uint32_t own;
@@ -333,7 +333,7 @@ static NTSTATUS NTAPI query(ULONG what, void *information, ULONG bytes, ULONG *n
     return !need || program_write(need, &answered, sizeof answered) ? status : (NTSTATUS)STATUS_ACCESS_VIOLATION;
 }
 
-static NTSTATUS NTAPI set(ULONG what, void *information, ULONG bytes)
+static NTSTATUS NTAPI process_set(ULONG what, void *information, ULONG bytes)
 {
     int32_t status;
     return what == SYSTEM_PERFORMANCE_TRACE && system_trace_set(information, bytes, &status)
@@ -344,11 +344,11 @@ static NTSTATUS NTAPI set(ULONG what, void *information, ULONG bytes)
 void *injection_query_system_begin(void)
 {
     original_query = (query_function)injection_system_call_copy("NtQuerySystemInformation");
-    return original_query ? (void *)query : NULL;
+    return original_query ? (void *)process_query : NULL;
 }
 
 void *injection_set_system_begin(void)
 {
     original_set = (set_function)injection_system_call_copy("NtSetSystemInformation");
-    return original_set ? (void *)set : NULL;
+    return original_set ? (void *)process_set : NULL;
 }

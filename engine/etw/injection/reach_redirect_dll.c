@@ -55,7 +55,7 @@ static bool has_room(const uint8_t *code)
     return last ? base + last->BeginAddress == begin : begin % ALIGNMENT == 0 || !has_export_within(code);
 }
 
-static void overwrite(void *at, void *function)
+static void code_overwrite(void *at, void *function)
 {
     uint8_t jump[JUMP_BYTES] = {0x48, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xE0}; /* mov rax,function; jmp rax */
     DWORD before;
@@ -76,14 +76,14 @@ static void *in_ntdll(const char *name)
     return (void *)GetProcAddress(ntdll, etw);
 }
 
-static void redirect(const char *name, void *function)
+static void export_redirect(const char *name, void *function)
 {
     static const WCHAR *const modules[] = {L"advapi32.dll", L"sechost.dll", L"kernelbase.dll"};
     if (strlen(name) >= MOST_NAME)
         return;
-    overwrite(in_ntdll(name), function);
+    code_overwrite(in_ntdll(name), function);
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-        overwrite((void *)GetProcAddress(GetModuleHandleW(modules[i]), name), function);
+        code_overwrite((void *)GetProcAddress(GetModuleHandleW(modules[i]), name), function);
 }
 
 /* TDH's are forwarded, and no code of this module. */
@@ -137,7 +137,7 @@ static void redirect_all(void)
     static struct injection_export all[MOST_EXPORTS];
     const size_t count = list_exports(own, is_event_function, all);
     for (size_t i = 0; i < count; i++)
-        redirect(all[i].name, (void *)all[i].function);
+        export_redirect(all[i].name, (void *)all[i].function);
     add_exports(all, count);
 }
 
@@ -173,11 +173,11 @@ static void redirect_tdh(const void *base)
     static struct injection_export all[MOST_EXPORTS];
     const size_t count = list_exports(ours, is_tdh_function, all);
     for (size_t i = 0; i < count; i++)
-        overwrite((void *)GetProcAddress(theirs, all[i].name), (void *)all[i].function);
+        code_overwrite((void *)GetProcAddress(theirs, all[i].name), (void *)all[i].function);
     injection_exports_add(theirs, all, count);
 }
 
-static void replace(IMAGE_THUNK_DATA *entry, const char *name, bool of_tdh)
+static void import_replace(IMAGE_THUNK_DATA *entry, const char *name, bool of_tdh)
 {
     DWORD before;
     if (strncmp(name, "Etw", 3) == 0) /* ntdll's */
@@ -205,8 +205,9 @@ static void replace_imports(uint8_t *base)
         IMAGE_THUNK_DATA *table = (void *)(base + d->FirstThunk);
         for (; names->u1.AddressOfData; names++, table++)
             if (!IMAGE_SNAP_BY_ORDINAL(names->u1.Ordinal))
-                replace(table, (const char *)((IMAGE_IMPORT_BY_NAME *)(void *)(base + names->u1.AddressOfData))->Name,
-                        of_tdh);
+                import_replace(table,
+                               (const char *)((IMAGE_IMPORT_BY_NAME *)(void *)(base + names->u1.AddressOfData))->Name,
+                               of_tdh);
     }
 }
 
@@ -251,7 +252,7 @@ static void take_children(void)
     if (folder && SUCCEEDED(injection_dll_path(folder, &dll))) {
         void *function = injection_children_begin(dll);
         if (function)
-            overwrite((void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "NtCreateUserProcess"), function);
+            code_overwrite((void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "NtCreateUserProcess"), function);
     }
     memory_free(dll);
     memory_free(folder);
@@ -263,9 +264,9 @@ static void take_system_information(void)
     HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
     void *query = injection_query_system_begin(), *set = injection_set_system_begin();
     if (query)
-        overwrite((void *)GetProcAddress(ntdll, "NtQuerySystemInformation"), query);
+        code_overwrite((void *)GetProcAddress(ntdll, "NtQuerySystemInformation"), query);
     if (set)
-        overwrite((void *)GetProcAddress(ntdll, "NtSetSystemInformation"), set);
+        code_overwrite((void *)GetProcAddress(ntdll, "NtSetSystemInformation"), set);
 }
 
 void injection_begin(void *module)

@@ -218,7 +218,7 @@ static bool is_wanted(const struct event *event, const struct provider_enable *t
 
 /* Those that want it, each once, in the order of their loggers: who waits for places in two of them takes them in the
    same order as all others. */
-static uint32_t choose(struct event *event, struct copy *copies)
+static uint32_t event_choose_sessions(struct event *event, struct copy *copies)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < event->e->count; i++) {
@@ -330,7 +330,7 @@ static void write_all(void *argument)
         g->status = ERROR_INVALID_PARAMETER;
         return;
     }
-    g->count = choose(&g->event, g->copy);
+    g->count = event_choose_sessions(&g->event, g->copy);
     g->status = take_places(g->copy, g->count, g->thread);
     atomic_signal_fence(memory_order_seq_cst); /* whoever ends this meanwhile finds them */
     for (uint32_t i = 0; i < g->count; i++) {

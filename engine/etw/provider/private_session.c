@@ -96,7 +96,7 @@ HRESULT private_part_find_file(struct directory_session *part)
 }
 
 /* Of a change: all of it, or nothing. */
-static void end(struct directory *d, HRESULT hr)
+static void part_end_change(struct directory *d, HRESULT hr)
 {
     if (FAILED(hr))
         directory_cancel(d);
@@ -105,7 +105,7 @@ static void end(struct directory *d, HRESULT hr)
 }
 
 /* In a change. */
-static HRESULT enter(struct directory *d, const struct directory_session *s, struct directory_session *part)
+static HRESULT part_enter(struct directory *d, const struct directory_session *s, struct directory_session *part)
 {
     struct directory_session whole;
     char key[SHARED_KEY_DIGITS + 1];
@@ -144,8 +144,8 @@ HRESULT private_part_enter(struct directory *d, const struct directory_session *
     HRESULT hr = directory_begin(d);
     if (FAILED(hr))
         return hr;
-    hr = enter(d, s, part);
-    end(d, hr);
+    hr = part_enter(d, s, part);
+    part_end_change(d, hr);
     return hr;
 }
 
@@ -211,7 +211,7 @@ HRESULT private_part_over(struct directory *d, const struct directory_session *p
     if (FAILED(hr))
         return hr;
     hr = give_figures(d, part, &figures);
-    end(d, hr);
+    part_end_change(d, hr);
     return hr;
 }
 
@@ -254,7 +254,7 @@ bool private_session_is_here(const struct directory_session *s, const struct pro
 
 /* ---- the thread that empties it ---- */
 
-static void drop(struct private_session *p)
+static void private_session_drop(struct private_session *p)
 {
     if (atomic_fetch_sub(&p->users, 1) != 1)
         return;
@@ -262,12 +262,12 @@ static void drop(struct private_session *p)
     memory_free(p);
 }
 
-/* Above the number of threads in `empty`: how often it changed. Only the threads themselves change it, so that no more
-   are counted than there are. */
+/* Above the number of threads in `private_session_run`: how often it changed. Only the threads themselves change it, so
+   that no more are counted than there are. */
 static _Atomic uint64_t threads;
 #define THREADS_CHANGED (UINT64_C(1) << 32)
 
-static void empty(void *user)
+static void private_session_run(void *user)
 {
     struct private_session *p = user;
     const struct directory_session whole = {.logger = p->whole, .generation = p->whole_generation};
@@ -278,7 +278,7 @@ static void empty(void *user)
         session_host_own(&p->host);
     session_host_run(&p->host);
     host_lock_leave(&p->lock);
-    drop(p);
+    private_session_drop(p);
     atomic_fetch_add(&threads, THREADS_CHANGED - 1);
 }
 
@@ -292,7 +292,7 @@ uint64_t private_sessions_threads(void)
 /* The process ends, in order. */
 static void private_sessions_end(void);
 
-static void add(struct private_session *p)
+static void private_session_add(struct private_session *p)
 {
     static bool at_exit;
     host_lock_enter(&lock);
@@ -323,7 +323,7 @@ static void tell_once(const struct directory_session *part, HRESULT hr)
         session_journal_event(SESSION_NOT_WRITTEN, part, hr, 0);
 }
 
-static HRESULT begin(struct private_session *p, const struct directory_session *part)
+static HRESULT private_session_begin(struct private_session *p, const struct directory_session *part)
 {
     struct thread *thread;
     const ULONG code = session_host_begin(&p->host, part->logger, part->generation);
@@ -339,7 +339,7 @@ static HRESULT begin(struct private_session *p, const struct directory_session *
     p->whole = part->whole;
     p->whole_generation = part->whole_generation;
     p->users = 2;
-    hr = thread_start(empty, p, &thread);
+    hr = thread_start(private_session_run, p, &thread);
     if (SUCCEEDED(hr)) {
         thread_close(thread);
         return S_OK;
@@ -361,7 +361,7 @@ HRESULT private_session_create(struct directory *d, const struct directory_sessi
     p->users = 1;
     HRESULT hr = private_part_enter(d, s, &part);
     if (hr == S_OK) {
-        hr = begin(p, &part);
+        hr = private_session_begin(p, &part);
         if (FAILED(hr)) {
             tell_once(&part, hr);
             private_part_refuse(d, &part);
@@ -369,10 +369,10 @@ HRESULT private_session_create(struct directory *d, const struct directory_sessi
         directory_session_free(&part);
     }
     if (hr != S_OK) {
-        drop(p);
+        private_session_drop(p);
         return hr;
     }
-    add(p);
+    private_session_add(p);
     *buffers = p->host.buffers;
     *out = p;
     return S_OK;
@@ -393,7 +393,7 @@ void private_session_free(struct private_session *p)
         return;
     take_out(p);
     private_session_stop(p);
-    drop(p);
+    private_session_drop(p);
 }
 
 static void private_sessions_end(void)

@@ -61,8 +61,8 @@ static uint64_t classic_context(const struct provider_enable *e)
     return (uint64_t)(uint16_t)e->session->logger | (uint64_t)e->level << 16 | (uint64_t)(uint32_t)e->any << 32;
 }
 
-static HRESULT note(struct notice **end, uint32_t code, const GUID *source, const struct provider_enables *now,
-                    const struct provider_enable *changed)
+static HRESULT notice_add(struct notice **end, uint32_t code, const GUID *source, const struct provider_enables *now,
+                          const struct provider_enable *changed)
 {
     const uint32_t bytes = chain_filters(now, NULL);
     struct notice *n = memory_zero(1, sizeof *n + (bytes + 7) / 8 * 8);
@@ -99,7 +99,7 @@ void provider_notices_free(struct registration_record *record)
     record->first = record->last = NULL;
 }
 
-static void append(struct registration_record *record, struct notice *list)
+static void notice_append(struct registration_record *record, struct notice *list)
 {
     if (record->first)
         record->last->next = list;
@@ -120,18 +120,18 @@ static HRESULT note_each(const struct provider_enables *old, const struct provid
         const struct provider_enable *was =
             provider_same_enable(old, e->session->logger, e->session->generation, e->group);
         if (!was || was->serial != e->serial) {
-            hr = note(end, CODE_ENABLE, &e->source, new, e);
+            hr = notice_add(end, CODE_ENABLE, &e->source, new, e);
             end = SUCCEEDED(hr) ? &(*end)->next : end;
         }
         if (SUCCEEDED(hr) && (was ? was->captures : 0) != e->captures) {
-            hr = note(end, CODE_CAPTURE, &e->source, new, e);
+            hr = notice_add(end, CODE_CAPTURE, &e->source, new, e);
             end = SUCCEEDED(hr) ? &(*end)->next : end;
         }
     }
     for (uint32_t i = 0; SUCCEEDED(hr) && old && i < old->count; i++) {
         const struct provider_enable *e = &old->of[i];
         if (!provider_same_enable(new, e->session->logger, e->session->generation, e->group)) {
-            hr = note(end, CODE_ENABLE, &nobody, new, e);
+            hr = notice_add(end, CODE_ENABLE, &nobody, new, e);
             end = SUCCEEDED(hr) ? &(*end)->next : end;
         }
     }
@@ -149,14 +149,14 @@ HRESULT provider_note_changes(struct registration_record *record, const struct p
     if (!record->begun) {
         /* At registration it is told how things are, once, and not how they came about. */
         if (new->count != 0)
-            hr = note(&list, CODE_ENABLE, &nobody, new, NULL);
+            hr = notice_add(&list, CODE_ENABLE, &nobody, new, NULL);
         if (SUCCEEDED(hr))
             provider_notices_free(record);
     } else {
         hr = note_each(old, new, &list);
     }
     if (SUCCEEDED(hr))
-        append(record, list);
+        notice_append(record, list);
     else
         free_list(list);
     return hr;
@@ -197,7 +197,7 @@ static struct {
     uint64_t revision;
 } unsaid;
 
-static void say_if_told(void)
+static void notice_report_idle(void)
 {
     for (const struct registration *r = provider_in_use; r && unsaid.say; r = r->record->next)
         if (r->record->calling && !r->record->waits)
@@ -212,7 +212,7 @@ void provider_when_idle(void (*say)(uint64_t revision), uint64_t revision)
     host_lock_enter(&provider_lock);
     unsaid.say = say;
     unsaid.revision = revision;
-    say_if_told();
+    notice_report_idle();
     host_lock_leave(&provider_lock);
 }
 
@@ -223,7 +223,7 @@ void provider_waits(bool waits)
     for (struct registration *r = provider_in_use; r; r = r->record->next)
         if (r->record->calling && r->record->caller == own)
             r->record->waits = waits;
-    say_if_told();
+    notice_report_idle();
     host_lock_leave(&provider_lock);
 }
 
@@ -231,7 +231,7 @@ static void end_calling(struct registration *r)
 {
     r->record->calling = r->record->waits = false;
     thread_condition_wake(&ended);
-    say_if_told();
+    notice_report_idle();
     if (r->record->recycle)
         provider_recycle(r);
 }

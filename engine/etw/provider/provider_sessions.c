@@ -54,7 +54,7 @@ static void wake_host(void *mapping)
     (void)signal_set(((struct mapping *)mapping)->signal);
 }
 
-static void unmap(struct provider_session *session)
+static void session_unmap(struct provider_session *session)
 {
     struct mapping *m = (struct mapping *)(void *)session;
     private_session_free(m->private);
@@ -105,7 +105,7 @@ static struct mapping *map_running(const struct directory_session *s)
     if (FAILED(hr)) {
         out_of_memory = out_of_memory || hr == E_OUTOFMEMORY;
         if (m)
-            unmap(&m->session);
+            session_unmap(&m->session);
         return NULL;
     }
     m->session.logger = s->logger;
@@ -113,11 +113,11 @@ static struct mapping *map_running(const struct directory_session *s)
     m->session.mode = s->mode;
     m->session.most_event = etl_buffer_max_event(m->session.buffers.buffer_size);
     m->session.references = 1;
-    m->session.release = unmap;
+    m->session.release = session_unmap;
     return m;
 }
 
-static struct mapping *map(uint32_t logger, uint32_t generation)
+static struct mapping *session_map(uint32_t logger, uint32_t generation)
 {
     struct directory_session s;
     const HRESULT hr = directory_session_at(directory, logger, generation, &s);
@@ -164,12 +164,12 @@ static struct provider_session *session_for(void *context, uint32_t logger, uint
         return NULL;
     if (m)
         take_out(logger);
-    m = map(logger, generation);
+    m = session_map(logger, generation);
     atomic_store_explicit(&by_logger[logger], m, memory_order_release);
     return m ? &m->session : NULL;
 }
 
-static bool disallows(void *context, uint32_t logger, uint32_t generation, const GUID *provider)
+static bool session_disallows(void *context, uint32_t logger, uint32_t generation, const GUID *provider)
 {
     struct directory_session s;
     bool found = false;
@@ -199,9 +199,10 @@ static void take_out_ended(void)
     }
 }
 
-static HRESULT refresh(uint64_t handle, uint64_t *revision)
+static HRESULT provider_apply_enables(uint64_t handle, uint64_t *revision)
 {
-    const struct provider_source source = {session_for, disallows, NULL, {{process_own_id(), start_time}, program}};
+    const struct provider_source source = {
+        session_for, session_disallows, NULL, {{process_own_id(), start_time}, program}};
     struct directory_enable *list = NULL;
     size_t count = 0;
     host_lock_enter(&refreshing);
@@ -235,7 +236,7 @@ static HRESULT provider_refresh(uint64_t handle)
     host_lock_enter(&joining);
     const bool takes_part = directory != NULL;
     host_lock_leave(&joining);
-    HRESULT hr = takes_part ? refresh(handle, &revision) : S_FALSE;
+    HRESULT hr = takes_part ? provider_apply_enables(handle, &revision) : S_FALSE;
     call_reclaimer();
     if (SUCCEEDED(hr))
         provider_run_callbacks();
@@ -252,7 +253,7 @@ static void say_applied(uint64_t revision)
 static bool apply_all(void)
 {
     uint64_t revision;
-    const bool done = SUCCEEDED(refresh(0, &revision));
+    const bool done = SUCCEEDED(provider_apply_enables(0, &revision));
     provider_run_callbacks();
     if (done)
         provider_when_idle(say_applied, revision);
@@ -311,7 +312,7 @@ static HRESULT take_slot(struct directory *d)
     return S_OK;
 }
 
-static void unregister(const struct provider_numbers *numbers)
+static void provider_unregister(const struct provider_numbers *numbers)
 {
     struct directory *d = directory;
     if (numbers->born != directory_born(d))
@@ -333,7 +334,7 @@ static HRESULT register_now(uint64_t handle, const GUID *guid, bool classic)
         return hr;
     numbers.provider = number + 1;
     if (!provider_set_numbers(handle, numbers))
-        unregister(&numbers);
+        provider_unregister(&numbers);
     return S_OK;
 }
 
@@ -388,7 +389,7 @@ static bool join_again(uint64_t *registered)
 
 /* Somebody deleted the directory's file, and whoever starts or asks for sessions has another one by now. Who still uses
    the one before may do so. */
-static bool follow(void)
+static bool follow_directory(void)
 {
     struct directory *next;
     if (directory_exists(directory, true) || directory_check() != S_OK || FAILED(directory_get(&next)))
@@ -448,7 +449,7 @@ static void wait_for_changes(void *unused)
         const uint64_t now = clock_monotonic_ms();
         if (clock_passed_ms(looked, now) >= FOLLOW_MS) {
             looked = now;
-            if (follow())
+            if (follow_directory())
                 registered = 0;
         }
         if (registered != directory_born(directory))
@@ -522,7 +523,7 @@ static HRESULT start_waiting(void)
     return hr;
 }
 
-static HRESULT begin(void)
+static HRESULT provider_process_begin(void)
 {
     HRESULT hr = S_OK;
     if (process_is_ending())
@@ -539,14 +540,14 @@ ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said
 {
     uint64_t revision;
     *said = ERROR_SUCCESS;
-    HRESULT hr = begin();
+    HRESULT hr = provider_process_begin();
     if (SUCCEEDED(hr)) {
         host_lock_enter(&joining);
         hr = register_now(handle, guid, classic);
         host_lock_leave(&joining);
     }
     if (SUCCEEDED(hr)) {
-        hr = refresh(handle, &revision);
+        hr = provider_apply_enables(handle, &revision);
         call_reclaimer();
     }
     if (SUCCEEDED(hr)) {
@@ -566,7 +567,7 @@ ULONG provider_part(uint64_t handle, bool classic)
     const ULONG status = provider_end(handle, classic, &numbers);
     call_reclaimer();
     if (status == ERROR_SUCCESS && numbers.provider != 0)
-        unregister(&numbers);
+        provider_unregister(&numbers);
     return status;
 }
 
@@ -630,7 +631,7 @@ struct provider_session *provider_session_of(struct provider_thread *t, uint32_t
     if (is_known_vacant(logger))
         return NULL;
     provider_leave(t);
-    if (SUCCEEDED(begin()))
+    if (SUCCEEDED(provider_process_begin()))
         map_current(logger);
     provider_enter(t);
     m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);

@@ -115,7 +115,7 @@ static struct retired retired, leaving; /* `leaving`: nobody has found them for 
 static uint64_t leaving_since;
 static uint32_t leaving_round;
 
-static void publish(struct registration *r, struct provider_enables *new)
+static void registration_publish(struct registration *r, struct provider_enables *new)
 {
     struct provider_enables *old = atomic_load_explicit(&r->enables, memory_order_relaxed);
     uint64_t any = 0, all = UINT64_MAX;
@@ -146,7 +146,7 @@ void provider_session_retire(struct provider_session *session)
     host_lock_leave(&provider_lock);
 }
 
-static void give_back(struct provider_session *session, struct provider_session **unreferred)
+static void session_unreference(struct provider_session *session, struct provider_session **unreferred)
 {
     if (--session->references == 0) {
         session->next = *unreferred;
@@ -154,26 +154,26 @@ static void give_back(struct provider_session *session, struct provider_session 
     }
 }
 
-static void free_enables(struct provider_enables *e, struct provider_session **unreferred)
+static void enables_free(struct provider_enables *e, struct provider_session **unreferred)
 {
     for (uint32_t i = 0; i < e->count; i++) {
-        give_back(e->of[i].session, unreferred);
+        session_unreference(e->of[i].session, unreferred);
         provider_filter_free(e->of[i].filter);
     }
     memory_free(e);
 }
 
-static void free_leaving(struct provider_session **unreferred)
+static void leaving_free(struct provider_session **unreferred)
 {
     while (leaving.enables) {
         struct provider_enables *e = leaving.enables;
         leaving.enables = e->next;
-        free_enables(e, unreferred);
+        enables_free(e, unreferred);
     }
     while (leaving.sessions) {
         struct provider_session *s = leaving.sessions;
         leaving.sessions = s->next;
-        give_back(s, unreferred);
+        session_unreference(s, unreferred);
     }
 }
 
@@ -184,7 +184,7 @@ bool provider_reclaim(void)
     if (leaving_since != 0 && clock_monotonic_ms() - leaving_since > PROVIDER_GRACE_MS &&
         provider_threads_outside(leaving_round)) {
         leaving_since = 0;
-        free_leaving(&unreferred);
+        leaving_free(&unreferred);
     }
     if (leaving_since == 0 && (retired.enables || retired.sessions)) {
         leaving = retired;
@@ -212,7 +212,7 @@ bool provider_has_retired(void)
 
 /* ---- registrations ---- */
 
-static struct registration *take_place(void)
+static struct registration *registration_take_place(void)
 {
     struct registration *r = unused;
     if (registered == PROVIDER_REGISTRATIONS)
@@ -233,7 +233,7 @@ static struct registration *take_place(void)
 ULONG provider_begin(const struct provider_options *options, uint64_t *handle)
 {
     host_lock_enter(&provider_lock);
-    struct registration *r = take_place();
+    struct registration *r = registration_take_place();
     if (r) {
         struct registration_record *record = r->record;
         *record = (struct registration_record){.options = *options,
@@ -322,7 +322,7 @@ ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbe
     }
     *numbers = r->record->numbers;
     atomic_store_explicit(&r->handle, 0, memory_order_release);
-    publish(r, NULL);
+    registration_publish(r, NULL);
     r->record->gone = true;
     provider_notices_free(r->record);
     if (provider_outlast_callback(r->record))
@@ -334,7 +334,7 @@ ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbe
 /* ---- traits ---- */
 
 /* {u16 size of all, name, NUL, then {u16 size, u8 type, data} each}. False: malformed. */
-static bool read_traits(struct registration_record *record, const uint8_t *traits, size_t size)
+static bool registration_read_traits(struct registration_record *record, const uint8_t *traits, size_t size)
 {
     enum { HEAD = 3, GUID_TRAIT = HEAD + 16 };
     const uint8_t *nul = size > 2 && get_u16(traits) == size ? memchr(traits + 2, 0, size - 2) : NULL;
@@ -403,7 +403,7 @@ static ULONG publish_again(struct registration *r)
         e->of[i].filter = provider_filter_refer(e->of[i].filter);
     }
     finish_enables(e);
-    publish(r, e);
+    registration_publish(r, e);
     return ERROR_SUCCESS;
 }
 
@@ -418,9 +418,9 @@ ULONG provider_set_traits(uint64_t handle, const uint8_t *traits, size_t size, G
     struct registration *r = provider_find(handle);
     if (r && !r->record->options.classic) {
         struct registration_record as_was = *r->record;
-        status = r->record->traits                     ? ERROR_GEN_FAILURE
-                 : !read_traits(r->record, copy, size) ? ERROR_INVALID_PARAMETER
-                                                       : ERROR_SUCCESS;
+        status = r->record->traits                                  ? ERROR_GEN_FAILURE
+                 : !registration_read_traits(r->record, copy, size) ? ERROR_INVALID_PARAMETER
+                                                                    : ERROR_SUCCESS;
         if (status == ERROR_SUCCESS) {
             r->record->traits = copy;
             r->record->traits_size = (uint32_t)size;
@@ -553,8 +553,8 @@ static HRESULT add_latest(struct registration *r, struct provider_enables *new, 
     return hr;
 }
 
-static HRESULT apply(struct registration *r, const struct directory_enable *list, size_t count,
-                     const struct provider_source *source)
+static HRESULT registration_apply(struct registration *r, const struct directory_enable *list, size_t count,
+                                  const struct provider_source *source)
 {
     struct provider_enables *old = atomic_load_explicit(&r->enables, memory_order_relaxed), *new = new_enables(r);
     const bool classic = r->record->options.classic;
@@ -569,13 +569,13 @@ static HRESULT apply(struct registration *r, const struct directory_enable *list
     struct provider_session *unreferred = NULL; /* whoever made them refers to them still */
     if (FAILED(hr) || new->count == 0) {
         if (new)
-            free_enables(new, &unreferred);
+            enables_free(new, &unreferred);
         new = NULL;
     }
     if (SUCCEEDED(hr) && (new || old)) {
         if (new)
             finish_enables(new);
-        publish(r, new);
+        registration_publish(r, new);
     }
     return SUCCEEDED(hr) ? S_OK : hr;
 }
@@ -587,7 +587,7 @@ HRESULT provider_apply(uint64_t handle, const struct directory_enable *list, siz
     host_lock_enter(&provider_lock);
     for (struct registration *r = provider_in_use; r; r = r->record->next)
         if (!r->record->gone && (handle == 0 || atomic_load_explicit(&r->handle, memory_order_relaxed) == handle)) {
-            const HRESULT one = apply(r, list, count, source);
+            const HRESULT one = registration_apply(r, list, count, source);
             hr = FAILED(one) ? one : hr;
         }
     host_lock_leave(&provider_lock);

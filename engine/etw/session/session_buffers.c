@@ -44,7 +44,7 @@ HRESULT session_buffers_size(const struct session_shape *shape, size_t *size)
     return S_OK;
 }
 
-static void map(void *memory, const struct session_shape *shape, struct session_buffers *out)
+static void session_buffers_set(void *memory, const struct session_shape *shape, struct session_buffers *out)
 {
     uint8_t *bytes = memory;
     *out = (struct session_buffers){
@@ -73,7 +73,7 @@ HRESULT session_buffers_create(void *memory, size_t size, const struct session_s
         return error_set(E_INVALIDARG, "%llu bytes are too few for buffers of a session; it needs %llu",
                          (unsigned long long)size, (unsigned long long)need);
     }
-    map(memory, shape, out);
+    session_buffers_set(memory, shape, out);
     struct session_shared *s = out->shared;
     atomic_store(&s->version, SESSION_VERSION);
     atomic_store(&s->buffers, shape->buffers);
@@ -110,7 +110,7 @@ HRESULT session_buffers_map(void *memory, size_t size, struct session_buffers *o
                          (unsigned)shape.buffers, (unsigned)shape.buffer_size, (unsigned)shape.processors,
                          (unsigned long long)size);
     }
-    map(memory, &shape, out);
+    session_buffers_set(memory, &shape, out);
     return S_OK;
 }
 

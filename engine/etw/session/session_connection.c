@@ -23,18 +23,19 @@ struct session_connection {
     struct process *host;
 };
 
-static HRESULT wait_for_host(void *context, uint32_t timeout_ms)
+static HRESULT connection_wait(void *context, uint32_t timeout_ms)
 {
     struct session_connection *c = context;
     return signal_wait_or_process(c->signal, c->host, timeout_ms);
 }
 
-static void wake(void *context)
+static void connection_wake(void *context)
 {
     (void)signal_set(((struct session_connection *)context)->signal);
 }
 
-static HRESULT ask(struct session_connection *c, enum directory_verb verb, uint32_t timeout_ms, uint32_t *answer)
+static HRESULT connection_ask(struct session_connection *c, enum directory_verb verb, uint32_t timeout_ms,
+                              uint32_t *answer)
 {
     const uint32_t own = process_own_id();
     const struct directory_request request = {.verb = verb, .process = {own, process_start_time(own)}, .file = c->name};
@@ -55,12 +56,13 @@ static void connection_close(void *context)
 {
     struct session_connection *c = context;
     uint32_t answer;
-    (void)ask(c, DIRECTORY_DISCONNECT, LEAVE_MS, &answer);
+    (void)connection_ask(c, DIRECTORY_DISCONNECT, LEAVE_MS, &answer);
     connection_free(c);
 }
 
 /* The ring in a section of its own, and whose process is to be watched. */
-static HRESULT make_ring(struct session_connection *c, const struct directory_session *s, struct realtime_ring *ring)
+static HRESULT connection_make_ring(struct session_connection *c, const struct directory_session *s,
+                                    struct realtime_ring *ring)
 {
     const uint32_t buffer_size = s->buffer_kb * ETL_BUFFER_UNIT;
     char key[SHARED_KEY_DIGITS + 1];
@@ -79,12 +81,12 @@ static HRESULT make_ring(struct session_connection *c, const struct directory_se
     return hr;
 }
 
-static HRESULT none(const char *session, const char *why)
+static HRESULT no_such_session(const char *session, const char *why)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND), "LoggerName: session '%.200s' %s", session, why);
 }
 
-static HRESULT open_connection(const struct directory_session *s, struct session_connection *c,
+static HRESULT connection_open(const struct directory_session *s, struct session_connection *c,
                                struct realtime_connection *out)
 {
     uint32_t answer = ERROR_SUCCESS;
@@ -92,24 +94,24 @@ static HRESULT open_connection(const struct directory_session *s, struct session
     if (allowed != ERROR_SUCCESS)
         return HRESULT_FROM_WIN32((LONG)allowed);
     if ((s->mode & TRACE_MODE_REAL_TIME) == 0)
-        return none(s->name, "is not in real time");
-    HRESULT hr = make_ring(c, s, &out->ring);
+        return no_such_session(s->name, "is not in real time");
+    HRESULT hr = connection_make_ring(c, s, &out->ring);
     if (hr == S_OK)
-        hr = ask(c, DIRECTORY_CONNECT, ASK_MS, &answer);
+        hr = connection_ask(c, DIRECTORY_CONNECT, ASK_MS, &answer);
     if (out->ring.shared && (hr != S_OK || answer != ERROR_SUCCESS))
         realtime_ring_leave(&out->ring); /* a host that was slow takes it yet */
     if (hr == S_FALSE || hr == E_ABORT)
-        return none(s->name, "has a host that does not answer");
+        return no_such_session(s->name, "has a host that does not answer");
     if (SUCCEEDED(hr) && answer != ERROR_SUCCESS) {
         return answer == ERROR_INVALID_PARAMETER
-                   ? none(s->name, "takes no consumer")
+                   ? no_such_session(s->name, "takes no consumer")
                    : error_set(HRESULT_FROM_WIN32((LONG)answer), "LoggerName: session '%.200s' takes no more consumers",
                                s->name);
     }
     return hr;
 }
 
-static HRESULT connect_to(void *context, const char *session, struct realtime_connection *out)
+static HRESULT connection_create(void *context, const char *session, struct realtime_connection *out)
 {
     struct directory_session s = {0};
     struct session_connection *c = memory_zero(1, sizeof *c);
@@ -124,9 +126,12 @@ static HRESULT connect_to(void *context, const char *session, struct realtime_co
     if (SUCCEEDED(hr)) {
         c->logger = s.logger;
         c->generation = s.generation;
-        *out = (struct realtime_connection){
-            .flush_ms = s.flush_ms, .context = c, .wait = wait_for_host, .wake = wake, .close = connection_close};
-        hr = open_connection(&s, c, out);
+        *out = (struct realtime_connection){.flush_ms = s.flush_ms,
+                                            .context = c,
+                                            .wait = connection_wait,
+                                            .wake = connection_wake,
+                                            .close = connection_close};
+        hr = connection_open(&s, c, out);
         directory_session_free(&s);
     }
     if (FAILED(hr))
@@ -134,4 +139,4 @@ static HRESULT connect_to(void *context, const char *session, struct realtime_co
     return hr;
 }
 
-const struct realtime_source session_connections = {connect_to, NULL};
+const struct realtime_source session_connections = {connection_create, NULL};

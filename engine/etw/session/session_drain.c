@@ -23,7 +23,7 @@
 /* A step back of less than this is not the clock's, that was set, but what two of its segments differ by. 1 ms. */
 #define JITTER INT64_C(10000)
 /* At places of one buffer that are not whole: a thread has one at most, and each costs a question to the system. */
-enum { MOST_LOOKS = 1000 };
+enum { MOST_CHECKS = 1000 };
 
 struct walk {
     uint8_t *data;
@@ -31,7 +31,7 @@ struct walk {
     uint32_t owner;         /* of the newest place */
 };
 
-static struct walk begin(const struct session_buffers *b, uint32_t buffer, uint64_t place)
+static struct walk walk_begin(const struct session_buffers *b, uint32_t buffer, uint64_t place)
 {
     struct walk w = {session_data(b, buffer), ETL_BUFFER_HEAD, session_word_end(place), 0, session_word_owner(place)};
     const uint32_t size = session_word_size(place);
@@ -109,11 +109,11 @@ static void copy_event(const struct walk *w, uint64_t first, uint32_t size, cons
         put_u64(to + at, (uint64_t)in_order(clock, order, get_u64(to + at), now));
 }
 
-enum verdict { LOOK_AGAIN, WAIT, LOST, TORN_BEFORE };
+enum verdict { CHECK_AGAIN, WAIT, LOST, TORN_BEFORE };
 
 /* Of a place that is not whole. */
-static enum verdict judge_place(const struct walk *w, uint64_t first, uint32_t size,
-                                const struct session_liveness *judge)
+static enum verdict walk_check_place(const struct walk *w, uint64_t first, uint32_t size,
+                                     const struct session_liveness *judge)
 {
     const uint32_t mark = session_event_mark(first);
     const bool known = mark != SESSION_EVENT_RESERVED || w->at == w->last;
@@ -126,7 +126,7 @@ static enum verdict judge_place(const struct walk *w, uint64_t first, uint32_t s
     /* So that nobody asks for the owner again: its slot may be another process' by then. If it fails, the owner had
        finished the event before it ended. */
     const uint64_t torn = session_event_open(SESSION_EVENT_TORN, size, 0, 0);
-    return session_swap(session_first_word(w->data + w->at), &first, torn) ? LOST : LOOK_AGAIN;
+    return session_swap(session_first_word(w->data + w->at), &first, torn) ? LOST : CHECK_AGAIN;
 }
 
 bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t place,
@@ -134,8 +134,8 @@ bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t p
                     struct session_order *order, uint8_t *copy, struct session_settled *out)
 {
     struct session_order rising = *order;
-    struct walk w = begin(b, buffer, place);
-    uint32_t looks = 0;
+    struct walk w = walk_begin(b, buffer, place);
+    uint32_t checks = 0;
     *out = (struct session_settled){.used = ETL_BUFFER_HEAD};
     while (w.at < w.end) {
         const uint64_t first = first_word(&w);
@@ -151,12 +151,12 @@ bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t p
             w.at += size;
             continue;
         }
-        if (++looks > MOST_LOOKS) {
+        if (++checks > MOST_CHECKS) {
             out->given_up++;
             break;
         }
-        const enum verdict verdict = judge_place(&w, first, size, judge);
-        if (verdict == LOOK_AGAIN)
+        const enum verdict verdict = walk_check_place(&w, first, size, judge);
+        if (verdict == CHECK_AGAIN)
             continue;
         if (verdict == WAIT && !force)
             return false;
@@ -172,7 +172,7 @@ bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t p
 /* Never inlined: the suppression of its deliberate races goes by this name. */
 __attribute__((noinline)) uint32_t session_unclosed_end(const struct session_buffers *b, uint32_t buffer)
 {
-    struct walk w = begin(b, buffer, session_place(b->buffer_size, 0, 0));
+    struct walk w = walk_begin(b, buffer, session_place(b->buffer_size, 0, 0));
     while (w.at < w.end) {
         const uint64_t first = first_word(&w);
         const uint32_t size = place_size(&w, first);
@@ -213,7 +213,7 @@ struct session_drain {
     struct session_clock clock;
     uint64_t number; /* the next one */
     uint64_t pass;
-    uint64_t look;
+    uint64_t search;
     bool buffer_lost; /* since the last one that was written */
     bool rescues;
     bool goes_on;    /* after a host, whose reading of the clock stays for who goes on after us */
@@ -225,7 +225,7 @@ struct session_drain {
 };
 
 /* For who goes on after us. */
-static void keep_clock(struct session_drain *d)
+static void drain_keep_clock(struct session_drain *d)
 {
     struct session_totals *f = &d->b.shared->figures;
     session_clock_keep(&d->clock);
@@ -239,7 +239,7 @@ static void keep_clock(struct session_drain *d)
     atomic_store_explicit(&f->anchors, number + 1, memory_order_release);
 }
 
-static void start_clock(struct session_drain *d)
+static void drain_start_clock(struct session_drain *d)
 {
     struct session_totals *f = &d->b.shared->figures;
     const uint64_t count = atomic_load_explicit(&f->anchors, memory_order_acquire);
@@ -253,7 +253,7 @@ static void start_clock(struct session_drain *d)
         };
         session_clock_resume(&d->clock, before);
     }
-    keep_clock(d);
+    drain_keep_clock(d);
 }
 
 HRESULT session_drain_create(const struct session_buffers *b, const struct session_drain_options *options,
@@ -275,7 +275,7 @@ HRESULT session_drain_create(const struct session_buffers *b, const struct sessi
         return error_set(E_OUTOFMEMORY, "out of memory for the host of %u buffers of %u bytes", (unsigned)b->buffers,
                          (unsigned)b->buffer_size);
     }
-    start_clock(d);
+    drain_start_clock(d);
     *out = d;
     return S_OK;
 }
@@ -296,7 +296,7 @@ const struct session_clock *session_drain_clock(const struct session_drain *d)
     return &d->clock;
 }
 
-static void add(_Atomic uint64_t *figure, uint64_t more)
+static void count_more(_Atomic uint64_t *figure, uint64_t more)
 {
     if (more != 0)
         atomic_fetch_add_explicit(figure, more, memory_order_relaxed);
@@ -310,21 +310,21 @@ static int by_claim(const void *a, const void *b)
 
 /* All closed buffers in the order of their claims, which on a processor is that of its events. Two looks: one that was
    closed before another that the first look found is found too. */
-static uint32_t look(struct session_drain *d)
+static uint32_t drain_find_closed(struct session_drain *d)
 {
     uint32_t count = 0;
     uint64_t newest = 0;
-    d->look++;
+    d->search++;
     for (int second = 0; second < 2; second++) {
         for (uint32_t i = 0; i < d->b.buffers; i++) {
-            if (d->seen[i].pass == d->look || session_line_state(session_load(&d->b.line[i].word)) != SESSION_CLOSED)
+            if (d->seen[i].pass == d->search || session_line_state(session_load(&d->b.line[i].word)) != SESSION_CLOSED)
                 continue;
             const uint64_t claimed = atomic_load_explicit(&d->b.line[i].claimed, memory_order_relaxed);
             if (second && claimed > newest)
                 continue;
             if (claimed > newest)
                 newest = claimed;
-            d->seen[i].pass = d->look;
+            d->seen[i].pass = d->search;
             d->found[count++] = (struct found){claimed, i};
         }
     }
@@ -347,7 +347,7 @@ static uint32_t processor_of(const struct session_drain *d, uint32_t buffer)
 }
 
 /* `word`: of the buffer, closed. Nobody writes in it, and what it held is safe or counted. */
-static void give_back(struct session_drain *d, uint32_t buffer, uint64_t word)
+static void drain_free_buffer(struct session_drain *d, uint32_t buffer, uint64_t word)
 {
     struct session_line *line = &d->b.line[buffer];
     const uint64_t place = session_line_place(word), low = word >> (64 - SESSION_CLOSED_GENERATION);
@@ -372,7 +372,7 @@ static void give_back(struct session_drain *d, uint32_t buffer, uint64_t word)
     atomic_fetch_sub_explicit(&d->b.shared->closed, 1, memory_order_relaxed);
 }
 
-static uint16_t flags_of(struct session_drain *d, uint32_t processor)
+static uint16_t drain_flags(struct session_drain *d, uint32_t processor)
 {
     const uint64_t lost = atomic_load_explicit(&d->b.processor[processor].lost, memory_order_relaxed);
     uint16_t flags = ETL_FLAG_PROCESSOR_INDEX;
@@ -385,23 +385,23 @@ static uint16_t flags_of(struct session_drain *d, uint32_t processor)
 }
 
 /* Judges a closed buffer into d->copy and counts what is lost in it, once. */
-static bool settle(struct session_drain *d, uint32_t buffer, uint64_t word, bool force, struct session_order *order,
-                   struct session_settled *out)
+static bool drain_settle(struct session_drain *d, uint32_t buffer, uint64_t word, bool force,
+                         struct session_order *order, struct session_settled *out)
 {
     int64_t time;
     const uint64_t now = session_clock_now(&d->clock, &time);
     const bool whole = session_settle(&d->b, buffer, session_line_place(word), &d->options.judge, force, &d->clock, now,
                                       order, d->copy, out);
-    add(&d->b.shared->figures.torn, out->torn);
+    count_more(&d->b.shared->figures.torn, out->torn);
     if (whole && d->seen[buffer].settled != word) {
-        add(&d->b.shared->figures.torn, out->given_up);
+        count_more(&d->b.shared->figures.torn, out->given_up);
         d->seen[buffer].settled = word;
     }
     return whole;
 }
 
 /* Its number in the log, by which readers put the buffers of a processor in order. */
-static uint64_t number_of(struct session_drain *d, uint32_t buffer)
+static uint64_t drain_number(struct session_drain *d, uint32_t buffer)
 {
     uint64_t *number = &d->seen[buffer].number;
     if (*number == 0)
@@ -412,8 +412,8 @@ static uint64_t number_of(struct session_drain *d, uint32_t buffer)
 }
 
 /* Gives d->copy to the log. */
-static HRESULT hand_on(struct session_drain *d, const struct session_sink *sink, uint32_t buffer,
-                       const struct session_settled *settled)
+static HRESULT drain_forward(struct session_drain *d, const struct session_sink *sink, uint32_t buffer,
+                             const struct session_settled *settled)
 {
     struct session_totals *figures = &d->b.shared->figures;
     struct session_line *line = &d->b.line[buffer];
@@ -426,7 +426,7 @@ static HRESULT hand_on(struct session_drain *d, const struct session_sink *sink,
             return S_OK; /* the host that has ended wrote it and came no further */
         d->seen[buffer].number = given < d->number ? given : 0;
     }
-    const uint64_t number = number_of(d, buffer);
+    const uint64_t number = drain_number(d, buffer);
     const struct etl_buffer_header head = {
         .size = d->b.buffer_size,
         .time = settled->time,
@@ -434,18 +434,18 @@ static HRESULT hand_on(struct session_drain *d, const struct session_sink *sink,
         .processor = (uint16_t)processor,
         .logger = d->options.logger,
         .used = settled->used,
-        .flags = flags_of(d, processor),
+        .flags = drain_flags(d, processor),
     };
     const HRESULT hr = sink->write(sink->context, &head, d->copy);
     d->buffer_lost = hr != S_OK;
-    add(hr == S_OK ? &figures->buffers_written : &figures->buffers_lost, 1);
-    add(&figures->events, hr == S_OK ? settled->events : 0);
+    count_more(hr == S_OK ? &figures->buffers_written : &figures->buffers_lost, 1);
+    count_more(&figures->events, hr == S_OK ? settled->events : 0);
     return hr;
 }
 
 /* False: it must wait for a writer. `pressed`: those behind it do not, and its number keeps its place. */
-static bool take(struct session_drain *d, const struct session_sink *sink, const struct found *found, bool pressed,
-                 bool force, HRESULT *hr)
+static bool drain_write_buffer(struct session_drain *d, const struct session_sink *sink, const struct found *found,
+                               bool pressed, bool force, HRESULT *hr)
 {
     struct stream *stream = &d->stream[processor_of(d, found->buffer)];
     const uint64_t word = session_load(&d->b.line[found->buffer].word);
@@ -454,54 +454,54 @@ static bool take(struct session_drain *d, const struct session_sink *sink, const
     struct session_settled settled;
     if (session_line_state(word) != SESSION_CLOSED)
         return true;
-    if (!settle(d, found->buffer, word, force, late ? &alone : &stream->order, &settled)) {
+    if (!drain_settle(d, found->buffer, word, force, late ? &alone : &stream->order, &settled)) {
         stream->held = d->pass;
         if (pressed)
-            (void)number_of(d, found->buffer);
+            (void)drain_number(d, found->buffer);
         return false;
     }
     if (!late)
         stream->claimed = found->claimed;
-    const HRESULT written = hand_on(d, sink, found->buffer, &settled);
+    const HRESULT written = drain_forward(d, sink, found->buffer, &settled);
     if (written != S_OK)
         *hr = written;
-    give_back(d, found->buffer, word);
+    drain_free_buffer(d, found->buffer, word);
     return true;
 }
 
-static uint32_t pass(struct session_drain *d, const struct session_sink *sink, bool force, HRESULT *hr)
+static uint32_t drain_pass(struct session_drain *d, const struct session_sink *sink, bool force, HRESULT *hr)
 {
     const bool pressed = force || free_buffers(d) < d->b.buffers / PRESSED_PARTS;
-    const uint32_t count = look(d);
+    const uint32_t count = drain_find_closed(d);
     uint32_t done = 0;
     d->pass++;
     if (count != 0)
-        keep_clock(d);
+        drain_keep_clock(d);
     for (uint32_t i = 0; i < count; i++) {
         const bool held = d->stream[processor_of(d, d->found[i].buffer)].held == d->pass;
         if (!held || pressed) /* else those behind it wait with it */
-            done += take(d, sink, &d->found[i], pressed, force, hr);
+            done += drain_write_buffer(d, sink, &d->found[i], pressed, force, hr);
     }
     return done;
 }
 
 /* Judges each closed buffer once, so that it names no writer any more, and gives the oldest back. */
-static uint32_t pass_keeping(struct session_drain *d)
+static uint32_t drain_pass_keeping(struct session_drain *d)
 {
-    const uint32_t count = look(d);
+    const uint32_t count = drain_find_closed(d);
     uint32_t done = 0;
     if (count != 0)
-        keep_clock(d);
+        drain_keep_clock(d);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t buffer = d->found[i].buffer;
         const uint64_t word = session_load(&d->b.line[buffer].word);
         struct session_order alone = {0};
         struct session_settled settled;
         if (session_line_state(word) != SESSION_CLOSED ||
-            (d->seen[buffer].settled != word && !settle(d, buffer, word, false, &alone, &settled)))
+            (d->seen[buffer].settled != word && !drain_settle(d, buffer, word, false, &alone, &settled)))
             continue;
         if (count - done > d->options.keep) {
-            give_back(d, buffer, word);
+            drain_free_buffer(d, buffer, word);
             done++;
         }
     }
@@ -511,7 +511,7 @@ static uint32_t pass_keeping(struct session_drain *d)
 uint32_t session_drain_pass(struct session_drain *d, const struct session_sink *sink, HRESULT *hr)
 {
     *hr = S_OK;
-    return d->options.keep != 0 ? pass_keeping(d) : pass(d, sink, false, hr);
+    return d->options.keep != 0 ? drain_pass_keeping(d) : drain_pass(d, sink, false, hr);
 }
 
 void session_drain_flush(struct session_drain *d)
@@ -531,7 +531,7 @@ static bool is_named(const struct session_drain *d, uint32_t buffer)
 /* A claimed buffer that no processor names, as it was found before too, with the same events. It has events when a
    thread was stopped for so long that a processor's word came again with the same bits: then it replaced a word whose
    buffer nobody had closed yet. Nobody reserves in it any more. */
-static bool tend_one(struct session_drain *d, uint32_t buffer, uint64_t word, uint32_t end)
+static bool drain_reap_buffer(struct session_drain *d, uint32_t buffer, uint64_t word, uint32_t end)
 {
     struct session_line *line = &d->b.line[buffer];
     if (end != ETL_BUFFER_HEAD) {
@@ -562,7 +562,7 @@ uint32_t session_drain_reap(struct session_drain *d)
         }
         const uint32_t end = session_unclosed_end(&d->b, i);
         if (d->seen[i].claimed == word && d->seen[i].end == end)
-            done += tend_one(d, i, word, end);
+            done += drain_reap_buffer(d, i, word, end);
         d->seen[i].claimed = word;
         d->seen[i].end = end;
     }
@@ -571,7 +571,7 @@ uint32_t session_drain_reap(struct session_drain *d)
     return done;
 }
 
-static void stop(struct session_drain *d)
+static void drain_stop(struct session_drain *d)
 {
     for (uint32_t i = 0; i < d->b.processors; i++)
         session_close_processor(&d->b, i, true);
@@ -583,15 +583,15 @@ HRESULT session_drain_stop(struct session_drain *d, const struct session_sink *s
 {
     const uint64_t from = clock_monotonic_ms();
     HRESULT hr = S_OK, last = S_OK;
-    stop(d);
+    drain_stop(d);
     if (d->options.keep != 0)
         return S_OK;
     for (uint32_t left = 1; left != 0;) {
         const bool force = clock_passed_ms(from, clock_monotonic_ms()) >= patience;
-        const uint32_t done = pass(d, sink, force, &last);
+        const uint32_t done = drain_pass(d, sink, force, &last);
         if (last != S_OK)
             hr = last;
-        left = force ? 0 : look(d);
+        left = force ? 0 : drain_find_closed(d);
         if (done == 0)
             thread_give_way();
     }
@@ -599,8 +599,8 @@ HRESULT session_drain_stop(struct session_drain *d, const struct session_sink *s
 }
 
 /* What is being written stays and is in the next one. */
-static HRESULT snapshot_one(struct session_drain *d, const struct session_sink *sink, const struct found *found,
-                            struct session_order *order, uint64_t *number)
+static HRESULT drain_snapshot_buffer(struct session_drain *d, const struct session_sink *sink,
+                                     const struct found *found, struct session_order *order, uint64_t *number)
 {
     const uint32_t processor = processor_of(d, found->buffer);
     const uint64_t word = session_load(&d->b.line[found->buffer].word);
@@ -612,7 +612,7 @@ static HRESULT snapshot_one(struct session_drain *d, const struct session_sink *
         return S_OK; /* given back meanwhile: newer events took its place */
     (void)session_settle(&d->b, found->buffer, session_line_place(word), &d->options.judge, true, &d->clock, now,
                          &order[processor], d->copy, &settled);
-    add(&d->b.shared->figures.torn, settled.torn);
+    count_more(&d->b.shared->figures.torn, settled.torn);
     if (settled.used == ETL_BUFFER_HEAD)
         return S_OK;
     const struct etl_buffer_header head = {
@@ -631,17 +631,17 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
 {
     struct session_order *order = memory_zero(d->b.processors, sizeof *order);
     session_drain_flush(d);
-    keep_clock(d);
-    const uint32_t count = look(d);
+    drain_keep_clock(d);
+    const uint32_t count = drain_find_closed(d);
     struct found *found = memory_copy(d->found, count * sizeof *found);
     uint64_t number = 0;
     HRESULT hr = order && found ? S_OK : E_OUTOFMEMORY;
     if (FAILED(hr))
         (void)error_set(hr, "out of memory for a snapshot of %u buffers", (unsigned)count);
     for (uint32_t i = 0; hr == S_OK && i < count; i++) {
-        hr = snapshot_one(d, sink, &found[i], order, &number);
+        hr = drain_snapshot_buffer(d, sink, &found[i], order, &number);
         if (d->options.keep != 0)
-            (void)pass_keeping(d); /* writers go on: the oldest, which are in the snapshot, make room */
+            (void)drain_pass_keeping(d); /* writers go on: the oldest, which are in the snapshot, make room */
     }
     memory_free(order);
     memory_free(found);

@@ -61,7 +61,7 @@ void session_log_begin_again(struct etl_log *log)
 }
 
 /* From memory_alloc; NULL: out of memory. */
-static char *path_of(const struct session_file *f, uint64_t number)
+static char *session_file_path(const struct session_file *f, uint64_t number)
 {
     const char *at = (f->options.mode & NEWFILE) != 0 ? strstr(f->path, "%d") : NULL;
     if (!at)
@@ -92,10 +92,10 @@ static HRESULT check_room(const char *path, uint64_t bytes)
     return hr;
 }
 
-static HRESULT create(const struct session_file *f, uint64_t number, struct etl_file **out)
+static HRESULT session_file_create_numbered(const struct session_file *f, uint64_t number, struct etl_file **out)
 {
     const bool preallocates = (f->options.mode & TRACE_MODE_PREALLOCATE) != 0 && f->options.maximum != 0;
-    char *path = path_of(f, number);
+    char *path = session_file_path(f, number);
     if (!path)
         return no_memory(f);
     struct etl_log log = f->options.log;
@@ -124,13 +124,13 @@ static HRESULT create(const struct session_file *f, uint64_t number, struct etl_
 
 static bool same_boot(const struct etl_log *a, const struct etl_log *b)
 {
-    const int64_t apart = a->boot_utc - b->boot_utc;
-    return a->clock == ETL_CLOCK_SYSTEM || (apart <= SAME_BOOT && apart >= -SAME_BOOT);
+    const int64_t difference = a->boot_utc - b->boot_utc;
+    return a->clock == ETL_CLOCK_SYSTEM || (difference <= SAME_BOOT && difference >= -SAME_BOOT);
 }
 
 /* Stamps go on by the old file's clock. Those of a host that has ended are of that clock, whenever it seems to have
    started now. */
-static HRESULT check_same(const struct session_file *f, const char *path, bool appends)
+static HRESULT session_file_check_same(const struct session_file *f, const char *path, bool appends)
 {
     const struct etl_log *old = etl_file_log(f->file), *own = &f->options.log;
     const HRESULT hr = HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER);
@@ -149,7 +149,7 @@ static HRESULT check_same(const struct session_file *f, const char *path, bool a
     return S_OK;
 }
 
-static HRESULT keep_number(void *context, uint64_t sequence)
+static HRESULT session_file_keep_number(void *context, uint64_t sequence)
 {
     struct session_file *f = context;
     void *items = f->held;
@@ -170,24 +170,24 @@ bool session_file_holds(void *file, uint64_t number)
     return false;
 }
 
-static HRESULT go_on(struct session_file *f, uint64_t number, bool appends)
+static HRESULT session_file_resume_numbered(struct session_file *f, uint64_t number, bool appends)
 {
-    char *path = path_of(f, number);
-    HRESULT hr = path ? etl_file_resume(path, ring_buffers(f), keep_number, f, &f->file) : no_memory(f);
+    char *path = session_file_path(f, number);
+    HRESULT hr = path ? etl_file_resume(path, ring_buffers(f), session_file_keep_number, f, &f->file) : no_memory(f);
     if (SUCCEEDED(hr))
-        hr = check_same(f, path, appends);
+        hr = session_file_check_same(f, path, appends);
     memory_free(path);
     return hr;
 }
 
-static HRESULT open_first(struct session_file *f)
+static HRESULT session_file_open_first(struct session_file *f)
 {
     if ((f->options.mode & APPEND) == 0)
-        return create(f, 1, &f->file);
+        return session_file_create_numbered(f, 1, &f->file);
     const HRESULT found = file_find(f->path);
     if (FAILED(found))
         return found;
-    return found == S_OK ? go_on(f, 1, true) : create(f, 1, &f->file);
+    return found == S_OK ? session_file_resume_numbered(f, 1, true) : session_file_create_numbered(f, 1, &f->file);
 }
 
 static void free_file(struct session_file *f)
@@ -200,7 +200,7 @@ static void free_file(struct session_file *f)
     memory_free(f);
 }
 
-static HRESULT make(const struct session_file_options *options, struct session_file **out)
+static HRESULT session_file_new(const struct session_file_options *options, struct session_file **out)
 {
     struct session_file *f = memory_zero(1, sizeof *f);
     const struct etl_log *log = &options->log;
@@ -222,7 +222,7 @@ static HRESULT make(const struct session_file_options *options, struct session_f
     return E_OUTOFMEMORY;
 }
 
-static HRESULT opened(HRESULT hr, struct session_file *f, struct session_file **out)
+static HRESULT session_file_finish_open(HRESULT hr, struct session_file *f, struct session_file **out)
 {
     if (SUCCEEDED(hr)) {
         *out = f;
@@ -236,26 +236,26 @@ static HRESULT opened(HRESULT hr, struct session_file *f, struct session_file **
 HRESULT session_file_create(const struct session_file_options *options, struct session_file **out)
 {
     struct session_file *f;
-    HRESULT hr = make(options, &f);
+    HRESULT hr = session_file_new(options, &f);
     if (FAILED(hr))
         return hr;
     f->number = 1;
     f->events_lost = options->events_lost;
     f->buffers_lost = options->buffers_lost;
-    return opened(open_first(f), f, out);
+    return session_file_finish_open(session_file_open_first(f), f, out);
 }
 
 HRESULT session_file_continue(const struct session_file_options *options, uint64_t number, const uint64_t told[2],
                               struct session_file **out)
 {
     struct session_file *f;
-    HRESULT hr = make(options, &f);
+    HRESULT hr = session_file_new(options, &f);
     if (FAILED(hr))
         return hr;
     f->number = number;
     f->events_lost = told[0];
     f->buffers_lost = told[1];
-    return opened(go_on(f, number, false), f, out);
+    return session_file_finish_open(session_file_resume_numbered(f, number, false), f, out);
 }
 
 uint64_t session_file_first_number(const struct session_file *f)
@@ -296,7 +296,7 @@ HRESULT session_file_next(struct session_file *f)
     const struct etl_log log = f->options.log;
     session_log_begin_again(&f->options.log);
     for (int i = 0; i < TRIES && hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION); i++)
-        hr = create(f, ++number, &next);
+        hr = session_file_create_numbered(f, ++number, &next);
     if (FAILED(hr)) {
         f->options.log = log;
         return hr;

@@ -58,7 +58,7 @@ static bool session_host_has_until(const struct session_host *h, int64_t time)
 }
 
 /* While one writer is in the middle of an event, what came before it is complete. */
-static void mark(struct session_host *h, int64_t time)
+static void session_host_mark(struct session_host *h, int64_t time)
 {
     session_output_mark(&h->output, session_host_has_until(h, time) ? time : session_drain_complete(h->drain));
 }
@@ -70,7 +70,7 @@ static void session_host_flush(struct session_host *h)
     (void)session_clock_now(session_drain_clock(h->drain), &time);
     session_drain_flush(h->drain);
     session_host_drain(h);
-    mark(h, time);
+    session_host_mark(h, time);
     session_output_show(&h->output);
 }
 
@@ -96,7 +96,7 @@ static uint64_t clock_ms(const struct session_host *h, int64_t time)
 }
 
 /* Says whose slots the session may still name. */
-static void say_tended(const struct session_host *h)
+static void session_host_publish_reaped(const struct session_host *h)
 {
     enum { MARGIN_MS = 1000 };
     const struct session_clock *clock = session_drain_clock(h->drain);
@@ -112,7 +112,7 @@ static void say_tended(const struct session_host *h)
         directory_session_reaped(h->d, h->session.logger, now > age ? now - age : 0);
 }
 
-static void tend(struct session_host *h, uint64_t now)
+static void session_host_reap(struct session_host *h, uint64_t now)
 {
     const uint64_t words = words_of(&h->buffers);
     const bool quiet = words == h->seen && session_drain_reap(h->drain) == 0;
@@ -121,14 +121,14 @@ static void tend(struct session_host *h, uint64_t now)
     h->seen = words;
     h->tended = now;
     h->reap_ms = !quiet ? TEND_MS : h->reap_ms < TEND_MOST_MS ? 2 * h->reap_ms : TEND_MOST_MS;
-    say_tended(h);
+    session_host_publish_reaped(h);
     session_realtime_reap(&h->output.realtime);
     if (h->output.written != 0)
         session_output_show(&h->output);
 }
 
 /* Without its directory nobody finds the session any more, to stop it. */
-static void look_for_directory(struct session_host *h, uint64_t now)
+static void session_host_check_directory(struct session_host *h, uint64_t now)
 {
     const bool look = clock_passed_ms(h->looked, now) >= LOOK_MS;
     if (look)
@@ -139,19 +139,19 @@ static void look_for_directory(struct session_host *h, uint64_t now)
     h->end = true;
 }
 
-static void do_what_is_due(struct session_host *h)
+static void session_host_do_due(struct session_host *h)
 {
     const uint64_t now = clock_monotonic_ms();
-    look_for_directory(h, now);
+    session_host_check_directory(h, now);
     if (h->session.flush_ms != 0 && clock_passed_ms(h->flushed, now) >= h->session.flush_ms) {
         h->flushed = now;
         session_host_flush(h);
     }
     if (clock_passed_ms(h->tended, now) >= h->reap_ms)
-        tend(h, now);
+        session_host_reap(h, now);
 }
 
-static uint32_t until(uint64_t since, uint32_t period, uint64_t now)
+static uint32_t ms_until(uint64_t since, uint32_t period, uint64_t now)
 {
     const uint64_t passed = clock_passed_ms(since, now);
     return passed < period ? period - (uint32_t)passed : 0;
@@ -172,7 +172,7 @@ static void sleep_for(struct session_host *h, uint32_t ms)
         session_realtime_remove_ended(r, ended);
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t smaller_of(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
@@ -187,18 +187,18 @@ static void sleep_until_due(struct session_host *h)
     } else if (!in_use && atomic_load(&h->buffers.shared->closed) == 0) {
         if (h->output.written != 0)
             session_output_show(&h->output);
-        mark(h, time);
-        say_tended(h);
+        session_host_mark(h, time);
+        session_host_publish_reaped(h);
         sleep_for(h, IDLE_MS);
         h->flushed = h->tended = clock_monotonic_ms();
         h->reap_ms = TEND_MS;
     } else {
         const uint64_t now = clock_monotonic_ms();
-        const uint32_t tended = until(h->tended, h->reap_ms, now);
-        const uint32_t flush = h->session.flush_ms != 0 ? until(h->flushed, h->session.flush_ms, now) : UINT32_MAX;
+        const uint32_t tended = ms_until(h->tended, h->reap_ms, now);
+        const uint32_t flush = h->session.flush_ms != 0 ? ms_until(h->flushed, h->session.flush_ms, now) : UINT32_MAX;
         h->pace_ms = session_pace(h->pace_ms, h->found, h->buffers.wake_at);
         h->found = 0;
-        sleep_for(h, least(h->pace_ms, least(tended, flush)));
+        sleep_for(h, smaller_of(h->pace_ms, smaller_of(tended, flush)));
     }
     session_drain_wake(h->drain);
 }
@@ -207,7 +207,7 @@ static void sleep_until_due(struct session_host *h)
 static ULONG session_host_drop_file(struct session_host *h);
 
 /* A session in real time goes on without its file. */
-static void take_full(struct session_host *h)
+static void session_host_end_full_file(struct session_host *h)
 {
     struct session_statistics statistics;
     session_statistics_read(&h->buffers, &statistics);
@@ -227,8 +227,8 @@ void session_host_run(struct session_host *h)
         (void)session_output_pass(&h->output);
         session_host_answer(h);
         if (h->output.full)
-            take_full(h);
-        do_what_is_due(h);
+            session_host_end_full_file(h);
+        session_host_do_due(h);
         if (!h->end && done == 0)
             sleep_until_due(h);
     }
@@ -295,7 +295,7 @@ static ULONG buffers_code(HRESULT hr)
     return code == ERROR_NOT_ENOUGH_MEMORY || code == ERROR_DISK_FULL ? ERROR_NO_SYSTEM_RESOURCES : code;
 }
 
-static HRESULT say(struct session_host *h)
+static HRESULT session_host_publish(struct session_host *h)
 {
     HRESULT hr = directory_begin(h->d);
     if (FAILED(hr))
@@ -305,20 +305,20 @@ static HRESULT say(struct session_host *h)
     return hr;
 }
 
-static HRESULT say_running(struct session_host *h)
+static HRESULT session_host_publish_running(struct session_host *h)
 {
     h->session.state = DIRECTORY_RUNNING;
     h->session.host.id = process_own_id();
     h->session.host.start_time = process_start_time(process_own_id());
     h->session.thread = thread_own_id();
     h->session.started = clock_utc();
-    return say(h);
+    return session_host_publish(h);
 }
 
 void session_host_own(struct session_host *h)
 {
     h->session.thread = thread_own_id();
-    (void)say(h);
+    (void)session_host_publish(h);
 }
 
 ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t generation)
@@ -339,7 +339,7 @@ ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t gener
         return session_code(hr);
     ULONG code = session_output_open(&h->output, &h->session, &h->buffers);
     if (code == ERROR_SUCCESS) {
-        hr = say_running(h);
+        hr = session_host_publish_running(h);
         code = hr == S_FALSE ? ERROR_WMI_INSTANCE_NOT_FOUND : session_code(hr);
         if (code != ERROR_SUCCESS)
             session_output_close(&h->output);
@@ -352,10 +352,10 @@ ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t gener
 /* ---- the end ---- */
 
 /* Whoever finds it so far knows that it is not to be used any more. */
-static void say_stopping(struct session_host *h)
+static void session_host_publish_stopping(struct session_host *h)
 {
     h->session.state = DIRECTORY_STOPPING;
-    (void)say(h);
+    (void)session_host_publish(h);
 }
 
 /* Who asked takes the session out of the directory when it has the answer; it would not get it any more when another
@@ -396,7 +396,7 @@ void session_host_finish(struct session_host *h)
     if (h->finished)
         return;
     h->end = h->finished = true;
-    say_stopping(h);
+    session_host_publish_stopping(h);
     session_host_kernel(h, true);
     (void)session_drain_stop(h->drain, &sink, STOP_PATIENCE_MS);
     session_output_end_file(&h->output);
@@ -514,7 +514,7 @@ static ULONG write_snapshot(struct session_host *h, const char *path)
 /* ---- changes ---- */
 
 /* In real time buffers do not wait until they are full. */
-static void be_in_real_time(struct directory_session *s)
+static void session_set_realtime(struct directory_session *s)
 {
     enum { SECOND = 1000 };
     s->mode |= TRACE_MODE_REAL_TIME;
@@ -525,7 +525,7 @@ static void be_in_real_time(struct directory_session *s)
 }
 
 /* The directory has the session as *next says; its texts are then the host's. */
-static ULONG change(struct session_host *h, const struct directory_session *next)
+static ULONG session_host_change(struct session_host *h, const struct directory_session *next)
 {
     HRESULT hr = directory_begin(h->d);
     if (FAILED(hr))
@@ -553,7 +553,7 @@ static ULONG change_with_file(struct session_host *h, struct directory_session *
         code = session_output_create(&h->output, file, &made);
     if (code == ERROR_SUCCESS) {
         session_host_flush(h);
-        code = change(h, next);
+        code = session_host_change(h, next);
     }
     if (code != ERROR_SUCCESS) {
         (void)session_file_close(made, clock_utc());
@@ -568,13 +568,13 @@ static ULONG change_with_file(struct session_host *h, struct directory_session *
     return ERROR_SUCCESS;
 }
 
-static ULONG update(struct session_host *h, const struct directory_request *r)
+static ULONG session_host_update(struct session_host *h, const struct directory_request *r)
 {
     struct directory_session next = h->session;
     if (!is_in_memory(h))
         next.mode &= ~(uint32_t)TRACE_MODE_REAL_TIME;
     if (!is_in_memory(h) && (r->mode & TRACE_MODE_REAL_TIME) != 0)
-        be_in_real_time(&next);
+        session_set_realtime(&next);
     if (!is_in_memory(h) && !next.file && !r->file && (next.mode & TRACE_MODE_REAL_TIME) == 0)
         return ERROR_INVALID_PARAMETER;
     if (r->maximum_buffers != 0 && !is_in_memory(h)) {
@@ -591,7 +591,7 @@ static ULONG update(struct session_host *h, const struct directory_request *r)
     const bool other_flags = memcmp(next.enable_flags, h->session.enable_flags, sizeof next.enable_flags) != 0;
     if (r->file && is_in_memory(h)) {
         ULONG code = write_snapshot(h, r->file);
-        code = code == ERROR_SUCCESS ? change(h, &next) : code;
+        code = code == ERROR_SUCCESS ? session_host_change(h, &next) : code;
         if (code == ERROR_SUCCESS && other_flags)
             session_host_kernel(h, false);
         return code;
@@ -599,7 +599,7 @@ static ULONG update(struct session_host *h, const struct directory_request *r)
     const bool leaves = (h->session.mode & ~next.mode & TRACE_MODE_REAL_TIME) != 0;
     if (leaves)
         session_host_flush(h);
-    const ULONG code = r->file ? change_with_file(h, &next, r->file) : change(h, &next);
+    const ULONG code = r->file ? change_with_file(h, &next, r->file) : session_host_change(h, &next);
     if (code == ERROR_SUCCESS && r->maximum_buffers != 0 && !is_in_memory(h))
         session_buffers_limit(&h->buffers, h->session.maximum_buffers);
     if (code == ERROR_SUCCESS && leaves)
@@ -615,13 +615,13 @@ static ULONG session_host_drop_file(struct session_host *h)
     if (is_in_memory(h))
         return ERROR_INVALID_PARAMETER;
     next.mode &= ~FILE_MODES;
-    be_in_real_time(&next);
+    session_set_realtime(&next);
     return change_with_file(h, &next, NULL);
 }
 
 /* ---- files ---- */
 
-static ULONG flush(struct session_host *h, const struct directory_request *r)
+static ULONG session_host_answer_flush(struct session_host *h, const struct directory_request *r)
 {
     if (is_in_memory(h))
         return r->file ? write_snapshot(h, r->file) : ERROR_INVALID_PARAMETER;
@@ -649,7 +649,7 @@ static ULONG increment_file(struct session_host *h)
 
 /* ---- what is set for the kernel's events ---- */
 
-static ULONG set_list(struct session_host *h, const struct directory_request *r)
+static ULONG session_host_set_list(struct session_host *h, const struct directory_request *r)
 {
     struct directory_session next = h->session;
     struct directory_kernel *lists = &next.lists;
@@ -673,7 +673,7 @@ static ULONG set_list(struct session_host *h, const struct directory_request *r)
         }
     }
     lists->count[r->list] = r->item_count;
-    const ULONG code = change(h, &next);
+    const ULONG code = session_host_change(h, &next);
     if (code == ERROR_SUCCESS)
         session_kernel_list(h->kernel, &h->session, (enum directory_kernel_list)r->list, &h->told);
     return code;
@@ -683,7 +683,7 @@ static ULONG answer_to(struct session_host *h, const struct directory_request *r
 {
     switch (r->verb) {
     case DIRECTORY_FLUSH:
-        return flush(h, r);
+        return session_host_answer_flush(h, r);
     case DIRECTORY_CONNECT:
         return (h->session.mode & TRACE_MODE_REAL_TIME) != 0
                    ? session_realtime_connect(&h->output.realtime, &r->process, r->file, &h->output.log)
@@ -692,13 +692,13 @@ static ULONG answer_to(struct session_host *h, const struct directory_request *r
         session_realtime_disconnect(&h->output.realtime, r->file);
         return ERROR_SUCCESS;
     case DIRECTORY_UPDATE:
-        return update(h, r);
+        return session_host_update(h, r);
     case DIRECTORY_INCREMENT_FILE:
         return increment_file(h);
     case DIRECTORY_TO_REALTIME:
         return session_host_drop_file(h);
     case DIRECTORY_SET_LIST:
-        return set_list(h, r);
+        return session_host_set_list(h, r);
     case DIRECTORY_SYSTEM_PROVIDERS:
         session_host_kernel(h, false);
         return ERROR_SUCCESS;

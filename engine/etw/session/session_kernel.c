@@ -245,7 +245,7 @@ static const struct system_provider {
     {{0x4F061568, 0xE215, 0x499F, {0xAB, 0x2E, 0xED, 0xA0, 0xAE, 0x89, 0x0A, 0x5B}}, {{0}}},
 };
 
-static const struct system_provider *find(const GUID *guid)
+static const struct system_provider *system_provider_find(const GUID *guid)
 {
     for (size_t i = 0; i < sizeof providers / sizeof *providers; i++)
         if (guid_equal(&providers[i].guid, guid))
@@ -255,13 +255,13 @@ static const struct system_provider *find(const GUID *guid)
 
 bool system_provider_is_one(const GUID *provider)
 {
-    return find(provider) != NULL;
+    return system_provider_find(provider) != NULL;
 }
 
 /* The EnableFlags (enum kernel_flag) that these keywords stand for; without a keyword, those of all keywords. */
 static uint32_t system_provider_flags(const GUID *provider, uint64_t keywords)
 {
-    const struct system_provider *p = find(provider);
+    const struct system_provider *p = system_provider_find(provider);
     uint32_t flags = 0;
     for (size_t i = 0; p && i < MOST_KEYWORDS && p->row[i].flags != 0; i++)
         if (keywords == 0 || (keywords & p->row[i].keyword) != 0)
@@ -365,7 +365,7 @@ static uint64_t session_time(const struct session_kernel *k, uint64_t ticks)
 /* ---- events ---- */
 
 /* As a provider on the event's own processor would, with the time that it had. */
-static HRESULT write(void *context, const struct kernel_event *e)
+static HRESULT kernel_write_event(void *context, const struct kernel_event *e)
 {
     struct session_kernel *k = context;
     const uint32_t head = e->is_system ? SYSTEM_HEAD : SHORT_HEAD, size = head + e->size;
@@ -409,7 +409,7 @@ static void write_note(struct session_kernel *k, uint64_t time)
 }
 
 /* What cannot be seen from now on is said where it is missed, in the trace, and in the journal. */
-static void note_state(struct session_kernel *k)
+static void kernel_note_state(struct session_kernel *k)
 {
     struct kernel_state now;
     kernel_tracer_state(k->tracer, &now);
@@ -427,7 +427,7 @@ static void note_state(struct session_kernel *k)
     write_note(k, now.time);
 }
 
-static void count_lost(struct session_kernel *k)
+static void kernel_count_lost(struct session_kernel *k)
 {
     const uint64_t lost = kernel_tracer_lost(k->tracer), missed = lost - k->lost;
     struct kernel_state state;
@@ -441,7 +441,7 @@ static void count_lost(struct session_kernel *k)
 }
 
 /* A failure leaves events without stacks. */
-static void take_stacks(struct session_kernel *k)
+static void kernel_apply_stacks(struct session_kernel *k)
 {
     struct stack_list *list = atomic_exchange(&k->stacks, NULL);
     if (list)
@@ -449,37 +449,37 @@ static void take_stacks(struct session_kernel *k)
     memory_free(list);
 }
 
-static void pass(struct session_kernel *k, bool last)
+static void kernel_pass(struct session_kernel *k, bool last)
 {
-    const struct kernel_sink sink = {write, k};
-    take_stacks(k);
+    const struct kernel_sink sink = {kernel_write_event, k};
+    kernel_apply_stacks(k);
     kernel_tracer_interval(k->tracer, directory_profile_interval(k->directory));
     read_clocks(k);
     (void)kernel_tracer_pass(k->tracer, last, &sink);
-    note_state(k);
-    count_lost(k);
+    kernel_note_state(k);
+    kernel_count_lost(k);
 }
 
-static void run(void *user)
+static void kernel_run_thread(void *user)
 {
     struct session_kernel *k = user;
-    const struct kernel_sink sink = {write, k};
+    const struct kernel_sink sink = {kernel_write_event, k};
     k->writer.thread = thread_own_id();
-    take_stacks(k);
+    kernel_apply_stacks(k);
     kernel_tracer_interval(k->tracer, directory_profile_interval(k->directory));
     read_clocks(k);
     (void)kernel_tracer_rundown(k->tracer, false, &sink);
-    note_state(k);
+    kernel_note_state(k);
     while (!wakeup_wait(k->wakeup, PASS_MS))
-        pass(k, false);
-    pass(k, true);
+        kernel_pass(k, false);
+    kernel_pass(k, true);
     read_clocks(k);
     (void)kernel_tracer_rundown(k->tracer, true, &sink);
 }
 
 /* ---- beginning and end ---- */
 
-static void release(struct session_kernel *k)
+static void session_kernel_release(struct session_kernel *k)
 {
     if (FAILED(kernel_tracer_end(k->tracer)))
         session_journal_event(SESSION_KERNEL_LEFT, k->session, S_OK, 0);
@@ -493,7 +493,7 @@ static void release(struct session_kernel *k)
 
 /* What no flag stands for, as PERF_ constants; those of the configuration are of it, and have no events of their own.
  */
-static void tell_masks(const struct directory_session *s, struct session_kernel_reported *told)
+static void kernel_report_masks(const struct directory_session *s, struct session_kernel_reported *told)
 {
     enum { BITS = 29, CONFIGURATION = 6, SHOWN = 16 };
     char constants[SHOWN * 12 + 1] = "", *end = constants;
@@ -514,12 +514,13 @@ static void tell_masks(const struct directory_session *s, struct session_kernel_
 }
 
 /* Each once. */
-static void tell_missing(const struct directory_session *s, uint32_t missing, struct session_kernel_reported *told)
+static void kernel_report_missing(const struct directory_session *s, uint32_t missing,
+                                  struct session_kernel_reported *told)
 {
     char number[16];
     missing &= ~told->masks[0];
     told->masks[0] |= missing;
-    tell_masks(s, told);
+    kernel_report_masks(s, told);
     if (missing == 0)
         return;
     snprintf(number, sizeof number, "0x%08X", (unsigned)missing);
@@ -528,8 +529,8 @@ static void tell_missing(const struct directory_session *s, uint32_t missing, st
 
 /* ---- lists ---- */
 
-static void tell_list(const struct directory_session *s, enum directory_kernel_list list,
-                      struct session_kernel_reported *told)
+static void kernel_report_list(const struct directory_session *s, enum directory_kernel_list list,
+                               struct session_kernel_reported *told)
 {
     static const char *const classes[] = {
         [DIRECTORY_PROFILE_SOURCES] = "TraceProfileSourceConfigInfo",
@@ -542,7 +543,8 @@ static void tell_list(const struct directory_session *s, enum directory_kernel_l
     session_journal_missing(SESSION_KERNEL_COUNTERS, s, "InformationClass", classes[list]);
 }
 
-static void tell_stacks(const struct directory_session *s, bool has_stacks, struct session_kernel_reported *told)
+static void kernel_report_stacks(const struct directory_session *s, bool has_stacks,
+                                 struct session_kernel_reported *told)
 {
     enum { SHOWN = 16 };
     char hooks[SHOWN * 8 + 8] = "", *end = hooks;
@@ -563,7 +565,7 @@ static void tell_stacks(const struct directory_session *s, bool has_stacks, stru
     session_journal_missing(SESSION_KERNEL_STACKS, s, "Events", hooks);
 }
 
-static void hand_over_stacks(struct session_kernel *k, const struct directory_session *s)
+static void kernel_submit_stacks(struct session_kernel *k, const struct directory_session *s)
 {
     struct stack_list *list = memory_alloc(sizeof *list);
     if (!list)
@@ -576,12 +578,12 @@ static void hand_over_stacks(struct session_kernel *k, const struct directory_se
 void session_kernel_list(struct session_kernel *k, const struct directory_session *s, enum directory_kernel_list list,
                          struct session_kernel_reported *told)
 {
-    tell_list(s, list, told);
+    kernel_report_list(s, list, told);
     if (list != DIRECTORY_STACKS)
         return;
-    tell_stacks(s, !k || k->has_stacks, told);
+    kernel_report_stacks(s, !k || k->has_stacks, told);
     if (k)
-        hand_over_stacks(k, s);
+        kernel_submit_stacks(k, s);
 }
 
 /* ---- the beginning ---- */
@@ -600,7 +602,7 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
         session_journal_event(SESSION_WITHOUT_KERNEL, s, had, 0);
     flags |= enabled;
     if (flags == 0) {
-        tell_masks(s, told);
+        kernel_report_masks(s, told);
         return S_FALSE;
     }
     struct session_kernel *k = memory_zero(1, sizeof *k);
@@ -630,14 +632,14 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
         struct kernel_state state;
         kernel_tracer_state(k->tracer, &state);
         k->has_stacks = state.has_stacks;
-        tell_missing(s, flags & ~kernel_tracer_sources(k->tracer), told);
+        kernel_report_missing(s, flags & ~kernel_tracer_sources(k->tracer), told);
         if (s->lists.count[DIRECTORY_STACKS] != 0)
             session_kernel_list(k, s, DIRECTORY_STACKS, told);
-        hr = thread_start(run, k, &k->thread);
+        hr = thread_start(kernel_run_thread, k, &k->thread);
     }
     if (FAILED(hr)) {
         session_journal_event(SESSION_WITHOUT_KERNEL, s, hr, 0);
-        release(k);
+        session_kernel_release(k);
         return S_FALSE;
     }
     *out = k;
@@ -656,6 +658,6 @@ bool session_kernel_ended(struct session_kernel *k, uint32_t timeout_ms)
         return true;
     if (!thread_wait(k->thread, timeout_ms))
         return false;
-    release(k);
+    session_kernel_release(k);
     return true;
 }

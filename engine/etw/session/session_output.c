@@ -47,7 +47,7 @@ static const struct row {
      "Some of the stacks that a session asks for have no source on this host", ""},
 };
 
-static const struct row *row_of(enum session_journal_id id)
+static const struct row *journal_row(enum session_journal_id id)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].id == id)
@@ -55,7 +55,7 @@ static const struct row *row_of(enum session_journal_id id)
     return NULL;
 }
 
-static void append(const struct journal_entry *entry)
+static void journal_append_entry(const struct journal_entry *entry)
 {
     char *folder = journal_folder();
     if (folder)
@@ -65,7 +65,7 @@ static void append(const struct journal_entry *entry)
 
 void session_journal_event(enum session_journal_id id, const struct directory_session *s, HRESULT hr, uint64_t count)
 {
-    const struct row *row = row_of(id);
+    const struct row *row = journal_row(id);
     const struct error_kept why = error_keep(hr);
     char error[16], number[24];
     struct journal_entry entry = {.utc = clock_utc(), .id = id, .level = row->level, .message = row->message};
@@ -81,36 +81,36 @@ void session_journal_event(enum session_journal_id id, const struct directory_se
         entry.fields[entry.count++] = (struct journal_field){"Error", error};
         entry.fields[entry.count++] = (struct journal_field){"Reason", why.text};
     }
-    append(&entry);
+    journal_append_entry(&entry);
     (void)error_restore(&why);
 }
 
 void session_journal_missing(enum session_journal_id id, const struct directory_session *s, const char *field,
                              const char *what)
 {
-    const struct row *row = row_of(id);
+    const struct row *row = journal_row(id);
     struct journal_entry entry = {.utc = clock_utc(), .id = id, .level = row->level, .message = row->message};
     entry.fields[entry.count++] = (struct journal_field){"Session", s->name};
     entry.fields[entry.count++] = (struct journal_field){field, what};
-    append(&entry);
+    journal_append_entry(&entry);
 }
 
 void session_journal_source(enum session_journal_id id, const char *session, const char *source, const char *why)
 {
-    const struct row *row = row_of(id);
+    const struct row *row = journal_row(id);
     struct journal_entry entry = {.utc = clock_utc(), .id = row->id, .level = row->level, .message = row->message};
     entry.fields[entry.count++] = (struct journal_field){"Session", session};
     if (source)
         entry.fields[entry.count++] = (struct journal_field){"Source", source};
     if (why)
         entry.fields[entry.count++] = (struct journal_field){"Reason", why};
-    append(&entry);
+    journal_append_entry(&entry);
 }
 
 void session_journal_key(enum session_journal_id id, const struct autologger *a, HRESULT hr, const char *below,
                          const char *text)
 {
-    const struct row *row = row_of(id);
+    const struct row *row = journal_row(id);
     const struct error_kept why = error_keep(hr);
     struct journal_entry entry = {.utc = clock_utc(), .id = id, .level = row->level, .message = row->message};
     char error[16], *key = a->global
@@ -123,7 +123,7 @@ void session_journal_key(enum session_journal_id id, const struct autologger *a,
         entry.fields[entry.count++] = (struct journal_field){"Error", error};
     }
     entry.fields[entry.count++] = (struct journal_field){"Reason", FAILED(hr) ? why.text : text};
-    append(&entry);
+    journal_append_entry(&entry);
     memory_free(key);
     (void)error_restore(&why);
 }
@@ -174,7 +174,7 @@ struct session_file_options session_output_options(const struct directory_sessio
     return (struct session_file_options){.path = file, .mode = s->mode, .maximum = maximum_of(s), .log = *log};
 }
 
-static HRESULT check_room(const struct directory_session *s, const char *file)
+static HRESULT output_check_room(const struct directory_session *s, const char *file)
 {
     const uint64_t need = s->maximum_file != 0 ? maximum_of(s) : ROOM_WITHOUT_MAXIMUM;
     uint64_t free = 0;
@@ -201,7 +201,7 @@ ULONG session_output_create(struct session_output *o, const char *path, struct s
     options.buffers_lost = statistics.buffers_lost;
     if (o->file)
         session_log_begin_again(&options.log);
-    HRESULT hr = check_room(o->session, path);
+    HRESULT hr = output_check_room(o->session, path);
     if (SUCCEEDED(hr))
         hr = session_file_create(&options, out);
     /* Only sessions keep a log open for writing. */
@@ -221,7 +221,7 @@ ULONG session_output_open(struct session_output *o, const struct directory_sessi
     return code;
 }
 
-static void show_number(const struct session_output *o)
+static void output_publish_file(const struct session_output *o)
 {
     atomic_store_explicit(&o->buffers->shared->figures.file, session_file_number(o->file), memory_order_release);
 }
@@ -262,7 +262,7 @@ void session_output_take(struct session_output *o, struct session_file *file)
     o->file = file;
     o->full = false;
     o->failure = S_OK;
-    show_number(o);
+    output_publish_file(o);
 }
 
 ULONG session_output_next(struct session_output *o)
@@ -270,12 +270,12 @@ ULONG session_output_next(struct session_output *o)
     const HRESULT hr = o->file ? session_file_next(o->file) : S_FALSE;
     if (hr == S_FALSE)
         return ERROR_INVALID_PARAMETER;
-    show_number(o);
+    output_publish_file(o);
     return session_code(hr);
 }
 
 /* Once when it begins and once when it is over. */
-static void tell_failure(struct session_output *o, HRESULT hr)
+static void output_report_failure(struct session_output *o, HRESULT hr)
 {
     if (FAILED(hr) && SUCCEEDED(o->failure))
         session_journal_event(SESSION_NOT_WRITTEN, o->session, hr, 0);
@@ -285,7 +285,7 @@ static void tell_failure(struct session_output *o, HRESULT hr)
     o->failure = hr;
 }
 
-static void show_undelivered(const struct session_output *o)
+static void output_publish_undelivered(const struct session_output *o)
 {
     atomic_store_explicit(&o->buffers->shared->figures.realtime_lost, o->realtime.lost, memory_order_relaxed);
 }
@@ -301,18 +301,18 @@ void session_output_mark(struct session_output *o, int64_t time)
     session_realtime_mark(&o->realtime, time);
 }
 
-static HRESULT write_buffer(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
+static HRESULT output_write_buffer(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
 {
     struct session_output *o = context;
     HRESULT hr = S_OK;
     if ((o->session->mode & TRACE_MODE_REAL_TIME) != 0) {
         session_realtime_write(&o->realtime, head, bytes);
-        show_undelivered(o);
+        output_publish_undelivered(o);
     }
     if (o->file) {
         hr = session_file_write(o->file, head, bytes);
-        show_number(o);
-        tell_failure(o, hr);
+        output_publish_file(o);
+        output_report_failure(o, hr);
         o->full = o->full || hr == S_FALSE;
         o->written++;
     }
@@ -321,20 +321,20 @@ static HRESULT write_buffer(void *context, const struct etl_buffer_header *head,
 
 struct session_sink session_output_sink(struct session_output *o)
 {
-    return (struct session_sink){.write = write_buffer, .context = o};
+    return (struct session_sink){.write = output_write_buffer, .context = o};
 }
 
 bool session_output_pass(struct session_output *o)
 {
     const bool behind = session_realtime_pass(&o->realtime);
-    show_undelivered(o);
+    output_publish_undelivered(o);
     return behind;
 }
 
 void session_output_leave(struct session_output *o)
 {
     session_realtime_leave(&o->realtime);
-    show_undelivered(o);
+    output_publish_undelivered(o);
 }
 
 void session_output_cut_off(struct session_output *o)

@@ -23,7 +23,7 @@ void session_realtime_begin(struct session_realtime *r, uint64_t backlog_bytes, 
     *r = (struct session_realtime){.backlog = {.most = backlog_bytes}, .patience_ms = patience_ms};
 }
 
-static void wake(struct session_consumer *c, bool wanted)
+static void consumer_wake(struct session_consumer *c, bool wanted)
 {
     if (wanted)
         (void)signal_set(c->signal);
@@ -39,7 +39,7 @@ static void consumer_free(struct session_consumer *c)
     memory_free(c);
 }
 
-static size_t staying(const struct session_realtime *r)
+static size_t realtime_count_staying(const struct session_realtime *r)
 {
     size_t count = 0;
     for (size_t i = 0; i < r->count; i++)
@@ -47,17 +47,17 @@ static size_t staying(const struct session_realtime *r)
     return count;
 }
 
-static void move_backlog(struct realtime_backlog *from, struct realtime_backlog *to)
+static void realtime_move_backlog(struct realtime_backlog *from, struct realtime_backlog *to)
 {
     *to = *from;
     *from = (struct realtime_backlog){.most = from->most};
 }
 
-static void forget(struct session_realtime *r, size_t i)
+static void realtime_remove(struct session_realtime *r, size_t i)
 {
     struct session_consumer *c = r->consumer[i];
-    if (!c->leaves && staying(r) == 1) /* else the others have it */
-        move_backlog(&c->backlog, &r->backlog);
+    if (!c->leaves && realtime_count_staying(r) == 1) /* else the others have it */
+        realtime_move_backlog(&c->backlog, &r->backlog);
     consumer_free(c);
     process_close(r->process[i]);
     r->count--;
@@ -65,7 +65,7 @@ static void forget(struct session_realtime *r, size_t i)
     r->process[i] = r->process[r->count];
 }
 
-static HRESULT open_consumer(const char *name, uint32_t buffer_size, struct session_consumer **out)
+static HRESULT consumer_open(const char *name, uint32_t buffer_size, struct session_consumer **out)
 {
     const size_t size = realtime_ring_size(buffer_size);
     struct session_consumer *c = memory_zero(1, sizeof *c);
@@ -93,7 +93,7 @@ ULONG session_realtime_connect(struct session_realtime *r, const struct director
         return ERROR_NO_SYSTEM_RESOURCES;
     if (!name || strlen(name) >= sizeof c->name)
         return ERROR_INVALID_PARAMETER;
-    HRESULT hr = open_consumer(name, log->buffer_size, &c);
+    HRESULT hr = consumer_open(name, log->buffer_size, &c);
     if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? ERROR_OUTOFMEMORY : ERROR_INVALID_PARAMETER;
     hr = process_open(process->id, process->start_time, &p);
@@ -106,8 +106,8 @@ ULONG session_realtime_connect(struct session_realtime *r, const struct director
         consumer_free(c);
         return hr == E_OUTOFMEMORY ? ERROR_OUTOFMEMORY : ERROR_INVALID_PARAMETER;
     }
-    move_backlog(&r->backlog, &c->backlog);
-    wake(c, true);
+    realtime_move_backlog(&r->backlog, &c->backlog);
+    consumer_wake(c, true);
     r->consumer[r->count] = c;
     r->process[r->count++] = p;
     (void)session_realtime_pass(r);
@@ -118,7 +118,7 @@ void session_realtime_disconnect(struct session_realtime *r, const char *name)
 {
     for (size_t i = 0; name && i < r->count; i++) {
         if (strcmp(r->consumer[i]->name, name) == 0) {
-            forget(r, i);
+            realtime_remove(r, i);
             return;
         }
     }
@@ -127,25 +127,25 @@ void session_realtime_disconnect(struct session_realtime *r, const char *name)
 void session_realtime_remove_ended(struct session_realtime *r, size_t consumer)
 {
     if (consumer < r->count)
-        forget(r, consumer);
+        realtime_remove(r, consumer);
 }
 
 /* True: it has all. */
-static bool catch_up(struct session_consumer *c)
+static bool realtime_catch_up(struct session_consumer *c)
 {
     bool wanted = false;
     const bool all = realtime_backlog_give(&c->backlog, &c->ring, &wanted);
-    wake(c, wanted);
+    consumer_wake(c, wanted);
     return all;
 }
 
-static void give(struct session_realtime *r, struct session_consumer *c, const struct etl_buffer_header *head,
-                 const uint8_t *bytes)
+static void realtime_give_buffer(struct session_realtime *r, struct session_consumer *c,
+                                 const struct etl_buffer_header *head, const uint8_t *bytes)
 {
     bool wanted = false;
-    if (catch_up(c) && !realtime_ring_is_full(&c->ring)) {
+    if (realtime_catch_up(c) && !realtime_ring_is_full(&c->ring)) {
         (void)realtime_ring_put(&c->ring, head, bytes, &wanted);
-        wake(c, wanted);
+        consumer_wake(c, wanted);
     } else if (realtime_backlog_add(&c->backlog, head, bytes) != S_OK) {
         r->lost++;
         realtime_ring_lost(&c->ring, 0, 1);
@@ -154,15 +154,15 @@ static void give(struct session_realtime *r, struct session_consumer *c, const s
 
 void session_realtime_write(struct session_realtime *r, const struct etl_buffer_header *head, const uint8_t *bytes)
 {
-    if (staying(r) == 0 && realtime_backlog_add(&r->backlog, head, bytes) != S_OK)
+    if (realtime_count_staying(r) == 0 && realtime_backlog_add(&r->backlog, head, bytes) != S_OK)
         r->lost++;
     for (size_t i = 0; i < r->count; i++)
         if (!r->consumer[i]->leaves)
-            give(r, r->consumer[i], head, bytes);
+            realtime_give_buffer(r, r->consumer[i], head, bytes);
 }
 
 /* One that leaves: in time, or never. */
-static bool is_asleep(const struct session_realtime *r, struct session_consumer *c)
+static bool consumer_is_asleep(const struct session_realtime *r, struct session_consumer *c)
 {
     const uint32_t progress = realtime_ring_progress(&c->ring);
     const uint64_t now = clock_monotonic_ms();
@@ -173,15 +173,15 @@ static bool is_asleep(const struct session_realtime *r, struct session_consumer 
     return clock_passed_ms(c->moved, now) >= r->patience_ms;
 }
 
-static void end(struct session_realtime *r, size_t i)
+static void realtime_end_consumer(struct session_realtime *r, size_t i)
 {
     struct session_consumer *c = r->consumer[i];
     bool wanted = false;
     realtime_ring_lost(&c->ring, 0, c->backlog.count);
     r->lost += c->backlog.count;
     realtime_ring_end(&c->ring, &wanted);
-    wake(c, wanted);
-    forget(r, i);
+    consumer_wake(c, wanted);
+    realtime_remove(r, i);
 }
 
 bool session_realtime_pass(struct session_realtime *r)
@@ -190,12 +190,12 @@ bool session_realtime_pass(struct session_realtime *r)
     for (size_t i = r->count; i-- > 0;) {
         struct session_consumer *c = r->consumer[i];
         if (realtime_ring_is_left(&c->ring)) {
-            forget(r, i);
+            realtime_remove(r, i);
             continue;
         }
-        const bool all = catch_up(c);
-        if (c->leaves && (all || is_asleep(r, c)))
-            end(r, i);
+        const bool all = realtime_catch_up(c);
+        if (c->leaves && (all || consumer_is_asleep(r, c)))
+            realtime_end_consumer(r, i);
         else
             behind = behind || !all;
     }
@@ -206,7 +206,7 @@ void session_realtime_reap(struct session_realtime *r)
 {
     for (size_t i = r->count; i-- > 0;)
         if (process_wait(r->process[i], 0, NULL) == S_OK)
-            forget(r, i);
+            realtime_remove(r, i);
 }
 
 void session_realtime_mark(struct session_realtime *r, int64_t time)
@@ -214,9 +214,9 @@ void session_realtime_mark(struct session_realtime *r, int64_t time)
     for (size_t i = 0; i < r->count; i++) {
         struct session_consumer *c = r->consumer[i];
         bool wanted = false;
-        if (!c->leaves && catch_up(c))
+        if (!c->leaves && realtime_catch_up(c))
             realtime_ring_mark(&c->ring, time, &wanted);
-        wake(c, wanted);
+        consumer_wake(c, wanted);
     }
 }
 

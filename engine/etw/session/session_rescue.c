@@ -71,7 +71,7 @@ static bool has_ended(struct directory *d, const struct directory_session *s)
 
 /* ---- the log ---- */
 
-struct rescue {
+struct recovery {
     struct directory *d;
     const struct directory_session *session;
     struct session_buffers buffers;
@@ -81,16 +81,16 @@ struct rescue {
 };
 
 /* Only its own process writes into a part. */
-static bool nobody_lives(void *context, uint32_t owner, uint32_t thread)
+static bool none_alive(void *context, uint32_t owner, uint32_t thread)
 {
     (void)context, (void)owner, (void)thread;
     return false;
 }
 
-static HRESULT open_log(struct rescue *r)
+static HRESULT recovery_open_log(struct recovery *r)
 {
     const struct session_totals *figures = &r->buffers.shared->figures;
-    const uint64_t told[2] = {atomic_load(&figures->events_reported), atomic_load(&figures->buffers_reported)};
+    const uint64_t reported[2] = {atomic_load(&figures->events_reported), atomic_load(&figures->buffers_reported)};
     const struct session_file_options options = session_output_options(r->session, &r->log, r->session->file);
     const uint64_t from = clock_monotonic_ms();
     struct wakeup *never;
@@ -99,7 +99,7 @@ static HRESULT open_log(struct rescue *r)
         return hr;
     do {
         const uint64_t number = atomic_load(&figures->file);
-        hr = session_file_continue(&options, number != 0 ? number : 1, told, &r->file);
+        hr = session_file_continue(&options, number != 0 ? number : 1, reported, &r->file);
         /* Somebody deleted it, or the host had not come that far. */
         if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
             hr = session_file_create(&options, &r->file);
@@ -109,28 +109,28 @@ static HRESULT open_log(struct rescue *r)
     return hr;
 }
 
-static HRESULT count_and_write(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
+static HRESULT recovery_write(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
 {
-    struct rescue *r = context;
+    struct recovery *r = context;
     return r->file ? session_file_write(r->file, head, bytes) : S_FALSE;
 }
 
-static bool holds(void *context, uint64_t number)
+static bool recovery_holds(void *context, uint64_t number)
 {
-    const struct rescue *r = context;
+    const struct recovery *r = context;
     return r->file && session_file_holds(r->file, number);
 }
 
-static HRESULT write_rest(struct rescue *r)
+static HRESULT recovery_write_rest(struct recovery *r)
 {
     const bool is_part = r->session->whole != 0;
     const struct session_drain_options options = {
-        .judge = {is_part ? nobody_lives : directory_alive, r->d},
+        .judge = {is_part ? none_alive : directory_alive, r->d},
         .clock = r->session->clock,
         .logger = is_part ? 0 : (uint16_t)r->session->logger,
         .first_number = r->file ? session_file_first_number(r->file) : 1,
     };
-    const struct session_sink sink = {count_and_write, holds, r};
+    const struct session_sink sink = {recovery_write, recovery_holds, r};
     struct session_statistics before, after;
     struct session_drain *drain;
     HRESULT hr = session_drain_create(&r->buffers, &options, &drain);
@@ -147,14 +147,14 @@ static HRESULT write_rest(struct rescue *r)
 }
 
 /* Of a session whose section is there. A session in memory alone has no log: what it held is gone with it. */
-static HRESULT save(struct rescue *r)
+static HRESULT recovery_save(struct recovery *r)
 {
     HRESULT hr = r->session->file ? session_output_log(r->session, &r->log) : S_OK;
     if (SUCCEEDED(hr) && r->session->file)
-        hr = open_log(r);
+        hr = recovery_open_log(r);
     if (FAILED(hr))
         return hr;
-    hr = write_rest(r);
+    hr = recovery_write_rest(r);
     if (r->file) {
         const HRESULT closed = session_file_close(r->file, clock_utc());
         hr = SUCCEEDED(hr) ? closed : hr;
@@ -162,7 +162,7 @@ static HRESULT save(struct rescue *r)
     return hr;
 }
 
-static HRESULT save_section(struct rescue *r)
+static HRESULT recovery_save_section(struct recovery *r)
 {
     struct section *section;
     const struct shared what = {.name = r->session->section, .lasting = true};
@@ -173,7 +173,7 @@ static HRESULT save_section(struct rescue *r)
         return hr;
     hr = session_buffers_map(section_memory(section), (size_t)r->session->section_size, &r->buffers);
     if (SUCCEEDED(hr))
-        hr = save(r);
+        hr = recovery_save(r);
     if (SUCCEEDED(hr) && r->session->whole != 0)
         hr = private_part_over(r->d, r->session, &r->buffers);
     etl_log_free(&r->log);
@@ -184,46 +184,46 @@ static HRESULT save_section(struct rescue *r)
 /* ---- the session ---- */
 
 /* Each call that finds the session tries again. */
-static void tell_once(const struct directory_session *s, HRESULT hr)
+static void report_failure_once(const struct directory_session *s, HRESULT hr)
 {
-    static _Atomic uint64_t told;
+    static _Atomic uint64_t reported;
     const uint64_t session = (uint64_t)s->generation << 32 | s->logger; /* no handle: the kernel's sessions share one */
-    if (atomic_exchange(&told, session) != session)
+    if (atomic_exchange(&reported, session) != session)
         session_journal_event(SESSION_RECOVERY_FAILED, s, hr, 0);
 }
 
-static HRESULT rescue(struct directory *d, const struct directory_session *s, bool give_up, bool tells)
+static HRESULT recover_session(struct directory *d, const struct directory_session *s, bool give_up, bool reports)
 {
-    struct rescue r = {.d = d, .session = s};
+    struct recovery r = {.d = d, .session = s};
     const bool running = (s->state == DIRECTORY_RUNNING || s->state == DIRECTORY_STOPPING) && !is_private_whole(s);
-    const HRESULT hr = running ? save_section(&r) : S_FALSE;
+    const HRESULT hr = running ? recovery_save_section(&r) : S_FALSE;
     if (FAILED(hr) && !give_up) {
-        if (tells)
-            tell_once(s, hr);
+        if (reports)
+            report_failure_once(s, hr);
         return hr;
     }
     const struct error_kept why = error_keep(hr);
     if (!is_private_whole(s))
         (void)section_delete(s->section);
     const HRESULT removed = session_remove(d, s);
-    if (removed == S_OK && running && tells)
+    if (removed == S_OK && running && reports)
         session_journal_event(FAILED(hr) || (hr == S_OK && !s->file) ? SESSION_NOT_RECOVERED : SESSION_RECOVERED, s, hr,
                               r.events);
     return FAILED(hr) ? error_restore(&why) : removed;
 }
 
-static HRESULT rescue_alone(struct directory *d, uint32_t logger, uint32_t generation, bool give_up, bool own)
+static HRESULT recover_if_ended(struct directory *d, uint32_t logger, uint32_t generation, bool give_up, bool own)
 {
     struct directory_session s;
     HRESULT hr = directory_session_at(d, logger, generation, &s);
     if (hr != S_OK)
         return hr;
-    hr = own || has_ended(d, &s) ? rescue(d, &s, give_up, !own) : S_FALSE;
+    hr = own || has_ended(d, &s) ? recover_session(d, &s, give_up, !own) : S_FALSE;
     directory_session_free(&s);
     return hr;
 }
 
-static HRESULT rescue_under_mutex(struct directory *d, uint32_t logger, uint32_t generation, bool give_up, bool own)
+static HRESULT recover_under_mutex(struct directory *d, uint32_t logger, uint32_t generation, bool give_up, bool own)
 {
     struct mutex *mutex;
     HRESULT hr = mutex_open("openetw-rescue", &mutex);
@@ -231,7 +231,7 @@ static HRESULT rescue_under_mutex(struct directory *d, uint32_t logger, uint32_t
         return hr;
     hr = mutex_take(mutex, UINT32_MAX);
     if (SUCCEEDED(hr)) {
-        hr = rescue_alone(d, logger, generation, give_up, own);
+        hr = recover_if_ended(d, logger, generation, give_up, own);
         mutex_give(mutex);
     }
     mutex_close(mutex);
@@ -248,12 +248,12 @@ HRESULT session_recover_or(struct directory *d, uint32_t logger, uint32_t genera
         session_recover_parts(d, &s);
     const bool ended = has_ended(d, &s);
     directory_session_free(&s);
-    return ended ? rescue_under_mutex(d, logger, generation, give_up, false) : S_FALSE;
+    return ended ? recover_under_mutex(d, logger, generation, give_up, false) : S_FALSE;
 }
 
 HRESULT session_recover_own(struct directory *d, uint32_t logger, uint32_t generation)
 {
-    return rescue_under_mutex(d, logger, generation, false, true);
+    return recover_under_mutex(d, logger, generation, false, true);
 }
 
 void session_recover_parts(struct directory *d, const struct directory_session *s)

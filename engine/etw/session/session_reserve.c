@@ -23,8 +23,8 @@ static void wake(const struct session_buffers *b, _Atomic uint32_t *asleep)
         b->wake(b->wake_context);
 }
 
-static bool claim_one(const struct session_buffers *b, uint32_t buffer, uint32_t owner, uint32_t processor,
-                      uint64_t *mine)
+static bool session_try_claim(const struct session_buffers *b, uint32_t buffer, uint32_t owner, uint32_t processor,
+                              uint64_t *mine)
 {
     struct session_line *line = &b->line[buffer];
     uint64_t word = session_load(&line->word);
@@ -41,7 +41,8 @@ static bool claim_one(const struct session_buffers *b, uint32_t buffer, uint32_t
 }
 
 /* Takes a free buffer. SESSION_NO_BUFFER: there is none. */
-static uint32_t claim(const struct session_buffers *b, uint32_t owner, uint32_t processor, uint64_t *mine)
+static uint32_t session_claim_buffer(const struct session_buffers *b, uint32_t owner, uint32_t processor,
+                                     uint64_t *mine)
 {
     struct session_shared *s = b->shared;
     const uint32_t given = atomic_load_explicit(&s->given, memory_order_acquire);
@@ -55,14 +56,14 @@ static uint32_t claim(const struct session_buffers *b, uint32_t owner, uint32_t 
     const uint32_t start = atomic_load_explicit(&s->hint, memory_order_relaxed) % count;
     for (uint32_t k = 0; k < count; k++) {
         const uint32_t buffer = start + k < count ? start + k : start + k - count;
-        if (claim_one(b, buffer, owner, processor, mine))
+        if (session_try_claim(b, buffer, owner, processor, mine))
             return buffer;
     }
     while (count < most) {
         uint32_t more = count;
         (void)atomic_compare_exchange_strong_explicit(&s->allocated, &more, count + 1, memory_order_relaxed,
                                                       memory_order_relaxed);
-        if (claim_one(b, count, owner, processor, mine))
+        if (session_try_claim(b, count, owner, processor, mine))
             return count;
         count++;
     }
@@ -72,7 +73,7 @@ static uint32_t claim(const struct session_buffers *b, uint32_t owner, uint32_t 
 }
 
 /* Closes the buffer that the sealed word names, unless that has been done. Any number may do it at once. */
-static void close_buffer(const struct session_buffers *b, struct session_processor *p, uint64_t word)
+static void session_close_buffer(const struct session_buffers *b, struct session_processor *p, uint64_t word)
 {
     const uint32_t buffer = session_word_buffer(word);
     if (buffer >= b->buffers)
@@ -106,8 +107,8 @@ __attribute__((noinline)) bool session_next_buffer(const struct session_buffers 
         session_step(SESSION_STEP_SEALED);
         word |= SESSION_SEALED;
     }
-    close_buffer(b, processor, word);
-    const uint32_t buffer = claim(b, owner, (uint32_t)(processor - b->processor), &mine);
+    session_close_buffer(b, processor, word);
+    const uint32_t buffer = session_claim_buffer(b, owner, (uint32_t)(processor - b->processor), &mine);
     if (buffer == SESSION_NO_BUFFER)
         return session_load(&processor->word) != word; /* another may have found one */
     session_step(SESSION_STEP_GIVING);
@@ -178,7 +179,7 @@ void session_close_processor(const struct session_buffers *b, uint32_t processor
                 continue;
             word |= SESSION_SEALED;
         }
-        close_buffer(b, p, word);
+        session_close_buffer(b, p, word);
         /* A flag beside the word would not do: one that had looked at it before would give the processor a new buffer
            behind us. */
         if (!stop || session_swap(&p->word, &word, SESSION_STOPPED))

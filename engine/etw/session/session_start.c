@@ -111,8 +111,8 @@ static bool share_process(const struct directory_registration *list, size_t coun
 }
 
 /* Whether a process may be in both: one that has both providers, or who started both. */
-static bool may_meet(const struct directory_session *a, const struct directory_session *b,
-                     const struct directory_registration *list, size_t count)
+static bool may_share_process(const struct directory_session *a, const struct directory_session *b,
+                              const struct directory_registration *list, size_t count)
 {
     const uint32_t kind = TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC;
     if ((a->mode & kind) != (b->mode & kind))
@@ -138,7 +138,7 @@ static HRESULT check_private(struct directory *d, const struct directory_session
     hr = directory_registrations(d, &registered, &registrations);
     if (SUCCEEDED(hr)) {
         for (size_t i = 0; i < count; i++)
-            others += may_meet(&list[i], s, registered, registrations);
+            others += may_share_process(&list[i], s, registered, registrations);
         memory_free(registered);
     }
     directory_sessions_free(list, count);
@@ -169,7 +169,7 @@ static HRESULT check_system_loggers(struct directory *d, const struct directory_
                      (unsigned)others);
 }
 
-static HRESULT fill(const struct trace_settings *from, struct directory_session *s)
+static HRESULT session_fill(const struct trace_settings *from, struct directory_session *s)
 {
     static const GUID none;
     char key[SHARED_KEY_DIGITS + 1];
@@ -202,7 +202,7 @@ static HRESULT fill(const struct trace_settings *from, struct directory_session 
     return hr;
 }
 
-static ULONG enter(struct directory *d, struct directory_session *s)
+static ULONG session_enter(struct directory *d, struct directory_session *s)
 {
     HRESULT hr = directory_begin(d);
     if (FAILED(hr))
@@ -290,8 +290,8 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
     if ((settings->mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
         return session_code(error_set(E_INVALIDARG, "LogFileMode: EVENT_TRACE_PRIVATE_LOGGER_MODE has no host"));
     session_recover_all(d); /* sessions of the dead hold names and places */
-    HRESULT hr = fill(settings, &s);
-    ULONG code = SUCCEEDED(hr) ? enter(d, &s) : session_code(hr);
+    HRESULT hr = session_fill(settings, &s);
+    ULONG code = SUCCEEDED(hr) ? session_enter(d, &s) : session_code(hr);
     if (code == ERROR_SUCCESS) {
         code = start_hosted(d, &s);
         if (code != ERROR_SUCCESS) {
@@ -317,14 +317,14 @@ ULONG session_start_private(struct directory *d, const struct trace_settings *se
 {
     struct directory_session s;
     session_recover_all(d);
-    HRESULT hr = fill(settings, &s);
+    HRESULT hr = session_fill(settings, &s);
     s.state = DIRECTORY_RUNNING;
     s.host = s.starter;
     s.scope = *scope;
     s.numbered = settings->numbered;
     s.section[0] = s.signal[0] = 0; /* its parts have them */
     s.started = clock_utc();
-    const ULONG code = SUCCEEDED(hr) ? enter(d, &s) : session_code(hr);
+    const ULONG code = SUCCEEDED(hr) ? session_enter(d, &s) : session_code(hr);
     if (code != ERROR_SUCCESS)
         directory_session_free(&s);
     else
