@@ -57,7 +57,7 @@ static void make_session(uint32_t buffers)
                                         .wake_at = buffers / 4,
                                         .source = session_source_for(ETL_CLOCK_TICKS)};
     const struct session_drain_options options = {
-        .judge = {everybody, NULL}, .clock = ETL_CLOCK_TICKS, .first_number = 1};
+        .liveness = {everybody, NULL}, .clock = ETL_CLOCK_TICKS, .first_number = 1};
     static uint8_t *memory;
     size_t size;
     must(session_buffers_size(&shape, &size));

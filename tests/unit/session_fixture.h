@@ -114,7 +114,7 @@ static inline struct session_drain *fixture_drain(const struct session_buffers *
 {
     struct session_drain *d;
     const struct session_drain_options options = {
-        .judge = {fixture_alive, NULL}, .clock = ETL_CLOCK_TICKS, .logger = 7, .first_number = 1, .keep = keep};
+        .liveness = {fixture_alive, NULL}, .clock = ETL_CLOCK_TICKS, .logger = 7, .first_number = 1, .keep = keep};
     assert_int_equal(session_drain_create(b, &options, &d), S_OK);
     return d;
 }

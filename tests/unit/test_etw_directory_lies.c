@@ -45,7 +45,7 @@ static void scribble_anywhere(void)
 {
     scribble(&shared->revision, 384, 2);
     scribble(shared->generation, sizeof shared->generation, 4);
-    scribble(shared->tended, sizeof shared->tended, 4);
+    scribble(shared->reaped, sizeof shared->reaped, 4);
     scribble(shared->mailbox, sizeof shared->mailbox, 2000);
     scribble(shared->slot, 16 * sizeof *shared->slot, 20);
     scribble(shared->registration, 64 * sizeof *shared->registration, 60);

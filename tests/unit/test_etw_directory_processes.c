@@ -196,7 +196,7 @@ static void slots_of_the_dead_wait_for_sessions(void **state)
     uint32_t own, slots[2] = {0};
     struct directory_process process;
     (void)state;
-    for (int tended = 0; tended < 300; tended++) /* who ended in other tests */
+    for (int reaped = 0; reaped < 300; reaped++) /* who ended in other tests */
         directory_session_reaped(d, DIRECTORY_SESSIONS, 0);
     struct directory_session s = add("naming", 1);
     assert_int_equal(directory_join(d, &own), S_OK);
@@ -220,13 +220,13 @@ static void slots_of_the_dead_wait_for_sessions(void **state)
         end_child(p, ready_name);
         signal_close(ready);
         assert_false(directory_alive(d, slots[i], 0));
-        for (int tended = 0; tended < 300; tended++) /* sees that it has ended */
+        for (int reaped = 0; reaped < 300; reaped++) /* sees that it has ended */
             directory_session_reaped(d, s.logger, 0);
         assert_false(directory_process_of(d, slots[i], &process) && process.id == pid);
     }
     assert_int_not_equal(slots[0], slots[1]);
     later();
-    for (int tended = 0; tended < 300; tended++)
+    for (int reaped = 0; reaped < 300; reaped++)
         directory_session_reaped(d, s.logger, clock_monotonic_ms());
     char ready_name[64];
     struct signal *ready = make_signal(ready_name);

@@ -117,7 +117,7 @@ static void kill_round(bool at_steps, uint64_t *events, uint64_t *torn)
     memset(progress, 0, MOST_SLOTS * sizeof *progress);
     make_session(&size);
     const struct session_drain_options options = {
-        .judge = {still_runs, NULL}, .clock = ETL_CLOCK_TICKS, .first_number = 1};
+        .liveness = {still_runs, NULL}, .clock = ETL_CLOCK_TICKS, .first_number = 1};
     assert_int_equal(session_drain_create(&session, &options, &d), S_OK);
     for (uint64_t tended = 0; slot < ROUND || count != 0;) {
         while (slot < ROUND && count < VICTIMS) {
@@ -200,7 +200,7 @@ static struct session_file_options file_options(void)
 }
 
 static const struct session_drain_options host_options = {
-    .judge = {still_runs, NULL}, .clock = ETL_CLOCK_TICKS, .first_number = 1};
+    .liveness = {still_runs, NULL}, .clock = ETL_CLOCK_TICKS, .first_number = 1};
 
 static _Noreturn void be_host(void)
 {

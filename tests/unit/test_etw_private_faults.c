@@ -174,7 +174,7 @@ static void a_part_without_memory_changes_nothing(void **state)
     assert_int_equal(session_buffers_size(&shape, &size), S_OK);
     void *memory = memory_zero(1, size);
     assert_int_equal(session_buffers_create(memory, size, &shape, &buffers), S_OK);
-    atomic_store(&buffers.shared->figures.torn, LOST);
+    atomic_store(&buffers.shared->totals.torn, LOST);
     failed = true;
     for (uint64_t n = 1; failed; n++) {
         memory_fail_at(n);

@@ -167,11 +167,11 @@ static bool kill_in_time(struct victim *v, const struct progress *all)
     return true;
 }
 
-struct figures {
+struct totals {
     uint64_t events, refused, lost, least, most;
 };
 
-static void kill_round(const char *mode, struct figures *sum)
+static void kill_round(const char *mode, struct totals *sum)
 {
     static unsigned number;
     char *path = path_join(folder, "kills.etl"), name[64];
@@ -200,7 +200,7 @@ static void kill_round(const char *mode, struct figures *sum)
     }
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     const uint32_t lost = read_round(path, called, came);
-    struct figures f = {.lost = lost};
+    struct totals f = {.lost = lost};
     for (uint32_t i = 0; i < ROUND; i++) {
         progress_check(&all[i], came[i].count, &f.least, &f.most);
         check_each_once(&came[i]);
@@ -225,7 +225,7 @@ static void kill_round(const char *mode, struct figures *sum)
 
 static void kill_all(const char *mode)
 {
-    struct figures f = {0};
+    struct totals f = {0};
     for (unsigned done = 0; done < kills; done += ROUND)
         kill_round(mode, &f);
     print_message("%s: %u killed, %llu events, %llu lost: %llu without room, %llu torn of %llu to %llu\n", mode,

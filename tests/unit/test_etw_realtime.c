@@ -471,10 +471,10 @@ static void words_that_lie_lead_nowhere(void **state)
 static HRESULT sink_write(void *context, const struct etl_buffer_header *head, const uint8_t *bytes)
 {
     bool wake;
-    struct session_totals *figures = context;
+    struct session_totals *totals = context;
     HRESULT hr = realtime_ring_put(&host.ring, head, bytes, &wake);
     if (hr != S_OK)
-        atomic_fetch_add(&figures->realtime_lost, 1);
+        atomic_fetch_add(&totals->realtime_lost, 1);
     wake_if(wake);
     return hr;
 }
@@ -539,7 +539,7 @@ static void events_of_a_session_come_while_it_runs(void **state)
     session_time = INT64_MIN;
     session_in_order = true;
     writers_session = s.b;
-    const struct session_sink sink = {sink_write, NULL, &s.b.shared->figures};
+    const struct session_sink sink = {sink_write, NULL, &s.b.shared->totals};
     assert_int_equal(wakeup_create(&consumer_ended), S_OK);
     assert_int_equal(thread_start(run_consumer, &handle, &consumer), S_OK);
     for (int i = 0; i < 2; i++)
@@ -563,7 +563,7 @@ static void events_of_a_session_come_while_it_runs(void **state)
     wakeup_free(consumer_ended);
     for (int i = 0; i < 2; i++)
         thread_close(writer[i]);
-    assert_int_equal(s.b.shared->figures.realtime_lost, 0);
+    assert_int_equal(s.b.shared->totals.realtime_lost, 0);
     assert_int_equal(session_events, 2 * writers_events);
     assert_int_equal(session_sum, (uint64_t)writers_events * (writers_events - 1));
     assert_true(session_in_order);

@@ -222,8 +222,8 @@ static void headers_of_all_forms_come_through(void **state)
         session_commit(at, forms[i].first);
     }
     const uint64_t word = session_load(&s.b.processor[w.processor < 2 ? w.processor : 0].word);
-    const struct session_liveness judge = {fixture_alive, NULL};
-    assert_true(session_settle(&s.b, session_word_buffer(word), word & SESSION_PLACE, &judge, false, &clock,
+    const struct session_liveness liveness = {fixture_alive, NULL};
+    assert_true(session_settle(&s.b, session_word_buffer(word), word & SESSION_PLACE, &liveness, false, &clock,
                                processor_cycles(), &order, copy, &settled));
     const int64_t to = clock_ticks() + 1;
     assert_int_equal(settled.events, count);
@@ -257,8 +257,8 @@ static void a_stamp_of_the_caller_stays(void **state)
         session_commit(at, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16 | (i == 1 ? SESSION_OWN_STAMP : 0));
     }
     const uint64_t word = session_load(&s.b.processor[w.processor < 2 ? w.processor : 0].word);
-    const struct session_liveness judge = {fixture_alive, NULL};
-    assert_true(session_settle(&s.b, session_word_buffer(word), word & SESSION_PLACE, &judge, false, &clock,
+    const struct session_liveness liveness = {fixture_alive, NULL};
+    assert_true(session_settle(&s.b, session_word_buffer(word), word & SESSION_PLACE, &liveness, false, &clock,
                                processor_cycles(), &order, copy, &settled));
     assert_int_equal(get_u64(copy + ETL_BUFFER_HEAD + EVENT_BYTES + 0x10), 12345);
     assert_int_equal(get_u16(copy + ETL_BUFFER_HEAD + EVENT_BYTES + 2), EVENT_FIRST);
@@ -279,7 +279,7 @@ static void other_clocks_and_processors_do(void **state)
         w.processor = 77;
         session_drain_free(d);
         d = NULL;
-        const struct session_drain_options options = {.judge = {fixture_alive, NULL},
+        const struct session_drain_options options = {.liveness = {fixture_alive, NULL},
                                                       .clock = shape.source == SESSION_STAMP_SYSTEM ? ETL_CLOCK_SYSTEM
                                                                                                     : ETL_CLOCK_TICKS,
                                                       .first_number = 1};
@@ -321,11 +321,11 @@ static void buffers_of_16_mb_take_places_to_their_end(void **state)
     struct session_settled settled;
     struct session_order order = {0};
     uint8_t *copy = memory_alloc(ETL_LARGEST_BUFFER);
-    const struct session_liveness judge = {fixture_alive, NULL};
+    const struct session_liveness liveness = {fixture_alive, NULL};
     for (uint32_t i = 0; i < 2; i++) {
         const uint64_t word = session_load(&s.b.line[i].word);
         assert_int_equal(session_line_state(word), SESSION_CLOSED);
-        assert_true(session_settle(&s.b, i, session_line_place(word), &judge, false, session_drain_clock(d),
+        assert_true(session_settle(&s.b, i, session_line_place(word), &liveness, false, session_drain_clock(d),
                                    processor_cycles(), &order, copy, &settled));
         assert_int_equal(settled.events, each);
         assert_int_equal(settled.used, ETL_BUFFER_HEAD + each * LONGEST);
@@ -537,11 +537,11 @@ static void a_rescue_writes_what_the_host_did_not(void **state)
     session_drain_flush(d);
     for (uint32_t i = 0; i < s.b.buffers; i++)
         if (session_line_state(session_load(&s.b.line[i].word)) == SESSION_CLOSED) {
-            const struct session_liveness judge = {fixture_alive, NULL};
+            const struct session_liveness liveness = {fixture_alive, NULL};
             struct session_order order = {0};
             struct session_settled settled;
             static uint8_t copy[SMALL];
-            assert_true(session_settle(&s.b, i, session_line_place(session_load(&s.b.line[i].word)), &judge, false,
+            assert_true(session_settle(&s.b, i, session_line_place(session_load(&s.b.line[i].word)), &liveness, false,
                                        session_drain_clock(d), processor_cycles(), &order, copy, &settled));
             if (get_u64(copy + ETL_BUFFER_HEAD + 0x58) != before)
                 continue;
@@ -554,12 +554,12 @@ static void a_rescue_writes_what_the_host_did_not(void **state)
     d = NULL;
     assert_int_equal(session_buffers_map(s.b.shared, s.size, &again), S_OK);
     const struct session_drain_options options = {
-        .judge = {fixture_alive, NULL}, .clock = ETL_CLOCK_TICKS, .first_number = t->buffers + 1};
-    const uint64_t readings = atomic_load(&s.b.shared->figures.anchors);
+        .liveness = {fixture_alive, NULL}, .clock = ETL_CLOCK_TICKS, .first_number = t->buffers + 1};
+    const uint64_t readings = atomic_load(&s.b.shared->totals.anchors);
     assert_int_equal(session_drain_create(&again, &options, &d), S_OK);
     /* If this rescuer ends too, the next one reckons from the host's reading: by ours, a moment before its own, the
        events of long ago would be microseconds beside those that the host wrote. */
-    assert_int_equal(atomic_load(&s.b.shared->figures.anchors), readings);
+    assert_int_equal(atomic_load(&s.b.shared->totals.anchors), readings);
     assert_int_equal(session_drain_recover(d, &(struct session_sink){tally_write, tally_holds, t}, 0), S_OK);
     assert_int_equal(t->events, 150);
     assert_true(tally_is_whole(t));
@@ -687,7 +687,7 @@ static void memory_that_is_out_is_told(void **state)
 {
     (void)state;
     begin(&small_shape, 0);
-    const struct session_drain_options options = {.judge = {fixture_alive, NULL}, .clock = ETL_CLOCK_TICKS};
+    const struct session_drain_options options = {.liveness = {fixture_alive, NULL}, .clock = ETL_CLOCK_TICKS};
     session_drain_free(d);
     d = NULL;
     for (uint64_t n = 1; !d; n++) {

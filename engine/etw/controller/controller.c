@@ -205,7 +205,7 @@ static uint32_t narrow(uint64_t value)
     return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-void controller_figures_add(const struct controller_view *v, struct controller_totals *f)
+void controller_totals_add(const struct controller_view *v, struct controller_totals *f)
 {
     struct session_statistics one;
     if (!v->section)
@@ -216,7 +216,7 @@ void controller_figures_add(const struct controller_view *v, struct controller_t
     f->all.events_lost += one.events_lost;
     f->all.buffers_written += one.buffers_written;
     f->all.buffers_lost += one.buffers_lost;
-    f->realtime_lost += atomic_load_explicit(&v->buffers.shared->figures.realtime_lost, memory_order_relaxed);
+    f->realtime_lost += atomic_load_explicit(&v->buffers.shared->totals.realtime_lost, memory_order_relaxed);
 }
 
 static void put_figures(const struct controller_totals *f, EVENT_TRACE_PROPERTIES *p)
@@ -232,9 +232,9 @@ static void put_figures(const struct controller_totals *f, EVENT_TRACE_PROPERTIE
 static ULONG controller_answer_view(bool wide, const struct directory_session *s, const struct controller_view *v,
                                     EVENT_TRACE_PROPERTIES *p)
 {
-    struct controller_totals figures = {.thread = s->thread};
-    controller_figures_add(v, &figures);
-    return controller_answer(wide, s, &figures, p);
+    struct controller_totals totals = {.thread = s->thread};
+    controller_totals_add(v, &totals);
+    return controller_answer(wide, s, &totals, p);
 }
 
 ULONG controller_answer(bool wide, const struct directory_session *s, const struct controller_totals *f,

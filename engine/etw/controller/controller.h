@@ -46,7 +46,7 @@ struct controller_totals {
     uint64_t realtime_lost, thread;
 };
 /* What the view shows is added. */
-void controller_figures_add(const struct controller_view *v, struct controller_totals *f);
+void controller_totals_add(const struct controller_view *v, struct controller_totals *f);
 /* Fills the block as all functions do. 234: a name had no room. */
 ULONG controller_answer(bool wide, const struct directory_session *s, const struct controller_totals *f,
                         EVENT_TRACE_PROPERTIES *p);

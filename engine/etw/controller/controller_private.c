@@ -146,7 +146,7 @@ static ULONG open_parts(struct directory *d, const struct directory_session *s, 
 }
 
 /* Those that are over meanwhile show their last ones. */
-static struct controller_totals figures_of(const struct parts *p)
+static struct controller_totals totals_of(const struct parts *p)
 {
     struct controller_totals f = {
         .all = {.events_lost = p->ended.events_lost,
@@ -154,7 +154,7 @@ static struct controller_totals figures_of(const struct parts *p)
                 .buffers_lost = p->ended.buffers_lost},
     };
     for (size_t i = 0; i < p->count; i++) {
-        controller_figures_add(&p->views[i], &f);
+        controller_totals_add(&p->views[i], &f);
         if (f.thread == 0 || p->list[i].host.id == process_own_id())
             f.thread = p->list[i].thread;
     }
@@ -342,8 +342,8 @@ ULONG controller_private(struct directory *d, const struct controller_call *c, s
         *s = now;
     }
     if (code == ERROR_SUCCESS) {
-        const struct controller_totals figures = figures_of(&parts);
-        code = controller_answered(c, controller_answer(c->wide, s, &figures, c->properties));
+        const struct controller_totals totals = totals_of(&parts);
+        code = controller_answered(c, controller_answer(c->wide, s, &totals, c->properties));
     }
     close_parts(&parts);
     return code;

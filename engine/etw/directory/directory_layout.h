@@ -140,7 +140,7 @@ struct directory_shared {
     _Atomic uint64_t event_key;
     uint64_t reserved_4[15];
     _Atomic uint64_t generation[DIRECTORY_PLACES];
-    _Atomic uint64_t tended[DIRECTORY_SESSIONS]; /* parts name no slots but their processes' */
+    _Atomic uint64_t reaped[DIRECTORY_SESSIONS]; /* parts name no slots but their processes' */
     struct mailbox_record mailbox[DIRECTORY_PLACES];
     struct slot_record slot[DIRECTORY_SLOTS];
     struct registration_record registration[DIRECTORY_REGISTRATIONS];

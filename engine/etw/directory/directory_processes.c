@@ -60,8 +60,8 @@ static bool may_be_named(struct directory *d, uint64_t dead_at, uint64_t now)
 {
     const uint64_t revision = directory_revision(d), dead = dead_at > now ? 0 : dead_at;
     for (uint32_t logger = 1; logger <= DIRECTORY_SESSIONS; logger++) {
-        const uint64_t tended = atomic_load(&d->shared->tended[logger - 1]);
-        if (directory_find_session(d, logger, 0, revision) && (tended > now ? 0 : tended) <= dead)
+        const uint64_t reaped = atomic_load(&d->shared->reaped[logger - 1]);
+        if (directory_find_session(d, logger, 0, revision) && (reaped > now ? 0 : reaped) <= dead)
             return true;
     }
     return false;
@@ -194,7 +194,7 @@ void directory_session_reaped(struct directory *d, uint32_t logger, uint64_t sin
 {
     if (logger < 1 || logger > DIRECTORY_SESSIONS)
         return;
-    atomic_store(&d->shared->tended[logger - 1], since_ms);
+    atomic_store(&d->shared->reaped[logger - 1], since_ms);
     if (mutex_take(d->mutex, 0) != S_OK)
         return; /* another time */
     directory_slots_reap(d, REAPED_BY_HOST);

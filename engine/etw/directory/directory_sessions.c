@@ -362,7 +362,7 @@ HRESULT directory_session_add(struct directory *d, struct directory_session *s)
         struct mailbox_record *mailbox = &shared->mailbox[logger - 1];
         atomic_store(&mailbox->word, ((atomic_load(&mailbox->word) >> 3) + 1) << 3);
         if (!is_private(s))
-            atomic_store(&shared->tended[logger - 1], clock_monotonic_ms());
+            atomic_store(&shared->reaped[logger - 1], clock_monotonic_ms());
         payload->generation = given.generation;
         session_put_record(d, logger, payload);
         s->logger = logger;

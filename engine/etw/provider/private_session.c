@@ -177,7 +177,7 @@ void private_part_refuse(struct directory *d, const struct directory_session *pa
 
 /* In a change. S_FALSE: it is so already, or the session is gone. */
 static HRESULT give_figures(struct directory *d, const struct directory_session *s,
-                            const struct session_statistics *figures)
+                            const struct session_statistics *totals)
 {
     struct directory_session whole, part;
     HRESULT hr = directory_session_at(d, s->logger, s->generation, &part);
@@ -194,9 +194,9 @@ static HRESULT give_figures(struct directory *d, const struct directory_session 
         hr = directory_session_at(d, s->whole, s->whole_generation, &whole);
     if (hr != S_OK)
         return hr;
-    whole.ended.events_lost += figures->events_lost;
-    whole.ended.buffers_written += figures->buffers_written;
-    whole.ended.buffers_lost += figures->buffers_lost;
+    whole.ended.events_lost += totals->events_lost;
+    whole.ended.buffers_written += totals->buffers_written;
+    whole.ended.buffers_lost += totals->buffers_lost;
     hr = directory_session_set(d, &whole);
     directory_session_free(&whole);
     return hr;
@@ -204,13 +204,13 @@ static HRESULT give_figures(struct directory *d, const struct directory_session 
 
 HRESULT private_part_over(struct directory *d, const struct directory_session *part, const struct session_buffers *b)
 {
-    struct session_statistics figures = {0};
+    struct session_statistics totals = {0};
     if (b)
-        session_statistics_read(b, &figures);
+        session_statistics_read(b, &totals);
     HRESULT hr = directory_begin(d);
     if (FAILED(hr))
         return hr;
-    hr = give_figures(d, part, &figures);
+    hr = give_figures(d, part, &totals);
     part_end_change(d, hr);
     return hr;
 }
@@ -315,11 +315,11 @@ static void take_out(struct private_session *p)
 }
 
 /* Each change of the directory tries again. */
-static void tell_once(const struct directory_session *part, HRESULT hr)
+static void part_report_once(const struct directory_session *part, HRESULT hr)
 {
-    static _Atomic uint64_t told;
+    static _Atomic uint64_t reported;
     const uint64_t whole = (uint64_t)part->whole_generation << 32 | part->whole;
-    if (atomic_exchange(&told, whole) != whole)
+    if (atomic_exchange(&reported, whole) != whole)
         session_journal_event(SESSION_NOT_WRITTEN, part, hr, 0);
 }
 
@@ -363,7 +363,7 @@ HRESULT private_session_create(struct directory *d, const struct directory_sessi
     if (hr == S_OK) {
         hr = private_session_begin(p, &part);
         if (FAILED(hr)) {
-            tell_once(&part, hr);
+            part_report_once(&part, hr);
             private_part_refuse(d, &part);
         }
         directory_session_free(&part);

@@ -435,7 +435,7 @@ static void wait_for_changes(void *unused)
 {
     enum { AGAIN_MS = 100, LOOK_MS = 1000, LEAVES_MS = 20, LEAVES_LOOKS = 10, FOLLOW_MS = 3000 };
     uint32_t looks = 0;
-    uint64_t looked = clock_monotonic_ms();
+    uint64_t checked = clock_monotonic_ms();
     struct process *hosts[SIGNAL_PROCESSES];
     uint32_t loggers[SIGNAL_PROCESSES];
     (void)unused;
@@ -447,8 +447,8 @@ static void wait_for_changes(void *unused)
         t->never_waits = true;
     for (bool done = false;;) {
         const uint64_t now = clock_monotonic_ms();
-        if (clock_passed_ms(looked, now) >= FOLLOW_MS) {
-            looked = now;
+        if (clock_passed_ms(checked, now) >= FOLLOW_MS) {
+            checked = now;
             if (follow_directory())
                 registered = 0;
         }

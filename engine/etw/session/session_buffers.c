@@ -83,7 +83,7 @@ HRESULT session_buffers_create(void *memory, size_t size, const struct session_s
     atomic_store(&s->source, (uint32_t)shape->source);
     atomic_store(&s->wake_at, shape->wake_at);
     atomic_store(&s->allocated, shape->minimum);
-    atomic_store(&s->figures.file, 1);
+    atomic_store(&s->totals.file, 1);
     for (uint32_t i = 0; i < shape->processors; i++)
         atomic_store(&out->processor[i].word, SESSION_WORD_NONE);
     atomic_store(&s->magic, SESSION_MAGIC);

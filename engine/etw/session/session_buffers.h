@@ -96,7 +96,7 @@ struct session_shared {
     _Atomic uint32_t
         sequence; /* the last number of a TraceMessage event of the session (EVENT_TRACE_USE_LOCAL_SEQUENCE) */
     uint32_t reserved_4[31];
-    struct session_totals figures;
+    struct session_totals totals;
     struct session_processor processor[]; /* then a session_line for each buffer, then the buffers */
 };
 #define SESSION_MAGIC   0x52545745u /* "EWTR" */

@@ -113,7 +113,7 @@ enum verdict { CHECK_AGAIN, WAIT, LOST, TORN_BEFORE };
 
 /* Of a place that is not whole. */
 static enum verdict walk_check_place(const struct walk *w, uint64_t first, uint32_t size,
-                                     const struct session_liveness *judge)
+                                     const struct session_liveness *liveness)
 {
     const uint32_t mark = session_event_mark(first);
     const bool known = mark != SESSION_EVENT_RESERVED || w->at == w->last;
@@ -121,7 +121,7 @@ static enum verdict walk_check_place(const struct walk *w, uint64_t first, uint3
         return TORN_BEFORE;
     const uint32_t owner = mark == SESSION_EVENT_RESERVED ? w->owner : (uint32_t)(first >> 16 & 0xFFF);
     const uint32_t thread = mark == SESSION_EVENT_WRITING ? (uint32_t)(first >> 32) : 0;
-    if (!known || judge->alive(judge->context, owner, thread))
+    if (!known || liveness->alive(liveness->context, owner, thread))
         return WAIT;
     /* So that nobody asks for the owner again: its slot may be another process' by then. If it fails, the owner had
        finished the event before it ended. */
@@ -130,8 +130,8 @@ static enum verdict walk_check_place(const struct walk *w, uint64_t first, uint3
 }
 
 bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t place,
-                    const struct session_liveness *judge, bool force, const struct session_clock *clock, uint64_t now,
-                    struct session_order *order, uint8_t *copy, struct session_settled *out)
+                    const struct session_liveness *liveness, bool force, const struct session_clock *clock,
+                    uint64_t now, struct session_order *order, uint8_t *copy, struct session_settled *out)
 {
     struct session_order rising = *order;
     struct walk w = walk_begin(b, buffer, place);
@@ -155,7 +155,7 @@ bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t p
             out->given_up++;
             break;
         }
-        const enum verdict verdict = walk_check_place(&w, first, size, judge);
+        const enum verdict verdict = walk_check_place(&w, first, size, liveness);
         if (verdict == CHECK_AGAIN)
             continue;
         if (verdict == WAIT && !force)
@@ -215,8 +215,8 @@ struct session_drain {
     uint64_t pass;
     uint64_t search;
     bool buffer_lost; /* since the last one that was written */
-    bool rescues;
-    bool goes_on;    /* after a host, whose reading of the clock stays for who goes on after us */
+    bool recovers;
+    bool continues;  /* after a host, whose reading of the clock stays for who goes on after us */
     uint64_t anchor; /* cycles of the one that was told */
     struct found *found;
     struct stream *stream;
@@ -227,11 +227,11 @@ struct session_drain {
 /* For who goes on after us. */
 static void drain_keep_clock(struct session_drain *d)
 {
-    struct session_totals *f = &d->b.shared->figures;
+    struct session_totals *f = &d->b.shared->totals;
     session_clock_keep(&d->clock);
     const struct session_anchor newest = session_clock_newest(&d->clock);
     const uint64_t number = atomic_load_explicit(&f->anchors, memory_order_relaxed);
-    if (d->goes_on || newest.cycles == d->anchor)
+    if (d->continues || newest.cycles == d->anchor)
         return;
     d->anchor = newest.cycles;
     atomic_store_explicit(&f->anchor[number % 2].cycles, newest.cycles, memory_order_relaxed);
@@ -241,12 +241,12 @@ static void drain_keep_clock(struct session_drain *d)
 
 static void drain_start_clock(struct session_drain *d)
 {
-    struct session_totals *f = &d->b.shared->figures;
+    struct session_totals *f = &d->b.shared->totals;
     const uint64_t count = atomic_load_explicit(&f->anchors, memory_order_acquire);
     session_clock_start(&d->clock, d->options.clock, d->b.source);
     /* Its events are older than our readings: one of ours in place of its own would be too near to the next one's. */
-    d->goes_on = count != 0;
-    if (d->goes_on) {
+    d->continues = count != 0;
+    if (d->continues) {
         const struct session_anchor before = {
             .cycles = atomic_load_explicit(&f->anchor[(count - 1) % 2].cycles, memory_order_relaxed),
             .time = atomic_load_explicit(&f->anchor[(count - 1) % 2].time, memory_order_relaxed),
@@ -390,11 +390,11 @@ static bool drain_settle(struct session_drain *d, uint32_t buffer, uint64_t word
 {
     int64_t time;
     const uint64_t now = session_clock_now(&d->clock, &time);
-    const bool whole = session_settle(&d->b, buffer, session_line_place(word), &d->options.judge, force, &d->clock, now,
-                                      order, d->copy, out);
-    count_more(&d->b.shared->figures.torn, out->torn);
+    const bool whole = session_settle(&d->b, buffer, session_line_place(word), &d->options.liveness, force, &d->clock,
+                                      now, order, d->copy, out);
+    count_more(&d->b.shared->totals.torn, out->torn);
     if (whole && d->seen[buffer].settled != word) {
-        count_more(&d->b.shared->figures.torn, out->given_up);
+        count_more(&d->b.shared->totals.torn, out->given_up);
         d->seen[buffer].settled = word;
     }
     return whole;
@@ -415,12 +415,12 @@ static uint64_t drain_number(struct session_drain *d, uint32_t buffer)
 static HRESULT drain_forward(struct session_drain *d, const struct session_sink *sink, uint32_t buffer,
                              const struct session_settled *settled)
 {
-    struct session_totals *figures = &d->b.shared->figures;
+    struct session_totals *totals = &d->b.shared->totals;
     struct session_line *line = &d->b.line[buffer];
     const uint32_t processor = processor_of(d, buffer);
     if (settled->used == ETL_BUFFER_HEAD)
         return S_OK;
-    if (d->rescues) {
+    if (d->recovers) {
         const uint64_t given = atomic_load_explicit(&line->number, memory_order_relaxed);
         if (given != 0 && sink->holds(sink->context, given))
             return S_OK; /* the host that has ended wrote it and came no further */
@@ -438,8 +438,8 @@ static HRESULT drain_forward(struct session_drain *d, const struct session_sink 
     };
     const HRESULT hr = sink->write(sink->context, &head, d->copy);
     d->buffer_lost = hr != S_OK;
-    count_more(hr == S_OK ? &figures->buffers_written : &figures->buffers_lost, 1);
-    count_more(&figures->events, hr == S_OK ? settled->events : 0);
+    count_more(hr == S_OK ? &totals->buffers_written : &totals->buffers_lost, 1);
+    count_more(&totals->events, hr == S_OK ? settled->events : 0);
     return hr;
 }
 
@@ -543,7 +543,7 @@ static bool drain_reap_buffer(struct session_drain *d, uint32_t buffer, uint64_t
         atomic_fetch_add_explicit(&d->b.shared->closed, 1, memory_order_relaxed);
         return true;
     }
-    if (d->options.judge.alive(d->options.judge.context, session_line_owner(word), 0) || is_named(d, buffer) ||
+    if (d->options.liveness.alive(d->options.liveness.context, session_line_owner(word), 0) || is_named(d, buffer) ||
         !session_swap(&line->word, &word, session_line_open(SESSION_FREE, 0, session_line_generation(word))))
         return false;
     atomic_fetch_add_explicit(&d->b.shared->given, 1, memory_order_release);
@@ -610,9 +610,9 @@ static HRESULT drain_snapshot_buffer(struct session_drain *d, const struct sessi
     const uint64_t now = session_clock_now(&d->clock, &time);
     if (session_line_state(word) != SESSION_CLOSED || claimed != found->claimed)
         return S_OK; /* given back meanwhile: newer events took its place */
-    (void)session_settle(&d->b, found->buffer, session_line_place(word), &d->options.judge, true, &d->clock, now,
+    (void)session_settle(&d->b, found->buffer, session_line_place(word), &d->options.liveness, true, &d->clock, now,
                          &order[processor], d->copy, &settled);
-    count_more(&d->b.shared->figures.torn, settled.torn);
+    count_more(&d->b.shared->totals.torn, settled.torn);
     if (settled.used == ETL_BUFFER_HEAD)
         return S_OK;
     const struct etl_buffer_header head = {
@@ -650,7 +650,7 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
 
 HRESULT session_drain_recover(struct session_drain *d, const struct session_sink *sink, uint32_t patience)
 {
-    d->rescues = true;
+    d->recovers = true;
     /* Buffers may have numbers already, in whose place others were written. No more than there are buffers. */
     const uint64_t most = d->number + d->b.buffers;
     for (uint32_t i = 0; i < d->b.buffers; i++) {
@@ -683,7 +683,7 @@ void session_drain_wake(struct session_drain *d)
 
 void session_statistics_read(const struct session_buffers *b, struct session_statistics *out)
 {
-    const struct session_totals *f = &b->shared->figures;
+    const struct session_totals *f = &b->shared->totals;
     *out = (struct session_statistics){
         .events = atomic_load_explicit(&f->events, memory_order_relaxed),
         .events_lost = atomic_load_explicit(&f->torn, memory_order_relaxed) + session_buffers_lost(b),

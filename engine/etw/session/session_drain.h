@@ -119,8 +119,8 @@ struct session_settled {
    `now`, that of a moment after the buffer was closed, are not believed. False: somebody who lives writes in it, and
    `force` is not set; *order is then as it was. */
 bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t place,
-                    const struct session_liveness *judge, bool force, const struct session_clock *clock, uint64_t now,
-                    struct session_order *order, uint8_t *copy, struct session_settled *out);
+                    const struct session_liveness *liveness, bool force, const struct session_clock *clock,
+                    uint64_t now, struct session_order *order, uint8_t *copy, struct session_settled *out);
 /* Where the events end in a buffer that no word tells the end of; ETL_BUFFER_HEAD: it has none. */
 uint32_t session_unclosed_end(const struct session_buffers *b, uint32_t buffer);
 
@@ -137,7 +137,7 @@ struct session_sink {
 };
 
 struct session_drain_options {
-    struct session_liveness judge;
+    struct session_liveness liveness;
     uint32_t clock;        /* ETL_CLOCK_* */
     uint16_t logger;       /* of the session, for headers of buffers */
     uint64_t first_number; /* of the first buffer, above all in the log; they rise by one */

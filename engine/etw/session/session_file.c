@@ -245,7 +245,7 @@ HRESULT session_file_create(const struct session_file_options *options, struct s
     return session_file_finish_open(session_file_open_first(f), f, out);
 }
 
-HRESULT session_file_continue(const struct session_file_options *options, uint64_t number, const uint64_t told[2],
+HRESULT session_file_continue(const struct session_file_options *options, uint64_t number, const uint64_t reported[2],
                               struct session_file **out)
 {
     struct session_file *f;
@@ -253,8 +253,8 @@ HRESULT session_file_continue(const struct session_file_options *options, uint64
     if (FAILED(hr))
         return hr;
     f->number = number;
-    f->events_lost = told[0];
-    f->buffers_lost = told[1];
+    f->events_lost = reported[0];
+    f->buffers_lost = reported[1];
     return session_file_finish_open(session_file_resume_numbered(f, number, false), f, out);
 }
 

@@ -119,7 +119,7 @@ static void session_host_reap(struct session_host *h, uint64_t now)
     if (words != h->seen)
         (void)session_drain_reap(h->drain);
     h->seen = words;
-    h->tended = now;
+    h->reaped = now;
     h->reap_ms = !quiet ? TEND_MS : h->reap_ms < TEND_MOST_MS ? 2 * h->reap_ms : TEND_MOST_MS;
     session_host_publish_reaped(h);
     session_realtime_reap(&h->output.realtime);
@@ -130,9 +130,9 @@ static void session_host_reap(struct session_host *h, uint64_t now)
 /* Without its directory nobody finds the session any more, to stop it. */
 static void session_host_check_directory(struct session_host *h, uint64_t now)
 {
-    const bool look = clock_passed_ms(h->looked, now) >= LOOK_MS;
+    const bool look = clock_passed_ms(h->checked, now) >= LOOK_MS;
     if (look)
-        h->looked = now;
+        h->checked = now;
     if (directory_exists(h->d, look) && session_host_is_known(h))
         return;
     session_journal_event(SESSION_WITHOUT_DIRECTORY, &h->session, S_OK, 0);
@@ -147,7 +147,7 @@ static void session_host_do_due(struct session_host *h)
         h->flushed = now;
         session_host_flush(h);
     }
-    if (clock_passed_ms(h->tended, now) >= h->reap_ms)
+    if (clock_passed_ms(h->reaped, now) >= h->reap_ms)
         session_host_reap(h, now);
 }
 
@@ -190,15 +190,15 @@ static void sleep_until_due(struct session_host *h)
         session_host_mark(h, time);
         session_host_publish_reaped(h);
         sleep_for(h, IDLE_MS);
-        h->flushed = h->tended = clock_monotonic_ms();
+        h->flushed = h->reaped = clock_monotonic_ms();
         h->reap_ms = TEND_MS;
     } else {
         const uint64_t now = clock_monotonic_ms();
-        const uint32_t tended = ms_until(h->tended, h->reap_ms, now);
+        const uint32_t reaped = ms_until(h->reaped, h->reap_ms, now);
         const uint32_t flush = h->session.flush_ms != 0 ? ms_until(h->flushed, h->session.flush_ms, now) : UINT32_MAX;
         h->pace_ms = session_pace(h->pace_ms, h->found, h->buffers.wake_at);
         h->found = 0;
-        sleep_for(h, smaller_of(h->pace_ms, smaller_of(tended, flush)));
+        sleep_for(h, smaller_of(h->pace_ms, smaller_of(reaped, flush)));
     }
     session_drain_wake(h->drain);
 }
@@ -219,7 +219,7 @@ void session_host_run(struct session_host *h)
 {
     const struct session_sink sink = session_output_sink(&h->output);
     HRESULT hr;
-    h->flushed = h->tended = h->looked = clock_monotonic_ms();
+    h->flushed = h->reaped = h->checked = clock_monotonic_ms();
     h->reap_ms = TEND_MS;
     while (!h->end) {
         const uint32_t done = session_drain_pass(h->drain, &sink, &hr);
@@ -246,7 +246,7 @@ static void session_host_kernel(struct session_host *h, bool end)
         session_host_drain(h);
     h->kernel = NULL;
     if (!end && h->session.whole == 0 &&
-        session_kernel_begin(h->d, &h->session, &h->buffers, &h->told, &h->kernel) != S_OK)
+        session_kernel_begin(h->d, &h->session, &h->buffers, &h->reported, &h->kernel) != S_OK)
         h->kernel = NULL;
 }
 
@@ -263,7 +263,7 @@ static HRESULT make_buffers(struct session_host *h)
     };
     const bool is_part = h->session.whole != 0;
     struct session_drain_options options = {
-        .judge = {directory_alive, h->d},
+        .liveness = {directory_alive, h->d},
         .clock = h->session.clock,
         .logger = is_part ? 0 : (uint16_t)h->session.logger,
         .first_number = 1,
@@ -392,7 +392,7 @@ void session_host_finish(struct session_host *h)
 {
     const struct session_sink sink = session_output_sink(&h->output);
     const bool is_part = h->session.whole != 0;
-    uint64_t told = h->output.realtime.lost;
+    uint64_t reported = h->output.realtime.lost;
     if (h->finished)
         return;
     h->end = h->finished = true;
@@ -406,15 +406,15 @@ void session_host_finish(struct session_host *h)
         (void)private_part_over(h->d, &h->session, &h->buffers);
     (void)section_delete(h->session.section);
     if (h->asked_to_stop) {
-        told = h->output.realtime.lost;
+        reported = h->output.realtime.lost;
         answer_stop(h);
     }
     (void)session_remove(h->d, &h->session);
     if (is_part)
         directory_hang_up(h->d, h->session.logger, h->session.generation);
     end_consumers(h, UINT32_MAX);
-    if (h->output.realtime.lost != told)
-        session_journal_event(SESSION_UNDELIVERED, &h->session, S_OK, h->output.realtime.lost - told);
+    if (h->output.realtime.lost != reported)
+        session_journal_event(SESSION_UNDELIVERED, &h->session, S_OK, h->output.realtime.lost - reported);
     session_output_close(&h->output);
 }
 
@@ -675,7 +675,7 @@ static ULONG session_host_set_list(struct session_host *h, const struct director
     lists->count[r->list] = r->item_count;
     const ULONG code = session_host_change(h, &next);
     if (code == ERROR_SUCCESS)
-        session_kernel_list(h->kernel, &h->session, (enum directory_kernel_list)r->list, &h->told);
+        session_kernel_list(h->kernel, &h->session, (enum directory_kernel_list)r->list, &h->reported);
     return code;
 }
 

@@ -25,10 +25,10 @@ bool session_kernel_is_one(const struct directory_session *s);
 /* Begins what its flags ask for, the rundown first. S_FALSE, and *out NULL: it asks for nothing that this host has a
    source for, which is told to the journal. The session and its buffers are borrowed until it has ended. */
 HRESULT session_kernel_begin(struct directory *d, const struct directory_session *s, const struct session_buffers *b,
-                             struct session_kernel_reported *told, struct session_kernel **out);
+                             struct session_kernel_reported *reported, struct session_kernel **out);
 /* The session has another list now; k NULL: and no events of the kernel. */
 void session_kernel_list(struct session_kernel *k, const struct directory_session *s, enum directory_kernel_list list,
-                         struct session_kernel_reported *told);
+                         struct session_kernel_reported *reported);
 /* Asks it to end, with the rundown of the end. NULL is allowed, as below. */
 void session_kernel_stop(struct session_kernel *k);
 /* True: it has ended, and *k is freed. It may need buffers for that: whoever empties them does not wait here. */
@@ -78,10 +78,10 @@ struct session_host {
     struct session_drain *drain;
     struct session_output output;
     struct session_kernel *kernel; /* NULL: none of the kernel's events */
-    struct session_kernel_reported told;
+    struct session_kernel_reported reported;
     uint64_t flushed; /* ms: since when events may lie in buffers that are not full */
-    uint64_t tended;
-    uint64_t looked;    /* ms: for the directory */
+    uint64_t reaped;
+    uint64_t checked;   /* ms: for the directory */
     uint32_t reap_ms;   /* until the next time */
     uint32_t pace_ms;   /* until it looks for closed buffers unasked; session_pace's */
     uint32_t found;     /* closed buffers, since it slept */

@@ -307,7 +307,7 @@ struct session_kernel {
     uint64_t lost; /* in the kernel, as counted in the session so far */
     char *name;    /* the session's; what its trace and the journal were told last: */
     uint32_t flags;
-    struct kernel_state told; /* without texts */
+    struct kernel_state reported; /* without texts */
     char reported_why[256];
     struct kernel_data note;
     bool has_stacks; /* the source that it began with */
@@ -413,11 +413,11 @@ static void kernel_note_state(struct session_kernel *k)
 {
     struct kernel_state now;
     kernel_tracer_state(k->tracer, &now);
-    const bool first = !k->told.source, other_source = first || strcmp(k->reported_why, now.why) != 0;
-    const bool hidden = now.hides_processes && !k->told.hides_processes;
-    if (!other_source && now.missing == k->told.missing && now.hides_processes == k->told.hides_processes)
+    const bool first = !k->reported.source, other_source = first || strcmp(k->reported_why, now.why) != 0;
+    const bool hidden = now.hides_processes && !k->reported.hides_processes;
+    if (!other_source && now.missing == k->reported.missing && now.hides_processes == k->reported.hides_processes)
         return;
-    k->told = now;
+    k->reported = now;
     text_fit(k->reported_why, sizeof k->reported_why, now.why);
     if (other_source && *now.why)
         session_journal_source(SESSION_KERNEL_POORER, k->name, now.source, now.why);
@@ -493,19 +493,19 @@ static void session_kernel_release(struct session_kernel *k)
 
 /* What no flag stands for, as PERF_ constants; those of the configuration are of it, and have no events of their own.
  */
-static void kernel_report_masks(const struct directory_session *s, struct session_kernel_reported *told)
+static void kernel_report_masks(const struct directory_session *s, struct session_kernel_reported *reported)
 {
     enum { BITS = 29, CONFIGURATION = 6, SHOWN = 16 };
     char constants[SHOWN * 12 + 1] = "", *end = constants;
     for (uint32_t m = 1; m < GROUP_MASKS; m++)
         for (uint32_t bit = 0; m != CONFIGURATION && bit < BITS; bit++) {
-            const uint32_t mask = s->enable_flags[m] & ~told->masks[m] & UINT32_C(1) << bit,
+            const uint32_t mask = s->enable_flags[m] & ~reported->masks[m] & UINT32_C(1) << bit,
                            constant = m << BITS | mask;
             uint32_t alone[GROUP_MASKS] = {0};
             alone[m] = mask;
             if (mask == 0 || group_masks_flags(alone) != 0)
                 continue;
-            told->masks[m] |= mask;
+            reported->masks[m] |= mask;
             if (constants + sizeof constants - end > 12)
                 end += snprintf(end, 12, "%s0x%08X", end == constants ? "" : " ", (unsigned)constant);
         }
@@ -515,12 +515,12 @@ static void kernel_report_masks(const struct directory_session *s, struct sessio
 
 /* Each once. */
 static void kernel_report_missing(const struct directory_session *s, uint32_t missing,
-                                  struct session_kernel_reported *told)
+                                  struct session_kernel_reported *reported)
 {
     char number[16];
-    missing &= ~told->masks[0];
-    told->masks[0] |= missing;
-    kernel_report_masks(s, told);
+    missing &= ~reported->masks[0];
+    reported->masks[0] |= missing;
+    kernel_report_masks(s, reported);
     if (missing == 0)
         return;
     snprintf(number, sizeof number, "0x%08X", (unsigned)missing);
@@ -530,21 +530,21 @@ static void kernel_report_missing(const struct directory_session *s, uint32_t mi
 /* ---- lists ---- */
 
 static void kernel_report_list(const struct directory_session *s, enum directory_kernel_list list,
-                               struct session_kernel_reported *told)
+                               struct session_kernel_reported *reported)
 {
     static const char *const classes[] = {
         [DIRECTORY_PROFILE_SOURCES] = "TraceProfileSourceConfigInfo",
         [DIRECTORY_COUNTED_EVENTS] = "TracePmcEventListInfo",
         [DIRECTORY_COUNTER_SOURCES] = "TracePmcCounterListInfo",
     };
-    if (list == DIRECTORY_STACKS || s->lists.count[list] == 0 || told->lists[list])
+    if (list == DIRECTORY_STACKS || s->lists.count[list] == 0 || reported->lists[list])
         return;
-    told->lists[list] = true;
+    reported->lists[list] = true;
     session_journal_missing(SESSION_KERNEL_COUNTERS, s, "InformationClass", classes[list]);
 }
 
 static void kernel_report_stacks(const struct directory_session *s, bool has_stacks,
-                                 struct session_kernel_reported *told)
+                                 struct session_kernel_reported *reported)
 {
     enum { SHOWN = 16 };
     char hooks[SHOWN * 8 + 8] = "", *end = hooks;
@@ -559,9 +559,9 @@ static void kernel_report_stacks(const struct directory_session *s, bool has_sta
     }
     if (missing > SHOWN)
         (void)snprintf(end, 5, " ...");
-    if (missing == 0 || told->lists[DIRECTORY_STACKS])
+    if (missing == 0 || reported->lists[DIRECTORY_STACKS])
         return;
-    told->lists[DIRECTORY_STACKS] = true;
+    reported->lists[DIRECTORY_STACKS] = true;
     session_journal_missing(SESSION_KERNEL_STACKS, s, "Events", hooks);
 }
 
@@ -576,12 +576,12 @@ static void kernel_submit_stacks(struct session_kernel *k, const struct director
 }
 
 void session_kernel_list(struct session_kernel *k, const struct directory_session *s, enum directory_kernel_list list,
-                         struct session_kernel_reported *told)
+                         struct session_kernel_reported *reported)
 {
-    kernel_report_list(s, list, told);
+    kernel_report_list(s, list, reported);
     if (list != DIRECTORY_STACKS)
         return;
-    kernel_report_stacks(s, !k || k->has_stacks, told);
+    kernel_report_stacks(s, !k || k->has_stacks, reported);
     if (k)
         kernel_submit_stacks(k, s);
 }
@@ -589,7 +589,7 @@ void session_kernel_list(struct session_kernel *k, const struct directory_sessio
 /* ---- the beginning ---- */
 
 HRESULT session_kernel_begin(struct directory *d, const struct directory_session *s, const struct session_buffers *b,
-                             struct session_kernel_reported *told, struct session_kernel **out)
+                             struct session_kernel_reported *reported, struct session_kernel **out)
 {
     enum { NO_CONFIGURATION = 0x10000000 };
     uint32_t flags = group_masks_flags(s->enable_flags) & ~(uint32_t)NO_CONFIGURATION, enabled = 0;
@@ -602,7 +602,7 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
         session_journal_event(SESSION_WITHOUT_KERNEL, s, had, 0);
     flags |= enabled;
     if (flags == 0) {
-        kernel_report_masks(s, told);
+        kernel_report_masks(s, reported);
         return S_FALSE;
     }
     struct session_kernel *k = memory_zero(1, sizeof *k);
@@ -632,9 +632,9 @@ HRESULT session_kernel_begin(struct directory *d, const struct directory_session
         struct kernel_state state;
         kernel_tracer_state(k->tracer, &state);
         k->has_stacks = state.has_stacks;
-        kernel_report_missing(s, flags & ~kernel_tracer_sources(k->tracer), told);
+        kernel_report_missing(s, flags & ~kernel_tracer_sources(k->tracer), reported);
         if (s->lists.count[DIRECTORY_STACKS] != 0)
-            session_kernel_list(k, s, DIRECTORY_STACKS, told);
+            session_kernel_list(k, s, DIRECTORY_STACKS, reported);
         hr = thread_start(kernel_run_thread, k, &k->thread);
     }
     if (FAILED(hr)) {

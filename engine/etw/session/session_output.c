@@ -223,12 +223,12 @@ ULONG session_output_open(struct session_output *o, const struct directory_sessi
 
 static void output_publish_file(const struct session_output *o)
 {
-    atomic_store_explicit(&o->buffers->shared->figures.file, session_file_number(o->file), memory_order_release);
+    atomic_store_explicit(&o->buffers->shared->totals.file, session_file_number(o->file), memory_order_release);
 }
 
 void session_output_show(struct session_output *o)
 {
-    struct session_totals *figures = &o->buffers->shared->figures;
+    struct session_totals *totals = &o->buffers->shared->totals;
     struct session_statistics statistics;
     if (!o->file)
         return;
@@ -237,8 +237,8 @@ void session_output_show(struct session_output *o)
     if (FAILED(session_file_flush(o->file)))
         return; /* tried again with the next buffers */
     o->written = 0;
-    atomic_store(&figures->events_reported, statistics.events_lost);
-    atomic_store(&figures->buffers_reported, statistics.buffers_lost);
+    atomic_store(&totals->events_reported, statistics.events_lost);
+    atomic_store(&totals->buffers_reported, statistics.buffers_lost);
 }
 
 void session_output_end_file(struct session_output *o)
@@ -281,13 +281,13 @@ static void output_report_failure(struct session_output *o, HRESULT hr)
         session_journal_event(SESSION_NOT_WRITTEN, o->session, hr, 0);
     else if (hr == S_OK && FAILED(o->failure))
         session_journal_event(SESSION_WRITTEN_AGAIN, o->session, S_OK,
-                              atomic_load(&o->buffers->shared->figures.buffers_lost));
+                              atomic_load(&o->buffers->shared->totals.buffers_lost));
     o->failure = hr;
 }
 
 static void output_publish_undelivered(const struct session_output *o)
 {
-    atomic_store_explicit(&o->buffers->shared->figures.realtime_lost, o->realtime.lost, memory_order_relaxed);
+    atomic_store_explicit(&o->buffers->shared->totals.realtime_lost, o->realtime.lost, memory_order_relaxed);
 }
 
 void session_output_mark(struct session_output *o, int64_t time)

@@ -35,7 +35,7 @@ struct session_file;
 HRESULT session_file_create(const struct session_file_options *options, struct session_file **out);
 /* Goes on with the file number `number` of a session whose host has ended, which had told the losses in `told`
    (session_totals). */
-HRESULT session_file_continue(const struct session_file_options *options, uint64_t number, const uint64_t told[2],
+HRESULT session_file_continue(const struct session_file_options *options, uint64_t number, const uint64_t reported[2],
                               struct session_file **out);
 /* session_sink's holds, with a session_file that goes on as context. */
 bool session_file_holds(void *file, uint64_t number);

@@ -89,8 +89,8 @@ static bool none_alive(void *context, uint32_t owner, uint32_t thread)
 
 static HRESULT recovery_open_log(struct recovery *r)
 {
-    const struct session_totals *figures = &r->buffers.shared->figures;
-    const uint64_t reported[2] = {atomic_load(&figures->events_reported), atomic_load(&figures->buffers_reported)};
+    const struct session_totals *totals = &r->buffers.shared->totals;
+    const uint64_t reported[2] = {atomic_load(&totals->events_reported), atomic_load(&totals->buffers_reported)};
     const struct session_file_options options = session_output_options(r->session, &r->log, r->session->file);
     const uint64_t from = clock_monotonic_ms();
     struct wakeup *never;
@@ -98,7 +98,7 @@ static HRESULT recovery_open_log(struct recovery *r)
     if (FAILED(hr))
         return hr;
     do {
-        const uint64_t number = atomic_load(&figures->file);
+        const uint64_t number = atomic_load(&totals->file);
         hr = session_file_continue(&options, number != 0 ? number : 1, reported, &r->file);
         /* Somebody deleted it, or the host had not come that far. */
         if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
@@ -125,7 +125,7 @@ static HRESULT recovery_write_rest(struct recovery *r)
 {
     const bool is_part = r->session->whole != 0;
     const struct session_drain_options options = {
-        .judge = {is_part ? none_alive : directory_alive, r->d},
+        .liveness = {is_part ? none_alive : directory_alive, r->d},
         .clock = r->session->clock,
         .logger = is_part ? 0 : (uint16_t)r->session->logger,
         .first_number = r->file ? session_file_first_number(r->file) : 1,
