@@ -88,17 +88,17 @@ def image(machine=0x8664, magic=0x20B, characteristics=0x22, net=0, count=16):
 
 def what_cannot_be_reached_is_told():
     files = {
-        "narrow.exe": (image(0x14C, 0x10B), "is a 32-bit program; only 64-bit ones can be reached"),
-        "net.exe": (image(net=0x1000), "is a .NET program"),
-        "net32.exe": (image(0x14C, 0x10B, net=0x1000), "is a .NET program"),
+        "narrow.exe": (image(0x14C, 0x10B), "a 32-bit program (only 64-bit programs are supported)"),
+        "net.exe": (image(net=0x1000), "a .NET program"),
+        "net32.exe": (image(0x14C, 0x10B, net=0x1000), "a .NET program"),
         "arm.exe": (image(0xAA64), "another processor (machine 0xAA64)"),
-        "library.exe": (image(characteristics=0x2022), "is a DLL"),
-        "text.exe": (b"#!/bin/sh\nexit 0\n", "is no Windows program"),
-        "empty.exe": (b"", "is no Windows program"),
-        "dos.exe": (b"MZ".ljust(2000, b"\0"), "is a program for DOS or 16-bit Windows"),
-        "cut.exe": (image()[:100], "is damaged"),
-        "odd.exe": (image(magic=0x107), "is damaged"),
-        "none.exe": (image(count=1), "have no place for imports"),
+        "library.exe": (image(characteristics=0x2022), "a DLL"),
+        "text.exe": (b"#!/bin/sh\nexit 0\n", "not a Windows program"),
+        "empty.exe": (b"", "not a Windows program"),
+        "dos.exe": (b"MZ".ljust(2000, b"\0"), "a program for DOS or 16-bit Windows"),
+        "cut.exe": (image()[:100], "corrupt headers"),
+        "odd.exe": (image(magic=0x107), "corrupt headers"),
+        "none.exe": (image(count=1), "no import table"),
         "script.bat": (b"echo\r\n", "openpla run --children cmd /c script.bat"),
     }
     for name, (content, text) in files.items():
@@ -109,7 +109,7 @@ def what_cannot_be_reached_is_told():
     check("there is no such program" in run(1, "nowhere.exe", "x"), "a missing program")
     os.makedirs("folder.exe", exist_ok=True)
     check("is a folder" in run(1, "folder.exe"), "a folder")
-    check("is no Windows program" in run(1, "/bin/true"), "a program of the host")
+    check("not a Windows program" in run(1, "/bin/true"), "a program of the host")
     check("which program?" in run(2), "no program")
     check("which program?" in run(2, "--children", "--"), "no program behind --")
     check("there is no such option" in run(2, "--child", TARGET), "an unknown option")

@@ -57,7 +57,7 @@ HRESULT event_providers_add(struct event_providers *list, const GUID *guid, char
 
 /* ---- who has registered what ---- */
 
-#define WHO "who has registered an event provider"
+#define WHO "cannot list the registrations of an event provider"
 
 /* A growing answer of EnumerateTraceGuidsEx: *out from memory_alloc, *size its bytes. */
 static ULONG providers_enumerate(const struct etw_api *etw, TRACE_QUERY_INFO_CLASS what, const GUID *guid,
@@ -170,7 +170,7 @@ static HRESULT add_named(const struct etw_api *etw, struct event_providers *out)
             return E_OUTOFMEMORY;
     }
     if (status != ERROR_SUCCESS)
-        hr = failed(status, "the event providers of this host");
+        hr = failed(status, "cannot list the event providers of this host");
     for (ULONG i = 0; SUCCEEDED(hr) && info && i < info->NumberOfProviders; i++) {
         const TRACE_PROVIDER_INFO *p = &info->TraceProviderInfoArray[i];
         char *name;

@@ -11,11 +11,13 @@ HRESULT event_provider_get_security(const GUID *guid, uint32_t parts, char **sdd
 {
     (void)guid, (void)parts;
     *sddl = NULL;
-    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "this host keeps no security of event providers");
+    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                     "cannot access the security of an event provider: not supported on this host");
 }
 
 HRESULT event_provider_set_security(const GUID *guid, const char *sddl)
 {
     (void)guid, (void)sddl;
-    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "this host keeps no security of event providers");
+    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                     "cannot access the security of an event provider: not supported on this host");
 }

@@ -247,7 +247,7 @@ HRESULT trace_schemas_find(struct trace_schemas *schemas, const struct trace_eve
                                  .pointer_size = e->pointer_size,
                                  .timer_resolution = e->timer_resolution,
                                  .gmt = schemas->gmt,
-                                 .reason = "its header is of a form that is not known"};
+                                 .reason = "unknown event header type"};
     *found = NULL;
     if (!e->known)
         return S_OK;

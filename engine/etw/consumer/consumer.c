@@ -159,7 +159,7 @@ static ULONG consumer_close(TRACEHANDLE handle)
     }
     host_lock_leave(&lock);
     if (!c) {
-        (void)error_set(HRESULT_FROM_WIN32(ERROR_INVALID_HANDLE), "processing handle 0x%llX: is none that is open",
+        (void)error_set(HRESULT_FROM_WIN32(ERROR_INVALID_HANDLE), "invalid processing handle 0x%llX: not open",
                         (unsigned long long)handle);
         return ERROR_INVALID_HANDLE;
     }
@@ -189,11 +189,11 @@ static ULONG copy_name(enum consumer_form form, const void *name, char **text, v
         length++;
     if (length == 0 || length > MOST_NAME)
         return consumer_refuse(ERROR_BAD_PATHNAME,
-                               length == 0 ? "the name of the log is empty" : "the name of the log is too long");
+                               length == 0 ? "invalid log name: empty" : "invalid log name: too long");
     HRESULT hr =
         form == CONSUMER_WIDE ? text_from_utf16(name, length, false, text) : text_from_ansi(name, length, false, text);
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
-        return consumer_refuse(ERROR_BAD_PATHNAME, "the name of the log is no text");
+        return consumer_refuse(ERROR_BAD_PATHNAME, "invalid log name: not a valid string");
     *copy = SUCCEEDED(hr) ? memory_copy(name, (length + 1) * unit) : NULL;
     return *copy ? ERROR_SUCCESS : consumer_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the name of a log");
 }
@@ -255,18 +255,18 @@ static HRESULT fill_header(const struct etl_log *log, TRACE_LOGFILE_HEADER *out)
 static ULONG check_names(const EVENT_TRACE_LOGFILEW *logfile)
 {
     if (!logfile)
-        return consumer_refuse(ERROR_INVALID_PARAMETER, "Logfile: is missing");
+        return consumer_refuse(ERROR_INVALID_PARAMETER, "invalid Logfile: must not be NULL");
     if (logfile->LogFileName && logfile->LoggerName)
-        return consumer_refuse(ERROR_INVALID_PARAMETER, "LogFileName and LoggerName: are both given");
+        return consumer_refuse(ERROR_INVALID_PARAMETER, "LogFileName and LoggerName cannot be combined");
     if (!logfile->LogFileName && !logfile->LoggerName)
-        return consumer_refuse(ERROR_BAD_PATHNAME, "LogFileName and LoggerName: neither is given");
+        return consumer_refuse(ERROR_BAD_PATHNAME, "invalid Logfile: expected LogFileName or LoggerName");
     const bool real_time = (logfile->ProcessTraceMode & PROCESS_TRACE_MODE_REAL_TIME) != 0;
     if (logfile->LoggerName && !real_time)
         return consumer_refuse(ERROR_INVALID_PARAMETER,
-                               "LoggerName: ProcessTraceMode has not PROCESS_TRACE_MODE_REAL_TIME");
+                               "invalid ProcessTraceMode: LoggerName requires PROCESS_TRACE_MODE_REAL_TIME");
     if (logfile->LogFileName && real_time)
         return consumer_refuse(ERROR_INVALID_PARAMETER,
-                               "LogFileName: ProcessTraceMode has PROCESS_TRACE_MODE_REAL_TIME");
+                               "invalid ProcessTraceMode: LogFileName does not allow PROCESS_TRACE_MODE_REAL_TIME");
     return ERROR_SUCCESS;
 }
 
@@ -352,7 +352,8 @@ static size_t find_class(const GUID *guid)
 static ULONG consumer_set_class(const GUID *class, PEVENT_CALLBACK callback)
 {
     if (!class || !callback)
-        return consumer_refuse(ERROR_INVALID_PARAMETER, "the GUID of a class or its callback: is missing");
+        return consumer_refuse(ERROR_INVALID_PARAMETER,
+                               "cannot set a class callback: the class GUID and the callback must not be NULL");
     host_lock_enter(&classes_lock);
     const size_t at = find_class(class);
     void *grown = classes;
@@ -370,7 +371,8 @@ static ULONG consumer_set_class(const GUID *class, PEVENT_CALLBACK callback)
 static ULONG consumer_remove_class(const GUID *class)
 {
     if (!class)
-        return consumer_refuse(ERROR_INVALID_PARAMETER, "the GUID of a class or its callback: is missing");
+        return consumer_refuse(ERROR_INVALID_PARAMETER,
+                               "cannot remove a class callback: the class GUID must not be NULL");
     host_lock_enter(&classes_lock);
     const size_t at = find_class(class);
     const bool there = at < class_count;
@@ -382,7 +384,8 @@ static ULONG consumer_remove_class(const GUID *class)
         class_capacity = 0;
     }
     host_lock_leave(&classes_lock);
-    return there ? ERROR_SUCCESS : consumer_refuse(ERROR_WMI_GUID_NOT_FOUND, "this class of events has no callback");
+    return there ? ERROR_SUCCESS
+                 : consumer_refuse(ERROR_WMI_GUID_NOT_FOUND, "cannot remove a class callback: the class has none");
 }
 
 /* NULL: it has none. */
@@ -572,9 +575,9 @@ static int64_t time_of(const FILETIME *time, int64_t otherwise)
 
 static const char *taking_failed(ULONG status)
 {
-    return status == ERROR_INVALID_HANDLE ? "HandleArray: has an element that is no open processing handle"
-           : status == ERROR_BUSY         ? "HandleArray: another thread processes one of the handles"
-                                          : "HandleArray: has one handle twice, or a session's beside others";
+    return status == ERROR_INVALID_HANDLE ? "invalid HandleArray: contains a handle that is not open"
+           : status == ERROR_BUSY         ? "invalid HandleArray: another thread is processing one of the handles"
+                                  : "invalid HandleArray: contains a handle twice, or a session and other handles";
 }
 
 /* Delivers the events of all handles in the order of time on the calling thread, those with a FILETIME from `start` to
@@ -588,12 +591,12 @@ static const char *taking_failed(ULONG status)
 static ULONG consumer_process(const TRACEHANDLE *handles, ULONG count, const FILETIME *start, const FILETIME *end)
 {
     if (count == 0 || count > MOST_HANDLES)
-        return consumer_refuse(ERROR_BAD_LENGTH, "HandleCount: is not from 1 to 64");
+        return consumer_refuse(ERROR_BAD_LENGTH, "invalid HandleCount: expected 1 to 64");
     if (!handles)
-        return consumer_refuse(ERROR_INVALID_PARAMETER, "HandleArray: is missing");
+        return consumer_refuse(ERROR_INVALID_PARAMETER, "invalid HandleArray: must not be NULL");
     const int64_t from = time_of(start, INT64_MIN), to = time_of(end, INT64_MAX);
     if (to < from)
-        return consumer_refuse(ERROR_INVALID_TIME, "EndTime: is before StartTime");
+        return consumer_refuse(ERROR_INVALID_TIME, "invalid EndTime: before StartTime");
     struct processing *p = memory_zero(1, sizeof *p);
     if (!p)
         return consumer_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for ProcessTrace");

@@ -55,7 +55,7 @@ HRESULT consumer_source_of_file(const char *path, struct consumer_source **out)
 {
     struct file_source *s = memory_zero(1, sizeof *s);
     if (!s)
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for a consumer", path);
+        return error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory", path);
     HRESULT hr = etl_reader_open(path, NULL, NULL, &s->reader);
     if (FAILED(hr)) {
         memory_free(s);
@@ -183,8 +183,8 @@ static HRESULT source_take_buffer(struct session_source *s)
     if (!h->bytes)
         h->bytes = memory_alloc(ring->buffer_size);
     if (!h->bytes)
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for a buffer of %u bytes", s->session,
-                         (unsigned)ring->buffer_size);
+        return error_set(E_OUTOFMEMORY, "cannot read session '%.200s': out of memory for a buffer of %u bytes",
+                         s->session, (unsigned)ring->buffer_size);
     HRESULT hr = realtime_ring_take(ring, h->bytes, &h->head);
     if (hr == S_FALSE)
         return S_FALSE;
@@ -352,8 +352,8 @@ static HRESULT read_log(struct session_source *s)
     const struct held *h = s->heap[0];
     if (s->count == 0 || h->head.type != ETL_TYPE_FILE_HEADER) {
         return error_set(HRESULT_FROM_WIN32(s->count == 0 ? ERROR_WMI_INSTANCE_NOT_FOUND : ERROR_INVALID_DATA),
-                         "session %s: its host %s", s->session,
-                         s->count == 0 ? "does not answer" : "begins with no log file header");
+                         "cannot open session '%.200s': its host %s", s->session,
+                         s->count == 0 ? "does not respond" : "sent no log file header");
     }
     return etl_log_read(s->session, h->event.event, h->event.size, &s->log);
 }
@@ -363,7 +363,8 @@ static HRESULT make_places(struct session_source *s, size_t most)
     s->held = memory_zero(most, sizeof *s->held);
     s->heap = memory_zero(most, sizeof(struct held *));
     if (!s->held || !s->heap)
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for %zu buffers", s->session, most);
+        return error_set(E_OUTOFMEMORY, "cannot open session '%.200s': out of memory for %zu buffers", s->session,
+                         most);
     s->most = most;
     for (size_t i = 0; i < most; i++)
         s->heap[i] = &s->held[i];
@@ -374,7 +375,8 @@ static HRESULT connect_to(struct session_source *s)
 {
     struct realtime_connection connection;
     if (!s->way)
-        return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND), "session %s: there is none", s->session);
+        return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND),
+                         "cannot open session '%.200s': no such session", s->session);
     HRESULT hr = s->way->connect(s->way->context, s->session, &connection);
     if (FAILED(hr))
         return hr;
@@ -426,7 +428,7 @@ HRESULT realtime_source_open(const struct realtime_source *source, const char *s
     struct session_source *s = memory_zero(1, sizeof *s);
     if (!s || !(s->session = text_copy(session))) {
         memory_free(s);
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for a consumer", session);
+        return error_set(E_OUTOFMEMORY, "cannot open session '%.200s': out of memory", session);
     }
     s->way = source;
     s->base = (struct consumer_source){&s->log, session_next, session_restart, session_stop, session_close};

@@ -60,7 +60,7 @@ HRESULT relogged_event_copy(struct relogged_event *e, const EVENT_RECORD *record
 HRESULT relogged_event_set_data(struct relogged_event *e, const void *data, size_t size)
 {
     if (size > UINT16_MAX || (!data && size != 0))
-        return error_set(E_INVALIDARG, "PayloadSize: %zu bytes are none that an event can have", size);
+        return error_set(E_INVALIDARG, "invalid PayloadSize %zu: expected at most 65535 bytes", size);
     struct relogged_event changed = {0};
     EVENT_RECORD record = e->record;
     record.UserData = (void *)(uintptr_t)data;
@@ -231,8 +231,7 @@ HRESULT relogged_event_bytes(const EVENT_RECORD *r, uint8_t *out, uint32_t *size
     fits = fits && bytes_append(out, size, r->UserData, r->UserDataLength);
     if (!fits)
         return error_set(HRESULT_FROM_WIN32(MORE_DATA),
-                         "an event with %u bytes of data and its header has no room in a "
-                         "log: 64 KB are the most",
+                         "cannot relog an event with %u bytes of data: larger than 64 KB with its header",
                          (unsigned)r->UserDataLength);
     put_u16(out + (size_behind ? 4 : 0), (uint16_t)*size);
     return S_OK;
@@ -267,7 +266,7 @@ HRESULT relogged_file_create(const char *path, const struct etl_log *first, uint
         f->event = memory_alloc(RELOGGED_EVENT_LARGEST);
         f->spare = memory_alloc(BUFFER);
     }
-    HRESULT hr = f && f->event && f->spare ? S_OK : error_set(E_OUTOFMEMORY, "%s: out of memory for a log", path);
+    HRESULT hr = f && f->event && f->spare ? S_OK : error_set(E_OUTOFMEMORY, "cannot create '%s': out of memory", path);
     if (SUCCEEDED(hr)) {
         struct etl_log log = *first;
         log.private_logger = false;
@@ -317,7 +316,7 @@ static HRESULT put_in_order(struct relogged_file *f, struct processor_buffer *b)
     uint32_t offset = ETL_BUFFER_HEAD, size, count = 0;
     const uint8_t *event;
     if (!places)
-        return error_set(E_OUTOFMEMORY, "out of memory to put %u events in order", (unsigned)b->events);
+        return error_set(E_OUTOFMEMORY, "out of memory for sorting %u events", (unsigned)b->events);
     for (uint32_t at = offset; count < b->events && etl_buffer_event(b->bytes, b->used, &offset, &event, &size);
          at = offset) {
         struct etl_record record;
@@ -389,7 +388,8 @@ HRESULT relogged_file_add(struct relogged_file *f, const EVENT_RECORD *record)
     const int64_t time = record->EventHeader.TimeStamp.QuadPart;
     uint32_t size;
     if (processor >= MOST_PROCESSORS)
-        return error_set(E_INVALIDARG, "ProcessorIndex: %zu is above the most, %d", processor, MOST_PROCESSORS - 1);
+        return error_set(E_INVALIDARG, "invalid ProcessorIndex %zu: expected at most %d", processor,
+                         MOST_PROCESSORS - 1);
     HRESULT hr = relogged_event_bytes(record, f->event, &size);
     if (FAILED(hr))
         return hr;

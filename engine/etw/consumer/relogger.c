@@ -59,7 +59,7 @@ void relogger_free(struct relogger *r)
 
 static HRESULT refuse_busy(const char *what)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_BUSY), "%s: the relogger is processing", what);
+    return error_set(HRESULT_FROM_WIN32(ERROR_BUSY), "cannot use %s: the relogger is processing", what);
 }
 
 static HRESULT relogger_add_handle(struct relogger *r, const struct relogger_stream *stream, TRACEHANDLE *handle)
@@ -70,9 +70,10 @@ static HRESULT relogger_add_handle(struct relogger *r, const struct relogger_str
     if (r->busy)
         hr = refuse_busy(stream->path ? "LogfileName" : "LoggerName");
     else if (mixed)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "a session cannot be relogged beside other streams");
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                       "cannot add a stream: a session cannot be relogged together with other streams");
     else if (r->count == MOST_STREAMS)
-        hr = error_set(E_INVALIDARG, "%d streams are the most", MOST_STREAMS);
+        hr = error_set(E_INVALIDARG, "cannot add a stream: at most %d are supported", MOST_STREAMS);
     if (SUCCEEDED(hr)) {
         r->streams[r->count++] = *stream;
         *handle = STREAM_MARK | r->count;
@@ -122,7 +123,7 @@ HRESULT relogger_set_output(struct relogger *r, const char *path)
 {
     char *copy = text_copy(path);
     if (!copy)
-        return error_set(E_OUTOFMEMORY, "%s: out of memory", path);
+        return error_set(E_OUTOFMEMORY, "out of memory for the path '%s'", path);
     host_lock_enter(&r->lock);
     const bool busy = r->busy;
     char *before = busy ? copy : r->output;
@@ -181,7 +182,7 @@ static HRESULT open_file(struct relogger *r)
         return S_OK;
     for (size_t i = 0; i < r->count; i++) {
         if (r->streams[i].path && file_is_same(r->streams[i].path, r->output))
-            return error_set(E_INVALIDARG, "%s: is read from, it cannot be written at the same time", r->output);
+            return error_set(E_INVALIDARG, "cannot write '%s': it is also an input", r->output);
         const uint32_t own = r->streams[i].source->log->processors;
         processors = own > processors ? own : processors;
     }
@@ -217,7 +218,7 @@ static HRESULT relogger_run(struct relogger *r, const struct relogger_callback *
         hr = callback->begin(callback->context, view_of(r, &r->streams[0]));
     for (struct relogger_stream *s; SUCCEEDED(hr) && (s = relogger_oldest(r));) {
         if (is_cancelled(r))
-            return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the relogging was cancelled");
+            return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "relogging was cancelled");
         if (!s->header && s->event.kind != ETL_RECORD_OTHER)
             hr = callback->event(callback->context, view_of(r, s));
         s->header = false;
@@ -225,7 +226,7 @@ static HRESULT relogger_run(struct relogger *r, const struct relogger_callback *
             hr = advance(s);
     }
     if (SUCCEEDED(hr) && is_cancelled(r))
-        return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "the relogging was cancelled");
+        return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "relogging was cancelled");
     return SUCCEEDED(hr) ? callback->end(callback->context) : hr;
 }
 
@@ -239,7 +240,8 @@ HRESULT relogger_process(struct relogger *r, const struct relogger_callback *cal
     host_lock_leave(&r->lock);
     if (busy)
         return refuse_busy("ProcessTrace");
-    HRESULT hr = empty ? error_set(E_INVALIDARG, "ProcessTrace: no stream was added") : relogger_run(r, callback);
+    HRESULT hr =
+        empty ? error_set(E_INVALIDARG, "cannot process traces: no stream was added") : relogger_run(r, callback);
     const struct error_kept why = error_keep(hr);
     uint64_t events = 0, buffers = 0;
     for (size_t i = 0; i < r->count; i++) {
@@ -257,6 +259,7 @@ HRESULT relogger_process(struct relogger *r, const struct relogger_callback *cal
 HRESULT relogger_inject(struct relogger *r, const EVENT_RECORD *record)
 {
     if (!r->file)
-        return error_set(E_UNEXPECTED, "Inject: %s", r->output ? "nothing is being processed" : "no file was named");
+        return error_set(E_UNEXPECTED, "cannot inject an event: %s",
+                         r->output ? "nothing is being processed" : "no output file was set");
     return relogged_file_add(r->file, record);
 }

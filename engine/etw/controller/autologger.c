@@ -193,7 +193,7 @@ static HRESULT read_kernel_flags(struct registry_key *key, struct autologger *a)
         v.size <= sizeof a->kernel_flags)
         memcpy(a->kernel_flags, v.data, v.size);
     else if (hr == S_OK || is_damage(hr))
-        hr = note_damage(a, NULL, "EnableKernelFlags", "EnableKernelFlags: the value is no row of up to 8 masks");
+        hr = note_damage(a, NULL, "EnableKernelFlags", "invalid EnableKernelFlags: expected up to 8 masks of 32 bits");
     registry_value_free(&v);
     return hr;
 }
@@ -209,7 +209,7 @@ static HRESULT read_key(struct registry_key *key, const char *path, struct autol
             hr = note_damage(a, NULL, texts[i].name, NULL);
     }
     if (SUCCEEDED(hr) && a->guid && !text_to_guid(a->guid, &guid))
-        hr = note_damage(a, NULL, texts[0].name, "Guid: the value is no GUID");
+        hr = note_damage(a, NULL, texts[0].name, "invalid Guid: expected a GUID");
     if (SUCCEEDED(hr))
         hr = read_kernel_flags(key, a);
     if (SUCCEEDED(hr))
@@ -350,7 +350,7 @@ HRESULT autologger_save(const char *path, const struct autologger *a, bool is_ne
     if (SUCCEEDED(hr))
         hr = registry_make(path, &made, &key);
     if (SUCCEEDED(hr) && !made && is_new)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "HKEY_LOCAL_MACHINE\\%.300s is there already", path);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "'HKEY_LOCAL_MACHINE\\%.300s' already exists", path);
     else if (SUCCEEDED(hr) && FAILED(hr = write_key(key, path, a)) && !made)
         hr = put_back(key, path, &before, hr);
     if (FAILED(hr) && made) {
@@ -384,9 +384,9 @@ static HRESULT autologger_check_number(struct autologger *a, const char *name, s
 {
     if (!n->there || (n->value >= least && n->value <= most))
         return S_OK;
-    char *text = text_format("%s: %llu is not from %llu to %llu; %s", name, (unsigned long long)n->value,
+    char *text = text_format("invalid %s %llu: expected %llu to %llu; %s", name, (unsigned long long)n->value,
                              (unsigned long long)least, (unsigned long long)most,
-                             clamp ? "the nearest of them holds" : "it is as if it were not there");
+                             clamp ? "using the nearest" : "ignoring the value");
     const HRESULT hr = text ? texts_add(&a->problems, text) : E_OUTOFMEMORY;
     memory_free(text);
     n->value = n->value < least ? least : most;
@@ -485,7 +485,8 @@ ULONG autologger_settings(const struct autologger *a, const char *folder, struct
     if (out->clock > ETL_CLOCK_CYCLES)
         out->clock = ETL_CLOCK_TICKS;
     if (!a->guid || !text_to_guid(a->guid, &out->guid))
-        code = controller_refuse(ERROR_INVALID_PARAMETER, "Guid: '%.80s' is no GUID", a->guid ? a->guid : "");
+        code =
+            controller_refuse(ERROR_INVALID_PARAMETER, "invalid Guid '%.80s': expected a GUID", a->guid ? a->guid : "");
     memcpy(out->enable_flags, a->kernel_flags, sizeof out->enable_flags);
     if (a->global && has_kernel_flags(a)) {
         out->kernel = true;
@@ -493,7 +494,8 @@ ULONG autologger_settings(const struct autologger *a, const char *folder, struct
         name = TRACE_KERNEL_LOGGER;
     }
     if (code == ERROR_SUCCESS && (out->mode & (TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC)) != 0)
-        code = controller_refuse(ERROR_INVALID_PARAMETER, "LogFileMode: 0x%X is that of a private session",
+        code = controller_refuse(ERROR_INVALID_PARAMETER,
+                                 "invalid LogFileMode 0x%X: an autologger cannot be a private session",
                                  (unsigned)out->mode);
     if (code == ERROR_SUCCESS && !(out->name = text_copy(name)))
         code = controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for a session's name");

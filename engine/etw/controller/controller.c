@@ -71,11 +71,14 @@ static ULONG controller_find_wanted(struct directory *d, const struct wanted *w,
 static ULONG not_found(const struct wanted *w)
 {
     if (w->name)
-        return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "InstanceName: no session is called '%.200s'", w->name);
+        return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "invalid InstanceName '%.200s': no such session",
+                                 w->name);
     if (w->kernel)
-        return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "TraceHandle: the NT Kernel Logger is not running");
-    return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "TraceHandle: logger %u, generation %u has no session",
-                             (unsigned)w->logger, (unsigned)w->generation);
+        return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND,
+                                 "invalid TraceHandle: the NT Kernel Logger is not running");
+    return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND,
+                             "invalid TraceHandle: no session of logger %u, generation %u", (unsigned)w->logger,
+                             (unsigned)w->generation);
 }
 
 static ULONG find_alive(struct directory *d, const struct wanted *w, bool give_up, struct directory_session *out)
@@ -110,7 +113,7 @@ ULONG controller_find(struct directory *d, TRACEHANDLE handle, const char *name,
         w.name = "GlobalLogger";
     else if (!name &&
              (handle >> LOGGER_BITS > UINT32_MAX || (!w.kernel && (w.logger == 0 || w.logger > DIRECTORY_PLACES))))
-        return controller_refuse(ERROR_INVALID_PARAMETER, "TraceHandle: 0x%llX is no handle of a session",
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid TraceHandle 0x%llX: not the handle of a session",
                                  (unsigned long long)handle);
     return find_alive(d, &w, give_up, out);
 }
@@ -167,7 +170,7 @@ static ULONG controller_check_block(bool wide, const EVENT_TRACE_PROPERTIES *p)
     const ULONG offsets[] = {p->LoggerNameOffset, p->LogFileNameOffset};
     for (size_t i = 0; status == ERROR_SUCCESS && i < 2; i++)
         if (offsets[i] != 0 && room_at(p, offsets[i], offsets[1 - i]) < unit_of(wide))
-            return controller_refuse(ERROR_BAD_LENGTH, "Wnode.BufferSize: %u bytes have no room for a name at %u",
+            return controller_refuse(ERROR_BAD_LENGTH, "invalid Wnode.BufferSize %u: too small for a name at offset %u",
                                      (unsigned)p->Wnode.BufferSize, (unsigned)offsets[i]);
     return status;
 }
@@ -194,7 +197,7 @@ static ULONG put_name(bool wide, EVENT_TRACE_PROPERTIES *p, ULONG offset, ULONG 
     memory_free(bytes);
     if (fits == length && room != 0)
         return ERROR_SUCCESS;
-    return controller_refuse(ERROR_MORE_DATA, "Wnode.BufferSize: %u bytes are too few for '%.200s'",
+    return controller_refuse(ERROR_MORE_DATA, "invalid Wnode.BufferSize %u: too small for '%.200s'",
                              (unsigned)p->Wnode.BufferSize, text);
 }
 
@@ -269,7 +272,7 @@ static ULONG make_full(struct trace_settings *s)
 {
     char *full = s->file ? host_full_path(s->file) : NULL;
     if (s->file && !full)
-        return controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file's name");
+        return controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file name");
     memory_free(s->file);
     s->file = full;
     return ERROR_SUCCESS;
@@ -315,7 +318,8 @@ ULONG controller_start(bool wide, TRACEHANDLE *handle, const void *name, EVENT_T
     struct trace_settings settings;
     struct directory_scope scope;
     if (!handle || !p)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "TraceHandle, Properties: is NULL");
+        return controller_refuse(ERROR_INVALID_PARAMETER,
+                                 "invalid arguments: TraceHandle and Properties must not be NULL");
     *handle = 0;
     const struct trace_call call = {.properties = p, .name = name, .wide = wide};
     const struct trace_machine machine = {.processors = processor_count(), .memory = host_memory()};
@@ -331,7 +335,8 @@ ULONG controller_start(bool wide, TRACEHANDLE *handle, const void *name, EVENT_T
     if (code == ERROR_SUCCESS)
         code = controller_scope(p, &scope);
     if (code == ERROR_SUCCESS && scope.count != 0 && (settings.mode & TRACE_MODE_PRIVATE_LOGGER) == 0)
-        code = controller_refuse(ERROR_INVALID_PARAMETER, "FilterDescCount: filters are for private sessions");
+        code =
+            controller_refuse(ERROR_INVALID_PARAMETER, "invalid FilterDescCount: only private sessions allow filters");
     if (code == ERROR_SUCCESS)
         code = controller_start_session(wide, &settings, &scope, handle, p);
     trace_settings_free(&settings);
@@ -352,8 +357,7 @@ static ULONG read_file(const struct controller_call *c, struct directory_request
         return code;
     r->file = host_full_path(given);
     memory_free(given);
-    return r->file ? ERROR_SUCCESS
-                   : controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file's name");
+    return r->file ? ERROR_SUCCESS : controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file name");
 }
 
 ULONG controller_request(const struct controller_call *c, const struct directory_session *s,
@@ -380,19 +384,18 @@ ULONG controller_request(const struct controller_call *c, const struct directory
     }
     if (c->code == EVENT_TRACE_CONTROL_UPDATE && (s->mode & TRACE_MODE_APPEND) != 0 &&
         (p->LogFileMode & TRACE_MODE_REAL_TIME) != 0)
-        code =
-            controller_refuse(ERROR_INVALID_PARAMETER,
-                              "LogFileMode: EVENT_TRACE_FILE_MODE_APPEND and EVENT_TRACE_REAL_TIME_MODE exclude each "
-                              "other");
+        code = controller_refuse(ERROR_INVALID_PARAMETER,
+                                 "invalid LogFileMode: EVENT_TRACE_FILE_MODE_APPEND and EVENT_TRACE_REAL_TIME_MODE "
+                                 "cannot be combined");
     if (code != ERROR_SUCCESS)
         return code;
     if (c->code == EVENT_TRACE_CONTROL_UPDATE || (c->code == EVENT_TRACE_CONTROL_FLUSH && in_memory))
         code = read_file(c, r);
     if (code == ERROR_SUCCESS && r->file && s->file && text_equal_nocase(r->file, s->file))
-        code = controller_refuse(ERROR_BAD_PATHNAME, "the log file's name: '%.200s' is what the session writes now",
+        code = controller_refuse(ERROR_BAD_PATHNAME, "invalid log file name '%.200s': the session is writing this file",
                                  s->file);
     if (code == ERROR_SUCCESS && r->file && (s->mode & TRACE_MODE_NEWFILE) != 0 && !trace_file_is_pattern(r->file))
-        code = controller_refuse(ERROR_INVALID_NAME, "the log file's name: '%.200s' has not one %%d in it", r->file);
+        code = controller_refuse(ERROR_INVALID_NAME, "invalid log file name '%.200s': expected one %%d", r->file);
     return code;
 }
 
@@ -403,10 +406,12 @@ ULONG controller_ask(struct directory *d, const struct controller_call *c, const
     uint32_t answer = ERROR_SUCCESS;
     const HRESULT hr = directory_ask(d, s->logger, s->generation, r, ANSWER_MS, &answer);
     if (hr == S_OK)
-        return answer == ERROR_SUCCESS ? ERROR_SUCCESS
-                                       : controller_refuse(answer, "session '%.200s': refused by its host", s->name);
+        return answer == ERROR_SUCCESS
+                   ? ERROR_SUCCESS
+                   : controller_refuse(answer, "cannot control session '%.200s': its host refused the request",
+                                       s->name);
     if (hr == S_FALSE)
-        return controller_refuse(ERROR_TIMEOUT, "session '%.200s': its host does not answer", s->name);
+        return controller_refuse(ERROR_TIMEOUT, "cannot control session '%.200s': its host does not respond", s->name);
     if (hr != E_ABORT)
         return session_code(hr);
     /* It ended just now: by itself, or it was killed. What is asked of a session that is to be stopped anyway has then
@@ -415,7 +420,8 @@ ULONG controller_ask(struct directory *d, const struct controller_call *c, const
     if (recovered == S_OK && c->code == EVENT_TRACE_CONTROL_STOP)
         return ERROR_SUCCESS;
     return FAILED(recovered) ? session_code(recovered)
-                             : controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "session '%.200s' has ended", s->name);
+                             : controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND,
+                                                 "cannot control session '%.200s': it has ended", s->name);
 }
 
 ULONG controller_answered(const struct controller_call *c, ULONG code)
@@ -432,7 +438,8 @@ static ULONG control_session(struct directory *d, const struct controller_call *
     struct directory_session now;
     ULONG code = ERROR_SUCCESS;
     if (c->code == EVENT_TRACE_CONTROL_STOP && s->state == DIRECTORY_STOPPING)
-        return controller_refuse(ERROR_ACTIVE_CONNECTIONS, "session '%.200s': is stopping already", s->name);
+        return controller_refuse(ERROR_ACTIVE_CONNECTIONS, "cannot stop session '%.200s': it is already stopping",
+                                 s->name);
     controller_view_open(s, &view); /* so that its last figures can be told */
     if (c->code != EVENT_TRACE_CONTROL_QUERY) {
         code = controller_request(c, s, &request);
@@ -474,7 +481,7 @@ static ULONG find_for_call(struct directory *d, const struct controller_call *c,
         return controller_find(d, handle, name, c->properties->LogFileMode, give_up, s);
     if (name && !text_equal_nocase(name, TRACE_KERNEL_LOGGER))
         return controller_refuse(ERROR_INVALID_PARAMETER,
-                                 "Wnode.Guid: is that of the NT Kernel Logger, InstanceName is '%.200s'", name);
+                                 "invalid InstanceName '%.200s': Wnode.Guid is the NT Kernel Logger's", name);
     return controller_find_kernel(d, give_up, s);
 }
 
@@ -485,19 +492,19 @@ ULONG controller_control(bool wide, TRACEHANDLE handle, const void *name, EVENT_
     struct directory *d;
     char *text = NULL;
     if (!p)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "Properties: is NULL");
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid Properties: must not be NULL");
     ULONG status = controller_check_block(wide, p);
     if (status != ERROR_SUCCESS)
         return status;
     if (code > EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "ControlCode: %u is none", (unsigned)code);
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid ControlCode %u", (unsigned)code);
     if (!name && handle == 0 && !guid_equal(&p->Wnode.Guid, &trace_kernel_guid) &&
         !guid_equal(&p->Wnode.Guid, &trace_context_guid))
-        return controller_refuse(ERROR_INVALID_PARAMETER, "InstanceName, TraceHandle: there is neither");
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid arguments: expected InstanceName or TraceHandle");
     if (name)
         status = trace_name_read(name, wide, &text);
     if (status == ERROR_SUCCESS && name && !text)
-        status = controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "InstanceName: is empty or above 1024 characters");
+        status = controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "invalid InstanceName: expected 1 to 1024 characters");
     if (status == ERROR_SUCCESS)
         status = session_code(directory_get(&d));
     if (status == ERROR_SUCCESS) {
@@ -505,8 +512,9 @@ ULONG controller_control(bool wide, TRACEHANDLE handle, const void *name, EVENT_
         if (status == ERROR_SUCCESS) {
             const uint32_t is_private = s.mode & TRACE_MODE_PRIVATE_LOGGER;
             if (is_private != 0 && (p->LogFileMode & TRACE_MODE_PRIVATE_LOGGER) == 0)
-                status =
-                    controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "LogFileMode: session '%.200s' is private", s.name);
+                status = controller_refuse(
+                    ERROR_WMI_INSTANCE_NOT_FOUND,
+                    "invalid LogFileMode: session '%.200s' requires EVENT_TRACE_PRIVATE_LOGGER_MODE", s.name);
             else
                 status = may_control(&c, &s);
             if (status == ERROR_SUCCESS)
@@ -535,11 +543,14 @@ ULONG controller_query_all(bool wide, EVENT_TRACE_PROPERTIES **list, ULONG room,
     struct directory *d;
     size_t all;
     if (!list || room == 0 || !count)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "PropertyArray, PropertyArrayCount, LoggerCount: is none");
+        return controller_refuse(
+            ERROR_INVALID_PARAMETER,
+            "invalid arguments: PropertyArray, PropertyArrayCount and LoggerCount must not be NULL or 0");
     ULONG code = ERROR_SUCCESS;
     for (ULONG i = 0; i < room && code == ERROR_SUCCESS; i++)
         code = list[i] ? controller_check_block(wide, list[i])
-                       : controller_refuse(ERROR_INVALID_PARAMETER, "PropertyArray: element %u is NULL", (unsigned)i);
+                       : controller_refuse(ERROR_INVALID_PARAMETER, "invalid PropertyArray: element %u is NULL",
+                                           (unsigned)i);
     if (code == ERROR_SUCCESS)
         code = session_code(directory_get(&d));
     if (code != ERROR_SUCCESS)
@@ -559,7 +570,7 @@ ULONG controller_query_all(bool wide, EVENT_TRACE_PROPERTIES **list, ULONG room,
     }
     directory_sessions_free(sessions, all);
     if (code == ERROR_SUCCESS && *count > room)
-        code = controller_refuse(ERROR_MORE_DATA, "PropertyArrayCount: %u is less than the %u sessions", (unsigned)room,
+        code = controller_refuse(ERROR_MORE_DATA, "invalid PropertyArrayCount %u: %u sessions exist", (unsigned)room,
                                  (unsigned)*count);
     return code;
 }

@@ -27,7 +27,7 @@ static ULONG find_processes(struct directory_enable *to, struct directory_filter
     const size_t count = f->size / sizeof(uint32_t);
     struct directory_filter_process *found = memory_zero(count, sizeof *found);
     if (!found)
-        return controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the filter by processes");
+        return controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for a process filter");
     for (size_t i = 0; i < count; i++) {
         memcpy(&found[i].id, f->data + i * sizeof found[i].id, sizeof found[i].id);
         found[i].start_time = process_start_time(found[i].id);
@@ -43,17 +43,18 @@ ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESC
     const struct filter_kind *kind = filter_kind_of(f->Type);
     const uint8_t *data = (const uint8_t *)(uintptr_t)f->Ptr;
     if (!kind)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "%s.Type: 0x%08X is none", member, (unsigned)f->Type);
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid %s.Type 0x%08X", member, (unsigned)f->Type);
     if (f->Size < kind->least || f->Size > kind->most || !data)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "%s.Size: %u bytes are no %s", member, (unsigned)f->Size,
-                                 kind->name);
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid %s.Size %u: not the size of a %s", member,
+                                 (unsigned)f->Size, kind->name);
     for (uint32_t i = 0; i < to->filter_count; i++)
         if (to->filter[i].type == f->Type)
-            return controller_refuse(ERROR_INVALID_PARAMETER, "%s: has %s twice", member, kind->name);
+            return controller_refuse(ERROR_INVALID_PARAMETER, "invalid %s: contains a %s twice", member, kind->name);
     if ((to->property & EVENT_ENABLE_PROPERTY_PROVIDER_GROUP) != 0 && !is_for_group(f->Type))
-        return controller_refuse(ERROR_INVALID_PARAMETER, "%s: %s is not for a group of providers", member, kind->name);
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid %s: a provider group does not allow a %s", member,
+                                 kind->name);
     if (kind->check && !kind->check(data, f->Size))
-        return controller_refuse(ERROR_INVALID_PARAMETER, "%s: its data are no %s", member, kind->name);
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid %s: malformed data of a %s", member, kind->name);
     struct directory_filter *added = &to->filter[to->filter_count++];
     *added = (struct directory_filter){.type = f->Type, .size = f->Size, .data = data};
     return f->Type == EVENT_FILTER_TYPE_PID ? find_processes(to, added) : ERROR_SUCCESS;
@@ -63,12 +64,14 @@ ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESC
 static ULONG read_parameters(const ENABLE_TRACE_PARAMETERS *p, struct directory_enable *to)
 {
     if (p->Version != 1 && p->Version != 2)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "EnableParameters.Version: %u is none", (unsigned)p->Version);
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid EnableParameters.Version %u: expected 1 or 2",
+                                 (unsigned)p->Version);
     const ULONG count = p->Version == 2 ? p->FilterDescCount : p->EnableFilterDesc ? 1 : 0;
     to->property = p->EnableProperty;
     to->source = p->SourceId;
     if (count > MAX_EVENT_FILTERS_COUNT || (count != 0 && !p->EnableFilterDesc))
-        return controller_refuse(ERROR_INVALID_PARAMETER, "FilterDescCount: %u descriptors are more than there are",
+        return controller_refuse(ERROR_INVALID_PARAMETER,
+                                 "invalid FilterDescCount %u: more than allowed, or without descriptors",
                                  (unsigned)count);
     ULONG code = ERROR_SUCCESS;
     for (ULONG i = 0; i < count && code == ERROR_SUCCESS; i++)
@@ -105,14 +108,14 @@ static ULONG enable_change(struct directory *d, const struct controller_enable *
     if (hr == S_FALSE) {
         if (e->code == EVENT_CONTROL_CODE_DISABLE_PROVIDER)
             return ERROR_SUCCESS;
-        return controller_refuse(ERROR_INVALID_PARAMETER, "ProviderId: the session has not enabled it");
+        return controller_refuse(ERROR_INVALID_PARAMETER,
+                                 "invalid ProviderId: the session has not enabled this provider");
     }
     if (e->timeout == 0)
         return ERROR_SUCCESS;
     hr = provider_wait_applied(d, &wanted->provider, revision, e->timeout);
     if (hr == S_FALSE)
-        return controller_refuse(ERROR_TIMEOUT, "Timeout: not all callbacks have returned within %u ms",
-                                 (unsigned)e->timeout);
+        return controller_refuse(ERROR_TIMEOUT, "not all enable callbacks returned within %u ms", (unsigned)e->timeout);
     return session_code(hr);
 }
 
@@ -126,7 +129,7 @@ static ULONG change_system(struct directory *d, const struct controller_enable *
     uint32_t before = 0, now = 0, answer = ERROR_SUCCESS;
     if (!session_kernel_is_one(s))
         return controller_refuse(ERROR_INVALID_PARAMETER,
-                                 "ProviderId: is one of the system's, and session '%.200s' takes no events of it",
+                                 "invalid ProviderId: session '%.200s' does not accept events of system providers",
                                  s->name);
     HRESULT hr = system_providers_enabled(d, s, &before);
     const ULONG code = SUCCEEDED(hr) ? enable_change(d, e, wanted) : session_code(hr);
@@ -135,9 +138,11 @@ static ULONG change_system(struct directory *d, const struct controller_enable *
     hr = system_providers_enabled(d, s, &now);
     if (hr == S_OK && now != before)
         hr = directory_ask(d, s->logger, s->generation, &request, ANSWER_MS, &answer);
-    return hr == S_OK      ? answer
-           : hr == S_FALSE ? controller_refuse(ERROR_TIMEOUT, "the session's host does not answer")
-           : hr == E_ABORT ? controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "the session's host has ended")
+    return hr == S_OK ? answer
+           : hr == S_FALSE
+               ? controller_refuse(ERROR_TIMEOUT, "cannot control session '%.200s': its host does not respond", s->name)
+           : hr == E_ABORT ? controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND,
+                                               "cannot control session '%.200s': it has ended", s->name)
                            : session_code(hr);
 }
 
@@ -147,16 +152,17 @@ ULONG controller_enable(const struct controller_enable *e)
     struct directory_session s;
     struct directory *d;
     if (!e->provider)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "ProviderId: is NULL");
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid ProviderId: must not be NULL");
     if (e->handle == 0)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "TraceHandle: is 0");
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid TraceHandle: must not be 0");
     if (e->code > EVENT_CONTROL_CODE_CAPTURE_STATE)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "ControlCode: %u is none", (unsigned)e->code);
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid ControlCode %u", (unsigned)e->code);
     wanted.provider = *e->provider;
     ULONG code = e->parameters ? read_parameters(e->parameters, &wanted) : ERROR_SUCCESS;
     if (code == ERROR_SUCCESS &&
         (guid_equal(&wanted.provider, &trace_kernel_guid) || guid_equal(&wanted.provider, &trace_context_guid)))
-        code = controller_refuse(ERROR_INVALID_PARAMETER, "ProviderId: the kernel's events are enabled by EnableFlags");
+        code =
+            controller_refuse(ERROR_INVALID_PARAMETER, "invalid ProviderId: kernel events are enabled by EnableFlags");
     if (code == ERROR_SUCCESS)
         code = trace_allowed(&wanted.provider, TRACE_RIGHT_GUID_ENABLE);
     if (code == ERROR_SUCCESS)

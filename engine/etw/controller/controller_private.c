@@ -53,14 +53,15 @@ ULONG controller_scope(const EVENT_TRACE_PROPERTIES *p, struct directory_scope *
     if ((p->Wnode.Flags & CONTROLLER_VERSIONED) == 0 || v2->FilterDescCount == 0)
         return ERROR_SUCCESS;
     if (v2->FilterDescCount > MAX_EVENT_FILTERS_COUNT || !v2->FilterDesc)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "FilterDescCount: %u descriptors are more than there are",
+        return controller_refuse(ERROR_INVALID_PARAMETER,
+                                 "invalid FilterDescCount %u: more than allowed, or without descriptors",
                                  (unsigned)v2->FilterDescCount);
     for (ULONG i = 0; i < v2->FilterDescCount && code == ERROR_SUCCESS; i++) {
         const EVENT_FILTER_DESCRIPTOR *f = &v2->FilterDesc[i];
         code = is_scope_type(f->Type)
                    ? controller_add_filter(&filters, f, "FilterDesc")
-                   : controller_refuse(ERROR_INVALID_PARAMETER, "FilterDesc.Type: 0x%08X does not tell processes apart",
-                                       (unsigned)f->Type);
+                   : controller_refuse(ERROR_INVALID_PARAMETER,
+                                       "invalid FilterDesc.Type 0x%08X: not a filter of processes", (unsigned)f->Type);
     }
     if (code == ERROR_SUCCESS)
         put_filters(&filters, out);
@@ -88,8 +89,8 @@ static ULONG check_scope(const struct controller_call *c, const struct directory
     forget_start_times(&scope);
     forget_start_times(&own);
     if (code == ERROR_SUCCESS && scope.count != 0 && memcmp(&scope, &own, sizeof scope) != 0)
-        return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "FilterDesc: session '%.200s' has other filters",
-                                 s->name);
+        return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND,
+                                 "invalid FilterDesc: session '%.200s' has different filters", s->name);
     return code;
 }
 
@@ -170,7 +171,7 @@ static ULONG ask_part(struct directory *d, const struct controller_call *c, cons
     struct directory_request own = *r;
     own.file = private_part_file(part, r->file);
     if (r->file && !own.file)
-        return controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file's name");
+        return controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file name");
     const ULONG code = controller_ask(d, c, &own, part);
     memory_free(own.file);
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
@@ -242,7 +243,7 @@ static ULONG update_whole(struct directory *d, const struct directory_request *r
     struct directory_session next = *now;
     char *file = r->file ? text_copy(r->file) : NULL;
     if (r->file && !file)
-        return controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file's name");
+        return controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file name");
     if (file) {
         next.file = file;
         next.named = named;
@@ -315,10 +316,12 @@ static ULONG check_code(const struct controller_call *c, const struct directory_
     const EVENT_TRACE_PROPERTIES *p = c->properties;
     if (c->code == EVENT_TRACE_CONTROL_CONVERT_TO_REALTIME ||
         (c->code == EVENT_TRACE_CONTROL_INCREMENT_FILE && (s->mode & TRACE_MODE_NEWFILE) == 0))
-        return controller_refuse(ERROR_INVALID_PARAMETER, "ControlCode: %u is not for session '%.200s'",
-                                 (unsigned)c->code, s->name);
+        return controller_refuse(ERROR_INVALID_PARAMETER,
+                                 "invalid ControlCode %u: not supported by private session '%.200s'", (unsigned)c->code,
+                                 s->name);
     if (c->code == EVENT_TRACE_CONTROL_FLUSH && (s->mode & TRACE_MODE_BUFFERING) != 0 && p->LogFileNameOffset == 0)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "LogFileNameOffset: a session in memory is written nowhere");
+        return controller_refuse(ERROR_INVALID_PARAMETER,
+                                 "invalid LogFileNameOffset: a private session in memory cannot be written to a file");
     return ERROR_SUCCESS;
 }
 

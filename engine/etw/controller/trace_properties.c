@@ -55,7 +55,7 @@ static ULONG refuse(ULONG code, const char *what)
 
 static ULONG refuse_mode(const struct mode_row *row, const char *why)
 {
-    (void)error_set(HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER), "LogFileMode: %s %s", row->name, why);
+    (void)error_set(HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER), "invalid LogFileMode: %s %s", row->name, why);
     return ERROR_INVALID_PARAMETER;
 }
 
@@ -106,7 +106,8 @@ ULONG trace_settings_reserved(struct trace_settings *s)
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
         const bool named = s->name && !text_compare_nocase(s->name, reserved[i].name);
         if (!named && guid_equal(&s->guid, reserved[i].guid))
-            return refuse(ERROR_INVALID_PARAMETER, "Wnode.Guid: is that of a kernel logger with another name");
+            return refuse(ERROR_INVALID_PARAMETER,
+                          "invalid Wnode.Guid: belongs to a kernel logger of a different name");
         if (named) {
             s->guid = *reserved[i].guid;
             s->kernel = true;
@@ -123,7 +124,7 @@ ULONG trace_file_read(const EVENT_TRACE_PROPERTIES *p, bool wide, char **out)
         return ERROR_SUCCESS;
     const char *at = (const char *)p + p->LogFileNameOffset;
     if (!text_length(at, p->Wnode.BufferSize - p->LogFileNameOffset, wide, &length))
-        return refuse(ERROR_BAD_LENGTH, "Wnode.BufferSize: the log file's name does not end in the block");
+        return refuse(ERROR_BAD_LENGTH, "invalid Wnode.BufferSize: the log file name extends beyond the block");
     if (length == 0 || length > MOST_FILE_NAME)
         return ERROR_SUCCESS; /* as if none were there */
     return copy_text(at, length, wide, out);
@@ -149,8 +150,8 @@ static ULONG check_name(const struct trace_call *call, const struct trace_settin
     const EVENT_TRACE_PROPERTIES *p = call->properties;
     const size_t unit = call->wide ? sizeof(WCHAR) : 1;
     if (p->LoggerNameOffset != 0 && (length + 1) * unit > p->Wnode.BufferSize - p->LoggerNameOffset)
-        return refuse(ERROR_BAD_LENGTH, "Wnode.BufferSize: the session's name does not fit at LoggerNameOffset");
-    return s->name ? ERROR_SUCCESS : refuse(ERROR_INVALID_NAME, "InstanceName: is empty or above 1024 characters");
+        return refuse(ERROR_BAD_LENGTH, "invalid Wnode.BufferSize: the session name does not fit at LoggerNameOffset");
+    return s->name ? ERROR_SUCCESS : refuse(ERROR_INVALID_NAME, "invalid InstanceName: expected 1 to 1024 characters");
 }
 
 /* As an extension EnableFlags are 16 bits of offset, 8 of length in dwords; 255: the length is in a header there. Eight
@@ -171,7 +172,7 @@ ULONG trace_masks_read(const EVENT_TRACE_PROPERTIES *p, uint32_t masks[8])
         words = length;
     }
     if (words == 0 || offset < sizeof *p || offset > total || words > (total - offset) / 4)
-        return refuse(ERROR_INVALID_PARAMETER, "EnableFlags: its extension does not lie in the block");
+        return refuse(ERROR_INVALID_PARAMETER, "invalid EnableFlags: the extension lies outside the block");
     if ((p->EnableFlags >> 16 & 0xFF) == MASKS)
         memcpy(masks, (const char *)p + offset, MASKS * sizeof *masks);
     return ERROR_SUCCESS;
@@ -192,8 +193,8 @@ static ULONG check_pairs(uint32_t mode, bool manager)
         const char *other =
             (mode & modes[i].bit) != 0 ? set_too(mode, manager ? modes[i].manager : modes[i].user) : NULL;
         if (other) {
-            (void)error_set(HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER), "LogFileMode: %s and %s exclude each other",
-                            modes[i].name, other);
+            (void)error_set(HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER),
+                            "invalid LogFileMode: %s and %s cannot be combined", modes[i].name, other);
             return ERROR_INVALID_PARAMETER;
         }
     }
@@ -208,9 +209,9 @@ static ULONG check_user_modes(const struct trace_settings *s, bool autologger)
         if ((s->mode & row->bit) == 0)
             continue;
         if ((row->needs & NEEDS_AUTOLOGGER) != 0 && !autologger)
-            return refuse_mode(row, "is for sessions of the registry");
+            return refuse_mode(row, "requires an autologger");
         if ((row->needs & NEEDS_MAXIMUM_AT_ONCE) != 0 && (s->maximum_file == 0 || !s->file))
-            return refuse_mode(row, "needs MaximumFileSize and a log file's name");
+            return refuse_mode(row, "requires MaximumFileSize and a log file name");
     }
     return check_pairs(s->mode, false);
 }
@@ -222,23 +223,23 @@ static ULONG check_row(const struct mode_row *row, const struct trace_settings *
     const bool kernel = s->kernel || (mode & M(SYSTEM_LOGGER)) != 0;
     const bool no_end = (mode & (M(CIRCULAR) | M(BUFFERING))) != 0 || ((mode & M(REAL_TIME)) != 0 && !s->file);
     if ((needs & NEEDS_MAXIMUM) != 0 && s->maximum_file == 0)
-        return refuse_mode(row, "needs MaximumFileSize");
+        return refuse_mode(row, "requires MaximumFileSize");
     if ((needs & NEEDS_FILE) != 0 && !s->file)
-        return refuse_mode(row, "needs a log file's name");
+        return refuse_mode(row, "requires a log file name");
     if ((needs & NEEDS_NO_FILE) != 0 && s->file)
-        return refuse_mode(row, "allows no log file's name");
+        return refuse_mode(row, "does not allow a log file name");
     if ((needs & NEEDS_PRIVATE) != 0 && (mode & M(PRIVATE_LOGGER)) == 0)
-        return refuse_mode(row, "needs EVENT_TRACE_PRIVATE_LOGGER_MODE");
+        return refuse_mode(row, "requires EVENT_TRACE_PRIVATE_LOGGER_MODE");
     if ((needs & NEEDS_GUID) != 0 && guid_equal(&s->guid, &none))
-        return refuse_mode(row, "needs a provider's GUID in Wnode.Guid");
+        return refuse_mode(row, "requires a provider GUID in Wnode.Guid");
     if ((needs & NEEDS_NO_END) != 0 && !no_end)
-        return refuse_mode(row, "needs a session that no full file ends");
+        return refuse_mode(row, "requires a session that does not end when a file is full");
     if ((needs & NO_KERNEL) != 0 && kernel)
-        return refuse_mode(row, "is not for kernel sessions");
+        return refuse_mode(row, "does not allow a kernel session");
     if ((needs & NO_AUTOLOGGER) != 0 && autologger)
-        return refuse_mode(row, "is not for sessions of the registry");
+        return refuse_mode(row, "does not allow an autologger");
     if ((needs & KERNEL_NEEDS_BUFFERING) != 0 && kernel && (mode & M(BUFFERING)) == 0)
-        return refuse_mode(row, "needs EVENT_TRACE_BUFFERING_MODE in kernel sessions");
+        return refuse_mode(row, "requires EVENT_TRACE_BUFFERING_MODE in a kernel session");
     return ERROR_SUCCESS;
 }
 
@@ -254,11 +255,11 @@ bool trace_file_is_pattern(const char *file)
 ULONG trace_block_check(const EVENT_TRACE_PROPERTIES *p)
 {
     if (p->Wnode.BufferSize < sizeof *p || p->Wnode.BufferSize < size_of(p))
-        return refuse(ERROR_BAD_LENGTH, "Wnode.BufferSize: is less than EVENT_TRACE_PROPERTIES");
+        return refuse(ERROR_BAD_LENGTH, "invalid Wnode.BufferSize: smaller than EVENT_TRACE_PROPERTIES");
     if (!is_offset(p, p->LogFileNameOffset))
-        return refuse(ERROR_INVALID_PARAMETER, "LogFileNameOffset: does not lie in the block behind the properties");
+        return refuse(ERROR_INVALID_PARAMETER, "invalid LogFileNameOffset: outside the block after the properties");
     if (!is_offset(p, p->LoggerNameOffset))
-        return refuse(ERROR_INVALID_PARAMETER, "LoggerNameOffset: does not lie in the block behind the properties");
+        return refuse(ERROR_INVALID_PARAMETER, "invalid LoggerNameOffset: outside the block after the properties");
     return ERROR_SUCCESS;
 }
 
@@ -276,11 +277,11 @@ static ULONG check_call(const struct trace_call *call, struct trace_settings *s)
     if (!status)
         status = check_name(call, s, length);
     if (!status && !s->file && (s->mode & (M(REAL_TIME) | M(BUFFERING))) == 0)
-        status = refuse(ERROR_BAD_PATHNAME, "LogFileNameOffset: there is neither a log file nor a mode without one");
+        status = refuse(ERROR_BAD_PATHNAME, "invalid LogFileNameOffset: LogFileMode requires a log file name");
     if (!status)
         status = check_user_modes(s, call->autologger);
     if (!status && (s->mode & M(NEWFILE)) != 0 && s->file && !trace_file_is_pattern(s->file))
-        status = refuse(ERROR_INVALID_NAME, "the log file's name: a new file for each maximum needs one %d in it");
+        status = refuse(ERROR_INVALID_NAME, "invalid log file name: EVENT_TRACE_FILE_MODE_NEWFILE requires one %d");
     /* Wnode.Flags need not have WNODE_FLAG_TRACED_GUID: many programs leave them 0 (behaviour 22). */
     if (!status)
         status = trace_masks_read(p, s->enable_flags);
@@ -292,9 +293,9 @@ ULONG trace_properties_check(const struct trace_call *call, struct trace_setting
     const EVENT_TRACE_PROPERTIES *p = call->properties;
     *out = (struct trace_settings){.clock = ETL_CLOCK_TICKS};
     if (!p)
-        return refuse(ERROR_INVALID_PARAMETER, "Properties: there are none");
+        return refuse(ERROR_INVALID_PARAMETER, "invalid Properties: must not be NULL");
     if (!call->name)
-        return refuse(ERROR_INVALID_NAME, "InstanceName: there is none");
+        return refuse(ERROR_INVALID_NAME, "invalid InstanceName: must not be NULL");
     if (p->Wnode.BufferSize >= sizeof *p) {
         *out = (struct trace_settings){
             .guid = p->Wnode.Guid,
@@ -372,7 +373,7 @@ ULONG trace_settings_complete(struct trace_settings *s, bool autologger, const s
         if ((s->mode & modes[i].bit) != 0)
             status = check_row(&modes[i], s, autologger);
     if (!status && s->clock > ETL_CLOCK_CYCLES)
-        status = refuse(ERROR_INVALID_PARAMETER, "Wnode.ClientContext: is no clock from 0 to 3");
+        status = refuse(ERROR_INVALID_PARAMETER, "invalid Wnode.ClientContext: expected a clock from 0 to 3");
     if (status)
         return status;
     if (s->clock == 0)

@@ -27,7 +27,7 @@ static ULONG query_find_session(TRACEHANDLE handle, struct directory **d, struct
     if (FAILED(hr))
         return session_code(hr);
     if (handle == 0)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "SessionHandle: it is 0");
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid SessionHandle: must not be 0");
     return controller_find(*d, handle, NULL, 0, false, s);
 }
 
@@ -37,7 +37,8 @@ static ULONG find_system_logger(TRACEHANDLE handle, struct directory **d, struct
     if (code != ERROR_SUCCESS || session_kernel_is_one(s))
         return code;
     directory_session_free(s);
-    return controller_refuse(ERROR_INVALID_PARAMETER, "SessionHandle: the session takes no events of the system");
+    return controller_refuse(ERROR_INVALID_PARAMETER,
+                             "invalid SessionHandle: the session does not accept system events");
 }
 
 /* To set something of it takes what it took to start it, as to change it by ControlTrace. */
@@ -53,20 +54,21 @@ static ULONG may_set(struct directory_session *s)
 static ULONG no_session(TRACEHANDLE handle)
 {
     return handle == 0 ? ERROR_SUCCESS
-                       : controller_refuse(ERROR_INVALID_PARAMETER, "SessionHandle: 0x%llX is not 0",
+                       : controller_refuse(ERROR_INVALID_PARAMETER, "invalid SessionHandle 0x%llX: expected 0",
                                            (unsigned long long)handle);
 }
 
 static ULONG is_missing(const void *buffer)
 {
-    return buffer ? ERROR_SUCCESS : controller_refuse(ERROR_INVALID_PARAMETER, "TraceInformation: it is NULL");
+    return buffer ? ERROR_SUCCESS
+                  : controller_refuse(ERROR_INVALID_PARAMETER, "invalid TraceInformation: must not be NULL");
 }
 
 static ULONG is_sized(ULONG bytes, size_t size, bool exactly)
 {
     return bytes == size || (!exactly && bytes > size)
                ? ERROR_SUCCESS
-               : controller_refuse(ERROR_BAD_LENGTH, "InformationLength: %u bytes, %u are needed", (unsigned)bytes,
+               : controller_refuse(ERROR_BAD_LENGTH, "invalid InformationLength %u: expected %u bytes", (unsigned)bytes,
                                    (unsigned)size);
 }
 
@@ -98,7 +100,7 @@ static ULONG query_disallowed(TRACEHANDLE handle, void *out, ULONG bytes, ULONG 
         return code;
     *need = s.disallowed_count * (ULONG)sizeof(GUID);
     if (bytes < *need)
-        code = controller_refuse(ERROR_INSUFFICIENT_BUFFER, "InformationLength: %u bytes, %u are needed",
+        code = controller_refuse(ERROR_INSUFFICIENT_BUFFER, "invalid InformationLength %u: expected %u bytes",
                                  (unsigned)bytes, (unsigned)*need);
     else if (*need != 0)
         code = is_missing(out);
@@ -153,7 +155,7 @@ static ULONG query_sources(TRACEHANDLE handle, void *out, ULONG bytes, ULONG *ne
     if (code != ERROR_SUCCESS || bytes == 0)
         return code;
     if (!out || bytes < BYTES)
-        return out ? controller_refuse(ERROR_INSUFFICIENT_BUFFER, "InformationLength: %u bytes, %u are needed",
+        return out ? controller_refuse(ERROR_INSUFFICIENT_BUFFER, "invalid InformationLength %u: expected %u bytes",
                                        (unsigned)bytes, (unsigned)BYTES)
                    : is_missing(out);
     put_u32(info + SOURCE_AT, PROFILE_TIME);
@@ -182,7 +184,7 @@ ULONG WINAPI TraceQueryInformation(TRACEHANDLE session, TRACE_INFO_CLASS what, v
         code = query_disallowed(session, out, bytes, &own);
         break;
     default:
-        return controller_refuse(ERROR_NOT_SUPPORTED, "InformationClass: %d cannot be asked for", (int)what);
+        return controller_refuse(ERROR_NOT_SUPPORTED, "invalid InformationClass %d: cannot be queried", (int)what);
     }
     if (need)
         *need = own;
@@ -197,9 +199,11 @@ static ULONG ask_host(struct directory *d, const struct directory_session *s, st
     uint32_t answer = ERROR_SUCCESS;
     request->process = (struct directory_process){process_own_id(), process_start_time(process_own_id())};
     const HRESULT hr = directory_ask(d, s->logger, s->generation, request, ANSWER_MS, &answer);
-    return hr == S_OK      ? answer
-           : hr == S_FALSE ? controller_refuse(ERROR_TIMEOUT, "the session's host does not answer")
-           : hr == E_ABORT ? controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND, "the session's host has ended")
+    return hr == S_OK ? answer
+           : hr == S_FALSE
+               ? controller_refuse(ERROR_TIMEOUT, "cannot control session '%.200s': its host does not respond", s->name)
+           : hr == E_ABORT ? controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND,
+                                               "cannot control session '%.200s': it has ended", s->name)
                            : session_code(hr);
 }
 
@@ -240,11 +244,12 @@ static ULONG set_list(TRACEHANDLE handle, enum directory_kernel_list list, const
     const ULONG size = of_events ? sizeof(CLASSIC_EVENT_ID) : sizeof(uint32_t), most = directory_kernel_room(list);
     uint32_t items[DIRECTORY_STACK_EVENTS], count = bytes / size;
     if (bytes % size != 0 || bytes / size > most)
-        return controller_refuse(ERROR_INCORRECT_SIZE, "InformationLength: %u bytes are not up to %u times %u",
+        return controller_refuse(ERROR_INCORRECT_SIZE,
+                                 "invalid InformationLength %u: expected up to %u elements of %u bytes",
                                  (unsigned)bytes, (unsigned)most, (unsigned)size);
     if (of_events ? (bytes == 0) != !in : bytes == 0 || !in)
-        return controller_refuse(ERROR_INVALID_PARAMETER, "TraceInformation: %u bytes at %s address", (unsigned)bytes,
-                                 in ? "an" : "no");
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid TraceInformation: %s for %u bytes",
+                                 in ? "a pointer" : "NULL", (unsigned)bytes);
     if (of_events)
         count = read_hooks(in, count, items);
     else
@@ -278,7 +283,7 @@ static ULONG set_flags(TRACEHANDLE handle, const void *in, ULONG bytes)
     struct directory_session s;
     struct directory *d;
     if (bytes % sizeof(uint32_t) != 0 || bytes > GROUP_MASKS * sizeof(uint32_t) || (bytes != 0 && !in))
-        return controller_refuse(ERROR_INVALID_PARAMETER, "InformationLength: %u bytes are not up to %u group masks",
+        return controller_refuse(ERROR_INVALID_PARAMETER, "invalid InformationLength %u: expected up to %u group masks",
                                  (unsigned)bytes, (unsigned)GROUP_MASKS);
     ULONG code = find_system_logger(handle, &d, &s);
     if (code == ERROR_SUCCESS)
@@ -302,9 +307,11 @@ static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
     uint64_t revision;
     size_t count, groups = 0;
     if (bytes % sizeof(GUID) != 0 || (bytes != 0 && !in))
-        return controller_refuse(ERROR_INVALID_PARAMETER, "InformationLength: %u bytes are no GUIDs", (unsigned)bytes);
+        return controller_refuse(ERROR_INVALID_PARAMETER,
+                                 "invalid InformationLength %u: expected a multiple of 16, and a list",
+                                 (unsigned)bytes);
     if (bytes > sizeof s.disallowed)
-        return controller_refuse(ERROR_NO_SYSTEM_RESOURCES, "InformationLength: more than %u GUIDs",
+        return controller_refuse(ERROR_NO_SYSTEM_RESOURCES, "invalid InformationLength: expected at most %u GUIDs",
                                  (unsigned)DIRECTORY_DISALLOWED);
     ULONG code = query_find_session(handle, &d, &s);
     if (code == ERROR_SUCCESS)
@@ -348,7 +355,7 @@ ULONG WINAPI TraceSetInformation(TRACEHANDLE session, TRACE_INFO_CLASS what, voi
     case TraceSetDisallowList:
         return set_disallowed(session, in, bytes);
     default:
-        return controller_refuse(ERROR_NOT_SUPPORTED, "InformationClass: %d cannot be set", (int)what);
+        return controller_refuse(ERROR_NOT_SUPPORTED, "invalid InformationClass %d: cannot be set", (int)what);
     }
 }
 

@@ -20,7 +20,7 @@ HRESULT directory_name(char out[DIRECTORY_NAME_BYTES])
     const size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
     if (name[length] || length >= DIRECTORY_NAME_BYTES)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
-                       "OPENPLA_ETW: '%.80s' is no name of at most 32 letters and digits", name);
+                       "invalid OPENPLA_ETW '%.80s': expected at most 32 letters and digits", name);
     else
         memcpy(out, name, length + 1);
     memory_free(given);
@@ -196,8 +196,9 @@ HRESULT directory_check(void)
     if (shortened || (SUCCEEDED(hr) && !is_whole(section_memory(section)))) {
         hr = section_folder(&folder);
         if (SUCCEEDED(hr))
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "directory of trace sessions: \"%s\" in \"%s\": %s",
-                           name, folder ? folder : "", shortened ? "was shortened" : "was overwritten");
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                           "corrupt directory of trace sessions: '%s' in '%s': %s", name, folder ? folder : "",
+                           shortened ? "was shortened" : "was overwritten");
         memory_free(folder);
     } else if (SUCCEEDED(hr) && is_deleted(section_memory(section)))
         hr = S_FALSE;
@@ -370,7 +371,7 @@ HRESULT directory_put_text(char *to, uint32_t *bytes, const char *text, DWORD co
     const size_t length = text ? strlen(text) : 0;
     *bytes = text ? (uint32_t)length : DIRECTORY_NO_TEXT;
     if (length > DIRECTORY_TEXT_BYTES || (text && text_utf16_length(text) > DIRECTORY_TEXT))
-        return error_set(HRESULT_FROM_WIN32(code), "%s: '%.80s' ... is longer than %u characters", subject, text,
+        return error_set(HRESULT_FROM_WIN32(code), "invalid %s '%.80s...': longer than %u characters", subject, text,
                          (unsigned)DIRECTORY_TEXT);
     if (length)
         memcpy(to, text, length); /* NOLINT(bugprone-not-null-terminated-result): its length is told beside it */

@@ -91,7 +91,7 @@ static HRESULT enable_refuse_ninth(struct directory *d, const GUID *provider, ui
         return E_OUTOFMEMORY;
     text_from_guid(provider, guid);
     HRESULT hr = error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
-                           "%s: %u sessions have enabled this provider, no more can: %s", guid,
+                           "cannot enable provider %s: already enabled by %u sessions, the maximum: %s", guid,
                            (unsigned)DIRECTORY_ENABLES_OF_ONE, text);
     memory_free(text);
     return hr;
@@ -102,7 +102,8 @@ static HRESULT enable_put_record(struct directory *d, struct enable_record *old,
 {
     struct enable_record *record = enable_find_free(d);
     if (!record)
-        return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES), "all %u enables are taken",
+        return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
+                         "cannot enable a provider: all %u entries of the directory are in use",
                          (unsigned)DIRECTORY_ENABLES);
     directory_put(d, &record->span, record->words, payload, sizeof *payload);
     if (old)
@@ -113,9 +114,8 @@ static HRESULT enable_put_record(struct directory *d, struct enable_record *old,
 HRESULT directory_enable_set(struct directory *d, const struct directory_enable *e)
 {
     if (e->generation == 0 || !directory_find_session(d, e->logger, e->generation, d->target))
-        return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND),
-                         "there is no session of logger %u, generation %u", (unsigned)e->logger,
-                         (unsigned)e->generation);
+        return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND), "no session of logger %u, generation %u",
+                         (unsigned)e->logger, (unsigned)e->generation);
     struct enable_record *old = enable_find(d, e->logger, e->generation, &e->provider);
     if (!old && enable_count_others(d, &e->provider, e->logger, NULL) >= DIRECTORY_ENABLES_OF_ONE)
         return enable_refuse_ninth(d, &e->provider, e->logger);
@@ -317,12 +317,12 @@ static HRESULT filters_check(const struct directory_enable *e, uint32_t *bytes)
 {
     uint32_t data = 0;
     if (e->filter_count > DIRECTORY_FILTERS)
-        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER), "filters: %u are more than %u",
+        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER), "invalid filter count %u: expected at most %u",
                          (unsigned)e->filter_count, (unsigned)DIRECTORY_FILTERS);
     for (uint32_t i = 0; i < e->filter_count; i++) {
         if (e->filter[i].size > DIRECTORY_FILTER_BYTES - data ||
             filter_rounded(e->filter[i].size) > DIRECTORY_FILTER_BYTES - data)
-            return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER), "filters: more than %u bytes",
+            return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER), "invalid filters: larger than %u bytes",
                              (unsigned)DIRECTORY_FILTER_BYTES);
         data += filter_rounded(e->filter[i].size);
     }
@@ -343,8 +343,8 @@ static HRESULT directory_filters_put(struct directory *d, const struct directory
     arena_mark_used(d, used);
     const uint32_t first = arena_find_free(used, directory_filter_units(bytes));
     if (first == ARENA_UNITS)
-        return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES), "filters: no room for %u bytes",
-                         (unsigned)bytes);
+        return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
+                         "cannot enable a provider: no room for %u bytes of filters in the directory", (unsigned)bytes);
     uint8_t *block = memory_zero(1, bytes);
     if (!block)
         return E_OUTOFMEMORY;

@@ -114,7 +114,8 @@ static HRESULT slot_take(struct directory *d)
         slot = slot_find_free(d);
     }
     if (slot == 0)
-        return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES), "all %u slots of processes are taken",
+        return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
+                         "cannot use event tracing: all %u process slots of the directory are in use",
                          (unsigned)SESSION_MOST_OWNERS);
     struct slot_record *record = &d->shared->slot[slot];
     const uint32_t generation = slot_generation(atomic_load(&record->word)) + 1;
@@ -374,7 +375,8 @@ HRESULT directory_register(struct directory *d, const GUID *provider, enum direc
     mutex_give(d->mutex);
     if (registration_claim_any(d, provider, kind, registration))
         return S_OK;
-    return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES), "all %u registrations of providers are taken",
+    return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
+                     "cannot register a provider: all %u registrations of the directory are in use",
                      (unsigned)DIRECTORY_REGISTRATIONS);
 }
 

@@ -128,8 +128,8 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
     char name[96];
     HRESULT hr = directory_session_at(d, logger, generation, &session);
     if (hr == S_FALSE)
-        return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND),
-                         "there is no session of logger %u, generation %u", (unsigned)logger, (unsigned)generation);
+        return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND), "no session of logger %u, generation %u",
+                         (unsigned)logger, (unsigned)generation);
     if (FAILED(hr))
         return hr;
     payload = memory_alloc(sizeof *payload);
@@ -137,7 +137,7 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
     if (SUCCEEDED(hr)) {
         hr = process_open(session.host.id, session.host.start_time, &host);
         if (hr == S_FALSE)
-            hr = error_set(E_ABORT, "session '%.200s': its host, process %u, has ended", session.name,
+            hr = error_set(E_ABORT, "cannot control session '%.200s': its host, process %u, has ended", session.name,
                            (unsigned)session.host.id);
     }
     if (SUCCEEDED(hr)) {
@@ -158,8 +158,8 @@ HRESULT directory_ask(struct directory *d, uint32_t logger, uint32_t generation,
         hr = fetched == S_OK ? S_OK : hr == S_OK ? E_ABORT : hr;
     }
     if (hr == E_ABORT)
-        hr =
-            error_set(hr, "session '%.200s': its host, process %u, has ended", session.name, (unsigned)session.host.id);
+        hr = error_set(hr, "cannot control session '%.200s': its host, process %u, has ended", session.name,
+                       (unsigned)session.host.id);
     signal_close(answered);
     process_close(host);
     memory_free(payload);

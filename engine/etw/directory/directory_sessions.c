@@ -256,7 +256,7 @@ static HRESULT session_refuse_full(struct directory *d, const struct directory_s
     size_t count, oldest = SIZE_MAX;
     if (is_private(s))
         return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
-                         "session '%.200s': all %u places of private sessions in processes are taken", s->name,
+                         "cannot start session '%.200s': all %u places for private sessions are in use", s->name,
                          (unsigned)DIRECTORY_PRIVATE);
     HRESULT hr = directory_sessions(d, &list, &count);
     if (FAILED(hr))
@@ -267,10 +267,12 @@ static HRESULT session_refuse_full(struct directory *d, const struct directory_s
             oldest = i;
     hr = HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES);
     if (oldest != SIZE_MAX)
-        hr = error_set(hr, "all %u sessions are taken; '%.200s' is the oldest whose starter, process %u, has ended",
-                       (unsigned)DIRECTORY_SESSIONS, list[oldest].name, (unsigned)list[oldest].starter.id);
+        hr = error_set(
+            hr,
+            "cannot start a session: all %u are in use ('%.200s' is the oldest whose starter, process %u, has ended)",
+            (unsigned)DIRECTORY_SESSIONS, list[oldest].name, (unsigned)list[oldest].starter.id);
     else
-        hr = error_set(hr, "all %u sessions are taken, and those who started them still run",
+        hr = error_set(hr, "cannot start a session: all %u are in use, and the processes that started them still run",
                        (unsigned)DIRECTORY_SESSIONS);
     directory_sessions_free(list, count);
     return hr;
@@ -311,12 +313,13 @@ static HRESULT session_check_unique(struct directory *d, const struct directory_
         if (hr == S_FALSE)
             continue;
         if (share_names(s, &other) && (text_equal_nocase(other.name, s->name) || guid_equal(&other.guid, &s->guid)))
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "session '%.200s': '%.200s' has this %s", s->name,
-                           other.name, guid_equal(&other.guid, &s->guid) ? "GUID" : "name");
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                           "session '%.200s' conflicts with session '%.200s': same %s", s->name, other.name,
+                           guid_equal(&other.guid, &s->guid) ? "GUID" : "name");
         else if (s->file && other.file && !is_part_of(s, &other) && !is_part_of(&other, s) &&
                  text_equal_nocase(other.file, s->file))
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "\"%.300s\": session '%.200s' writes it",
-                           s->file, other.name);
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION),
+                           "cannot log to '%.300s': session '%.200s' is writing it", s->file, other.name);
         directory_session_free(&other);
         if (FAILED(hr))
             return hr;
@@ -341,7 +344,7 @@ HRESULT directory_session_add(struct directory *d, struct directory_session *s)
     uint32_t logger = is_private(s) ? DIRECTORY_SESSIONS + 1 : 1;
     const uint32_t last = is_private(s) ? DIRECTORY_PLACES : DIRECTORY_SESSIONS;
     if (!s->name || !*s->name)
-        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME), "session name: it is empty");
+        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME), "invalid session name: empty");
     payload = memory_alloc(sizeof *payload);
     if (!payload)
         return E_OUTOFMEMORY;

@@ -272,7 +272,7 @@ static ULONG WINAPI add_reference(trace_relogger_interface *face)
     return (ULONG)InterlockedIncrement(&object_of(face)->references);
 }
 
-static ULONG WINAPI relogger_release(trace_relogger_interface *face)
+static ULONG WINAPI object_release(trace_relogger_interface *face)
 {
     struct relogger_object *o = object_of(face);
     const LONG left = InterlockedDecrement(&o->references);
@@ -335,7 +335,7 @@ static HRESULT WINAPI register_callback(trace_relogger_interface *face, trace_ca
     return S_OK;
 }
 
-static HRESULT WINAPI relogger_inject(trace_relogger_interface *face, trace_event_interface *event)
+static HRESULT WINAPI object_inject(trace_relogger_interface *face, trace_event_interface *event)
 {
     EVENT_RECORD *record = NULL;
     if (!event)
@@ -400,7 +400,7 @@ static HRESULT on_end(void *context)
     return p->callback->table->OnFinalizeProcessTrace(p->callback, &p->object->face);
 }
 
-static HRESULT WINAPI relogger_process(trace_relogger_interface *face)
+static HRESULT WINAPI object_process(trace_relogger_interface *face)
 {
     struct relogger_object *o = object_of(face);
     host_lock_enter(&o->lock);
@@ -409,7 +409,7 @@ static HRESULT WINAPI relogger_process(trace_relogger_interface *face)
         p.callback->table->AddRef(p.callback);
     host_lock_leave(&o->lock);
     if (!p.callback)
-        return error_set(E_INVALIDARG, "ProcessTrace: no callback is registered");
+        return error_set(E_INVALIDARG, "cannot process traces: no callback is registered");
     const struct relogger_callback callback = {on_begin, on_event, on_end, &p};
     face->table->AddRef(face);
     const HRESULT hr = relogger_process(o->relogger, &callback);
@@ -443,8 +443,8 @@ static HRESULT WINAPI cancel(trace_relogger_interface *face)
 }
 
 static const struct trace_relogger_table relogger_table = {
-    query,           add_reference, relogger_release, add_file,   add_session,     register_callback,
-    relogger_inject, create_event,  relogger_process, set_output, set_compression, cancel,
+    query,         add_reference, object_release, add_file,   add_session,     register_callback,
+    object_inject, create_event,  object_process, set_output, set_compression, cancel,
 };
 
 /* ---- the class ---- */
@@ -479,7 +479,7 @@ static HRESULT WINAPI factory_create(IClassFactory *face, IUnknown *outer, REFII
     o->references = 1;
     relogger_objects(1);
     hr = query(&o->face, iid, out);
-    relogger_release(&o->face);
+    object_release(&o->face);
     return hr;
 }
 

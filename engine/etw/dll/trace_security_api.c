@@ -419,6 +419,7 @@ ULONG trace_allowed(const GUID *guid, uint32_t rights)
     if (FAILED(hr))
         error_prefix(hr, "rights 0x%X on %s", (unsigned)rights, text);
     else
-        error_set(E_ACCESSDENIED, "%s: its descriptor does not give the rights 0x%X", text, (unsigned)rights);
+        error_set(E_ACCESSDENIED, "access to %s denied: its security descriptor does not grant the rights 0x%X", text,
+                  (unsigned)rights);
     return ERROR_ACCESS_DENIED;
 }

@@ -63,19 +63,19 @@ static void add32(uint8_t *p, uint32_t value)
 
 static HRESULT damaged(const char *name)
 {
-    return error_set(BAD_FORMAT, "\"%s\": is damaged: its headers end too early or contradict each other", name);
+    return error_set(BAD_FORMAT, "cannot inject into '%s': corrupt headers", name);
 }
 
 HRESULT injection_image_read(const struct injection_source *from, const char *name, struct injection_image *out)
 {
     uint8_t dos[DOS_BYTES], pe[PE_BYTES];
     if (FAILED(from->read(from->user, 0, dos, 2)) || memcmp(dos, "MZ", 2) != 0)
-        return error_set(BAD_FORMAT, "\"%s\": is no Windows program", name);
+        return error_set(BAD_FORMAT, "cannot inject into '%s': not a Windows program", name);
     if (FAILED(from->read(from->user, 0, dos, sizeof dos)))
-        return error_set(BAD_FORMAT, "\"%s\": is a program for DOS", name);
+        return error_set(BAD_FORMAT, "cannot inject into '%s': a DOS program", name);
     const uint32_t at = get32(dos + DOS_NEW_HEADER);
     if (FAILED(from->read(from->user, at, pe, 4)) || memcmp(pe, "PE\0", 4) != 0)
-        return error_set(BAD_FORMAT, "\"%s\": is a program for DOS or 16-bit Windows", name);
+        return error_set(BAD_FORMAT, "cannot inject into '%s': a program for DOS or 16-bit Windows", name);
     if (FAILED(from->read(from->user, at, pe, sizeof pe)))
         return damaged(name);
     const uint32_t magic = get16(pe + MAGIC), machine = get16(pe + MACHINE);
@@ -85,16 +85,17 @@ HRESULT injection_image_read(const struct injection_source *from, const char *na
     const uint32_t count = get32(pe + (wide ? DIRECTORY_COUNT : DIRECTORY_COUNT_32));
     const uint8_t *directories = pe + (wide ? DIRECTORIES : DIRECTORIES_32);
     if (get16(pe + CHARACTERISTICS) & IS_DLL)
-        return error_set(BAD_FORMAT, "\"%s\": is a DLL", name);
+        return error_set(BAD_FORMAT, "cannot inject into '%s': a DLL", name);
     if (count > DIRECTORY_NET && get32(directories + 8 * DIRECTORY_NET))
-        return error_set(BAD_FORMAT, "\"%s\": is a .NET program, whose imports Wine does not look at", name);
+        return error_set(BAD_FORMAT, "cannot inject into '%s': a .NET program, whose imports Wine ignores", name);
     if (!wide)
-        return error_set(BAD_FORMAT, "\"%s\": is a 32-bit program; only 64-bit ones can be reached", name);
+        return error_set(BAD_FORMAT, "cannot inject into '%s': a 32-bit program (only 64-bit programs are supported)",
+                         name);
     if (machine != MACHINE_X64)
-        return error_set(BAD_FORMAT, "\"%s\": is a program for another processor (machine 0x%04X)", name,
+        return error_set(BAD_FORMAT, "cannot inject into '%s': a program for another processor (machine 0x%04X)", name,
                          (unsigned)machine);
     if (count <= DIRECTORY_IMPORT)
-        return error_set(BAD_FORMAT, "\"%s\": its headers have no place for imports", name);
+        return error_set(BAD_FORMAT, "cannot inject into '%s': its headers have no import table", name);
     const uint32_t first = at + DIRECTORIES;
     out->size = get32(pe + IMAGE_BYTES);
     out->import_entry = first + 8 * DIRECTORY_IMPORT;

@@ -67,7 +67,8 @@ void *injection_system_call_copy(const char *name)
 static HRESULT failed(const char *name, const char *what)
 {
     const DWORD code = GetLastError();
-    return error_set(HRESULT_FROM_WIN32(code ? code : ERROR_GEN_FAILURE), "\"%s\": %s (error %lu)", name, what, code);
+    return error_set(HRESULT_FROM_WIN32(code ? code : ERROR_GEN_FAILURE), "cannot inject into '%s': %s (error %lu)",
+                     name, what, code);
 }
 
 /* A folder's name with our DLL's behind it; the folder's short name if `brief`. */
@@ -114,7 +115,9 @@ HRESULT injection_dll_path(const char *folder, char **out)
     memory_free(FAILED(hr) ? NULL : wide);
     if (SUCCEEDED(hr) && !*out)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_BAD_PATHNAME),
-                       "\"%s\": Wine's loader cannot take this folder's name; OpenPLA has to be in another", folder);
+                       "cannot inject from '%s': Wine's loader does not support the name of this folder (install "
+                       "OpenPLA in another)",
+                       folder);
     return hr;
 }
 
@@ -139,12 +142,12 @@ static HRESULT find_image(struct target *t, const char *name)
     BOOL narrow = FALSE;
     if (IsWow64Process(t->process, &narrow) && narrow)
         return error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT),
-                         "\"%s\": is a 32-bit program; only 64-bit ones can be reached", name);
+                         "cannot inject into '%s': a 32-bit program (only 64-bit programs are supported)", name);
     if (NtQueryInformationProcess(t->process, ProcessBasicInformation, &basic, sizeof basic, NULL) < 0 ||
         !ReadProcessMemory(t->process, (BYTE *)basic.PebBaseAddress + offsetof(PEB, Reserved3[1]), &t->base,
                            sizeof t->base, &got) ||
         got != sizeof t->base || !t->base)
-        return failed(name, "its process cannot be looked into");
+        return failed(name, "cannot read its process");
     return S_OK;
 }
 
@@ -188,7 +191,7 @@ static HRESULT put_block(const struct target *t, const struct injection_image *i
     uint8_t *memory = allocate_behind(t, image->size, block->size);
     if (!memory)
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY),
-                         "\"%s\": there is no memory behind its image for one import more", name);
+                         "cannot inject into '%s': no memory after its image for another import", name);
     const uint32_t rva = (uint32_t)(memory - t->base);
     injection_block_place(block, rva);
     /* Bound imports are a short cut past what the directory says: without them it is read. */
@@ -196,7 +199,7 @@ static HRESULT put_block(const struct target *t, const struct injection_image *i
         (!image->bound_entry || write_header(t, image->bound_entry, 0, 0)) &&
         write_header(t, image->import_entry, rva, block->directory))
         return S_OK;
-    HRESULT hr = failed(name, "its imports cannot be written");
+    HRESULT hr = failed(name, "cannot write its imports");
     VirtualFreeEx(t->process, memory, 0, MEM_RELEASE);
     return hr;
 }
@@ -240,9 +243,9 @@ HRESULT injection_exports_add(void *module, const struct injection_export *more,
         if (VirtualProtect(memory, e.size, PAGE_EXECUTE_READ, &before) && write_header(&t, e.entry, rva, e.directory))
             memory = NULL; /* it is the module's from now on */
         else
-            hr = failed("exports", "the module's header cannot be written");
+            hr = failed("this process", "cannot write the header of a module");
     } else {
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY), "exports: no memory behind the module");
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_ENOUGH_MEMORY), "cannot add exports: no memory after the module");
     }
     if (memory)
         VirtualFree(memory, 0, MEM_RELEASE);
@@ -284,7 +287,7 @@ HRESULT injection_children_supported(void)
     return injection_system_call_is_known(CREATE_PROCESS)
                ? S_OK
                : error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                           "this Wine starts processes in another way than those that are known");
+                           "cannot inject into child processes: this version of Wine is not supported");
 }
 
 /* What cannot be reached (32 bits, .NET) runs as it would without us. */

@@ -91,7 +91,7 @@ HRESULT private_part_find_file(struct directory_session *part)
         if (!first)
             return E_OUTOFMEMORY;
     }
-    return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "%s: the session has so many files of that name already",
+    return error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "cannot create '%s': too many files of this name exist",
                      part->file);
 }
 

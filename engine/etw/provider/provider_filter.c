@@ -187,7 +187,7 @@ enum { MASK_BYTES = 18, NAMES_AT = 20 };
 
 static HRESULT bad_filter(const struct directory_filter *f)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "an event filter of type 0x%08X and %u bytes is malformed",
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "malformed event filter: type 0x%08X, %u bytes",
                      (unsigned)f->type, (unsigned)f->size);
 }
 

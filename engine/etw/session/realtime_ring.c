@@ -36,12 +36,13 @@ HRESULT realtime_ring_map(void *memory, size_t size, uint32_t buffer_size, struc
     struct realtime_shared *shared = memory;
     if (size < sizeof *shared || atomic_load(&shared->magic) != REALTIME_MAGIC ||
         atomic_load(&shared->version) != REALTIME_VERSION || atomic_load(&shared->slots) != REALTIME_SLOTS)
-        return error_set(bad, "the section of %zu bytes is no ring of a consumer", size);
+        return error_set(bad, "invalid consumer ring: not in the section of %zu bytes", size);
     const uint32_t own = atomic_load(&shared->buffer_size);
     if (own != buffer_size || buffer_size < ETL_SMALLEST_BUFFER || buffer_size > ETL_LARGEST_BUFFER ||
         size < realtime_ring_size(buffer_size)) {
-        return error_set(bad, "the consumer's ring has %zu bytes for buffers of %u; those of the session have %u", size,
-                         (unsigned)own, (unsigned)buffer_size);
+        return error_set(bad,
+                         "invalid consumer ring: %zu bytes for buffers of %u bytes; the buffers of the session have %u",
+                         size, (unsigned)own, (unsigned)buffer_size);
     }
     *out = (struct realtime_ring){shared, buffer_size, atomic_load(&shared->put)};
     return S_OK;
@@ -55,7 +56,7 @@ HRESULT realtime_ring_take(struct realtime_ring *r, uint8_t *buffer, struct etl_
     if (waiting > REALTIME_SLOTS) {
         r->position += waiting - REALTIME_SLOTS;
         atomic_store_explicit(&r->shared->taken, r->position, memory_order_release);
-        return error_set(bad, "the session's host says that it has put %u buffers where %u have room",
+        return error_set(bad, "corrupt consumer ring: the host claims %u buffers, there is room for %u",
                          (unsigned)waiting, (unsigned)REALTIME_SLOTS);
     }
     const uint8_t *at = slot(r, r->position);
@@ -65,7 +66,7 @@ HRESULT realtime_ring_take(struct realtime_ring *r, uint8_t *buffer, struct etl_
     if (used != 0)
         memcpy(buffer + ETL_BUFFER_HEAD, at + ETL_BUFFER_HEAD, used - ETL_BUFFER_HEAD);
     atomic_store_explicit(&r->shared->taken, ++r->position, memory_order_release);
-    return used != 0 ? S_OK : error_set(bad, "the session's host gave a buffer that is none");
+    return used != 0 ? S_OK : error_set(bad, "corrupt consumer ring: malformed buffer");
 }
 
 void realtime_ring_losses(const struct realtime_ring *r, uint64_t *events, uint64_t *buffers)

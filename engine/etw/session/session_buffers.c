@@ -36,7 +36,7 @@ HRESULT session_buffers_size(const struct session_shape *shape, size_t *size)
 {
     const uint64_t bytes = is_shape(shape) ? data_at(shape) + (uint64_t)shape->buffers * shape->buffer_size : 0;
     if (bytes == 0 || bytes > PTRDIFF_MAX) {
-        return error_set(E_INVALIDARG, "%u buffers of %u bytes, from %u, for %u processors are no buffers of a session",
+        return error_set(E_INVALIDARG, "invalid session buffers: %u of %u bytes, at least %u, for %u processors",
                          (unsigned)shape->buffers, (unsigned)shape->buffer_size, (unsigned)shape->minimum,
                          (unsigned)shape->processors);
     }
@@ -70,8 +70,8 @@ HRESULT session_buffers_create(void *memory, size_t size, const struct session_s
     if (FAILED(hr))
         return hr;
     if (size < need) {
-        return error_set(E_INVALIDARG, "%llu bytes are too few for buffers of a session; it needs %llu",
-                         (unsigned long long)size, (unsigned long long)need);
+        return error_set(E_INVALIDARG, "invalid session section: %llu bytes, %llu required", (unsigned long long)size,
+                         (unsigned long long)need);
     }
     session_buffers_set(memory, shape, out);
     struct session_shared *s = out->shared;
@@ -95,7 +95,8 @@ HRESULT session_buffers_map(void *memory, size_t size, struct session_buffers *o
     struct session_shared *s = memory;
     size_t need = 0;
     if (size < sizeof *s || atomic_load(&s->magic) != SESSION_MAGIC || atomic_load(&s->version) != SESSION_VERSION)
-        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "the section holds no session of this version");
+        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                         "invalid session section: not a session of this version");
     const struct session_shape shape = {
         .buffers = atomic_load(&s->buffers),
         .minimum = atomic_load(&s->minimum),
@@ -106,7 +107,7 @@ HRESULT session_buffers_map(void *memory, size_t size, struct session_buffers *o
     };
     if (FAILED(session_buffers_size(&shape, &need)) || need > size) {
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                         "%u buffers of %u bytes for %u processors do not lie in a section of %llu bytes",
+                         "corrupt session section: %u buffers of %u bytes for %u processors in %llu bytes",
                          (unsigned)shape.buffers, (unsigned)shape.buffer_size, (unsigned)shape.processors,
                          (unsigned long long)size);
     }

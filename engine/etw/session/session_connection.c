@@ -83,7 +83,8 @@ static HRESULT connection_make_ring(struct session_connection *c, const struct d
 
 static HRESULT no_such_session(const char *session, const char *why)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND), "LoggerName: session '%.200s' %s", session, why);
+    return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND), "cannot connect to session '%.200s': %s",
+                     session, why);
 }
 
 static HRESULT connection_open(const struct directory_session *s, struct session_connection *c,
@@ -94,19 +95,19 @@ static HRESULT connection_open(const struct directory_session *s, struct session
     if (allowed != ERROR_SUCCESS)
         return HRESULT_FROM_WIN32((LONG)allowed);
     if ((s->mode & TRACE_MODE_REAL_TIME) == 0)
-        return no_such_session(s->name, "is not in real time");
+        return no_such_session(s->name, "not a real-time session");
     HRESULT hr = connection_make_ring(c, s, &out->ring);
     if (hr == S_OK)
         hr = connection_ask(c, DIRECTORY_CONNECT, ASK_MS, &answer);
     if (out->ring.shared && (hr != S_OK || answer != ERROR_SUCCESS))
         realtime_ring_leave(&out->ring); /* a host that was slow takes it yet */
     if (hr == S_FALSE || hr == E_ABORT)
-        return no_such_session(s->name, "has a host that does not answer");
+        return no_such_session(s->name, "its host does not respond");
     if (SUCCEEDED(hr) && answer != ERROR_SUCCESS) {
         return answer == ERROR_INVALID_PARAMETER
-                   ? no_such_session(s->name, "takes no consumer")
-                   : error_set(HRESULT_FROM_WIN32((LONG)answer), "LoggerName: session '%.200s' takes no more consumers",
-                               s->name);
+                   ? no_such_session(s->name, "it does not accept consumers")
+                   : error_set(HRESULT_FROM_WIN32((LONG)answer),
+                               "cannot connect to session '%.200s': it does not accept more consumers", s->name);
     }
     return hr;
 }
@@ -117,7 +118,7 @@ static HRESULT connection_create(void *context, const char *session, struct real
     struct session_connection *c = memory_zero(1, sizeof *c);
     (void)context;
     if (!c)
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for a connection", session);
+        return error_set(E_OUTOFMEMORY, "cannot connect to session '%.200s': out of memory", session);
     HRESULT hr = directory_get(&c->d);
     if (SUCCEEDED(hr)) {
         const ULONG code = controller_find(c->d, 0, session, 0, false, &s);

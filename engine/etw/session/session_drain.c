@@ -272,7 +272,7 @@ HRESULT session_drain_create(const struct session_buffers *b, const struct sessi
     }
     if (!d || !d->found || !d->stream || !d->seen || !d->copy) {
         session_drain_free(d);
-        return error_set(E_OUTOFMEMORY, "out of memory for the host of %u buffers of %u bytes", (unsigned)b->buffers,
+        return error_set(E_OUTOFMEMORY, "out of memory for a session of %u buffers of %u bytes", (unsigned)b->buffers,
                          (unsigned)b->buffer_size);
     }
     drain_start_clock(d);

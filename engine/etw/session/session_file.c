@@ -50,7 +50,7 @@ HRESULT session_log_of_host(uint32_t clock, struct etl_log *out)
     if (out->standard_name && out->daylight_name)
         return S_OK;
     etl_log_free(out);
-    return error_set(E_OUTOFMEMORY, "out of memory for a time zone's name");
+    return error_set(E_OUTOFMEMORY, "out of memory for the name of the time zone");
 }
 
 void session_log_begin_again(struct etl_log *log)
@@ -71,7 +71,7 @@ static char *session_file_path(const struct session_file *f, uint64_t number)
 
 static HRESULT no_memory(const struct session_file *f)
 {
-    return error_set(E_OUTOFMEMORY, "%s: out of memory for a session's file", f->path);
+    return error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory", f->path);
 }
 
 static uint64_t ring_buffers(const struct session_file *f)
@@ -86,8 +86,9 @@ static HRESULT check_room(const char *path, uint64_t bytes)
     HRESULT hr = folder ? folder_free_bytes(*folder ? folder : ".", &free) : E_OUTOFMEMORY;
     memory_free(folder);
     if (SUCCEEDED(hr) && free < bytes) {
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_DISK_FULL), "%s: %llu bytes are free, not the %llu of its maximum",
-                       path, (unsigned long long)free, (unsigned long long)bytes);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_DISK_FULL),
+                       "cannot create '%s': %llu bytes are free, its maximum size is %llu", path,
+                       (unsigned long long)free, (unsigned long long)bytes);
     }
     return hr;
 }
@@ -135,17 +136,18 @@ static HRESULT session_file_check_same(const struct session_file *f, const char 
     const struct etl_log *old = etl_file_log(f->file), *own = &f->options.log;
     const HRESULT hr = HRESULT_FROM_WIN32(ERROR_INVALID_PARAMETER);
     if (old->buffer_size != own->buffer_size) {
-        return error_set(hr, "%s: has buffers of %u bytes; those of the session have %u", path,
+        return error_set(hr, "cannot append to '%s': it has buffers of %u bytes, the session of %u", path,
                          (unsigned)old->buffer_size, (unsigned)own->buffer_size);
     }
     if (old->processors != own->processors) {
-        return error_set(hr, "%s: is of %u processors, the session of %u", path, (unsigned)old->processors,
-                         (unsigned)own->processors);
+        return error_set(hr, "cannot append to '%s': it has %u processors, the session has %u", path,
+                         (unsigned)old->processors, (unsigned)own->processors);
     }
     if (old->clock != own->clock || old->frequency != own->frequency)
-        return error_set(hr, "%s: has clock %u, the session has %u", path, (unsigned)old->clock, (unsigned)own->clock);
+        return error_set(hr, "cannot append to '%s': it has clock %u, the session has %u", path, (unsigned)old->clock,
+                         (unsigned)own->clock);
     if (appends && !same_boot(old, own))
-        return error_set(hr, "%s: its clock has started anew since; only system time goes on", path);
+        return error_set(hr, "cannot append to '%s': its clock has restarted since (only system time continues)", path);
     return S_OK;
 }
 
@@ -218,7 +220,7 @@ static HRESULT session_file_new(const struct session_file_options *options, stru
     }
     if (f)
         free_file(f);
-    (void)error_set(E_OUTOFMEMORY, "%s: out of memory for a session's file", options->path);
+    (void)error_set(E_OUTOFMEMORY, "cannot open '%s': out of memory", options->path);
     return E_OUTOFMEMORY;
 }
 

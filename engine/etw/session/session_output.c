@@ -20,31 +20,37 @@ static const struct row {
     enum journal_level level;
     const char *message, *counted;
 } rows[] = {
-    {SESSION_RECOVERED, JOURNAL_WARNING, "A trace session's host had ended; its events are in its log", "Events"},
-    {SESSION_NOT_RECOVERED, JOURNAL_ERROR, "A trace session's host had ended, and its last events are lost", "Events"},
-    {SESSION_NOT_WRITTEN, JOURNAL_ERROR, "A trace session's log cannot be written; the session goes on", "Buffers"},
-    {SESSION_WRITTEN_AGAIN, JOURNAL_INFORMATION, "A trace session's log is written again", "BuffersLost"},
-    {SESSION_RECOVERY_FAILED, JOURNAL_ERROR, "A trace session's host had ended, and its log cannot be written yet", ""},
-    {SESSION_FULL, JOURNAL_INFORMATION, "A trace session's log has its maximum and is closed", "Buffers"},
-    {SESSION_WITHOUT_DIRECTORY, JOURNAL_WARNING, "The directory of sessions was deleted; the trace session ends", ""},
-    {SESSION_UNDELIVERED, JOURNAL_WARNING, "A trace session has ended, and a consumer did not read its last events",
+    {SESSION_RECOVERED, JOURNAL_WARNING,
+     "The host process of a trace session ended unexpectedly; its events were recovered", "Events"},
+    {SESSION_NOT_RECOVERED, JOURNAL_ERROR,
+     "The host process of a trace session ended unexpectedly; its last events are lost", "Events"},
+    {SESSION_NOT_WRITTEN, JOURNAL_ERROR, "The log of a trace session cannot be written; the session continues",
+     "Buffers"},
+    {SESSION_WRITTEN_AGAIN, JOURNAL_INFORMATION, "The log of a trace session can be written again", "BuffersLost"},
+    {SESSION_RECOVERY_FAILED, JOURNAL_ERROR,
+     "The host process of a trace session ended unexpectedly; its log cannot be written yet", ""},
+    {SESSION_FULL, JOURNAL_INFORMATION, "The log of a trace session reached its maximum size and was closed",
+     "Buffers"},
+    {SESSION_WITHOUT_DIRECTORY, JOURNAL_WARNING, "The directory of trace sessions was deleted; the trace session ends",
+     ""},
+    {SESSION_UNDELIVERED, JOURNAL_WARNING, "A trace session ended before a consumer read its last events",
      "BuffersLost"},
-    {SESSION_KEY_VALUE, JOURNAL_WARNING, "A value of an autologger in the registry is not as it must be", ""},
-    {SESSION_KEY_PROVIDER, JOURNAL_WARNING, "An autologger does not enable a provider", ""},
-    {SESSION_KEY_NOT_STARTED, JOURNAL_ERROR, "An autologger has not started", ""},
-    {SESSION_WITHOUT_KERNEL, JOURNAL_WARNING, "A logger of the kernel's events has none on this host", ""},
+    {SESSION_KEY_VALUE, JOURNAL_WARNING, "A registry value of an autologger is invalid", ""},
+    {SESSION_KEY_PROVIDER, JOURNAL_WARNING, "An autologger could not enable a provider", ""},
+    {SESSION_KEY_NOT_STARTED, JOURNAL_ERROR, "An autologger did not start", ""},
+    {SESSION_WITHOUT_KERNEL, JOURNAL_WARNING, "A trace session of kernel events has no source for them on this host",
+     ""},
     {SESSION_KERNEL_FLAGS, JOURNAL_INFORMATION,
-     "Some of the kernel's events that a session asks for have no source on this host", ""},
+     "Some kernel events that a trace session requests have no source on this host", ""},
     {SESSION_KERNEL_POORER, JOURNAL_WARNING,
-     "A logger of the kernel's events sees processes and threads alone, by looking for them again and again", ""},
-    {SESSION_KERNEL_HIDDEN, JOURNAL_WARNING, "A logger of the kernel's events is shown no processes of other users",
+     "A trace session of kernel events records processes and threads only, by polling", ""},
+    {SESSION_KERNEL_HIDDEN, JOURNAL_WARNING, "A trace session of kernel events cannot see the processes of other users",
      ""},
-    {SESSION_KERNEL_LEFT, JOURNAL_WARNING, "A session has ended, and its buffers in the kernel could not be removed",
-     ""},
+    {SESSION_KERNEL_LEFT, JOURNAL_WARNING, "A trace session ended, but its kernel buffers could not be removed", ""},
     {SESSION_KERNEL_COUNTERS, JOURNAL_INFORMATION,
-     "A session asks for counters of processors, which have no source on this host", ""},
+     "A trace session requests processor counters, which have no source on this host", ""},
     {SESSION_KERNEL_STACKS, JOURNAL_INFORMATION,
-     "Some of the stacks that a session asks for have no source on this host", ""},
+     "Some stacks that a trace session requests have no source on this host", ""},
 };
 
 static const struct row *journal_row(enum session_journal_id id)
@@ -153,7 +159,7 @@ HRESULT session_output_log(const struct directory_session *s, struct etl_log *lo
     char *name = SUCCEEDED(hr) ? text_copy(s->name) : NULL;
     if (SUCCEEDED(hr) && !name) {
         etl_log_free(log);
-        return error_set(E_OUTOFMEMORY, "%s: out of memory for a session's file", s->name);
+        return error_set(E_OUTOFMEMORY, "out of memory for the log of session '%.200s'", s->name);
     }
     if (FAILED(hr))
         return hr;
@@ -181,12 +187,13 @@ static HRESULT output_check_room(const struct directory_session *s, const char *
     char *folder = path_folder(file);
     HRESULT hr = folder ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && *folder && !folder_exists(folder))
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "%s: its folder does not exist", file);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND), "cannot create '%s': its folder does not exist", file);
     if (SUCCEEDED(hr))
         hr = folder_free_bytes(*folder ? folder : ".", &free);
     memory_free(folder);
     if (SUCCEEDED(hr) && free < need) {
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_DISK_FULL), "%s: %llu bytes are free; the session needs %llu", file,
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_DISK_FULL),
+                       "cannot create '%s': %llu bytes are free, the session requires %llu", file,
                        (unsigned long long)free, (unsigned long long)need);
     }
     return hr;

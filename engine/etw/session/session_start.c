@@ -145,8 +145,8 @@ static HRESULT check_private(struct directory *d, const struct directory_session
     if (FAILED(hr) || others < most)
         return hr;
     return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
-                     "session '%.200s': %u private sessions are all that a process may be in", s->name,
-                     (unsigned)others);
+                     "cannot start session '%.200s': a process of it is already in %u private sessions, the maximum",
+                     s->name, (unsigned)others);
 }
 
 /* In a change. */
@@ -164,9 +164,10 @@ static HRESULT check_system_loggers(struct directory *d, const struct directory_
     directory_sessions_free(list, count);
     if (others < SYSTEM_LOGGERS - RESERVED_LOGGERS)
         return S_OK;
-    return error_set(HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
-                     "session '%.200s': %u sessions with EVENT_TRACE_SYSTEM_LOGGER_MODE are all there may be", s->name,
-                     (unsigned)others);
+    return error_set(
+        HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES),
+        "cannot start session '%.200s': %u sessions with EVENT_TRACE_SYSTEM_LOGGER_MODE exist, the maximum", s->name,
+        (unsigned)others);
 }
 
 static HRESULT session_fill(const struct trace_settings *from, struct directory_session *s)
@@ -250,8 +251,8 @@ static HRESULT start_once(const struct directory_session *s, ULONG *code)
         hr = session_report_wait(report, host, START_MS, code);
     if (hr == S_FALSE) {
         (void)process_terminate(process_id(host), process_start_time(process_id(host)));
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "session '%.200s': its host did not report within %u s",
-                       s->name, START_MS / 1000u);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
+                       "cannot start session '%.200s': its host did not report within %u s", s->name, START_MS / 1000u);
     }
     process_close(host);
     session_report_close(report);
@@ -279,7 +280,7 @@ static ULONG start_hosted(struct directory *d, const struct directory_session *s
         hr = start_once(s, &code);
     if (hr == E_ABORT) {
         hr = error_set(HRESULT_FROM_WIN32(ERROR_INTERNAL_ERROR),
-                       "session '%.200s': its host ended before it reported, %d times", s->name, BIRTHS);
+                       "cannot start session '%.200s': its host ended before it reported, %d times", s->name, BIRTHS);
     }
     return FAILED(hr) ? session_code(hr) : code;
 }
@@ -288,7 +289,8 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
 {
     struct directory_session s;
     if ((settings->mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
-        return session_code(error_set(E_INVALIDARG, "LogFileMode: EVENT_TRACE_PRIVATE_LOGGER_MODE has no host"));
+        return session_code(
+            error_set(E_INVALIDARG, "invalid LogFileMode: a session with EVENT_TRACE_PRIVATE_LOGGER_MODE has no host"));
     session_recover_all(d); /* sessions of the dead hold names and places */
     HRESULT hr = session_fill(settings, &s);
     ULONG code = SUCCEEDED(hr) ? session_enter(d, &s) : session_code(hr);
