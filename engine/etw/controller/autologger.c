@@ -456,7 +456,7 @@ static ULONG log_file(const struct autologger *a, const char *folder, char **out
         path = numbered;
     }
     *out = path;
-    return path ? ERROR_SUCCESS : controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file's name");
+    return path ? ERROR_SUCCESS : controller_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the log file name");
 }
 
 static bool has_kernel_flags(const struct autologger *a)

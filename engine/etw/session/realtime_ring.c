@@ -77,7 +77,7 @@ void realtime_ring_losses(const struct realtime_ring *r, uint64_t *events, uint6
 
 bool realtime_ring_is_over(const struct realtime_ring *r)
 {
-    const bool ended = atomic_load(&r->shared->ended) != 0; /* before the count, which is last then */
+    const bool ended = atomic_load(&r->shared->ended) != 0; /* loaded before `put`, which is final then */
     return ended && atomic_load(&r->shared->put) == r->position;
 }
 
@@ -115,7 +115,7 @@ static bool is_asleep(struct realtime_ring *r)
 
 bool realtime_ring_is_full(const struct realtime_ring *r)
 {
-    /* A consumer that lies of what it took gets what it overwrites. */
+    /* A consumer that reports a wrong position reads overwritten buffers. */
     return r->position - atomic_load_explicit(&r->shared->taken, memory_order_acquire) >= REALTIME_SLOTS;
 }
 
@@ -156,7 +156,7 @@ HRESULT realtime_ring_begin(struct realtime_ring *r, const struct etl_log *log)
     own.end_utc = 0;
     own.pointer_size = 8;
     HRESULT hr = etl_log_write(&own, buffer + ETL_BUFFER_HEAD, room, &size);
-    if (hr == E_INVALIDARG) { /* a small buffer; who reads in real time knows the session's name */
+    if (hr == E_INVALIDARG) { /* the buffer is small; real-time consumers know the session's name */
         own.logger_name = own.file_name = NULL;
         hr = etl_log_write(&own, buffer + ETL_BUFFER_HEAD, room, &size);
     }
@@ -206,12 +206,12 @@ uint32_t realtime_ring_progress(const struct realtime_ring *r)
 
 /* ---- the backlog ---- */
 
-/* A list of buffers, each cut to what it holds. */
+/* A list of buffers, each cut to its used part. */
 
 struct backlog_buffer {
     struct backlog_buffer *next;
     struct etl_buffer_header head;
-    uint8_t bytes[]; /* head.used of them */
+    uint8_t bytes[]; /* head.used bytes */
 };
 
 HRESULT realtime_backlog_add(struct realtime_backlog *b, const struct etl_buffer_header *head, const uint8_t *bytes)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole buffers of a session from its host to one consumer in real time, and the backlog of buffers that wait for a
-   consumer.
-
-   The consumer creates the section of the ring, the host maps it. Neither side waits for the other: a full ring
-   loses the buffer, which is counted. A side that ends anywhere, or that writes anything into the section, leads the
-   other to no place outside of it: each keeps the constants it checked and its own position, and copies a buffer
-   before it inspects it. */
+/* The ring that brings buffers of a session from its host to one real-time consumer, and the backlog of buffers that
+   wait for a consumer. The consumer creates the ring's section, the host maps it. Neither side waits for the other:
+   when the ring is full the buffer is lost, and counted. Either side may be killed at any instruction or write
+   anything into the section. So each keeps the constants it checked and its position outside of the section, and
+   copies a buffer before it inspects it. */
 #ifndef OPENPLA_REALTIME_RING_H
 #define OPENPLA_REALTIME_RING_H
 
@@ -15,21 +13,21 @@
 
 enum { REALTIME_SLOTS = 32 };
 
-/* Words of the two sides lie 128 bytes apart. */
+/* The words of the two sides are 128 bytes apart. */
 struct realtime_shared {
-    _Atomic uint32_t magic, version, slots, buffer_size; /* constants; magic last of all */
+    _Atomic uint32_t magic, version, slots, buffer_size; /* constants; magic is set last */
     uint32_t reserved_1[28];
-    /* The host's. */
-    _Atomic uint32_t put;                       /* buffers put so far; wraps */
-    _Atomic uint32_t ended;                     /* the session has; nothing follows */
-    _Atomic uint64_t events_lost, buffers_lost; /* since the consumer is connected */
-    _Atomic int64_t complete;                   /* the time up to which all events have been put */
+    /* Written by the host. */
+    _Atomic uint32_t put;                       /* number of buffers put; wraps */
+    _Atomic uint32_t ended;                     /* the session has ended; no buffer follows */
+    _Atomic uint64_t events_lost, buffers_lost; /* since the consumer connected */
+    _Atomic int64_t complete;                   /* all events up to this time have been put */
     uint32_t reserved_2[24];
-    /* The consumer's. */
-    _Atomic uint32_t taken;  /* buffers taken so far; wraps */
+    /* Written by the consumer. */
+    _Atomic uint32_t taken;  /* number of buffers taken; wraps */
     _Atomic uint32_t asleep; /* enum realtime_sleep */
-    _Atomic uint32_t left;   /* it takes no more */
-    _Atomic uint32_t read;   /* events given to its callbacks so far; wraps */
+    _Atomic uint32_t left;   /* the consumer takes no more */
+    _Atomic uint32_t read;   /* number of events passed to callbacks; wraps */
     uint32_t reserved_3[28];
     uint8_t data[]; /* the slots */
 };
@@ -37,38 +35,38 @@ struct realtime_shared {
 #define REALTIME_VERSION 2u
 _Static_assert(offsetof(struct realtime_shared, put) == 128 && offsetof(struct realtime_shared, taken) == 256 &&
                    sizeof(struct realtime_shared) == 384,
-               "apart by 128 bytes");
+               "128 bytes apart");
 
-enum realtime_sleep { REALTIME_AWAKE, REALTIME_WAITS, REALTIME_HOLDS /* and waits for `complete`, too */ };
+enum realtime_sleep { REALTIME_AWAKE, REALTIME_WAITS, REALTIME_HOLDS /* also waits for `complete` */ };
 
-/* As one side maps it. */
+/* As mapped by one side. */
 struct realtime_ring {
     struct realtime_shared *shared;
-    uint32_t buffer_size; /* checked; never read from the section again */
+    uint32_t buffer_size; /* checked once; never read from the section again */
     uint32_t position;    /* of this side */
 };
-/* Bytes of the section for a session with buffers of this size. */
+/* Returns the size in bytes of the section for buffers of this size. */
 size_t realtime_ring_size(uint32_t buffer_size);
 
 /* ---- the consumer's side ---- */
 
-/* In memory that is zero. */
+/* Initialises zeroed memory. */
 void realtime_ring_create(void *memory, uint32_t buffer_size, struct realtime_ring *out);
-/* Copies the oldest buffer to `buffer`, of buffer_size bytes. S_FALSE: there is none; HRESULT_FROM_WIN32
-   (ERROR_INVALID_DATA): what was there is none. */
+/* Copies the oldest buffer to `buffer`, of buffer_size bytes. S_FALSE: the ring is empty; HRESULT_FROM_WIN32
+   (ERROR_INVALID_DATA): the buffer was malformed, and skipped. */
 HRESULT realtime_ring_take(struct realtime_ring *r, uint8_t *buffer, struct etl_buffer_header *head);
-/* What was lost since the connection. */
+/* Returns the losses since the consumer connected. */
 void realtime_ring_losses(const struct realtime_ring *r, uint64_t *events, uint64_t *buffers);
-/* The session has ended, and the ring is empty. */
+/* Whether the session has ended and the ring is empty. */
 bool realtime_ring_is_over(const struct realtime_ring *r);
-/* All events up to this time of the session's clock are in the buffers that were there before this call. */
+/* Returns the time, in the session's clock, up to which all events are in buffers that were put before this call. */
 int64_t realtime_ring_complete(const struct realtime_ring *r);
-/* Says that the consumer sleeps until it is woken. `holds`: also when events behind `complete` are complete. False: it
-   may not sleep, there is news. */
+/* Announces that the consumer sleeps until it is woken; with `holds` also when `complete` rises. False: there is
+   something new, so it must not sleep. */
 bool realtime_ring_sleep(const struct realtime_ring *r, bool holds, int64_t complete);
 void realtime_ring_awake(const struct realtime_ring *r);
 void realtime_ring_leave(const struct realtime_ring *r);
-/* The consumer gives out one more event: who sees no such thing for a while takes it for asleep. */
+/* Counts an event passed to a callback. The host considers a consumer without progress as asleep. */
 static inline void realtime_ring_read(const struct realtime_ring *r)
 {
     const uint32_t read = atomic_load_explicit(&r->shared->read, memory_order_relaxed);
@@ -77,44 +75,44 @@ static inline void realtime_ring_read(const struct realtime_ring *r)
 
 /* ---- the host's side ---- */
 
-/* HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text: these `size` bytes are no ring for buffers of this size. */
+/* HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error text: these `size` bytes are not a ring for buffers of this
+   size. */
 HRESULT realtime_ring_map(void *memory, size_t size, uint32_t buffer_size, struct realtime_ring *out);
-/* The first buffer of a connection: the log file header of a session that runs. E_OUTOFMEMORY; S_FALSE: the ring is
-   full. */
+/* Puts the first buffer of a connection: the log file header of a running session. E_OUTOFMEMORY; S_FALSE: the ring
+   is full. */
 HRESULT realtime_ring_begin(struct realtime_ring *r, const struct etl_log *log);
-/* `bytes` as session_sink gets them: events lie from ETL_BUFFER_HEAD to head->used. S_FALSE: the ring is full, and the
-   buffer is counted as lost in it. *wake: the consumer sleeps, and is to be woken. */
+/* Puts a buffer as session_sink gets it: events from ETL_BUFFER_HEAD to head->used. S_FALSE: the ring is full, and
+   the buffer is counted as lost. *wake: the consumer sleeps and must be woken. */
 HRESULT realtime_ring_put(struct realtime_ring *r, const struct etl_buffer_header *head, const uint8_t *bytes,
                           bool *wake);
 bool realtime_ring_is_full(const struct realtime_ring *r);
-/* All events up to `time` (session_drain_complete) have been put, or were lost: what the consumer holds back for the
-   order of processors can go. To be called after each pass. */
+/* Reports that all events up to `time` (session_drain_complete) were put or lost. The consumer can then deliver
+   events that it held back for the order of processors. Call it after each pass. */
 void realtime_ring_mark(struct realtime_ring *r, int64_t time, bool *wake);
-/* What the session has lost besides: so many events and buffers more. */
+/* Adds to the losses that the consumer sees. */
 void realtime_ring_lost(struct realtime_ring *r, uint64_t events, uint64_t buffers);
-/* Nothing follows. */
+/* Reports that no buffer follows. */
 void realtime_ring_end(struct realtime_ring *r, bool *wake);
 /* The consumer has left. */
 bool realtime_ring_is_left(const struct realtime_ring *r);
-/* Changes as long as the consumer reads. */
+/* A number that changes while the consumer reads. */
 uint32_t realtime_ring_progress(const struct realtime_ring *r);
 
 /* ---- the backlog ---- */
 
-/* Buffers of a real-time session for the time when no consumer is there, and for one that comes late: kept by the host
-   up to a number of bytes, the oldest first out. */
+/* Buffers that wait while a consumer is behind or none is connected: first in, first out, up to a number of bytes. */
 struct realtime_backlog {
-    uint64_t most;    /* bytes of events and headers of buffers that it may hold */
-    uint64_t bytes;   /* it holds */
-    uint64_t count;   /* of the buffers that it holds */
-    uint64_t dropped; /* buffers that it had no room for */
+    uint64_t most;    /* limit of the bytes of events and buffer headers */
+    uint64_t bytes;   /* held now */
+    uint64_t count;   /* buffers held now */
+    uint64_t dropped; /* buffers that did not fit */
     struct backlog_buffer *first, *last;
 };
-/* Zero-initialise, and set `most`. Keeps a copy of the buffer. S_FALSE: it has no room, or there is no memory; what is
-   kept stays, and the buffer is counted as dropped. */
+/* Keeps a copy of the buffer. S_FALSE: it does not fit, or out of memory; it is counted as dropped. Zero-initialise
+ *b and set `most` before. */
 HRESULT realtime_backlog_add(struct realtime_backlog *b, const struct etl_buffer_header *head, const uint8_t *bytes);
-/* Hands over as many as the ring takes. True: it is empty now, and newer buffers may follow in the ring. */
+/* Moves as many buffers to the ring as fit. True: the backlog is empty, so newer buffers may go to the ring. */
 bool realtime_backlog_give(struct realtime_backlog *b, struct realtime_ring *ring, bool *wake);
-void realtime_backlog_free(struct realtime_backlog *b); /* what it holds */
+void realtime_backlog_free(struct realtime_backlog *b); /* frees the buffers in it */
 
 #endif

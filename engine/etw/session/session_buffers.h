@@ -1,28 +1,62 @@
 /* SPDX-License-Identifier: MIT */
-/* What the processes of a session share: its buffers, and the words by which providers reserve events in them without a
-   lock. Any process may end at any instruction, and any process that maps the section may write anything into it: each
-   side keeps the constants it checked when it mapped the section, loads each word once, and stays inside the bounds it
-   has checked whatever the words say.
+/* The buffers of a session, in memory that providers' processes share with the session host process.
 
-   One word for each processor says all about the buffer that takes its events now:
-     end 21     bytes in use / 8
-     size 13    of the newest reservation / 8; 0: there is none yet
-     owner 12   who made it: the slot of the provider's process
-     buffer 12  which buffer; SESSION_NO_BUFFER: none
-     generation 5     low bits of the buffer's generation: how often it was handed out
-     sealed 1   it takes no more
-   One word for each buffer, by its state (4 bits):
-     free, claimed   owner 12 who claimed it, generation 48
-     closed, written end, size and owner as in the processor's word, 46 bits together; generation 14
+   The problem. A thread that writes an event must not take a lock, call the system, or wait for another thread: events
+   are written thousands of times a millisecond, by processes that may be killed between any two instructions. Yet each
+   event that was committed reaches the log once, in the order of time of its processor, and each that was not is
+   counted as lost.
 
-   The first 8 bytes of an event are its state, bits 28 to 31 which one:
-     0                                the place is reserved at most; buffers are handed out zeroed
-     1  {size 16, owner 12, thread}   its owner writes it
-     2  {size 16, owner 12, 0}        the same, said by who reserved the next place before the owner had come to it
-     3  {size 16, 0, 0}               torn: its owner ended; counted as lost
-     12 its final header; 9 that of a TraceMessage event: it is whole
-   So a place that will never be finished has an owner: its own word names it, or it is the newest place of the buffer,
-   and the buffer's word does. */
+   The layout. One section, created by the session host process and mapped by each process that writes to the session:
+
+     session_shared         constants, the search for a free buffer, waking the host, totals
+     session_processor[]    per processor: the word of the buffer that takes its events now; lost events
+     session_line[]         per buffer: its state, generation, claim time, number in the log
+     buffers[]              events from ETL_BUFFER_HEAD on; the head itself is written into the log's copy only
+
+   All changes are compare-and-exchange operations on three kinds of 64-bit words.
+
+   1. The word of a processor names its current buffer and how far it is reserved:
+        end 21         bytes in use / 8
+        size 13        of the newest reservation / 8; 0: none yet
+        owner 12       who made it: the slot of the provider's process
+        buffer 12      index of the buffer; SESSION_NO_BUFFER: none
+        generation 5   low bits of the buffer's generation, which counts how often it was handed out
+        sealed 1       the buffer accepts no more events
+   2. The word of a buffer, by its state (4 bits):
+        free, claimed     owner 12 (who claimed it), generation 48
+        closed, written   end, size and owner of the processor's last word (46 bits); generation 14
+   3. The first 8 bytes of an event; bits 28 to 31 are its state:
+        0    not marked yet: at most reserved. Buffers are zeroed before they are handed out
+        1    {size 16, owner 12, thread}: its owner is writing it
+        2    {size 16, owner 12, 0}: the same, set by the writer of the next event because the owner had not yet
+        3    {size 16, 0, 0}: torn: its owner ended before the commit; counted as lost
+        12   its final header (9: that of a TraceMessage event): the event is complete
+
+   A writer (session_reserve.h) reserves a place by advancing `end` in its processor's word, marks the event with state
+   1, writes it, and commits it by storing the final first 8 bytes. If the place before its own is still 0, it sets that
+   to state 2 from the word it has just replaced. So an unfinished place has a known owner: its own first word names
+   it, or it is the newest place of the buffer, and the processor's (later the buffer's) word names it. Only between the
+   exchange and the mark of the next writer it has none.
+
+   The life of a buffer, and who makes each step:
+
+     free -> claimed     a writer without room, which then puts it into the processor's word
+     claimed -> closed   any writer that finds the word sealed, or the host when it flushes
+     closed              the host settles it: it waits for owners that are alive, marks events of dead ones as torn
+     closed -> written   the host, when the log has the buffer; it then zeroes it
+     written -> free     the host
+
+   What can be seen half done. Each step is one exchange, so another process always finds the state before or after it:
+   a sealed word whose buffer is not closed yet (the next writer closes it), a claimed buffer that no processor names
+   (session_drain_reap returns or closes it), a reservation without a mark (state 2 or the word names its owner).
+   `closed`, `hint`, `given` and `allocated` are hints; a process that dies before it updates them costs time only.
+
+   What a crash leaves. A dead writer leaves places that the host marks as torn. A dead host leaves closed buffers in
+   place: the next process that notices continues with session_drain_recover. `number` is set before a buffer goes to
+   the log, so that process can tell whether the log already has it; "written" marks those that were only to be zeroed.
+
+   Trust. Any process that maps the section may write anything into it. Each side keeps the constants it checked when
+   it mapped the section, loads each word once, and stays inside the limits it has checked whatever the words say. */
 #ifndef OPENPLA_SESSION_BUFFERS_H
 #define OPENPLA_SESSION_BUFFERS_H
 
@@ -34,90 +68,90 @@
 enum {
     SESSION_NO_BUFFER = 0xFFF,
     SESSION_MOST_BUFFERS = SESSION_NO_BUFFER,
-    SESSION_MOST_OWNERS = 0xFFF, /* 0 is nobody's slot */
+    SESSION_MOST_OWNERS = 0xFFF, /* slot 0 is never assigned */
     SESSION_MOST_PROCESSORS = 1 << PROCESSOR_NUMBER_BITS,
-    SESSION_DATA_UNIT = 0x10000, /* buffers begin at a multiple of it; a reservation is never longer */
+    SESSION_DATA_UNIT = 0x10000, /* buffers begin at a multiple of it; at least as long as any reservation */
 };
 
-/* What stamps of events are when they are written. The host of the session makes the session's clock of cycles. */
+/* The unit of event time stamps when they are written. The session host converts cycles to the session's clock. */
 enum session_source { SESSION_STAMP_TICKS = 1, SESSION_STAMP_SYSTEM = 2, SESSION_STAMP_CYCLES = 3 };
 
-/* Control words lie 128 bytes apart: processors fetch lines in pairs. */
+/* Control words are 128 bytes apart, as processors fetch pairs of cache lines. */
 struct session_processor {
     _Atomic uint64_t word;
-    _Atomic uint64_t lost; /* events, for want of a buffer or since they were too long */
+    _Atomic uint64_t lost; /* events, because no buffer was free or they were too long */
     uint64_t reserved[14];
 };
 struct session_line {
     _Atomic uint64_t word;
-    _Atomic uint64_t generation; /* the host's: how often it was handed out */
-    _Atomic uint64_t claimed;    /* when, in stamps of the session */
-    _Atomic uint64_t number;     /* of its place in the log, given by the host before it writes there; 0: none yet */
+    _Atomic uint64_t generation; /* how often it was handed out; written by the host */
+    _Atomic uint64_t claimed;    /* when it was claimed, in time stamps of the session */
+    _Atomic uint64_t
+        number; /* its sequence number in the log, set by the host before it writes the buffer; 0: none yet */
     _Atomic uint32_t processor;
     uint32_t reserved[7];
 };
-/* The host's, for those who ask and for whoever goes on after its end. */
+/* Statistics, written by the host for other processes and for the one that recovers the session. */
 struct session_totals {
-    _Atomic uint64_t events;          /* written */
-    _Atomic uint64_t torn;            /* lost by the end of their writers */
-    _Atomic uint64_t buffers_written; /* handed to the log */
+    _Atomic uint64_t events;          /* written to the log */
+    _Atomic uint64_t torn;            /* lost because their writers ended */
+    _Atomic uint64_t buffers_written; /* passed to the log */
     _Atomic uint64_t buffers_lost;    /* could not be written to the log */
     _Atomic uint64_t realtime_lost;   /* could not be delivered to a real-time consumer */
-    _Atomic uint64_t file;            /* which of the files of the session is written; 1: its first */
-    /* The newest reading of the session's clock beside the stamps: number `anchors` - 1 of them, in turn. */
+    _Atomic uint64_t file;            /* number of the log file that is being written, from 1 */
+    /* The newest reading of the session's clock together with time stamps: entry (`anchors` - 1) % 2. */
     _Atomic uint64_t anchors;
     struct {
         _Atomic uint64_t cycles;
         _Atomic int64_t time;
     } anchor[2];
-    /* What session_file_lost was told and session_file_flush has written, of events and of buffers. */
+    /* Losses that the log file already reports (session_file_flush). */
     _Atomic uint64_t events_reported, buffers_reported;
     uint64_t reserved[3];
 };
 struct session_shared {
     /* Constants. */
-    _Atomic uint32_t magic; /* last of all */
+    _Atomic uint32_t magic; /* set last */
     _Atomic uint32_t version, buffers, minimum, buffer_size, processors, source, wake_at;
     uint32_t reserved_1[24];
     /* The search for a free buffer. */
-    _Atomic uint32_t hint;       /* where one may be */
-    _Atomic uint32_t given;      /* buffers that were given back; wraps */
-    _Atomic uint32_t none_at;    /* given + 1 when none was found */
-    _Atomic uint32_t allocated;  /* those that are used so far: from the minimum up to all */
-    _Atomic uint32_t most;       /* MaximumBuffers: so many may be used now; 0: all. The host's */
-    _Atomic uint32_t in_vain;    /* given + 1 as it was when a writer began to wait for long and got none */
-    _Atomic uint32_t vain_waits; /* so many, one behind the other */
+    _Atomic uint32_t hint;       /* index of a buffer that may be free */
+    _Atomic uint32_t given;      /* how many buffers were returned; wraps */
+    _Atomic uint32_t none_at;    /* `given` + 1 when no free buffer was found */
+    _Atomic uint32_t allocated;  /* buffers in use so far: from the minimum to all */
+    _Atomic uint32_t most;       /* MaximumBuffers: how many may be used now; 0: all. Set by the host */
+    _Atomic uint32_t in_vain;    /* `given` + 1 when a writer waited in vain */
+    _Atomic uint32_t vain_waits; /* consecutive waits in vain */
     uint32_t reserved_2[25];
     /* Waking the host. */
-    _Atomic uint32_t closed; /* buffers that wait for the host; near enough */
-    _Atomic uint32_t asleep; /* the host is: who closes the buffer number wake_at wakes it */
-    _Atomic uint32_t idle;   /* the host is, and no buffer is in use: who takes the first one wakes it */
+    _Atomic uint32_t closed; /* buffers that wait for the host; approximate */
+    _Atomic uint32_t asleep; /* the host sleeps: the writer that closes buffer number `wake_at` wakes it */
+    _Atomic uint32_t idle; /* the host sleeps and no buffer is in use: the writer that claims the first one wakes it */
     uint32_t reserved_3[29];
-    _Atomic uint32_t
-        sequence; /* the last number of a TraceMessage event of the session (EVENT_TRACE_USE_LOCAL_SEQUENCE) */
+    _Atomic uint32_t sequence; /* of the newest TraceMessage event of the session (EVENT_TRACE_USE_LOCAL_SEQUENCE) */
     uint32_t reserved_4[31];
     struct session_totals totals;
-    struct session_processor processor[]; /* then a session_line for each buffer, then the buffers */
+    struct session_processor processor[]; /* followed by a session_line for each buffer, and the buffers */
 };
 #define SESSION_MAGIC   0x52545745u /* "EWTR" */
 #define SESSION_VERSION 1u
 
-_Static_assert(sizeof(struct session_processor) == 128 && sizeof(struct session_totals) == 128, "apart by 128 bytes");
+_Static_assert(sizeof(struct session_processor) == 128 && sizeof(struct session_totals) == 128, "128 bytes apart");
 _Static_assert(sizeof(struct session_line) == 64, "a buffer's line");
 _Static_assert(offsetof(struct session_shared, hint) == 128 && offsetof(struct session_shared, closed) == 256 &&
                    offsetof(struct session_shared, sequence) == 384 && sizeof(struct session_shared) == 640,
-               "apart by 128 bytes");
+               "128 bytes apart");
 
 /* ---- a processor's word ---- */
 
 #define SESSION_SEALED            (UINT64_C(1) << 63)
-#define SESSION_STOPPED           UINT64_MAX /* the session is over: nothing follows on this value */
+#define SESSION_STOPPED           UINT64_MAX /* the session has stopped; this value is final */
 /* end, size and owner */
 #define SESSION_PLACE_BITS        46
 #define SESSION_PLACE             ((UINT64_C(1) << SESSION_PLACE_BITS) - 1)
 #define SESSION_GENERATION_BITS   5
 #define SESSION_GENERATION_MASK   ((1u << SESSION_GENERATION_BITS) - 1)
-#define SESSION_CLOSED_GENERATION 14 /* bits of the generation in a closed buffer's word */
+#define SESSION_CLOSED_GENERATION 14 /* bits of the generation that a closed buffer's word keeps */
 
 static inline uint32_t session_word_end(uint64_t word)
 {
@@ -188,8 +222,8 @@ enum session_mark {
     SESSION_EVENT_MESSAGE = 9,
     SESSION_EVENT_WHOLE = 12,
 };
-/* May be set in byte 3 of a final header, which has no use for it: the stamp is the caller's own and already the
-   session's. The log does not get it. */
+/* A flag in byte 3 of a final header, which is unused there: the time stamp was supplied by the caller, in the
+   session's clock. It is cleared in the log. */
 #define SESSION_OWN_STAMP UINT64_C(0x01000000)
 
 static inline uint32_t session_event_mark(uint64_t first)
@@ -208,11 +242,11 @@ struct session_buffers {
     struct session_processor *processor;
     struct session_line *line;
     uint8_t *data;
-    uint32_t buffers, buffer_size, processors; /* checked; never read from the section again */
+    uint32_t buffers, buffer_size, processors; /* checked once; never read from the section again */
     uint32_t minimum, wake_at;
     enum session_source source;
     enum processor_method method;
-    void (*wake)(void *context); /* wakes the session's host; set by who maps */
+    void (*wake)(void *context); /* wakes the host; set by the process that maps the section */
     void *wake_context;
 };
 
@@ -235,37 +269,36 @@ static inline bool session_swap(_Atomic uint64_t *word, uint64_t *expected, uint
 
 /* ---- the section ---- */
 
-/* The section of a session: how large, how it begins, and what is checked before one that another process made is
-   used. */
+/* The parameters of a session's section. Those of a section that another process created are checked before use. */
 struct session_shape {
-    uint32_t buffers;     /* the most there may be, 1 to SESSION_MOST_BUFFERS */
-    uint32_t minimum;     /* used from the beginning; more only when none is free. 1 to buffers */
-    uint32_t buffer_size; /* bytes: whole KB from ETL_SMALLEST_BUFFER to ETL_LARGEST_BUFFER */
-    uint32_t processors;  /* streams of events, 1 to SESSION_MOST_PROCESSORS; 1: NO_PER_PROCESSOR_BUFFERING */
-    uint32_t wake_at;     /* closed buffers for which the host is woken, 1 to buffers */
+    uint32_t buffers;     /* the maximum, 1 to SESSION_MOST_BUFFERS */
+    uint32_t minimum;     /* in use from the beginning, 1 to `buffers`; more are used only when none is free */
+    uint32_t buffer_size; /* bytes: a multiple of 1 KB from ETL_SMALLEST_BUFFER to ETL_LARGEST_BUFFER */
+    uint32_t processors;  /* 1 to SESSION_MOST_PROCESSORS; 1 for EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING */
+    uint32_t wake_at;     /* number of closed buffers at which writers wake the host, 1 to `buffers` */
     enum session_source source;
 };
-/* The fastest source that this machine's cycle counter and a session's clock (ETL_CLOCK_*) allow. */
+/* Returns the fastest source of time stamps that this machine and the session's clock (ETL_CLOCK_*) allow. */
 enum session_source session_source_for(uint32_t clock);
 
-/* Bytes of the section. E_INVALIDARG with a text for a shape that is none; of a 32-bit program also for one that it has
-   no room for. */
+/* Computes the size of the section in bytes. E_INVALIDARG with an error text for an invalid shape, and in a 32-bit
+   program for one that exceeds its address space. */
 HRESULT session_buffers_size(const struct session_shape *shape, size_t *size);
-/* Makes a session of memory that is zero, and maps it. */
+/* Initialises zeroed memory as a session's section, and maps it. */
 HRESULT session_buffers_create(void *memory, size_t size, const struct session_shape *shape,
                                struct session_buffers *out);
-/* The session that another process made in these `size` bytes. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with a text: it
-   is none, or it does not lie within them. Whatever is written there later leads no access out of them. */
+/* Maps a section of `size` bytes that another process created. HRESULT_FROM_WIN32(ERROR_INVALID_DATA) with an error
+   text if it is not a session or exceeds `size`. Later writes to the section cannot lead to accesses outside of it. */
 HRESULT session_buffers_map(void *memory, size_t size, struct session_buffers *out);
 
-/* Events lost for want of a buffer or since they were too long, of all processors. */
+/* Returns how many events of all processors were lost because no buffer was free or they were too long. */
 uint64_t session_buffers_lost(const struct session_buffers *b);
-/* How many buffers are used so far, and how many of these are free. */
+/* Counts the buffers in use so far, and how many of them are free. */
 void session_buffers_count(const struct session_buffers *b, uint32_t *allocated, uint32_t *free);
-/* By the host: so many buffers may be used from now on, up to those there are; what is in others stays until it is
-   written. */
+/* Limits the number of buffers that may be used from now on. Events in buffers above the limit stay until they are
+   written. Called by the host. */
 void session_buffers_limit(const struct session_buffers *b, uint32_t most);
-/* A number for a TraceMessage event, from 1: each once in the session. */
+/* Returns the next sequence number for TraceMessage events, from 1; each is used once per session. */
 uint32_t session_next_sequence(const struct session_buffers *b);
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Cycles to the session's clock, by pairs of readings. */
+/* Converts cycles to the session's clock, by pairs of readings of both (anchors). */
 #include "engine/base/clock.h"
 #include "engine/etw/session/session_drain.h"
 #include "engine/etw/session/session_reserve.h"
 #include "engine/logs/etl_record.h"
 
 enum {
-    READINGS = 64,         /* of which the quickest is taken */
-    FIRST_INTERVAL = 2000, /* 100 ns; the rate's error is then that of a reading in 0.2 ms */
+    READINGS = 64,         /* the quickest of these is used */
+    FIRST_INTERVAL = 2000, /* 100 ns; the error of the rate is then that of one reading in 0.2 ms */
     LAST_INTERVAL = 10000000,
-    JUMP_PARTS = 64, /* a rate that changes by more than a 64th is no rate: the clock was set or the machine moved */
+    JUMP_PARTS =
+        64, /* a rate that changes by more than a 64th is not used: the clock was set, or the machine was migrated */
 };
 
 static bool converts(const struct session_clock *c)
@@ -22,7 +23,7 @@ static int64_t read_time(const struct session_clock *c)
     return c->clock == ETL_CLOCK_SYSTEM ? clock_utc() : clock_ticks();
 }
 
-/* Both clocks at the moment the slower one moves on: its steps of 100 ns do not enter. */
+/* Reads both clocks just after the slower one advanced, so that its steps of 100 ns add no error. */
 static struct session_anchor read_anchor(const struct session_clock *c)
 {
     struct session_anchor best = {0};
@@ -89,7 +90,7 @@ void session_clock_keep(struct session_clock *c)
     const struct session_segment *newest = segment(c, c->count - 1);
     const uint64_t passed = processor_cycles() - newest->from.cycles;
     const uint64_t time = fraction_of(passed, newest->scale);
-    /* All of time is in units of 100 ns here: clock_frequency is 10 MHz wherever cycles are time. */
+    /* All times are in units of 100 ns here: clock_frequency is 10 MHz wherever cycles measure time. */
     const uint64_t wait = c->count < 14 ? (uint64_t)FIRST_INTERVAL << (c->count - 1) : LAST_INTERVAL;
     if (time >= (wait < LAST_INTERVAL ? wait : LAST_INTERVAL))
         session_clock_add(c, read_anchor(c));
@@ -126,7 +127,7 @@ struct session_anchor session_clock_newest(const struct session_clock *c)
 
 void session_clock_resume(struct session_clock *c, struct session_anchor before)
 {
-    enum { PARTS = 1000, SLACK = 1000 }; /* 100 us beside a thousandth of what has passed */
+    enum { PARTS = 1000, SLACK = 1000 }; /* 100 us plus a thousandth of the elapsed time */
     if (!converts(c) || before.cycles >= c->segment[0].from.cycles)
         return;
     const int64_t expected = session_clock_time(c, before.cycles);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The way of consumers to sessions: by the directory, with a ring and a signal of one random name that the session's
-   host is told. */
+/* Connects real-time consumers to sessions. The consumer creates a ring and a signal under one random name, and
+   passes the name to the session's host through the directory. */
 #include "engine/base/memory.h"
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/controller/controller.h"
@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 enum {
-    ASK_MS = 10000,  /* a host answers at once, unless its disk does not */
-    LEAVE_MS = 1000, /* it also sees by the ring that nobody is there */
+    ASK_MS = 10000,  /* a host answers at once, unless its disk is slow */
+    LEAVE_MS = 1000, /* the host also sees in the ring that the consumer left */
 };
 
 struct session_connection {
@@ -60,7 +60,7 @@ static void connection_close(void *context)
     connection_free(c);
 }
 
-/* The ring in a section of its own, and whose process is to be watched. */
+/* Creates the ring in a new section, and opens the host process to wait for its end. */
 static HRESULT connection_make_ring(struct session_connection *c, const struct directory_session *s,
                                     struct realtime_ring *ring)
 {
@@ -100,7 +100,7 @@ static HRESULT connection_open(const struct directory_session *s, struct session
     if (hr == S_OK)
         hr = connection_ask(c, DIRECTORY_CONNECT, ASK_MS, &answer);
     if (out->ring.shared && (hr != S_OK || answer != ERROR_SUCCESS))
-        realtime_ring_leave(&out->ring); /* a host that was slow takes it yet */
+        realtime_ring_leave(&out->ring); /* a slow host may still connect to it */
     if (hr == S_FALSE || hr == E_ABORT)
         return no_such_session(s->name, "its host does not respond");
     if (SUCCEEDED(hr) && answer != ERROR_SUCCESS) {

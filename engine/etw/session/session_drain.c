@@ -1,9 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* Empties the buffers of a session: which are closed, in which order they go to the log, and how they come back.
+/* Empties the buffers of a session: which are closed, in which order they go to the log, and how they return.
 
-   A closed buffer is walked place by place. Any process may have written anything into it: each first word is loaded
-   once, and what is derived from it stays inside the buffer. The buffer itself stays as it is but for marks, so that
-   another process can do the same should this one end. */
+   One pass (drain_pass) takes each closed buffer in the order in which the buffers were claimed, which on each
+   processor is the order of its events:
+
+     closed ---- settle ---------> copy of the complete events, in the session's clock
+                  |  unfinished event, writer alive: the buffer waits (held), later ones of its processor with it
+                  |  unfinished event, writer dead:  marked as torn in the buffer, counted once
+     copy ------ forward --------> number the buffer, then write it to the sink
+     closed ---- free -----------> written, zeroed, free with the next generation
+
+   Settling. session_settle walks a buffer place by place. A complete event gives its length by its header. An
+   unfinished one gives it by its mark; the newest place of the buffer, which may have no mark yet, by the buffer's
+   word. Any other place without a mark is one whose writer, or the writer of the next place, is about to mark it: it
+   waits, and `force` skips it up to the next non-zero word. The buffer itself changes by "torn" marks only, so another
+   process can repeat the walk if this one is killed.
+
+   Order. Readers put the buffers of a processor in order by their numbers. A buffer that must wait holds up the later
+   ones of its processor. When fewer than a quarter of all buffers are free, writers would lose events by that; the
+   later ones then go first, and the waiting one gets its number now and is written when it is ready ("pressed").
+
+   What a crash of the host leaves. It dies at one of these points, and session_drain_recover finds:
+     before the number is stored   a closed buffer without a number: settled and written as usual
+     after it, not in the log      a number that the log does not hold: written with this number
+     in the log, still closed      a number that the log holds: freed without being written again
+     while it is zeroed            state "written": no events are left in it
+
+   Stuck buffers. A claimed buffer that no processor names belongs to a writer that died, or was suspended, between
+   claiming and installing it. session_drain_reap returns it when it has seen it twice unchanged and its owner is dead.
+
+   Trust. Any process may have written anything into a buffer: each first word is loaded once, and what is derived from
+   it stays inside the buffer. */
 #include "engine/etw/session/session_drain.h"
 
 #include "engine/base/clock.h"
@@ -20,14 +47,15 @@
 
 /* ---- one closed buffer ---- */
 
-/* A step back of less than this is not the clock's, that was set, but what two of its segments differ by. 1 ms. */
+/* 100 ns: 1 ms. A smaller step back comes from two anchors of the clock that differ; a larger one from a clock that
+   was set. */
 #define JITTER INT64_C(10000)
-/* At places of one buffer that are not whole: a thread has one at most, and each costs a question to the system. */
+/* of incomplete places in one buffer: a thread has one at most, and each check asks the system */
 enum { MOST_CHECKS = 1000 };
 
 struct walk {
     uint8_t *data;
-    uint32_t at, end, last; /* last: of the newest place, whose size the buffer's word tells; end when there is none */
+    uint32_t at, end, last; /* last: offset of the newest place, whose size the buffer's word gives; else `end` */
     uint32_t owner;         /* of the newest place */
 };
 
@@ -48,7 +76,7 @@ static uint64_t first_word(const struct walk *w)
     return session_load(session_first_word(w->data + w->at));
 }
 
-/* Bytes of the place at w->at, whose first word this is; 0: what it says cannot be. */
+/* Returns the size of the place at w->at, whose first word is `first`; 0: the word is malformed. */
 static uint32_t place_size(const struct walk *w, uint64_t first)
 {
     const uint32_t room = w->end - w->at;
@@ -71,7 +99,7 @@ static uint32_t place_size(const struct walk *w, uint64_t first)
             return 0;
         if (w->at == w->last)
             return room;
-        /* Of unknown size: up to what comes next. */
+        /* The size is unknown: the place extends to the next non-zero word. */
         for (size = 8; size < room && w->at + size != w->last; size += 8)
             if (session_load(session_first_word(w->data + w->at + size)) != 0)
                 break;
@@ -85,7 +113,7 @@ static uint32_t place_size(const struct walk *w, uint64_t first)
 
 static int64_t in_order(const struct session_clock *clock, struct session_order *order, uint64_t stamp, uint64_t now)
 {
-    if (clock->source != SESSION_STAMP_SYSTEM) { /* that one may be set */
+    if (clock->source != SESSION_STAMP_SYSTEM) { /* the system time may be set back */
         if (stamp > now)
             stamp = now;
         if (stamp < order->stamp)
@@ -101,7 +129,7 @@ static int64_t in_order(const struct session_clock *clock, struct session_order 
 static void copy_event(const struct walk *w, uint64_t first, uint32_t size, const struct session_clock *clock,
                        uint64_t now, struct session_order *order, uint8_t *to)
 {
-    /* Who reserved behind it may be trying that word still. */
+    /* The writer of the next place may still be trying to exchange that first word. */
     memcpy(to + 8, w->data + w->at + 8, size - 8);
     put_u64(to, first & ~SESSION_OWN_STAMP);
     const uint32_t at = etl_event_stamp_at(to);
@@ -111,7 +139,7 @@ static void copy_event(const struct walk *w, uint64_t first, uint32_t size, cons
 
 enum verdict { CHECK_AGAIN, WAIT, LOST, TORN_BEFORE };
 
-/* Of a place that is not whole. */
+/* Decides about an incomplete place. */
 static enum verdict walk_check_place(const struct walk *w, uint64_t first, uint32_t size,
                                      const struct session_liveness *liveness)
 {
@@ -123,8 +151,8 @@ static enum verdict walk_check_place(const struct walk *w, uint64_t first, uint3
     const uint32_t thread = mark == SESSION_EVENT_WRITING ? (uint32_t)(first >> 32) : 0;
     if (!known || liveness->alive(liveness->context, owner, thread))
         return WAIT;
-    /* So that nobody asks for the owner again: its slot may be another process' by then. If it fails, the owner had
-       finished the event before it ended. */
+    /* The mark keeps later passes from asking for this owner again, whose slot may then be another process's. If the
+       exchange fails, the owner finished the event before it ended. */
     const uint64_t torn = session_event_open(SESSION_EVENT_TORN, size, 0, 0);
     return session_swap(session_first_word(w->data + w->at), &first, torn) ? LOST : CHECK_AGAIN;
 }
@@ -141,7 +169,7 @@ bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t p
         const uint64_t first = first_word(&w);
         const uint32_t mark = session_event_mark(first), size = place_size(&w, first);
         if (size == 0) {
-            out->given_up++; /* and all behind it: where the next one begins cannot be known */
+            out->given_up++; /* and all behind it: the beginning of the next one is unknown */
             break;
         }
         if (mark == SESSION_EVENT_WHOLE || mark == SESSION_EVENT_MESSAGE) {
@@ -169,7 +197,7 @@ bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t p
     return true;
 }
 
-/* Never inlined: the suppression of its deliberate races goes by this name. */
+/* Never inlined: the sanitizer's suppression of its deliberate data races names this function. */
 __attribute__((noinline)) uint32_t session_unclosed_end(const struct session_buffers *b, uint32_t buffer)
 {
     struct walk w = walk_begin(b, buffer, session_place(b->buffer_size, 0, 0));
@@ -185,46 +213,46 @@ __attribute__((noinline)) uint32_t session_unclosed_end(const struct session_buf
 
 /* ---- passes ---- */
 
-enum { FLAG_EVENTS_LOST = 0x02, FLAG_BUFFER_LOST = 0x04 }; /* of a buffer's header: before it */
-enum { PRESSED_PARTS = 4 }; /* with fewer free buffers than a fourth, nobody waits for a slow writer */
+enum { FLAG_EVENTS_LOST = 0x02, FLAG_BUFFER_LOST = 0x04 }; /* flags in a buffer's header: there were losses before it */
+enum { PRESSED_PARTS = 4 }; /* with less than this part of the buffers free, slow writers hold up nothing */
 
 struct found {
     uint64_t claimed;
     uint32_t buffer;
 };
-/* Of a processor. */
+/* The state of a processor. */
 struct stream {
     struct session_order order;
-    uint64_t claimed;       /* of the newest buffer that was taken */
-    uint64_t lost_reported; /* events, by the headers of buffers */
-    uint64_t held;          /* the pass in which one of its buffers had to wait */
+    uint64_t claimed;       /* of the newest buffer that was written */
+    uint64_t lost_reported; /* lost events that headers of buffers report */
+    uint64_t held;          /* number of the pass in which one of its buffers had to wait */
 };
-/* Of a buffer, by its word, which never comes again. */
+/* What is known of a buffer. Values of its word never repeat. */
 struct seen {
-    uint64_t settled; /* closed, judged and counted */
-    uint64_t claimed; /* claimed, and no processor's; 0: it was neither */
-    uint32_t end;     /* what it then held */
-    uint64_t pass;    /* the look that found it */
-    uint64_t number;  /* that it has when others are written before it; 0: none yet */
+    uint64_t settled; /* the word as it was when the buffer was settled and its losses counted */
+    uint64_t claimed; /* the word when the buffer was claimed and no processor named it; 0: otherwise */
+    uint32_t end;     /* where its events ended then */
+    uint64_t pass;    /* the search that found it */
+    uint64_t number;  /* reserved for it because later buffers were written first; 0: none yet */
 };
 struct session_drain {
     struct session_buffers b;
     struct session_drain_options options;
     struct session_clock clock;
-    uint64_t number; /* the next one */
+    uint64_t number; /* of the next buffer */
     uint64_t pass;
     uint64_t search;
-    bool buffer_lost; /* since the last one that was written */
+    bool buffer_lost; /* since the last buffer that was written */
     bool recovers;
-    bool continues;  /* after a host, whose reading of the clock stays for who goes on after us */
-    uint64_t anchor; /* cycles of the one that was told */
+    bool continues;  /* after another host, whose anchor stays published for the next recovery */
+    uint64_t anchor; /* cycles of the anchor that was published */
     struct found *found;
     struct stream *stream;
     struct seen *seen;
     uint8_t *copy;
 };
 
-/* For who goes on after us. */
+/* Keeps the clock, and publishes its newest anchor for a recovering process. */
 static void drain_keep_clock(struct session_drain *d)
 {
     struct session_totals *f = &d->b.shared->totals;
@@ -244,7 +272,8 @@ static void drain_start_clock(struct session_drain *d)
     struct session_totals *f = &d->b.shared->totals;
     const uint64_t count = atomic_load_explicit(&f->anchors, memory_order_acquire);
     session_clock_start(&d->clock, d->options.clock, d->b.source);
-    /* Its events are older than our readings: one of ours in place of its own would be too near to the next one's. */
+    /* The events are older than our readings. Publishing one of ours in place of the old host's would leave a later
+       recovery with two readings too close to each other. */
     d->continues = count != 0;
     if (d->continues) {
         const struct session_anchor before = {
@@ -308,8 +337,8 @@ static int by_claim(const void *a, const void *b)
     return x->claimed < y->claimed ? -1 : x->claimed > y->claimed;
 }
 
-/* All closed buffers in the order of their claims, which on a processor is that of its events. Two looks: one that was
-   closed before another that the first look found is found too. */
+/* Finds all closed buffers, ordered by claim, which on a processor is the order of its events. The second round also
+   finds a buffer that was closed before one that the first round found. */
 static uint32_t drain_find_closed(struct session_drain *d)
 {
     uint32_t count = 0;
@@ -346,17 +375,18 @@ static uint32_t processor_of(const struct session_drain *d, uint32_t buffer)
     return said < d->b.processors ? said : 0;
 }
 
-/* `word`: of the buffer, closed. Nobody writes in it, and what it held is safe or counted. */
+/* Returns a closed buffer with this word to the writers. Nobody writes into it, and its events are in the log or
+   counted. */
 static void drain_free_buffer(struct session_drain *d, uint32_t buffer, uint64_t word)
 {
     struct session_line *line = &d->b.line[buffer];
     const uint64_t place = session_line_place(word), low = word >> (64 - SESSION_CLOSED_GENERATION);
     const uint32_t end = session_word_end(place) < d->b.buffer_size ? session_word_end(place) : d->b.buffer_size;
-    /* Before it is emptied: whoever comes after us would find no events there. */
+    /* Stored before the buffer is zeroed: a recovering process would find no events there. */
     atomic_store_explicit(&line->word, session_line_closed(SESSION_WRITTEN, place, low), memory_order_release);
     memset(session_data(&d->b, buffer), 0, end);
     for (uint32_t i = 0; i < d->b.processors; i++) {
-        /* A word may name it still, when who sealed it has ended. */
+        /* A processor's word may still name it if the writer that sealed the word died. */
         uint64_t named = session_load(&d->b.processor[i].word);
         for (uint32_t tries = 0; named != SESSION_STOPPED && session_word_buffer(named) == buffer; tries++)
             if (tries == SESSION_MOST_TRIES || session_swap(&d->b.processor[i].word, &named, SESSION_WORD_NONE))
@@ -384,7 +414,7 @@ static uint16_t drain_flags(struct session_drain *d, uint32_t processor)
     return flags;
 }
 
-/* Judges a closed buffer into d->copy and counts what is lost in it, once. */
+/* Settles a closed buffer into d->copy and counts its losses once. */
 static bool drain_settle(struct session_drain *d, uint32_t buffer, uint64_t word, bool force,
                          struct session_order *order, struct session_settled *out)
 {
@@ -400,18 +430,18 @@ static bool drain_settle(struct session_drain *d, uint32_t buffer, uint64_t word
     return whole;
 }
 
-/* Its number in the log, by which readers put the buffers of a processor in order. */
+/* Returns its number in the log, by which readers put the buffers of a processor in order. */
 static uint64_t drain_number(struct session_drain *d, uint32_t buffer)
 {
     uint64_t *number = &d->seen[buffer].number;
     if (*number == 0)
         *number = d->number++;
-    /* Before it is written: whoever comes after us looks by it whether the log has the buffer. */
+    /* Stored before the buffer is written: a recovering process uses it to check whether the log has the buffer. */
     atomic_store_explicit(&d->b.line[buffer].number, *number, memory_order_release);
     return *number;
 }
 
-/* Gives d->copy to the log. */
+/* Writes d->copy to the log. */
 static HRESULT drain_forward(struct session_drain *d, const struct session_sink *sink, uint32_t buffer,
                              const struct session_settled *settled)
 {
@@ -423,7 +453,7 @@ static HRESULT drain_forward(struct session_drain *d, const struct session_sink 
     if (d->recovers) {
         const uint64_t given = atomic_load_explicit(&line->number, memory_order_relaxed);
         if (given != 0 && sink->holds(sink->context, given))
-            return S_OK; /* the host that has ended wrote it and came no further */
+            return S_OK; /* the dead host wrote it, and got no further */
         d->seen[buffer].number = given < d->number ? given : 0;
     }
     const uint64_t number = drain_number(d, buffer);
@@ -443,13 +473,14 @@ static HRESULT drain_forward(struct session_drain *d, const struct session_sink 
     return hr;
 }
 
-/* False: it must wait for a writer. `pressed`: those behind it do not, and its number keeps its place. */
+/* Settles, writes and frees a buffer. False: it must wait for a writer. `pressed`: the later ones do not wait, so it
+   takes its number now. */
 static bool drain_write_buffer(struct session_drain *d, const struct session_sink *sink, const struct found *found,
                                bool pressed, bool force, HRESULT *hr)
 {
     struct stream *stream = &d->stream[processor_of(d, found->buffer)];
     const uint64_t word = session_load(&d->b.line[found->buffer].word);
-    struct session_order alone = {0}; /* of one that comes late: its events are older than what was taken before */
+    struct session_order alone = {0}; /* for a late one, whose events are older than those already written */
     const bool late = found->claimed < stream->claimed;
     struct session_settled settled;
     if (session_line_state(word) != SESSION_CLOSED)
@@ -479,13 +510,13 @@ static uint32_t drain_pass(struct session_drain *d, const struct session_sink *s
         drain_keep_clock(d);
     for (uint32_t i = 0; i < count; i++) {
         const bool held = d->stream[processor_of(d, d->found[i].buffer)].held == d->pass;
-        if (!held || pressed) /* else those behind it wait with it */
+        if (!held || pressed) /* else the later ones wait, too */
             done += drain_write_buffer(d, sink, &d->found[i], pressed, force, hr);
     }
     return done;
 }
 
-/* Judges each closed buffer once, so that it names no writer any more, and gives the oldest back. */
+/* Settles each closed buffer once, so that it names no writer any more, and returns the oldest. */
 static uint32_t drain_pass_keeping(struct session_drain *d)
 {
     const uint32_t count = drain_find_closed(d);
@@ -528,16 +559,16 @@ static bool is_named(const struct session_drain *d, uint32_t buffer)
     return false;
 }
 
-/* A claimed buffer that no processor names, as it was found before too, with the same events. It has events when a
-   thread was stopped for so long that a processor's word came again with the same bits: then it replaced a word whose
-   buffer nobody had closed yet. Nobody reserves in it any more. */
+/* Handles a claimed buffer that no processor names, and that was found with the same events before. It has events if
+   a thread was suspended for so long that a processor's word had the same bits again: its exchange then replaced a
+   word whose buffer was not closed yet. Nobody reserves in it any more. */
 static bool drain_reap_buffer(struct session_drain *d, uint32_t buffer, uint64_t word, uint32_t end)
 {
     struct session_line *line = &d->b.line[buffer];
     if (end != ETL_BUFFER_HEAD) {
         const uint64_t closed =
             session_line_closed(SESSION_CLOSED, session_place(end, 0, 0), session_line_generation(word));
-        /* Named just now, by who claimed it: it is being filled. */
+        /* The claiming process named it just now: it is being filled. */
         if (is_named(d, buffer) || !session_swap(&line->word, &word, closed))
             return false;
         atomic_fetch_add_explicit(&d->b.shared->closed, 1, memory_order_relaxed);
@@ -566,7 +597,7 @@ uint32_t session_drain_reap(struct session_drain *d)
         d->seen[i].claimed = word;
         d->seen[i].end = end;
     }
-    /* Who ended between closing a buffer and counting it left the count behind. */
+    /* A writer that died between closing a buffer and counting it left a wrong count. */
     atomic_store_explicit(&d->b.shared->closed, closed, memory_order_relaxed);
     return done;
 }
@@ -598,7 +629,7 @@ HRESULT session_drain_stop(struct session_drain *d, const struct session_sink *s
     return hr;
 }
 
-/* What is being written stays and is in the next one. */
+/* An event that is being written is skipped here; it stays and goes into the next snapshot. */
 static HRESULT drain_snapshot_buffer(struct session_drain *d, const struct session_sink *sink,
                                      const struct found *found, struct session_order *order, uint64_t *number)
 {
@@ -609,7 +640,7 @@ static HRESULT drain_snapshot_buffer(struct session_drain *d, const struct sessi
     int64_t time;
     const uint64_t now = session_clock_now(&d->clock, &time);
     if (session_line_state(word) != SESSION_CLOSED || claimed != found->claimed)
-        return S_OK; /* given back meanwhile: newer events took its place */
+        return S_OK; /* returned in the meantime: newer events took its place */
     (void)session_settle(&d->b, found->buffer, session_line_place(word), &d->options.liveness, true, &d->clock, now,
                          &order[processor], d->copy, &settled);
     count_more(&d->b.shared->totals.torn, settled.torn);
@@ -641,7 +672,7 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
     for (uint32_t i = 0; hr == S_OK && i < count; i++) {
         hr = drain_snapshot_buffer(d, sink, &found[i], order, &number);
         if (d->options.keep != 0)
-            (void)drain_pass_keeping(d); /* writers go on: the oldest, which are in the snapshot, make room */
+            (void)drain_pass_keeping(d); /* writers continue: the oldest buffers, which the snapshot has, make room */
     }
     memory_free(order);
     memory_free(found);
@@ -651,7 +682,7 @@ HRESULT session_drain_snapshot(struct session_drain *d, const struct session_sin
 HRESULT session_drain_recover(struct session_drain *d, const struct session_sink *sink, uint32_t patience)
 {
     d->recovers = true;
-    /* Buffers may have numbers already, in whose place others were written. No more than there are buffers. */
+    /* Buffers may have numbers already because later ones were written first. There are at most as many as buffers. */
     const uint64_t most = d->number + d->b.buffers;
     for (uint32_t i = 0; i < d->b.buffers; i++) {
         const uint64_t given = atomic_load_explicit(&d->b.line[i].number, memory_order_relaxed);
@@ -709,7 +740,7 @@ uint64_t session_drain_oldest(const struct session_drain *d)
 
 int64_t session_drain_complete(const struct session_drain *d)
 {
-    int64_t time; /* before the look at the buffers: an event that comes between is later */
+    int64_t time; /* read before the buffers: an event that comes in between is later */
     (void)session_clock_now(&d->clock, &time);
     const uint64_t oldest = session_drain_oldest(d);
     const int64_t held = oldest != UINT64_MAX ? session_clock_time(&d->clock, oldest) : time;

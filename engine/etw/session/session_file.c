@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses for each buffer of a session which file it goes to, and where. */
+/* Decides for each buffer of a session into which file it is written, and where. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { CIRCULAR = TRACE_MODE_CIRCULAR, APPEND = TRACE_MODE_APPEND, NEWFILE = TRACE_MODE_NEWFILE };
-/* Readers take the start of the host for the same when it is told this near: it is computed from two clocks. 100 ns. */
+/* 100 ns. Readers treat boot times that differ by less as equal, as a boot time is computed from two clocks. */
 #define SAME_BOOT (INT64_C(5) * 10000000)
 
 struct session_file {
@@ -18,11 +18,11 @@ struct session_file {
     char *path; /* as given */
     char *logger_name, *standard_name, *daylight_name;
     struct etl_file *file;
-    struct etl_file *before; /* while it is being completed; the next one is there already */
+    struct etl_file *before; /* while it is being completed; the next one exists */
     uint64_t number;
-    uint64_t *held; /* numbers of buffers that a file had when it was continued, in the order of its places */
+    uint64_t *held; /* numbers of the buffers that a continued file had, in the order of their places */
     size_t held_count, held_capacity;
-    uint64_t events_lost, buffers_lost; /* told so far */
+    uint64_t events_lost, buffers_lost; /* reported in the file so far */
 };
 
 static int64_t stamp_now(uint32_t clock, int64_t utc)
@@ -129,8 +129,8 @@ static bool same_boot(const struct etl_log *a, const struct etl_log *b)
     return a->clock == ETL_CLOCK_SYSTEM || (difference <= SAME_BOOT && difference >= -SAME_BOOT);
 }
 
-/* Stamps go on by the old file's clock. Those of a host that has ended are of that clock, whenever it seems to have
-   started now. */
+/* Time stamps continue in the old file's clock. The stamps of a host that has ended are in that clock even if its
+   boot time seems to differ. */
 static HRESULT session_file_check_same(const struct session_file *f, const char *path, bool appends)
 {
     const struct etl_log *old = etl_file_log(f->file), *own = &f->options.log;
@@ -276,7 +276,7 @@ static HRESULT close_one(struct etl_file *file, int64_t utc)
     return etl_file_close(file);
 }
 
-/* session_file_cut_off closes both files, but what is being freed. */
+/* session_file_cut_off closes both files, but not one that is being freed. */
 static HRESULT complete_before(struct session_file *f)
 {
     struct etl_file *before = f->before;
@@ -289,7 +289,9 @@ static HRESULT complete_before(struct session_file *f)
 
 HRESULT session_file_next(struct session_file *f)
 {
-    enum { TRIES = 16 }; /* for one that nobody has open: a host that was cut off while it made one may have it still */
+    enum {
+        TRIES = 16
+    }; /* to find a name that no process has open: a host that was killed while it created a file may still have it */
     struct etl_file *next = NULL;
     HRESULT hr = HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION);
     uint64_t number = f->number;
@@ -316,7 +318,7 @@ HRESULT session_file_write(void *file, const struct etl_buffer_header *head, con
     if (grows && etl_file_size_with_buffer(f->file) > f->options.maximum) {
         const uint64_t number = f->number;
         const HRESULT hr = session_file_next(f);
-        if (f->number == number) /* else the file before may not tell its counts, which loses no buffer */
+        if (f->number == number) /* otherwise only the previous file lacks exact counts; no buffer is lost */
             return hr;
     }
     return etl_file_add_buffer(f->file, etl_log_utc(etl_file_log(f->file), head->time), head, bytes);

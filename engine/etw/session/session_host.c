@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The host of a session: creates its buffers, empties them, does what controllers and consumers ask for, and ends
-   when it is asked to or its file is full. It sleeps for as long as no provider has an event in a buffer. */
+/* The host of a session: creates its buffers, empties them, serves controllers and consumers, and ends on request or
+   when its file is full. It sleeps while no provider has an event in a buffer. */
 #include "engine/etw/session/session_host.h"
 
 #include "engine/base/clock.h"
@@ -17,17 +17,17 @@
 #include <string.h>
 
 enum {
-    TEND_MS = 1000,          /* what a dead process had claimed comes back after two of these */
-    TEND_MOST_MS = 16000,    /* while nothing happens */
-    BEHIND_MS = 5,           /* then what waits for a consumer is tried again */
-    IDLE_MS = 60000,         /* then the slots of processes that ended meanwhile become free */
-    LOOK_MS = 50000,         /* then somebody may have deleted the directory's file */
-    STOP_PATIENCE_MS = 1000, /* for who is in the middle of an event */
-    CONSUMERS_MS = 2500      /* then who stops the session waits no longer for those that read; others sleep by then */
+    REAP_MS = 1000,          /* buffers that a dead process had claimed return after two of these */
+    REAP_MOST_MS = 16000,    /* while nothing happens */
+    BEHIND_MS = 5,           /* interval of trying again for a consumer that is behind */
+    IDLE_MS = 60000,         /* then slots of processes that have ended become free */
+    CHECK_MS = 50000,        /* then checks whether the directory's file was deleted */
+    STOP_PATIENCE_MS = 1000, /* for writers in the middle of an event */
+    CONSUMERS_MS = 2500 /* how long a stop waits for consumers that read; those that sleep have been dropped by then */
 };
 
-/* False: the directory has been begun anew. The session is not in it any more, and another one may have its logger, for
-   which it must not speak. */
+/* False: the directory was created again. The session is not in it any more, and another one may have its logger, so
+   this host must not change that entry. */
 static bool session_host_is_known(const struct session_host *h)
 {
     return directory_born(h->d) == h->born;
@@ -40,30 +40,30 @@ static void wake(void *signal)
     (void)signal_set(signal);
 }
 
-/* Passes over the buffers until there is nothing to do for now. */
+/* Empties buffers until nothing is left to do for now. */
 static void session_host_drain(struct session_host *h)
 {
     const struct session_sink sink = session_output_sink(&h->output);
     HRESULT hr;
-    /* As many as there are: writers may be faster than we are. */
+    /* No more passes than there are buffers: writers may be faster than the host. */
     for (uint32_t done = 0, more = 1; more != 0 && done < h->buffers.buffers && !h->output.full; done += more)
         more = session_drain_pass(h->drain, &sink, &hr);
 }
 
-/* All events until this time of the session's clock have been handed on; to be asked after a drain of all that holds
-   events. */
+/* Whether all events up to this time of the session's clock were written. Call it after all partly filled buffers
+   have been emptied. */
 static bool session_host_has_until(const struct session_host *h, int64_t time)
 {
     return atomic_load(&h->buffers.shared->closed) == 0 || session_drain_complete(h->drain) >= time;
 }
 
-/* While one writer is in the middle of an event, what came before it is complete. */
+/* While a writer is in the middle of an event, everything before it is complete. */
 static void session_host_mark(struct session_host *h, int64_t time)
 {
     session_output_mark(&h->output, session_host_has_until(h, time) ? time : session_drain_complete(h->drain));
 }
 
-/* As session_host_drain, of all that holds events; then it is in the file. */
+/* Empties all buffers that hold events, and writes them to the file. */
 static void session_host_flush(struct session_host *h)
 {
     int64_t time;
@@ -74,7 +74,7 @@ static void session_host_flush(struct session_host *h)
     session_output_show(&h->output);
 }
 
-/* Rises or falls with each event. */
+/* A checksum that changes with each event. */
 static uint64_t words_of(const struct session_buffers *b)
 {
     uint64_t sum = 0;
@@ -95,7 +95,7 @@ static uint64_t clock_ms(const struct session_host *h, int64_t time)
     }
 }
 
-/* Says whose slots the session may still name. */
+/* Publishes whose slots the session may still name. */
 static void session_host_publish_reaped(const struct session_host *h)
 {
     enum { MARGIN_MS = 1000 };
@@ -120,17 +120,17 @@ static void session_host_reap(struct session_host *h, uint64_t now)
         (void)session_drain_reap(h->drain);
     h->seen = words;
     h->reaped = now;
-    h->reap_ms = !quiet ? TEND_MS : h->reap_ms < TEND_MOST_MS ? 2 * h->reap_ms : TEND_MOST_MS;
+    h->reap_ms = !quiet ? REAP_MS : h->reap_ms < REAP_MOST_MS ? 2 * h->reap_ms : REAP_MOST_MS;
     session_host_publish_reaped(h);
     session_realtime_reap(&h->output.realtime);
     if (h->output.written != 0)
         session_output_show(&h->output);
 }
 
-/* Without its directory nobody finds the session any more, to stop it. */
+/* Without its directory no controller can find and stop the session. */
 static void session_host_check_directory(struct session_host *h, uint64_t now)
 {
-    const bool look = clock_passed_ms(h->checked, now) >= LOOK_MS;
+    const bool look = clock_passed_ms(h->checked, now) >= CHECK_MS;
     if (look)
         h->checked = now;
     if (directory_exists(h->d, look) && session_host_is_known(h))
@@ -157,7 +157,7 @@ static uint32_t ms_until(uint64_t since, uint32_t period, uint64_t now)
     return passed < period ? period - (uint32_t)passed : 0;
 }
 
-/* Woken by providers, controllers, and the end of a consumer; sooner when a consumer is behind. */
+/* Providers, controllers and the end of a consumer wake it; it wakes sooner while a consumer is behind. */
 static void sleep_for(struct session_host *h, uint32_t ms)
 {
     struct session_realtime *r = &h->output.realtime;
@@ -191,7 +191,7 @@ static void sleep_until_due(struct session_host *h)
         session_host_publish_reaped(h);
         sleep_for(h, IDLE_MS);
         h->flushed = h->reaped = clock_monotonic_ms();
-        h->reap_ms = TEND_MS;
+        h->reap_ms = REAP_MS;
     } else {
         const uint64_t now = clock_monotonic_ms();
         const uint32_t reaped = ms_until(h->reaped, h->reap_ms, now);
@@ -203,10 +203,10 @@ static void sleep_until_due(struct session_host *h)
     session_drain_wake(h->drain);
 }
 
-/* The session goes on without a file, in real time. A code of Windows. */
+/* The session continues without a file, in real time. Returns a Windows error code. */
 static ULONG session_host_drop_file(struct session_host *h);
 
-/* A session in real time goes on without its file. */
+/* A real-time session continues without its file, others end. */
 static void session_host_end_full_file(struct session_host *h)
 {
     struct session_statistics statistics;
@@ -220,7 +220,7 @@ void session_host_run(struct session_host *h)
     const struct session_sink sink = session_output_sink(&h->output);
     HRESULT hr;
     h->flushed = h->reaped = h->checked = clock_monotonic_ms();
-    h->reap_ms = TEND_MS;
+    h->reap_ms = REAP_MS;
     while (!h->end) {
         const uint32_t done = session_drain_pass(h->drain, &sink, &hr);
         h->found += done;
@@ -237,8 +237,8 @@ void session_host_run(struct session_host *h)
 
 /* ---- the kernel's events ---- */
 
-/* Its thread may wait for buffers, so they are emptied until it has ended. */
-/* The kernel's events are those of the session's flags, as they are now. What it wrote so far is emptied meanwhile. */
+/* Restarts the kernel's events by the session's present flags, or ends them. Their thread may wait for buffers, so
+   these are emptied until it has ended. */
 static void session_host_kernel(struct session_host *h, bool end)
 {
     session_kernel_stop(h->kernel);
@@ -288,7 +288,7 @@ static HRESULT make_buffers(struct session_host *h)
     return session_drain_create(&h->buffers, &options, &h->drain);
 }
 
-/* Buffers that memory cannot hold are a lack of resources. */
+/* Too little memory for the buffers is a lack of system resources. */
 static ULONG buffers_code(HRESULT hr)
 {
     const ULONG code = session_code(hr);
@@ -351,15 +351,15 @@ ULONG session_host_begin(struct session_host *h, uint32_t logger, uint32_t gener
 
 /* ---- the end ---- */
 
-/* Whoever finds it so far knows that it is not to be used any more. */
+/* Publishes that the session must not be used any more. */
 static void session_host_publish_stopping(struct session_host *h)
 {
     h->session.state = DIRECTORY_STOPPING;
     (void)session_host_publish(h);
 }
 
-/* Who asked takes the session out of the directory when it has the answer; it would not get it any more when another
-   session had the place. It may have ended meanwhile. */
+/* Answers the controller, which takes the session out of the directory when it has the answer. If the host did so,
+   another session could take the place and with it the answer. The controller may have ended in the meantime. */
 static void answer_stop(const struct session_host *h)
 {
     enum { FETCH_MS = 1000 };
@@ -376,7 +376,7 @@ static void answer_stop(const struct session_host *h)
     }
 }
 
-/* Consumers get what they have not read yet; no longer than timeout_ms. */
+/* Delivers to consumers what they have not read yet, for timeout_ms at most. */
 static void end_consumers(struct session_host *h, uint32_t timeout_ms)
 {
     const uint64_t from = clock_monotonic_ms();
@@ -386,8 +386,8 @@ static void end_consumers(struct session_host *h, uint32_t timeout_ms)
     }
 }
 
-/* Who reads slowly, but reads, does not hold the one who stops the session: he hears of what those lost who slept, and
-   the rest is delivered behind him. */
+/* A slow consumer that still reads does not hold up the controller that stops the session: the controller's answer
+   includes what sleeping consumers lost, and the rest is delivered afterwards. */
 void session_host_finish(struct session_host *h)
 {
     const struct session_sink sink = session_output_sink(&h->output);
@@ -467,7 +467,7 @@ static bool is_in_memory(const struct session_host *h)
     return (h->session.mode & TRACE_MODE_BUFFERING) != 0;
 }
 
-/* Another session's log is not made anew, also when its host has ended and has it open no more. */
+/* Another session's log must not be overwritten, even if its host has ended and does not have it open any more. */
 static ULONG check_unused(struct session_host *h, const char *path)
 {
     struct directory_session *list;
@@ -513,7 +513,7 @@ static ULONG write_snapshot(struct session_host *h, const char *path)
 
 /* ---- changes ---- */
 
-/* In real time buffers do not wait until they are full. */
+/* In real time, buffers must not wait until they are full. */
 static void session_set_realtime(struct directory_session *s)
 {
     enum { SECOND = 1000 };
@@ -524,7 +524,7 @@ static void session_set_realtime(struct directory_session *s)
     }
 }
 
-/* The directory has the session as *next says; its texts are then the host's. */
+/* Publishes the session as *next, and takes over its strings. */
 static ULONG session_host_change(struct session_host *h, const struct directory_session *next)
 {
     HRESULT hr = directory_begin(h->d);
@@ -540,7 +540,7 @@ static ULONG session_host_change(struct session_host *h, const struct directory_
     return ERROR_SUCCESS;
 }
 
-/* The next event goes to `file` (NULL: to none). */
+/* Directs the next event to `file` (NULL: to no file). */
 static ULONG change_with_file(struct session_host *h, struct directory_session *next, const char *file)
 {
     char *before = h->session.file;
@@ -629,7 +629,7 @@ static ULONG session_host_answer_flush(struct session_host *h, const struct dire
     int64_t time;
     (void)session_clock_now(session_drain_clock(h->drain), &time);
     session_host_flush(h);
-    /* For who was in the middle of an event then; what came since has its own time. */
+    /* Wait for writers that were in the middle of an event; later events have later times. */
     while (!session_host_has_until(h, time) && !h->output.full &&
            clock_passed_ms(from, clock_monotonic_ms()) < PATIENCE_MS) {
         (void)signal_wait(h->signal, 1);
@@ -712,7 +712,7 @@ void session_host_answer(struct session_host *h)
     struct directory_request r;
     if (!session_host_is_known(h) || directory_asked(h->d, h->session.logger, &r) != S_OK)
         return;
-    if (r.verb == DIRECTORY_STOP) { /* answered when it has happened */
+    if (r.verb == DIRECTORY_STOP) { /* answered when the session has stopped */
         h->end = h->asked_to_stop = true;
     } else {
         const ULONG answer = answer_to(h, &r);

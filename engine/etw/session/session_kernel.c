@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's events of a session. A thread of the session's host takes them from the kernel and writes them into the
-   session's buffers as a provider does. Two things lie beside it: the notes, events that tell the reader of a trace
-   what the thread cannot see, and the system providers of newer Windows, each of which stands for some of the kernel's
-   flags.
+   session's buffers as a provider does.
 
-   The notes are events of a provider of our own, "OpenPLA.KernelLogger" {52b0624b-b22e-586c-51bc-52916798064f}. They
-   describe themselves, so every reader of TraceLogging events shows them. */
+   Notes are events that tell the reader of a trace what the thread cannot see. Their provider is "OpenPLA.KernelLogger"
+   {52b0624b-b22e-586c-51bc-52916798064f}. They are self-describing, so every reader of TraceLogging events shows them.
+
+   The system providers of newer Windows stand for some of the kernel's flags each. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
@@ -24,11 +24,11 @@
 
 /* ---- notes ---- */
 
-enum { NOTE_STAMP_AT = 16 }; /* where the record's time stamp is to be put */
+enum { NOTE_STAMP_AT = 16 }; /* offset of the record's time stamp */
 
 enum { HEAD = 0x50, HEADER_64 = 0x13, CHANNEL_TRACE_LOGGING = 11 };
 enum { LEVEL_WARNING = 3, LEVEL_INFORMATION = 4 };
-/* In-types of TraceLogging; of UTF-16 with its NUL, and so on. */
+/* In-types of TraceLogging: UTF-16 with a NUL, and so on. */
 enum { TEXT = 1, NUMBER_64 = 10, BOOLEAN_32 = 13, HEX_32 = 20 };
 
 static const GUID note_provider = {0x52b0624b, 0xb22e, 0x586c, {0x51, 0xbc, 0x52, 0x91, 0x67, 0x98, 0x06, 0x4f}};
@@ -41,7 +41,7 @@ struct field {
 static void put_head(struct kernel_data *d, uint8_t level)
 {
     kernel_data_clear(d);
-    kernel_data_u16(d, 0); /* its size, when it is known */
+    kernel_data_u16(d, 0); /* size, set at the end */
     kernel_data_u8(d, HEADER_64);
     kernel_data_u8(d, ETL_MARKS);
     kernel_data_u16(d, ETW_HEADER_EXTENDED_INFO | ETW_HEADER_NO_CPUTIME);
@@ -61,8 +61,8 @@ static void put_head(struct kernel_data *d, uint8_t level)
         kernel_data_u64(d, 0); /* processor times, activity */
 }
 
-/* An item: {u16 bytes rounded up to 8, u16 type, u16 another follows, u16 bytes of data}, and data that begin with
-   their own size. */
+/* An item: {u16 size rounded up to 8, u16 type, u16 another one follows, u16 size of the data}, then data that begin
+   with their size. */
 static void begin_item(struct kernel_data *d, uint16_t type, bool more)
 {
     kernel_data_u16(d, 0);
@@ -107,7 +107,7 @@ static void put_size(struct kernel_data *d)
         put_u16(d->bytes, (uint16_t)d->size);
 }
 
-/* As EVENT_TRACE_FLAG_ of evntrace.h calls them. */
+/* Names of the EVENT_TRACE_FLAG_ constants of evntrace.h. */
 static const struct {
     uint32_t flag;
     const char *name;
@@ -155,7 +155,7 @@ static void put_flag_names(struct kernel_data *d, uint32_t flags)
     kernel_data_text(d, names, sizeof names);
 }
 
-/* The record of "Source": where the events come from, why from there, and which of `flags` have none. */
+/* Writes a "Source" record: where the events come from, the reason, and which of `flags` have no source. */
 static void kernel_note_source(const struct kernel_state *state, uint32_t flags, struct kernel_data *record)
 {
     static const struct field fields[] = {
@@ -177,7 +177,7 @@ static void kernel_note_source(const struct kernel_state *state, uint32_t flags,
     put_size(record);
 }
 
-/* The record of "Missed": how many processes and threads began and ended unseen since the event before it. */
+/* Writes a "Missed" record: how many processes and threads began and ended unseen since the previous one. */
 static void kernel_note_missed(uint64_t count, struct kernel_data *record)
 {
     static const struct field fields[] = {{"Count", NUMBER_64}};
@@ -189,8 +189,7 @@ static void kernel_note_missed(uint64_t count, struct kernel_data *record)
 
 /* ---- system providers ---- */
 
-/* GUIDs and keywords are those of Microsoft's page on system providers. What a keyword stands for beyond the flags of
-   old has no events here. */
+/* GUIDs and keywords are from Microsoft's page on system providers. Keywords without a flag have no events here. */
 
 enum { MOST_KEYWORDS = 9 };
 
@@ -209,7 +208,7 @@ static const struct system_provider {
       {0x200, FLAG_JOB},
       {0x800, FLAG_THREAD},
       {0x1000, FLAG_IMAGE_LOAD}}},
-    /* Config: what sessions tell of the machine anyway */
+    /* Config: sessions describe the machine anyway */
     {{0xFEF3A8B6, 0x318D, 0x4B67, {0xA9, 0x6A, 0x3B, 0x0F, 0x6B, 0x8F, 0x18, 0xFE}}, {{0}}},
     /* Io */
     {{0x3D5C43E3, 0x0F1C, 0x4202, {0xB8, 0x17, 0x17, 0x4C, 0x00, 0x70, 0xDC, 0x79}},
@@ -258,7 +257,7 @@ bool system_provider_is_one(const GUID *provider)
     return system_provider_find(provider) != NULL;
 }
 
-/* The EnableFlags (enum kernel_flag) that these keywords stand for; without a keyword, those of all keywords. */
+/* Returns the EnableFlags (enum kernel_flag) of these keywords; without a keyword, those of all keywords. */
 static uint32_t system_provider_flags(const GUID *provider, uint64_t keywords)
 {
     const struct system_provider *p = system_provider_find(provider);
@@ -279,39 +278,39 @@ HRESULT system_providers_enabled(struct directory *d, const struct directory_ses
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
         if (enables[i].logger == s->logger && enables[i].generation == s->generation)
             *flags |= system_provider_flags(&enables[i].provider, enables[i].any);
-    directory_enables_free(enables, count); /* none when they could not be had */
+    directory_enables_free(enables, count); /* empty after a failure */
     return hr;
 }
 
 /* ---- the thread ---- */
 
-enum { PASS_MS = 50, MOST_READINGS = 16, FINE = 100000 /* of a second: 10 us */ };
+enum { PASS_MS = 50, MOST_READINGS = 16, FINE = 100000 /* part of a second: 10 us */ };
 enum { SYSTEM_HEAD = 0x20, SHORT_HEAD = 0x10, SHORT_64 = 0x11 };
 
 struct session_kernel {
-    const struct directory_session *session; /* the host's, which changes it: not looked at by the thread */
+    const struct directory_session *session; /* changed by the host; the thread does not read it */
     struct directory *directory;
     uint32_t clock;
-    struct session_buffers buffers; /* with a processor that is chosen, not the one we run on */
+    struct session_buffers buffers; /* with `processor` chosen for each event, not the current one */
     struct session_writer writer;
     struct kernel_tracer *tracer;
     struct thread *thread;
     struct wakeup *wakeup;
-    /* Readings of the clocks, for times of the session's. A time that was an event's before has the same one again. */
+    /* Readings of the clocks, for converting times. A time that was converted before must give the same result. */
     struct clock_reading {
         int64_t ticks, utc;
         uint64_t cycles;
     } first, before, now;
-    uint64_t newest; /* ticks: until then events had times by `before` */
+    uint64_t newest; /* ticks: up to here times were converted by `before` */
     uint64_t written;
-    uint64_t lost; /* in the kernel, as counted in the session so far */
-    char *name;    /* the session's; what its trace and the journal were told last: */
+    uint64_t lost; /* losses in the kernel, as counted in the session so far */
+    char *name;    /* of the session */
     uint32_t flags;
-    struct kernel_state reported; /* without texts */
+    struct kernel_state reported; /* reported last in the trace and the journal; without strings */
     char reported_why[256];
     struct kernel_data note;
-    bool has_stacks; /* the source that it began with */
-    /* Which events have stacks, when that was set anew: the host's until the thread takes it. */
+    bool has_stacks; /* of the source at the beginning */
+    /* A new list of events with stacks: owned by the host until the thread takes it. */
     _Atomic(struct stack_list *) stacks;
 };
 struct stack_list {
@@ -331,7 +330,7 @@ static void read_clocks(struct session_kernel *k)
 {
     k->before = k->now;
     k->newest = k->written;
-    /* Whoever is interrupted in the middle reads again: two readings that do not fit would turn events around. */
+    /* Read again after an interruption: two readings that do not fit would reverse the order of events. */
     int64_t narrowest = INT64_MAX;
     for (int i = 0; i < MOST_READINGS && narrowest > clock_frequency() / FINE; i++) {
         const int64_t from = clock_ticks();
@@ -364,7 +363,7 @@ static uint64_t session_time(const struct session_kernel *k, uint64_t ticks)
 
 /* ---- events ---- */
 
-/* As a provider on the event's own processor would, with the time that it had. */
+/* Writes the event as a provider on the event's processor would have, with its original time. */
 static HRESULT kernel_write_event(void *context, const struct kernel_event *e)
 {
     struct session_kernel *k = context;
@@ -373,7 +372,7 @@ static HRESULT kernel_write_event(void *context, const struct kernel_event *e)
     k->writer.processor = e->processor;
     uint8_t *at = size <= UINT16_MAX ? session_reserve(&k->buffers, &k->writer, (size + 7) & ~7u, &stamp) : NULL;
     if (!at)
-        return S_OK; /* it is counted */
+        return S_OK; /* counted as lost */
     const uint8_t type = e->is_system ? ETL_HEADER_SYSTEM_64 : SHORT_64;
     const uint64_t first = (uint64_t)e->version | (uint64_t)type << 16 | (uint64_t)ETL_MARKS << 24 |
                            (uint64_t)size << 32 | (uint64_t)e->hook << 48;
@@ -393,7 +392,7 @@ static HRESULT kernel_write_event(void *context, const struct kernel_event *e)
     return S_OK;
 }
 
-/* k->note, at that time. */
+/* Writes k->note with that time. */
 static void write_note(struct session_kernel *k, uint64_t time)
 {
     struct kernel_data *note = &k->note;
@@ -408,7 +407,7 @@ static void write_note(struct session_kernel *k, uint64_t time)
     session_commit(at, get_u64(note->bytes) | SESSION_OWN_STAMP);
 }
 
-/* What cannot be seen from now on is said where it is missed, in the trace, and in the journal. */
+/* Reports a change of what can be seen in the trace and in the journal. */
 static void kernel_note_state(struct session_kernel *k)
 {
     struct kernel_state now;
@@ -440,7 +439,7 @@ static void kernel_count_lost(struct session_kernel *k)
     write_note(k, state.time);
 }
 
-/* A failure leaves events without stacks. */
+/* On failure events have no stacks. */
 static void kernel_apply_stacks(struct session_kernel *k)
 {
     struct stack_list *list = atomic_exchange(&k->stacks, NULL);
@@ -491,8 +490,8 @@ static void session_kernel_release(struct session_kernel *k)
     memory_free(k);
 }
 
-/* What no flag stands for, as PERF_ constants; those of the configuration are of it, and have no events of their own.
- */
+/* Reports the group mask bits that no flag stands for, as PERF_ constants. Bits of the configuration mask are left
+   out: they select the configuration and have no events. */
 static void kernel_report_masks(const struct directory_session *s, struct session_kernel_reported *reported)
 {
     enum { BITS = 29, CONFIGURATION = 6, SHOWN = 16 };
@@ -513,7 +512,7 @@ static void kernel_report_masks(const struct directory_session *s, struct sessio
         session_journal_missing(SESSION_KERNEL_FLAGS, s, "GroupMasks", constants);
 }
 
-/* Each once. */
+/* Reports each flag once. */
 static void kernel_report_missing(const struct directory_session *s, uint32_t missing,
                                   struct session_kernel_reported *reported)
 {
@@ -569,7 +568,7 @@ static void kernel_submit_stacks(struct session_kernel *k, const struct director
 {
     struct stack_list *list = memory_alloc(sizeof *list);
     if (!list)
-        return; /* what was chosen before goes on */
+        return; /* the previous list stays in use */
     list->count = s->lists.count[DIRECTORY_STACKS];
     memcpy(list->hooks, s->lists.stack, sizeof list->hooks);
     memory_free(atomic_exchange(&k->stacks, list));

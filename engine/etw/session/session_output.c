@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sink of a session's host, and the session's entries in the event journal. */
+/* Writes the buffers of a session to its file and consumers, and its entries to the event journal. */
 #include "engine/etw/session/session_output.h"
 
 #include "engine/base/clock.h"
@@ -136,9 +136,9 @@ void session_journal_key(enum session_journal_id id, const struct autologger *a,
 
 /* ---- the sink ---- */
 
-#define BACKLOG_BYTES        (UINT64_C(16) << 20) /* for a consumer that is behind, or not there yet */
-#define PATIENCE_MS          2000                 /* with one that reads nothing of its last events */
-#define TIMER_RESOLUTION     156250               /* 100 ns: what Windows says */
+#define BACKLOG_BYTES        (UINT64_C(16) << 20) /* for a consumer that is behind, or has not connected yet */
+#define PATIENCE_MS          2000                 /* for a consumer that does not read its last events */
+#define TIMER_RESOLUTION     156250               /* 100 ns, as on Windows */
 #define ROOM_WITHOUT_MAXIMUM (UINT64_C(200) << 20)
 
 ULONG session_code(HRESULT hr)
@@ -281,7 +281,7 @@ ULONG session_output_next(struct session_output *o)
     return session_code(hr);
 }
 
-/* Once when it begins and once when it is over. */
+/* Reports the first failure, and the first success after it. */
 static void output_report_failure(struct session_output *o, HRESULT hr)
 {
     if (FAILED(hr) && SUCCEEDED(o->failure))

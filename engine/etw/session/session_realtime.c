@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rings of a session's consumers. */
+/* The rings of a session's real-time consumers. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/etw_types.h"
@@ -11,10 +11,10 @@ struct session_consumer {
     struct section *section;
     struct signal *signal;
     struct realtime_ring ring;
-    struct realtime_backlog backlog; /* it is behind */
-    bool leaves;                     /* gets what waits, and no more */
-    uint32_t progress;               /* of one that leaves, as last seen */
-    uint64_t moved;                  /* ms: when */
+    struct realtime_backlog backlog; /* while it is behind */
+    bool leaves;                     /* gets what waits, and nothing newer */
+    uint32_t progress;               /* of a leaving consumer, when last checked */
+    uint64_t moved;                  /* ms: when `progress` last changed */
     char name[64];
 };
 
@@ -56,7 +56,7 @@ static void realtime_move_backlog(struct realtime_backlog *from, struct realtime
 static void realtime_remove(struct session_realtime *r, size_t i)
 {
     struct session_consumer *c = r->consumer[i];
-    if (!c->leaves && realtime_count_staying(r) == 1) /* else the others have it */
+    if (!c->leaves && realtime_count_staying(r) == 1) /* otherwise the remaining consumers have it */
         realtime_move_backlog(&c->backlog, &r->backlog);
     consumer_free(c);
     process_close(r->process[i]);
@@ -130,7 +130,7 @@ void session_realtime_remove_ended(struct session_realtime *r, size_t consumer)
         realtime_remove(r, consumer);
 }
 
-/* True: it has all. */
+/* Forwards the backlog. True: it is empty. */
 static bool realtime_catch_up(struct session_consumer *c)
 {
     bool wanted = false;
@@ -161,7 +161,7 @@ void session_realtime_write(struct session_realtime *r, const struct etl_buffer_
             realtime_give_buffer(r, r->consumer[i], head, bytes);
 }
 
-/* One that leaves: in time, or never. */
+/* Whether a leaving consumer has stopped reading. */
 static bool consumer_is_asleep(const struct session_realtime *r, struct session_consumer *c)
 {
     const uint32_t progress = realtime_ring_progress(&c->ring);

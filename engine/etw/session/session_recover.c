@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Rescues. One at a time on a host, by a mutex of their own: the directory can be changed meanwhile. */
+/* Recovers sessions whose hosts have ended: the events that the log does not have yet go into it, and the session goes
+   out of the directory. Only one process at a time on a host does so, under a mutex of recoveries; the directory can be
+   changed at the same time. If that process is killed, too, the next one starts over: session_drain_recover may be
+   repeated. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -11,8 +14,8 @@
 #include "engine/etw/trace_properties.h"
 
 enum {
-    PATIENCE_MS = 1000, /* for who is in the middle of an event */
-    OPEN_MS = 1000,     /* for the system to close the file of a process that has ended */
+    PATIENCE_MS = 1000, /* for writers in the middle of an event */
+    OPEN_MS = 1000,     /* for the system to close the file of a dead process */
     STEP_MS = 5,
 };
 
@@ -29,14 +32,14 @@ HRESULT session_remove(struct directory *d, const struct directory_session *s)
     return hr;
 }
 
-/* Whether a process that lives has the provider registered. */
+/* Whether a living process has registered the provider. */
 static bool is_registered(struct directory *d, const GUID *provider)
 {
     struct directory_registration *list;
     size_t count;
     bool found = false;
     if (FAILED(directory_registrations(d, &list, &count)))
-        return true; /* it may be */
+        return true; /* possibly */
     for (size_t i = 0; i < count && !found; i++)
         found = guid_equal(&list[i].provider, provider);
     memory_free(list);
@@ -54,12 +57,13 @@ static bool has_parts(struct directory *d, const struct directory_session *s)
     struct directory_session *parts;
     size_t count;
     if (FAILED(private_parts(d, s, NULL, &parts, &count)))
-        return true; /* it may have */
+        return true; /* possibly */
     directory_sessions_free(parts, count);
     return count != 0;
 }
 
-/* A private session ends with its processes; before they come, and when it is in a single one, with its starter. */
+/* A private session ends when its processes have ended; before they begin, or if it is limited to one process, when
+   its starter has. */
 static bool has_ended(struct directory *d, const struct directory_session *s)
 {
     const struct directory_process *p = s->state == DIRECTORY_STARTING ? &s->starter : &s->host;
@@ -77,7 +81,7 @@ struct recovery {
     struct session_buffers buffers;
     struct etl_log log;
     struct session_file *file;
-    uint64_t events; /* put into the log by us */
+    uint64_t events; /* written by this recovery */
 };
 
 /* Only its own process writes into a part. */
@@ -100,7 +104,7 @@ static HRESULT recovery_open_log(struct recovery *r)
     do {
         const uint64_t number = atomic_load(&totals->file);
         hr = session_file_continue(&options, number != 0 ? number : 1, reported, &r->file);
-        /* Somebody deleted it, or the host had not come that far. */
+        /* The file was deleted, or the host had not created it yet. */
         if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
             hr = session_file_create(&options, &r->file);
     } while (hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) &&
@@ -143,10 +147,10 @@ static HRESULT recovery_write_rest(struct recovery *r)
     r->events = after.events - before.events;
     if (r->file)
         session_file_lost(r->file, after.events_lost, after.buffers_lost);
-    return hr == S_FALSE ? S_OK : hr; /* the file has its maximum: counted */
+    return hr == S_FALSE ? S_OK : hr; /* the file has reached its maximum; the losses are counted */
 }
 
-/* Of a session whose section is there. A session in memory alone has no log: what it held is gone with it. */
+/* Recovers a session whose section exists. A session in memory only has no log: its events are lost. */
 static HRESULT recovery_save(struct recovery *r)
 {
     HRESULT hr = r->session->file ? session_output_log(r->session, &r->log) : S_OK;
@@ -168,7 +172,7 @@ static HRESULT recovery_save_section(struct recovery *r)
     const struct shared what = {.name = r->session->section, .lasting = true};
     HRESULT hr = section_open(&what, (size_t)r->session->section_size, &section);
     if (hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND))
-        return S_FALSE; /* the host had put all into the log, or had not begun */
+        return S_FALSE; /* the host had written everything, or had not begun */
     if (FAILED(hr))
         return hr;
     hr = session_buffers_map(section_memory(section), (size_t)r->session->section_size, &r->buffers);
@@ -183,11 +187,12 @@ static HRESULT recovery_save_section(struct recovery *r)
 
 /* ---- the session ---- */
 
-/* Each call that finds the session tries again. */
+/* Reports the failure once, as each call that finds the session tries again. */
 static void report_failure_once(const struct directory_session *s, HRESULT hr)
 {
     static _Atomic uint64_t reported;
-    const uint64_t session = (uint64_t)s->generation << 32 | s->logger; /* no handle: the kernel's sessions share one */
+    const uint64_t session =
+        (uint64_t)s->generation << 32 | s->logger; /* not the handle, which kernel sessions share */
     if (atomic_exchange(&reported, session) != session)
         session_journal_event(SESSION_RECOVERY_FAILED, s, hr, 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From one buffer to the next: what providers do once in hundreds of events. Any number may be at it at once, and each
-   may end anywhere. */
+/* Changes a processor from one buffer to the next, which writers do once in hundreds of events. Any number of
+   threads may do so at the same time, and each may be killed at any step. */
 #include "engine/etw/session/session_reserve.h"
 
 #include "engine/base/clock.h"
@@ -40,14 +40,14 @@ static bool session_try_claim(const struct session_buffers *b, uint32_t buffer, 
     return true;
 }
 
-/* Takes a free buffer. SESSION_NO_BUFFER: there is none. */
+/* Claims a free buffer; SESSION_NO_BUFFER: none is free. */
 static uint32_t session_claim_buffer(const struct session_buffers *b, uint32_t owner, uint32_t processor,
                                      uint64_t *mine)
 {
     struct session_shared *s = b->shared;
     const uint32_t given = atomic_load_explicit(&s->given, memory_order_acquire);
     if (atomic_load_explicit(&s->none_at, memory_order_relaxed) == given + 1)
-        return SESSION_NO_BUFFER; /* nobody searches again until one is given back */
+        return SESSION_NO_BUFFER; /* no search until a buffer has been returned */
     const uint32_t said = atomic_load_explicit(&s->most, memory_order_relaxed);
     const uint32_t most = said != 0 && said < b->buffers ? said : b->buffers;
     uint32_t count = atomic_load_explicit(&s->allocated, memory_order_relaxed);
@@ -72,7 +72,8 @@ static uint32_t session_claim_buffer(const struct session_buffers *b, uint32_t o
     return SESSION_NO_BUFFER;
 }
 
-/* Closes the buffer that the sealed word names, unless that has been done. Any number may do it at once. */
+/* Closes the buffer that the sealed word names, unless it is closed already. Several threads may try at the same
+   time. */
 static void session_close_buffer(const struct session_buffers *b, struct session_processor *p, uint64_t word)
 {
     const uint32_t buffer = session_word_buffer(word);
@@ -80,9 +81,8 @@ static void session_close_buffer(const struct session_buffers *b, struct session
         return;
     _Atomic uint64_t *line = &b->line[buffer].word;
     uint64_t was = session_load(line);
-    /* While a processor's word names a buffer it is not handed out again: what was read of it before is of this
-     * generation.
-     */
+    /* A buffer is not handed out again while a processor's word names it, so `was`, which was loaded before, is of
+       this generation. */
     if (session_load(&p->word) != word || session_line_state(was) != SESSION_CLAIMED ||
         (session_line_generation(was) & SESSION_GENERATION_MASK) != session_word_generation(word))
         return;
@@ -110,12 +110,12 @@ __attribute__((noinline)) bool session_next_buffer(const struct session_buffers 
     session_close_buffer(b, processor, word);
     const uint32_t buffer = session_claim_buffer(b, owner, (uint32_t)(processor - b->processor), &mine);
     if (buffer == SESSION_NO_BUFFER)
-        return session_load(&processor->word) != word; /* another may have found one */
+        return session_load(&processor->word) != word; /* another writer may have found one */
     session_step(SESSION_STEP_GIVING);
     const uint64_t generation = session_line_generation(mine);
     if (!session_swap(&processor->word, &word,
                       session_word(buffer, generation, session_place(ETL_BUFFER_HEAD, 0, owner)))) {
-        /* Another was faster, or the session is stopped. */
+        /* Another writer was faster, or the session has stopped. */
         (void)session_swap(&b->line[buffer].word, &mine, session_line_open(SESSION_FREE, 0, generation));
         atomic_fetch_add_explicit(&b->shared->given, 1, memory_order_release);
     }
@@ -133,11 +133,11 @@ void session_count_lost(const struct session_buffers *b, const struct session_wr
 __attribute__((noinline)) uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w,
                                                         uint32_t bytes, uint64_t *stamp)
 {
-    /* First the processor is left to who waits for it. The host may wait for another one, behind another writer, and is
-       brought over to ours only when that has nothing to do. The fewest sleeps are for a busy machine, where others run
-       for long at each. */
+    /* Yield first: a writer may be waiting for this processor. The host may be held up by another session's writer
+       and moves to this processor only when that one is idle. On a busy machine, where other threads run for long at
+       each sleep, a minimum number of sleeps applies instead of the time limit. */
     enum { YIELDS = 20, FEWEST = 20, SLEEP_US = 50, PATIENCE_US = 4000, LEAST_US = 200, US = 1000000 };
-    /* The host may hang: then half as long is waited after so many waits in vain, and so on. */
+    /* The host may hang. After WAITS waits in vain the limit is halved, up to MOST_HALVES times. */
     enum { WAITS = 8, MOST_HALVES = 5 };
     struct session_shared *s = b->shared;
     const uint32_t given = atomic_load_explicit(&s->given, memory_order_relaxed);
@@ -180,8 +180,8 @@ void session_close_processor(const struct session_buffers *b, uint32_t processor
             word |= SESSION_SEALED;
         }
         session_close_buffer(b, p, word);
-        /* A flag beside the word would not do: one that had looked at it before would give the processor a new buffer
-           behind us. */
+        /* A separate "stopped" flag would not do: a writer that had checked it before could still give the processor
+           a new buffer. */
         if (!stop || session_swap(&p->word, &word, SESSION_STOPPED))
             return;
     }

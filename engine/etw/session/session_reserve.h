@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* How a provider's thread puts an event into a session: it reserves the place, writes the event, and commits it by
-   storing its first 8 bytes last. One atomic exchange and one plain store; no lock, no call of the system, and nobody
-   waits for anybody who was stopped or has ended on the way. */
+/* The writer's side of a session's buffers (session_buffers.h describes the words).
+
+     session_reserve    one compare-and-exchange on the processor's word reserves the place; the event is then marked
+                        as being written by this thread
+     ...                the caller writes the event, all but its first 8 bytes
+     session_commit     one store of the first 8 bytes completes it
+
+   There is no lock and no system call, and no thread waits for another that was suspended or killed. Only a writer
+   whose buffer is full does more: it closes that buffer and claims the next one (session_next_buffer). */
 #ifndef OPENPLA_SESSION_RESERVE_H
 #define OPENPLA_SESSION_RESERVE_H
 
 #include "engine/etw/session/session_buffers.h"
 
-/* What is the same for all events of a thread. */
+/* The properties of a thread that are the same for all its events. */
 struct session_writer {
-    uint32_t owner;     /* the slot of this process, 1 to SESSION_MOST_OWNERS */
-    uint32_t thread;    /* its id */
-    uint32_t processor; /* where the thread was last; a hint */
+    uint32_t owner;     /* the slot of this process in the directory, 1 to SESSION_MOST_OWNERS */
+    uint32_t thread;    /* the thread id */
+    uint32_t processor; /* where the thread ran last; a hint */
 };
 
-/* Tests end the process at a chosen one of the steps. */
+/* Tests end the process at one of these steps. */
 #ifdef SESSION_STEPS
 void session_step(int step);
 #else
 #define session_step(step) ((void)0)
 #endif
 enum {
-    SESSION_STEP_CLAIMED = 1, /* 1 to 6: on the way to another buffer; 7 to 11: of each event */
+    SESSION_STEP_CLAIMED = 1, /* 1 to 6: changing to another buffer; 7 to 11: each event */
     SESSION_STEP_SEALED,
     SESSION_STEP_CLOSING,
     SESSION_STEP_CLOSED,
@@ -32,24 +38,25 @@ enum {
     SESSION_STEP_MARKED,
     SESSION_STEP_WRITTEN,
     SESSION_STEP_COMMITTED,
-    SESSION_STEP_WAITING, /* for a buffer; before each look */
+    SESSION_STEP_WAITING, /* waiting for a buffer; before each attempt */
 };
 
-enum { SESSION_MOST_TRIES = 1000000 }; /* of one exchange; 20 ms */
+enum { SESSION_MOST_TRIES = 1000000 }; /* limit for one exchange; about 20 ms */
 
-/* Makes place on a processor whose buffer has none, as `word` says. True: try again. False: no buffer is free, or the
-   session is stopped. */
+/* Provides the processor, whose buffer is full according to `word`, with another one. True: try again. False: no
+   buffer is free, or the session has stopped. */
 bool session_next_buffer(const struct session_buffers *b, struct session_processor *processor, uint64_t word,
                          uint32_t owner);
-/* Of a source other than cycles. */
+/* Returns the current time stamp of a source other than cycles. */
 uint64_t session_clock_stamp(enum session_source source);
 
-/* The place of an event of `bytes`, a multiple of 8 from 8 to etl_buffer_max_event; *stamp lies between those of the
-   events before and behind it on this processor. NULL: none now, and nothing is counted. */
+/* Reserves a place for an event of `bytes`, a multiple of 8 from 8 to etl_buffer_max_event. *stamp lies between the
+   time stamps of the previous and the next event of this processor. NULL: no place now; nothing is counted. */
 static inline __attribute__((always_inline)) uint8_t *
 session_try_reserve(const struct session_buffers *b, struct session_writer *w, uint32_t bytes, uint64_t *stamp)
 {
-    /* Whoever makes us try again has got on; the bound is for a process that only plays with the word. */
+    /* Each retry means that another writer made progress. The limit protects against a process that keeps changing
+       the word maliciously. */
     for (uint32_t tries = 0; tries < SESSION_MOST_TRIES; tries++) {
         if (__builtin_expect(b->method == PROCESSOR_RDPID, 1))
             w->processor = processor_here();
@@ -76,12 +83,12 @@ session_try_reserve(const struct session_buffers *b, struct session_writer *w, u
         const uint64_t taken = (word & ~SESSION_PLACE) | session_place(end + bytes, bytes, w->owner);
         if (__builtin_expect(session_swap(&p->word, &word, taken), 1)) {
             session_step(SESSION_STEP_RESERVED);
-            /* The one before is in front of us by less than SESSION_DATA_UNIT, whatever the word says. */
+            /* The previous place begins less than SESSION_DATA_UNIT before ours, whatever the word says. */
             uint8_t *at = session_data(b, buffer) + end;
             const uint32_t size = session_word_size(word);
             _Atomic uint64_t *before = session_first_word(at - size);
             uint64_t nothing = 0;
-            /* Our own place keeps the buffer from being given back meanwhile. */
+            /* Our own place keeps the buffer from being returned in the meantime. */
             if (__builtin_expect(size != 0 && session_load(before) == 0, 0))
                 (void)session_swap(before, &nothing,
                                    session_event_open(SESSION_EVENT_HELPED, size, session_word_owner(word), 0));
@@ -96,15 +103,15 @@ session_try_reserve(const struct session_buffers *b, struct session_writer *w, u
     return NULL;
 }
 
-/* When there was no place: gives way to others and tries again, then sleeps and tries again, for 4 ms, and ever
-   less, down to 0.2 ms, while the host gives no buffer back; then the event is counted as lost. NULL at once when the
-   session is stopped. */
+/* Called when no place was found: yields and tries again, then sleeps and tries again, for 4 ms; while the host
+   returns no buffers, for shorter and shorter times down to 0.2 ms. Then counts the event as lost. Returns NULL at
+   once when the session has stopped. */
 uint8_t *session_reserve_late(const struct session_buffers *b, struct session_writer *w, uint32_t bytes,
                               uint64_t *stamp);
-/* An event that no reservation was tried for. */
+/* Counts an event as lost for which no reservation was tried. */
 void session_count_lost(const struct session_buffers *b, const struct session_writer *w);
 
-/* As session_try_reserve; NULL: the event is lost and counted, or the session is stopped. */
+/* As session_try_reserve, but waits. NULL: the event is lost and counted, or the session has stopped. */
 static inline uint8_t *session_reserve(const struct session_buffers *b, struct session_writer *w, uint32_t bytes,
                                        uint64_t *stamp)
 {
@@ -112,7 +119,8 @@ static inline uint8_t *session_reserve(const struct session_buffers *b, struct s
     return __builtin_expect(at != NULL, 1) ? at : session_reserve_late(b, w, bytes, stamp);
 }
 
-/* The event is whole: `first` are its first 8 bytes, a final header in one of the forms that etl_event_length knows. */
+/* Completes the event. `first` holds its first 8 bytes, a final header in one of the forms that etl_event_length
+   knows. */
 static inline void session_commit(uint8_t *at, uint64_t first)
 {
     session_step(SESSION_STEP_WRITTEN);
@@ -120,7 +128,8 @@ static inline void session_commit(uint8_t *at, uint64_t first)
     session_step(SESSION_STEP_COMMITTED);
 }
 
-/* Closes the processor's buffer if it holds events. `stop`: in any case, and no event is taken on it ever again. */
+/* Closes the processor's buffer if it holds events. With `stop` closes it in any case, and the processor accepts no
+   more events. */
 void session_close_processor(const struct session_buffers *b, uint32_t processor, bool stop);
 
 #endif

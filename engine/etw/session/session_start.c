@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts sessions: enters one into the directory, starts its host, and waits for the host's report. */
+/* Starts sessions: enters each into the directory, starts its host, and waits for the host's report. */
 #include "engine/etw/session/session_start.h"
 
 #include "engine/base/clock.h"
@@ -53,7 +53,7 @@ void session_report_send(struct session_report *r, ULONG code, const char *text)
     (void)signal_set(r->signal);
 }
 
-/* The report; E_ABORT: the host ended without one; S_FALSE: there is none after timeout_ms. */
+/* Waits for the report. E_ABORT: the host ended without one; S_FALSE: nothing came within timeout_ms. */
 static HRESULT session_report_wait(struct session_report *r, struct process *host, uint32_t timeout_ms, ULONG *code)
 {
     const uint64_t from = clock_monotonic_ms();
@@ -61,7 +61,7 @@ static HRESULT session_report_wait(struct session_report *r, struct process *hos
         const uint64_t passed = clock_passed_ms(from, clock_monotonic_ms());
         const HRESULT hr =
             signal_wait_or_process(r->signal, host, passed < timeout_ms ? timeout_ms - (uint32_t)passed : 0);
-        if (atomic_load(&r->shared->sent) != 0) { /* also when the host ended right behind it */
+        if (atomic_load(&r->shared->sent) != 0) { /* also if the host ended just after sending it */
             char text[ERROR_TEXT_BYTES];
             *code = r->shared->code;
             memcpy(text, r->shared->text, sizeof text);
@@ -85,12 +85,12 @@ void session_report_close(struct session_report *r)
 }
 
 enum {
-    START_MS = 30000, /* for the host to report, on a busy machine */
-    BIRTHS = 3,       /* Wine: of some thousand processes one ends before its program has run */
+    START_MS = 30000, /* for the host's report on a busy machine */
+    START_TRIES = 3,  /* under Wine one process in some thousands ends before its program has run */
     SYSTEM_LOGGERS = 8,
-    PRIVATE_SESSIONS = 8, /* that a process may be in */
-    OWN_SESSIONS = 3,     /* of EVENT_TRACE_PRIVATE_IN_PROC, of a process */
-    RESERVED_LOGGERS = 2, /* of them: NT Kernel Logger and Circular Kernel Context Logger */
+    PRIVATE_SESSIONS = 8, /* the maximum for one process */
+    OWN_SESSIONS = 3,     /* the maximum of EVENT_TRACE_PRIVATE_IN_PROC sessions of a process */
+    RESERVED_LOGGERS = 2, /* of SYSTEM_LOGGERS: NT Kernel Logger and Circular Kernel Context Logger */
 };
 
 /* ---- the directory ---- */
@@ -100,7 +100,7 @@ static bool is_system_logger(const struct directory_session *s)
     return (s->mode & TRACE_MODE_SYSTEM_LOGGER) != 0 && !s->kernel;
 }
 
-/* Whether a process that lives has both registered. */
+/* Whether a living process has registered both. */
 static bool share_process(const struct directory_registration *list, size_t count, const GUID *a, const GUID *b)
 {
     for (size_t i = 0; i < count; i++)
@@ -110,7 +110,7 @@ static bool share_process(const struct directory_registration *list, size_t coun
     return false;
 }
 
-/* Whether a process may be in both: one that has both providers, or who started both. */
+/* Whether a process may be in both: it has registered both providers, or started both sessions. */
 static bool may_share_process(const struct directory_session *a, const struct directory_session *b,
                               const struct directory_registration *list, size_t count)
 {
@@ -124,7 +124,7 @@ static bool may_share_process(const struct directory_session *a, const struct di
     return (a->mode & TRACE_MODE_PRIVATE_IN_PROC) == 0 && share_process(list, count, &a->guid, &b->guid);
 }
 
-/* In a change. */
+/* Call it in a change of the directory. */
 static HRESULT check_private(struct directory *d, const struct directory_session *s)
 {
     const uint32_t most = (s->mode & TRACE_MODE_PRIVATE_IN_PROC) != 0 ? OWN_SESSIONS : PRIVATE_SESSIONS;
@@ -149,7 +149,7 @@ static HRESULT check_private(struct directory *d, const struct directory_session
                      s->name, (unsigned)others);
 }
 
-/* In a change. */
+/* Call it in a change of the directory. */
 static HRESULT check_system_loggers(struct directory *d, const struct directory_session *s)
 {
     struct directory_session *list;
@@ -236,7 +236,7 @@ static HRESULT start_host(const struct directory_session *s, const char *key, st
     return hr;
 }
 
-/* E_ABORT: it ended without a report. */
+/* E_ABORT: the host ended without a report. */
 static HRESULT start_once(const struct directory_session *s, ULONG *code)
 {
     char key[SHARED_KEY_DIGITS + 1];
@@ -259,7 +259,7 @@ static HRESULT start_once(const struct directory_session *s, ULONG *code)
     return hr;
 }
 
-/* What a host that ended has left behind. False: the session is more than about to start. */
+/* Removes the remains of a host that has ended. False: the session is not starting any more. */
 static bool clear_start(struct directory *d, const struct directory_session *s)
 {
     struct directory_session now;
@@ -276,11 +276,12 @@ static ULONG start_hosted(struct directory *d, const struct directory_session *s
 {
     ULONG code = ERROR_SUCCESS;
     HRESULT hr = E_ABORT;
-    for (int births = 0; hr == E_ABORT && births < BIRTHS && clear_start(d, s); births++)
+    for (int tries = 0; hr == E_ABORT && tries < START_TRIES && clear_start(d, s); tries++)
         hr = start_once(s, &code);
     if (hr == E_ABORT) {
         hr = error_set(HRESULT_FROM_WIN32(ERROR_INTERNAL_ERROR),
-                       "cannot start session '%.200s': its host ended before it reported, %d times", s->name, BIRTHS);
+                       "cannot start session '%.200s': its host ended before it reported, %d times", s->name,
+                       START_TRIES);
     }
     return FAILED(hr) ? session_code(hr) : code;
 }
@@ -291,7 +292,7 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
     if ((settings->mode & TRACE_MODE_PRIVATE_LOGGER) != 0)
         return session_code(
             error_set(E_INVALIDARG, "invalid LogFileMode: a session with EVENT_TRACE_PRIVATE_LOGGER_MODE has no host"));
-    session_recover_all(d); /* sessions of the dead hold names and places */
+    session_recover_all(d); /* dead sessions hold names and places */
     HRESULT hr = session_fill(settings, &s);
     ULONG code = SUCCEEDED(hr) ? session_enter(d, &s) : session_code(hr);
     if (code == ERROR_SUCCESS) {
@@ -303,7 +304,8 @@ ULONG session_start(struct directory *d, const struct trace_settings *settings, 
             (void)error_restore(&why);
         } else {
             hr = directory_session_at(d, s.logger, s.generation, out);
-            if (FAILED(hr)) { /* it runs, whatever of it finds no memory: its starter is to stop it */
+            if (FAILED(hr)) { /* it runs although a copy of it could not be allocated: its starter must be able to stop
+                                 it */
                 *out = s;
                 return ERROR_SUCCESS;
             }

@@ -1,53 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* How a session begins and how a broken one ends: its entry in the directory, its host's process and what that
-   reports; and the recovery of a session whose host has ended. */
+/* Starts sessions (entry in the directory, host process, report of the host) and recovers sessions whose hosts have
+   ended. */
 #ifndef OPENPLA_SESSION_START_H
 #define OPENPLA_SESSION_START_H
 
 #include "engine/etw/directory.h"
 #include "engine/etw/trace_properties.h"
 
-/* Starts a session of these settings, which are complete (trace_settings_complete), in a host process of its own, and
-   waits until it takes events. An error code of Windows with a text. *out is a copy. */
+/* Starts a session with these settings, which must be complete (trace_settings_complete), in a new host process, and
+   waits until it accepts events. Returns a Windows error code with an error text. *out is a copy. */
 ULONG session_start(struct directory *d, const struct trace_settings *s, struct directory_session *out);
 
-/* Starts a private one, which has no host: the processes that have its provider registered, of those in `scope`, begin
-   a part each when they hear of it (private_session.h). */
+/* Starts a private session, which has no host: each process in `scope` that has its provider registered begins a
+   part when it is notified (private_session.h). */
 ULONG session_start_private(struct directory *d, const struct trace_settings *s, const struct directory_scope *scope,
                             struct directory_session *out);
 
-/* What a host tells who started it: once, an error code of Windows and its text. */
+/* The report of a host to the process that started it: once, a Windows error code with its text. */
 struct session_report;
-/* `key`: hexadecimal digits. `create`: by the starter. */
+/* `key`: hexadecimal digits. `create`: set by the process that starts the host. */
 HRESULT session_report_open(const char *key, bool create, struct session_report **out);
 void session_report_send(struct session_report *r, ULONG code, const char *text);
 void session_report_close(struct session_report *r); /* NULL is allowed */
 
-/* The process of a session: its arguments are the logger, its generation, and the key of the report. The exit code is
-   the code that was reported. */
+/* The main function of a session host. Arguments: logger, generation, and the key of the report. Returns the
+   reported code. */
 int session_host_main(int count, char *const *arguments);
 
 /* ---- recovery ---- */
 
-/* If the session's host has ended (or, while it starts, its starter): appends every event that was accepted to the log,
-   takes the session out of the directory, wakes those who had it enabled, and says so in the event journal. Waits while
-   another process is at it; goes on with what a rescuer that ended had begun. S_FALSE: there is nothing to do.
-   A failure of the log, with a text: the session stays, to be tried again; with `give_up` what it held is lost. A
-   private session ends with its parts, when nobody is left who could be in it; dead parts of it are rescued first. */
+/* If the session's host (while it starts, its starter) has ended: appends all accepted events to the log, removes
+   the session from the directory, notifies processes that had it enabled, and adds an entry to the event journal.
+   Waits while another process recovers it; continues what a killed one had begun. S_FALSE: nothing to do. If the log
+   cannot be written it returns a failure with an error text and the session stays, to be tried again; with `give_up`
+   its events are lost instead. A private session ends with its parts, once no process can join it; its dead parts
+   are recovered first. */
 HRESULT session_recover_or(struct directory *d, uint32_t logger, uint32_t generation, bool give_up);
 static inline HRESULT session_recover(struct directory *d, uint32_t logger, uint32_t generation)
 {
     return session_recover_or(d, logger, generation, false);
 }
-/* Of the part of a private session whose host was a thread of this process, which is ending: no other thread runs any
-   more. Nothing is told. */
+/* Recovers the part of a private session whose host was a thread of this process, which is exiting: no other thread
+   runs any more. Nothing goes to the journal. */
 HRESULT session_recover_own(struct directory *d, uint32_t logger, uint32_t generation);
-/* The parts of a private session. */
+/* Recovers the parts of a private session. */
 void session_recover_parts(struct directory *d, const struct directory_session *s);
-/* All of the directory. */
+/* Recovers all sessions of the directory. */
 void session_recover_all(struct directory *d);
 
-/* Takes the session out of the directory and wakes those who had it enabled. */
+/* Removes the session from the directory and notifies the processes that had it enabled. */
 HRESULT session_remove(struct directory *d, const struct directory_session *s);
 
 #endif
