@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The directory's section: its name, created, found, changed under its mutex, read under its revision. */
+/* The directory's section: opening, changing it under its mutex, reading it at a revision. directory_layout.h describes
+   the records and the commit. */
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -8,6 +9,7 @@
 #include "engine/etw/directory/directory_layout.h"
 
 #include <stdio.h>
+#include <assert.h>
 #include <string.h>
 
 HRESULT directory_name(char out[DIRECTORY_NAME_BYTES])
@@ -27,7 +29,7 @@ HRESULT directory_name(char out[DIRECTORY_NAME_BYTES])
     return SUCCEEDED(hr) ? S_OK : hr;
 }
 
-#define READ_TRIES 100 /* then under the mutex */
+#define READ_TRIES 100 /* before it reads under the mutex */
 
 /* ---- the one of this process ---- */
 
@@ -40,8 +42,8 @@ static HRESULT own_name(char out[64])
     return hr;
 }
 
-/* Under the mutex. Revisions and generations go on from numbers that this host has not had: who knows old ones must not
-   take what is new for it. */
+/* Resets everything; under the mutex. Revisions and generations continue from numbers that this host has not used,
+   so that nobody takes a new session or slot for an old one. */
 static void directory_reset(struct directory_shared *s)
 {
     const uint64_t before = atomic_load(&s->born), clock = (uint64_t)clock_utc() / 10000 /* ms */,
@@ -61,7 +63,7 @@ static void directory_reset(struct directory_shared *s)
     atomic_store(&s->magic, DIRECTORY_MAGIC);
 }
 
-/* How many of the two words at the beginning are as they should be. */
+/* Returns how many of the two words at the beginning are correct. */
 static int directory_good_heads(struct directory_shared *s)
 {
     return (atomic_load(&s->magic) == DIRECTORY_MAGIC) + (atomic_load(&s->size) == sizeof *s);
@@ -90,7 +92,7 @@ static void directory_repair(struct directory_shared *s)
     atomic_store(&s->magic, DIRECTORY_MAGIC);
 }
 
-/* Under the mutex: nobody else makes it. */
+/* Under the mutex, so only one process creates it. */
 static HRESULT directory_open_section(struct directory *d)
 {
     HRESULT hr = section_open(&(struct shared){.name = d->name, .create = true, .lasting = true},
@@ -99,7 +101,7 @@ static HRESULT directory_open_section(struct directory *d)
         return hr;
     d->shared = section_memory(d->section);
     directory_repair(d->shared);
-    if (is_deleted(d->shared)) /* under Wine it has its name as long as somebody holds it */
+    if (is_deleted(d->shared)) /* under Wine it keeps its name while a process has it open */
         directory_reset(d->shared);
     return S_OK;
 }
@@ -137,7 +139,7 @@ static HRESULT directory_repair_locked(struct directory *d)
     return S_OK;
 }
 
-/* In place of one that somebody deleted. Who has that keeps it. */
+/* Opens the directory that replaces a deleted one. Users of the deleted one keep it. */
 static HRESULT directory_open_next(struct directory **own)
 {
     struct directory *next;
@@ -149,8 +151,8 @@ static HRESULT directory_open_next(struct directory **own)
     return S_OK;
 }
 
-/* The one that this process has, or the next if that was deleted. A name that cannot be looked up counts as existing;
-   out of memory is still an error. */
+/* Keeps the directory of this process, or opens the next one if it was deleted. A name that cannot be looked up
+   counts as existing; out of memory is still an error. */
 static HRESULT directory_keep_current(struct directory **own)
 {
     struct directory *d = *own;
@@ -216,12 +218,12 @@ void directory_delete(struct directory *d)
     char mutex[80];
     struct directory_session *list;
     size_t count;
-    snprintf(mutex, sizeof mutex, "%s.mutex", d->name); /* of which natively a file is left */
+    snprintf(mutex, sizeof mutex, "%s.mutex", d->name); /* natively a mutex leaves a file */
     (void)section_delete(mutex);
     (void)section_delete(d->name);
     atomic_store(&d->shared->deleted, 1);
     if (FAILED(directory_sessions(d, &list, &count)))
-        return; /* they see it by themselves */
+        return; /* they notice it later */
     for (size_t i = 0; i < count; i++)
         directory_set_signal(list[i].signal);
     directory_sessions_free(list, count);
@@ -241,8 +243,8 @@ uint64_t directory_revision(struct directory *d)
 
 bool directory_holds(struct directory_span *span, uint64_t revision)
 {
-    /* `until` first: who takes the place of one that is over clears `from` before it, so that no old `from` is seen
-       beside a cleared `until`. */
+    /* `until` is loaded first: reusing a place clears `from` before `until`, so no old `from` is seen together with
+       a cleared `until`. */
     const uint64_t until = atomic_load(&span->until), from = atomic_load(&span->from);
     return from != 0 && from <= revision && (until == 0 || until > revision);
 }
@@ -256,7 +258,8 @@ bool directory_is_free(struct directory *d, struct directory_span *span)
 void directory_put(struct directory *d, struct directory_span *span, _Atomic uint64_t *words, const void *payload,
                    size_t bytes)
 {
-    /* In this order: cut off anywhere, nobody sees it. */
+    assert(d->target == d->committed + 2 && bytes % 8 == 0);
+    /* In this order: if it is interrupted anywhere, the record holds at no revision. */
     atomic_store(&span->from, 0);
     atomic_store(&span->until, 0);
     directory_store(words, payload, bytes);
@@ -266,7 +269,7 @@ void directory_put(struct directory *d, struct directory_span *span, _Atomic uin
 void directory_retire(struct directory *d, struct directory_span *span)
 {
     if (atomic_load(&span->from) > d->committed)
-        atomic_store(&span->from, 0); /* it is of this change */
+        atomic_store(&span->from, 0); /* it was created by this change */
     else
         atomic_store(&span->until, d->target);
 }
@@ -279,7 +282,7 @@ static void span_undo(struct directory_span *span, uint64_t revision)
         atomic_store(&span->until, 0);
 }
 
-/* Under the mutex: an odd revision is a change whose process has ended. */
+/* Under the mutex: an odd revision is a change whose process was killed; undoes it. Returns the committed revision. */
 static uint64_t directory_roll_back(struct directory *d)
 {
     struct directory_shared *s = d->shared;
@@ -303,6 +306,7 @@ HRESULT directory_begin(struct directory *d)
         return hr;
     directory_repair(d->shared);
     d->committed = directory_roll_back(d);
+    assert(d->committed % 2 == 0);
     d->target = d->committed + 2;
     atomic_store(&d->shared->revision, d->committed + 1);
     return S_OK;
@@ -311,7 +315,8 @@ HRESULT directory_begin(struct directory *d)
 uint64_t directory_end(struct directory *d, const GUID *providers, size_t count)
 {
     const uint64_t target = d->target;
-    /* Who changed before and ended since has not woken all that he should have. */
+    assert(target == d->committed + 2);
+    /* The previous change was committed, but its process was killed before it had notified everybody. */
     const bool all = atomic_load(&d->shared->notified) < d->committed;
     atomic_store(&d->shared->revision, target);
     mutex_give(d->mutex);
@@ -374,7 +379,7 @@ HRESULT directory_put_text(char *to, uint32_t *bytes, const char *text, DWORD co
         return error_set(HRESULT_FROM_WIN32(code), "invalid %s '%.80s...': longer than %u characters", subject, text,
                          (unsigned)DIRECTORY_TEXT);
     if (length)
-        memcpy(to, text, length); /* NOLINT(bugprone-not-null-terminated-result): its length is told beside it */
+        memcpy(to, text, length); /* NOLINT(bugprone-not-null-terminated-result): the length is stored separately */
     return S_OK;
 }
 

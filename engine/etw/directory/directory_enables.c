@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The enables of the directory, and the bytes of their filters in its arena: which session wants what of which
-   provider. */
+/* The enables of the directory (which session enables which provider with what) and the bytes of their filters in
+   the arena. */
 #include "engine/base/memory.h"
 #include "engine/etw/directory/directory_layout.h"
 #include "engine/etw/etw_types.h"
 
-/* In a change: puts the filters into the arena. ERROR_NO_SYSTEM_RESOURCES, ERROR_INVALID_PARAMETER with a text. */
+#include <assert.h>
+
+/* In a change: stores the filters in the arena. ERROR_NO_SYSTEM_RESOURCES, or ERROR_INVALID_PARAMETER with an error
+   text. */
 static HRESULT directory_filters_put(struct directory *d, const struct directory_enable *e,
                                      struct enable_payload *payload);
-/* Back, into *out, checked; what is out of bounds counts as no filters. E_OUTOFMEMORY. */
+/* Reads them back into *out. Anything outside the limits counts as no filters. E_OUTOFMEMORY. */
 static HRESULT directory_filters_take(struct directory *d, const struct enable_payload *payload,
                                       struct directory_enable *out);
 static uint32_t directory_filter_units(uint32_t bytes);
@@ -25,7 +28,7 @@ static bool is_provider(struct enable_record *record, const GUID *provider)
     return guid_equal(&guid, provider);
 }
 
-/* In a change: what the session wants of the provider; NULL: nothing. */
+/* In a change: the session's enable of the provider, or NULL. */
 static struct enable_record *enable_find(struct directory *d, uint32_t logger, uint32_t generation,
                                          const GUID *provider)
 {
@@ -56,7 +59,7 @@ static struct enable_record *enable_find_free(struct directory *d)
 
 /* ---- changes ---- */
 
-/* Other sessions than `logger` that have enabled the provider; a text that names them is added up. */
+/* Counts the sessions other than `logger` that have enabled the provider, and appends their names. */
 static uint32_t enable_count_others(struct directory *d, const GUID *provider, uint32_t logger,
                                     struct text_buffer *names)
 {
@@ -97,7 +100,7 @@ static HRESULT enable_refuse_ninth(struct directory *d, const GUID *provider, ui
     return hr;
 }
 
-/* In place of `old` (NULL: of none). */
+/* Replaces `old` (NULL: nothing). */
 static HRESULT enable_put_record(struct directory *d, struct enable_record *old, const struct enable_payload *payload)
 {
     struct enable_record *record = enable_find_free(d);
@@ -159,7 +162,7 @@ HRESULT directory_enable_capture(struct directory *d, uint32_t logger, uint32_t 
     directory_load(&payload, record->words, sizeof payload);
     payload.captures++;
     payload.source = *source;
-    /* Both name the same filters; the one that ends does not free them before the other does. */
+    /* Both records name the same filters, which stay in use until neither holds. */
     return enable_put_record(d, record, &payload);
 }
 
@@ -171,7 +174,7 @@ HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t gen
     size_t capacity = 0;
     *providers = NULL;
     *count = 0;
-    for (int pass = 0; pass < 2; pass++) { /* nothing ends when there is no memory to tell of it */
+    for (int pass = 0; pass < 2; pass++) { /* first collect: without memory for the list nothing is ended */
         for (uint32_t i = 0; i < all; i++) {
             struct enable_record *record = &d->shared->enable[i];
             if (!directory_holds(&record->span, d->target))
@@ -208,7 +211,7 @@ static HRESULT read_enables(struct directory *d, uint64_t revision, void *contex
 {
     struct reading *r = context;
     const uint32_t all = enables_used(d);
-    for (; r->count; r->count--) /* of a try before */
+    for (; r->count; r->count--) /* from a previous attempt */
         memory_free(r->list[r->count - 1].filter_data);
     r->revision = revision;
     for (uint32_t i = 0; i < all; i++) {
@@ -270,8 +273,8 @@ void directory_enables_free(struct directory_enable *list, size_t count)
 
 /* ---- filters ---- */
 
-/* The bytes of the filters of enables: blocks of an arena, each of which is the enable's whose record names it, and
-   free with it. */
+/* The arena holds the bytes of filters. A block belongs to the enable whose record names it, and is free with that
+   record. */
 
 static uint32_t filter_rounded(uint32_t size)
 {
@@ -283,7 +286,7 @@ static uint32_t directory_filter_units(uint32_t bytes)
     return (bytes + ARENA_UNIT - 1) / ARENA_UNIT;
 }
 
-/* Marks what enables use that somebody sees, or will. */
+/* Marks the units of all enables that hold now or after the change. */
 static void arena_mark_used(struct directory *d, uint64_t used[ARENA_UNITS / 64])
 {
     const uint32_t enables = directory_load_limited(&d->shared->enables_used, DIRECTORY_ENABLES);
@@ -301,7 +304,7 @@ static void arena_mark_used(struct directory *d, uint64_t used[ARENA_UNITS / 64]
     }
 }
 
-/* The first run of free units; ARENA_UNITS: there is none. */
+/* Returns the first run of free units, or ARENA_UNITS. */
 static uint32_t arena_find_free(const uint64_t used[ARENA_UNITS / 64], uint32_t units)
 {
     uint32_t run = 0;
@@ -356,6 +359,7 @@ static HRESULT directory_filters_put(struct directory *d, const struct directory
             memcpy(block + at, e->filter[i].data, e->filter[i].size);
         at += filter_rounded(e->filter[i].size);
     }
+    assert(at == bytes && first + directory_filter_units(bytes) <= ARENA_UNITS);
     directory_store(d->shared->arena[first], block, bytes);
     memory_free(block);
     payload->filter_count = (uint16_t)e->filter_count;

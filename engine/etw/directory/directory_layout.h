@@ -1,20 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/* What lies in the section of the directory. Any process of the account may end at any instruction, and may write
-   anything here: words are loaded once, what is copied is checked before it is used, and no loop is longer than the
-   bounds below, which are compiled in.
+/* The section of the directory, which all processes of a host (under Wine: of a prefix) share.
 
-   Sessions and enables are records with two revisions: `from` when one begins to hold, `until` when it ends (0:
-   never). A change works at the odd revision G + 1: it writes records that hold from G + 2 into places that nobody
-   sees, and gives those it ends an `until` of G + 2. Its end, the store of G + 2, makes all of it true at once. Who
-   finds an odd revision and has the mutex takes back what is of G + 2: the one who began it has ended.
-   A reader looks with the even revision that is, and what it sees stays where it is until the second change from
-   then begins.
+   The problem. Sessions, enables and registrations outlive the processes that made them. Any process may be killed at
+   any instruction, in the middle of a change too; readers must not wait for it, nor see half of its change. And any
+   process of the account may write anything here.
 
-   The file may be overwritten or shortened by hand (mapped_file.h: what was cut off reads as zeros). Three words tell:
-   `magic` and `size` at the beginning, and `tail` at the end, which no file that was shortened has. Who opens the
-   directory or begins a change checks them under the mutex. One wrong word of the first two is put right, as what else
-   lies here is checked where it is read; otherwise all is begun anew in place, with another `born`, by which a host
-   sees that nobody can find its session any more, and a provider that it has to register again. */
+   The layout, in a section over a file:
+
+     magic, size, born              is this a directory; when it was created
+     revision, notified, ...        the state of changes; where the used parts end
+     generation[], reaped[]         per logger: its newest generation; up to when the host reaped slots
+     mailbox[]                      per logger: one request of a controller to the session's host
+     slot[]                         per process: id, start time, state, generation, what it has applied
+     registration[]                 per registered provider: GUID, kind, slot and generation of the process
+     session[][2]                   per logger: two records, of which at most one holds at a revision
+     enable[], arena                which session enables which provider with what; the bytes of the filters
+     name[]                         names that providers gave themselves
+     tail                           the last word, which a shortened file does not have
+
+   Who writes what. The mutex protects `revision`, sessions, enables, the arena and the states of slots. Without it, a
+   process writes its registrations and the `listens` and `applied` words of its slot, a host its `reaped` word and the
+   answers in its mailbox, a controller gives up its request.
+
+   One-store commit. Sessions and enables are records with a span: the revision `from` which they hold, and the one
+   `until` which they do (0: no end). Committed revisions are even. A change from G works as follows:
+
+     revision = G + 1       a change is in progress
+     new records            written with from = G + 2 into places where nothing holds at G or later
+     old records            until = G + 2
+     revision = G + 2       this store commits everything at once
+
+   Readers. A reader takes the even revision R and reads the records that hold at R. They stay in place until a change
+   from R + 2 begins: before that nothing may reuse a place with until = R + 2. So if `revision` is at most R + 2
+   afterwards, all it read was of R; otherwise it repeats, and at last reads under the mutex (directory_read).
+
+   What a crash leaves. A process killed in a change leaves an odd revision. The next one that has the mutex removes
+   everything of G + 2 (directory_roll_back): new records get from = 0, ended ones until = 0. A process killed after the
+   commit may not have notified others: `notified` is then behind, and the next change notifies everybody. Slots of dead
+   processes are reaped: their registrations become free, and the slot itself when no session can still name it in a
+   buffer. A generation counts the uses of a logger or slot, so a late comer never takes the new user for the old one.
+
+   Damage. The file may be overwritten, or shortened (mapped_file.h: the missing part then reads as zeros). `magic`,
+   `size` and `tail` are checked under the mutex when the directory is opened and when a change begins. One wrong word
+   of the first two is repaired, as everything else is checked where it is read. Otherwise the directory is reset in
+   place, with another `born`: hosts see by it that nobody can find their sessions any more, and providers that they
+   must register again.
+
+   Trust. Words are loaded once, what is copied is checked before use, and no loop runs beyond the limits below. */
 #ifndef OPENPLA_DIRECTORY_LAYOUT_H
 #define OPENPLA_DIRECTORY_LAYOUT_H
 
@@ -25,10 +57,10 @@
 #include <string.h>
 
 enum {
-    DIRECTORY_LAYOUT = 7, /* in the section's name: another layout never meets this one */
+    DIRECTORY_LAYOUT = 7, /* part of the section's name: different layouts never share a section */
     DIRECTORY_TEXT_BYTES = DIRECTORY_TEXT * 3,
     DIRECTORY_NO_TEXT = 0xFFFFFFFF,
-    DIRECTORY_SLOTS = SESSION_MOST_OWNERS + 1, /* slot 0 is nobody's */
+    DIRECTORY_SLOTS = SESSION_MOST_OWNERS + 1, /* slot 0 is never assigned */
     ARENA_UNIT = 64,
     ARENA_UNITS = 16384,
 };
@@ -37,7 +69,7 @@ enum {
 /* ---- payloads, as they are copied ---- */
 
 struct session_payload {
-    uint32_t logger, generation; /* the first word */
+    uint32_t logger, generation; /* the first word of the record */
     uint32_t state, clock;
     GUID guid;
     uint64_t host_start, starter_start, section_size, thread;
@@ -62,7 +94,8 @@ struct enable_payload {
     uint32_t property;
     uint8_t level, classic;
     uint16_t filter_count;
-    uint32_t filter_at; /* unit of the arena: for each filter type and size, then the bytes of each, rounded up to 8 */
+    uint32_t
+        filter_at; /* first unit in the arena: type and size of each filter, then the bytes of each, rounded up to 8 */
     uint32_t filter_bytes;
     uint64_t reserved[3];
 };
@@ -71,7 +104,7 @@ struct name_payload {
     char name[DIRECTORY_PROVIDER_NAME_ROOM];
 };
 struct request_payload {
-    uint64_t process_start, until_ms; /* who asks, and when he asks no more */
+    uint64_t process_start, until_ms; /* the requesting process, and when it stops waiting */
     uint32_t process_id, verb;
     uint32_t mode, maximum_buffers, flush_timer, flags_given;
     uint32_t enable_flags[8];
@@ -79,7 +112,7 @@ struct request_payload {
     uint32_t file_bytes, reserved; /* DIRECTORY_NO_TEXT: none */
     union {
         char file[DIRECTORY_TEXT_BYTES];
-        uint32_t items[DIRECTORY_STACK_EVENTS]; /* of DIRECTORY_SET_LIST, which names no file */
+        uint32_t items[DIRECTORY_STACK_EVENTS]; /* for DIRECTORY_SET_LIST, which has no file */
     };
 };
 
@@ -106,8 +139,8 @@ struct registration_record {
 struct slot_record {
     _Atomic uint64_t word;
     _Atomic uint64_t id, start_time;
-    _Atomic uint64_t dead_at; /* clock_monotonic_ms when it was seen, of one that is dead */
-    _Atomic uint64_t listens; /* the generation whose process has a signal, and 1 << 16 */
+    _Atomic uint64_t dead_at; /* clock_monotonic_ms when the process was found dead */
+    _Atomic uint64_t listens; /* LISTENS | generation of the slot, if its process has a signal */
     _Atomic uint64_t applied;
     uint64_t reserved[2];
 };
@@ -117,22 +150,22 @@ struct mailbox_record {
     _Atomic uint64_t words[sizeof(struct request_payload) / 8];
 };
 struct name_record {
-    _Atomic uint64_t check; /* of the words; 0: nothing is here */
+    _Atomic uint64_t check; /* checksum of the words; 0: unused */
     _Atomic uint64_t words[sizeof(struct name_payload) / 8];
 };
 struct directory_shared {
-    _Atomic uint64_t magic; /* last of all */
+    _Atomic uint64_t magic; /* set last */
     _Atomic uint64_t size;
-    _Atomic uint64_t profile_100ns; /* 0: nobody has set it */
-    _Atomic uint64_t born;          /* ms, UTC, when it was begun; never the same twice */
+    _Atomic uint64_t profile_100ns; /* 0: not set */
+    _Atomic uint64_t born;          /* when the directory was created or reset: ms, UTC; never the same twice */
     uint64_t reserved_1[12];
     _Atomic uint64_t revision;
-    _Atomic uint64_t notified;                                     /* the newest revision that all were woken for */
-    _Atomic uint64_t enables_used, registrations_used, slots_used; /* none is behind these */
-    _Atomic uint64_t registration_hint;                            /* where one may be free */
-    _Atomic uint64_t slot_hand;                                    /* which slot is looked at next */
+    _Atomic uint64_t notified; /* the newest revision that every process was notified of */
+    _Atomic uint64_t enables_used, registrations_used, slots_used; /* everything used is before these */
+    _Atomic uint64_t registration_hint;                            /* where a free one may be */
+    _Atomic uint64_t slot_hand;                                    /* the slot to check next */
     _Atomic uint64_t serial;
-    _Atomic uint64_t names_given; /* so far */
+    _Atomic uint64_t names_given; /* number of names stored so far */
     _Atomic uint64_t deleted;     /* directory_delete was called */
     uint64_t reserved_2[6];
     _Atomic uint64_t sequence;
@@ -140,11 +173,11 @@ struct directory_shared {
     _Atomic uint64_t event_key;
     uint64_t reserved_4[15];
     _Atomic uint64_t generation[DIRECTORY_PLACES];
-    _Atomic uint64_t reaped[DIRECTORY_SESSIONS]; /* parts name no slots but their processes' */
+    _Atomic uint64_t reaped[DIRECTORY_SESSIONS]; /* parts of private sessions name only the slots of their processes */
     struct mailbox_record mailbox[DIRECTORY_PLACES];
     struct slot_record slot[DIRECTORY_SLOTS];
     struct registration_record registration[DIRECTORY_REGISTRATIONS];
-    struct session_record session[DIRECTORY_PLACES][2]; /* the one that holds, and the one that will */
+    struct session_record session[DIRECTORY_PLACES][2]; /* one holds now, the other is for the next change */
     struct enable_record enable[DIRECTORY_ENABLES];
     _Atomic uint64_t arena[ARENA_UNITS][ARENA_UNIT / 8];
     struct name_record name[DIRECTORY_PROVIDER_NAMES];
@@ -165,7 +198,7 @@ _Static_assert(offsetof(struct directory_shared, revision) == 128 &&
                "apart by 128 bytes");
 _Static_assert(offsetof(struct session_payload, state) == 8, "the second word");
 
-/* Payloads go word by word: who reads while another writes gets a mixture, which the revision tells, and no more. */
+/* Payloads are copied word by word. A reader during a write gets a mixture, which it detects by the revision. */
 static inline void directory_store(_Atomic uint64_t *to, const void *from, size_t bytes)
 {
     for (size_t i = 0; i < bytes / 8; i++) {
@@ -186,7 +219,7 @@ static inline uint32_t directory_load_limited(_Atomic uint64_t *word, uint32_t m
     const uint64_t value = atomic_load(word);
     return value < most ? (uint32_t)value : most;
 }
-/* What rises only. */
+/* Raises the word to `to` if it is lower. */
 static inline void directory_raise(_Atomic uint64_t *word, uint64_t to)
 {
     uint64_t was = atomic_load(word);
@@ -200,56 +233,57 @@ struct directory {
     struct section *section;
     struct mutex *mutex;
     struct directory_shared *shared;
-    uint64_t committed, target; /* of the change; whose thread alone uses them */
-    struct host_lock lock;      /* for what follows */
+    uint64_t committed, target; /* of the change in progress; used by its thread only */
+    struct host_lock lock;      /* protects the members below */
     _Atomic uint32_t slot;      /* of this process; 0: none yet */
     uint32_t slot_generation;
-    _Atomic uint64_t slot_born; /* the directory's, when the slot was taken; set behind the slot */
+    _Atomic uint64_t slot_born; /* the directory's when the slot was taken; set after the slot */
     struct signal *own_signal;
-    struct signal **old_signals; /* of slots before the directory was begun anew: somebody may be about to set them */
+    struct signal **old_signals; /* of slots from before a reset: another thread may be about to set them */
     size_t old_count, old_capacity;
     char name[64];
-    struct directory *before; /* one that was deleted */
+    struct directory *before; /* a deleted directory */
 };
 
 /* ---- directory.c ---- */
 
-/* Calls `read` with a revision whose records stay as they are while it runs; again, and in the end under the mutex,
-   if they did not. It begins afresh each time. */
+/* Calls `read` with a revision whose records stay in place while it runs. If they did not, calls it again, at last
+   under the mutex; each call must start from the beginning. */
 HRESULT directory_read(struct directory *d, HRESULT (*read)(struct directory *d, uint64_t revision, void *context),
                        void *context);
-/* A record holds at this revision. */
+/* Whether a record holds at this revision. */
 bool directory_holds(struct directory_span *span, uint64_t revision);
-/* In a change: nobody sees the record, nor will. */
+/* In a change: whether the record holds neither before nor after it. */
 bool directory_is_free(struct directory *d, struct directory_span *span);
-/* In a change: writes a record that holds from its end on, or ends one with it. */
+/* In a change: write a record that holds after it; end a record with it. */
 void directory_put(struct directory *d, struct directory_span *span, _Atomic uint64_t *words, const void *payload,
                    size_t bytes);
 void directory_retire(struct directory *d, struct directory_span *span);
 
-/* "name" of the directory and what else, as names of sections and signals are. */
+/* Builds the name of an object: the directory's name, the kind, and the numbers. */
 void directory_object_name(const struct directory *d, char kind, uint32_t number, uint32_t generation, char out[96]);
-/* Sets the signal of this name, if there is one. */
+/* Sets the signal of this name, if it exists. */
 void directory_set_signal(const char *name);
 
-/* A text of at most DIRECTORY_TEXT units; the HRESULT of `code` with its subject else. NULL becomes none. */
+/* Stores a string of at most DIRECTORY_TEXT units; otherwise fails with the HRESULT of `code`, naming `subject`.
+   NULL is stored as none. */
 HRESULT directory_put_text(char *to, uint32_t *bytes, const char *text, DWORD code, const char *subject);
-/* Back, from memory_alloc. S_FALSE: what is there is no text. */
+/* Reads it back, from memory_alloc. S_FALSE: it is not a valid string. */
 HRESULT directory_take_text(const char *from, uint32_t bytes, char **out);
 
 /* ---- directory_sessions.c ---- */
 
-/* The session of this logger and generation (0: any) that holds at the revision; NULL: there is none. */
+/* Returns the session of this logger and generation (0: any) that holds at the revision, or NULL. */
 struct session_record *directory_find_session(struct directory *d, uint32_t logger, uint32_t generation,
                                               uint64_t revision);
-/* State and generation of it, without the rest. 0: there is none of that generation. */
+/* Returns only the state of that session; 0: no such session. */
 uint32_t directory_session_state(struct directory *d, uint32_t logger, uint32_t generation, uint64_t revision);
-/* The name of a session for texts of errors; from memory_alloc, NULL: out of memory. */
+/* Returns the session's name for error texts, from memory_alloc. NULL: out of memory. */
 char *directory_session_name(struct session_record *record);
 
 /* ---- directory_enables.c ---- */
 
-/* In a change: all enables of a session end. *providers, from memory_alloc, each once. */
+/* In a change: ends all enables of a session. *providers, from memory_alloc: their providers. */
 HRESULT directory_enables_end(struct directory *d, uint32_t logger, uint32_t generation, GUID **providers,
                               size_t *count);
 
@@ -268,7 +302,7 @@ static inline uint64_t slot_word(uint32_t state, uint32_t generation)
 {
     return state | (uint64_t)(generation & 0xFFFF) << 2;
 }
-/* Wakes those that listen and have registered one of the providers (NULL: all that listen). */
+/* Wakes the listening processes that have registered one of the providers (NULL: all listening processes). */
 void directory_wake(struct directory *d, const GUID *providers, size_t count);
 
 #endif

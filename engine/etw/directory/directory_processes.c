@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of the directory: the slot of each, which providers each has registered and what these call
-   themselves, who wakes whom, who has applied what. */
+/* The processes of the directory: their slots, the providers they have registered and their names, who is notified,
+   and which changes each has applied. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -9,25 +9,26 @@
 #include "engine/etw/etw_types.h"
 
 #include <stdio.h>
+#include <assert.h>
 
 enum { SLOT_SET_WORDS = DIRECTORY_SLOTS / 64 };
 static bool slot_set_has(const uint64_t set[SLOT_SET_WORDS], uint32_t slot)
 {
     return set[slot / 64] >> slot % 64 & 1;
 }
-/* Adds the slots that have one of the providers registered. */
+/* Adds the slots of the processes that have registered one of the providers. */
 static void directory_registered_slots(struct directory *d, const GUID *providers, size_t count,
                                        uint64_t set[SLOT_SET_WORDS]);
-/* Frees what processes registered that had this slot before. */
+/* Frees the registrations that a dead process left in this slot. */
 static void directory_registrations_end(struct directory *d, uint32_t slot);
 
-#define REAPED_BY_JOIN 4 /* slots that one process looks at for all */
+#define REAPED_BY_JOIN 4 /* how many slots each caller checks for all */
 #define REAPED_BY_HOST 16
 #define LISTENS        (UINT64_C(1) << 16)
 
 /* ---- slots ---- */
 
-/* The process that a slot's generation names; false: it names none any more. */
+/* Returns the process of this generation of a slot. False: it has ended. */
 static bool directory_process_at(struct directory *d, uint32_t slot, uint32_t generation, struct directory_process *out)
 {
     if (slot == 0 || slot >= DIRECTORY_SLOTS)
@@ -55,7 +56,8 @@ bool directory_alive(void *context, uint32_t slot, uint32_t thread)
                   : process_alive(process.id, process.start_time);
 }
 
-/* Whether a session may name a process that was dead at `dead_at`. Times after now are of before a restart. */
+/* Whether a session may still name a process that was dead at `dead_at`. Times after `now` are from before a
+   restart. */
 static bool may_be_named(struct directory *d, uint64_t dead_at, uint64_t now)
 {
     const uint64_t revision = directory_revision(d), dead = dead_at > now ? 0 : dead_at;
@@ -81,7 +83,7 @@ static void slot_reap(struct directory *d, uint32_t slot, uint64_t now)
         atomic_store(&record->word, slot_word(SLOT_FREE, slot_generation(word)));
 }
 
-/* Under the mutex: looks at the next slots, frees those whose processes have ended and that nobody can name. */
+/* Under the mutex: checks the next slots, and frees those whose processes are dead and that no session can name. */
 static void directory_slots_reap(struct directory *d, uint32_t how_many)
 {
     const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);
@@ -124,7 +126,7 @@ static HRESULT slot_take(struct directory *d)
     atomic_store(&record->listens, 0);
     atomic_store(&record->applied, 0);
     directory_raise(&d->shared->slots_used, slot + 1);
-    atomic_store(&record->word, slot_word(SLOT_LIVE, generation)); /* last of all */
+    atomic_store(&record->word, slot_word(SLOT_LIVE, generation)); /* stored last */
     d->slot_generation = generation & 0xFFFF;
     atomic_store(&d->slot, slot);
     atomic_store(&d->slot_born, directory_born(d));
@@ -141,7 +143,7 @@ static HRESULT slot_try_take(struct directory *d)
     return hr;
 }
 
-/* Hosts of sessions that sleep say only now and then that the dead are not named any more. */
+/* Sleeping hosts only rarely report that dead processes are not named any more. */
 static HRESULT wake_hosts(struct directory *d)
 {
     struct directory_session *list;
@@ -197,7 +199,7 @@ void directory_session_reaped(struct directory *d, uint32_t logger, uint64_t sin
         return;
     atomic_store(&d->shared->reaped[logger - 1], since_ms);
     if (mutex_take(d->mutex, 0) != S_OK)
-        return; /* another time */
+        return; /* the next time will do */
     directory_slots_reap(d, REAPED_BY_HOST);
     mutex_give(d->mutex);
 }
@@ -255,8 +257,8 @@ void directory_applied(struct directory *d, uint64_t revision)
         directory_raise(&d->shared->slot[slot].applied, revision);
 }
 
-/* Whether one of those who have it registered and listen has not come to the revision yet. Of those that seem late
-   `look` asks whether they live. */
+/* Whether a listening process that has registered the provider has not applied the revision yet. With `look`, checks
+   whether late processes live. */
 static bool some_wait(struct directory *d, const GUID *provider, uint64_t revision, bool look)
 {
     const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);
@@ -290,8 +292,8 @@ HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64
 
 /* ---- registrations ---- */
 
-/* Registrations of providers, claimed and given back without a lock. One that a process left when it ended is told by
-   the generation of its slot, and is free for whoever comes upon it. */
+/* Registrations are claimed and freed without a lock. One that a dead process left has an old generation of its
+   slot, and any process may claim it. */
 
 enum { REGISTRATION_FREE, REGISTRATION_CLAIMED, REGISTRATION_LIVE };
 
@@ -313,10 +315,11 @@ static uint32_t word_generation(uint64_t word)
 }
 static uint64_t word_build(uint32_t state, uint32_t kind, uint32_t slot, uint32_t generation, uint64_t sequence)
 {
+    assert(state <= REGISTRATION_LIVE && kind <= DIRECTORY_GROUP && slot < DIRECTORY_SLOTS && generation <= 0xFFFF);
     return state | (uint64_t)kind << 2 | (uint64_t)slot << 4 | (uint64_t)generation << 16 | sequence << 32;
 }
 
-/* Its slot names the process that made it no more. */
+/* Whether the process that registered it has ended. */
 static bool registration_is_orphan(struct directory *d, uint64_t word)
 {
     const uint64_t slot = atomic_load(&d->shared->slot[word_slot(word)].word);
@@ -354,8 +357,8 @@ static bool registration_claim_any(struct directory *d, const GUID *provider, ui
     return false;
 }
 
-/* One of before the directory was begun anew is none. While it is still corrupt there is none to be had, and what is
-   registered then is registered again. */
+/* A slot from before a reset is not valid any more. While the directory is corrupt no new one can be taken;
+   providers register again after the reset. */
 static bool has_slot(struct directory *d)
 {
     return atomic_load(&d->slot) != 0 &&
@@ -368,7 +371,7 @@ HRESULT directory_register(struct directory *d, const GUID *provider, enum direc
     HRESULT hr = has_slot(d) ? S_OK : directory_join(d, &slot);
     if (FAILED(hr) || registration_claim_any(d, provider, kind, registration))
         return hr;
-    hr = mutex_take(d->mutex, UINT32_MAX); /* nobody has looked who ended */
+    hr = mutex_take(d->mutex, UINT32_MAX); /* slots may belong to dead processes */
     if (FAILED(hr))
         return hr;
     directory_slots_reap(d, DIRECTORY_SLOTS);
@@ -412,7 +415,7 @@ static void directory_registrations_end(struct directory *d, uint32_t slot)
     }
 }
 
-/* A live one, as a copy. */
+/* Copies a live one. */
 static bool registration_load(struct directory *d, uint32_t i, struct directory_registration *out)
 {
     struct registration_record *record = &d->shared->registration[i];
@@ -474,10 +477,10 @@ HRESULT directory_registrations(struct directory *d, struct directory_registrati
 
 /* ---- names of providers ---- */
 
-/* Names of providers, as their traits have them: a ring without a lock, whose oldest name goes first. A name counts
-   when its check does, so what is half written, by one or by two, is none. */
+/* Names of providers, from their traits: a ring without a lock, in which a new name replaces the oldest. A name is
+   valid if its checksum is, so a half written one is ignored. */
 
-/* Never 0, which is the check of a place without a name. */
+/* Never 0, the mark of an unused place. */
 static uint64_t name_check(const struct name_payload *p)
 {
     return hash_bytes(HASH_START, p, sizeof *p) | 1;
@@ -494,7 +497,7 @@ static bool is_name(const char name[DIRECTORY_PROVIDER_NAME_ROOM])
     return true;
 }
 
-/* A whole one, as a copy. */
+/* Copies a valid one. */
 static bool name_load(struct directory *d, uint32_t i, struct name_payload *out)
 {
     struct name_record *record = &d->shared->name[i];
@@ -505,7 +508,7 @@ static bool name_load(struct directory *d, uint32_t i, struct name_payload *out)
     return name_check(out) == check && is_name(out->name);
 }
 
-/* The place of the provider's name; else the oldest one. */
+/* Returns the place of the provider's name, or the oldest place. */
 static uint32_t name_place(struct directory *d, const GUID *provider)
 {
     const uint32_t used = directory_load_limited(&d->shared->names_given, DIRECTORY_PROVIDER_NAMES);

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* What controllers ask of the hosts of sessions: one mailbox for each logger, one request at a time. A request has a
-   number; who asked gives up his by the mailbox's word alone, so that no answer reaches another. */
+/* Requests of controllers to the hosts of sessions. Each logger has a mailbox for one request at a time:
+
+     free -- controller, under the mutex --> asked -- host --> taken -- host --> answered -- controller --> free
+                                               |                 |
+                                               | controller      | controller gives up, or is dead
+                                               v gives up        v
+                                              free             taken alone -- host --> free
+
+   The word of the mailbox holds a request number with the state. A controller that gives up changes that word only, so
+   an answer never reaches the next request. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/directory/directory_layout.h"
 #include "engine/etw/etw_types.h"
 
-/* Free; the request is there; the host has it; so it has, and nobody waits for the answer; the answer is there. */
+/* The states: free; a request waits; the host has it; the host has it and no controller waits; the answer waits. */
 enum { MAIL_FREE, MAIL_ASKED, MAIL_TAKEN, MAIL_TAKEN_ALONE, MAIL_ANSWERED };
 
 static uint32_t mail_state(uint64_t word)
@@ -51,8 +59,8 @@ static HRESULT to_payload(const struct directory_request *r, uint64_t until_ms, 
     return S_OK;
 }
 
-/* Under the mutex: whether nobody uses the mailbox. A request whose process has ended is the host's to finish; an
-   answer that is not fetched is nobody's. */
+/* Under the mutex: whether the mailbox can be used. The host finishes a request whose controller is dead; an answer
+   that a dead controller did not fetch is dropped. */
 static bool is_free(struct mailbox_record *mailbox, struct request_payload *room)
 {
     uint64_t word = atomic_load(&mailbox->word);
@@ -60,14 +68,15 @@ static bool is_free(struct mailbox_record *mailbox, struct request_payload *room
         return true;
     directory_load(room, mailbox->words, sizeof *room);
     if (process_alive(room->process_id, room->process_start) &&
-        clock_monotonic_ms() <= room->until_ms) /* which is for ever after a restart, but the process is not */
+        clock_monotonic_ms() <=
+            room->until_ms) /* after a restart the time lies in the future, but the process is dead */
         return false;
     if (mail_state(word) == MAIL_TAKEN)
         (void)atomic_compare_exchange_strong(&mailbox->word, &word, mail_word(word >> 3, MAIL_TAKEN_ALONE));
     return mail_state(atomic_load(&mailbox->word)) == MAIL_ANSWERED;
 }
 
-/* S_FALSE: others had it until the time was over. */
+/* S_FALSE: the mailbox was in use until the time limit. */
 static HRESULT put_request(struct directory *d, uint32_t logger, uint32_t generation,
                            const struct request_payload *payload, uint64_t limit, uint64_t *number)
 {
@@ -99,7 +108,7 @@ static HRESULT put_request(struct directory *d, uint32_t logger, uint32_t genera
     return hr;
 }
 
-/* Fetches the answer, or gives it up. S_FALSE: there is none. */
+/* Fetches the answer, or gives up. S_FALSE: no answer. */
 static HRESULT request_finish(struct mailbox_record *mailbox, uint64_t number, uint32_t *answer)
 {
     uint64_t word = atomic_load(&mailbox->word);
@@ -205,9 +214,9 @@ HRESULT directory_asked(struct directory *d, uint32_t logger, struct directory_r
     memory_free(p);
     if (SUCCEEDED(hr) && !atomic_compare_exchange_strong(&mailbox->word, &word, mail_word(word >> 3, MAIL_TAKEN))) {
         directory_request_free(out);
-        return S_FALSE; /* who asked has given up */
+        return S_FALSE; /* the controller has given up */
     }
-    if (hr == S_FALSE) /* none that we know */
+    if (hr == S_FALSE) /* an unknown request */
         directory_answer(d, logger, ERROR_INVALID_PARAMETER);
     return hr;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sessions of the directory. */
+/* The sessions of the directory: conversion from and to records, reading, and changes. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/directory/directory_layout.h"
@@ -47,7 +47,7 @@ static HRESULT session_to_payload(const struct directory_session *s, struct sess
                       : directory_put_text(p->file, &p->file_bytes, s->file, ERROR_FILENAME_EXCED_RANGE, "log file");
 }
 
-/* As names of sections and signals are: plain ASCII without separators. */
+/* Whether it is a name of a section or signal: plain ASCII without separators. */
 static bool is_object_name(const char name[64])
 {
     for (size_t i = 0; i < 64; i++) {
@@ -75,7 +75,7 @@ static bool is_scope(const struct directory_scope *s)
     return s->count <= DIRECTORY_SCOPES && bytes <= DIRECTORY_SCOPE_BYTES;
 }
 
-/* S_FALSE: what is there is no session of this logger. */
+/* S_FALSE: not a session of this logger. */
 static HRESULT session_from_payload(const struct session_payload *p, uint32_t logger, struct directory_session *s)
 {
     *s = (struct directory_session){
@@ -176,7 +176,7 @@ char *directory_session_name(struct session_record *record)
 /* ---- reading ---- */
 
 struct reading {
-    uint32_t logger, generation; /* of one; 0: all */
+    uint32_t logger, generation; /* of one session; 0: all */
     struct directory_session *list;
     size_t count, capacity;
     struct session_payload payload;
@@ -186,7 +186,7 @@ static HRESULT read_sessions(struct directory *d, uint64_t revision, void *conte
 {
     struct reading *r = context;
     const uint32_t first = r->logger ? r->logger : 1, last = r->logger ? r->logger : DIRECTORY_PLACES;
-    for (; r->count; r->count--) /* of a try before */
+    for (; r->count; r->count--) /* from a previous attempt */
         directory_session_free(&r->list[r->count - 1]);
     for (uint32_t logger = first; logger <= last; logger++) {
         struct session_record *record = directory_find_session(d, logger, r->generation, revision);
@@ -283,7 +283,7 @@ static bool same_process(const struct directory_process *a, const struct directo
     return a->id == b->id && a->start_time == b->start_time;
 }
 
-/* Whether they must have different names. */
+/* Whether both are of a kind in which names must differ. */
 static bool share_names(const struct directory_session *a, const struct directory_session *b)
 {
     const uint32_t kind = TRACE_MODE_PRIVATE_LOGGER | TRACE_MODE_PRIVATE_IN_PROC;
@@ -297,7 +297,7 @@ static bool is_part_of(const struct directory_session *part, const struct direct
     return part->whole != 0 && part->whole == s->logger && part->whole_generation == s->generation;
 }
 
-/* Whether another session than that of logger `but` has the name, the GUID or the file. */
+/* Checks that no session other than that of logger `but` has the same name, GUID or file. */
 static HRESULT session_check_unique(struct directory *d, const struct directory_session *s, uint32_t but,
                                     struct session_payload *room)
 {
@@ -327,7 +327,7 @@ static HRESULT session_check_unique(struct directory *d, const struct directory_
     return S_OK;
 }
 
-/* Into the one of the two places that nobody sees. */
+/* Writes into the one of the two records that does not hold. */
 static void session_put_record(struct directory *d, uint32_t logger, const struct session_payload *payload)
 {
     struct session_record *pair = d->shared->session[logger - 1];
@@ -358,7 +358,7 @@ HRESULT directory_session_add(struct directory *d, struct directory_session *s)
     if (SUCCEEDED(hr))
         hr = session_to_payload(&given, payload);
     if (SUCCEEDED(hr)) {
-        /* A generation that the end of this process leaves unused does no harm, nor does an empty mailbox. */
+        /* If this process is killed now, the unused generation and the empty mailbox do no harm. */
         do
             given.generation = (uint32_t)(atomic_fetch_add(&shared->generation[logger - 1], 1) + 1);
         while (given.generation == 0);

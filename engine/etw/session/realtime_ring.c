@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { MODE_REAL_TIME = 0x100 };
@@ -133,6 +134,7 @@ HRESULT realtime_ring_put(struct realtime_ring *r, const struct etl_buffer_heade
         realtime_ring_lost(r, 0, 1);
         return S_FALSE;
     }
+    assert(head->used >= ETL_BUFFER_HEAD && head->used <= r->buffer_size);
     struct etl_buffer_header own = *head;
     own.size = r->buffer_size;
     own.saved = own.current = own.used;
@@ -239,6 +241,7 @@ HRESULT realtime_backlog_add(struct realtime_backlog *b, const struct etl_buffer
 static void drop_first(struct realtime_backlog *b)
 {
     struct backlog_buffer *gone = b->first;
+    assert(b->count != 0 && b->bytes >= gone->head.used);
     b->first = gone->next;
     b->last = b->first ? b->last : NULL;
     b->bytes -= gone->head.used;

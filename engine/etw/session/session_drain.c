@@ -43,6 +43,7 @@
 #include "engine/logs/little_endian.h"
 
 #include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 /* ---- one closed buffer ---- */
@@ -173,6 +174,7 @@ bool session_settle(const struct session_buffers *b, uint32_t buffer, uint64_t p
             break;
         }
         if (mark == SESSION_EVENT_WHOLE || mark == SESSION_EVENT_MESSAGE) {
+            assert(out->used <= w.at && out->used + size <= b->buffer_size);
             copy_event(&w, first, size, clock, now, &rising, copy + out->used);
             out->used += size;
             out->events++;
@@ -354,6 +356,7 @@ static uint32_t drain_find_closed(struct session_drain *d)
             if (claimed > newest)
                 newest = claimed;
             d->seen[i].pass = d->search;
+            assert(count < d->b.buffers); /* each buffer is found once */
             d->found[count++] = (struct found){claimed, i};
         }
     }

@@ -6,6 +6,8 @@
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 
+#include <assert.h>
+
 uint64_t session_clock_stamp(enum session_source source)
 {
     return (uint64_t)(source == SESSION_STAMP_SYSTEM ? clock_utc() : clock_ticks());
@@ -111,6 +113,7 @@ __attribute__((noinline)) bool session_next_buffer(const struct session_buffers 
     const uint32_t buffer = session_claim_buffer(b, owner, (uint32_t)(processor - b->processor), &mine);
     if (buffer == SESSION_NO_BUFFER)
         return session_load(&processor->word) != word; /* another writer may have found one */
+    assert(buffer < b->buffers);
     session_step(SESSION_STEP_GIVING);
     const uint64_t generation = session_line_generation(mine);
     if (!session_swap(&processor->word, &word,

@@ -55,6 +55,7 @@ uint64_t session_clock_stamp(enum session_source source);
 static inline __attribute__((always_inline)) uint8_t *
 session_try_reserve(const struct session_buffers *b, struct session_writer *w, uint32_t bytes, uint64_t *stamp)
 {
+    assert(bytes != 0 && bytes % 8 == 0);
     /* Each retry means that another writer made progress. The limit protects against a process that keeps changing
        the word maliciously. */
     for (uint32_t tries = 0; tries < SESSION_MOST_TRIES; tries++) {
