@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions by which programs write events, with Windows' names and error codes. On Windows its headers declare
-   them. */
+/* The functions with which programs write events, with Windows' names and error codes. On Windows the Windows
+   headers declare them. */
 #ifndef OPENPLA_EVENT_API_H
 #define OPENPLA_EVENT_API_H
 
 #include "engine/etw/etw_types.h"
 
-/* In front of an ellipsis C wants no type that is promoted; Windows' headers have one. */
+/* In C the last argument before an ellipsis must not be of a promoted type; in Windows' headers it is. */
 #ifdef _WIN32
 #define TRACE_MESSAGE_NUMBER USHORT
 #else
@@ -14,7 +14,7 @@
 #endif
 
 #ifdef _WIN32
-/* Windows' headers have none of these. */
+/* Missing in Windows' headers. */
 ULONG WINAPI EventWriteStartScenario(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG count,
                                      EVENT_DATA_DESCRIPTOR *data);
 ULONG WINAPI EventWriteEndScenario(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG count,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Providers of the older kind (RegisterTraceGuids, TraceEvent, TraceMessage): they are told a session's handle, and
-   write into that session. A handle is what StartTrace gave (directory_handle), or what a callback was given: both
-   have the logger's number in the low 16 bits. */
+/* Classic providers (RegisterTraceGuids, TraceEvent, TraceMessage). They get the handle of a session and write into
+   that session. The handle comes from StartTrace (directory_handle) or from a callback; both have the logger in the
+   low 16 bits. */
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/controller/trace_security.h"
@@ -16,12 +16,12 @@ enum { LOGGER_MASK = 0xFFFF /* of a handle */ };
 
 /* ---- registration ---- */
 
-/* A class of events whose instances are numbered. */
+/* A class of events with numbered instances. */
 struct event_class {
     GUID guid;
     uint32_t last;
 };
-/* Those of one registration, until it ends. */
+/* The classes of one registration, until it ends. */
 struct class_block {
     struct class_block *next;
     uint64_t handle;
@@ -31,7 +31,7 @@ struct class_block {
 static struct host_lock class_lock = HOST_LOCK_INIT;
 static struct class_block *blocks;
 
-/* NULL: the handle is none of ours, or one that is over. Under class_lock. */
+/* NULL: not one of our handles, or it has ended. Under class_lock. */
 static struct event_class *class_of(HANDLE handle)
 {
     const uintptr_t at = (uintptr_t)handle;
@@ -113,7 +113,7 @@ static ULONG with_last_error(ULONG status)
 ULONG WINAPI RegisterTraceGuidsW(WMIDPREQUEST callback, PVOID context, LPCGUID control, ULONG count,
                                  TRACE_GUID_REGISTRATION *classes, LPCWSTR image, LPCWSTR resource, TRACEHANDLE *handle)
 {
-    (void)image, (void)resource; /* where a schema would be; nobody looks there */
+    (void)image, (void)resource; /* would name a schema, which is not used */
     return with_last_error(register_classic(callback, context, control, count, classes, handle));
 }
 
@@ -172,20 +172,20 @@ ULONG WINAPI GetTraceEnableFlags(TRACEHANDLE session)
 
 /* ---- events ---- */
 
-/* An event as it is to be logged. */
+/* An event as it will be logged. */
 struct classic_event {
-    uint64_t first; /* word of the header, without the size */
+    uint64_t first; /* first word of the header, without the size */
     GUID guid, parent_guid;
     uint32_t instance, parent;
     bool numbered;
     bool own_stamp;
     uint64_t stamp;
-    uint32_t header; /* bytes, as logged */
+    uint32_t header; /* size in bytes, as logged */
     uint32_t pieces;
     EVENT_DATA_DESCRIPTOR piece[MAX_MOF_FIELDS];
 };
 
-/* Behind a caller's header of `own` bytes: its data, or MOF_FIELDs that say where they are. */
+/* Reads what follows a caller's header of `own` bytes: the data, or MOF_FIELDs that point to it. */
 static ULONG read_pieces(const void *event, uint32_t size, uint32_t own, uint32_t flags, struct classic_event *out)
 {
     const uint8_t *at = (const uint8_t *)event + own;
@@ -206,8 +206,8 @@ static ULONG read_pieces(const void *event, uint32_t size, uint32_t own, uint32_
     return ERROR_SUCCESS;
 }
 
-/* The same in the session that has this logger's number. A session that is over, or is none, is ERROR_INVALID_HANDLE;
-   what is too long for any, ERROR_MORE_DATA. */
+/* The same in the session of this logger. ERROR_INVALID_HANDLE: it has ended or does not exist; ERROR_MORE_DATA: too
+   long for any session. */
 static uint8_t *event_place_of_logger(struct provider_thread *t, uint32_t logger, uint64_t size, uint64_t *stamp,
                                       struct provider_session **session, ULONG *status)
 {
@@ -227,7 +227,7 @@ static uint8_t *event_place_of_logger(struct provider_thread *t, uint32_t logger
 
 /* A call of TraceEvent or TraceEventInstance. */
 struct classic_call {
-    struct event_risk risk; /* first */
+    struct event_risk risk; /* must be first */
     uint64_t handle;
     const void *event;
     const EVENT_INSTANCE_INFO *instance, *parent;
@@ -264,7 +264,7 @@ static ULONG log_event(struct classic_call *call, const struct classic_event *e)
     return ERROR_SUCCESS;
 }
 
-/* All that looks at what the program says is `log`. */
+/* Only `log` reads the program's memory. */
 static ULONG log_inside(struct classic_call *call, void (*log)(void *call))
 {
     struct provider_thread *t = provider_thread_own();
@@ -277,7 +277,7 @@ static ULONG log_inside(struct classic_call *call, void (*log)(void *call))
     return good ? call->status : ERROR_NOACCESS;
 }
 
-/* Type, level and version lie where the caller's header has them. */
+/* Type, level and version have the same offsets as in the caller's header. */
 static uint64_t first_word(const void *header, uint32_t type)
 {
     uint32_t class_word;
@@ -285,7 +285,7 @@ static uint64_t first_word(const void *header, uint32_t type)
     return (uint64_t)(0xC000 | type) << 16 | (uint64_t)class_word << 32;
 }
 
-/* Which the kernel logger does not take from programs. */
+/* The kernel logger accepts no events of programs. */
 static bool may_write(uint64_t handle)
 {
     return is_logger(handle) && (handle & LOGGER_MASK) != DIRECTORY_KERNEL_LOGGER;
@@ -328,7 +328,7 @@ ULONG WINAPI TraceEvent(TRACEHANDLE session, EVENT_TRACE_HEADER *event)
 
 static bool read_instance(const EVENT_INSTANCE_INFO *from, GUID *guid, uint32_t *number)
 {
-    const EVENT_INSTANCE_INFO info = *(const volatile EVENT_INSTANCE_INFO *)from; /* without the lock */
+    const EVENT_INSTANCE_INFO info = *(const volatile EVENT_INSTANCE_INFO *)from; /* read once, and without the lock */
     host_lock_enter(&class_lock);
     const struct event_class *c = class_of(info.RegHandle);
     if (c)
@@ -395,9 +395,9 @@ ULONG WINAPI CreateTraceInstanceId(HANDLE class_handle, EVENT_INSTANCE_INFO *ins
 
 /* ---- messages ---- */
 
-/* TraceMessage, which WPP's macros call: a header of chosen parts, and arguments whose meaning a file beside the
-   program tells. Bytes on disk: u16 size, 0x00, 0x90, u16 number, u16 flags; then, by the flags, u32 sequence, GUID or
-   u32 component, i64 time, u32 thread, u32 process; the arguments. */
+/* TraceMessage, which WPP's macros call: a header of optional parts, and arguments whose meaning is in a TMF file.
+   On disk: u16 size, 0x00, 0x90, u16 number, u16 flags; then, by the flags, u32 sequence, GUID or u32 component, i64
+   time, u32 thread, u32 process; then the arguments. */
 
 enum { HEAD = 8, POINTER_FLAG = BY_POINTER(0x80, 0x40) };
 enum { TIMES = TRACE_MESSAGE_TIMESTAMP | TRACE_MESSAGE_PERFORMANCE_TIMESTAMP };
@@ -413,7 +413,7 @@ static uint64_t header_bytes(uint32_t flags)
            ((flags & TRACE_MESSAGE_SYSTEMINFO) != 0 ? 8u : 0);
 }
 
-/* Pairs of an address and a size_t, up to an address that is NULL. */
+/* Pairs of an address and a size_t, ended by a NULL address. */
 static uint64_t argument_bytes(va_list arguments)
 {
     va_list list;
@@ -441,7 +441,7 @@ static uint8_t *add(uint8_t *at, const void *bytes, size_t size)
 }
 
 struct message {
-    struct event_risk risk; /* first */
+    struct event_risk risk; /* must be first */
     uint32_t logger, flags;
     const void *id;
     uint16_t number;
@@ -476,7 +476,7 @@ static void log_message(void *argument)
         const size_t bytes = va_arg(m->arguments, size_t);
         (void)event_copy_bounded(&to, end, (uintptr_t)from, bytes, event_under_guard);
     }
-    if ((flags & TRACE_MESSAGE_SEQUENCE) != 0) { /* only now is it sure that there will be such an event */
+    if ((flags & TRACE_MESSAGE_SEQUENCE) != 0) { /* only now it is certain that the event will be written */
         const uint32_t sequence = next_number(s);
         (void)add(to_sequence, &sequence, sizeof sequence);
     }
@@ -487,9 +487,9 @@ static void log_message(void *argument)
 ULONG TraceMessageVa(TRACEHANDLE session, ULONG flags, LPCGUID guid, USHORT number, va_list arguments)
 {
     const uint32_t logger = session & LOGGER_MASK;
-    if (logger == 0 || logger > DIRECTORY_PLACES) /* the kernel logger among them */
+    if (logger == 0 || logger > DIRECTORY_PLACES) /* excludes the kernel logger */
         return ERROR_INVALID_HANDLE;
-    flags &= ~(ULONG)(0x40 | 0x80); /* how long pointers are is ours to say */
+    flags &= ~(ULONG)(0x40 | 0x80); /* the pointer size is set by us, not by the caller */
     if ((flags & ~(ULONG)KNOWN_FLAGS) != 0 ||
         (flags & (TRACE_MESSAGE_GUID | TRACE_MESSAGE_COMPONENTID)) ==
             (TRACE_MESSAGE_GUID | TRACE_MESSAGE_COMPONENTID) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The long way of an event: to several sessions, with filters, and with extended items behind its header. On disk an
-   item is {u16 bytes rounded up to 8, u16 type, u16 bit 0 = another follows, u16 bytes of data, data}. */
+/* The long path of an event: to several sessions, with filters, and with extended items after its header. On disk an
+   item is {u16 size rounded up to 8, u16 type, u16 bit 0 = another follows, u16 size of the data, data}. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/provider/event_write.h"
@@ -10,7 +10,7 @@
 
 #define HEADER_MARKS (UINT64_C(0xC000) | BY_POINTER(0x13, 0x12))
 
-/* In the order in which they lie behind each other. */
+/* In the order in which they are written. */
 enum item {
     ADD_RELATED,
     ADD_SID,
@@ -34,7 +34,7 @@ static const uint16_t item_types[ITEMS] = {
     [ADD_START_KEY] = ETW_ITEM_PROCESS_START_KEY,
     [ADD_CONTROL] = ETW_ITEM_CONTROL_GUID,
 };
-/* With which property of a session's enable an item comes. */
+/* The property of a session's enable that requests an item. */
 static const struct {
     uint32_t property;
     enum item item;
@@ -53,19 +53,19 @@ struct event {
     const struct event_call *call;
     struct filter_event filter;
     uint64_t data_bytes;
-    uint8_t *whole;       /* its data in one piece, for filters; NULL: nobody has asked */
-    const uint8_t *stamp; /* the caller's own; NULL: none */
+    uint8_t *whole;       /* its data in one piece, for filters; NULL: not needed yet */
+    const uint8_t *stamp; /* time stamp of the caller; NULL: none */
     uint32_t always;      /* bits of the items that all sessions get */
-    uint32_t known;       /* of those that are made */
+    uint32_t known;       /* bits of the items that were created */
     uint64_t item_bytes[ITEMS];
-    const uint8_t *item[ITEMS]; /* NULL: pieces of the call's data */
+    const uint8_t *item[ITEMS]; /* NULL: consists of pieces of the call's data */
     uint8_t sid[THREAD_MOST_SID];
     uint32_t ts_id;
     uint64_t event_key, start_key;
     uint64_t stack[1 + MOST_FRAMES + FRAMES_OF_OURS];
 };
 
-/* One session that wants it. */
+/* A session that wants the event. */
 struct copy {
     const struct provider_enable *to;
     uint32_t items;
@@ -86,7 +86,7 @@ static void add_item(struct event *event, enum item item, const void *bytes, uin
     event->known |= 1u << item;
 }
 
-/* Sorts the call's data. False: a time stamp is none. */
+/* Classifies the data of the call. False: an invalid time stamp. */
 static bool read_data(struct event *event)
 {
     uint64_t bytes[ETW_DATA_TIMESTAMP + 1] = {0};
@@ -118,7 +118,7 @@ static bool read_data(struct event *event)
     return true;
 }
 
-/* What a filter of payloads looks at. */
+/* The data for payload filters. */
 static const uint8_t *whole_data(void *context, size_t *size)
 {
     struct event *event = context;
@@ -138,7 +138,7 @@ static const uint8_t *whole_data(void *context, size_t *size)
     return whole;
 }
 
-/* Frames from the caller of the function on. */
+/* Captures the stack, from the caller of the API function on. */
 static void make_stack(struct event *event)
 {
     uint64_t *frames = event->stack + 1;
@@ -146,9 +146,9 @@ static void make_stack(struct event *event)
     while (skip < count && frames[skip] != (uintptr_t)event->call->from)
         skip++;
     if (skip == count)
-        skip = 0; /* it was not found: all of it, then */
+        skip = 0; /* the caller was not found: keep all frames */
     count = count - skip < MOST_FRAMES ? count - skip : MOST_FRAMES;
-    event->stack[0] = 0; /* it is complete */
+    event->stack[0] = 0; /* the stack is complete */
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t frame = frames[skip + i];
         if (sizeof(void *) == 8) {
@@ -161,7 +161,7 @@ static void make_stack(struct event *event)
     add_item(event, ADD_STACK, event->stack, 8 + (uint64_t)count * sizeof(void *));
 }
 
-/* Once, however many sessions want it. False: it cannot be had, and the event goes without. */
+/* Creates an item, once for all sessions. False: it is not available, so the event goes without it. */
 static bool make_item(struct event *event, enum item item)
 {
     if ((event->known & 1u << item) != 0)
@@ -216,8 +216,8 @@ static bool is_wanted(const struct event *event, const struct provider_enable *t
            (!to->selects || provider_filter_passes(to->filter, &event->filter));
 }
 
-/* Those that want it, each once, in the order of their loggers: who waits for places in two of them takes them in the
-   same order as all others. */
+/* Selects the sessions that want the event, each once, ordered by logger. The order prevents deadlocks between
+   writers that wait for places in several sessions. */
 static uint32_t event_choose_sessions(struct event *event, struct copy *copies)
 {
     uint32_t count = 0;
@@ -241,7 +241,7 @@ static uint32_t event_choose_sessions(struct event *event, struct copy *copies)
     return count;
 }
 
-/* The pieces of the call's data that are of the type. */
+/* Copies the pieces of the call's data that have this type. */
 static uint8_t *copy_pieces(const struct event *event, enum etw_data_type type, uint8_t *to, const uint8_t *end)
 {
     for (uint32_t i = 0; i < event->call->count; i++)
@@ -271,7 +271,7 @@ static void write_copy(const struct event *event, struct provider_thread *t, con
     uint16_t flags = (uint16_t)(c->to->session->header_flags | call->header_flags);
     uint64_t marks = HEADER_MARKS << 16;
     uint64_t stamp = c->stamp;
-    /* In place of the kernel's and the user's. */
+    /* Replaces the kernel and user times. */
     const uint64_t time = (flags & ETW_HEADER_PRIVATE_SESSION) != 0 ? provider_processor_time(t) : 0;
     if (event->stamp) {
         memcpy(&stamp, event->stamp, sizeof stamp);
@@ -298,7 +298,7 @@ static bool is_independent(const struct copy *c)
     return (c->to->session->mode & TRACE_MODE_INDEPENDENT) != 0;
 }
 
-/* Places in all of them, those first that may be waited for. The first failure that is told. */
+/* Reserves places in all sessions, first in those that may have to wait. Returns the first error. */
 static ULONG take_places(struct copy *copies, uint32_t count, struct provider_thread *t)
 {
     ULONG first = ERROR_SUCCESS;
@@ -319,7 +319,7 @@ struct general {
     struct event event;
     struct provider_thread *thread;
     ULONG status;
-    uint32_t count; /* of copies, which have a place until they are written */
+    uint32_t count; /* of copies that have a place which is not written yet */
     struct copy copy[PROVIDER_MOST_ENABLES];
 };
 
@@ -332,7 +332,7 @@ static void write_all(void *argument)
     }
     g->count = event_choose_sessions(&g->event, g->copy);
     g->status = take_places(g->copy, g->count, g->thread);
-    atomic_signal_fence(memory_order_seq_cst); /* whoever ends this meanwhile finds them */
+    atomic_signal_fence(memory_order_seq_cst); /* an exception handler finds the places from here on */
     for (uint32_t i = 0; i < g->count; i++) {
         struct copy *c = &g->copy[i];
         if (!c->at)
@@ -340,7 +340,7 @@ static void write_all(void *argument)
         if (g->status == ERROR_SUCCESS || is_independent(c)) {
             write_copy(&g->event, g->thread, c);
         } else {
-            /* One session's failure keeps the event out of all. */
+            /* The event goes to all sessions or to none. */
             event_abandon(c->at, c->size);
             session_count_lost(&c->to->session->buffers, &g->thread->writer);
         }

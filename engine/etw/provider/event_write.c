@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* EventRegister, EventWrite and their kin. Most events are of a provider that one session has enabled, and are a
-   header and data: they go the short way here; event_items.c has the long one. */
+/* EventRegister, EventWrite and related functions. Most events belong to a provider that one session enables, and
+   consist of a header and data: they take the short path here; event_items.c has the long one. */
 #include "engine/etw/provider/event_write.h"
 
 #include "engine/base/thread.h"
@@ -18,16 +18,16 @@ static bool is_over(const struct provider_session *s, const struct provider_thre
     return session_load(&s->buffers.processor[processor].word) == SESSION_STOPPED;
 }
 
-/* EVENT_TRACE_BLOCKING_MODE: nothing is lost while the host lives, and after its end the session is stopped by who
-   rescues it. */
+/* EVENT_TRACE_BLOCKING_MODE: waits as long as the host lives. After its end the session is stopped by the process
+   that recovers it. */
 static uint8_t *wait_for_place(struct provider_session *s, struct provider_thread *t, uint32_t bytes, uint64_t *stamp)
 {
-    enum { GIVE_WAY = 1000, PAUSE_MS = 1 };
+    enum { YIELDS = 1000, PAUSE_MS = 1 };
     for (uint32_t tries = 0; !is_over(s, t); tries++) {
         uint8_t *at = session_try_reserve(&s->buffers, &t->writer, bytes, stamp);
         if (at)
             return at;
-        if (tries < GIVE_WAY)
+        if (tries < YIELDS)
             thread_give_way();
         else
             thread_sleep(PAUSE_MS);
@@ -78,7 +78,7 @@ bool event_risk_call(void (*call)(void *risk), struct event_risk *risk)
     return false;
 }
 
-/* Guards the reads of the short way, which has no frame to keep anything in. What is told: the place, or this. */
+/* Guards the reads of the short path, which has no stack frame for a context. The context is the place, or this. */
 static uint8_t no_place;
 
 void guard_left(void *context)
@@ -86,7 +86,7 @@ void guard_left(void *context)
     uint8_t *at = context;
     struct provider_thread *t = thread_slot();
     if (at != &no_place)
-        event_abandon(at, session_load(session_first_word(at)) & 0xFFFF); /* as session_try_reserve has marked it */
+        event_abandon(at, session_load(session_first_word(at)) & 0xFFFF); /* as marked by session_try_reserve */
     if (t)
         provider_leave(t);
 }
@@ -132,7 +132,7 @@ static inline __attribute__((always_inline)) ULONG write_plain(const struct prov
     return ERROR_SUCCESS;
 }
 
-/* Inside, what the registration is enabled with now. NULL: by nobody any more. */
+/* Enters, and returns the registration's present enables. NULL: not enabled any more. */
 static inline __attribute__((always_inline)) const struct provider_enables *
 enter(struct registration *r, uint64_t handle, struct provider_thread *t)
 {
@@ -146,7 +146,7 @@ static bool are_data(uint32_t count, const EVENT_DATA_DESCRIPTOR *data)
     return count <= MAX_EVENT_DATA_DESCRIPTORS && (data || count == 0);
 }
 
-/* The registration may be wanted by somebody. */
+/* For a registration that may be enabled. */
 static __attribute__((noinline)) ULONG write_long(struct registration *r, const struct event_call *call)
 {
     if (!are_data(call->count, call->data))
@@ -160,14 +160,14 @@ static __attribute__((noinline)) ULONG write_long(struct registration *r, const 
     return status;
 }
 
-/* Programs of 32 bits have no reads that are guarded one by one. */
+/* 32-bit programs have no individually guarded reads. */
 #if defined _WIN32 && !defined _WIN64
 #define SHORT_WAY false
 #else
 #define SHORT_WAY true
 #endif
 
-/* False: it is no event for the short way. */
+/* False: the event needs the long path. */
 static inline __attribute__((always_inline)) bool write_short(struct registration *r, uint64_t handle,
                                                               const EVENT_DESCRIPTOR *descriptor, const GUID *activity,
                                                               uint32_t count, const EVENT_DATA_DESCRIPTOR *data,
@@ -184,7 +184,7 @@ static inline __attribute__((always_inline)) bool write_short(struct registratio
     return plain;
 }
 
-/* The tests that most calls end with, in the order of Windows'. *r NULL: the status is the answer. */
+/* The checks at which most calls end, in Windows' order. *r NULL: the returned status is final. */
 static inline __attribute__((always_inline)) ULONG find(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor,
                                                         struct registration **r)
 {
@@ -199,7 +199,7 @@ static inline __attribute__((always_inline)) ULONG find(REGHANDLE handle, const 
     return ERROR_SUCCESS;
 }
 
-/* Its frame is not the short way's. */
+/* A separate function, so that the short path needs no stack frame. */
 static __attribute__((noinline)) ULONG write_long_data(struct registration *r, REGHANDLE handle,
                                                        const EVENT_DESCRIPTOR *descriptor, const GUID *activity,
                                                        ULONG count, EVENT_DATA_DESCRIPTOR *data, const void *from)
@@ -209,7 +209,7 @@ static __attribute__((noinline)) ULONG write_long_data(struct registration *r, R
     return write_long(r, &call);
 }
 
-/* Out of the way of calls that end with the tests. It has nothing on its stack that could be written past. */
+/* Separate from the calls that end at the checks. It has no buffer on its stack, so it needs no stack protector. */
 static __attribute__((noinline, no_stack_protector)) ULONG write_wanted(struct registration *r, REGHANDLE handle,
                                                                         const EVENT_DESCRIPTOR *descriptor,
                                                                         const GUID *activity, ULONG count,
@@ -230,7 +230,7 @@ ULONG WINAPI EventWrite(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, UL
     return write_wanted(r, handle, descriptor, NULL, count, data, __builtin_return_address(0));
 }
 
-/* Scenarios are Windows' own diagnostics': here an event is an event. */
+/* Scenarios belong to Windows' own diagnostics; here these write ordinary events. */
 ULONG WINAPI EventWriteStartScenario(REGHANDLE handle, const EVENT_DESCRIPTOR *descriptor, ULONG count,
                                      EVENT_DATA_DESCRIPTOR *data)
 {
@@ -318,7 +318,7 @@ BOOLEAN WINAPI EventProviderEnabled(REGHANDLE handle, UCHAR level, ULONGLONG key
 
 /* ---- activities ---- */
 
-/* Unlike any other on this host: a number of this process', and which process it is. */
+/* Unique on this host: a number of this process together with the identity of the process. */
 static GUID new_activity(const struct provider_thread *t)
 {
     static _Atomic uint64_t last;
@@ -381,7 +381,7 @@ ULONG WINAPI EventRegister(LPCGUID guid, PENABLECALLBACK callback, PVOID context
         status = provider_begin(&options, &made);
     if (status != ERROR_SUCCESS)
         return status;
-    *handle = made; /* the callback may write events already */
+    *handle = made; /* the callback may already write events */
     status = provider_join(made, guid, false, &said);
     if (status != ERROR_SUCCESS)
         *handle = 0;
@@ -399,7 +399,7 @@ static ULONG set_traits(REGHANDLE handle, const void *traits, ULONG length)
     bool has_group;
     const ULONG status = provider_set_traits(handle, traits, length, &group, &has_group);
     if (status == ERROR_SUCCESS)
-        provider_publish_name(handle, (const char *)traits + sizeof(USHORT)); /* behind the size of all */
+        provider_publish_name(handle, (const char *)traits + sizeof(USHORT)); /* after the total size */
     return status == ERROR_SUCCESS && has_group ? provider_join_group(handle, &group) : status;
 }
 
@@ -408,7 +408,7 @@ ULONG WINAPI EventSetInformation(REGHANDLE handle, EVENT_INFO_CLASS info_class, 
     if (handle == 0 || !registration_of(handle) || (!information && length != 0))
         return ERROR_INVALID_PARAMETER;
     switch ((int)info_class) {
-    case ETW_INFO_BINARY_TRACK: /* nobody asks for the path of the module */
+    case ETW_INFO_BINARY_TRACK: /* the path of the module is not used */
         return length <= 1 ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER;
     case ETW_INFO_TRAITS:
         return length != 0 ? set_traits(handle, information, length) : ERROR_INVALID_PARAMETER;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How an event gets into sessions, for the functions that write the kinds of events. */
+/* Writes events into sessions; shared by the functions that write the different kinds of events. */
 #ifndef OPENPLA_EVENT_WRITE_H
 #define OPENPLA_EVENT_WRITE_H
 
@@ -10,11 +10,11 @@
 
 /* ---- copies ---- */
 
-/* The pieces of an event have a few to a few hundred bytes: a call of the C library costs as much as the whole event
-   does. Addresses are the program's: either this is under guard_call, or each read is guarded. */
+/* Copies for pieces of a few to a few hundred bytes: a call of the C library would cost as much as the whole event.
+   The addresses are the program's, so either the caller runs under guard_call, or each read is guarded. */
 struct event_reads {
     bool guarded;
-    void *context; /* guard_left's */
+    void *context; /* passed to guard_left */
 };
 
 #define EVENT_COPY(bytes)                                                                                              \
@@ -30,11 +30,11 @@ EVENT_COPY(4)
 EVENT_COPY(8)
 EVENT_COPY(16)
 
-/* False: an address is bad. */
+/* False: an invalid address. */
 GUARDED bool event_copy(uint8_t *to, const uint8_t *from, size_t size, struct event_reads reads)
 {
     if (size >= 16) {
-        /* The last of them may lie over what was copied before. */
+        /* The last copy may overlap the previous one. */
         uint8_t *const last = to + size - 16;
         const uint8_t *const tail = from + size - 16;
         for (; to < last; to += 16, from += 16)
@@ -52,7 +52,7 @@ GUARDED bool event_copy(uint8_t *to, const uint8_t *from, size_t size, struct ev
     return true;
 }
 
-/* No more than up to `end`: who called may have changed a size meanwhile. */
+/* Copies no further than `end`: the program may have changed a size in the meantime. */
 GUARDED bool event_copy_bounded(uint8_t **to, const uint8_t *end, uint64_t from, size_t size, struct event_reads reads)
 {
     const size_t room = (size_t)(end - *to);
@@ -65,25 +65,25 @@ GUARDED bool event_copy_bounded(uint8_t **to, const uint8_t *end, uint64_t from,
 
 /* ---- events ---- */
 
-/* Lines of places to come are fetched so far ahead of them: the host, which emptied them, has them still, and the next
-   exchange waits until all that was written before it has its lines. */
+/* How far ahead the cache lines of later places are fetched. The host emptied them and still has them; the next
+   exchange would wait until they have arrived. */
 enum { EVENT_LINE = 64, EVENT_AHEAD = 1024 };
-enum { EVENT_HEADER_BYTES = 0x50, EVENT_MOST_BYTES = 0xFFF8 /* what the word of a processor can say */ };
+enum { EVENT_HEADER_BYTES = 0x50, EVENT_MOST_BYTES = 0xFFF8 /* the maximum that a processor's word can express */ };
 
-/* A call of EventWriteEx, which the others are short forms of. */
+/* A call of EventWriteEx, of which the other functions are special cases. */
 struct event_call {
     uint64_t handle;
     const EVENT_DESCRIPTOR *descriptor;
     const EVENT_DATA_DESCRIPTOR *data;
     uint32_t count;
-    const GUID *activity, *related; /* NULL: the thread's; none */
+    const GUID *activity, *related; /* NULL: the thread's activity; no related activity */
     uint64_t filter;
     uint32_t flags;
     uint16_t header_flags;
-    const void *from; /* where the function returns to, which stacks begin with */
+    const void *from; /* return address of the function, where stacks begin */
 };
-/* To all sessions that want it, with all that they want of it. The thread is inside. ERROR_NOACCESS: an address of the
-   call's is bad. */
+/* Writes the event to all sessions that want it, with everything they request. The thread must be inside.
+   ERROR_NOACCESS: the call contains an invalid address. */
 ULONG event_write_general(const struct provider_enables *e, struct provider_thread *t, const struct event_call *call);
 
 /* Whether a session wants an event of this level and keyword. */
@@ -96,8 +96,8 @@ static inline bool event_is_wanted(const struct provider_enable *e, const EVENT_
     return (d->Keyword & e->any) != 0 && (d->Keyword & e->all) == e->all;
 }
 
-/* The place of an event of `size` bytes, which need not be a multiple of 8. NULL: *status says why, and the loss is
-   counted; ERROR_SUCCESS: the session is over. */
+/* Reserves a place for an event of `size` bytes, not necessarily a multiple of 8. NULL: the loss is counted, and
+ *status is the error; ERROR_SUCCESS: the session has ended. */
 uint8_t *event_place_late(struct provider_session *s, struct provider_thread *t, uint64_t size, uint64_t *stamp,
                           ULONG *status);
 static inline uint8_t *event_place(struct provider_session *s, struct provider_thread *t, uint64_t size,
@@ -114,16 +114,16 @@ static inline uint8_t *event_place(struct provider_session *s, struct provider_t
     }
     return event_place_late(s, t, size, stamp, status);
 }
-/* Leaves a place that event_place gave as if no event had been wanted there. */
+/* Drops a place that event_place returned, as if no event had been written there. */
 void event_abandon(uint8_t *at, uint64_t size);
 
-/* A thread that is inside, and the place it has there (NULL: none), when it meets what may be no memory. */
+/* A thread that is inside, and its place there (NULL: none), while it reads memory that may be invalid. */
 struct event_risk {
     struct provider_thread *thread;
     uint8_t *at;
     uint64_t size;
 };
-/* From now on, for whoever ends the call meanwhile. */
+/* Sets the place, for an exception handler that may run from now on. */
 static inline void event_risk_place(struct event_risk *risk, uint8_t *at, uint64_t size)
 {
     risk->size = size;
@@ -131,8 +131,8 @@ static inline void event_risk_place(struct event_risk *risk, uint8_t *at, uint64
     atomic_signal_fence(memory_order_seq_cst);
 }
 static const struct event_reads event_under_guard = {false, NULL};
-/* Calls call(risk), whose structure begins with one. False: it met a bad address, and the place is abandoned. When it
-   is left otherwise, so is the inside. */
+/* Calls call(risk), whose structure begins with an event_risk. False: it read an invalid address, and the place is
+   dropped. If an exception leaves the call, the thread also leaves the inside. */
 bool event_risk_call(void (*call)(void *risk), struct event_risk *risk);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of private sessions: their entries in the directory, and the thread of this process' part. */
+/* The parts of private sessions: their entries in the directory, and the thread of this process's part. */
 #include "engine/etw/provider/private_session.h"
 
 #include "engine/base/file.h"
@@ -50,7 +50,7 @@ char *private_part_file(const struct directory_session *part, const char *file)
     return text_copy(part->file);
 }
 
-/* Also when that cannot be known. */
+/* Whether the file was written since the session started, or this is unknown. */
 static bool is_of_session(const char *path, int64_t started)
 {
     struct file *file;
@@ -65,7 +65,7 @@ static bool is_of_session(const char *path, int64_t started)
     return FAILED(hr) || traits.written >= started;
 }
 
-/* As session_file names the first one; from memory_alloc. */
+/* The name of the first file, as session_file forms it; from memory_alloc. */
 static char *first_file(const struct directory_session *part, const char *file)
 {
     const char *at = (part->mode & TRACE_MODE_NEWFILE) != 0 ? strstr(file, "%d") : NULL;
@@ -95,7 +95,7 @@ HRESULT private_part_find_file(struct directory_session *part)
                      part->file);
 }
 
-/* Of a change: all of it, or nothing. */
+/* Ends a change: commits all of it, or nothing. */
 static void part_end_change(struct directory *d, HRESULT hr)
 {
     if (FAILED(hr))
@@ -175,9 +175,9 @@ void private_part_refuse(struct directory *d, const struct directory_session *pa
     (void)directory_end(d, NULL, 0);
 }
 
-/* In a change. S_FALSE: it is so already, or the session is gone. */
-static HRESULT give_figures(struct directory *d, const struct directory_session *s,
-                            const struct session_statistics *totals)
+/* In a change. S_FALSE: done already, or the session has ended. */
+static HRESULT part_add_totals(struct directory *d, const struct directory_session *s,
+                               const struct session_statistics *totals)
 {
     struct directory_session whole, part;
     HRESULT hr = directory_session_at(d, s->logger, s->generation, &part);
@@ -210,7 +210,7 @@ HRESULT private_part_over(struct directory *d, const struct directory_session *p
     HRESULT hr = directory_begin(d);
     if (FAILED(hr))
         return hr;
-    hr = give_figures(d, part, &totals);
+    hr = part_add_totals(d, part, &totals);
     part_end_change(d, hr);
     return hr;
 }
@@ -220,10 +220,10 @@ HRESULT private_part_over(struct directory *d, const struct directory_session *p
 struct private_session {
     struct session_host host;
     uint32_t logger, generation, whole, whole_generation;
-    /* Whoever is at the buffers or the file has it; nobody waits for the thread itself, which may need the loader's
-       lock to begin and to end. */
+    /* Held while using the buffers or the file. Nobody waits for the thread itself, which may need the loader's lock
+       to begin and to end. */
     struct host_lock lock;
-    atomic_uint users; /* the owner, and the thread */
+    atomic_uint users; /* the owner and the thread */
     struct private_session *next;
 };
 static struct host_lock lock = HOST_LOCK_INIT;
@@ -231,7 +231,7 @@ static struct private_session *sessions;
 
 /* ---- who is in it ---- */
 
-/* What says which processes are in it, as filters that point into it. */
+/* Converts the scope of the session to filters, which point into it. */
 static void private_session_filters(const struct directory_scope *scope, struct directory_enable *out)
 {
     const uint8_t *at = scope->data;
@@ -262,8 +262,8 @@ static void private_session_drop(struct private_session *p)
     memory_free(p);
 }
 
-/* Above the number of threads in `private_session_run`: how often it changed. Only the threads themselves change it, so
-   that no more are counted than there are. */
+/* Low half: the number of threads in `private_session_run`; high half: how often it changed. Only these threads
+   change it, so it never exceeds the number of existing threads. */
 static _Atomic uint64_t threads;
 #define THREADS_CHANGED (UINT64_C(1) << 32)
 
@@ -289,7 +289,7 @@ uint64_t private_sessions_threads(void)
 
 /* ---- its beginning and end ---- */
 
-/* The process ends, in order. */
+/* The process exits normally. */
 static void private_sessions_end(void);
 
 static void private_session_add(struct private_session *p)
@@ -314,7 +314,7 @@ static void take_out(struct private_session *p)
     host_lock_leave(&lock);
 }
 
-/* Each change of the directory tries again. */
+/* Reports the failure once, as each change of the directory tries again. */
 static void part_report_once(const struct directory_session *part, HRESULT hr)
 {
     static _Atomic uint64_t reported;
@@ -380,7 +380,7 @@ HRESULT private_session_create(struct directory *d, const struct directory_sessi
 
 void private_session_stop(struct private_session *p)
 {
-    atomic_store(&p->host.end, true); /* while others write without a pause, its thread sleeps never */
+    atomic_store(&p->host.end, true); /* its thread never sleeps while others write without a pause */
     host_lock_enter(&p->lock);
     session_host_finish(&p->host);
     host_lock_leave(&p->lock);
@@ -398,7 +398,7 @@ void private_session_free(struct private_session *p)
 
 static void private_sessions_end(void)
 {
-    /* Threads that were ended, wherever they were, leave what a process that was killed would. */
+    /* Threads that were terminated leave the same state as a killed process. */
     const bool alone = process_is_ending();
     if (!alone)
         host_lock_enter(&lock);

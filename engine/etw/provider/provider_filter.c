@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Filters of providers: what the data of each kind must be, and what an enable's filters admit. */
+/* Filters of providers: the valid data of each type, and what the filters of an enable let pass. */
 #include "engine/etw/provider/provider_filter.h"
 
 #include "engine/base/memory.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define FILTER_IDS_HEAD  4  /* u8 FilterIn, u8, u16 Count, then u16 each */
-#define FILTER_NAME_HEAD 20 /* u64 any, u64 all, u8 level, u8 FilterIn, u16 Count, then UTF-8 texts with NULs */
+#define FILTER_NAME_HEAD 20 /* u64 any, u64 all, u8 level, u8 FilterIn, u16 Count, then UTF-8 strings with NULs */
 
 static bool is_ids(const uint8_t *data, uint32_t size)
 {
@@ -60,7 +60,7 @@ static bool is_wide_text(const uint8_t *data, uint32_t size)
     return size % sizeof(uint16_t) == 0;
 }
 
-/* Those of another TDH are none that a provider here could evaluate. */
+/* Whether our TDH created it; providers cannot evaluate others. */
 static bool is_payload(const uint8_t *data, uint32_t size)
 {
     struct payload_filter *f;
@@ -115,7 +115,7 @@ static bool has_process(const struct directory_filter *f, const struct directory
     return false;
 }
 
-/* Names with `;` between them, UTF-16. */
+/* UTF-16 names separated by `;`. */
 static bool has_program(const struct directory_filter *f, const char *program)
 {
     WCHAR units[MAX_EVENT_FILTER_DATA_SIZE / sizeof(WCHAR)];
@@ -174,7 +174,7 @@ struct name_filter {
 };
 
 struct provider_filter {
-    uint32_t references; /* beside the first */
+    uint32_t references; /* in addition to the first */
     struct id_filter ids, stack_ids;
     struct name_filter names, stack_names;
     struct mask_filter stack_masks;
@@ -253,7 +253,7 @@ static HRESULT read_one(const struct directory_filter *f, struct provider_filter
     case EVENT_FILTER_TYPE_PAYLOAD:
         return out->payload ? bad_filter(f) : payload_filter_read(f->data, f->size, &out->payload);
     default:
-        return S_OK; /* of processes, or not for providers */
+        return S_OK; /* a filter of processes, or not for providers */
     }
 }
 
@@ -331,7 +331,7 @@ static bool has_name(const struct name_filter *f, const struct filter_event *eve
     return false;
 }
 
-/* Lets pass what it is not about. */
+/* Events that the filter does not apply to pass. */
 static bool ids_pass(const struct id_filter *f, const struct filter_event *event)
 {
     return !f->set || event->name || has_id(f, event->descriptor->Id) == f->in;
@@ -374,7 +374,7 @@ const uint8_t *provider_filter_schematized(const struct provider_filter *f, uint
     return f ? f->schematized : NULL;
 }
 
-/* {u16 size, tag bytes, of which each but the last has its high bit set, name, ...} */
+/* Reads {u16 size, tag bytes (all but the last with the high bit set), name, ...}. */
 bool trace_logging_name(const uint8_t *metadata, size_t bytes, struct filter_event *out)
 {
     size_t at = 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The filters of one session's enable of a provider (EVENT_FILTER_DESCRIPTOR): which kinds there are, and those of
-   an enable taken apart once: which processes have the provider enabled at all, which of their events the session
-   gets, and which of these carry a stack. */
+/* The filters of a session's enable of a provider (EVENT_FILTER_DESCRIPTOR): the known types, and the filters of an
+   enable in evaluated form. They decide which processes have the provider enabled, which events the session gets,
+   and which of these carry a stack. */
 #ifndef OPENPLA_PROVIDER_FILTER_H
 #define OPENPLA_PROVIDER_FILTER_H
 
@@ -12,52 +12,52 @@
 /* ---- kinds, as EnableTraceEx2 takes them and autologgers have them below theirs ---- */
 
 struct filter_kind {
-    uint32_t type, least, most;                        /* EVENT_FILTER_TYPE_*; bytes of data */
+    uint32_t type, least, most;                        /* EVENT_FILTER_TYPE_*; size of the data in bytes */
     bool (*check)(const uint8_t *data, uint32_t size); /* may be NULL */
-    const char *name;                                  /* that of evntprov.h */
+    const char *name;                                  /* its name in evntprov.h */
 };
-/* From 0 on; NULL: there are no more. */
+/* The types by index from 0; NULL: no more. */
 const struct filter_kind *filter_kind_at(size_t index);
-const struct filter_kind *filter_kind_of(uint32_t type); /* NULL: no such kind is known */
+const struct filter_kind *filter_kind_of(uint32_t type); /* NULL: unknown type */
 
 /* ---- the filters of an enable ---- */
 
-/* Of this process, as scope filters know it. */
+/* This process, for filters of processes. */
 struct provider_scope {
     struct directory_process process;
-    const char *program; /* its file's name without a path, UTF-8 */
+    const char *program; /* its file name without a path, UTF-8 */
 };
-/* Whether the enable is for this process. What cannot be read, and packages, of which there are none here, are for
-   none. */
+/* Whether the enable applies to this process. Malformed filters, and filters of packages, which do not exist here,
+   apply to none. */
 bool provider_filter_admits(const struct directory_enable *e, const struct provider_scope *own);
 
-/* What filters look at in an event. */
+/* The properties of an event that filters use. */
 struct filter_event {
     const EVENT_DESCRIPTOR *descriptor;
-    const char *name; /* of a TraceLogging event, not terminated; NULL: it is none */
+    const char *name; /* of a TraceLogging event, without a NUL; NULL: another kind of event */
     size_t name_bytes;
-    /* All of its data in one piece, for filters that look at them; asked for once, and only by these. NULL: they cannot
-       be had, and the event passes. */
+    /* Returns all its data in one piece, for filters that read it; called only by these, once. NULL: not available,
+       and the event passes. */
     const uint8_t *(*data)(void *context, size_t *size);
     void *context;
 };
 struct provider_filter;
-/* *out NULL: the enable has no filter but for processes. ERROR_INVALID_DATA's HRESULT for what is malformed. */
+/* *out NULL: the enable has only filters of processes. ERROR_INVALID_DATA's HRESULT if one is malformed. */
 HRESULT provider_filter_create(const struct directory_enable *e, struct provider_filter **out);
-/* Counted under the caller's lock. NULL is allowed. */
+/* References are counted under the caller's lock. NULL is allowed. */
 struct provider_filter *provider_filter_refer(struct provider_filter *f);
 void provider_filter_free(struct provider_filter *f);
 
-/* NULL stands for no filter in all of these. */
+/* NULL means no filter in all of these. */
 bool provider_filter_passes(const struct provider_filter *f, const struct filter_event *event);
-/* Of a session that asked for stacks. */
+/* For a session that requests stacks. */
 bool provider_filter_wants_stack(const struct provider_filter *f, const struct filter_event *event);
-/* Whether one of the two above may say no. */
+/* Whether one of the two functions above may return false. */
 bool provider_filter_selects(const struct provider_filter *f);
-/* What the provider's callback gets (EVENT_FILTER_TYPE_SCHEMATIZED). NULL: nothing. */
+/* The filter for the provider's callback (EVENT_FILTER_TYPE_SCHEMATIZED). NULL: none. */
 const uint8_t *provider_filter_schematized(const struct provider_filter *f, uint32_t *size);
 
-/* The name in the metadata of a TraceLogging event; false: it has none that ends in these bytes. */
+/* Reads the name in the metadata of a TraceLogging event. False: it has no name that ends within `bytes`. */
 bool trace_logging_name(const uint8_t *metadata, size_t bytes, struct filter_event *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What providers' callbacks are told: the state that is composed of all sessions that enable the provider, once for
-   each change of one of them. A registration has one callback at a time, on whichever thread found the change; other
-   threads add to what it has still to be told. No lock is held while it runs. */
+/* Runs providers' callbacks: one for each change of an enable, with the combined state of all sessions that enable
+   the provider. A registration has one callback at a time, on the thread that found the change; other threads queue
+   theirs. No lock is held during a callback. */
 #include "engine/base/guard.h"
 #include "engine/base/memory.h"
 #include "engine/etw/provider/provider_table.h"
@@ -29,8 +29,8 @@ static bool has_header(const uint8_t *filter, uint32_t size)
     return filter && size >= sizeof(EVENT_FILTER_HEADER);
 }
 
-/* Behind each other, as EVENT_FILTER_HEADER.NextOffset chains them. One without such a header stands alone: then it is
-   the first session's, and the only one. Returns the bytes; out NULL: only counts. */
+/* Concatenates the filters, chained by EVENT_FILTER_HEADER.NextOffset. A filter without such a header is passed
+   alone, and only if it is the first. Returns the size in bytes; out NULL: only counts. */
 static uint32_t chain_filters(const struct provider_enables *e, uint8_t *out)
 {
     uint32_t at = 0, before = 0, size;
@@ -147,7 +147,7 @@ HRESULT provider_note_changes(struct registration_record *record, const struct p
     if (!record->options.callback && !record->options.classic_callback)
         return S_OK;
     if (!record->begun) {
-        /* At registration it is told how things are, once, and not how they came about. */
+        /* At registration the present state is reported once, not how it came about. */
         if (new->count != 0)
             hr = notice_add(&list, CODE_ENABLE, &nobody, new, NULL);
         if (SUCCEEDED(hr))
@@ -164,20 +164,20 @@ HRESULT provider_note_changes(struct registration_record *record, const struct p
 
 /* ---- callbacks ---- */
 
-/* A callback that runs. */
-struct telling {
+/* A running callback. */
+struct callback_run {
     struct registration *registration;
     struct provider_options to;
     struct notice *notice;
-    ULONG said;
+    ULONG status;
 };
 
-static void call_back(void *telling)
+static void call_back(void *callback_run)
 {
-    struct telling *t = telling;
+    struct callback_run *t = callback_run;
     const struct provider_options *to = &t->to;
     struct notice *n = t->notice;
-    t->said = ERROR_SUCCESS;
+    t->status = ERROR_SUCCESS;
     if (to->callback) {
         EVENT_FILTER_DESCRIPTOR filter = {
             .Ptr = (uintptr_t)n->filter, .Size = n->filter_size, .Type = EVENT_FILTER_TYPE_SCHEMATIZED};
@@ -188,30 +188,30 @@ static void call_back(void *telling)
     WNODE_HEADER node = {.BufferSize = sizeof node, .HistoricalContext = n->context, .Guid = to->guid};
     node.Flags = WNODE_FLAG_TRACED_GUID;
     ULONG size = sizeof node;
-    t->said = to->classic_callback(codes[n->code], to->context, &size, &node);
+    t->status = to->classic_callback(codes[n->code], to->context, &size, &node);
 }
 
-/* Under provider_lock. */
+/* Protected by provider_lock. */
 static struct {
-    void (*say)(uint64_t revision); /* NULL: nothing is to be said */
+    void (*say)(uint64_t revision); /* NULL: nothing is pending */
     uint64_t revision;
-} unsaid;
+} pending_idle;
 
 static void notice_report_idle(void)
 {
-    for (const struct registration *r = provider_in_use; r && unsaid.say; r = r->record->next)
+    for (const struct registration *r = provider_in_use; r && pending_idle.say; r = r->record->next)
         if (r->record->calling && !r->record->waits)
             return;
-    if (unsaid.say)
-        unsaid.say(unsaid.revision);
-    unsaid.say = NULL;
+    if (pending_idle.say)
+        pending_idle.say(pending_idle.revision);
+    pending_idle.say = NULL;
 }
 
 void provider_when_idle(void (*say)(uint64_t revision), uint64_t revision)
 {
     host_lock_enter(&provider_lock);
-    unsaid.say = say;
-    unsaid.revision = revision;
+    pending_idle.say = say;
+    pending_idle.revision = revision;
     notice_report_idle();
     host_lock_leave(&provider_lock);
 }
@@ -236,17 +236,19 @@ static void end_calling(struct registration *r)
         provider_recycle(r);
 }
 
-/* By an exception that the program takes. What else is noted down, the next who tells tells. */
-static void leave_callback(void *telling)
+/* Called when an exception that the program handles leaves a callback. The next thread that runs callbacks runs the
+   remaining ones. */
+static void leave_callback(void *callback_run)
 {
-    struct telling *t = telling;
+    struct callback_run *t = callback_run;
     memory_free(t->notice);
     host_lock_enter(&provider_lock);
     end_calling(t->registration);
     host_lock_leave(&provider_lock);
 }
 
-/* All that is noted down; the record is `calling`, on this thread. Returns what the first callback did. */
+/* Runs all queued callbacks of `r`, whose record is marked as `calling` by this thread. Returns the result of the
+   first. */
 static ULONG call_all(struct registration *r)
 {
     struct registration_record *record = r->record;
@@ -254,13 +256,13 @@ static ULONG call_all(struct registration *r)
     bool first = true;
     record->caller = thread_own_id();
     for (struct notice *n; !record->gone && (n = record->first) != NULL;) {
-        struct telling telling = {.registration = r, .to = record->options, .notice = n};
+        struct callback_run callback_run = {.registration = r, .to = record->options, .notice = n};
         record->first = n->next;
         host_lock_leave(&provider_lock);
-        (void)guard_call(call_back, &telling, GUARD_TAKES_NONE, leave_callback);
+        (void)guard_call(call_back, &callback_run, GUARD_TAKES_NONE, leave_callback);
         memory_free(n);
         host_lock_enter(&provider_lock);
-        status = first ? telling.said : status;
+        status = first ? callback_run.status : status;
         first = false;
     }
     end_calling(r);
@@ -280,7 +282,7 @@ bool provider_outlast_callback(struct registration_record *record)
 
 ULONG provider_begun(uint64_t handle)
 {
-    /* Not by provider_find: who has ended it meanwhile waits for us. Until then it keeps its place. */
+    /* Not by provider_find: a thread that has ended the registration waits for us, so the place stays in use. */
     struct registration *r = &provider_table[handle % PROVIDER_PLACES];
     host_lock_enter(&provider_lock);
     r->record->begun = true;
@@ -296,7 +298,7 @@ void provider_run_callbacks(void)
         if (r->record->first && !r->record->calling) {
             r->record->calling = true;
             (void)call_all(r);
-            r = provider_in_use; /* the list may have changed meanwhile */
+            r = provider_in_use; /* the list may have changed */
         } else {
             r = r->record->next;
         }

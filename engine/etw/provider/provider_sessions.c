@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/* The sessions that this process has mapped for its providers, and its part in the directory.
+
+   One waiting thread per process, started with the first registration, follows the directory: it applies changes to the
+   registrations, maps and unmaps sessions, recovers sessions whose hosts have ended, frees what provider_reclaim can
+   free, registers again after the directory was reset, and ends a process whose other threads have all ended.
+
+   Locks, in this order: `joining` protects what this process is in the directory; `refreshing` is held while the
+   directory is read and applied, so an older state never replaces a newer one; provider_lock protects the table. No
+   lock is held during a callback. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
@@ -12,32 +21,31 @@
 #include <string.h>
 
 struct mapping {
-    struct provider_session session; /* first: what writers have */
+    struct provider_session session; /* first: the part that writers use */
     struct section *section;
     struct signal *signal;
-    struct process *host;            /* NULL: it need not be waited for */
-    struct private_session *private; /* NULL: it is mapped */
+    struct process *host;            /* NULL: not waited for */
+    struct private_session *private; /* NULL: a mapped session */
 };
 
-/* Under `refreshing`, which is held while the directory is read and applied, so that no older state comes over a newer
-   one; never while a callback runs. */
+/* Protected by `refreshing`. */
 static struct host_lock refreshing = HOST_LOCK_INIT;
-static struct mapping *stale[DIRECTORY_PLACES + 1]; /* taken out of by_logger, to be let go */
+static struct mapping *stale[DIRECTORY_PLACES + 1]; /* taken out of by_logger, to be retired */
 
 static _Atomic(struct mapping *) by_logger[DIRECTORY_PLACES + 1];
-static bool out_of_memory; /* under `refreshing`: a session could not be had for that reason */
-/* One more than the revision in which the logger had no session that runs. */
+static bool out_of_memory; /* protected by `refreshing`: memory for a session was missing */
+/* The revision in which the logger had no running session, plus one. */
 static _Atomic uint64_t vacant[DIRECTORY_PLACES + 1];
 
-/* Under `joining`. The directory changes under `refreshing` too. */
+/* Protected by `joining`. `directory` changes under `refreshing`, too. */
 static struct host_lock joining = HOST_LOCK_INIT;
 static _Atomic(struct directory *) directory;
 static _Atomic(struct signal *) own_signal;
 static uint64_t joined; /* directory_born */
 static uint64_t start_time;
-static char *program; /* NULL: it cannot be told */
+static char *program; /* file name of the program; NULL: unknown */
 
-/* The error code that a function of Windows gives for it. */
+/* Returns the Windows error code for it. */
 static ULONG provider_status(HRESULT hr)
 {
     if (SUCCEEDED(hr))
@@ -131,8 +139,8 @@ static struct mapping *session_map(uint32_t logger, uint32_t generation)
     return m;
 }
 
-/* Its host may have to hear that the directory was begun anew, and sleeps while nobody writes. */
-static void take_out(uint32_t logger)
+/* Wakes the host, too: it may have to notice that the directory was reset, and it sleeps while nobody writes. */
+static void mapping_take_out(uint32_t logger)
 {
     struct mapping *m = atomic_exchange_explicit(&by_logger[logger], NULL, memory_order_relaxed);
     if (m && m->signal)
@@ -140,18 +148,19 @@ static void take_out(uint32_t logger)
     stale[logger] = m;
 }
 
-static void let_stale_go(void)
+static void mappings_retire_stale(void)
 {
     for (uint32_t i = 0; i <= DIRECTORY_PLACES; i++)
         if (stale[i]) {
             if (stale[i]->private)
-                private_session_stop(stale[i]->private); /* so that its file is whole when this change is applied */
+                private_session_stop(
+                    stale[i]->private); /* its file must be complete when this change counts as applied */
             provider_session_retire(&stale[i]->session);
             stale[i] = NULL;
         }
 }
 
-/* provider_source's. Takes out one mapping of a logger at most until let_stale_go. */
+/* provider_source's session. Takes out at most one mapping per logger until mappings_retire_stale. */
 static struct provider_session *session_for(void *context, uint32_t logger, uint32_t generation)
 {
     (void)context;
@@ -163,7 +172,7 @@ static struct provider_session *session_for(void *context, uint32_t logger, uint
     if (m && stale[logger])
         return NULL;
     if (m)
-        take_out(logger);
+        mapping_take_out(logger);
     m = session_map(logger, generation);
     atomic_store_explicit(&by_logger[logger], m, memory_order_release);
     return m ? &m->session : NULL;
@@ -182,8 +191,8 @@ static bool session_disallows(void *context, uint32_t logger, uint32_t generatio
     return found;
 }
 
-/* Sessions that run no more. */
-static void take_out_ended(void)
+/* Takes out sessions that do not run any more. */
+static void mappings_take_out_ended(void)
 {
     for (uint32_t i = 1; i <= DIRECTORY_PLACES; i++) {
         const struct mapping *m = atomic_load_explicit(&by_logger[i], memory_order_relaxed);
@@ -195,7 +204,7 @@ static void take_out_ended(void)
         if (hr == S_OK)
             directory_session_free(&s);
         if (!runs)
-            take_out(i);
+            mapping_take_out(i);
     }
 }
 
@@ -211,16 +220,16 @@ static HRESULT provider_apply_enables(uint64_t handle, uint64_t *revision)
     if (SUCCEEDED(hr))
         hr = provider_apply(handle, list, count, &source);
     if (SUCCEEDED(hr) && out_of_memory)
-        hr = E_OUTOFMEMORY; /* applied without that session; to be tried again */
+        hr = E_OUTOFMEMORY; /* applied without that session; try again */
     directory_enables_free(list, count);
     if (handle == 0)
-        take_out_ended();
-    let_stale_go();
+        mappings_take_out_ended();
+    mappings_retire_stale();
     host_lock_leave(&refreshing);
     return hr;
 }
 
-/* The waiting thread frees what others have taken out. */
+/* The waiting thread frees what other threads have retired. */
 static void call_reclaimer(void)
 {
     struct signal *signal = atomic_load(&own_signal);
@@ -228,8 +237,8 @@ static void call_reclaimer(void)
         (void)signal_set(signal);
 }
 
-/* Enables anew by what the directory says now (handle 0: all registrations; then sessions that are over end here), and
-   calls back. S_FALSE: there is no provider in this process. */
+/* Applies the present state of the directory (handle 0: to all registrations, and unmaps ended sessions), and runs
+   callbacks. S_FALSE: no provider in this process. */
 static HRESULT provider_refresh(uint64_t handle)
 {
     uint64_t revision;
@@ -265,13 +274,13 @@ HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_
     const struct provider_thread *t = thread_slot();
     provider_waits(true);
     if (t && t->never_waits)
-        (void)apply_all(); /* others wait for this very thread */
+        (void)apply_all(); /* other threads wait for this one */
     const HRESULT hr = directory_wait_applied(d, provider, revision, timeout_ms);
     provider_waits(false);
     return hr;
 }
 
-/* Hosts of the sessions that are mapped, for as long as nobody but this thread takes any out. */
+/* Lists the hosts of the mapped sessions. Valid while only this thread takes mappings out. */
 static size_t hosts_of(struct process **hosts, uint32_t *loggers)
 {
     size_t count = 0;
@@ -289,13 +298,13 @@ static void host_ended(uint32_t logger, const struct process *host)
 {
     struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);
     if (!m || m->host != host)
-        return; /* the logger is another session's by now */
+        return; /* the logger has another session by now */
     (void)session_recover(directory, logger, m->session.generation);
-    process_close(m->host); /* if that failed, whoever asks for the session tries again */
+    process_close(m->host); /* if that failed, the next process that needs the session tries again */
     m->host = NULL;
 }
 
-/* Of the directory as it is now, whose slot this process gets. Under `joining`. */
+/* Takes a slot in the present directory. Under `joining`. */
 static HRESULT take_slot(struct directory *d)
 {
     uint32_t slot = 0;
@@ -316,7 +325,7 @@ static void provider_unregister(const struct provider_numbers *numbers)
 {
     struct directory *d = directory;
     if (numbers->born != directory_born(d))
-        return; /* what has these numbers now is something else */
+        return; /* the numbers belong to others now */
     if (numbers->provider != 0)
         directory_unregister(d, numbers->provider - 1);
     if (numbers->group != 0)
@@ -370,8 +379,8 @@ static HRESULT register_again(uint64_t handle)
     return hr;
 }
 
-/* When the directory was corrupt and was begun anew, nobody finds this process in it. `registered` is the
-   directory_born that all registrations are in. False: to be tried again. */
+/* Joins the directory again after a reset, which removed this process. *registered: directory_born of the directory
+   that has all registrations. False: try again. */
 static bool join_again(uint64_t *registered)
 {
     const uint64_t born = directory_born(directory);
@@ -387,8 +396,8 @@ static bool join_again(uint64_t *registered)
     return SUCCEEDED(hr);
 }
 
-/* Somebody deleted the directory's file, and whoever starts or asks for sessions has another one by now. Who still uses
-   the one before may do so. */
+/* The directory's file was deleted, and controllers use a new one by now. Changes over to it; others may keep using
+   the old one. */
 static bool follow_directory(void)
 {
     struct directory *next;
@@ -405,7 +414,7 @@ static bool follow_directory(void)
     return follows;
 }
 
-/* A thread has said that it is ending, and the waiting thread has not seen yet whether it was the last. */
+/* Set when a thread is ending, until the waiting thread has checked whether it was the last. */
 static atomic_bool leaving;
 
 void provider_thread_leaves(void)
@@ -423,14 +432,15 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Also when some of the threads that are left end or begin meanwhile: then it is not told now. */
+/* False also if threads began or ended during the check; the next check decides then. */
 static bool program_has_left(void)
 {
     const uint64_t others = private_sessions_threads();
     return last_thread_is_own((uint32_t)others) && private_sessions_threads() == others;
 }
 
-/* It says that a thread is ending before that has ended, and nobody says it of one that was terminated: LOOK_MS. */
+/* A thread reports its end before it has ended, hence LEAVES_MS; one that is terminated does not report it, hence
+   LOOK_MS. */
 static void wait_for_changes(void *unused)
 {
     enum { AGAIN_MS = 100, LOOK_MS = 1000, LEAVES_MS = 20, LEAVES_LOOKS = 10, FOLLOW_MS = 3000 };
@@ -469,7 +479,7 @@ static void wait_for_changes(void *unused)
             host_ended(loggers[ended], hosts[ended]);
         else if (FAILED(hr))
             thread_sleep(AGAIN_MS);
-        done = done && hr == S_FALSE; /* the time alone brings nothing to apply */
+        done = done && hr == S_FALSE; /* a timeout brings no change */
         if (looks && --looks == 0)
             atomic_store(&leaving, false);
         if (program_has_left())
@@ -506,20 +516,20 @@ static HRESULT take_part(void)
     return S_OK;
 }
 
-/* It runs this code for as long as the process does. Started without a lock: who loads a DLL may want ours, and a
-   thread begins with the loader's. */
+/* Started once, for the life of the process, and without a lock: the thread that loads a DLL may want ours, and a
+   new thread begins with the loader's lock. */
 static HRESULT start_waiting(void)
 {
     static atomic_bool started;
     struct thread *thread;
     if (atomic_exchange(&started, true))
         return S_OK;
-    last_thread_leaves(); /* it may be terminated later, with nobody saying so */
+    last_thread_leaves(); /* this thread may be terminated later without a report */
     const HRESULT hr = thread_start(wait_for_changes, NULL, &thread);
     if (FAILED(hr))
         atomic_store(&started, false);
     else
-        thread_close(thread); /* nobody waits for its end */
+        thread_close(thread); /* not waited for */
     return hr;
 }
 
@@ -554,7 +564,8 @@ ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said
         *said = provider_begun(handle);
         return ERROR_SUCCESS;
     }
-    (void)provider_part(handle, classic); /* first: the waiting thread may have noted down what none is to hear now */
+    (void)provider_part(
+        handle, classic); /* first, because the waiting thread may have queued callbacks, which must not run any more */
     (void)provider_begun(handle);
     return provider_status(hr);
 }
@@ -563,7 +574,7 @@ ULONG provider_part(uint64_t handle, bool classic)
 {
     struct provider_numbers numbers;
     if (process_is_ending())
-        return ERROR_SUCCESS; /* all ends with it */
+        return ERROR_SUCCESS; /* the process ends */
     const ULONG status = provider_end(handle, classic, &numbers);
     call_reclaimer();
     if (status == ERROR_SUCCESS && numbers.provider != 0)
@@ -590,7 +601,7 @@ void provider_publish_name(uint64_t handle, const char *name)
         directory_name_provider(directory, &guid, name);
 }
 
-/* The session that has the logger now, mapped. */
+/* Maps the session that has the logger now. */
 static void map_current(uint32_t logger)
 {
     struct directory_session s;
@@ -605,28 +616,28 @@ static void map_current(uint32_t logger)
             (void)session_for(NULL, logger, s.generation);
         directory_session_free(&s);
     }
-    let_stale_go();
+    mappings_retire_stale();
     const bool changed = atomic_load_explicit(&by_logger[logger], memory_order_relaxed) != before;
     host_lock_leave(&refreshing);
     if (is_vacant)
         atomic_store_explicit(&vacant[logger], revision + 1, memory_order_release);
     if (changed)
-        (void)signal_set(atomic_load(&own_signal)); /* the thread waits for the end of one more host */
+        (void)signal_set(atomic_load(&own_signal)); /* the waiting thread must wait for one more host */
 }
 
-/* As far as a look at the directory told that has not changed since. */
+/* Whether the logger had no running session at the present revision. */
 static bool is_known_vacant(uint32_t logger)
 {
     const uint64_t since = atomic_load_explicit(&vacant[logger], memory_order_acquire);
     return since != 0 && since == directory_revision(directory) + 1;
 }
 
-struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool anew)
+struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool is_over)
 {
     if (logger == 0 || logger > DIRECTORY_PLACES)
         return NULL;
     struct mapping *m = atomic_load_explicit(&by_logger[logger], memory_order_acquire);
-    if (m && !anew)
+    if (m && !is_over)
         return &m->session;
     if (is_known_vacant(logger))
         return NULL;
@@ -647,7 +658,7 @@ uint64_t provider_event_key(void)
 
 uint64_t provider_start_key(void)
 {
-    /* Start times tell processes with the same id apart, ids those that started at the same time. */
+    /* The start time distinguishes processes with the same id, the id those that started at the same time. */
     return (start_time ^ (uint64_t)process_own_id() << 40) * UINT64_C(0x9E3779B97F4A7C15);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that write events, and registrations: their places, what is published of them, and what is freed when no
-   thread can be using it. Callbacks are in provider_notice.c. */
+/* Threads that write events, and registrations: the places of the table, what is published, and what is freed when
+   no thread can use it any more (provider_table.h). Callbacks are in provider_notice.c. */
 #include "engine/etw/provider/provider_table.h"
 
 #include "engine/base/clock.h"
@@ -15,7 +15,7 @@
 /* ---- threads ---- */
 
 static struct host_lock threads_lock = HOST_LOCK_INIT;
-static struct provider_thread *threads; /* never freed; those of threads that have ended are given again */
+static struct provider_thread *threads; /* never freed; entries of ended threads are reused */
 static uint32_t own_slot;
 
 static void thread_ended(void *thread)
@@ -46,7 +46,7 @@ __attribute__((noinline)) struct provider_thread *provider_thread_make(void)
                 memory_free(t);
             t = NULL;
         } else if (again) {
-            atomic_store(&t->inside, 0); /* it may have ended inside */
+            atomic_store(&t->inside, 0); /* the previous thread may have ended inside */
             atomic_store(&t->ended, false);
         } else {
             t->next = threads;
@@ -60,7 +60,7 @@ __attribute__((noinline)) struct provider_thread *provider_thread_make(void)
 uint64_t provider_processor_time(struct provider_thread *t)
 {
     enum { US = 10000, PARTS_OF_US = 10 };
-    static _Atomic uint32_t rate; /* which the registry is asked for under Wine */
+    static _Atomic uint32_t rate; /* under Wine this reads the registry */
     if (atomic_load_explicit(&rate, memory_order_relaxed) == 0)
         atomic_store_explicit(&rate, clock_cpu_mhz(), memory_order_relaxed);
     const uint64_t now = processor_cycles(), mhz = atomic_load_explicit(&rate, memory_order_relaxed);
@@ -80,9 +80,8 @@ void provider_threads_own_slot(uint32_t slot)
     host_lock_leave(&threads_lock);
 }
 
-/* Whether each thread has been outside at one of the calls with this round, the first of which was PROVIDER_GRACE_MS
-   behind the moment from which on nobody could find any more what is to be taken away. Rounds rise from 1. One thread
-   at a time. */
+/* Whether each thread was outside in one of the calls of this round. The first call comes PROVIDER_GRACE_MS after
+   the retired items could last be found. Rounds rise from 1. For one thread only. */
 static bool provider_threads_outside(uint32_t round)
 {
     bool all = true;
@@ -102,7 +101,7 @@ struct registration provider_table[PROVIDER_PLACES];
 struct host_lock provider_lock = HOST_LOCK_INIT;
 struct registration *provider_in_use;
 
-static struct registration *unused; /* have been in use */
+static struct registration *unused; /* places that can be reused */
 static uint32_t places = 1, registered;
 
 /* ---- what threads may still be using ---- */
@@ -111,7 +110,8 @@ struct retired {
     struct provider_enables *enables;
     struct provider_session *sessions;
 };
-static struct retired retired, leaving; /* `leaving`: nobody has found them for a while */
+static struct retired retired,
+    leaving; /* `leaving`: retired items that no thread has been able to find since leaving_since */
 static uint64_t leaving_since;
 static uint32_t leaving_round;
 
@@ -130,7 +130,7 @@ static void registration_publish(struct registration *r, struct provider_enables
     atomic_store_explicit(&r->enables, new, memory_order_release);
     atomic_store_explicit(&r->any, any, memory_order_relaxed);
     atomic_store_explicit(&r->all, all, memory_order_relaxed);
-    /* A classic provider's events do not come this way. */
+    /* Events of classic providers take another path. */
     atomic_store_explicit(&r->limit, r->record->options.classic ? 0 : limit, memory_order_relaxed);
     if (old) {
         old->next = retired.enables;
@@ -250,7 +250,7 @@ ULONG provider_begin(const struct provider_options *options, uint64_t *handle)
     return r ? ERROR_SUCCESS : full ? ERROR_NO_SYSTEM_RESOURCES : ERROR_NOT_ENOUGH_MEMORY;
 }
 
-/* NULL: none, also for 0 */
+/* NULL: none; also for handle 0 */
 static struct registration *provider_find(uint64_t handle)
 {
     return handle != 0 ? registration_of(handle) : NULL;
@@ -333,7 +333,7 @@ ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbe
 
 /* ---- traits ---- */
 
-/* {u16 size of all, name, NUL, then {u16 size, u8 type, data} each}. False: malformed. */
+/* Reads {u16 total size, name with NUL, then {u16 size, u8 type, data} each}. False: malformed. */
 static bool registration_read_traits(struct registration_record *record, const uint8_t *traits, size_t size)
 {
     enum { HEAD = 3, GUID_TRAIT = HEAD + 16 };
@@ -355,7 +355,7 @@ static bool registration_read_traits(struct registration_record *record, const u
     return true;
 }
 
-/* Else a session's enable adds something to its events, or looks at them, or writers must wait for it. */
+/* Whether the enable needs only a header and data: no items, no event filter, no blocking. */
 static bool is_plain(const struct provider_enable *e)
 {
     const uint32_t items = EVENT_ENABLE_PROPERTY_SID | EVENT_ENABLE_PROPERTY_TS_ID | EVENT_ENABLE_PROPERTY_STACK_TRACE |
@@ -364,7 +364,7 @@ static bool is_plain(const struct provider_enable *e)
            (e->session->header_flags & ETW_HEADER_PRIVATE_SESSION) == 0;
 }
 
-/* Room for the enables; what the registration itself says is filled in. */
+/* Allocates enables with the registration's own properties filled in. */
 static struct provider_enables *new_enables(struct registration *r)
 {
     const struct registration_record *record = r->record;
@@ -387,7 +387,7 @@ static void finish_enables(struct provider_enables *e)
     e->plain = e->count == 1 && !e->typed && !e->decodes && e->traits_size == 0 && is_plain(&e->of[0]);
 }
 
-/* The same enables, as the registration is now. */
+/* Publishes the same enables with the registration's present properties. */
 static ULONG publish_again(struct registration *r)
 {
     const struct provider_enables *old = atomic_load_explicit(&r->enables, memory_order_relaxed);
@@ -490,7 +490,7 @@ static uint64_t instance_of(const struct provider_enable *before, const struct p
     return bit;
 }
 
-/* S_FALSE: it is not for us, or cannot be had. */
+/* S_FALSE: not for this process, or its session is not available. */
 static HRESULT add_enable(struct provider_enables *new, const struct provider_enables *old,
                           const struct directory_enable *e, const struct provider_source *source, bool classic)
 {
@@ -531,7 +531,7 @@ static HRESULT add_enable(struct provider_enables *new, const struct provider_en
     return S_OK;
 }
 
-/* The newest of those before `serial` that are for it; NULL: there is none. */
+/* Returns the newest matching enable before `serial`, or NULL. */
 static const struct directory_enable *latest_before(const struct registration_record *record, uint64_t serial,
                                                     const struct directory_enable *list, size_t count)
 {
@@ -542,7 +542,7 @@ static const struct directory_enable *latest_before(const struct registration_re
     return latest;
 }
 
-/* A classic provider is the latest session's alone, of those that are here. */
+/* A classic provider belongs to the latest session only, of those that apply to this process. */
 static HRESULT add_latest(struct registration *r, struct provider_enables *new, const struct provider_enables *old,
                           const struct directory_enable *list, size_t count, const struct provider_source *source)
 {
@@ -566,7 +566,7 @@ static HRESULT registration_apply(struct registration *r, const struct directory
             hr = add_enable(new, old, &list[i], source, false);
     if (SUCCEEDED(hr))
         hr = provider_note_changes(r->record, old, new);
-    struct provider_session *unreferred = NULL; /* whoever made them refers to them still */
+    struct provider_session *unreferred = NULL; /* stays empty: the creators have references, too */
     if (FAILED(hr) || new->count == 0) {
         if (new)
             enables_free(new, &unreferred);

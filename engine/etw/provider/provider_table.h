@@ -1,8 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* The providers that this process has registered, and which sessions have each of them enabled, with what. A thread
-   that writes an event finds its registration by the handle without a lock, and what it is enabled with as one block
-   that never changes: a change publishes another block, and the old one is freed when every thread has been outside
-   once. */
+/* The providers that this process has registered, and the sessions that enable each of them.
+
+   The problem. Programs call EventWrite millions of times a second from many threads, mostly for providers that no
+   session enables. The call must cost a few nanoseconds then, and take no lock when a session does. At the same time
+   other threads change what is enabled, unregister providers, and unmap sessions that have ended.
+
+   The layout.
+
+     provider_table[4096]    registration: handle, first test (any, all, limit), pointer to the enables
+                                           |                                          |
+                             registration_record: the part under provider_lock        v
+                                                                          provider_enables (never changes)
+                                                                            of[]: keywords, level, filter, session
+                                                                                                              |
+                             provider_session: the buffers of a session, as mapped here  <--------------------+
+     threads                 provider_thread: inside, slot and id of the writer, activity
+
+   A handle is a generation << 16 | index in the table. A writer finds its registration by the index and compares the
+   handle, so a handle of an ended registration is refused although its place is in use again.
+
+   Who writes what. Everything changes under provider_lock, except the members of a provider_thread, which its thread
+   writes (`inside`, activity). Writers only read the table. The first words of a registration are a first test: they
+   may let an event pass that no session wants, never the reverse.
+
+   Publishing. A change builds a new block of enables, stores the pointer, and puts the old block on a list of retired
+   ones. A writer announces that it is inside (provider_enter), loads the pointer, writes the event, and leaves. So a
+   block that it found stays valid until it has left.
+
+   Freeing. provider_reclaim moves the retired blocks and sessions to "leaving", waits PROVIDER_GRACE_MS, and then for
+   each thread to be seen outside once. `inside` is a plain store without a fence, for speed; the delay covers the time
+   until it is visible to other processors. Sessions are counted by the blocks that refer to them and are unmapped with
+   the last one.
+
+   What can be seen half done. A writer may use the old block for an event during a change; the event then goes to the
+   sessions that were enabled before. A thread that ends while it is inside is marked as ended; one that
+   is suspended there keeps retired blocks alive. */
 #ifndef OPENPLA_PROVIDER_TABLE_H
 #define OPENPLA_PROVIDER_TABLE_H
 
@@ -12,34 +44,34 @@
 
 /* ---- threads ---- */
 
-/* What each thread that writes events has of its own: who it is, its activity, and a word that says that it is inside
-   what others may want to take away. What a thread finds published while it is inside stays until it has left. */
+/* The state of a thread that writes events: its identity, its activity, and whether it is inside, where it may use
+   what was published. Anything it finds published stays valid until it leaves. */
 struct provider_thread {
-    _Atomic uint32_t inside; /* how many calls deep; only the thread itself writes it */
+    _Atomic uint32_t inside; /* depth of calls; written by the thread only */
     _Atomic bool ended;
     struct session_writer writer;
-    uint64_t ids; /* thread and process, as headers of events have them */
+    uint64_t ids; /* ids of thread and process, as in event headers */
     GUID activity;
-    uint64_t time_read, time; /* cycles: when provider_processor_time asked last, and what it was told */
-    bool never_waits;         /* others wait for it: it waits for no session */
+    uint64_t time_read, time; /* cycles: when provider_processor_time last asked the system, and the answer */
+    bool never_waits;         /* other threads wait for it, so it must not wait for a session */
     struct provider_thread *next;
-    uint32_t seen; /* provider_threads_outside's */
+    uint32_t seen; /* used by provider_threads_outside */
 };
 
-/* Of the calling thread; made on its first call. NULL: out of memory. */
+/* Returns the calling thread's, which it creates on the first call. NULL: out of memory. */
 struct provider_thread *provider_thread_make(void);
 static inline struct provider_thread *provider_thread_own(void)
 {
     struct provider_thread *t = thread_slot();
     return __builtin_expect(t != NULL, 1) ? t : provider_thread_make();
 }
-/* What the calling thread has run in user mode, in cycles, as it was at most 10 ms ago: asking the system costs as much
-   as a hundred events. */
+/* Returns the user-mode time of the calling thread, in cycles, at most 10 ms old: asking the system costs as much as
+   a hundred events. */
 uint64_t provider_processor_time(struct provider_thread *t);
-/* The slot of this process, which events being written are marked with. */
+/* Sets the slot of this process, which marks events that are being written. */
 void provider_threads_own_slot(uint32_t slot);
 
-/* Two plain stores: others learn of it when these have left the processor, for which they wait PROVIDER_GRACE_MS. */
+/* Two plain stores. Other threads see them after PROVIDER_GRACE_MS at the latest. */
 static inline void provider_enter(struct provider_thread *t)
 {
     atomic_store_explicit(&t->inside, atomic_load_explicit(&t->inside, memory_order_relaxed) + 1, memory_order_relaxed);
@@ -55,71 +87,71 @@ enum { PROVIDER_GRACE_MS = 10 };
 /* ---- the table ---- */
 
 enum {
-    PROVIDER_REGISTRATIONS = 2048, /* at the same time; Windows 8's limit */
-    PROVIDER_PLACES = 4096,        /* of the table: an index is 12 bits of the handle, 0 is nobody's */
-    PROVIDER_MOST_ENABLES = 2 * DIRECTORY_ENABLES_OF_ONE, /* by its own GUID and by that of its group */
+    PROVIDER_REGISTRATIONS = 2048,                        /* at the same time; the limit of Windows 8 */
+    PROVIDER_PLACES = 4096,                               /* an index is 12 bits of the handle; 0 is never used */
+    PROVIDER_MOST_ENABLES = 2 * DIRECTORY_ENABLES_OF_ONE, /* by the provider's GUID and by that of its group */
 };
 
-/* A session as this process maps it. */
+/* A session, as this process has mapped it. */
 struct provider_session {
     struct session_buffers buffers;
-    uint32_t logger, generation;                       /* the directory's */
-    uint32_t mode;                                     /* TRACE_MODE_*, as it was when the session was mapped */
-    uint32_t most_event;                               /* bytes; etl_buffer_max_event */
-    uint16_t header_flags;                             /* for each event: ETW_HEADER_* */
-    uint32_t references;                               /* under the table's lock; who makes it has one */
-    void (*release)(struct provider_session *session); /* when there is none any more, without the lock */
-    struct provider_session *next;                     /* of what is to be let go */
+    uint32_t logger, generation;                       /* of the directory */
+    uint32_t mode;                                     /* TRACE_MODE_*, when the session was mapped */
+    uint32_t most_event;                               /* bytes; by etl_buffer_max_event */
+    uint16_t header_flags;                             /* ETW_HEADER_* flags of each event */
+    uint32_t references;                               /* protected by provider_lock; its creator has one */
+    void (*release)(struct provider_session *session); /* called without the lock after the last reference */
+    struct provider_session *next;                     /* in a list of retired ones */
 };
-/* Who made it lets it go: provider_reclaim gives the reference back. To be called once, when the session can be found
-   nowhere but in what provider_apply published. */
+/* Gives up the reference of the creator, by provider_reclaim. Call it once, when the session can be found only in
+   what provider_apply published. */
 void provider_session_retire(struct provider_session *session);
 
-/* What one session has a provider enabled with. */
+/* The parameters with which one session enables a provider. */
 struct provider_enable {
     struct provider_session *session;
     uint64_t any; /* never 0 */
     uint64_t all;
-    uint32_t limit; /* events of lower levels than this */
+    uint32_t limit; /* one above the highest level */
     uint32_t property;
-    uint64_t instance; /* its bit in EventWriteEx' Filter */
+    uint64_t instance; /* its bit in the Filter argument of EventWriteEx */
     struct provider_filter *filter;
-    bool selects; /* the filter looks at events */
-    bool group;   /* by the GUID of the provider's group */
+    bool selects; /* the filter may reject events */
+    bool group;   /* enabled by the GUID of the provider's group */
     uint8_t level;
     GUID source;
     uint64_t serial, captures;
 };
 
-/* Of one registration. Never changes. */
+/* The enables of one registration. Never changes once published. */
 struct provider_enables {
     uint64_t handle;
-    GUID guid; /* as headers have it */
+    GUID guid; /* as in event headers */
     GUID control;
-    bool plain;   /* one session, nothing but header and data: the short way */
-    bool typed;   /* the types of data descriptors count */
-    bool decodes; /* guid is not control */
+    bool plain;   /* one session, and events of a header and data only: the short path */
+    bool typed;   /* the types of data descriptors are used */
+    bool decodes; /* `guid` differs from `control` */
     uint32_t count;
     struct provider_enable of[PROVIDER_MOST_ENABLES];
-    struct provider_enables *next; /* of what is to be freed */
+    struct provider_enables *next; /* in a list of retired ones */
     uint32_t traits_size;
     uint8_t traits[];
 };
 
-/* One of the table. What the first words say is a first test: it may let pass what no session wants. */
+/* An entry of the table. The first words are a first test, which may let pass an event that no session wants. */
 struct registration {
-    _Atomic uint64_t handle;                    /* 0: not in use */
-    _Atomic(struct provider_enables *) enables; /* NULL: by nobody */
+    _Atomic uint64_t handle;                    /* 0: unused */
+    _Atomic(struct provider_enables *) enables; /* NULL: not enabled */
     _Atomic uint64_t any, all;
     _Atomic uint32_t limit;
     uint32_t index;
-    struct registration_record *record; /* kept from one use to the next */
+    struct registration_record *record; /* kept when the place is reused */
     uint64_t reserved[2];
 };
 _Static_assert(sizeof(struct registration) == 64, "one line of the cache");
 extern struct registration provider_table[PROVIDER_PLACES];
 
-/* NULL: no registration's, or one's that is over. Handle 0 is that of a registration that nobody enables. */
+/* NULL: not a registration, or one that has ended. Handle 0 is that of a registration that is never enabled. */
 static inline struct registration *registration_of(uint64_t handle)
 {
     struct registration *r = &provider_table[handle % PROVIDER_PLACES];
@@ -143,77 +175,76 @@ struct provider_options {
     void *context;
     bool classic; /* RegisterTraceGuids */
 };
-/* One more than the directory's numbers of a registration, of its provider and of its group; 0: none. */
+/* The directory's numbers of the registrations of the provider and of its group, plus one; 0: none. */
 struct provider_numbers {
     uint32_t provider, group;
-    uint64_t born; /* of which directory: directory_born */
+    uint64_t born; /* directory_born of the directory that has them */
 };
-/* Enabled by nobody yet; callbacks wait for provider_begun. ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY. */
+/* Creates a registration, not enabled yet; its callbacks wait for provider_begun. ERROR_NO_SYSTEM_RESOURCES,
+   ERROR_NOT_ENOUGH_MEMORY. */
 ULONG provider_begin(const struct provider_options *options, uint64_t *handle);
-/* False: it has been ended. */
+/* False: the registration has ended. */
 bool provider_set_numbers(uint64_t handle, struct provider_numbers numbers);
 bool provider_get_numbers(uint64_t handle, struct provider_numbers *numbers);
 bool provider_get_guid(uint64_t handle, GUID *guid);
-/* What a registration is in the directory. */
+/* How a registration appears in the directory. */
 struct provider_identity {
     GUID guid, group;
     bool classic, has_group;
 };
 bool provider_get_identity(uint64_t handle, struct provider_identity *out);
-/* Once behind each provider_begin, also when the registration has been ended. Calls back if it is enabled, on this
-   thread, and then whenever something changes. What a classic provider's callback returned; else 0. */
+/* Call it once after each provider_begin, even if the registration has ended since. Calls back on this thread if the
+   provider is enabled; from then on callbacks follow changes. Returns the result of a classic provider's callback,
+   else 0. */
 ULONG provider_begun(uint64_t handle);
-/* Waits for a callback of another thread, and until another thread that has begun it says provider_begun.
-   ERROR_INVALID_HANDLE. Afterwards no callback comes, `context` is not used, and the handle is refused. */
+/* Ends a registration. Waits for a callback on another thread, and for the provider_begun of another thread.
+   Afterwards there are no callbacks, `context` is not used, and the handle is refused. ERROR_INVALID_HANDLE. */
 ULONG provider_end(uint64_t handle, bool classic, struct provider_numbers *numbers);
 
-/* EventSetInformation: traits once (ERROR_GEN_FAILURE for a second time); `group` is told when they name one.
-   ERROR_INVALID_PARAMETER for what are no traits. */
+/* EventSetInformation: sets the traits, once (ERROR_GEN_FAILURE for a second time). Returns the group that they
+   name. ERROR_INVALID_PARAMETER for malformed traits. */
 ULONG provider_set_traits(uint64_t handle, const uint8_t *traits, size_t size, GUID *group, bool *has_group);
 ULONG provider_set_typed(uint64_t handle, bool typed);
 
 /* ---- enables ---- */
 
-/* Who knows sessions. */
+/* Provides sessions to provider_apply. */
 struct provider_source {
-    /* The session of an enable; NULL: it cannot be had now. Called under the table's lock. */
+    /* Returns the session of an enable, under provider_lock. NULL: it is not available now. */
     struct provider_session *(*session)(void *context, uint32_t logger, uint32_t generation);
-    /* Whether the session keeps the provider out of its group (TraceSetDisallowList). NULL: no session does. */
+    /* Whether the session excludes the provider from its group (TraceSetDisallowList). NULL: never. */
     bool (*disallows)(void *context, uint32_t logger, uint32_t generation, const GUID *provider);
     void *context;
     struct provider_scope scope;
 };
-/* From now on the registration of this handle (0: every one) is enabled with those of the list that are for it, and
-   with nothing else. Callbacks are noted down for provider_run_callbacks. E_OUTOFMEMORY: some stay as they were. */
+/* Enables the registration of this handle (0: all) with the entries of the list that apply to it, and with nothing
+   else. Queues callbacks for provider_run_callbacks. E_OUTOFMEMORY: some registrations stay as they were. */
 HRESULT provider_apply(uint64_t handle, const struct directory_enable *list, size_t count,
                        const struct provider_source *source);
-/* Calls back what was noted down, on this thread, without a lock. */
+/* Runs the queued callbacks on this thread, without a lock. */
 void provider_run_callbacks(void);
-/* Behind it, by one thread alone: when no other one is calling back any more, say(revision) is called, here or by the
-   thread that ends the last callback, in which it takes no lock and waits for nothing. A newer one takes its place. */
+/* Calls say(revision) as soon as no other thread is in a callback: here, or on the thread that ends the last
+   callback, where it must take no lock and not wait. A newer call replaces an older one. For one thread only. */
 void provider_when_idle(void (*say)(uint64_t revision), uint64_t revision);
-/* From now on this thread waits for such a moment, or no longer; it may be in a callback. */
+/* Sets whether this thread, possibly in a callback, waits for provider_when_idle; its callback then counts as ended. */
 void provider_waits(bool waits);
-/* Frees what no thread can be using any more. True: there is more, to be called again after PROVIDER_GRACE_MS. Never
-   by two threads at once. */
+/* Frees what no thread can use any more. True: call it again after PROVIDER_GRACE_MS. Never by two threads at once. */
 bool provider_reclaim(void);
-/* There is something that provider_reclaim has not seen yet, and it has nothing else in hand that it will be called
-   again for. */
+/* Whether something was retired that no further call of provider_reclaim is due for. */
 bool provider_has_retired(void);
 
 /* ---- between provider_table.c and provider_notice.c ---- */
 
-/* The part of a registration that writers do not see. All of it is
-   under provider_lock. */
+/* The part of a registration that writers do not see; protected by provider_lock. */
 struct registration_record {
     struct provider_options options;
     struct provider_numbers numbers;
     uint64_t generation; /* of handles */
     struct registration *next;
-    struct notice *first, *last; /* callbacks to come */
-    bool calling;                /* a thread is at it, whose id is `caller` */
+    struct notice *first, *last; /* queued callbacks */
+    bool calling;                /* the thread `caller` runs its callbacks */
     uint32_t caller;
-    bool waits; /* the callback waits until all have applied a change: it is taken for one that has returned */
+    bool waits; /* its callback waits until everybody has applied a change, so it counts as ended */
     bool begun, gone, recycle;
     bool typed, has_group, has_decode;
     GUID group, decode;
@@ -224,42 +255,40 @@ extern struct host_lock provider_lock;
 extern struct registration *provider_in_use;
 void provider_recycle(struct registration *r);
 
-/* Same session by the same way. NULL: none. */
+/* The enable by the same session in the same way, or NULL. */
 const struct provider_enable *provider_same_enable(const struct provider_enables *in, uint32_t logger,
                                                    uint32_t generation, bool group);
-/* Notes down what a callback is to be told when `new` comes for `old` (NULL: by nobody). E_OUTOFMEMORY: nothing. */
+/* Queues the callbacks for a change from `old` (NULL: not enabled) to `new`. E_OUTOFMEMORY: none is queued. */
 HRESULT provider_note_changes(struct registration_record *record, const struct provider_enables *old,
                               const struct provider_enables *new);
 void provider_notices_free(struct registration_record *record);
-/* Waits until no other thread calls back. False: this very thread does, and recycles the registration behind it. */
+/* Waits until no other thread runs a callback of it. False: this thread does, and recycles the registration
+   afterwards. */
 bool provider_outlast_callback(struct registration_record *record);
 
 /* ---- sessions: provider_sessions.c ---- */
 
-/* This process as one of those that share the directory: its slot, the sessions that it has mapped, and the one thread
-   that waits for changes, for the ends of hosts, and for moments at which mappings can go. There is none of it before
-   the first registration. */
-/* A registration from provider_begin takes part: the directory knows of it, and it is enabled with what there is, its
-   callback having been called on this thread. Does not wait for other threads but for moments, so a DllMain may call
-   it. *said: what a classic callback returned. An error code of Windows; then the registration has ended. */
+/* Makes a registration from provider_begin known in the directory and enables it, with a callback on this thread if
+   it is enabled. Waits for other threads only briefly, so a DllMain may call it. *said: the result of a classic
+   callback. On failure (a Windows error code) the registration has ended. */
 ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said);
-/* provider_end, and the directory knows of it no more. */
+/* provider_end; also removes the registration from the directory. */
 ULONG provider_part(uint64_t handle, bool classic);
-/* The registration is enabled as a member of the group, too. */
+/* Enables the registration as a member of the group, too. */
 ULONG provider_join_group(uint64_t handle, const GUID *group);
-/* The registration's provider calls itself so. */
+/* Stores the name that the provider gives itself. */
 void provider_publish_name(uint64_t handle, const char *name);
 
-/* The session of a logger's number, mapped if it is not. The thread must be inside, and stays so, also when a mapping
-   had to be made, for which it is outside for a while. `anew`: the one that it gave before is over. NULL: there is none
-   that runs. */
-struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool anew);
+/* Returns the running session of a logger, mapping it if necessary. The thread must be inside and is so afterwards,
+   but is outside for a while when the session must be mapped. `is_over`: the session it returned before has ended.
+   NULL: no such session runs. */
+struct provider_session *provider_session_of(struct provider_thread *t, uint32_t logger, bool is_over);
 
-/* directory_wait_applied, also from a callback, which is then taken for one that has returned: else it would wait for
-   itself. */
+/* directory_wait_applied, which also works in a callback: that callback then counts as ended, as it would otherwise
+   wait for itself. */
 HRESULT provider_wait_applied(struct directory *d, const GUID *provider, uint64_t revision, uint32_t timeout_ms);
 
-/* A thread of the process is ending (DLL_THREAD_DETACH). Enters no lock. */
+/* Called when a thread of the process ends (DLL_THREAD_DETACH). Takes no lock. */
 void provider_thread_leaves(void);
 
 uint64_t provider_event_key(void);     /* EVENT_HEADER_EXT_TYPE_EVENT_KEY */
