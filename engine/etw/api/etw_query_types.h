@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What those speak in who ask about providers and sessions: types and numbers of evntrace.h, natively. */
+/* Types and constants of evntrace.h for queries about providers and sessions, for native builds. */
 #ifndef OPENPLA_ETW_QUERY_TYPES_H
 #define OPENPLA_ETW_QUERY_TYPES_H
 

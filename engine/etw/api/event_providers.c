@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Event providers as lists: what TDH and EnumerateTraceGuidsEx tell of them, and what the registry holds. */
+/* Lists event providers and their registrations, from TDH, EnumerateTraceGuidsEx and the registry. */
 #include "engine/base/memory.h"
 #include "engine/etw/etw_api.h"
 #include "engine/etw/manifest_origins.h"
@@ -31,7 +31,7 @@ static HRESULT failed(ULONG status, const char *what)
     return hr == E_OUTOFMEMORY ? hr : error_set(hr, "%s: %s", what, error_standard_text(hr));
 }
 
-/* The text at an offset from the start; 0 is "". */
+/* Returns the string at an offset from `start`; offset 0 is "". */
 static HRESULT text_at(const void *start, ULONG offset, char **out)
 {
     static const WCHAR none;
@@ -55,11 +55,11 @@ HRESULT event_providers_add(struct event_providers *list, const GUID *guid, char
     return S_OK;
 }
 
-/* ---- who has registered what ---- */
+/* ---- registrations ---- */
 
-#define WHO "cannot list the registrations of an event provider"
+#define LIST_FAILED "cannot list the registrations of an event provider"
 
-/* A growing answer of EnumerateTraceGuidsEx: *out from memory_alloc, *size its bytes. */
+/* Calls EnumerateTraceGuidsEx with a growing buffer. *out from memory_alloc; *size: its bytes. */
 static ULONG providers_enumerate(const struct etw_api *etw, TRACE_QUERY_INFO_CLASS what, const GUID *guid,
                                  uint8_t **out, ULONG *size)
 {
@@ -70,7 +70,7 @@ static ULONG providers_enumerate(const struct etw_api *etw, TRACE_QUERY_INFO_CLA
     while ((status = etw->EnumerateTraceGuidsEx(what, guid ? &in : NULL, guid ? sizeof in : 0, *out, *size, &need)) ==
                ERROR_INSUFFICIENT_BUFFER &&
            need > *size) {
-        memory_free(*out); /* again: registrations may come meanwhile */
+        memory_free(*out); /* registrations may have been added since */
         *size = need;
         *out = memory_alloc(need);
         if (!*out)
@@ -107,7 +107,7 @@ static HRESULT add_registration(struct event_registrations *list, size_t first, 
     return event_registrations_add(list, guid, process);
 }
 
-/* Of one provider; one that nobody has registered any more adds nothing. */
+/* Adds the registrations of one provider. One that is not registered any more adds nothing. */
 static HRESULT add_registrations(const struct etw_api *etw, const GUID *guid, struct event_registrations *list)
 {
     uint8_t *block;
@@ -121,14 +121,14 @@ static HRESULT add_registrations(const struct etw_api *etw, const GUID *guid, st
     size_t at = sizeof head;
     for (ULONG i = 0; SUCCEEDED(hr) && i < head.InstanceCount && at + sizeof instance <= size; i++) {
         memcpy(&instance, block + at, sizeof instance);
-        if (!(instance.Flags & PROVIDER_FLAG_PRE_ENABLE)) /* enabled, and registered by nobody */
+        if (!(instance.Flags & PROVIDER_FLAG_PRE_ENABLE)) /* enabled, but not registered */
             hr = add_registration(list, first, guid, instance.Pid);
         if (instance.NextOffset < sizeof instance)
             break;
         at += instance.NextOffset;
     }
     memory_free(block);
-    return status == ERROR_SUCCESS || status == ERROR_WMI_GUID_NOT_FOUND ? hr : failed(status, WHO);
+    return status == ERROR_SUCCESS || status == ERROR_WMI_GUID_NOT_FOUND ? hr : failed(status, LIST_FAILED);
 }
 
 static HRESULT add_all_registrations(const struct etw_api *etw, struct event_registrations *list)
@@ -137,7 +137,7 @@ static HRESULT add_all_registrations(const struct etw_api *etw, struct event_reg
     if (etw->registrations)
         return etw->registrations(list);
     ULONG size, status = providers_enumerate(etw, TraceGuidQueryList, NULL, &guids, &size);
-    HRESULT hr = status == ERROR_SUCCESS ? S_OK : failed(status, WHO);
+    HRESULT hr = status == ERROR_SUCCESS ? S_OK : failed(status, LIST_FAILED);
     for (size_t at = 0; SUCCEEDED(hr) && at + sizeof(GUID) <= size; at += sizeof(GUID)) {
         GUID one;
         memcpy(&one, guids + at, sizeof one);
@@ -164,7 +164,7 @@ static HRESULT add_named(const struct etw_api *etw, struct event_providers *out)
     ULONG size = 0, status;
     HRESULT hr = S_OK;
     while ((status = etw->TdhEnumerateProviders(info, &size)) == ERROR_INSUFFICIENT_BUFFER) {
-        memory_free(info); /* again: providers may come meanwhile */
+        memory_free(info); /* providers may have been added since */
         info = memory_alloc(size);
         if (!info)
             return E_OUTOFMEMORY;
@@ -197,7 +197,7 @@ static int by_bytes(const void *a, const void *b)
     return memcmp(a, b, sizeof(GUID));
 }
 
-/* Registrations of one provider stand together. */
+/* Registrations of one provider are adjacent. */
 static HRESULT add_nameless(const struct etw_api *etw, struct event_providers *out)
 {
     struct event_registrations registered = {0};
@@ -271,7 +271,7 @@ HRESULT event_provider_fields(const struct etw_api *etw, const GUID *guid, bool 
         if (!info)
             return E_OUTOFMEMORY;
     }
-    if (status == ERROR_SUCCESS && info) /* whatever else it says, it knows nothing of the provider */
+    if (status == ERROR_SUCCESS && info) /* any other error: it does not know the provider */
         hr = add_fields(info, out);
     memory_free(info);
     if (FAILED(hr))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The ETW of this host: the system's on Windows; ours under Wine, whose functions are there, and do nothing or end the
-   process. */
+/* Selects the ETW of this host: the system's on Windows; ours under Wine, whose functions exist but do nothing or
+   raise. */
 #include "engine/base/host.h"
 #include "engine/etw/etw_api.h"
 
-/* Chosen once, for the life of the process; the module stays loaded. */
+/* Selected once per process; the module stays loaded. */
 static struct host_lock lock = HOST_LOCK_INIT;
 static struct etw_api system_api;
 static const struct etw_api *chosen;
@@ -16,7 +16,7 @@ static ULONG open_trace(EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle)
     return *handle != INVALID_PROCESSTRACE_HANDLE ? ERROR_SUCCESS : GetLastError();
 }
 
-/* Each DLL is loaded once; both stay. */
+/* Each DLL is loaded once and stays. */
 static bool load_system(struct etw_api *api)
 {
     HMODULE tdh = LoadLibraryExW(L"tdh.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Natively ETW is ours. */
+/* Natively our own ETW is the only one. */
 #include "engine/etw/etw_api.h"
 
 const struct etw_api *host_etw(void)

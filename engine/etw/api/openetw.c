@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Our own ETW. It knows the providers that are registered, and what they define. */
+/* Our own ETW as an etw_api: its registered providers, and the events that these define. */
 #include "engine/base/memory.h"
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/controller/controller_api.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Event traces as input: merges them by time, and knows the schemas of their events. */
+/* Event traces as input: merges them by time, and finds the schemas of their events. */
 #include "engine/etw/trace_input.h"
 
 #include "engine/base/file.h"
@@ -16,10 +16,10 @@ static void input_take_warning(void *context, const char *text)
 {
     struct texts *remarks = context;
     if (remarks->count < MOST_REMARKS)
-        (void)texts_add(remarks, text); /* a damaged trace is not read less for want of memory */
+        (void)texts_add(remarks, text); /* out of memory for a warning does not stop the reading */
 }
 
-/* The readers hold addresses of the items, so all items are there before the first is opened. */
+/* The readers keep addresses of the items, so all items are allocated before the first is opened. */
 HRESULT trace_inputs_open(struct trace_inputs *in, const struct texts *paths)
 {
     struct texts all = {0};
@@ -61,7 +61,7 @@ static HRESULT advance(struct trace_input *one)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Of equal times that of the trace named first; NULL: no more. */
+/* Of traces with equal times, the first in the list; NULL: no more. */
 static struct trace_input *inputs_oldest(const struct trace_inputs *in)
 {
     struct trace_input *found = NULL;
@@ -186,7 +186,7 @@ static HRESULT program_origin(const char *path, struct texts *remarks, struct sc
     return SUCCEEDED(hr) ? manifests_origin(&list, NULL, out) : hr;
 }
 
-/* One of a folder that is damaged is told, and the others are read. */
+/* A corrupt file in a folder is reported, and the others are read. */
 static HRESULT add_programs(const struct trace_knowledge *known, struct event_schemas *to)
 {
     struct schema_origin origin;
@@ -206,7 +206,7 @@ static HRESULT add_programs(const struct trace_knowledge *known, struct event_sc
     return hr;
 }
 
-/* What the command line names is believed before what is registered. */
+/* Origins from the command line take precedence over registered ones. */
 static HRESULT add_origins(const struct trace_knowledge *known, struct event_schemas *schemas)
 {
     struct schema_origin origin;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Autologgers: their keys, from the registry and back, and the sessions that start by them. */
+/* Autologgers: reads and writes their registry keys, and starts their sessions. */
 #include "engine/etw/autologger.h"
 
 #include "engine/base/file.h"
@@ -18,11 +18,11 @@
 
 struct number_row {
     const char *name;
-    size_t offset; /* of its struct autologger_number */
+    size_t offset; /* of the struct autologger_number */
     uint32_t type;
-    bool of_etw; /* it writes that value itself */
+    bool of_etw; /* ETW writes this value itself */
 };
-/* In the order of writing: what a start goes by comes last. */
+/* In the order of writing: the values that decide about a start come last. */
 static const struct number_row numbers[] = {
 #define NUMBER_ROW(field, name, ...)                                                                                   \
     {                                                                                                                  \
@@ -58,8 +58,8 @@ static const struct text_row {
     {"FileName", offsetof(struct autologger, file)},
     {"OpenPLA", offsetof(struct autologger, set)},
 };
-/* Below a provider: a value for each filter, by the name of its type in evntprov.h. Windows has such a key, and does
-   not document what is in it. */
+/* Below a provider's key: one value per filter, named after its type in evntprov.h. Windows has this key, but its
+   contents are not documented. */
 #define FILTERS_KEY "Filters"
 #define COUNT(a)    (sizeof(a) / sizeof(a)[0])
 
@@ -92,8 +92,8 @@ char *autologger_path(const char *kind, const char *directory, const char *name)
 
 /* ---- reading ---- */
 
-/* Of what was just read, or `why`. */
-static HRESULT note_damage(struct autologger *a, const char *provider, const char *name, const char *why)
+/* Records a problem: the error text of the last read, or `why`. */
+static HRESULT note_invalid(struct autologger *a, const char *provider, const char *name, const char *why)
 {
     const char *separator = provider ? "\\" : "";
     const struct error_kept error = error_keep(HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
@@ -107,7 +107,7 @@ static HRESULT note_damage(struct autologger *a, const char *provider, const cha
     return a->damaged ? S_OK : E_OUTOFMEMORY;
 }
 
-static bool is_damage(HRESULT hr)
+static bool is_invalid(HRESULT hr)
 {
     return hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
 }
@@ -120,8 +120,8 @@ static HRESULT read_numbers(struct registry_key *key, const struct number_row *r
         struct autologger_number *n = (struct autologger_number *)(void *)((char *)of + rows[i].offset);
         hr = registry_read_number(key, rows[i].name, &n->value);
         n->there = hr == S_OK;
-        if (is_damage(hr))
-            hr = note_damage(a, provider, rows[i].name, NULL);
+        if (is_invalid(hr))
+            hr = note_invalid(a, provider, rows[i].name, NULL);
     }
     return hr;
 }
@@ -131,13 +131,13 @@ static char **text_of(const struct autologger *a, const struct text_row *row)
     return (char **)(void *)((char *)a + row->offset);
 }
 
-/* False: a key that others have put there. */
+/* False: a key of another purpose. */
 static bool is_provider(const char *name, GUID *guid)
 {
     return name[0] == '{' && text_to_guid(name, guid);
 }
 
-/* Bytes of any type: a text is one, too. What they say is checked as they are used. */
+/* Accepts values of any type, as a string consists of bytes, too. They are checked when they are used. */
 static HRESULT read_filters(const char *provider, struct autologger_provider *p, struct autologger *a, const char *name)
 {
     struct registry_key *key = NULL;
@@ -152,8 +152,8 @@ static HRESULT read_filters(const char *provider, struct autologger_provider *p,
         hr = registry_read(key, filter->name, &v);
         if (hr == S_OK && p->filter_count < DIRECTORY_FILTERS)
             p->filter[p->filter_count++] = (struct autologger_filter){filter->type, (uint32_t)v.size, v.data};
-        else if (is_damage(hr))
-            hr = note_damage(a, name, filter->name, NULL);
+        else if (is_invalid(hr))
+            hr = note_invalid(a, name, filter->name, NULL);
     }
     registry_close(key);
     return hr;
@@ -184,7 +184,7 @@ static HRESULT read_provider(const char *path, const char *name, struct autologg
     return SUCCEEDED(hr) ? S_OK : hr;
 }
 
-/* As the GlobalLogger has them, a row of 32 bits; or one number. */
+/* Up to eight masks of 32 bits, as in the GlobalLogger's key, or one number. */
 static HRESULT read_kernel_flags(struct registry_key *key, struct autologger *a)
 {
     struct registry_value v;
@@ -192,8 +192,8 @@ static HRESULT read_kernel_flags(struct registry_key *key, struct autologger *a)
     if (hr == S_OK && (v.type == REGISTRY_BYTES || v.type == REGISTRY_NUMBER) && v.size % sizeof(uint32_t) == 0 &&
         v.size <= sizeof a->kernel_flags)
         memcpy(a->kernel_flags, v.data, v.size);
-    else if (hr == S_OK || is_damage(hr))
-        hr = note_damage(a, NULL, "EnableKernelFlags", "invalid EnableKernelFlags: expected up to 8 masks of 32 bits");
+    else if (hr == S_OK || is_invalid(hr))
+        hr = note_invalid(a, NULL, "EnableKernelFlags", "invalid EnableKernelFlags: expected up to 8 masks of 32 bits");
     registry_value_free(&v);
     return hr;
 }
@@ -205,11 +205,11 @@ static HRESULT read_key(struct registry_key *key, const char *path, struct autol
     HRESULT hr = read_numbers(key, numbers, COUNT(numbers), a, a, NULL);
     for (size_t i = 0; SUCCEEDED(hr) && i < COUNT(texts); i++) {
         hr = registry_read_text(key, texts[i].name, text_of(a, &texts[i]));
-        if (is_damage(hr))
-            hr = note_damage(a, NULL, texts[i].name, NULL);
+        if (is_invalid(hr))
+            hr = note_invalid(a, NULL, texts[i].name, NULL);
     }
     if (SUCCEEDED(hr) && a->guid && !text_to_guid(a->guid, &guid))
-        hr = note_damage(a, NULL, texts[0].name, "invalid Guid: expected a GUID");
+        hr = note_invalid(a, NULL, texts[0].name, "invalid Guid: expected a GUID");
     if (SUCCEEDED(hr))
         hr = read_kernel_flags(key, a);
     if (SUCCEEDED(hr))
@@ -267,7 +267,7 @@ static const struct autologger_filter *find_filter(const struct autologger_provi
     return NULL;
 }
 
-/* Those that ETW knows; what is there besides stays. */
+/* Writes the filters that ETW knows; other values stay. */
 static HRESULT write_filters(const char *provider, const struct autologger_provider *p)
 {
     struct registry_key *key = NULL;
@@ -303,7 +303,7 @@ static HRESULT write_provider(const char *path, const struct autologger_provider
     return hr;
 }
 
-/* Those that are no provider of `a` any more. */
+/* Removes keys of providers that `a` does not have any more. */
 static HRESULT remove_providers(struct registry_key *key, const char *path, const struct autologger *a)
 {
     struct texts below;
@@ -378,7 +378,7 @@ static uint32_t number_or(const struct autologger_number *n, uint32_t otherwise)
 
 /* ---- what holds in place of what cannot be ---- */
 
-/* Above `most`, or below `least`, the value is not there; with `clamp` it is the bound. */
+/* Handles a value outside the limits: ignores it, or with `clamp` uses the nearest limit. */
 static HRESULT autologger_check_number(struct autologger *a, const char *name, struct autologger_number *n,
                                        uint64_t least, uint64_t most, bool clamp)
 {
@@ -428,14 +428,14 @@ HRESULT autologger_override(struct autologger *a)
 
 /* ---- the session ---- */
 
-/* That of the GlobalLogger rises to the last and begins with 0 again, which others do not have. */
+/* The GlobalLogger's counter restarts at 0, those of the others at 1. */
 static uint32_t next_counter(const struct autologger *a, uint32_t most)
 {
     const uint32_t before = number_or(&a->file_counter, 0), first = a->global ? 0 : 1;
     return before < most && (before >= first || !a->file_counter.there) ? before + 1 : first;
 }
 
-/* The file of this start: one of FileMax in turn, or the one. */
+/* Chooses the file of this start: the next of FileMax files, or the only one. */
 static ULONG log_file(const struct autologger *a, const char *folder, char **out, uint32_t *counter)
 {
     char *given = a->file ? host_expand_environment(a->file) : NULL, *path = NULL, *own = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* StartTrace, ControlTrace and QueryAllTraces: which session a controller means, what is asked of its host, and what
-   the controller is answered. */
+/* StartTrace, ControlTrace and QueryAllTraces: finds the session, sends the request to its host, and fills in the
+   answer. */
 #include "engine/etw/controller/controller.h"
 
 #include "engine/base/clock.h"
@@ -23,7 +23,7 @@ enum { GLOBAL_LOGGER = 1, LOGGER_BITS = 16 }; /* WMI_GLOBAL_LOGGER_ID */
 
 struct wanted {
     const char *name;
-    uint32_t mode; /* beside the name */
+    uint32_t mode; /* applies together with the name */
     uint32_t logger, generation;
     bool kernel;
 };
@@ -88,12 +88,12 @@ static ULONG find_alive(struct directory *d, const struct wanted *w, bool give_u
         return code == ERROR_WMI_INSTANCE_NOT_FOUND ? not_found(w) : code;
     const HRESULT hr = session_recover_or(d, out->logger, out->generation, give_up);
     if (hr == S_FALSE && out->state != DIRECTORY_STARTING)
-        return ERROR_SUCCESS; /* it lives */
+        return ERROR_SUCCESS; /* its host lives */
     directory_session_free(out);
     return FAILED(hr) ? session_code(hr) : not_found(w);
 }
 
-/* The NT Kernel Logger. */
+/* Finds the NT Kernel Logger. */
 static ULONG controller_find_kernel(struct directory *d, bool give_up, struct directory_session *out)
 {
     return find_alive(d, &(struct wanted){.kernel = true}, give_up, out);
@@ -156,14 +156,14 @@ static size_t unit_of(bool wide)
     return wide ? sizeof(WCHAR) : 1;
 }
 
-/* Bytes at `offset` before the other name, or the end. */
+/* Returns the bytes between `offset` and the other name or the end. */
 static size_t room_at(const EVENT_TRACE_PROPERTIES *p, ULONG offset, ULONG other)
 {
     const ULONG end = other > offset && other < p->Wnode.BufferSize ? other : p->Wnode.BufferSize;
     return end - offset;
 }
 
-/* trace_block_check, and room for at least the end of a name at each offset (24). */
+/* trace_block_check; also checks that each offset has room for at least a NUL (24). */
 static ULONG controller_check_block(bool wide, const EVENT_TRACE_PROPERTIES *p)
 {
     const ULONG status = trace_block_check(p);
@@ -175,7 +175,7 @@ static ULONG controller_check_block(bool wide, const EVENT_TRACE_PROPERTIES *p)
     return status;
 }
 
-/* As much of the text as there is room for. */
+/* Writes as much of the string as there is room for. */
 static ULONG put_name(bool wide, EVENT_TRACE_PROPERTIES *p, ULONG offset, ULONG other, const char *text)
 {
     if (offset == 0)
@@ -201,7 +201,7 @@ static ULONG put_name(bool wide, EVENT_TRACE_PROPERTIES *p, ULONG offset, ULONG 
                              (unsigned)p->Wnode.BufferSize, text);
 }
 
-/* ---- figures ---- */
+/* ---- totals ---- */
 
 static uint32_t narrow(uint64_t value)
 {
@@ -222,7 +222,7 @@ void controller_totals_add(const struct controller_view *v, struct controller_to
     f->realtime_lost += atomic_load_explicit(&v->buffers.shared->totals.realtime_lost, memory_order_relaxed);
 }
 
-static void put_figures(const struct controller_totals *f, EVENT_TRACE_PROPERTIES *p)
+static void put_totals(const struct controller_totals *f, EVENT_TRACE_PROPERTIES *p)
 {
     p->NumberOfBuffers = f->all.allocated;
     p->FreeBuffers = f->all.free;
@@ -257,7 +257,7 @@ ULONG controller_answer(bool wide, const struct directory_session *s, const stru
     p->FlushTimer = s->flush_timer;
     p->EnableFlags = s->enable_flags[0];
     p->AgeLimit = 0;
-    put_figures(f, p);
+    put_totals(f, p);
     memset(&p->LoggerThreadId, 0, sizeof p->LoggerThreadId);
     memcpy(&p->LoggerThreadId, &f->thread, sizeof p->LoggerThreadId);
     const ULONG named = put_name(wide, p, p->LoggerNameOffset, p->LogFileNameOffset, s->name);
@@ -267,7 +267,7 @@ ULONG controller_answer(bool wide, const struct directory_session *s, const stru
 
 /* ---- StartTrace ---- */
 
-/* Failing to get the full path is no error; being out of memory is. */
+/* If there is no full path the name stays; out of memory is an error. */
 static ULONG make_full(struct trace_settings *s)
 {
     char *full = s->file ? host_full_path(s->file) : NULL;
@@ -278,8 +278,8 @@ static ULONG make_full(struct trace_settings *s)
     return ERROR_SUCCESS;
 }
 
-/* The full path where there is room for it, else the name as it was given. The session runs, whatever of its names
-   finds no memory. */
+/* Returns the full path if there is room for it, otherwise the name as given. Out of memory is not an error, because
+   the session runs. */
 static void controller_answer_start(bool wide, const struct directory_session *session, EVENT_TRACE_PROPERTIES *p)
 {
     struct controller_view view;
@@ -345,7 +345,7 @@ ULONG controller_start(bool wide, TRACEHANDLE *handle, const void *name, EVENT_T
 
 /* ---- ControlTrace and QueryAllTraces ---- */
 
-enum { ANSWER_MS = 120000 }; /* a host may write gigabytes to a slow disk first */
+enum { ANSWER_MS = 120000 }; /* a host may first have to write gigabytes to a slow disk */
 
 /* ---- what is asked of the host ---- */
 
@@ -399,7 +399,7 @@ ULONG controller_request(const struct controller_call *c, const struct directory
     return code;
 }
 
-/* E_ABORT: the host has ended. */
+/* Sends a request to the host. E_ABORT: the host has ended. */
 ULONG controller_ask(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                      const struct directory_session *s)
 {
@@ -414,8 +414,7 @@ ULONG controller_ask(struct directory *d, const struct controller_call *c, const
         return controller_refuse(ERROR_TIMEOUT, "cannot control session '%.200s': its host does not respond", s->name);
     if (hr != E_ABORT)
         return session_code(hr);
-    /* It ended just now: by itself, or it was killed. What is asked of a session that is to be stopped anyway has then
-       happened. */
+    /* The host ended just now, normally or by a crash. If it was to be stopped anyway, the request counts as done. */
     const HRESULT recovered = session_recover_or(d, s->logger, s->generation, c->code == EVENT_TRACE_CONTROL_STOP);
     if (recovered == S_OK && c->code == EVENT_TRACE_CONTROL_STOP)
         return ERROR_SUCCESS;
@@ -440,11 +439,11 @@ static ULONG control_session(struct directory *d, const struct controller_call *
     if (c->code == EVENT_TRACE_CONTROL_STOP && s->state == DIRECTORY_STOPPING)
         return controller_refuse(ERROR_ACTIVE_CONNECTIONS, "cannot stop session '%.200s': it is already stopping",
                                  s->name);
-    controller_view_open(s, &view); /* so that its last figures can be told */
+    controller_view_open(s, &view); /* to report its final totals */
     if (c->code != EVENT_TRACE_CONTROL_QUERY) {
         code = controller_request(c, s, &request);
         if (code == ERROR_SUCCESS && request.file)
-            session_recover_all(d); /* whose the file may be */
+            session_recover_all(d); /* a dead session may own the file */
         if (code == ERROR_SUCCESS)
             code = controller_ask(d, c, &request, s);
         directory_request_free(&request);
@@ -461,7 +460,7 @@ static ULONG control_session(struct directory *d, const struct controller_call *
     return code;
 }
 
-/* To change or to end it takes what it took to start it. */
+/* Controlling a session requires the same rights as starting it. */
 static ULONG may_control(const struct controller_call *c, const struct directory_session *s)
 {
     return trace_allowed(&s->guid,
@@ -534,7 +533,7 @@ static ULONG answer_one(bool wide, const struct directory_session *s, EVENT_TRAC
     controller_view_open(s, &view);
     const ULONG code = controller_answer_view(wide, s, &view, p);
     controller_view_close(&view);
-    return code == ERROR_MORE_DATA ? ERROR_SUCCESS : code; /* its names are cut */
+    return code == ERROR_MORE_DATA ? ERROR_SUCCESS : code; /* the names are truncated */
 }
 
 ULONG controller_query_all(bool wide, EVENT_TRACE_PROPERTIES **list, ULONG room, ULONG *count)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* ETW's functions for controllers over the core. */
+/* ETW's functions for controllers. */
 #include "engine/etw/controller/controller_api.h"
 
 #include "engine/etw/controller/controller.h"
 
-/* StartTrace's code is the thread's last error too. */
+/* StartTrace also sets the thread's last error. */
 static ULONG set_last_error(ULONG code)
 {
 #ifdef _WIN32

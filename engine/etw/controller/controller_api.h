@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* ETW's functions for controllers of sessions, and for queries about sessions and providers, under their own names,
-   as openetw.dll has them: natively as plain functions, on Windows by the system's own declarations, which this
-   header takes for ours. To be included before all others that name ETW. */
+/* ETW's functions for controllers and queries under their own names, as openetw.dll exports them: natively as plain
+   functions, on Windows with the system's declarations, but not as imports. Include this header before all others
+   that mention ETW. */
 #ifndef OPENPLA_CONTROLLER_API_H
 #define OPENPLA_CONTROLLER_API_H
 
 #if defined(_WIN32) && !defined(_WMI_SOURCE_)
-#define _WMI_SOURCE_ /* they are no imports */
+#define _WMI_SOURCE_ /* not as imports */
 #endif
 #include "engine/etw/api/etw_query_types.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* EnableTrace, EnableTraceEx and EnableTraceEx2: what a session wants of a provider, checked, and when its processes
-   have heard of it. */
+/* EnableTrace, EnableTraceEx and EnableTraceEx2: checks what a session requests of a provider, stores it in the
+   directory, and waits until the provider's processes have applied it. */
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
 #include "engine/etw/controller/trace_security.h"
@@ -14,14 +14,14 @@
 
 /* ---- filters ---- */
 
-/* Names of events are no business of a group; nor are what their payloads hold. */
+/* A provider group allows no filters by event id, event name or payload. */
 static bool is_for_group(uint32_t type)
 {
     return type != EVENT_FILTER_TYPE_EVENT_ID && type != EVENT_FILTER_TYPE_EVENT_NAME &&
            type != EVENT_FILTER_TYPE_PAYLOAD;
 }
 
-/* The processes that have the ids now. */
+/* Adds the start times of the processes that have these ids now. */
 static ULONG find_processes(struct directory_enable *to, struct directory_filter *f)
 {
     const size_t count = f->size / sizeof(uint32_t);
@@ -60,7 +60,7 @@ ULONG controller_add_filter(struct directory_enable *to, const EVENT_FILTER_DESC
     return f->Type == EVENT_FILTER_TYPE_PID ? find_processes(to, added) : ERROR_SUCCESS;
 }
 
-/* Version 1 ends before the count: one descriptor if there is any. */
+/* Version 1 has no count: one descriptor, or none. */
 static ULONG read_parameters(const ENABLE_TRACE_PARAMETERS *p, struct directory_enable *to)
 {
     if (p->Version != 1 && p->Version != 2)
@@ -119,7 +119,7 @@ static ULONG enable_change(struct directory *d, const struct controller_enable *
     return session_code(hr);
 }
 
-/* The session's host switches on what it enables now: nobody has them registered. */
+/* The session's host applies the change itself, as no process registers system providers. */
 static ULONG change_system(struct directory *d, const struct controller_enable *e, const struct directory_session *s,
                            const struct directory_enable *wanted)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ControlTrace of private sessions: what is asked of one is asked of its part in each process, and what all of them
-   count is its figures. */
+/* ControlTrace of private sessions: sends each request to the part in each process, and adds up their statistics. */
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
 #include "engine/etw/provider/private_session.h"
@@ -12,7 +11,7 @@
 
 /* ---- who is in it ---- */
 
-/* Always in this order, so that the same filters are the same bytes. */
+/* In this order, so that the same filters are the same bytes. */
 static const uint32_t scope_types[DIRECTORY_SCOPES] = {EVENT_FILTER_TYPE_PID, EVENT_FILTER_TYPE_EXECUTABLE_NAME,
                                                        EVENT_FILTER_TYPE_PACKAGE_ID, EVENT_FILTER_TYPE_PACKAGE_APP_ID};
 
@@ -69,7 +68,7 @@ ULONG controller_scope(const EVENT_TRACE_PROPERTIES *p, struct directory_scope *
     return code;
 }
 
-/* The processes of those ids, whenever they began. */
+/* Makes the filter independent of when the processes began. */
 static void forget_start_times(struct directory_scope *s)
 {
     struct directory_filter_process p;
@@ -81,7 +80,7 @@ static void forget_start_times(struct directory_scope *s)
     }
 }
 
-/* Filters need not be given again; those that are must be its own. */
+/* Filters are optional here, but must be the session's if given. */
 static ULONG check_scope(const struct controller_call *c, const struct directory_session *s)
 {
     struct directory_scope scope, own = s->scope;
@@ -94,7 +93,7 @@ static ULONG check_scope(const struct controller_call *c, const struct directory
     return code;
 }
 
-/* ---- its figures ---- */
+/* ---- its totals ---- */
 
 struct parts {
     struct directory_session *list;
@@ -112,7 +111,7 @@ static void close_parts(struct parts *p)
     *p = (struct parts){.list = NULL};
 }
 
-/* S_FALSE: one of them was over before it could be looked at. */
+/* S_FALSE: a part ended before it could be opened. */
 static HRESULT open_once(struct directory *d, const struct directory_session *s, struct parts *out)
 {
     HRESULT hr = private_parts(d, s, &out->ended, &out->list, &out->count);
@@ -146,7 +145,7 @@ static ULONG open_parts(struct directory *d, const struct directory_session *s, 
     return session_code(hr);
 }
 
-/* Those that are over meanwhile show their last ones. */
+/* Parts that ended since contribute their final totals. */
 static struct controller_totals totals_of(const struct parts *p)
 {
     struct controller_totals f = {
@@ -164,7 +163,7 @@ static struct controller_totals totals_of(const struct parts *p)
 
 /* ---- what its parts are asked ---- */
 
-/* One that is over needs nothing. */
+/* A part that has ended needs nothing. */
 static ULONG ask_part(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                       const struct directory_session *part)
 {
@@ -179,7 +178,7 @@ static ULONG ask_part(struct directory *d, const struct controller_call *c, cons
     return code == ERROR_WMI_INSTANCE_NOT_FOUND ? ERROR_SUCCESS : code;
 }
 
-/* The first failure. */
+/* Returns the first failure. */
 static ULONG ask_all(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                      const struct parts *p)
 {
@@ -192,7 +191,7 @@ static ULONG ask_all(struct directory *d, const struct controller_call *c, const
     return first;
 }
 
-/* S_FALSE: the session is gone. */
+/* S_FALSE: the session does not exist any more. */
 static ULONG found_code(HRESULT hr)
 {
     return hr == S_FALSE ? ERROR_WMI_INSTANCE_NOT_FOUND : session_code(hr);
@@ -208,8 +207,8 @@ static ULONG private_change(struct directory *d, const struct directory_session 
     return hr == HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION) ? ERROR_BAD_PATHNAME : found_code(hr);
 }
 
-/* Asks those that are not as they should be. The one with the name as given comes first: where its file cannot be, the
-   others' cannot. */
+/* Updates the parts that differ from *r. The part with the given file name comes first: if its file cannot be used,
+   those of the others cannot either. */
 static ULONG update_parts(struct directory *d, const struct controller_call *c, const struct directory_request *r,
                           const struct directory_session *s, bool *named)
 {
@@ -236,7 +235,7 @@ static ULONG update_parts(struct directory *d, const struct controller_call *c, 
     return code;
 }
 
-/* Parts that come from now on are as the others; `now` is what the directory has. */
+/* Changes the session's entry for parts that begin later; `now` is the present entry. */
 static ULONG update_whole(struct directory *d, const struct directory_request *r, const struct directory_session *now,
                           bool named)
 {
@@ -257,13 +256,13 @@ static ULONG update_whole(struct directory *d, const struct directory_request *r
     return code;
 }
 
-/* One that fails in a part leaves those before it as they are to be; the same call again does the rest. */
+/* If a part fails, those before it stay updated; the same call again does the rest. */
 static ULONG private_update(struct directory *d, const struct controller_call *c, struct directory_request *r,
                             struct directory_session *s)
 {
     struct directory_session now;
     bool named;
-    /* All else stays as it is. */
+    /* Everything else stays as it is. */
     r->mode = r->maximum_buffers = r->flags_given = 0;
     ULONG code = update_parts(d, c, r, s, &named);
     if (code == ERROR_SUCCESS)
@@ -272,10 +271,11 @@ static ULONG private_update(struct directory *d, const struct controller_call *c
         return code;
     code = update_whole(d, r, &now, named);
     if (code == ERROR_SUCCESS) {
-        code = update_parts(d, c, r, s, &named); /* those that came between */
+        code = update_parts(d, c, r, s, &named); /* parts that began in between */
         if (code != ERROR_SUCCESS) {
             const struct error_kept why = error_keep(HRESULT_FROM_WIN32((LONG)code));
-            (void)private_change(d, &now); /* or the same call would be refused: the session had that file */
+            /* Otherwise the repeated call would be refused, because the session had that file */
+            (void)private_change(d, &now);
             (void)error_restore(&why);
         }
     }
@@ -283,7 +283,7 @@ static ULONG private_update(struct directory *d, const struct controller_call *c
     return code;
 }
 
-/* No part begins from now on. */
+/* Prevents further parts. */
 static ULONG say_stopping(struct directory *d, struct directory_session *s)
 {
     struct directory_session now;
@@ -307,7 +307,7 @@ static ULONG private_control(struct directory *d, const struct controller_call *
         code = ask_all(d, c, &r, parts);
     directory_request_free(&r);
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
-        code = session_code(session_remove(d, s)); /* S_FALSE: another call did it */
+        code = session_code(session_remove(d, s)); /* S_FALSE: another call removed it */
     return code;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings of a session as EVENT_TRACE_PROPERTIES and the kernel's flags have them: checks, defaults, group
-   masks. The order of the checks is Windows': a program that makes two mistakes gets the same code. */
+/* The settings of a session: checks and defaults of EVENT_TRACE_PROPERTIES and kernel flags, and group masks. The
+   checks are in Windows' order, so a program with two mistakes gets the same code. */
 #include "engine/etw/trace_properties.h"
 
 #include "engine/base/memory.h"
@@ -23,8 +23,8 @@ enum {
     NEEDS_PRIVATE = 8,
     NEEDS_GUID = 0x10,
     NEEDS_AUTOLOGGER = 0x20,
-    NEEDS_NO_END = 0x40,          /* nothing that a full file ends */
-    NEEDS_MAXIMUM_AT_ONCE = 0x80, /* and a file; checked before the manager is asked */
+    NEEDS_NO_END = 0x40,          /* a full file must not end the session */
+    NEEDS_MAXIMUM_AT_ONCE = 0x80, /* and a file; checked before the session manager */
     NO_KERNEL = 0x100,
     NO_AUTOLOGGER = 0x200,
     KERNEL_NEEDS_BUFFERING = 0x400,
@@ -61,7 +61,7 @@ static ULONG refuse_mode(const struct mode_row *row, const char *why)
 
 /* ---- the block ---- */
 
-/* Characters of the text at `at` before its NUL, in `room` bytes; false: it has none. */
+/* Counts the characters at `at` before the NUL, within `room` bytes. False: no NUL. */
 static bool text_length(const void *at, size_t room, bool wide, size_t *length)
 {
     const size_t unit = wide ? sizeof(WCHAR) : 1;
@@ -78,7 +78,7 @@ static ULONG copy_text(const void *at, size_t length, bool wide, char **out)
 {
     HRESULT hr;
     if (wide) {
-        WCHAR *aligned = memory_copy(at, (length + 1) * sizeof(WCHAR)); /* blocks have names at any byte */
+        WCHAR *aligned = memory_copy(at, (length + 1) * sizeof(WCHAR)); /* names in a block need not be aligned */
         hr = aligned ? text_from_utf16(aligned, length, true, out) : E_OUTOFMEMORY;
         memory_free(aligned);
     } else {
@@ -126,11 +126,11 @@ ULONG trace_file_read(const EVENT_TRACE_PROPERTIES *p, bool wide, char **out)
     if (!text_length(at, p->Wnode.BufferSize - p->LogFileNameOffset, wide, &length))
         return refuse(ERROR_BAD_LENGTH, "invalid Wnode.BufferSize: the log file name extends beyond the block");
     if (length == 0 || length > MOST_FILE_NAME)
-        return ERROR_SUCCESS; /* as if none were there */
+        return ERROR_SUCCESS; /* treated as no name */
     return copy_text(at, length, wide, out);
 }
 
-/* Of a name that is none *out is NULL. */
+/* *out NULL: an invalid name. */
 static ULONG read_name(const void *name, bool wide, char **out, size_t *length)
 {
     const size_t unit = wide ? sizeof(WCHAR) : 1;
@@ -154,8 +154,8 @@ static ULONG check_name(const struct trace_call *call, const struct trace_settin
     return s->name ? ERROR_SUCCESS : refuse(ERROR_INVALID_NAME, "invalid InstanceName: expected 1 to 1024 characters");
 }
 
-/* As an extension EnableFlags are 16 bits of offset, 8 of length in dwords; 255: the length is in a header there. Eight
-   dwords without a header are group masks; what items hold is not read. */
+/* With the extension flag, EnableFlags holds an offset of 16 bits and a length of 8 bits in dwords; 255: the length
+   is in a header at the offset. Eight dwords without a header are group masks; items of other lengths are not read. */
 ULONG trace_masks_read(const EVENT_TRACE_PROPERTIES *p, uint32_t masks[8])
 {
     enum { MASKS = 8 };
@@ -180,7 +180,7 @@ ULONG trace_masks_read(const EVENT_TRACE_PROPERTIES *p, uint32_t masks[8])
 
 /* ---- modes ---- */
 
-/* NUL: none; else the mode of `mask` that is set too. */
+/* Returns the name of a mode in `mask` that is set, too; NULL: none. */
 static const char *set_too(uint32_t mode, uint32_t mask)
 {
     const uint32_t both = mode & mask;
@@ -201,7 +201,7 @@ static ULONG check_pairs(uint32_t mode, bool manager)
     return ERROR_SUCCESS;
 }
 
-/* What holds before the manager is asked. */
+/* The checks before the session manager. */
 static ULONG check_user_modes(const struct trace_settings *s, bool autologger)
 {
     for (size_t i = 0; i < MODES; i++) {
@@ -243,7 +243,7 @@ static ULONG check_row(const struct mode_row *row, const struct trace_settings *
     return ERROR_SUCCESS;
 }
 
-/* One %, followed by d. */
+/* Whether the only % is followed by d. */
 bool trace_file_is_pattern(const char *file)
 {
     const char *at = file ? strchr(file, '%') : NULL;
@@ -367,7 +367,7 @@ static void complete_times(struct trace_settings *s)
 ULONG trace_settings_complete(struct trace_settings *s, bool autologger, const struct trace_machine *machine)
 {
     if ((s->mode & M(BUFFERING)) != 0)
-        s->mode &= ~(uint32_t)M(REAL_TIME); /* overridden, without an error */
+        s->mode &= ~(uint32_t)M(REAL_TIME); /* silently */
     ULONG status = check_pairs(s->mode, true);
     for (size_t i = 0; !status && i < MODES; i++)
         if ((s->mode & modes[i].bit) != 0)
@@ -392,7 +392,7 @@ void trace_settings_shape(const struct trace_settings *s, uint32_t processors, s
     enum { WAKE_PARTS = 4, SPARE_PARTS = 8 };
     const bool stays = (s->mode & M(BUFFERING)) != 0;
     const uint32_t streams = (s->mode & M(NO_PER_PROCESSOR)) != 0 ? 1 : within(processors, 1, SESSION_MOST_PROCESSORS);
-    /* Those that are filled now, and some that are free while the oldest is given back. */
+    /* The buffers being filled, and some free ones while the oldest is returned. */
     const uint32_t spare = stays ? streams + 2 + s->minimum_buffers / SPARE_PARTS : 0;
     *shape = (struct session_shape){
         .buffers = within(s->maximum_buffers + spare, 1, SESSION_MOST_BUFFERS),

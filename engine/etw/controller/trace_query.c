@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* TraceQueryInformation, TraceSetInformation, EnumerateTraceGuids and EnumerateTraceGuidsEx. What
-   TraceSetInformation sets in the kernel of Windows is set in the session, by its host; a setting without a source
-   there is kept, and reported to the journal. */
+/* TraceQueryInformation, TraceSetInformation, EnumerateTraceGuids and EnumerateTraceGuidsEx. Settings that Windows
+   makes in its kernel are made in the session by its host; a setting without a source here is kept, and reported to
+   the journal. */
 #include "engine/base/memory.h"
 #include "engine/etw/controller/controller.h"
 #include "engine/etw/controller/controller_api.h"
@@ -41,7 +41,7 @@ static ULONG find_system_logger(TRACEHANDLE handle, struct directory **d, struct
                              "invalid SessionHandle: the session does not accept system events");
 }
 
-/* To set something of it takes what it took to start it, as to change it by ControlTrace. */
+/* Setting something requires the same rights as starting the session, as ControlTrace does. */
 static ULONG may_set(struct directory_session *s)
 {
     const ULONG code =
@@ -110,12 +110,12 @@ static ULONG query_disallowed(TRACEHANDLE handle, void *out, ULONG bytes, ULONG 
     return code;
 }
 
-/* For all sessions, as far as samples can be taken so often. */
+/* The interval of all sessions, as far as the host can sample that often. */
 static ULONG query_interval(TRACE_PROFILE_INTERVAL *interval)
 {
     struct directory *d;
     const HRESULT hr = directory_get(&d);
-    if (SUCCEEDED(hr)) /* 0: no such source */
+    if (SUCCEEDED(hr)) /* 0: unknown source */
         interval->Interval =
             interval->Source == PROFILE_TIME ? kernel_profile_interval(directory_profile_interval(d)) : 0;
     return session_code(hr);
@@ -144,7 +144,7 @@ static ULONG query_fixed(TRACE_INFO_CLASS what, TRACEHANDLE handle, void *out, U
     return code;
 }
 
-/* The time is the one source: PROFILE_SOURCE_INFO, the only one of the list. */
+/* Returns the list of sources, PROFILE_SOURCE_INFO: the only one is the time. */
 static ULONG query_sources(TRACEHANDLE handle, void *out, ULONG bytes, ULONG *need)
 {
     static const WCHAR name[] = {'T', 'i', 'm', 'e', 'r', 0};
@@ -193,7 +193,7 @@ ULONG WINAPI TraceQueryInformation(TRACEHANDLE session, TRACE_INFO_CLASS what, v
 
 /* ---- set ---- */
 
-/* The session's host does it. */
+/* Sends the request to the session's host. */
 static ULONG ask_host(struct directory *d, const struct directory_session *s, struct directory_request *request)
 {
     uint32_t answer = ERROR_SUCCESS;
@@ -207,7 +207,7 @@ static ULONG ask_host(struct directory *d, const struct directory_session *s, st
                            : session_code(hr);
 }
 
-/* What is no event of the kernel is left out. */
+/* Converts events to hook ids. Events that are not the kernel's are skipped. */
 static uint32_t read_hooks(const CLASSIC_EVENT_ID *events, ULONG count, uint32_t *hooks)
 {
     uint32_t found = 0;
@@ -257,8 +257,8 @@ static ULONG set_list(TRACEHANDLE handle, enum directory_kernel_list list, const
     return trace_information_set_list(handle, list, items, count);
 }
 
-/* The host samples no more often than its own rate, which TraceQueryInformation tells; counters of its processors have
-   none. As on Windows, where an interval that cannot be becomes one that can, what is asked is no error. */
+/* The host samples no more often than its rate allows, which TraceQueryInformation reports; processor counters have
+   no samples. As on Windows an impossible interval is adjusted silently. */
 static ULONG set_interval(TRACEHANDLE handle, const void *in, ULONG bytes)
 {
     TRACE_PROFILE_INTERVAL interval;
@@ -298,7 +298,7 @@ static ULONG set_flags(TRACEHANDLE handle, const void *in, ULONG bytes)
     return code;
 }
 
-/* Members of provider groups that the session does not enable by their group. */
+/* Sets the members of provider groups that the session does not enable by their group. */
 static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
 {
     struct directory_enable *enables;
@@ -325,7 +325,7 @@ static ULONG set_disallowed(TRACEHANDLE handle, const void *in, ULONG bytes)
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
         if (enables[i].logger == s.logger && (enables[i].property & EVENT_ENABLE_PROPERTY_PROVIDER_GROUP) != 0)
             woken[groups++] = enables[i].provider;
-    directory_enables_free(enables, count); /* none when they could not be had */
+    directory_enables_free(enables, count); /* empty after a failure */
     if (SUCCEEDED(hr))
         hr = directory_begin(d);
     if (SUCCEEDED(hr)) {
@@ -361,7 +361,7 @@ ULONG WINAPI TraceSetInformation(TRACEHANDLE session, TRACE_INFO_CLASS what, voi
 
 /* ---- EnumerateTraceGuids(Ex): which providers exist, who has registered them, which sessions enable them ---- */
 
-/* All that the directory knows, as a copy. */
+/* A copy of the directory's registrations and enables. */
 struct known {
     struct directory_registration *registrations;
     struct directory_enable *enables;
@@ -404,7 +404,7 @@ static int by_bytes(const void *a, const void *b)
 
 enum { REGISTERED = 1, ENABLED = 2, GROUPS = 4, OWN = 8 };
 
-/* Each once. *out from memory_alloc. */
+/* Lists each GUID once. *out from memory_alloc. */
 static ULONG list_guids(const struct known *k, unsigned which, GUID **out, size_t *count)
 {
     const bool groups = (which & GROUPS) != 0;
@@ -468,7 +468,7 @@ static size_t pack_enables(const struct known *k, const GUID *guid, bool group, 
                 .Level = e->level,
                 .LoggerId = (USHORT)e->logger,
                 .EnableProperty = e->property,
-                .MatchAnyKeyword = e->any == 0 && !e->classic ? UINT64_MAX : e->any, /* as Windows keeps it */
+                .MatchAnyKeyword = e->any == 0 && !e->classic ? UINT64_MAX : e->any, /* as Windows stores it */
                 .MatchAllKeyword = e->all,
             };
             memcpy(to + count * sizeof info, &info, sizeof info);
@@ -478,7 +478,7 @@ static size_t pack_enables(const struct known *k, const GUID *guid, bool group, 
     return count;
 }
 
-/* One block of a registration (NULL: of none), with all enables behind it. Returns where the next one begins. */
+/* Writes the block of a registration (NULL: of none) with all enables. Returns its size. */
 static size_t pack_instance(const struct known *k, const GUID *guid, bool group, const struct directory_registration *r,
                             bool last, uint8_t *to)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The autologgers of the registry: read, started once as long as the prefix runs, and told how that went. */
+/* The autologgers of the registry: reads them, starts each once per start of the prefix, and stores the results. */
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -10,11 +10,11 @@
 #include <wchar.h>
 
 #define GLOBAL_GUID "{E8908ABC-AA84-11D2-9A93-00805F85D7C6}"
-/* A key that goes with the prefix's last process. */
+/* A volatile key, which disappears with the prefix's last process. */
 #define RUNNING_KEY L"SYSTEM\\CurrentControlSet\\Control\\WMI\\OpenETW\\%hs"
 #define KEY_UNITS   256
 
-/* What the key of an autologger, or of the GlobalLogger, is made to. */
+/* Completes the settings of the GlobalLogger, which has no GUID and no providers. */
 static HRESULT make_global(struct autologger *a)
 {
     a->global = true;
@@ -29,7 +29,8 @@ static HRESULT make_global(struct autologger *a)
 
 static void set_number(struct registry_key *key, const char *name, uint32_t value)
 {
-    (void)registry_write_number(key, name, REGISTRY_NUMBER, value); /* who only looks on tells nobody */
+    /* without the right to write the result is not stored */
+    (void)registry_write_number(key, name, REGISTRY_NUMBER, value);
 }
 
 static void start_one(struct directory *d, const char *path, const char *name, bool global, const char *folder)
@@ -60,7 +61,7 @@ static void start_one(struct directory *d, const char *path, const char *name, b
     registry_close(key);
 }
 
-/* False: another process has begun already, or nobody can. */
+/* False: another process has started them, or the key cannot be created. */
 static bool is_first(const char *directory)
 {
     WCHAR name[KEY_UNITS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What only Windows and Wine have: rights on providers, sessions that start with the host. */
+/* Native stand-ins for features of Windows and Wine: access control of providers, and sessions that start with the
+   host. */
 #include "engine/etw/autologger.h"
 #include "engine/etw/controller/trace_security.h"
 

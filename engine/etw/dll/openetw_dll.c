@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What only openetw.dll has. */
-#include "engine/etw/injection.h"
+/* The entry points of openetw.dll. */
 #include "engine/etw/provider/provider_table.h"
 
 #include <windows.h>
@@ -9,14 +8,14 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved);
 void WINAPI OpenEtwRun(void);
 void WINAPI OpenEtwRunChildren(void);
 
-/* A process that only links this DLL pays nothing for it: no thread, no section, no handle. All that comes with the
-   first call that needs it. */
+/* Does nothing for a program that only links this DLL: threads, sections and handles are created by the first call
+   that needs them. */
 BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
 {
     (void)reserved;
     if (reason == DLL_THREAD_DETACH)
         provider_thread_leaves();
-#ifdef _WIN64 /* programs of 32 bits are not reached */
+#ifdef _WIN64 /* 32-bit programs are not supported by injection */
     if (reason == DLL_PROCESS_ATTACH)
         injection_begin(module);
 #else
@@ -25,7 +24,8 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
     return TRUE;
 }
 
-/* By these names this DLL is the first import of what `openpla run` starts (injection.h). Nobody calls them. */
+/* Under these names the DLL is the first import of programs that `openpla run` starts (injection_image.h). They are
+   never called. */
 void WINAPI OpenEtwRun(void)
 {
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openetwhost <logger> <generation> <key>: the process of one session, natively. All it does is in the core. */
+/* openetwhost <logger> <generation> <key>: the process of one session, natively. The core does everything. */
 #include "engine/etw/session/session_start.h"
 
 #include <signal.h>
@@ -7,7 +7,7 @@
 int main(int count, char **arguments)
 {
 #ifdef SIGXFSZ
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a full disk, and no reason to end */
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is treated as a full disk */
 #endif
     return session_host_main(count - 1, arguments + 1);
 }

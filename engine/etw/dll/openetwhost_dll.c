@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openetwhost.exe <logger> <generation> <key>: the process of one session. It has no C library and nothing but kernel32
-   to load before openetw.dll, in which all it does is: each session has such a process. */
+/* openetwhost.exe <logger> <generation> <key>: the process of one session. It has no C library and loads only
+   kernel32 before openetw.dll, which does everything, because every session has such a process. */
 #include <windows.h>
 
 __attribute__((noreturn)) void start(void);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* opentdh.dll: TDH for hosts without one; openetw.dll forwards TDH's names to it, and a copy named tdh.dll serves
-   programs that load that. An own DLL, so that no program that writes events loads what only decoding needs. */
+/* opentdh.dll: TDH for hosts without one. openetw.dll forwards TDH's names to it, and a copy named tdh.dll serves
+   programs that load that. It is a separate DLL so that programs that only write events do not load the decoder. */
 #include <windows.h>
 #include <libxml/parser.h>
 
 BOOL WINAPI DllMain(HINSTANCE instance, DWORD reason, LPVOID reserved);
 
 #ifdef OPENPLA_BUNDLED_XML
-/* libxml2's hook for static linking into a DLL; its header shows it only with HAVE_WIN32_THREADS. */
+/* libxml2's hook for static linking into a DLL. Its header declares it only with HAVE_WIN32_THREADS. */
 int XMLCALL xmlDllMain(void *instance, unsigned long reason, void *reserved);
 #endif
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ITraceRelogger and its class object, and the ITraceEvents that it gives, over engine/etw/consumer/relogger.h. The
-   interfaces are declared here: the SDK's relogger.h cannot be included beside evntcons.h, since both declare
-   EVENT_RECORD. */
+/* ITraceRelogger, its class object, and the ITraceEvents that it passes on, implemented with
+   engine/etw/consumer/relogger.h. The interfaces are declared here because the SDK's relogger.h cannot be included
+   together with evntcons.h: both declare EVENT_RECORD. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -72,7 +72,7 @@ struct trace_relogger_table {
 
 static LONG objects;
 
-/* Objects of this DLL that are held. */
+/* Counts the objects of this DLL that are in use. */
 static LONG relogger_objects(LONG change)
 {
     return InterlockedExchangeAdd(&objects, change) + change;
@@ -88,7 +88,7 @@ struct event_object {
     struct relogged_event event;
 };
 
-/* An event object with a copy of the record, which has one reference. NULL: out of memory. */
+/* Creates an event object with a copy of the record and one reference. NULL: out of memory. */
 static trace_event_interface *relogger_event_create(const EVENT_RECORD *record);
 
 static struct event_object *event_of(trace_event_interface *face)
@@ -234,7 +234,7 @@ static trace_event_interface *relogger_event_create(const EVENT_RECORD *record)
     return &o->face;
 }
 
-/* Puts another record into an object that nobody else holds. S_FALSE: somebody does. E_OUTOFMEMORY. */
+/* Puts another record into an object without other references. S_FALSE: the program still uses it. E_OUTOFMEMORY. */
 static HRESULT relogger_event_reuse(trace_event_interface *event, const EVENT_RECORD *record)
 {
     return InterlockedCompareExchange(&event_of(event)->references, 1, 1) == 1
@@ -252,9 +252,9 @@ struct relogger_object {
     trace_relogger_interface face;
     LONG references;
     struct relogger *relogger;
-    struct host_lock lock; /* of `callback` */
+    struct host_lock lock; /* protects `callback` */
     trace_callback_interface *callback;
-    trace_event_interface *event; /* of the latest callback, to be used again */
+    trace_event_interface *event; /* of the latest callback, to be reused */
 };
 
 static struct relogger_object *object_of(trace_relogger_interface *face)
@@ -288,7 +288,7 @@ static ULONG WINAPI object_release(trace_relogger_interface *face)
     return (ULONG)left;
 }
 
-/* The caller's text in UTF-8. */
+/* Converts the caller's string to UTF-8. */
 static HRESULT name_of(WCHAR *name, char **out)
 {
     return name ? text_from_utf16(name, wcslen(name), false, out) : E_POINTER;
@@ -368,7 +368,7 @@ struct processing {
     trace_callback_interface *callback;
 };
 
-/* The object of the event before is used again, unless the program has kept it. */
+/* Reuses the previous event object unless the program has kept it. */
 static HRESULT put_event(struct relogger_object *o, const EVENT_RECORD *record)
 {
     const HRESULT hr = o->event ? relogger_event_reuse(o->event, record) : S_FALSE;
@@ -429,7 +429,7 @@ static HRESULT WINAPI set_output(trace_relogger_interface *face, WCHAR *path)
     return hr;
 }
 
-/* Files are written as they are, which every reader reads: S_FALSE says that it was not needed. */
+/* Files are written uncompressed, which every reader supports. S_FALSE reports that compression was not needed. */
 static HRESULT WINAPI set_compression(trace_relogger_interface *face, BOOLEAN compressed)
 {
     (void)face;
@@ -454,7 +454,7 @@ static HRESULT WINAPI factory_query(IClassFactory *face, REFIID iid, void **out)
     return unknown_query(face, &IID_IClassFactory, iid, out);
 }
 
-/* It is the DLL's own, for its life. */
+/* A static object of the DLL. */
 static ULONG WINAPI factory_reference(IClassFactory *face)
 {
     (void)face;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The entry of openetwhost.exe into openetw.dll. */
+/* The entry point of openetwhost.exe in openetw.dll. */
 #include "engine/etw/session/session_start.h"
 
 #include <windows.h>
 
 int WINAPI OpenEtwSessionHost(void);
 
-/* The last words of the command line, which have no blanks in them. */
+/* Uses the last words of the command line, which contain no blanks. */
 int WINAPI OpenEtwSessionHost(void)
 {
     enum { WORDS = 3, LONGEST = 63 };

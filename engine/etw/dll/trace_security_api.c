@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may use sessions and providers, as the registry keeps it: EventAccessControl, EventAccessQuery,
-   EventAccessRemove, and what asks for rights. */
-#define _EVNT_SOURCE_ /* they are no imports */
+/* Access control of sessions and providers, stored in the registry: EventAccessControl, EventAccessQuery,
+   EventAccessRemove, and the checks. */
+#define _EVNT_SOURCE_ /* not as imports */
 #include "engine/base/memory.h"
 #include "engine/base/win32/win32_call.h"
 #include "engine/etw/controller/trace_security.h"
@@ -15,7 +15,7 @@
 
 /* ---- descriptors ---- */
 
-/* Wine's own check of a descriptor inspects the revision alone, and what reads a descriptor believes it. */
+/* Wine's check of a descriptor covers the revision only, and functions that read a descriptor trust it. */
 enum { HEAD = 20, ACL_HEAD = 8, ACE_HEAD = 4, ACE_MASK = 4, SID_HEAD = 8, SID_PARTS = 15 };
 
 static bool is_sid(const uint8_t *at, size_t size)
@@ -37,7 +37,7 @@ static bool is_acl(const uint8_t *at, size_t size)
         const size_t ace = get_u16(at + offset + 2);
         if (ace < ACE_HEAD + ACE_MASK || ace % 4 != 0 || ace > bytes - offset)
             return false;
-        /* Allowed, denied, audit: a mask, then the SID. Others are not ours, and Wine skips them. */
+        /* Allowed, denied, audit: a mask, then the SID. Wine skips ACEs of other types. */
         if (at[offset] <= SYSTEM_AUDIT_ACE_TYPE &&
             !is_sid(at + offset + ACE_HEAD + ACE_MASK, ace - ACE_HEAD - ACE_MASK))
             return false;
@@ -63,18 +63,18 @@ bool trace_is_descriptor(const uint8_t *bytes, size_t size)
 
 /* ---- the registry ---- */
 
-/* Descriptors by GUID without braces; that of the default GUID is for all that have none (DefaultTraceSecurityGuid). */
+/* Descriptors by GUID without braces; that of the default GUID (DefaultTraceSecurityGuid) is for GUIDs without one. */
 #define SECURITY_KEY     L"SYSTEM\\CurrentControlSet\\Control\\WMI\\Security"
 #define SECURITY_DEFAULT L"0811c1af-7a07-4a06-82ed-869455cdf713"
-/* What Windows documents as the default: everybody may register, the services, administrators and Performance Log Users
-   (by number: Wine has no name for them) may do more. */
+/* The default that Windows documents: everybody may register; services, administrators and Performance Log Users
+   (given by number, as Wine has no name for them) may do more. */
 #define SECURITY_TEXT                                                                                                  \
     L"O:BAG:BAD:(A;;0x800;;;WD)(A;;0x120fff;;;SY)(A;;0x120fff;;;LS)(A;;0x120fff;;;NS)(A;;0x120fff;;;BA)"               \
     L"(A;;0xee5;;;S-1-5-32-559)"
-/* And of the kernel's provider: it tells what everybody does. */
+/* The default of the kernel provider, whose events are about all users. */
 #define SECURITY_KERNEL_TEXT L"O:BAG:BAD:(A;;0x120fff;;;SY)(A;;0x120fff;;;BA)"
-#define DESCRIPTOR_MOST      (64u << 10) /* bytes; an ACL has no more */
-#define LOOK_AGAIN           1000        /* ms after which an empty store is looked at again */
+#define DESCRIPTOR_MOST      (64u << 10) /* bytes; the maximum of an ACL */
+#define LOOK_AGAIN           1000        /* ms until an empty key is read again */
 
 /* EVENTSECURITYOPERATION */
 enum { SET_DACL, SET_SACL, ADD_DACL, ADD_SACL };
@@ -90,7 +90,7 @@ static void value_name(const GUID *guid, WCHAR name[37])
     name[36] = 0;
 }
 
-/* S_FALSE: there is none under the name. *out from memory_alloc. */
+/* S_FALSE: none is stored. *out from memory_alloc. */
 static HRESULT load_descriptor(const WCHAR *name, PSECURITY_DESCRIPTOR *out, DWORD *size)
 {
     DWORD bytes = 0;
@@ -112,7 +112,7 @@ static HRESULT load_descriptor(const WCHAR *name, PSECURITY_DESCRIPTOR *out, DWO
     return win32_failed(status ? (DWORD)status : ERROR_INVALID_SECURITY_DESCR, "WMI\\Security");
 }
 
-/* That of the GUID, else the default that is registered. S_FALSE: neither is. */
+/* Returns the descriptor of the GUID, otherwise the registered default. S_FALSE: neither is registered. */
 static HRESULT registered_descriptor(const GUID *guid, PSECURITY_DESCRIPTOR *out, DWORD *size)
 {
     WCHAR name[37];
@@ -121,7 +121,7 @@ static HRESULT registered_descriptor(const GUID *guid, PSECURITY_DESCRIPTOR *out
     return hr == S_FALSE ? load_descriptor(SECURITY_DEFAULT, out, size) : hr;
 }
 
-/* The same, else Windows' default. The kernel's has its own, whatever is registered for all others. */
+/* The same, otherwise Windows' default. The kernel provider has its own default, whatever is registered. */
 static HRESULT descriptor_of(const GUID *guid, PSECURITY_DESCRIPTOR *out, DWORD *size)
 {
     const bool kernel = guid_equal(guid, &trace_kernel_guid);
@@ -217,7 +217,7 @@ static BOOL add_ace(ACL *acl, DWORD revision, const struct ace *a)
                       : AddAccessDeniedAceEx(acl, revision, 0, a->rights, a->sid);
 }
 
-/* `old` (NULL: nothing) and one more: what denies comes first. *out from memory_alloc. */
+/* Copies `old` (NULL: empty) and adds one ACE; denying ones come first. *out from memory_alloc. */
 static HRESULT more_acl(const ACL *old, const struct ace *a, ACL **out)
 {
     const DWORD revision = old && old->AclRevision > ACL_REVISION ? old->AclRevision : ACL_REVISION;
@@ -238,7 +238,7 @@ static HRESULT more_acl(const ACL *old, const struct ace *a, ACL **out)
     return ok ? S_OK : win32_failed(GetLastError(), "WMI\\Security");
 }
 
-/* Everybody may do everything; from memory_alloc, NULL: out of memory. */
+/* Allows everything to everybody; from memory_alloc, NULL: out of memory. */
 static ACL *all_allowed(void)
 {
     SID everybody = {SID_REVISION, 1, {SECURITY_WORLD_SID_AUTHORITY}, {SECURITY_WORLD_RID}};
@@ -251,7 +251,7 @@ static ACL *all_allowed(void)
     return NULL;
 }
 
-/* *old with one of its lists replaced; from memory_alloc. */
+/* Copies `old` with one of its lists replaced; from memory_alloc. */
 static HRESULT with_acl(PSECURITY_DESCRIPTOR old, bool audit, ACL *acl, PSECURITY_DESCRIPTOR *out)
 {
     SECURITY_DESCRIPTOR made;
@@ -299,7 +299,8 @@ ULONG WINAPI EventAccessControl(GUID *guid, ULONG operation, PSID sid, ULONG rig
         (void)GetSecurityDescriptorDacl(old, &present, &kept, &defaulted);
     else if (operation == ADD_SACL)
         (void)GetSecurityDescriptorSacl(old, &present, &kept, &defaulted);
-    /* Without a DACL everybody may do everything: what is allowed changes nothing, and what is denied comes before. */
+    /* A descriptor without a DACL allows everything: an allowing ACE changes nothing, and a denying one is put
+       before one that allows everything to everybody. */
     const bool open_to_all = operation == ADD_DACL && (!present || !kept);
     if (open_to_all)
         kept = all_allowed();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images of programs: one more import, and more exports. Offsets are those of the PE format as published (PE32+
-   where not said otherwise). */
+/* Images of programs: adds an import, and plans more exports. Offsets are from the published PE format (PE32+ unless
+   stated). */
 #include "engine/base/memory.h"
 #include "engine/etw/injection.h"
 #include "engine/etw/injection/injection_exports.h"
@@ -13,8 +13,8 @@
 
 enum {
     DOS_BYTES = 64,
-    DOS_NEW_HEADER = 60, /* where the offset of the PE header is */
-    MACHINE = 4,         /* of the PE header */
+    DOS_NEW_HEADER = 60, /* offset of the PE header is here */
+    MACHINE = 4,         /* in the PE header */
     CHARACTERISTICS = 22,
     IS_DLL = 0x2000,
     MAGIC = 24,
@@ -23,17 +23,17 @@ enum {
     DIRECTORIES = 136,
     DIRECTORY_COUNT_32 = 116,
     DIRECTORIES_32 = 120,
-    PE_BYTES = 256, /* header to read: with 15 directories */
+    PE_BYTES = 256, /* size of the header to read: with 15 directories */
     DIRECTORY_IMPORT = 1,
     DIRECTORY_BOUND = 11,
     DIRECTORY_NET = 14,
     MAGIC_32 = 0x10B,
     MAGIC_64 = 0x20B,
     MACHINE_X64 = 0x8664,
-    DESCRIPTOR = 20, /* bytes of one import descriptor: names, time, chain, name of the DLL, table */
+    DESCRIPTOR = 20, /* size of an import descriptor: names, time, chain, name of the DLL, table */
     DESCRIPTOR_NAME = 12,
     DESCRIPTOR_TABLE = 16,
-    /* Behind our directory: names and table of our import with their ends, then what the headers said. */
+    /* After our directory: names and table of our import, each with an end mark, then the original header entries. */
     TABLES = 32,
     ENTRIES = 16,
     PAGE = 4096,
@@ -118,9 +118,9 @@ HRESULT injection_image_has_import(const struct injection_source *from, const st
     if (!image->entries.imports ||
         FAILED(from->read(from->user, image->entries.imports, descriptor, sizeof descriptor)) || !get32(descriptor) ||
         FAILED(from->read(from->user, get32(descriptor), thunk, sizeof thunk)) ||
-        get32(thunk + 4)) /* by number, or beyond every image */
+        get32(thunk + 4)) /* imported by ordinal, or outside of any image */
         return S_FALSE;
-    /* The shorter name first: it may be the last of its memory. */
+    /* Read the shorter name first; the longer one could extend beyond the mapped memory. */
     const uint64_t at = (uint64_t)get32(thunk) + 2;
     if (FAILED(from->read(from->user, at, function, sizeof INJECTION_ENTRY)))
         return S_FALSE;
@@ -135,7 +135,7 @@ HRESULT injection_image_has_import(const struct injection_source *from, const st
     return S_OK;
 }
 
-/* The descriptors of the image, without the empty one at their end, behind `used` bytes that are left free. */
+/* Copies the import descriptors of the image, without the empty one at the end, after `used` free bytes. */
 static HRESULT read_descriptors(const struct injection_source *from, const struct injection_image *image,
                                 const char *name, size_t used, uint8_t **out, size_t *count)
 {
@@ -144,7 +144,7 @@ static HRESULT read_descriptors(const struct injection_source *from, const struc
     *out = NULL;
     *count = 0;
     for (uint64_t at = image->entries.imports; image->entries.imports && *count < MOST_DESCRIPTORS;) {
-        /* To the end of the page, which can be read where its beginning can. */
+        /* Up to the end of the page, which is readable if its beginning is. */
         const size_t more = PAGE - at % PAGE;
         uint8_t *grown = memory_resize(all, used + have + more);
         HRESULT hr = grown ? from->read(from->user, at, grown + used + have, more) : E_OUTOFMEMORY;
@@ -167,7 +167,7 @@ static HRESULT read_descriptors(const struct injection_source *from, const struc
     return image->entries.imports ? damaged(name) : S_OK;
 }
 
-/* Bytes of a text with its NUL, rounded up. */
+/* Size of a string with its NUL, rounded up. */
 static size_t text_room(const char *text)
 {
     return (strlen(text) + 8) & ~(size_t)7;
@@ -190,7 +190,7 @@ HRESULT injection_block_make(const struct injection_source *from, const struct i
     }
     memset(bytes, 0, DESCRIPTOR);
     memset(bytes + directory - DESCRIPTOR, 0, size - (directory - DESCRIPTOR));
-    put32(bytes, (uint32_t)tables);                         /* names: one, and the end */
+    put32(bytes, (uint32_t)tables);                         /* names: one, and the end mark */
     put32(bytes + DESCRIPTOR_TABLE, (uint32_t)tables + 16); /* the table: the same */
     put32(bytes + DESCRIPTOR_NAME, (uint32_t)path);
     put32(bytes + tables, (uint32_t)hint);
@@ -221,7 +221,7 @@ void injection_block_place(struct injection_block *block, uint32_t rva)
 
 enum {
     EXPORT_ENTRY = 136,
-    FUNCTION_COUNT = 20, /* of the export directory */
+    FUNCTION_COUNT = 20, /* offsets in the export directory */
     NAME_COUNT = 24,
     FUNCTIONS = 28,
     NAMES = 32,
@@ -248,14 +248,14 @@ static int by_text(const void *a, const void *b)
     return strcmp(((const struct injection_name *)a)->text, ((const struct injection_name *)b)->text);
 }
 
-/* The old names are in the order of by_text. */
+/* The old names are sorted by by_text. */
 static bool exports_name(const struct injection_exports *e, uint32_t old_count, const char *name)
 {
     const struct injection_name key = {.text = name};
     return bsearch(&key, e->names, old_count, sizeof key, by_text) != NULL;
 }
 
-/* The forwarder of an old function; NULL: it is code. */
+/* Returns the forwarder of an old function; NULL: it is code. */
 static const char *forwarder(const struct injection_exports *e, uint32_t index)
 {
     const uint32_t begin = get_u32(e->image + e->entry), bytes = get_u32(e->image + e->entry + 4);
@@ -317,7 +317,7 @@ HRESULT injection_exports_plan(const uint8_t *image, const struct injection_expo
     return S_OK;
 }
 
-/* Copies a text to the end of the texts; returns its RVA. */
+/* Appends a string; returns its RVA. */
 static uint32_t add_text(uint8_t *block, uint32_t rva, uint32_t *end, const char *text)
 {
     const uint32_t at = *end, bytes = (uint32_t)strlen(text) + 1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* openetw.dll in processes that do not know it: it becomes the first import of a process that has not begun and of
-   its children. There, functions of ours stand in the place of Wine's system calls, which copies of them still
-   reach. */
+/* Injects openetw.dll into processes: it becomes the first import of a process that has not started yet, and of its
+   children. There our functions replace some of Wine's system calls; copies of the originals still work. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -15,14 +14,14 @@
 
 /* ---- system calls ---- */
 
-/* Wine's system calls are a few instructions each that hold no relative address, so a copy of them works anywhere
-   (behaviour 24).
-   mov r10,rcx; mov eax,NUMBER; test byte [7FFE0308h],1; jne +3; syscall; ret; jmp +1; ret; call [7FFE1000h]; ret. */
+/* Each of Wine's system calls consists of a few instructions without relative addresses, so a copy works anywhere
+   (behaviour 24). mov r10,rcx; mov eax,NUMBER; test byte [7FFE0308h],1; jne +3; syscall; ret; jmp +1; ret; call
+   [7FFE1000h]; ret. */
 static const uint8_t expected[32] = {0x4C, 0x8B, 0xD1, 0xB8, 0,    0,    0,    0,    0xF6, 0x04, 0x25,
                                      0x08, 0x03, 0xFE, 0x7F, 0x01, 0x75, 0x03, 0x0F, 0x05, 0xC3, 0xEB,
                                      0x01, 0xC3, 0xFF, 0x14, 0x25, 0x00, 0x10, 0xFE, 0x7F, 0xC3};
 enum { NUMBER_BEGIN = 4, NUMBER_END = 8 };
-/* mov rax,...: the jump to a function of ours. */
+/* mov rax,...: the beginning of a jump to one of our functions. */
 static const uint8_t taken[2] = {0x48, 0xB8};
 
 static const uint8_t *find(const char *name)
@@ -62,7 +61,7 @@ void *injection_system_call_copy(const char *name)
 
 #define DLL         L"openetw.dll"
 #define GRANULARITY 0x10000u
-#define FARTHEST    0x7FFF0000u /* how far behind an image's beginning its imports may be */
+#define FARTHEST    0x7FFF0000u /* the maximum distance of imports from the beginning of an image */
 
 static HRESULT failed(const char *name, const char *what)
 {
@@ -71,7 +70,7 @@ static HRESULT failed(const char *name, const char *what)
                      name, what, code);
 }
 
-/* A folder's name with our DLL's behind it; the folder's short name if `brief`. */
+/* Appends the name of our DLL to the folder; uses the folder's short name if `brief`. */
 static WCHAR *dll_below(const WCHAR *folder, bool brief)
 {
     const DWORD room = 32768;
@@ -87,7 +86,7 @@ static WCHAR *dll_below(const WCHAR *folder, bool brief)
     return path;
 }
 
-/* Each unit as a byte; NULL: one does not fit. */
+/* Converts each unit to a byte; NULL: one does not fit. */
 static char *as_bytes(const WCHAR *path)
 {
     const size_t length = wcslen(path);
@@ -123,7 +122,7 @@ HRESULT injection_dll_path(const char *folder, char **out)
 
 struct target {
     HANDLE process;
-    uint8_t *base; /* of its program's image */
+    uint8_t *base; /* of the program's image */
 };
 
 static HRESULT read_memory(void *user, uint64_t offset, void *to, size_t size)
@@ -151,7 +150,7 @@ static HRESULT find_image(struct target *t, const char *name)
     return S_OK;
 }
 
-/* Memory behind the image, near enough for its imports. */
+/* Allocates memory after the image, near enough for imports. */
 static uint8_t *allocate_behind(const struct target *t, uint32_t image_size, size_t size)
 {
     MEMORY_BASIC_INFORMATION found;
@@ -170,7 +169,7 @@ static uint8_t *allocate_behind(const struct target *t, uint32_t image_size, siz
     return NULL;
 }
 
-/* Into the headers, which are read-only. */
+/* Writes into the headers, which are read-only. */
 static bool write_header(const struct target *t, uint32_t offset, uint32_t rva, uint32_t size)
 {
     const uint32_t entry[2] = {rva, size};
@@ -194,7 +193,7 @@ static HRESULT put_block(const struct target *t, const struct injection_image *i
                          "cannot inject into '%s': no memory after its image for another import", name);
     const uint32_t rva = (uint32_t)(memory - t->base);
     injection_block_place(block, rva);
-    /* Bound imports are a short cut past what the directory says: without them it is read. */
+    /* Bound imports bypass the directory; without them the loader reads it. */
     if (WriteProcessMemory(t->process, memory, block->bytes, block->size, &done) && done == block->size &&
         (!image->bound_entry || write_header(t, image->bound_entry, 0, 0)) &&
         write_header(t, image->import_entry, rva, block->directory))
@@ -241,7 +240,7 @@ HRESULT injection_exports_add(void *module, const struct injection_export *more,
     if (memory) {
         injection_exports_build(&e, rva, memory);
         if (VirtualProtect(memory, e.size, PAGE_EXECUTE_READ, &before) && write_header(&t, e.entry, rva, e.directory))
-            memory = NULL; /* it is the module's from now on */
+            memory = NULL; /* belongs to the module from now on */
         else
             hr = failed("this process", "cannot write the header of a module");
     } else {
@@ -270,8 +269,8 @@ bool injection_restore_self(bool *children)
 
 /* ---- children ---- */
 
-/* Processes that a reached program starts, by whatever function: in Wine each of them ends in ntdll's
-   NtCreateUserProcess, a copy of which is the way through. */
+/* Child processes of an injected program: whichever function starts them, Wine ends in ntdll's NtCreateUserProcess.
+   Our function calls a copy of it. */
 
 #define CREATE_SUSPENDED_THREAD 1 /* THREAD_CREATE_FLAGS_CREATE_SUSPENDED */
 
@@ -290,7 +289,7 @@ HRESULT injection_children_supported(void)
                            "cannot inject into child processes: this version of Wine is not supported");
 }
 
-/* What cannot be reached (32 bits, .NET) runs as it would without us. */
+/* Children that do not support injection (32 bits, .NET) run unchanged. */
 static NTSTATUS NTAPI create_reached(HANDLE *process, HANDLE *thread, ACCESS_MASK process_access,
                                      ACCESS_MASK thread_access, void *process_attributes, void *thread_attributes,
                                      ULONG process_flags, ULONG thread_flags, void *parameters, void *info,
@@ -318,7 +317,7 @@ void *injection_children_begin(const char *path)
 
 /* ---- system information ---- */
 
-/* In a reached process: NtQuerySystemInformation and NtSetSystemInformation, which Wine answers for all but
+/* NtQuerySystemInformation and NtSetSystemInformation in an injected process: Wine answers all classes but
    SystemPerformanceTraceInformation. */
 
 typedef NTSTATUS(NTAPI *query_function)(ULONG what, void *information, ULONG bytes, ULONG *need);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* In a program that does not know us: the calls of event functions come to this module. Under Wine all ways to such a
-   function, imports, GetProcAddress and the names of api sets, end in code of ntdll, sechost or advapi32, whose first
-   bytes are overwritten with a jump; nobody needs the old code. What Wine does not export stands as something that
-   raises in the tables of those who import it, so these are rewritten too. All of it is done before any other DLL of
-   the program begins, when the process has one thread. */
+/* Redirects a program's event functions to this module, in a process that openetw.dll was injected into.
+
+   Under Wine every way to such a function (imports, GetProcAddress, names of API sets) leads to code in ntdll, sechost
+   or advapi32. The first bytes of that code are overwritten with a jump; the old code is not needed any more. For
+   functions that Wine does not export, the importing modules have a stub that raises an exception in their import
+   tables, so these entries are rewritten, too. All of this happens before any other DLL of the program starts, while
+   the process has one thread. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/etw/injection.h"
@@ -13,7 +15,7 @@
 #include <winternl.h>
 #include <string.h>
 
-PEB *NTAPI RtlGetCurrentPeb(void); /* in no header of MinGW's */
+PEB *NTAPI RtlGetCurrentPeb(void); /* missing in MinGW's headers */
 
 enum { JUMP_BYTES = 12, ALIGNMENT = 16, MOST_NAME = 64, MOST_EXPORTS = 128 };
 
@@ -30,7 +32,7 @@ static const IMAGE_EXPORT_DIRECTORY *exports_of(const uint8_t *base)
     return (const void *)(base + directory_of(base, IMAGE_DIRECTORY_ENTRY_EXPORT)->VirtualAddress);
 }
 
-/* Does another export of the module begin within the jump? */
+/* Whether another export of the module begins within the bytes of the jump. */
 static bool has_export_within(const uint8_t *code)
 {
     void *base;
@@ -45,8 +47,8 @@ static bool has_export_within(const uint8_t *code)
     return false;
 }
 
-/* Is all of the jump the function's own? The compiler aligns functions: behind a smaller one is nothing. Those that
-   only raise have neither that nor an entry in the table of functions, but are all exported. */
+/* Whether all bytes of the jump belong to the function. The compiler aligns functions, so nothing follows a smaller
+   one. Functions that only raise have neither padding nor an entry in the function table, but are all exported. */
 static bool has_room(const uint8_t *code)
 {
     DWORD64 base;
@@ -67,7 +69,7 @@ static void code_overwrite(void *at, void *function)
     FlushInstructionCache(GetCurrentProcess(), at, sizeof jump);
 }
 
-/* By the names that ntdll has for them: Etw before it, and one that is another. */
+/* ntdll's functions have the prefix Etw, and one has another name. */
 static void *in_ntdll(const char *name)
 {
     char etw[MOST_NAME + 3] = "Etw";
@@ -86,7 +88,7 @@ static void export_redirect(const char *name, void *function)
         code_overwrite((void *)GetProcAddress(GetModuleHandleW(modules[i]), name), function);
 }
 
-/* TDH's are forwarded, and no code of this module. */
+/* TDH's functions are forwarded, so they are not code of this module. */
 static bool is_event_function(const char *name)
 {
     return strncmp(name, "OpenEtw", 7) != 0 && strncmp(name, "Dll", 3) != 0 && strncmp(name, "Tdh", 3) != 0;
@@ -97,7 +99,7 @@ static bool is_tdh_function(const char *name)
     return strncmp(name, "Tdh", 3) == 0;
 }
 
-/* The functions that a module exports by such names; how many there are. */
+/* Lists the event functions that a module exports; returns how many. */
 static size_t list_exports(const void *module, bool (*is_wanted)(const char *name), struct injection_export *list)
 {
     const uint8_t *base = module;
@@ -114,7 +116,7 @@ static size_t list_exports(const void *module, bool (*is_wanted)(const char *nam
     return count;
 }
 
-/* What Windows' modules export and Wine's do not. Wine's advapi32 should have all of them. */
+/* Adds exports that Windows' modules have and Wine's lack. Wine's advapi32 should have all of them. */
 static void add_exports(const struct injection_export *all, size_t count)
 {
     static struct injection_export in_ntdll[] = {{.name = "EtwCreateTraceInstanceId"},
@@ -141,7 +143,7 @@ static void redirect_all(void)
     add_exports(all, count);
 }
 
-/* DLLs that programs take event functions from: Windows' names for them, api sets too. */
+/* Whether programs import event functions from this DLL: Windows' DLLs and API sets. */
 static bool has_event_functions(const char *dll)
 {
     return text_equal_nocase(dll, "ntdll.dll") || text_equal_nocase(dll, "advapi32.dll") ||
@@ -149,8 +151,8 @@ static bool has_event_functions(const char *dll)
            text_matches("api-ms-win-eventing-*", dll);
 }
 
-/* TDH: loaded for the first module that imports it, from this module's folder, which the loader would not search. NULL:
-   it is not there. */
+/* Loads TDH for the first module that imports it, from this module's folder, which the loader would not search.
+   NULL: it does not exist. */
 static HMODULE own_tdh(void)
 {
     static const WCHAR name[] = L"opentdh.dll";
@@ -164,7 +166,7 @@ static HMODULE own_tdh(void)
     return tdh;
 }
 
-/* Windows' own, or Wine's: a program that asks it for a function by name is given ours. */
+/* Of Windows or Wine: a program that asks it for a function by name gets ours. */
 static void redirect_tdh(const void *base)
 {
     HMODULE theirs = GetModuleHandleW(L"tdh.dll"), ours = theirs && theirs == base ? own_tdh() : NULL;
@@ -191,7 +193,7 @@ static void import_replace(IMAGE_THUNK_DATA *entry, const char *name, bool of_td
     VirtualProtect(&entry->u1.Function, sizeof entry->u1.Function, before, &before);
 }
 
-/* A module whose imports the loader has just walked in the same way. */
+/* For a module whose imports the loader has just resolved in the same way. */
 static void replace_imports(uint8_t *base)
 {
     const DWORD imports = directory_of(base, IMAGE_DIRECTORY_ENTRY_IMPORT)->VirtualAddress;
@@ -211,7 +213,7 @@ static void replace_imports(uint8_t *base)
     }
 }
 
-/* Those that are there already: the loader's list, which DllMain may walk. */
+/* For modules that are loaded already, from the loader's list, which DllMain may walk. */
 static void replace_in_loaded(void)
 {
     const LIST_ENTRY *head = &RtlGetCurrentPeb()->Ldr->InMemoryOrderModuleList;
@@ -219,14 +221,14 @@ static void replace_in_loaded(void)
         replace_imports(CONTAINING_RECORD(at, LDR_DATA_TABLE_ENTRY, InMemoryOrderLinks)->DllBase);
 }
 
-/* LDR_DLL_NOTIFICATION_DATA of Windows' documentation, which MinGW has no header for. */
+/* LDR_DLL_NOTIFICATION_DATA of Windows' documentation, missing in MinGW's headers. */
 struct loaded {
     ULONG flags;
     const UNICODE_STRING *path, *name;
     void *base;
     ULONG size;
 };
-#define LOADED 1 /* LDR_DLL_NOTIFICATION_REASON_LOADED: its imports are there, it has not begun */
+#define LOADED 1 /* LDR_DLL_NOTIFICATION_REASON_LOADED: imports are resolved, DllMain has not run */
 typedef void(CALLBACK *notified)(ULONG reason, const struct loaded *what, void *user);
 typedef NTSTATUS(NTAPI *register_function)(ULONG flags, notified call, void *user, void **cookie);
 
@@ -258,7 +260,7 @@ static void take_children(void)
     memory_free(folder);
 }
 
-/* GetProcAddress finds one address for Nt, Zw and Rtl names of the two. */
+/* GetProcAddress returns the same address for the Nt, Zw and Rtl names of both functions. */
 static void take_system_information(void)
 {
     HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");

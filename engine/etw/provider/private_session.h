@@ -38,8 +38,8 @@ HRESULT private_session_create(struct directory *d, const struct directory_sessi
                                struct session_buffers *buffers);
 /* Stops it: all accepted events are in the file, which ends. */
 void private_session_stop(struct private_session *p);
-void private_session_free(
-    struct private_session *p); /* call it when no thread can be writing any more; NULL is allowed */
+/* Frees it. Call it when no thread can be writing any more. NULL is allowed. */
+void private_session_free(struct private_session *p);
 /* The number of existing threads of private sessions of this process, in the low 32 bits. The value never repeats
    after one has begun or ended. */
 uint64_t private_sessions_threads(void);

@@ -153,8 +153,8 @@ static void mappings_retire_stale(void)
     for (uint32_t i = 0; i <= DIRECTORY_PLACES; i++)
         if (stale[i]) {
             if (stale[i]->private)
-                private_session_stop(
-                    stale[i]->private); /* its file must be complete when this change counts as applied */
+                /* Its file must be complete when this change counts as applied. */
+                private_session_stop(stale[i]->private);
             provider_session_retire(&stale[i]->session);
             stale[i] = NULL;
         }
@@ -564,8 +564,8 @@ ULONG provider_join(uint64_t handle, const GUID *guid, bool classic, ULONG *said
         *said = provider_begun(handle);
         return ERROR_SUCCESS;
     }
-    (void)provider_part(
-        handle, classic); /* first, because the waiting thread may have queued callbacks, which must not run any more */
+    /* First, because the waiting thread may have queued callbacks, which must not run any more */
+    (void)provider_part(handle, classic);
     (void)provider_begun(handle);
     return provider_status(hr);
 }

@@ -176,7 +176,7 @@ static inline uint32_t session_word_generation(uint64_t word)
 }
 static inline uint64_t session_place(uint32_t end, uint32_t size, uint32_t owner)
 {
-    assert(end % 8 == 0 && end / 8 <= 0x1FFFFF && size % 8 == 0 && size / 8 <= 0x1FFF && owner <= SESSION_MOST_OWNERS);
+    assert(end / 8 <= 0x1FFFFF && size / 8 <= 0x1FFF && owner <= SESSION_MOST_OWNERS);
     return (uint64_t)(end / 8) | (uint64_t)(size / 8) << 21 | (uint64_t)owner << 34;
 }
 static inline uint64_t session_word(uint32_t buffer, uint64_t generation, uint64_t place)
