@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The processing handles of this process, the callbacks of classes, and ProcessTrace.
-
-   A handle is a mark << 56 | generation << 16 | place + 1. The generation tells a closed or invented handle from a live
-   one, and the mark tells it from that of a session, which programs mistake for it. */
+/* The processing handles of this process, the callbacks of classes, and ProcessTrace. A handle is a mark << 56 |
+   generation << 16 | place + 1. The generation distinguishes a live handle from a closed or invented one; the mark
+   distinguishes it from the handle of a session, which programs pass by mistake. */
 #include "engine/etw/consumer/consumer.h"
 
 #include "engine/base/guard.h"
@@ -21,15 +20,15 @@ enum { MOST_NAME = 32767, MOST_PLACES = 0xFFFE, ZONE_NAME_UNITS = 32 };
 
 /* An open processing handle. */
 struct consumer {
-    EVENT_TRACE_LOGFILEW logfile; /* as it was opened with; what BufferCallback is shown */
-    enum consumer_form form;      /* of who opened it */
-    void *name;                   /* of it, in that form */
+    EVENT_TRACE_LOGFILEW logfile; /* as opened; passed to BufferCallback */
+    enum consumer_form form;      /* of the caller of OpenTrace */
+    void *name;                   /* of the log or session, in that form */
     struct consumer_source *source;
     bool real_time, raw, records;
-    /* Under the table's lock. */
+    /* Protected by the table's lock. */
     bool busy;    /* it is being processed */
-    bool closed;  /* ... and then goes */
-    bool started; /* it has been processed */
+    bool closed;  /* it will be freed when processing ends */
+    bool started; /* it has been processed before */
 };
 
 static struct host_lock lock = HOST_LOCK_INIT;
@@ -40,7 +39,7 @@ static struct place {
 static size_t place_count, place_capacity;
 static const struct realtime_source *realtime = &session_connections;
 
-/* The Windows error code of a failure. */
+/* Returns the Windows error code of a failure. */
 static ULONG consumer_code(HRESULT hr)
 {
     if (SUCCEEDED(hr))
@@ -50,7 +49,7 @@ static ULONG consumer_code(HRESULT hr)
     return ((uint32_t)hr & 0xFFFF0000u) == 0x80070000u ? (ULONG)hr & 0xFFFF : ERROR_INVALID_PARAMETER;
 }
 
-/* Sets the text of a Windows error code, and returns it. */
+/* Sets the error text of a Windows error code, and returns the code. */
 static ULONG consumer_refuse(ULONG code, const char *what)
 {
     (void)error_set(HRESULT_FROM_WIN32((LONG)code), "%s", what);
@@ -71,7 +70,7 @@ static TRACEHANDLE handle_of(size_t place)
     return HANDLE_MARK | (places[place].generation & MOST_GENERATIONS) << 16 | (place + 1);
 }
 
-/* NULL: it is none. */
+/* NULL: not an open handle. */
 static struct place *place_find(TRACEHANDLE handle)
 {
     const size_t place = (size_t)(handle & 0xFFFF) - 1;
@@ -110,7 +109,7 @@ static void consumer_free(struct consumer *c)
     memory_free(c);
 }
 
-/* Takes all of them, or none. */
+/* Marks all of them as busy, or none. */
 static ULONG consumer_take(const TRACEHANDLE *handles, ULONG count, struct consumer **out)
 {
     ULONG status = ERROR_SUCCESS, sessions = 0;
@@ -138,13 +137,13 @@ static void consumer_give_back(struct consumer *const *taken, ULONG count)
         taken[i]->busy = false;
         const bool closed = taken[i]->closed;
         host_lock_leave(&lock);
-        if (closed) /* and so it is in no table */
+        if (closed) /* it is in no table any more */
             consumer_free(taken[i]);
     }
 }
 
-/* Ends it, from any thread and from callbacks too. ERROR_CTX_CLOSE_PENDING: it is being processed; what is queued is
-   still delivered, then its events end. ERROR_INVALID_HANDLE: it is none. */
+/* Closes a handle, from any thread, callbacks included. ERROR_CTX_CLOSE_PENDING: it is being processed; queued
+   events are still delivered. ERROR_INVALID_HANDLE: not open. */
 static ULONG consumer_close(TRACEHANDLE handle)
 {
     host_lock_enter(&lock);
@@ -169,7 +168,7 @@ static ULONG consumer_close(TRACEHANDLE handle)
     return ERROR_SUCCESS;
 }
 
-/* It is a handle of consumer_open. */
+/* Whether it is an open handle of consumer_open. */
 static bool consumer_is_open(TRACEHANDLE handle)
 {
     host_lock_enter(&lock);
@@ -180,7 +179,7 @@ static bool consumer_is_open(TRACEHANDLE handle)
 
 /* ---- opening ---- */
 
-/* The caller's text in UTF-8, and as it is with its NUL, both from memory_alloc. */
+/* Converts the caller's string to UTF-8, and copies it with its NUL; both from memory_alloc. */
 static ULONG copy_name(enum consumer_form form, const void *name, char **text, void **copy)
 {
     const size_t unit = form == CONSUMER_WIDE ? sizeof(WCHAR) : 1;
@@ -217,7 +216,7 @@ static HRESULT zone_name(const char *name, WCHAR out[ZONE_NAME_UNITS])
     return S_OK;
 }
 
-/* The names have no place in it. */
+/* Without the names, which have no room in it. */
 static HRESULT fill_header(const struct etl_log *log, TRACE_LOGFILE_HEADER *out)
 {
     *out = (TRACE_LOGFILE_HEADER){
@@ -327,7 +326,7 @@ ULONG consumer_open(enum consumer_form form, EVENT_TRACE_LOGFILEW *logfile, TRAC
 
 /* ---- classes ---- */
 
-/* Callbacks for single classes of events (SetTraceCallback), of the whole process. */
+/* Callbacks for single classes of events (SetTraceCallback); they apply to the whole process. */
 
 static struct host_lock classes_lock = HOST_LOCK_INIT;
 static struct class
@@ -336,9 +335,9 @@ static struct class
     PEVENT_CALLBACK callback;
 } * classes;
 static size_t class_capacity;
-static _Atomic size_t class_count; /* changed under the lock; without any no event pays for it */
+static _Atomic size_t class_count; /* changed under the lock; events cost nothing extra while it is 0 */
 
-/* `class_count` when it is none. */
+/* `class_count` if it is not in the list. */
 static size_t find_class(const GUID *guid)
 {
     size_t i = 0;
@@ -347,8 +346,8 @@ static size_t find_class(const GUID *guid)
     return i;
 }
 
-/* Events of this class go to the callback too, of all handles with an EventCallback, before that; a second call
-   replaces the first. ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY. */
+/* Sets the callback of a class, replacing an earlier one. Events of the class go to it first, then to the
+   EventCallback of their handle, which must exist. ERROR_INVALID_PARAMETER, ERROR_NOT_ENOUGH_MEMORY. */
 static ULONG consumer_set_class(const GUID *class, PEVENT_CALLBACK callback)
 {
     if (!class || !callback)
@@ -367,7 +366,7 @@ static ULONG consumer_set_class(const GUID *class, PEVENT_CALLBACK callback)
     return ok ? ERROR_SUCCESS : consumer_code(error_set(E_OUTOFMEMORY, "out of memory for a class's callback"));
 }
 
-/* ERROR_INVALID_PARAMETER; ERROR_WMI_GUID_NOT_FOUND: it has none. */
+/* ERROR_INVALID_PARAMETER; ERROR_WMI_GUID_NOT_FOUND: the class has no callback. */
 static ULONG consumer_remove_class(const GUID *class)
 {
     if (!class)
@@ -388,7 +387,7 @@ static ULONG consumer_remove_class(const GUID *class)
                  : consumer_refuse(ERROR_WMI_GUID_NOT_FOUND, "cannot remove a class callback: the class has none");
 }
 
-/* NULL: it has none. */
+/* NULL: the class has no callback. */
 static PEVENT_CALLBACK consumer_class_callback(const GUID *class)
 {
     if (atomic_load_explicit(&class_count, memory_order_relaxed) == 0)
@@ -402,28 +401,28 @@ static PEVENT_CALLBACK consumer_class_callback(const GUID *class)
 
 /* ---- processing ---- */
 
-/* ProcessTrace: of all handles the oldest event next, to the callbacks. In memory at a time: one buffer of each
-   processor of each file. */
+/* ProcessTrace delivers the oldest next event of all handles. It holds one buffer of each processor of each file in
+   memory. */
 
 enum { MOST_HANDLES = 64 };
 
 struct running {
     struct consumer *consumer;
-    struct etl_record event; /* to be delivered next */
-    bool header;             /* ... is the log file header */
+    struct etl_record event; /* the next one to deliver */
+    bool header;             /* `event` is the log file header */
 };
 
 struct processing {
     int64_t from, to;
     ULONG count;
     struct consumer *taken[MOST_HANDLES];
-    struct running running[MOST_HANDLES]; /* those with an event */
+    struct running running[MOST_HANDLES]; /* handles that still have events */
     ULONG running_count;
-    ULONG failure; /* of the first that could not be read on */
+    ULONG failure; /* of the first handle that could not be read on */
     struct event_view view;
 };
 
-/* The callbacks' arguments, for guard_call. */
+/* Arguments of the callbacks, for guard_call. */
 struct call {
     PEVENT_RECORD_CALLBACK record;
     PEVENT_CALLBACK event, class;
@@ -460,7 +459,7 @@ static void call_buffer(void *argument)
     }
 }
 
-/* Reads the next event of `r` into it; false: it has no more. */
+/* Reads the next event of `r`. False: no more. */
 static bool running_advance(struct processing *p, struct running *r)
 {
     HRESULT hr = r->consumer->source->next(r->consumer->source, &r->event);
@@ -475,7 +474,7 @@ static ULONG deliver_event(struct processing *p, const struct running *r, int64_
     struct consumer *c = r->consumer;
     const struct etl_log *log = c->source->log;
     struct call call = {.view = &p->view};
-    if (r->event.kind == ETL_RECORD_OTHER) /* of which nothing is known but its length */
+    if (r->event.kind == ETL_RECORD_OTHER) /* only its length is known */
         return ERROR_SUCCESS;
     if (c->records) {
         if (!c->logfile.EventRecordCallback)
@@ -491,7 +490,7 @@ static ULONG deliver_event(struct processing *p, const struct running *r, int64_
     return guard_call(call_event, &call, GUARD_TAKES_ALL, NULL) ? ERROR_SUCCESS : ERROR_NOACCESS;
 }
 
-/* Behind the last event of a buffer, which is still there. */
+/* Called after the last event of a buffer, which is still in memory. */
 static ULONG deliver_buffer(struct processing *p, const struct running *r, int64_t time)
 {
     EVENT_TRACE_LOGFILEW *logfile = &r->consumer->logfile;
@@ -521,7 +520,7 @@ static ULONG processing_deliver(struct processing *p, const struct running *r)
     return status;
 }
 
-/* Of equal times that of the handle named first. */
+/* Of events with equal times, that of the first handle. */
 static struct running *processing_oldest(struct processing *p)
 {
     struct running *found = p->running;
@@ -531,7 +530,7 @@ static struct running *processing_oldest(struct processing *p)
     return found;
 }
 
-/* The first event of each: a header comes before all else of its file. */
+/* Reads the first event of each handle: the header of a file precedes everything else in it. */
 static void processing_begin(struct processing *p)
 {
     for (ULONG i = 0; i < p->count; i++) {
@@ -580,14 +579,14 @@ static const char *taking_failed(ULONG status)
                                   : "invalid HandleArray: contains a handle twice, or a session and other handles";
 }
 
-/* Delivers the events of all handles in the order of time on the calling thread, those with a FILETIME from `start` to
-   `end` (NULL: no bound; the log file headers always), and calls each BufferCallback behind the last event of a buffer.
-   It returns when all is delivered, the session has ended, or the handles are closed; a handle that is processed a
-   second time begins anew.
-   ERROR_BAD_LENGTH: none or more than 64; ERROR_INVALID_PARAMETER: no array, one handle twice, files beside a session,
-   or two sessions; ERROR_INVALID_HANDLE; ERROR_BUSY: another thread processes one of them; ERROR_INVALID_TIME: `end` is
-   before `start`; ERROR_CANCELLED: a BufferCallback returned 0; ERROR_NOACCESS: an exception left a callback.
-   A file that cannot be read on ends there; its code is the result when all others are delivered. */
+/* Delivers the events of all handles in the order of time on the calling thread: those with a FILETIME from `start`
+   to `end` (NULL: unlimited) and all log file headers. Calls BufferCallback after the last event of each buffer.
+   Returns when everything is delivered, the session has ended, or the handles are closed. A handle that is processed
+   again starts from the beginning. ERROR_BAD_LENGTH: no handle, or more than 64; ERROR_INVALID_PARAMETER: no array,
+   a handle twice, or a session together with other handles; ERROR_INVALID_HANDLE; ERROR_BUSY: another thread is
+   processing one of them; ERROR_INVALID_TIME: `end` is before `start`; ERROR_CANCELLED: a BufferCallback returned 0;
+   ERROR_NOACCESS: an exception left a callback. A file that cannot be read on ends there; its code is returned after
+   all others are delivered. */
 static ULONG consumer_process(const TRACEHANDLE *handles, ULONG count, const FILETIME *start, const FILETIME *end)
 {
     if (count == 0 || count > MOST_HANDLES)
@@ -635,7 +634,7 @@ TRACEHANDLE WINAPI OpenTraceW(EVENT_TRACE_LOGFILEW *logfile)
 
 TRACEHANDLE WINAPI OpenTraceA(EVENT_TRACE_LOGFILEA *logfile)
 {
-    return open_trace(CONSUMER_ANSI, (EVENT_TRACE_LOGFILEW *)logfile); /* whose layout is the same */
+    return open_trace(CONSUMER_ANSI, (EVENT_TRACE_LOGFILEW *)logfile); /* it has the same layout */
 }
 
 ULONG WINAPI ProcessTrace(TRACEHANDLE *handles, ULONG count, FILETIME *start, FILETIME *end)
@@ -658,7 +657,7 @@ ULONG WINAPI RemoveTraceCallback(const GUID *class)
     return consumer_remove_class(class);
 }
 
-/* There are no partitions: all is in that of the computer, whose GUID is zero. */
+/* There are no partitions: everything belongs to the computer's, whose GUID is zero. */
 ULONG WINAPI QueryTraceProcessingHandle(TRACEHANDLE handle, ETW_PROCESS_HANDLE_INFO_TYPE what, PVOID in, ULONG in_size,
                                         PVOID out, ULONG out_size, ULONG *length)
 {

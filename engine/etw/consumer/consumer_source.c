@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The two kinds of sources of events: a log file, and a session that runs. Corrupt parts of a log file are left out
-   without a report, as on Windows. */
+/* The sources of events: log files and running sessions. Corrupt parts of a log file are skipped without a report,
+   as on Windows. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/host.h"
@@ -18,7 +18,7 @@
 struct file_source {
     struct consumer_source base;
     struct etl_reader *reader;
-    bool between; /* the event given last was the last one of its buffer */
+    bool between; /* the previous event was the last one of its buffer */
     atomic_bool stopped;
 };
 
@@ -68,20 +68,19 @@ HRESULT consumer_source_of_file(const char *path, struct consumer_source **out)
 
 /* ---- a session ---- */
 
-/* A session that runs, as a source of events. Buffers of several processors come one after the other; they are held
-   until nothing older can come: the host says so, or the FlushTimer's time has passed, or too many are held.
- */
+/* A running session as a source. Buffers of different processors arrive one after the other. They are held until
+   nothing older can arrive: the host reports so, the FlushTimer has passed, or too many are held. */
 
 enum {
     MOST_HELD = 4096,
     LEAST_HELD = 4,
     MOST_HELD_BYTES = 16 * 1024 * 1024,
     DEFAULT_FLUSH_MS = 1000,
-    IDLE_MS = 10000,    /* the host wakes us before */
-    CONNECT_MS = 10000, /* for the log file header, which the host puts first of all */
+    IDLE_MS = 10000,    /* the host wakes us earlier */
+    CONNECT_MS = 10000, /* for the log file header, the first thing that the host puts */
     LOST_EVENT = 32,    /* types of RT_LostEvent */
     LOST_BUFFER = 33,
-    LOST_SIZE = 0x30 + 4, /* a classic header, and how many */
+    LOST_SIZE = 0x30 + 4, /* a classic header and a count */
 };
 static const uint8_t lost_class[16] = {0xE0, 0x9A, 0x39, 0x6A, 0xC6, 0x4B, 0xE9, 0x4D,
                                        0x87, 0x0B, 0x36, 0x57, 0xF8, 0x94, 0x7E, 0x7E};
@@ -89,9 +88,9 @@ static const uint8_t lost_class[16] = {0xE0, 0x9A, 0x39, 0x6A, 0xC6, 0x4B, 0xE9,
 struct held {
     uint8_t *bytes; /* of the ring's buffer size */
     struct etl_buffer_header head;
-    uint32_t offset; /* behind the event */
+    uint32_t offset; /* of the end of the event */
     struct etl_record event;
-    int64_t key;    /* the event's stamp; that of the log file header is before all */
+    int64_t key;    /* the event's time stamp; the log file header precedes everything */
     uint64_t since; /* clock_monotonic_ms */
 };
 
@@ -100,26 +99,26 @@ struct session_source {
     const struct realtime_source *way;
     char *session;
     struct etl_log log;
-    struct host_lock lock; /* of `connected` and the connection's wake */
+    struct host_lock lock; /* protects `connected` and the connection's wake */
     struct realtime_connection connection;
     bool connected;
     atomic_bool stopped;
-    uint32_t takes_left; /* once stopped: from the ring */
-    bool draining;       /* nothing comes any more */
-    struct held *held;   /* `most` of them */
-    struct held **heap;  /* the one with the oldest event first; behind `count` those that are free */
+    uint32_t takes_left; /* buffers to take from the ring after it was stopped */
+    bool draining;       /* no further buffer will come */
+    struct held *held;   /* `most` entries */
+    struct held **heap;  /* a heap with the oldest event first; entries from `count` on are free */
     size_t count, most;
-    bool given;     /* the first one's event has been given out */
-    bool begun;     /* the log file header has been given out */
+    bool given;     /* the first entry's event was returned */
+    bool begun;     /* the log file header was returned */
     int64_t until;  /* events up to here are complete */
-    int64_t newest; /* stamp given out */
+    int64_t newest; /* time stamp of the newest event returned */
     uint64_t events_reported, buffers_reported, buffers_bad;
     uint8_t lost[LOST_SIZE];
 };
 
 /* ---- what is held ---- */
 
-/* The buffer's next event, S_FALSE: it has none. */
+/* Reads the next event of the buffer. False: no more. */
 static bool next_event(struct held *h)
 {
     const uint8_t *event;
@@ -139,7 +138,7 @@ static bool next_event(struct held *h)
     return true;
 }
 
-/* Of equal times the one that was numbered first. */
+/* Of events with equal times, the one in the buffer with the lower number. */
 static bool is_older(const struct held *a, const struct held *b)
 {
     return a->key != b->key ? a->key < b->key : a->head.sequence < b->head.sequence;
@@ -171,7 +170,7 @@ static void move_down(struct session_source *s)
     }
 }
 
-/* One buffer from the ring. S_FALSE: there is none, or no place for it. */
+/* Takes a buffer from the ring. S_FALSE: the ring is empty, or too many are held. */
 static HRESULT source_take_buffer(struct session_source *s)
 {
     struct realtime_ring *ring = &s->connection.ring;
@@ -179,7 +178,7 @@ static HRESULT source_take_buffer(struct session_source *s)
     if (s->count == s->most || (stopped && s->takes_left == 0))
         return S_FALSE;
     s->takes_left -= stopped;
-    struct held *h = s->heap[s->count]; /* whose memory stays, from one buffer to the next */
+    struct held *h = s->heap[s->count]; /* its memory is kept from one buffer to the next */
     if (!h->bytes)
         h->bytes = memory_alloc(ring->buffer_size);
     if (!h->bytes)
@@ -201,7 +200,7 @@ static HRESULT source_take_buffer(struct session_source *s)
 
 /* ---- losses ---- */
 
-/* What was lost since the last time, as an event. */
+/* Reports what was lost since the last report, as an event. */
 static bool source_report_lost(struct session_source *s, struct etl_record *e)
 {
     uint64_t events, buffers;
@@ -235,7 +234,7 @@ static uint32_t window(const struct session_source *s)
     return s->connection.flush_ms != 0 ? s->connection.flush_ms : DEFAULT_FLUSH_MS;
 }
 
-/* May the oldest event go? *wait: how long it is to be held otherwise. */
+/* Whether the oldest event may be returned. *wait: otherwise, how long to hold it. */
 static bool is_due(struct session_source *s, const struct held *h, uint32_t *wait)
 {
     if (s->draining || s->count == s->most || h->key <= s->until)
@@ -249,7 +248,7 @@ static bool is_due(struct session_source *s, const struct held *h, uint32_t *wai
     return false;
 }
 
-/* Waits for the host. The end of it shows in s->draining. */
+/* Waits for the host. s->draining tells when it has ended. */
 static HRESULT wait_for_host(struct session_source *s, uint32_t timeout)
 {
     HRESULT hr = S_OK;
@@ -259,7 +258,7 @@ static HRESULT wait_for_host(struct session_source *s, uint32_t timeout)
     return hr;
 }
 
-/* The first event that may go, or none any more (S_FALSE). */
+/* Finds the first event that may be returned. S_FALSE: no more events. */
 static HRESULT find_due(struct session_source *s, struct held **out)
 {
     bool host_ended = false;
@@ -270,7 +269,7 @@ static HRESULT find_due(struct session_source *s, struct held **out)
             continue;
         if (FAILED(hr))
             return hr;
-        /* Nothing follows what was taken: the ring was empty after its host had ended, or we want no more of it. */
+        /* Nothing follows: the ring was empty after its host had ended, or the source was stopped. */
         const bool room = s->count < s->most;
         if (room && complete > s->until)
             s->until = complete;
@@ -337,7 +336,7 @@ static void source_disconnect(struct session_source *s)
     etl_log_free(&s->log);
 }
 
-/* The log file header, which then is held as the first event. */
+/* Reads the log file header, which becomes the first event. */
 static HRESULT read_log(struct session_source *s)
 {
     const uint64_t start = clock_monotonic_ms();

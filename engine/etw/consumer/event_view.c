@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fills the structs that consumers get. */
+/* Fills in the structures that consumers receive. */
 #include "engine/etw/consumer/event_view.h"
 
 #include "engine/etw/tmf.h"
@@ -8,13 +8,13 @@
 enum {
     FLAGS_AT = 4, /* in EVENT_HEADER, as files have it */
     PROPERTY_AT = 6,
-    PMC_AT = 0x10, /* behind PERFINFO_TRACE_HEADER */
+    PMC_AT = 0x10, /* after PERFINFO_TRACE_HEADER */
     ITEM_HEAD = 8,
     MESSAGE_SEQUENCE = 1, /* TRACE_MESSAGE_SEQUENCE: the header's first part */
     MESSAGE_SEQUENCE_AT = 8,
-    ALIGNMENT = 8, /* what buffers told before Windows 8 beside a processor's number of 8 bits */
+    ALIGNMENT = 8, /* before Windows 8, buffers have this beside a processor number of 8 bits */
 };
-#define NO_PROCESS            UINT32_MAX /* of an event that does not tell it */
+#define NO_PROCESS            UINT32_MAX /* of an event without a process id */
 #define FLAG_PRIVATE_SESSION  0x0002
 #define EXT_TYPE_PMC_COUNTERS 0x0008
 
@@ -43,7 +43,7 @@ static void add_item(struct event_view *view, uint16_t type, const void *data, u
     r->EventHeader.Flags |= EVENT_HEADER_FLAG_EXTENDED_INFO;
 }
 
-/* Items lie behind each other: u16 length rounded up to 8, u16 type, u16 whether another follows, u16 bytes. */
+/* Items are adjacent: u16 length rounded up to 8, u16 type, u16 whether another follows, u16 size. */
 static void add_items(const struct etl_record *e, struct event_view *view)
 {
     uint32_t done = 0;

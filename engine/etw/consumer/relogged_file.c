@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that are kept, their bytes in a log file, and the file. */
+/* Copies of events, their form in a log file, and the log file itself. */
 #include "engine/base/memory.h"
 #include "engine/etw/consumer/relogger.h"
 #include "engine/logs/etl_file.h"
@@ -97,7 +97,7 @@ static const EVENT_HEADER_EXTENDED_DATA_ITEM *item_of(const EVENT_RECORD *r, uin
     return NULL;
 }
 
-/* Adds `size` bytes behind the `*at` that are there; false: no room. */
+/* Appends `size` bytes; false: no room. */
 static bool bytes_append(uint8_t *out, uint32_t *at, const void *bytes, size_t size)
 {
     if (size > (size_t)(RELOGGED_EVENT_LARGEST - 1 - *at))
@@ -115,12 +115,12 @@ static void put_who(const EVENT_HEADER *h, uint8_t *out)
     put_u64(out + 0x10, (uint64_t)h->TimeStamp.QuadPart);
 }
 
-/* By the hook of its class. */
+/* Uses the hook of the event's class. */
 static bool kernel_bytes(const EVENT_RECORD *r, uint8_t group, uint8_t *out, uint32_t *at)
 {
     const EVENT_HEADER *h = &r->EventHeader;
     const EVENT_HEADER_EXTENDED_DATA_ITEM *counts = item_of(r, EXT_TYPE_PMC_COUNTERS);
-    const bool timed = h->ProcessId == UINT32_MAX && h->ThreadId == UINT32_MAX; /* told by no one */
+    const bool timed = h->ProcessId == UINT32_MAX && h->ThreadId == UINT32_MAX; /* unknown process and thread */
     put_u16(out, h->EventDescriptor.Version);
     out[2] = (uint8_t)((timed ? 0x10 : 0x01) + !is_narrow(r));
     out[3] = ETL_MARKS;
@@ -254,8 +254,8 @@ struct relogged_file {
     size_t buffer_count, capacity;
     uint64_t sequence;
     int64_t newest;
-    uint8_t *event; /* the bytes of one */
-    uint8_t *spare; /* where a buffer is put in order */
+    uint8_t *event; /* the bytes of one event */
+    uint8_t *spare; /* for sorting a buffer */
 };
 
 HRESULT relogged_file_create(const char *path, const struct etl_log *first, uint32_t processors,
@@ -310,7 +310,7 @@ static int by_time(const void *a, const void *b)
     return x->offset < y->offset ? -1 : 1;
 }
 
-static HRESULT put_in_order(struct relogged_file *f, struct processor_buffer *b)
+static HRESULT buffer_sort(struct relogged_file *f, struct processor_buffer *b)
 {
     struct place *places = memory_alloc((b->events + 1) * sizeof *places);
     uint32_t offset = ETL_BUFFER_HEAD, size, count = 0;
@@ -342,7 +342,7 @@ static HRESULT relogged_flush_processor(struct relogged_file *f, size_t processo
     struct processor_buffer *b = &f->buffers[processor];
     if (b->events == 0)
         return S_OK;
-    HRESULT hr = b->mixed ? put_in_order(f, b) : S_OK;
+    HRESULT hr = b->mixed ? buffer_sort(f, b) : S_OK;
     if (FAILED(hr))
         return hr;
     const struct etl_buffer_header head = {.time = f->newest,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The relogger: streams in, one output file, and the loop that passes events to the callback in the order of time. */
 #include "engine/etw/consumer/relogger.h"
 
 #include "engine/base/file.h"
@@ -15,17 +16,17 @@ struct relogger_stream {
     struct consumer_source *source;
     char *path; /* NULL: a session */
     void *user;
-    struct etl_record event; /* to be given next */
+    struct etl_record event; /* the next one to pass on */
     bool begun, ended, header;
 };
 
 struct relogger {
-    struct host_lock lock; /* of what follows */
+    struct host_lock lock; /* protects the members below */
     bool busy, cancelled;
     struct relogger_stream streams[MOST_STREAMS];
     size_t count;
     char *output;
-    struct relogged_file *file; /* while it is processed */
+    struct relogged_file *file; /* while processing */
     struct event_view *view;
 };
 
@@ -189,7 +190,7 @@ static HRESULT open_file(struct relogger *r)
     return relogged_file_create(r->output, r->streams[0].source->log, processors, &r->file);
 }
 
-/* NULL: no more. */
+/* NULL: no more events. */
 static struct relogger_stream *relogger_oldest(struct relogger *r)
 {
     struct relogger_stream *found = NULL;
