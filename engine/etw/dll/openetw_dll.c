@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The entry points of openetw.dll. */
+#include "engine/etw/injection.h"
 #include "engine/etw/provider/provider_table.h"
 
 #include <windows.h>
@@ -24,8 +25,8 @@ BOOL WINAPI DllMain(HINSTANCE module, DWORD reason, void *reserved)
     return TRUE;
 }
 
-/* Under these names the DLL is the first import of programs that `openpla run` starts (injection_image.h). They are
-   never called. */
+/* Under these names the DLL is the first import of programs that `openpla run` starts (engine/etw/injection.h). They
+   are never called. */
 void WINAPI OpenEtwRun(void)
 {
 }

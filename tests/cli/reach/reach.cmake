@@ -4,7 +4,7 @@
 set(reach ${CMAKE_BINARY_DIR}/bin/reach)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 add_library(reach_openetw SHARED ${here}/stand_in.c ${CMAKE_SOURCE_DIR}/engine/etw/dll/openetw_dll.c
-  ${CMAKE_SOURCE_DIR}/engine/etw/injection/reach_redirect_dll.c ${here}/stand_in.def)
+  ${CMAKE_SOURCE_DIR}/engine/etw/injection/injection_redirect_dll.c ${here}/stand_in.def)
 target_link_libraries(reach_openetw PRIVATE openpla_etw openpla_flags)
 add_library(reach_early SHARED ${here}/early.c)
 target_link_libraries(reach_early PRIVATE openpla_flags)

@@ -290,10 +290,10 @@ HRESULT injection_children_supported(void)
 }
 
 /* Children that do not support injection (32 bits, .NET) run unchanged. */
-static NTSTATUS NTAPI create_reached(HANDLE *process, HANDLE *thread, ACCESS_MASK process_access,
-                                     ACCESS_MASK thread_access, void *process_attributes, void *thread_attributes,
-                                     ULONG process_flags, ULONG thread_flags, void *parameters, void *info,
-                                     void *attributes)
+static NTSTATUS NTAPI create_injected(HANDLE *process, HANDLE *thread, ACCESS_MASK process_access,
+                                      ACCESS_MASK thread_access, void *process_attributes, void *thread_attributes,
+                                      ULONG process_flags, ULONG thread_flags, void *parameters, void *info,
+                                      void *attributes)
 {
     const DWORD error = GetLastError();
     const NTSTATUS status =
@@ -312,7 +312,7 @@ void *injection_children_begin(const char *path)
 {
     dll_path = text_copy(path);
     original_create = dll_path ? (create_function)injection_system_call_copy(CREATE_PROCESS) : NULL;
-    return original_create ? (void *)create_reached : NULL;
+    return original_create ? (void *)create_injected : NULL;
 }
 
 /* ---- system information ---- */
