@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Real sessions for tests, with hosts of their own in a directory of their own, and a writer that puts numbered events
-   into them as providers do. */
+/* Real sessions for tests, with separate hosts in a separate directory, and a writer that puts numbered events into
+   them as providers do. */
 #ifndef OPENPLA_CONTROLLER_FIXTURE_H
 #define OPENPLA_CONTROLLER_FIXTURE_H
 
@@ -172,7 +172,7 @@ static inline unsigned journal_count(uint32_t id)
     return count;
 }
 
-/* Runs the tests with a directory, and a folder for logs and the journal, of their own. */
+/* Runs the tests with a separate directory, and a separate folder for logs and the journal. */
 static inline int controller_tests(const struct CMUnitTest *tests, size_t count, const char *name, char **folder)
 {
     own_directory_name();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process that writes events until it is killed says of itself, and when it is killed. */
+/* A process that writes events until it is killed: the progress it reports, and when it is killed. */
 #ifndef OPENPLA_KILLED_WRITER_H
 #define OPENPLA_KILLED_WRITER_H
 

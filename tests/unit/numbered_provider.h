@@ -57,7 +57,7 @@ static inline void check_numbered(const char *path, uint32_t modes, uint16_t fla
     assert_true(sum == (uint64_t)EVENTS * (EVENTS - 1) / 2);
 }
 
-/* In a folder and a directory of their own. */
+/* Runs the tests in a separate folder and directory. */
 static inline int run_numbered(const char *name, const struct CMUnitTest *tests, size_t count)
 {
     own_directory_name();

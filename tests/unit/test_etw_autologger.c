@@ -225,7 +225,7 @@ static char *key_path(const char *name)
 static uint8_t ids_one_and_five[] = {1, 0, 2, 0, 1, 0, 5, 0};
 static uint8_t no_process[] = {1, 2, 3};
 
-/* One filter that is none keeps its provider out, and the others begin. */
+/* An invalid filter excludes its provider; the others begin. */
 static void a_provider_begins_with_its_filters_and_none_that_is_bad(void **state)
 {
     struct autologger_provider providers[2] = {
@@ -375,7 +375,7 @@ static void assert_number(struct autologger_number n, uint64_t expected)
     assert_true(n.there && n.value == expected);
 }
 
-/* What one program has set up for the next start another one changes, and nothing else is lost by that. */
+/* Another program may change what one program has set up for the next start; nothing else is lost by that. */
 static void what_a_key_has_besides_stays(void **state)
 {
     struct autologger_provider providers[2] = {
@@ -486,7 +486,7 @@ static void filters_are_in_a_key_below_their_provider(void **state)
     memory_free(path);
 }
 
-/* One value that is none is named, and taken for missing. */
+/* An invalid value is reported and ignored. */
 static void a_damaged_value_is_named(void **state)
 {
     char *path = key_path("kept"), *below = text_format("%s\\{00000001-0002-0003-0400-000000000000}", path),

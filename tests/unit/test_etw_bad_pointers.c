@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Data that are not there: the call says 998, nothing of the event stays behind, and what is written before and
-   afterwards arrives. */
+/* Data at invalid addresses: the call returns 998, nothing of the event remains, and events before and after it
+   arrive. */
 #include "tests/unit/hosted_session.h"
 
 #include <setjmp.h>
@@ -201,7 +201,7 @@ static void fields_that_cannot_be_read_are_refused(void **state)
         event.header.Size = sizeof event.header + sizeof *event.field;
         assert_int_equal(TraceEvent(handle, &event.header), ERROR_SUCCESS);
     }
-    /* A header whose fields are not there, and one whose GUID is not. */
+    /* A header whose fields are at invalid addresses, and one whose GUID is. */
     event.header.Size = sizeof event;
     cut = (void *)(no_page - sizeof event.header - sizeof *event.field);
     memcpy(cut, &event, sizeof event.header + sizeof *event.field);
@@ -312,13 +312,13 @@ static void a_program_may_take_the_exception_itself(void **state)
     hosted_stop(&hosted);
 }
 
-static atomic_int told;
+static atomic_int reported;
 
 static VOID WINAPI fail_at_first(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
                                  EVENT_FILTER_DESCRIPTOR *filter, PVOID context)
 {
     (void)source, (void)enabled, (void)level, (void)any, (void)all, (void)filter, (void)context;
-    if (atomic_fetch_add(&told, 1) == 0)
+    if (atomic_fetch_add(&reported, 1) == 0)
         RaiseException(0xE0000001, 0, 0, NULL);
 }
 
@@ -332,7 +332,7 @@ static void end_it(void *handle)
     fixture_unregister(*(const REGHANDLE *)handle);
 }
 
-/* The registration is told of the next change, and its end waits for nobody. */
+/* The registration gets the next change, and its end waits for nobody. */
 static void a_callback_may_be_left_by_an_exception(void **state)
 {
     (void)state;
@@ -341,10 +341,10 @@ static void a_callback_may_be_left_by_an_exception(void **state)
     struct directory_enable e = fixture_enable(1, 0, 0, 0);
     REGHANDLE handle = fixture_register(&fixture_guid, fail_at_first, NULL);
     assert_false(ends(apply_one, &e));
-    assert_int_equal(told, 1);
+    assert_int_equal(reported, 1);
     e = fixture_enable(1, 1, 0, 0);
     fixture_apply(&e, 1);
-    assert_int_equal(told, 2);
+    assert_int_equal(reported, 2);
     assert_int_equal(thread_start(end_it, &handle, &other), S_OK);
     assert_true(thread_wait(other, PATIENCE_MS));
     thread_close(other);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registrations and what their callbacks are told. */
+/* Registrations and their callbacks. */
 #include "tests/unit/patience.h"
 #include "tests/unit/provider_fixture.h"
 #include "tests/unit/registered_provider.h"
@@ -37,9 +37,9 @@ static void handles_are_refused_when_they_are_over(void **state)
     assert_null(registration_of(0xDEADBEEF));
 }
 
-/* ---- what they are told ---- */
+/* ---- arguments of callbacks ---- */
 
-struct told {
+struct called {
     int calls;
     GUID source;
     ULONG enabled;
@@ -49,10 +49,10 @@ struct told {
     ULONG filter_size;
 };
 
-static VOID WINAPI tell(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
-                        EVENT_FILTER_DESCRIPTOR *filter, PVOID context)
+static VOID WINAPI call_provider(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG any, ULONGLONG all,
+                                 EVENT_FILTER_DESCRIPTOR *filter, PVOID context)
 {
-    struct told *t = context;
+    struct called *t = context;
     t->calls++;
     t->source = *source;
     t->enabled = enabled;
@@ -68,7 +68,7 @@ static VOID WINAPI tell(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG an
     }
 }
 
-static void expect(struct told *t, int calls, const GUID *source, ULONG enabled, UCHAR level, ULONGLONG any,
+static void expect(struct called *t, int calls, const GUID *source, ULONG enabled, UCHAR level, ULONGLONG any,
                    ULONGLONG all)
 {
     assert_int_equal(t->calls, calls);
@@ -82,61 +82,61 @@ static void expect(struct told *t, int calls, const GUID *source, ULONG enabled,
 static void sessions_are_composed(void **state)
 {
     (void)state;
-    struct told told = {0};
+    struct called called = {0};
     fixture_session(1, 0, 2, 4096);
     fixture_session(2, 0, 2, 4096);
     struct directory_enable e[2] = {fixture_enable(1, 2, 1, 7), fixture_enable(2, 5, 8, 6)};
     e[0].source = first_source;
     e[1].source = second_source;
-    const REGHANDLE handle = fixture_register(&fixture_guid, tell, &told);
-    assert_int_equal(told.calls, 0);
+    const REGHANDLE handle = fixture_register(&fixture_guid, call_provider, &called);
+    assert_int_equal(called.calls, 0);
     fixture_apply(e, 1);
-    expect(&told, 1, &first_source, 1, 2, 1, 7);
+    expect(&called, 1, &first_source, 1, 2, 1, 7);
     fixture_apply(e, 1);
-    assert_int_equal(told.calls, 0); /* nothing has changed */
+    assert_int_equal(called.calls, 0); /* nothing has changed */
     fixture_apply(e, 2);
-    expect(&told, 1, &second_source, 1, 5, 9, 6);
+    expect(&called, 1, &second_source, 1, 5, 9, 6);
     e[1].captures++;
     fixture_apply(e, 2);
-    expect(&told, 1, &second_source, 2, 5, 9, 6);
+    expect(&called, 1, &second_source, 2, 5, 9, 6);
     e[0].serial += 100;
     e[0].level = 0;
     e[0].any = 0;
     fixture_apply(e, 2);
-    expect(&told, 1, &first_source, 1, 255, UINT64_MAX, 6);
+    expect(&called, 1, &first_source, 1, 255, UINT64_MAX, 6);
     fixture_apply(e + 1, 1);
-    expect(&told, 1, &nobody, 1, 5, 8, 6); /* one of two is left */
+    expect(&called, 1, &nobody, 1, 5, 8, 6); /* one of two is left */
     fixture_apply(NULL, 0);
-    expect(&told, 1, &nobody, 0, 0, 0, 0);
+    expect(&called, 1, &nobody, 0, 0, 0, 0);
     fixture_unregister(handle);
     fixture_apply(e, 2);
-    assert_int_equal(told.calls, 0);
+    assert_int_equal(called.calls, 0);
 }
 
-static void at_registration_it_is_told_how_things_are(void **state)
+static void registering_reports_the_present_state(void **state)
 {
     (void)state;
-    struct told told = {0};
+    struct called called = {0};
     uint64_t handle;
     fixture_session(1, 0, 2, 4096);
     fixture_session(2, 0, 2, 4096);
     struct directory_enable e[2] = {fixture_enable(1, 2, 1, 7), fixture_enable(2, 5, 8, 6)};
     e[0].source = first_source;
     e[1].captures = 3;
-    const struct provider_options options = {.guid = fixture_guid, .callback = tell, .context = &told};
+    const struct provider_options options = {.guid = fixture_guid, .callback = call_provider, .context = &called};
     assert_int_equal(provider_begin(&options, &handle), ERROR_SUCCESS);
     fixture_apply(e, 1);
     fixture_apply(e, 2);
-    assert_int_equal(told.calls, 0);
+    assert_int_equal(called.calls, 0);
     assert_int_equal(provider_begun(handle), ERROR_SUCCESS);
-    expect(&told, 1, &nobody, 1, 5, 9, 6);
+    expect(&called, 1, &nobody, 1, 5, 9, 6);
     fixture_unregister(handle);
 }
 
 static void filter_data_of_sessions_are_chained(void **state)
 {
     (void)state;
-    struct told told = {0};
+    struct called called = {0};
     struct {
         EVENT_FILTER_HEADER head;
         char data[6];
@@ -148,43 +148,43 @@ static void filter_data_of_sessions_are_chained(void **state)
     struct directory_enable e[3] = {fixture_enable(1, 0, 0, 0), fixture_enable(2, 0, 0, 0), fixture_enable(3, 0, 0, 0)};
     fixture_filter(&e[0], EVENT_FILTER_TYPE_SCHEMATIZED, &one, 30);
     fixture_filter(&e[2], EVENT_FILTER_TYPE_SCHEMATIZED, &two, 30);
-    const REGHANDLE handle = fixture_register(&fixture_guid, tell, &told);
+    const REGHANDLE handle = fixture_register(&fixture_guid, call_provider, &called);
     fixture_apply(e, 3);
-    assert_int_equal(told.calls, 3);
-    assert_int_equal(told.filter_size, 32 + 30);
+    assert_int_equal(called.calls, 3);
+    assert_int_equal(called.filter_size, 32 + 30);
     EVENT_FILTER_HEADER head;
-    memcpy(&head, told.filter, sizeof head);
+    memcpy(&head, called.filter, sizeof head);
     assert_int_equal(head.Id, 5);
     assert_int_equal(head.NextOffset, 32);
-    assert_string_equal((char *)told.filter + sizeof head, "first");
+    assert_string_equal((char *)called.filter + sizeof head, "first");
     const uint64_t instance = head.InstanceId;
-    memcpy(&head, told.filter + head.NextOffset, sizeof head);
+    memcpy(&head, called.filter + head.NextOffset, sizeof head);
     assert_int_equal(head.Id, 6);
     assert_int_equal(head.NextOffset, 0);
-    assert_string_equal((char *)told.filter + 32 + sizeof head, "other");
+    assert_string_equal((char *)called.filter + 32 + sizeof head, "other");
     assert_true(head.InstanceId != instance && head.InstanceId != 0 && instance != 0);
-    /* What is no header of ETW's comes as it is, alone. */
+    /* A filter without ETW's header is passed unchanged and alone. */
     e[0].serial += 100;
     e[0].filter[0] = (struct directory_filter){EVENT_FILTER_TYPE_SCHEMATIZED, 3, (const uint8_t *)"raw"};
     fixture_apply(e, 1);
-    assert_int_equal(told.filter_size, 3);
-    assert_memory_equal(told.filter, "raw", 3);
+    assert_int_equal(called.filter_size, 3);
+    assert_memory_equal(called.filter, "raw", 3);
     e[0].serial++;
     e[0].filter_count = 0;
     fixture_apply(e, 1);
-    assert_int_equal(told.filter_size, 0);
+    assert_int_equal(called.filter_size, 0);
     fixture_unregister(handle);
 }
 
-static void a_process_that_a_filter_leaves_out_is_told_nothing(void **state)
+static void a_process_excluded_by_a_filter_gets_no_callback(void **state)
 {
     (void)state;
     const struct directory_filter_process others[] = {{1, 0, 17}, {4711, 0, 16}, {4711, 0, 0}};
     const struct directory_filter_process own[] = {{1, 0, 1}, {4711, 0, 17}};
     static const WCHAR programs[] = u"other.exe;PROGRAM.EXE", none[] = u"program;other.exe";
-    struct told told = {0};
+    struct called called = {0};
     fixture_session(1, 0, 2, 4096);
-    const REGHANDLE handle = fixture_register(&fixture_guid, tell, &told);
+    const REGHANDLE handle = fixture_register(&fixture_guid, call_provider, &called);
     const struct {
         uint32_t type;
         const void *data;
@@ -203,12 +203,12 @@ static void a_process_that_a_filter_leaves_out_is_told_nothing(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct directory_enable e = fixture_enable(1, 0, 0, 0);
         fixture_filter(&e, rows[i].type, rows[i].data, rows[i].size);
-        told.calls = 0;
+        called.calls = 0;
         fixture_apply(&e, 1);
-        assert_int_equal(told.calls, rows[i].admits);
+        assert_int_equal(called.calls, rows[i].admits);
         assert_int_equal(EventProviderEnabled(handle, 1, 1), rows[i].admits);
         fixture_apply(NULL, 0);
-        assert_int_equal(told.calls, 2 * rows[i].admits);
+        assert_int_equal(called.calls, 2 * rows[i].admits);
     }
     /* All of them must let it in. */
     struct directory_enable e = fixture_enable(1, 0, 0, 0);
@@ -230,21 +230,21 @@ static void members_of_a_group_are_enabled_by_it(void **state)
     (void)state;
     const GUID group = {9, 9, 9, {9}};
     uint8_t traits[2 + 2 + 19] = {sizeof traits, 0, 'p', 0, 19, 0, ETW_TRAIT_GROUP};
-    GUID told_group;
+    GUID called_group;
     bool has_group;
-    struct told told = {0};
+    struct called called = {0};
     struct fixture_session *session = fixture_session(1, 0, 4, 4096);
     struct directory_enable e[2] = {fixture_enable(1, 1, 0, 0), fixture_enable(1, 2, 0, 0)};
     memcpy(traits + 7, &group, sizeof group);
     e[0].property = EVENT_ENABLE_PROPERTY_PROVIDER_GROUP;
     e[0].provider = group;
-    const REGHANDLE handle = fixture_register(&fixture_guid, tell, &told);
+    const REGHANDLE handle = fixture_register(&fixture_guid, call_provider, &called);
     fixture_apply(e, 1);
-    assert_int_equal(told.calls, 0);
-    assert_int_equal(provider_set_traits(handle, traits, sizeof traits, &told_group, &has_group), ERROR_SUCCESS);
-    assert_true(has_group && guid_equal(&told_group, &group));
+    assert_int_equal(called.calls, 0);
+    assert_int_equal(provider_set_traits(handle, traits, sizeof traits, &called_group, &has_group), ERROR_SUCCESS);
+    assert_true(has_group && guid_equal(&called_group, &group));
     fixture_apply(e, 2);
-    assert_int_equal(told.calls, 2);
+    assert_int_equal(called.calls, 2);
     /* By both ways to one session: once. */
     const EVENT_DESCRIPTOR event = {.Level = 1};
     assert_int_equal(EventWrite(handle, &event, 0, NULL), ERROR_SUCCESS);
@@ -345,18 +345,19 @@ static void a_registration_may_be_ended_before_it_has_begun(void **state)
     assert_int_equal(thread_start(end_it, &handle, &thread), S_OK);
     while (provider_is_registered(&fixture_guid))
         thread_give_way();
-    assert_false(provider_set_numbers(handle, numbers)); /* the directory is to be told at once that it is over */
+    assert_false(provider_set_numbers(handle, numbers)); /* the directory must learn at once that it has ended */
     assert_int_equal(provider_begun(handle), ERROR_SUCCESS);
     assert_true(thread_wait(thread, PATIENCE_MS));
     thread_close(thread);
 }
 
-/* EventRegister that fails late: a session has enabled the provider meanwhile, and `context` is the caller's again. */
-static void a_registration_that_fails_hears_of_nothing(void **state)
+/* An EventRegister that fails late: a session has enabled the provider before, and `context` belongs to the caller
+   again. */
+static void a_failed_registration_gets_no_callback(void **state)
 {
     (void)state;
-    struct told told = {0};
-    const struct provider_options options = {.guid = fixture_guid, .callback = tell, .context = &told};
+    struct called called = {0};
+    const struct provider_options options = {.guid = fixture_guid, .callback = call_provider, .context = &called};
     struct provider_numbers numbers;
     uint64_t handle;
     fixture_session(1, 0, 2, 4096);
@@ -365,7 +366,7 @@ static void a_registration_that_fails_hears_of_nothing(void **state)
     assert_int_equal(provider_apply(0, &e, 1, &fixture_source), S_OK);
     assert_int_equal(provider_end(handle, false, &numbers), ERROR_SUCCESS);
     assert_int_equal(provider_begun(handle), ERROR_SUCCESS);
-    assert_int_equal(told.calls, 0);
+    assert_int_equal(called.calls, 0);
     assert_int_equal(provider_end(handle, false, &numbers), ERROR_INVALID_HANDLE);
     const uint64_t before = handle; /* its place is free */
     assert_int_equal(provider_begin(&options, &handle), ERROR_SUCCESS);
@@ -379,15 +380,15 @@ static void a_registration_that_fails_hears_of_nothing(void **state)
 static void what_cannot_be_applied_leaves_all_as_it_was(void **state)
 {
     (void)state;
-    struct told told = {0};
+    struct called called = {0};
     static const uint8_t ids[] = {1, 0, 1, 0, 7, 0};
     uint8_t blob[24] = {1};
     struct fixture_session *session = fixture_session(1, 0, 4, 4096);
     fixture_session(2, 0, 2, 4096);
-    const REGHANDLE handle = fixture_register(&fixture_guid, tell, &told);
+    const REGHANDLE handle = fixture_register(&fixture_guid, call_provider, &called);
     struct directory_enable e[2] = {fixture_enable(1, 1, 0, 0), fixture_enable(2, 2, 0, 0)};
     fixture_apply(e, 1);
-    told.calls = 0;
+    called.calls = 0;
     fixture_filter(&e[0], EVENT_FILTER_TYPE_EVENT_ID, ids, sizeof ids);
     fixture_filter(&e[0], EVENT_FILTER_TYPE_SCHEMATIZED, blob, sizeof blob);
     e[0].serial += 10;
@@ -401,14 +402,14 @@ static void what_cannot_be_applied_leaves_all_as_it_was(void **state)
             break;
         assert_int_equal(hr, E_OUTOFMEMORY);
         provider_run_callbacks();
-        assert_int_equal(told.calls, 0);
+        assert_int_equal(called.calls, 0);
         const EVENT_DESCRIPTOR event = {.Id = 8, .Level = 1}; /* which the filter would not let pass */
         assert_int_equal(EventWrite(handle, &event, 0, NULL), ERROR_SUCCESS);
         assert_int_equal(fixture_read(session)->count, 1);
     }
     assert_true(fails > 4);
     provider_run_callbacks();
-    assert_int_equal(told.calls, 2);
+    assert_int_equal(called.calls, 2);
     fixture_unregister(handle);
 }
 
@@ -419,14 +420,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(handles_are_refused_when_they_are_over),
         TEST(sessions_are_composed),
-        TEST(at_registration_it_is_told_how_things_are),
+        TEST(registering_reports_the_present_state),
         TEST(filter_data_of_sessions_are_chained),
-        TEST(a_process_that_a_filter_leaves_out_is_told_nothing),
+        TEST(a_process_excluded_by_a_filter_gets_no_callback),
         TEST(members_of_a_group_are_enabled_by_it),
         TEST(a_callback_may_write_register_and_end_its_own_registration),
         TEST(the_end_of_a_registration_waits_for_its_callback),
         TEST(a_registration_may_be_ended_before_it_has_begun),
-        TEST(a_registration_that_fails_hears_of_nothing),
+        TEST(a_failed_registration_gets_no_callback),
         TEST(what_cannot_be_applied_leaves_all_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

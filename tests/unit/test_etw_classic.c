@@ -158,7 +158,7 @@ static void a_classic_event_arrives_as_it_was_made(void **state)
     event.header.Flags = WNODE_FLAG_TRACED_GUID;
     memcpy(event.data, "bytes", 5);
     assert_int_equal(TraceEvent(handle, &event.header), ERROR_SUCCESS);
-    /* By pointers, with a time of its own, by the handle that a callback would have. */
+    /* By pointers, with its time stamp, by the handle that a callback would have. */
     const int64_t stamp = 987654321;
     MOF_FIELD fields[2] = {{(uintptr_t) "one", 3, 0}, {(uintptr_t) "and two", 7, 0}};
     big.header = event.header;
@@ -312,13 +312,13 @@ static void messages_have_the_parts_that_were_asked_for(void **state)
 
 /* ---- rest ---- */
 
-/* What the registration is enabled with; another address when that was made anew. */
+/* The enables of the registration; the address differs after each new publication. */
 static const void *published(REGHANDLE handle)
 {
     return provider_table[handle % PROVIDER_PLACES].enables;
 }
 
-/* Whether nothing was made anew for a while. */
+/* Whether nothing was published for a while. */
 static bool comes_to_rest(REGHANDLE handle)
 {
     enum { STEP_MS = 2, QUIET = 50, MOST = 2000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a classic provider wrote with TraceEvent is what a decoder reads by its MOF: every field of the published
+/* Events of a classic provider, written with TraceEvent, are decoded by its MOF: every field of the published
    examples, and each type that MOF has. */
 #include "engine/base/memory.h"
 #include "engine/etw/consumer/event_view.h"

@@ -47,7 +47,7 @@ static void times_are_exact_between_readings_and_beside_them(void **state)
         assert_near(&c, i * SECOND + 777, 1);
 }
 
-static void a_reading_that_is_off_is_mended_by_the_next(void **state)
+static void a_wrong_reading_is_repaired_by_the_next(void **state)
 {
     (void)state;
     struct session_clock c = clock_from(0);
@@ -97,7 +97,7 @@ static void other_sources_are_the_clock_itself(void **state)
     assert_true(time > before - SECOND && time <= clock_utc());
 }
 
-static void a_clock_that_runs_tells_the_hosts_time(void **state)
+static void a_running_clock_gives_the_hosts_time(void **state)
 {
     (void)state;
     static const uint32_t clocks[] = {ETL_CLOCK_TICKS, ETL_CLOCK_SYSTEM};
@@ -154,10 +154,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_exact_between_readings_and_beside_them),
-        cmocka_unit_test(a_reading_that_is_off_is_mended_by_the_next),
+        cmocka_unit_test(a_wrong_reading_is_repaired_by_the_next),
         cmocka_unit_test(a_clock_that_is_set_keeps_its_rate),
         cmocka_unit_test(other_sources_are_the_clock_itself),
-        cmocka_unit_test(a_clock_that_runs_tells_the_hosts_time),
+        cmocka_unit_test(a_running_clock_gives_the_hosts_time),
         cmocka_unit_test(who_goes_on_has_the_times_of_before),
         cmocka_unit_test(fractions_are_the_same_in_halves),
     };

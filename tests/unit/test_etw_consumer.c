@@ -54,7 +54,7 @@ static void events_of_all_processors_come_once_and_in_order(void **state)
         assert_int_equal(consumed.buffers_read, 7);
         assert_int_equal(consumed.filled, ETL_BUFFER_HEAD + 10 * FIXTURE_EVENT);
         assert_int_equal(consumed.current_time, FIXTURE_START + 59);
-        assert_int_equal(process_one(handle), ERROR_SUCCESS); /* anew */
+        assert_int_equal(process_one(handle), ERROR_SUCCESS); /* again */
         check_taken(0, 60);
         assert_int_equal(consumed.buffers_read, 7);
         assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
@@ -108,7 +108,7 @@ static void a_file_says_who_made_it(void **state)
     }
 }
 
-static ULONG WINAPI look_at_name(EVENT_TRACE_LOGFILEA *logfile)
+static ULONG WINAPI check_name(EVENT_TRACE_LOGFILEA *logfile)
 {
     assert_string_equal(logfile->LogFileName, PATH);
     assert_null(logfile->LoggerName);
@@ -124,7 +124,7 @@ static void ansi_names_are_names(void **state)
     char name[] = PATH;
     EVENT_TRACE_LOGFILEA logfile = {.LogFileName = name};
     logfile.EventCallback = take_event;
-    logfile.BufferCallback = look_at_name;
+    logfile.BufferCallback = check_name;
     TRACEHANDLE handle = OpenTraceA(&logfile);
     assert_true(handle != INVALID_PROCESSTRACE_HANDLE);
     assert_ptr_equal(logfile.LogFileName, name);
@@ -248,7 +248,7 @@ static void raw_time_stamps_are_those_of_the_file(void **state)
 
 /* ---- what is refused ---- */
 
-static void what_cannot_be_opened_is_told_by_its_code(void **state)
+static void failures_to_open_return_their_codes(void **state)
 {
     (void)state;
     store_sixty(PATH, 8, false);
@@ -281,7 +281,7 @@ static void what_cannot_be_opened_is_told_by_its_code(void **state)
     assert_memory_equal(&logfile, &before, sizeof logfile);
 }
 
-static void what_cannot_be_processed_is_told_by_its_code(void **state)
+static void failures_to_process_return_their_codes(void **state)
 {
     (void)state;
     store_sixty(PATH, 8, false);
@@ -581,8 +581,8 @@ int main(void)
         TEST(several_files_are_merged_by_time),
         TEST(a_range_of_time_has_both_its_ends),
         TEST(raw_time_stamps_are_those_of_the_file),
-        TEST(what_cannot_be_opened_is_told_by_its_code),
-        TEST(what_cannot_be_processed_is_told_by_its_code),
+        TEST(failures_to_open_return_their_codes),
+        TEST(failures_to_process_return_their_codes),
         TEST(only_handles_that_are_open_are_closed),
         TEST(a_handle_is_asked_about_itself),
         TEST(a_buffer_callback_ends_it),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Controllers of sessions, through Windows' functions: what they are told, what is refused with which code, and what
-   the wide and the ANSI forms have in common. Hosts are processes, as users have them. */
+/* Controllers of sessions, through Windows' functions: answers, error codes, and what the wide and the ANSI forms
+   have in common. Hosts are processes, as for users. */
 #include "engine/base/file.h"
 #include "tests/unit/controller_fixture.h"
 
@@ -183,7 +183,7 @@ static void each_control_that_fails_says_why(void **state)
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
     assert_string_equal(narrow(b.file), path); /* as it was */
     stop(second);
-    b = block_of(0, NULL); /* a block without room for the names is stopped all the same */
+    b = block_of(0, NULL); /* a block without room for the names is nevertheless stopped */
     b.p.Wnode.BufferSize = BLOCK_NAME + 4;
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_STOP), ERROR_MORE_DATA);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
@@ -296,7 +296,7 @@ static void there_are_64_sessions(void **state)
         handles[i] = start_in_memory(name, none);
     }
     assert_int_equal(start_session("one more", &b, &more), ERROR_NO_SYSTEM_RESOURCES);
-    assert_int_equal(start_private(0, 0, &more), ERROR_SUCCESS); /* which is none of them */
+    assert_int_equal(start_private(0, 0, &more), ERROR_SUCCESS); /* it is not one of them */
     stop(handles[5]);
     handles[5] = start_in_memory("in its place", none);
     assert_int_equal(control_private(more, TRACE_MODE_PRIVATE_LOGGER, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
@@ -319,7 +319,7 @@ static uint32_t kernel_logger(void)
 static void system_loggers_are_few(void **state)
 {
     (void)state;
-    enum { MOST = 6 }; /* of 8, two of which have names of their own */
+    enum { MOST = 6 }; /* of 8, two of which have reserved names */
     TRACEHANDLE handles[MOST + 2], more;
     struct block b;
     for (int i = 0; i < MOST; i++) {
@@ -367,7 +367,7 @@ static void system_loggers_are_few(void **state)
 
 /* ---- private sessions ---- */
 
-static void private_sessions_are_apart(void **state)
+static void private_sessions_are_separate(void **state)
 {
     (void)state;
     enum { MOST = 8, OWN = 3 };
@@ -487,7 +487,7 @@ static void versioned_blocks_are_larger(void **state)
     assert_int_equal(ControlTraceW(handle, NULL, p, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
 }
 
-/* Who is told that his session did not start has none, and its host has ended: nobody would stop it. */
+/* A caller whose start failed has no session, and its host has ended: otherwise nobody would stop it. */
 static void a_start_without_memory_leaves_nothing(void **state)
 {
     (void)state;
@@ -533,7 +533,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_start_without_memory_leaves_nothing),
         cmocka_unit_test(there_are_64_sessions),
         cmocka_unit_test(system_loggers_are_few),
-        cmocka_unit_test(private_sessions_are_apart),
+        cmocka_unit_test(private_sessions_are_separate),
         cmocka_unit_test(ansi_forms_do_the_same),
         cmocka_unit_test(versioned_blocks_are_larger),
     };

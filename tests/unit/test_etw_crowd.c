@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All that may be at once: 64 sessions with hosts of their own, 16 programs that provide, each enabled by 8 sessions.
-   Each session's log has what its two providers wrote, once, and what is not in it is what EventsLost says. */
+/* Everything that may exist at once: 64 sessions with separate hosts, and 16 provider programs, each enabled by 8
+   sessions. Each session's log has the events of its two providers once, and EventsLost counts the missing ones. */
 #include "engine/etw/provider/event_api.h"
 #include "tests/unit/controller_fixture.h"
 
@@ -97,7 +97,7 @@ static ULONG enable_in(const struct watched *w, unsigned provider)
 }
 
 /* Stops the session and reads its log; returns how many events it lost. */
-static uint32_t judge(struct watched *w)
+static uint32_t check_log(struct watched *w)
 {
     struct block b;
     struct etl_reader *reader;
@@ -156,7 +156,7 @@ static void each_of_64_sessions_has_what_its_providers_wrote(void **state)
             assert_true(waited < CHILD_PATIENCE);
             child_sleep(1);
         }
-    for (unsigned i = 0; i < DIRECTORY_SESSIONS; i++) /* these are told while they run */
+    for (unsigned i = 0; i < DIRECTORY_SESSIONS; i++) /* these are changed while they run */
         assert_int_equal(enable_in(&sessions[i], sessions[i].providers[1]), ERROR_SUCCESS);
     assert_int_equal(enable_in(&sessions[0], PROVIDERS - 1), ERROR_NO_SYSTEM_RESOURCES); /* its ninth */
     crowd->go = 1;
@@ -168,7 +168,7 @@ static void each_of_64_sessions_has_what_its_providers_wrote(void **state)
         refused += crowd->refused[i];
     }
     for (unsigned i = 0; i < DIRECTORY_SESSIONS; i++) {
-        const uint32_t of_this = judge(&sessions[i]);
+        const uint32_t of_this = check_log(&sessions[i]);
         assert_true(of_this == 0 || kind_of(i) != INDEPENDENT);
         lost += of_this;
     }

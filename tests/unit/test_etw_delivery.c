@@ -32,7 +32,7 @@ static uint32_t connect_to(TRACEHANDLE handle, struct consumer *c)
         .file = c->name,
     };
     uint32_t answer = 1;
-    assert_int_equal(directory_ask(own_directory(), s.logger, s.turn, &request, CHILD_PATIENCE, &answer), S_OK);
+    assert_int_equal(directory_ask(own_directory(), s.logger, s.generation, &request, CHILD_PATIENCE, &answer), S_OK);
     directory_session_free(&s);
     return answer;
 }
@@ -223,7 +223,7 @@ static void time_alone_brings_events(void **state)
     }
 }
 
-/* What was accepted while it was in real time comes before the end. */
+/* Events that were accepted while it was in real time arrive before the end. */
 static void what_was_accepted_in_real_time_is_delivered(void **state)
 {
     (void)state;
@@ -318,7 +318,7 @@ static void all_who_are_behind_get_all(void **state)
     provider_close(&p);
 }
 
-/* In a thread, for the test to read meanwhile. */
+/* In a thread, so that the test can read at the same time. */
 struct stopping {
     TRACEHANDLE handle;
     struct block b;

@@ -20,7 +20,7 @@ static int role_half(const char *ready_name)
 
 /* ---- sessions ---- */
 
-static void a_session_is_found_as_it_was_told(void **state)
+static void a_session_is_found_as_it_was_entered(void **state)
 {
     struct directory_session s = session_of("Süßes", 1), got;
     (void)state;
@@ -224,9 +224,9 @@ static void take_turns(void *context)
     atomic_store(&t->end, true);
 }
 
-/* Who saw the place of an enable that is over while the next one was put there had that session's enable twice, and
-   wrote each event so. */
-static void who_looks_during_changes_sees_one(void **state)
+/* A reader that saw the place of an ended enable while the next one was put there had that session's enable twice,
+   and wrote each event twice. */
+static void readers_during_changes_see_one(void **state)
 {
     struct turns turns = {.end = false};
     size_t looks = 0, others = 0;
@@ -444,12 +444,12 @@ static void out_of_memory_leaves_it_as_it_was(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_session_is_found_as_it_was_told),    cmocka_unit_test(a_handle_names_one_session_for_ever),
+        cmocka_unit_test(a_session_is_found_as_it_was_entered), cmocka_unit_test(a_handle_names_one_session_for_ever),
         cmocka_unit_test(what_another_session_has_is_refused),  cmocka_unit_test(the_oldest_orphan_is_named),
         cmocka_unit_test(enables_are_found_with_their_filters), cmocka_unit_test(only_running_sessions_enable),
         cmocka_unit_test(eight_sessions_enable_a_provider),     cmocka_unit_test(room_for_enables_comes_back),
         cmocka_unit_test(a_change_that_was_cut_off_is_undone),  cmocka_unit_test(numbers_come_once),
-        cmocka_unit_test(out_of_memory_leaves_it_as_it_was),    cmocka_unit_test(who_looks_during_changes_sees_one),
+        cmocka_unit_test(out_of_memory_leaves_it_as_it_was),    cmocka_unit_test(readers_during_changes_see_one),
     };
     child_program = argv[0];
     if (argc == 4)

@@ -165,7 +165,7 @@ static _Noreturn void host(uint32_t logger, const char *signal_name)
 /* ---- who looks ---- */
 
 /* The number of the change that all of the lane is of; 0: it has no sessions. */
-static uint64_t look_at_sessions(uint32_t lane)
+static uint64_t check_sessions(uint32_t lane)
 {
     struct directory_session *list;
     uint64_t n[2] = {0};
@@ -183,7 +183,7 @@ static uint64_t look_at_sessions(uint32_t lane)
     return n[0];
 }
 
-static uint64_t look_at_enables(uint32_t lane)
+static uint64_t check_enables(uint32_t lane)
 {
     const GUID provider = guid_of(lane, 10);
     struct directory_enable *list;
@@ -205,12 +205,12 @@ static uint64_t look_at_enables(uint32_t lane)
     return n;
 }
 
-/* What a lane may show when its victim has ended. */
-static void judge(uint32_t lane, uint64_t *cut)
+/* Checks what a lane may show after its victim has ended. */
+static void check_lane(uint32_t lane, uint64_t *cut)
 {
-    const uint64_t trying = lanes[lane].trying, done = lanes[lane].done, n = look_at_sessions(lane);
+    const uint64_t trying = lanes[lane].trying, done = lanes[lane].done, n = check_sessions(lane);
     const bool as_done = n == (done && is_there(done) ? done : 0), as_tried = n == (is_there(trying) ? trying : 0);
-    assert_int_equal(look_at_enables(lane), n);
+    assert_int_equal(check_enables(lane), n);
     if (!as_done && !(as_tried && trying == done + 1) && !(as_tried && done == 0))
         fail_msg("lane %u: change %llu is seen, %llu was done, %llu was tried", (unsigned)lane, (unsigned long long)n,
                  (unsigned long long)done, (unsigned long long)trying);
@@ -277,8 +277,8 @@ static void nothing_is_lost_by_kills_inside_changes(void **state)
                 started++;
                 running++;
             } else if (pids[lane]) {
-                (void)look_at_sessions(lane);
-                (void)look_at_enables(lane);
+                (void)check_sessions(lane);
+                (void)check_enables(lane);
                 looks++;
                 if (ends[lane] == 0 && lanes[lane].asked != 0) /* it has done one of each */
                     ends[lane] = clock_monotonic_ms() + random_below(20);
@@ -288,7 +288,7 @@ static void nothing_is_lost_by_kills_inside_changes(void **state)
                 kill(pids[lane], SIGKILL);
                 waitpid(pids[lane], &status, 0);
                 assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* it did not abort */
-                judge(lane, &cut);
+                check_lane(lane, &cut);
                 changes += lanes[lane].done ? lanes[lane].done - 3 : 0;
                 asked += lanes[lane].asked;
                 registered += lanes[lane].registered;
@@ -300,7 +300,7 @@ static void nothing_is_lost_by_kills_inside_changes(void **state)
         directory_session_reaped(d, s.logger, clock_monotonic_ms());
     }
     print_message("%u killed, %llu of them inside a change, after %llu changes, %llu times 5 registrations and %llu "
-                  "requests; looked at %llu times\n",
+                  "requests; checked %llu times\n",
                   kills, (unsigned long long)cut, (unsigned long long)changes, (unsigned long long)registered,
                   (unsigned long long)asked, (unsigned long long)looks);
     assert_true(cut > 0 && asked > 0 && registered > 0);
@@ -320,8 +320,8 @@ static void nothing_is_lost_by_kills_inside_changes(void **state)
     assert_int_equal(directory_ask(d, s.logger, s.generation, &flush, 20000, &answer), E_ABORT);
 }
 
-/* Whatever the dead had registered can be taken by one who lives. */
-static void all_of_the_dead_is_taken_back(void **state)
+/* A living process can take everything that the dead ones had registered. */
+static void everything_of_dead_processes_is_freed(void **state)
 {
     const GUID provider = guid_of(5, 5);
     int status;
@@ -354,7 +354,7 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_lost_by_kills_inside_changes),
-        cmocka_unit_test(all_of_the_dead_is_taken_back),
+        cmocka_unit_test(everything_of_dead_processes_is_freed),
     };
     if (count > 1)
         kills = (unsigned)strtoul(arguments[1], NULL, 10);

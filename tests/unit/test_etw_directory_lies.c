@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Another process writes anything into the directory. Whoever uses it stays inside, ends, and gives out nothing that it
-   has not checked. Arguments: rounds, seed. */
+/* Another process writes anything into the directory. Its users stay inside it, finish, and return only what they
+   have checked. Arguments: rounds, seed. */
 #include "engine/base/memory.h"
 #include "engine/base/thread.h"
 #include "engine/etw/directory/directory_layout.h"
@@ -201,8 +201,8 @@ static void scribble_on(void *user)
     }
 }
 
-/* What was checked is what is used. */
-static void nobody_leaves_it_while_it_changes(void **state)
+/* The values that are used are those that were checked. */
+static void readers_stay_inside_during_changes(void **state)
 {
     struct thread *t;
     (void)state;
@@ -243,8 +243,8 @@ static void add_session(struct directory_session *out)
     assert_int_equal(sessions(), 1);
 }
 
-/* What lies under its name is no directory: tracing works all the same, and doctor can say why nothing is in it. */
-static void what_is_no_directory_is_begun_anew(void **state)
+/* A file of another kind has its name: tracing nevertheless works, and doctor can say why the directory is empty. */
+static void a_file_of_another_kind_is_reset(void **state)
 {
     const HRESULT corrupt = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
     uint32_t slot;
@@ -259,7 +259,7 @@ static void what_is_no_directory_is_begun_anew(void **state)
     assert_int_equal(directory_join(d, &slot), S_OK);
 }
 
-/* A word that was overwritten costs no session; a file that was cut off ends all, and what comes is told from it. */
+/* An overwritten word costs no session. A shortened file ends all of them, which each host reports. */
 static void a_corrupt_directory_is_repaired_while_it_is_used(void **state)
 {
     struct directory_session before, after;
@@ -301,10 +301,10 @@ static void a_corrupt_directory_is_repaired_while_it_is_used(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_no_directory_is_begun_anew),
+        cmocka_unit_test(a_file_of_another_kind_is_reset),
         cmocka_unit_test(a_corrupt_directory_is_repaired_while_it_is_used),
         cmocka_unit_test(nobody_leaves_the_section),
-        cmocka_unit_test(nobody_leaves_it_while_it_changes),
+        cmocka_unit_test(readers_stay_inside_during_changes),
     };
     if (count > 1)
         rounds = (unsigned)strtoul(arguments[1], NULL, 10);

@@ -72,7 +72,7 @@ static void a_process_is_woken_for_its_providers_alone(void **state)
     assert_int_equal(directory_wait_applied(d, &e.provider, revision, CHILD_PATIENCE), S_OK);
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_int_equal(signal_wait_or_process(other_ready, other, 50), S_FALSE);
-    /* Who has not applied it is waited for, until he ends. */
+    /* A process that has not applied it is waited for until it ends. */
     assert_int_equal(directory_wait_applied(d, &e.provider, revision + 2, 30), S_FALSE);
     end_child(p, ready_name);
     assert_int_equal(directory_wait_applied(d, &e.provider, revision + 2, CHILD_PATIENCE), S_OK);
@@ -82,8 +82,8 @@ static void a_process_is_woken_for_its_providers_alone(void **state)
     signal_close(other_ready);
 }
 
-/* Who changed the directory and ended before he had woken anybody: the next change wakes them. */
-static void what_nobody_was_woken_for_is_made_up_for(void **state)
+/* A process changed the directory and ended before it had woken the others: the next change wakes them. */
+static void a_missed_notification_comes_with_the_next_change(void **state)
 {
     char ready_name[64];
     struct signal *ready = make_signal(ready_name);
@@ -146,7 +146,7 @@ static void registrations_are_seen_as_long_as_they_are(void **state)
     }
     memory_free(list);
     directory_unregister(d, a);
-    directory_unregister(d, a); /* is another's, or nobody's, now */
+    directory_unregister(d, a); /* belongs to another process, or to none */
     assert_int_equal(registered(7, &pid), 2);
     end_child(p, ready_name);
     assert_int_equal(registered(7, &pid), 1);
@@ -388,9 +388,9 @@ static void serve(void *user)
         directory_answer(d, s->h.session.logger, ERROR_SUCCESS);
 }
 
-/* The directory was begun anew, the host of a session of before still writes its file, and another session has its
-   logger: who stops that one must not hear that it has stopped. */
-static void a_host_of_before_answers_nobody(void **state)
+/* After a reset of the directory the host of an earlier session still writes its file, and another session has its
+   logger. A caller that stops that one must not get the old host's answer. */
+static void a_host_of_an_earlier_session_does_not_answer(void **state)
 {
     struct directory_session s = add("next", 1);
     const uint64_t born = directory_born(d);
@@ -412,14 +412,14 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_is_woken_for_its_providers_alone),
-        cmocka_unit_test(what_nobody_was_woken_for_is_made_up_for),
+        cmocka_unit_test(a_missed_notification_comes_with_the_next_change),
         cmocka_unit_test(registrations_are_seen_as_long_as_they_are),
         cmocka_unit_test(all_registrations_can_be_taken_and_come_back),
         cmocka_unit_test(slots_of_the_dead_wait_for_sessions),
         cmocka_unit_test(a_host_that_sleeps_keeps_nobody_out),
         cmocka_unit_test(each_request_gets_its_own_answer),
         cmocka_unit_test(a_request_that_was_given_up_is_not_done),
-        cmocka_unit_test(a_host_of_before_answers_nobody),
+        cmocka_unit_test(a_host_of_an_earlier_session_does_not_answer),
     };
     child_program = argv[0];
     if (argc == 4)

@@ -304,7 +304,7 @@ static void the_call_waits_for_callbacks(void **state)
     uint32_t registration;
     assert_int_equal(directory_own_signal(own_directory(), &l.wake), S_OK);
     assert_int_equal(directory_register(own_directory(), &provider, DIRECTORY_PROVIDER, &registration), S_OK);
-    /* Nobody applies it: the time is over, and it is in force all the same. */
+    /* Nobody applies it: the call times out, but the enable is in force. */
     assert_int_equal(EnableTraceEx2(handle, &provider, 1, 1, 0, 0, 30, NULL), ERROR_TIMEOUT);
     assert_int_equal(enable_count(), 1);
     assert_int_equal(EnableTraceEx2(handle, &provider, 1, 2, 0, 0, 0, NULL), ERROR_SUCCESS);

@@ -45,7 +45,7 @@ static void what_a_provider_writes_is_in_the_log(void **state)
     memory_free(path);
 }
 
-/* A provider that is told of one thing enables another, and would wait for itself. */
+/* A provider whose callback enables another provider would wait for itself. */
 static const GUID second_guid = {0x22222222, 1, 2, {4}};
 static atomic_int nested_code = -1, second_calls;
 
@@ -199,7 +199,7 @@ static void a_host_ends_with_its_directory(void **state)
     const TRACEHANDLE session = start_enabled("orphan", path);
     write_numbered(handle);
     struct directory_session s = session_of_handle(session);
-    const size_t told = journal_count(9107);
+    const size_t reported = journal_count(9107);
     directory_delete(own_directory());
     const uint64_t from = clock_monotonic_ms();
     while (process_alive(s.host.id, s.host.start_time)) {
@@ -207,8 +207,8 @@ static void a_host_ends_with_its_directory(void **state)
         child_sleep(1);
     }
     check_numbered(path, 0, ETW_HEADER_NO_CPUTIME);
-    assert_int_equal(journal_count(9107), told + 1);
-    /* Who knows the session by its old directory hears of its end, and lets go of its buffers. */
+    assert_int_equal(journal_count(9107), reported + 1);
+    /* A user of the session's old directory notices its end, and releases its buffers. */
     struct section *section;
     while (last_code != 0 || section_open(&(struct shared){.name = s.section, .lasting = true}, 1, &section) == S_OK) {
         if (last_code == 0)

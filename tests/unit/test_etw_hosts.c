@@ -10,7 +10,7 @@ enum { WRITERS = 3 };
 static char *folder;
 static unsigned rounds = 3;
 
-/* ---- a writer, in a process of its own ---- */
+/* ---- a writer, in a separate process ---- */
 
 static struct section *open_progress(const char *name, bool create, struct progress **out)
 {
@@ -112,7 +112,7 @@ static void kill_writers(struct round *r)
 
 /* Each writer: what it had accepted is there once. One that was killed may have one more, which it had just
    finished. */
-static uint64_t judge(struct round *r, bool killed)
+static uint64_t check_round(struct round *r, bool killed)
 {
     uint64_t count[WRITERS] = {0}, sum[WRITERS] = {0}, all = 0;
     struct etl_reader *reader;
@@ -173,7 +173,7 @@ static void what_a_killed_host_had_accepted_is_in_the_log(void **state)
         find_none(&r);
         for (unsigned w = 0; w < WRITERS; w++)
             assert_int_equal(process_wait(r.writer[w], CHILD_PATIENCE, NULL), S_OK);
-        events += judge(&r, false);
+        events += check_round(&r, false);
         end(&r);
     }
     assert_int_equal(journal_count(9101), before + rounds);
@@ -193,13 +193,13 @@ static void what_was_accepted_outlives_host_and_writers(void **state)
         while (process_alive(r.host.id, r.host.start_time))
             child_sleep(1);
         find_none(&r);
-        (void)judge(&r, true);
+        (void)check_round(&r, true);
         end(&r);
     }
 }
 
 /* A rescuer, that says when it is about to begin. */
-static int role_rescue(const char *handle, const char *name)
+static int role_recover(const char *handle, const char *name)
 {
     const TRACEHANDLE h = strtoull(handle, NULL, 10);
     struct directory *d = own_directory();
@@ -219,7 +219,7 @@ static bool is_there(TRACEHANDLE handle)
 }
 
 /* Some of them are killed on the way; on a slow machine in more rounds. */
-static void a_killed_rescuer_is_followed_by_another(void **state)
+static void a_killed_recovery_is_continued_by_another(void **state)
 {
     (void)state;
     enum { MOST = 50 };
@@ -244,7 +244,7 @@ static void a_killed_rescuer_is_followed_by_another(void **state)
         find_none(&r);
         for (unsigned w = 0; w < WRITERS; w++)
             assert_int_equal(process_wait(r.writer[w], CHILD_PATIENCE, NULL), S_OK);
-        (void)judge(&r, false);
+        (void)check_round(&r, false);
         end(&r);
     }
     assert_true(on_the_way > 0);
@@ -295,7 +295,7 @@ static void two_controllers_do_not_meet(void **state)
     memory_free(name);
 }
 
-/* Its file is nobody's, and open nowhere; and yet it is not to be made anew. */
+/* No process has its file open, but it must not be overwritten. */
 static void the_log_of_a_dead_host_is_not_overwritten(void **state)
 {
     (void)state;
@@ -384,7 +384,7 @@ static _Noreturn void role_begin(const char *name, const char *path)
 }
 
 /* In the next life: what was accepted is in the log. */
-static int role_judge(const char *name, const char *path)
+static int role_check(const char *name, const char *path)
 {
     struct directory_session *list;
     struct round r;
@@ -400,7 +400,7 @@ static int role_judge(const char *name, const char *path)
     assert_int_equal(QueryAllTracesW(blocks, 1, &sessions), ERROR_SUCCESS);
     assert_int_equal(sessions, 0);
     r.section = open_progress(r.name, false, &r.progress);
-    const uint64_t events = judge(&r, true);
+    const uint64_t events = check_round(&r, true);
     printf("%llu events\n", (unsigned long long)events);
     section_close(r.section);
     (void)section_delete(r.name);
@@ -414,10 +414,10 @@ static int role(char **arguments)
     if (!strcmp(arguments[1], "begin"))
         role_begin(arguments[2], arguments[3]);
     if (!strcmp(arguments[1], "judge"))
-        return role_judge(arguments[2], arguments[3]);
+        return role_check(arguments[2], arguments[3]);
     return !strcmp(arguments[1], "starter")   ? role_starter()
            : !strcmp(arguments[1], "write")   ? role_write(arguments[2], arguments[3])
-           : !strcmp(arguments[1], "rescue")  ? role_rescue(arguments[2], arguments[3])
+           : !strcmp(arguments[1], "rescue")  ? role_recover(arguments[2], arguments[3])
            : !strcmp(arguments[1], "control") ? role_control(arguments[2], arguments[3])
                                               : 1;
 }
@@ -427,7 +427,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_killed_host_had_accepted_is_in_the_log),
         cmocka_unit_test(what_was_accepted_outlives_host_and_writers),
-        cmocka_unit_test(a_killed_rescuer_is_followed_by_another),
+        cmocka_unit_test(a_killed_recovery_is_continued_by_another),
         cmocka_unit_test(two_controllers_do_not_meet),
         cmocka_unit_test(the_log_of_a_dead_host_is_not_overwritten),
         cmocka_unit_test(what_a_dead_starter_left_is_no_session),

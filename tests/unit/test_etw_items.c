@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What comes with events beside their data, and the filters that look at events. */
+/* Extended items of events, and filters that read events. */
 #include "engine/etw/decode/payload_filter.h"
 #include "engine/etw/event_values.h"
 #include "tests/unit/provider_fixture.h"
@@ -38,8 +38,7 @@ static void a_related_activity_is_an_item(void **state)
     struct fixture_session *session = fixture_session(1, 0, 4, FIXTURE_BUFFER);
     const struct directory_enable e = fixture_enable(1, 0, 0, 0);
     const REGHANDLE handle = provider_for(&e, 1);
-    EVENT_DATA_DESCRIPTOR data =
-        piece("data", 4, ETW_DATA_EVENT_METADATA); /* a type that nobody asked to be looked at */
+    EVENT_DATA_DESCRIPTOR data = piece("data", 4, ETW_DATA_EVENT_METADATA); /* an unknown type, which is not read */
     assert_int_equal(EventWriteTransfer(handle, &some_event, NULL, &related, 1, &data), ERROR_SUCCESS);
     const struct etl_record *r = only(session);
     const uint8_t *item = fixture_item(r, ETW_ITEM_RELATED_ACTIVITY, &size);
@@ -95,7 +94,7 @@ static void each_item_that_the_host_has_is_written(void **state)
     struct fixture_session *s = fixture_session(1, 0, 4, FIXTURE_BUFFER);
     struct directory_enable e = fixture_enable(1, 0, 0, 0);
     uint8_t sid[THREAD_MOST_SID];
-    size_t count = thread_own_sid(sid) != 0 ? 0 : 1; /* natively there is none */
+    size_t count = thread_own_sid(sid) != 0 ? 0 : 1; /* natively it does not exist */
     e.property = 0xFFF & ~(EVENT_ENABLE_PROPERTY_IGNORE_KEYWORD_0 | EVENT_ENABLE_PROPERTY_PROVIDER_GROUP |
                            EVENT_ENABLE_PROPERTY_EVENT_KEY);
     const REGHANDLE handle = provider_for(&e, 1);
@@ -320,7 +319,7 @@ static void filters_choose_events(void **state)
 }
 
 /* Of event 7 those whose number is above 10, of pieces as well; of others all. */
-static void payload_filters_look_into_the_data(void **state)
+static void payload_filters_read_the_data(void **state)
 {
     (void)state;
     static char name[] = "Text", number[] = "Number";
@@ -400,7 +399,7 @@ int main(void)
         TEST(a_provider_may_be_decoded_by_another_guid),
         TEST(what_are_no_traits_is_refused),
         TEST(filters_choose_events),
-        TEST(payload_filters_look_into_the_data),
+        TEST(payload_filters_read_the_data),
         TEST(malformed_filters_enable_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Providers of this process as the directory has them: what others enable arrives by the waiting thread, and what ends
-   is let go. The test itself plays the sessions' host. */
+/* The providers of this process in the directory: enables arrive through the waiting thread, and ended sessions are
+   released. The test itself is the sessions' host. */
 #include "engine/etw/provider/provider_table.h"
 #include "tests/unit/hosted_session.h"
 #include "tests/unit/registered_provider.h"
@@ -208,16 +208,16 @@ static void a_provider_is_known_by_the_name_in_its_traits(void **state)
     memory_free(list);
 }
 
-/* ---- who is told that a change has been applied ---- */
+/* ---- waiting until a change has been applied ---- */
 
 static const GUID held_group = {9, 9, 9, {10}};
 
-/* Its first callback, on a thread of its own, ends when the test says so. */
+/* Its first callback, on a separate thread, ends when the test says so. */
 struct held {
     REGHANDLE handle;
     atomic_uint thread;
     atomic_int calls, ended;
-    atomic_bool holds, joined, let_go;
+    atomic_bool holds, joined, released;
     const GUID *waits_for; /* the provider of the other change; NULL: it does not wait */
     uint64_t revision;
     HRESULT waited;
@@ -230,7 +230,7 @@ static VOID WINAPI hold(LPCGUID source, ULONG enabled, UCHAR level, ULONGLONG an
     struct held *h = context;
     const bool first = atomic_fetch_add(&h->calls, 1) == 0 && thread_own_id() == h->thread;
     h->holds = h->holds || first;
-    while (first && !h->let_go)
+    while (first && !h->released)
         thread_sleep(1);
     if (first && h->waits_for)
         h->waited = provider_wait_applied(directory, h->waits_for, h->revision, PATIENCE_MS);
@@ -303,7 +303,7 @@ static void a_change_is_applied_when_no_callback_runs(void **state)
     struct thread *thread = hold_one(&session, &h, NULL);
     assert_int_equal(directory_wait_applied(directory, &fixture_guid, h.revision, BRIEF_MS), S_FALSE);
     assert_int_equal(h.calls, 1);
-    h.let_go = true;
+    h.released = true;
     hosted_wait(&fixture_guid, h.revision);
     assert_int_equal(h.ended, 2);
     end_held(&session, &h, thread);
@@ -316,7 +316,7 @@ static void a_callback_may_wait_for_a_change(void **state)
     struct hosted session;
     struct held h;
     struct thread *thread = hold_one(&session, &h, &fixture_guid);
-    h.let_go = true;
+    h.released = true;
     end_held(&session, &h, thread);
     assert_int_equal(h.waited, S_OK);
 }

@@ -33,7 +33,7 @@ struct seen {
     size_t with_event, without, of_program; /* stacks */
     size_t own_samples;                     /* of this thread */
     size_t begun, over;                     /* processes with our name */
-    size_t notes;                           /* of our own provider, "Source" */
+    size_t notes;                           /* of our provider "OpenPLA.KernelLogger", "Source" */
     uint32_t sourceless;                    /* FlagsWithoutSource of the last one */
     char source[16];
 };
@@ -207,8 +207,8 @@ static CLASSIC_EVENT_ID event_of(uint32_t class, uint8_t type)
                               .Type = type};
 }
 
-/* What a reader joins them by is exactly the event's time. Those without one are of starts that were not told, as what
-   a fork does before it has a program. */
+/* A reader joins them by exactly the event's time. Stacks without an event belong to starts that were not reported,
+   such as a fork before it runs a program. */
 static void chosen_events_have_their_stacks_in_each_clock(void **state)
 {
     (void)state;
@@ -229,7 +229,7 @@ static void chosen_events_have_their_stacks_in_each_clock(void **state)
 }
 
 /* What is in the session now: of one in memory a snapshot, of another its file. */
-static struct seen look_into(TRACEHANDLE handle, const char *path, bool in_memory)
+static struct seen read_session(TRACEHANDLE handle, const char *path, bool in_memory)
 {
     struct block b = block_of(0, in_memory ? path : NULL);
     assert_int_equal(ControlTraceW(handle, NULL, &b.p, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
@@ -242,7 +242,7 @@ static void run_a_child_that_is_seen(TRACEHANDLE handle, const char *path, bool 
     struct process *p = NULL;
     const uint64_t from = clock_monotonic_ms();
     for (bool over = false; !over; child_sleep(20)) {
-        const struct seen seen = look_into(handle, path, in_memory);
+        const struct seen seen = read_session(handle, path, in_memory);
         assert_in_range(clock_passed_ms(from, clock_monotonic_ms()), 0, CHILD_PATIENCE);
         over = seen.over != 0;
         if (!p && seen.of_hook[HOOK_PROCESS_RUNDOWN_START] >= 3)
@@ -293,7 +293,7 @@ static void without_tracefs_stacks_have_no_source(void **state)
     memory_free(path);
 }
 
-static void masks_that_no_flag_is_with_are_told_too(void **state)
+static void masks_without_a_flag_are_reported_too(void **state)
 {
     (void)state;
     TRACEHANDLE handle;
@@ -308,7 +308,7 @@ static void masks_that_no_flag_is_with_are_told_too(void **state)
     memory_free(path);
 }
 
-/* It is found by its name and by its GUID, and is one of its own beside the NT Kernel Logger. */
+/* It is found by its name and by its GUID, and is separate from the NT Kernel Logger. */
 static void the_context_logger_keeps_the_latest_in_memory(void **state)
 {
     (void)state;
@@ -333,7 +333,7 @@ static void the_context_logger_keeps_the_latest_in_memory(void **state)
     memory_free(path);
     /* The session goes on with what it had. Each look closes a buffer: the child's beginning may be too old by now. */
     path = path_join(folder, "second.etl");
-    assert_in_range(look_into(handle, path, true).over, 1, SIZE_MAX);
+    assert_in_range(read_session(handle, path, true).over, 1, SIZE_MAX);
     memory_free(path);
     b = block_of(0, NULL);
     b.p.Wnode.Guid = trace_context_guid;
@@ -363,7 +363,7 @@ static void the_context_logger_is_circular_in_a_file_too(void **state)
     memory_free(path);
 }
 
-static void a_source_that_is_none_is_told(void **state)
+static void an_unknown_source_is_reported(void **state)
 {
     (void)state;
     TRACEHANDLE handle;
@@ -397,7 +397,7 @@ static void samples_say_who_used_the_processors(void **state)
     memory_free(path);
 }
 
-static void what_has_no_source_is_told_once(void **state)
+static void requests_without_a_source_are_reported_once(void **state)
 {
     (void)state;
     TRACEHANDLE handle;
@@ -517,7 +517,7 @@ static void a_killed_host_leaves_nothing_when_the_next_begins(void **state)
     directory_sessions_free(sessions, count);
     struct block b;
     while (control_session(handle, &b, EVENT_TRACE_CONTROL_QUERY) == ERROR_SUCCESS)
-        child_sleep(10); /* until its end is known, and it is rescued */
+        child_sleep(10); /* until its end is known, and it is recovered */
     memory_free(path);
     path = start("next.etl", 0, 1, FLAG_PROCESS, &handle);
     assert_int_equal(instances_of(&of), 0);
@@ -547,14 +547,14 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         POLLING(without_tracefs_processes_are_seen),
         POLLING(without_tracefs_stacks_have_no_source),
-        POLLING(masks_that_no_flag_is_with_are_told_too),
+        POLLING(masks_without_a_flag_are_reported_too),
         POLLING(the_context_logger_keeps_the_latest_in_memory),
         POLLING(the_context_logger_is_circular_in_a_file_too),
-        POLLING(a_source_that_is_none_is_told),
+        POLLING(an_unknown_source_is_reported),
         TRACEFS(a_known_load_is_in_the_file),
         TRACEFS(interrupts_have_their_length_in_each_clock),
         TRACEFS(an_update_changes_what_is_recorded),
-        TRACEFS(what_has_no_source_is_told_once),
+        TRACEFS(requests_without_a_source_are_reported_once),
         TRACEFS(chosen_events_have_their_stacks_in_each_clock),
         TRACEFS(samples_say_who_used_the_processors),
         TRACEFS(system_providers_are_enabled_by_keywords),

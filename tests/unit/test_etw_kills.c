@@ -101,7 +101,7 @@ static void start_victim(uint32_t slot, bool at_step)
     pids[slot] = pid;
 }
 
-/* So many at a time that each has a writer of its own in the tally. */
+/* At most so many that each has a separate writer in the tally. */
 enum { ROUND = TALLY_WRITERS - 1 };
 
 static void kill_round(bool at_steps, uint64_t *events, uint64_t *torn)
@@ -223,7 +223,7 @@ static _Noreturn void be_host(void)
 }
 
 /* As a rescuer does it, who may end on the way. */
-static void rescue(void)
+static void recover(void)
 {
     const struct session_file_options options = file_options();
     struct session_drain_options how = host_options;
@@ -254,7 +254,7 @@ static uint64_t count_file(struct tally *t)
         if (record.kind == ETL_RECORD_SYSTEM)
             continue;
         assert_true(event_check(record.event, record.size, &writer, &number) && writer < TALLY_WRITERS);
-        assert_true(record.stamp + 50 >= before); /* 5 us: a rescuer reads the clocks anew */
+        assert_true(record.stamp + 50 >= before); /* 5 us: a recovering process reads the clocks again */
         before = record.stamp;
         t->writer[writer].next = number >= t->writer[writer].next ? number + 1 : t->writer[writer].next;
         t->writer[writer].count++;
@@ -284,14 +284,14 @@ static void kill_one_host(uint64_t *events)
     if (random_below(2) != 0) { /* the first rescuer ends too */
         const pid_t first = fork();
         if (first == 0) {
-            rescue();
+            recover();
             _exit(0);
         }
         usleep((useconds_t)random_below(4000));
         kill(first, SIGKILL);
         waitpid(first, NULL, 0);
     }
-    rescue();
+    recover();
     for (uint32_t slot = 1; slot <= VICTIMS; slot++) {
         kill(pids[slot], SIGKILL);
         waitpid(pids[slot], NULL, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections in which a hostile process writes whatever it likes: nothing in them leads a provider or a host out of them,
-   or to an end that does not come, and what is handed on can be read. Under the address sanitizer. */
+/* Sections in which a hostile process writes anything: nothing in them makes a provider or a host access memory
+   outside of them, or hang, and all output can be read. Run under the address sanitizer. */
 #include "tests/unit/session_fixture.h"
 
 enum { SMALL = ETL_SMALLEST_BUFFER, WRITER = 3 };
@@ -43,12 +43,12 @@ static HRESULT read_lies(void *context, const struct etl_buffer_header *head, co
     assert_true(head->used >= ETL_BUFFER_HEAD && head->used <= SMALL && head->processor < 2);
     while (etl_buffer_event(bytes, head->used, &offset, &event, &size))
         *sum += event[size - 1];
-    assert_int_equal(offset, head->used); /* what is handed on can be read whole */
+    assert_int_equal(offset, head->used); /* all output can be read completely */
     return S_OK;
 }
 
 /* A word somewhere, of random bits or one that is nearly right. */
-static void tell_a_lie(const struct memory_session *s)
+static void write_a_lie(const struct memory_session *s)
 {
     uint64_t *words = (uint64_t *)(void *)s->b.shared;
     const uint64_t place = session_place((uint32_t)(random_word() % SMALL), (uint32_t)(random_word() % SMALL), 5);
@@ -95,7 +95,7 @@ static void lies_lead_nowhere(void **state)
                 session_commit(at, bytes | (uint64_t)EVENT_FIRST << 16);
             }
             if (i % 3 == 0)
-                tell_a_lie(&s);
+                write_a_lie(&s);
             alive[5] = i % 2 == 0;
             if (i % 16 == 0)
                 session_drain_flush(d);
@@ -120,7 +120,7 @@ static void lie_on(void *user)
 {
     (void)user;
     while (!enough)
-        tell_a_lie(lied_about);
+        write_a_lie(lied_about);
     liars_and_writers--;
 }
 
@@ -138,7 +138,7 @@ static void write_on(void *user)
     liars_and_writers--;
 }
 
-static void lies_that_are_told_meanwhile_lead_nowhere(void **state)
+static void lies_during_use_lead_nowhere(void **state)
 {
     (void)state;
     static struct thread *kept[3]; /* in reach: they are not joined */
@@ -171,7 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_section_that_holds_no_session_is_refused),
         cmocka_unit_test_setup(lies_lead_nowhere, everybody_lives),
-        cmocka_unit_test_setup(lies_that_are_told_meanwhile_lead_nowhere, everybody_lives),
+        cmocka_unit_test_setup(lies_during_use_lead_nowhere, everybody_lives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

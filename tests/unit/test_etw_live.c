@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Consumers of sessions that run, in hosts of their own: OpenTrace finds them by name, ProcessTrace gives what is
+/* Consumers of running sessions with separate hosts: OpenTrace finds them by name, ProcessTrace delivers what is
    written and ends with the session. */
 #include "engine/etw/consumer/consumer.h"
 #include "tests/unit/controller_fixture.h"
@@ -125,7 +125,8 @@ static void a_consumer_gets_all_from_before_it_came_to_the_end(void **state)
     assert_int_equal(reader.headers, 1);
     assert_int_equal(reader.lost, 0);
     assert_true(reader.buffers > 3);
-    assert_int_equal(ProcessTrace(&reader.handle, 1, NULL, NULL), ERROR_WMI_INSTANCE_NOT_FOUND); /* there is none now */
+    assert_int_equal(ProcessTrace(&reader.handle, 1, NULL, NULL),
+                     ERROR_WMI_INSTANCE_NOT_FOUND); /* it does not exist now */
     assert_int_equal(CloseTrace(reader.handle), ERROR_SUCCESS);
 }
 

@@ -138,7 +138,7 @@ static struct block started(struct block b)
     return b;
 }
 
-static void sizes_are_bounded_and_told(void **state)
+static void sizes_are_limited_and_returned(void **state)
 {
     (void)state;
     const uint32_t processors = processor_count();
@@ -439,7 +439,7 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_mode_starts_or_is_refused),
-        cmocka_unit_test(sizes_are_bounded_and_told),
+        cmocka_unit_test(sizes_are_limited_and_returned),
         cmocka_unit_test(each_clock_dates_events),
         cmocka_unit_test(a_full_file_ends_its_session),
         cmocka_unit_test(a_ring_keeps_the_newest),

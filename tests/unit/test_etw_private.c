@@ -47,7 +47,7 @@ static void a_process_has_three_of_its_own(void **state)
         assert_int_equal(control(sessions[i], &b, HERE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
 }
 
-static void events_tell_the_time_of_their_thread(void **state)
+static void events_have_the_time_of_their_thread(void **state)
 {
     (void)state;
     char *path = path_join(folder, "time.etl");
@@ -487,7 +487,7 @@ static void a_session_of_the_dead_is_gone(void **state)
     for (int i = 0; i < 2; i++) {
         run_leaving(path, how[i]);
         assert_int_not_equal(private_entries(), 0);
-        assert_int_equal(QueryAllTracesW(list, 1, &count), ERROR_SUCCESS); /* looks at all that there are */
+        assert_int_equal(QueryAllTracesW(list, 1, &count), ERROR_SUCCESS); /* finds all existing sessions */
         assert_int_equal(private_entries(), 0);
         check_log(path, WHOLE);
     }
@@ -499,7 +499,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_private_session_is_its_process_alone),
         cmocka_unit_test(a_process_has_three_of_its_own),
-        cmocka_unit_test(events_tell_the_time_of_their_thread),
+        cmocka_unit_test(events_have_the_time_of_their_thread),
         cmocka_unit_test(each_process_with_the_provider_has_its_own_file),
         cmocka_unit_test(a_later_process_leaves_the_first_ones_file),
         cmocka_unit_test(a_process_with_the_id_of_an_ended_one_leaves_its_file),

@@ -136,7 +136,7 @@ static void a_stop_without_memory_is_called_again(void **state)
     memory_free(path);
 }
 
-/* Its part is not there, or all of it is; once it is over, its figures are its session's once. */
+/* Its part exists completely or not at all; when it has ended, its totals are added to its session once. */
 static void a_part_without_memory_changes_nothing(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static void a_part_without_memory_changes_nothing(void **state)
     }
     assert_int_equal(private_part_over(d, &part, &buffers), S_FALSE);
     memory_free(memory);
-    /* Who begins next has the name that was given. */
+    /* The next part has the given name. */
     private_part_refuse(d, &part);
     directory_session_free(&part);
     now = session_of_handle(session);
@@ -276,8 +276,8 @@ static void write_on(void *user)
     }
 }
 
-/* Ends while a thread of its writes, after so many events. What that is told to be written once the session has ended
-   is no event of it. */
+/* Exits while one of its threads writes, after so many events. Events that come after the session's end are not its
+   events. */
 static int end_while_writing(const char *name, const char *events)
 {
     static struct writing w;

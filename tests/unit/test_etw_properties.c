@@ -452,7 +452,7 @@ static void what_passes_has_a_shape(void **state)
     }
 }
 
-static void memory_that_is_out_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     struct block b = block_of(u"C:\\x.etl");
@@ -482,7 +482,7 @@ int main(void)
         cmocka_unit_test(times_and_sizes_have_units),
         cmocka_unit_test(clocks_are_three),
         cmocka_unit_test(what_passes_has_a_shape),
-        cmocka_unit_test(memory_that_is_out_is_told),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static struct section *open_progress(const char *name, bool create, struct progr
     return section;
 }
 
-/* ---- providers, each a process of its own until it is killed ---- */
+/* ---- providers, each a separate process until it is killed ---- */
 
 /* Straight into the session's buffers: it is known whether an event had a place when its writer ended. */
 static _Noreturn void role_reserve(TRACEHANDLE handle, struct progress *own)

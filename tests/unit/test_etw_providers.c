@@ -112,7 +112,7 @@ static void all_providers_are_listed(void **state)
     event_providers_free(&list);
 }
 
-static void a_failure_is_told(void **state)
+static void a_failure_is_reported(void **state)
 {
     struct event_providers list;
     (void)state;
@@ -142,7 +142,7 @@ static void levels_are_the_providers_own(void **state)
     assert_int_equal(fields.count, 0);
 }
 
-/* What this host has answers in any case: an empty list is one. */
+/* This host's functions answer in any case, possibly with an empty list. */
 static void the_host_answers(void **state)
 {
     struct event_providers list;
@@ -201,7 +201,8 @@ static void all_registrations_are_read_at_once(void **state)
         directory_unregister(d, registrations[i]);
 }
 
-/* What a provider calls itself is for those who choose one; TDH lists what is registered with a manifest. */
+/* The name in a provider's traits is for people who choose a provider; TDH lists only those registered with a
+   manifest. */
 static void names_of_traits_are_none_of_tdh(void **state)
 {
     const GUID guid = {0x44444444, 1, 1, {1}};
@@ -263,7 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_providers_are_listed),
-        cmocka_unit_test(a_failure_is_told),
+        cmocka_unit_test(a_failure_is_reported),
         cmocka_unit_test(what_the_host_says_of_registrations_is_checked),
         cmocka_unit_test(levels_are_the_providers_own),
         cmocka_unit_test(the_host_answers),

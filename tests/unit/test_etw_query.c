@@ -81,8 +81,8 @@ static uint32_t registrations[4];
 static struct process *child;
 static char child_ready[64];
 
-/* Provider 1: two registrations of ours, enabled by both sessions. 2: of another process, classic. 3: enabled, and
-   nobody's. 4: a group, enabled by the first session. 5: a group of ours. 6: ours, enabled by nobody. */
+/* Provider 1: two registrations of ours, enabled by both sessions. 2: of another process, classic. 3: enabled, not
+   registered. 4: a group, enabled by the first session. 5: a group of ours. 6: ours, not enabled. */
 static int make_world(void **state)
 {
     const GUID guids[] = {guid_of(1), guid_of(1), guid_of(5), guid_of(6)};
@@ -176,7 +176,7 @@ static const TRACE_ENABLE_INFO *enable_at(const union answer *a, size_t at, size
     return (const void *)(a->bytes + at + sizeof(TRACE_PROVIDER_INSTANCE_INFO) + i * sizeof(TRACE_ENABLE_INFO));
 }
 
-static void a_provider_tells_who_registered_and_who_enabled_it(void **state)
+static void a_provider_lists_its_registrations_and_enables(void **state)
 {
     union answer a;
     const TRACE_GUID_INFO *head = (const void *)a.bytes;
@@ -317,7 +317,7 @@ static void flags_of_a_system_logger_are_set_and_read(void **state)
                      ERROR_INVALID_PARAMETER);
 }
 
-static void what_is_the_hosts_is_told(void **state)
+static void the_hosts_settings_are_returned(void **state)
 {
     TRACE_PROFILE_INTERVAL interval = {0, 7};
     TRACE_VERSION_INFO version;
@@ -348,7 +348,7 @@ static void what_is_the_hosts_is_told(void **state)
 }
 
 /* Those that are no events of the kernel are left out, as on Windows. */
-static void what_a_system_logger_is_told_is_checked_and_reaches_it(void **state)
+static void settings_of_a_system_logger_are_checked_and_reach_it(void **state)
 {
     struct directory_session s = add("system", 200, TRACE_MODE_SYSTEM_LOGGER | 0x100), plain = add("plain", 201, 0x100);
     static CLASSIC_EVENT_ID events[257];
@@ -401,7 +401,7 @@ static void the_interval_of_samples_is_what_the_host_can(void **state)
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         interval = (TRACE_PROFILE_INTERVAL){0, asked[i]};
         assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, 8), ERROR_SUCCESS);
-        interval = (TRACE_PROFILE_INTERVAL){2, 50000}; /* of another source, which is none */
+        interval = (TRACE_PROFILE_INTERVAL){2, 50000}; /* of an unknown source */
         assert_int_equal(TraceSetInformation(0, TraceSampledProfileIntervalInfo, &interval, 8), ERROR_SUCCESS);
         interval.Source = 0;
         assert_int_equal(TraceQueryInformation(0, TraceSampledProfileIntervalInfo, &interval, 8, NULL), ERROR_SUCCESS);
@@ -545,7 +545,7 @@ static size_t registered_by(const GUID *guid, uint32_t provider, uint32_t proces
 }
 
 /* Each process once however often it registered, and none for what sessions alone speak of. */
-static void who_has_registered_a_provider_is_listed(void **state)
+static void registrations_of_a_provider_are_listed(void **state)
 {
     const uint32_t own = process_own_id(), other = process_id(child);
     const GUID one = guid_of(1), nobodys = guid_of(3), unknown = guid_of(77);
@@ -614,7 +614,7 @@ static size_t names_now(const GUID *guid, char name[DIRECTORY_PROVIDER_NAME_ROOM
     return count;
 }
 
-/* The oldest go when there is no room, and what is no name, or half written, is none. */
+/* The oldest ones are replaced when there is no room; an invalid or half written name is ignored. */
 static void names_of_providers_are_bounded_and_checked(void **state)
 {
     static const char *const bad[] = {"", "bell\a", "\xC3(", "line\nline"};
@@ -648,15 +648,15 @@ static void names_of_providers_are_bounded_and_checked(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(who_has_registered_a_provider_is_listed, make_world, end_world),
+        cmocka_unit_test_setup_teardown(registrations_of_a_provider_are_listed, make_world, end_world),
         cmocka_unit_test_setup_teardown(registered_providers_are_listed_by_what_they_are_called, make_world, end_world),
         cmocka_unit_test(names_of_providers_are_bounded_and_checked),
         cmocka_unit_test_setup_teardown(providers_are_listed_once_each, make_world, end_world),
-        cmocka_unit_test_setup_teardown(a_provider_tells_who_registered_and_who_enabled_it, make_world, end_world),
+        cmocka_unit_test_setup_teardown(a_provider_lists_its_registrations_and_enables, make_world, end_world),
         cmocka_unit_test_setup_teardown(registered_providers_have_their_newest_enable, make_world, end_world),
         cmocka_unit_test(flags_of_a_system_logger_are_set_and_read),
-        cmocka_unit_test(what_is_the_hosts_is_told),
-        cmocka_unit_test(what_a_system_logger_is_told_is_checked_and_reaches_it),
+        cmocka_unit_test(the_hosts_settings_are_returned),
+        cmocka_unit_test(settings_of_a_system_logger_are_checked_and_reach_it),
         cmocka_unit_test(the_interval_of_samples_is_what_the_host_can),
         cmocka_unit_test(masks_are_read_and_set_by_ntdlls_blocks),
         cmocka_unit_test(members_of_groups_are_disallowed),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that write events while what they find is enabled, disabled, taken away and made anew beside them: no event
-   goes where it was not wanted, none is torn, and nothing is used that is gone. Also built with the thread sanitizer.
-   Linked with --wrap=thread_give_way and --wrap=thread_sleep_us. */
+/* Threads write events while other threads enable, disable, remove and publish again what they use: no event goes
+   where it was not enabled, none is torn, and nothing is used after it was freed. Also built with the thread
+   sanitizer. Linked with --wrap=thread_give_way and --wrap=thread_sleep_us. */
 #include "tests/unit/provider_fixture.h"
 
 enum { WRITERS = 3, ROUNDS = 300, PROVIDERS = 4, OUTSIDE_ROUNDS = 60 };
@@ -42,7 +42,7 @@ static HRESULT check_buffer(void *context, const struct etl_buffer_header *head,
     return S_OK;
 }
 
-/* What has come so far; writers may be faster than we are. */
+/* Checks what has come so far; writers may be faster. */
 static void check(struct fixture_session *session)
 {
     const struct session_sink sink = {check_buffer, NULL, NULL};
@@ -157,9 +157,9 @@ static void sessions_go_under_writers(void **state)
         fixture_unregister(handles[i]);
 }
 
-/* ---- a section that somebody plays with ---- */
+/* ---- a section that another thread overwrites ---- */
 
-/* A writer waits for the session's host to make room. There is none here: on a busy machine the waits took hours. */
+/* A writer waits for the session's host to make room. Here no host exists: on a busy machine the waits took hours. */
 static atomic_bool no_host;
 
 void __real_thread_give_way(void);

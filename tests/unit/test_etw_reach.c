@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a program's image gets one import more: all of its own stay, in their order, and what is damaged is refused. How
-   a module gets more exports. */
+/* How an import is added to a program's image: all existing imports stay, in their order, and a corrupt image is
+   refused. How exports are added to a module. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/injection.h"
@@ -165,7 +165,7 @@ static void what_is_cut_off_is_refused(void **state)
                      HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT));
 }
 
-static void memory_that_is_out_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     struct image i = make(300);
@@ -216,7 +216,7 @@ static struct image make_module(unsigned count)
     return i;
 }
 
-/* As the loader finds one: the function's RVA, or its forwarder; 0: there is none. */
+/* As the loader finds one: the function's RVA, or its forwarder; 0: it does not exist. */
 static uint32_t find_export(const struct image *i, const char *name, const char **forwarded)
 {
     const uint32_t d = get(i, PE + 136), count = get(i, d + 24);
@@ -303,7 +303,7 @@ int main(void)
         cmocka_unit_test(an_import_comes_before_all_others),
         cmocka_unit_test(other_first_imports_are_none_of_ours),
         cmocka_unit_test(what_is_cut_off_is_refused),
-        cmocka_unit_test(memory_that_is_out_is_told),
+        cmocka_unit_test(out_of_memory_is_reported),
         cmocka_unit_test(exports_are_added_and_the_others_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ static HRESULT connect_to(void *context, const char *session, struct realtime_co
                                 .logger_name = "session"};
     (void)context;
     if (strcmp(session, "session") != 0)
-        return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND), "session %s: there is none", session);
+        return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND), "session %s does not exist", session);
     const size_t size = realtime_ring_size(BUFFER);
     assert_true(host.rings < MOST_CONNECTIONS);
     void *memory = host.memory[host.rings++] = calloc(1, size); /* no part of what fails here */
@@ -376,7 +376,7 @@ static void WINAPI take_lost(EVENT_RECORD *e)
     }
 }
 
-static void what_is_lost_is_told(void **state)
+static void losses_are_reported(void **state)
 {
     (void)state;
     EVENT_TRACE_LOGFILEW logfile = real_time_logfile();
@@ -628,7 +628,7 @@ int main(int argc, char **argv)
         TEST(a_second_time_is_a_new_connection),
         TEST(sessions_that_are_none_are_refused),
         TEST(without_memory_nothing_is_half_done),
-        TEST(what_is_lost_is_told),
+        TEST(losses_are_reported),
         TEST(a_ring_that_is_none_is_not_mapped),
         TEST(a_host_that_lies_of_what_it_put_is_taken_at_its_last_slots),
         TEST(words_that_lie_lead_nowhere),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is relogged reads as what was read: events of every form, of several logs and processors, with all that a
-   callback changed, and nothing of what it did not want. A user would lose events of the only copy that he keeps. */
+/* A relogged file reads like its sources: events of every form, from several logs and processors, with all changes
+   of a callback, and without those that it dropped. Otherwise a user would lose events of the only copy. */
 #include "engine/etw/consumer/event_view.h"
 #include "engine/etw/consumer/relogger.h"
 #include "tests/unit/consumer_fixture.h"

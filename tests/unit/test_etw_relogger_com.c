@@ -38,7 +38,7 @@ static ULONG STDMETHODCALLTYPE reference(ITraceEventCallback *face)
     return 1;
 }
 
-/* An event of our own goes in before all. */
+/* Our event goes in before all others. */
 static HRESULT STDMETHODCALLTYPE on_begin(ITraceEventCallback *face, ITraceEvent *header, ITraceRelogger *relogger)
 {
     ITraceEvent *own;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a descriptor does not give is refused, by each function that Windows documents to ask for a right. */
+/* Rights that a descriptor does not grant are refused, by each function for which Windows documents a right. */
 #define _EVNT_SOURCE_
 #include "engine/etw/consumer/consumer.h"
 #include "engine/etw/controller/controller_api.h"

@@ -60,7 +60,7 @@ static void rights_are_given_and_taken(void **state)
     assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_ALL), ERROR_SUCCESS);
 }
 
-/* What the kernel tells is of everybody: by default it is the system's and administrators' alone. */
+/* The kernel's events are about everybody, so by default only the system and administrators get them. */
 static void the_kernels_guid_has_a_default_of_its_own(void **state)
 {
     static const GUID kernel = {0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}};
@@ -85,7 +85,7 @@ static void an_unknown_guid_has_the_default(void **state)
     assert_true(IsValidSecurityDescriptor((SECURITY_DESCRIPTOR *)(void *)room));
     assert_int_equal(GetSecurityDescriptorLength((SECURITY_DESCRIPTOR *)(void *)room), size);
     check_sddl(4, "S-1-5-32-559", true);
-    /* What is added is added to the default. */
+    /* Added rights are added to the default. */
     assert_int_equal(EventAccessControl(&guid, 2, own, 1, TRUE), ERROR_SUCCESS);
     check_sddl(4, "S-1-5-32-559", true);
     assert_int_equal(EventAccessControl(&guid, 3, own, 0x80, FALSE), ERROR_SUCCESS);
@@ -107,7 +107,7 @@ static void put(const BYTE *bytes, DWORD size)
     RegCloseKey(key);
 }
 
-/* Who adds a right where everybody has all takes none away. */
+/* Adding a right where everybody has all removes none. */
 static void a_descriptor_without_a_list_stays_open(void **state)
 {
     SECURITY_DESCRIPTOR_RELATIVE open = {.Revision = SECURITY_DESCRIPTOR_REVISION,

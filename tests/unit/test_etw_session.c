@@ -140,7 +140,7 @@ static void what_finds_no_buffer_is_counted_and_the_host_is_woken(void **state)
     assert_int_equal(t->events, accepted + 1);
     assert_false(event_write(&s.b, &w, 401));
     session_statistics_read(&s.b, &statistics);
-    assert_int_equal(statistics.events_lost, 400 - accepted); /* one after the stop is none of the session's */
+    assert_int_equal(statistics.events_lost, 400 - accepted); /* one after the stop does not count */
 }
 
 static void more_buffers_are_taken_only_when_none_is_free(void **state)
@@ -370,7 +370,7 @@ static void the_place_of_a_dead_writer_is_one_lost_event(void **state)
     assert_int_equal(statistics.free, 8);
 }
 
-static void a_place_is_judged_once_even_if_its_slot_lives_again(void **state)
+static void a_place_is_settled_once_even_if_its_slot_lives_again(void **state)
 {
     (void)state;
     begin(&one_stream, 0);
@@ -522,7 +522,7 @@ static void memory_keeps_the_newest_and_a_snapshot_leaves_them(void **state)
 
 /* ---- going on after a host ---- */
 
-static void a_rescue_writes_what_the_host_did_not(void **state)
+static void a_recovery_writes_what_the_host_did_not(void **state)
 {
     (void)state;
     begin(&one_stream, 0);
@@ -679,11 +679,11 @@ static void a_slot_is_free_when_no_buffer_can_name_it(void **state)
     session_drain_flush(d);
     alive[WRITER] = false;
     assert_true(session_drain_oldest(d) < processor_cycles());
-    pass_all(); /* kept, but judged */
+    pass_all(); /* kept, but settled */
     assert_true(session_drain_oldest(d) == UINT64_MAX);
 }
 
-static void memory_that_is_out_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     begin(&small_shape, 0);
@@ -717,7 +717,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(other_clocks_and_processors_do, everybody_lives, end),
         cmocka_unit_test_setup_teardown(buffers_of_16_mb_take_places_to_their_end, everybody_lives, end),
         cmocka_unit_test_setup_teardown(the_place_of_a_dead_writer_is_one_lost_event, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(a_place_is_judged_once_even_if_its_slot_lives_again, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(a_place_is_settled_once_even_if_its_slot_lives_again, everybody_lives, end),
         cmocka_unit_test_setup_teardown(a_stop_waits_for_who_writes_and_not_for_ever, everybody_lives, end),
         cmocka_unit_test_setup_teardown(buffers_of_the_dead_and_of_nobody_come_back, everybody_lives, end),
         cmocka_unit_test_setup_teardown(a_buffer_that_is_being_filled_is_not_closed, everybody_lives, end),
@@ -725,13 +725,13 @@ int main(void)
                                         end),
         cmocka_unit_test_setup_teardown(buffers_that_cannot_be_written_are_counted, everybody_lives, end),
         cmocka_unit_test_setup_teardown(memory_keeps_the_newest_and_a_snapshot_leaves_them, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(a_rescue_writes_what_the_host_did_not, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(a_recovery_writes_what_the_host_did_not, everybody_lives, end),
         cmocka_unit_test_setup_teardown(threads_on_their_processors, everybody_lives, end),
         cmocka_unit_test_setup_teardown(threads_on_one_stream, everybody_lives, end),
         cmocka_unit_test_setup_teardown(threads_beside_snapshots, everybody_lives, end),
         cmocka_unit_test_teardown(sequence_numbers_come_once, end),
         cmocka_unit_test_setup_teardown(a_slot_is_free_when_no_buffer_can_name_it, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(memory_that_is_out_is_told, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(out_of_memory_is_reported, everybody_lives, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ enum { BUFFER_SIZE = ETL_SMALLEST_BUFFER, SEQUENTIAL = 1, CIRCULAR = 2, APPEND =
 
 #define PATH "test_etw_session_file.tmp"
 
-static const uint64_t none_told[2];
+static const uint64_t none_reported[2];
 
 static struct etl_log log_of(uint32_t clock)
 {
@@ -158,8 +158,8 @@ static void new_files_follow_at_the_maximum_and_when_asked(void **state)
     assert_int_equal(three.events_lost, 1);
 }
 
-/* Who looks for the file of a moment finds it by when it began; a moment is the same in each. */
-static void each_file_tells_its_own_begin(void **state)
+/* The file of a time is found by its begin; a time stamp means the same time in each. */
+static void each_file_has_its_begin(void **state)
 {
     (void)state;
     struct session_file_options options = options_of(NEWFILE, 4);
@@ -184,7 +184,7 @@ static void each_file_tells_its_own_begin(void **state)
 }
 
 /* As who ended while it made the next file leaves it behind: open, until its process is gone. */
-static void a_file_that_is_in_use_is_passed_over(void **state)
+static void a_file_that_is_in_use_is_skipped(void **state)
 {
     (void)state;
     struct session_file_options options = options_of(NEWFILE, 4);
@@ -195,7 +195,7 @@ static void a_file_that_is_in_use_is_passed_over(void **state)
         assert_int_equal(write_one(f, i, 0, 1000 + (int64_t)i), S_OK);
     assert_int_equal(session_file_close(f, 0), S_OK);
     assert_int_equal(file_open(PATH ".2", FILE_REPLACE, &in_use), S_OK);
-    assert_int_equal(session_file_continue(&options, 1, none_told, &f), S_OK);
+    assert_int_equal(session_file_continue(&options, 1, none_reported, &f), S_OK);
     assert_int_equal(write_one(f, 4, 0, 1004), S_OK);
     assert_int_equal(session_file_number(f), 3);
     assert_int_equal(session_file_close(f, 0), S_OK);
@@ -315,10 +315,10 @@ static void a_file_of_a_dead_host_goes_on(void **state)
     session_file_lost(f, 4, 1);
     assert_int_equal(session_file_close(f, 0), S_OK);
     cut_to(4 * BUFFER_SIZE + 100); /* the fourth is not whole */
-    static const uint64_t told[2] = {4, 1};
-    struct session_file_options later = options; /* the host's clock was set meanwhile, and so its boot seems another */
+    static const uint64_t reported[2] = {4, 1};
+    struct session_file_options later = options; /* the host's clock was set since, so its boot time seems different */
     later.log.boot_utc += INT64_C(600) * 10000000;
-    assert_int_equal(session_file_continue(&later, 1, told, &f), S_OK);
+    assert_int_equal(session_file_continue(&later, 1, reported, &f), S_OK);
     session_file_lost(f, 6, 1);
     assert_true(session_file_holds(f, 3));
     assert_false(session_file_holds(f, 4));
@@ -340,7 +340,7 @@ static void a_ring_of_a_dead_host_goes_on(void **state)
         for (uint64_t i = 1; i <= count; i++)
             assert_int_equal(write_one(f, i, 0, 1000 + (int64_t)i), S_OK);
         assert_int_equal(session_file_close(f, 0), S_OK);
-        assert_int_equal(session_file_continue(&options, 1, none_told, &f), S_OK);
+        assert_int_equal(session_file_continue(&options, 1, none_reported, &f), S_OK);
         assert_int_equal(session_file_first_number(f), count + 1);
         assert_int_equal(write_one(f, count + 1, 0, 1000 + (int64_t)count + 1), S_OK);
         assert_int_equal(session_file_close(f, 0), S_OK);
@@ -373,7 +373,7 @@ static void a_full_disk_loses_what_comes_meanwhile_and_no_more(void **state)
     assert_int_equal(write_one(f, 2, 0, 1002), S_OK);
     assert_int_equal(write_one(f, 3, 0, 1003), HRESULT_FROM_WIN32(ERROR_DISK_FULL));
     assert_int_equal(session_file_flush(f), S_OK);
-    assert_int_equal(content_of(PATH).events, 2); /* whole meanwhile */
+    assert_int_equal(content_of(PATH).events, 2); /* complete since */
     full_disk_at(UINT64_MAX);
     assert_int_equal(write_one(f, 3, 0, 1003), S_OK); /* the number was not used */
     session_file_lost(f, 0, 1);
@@ -416,7 +416,7 @@ static void what_cannot_be_made_leaves_no_file(void **state)
     assert_true(hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
 }
 
-static void memory_that_is_out_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(APPEND, 0);
@@ -450,8 +450,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_sequential_file_ends_at_its_maximum, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(a_circular_file_keeps_its_header_and_the_newest, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(new_files_follow_at_the_maximum_and_when_asked, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(each_file_tells_its_own_begin, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(a_file_that_is_in_use_is_passed_over, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(each_file_has_its_begin, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(a_file_that_is_in_use_is_skipped, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(only_new_file_has_a_next, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(room_is_taken_first_and_given_back, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(a_file_is_appended_to, remove_files, remove_files),
@@ -466,7 +466,7 @@ int main(void)
                                         remove_files),
 #endif
         cmocka_unit_test_setup_teardown(what_cannot_be_made_leaves_no_file, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(memory_that_is_out_is_told, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(out_of_memory_is_reported, remove_files, remove_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static void a_provider_goes_with_its_dll(void **state)
 
 enum { LEFT = 100, PRIVATE_MODES = 0x20800 };
 
-/* In a process of its own, which returns from main. */
+/* In a separate process, which returns from main. */
 static int leave_session_open(const char *file)
 {
     TRACEHANDLE session;
@@ -125,7 +125,7 @@ static void what_a_process_leaves_open_is_whole(void **state)
 
 enum { ENDS = 50, EVENTS = 20000, SMALL_KB = 4, MANY = 4000 };
 
-/* In a process of its own, which ends right behind its last event, while the buffers before it are being written. */
+/* In a separate process, which exits right after its last event, while the buffers before it are being written. */
 static void end_at_once(const char *file)
 {
     const GUID own = {0x88888888, 1, 2, {3}};

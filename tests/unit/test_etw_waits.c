@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How long a writer waits for a buffer before its event is lost, and how often a host looks for what writers have
-   closed. */
+/* How long a writer waits for a buffer before its event is lost, and how often a host checks for closed buffers. */
 #include "engine/base/clock.h"
 #include "engine/etw/session/session_host.h"
 #include "tests/unit/session_fixture.h"
 
-/* A writer gives way 20 times and sleeps 20 times, 50 us or more each, before it gives up: so it looks once more behind
+/* A writer yields 20 times and sleeps 20 times, 50 us or more each, before it gives up: so it checks once more after
    LATE, however slow the machine. In 0.2 ms it sleeps 4 times at most. */
 enum { WRITER = 3, BUFFERS = 8, LATE = 800, NEVER = -1, FEWEST = 20, PATIENT = 40, VAIN = 40, AGAIN = 24 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* EventWrite and its kin: what is written arrives, whole, where it is wanted and nowhere else, and each call says what
-   Windows' would. */
+/* EventWrite and related functions: events arrive completely, where they are enabled and nowhere else, and each call
+   returns Windows' code. */
 #include "tests/unit/patience.h"
 #include "tests/unit/provider_fixture.h"
 
@@ -39,7 +39,7 @@ static void calls_are_refused_in_the_order_of_windows(void **state)
     assert_int_equal(EventWrite(0xDEADBEEF, &some_event, 0, NULL), ERROR_INVALID_HANDLE);
     assert_int_equal(EventWrite(handle ^ UINT64_C(1) << 16, &some_event, 0, NULL), ERROR_INVALID_HANDLE);
     assert_int_equal(EventWrite(UINT64_MAX, &some_event, 0, NULL), ERROR_INVALID_HANDLE);
-    assert_int_equal(EventWrite(handle, &unwanted, 1000, NULL), ERROR_SUCCESS); /* before its data are looked at */
+    assert_int_equal(EventWrite(handle, &unwanted, 1000, NULL), ERROR_SUCCESS); /* before its data are read */
     assert_int_equal(EventWrite(handle, &some_event, MAX_EVENT_DATA_DESCRIPTORS + 1, data), ERROR_INVALID_PARAMETER);
     assert_int_equal(EventWrite(handle, &some_event, 1, NULL), ERROR_INVALID_PARAMETER);
     assert_int_equal(EventWriteTransfer(handle, NULL, NULL, NULL, 0, NULL), ERROR_INVALID_PARAMETER);
@@ -206,7 +206,7 @@ static void level_and_keywords_decide(void **state)
         fixture_apply(&e, 1);
         assert_int_equal(EventWrite(handle, &event, 0, NULL), ERROR_SUCCESS);
         assert_int_equal(fixture_read(session)->count, rows[i].logged);
-        /* May say that an event is wanted that is not, but never the other way round. */
+        /* May report an event as enabled that is not, but never the reverse. */
         assert_true(EventEnabled(handle, &event) || !rows[i].logged);
         assert_int_equal(EventEnabled(handle, &event), EventProviderEnabled(handle, event.Level, event.Keyword));
     }
@@ -262,7 +262,7 @@ static void a_failure_of_one_session_keeps_the_event_out_of_all(void **state)
     assert_int_equal(EventWrite(handle, &some_event, 1, &data), ERROR_SUCCESS);
     for (uint32_t i = 1; i <= 4; i++)
         assert_int_equal(fixture_read(&fixture_sessions[i])->count, 1);
-    /* Independent sessions alone: nothing is told. */
+    /* Only independent sessions: no callback. */
     fixture_apply(e + 2, 2);
     data.Size = sizeof bytes;
     assert_int_equal(EventWrite(handle, &some_event, 1, &data), ERROR_SUCCESS);
@@ -275,7 +275,7 @@ static void a_failure_of_one_session_keeps_the_event_out_of_all(void **state)
     fixture_unregister(handle);
 }
 
-static void sessions_are_left_out_by_number_and_by_flag(void **state)
+static void sessions_are_excluded_by_number_and_by_flag(void **state)
 {
     (void)state;
     struct fixture_session *one = fixture_session(1, 0, 4, FIXTURE_BUFFER),
@@ -409,7 +409,7 @@ int main(void)
         TEST(level_and_keywords_decide),
         TEST(each_session_gets_what_it_asked_for),
         TEST(a_failure_of_one_session_keeps_the_event_out_of_all),
-        TEST(sessions_are_left_out_by_number_and_by_flag),
+        TEST(sessions_are_excluded_by_number_and_by_flag),
         TEST(a_writer_waits_for_a_blocking_session),
         TEST(places_that_are_waited_for_are_taken_in_one_order),
         TEST(activities_are_the_threads_own),

@@ -56,7 +56,7 @@ static event_function find(const WCHAR *module, const char *prefix, const char *
     return (event_function)(void *)GetProcAddress(GetModuleHandleW(module), name);
 }
 
-/* What a module of the system exports is ours, whether it is found by this name or is only forwarded to. */
+/* All exports of a system module are ours, whether they are found under this name or only forwarded to. */
 static void expect_exports(const WCHAR *module, const char *prefix)
 {
     for (size_t i = 0; i < FUNCTIONS; i++) {
@@ -167,7 +167,7 @@ static int all(void)
     return missed != 0;
 }
 
-/* What it was given, to the last character. */
+/* Prints its arguments, to the last character. */
 static int show(void)
 {
     static WCHAR folder[MAX_PATH];
