@@ -197,7 +197,7 @@ static ULONG copy_name(enum consumer_form form, const void *name, char **text, v
     return *copy ? ERROR_SUCCESS : consumer_refuse(ERROR_NOT_ENOUGH_MEMORY, "out of memory for the name of a log");
 }
 
-static SYSTEMTIME moment(const struct zone_change *c)
+static SYSTEMTIME zone_date(const struct zone_change *c)
 {
     return (SYSTEMTIME){c->year, c->month, c->weekday, c->day, c->hour, c->minute, c->second, c->millisecond};
 }
@@ -228,9 +228,9 @@ static HRESULT fill_header(const struct etl_log *log, TRACE_LOGFILE_HEADER *out)
         .LogFileMode = log->mode,
         .BuffersWritten = log->buffers_written,
         .TimeZone = {.Bias = log->zone.bias,
-                     .StandardDate = moment(&log->zone.to_standard),
+                     .StandardDate = zone_date(&log->zone.to_standard),
                      .StandardBias = log->zone.standard_bias,
-                     .DaylightDate = moment(&log->zone.to_daylight),
+                     .DaylightDate = zone_date(&log->zone.to_daylight),
                      .DaylightBias = log->zone.daylight_bias},
         .ReservedFlags = log->clock,
         .BuffersLost = log->buffers_lost,
@@ -572,7 +572,7 @@ static int64_t time_of(const FILETIME *time, int64_t otherwise)
     return time ? (int64_t)((uint64_t)time->dwHighDateTime << 32 | time->dwLowDateTime) : otherwise;
 }
 
-static const char *taking_failed(ULONG status)
+static const char *take_error(ULONG status)
 {
     return status == ERROR_INVALID_HANDLE ? "invalid HandleArray: contains a handle that is not open"
            : status == ERROR_BUSY         ? "invalid HandleArray: another thread is processing one of the handles"
@@ -607,7 +607,7 @@ static ULONG consumer_process(const TRACEHANDLE *handles, ULONG count, const FIL
         status = processing_run(p);
         consumer_give_back(p->taken, count);
     } else {
-        (void)consumer_refuse(status, taking_failed(status));
+        (void)consumer_refuse(status, take_error(status));
     }
     memory_free(p);
     return status;

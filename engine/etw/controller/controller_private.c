@@ -69,7 +69,7 @@ ULONG controller_scope(const EVENT_TRACE_PROPERTIES *p, struct directory_scope *
 }
 
 /* Makes the filter independent of when the processes began. */
-static void forget_start_times(struct directory_scope *s)
+static void clear_start_times(struct directory_scope *s)
 {
     struct directory_filter_process p;
     for (uint32_t i = 0;
@@ -85,8 +85,8 @@ static ULONG check_scope(const struct controller_call *c, const struct directory
 {
     struct directory_scope scope, own = s->scope;
     const ULONG code = controller_scope(c->properties, &scope);
-    forget_start_times(&scope);
-    forget_start_times(&own);
+    clear_start_times(&scope);
+    clear_start_times(&own);
     if (code == ERROR_SUCCESS && scope.count != 0 && memcmp(&scope, &own, sizeof scope) != 0)
         return controller_refuse(ERROR_WMI_INSTANCE_NOT_FOUND,
                                  "invalid FilterDesc: session '%.200s' has different filters", s->name);
@@ -284,7 +284,7 @@ static ULONG private_update(struct directory *d, const struct controller_call *c
 }
 
 /* Prevents further parts. */
-static ULONG say_stopping(struct directory *d, struct directory_session *s)
+static ULONG private_publish_stopping(struct directory *d, struct directory_session *s)
 {
     struct directory_session now;
     ULONG code = found_code(directory_session_at(d, s->logger, s->generation, &now));
@@ -333,7 +333,7 @@ ULONG controller_private(struct directory *d, const struct controller_call *c, s
     if (code == ERROR_SUCCESS)
         code = check_code(c, s);
     if (code == ERROR_SUCCESS && c->code == EVENT_TRACE_CONTROL_STOP)
-        code = say_stopping(d, s);
+        code = private_publish_stopping(d, s);
     if (code == ERROR_SUCCESS)
         code = open_parts(d, s, &parts);
     if (code != ERROR_SUCCESS)

@@ -368,7 +368,7 @@ struct known {
     size_t registration_count, enable_count;
 };
 
-static void forget(struct known *k)
+static void known_free(struct known *k)
 {
     memory_free(k->registrations);
     directory_enables_free(k->enables, k->enable_count);
@@ -386,7 +386,7 @@ static ULONG known_read(struct known *k)
         hr = directory_enables(d, NULL, &k->enables, &k->enable_count, &revision);
     if (SUCCEEDED(hr))
         return ERROR_SUCCESS;
-    forget(k);
+    known_free(k);
     return session_code(hr);
 }
 
@@ -428,7 +428,7 @@ static ULONG list_guids(const struct known *k, unsigned which, GUID **out, size_
     return ERROR_SUCCESS;
 }
 
-static ULONG query_give(const void *data, size_t bytes, void *out, ULONG room, ULONG *need)
+static ULONG query_copy_answer(const void *data, size_t bytes, void *out, ULONG room, ULONG *need)
 {
     if (bytes > UINT32_MAX)
         return ERROR_NOT_ENOUGH_MEMORY;
@@ -442,13 +442,13 @@ static ULONG query_give(const void *data, size_t bytes, void *out, ULONG room, U
     return ERROR_SUCCESS;
 }
 
-static ULONG give_guids(const struct known *k, unsigned which, void *out, ULONG room, ULONG *need)
+static ULONG query_guids(const struct known *k, unsigned which, void *out, ULONG room, ULONG *need)
 {
     GUID *list;
     size_t count;
     ULONG status = list_guids(k, which, &list, &count);
     if (status == ERROR_SUCCESS)
-        status = query_give(list, count * sizeof *list, out, room, need);
+        status = query_copy_answer(list, count * sizeof *list, out, room, need);
     memory_free(list);
     return status;
 }
@@ -499,7 +499,7 @@ static size_t pack_instance(const struct known *k, const GUID *guid, bool group,
     return bytes;
 }
 
-static ULONG give_info(const struct known *k, const GUID *guid, bool group, void *out, ULONG room, ULONG *need)
+static ULONG query_guid_info(const struct known *k, const GUID *guid, bool group, void *out, ULONG room, ULONG *need)
 {
     size_t instances = 0, packed = 0, at = sizeof(TRACE_GUID_INFO);
     for (size_t i = 0; i < k->registration_count; i++)
@@ -521,7 +521,7 @@ static ULONG give_info(const struct known *k, const GUID *guid, bool group, void
     }
     if (waits)
         at += pack_instance(k, guid, group, NULL, true, block + at);
-    const ULONG status = query_give(block, at, out, room, need);
+    const ULONG status = query_copy_answer(block, at, out, room, need);
     memory_free(block);
     return status;
 }
@@ -544,21 +544,21 @@ ULONG WINAPI EnumerateTraceGuidsEx(TRACE_QUERY_INFO_CLASS what, void *in, ULONG 
         what != TraceMaxLoggersQuery)
         return ERROR_INVALID_PARAMETER;
     if (what == TraceMaxLoggersQuery)
-        return query_give(&most, sizeof most, out, out_bytes, need);
+        return query_copy_answer(&most, sizeof most, out, out_bytes, need);
     if (of_one)
         memcpy(&guid, in, sizeof guid);
     ULONG status = known_read(&k);
     if (status != ERROR_SUCCESS)
         return status;
     if (of_one)
-        status = give_info(&k, &guid, what == TraceGroupQueryInfo, out, out_bytes, need);
+        status = query_guid_info(&k, &guid, what == TraceGroupQueryInfo, out, out_bytes, need);
     else
-        status = give_guids(&k,
-                            what == TraceGuidQueryProcess ? REGISTERED | OWN
-                            : what == TraceGuidQueryList  ? REGISTERED | ENABLED
-                                                          : REGISTERED | ENABLED | GROUPS,
-                            out, out_bytes, need);
-    forget(&k);
+        status = query_guids(&k,
+                             what == TraceGuidQueryProcess ? REGISTERED | OWN
+                             : what == TraceGuidQueryList  ? REGISTERED | ENABLED
+                                                           : REGISTERED | ENABLED | GROUPS,
+                             out, out_bytes, need);
+    known_free(&k);
     return status;
 }
 
@@ -604,6 +604,6 @@ ULONG WINAPI EnumerateTraceGuids(TRACE_GUID_PROPERTIES **list, ULONG room, ULONG
         status = n > room ? ERROR_MORE_DATA : ERROR_SUCCESS;
     }
     memory_free(guids);
-    forget(&k);
+    known_free(&k);
     return status;
 }

@@ -259,7 +259,7 @@ void directory_applied(struct directory *d, uint64_t revision)
 
 /* Whether a listening process that has registered the provider has not applied the revision yet. With `look`, checks
    whether late processes live. */
-static bool some_wait(struct directory *d, const GUID *provider, uint64_t revision, bool look)
+static bool processes_are_late(struct directory *d, const GUID *provider, uint64_t revision, bool look)
 {
     const uint32_t used = directory_load_limited(&d->shared->slots_used, DIRECTORY_SLOTS);
     uint64_t set[SLOT_SET_WORDS] = {0};
@@ -279,7 +279,8 @@ HRESULT directory_wait_applied(struct directory *d, const GUID *provider, uint64
     const uint64_t start = clock_monotonic_ms();
     struct wakeup *never = NULL;
     HRESULT hr = S_OK;
-    for (unsigned round = 0; some_wait(d, provider, revision, round % BRIEF_ROUNDS == BRIEF_ROUNDS - 1); round++) {
+    for (unsigned round = 0; processes_are_late(d, provider, revision, round % BRIEF_ROUNDS == BRIEF_ROUNDS - 1);
+         round++) {
         const uint64_t passed = clock_passed_ms(start, clock_monotonic_ms());
         hr = timeout_ms != UINT32_MAX && passed >= timeout_ms ? S_FALSE : never ? S_OK : wakeup_create(&never);
         if (hr != S_OK)

@@ -61,7 +61,7 @@ static void add32(uint8_t *p, uint32_t value)
     put32(p, get32(p) + value);
 }
 
-static HRESULT damaged(const char *name)
+static HRESULT refuse_corrupt(const char *name)
 {
     return error_set(BAD_FORMAT, "cannot inject into '%s': corrupt headers", name);
 }
@@ -77,11 +77,11 @@ HRESULT injection_image_read(const struct injection_source *from, const char *na
     if (FAILED(from->read(from->user, at, pe, 4)) || memcmp(pe, "PE\0", 4) != 0)
         return error_set(BAD_FORMAT, "cannot inject into '%s': a program for DOS or 16-bit Windows", name);
     if (FAILED(from->read(from->user, at, pe, sizeof pe)))
-        return damaged(name);
+        return refuse_corrupt(name);
     const uint32_t magic = get16(pe + MAGIC), machine = get16(pe + MACHINE);
     const bool wide = magic == MAGIC_64;
     if (!wide && magic != MAGIC_32)
-        return damaged(name);
+        return refuse_corrupt(name);
     const uint32_t count = get32(pe + (wide ? DIRECTORY_COUNT : DIRECTORY_COUNT_32));
     const uint8_t *directories = pe + (wide ? DIRECTORIES : DIRECTORIES_32);
     if (get16(pe + CHARACTERISTICS) & IS_DLL)
@@ -106,7 +106,7 @@ HRESULT injection_image_read(const struct injection_source *from, const char *na
         out->entries.bound = get32(directories + 8 * DIRECTORY_BOUND);
         out->entries.bound_size = get32(directories + 8 * DIRECTORY_BOUND + 4);
     }
-    return out->size < PE_BYTES || at > out->size - PE_BYTES ? damaged(name) : S_OK;
+    return out->size < PE_BYTES || at > out->size - PE_BYTES ? refuse_corrupt(name) : S_OK;
 }
 
 HRESULT injection_image_has_import(const struct injection_source *from, const struct injection_image *image,
@@ -151,7 +151,7 @@ static HRESULT read_descriptors(const struct injection_source *from, const struc
         all = grown ? grown : all;
         if (FAILED(hr)) {
             memory_free(all);
-            return hr == E_OUTOFMEMORY ? hr : damaged(name);
+            return hr == E_OUTOFMEMORY ? hr : refuse_corrupt(name);
         }
         have += more;
         at += more;
@@ -164,7 +164,7 @@ static HRESULT read_descriptors(const struct injection_source *from, const struc
         }
     }
     memory_free(all);
-    return image->entries.imports ? damaged(name) : S_OK;
+    return image->entries.imports ? refuse_corrupt(name) : S_OK;
 }
 
 /* Size of a string with its NUL, rounded up. */
@@ -256,7 +256,7 @@ static bool exports_name(const struct injection_exports *e, uint32_t old_count, 
 }
 
 /* Returns the forwarder of an old function; NULL: it is code. */
-static const char *forwarder(const struct injection_exports *e, uint32_t index)
+static const char *forwarder_of(const struct injection_exports *e, uint32_t index)
 {
     const uint32_t begin = get_u32(e->image + e->entry), bytes = get_u32(e->image + e->entry + 4);
     const uint32_t rva = get_u32(e->image + get_u32(directory_of(e) + FUNCTIONS) + 4 * index);
@@ -267,7 +267,7 @@ static uint32_t text_bytes(const struct injection_exports *e)
 {
     uint32_t bytes = 0;
     for (uint32_t i = 0; i < e->function_count - e->new_count; i++) {
-        const char *text = forwarder(e, i);
+        const char *text = forwarder_of(e, i);
         bytes += text ? (uint32_t)strlen(text) + 1 : 0;
     }
     for (uint32_t i = 0; i < e->name_count; i++)
@@ -350,7 +350,7 @@ void injection_exports_build(const struct injection_exports *e, uint32_t rva, ui
     put_u32(block + NAMES, rva + names);
     put_u32(block + ORDINALS, rva + ordinals);
     for (uint32_t i = 0; i < old_functions; i++) {
-        const char *text = forwarder(e, i);
+        const char *text = forwarder_of(e, i);
         put_u32(block + functions + 4 * i, text ? add_text(block, rva, &end, text) : get_u32(old + 4 * i));
     }
     for (uint32_t i = 0; i < e->name_count; i++) {

@@ -150,7 +150,7 @@ HRESULT private_part_enter(struct directory *d, const struct directory_session *
 }
 
 /* In a change. */
-static HRESULT forget_name(struct directory *d, const struct directory_session *part)
+static HRESULT part_clear_named(struct directory *d, const struct directory_session *part)
 {
     struct directory_session whole;
     HRESULT hr = directory_session_at(d, part->whole, part->whole_generation, &whole);
@@ -169,7 +169,7 @@ void private_part_refuse(struct directory *d, const struct directory_session *pa
     GUID *none = NULL;
     size_t count;
     if (part->named)
-        (void)forget_name(d, part);
+        (void)part_clear_named(d, part);
     (void)directory_session_remove(d, part->logger, part->generation, &none, &count);
     memory_free(none);
     (void)directory_end(d, NULL, 0);
@@ -303,7 +303,7 @@ static void private_session_add(struct private_session *p)
     host_lock_leave(&lock);
 }
 
-static void take_out(struct private_session *p)
+static void private_session_remove(struct private_session *p)
 {
     host_lock_enter(&lock);
     struct private_session **at = &sessions;
@@ -391,7 +391,7 @@ void private_session_free(struct private_session *p)
 {
     if (!p)
         return;
-    take_out(p);
+    private_session_remove(p);
     private_session_stop(p);
     private_session_drop(p);
 }

@@ -254,7 +254,7 @@ static HRESULT provider_refresh(uint64_t handle)
 
 /* ---- the waiting thread ---- */
 
-static void say_applied(uint64_t revision)
+static void report_applied(uint64_t revision)
 {
     directory_applied(directory, revision);
 }
@@ -265,7 +265,7 @@ static bool apply_all(void)
     const bool done = SUCCEEDED(provider_apply_enables(0, &revision));
     provider_run_callbacks();
     if (done)
-        provider_when_idle(say_applied, revision);
+        provider_when_idle(report_applied, revision);
     return done;
 }
 
@@ -381,7 +381,7 @@ static HRESULT register_again(uint64_t handle)
 
 /* Joins the directory again after a reset, which removed this process. *registered: directory_born of the directory
    that has all registrations. False: try again. */
-static bool join_again(uint64_t *registered)
+static bool rejoin_directory(uint64_t *registered)
 {
     const uint64_t born = directory_born(directory);
     if (*registered == born)
@@ -464,7 +464,7 @@ static void wait_for_changes(void *unused)
         }
         if (registered != directory_born(directory))
             done = false;
-        done = done || (join_again(&registered) && apply_all());
+        done = done || (rejoin_directory(&registered) && apply_all());
         const bool more = provider_reclaim();
         size_t ended = 0;
         const size_t count = hosts_of(hosts, loggers);
@@ -489,7 +489,7 @@ static void wait_for_changes(void *unused)
 
 /* ---- taking part ---- */
 
-static void learn_own_program(void)
+static void read_own_program(void)
 {
     char *path = NULL;
     start_time = process_start_time(process_own_id());
@@ -503,7 +503,7 @@ static void learn_own_program(void)
     memory_free(path);
 }
 
-static HRESULT take_part(void)
+static HRESULT join_directory(void)
 {
     struct directory *d;
     HRESULT hr = directory_get(&d);
@@ -511,7 +511,7 @@ static HRESULT take_part(void)
         hr = take_slot(d);
     if (FAILED(hr))
         return hr;
-    learn_own_program();
+    read_own_program();
     directory = d;
     return S_OK;
 }
@@ -541,7 +541,7 @@ static HRESULT provider_process_begin(void)
     module_pin();
     host_lock_enter(&joining);
     if (!directory)
-        hr = take_part();
+        hr = join_directory();
     host_lock_leave(&joining);
     return SUCCEEDED(hr) ? start_waiting() : hr;
 }
