@@ -24,7 +24,7 @@ static ULONG settle(const struct autologger *a, struct trace_settings *s, uint32
     return autologger_settings(a, folder, s, counter);
 }
 
-static void values_that_are_not_there_have_windows_defaults(void **state)
+static void missing_values_have_windows_defaults(void **state)
 {
     struct autologger a = plain();
     char *path = path_join(folder, "auto.etl");
@@ -117,7 +117,7 @@ static void each_start_has_the_next_file(void **state)
     }
 }
 
-static void what_cannot_start_says_which_value(void **state)
+static void a_failed_start_names_the_value(void **state)
 {
     struct autologger a = plain();
     struct trace_settings s;
@@ -226,7 +226,7 @@ static uint8_t ids_one_and_five[] = {1, 0, 2, 0, 1, 0, 5, 0};
 static uint8_t no_process[] = {1, 2, 3};
 
 /* An invalid filter excludes its provider; the others begin. */
-static void a_provider_begins_with_its_filters_and_none_that_is_bad(void **state)
+static void a_provider_with_an_invalid_filter_is_left_disabled(void **state)
 {
     struct autologger_provider providers[2] = {
         {.guid = {1, 2, 3, {4}},
@@ -261,7 +261,7 @@ static void a_provider_begins_with_its_filters_and_none_that_is_bad(void **state
 
 /* ---- what cannot be ---- */
 
-static void what_cannot_be_is_overridden_and_said(void **state)
+static void values_outside_their_limits_are_replaced_and_reported(void **state)
 {
     struct autologger_provider provider = {.guid = {1, 2, 3, {4}}, .enabled = NUMBER(1), .level = NUMBER(300)};
     struct autologger a = plain();
@@ -376,7 +376,7 @@ static void assert_number(struct autologger_number n, uint64_t expected)
 }
 
 /* Another program may change what one program has set up for the next start; nothing else is lost by that. */
-static void what_a_key_has_besides_stays(void **state)
+static void unknown_values_of_a_key_stay(void **state)
 {
     struct autologger_provider providers[2] = {
         {.guid = {1, 2, 3, {4}}, .enabled = NUMBER(1), .level = NUMBER(4), .any = NUMBER(0xF000000000000001)},
@@ -487,7 +487,7 @@ static void filters_are_in_a_key_below_their_provider(void **state)
 }
 
 /* An invalid value is reported and ignored. */
-static void a_damaged_value_is_named(void **state)
+static void an_invalid_value_is_reported(void **state)
 {
     char *path = key_path("kept"), *below = text_format("%s\\{00000001-0002-0003-0400-000000000000}", path),
          *other = text_format("%s\\another's", path);
@@ -525,7 +525,7 @@ static void a_damaged_value_is_named(void **state)
 }
 
 /* Out of memory at any place: the key is as it was. */
-static void a_key_is_written_whole_or_stays(void **state)
+static void a_key_is_written_completely_or_not_at_all(void **state)
 {
     struct autologger_provider provider = {.guid = {1, 2, 3, {4}}, .enabled = NUMBER(1), .level = NUMBER(4)};
     char *path = key_path("kept");
@@ -585,7 +585,7 @@ static void set_text(HKEY key, const WCHAR *name, const char *text)
 }
 
 /* Two processes trace; the first one starts what the registry describes, the second nothing. */
-static void the_first_process_starts_what_is_described(void **state)
+static void the_first_process_starts_the_autologgers(void **state)
 {
     static const WCHAR *const names[] = {L"openpla test good", L"openpla test bad", L"openpla test off"};
     char *path = path_join(folder, "registry.etl");
@@ -673,22 +673,22 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
 #ifdef _WIN32
-        cmocka_unit_test(the_first_process_starts_what_is_described), /* before this process does */
+        cmocka_unit_test(the_first_process_starts_the_autologgers), /* before this process does */
 #endif
-        cmocka_unit_test(values_that_are_not_there_have_windows_defaults),
+        cmocka_unit_test(missing_values_have_windows_defaults),
         cmocka_unit_test(the_global_logger_has_its_own_defaults),
         cmocka_unit_test(values_become_settings),
         cmocka_unit_test(each_start_has_the_next_file),
-        cmocka_unit_test(what_cannot_start_says_which_value),
+        cmocka_unit_test(a_failed_start_names_the_value),
         cmocka_unit_test(a_session_starts_with_its_providers),
-        cmocka_unit_test(a_provider_begins_with_its_filters_and_none_that_is_bad),
-        cmocka_unit_test(what_cannot_be_is_overridden_and_said),
+        cmocka_unit_test(a_provider_with_an_invalid_filter_is_left_disabled),
+        cmocka_unit_test(values_outside_their_limits_are_replaced_and_reported),
         cmocka_unit_test(kernel_flags_are_kept_and_shown),
         cmocka_unit_test(the_context_logger_starts_by_its_key),
         cmocka_unit_test(filters_are_in_a_key_below_their_provider),
-        cmocka_unit_test(what_a_key_has_besides_stays),
-        cmocka_unit_test(a_damaged_value_is_named),
-        cmocka_unit_test(a_key_is_written_whole_or_stays),
+        cmocka_unit_test(unknown_values_of_a_key_stay),
+        cmocka_unit_test(an_invalid_value_is_reported),
+        cmocka_unit_test(a_key_is_written_completely_or_not_at_all),
     };
     child_program = argv[0];
     if (argc > 1) {

@@ -8,7 +8,7 @@ static const GUID nobody, first_source = {1, 0, 0, {0}}, second_source = {2, 0, 
 
 /* ---- handles ---- */
 
-static void handles_are_refused_when_they_are_over(void **state)
+static void ended_handles_are_refused(void **state)
 {
     (void)state;
     enum { MANY = PROVIDER_REGISTRATIONS };
@@ -79,7 +79,7 @@ static void expect(struct called *t, int calls, const GUID *source, ULONG enable
     t->calls = 0;
 }
 
-static void sessions_are_composed(void **state)
+static void sessions_are_combined(void **state)
 {
     (void)state;
     struct called called = {0};
@@ -377,7 +377,7 @@ static void a_failed_registration_gets_no_callback(void **state)
 
 /* ---- out of memory ---- */
 
-static void what_cannot_be_applied_leaves_all_as_it_was(void **state)
+static void a_failed_change_leaves_everything_as_it_was(void **state)
 {
     (void)state;
     struct called called = {0};
@@ -418,8 +418,8 @@ static void what_cannot_be_applied_leaves_all_as_it_was(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(handles_are_refused_when_they_are_over),
-        TEST(sessions_are_composed),
+        TEST(ended_handles_are_refused),
+        TEST(sessions_are_combined),
         TEST(registering_reports_the_present_state),
         TEST(filter_data_of_sessions_are_chained),
         TEST(a_process_excluded_by_a_filter_gets_no_callback),
@@ -428,7 +428,7 @@ int main(void)
         TEST(the_end_of_a_registration_waits_for_its_callback),
         TEST(a_registration_may_be_ended_before_it_has_begun),
         TEST(a_failed_registration_gets_no_callback),
-        TEST(what_cannot_be_applied_leaves_all_as_it_was),
+        TEST(a_failed_change_leaves_everything_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

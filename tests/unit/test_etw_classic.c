@@ -254,7 +254,7 @@ static void an_event_of_an_instance_names_it_and_its_parent(void **state)
     hosted_stop(&session);
 }
 
-static void messages_have_the_parts_that_were_asked_for(void **state)
+static void messages_have_the_requested_parts(void **state)
 {
     (void)state;
     struct hosted local, global;
@@ -334,7 +334,7 @@ static bool comes_to_rest(REGHANDLE handle)
     return false;
 }
 
-static void what_is_over_disturbs_nobody(void **state)
+static void ended_handles_are_refused_and_harmless(void **state)
 {
     (void)state;
     struct hosted over, other;
@@ -371,7 +371,7 @@ static void what_is_over_disturbs_nobody(void **state)
 }
 
 /* A program that registers and unregisters all its life. */
-static void what_registrations_leave_is_freed(void **state)
+static void memory_of_ended_registrations_is_freed(void **state)
 {
     (void)state;
     struct hosted session;
@@ -402,9 +402,9 @@ int main(void)
         cmocka_unit_test(handles_of_callbacks_are_checked),
         cmocka_unit_test(a_classic_event_arrives_as_it_was_made),
         cmocka_unit_test(an_event_of_an_instance_names_it_and_its_parent),
-        cmocka_unit_test(messages_have_the_parts_that_were_asked_for),
-        cmocka_unit_test(what_is_over_disturbs_nobody),
-        cmocka_unit_test(what_registrations_leave_is_freed),
+        cmocka_unit_test(messages_have_the_requested_parts),
+        cmocka_unit_test(ended_handles_are_refused_and_harmless),
+        cmocka_unit_test(memory_of_ended_registrations_is_freed),
     };
     return cmocka_run_group_tests(tests, hosted_begin, NULL);
 }

@@ -115,7 +115,7 @@ static void a_running_clock_gives_the_hosts_time(void **state)
     }
 }
 
-static void who_goes_on_has_the_times_of_before(void **state)
+static void a_continued_session_keeps_its_times(void **state)
 {
     (void)state;
     struct session_clock c = clock_from(SECOND);
@@ -158,7 +158,7 @@ int main(void)
         cmocka_unit_test(a_clock_that_is_set_keeps_its_rate),
         cmocka_unit_test(other_sources_are_the_clock_itself),
         cmocka_unit_test(a_running_clock_gives_the_hosts_time),
-        cmocka_unit_test(who_goes_on_has_the_times_of_before),
+        cmocka_unit_test(a_continued_session_keeps_its_times),
         cmocka_unit_test(fractions_are_the_same_in_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,7 +78,7 @@ static void the_header_comes_before_older_events(void **state)
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
 
-static void a_file_says_who_made_it(void **state)
+static void the_header_is_returned(void **state)
 {
     (void)state;
     for (uint32_t pointer = 4; pointer <= 8; pointer += 4) {
@@ -117,7 +117,7 @@ static ULONG WINAPI check_name(EVENT_TRACE_LOGFILEA *logfile)
     return 1;
 }
 
-static void ansi_names_are_names(void **state)
+static void ansi_names_work(void **state)
 {
     (void)state;
     store_sixty(PATH, 8, false);
@@ -135,7 +135,7 @@ static void ansi_names_are_names(void **state)
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
 }
 
-static void what_is_left_of_a_damaged_file_comes(void **state)
+static void the_intact_part_of_a_corrupt_file_is_delivered(void **state)
 {
     (void)state;
     static const uint8_t cut[] = {0x10, 0x03}; /* bytes: into the last buffer */
@@ -574,9 +574,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(events_of_all_processors_come_once_and_in_order),
         TEST(the_header_comes_before_older_events),
-        TEST(a_file_says_who_made_it),
-        TEST(ansi_names_are_names),
-        TEST(what_is_left_of_a_damaged_file_comes),
+        TEST(the_header_is_returned),
+        TEST(ansi_names_work),
+        TEST(the_intact_part_of_a_corrupt_file_is_delivered),
         TEST(a_file_that_is_written_gives_what_it_has),
         TEST(several_files_are_merged_by_time),
         TEST(a_range_of_time_has_both_its_ends),

@@ -76,7 +76,7 @@ static void a_session_takes_events_until_it_is_stopped(void **state)
     memory_free(path);
 }
 
-static void what_is_lost_is_counted(void **state)
+static void losses_are_counted(void **state)
 {
     (void)state;
     char *path = path_of("lost.etl");
@@ -525,7 +525,7 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_takes_events_until_it_is_stopped),
-        cmocka_unit_test(what_is_lost_is_counted),
+        cmocka_unit_test(losses_are_counted),
         cmocka_unit_test(each_start_that_fails_says_why),
         cmocka_unit_test(each_control_that_fails_says_why),
         cmocka_unit_test(an_update_changes_what_it_names),

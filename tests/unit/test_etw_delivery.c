@@ -81,7 +81,7 @@ static void take_until(struct consumer *c, uint64_t events)
     assert_int_equal(c->events, events);
 }
 
-static void both_get_all(void **state)
+static void two_consumers_get_everything(void **state)
 {
     (void)state;
     char *path = path_join(folder, "both.etl");
@@ -112,7 +112,7 @@ static void both_get_all(void **state)
     memory_free(path);
 }
 
-static void what_finds_no_room_is_counted(void **state)
+static void buffers_without_room_are_counted(void **state)
 {
     (void)state;
     enum { BUFFER_KB = 64, IN_ONE = (BUFFER_KB * 1024 - ETL_BUFFER_HEAD) / EVENT_BYTES };
@@ -224,7 +224,7 @@ static void time_alone_brings_events(void **state)
 }
 
 /* Events that were accepted while it was in real time arrive before the end. */
-static void what_was_accepted_in_real_time_is_delivered(void **state)
+static void events_accepted_in_real_time_are_delivered(void **state)
 {
     (void)state;
     char *path = path_join(folder, "accepted.etl");
@@ -249,7 +249,7 @@ static void what_was_accepted_in_real_time_is_delivered(void **state)
 }
 
 /* One that was behind once, while writers never rest. */
-static void who_was_behind_catches_up(void **state)
+static void a_slow_consumer_catches_up(void **state)
 {
     (void)state;
     struct block b = block_of(TRACE_MODE_REAL_TIME | TRACE_MODE_NO_PER_PROCESSOR, NULL);
@@ -302,7 +302,7 @@ static TRACEHANDLE start_behind(const char *name, const char *path, struct consu
     return handle;
 }
 
-static void all_who_are_behind_get_all(void **state)
+static void all_slow_consumers_get_everything(void **state)
 {
     (void)state;
     struct consumer c[3];
@@ -333,7 +333,7 @@ static void stop_session(void *user)
 }
 
 /* It gives out events of what it has taken long ago, and takes nothing more until the session has been stopped. */
-static void who_reads_slowly_gets_all_before_the_stop(void **state)
+static void a_slow_consumer_gets_everything_before_the_stop(void **state)
 {
     (void)state;
     struct consumer c;
@@ -361,7 +361,7 @@ static void who_reads_slowly_gets_all_before_the_stop(void **state)
     provider_close(&p);
 }
 
-static void who_sleeps_holds_the_stop_for_a_while_and_what_he_loses_is_counted(void **state)
+static void a_sleeping_consumer_delays_the_stop_and_its_losses_are_counted(void **state)
 {
     (void)state;
     struct consumer c[2];
@@ -386,7 +386,7 @@ static void who_sleeps_holds_the_stop_for_a_while_and_what_he_loses_is_counted(v
 }
 
 /* By an update, behind which the session goes on. */
-static void who_is_behind_when_real_time_ends_gets_the_rest(void **state)
+static void a_slow_consumer_gets_the_rest_when_real_time_ends(void **state)
 {
     (void)state;
     char *path = path_join(folder, "rest.etl");
@@ -410,17 +410,17 @@ static void who_is_behind_when_real_time_ends_gets_the_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_get_all),
-        cmocka_unit_test(what_finds_no_room_is_counted),
+        cmocka_unit_test(two_consumers_get_everything),
+        cmocka_unit_test(buffers_without_room_are_counted),
         cmocka_unit_test(only_real_time_sessions_have_consumers),
         cmocka_unit_test(a_session_turns_to_real_time_and_back),
         cmocka_unit_test(time_alone_brings_events),
-        cmocka_unit_test(what_was_accepted_in_real_time_is_delivered),
-        cmocka_unit_test(who_was_behind_catches_up),
-        cmocka_unit_test(all_who_are_behind_get_all),
-        cmocka_unit_test(who_reads_slowly_gets_all_before_the_stop),
-        cmocka_unit_test(who_sleeps_holds_the_stop_for_a_while_and_what_he_loses_is_counted),
-        cmocka_unit_test(who_is_behind_when_real_time_ends_gets_the_rest),
+        cmocka_unit_test(events_accepted_in_real_time_are_delivered),
+        cmocka_unit_test(a_slow_consumer_catches_up),
+        cmocka_unit_test(all_slow_consumers_get_everything),
+        cmocka_unit_test(a_slow_consumer_gets_everything_before_the_stop),
+        cmocka_unit_test(a_sleeping_consumer_delays_the_stop_and_its_losses_are_counted),
+        cmocka_unit_test(a_slow_consumer_gets_the_rest_when_real_time_ends),
     };
     return controller_tests(tests, sizeof tests / sizeof *tests, "test_etw_delivery", &folder);
 }

@@ -81,7 +81,7 @@ static void a_handle_names_one_session_for_ever(void **state)
     drop(&second);
 }
 
-static void what_another_session_has_is_refused(void **state)
+static void names_and_files_of_other_sessions_are_refused(void **state)
 {
     struct directory_session s = session_of("The Session", 1), other = session_of("the session", 2);
     (void)state;
@@ -350,7 +350,7 @@ static void room_for_enables_comes_back(void **state)
 
 /* ---- ends in the middle ---- */
 
-static void a_change_that_was_cut_off_is_undone(void **state)
+static void an_interrupted_change_is_undone(void **state)
 {
     char ready_name[64];
     struct signal *ready = make_signal(ready_name);
@@ -444,12 +444,18 @@ static void out_of_memory_leaves_it_as_it_was(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_session_is_found_as_it_was_entered), cmocka_unit_test(a_handle_names_one_session_for_ever),
-        cmocka_unit_test(what_another_session_has_is_refused),  cmocka_unit_test(the_oldest_orphan_is_named),
-        cmocka_unit_test(enables_are_found_with_their_filters), cmocka_unit_test(only_running_sessions_enable),
-        cmocka_unit_test(eight_sessions_enable_a_provider),     cmocka_unit_test(room_for_enables_comes_back),
-        cmocka_unit_test(a_change_that_was_cut_off_is_undone),  cmocka_unit_test(numbers_come_once),
-        cmocka_unit_test(out_of_memory_leaves_it_as_it_was),    cmocka_unit_test(readers_during_changes_see_one),
+        cmocka_unit_test(a_session_is_found_as_it_was_entered),
+        cmocka_unit_test(a_handle_names_one_session_for_ever),
+        cmocka_unit_test(names_and_files_of_other_sessions_are_refused),
+        cmocka_unit_test(the_oldest_orphan_is_named),
+        cmocka_unit_test(enables_are_found_with_their_filters),
+        cmocka_unit_test(only_running_sessions_enable),
+        cmocka_unit_test(eight_sessions_enable_a_provider),
+        cmocka_unit_test(room_for_enables_comes_back),
+        cmocka_unit_test(an_interrupted_change_is_undone),
+        cmocka_unit_test(numbers_come_once),
+        cmocka_unit_test(out_of_memory_leaves_it_as_it_was),
+        cmocka_unit_test(readers_during_changes_see_one),
     };
     child_program = argv[0];
     if (argc == 4)

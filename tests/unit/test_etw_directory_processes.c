@@ -191,7 +191,7 @@ static void later(void)
 }
 
 /* A slot that events in a session may name is not given to another process; one that cannot be named is. */
-static void slots_of_the_dead_wait_for_sessions(void **state)
+static void slots_of_dead_processes_wait_for_sessions(void **state)
 {
     uint32_t own, slots[2] = {0};
     struct directory_process process;
@@ -359,7 +359,7 @@ static void each_request_gets_its_own_answer(void **state)
 }
 
 /* A host that does not answer keeps nobody, and later requests get their own answers. */
-static void a_request_that_was_given_up_is_not_done(void **state)
+static void an_abandoned_request_is_not_executed(void **state)
 {
     struct directory_session s = add("silent", 1);
     struct directory_request r;
@@ -415,10 +415,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_missed_notification_comes_with_the_next_change),
         cmocka_unit_test(registrations_are_seen_as_long_as_they_are),
         cmocka_unit_test(all_registrations_can_be_taken_and_come_back),
-        cmocka_unit_test(slots_of_the_dead_wait_for_sessions),
+        cmocka_unit_test(slots_of_dead_processes_wait_for_sessions),
         cmocka_unit_test(a_host_that_sleeps_keeps_nobody_out),
         cmocka_unit_test(each_request_gets_its_own_answer),
-        cmocka_unit_test(a_request_that_was_given_up_is_not_done),
+        cmocka_unit_test(an_abandoned_request_is_not_executed),
         cmocka_unit_test(a_host_of_an_earlier_session_does_not_answer),
     };
     child_program = argv[0];

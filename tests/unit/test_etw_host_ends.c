@@ -22,7 +22,7 @@ static TRACEHANDLE start_enabled(const char *name, const char *path)
     return session;
 }
 
-static void what_a_provider_writes_is_in_the_log(void **state)
+static void events_of_a_provider_are_in_the_log(void **state)
 {
     (void)state;
     char *path = path_join(folder, "whole.etl");
@@ -95,7 +95,7 @@ static void wait_until_gone(TRACEHANDLE session)
     }
 }
 
-static void a_provider_rescues_what_a_killed_host_had_taken(void **state)
+static void a_provider_recovers_the_session_of_a_killed_host(void **state)
 {
     (void)state;
     REGHANDLE handle;
@@ -228,9 +228,9 @@ static void a_host_ends_with_its_directory(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_provider_writes_is_in_the_log),
+        cmocka_unit_test(events_of_a_provider_are_in_the_log),
         cmocka_unit_test(a_callback_may_enable_another_provider_and_wait),
-        cmocka_unit_test(a_provider_rescues_what_a_killed_host_had_taken),
+        cmocka_unit_test(a_provider_recovers_the_session_of_a_killed_host),
         cmocka_unit_test(programs_are_traced_after_the_directory_was_corrupt),
         cmocka_unit_test(a_host_ends_with_its_directory),
     };

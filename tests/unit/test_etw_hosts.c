@@ -161,7 +161,7 @@ static void find_none(struct round *r)
     assert_int_equal(control_session(r->handle, &b, EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
 }
 
-static void what_a_killed_host_had_accepted_is_in_the_log(void **state)
+static void events_accepted_by_a_killed_host_are_in_the_log(void **state)
 {
     (void)state;
     const unsigned before = journal_count(9101);
@@ -180,7 +180,7 @@ static void what_a_killed_host_had_accepted_is_in_the_log(void **state)
     print_message("%u hosts killed: %llu events\n", rounds, (unsigned long long)events);
 }
 
-static void what_was_accepted_outlives_host_and_writers(void **state)
+static void accepted_events_outlive_host_and_writers(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < rounds; i++) {
@@ -354,7 +354,7 @@ static int role_starter(void)
     return 0;
 }
 
-static void what_a_dead_starter_left_is_no_session(void **state)
+static void a_dead_starter_leaves_no_session(void **state)
 {
     (void)state;
     struct process *starter = child_start("starter", "-", "-");
@@ -425,12 +425,12 @@ static int role(char **arguments)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_killed_host_had_accepted_is_in_the_log),
-        cmocka_unit_test(what_was_accepted_outlives_host_and_writers),
+        cmocka_unit_test(events_accepted_by_a_killed_host_are_in_the_log),
+        cmocka_unit_test(accepted_events_outlive_host_and_writers),
         cmocka_unit_test(a_killed_recovery_is_continued_by_another),
         cmocka_unit_test(two_controllers_do_not_meet),
         cmocka_unit_test(the_log_of_a_dead_host_is_not_overwritten),
-        cmocka_unit_test(what_a_dead_starter_left_is_no_session),
+        cmocka_unit_test(a_dead_starter_leaves_no_session),
     };
     child_program = arguments[0];
     if (count == 4)

@@ -51,7 +51,7 @@ static void a_related_activity_is_an_item(void **state)
     fixture_unregister(handle);
 }
 
-static void what_a_session_asks_for_comes_to_it_alone(void **state)
+static void each_session_gets_only_the_items_it_requests(void **state)
 {
     (void)state;
     uint32_t size;
@@ -79,7 +79,7 @@ static void what_a_session_asks_for_comes_to_it_alone(void **state)
     item = fixture_item(r, OWN_STACK, &size);
     assert_true(item && size >= 8 + sizeof(void *) && size % sizeof(void *) == 0 && get_u64(item) == 0);
     /* The first frame is in this function. */
-    const uint64_t here = (uintptr_t)what_a_session_asks_for_comes_to_it_alone;
+    const uint64_t here = (uintptr_t)each_session_gets_only_the_items_it_requests;
     assert_in_range(sizeof(void *) == 8 ? get_u64(item + 8) : get_u32(item + 8), here, here + 0x4000);
     assert_null(fixture_item(r, 9, &size));
     fixture_unregister(handle);
@@ -215,7 +215,7 @@ static void a_provider_may_be_decoded_by_another_guid(void **state)
     fixture_unregister(handle);
 }
 
-static void what_are_no_traits_is_refused(void **state)
+static void malformed_traits_are_refused(void **state)
 {
     (void)state;
     static const uint8_t none[][8] = {
@@ -391,13 +391,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_related_activity_is_an_item),
-        TEST(what_a_session_asks_for_comes_to_it_alone),
+        TEST(each_session_gets_only_the_items_it_requests),
         TEST(each_item_that_the_host_has_is_written),
         TEST(an_event_that_its_stack_makes_too_long_is_lost),
         TEST(trace_logging_events_carry_their_schema),
         TEST(a_time_stamp_may_be_the_callers),
         TEST(a_provider_may_be_decoded_by_another_guid),
-        TEST(what_are_no_traits_is_refused),
+        TEST(malformed_traits_are_refused),
         TEST(filters_choose_events),
         TEST(payload_filters_read_the_data),
         TEST(malformed_filters_enable_nothing),

@@ -43,7 +43,7 @@ static void registration_is_refused_as_windows_does(void **state)
 }
 
 /* The first registration of the process among them; each has a session to map. */
-static void what_is_out_of_memory_is_not_registered(void **state)
+static void without_memory_nothing_is_registered(void **state)
 {
     (void)state;
     bool failed = true;
@@ -74,7 +74,7 @@ static void what_is_out_of_memory_is_not_registered(void **state)
     assert_true(n > 8);
 }
 
-static void what_is_enabled_arrives_and_what_is_written_too(void **state)
+static void enables_and_events_arrive(void **state)
 {
     (void)state;
     struct hosted session;
@@ -321,7 +321,7 @@ static void a_callback_may_wait_for_a_change(void **state)
     assert_int_equal(h.waited, S_OK);
 }
 
-static void a_section_that_is_no_sessions_enables_nothing(void **state)
+static void an_invalid_section_enables_nothing(void **state)
 {
     (void)state;
     struct hosted session;
@@ -338,16 +338,16 @@ static void a_section_that_is_no_sessions_enables_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_out_of_memory_is_not_registered),
+        cmocka_unit_test(without_memory_nothing_is_registered),
         cmocka_unit_test(registration_is_refused_as_windows_does),
-        cmocka_unit_test(what_is_enabled_arrives_and_what_is_written_too),
+        cmocka_unit_test(enables_and_events_arrive),
         cmocka_unit_test(a_session_that_follows_on_the_same_logger_gets_its_own),
         cmocka_unit_test(events_have_keys_that_are_the_same_in_all_sessions),
         cmocka_unit_test(a_group_wakes_its_members),
         cmocka_unit_test(a_provider_is_known_by_the_name_in_its_traits),
         cmocka_unit_test(a_change_is_applied_when_no_callback_runs),
         cmocka_unit_test(a_callback_may_wait_for_a_change),
-        cmocka_unit_test(a_section_that_is_no_sessions_enables_nothing),
+        cmocka_unit_test(an_invalid_section_enables_nothing),
     };
     return cmocka_run_group_tests(tests, hosted_begin, NULL);
 }

@@ -313,7 +313,7 @@ static void files_follow_one_another(void **state)
     memory_free(path);
 }
 
-static void what_is_appended_comes_behind(void **state)
+static void appended_events_follow_the_old_ones(void **state)
 {
     (void)state;
     char *path = path_of("append.etl");
@@ -444,7 +444,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_full_file_ends_its_session),
         cmocka_unit_test(a_ring_keeps_the_newest),
         cmocka_unit_test(files_follow_one_another),
-        cmocka_unit_test(what_is_appended_comes_behind),
+        cmocka_unit_test(appended_events_follow_the_old_ones),
         cmocka_unit_test(a_snapshot_has_what_is_in_memory),
         cmocka_unit_test(time_brings_events_into_the_file),
         cmocka_unit_test(a_flush_under_load_writes_each_buffer_once),

@@ -27,7 +27,7 @@ static void a_private_session_is_its_process_alone(void **state)
     memory_free(path);
 }
 
-static void a_process_has_three_of_its_own(void **state)
+static void a_process_has_three_private_sessions(void **state)
 {
     (void)state;
     TRACEHANDLE sessions[3], one_more;
@@ -156,7 +156,7 @@ static void a_process_with_the_id_of_an_ended_one_leaves_its_file(void **state)
     memory_free(path);
 }
 
-static void figures_are_those_of_all_processes(void **state)
+static void statistics_cover_all_processes(void **state)
 {
     (void)state;
     enum { EACH = 3 }; /* buffers of 64 KB that a peer's events fill at least */
@@ -397,7 +397,7 @@ static void filters_of_other_programs_are_for_none_here(void **state)
     memory_free(path);
 }
 
-static void filters_that_are_none_are_refused(void **state)
+static void invalid_filters_are_refused(void **state)
 {
     (void)state;
     char *path = path_join(folder, "refused.etl");
@@ -444,7 +444,7 @@ static void run_leaving(const char *path, const char *how)
     process_close(process);
 }
 
-static void what_a_process_leaves_open_is_whole(void **state)
+static void a_session_left_open_is_complete(void **state)
 {
     (void)state;
     char *path = path_join(folder, "left.etl");
@@ -476,7 +476,7 @@ static void names_are_of_a_process_where_sessions_are(void **state)
     memory_free(other);
 }
 
-static void a_session_of_the_dead_is_gone(void **state)
+static void the_session_of_dead_processes_ends(void **state)
 {
     (void)state;
     static const char *const how[] = {"h", "w"};
@@ -498,22 +498,22 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_private_session_is_its_process_alone),
-        cmocka_unit_test(a_process_has_three_of_its_own),
+        cmocka_unit_test(a_process_has_three_private_sessions),
         cmocka_unit_test(events_have_the_time_of_their_thread),
         cmocka_unit_test(each_process_with_the_provider_has_its_own_file),
         cmocka_unit_test(a_later_process_leaves_the_first_ones_file),
         cmocka_unit_test(a_process_with_the_id_of_an_ended_one_leaves_its_file),
-        cmocka_unit_test(figures_are_those_of_all_processes),
+        cmocka_unit_test(statistics_cover_all_processes),
         cmocka_unit_test(a_flush_writes_in_every_process),
         cmocka_unit_test(an_update_changes_every_process_file),
         cmocka_unit_test(the_flush_timer_writes_by_the_ms),
         cmocka_unit_test(a_process_that_is_killed_loses_nothing),
         cmocka_unit_test(filters_say_which_processes_are_in_it),
         cmocka_unit_test(filters_of_other_programs_are_for_none_here),
-        cmocka_unit_test(filters_that_are_none_are_refused),
-        cmocka_unit_test(what_a_process_leaves_open_is_whole),
+        cmocka_unit_test(invalid_filters_are_refused),
+        cmocka_unit_test(a_session_left_open_is_complete),
         cmocka_unit_test(names_are_of_a_process_where_sessions_are),
-        cmocka_unit_test(a_session_of_the_dead_is_gone),
+        cmocka_unit_test(the_session_of_dead_processes_ends),
     };
     child_program = arguments[0];
     if (count > 3 && strcmp(arguments[1], "provider") == 0)

@@ -25,7 +25,7 @@ static char *numbered(const char *name, uint64_t number)
 /* ---- memory ---- */
 
 /* It is not registered, and the one that comes then has the session with the file as given. */
-static void a_process_that_had_no_memory_comes_again(void **state)
+static void a_process_without_memory_tries_again(void **state)
 {
     (void)state;
     enum { ALLOCATIONS = 45 }; /* more than there are; fewer when the waiting thread came first */
@@ -373,7 +373,7 @@ static void a_process_that_ends_between_two_files_loses_nothing(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_process_that_had_no_memory_comes_again),
+        cmocka_unit_test(a_process_without_memory_tries_again),
         cmocka_unit_test(calls_without_memory_lose_no_event),
         cmocka_unit_test(a_stop_without_memory_is_called_again),
         cmocka_unit_test(a_part_without_memory_changes_nothing),

@@ -202,7 +202,7 @@ static void sessions_start_whatever_the_nodes_flags(void **state)
 
 enum { FILE_NAMED = 1, MAXIMUM = 2, GUIDED = 4, AUTOLOGGER = 8, KERNEL = 16, REFUSED = 32, ALL = FILE_NAMED | MAXIMUM };
 
-static void each_mode_goes_with_what_it_goes_with(void **state)
+static void modes_are_combined_as_documented(void **state)
 {
     (void)state;
     static const struct {
@@ -319,7 +319,7 @@ static void settings_of(struct trace_settings *s, uint32_t mode)
     assert_int_equal(start(&b, u"name", false, s), ERROR_SUCCESS);
 }
 
-static void overridden_modes_go(void **state)
+static void overridden_modes_are_removed(void **state)
 {
     (void)state;
     struct trace_settings s;
@@ -336,7 +336,7 @@ static void overridden_modes_go(void **state)
 
 /* ---- defaults and bounds ---- */
 
-static void buffers_have_defaults_and_bounds(void **state)
+static void buffers_have_defaults_and_limits(void **state)
 {
     (void)state;
     static const struct {
@@ -407,7 +407,7 @@ static void times_and_sizes_have_units(void **state)
     }
 }
 
-static void clocks_are_three(void **state)
+static void three_clocks_exist(void **state)
 {
     (void)state;
     static const uint32_t clocks[][2] = {
@@ -424,7 +424,7 @@ static void clocks_are_three(void **state)
     assert_int_equal(status_of(&b, u"name"), ERROR_INVALID_PARAMETER);
 }
 
-static void what_passes_has_a_shape(void **state)
+static void valid_settings_have_a_shape(void **state)
 {
     (void)state;
     static const uint32_t some_modes[] = {0, M(NO_PER_PROCESSOR), M(BUFFERING), M(BUFFERING) | M(NO_PER_PROCESSOR),
@@ -476,12 +476,12 @@ int main(void)
         cmocka_unit_test(a_new_file_needs_a_pattern),
         cmocka_unit_test(an_extension_lies_in_the_block),
         cmocka_unit_test(sessions_start_whatever_the_nodes_flags),
-        cmocka_unit_test(each_mode_goes_with_what_it_goes_with),
-        cmocka_unit_test(overridden_modes_go),
-        cmocka_unit_test(buffers_have_defaults_and_bounds),
+        cmocka_unit_test(modes_are_combined_as_documented),
+        cmocka_unit_test(overridden_modes_are_removed),
+        cmocka_unit_test(buffers_have_defaults_and_limits),
         cmocka_unit_test(times_and_sizes_have_units),
-        cmocka_unit_test(clocks_are_three),
-        cmocka_unit_test(what_passes_has_a_shape),
+        cmocka_unit_test(three_clocks_exist),
+        cmocka_unit_test(valid_settings_have_a_shape),
         cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

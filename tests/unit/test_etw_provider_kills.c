@@ -234,13 +234,13 @@ static void kill_all(const char *mode)
                   (unsigned long long)f.most);
 }
 
-static void what_killed_writers_tore_is_what_is_lost(void **state)
+static void torn_events_are_counted_as_lost(void **state)
 {
     (void)state;
     kill_all("reserve");
 }
 
-static void what_killed_programs_had_written_is_in_the_log(void **state)
+static void events_of_killed_programs_are_in_the_log(void **state)
 {
     (void)state;
     kill_all("call");
@@ -249,8 +249,8 @@ static void what_killed_programs_had_written_is_in_the_log(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_killed_writers_tore_is_what_is_lost),
-        cmocka_unit_test(what_killed_programs_had_written_is_in_the_log),
+        cmocka_unit_test(torn_events_are_counted_as_lost),
+        cmocka_unit_test(events_of_killed_programs_are_in_the_log),
     };
     child_program = arguments[0];
     if (count == 4)

@@ -82,7 +82,7 @@ static ULONG WINAPI lies(TRACE_QUERY_INFO_CLASS what, void *in, ULONG in_bytes, 
     return ERROR_SUCCESS;
 }
 
-static void what_the_host_says_of_registrations_is_checked(void **state)
+static void answers_about_registrations_are_checked(void **state)
 {
     const struct etw_api lying = {.TdhEnumerateProviders = some_providers, .EnumerateTraceGuidsEx = lies};
     struct event_registrations list;
@@ -203,7 +203,7 @@ static void all_registrations_are_read_at_once(void **state)
 
 /* The name in a provider's traits is for people who choose a provider; TDH lists only those registered with a
    manifest. */
-static void names_of_traits_are_none_of_tdh(void **state)
+static void tdh_lists_no_names_from_traits(void **state)
 {
     const GUID guid = {0x44444444, 1, 1, {1}};
     PROVIDER_ENUMERATION_INFO *info = memory_zero(1, 1 << 20);
@@ -246,7 +246,7 @@ static void fields_are_those_of_manifests(void **state)
     assert_int_equal(tdh_unload_manifest_from_memory(manifest, sizeof manifest - 1), ERROR_SUCCESS);
 }
 
-static void memory_may_run_out(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     struct event_fields fields;
     HRESULT hr = E_OUTOFMEMORY;
@@ -265,13 +265,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_providers_are_listed),
         cmocka_unit_test(a_failure_is_reported),
-        cmocka_unit_test(what_the_host_says_of_registrations_is_checked),
+        cmocka_unit_test(answers_about_registrations_are_checked),
         cmocka_unit_test(levels_are_the_providers_own),
         cmocka_unit_test(the_host_answers),
         cmocka_unit_test(all_registrations_are_read_at_once),
-        cmocka_unit_test(names_of_traits_are_none_of_tdh),
+        cmocka_unit_test(tdh_lists_no_names_from_traits),
         cmocka_unit_test(fields_are_those_of_manifests),
-        cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     own_directory_name();
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

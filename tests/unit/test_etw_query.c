@@ -389,7 +389,7 @@ static void settings_of_a_system_logger_are_checked_and_reach_it(void **state)
 }
 
 /* No more often than the host's timer ticks, and at least each second. */
-static void the_interval_of_samples_is_what_the_host_can(void **state)
+static void the_sampling_interval_is_limited_by_the_host(void **state)
 {
     TRACE_PROFILE_INTERVAL interval = {0, 20000};
     (void)state;
@@ -572,7 +572,7 @@ static const char *name_of(const struct event_providers *list, uint32_t number)
 }
 
 /* By the name that it calls itself, else by its GUID; what has a name stays when its process has ended. */
-static void registered_providers_are_listed_by_what_they_are_called(void **state)
+static void registered_providers_are_listed_by_name(void **state)
 {
     const GUID six = guid_of(6), gone = guid_of(7);
     struct event_providers list;
@@ -615,7 +615,7 @@ static size_t names_now(const GUID *guid, char name[DIRECTORY_PROVIDER_NAME_ROOM
 }
 
 /* The oldest ones are replaced when there is no room; an invalid or half written name is ignored. */
-static void names_of_providers_are_bounded_and_checked(void **state)
+static void names_of_providers_are_limited_and_checked(void **state)
 {
     static const char *const bad[] = {"", "bell\a", "\xC3(", "line\nline"};
     char name[DIRECTORY_PROVIDER_NAME_ROOM], longest[DIRECTORY_PROVIDER_NAME_ROOM + 1];
@@ -649,15 +649,15 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(registrations_of_a_provider_are_listed, make_world, end_world),
-        cmocka_unit_test_setup_teardown(registered_providers_are_listed_by_what_they_are_called, make_world, end_world),
-        cmocka_unit_test(names_of_providers_are_bounded_and_checked),
+        cmocka_unit_test_setup_teardown(registered_providers_are_listed_by_name, make_world, end_world),
+        cmocka_unit_test(names_of_providers_are_limited_and_checked),
         cmocka_unit_test_setup_teardown(providers_are_listed_once_each, make_world, end_world),
         cmocka_unit_test_setup_teardown(a_provider_lists_its_registrations_and_enables, make_world, end_world),
         cmocka_unit_test_setup_teardown(registered_providers_have_their_newest_enable, make_world, end_world),
         cmocka_unit_test(flags_of_a_system_logger_are_set_and_read),
         cmocka_unit_test(the_hosts_settings_are_returned),
         cmocka_unit_test(settings_of_a_system_logger_are_checked_and_reach_it),
-        cmocka_unit_test(the_interval_of_samples_is_what_the_host_can),
+        cmocka_unit_test(the_sampling_interval_is_limited_by_the_host),
         cmocka_unit_test(masks_are_read_and_set_by_ntdlls_blocks),
         cmocka_unit_test(members_of_groups_are_disallowed),
     };

@@ -137,7 +137,7 @@ static void enables_and_registrations_change_under_writers(void **state)
         fixture_unregister(handles[i]);
 }
 
-static void sessions_go_under_writers(void **state)
+static void sessions_end_under_writers(void **state)
 {
     (void)state;
     struct thread *threads[WRITERS];
@@ -231,7 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(enables_and_registrations_change_under_writers),
-        TEST(sessions_go_under_writers),
+        TEST(sessions_end_under_writers),
         TEST(a_lying_section_leads_writers_nowhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

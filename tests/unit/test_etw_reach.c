@@ -120,7 +120,7 @@ static void an_import_comes_before_all_others(void **state)
 }
 
 /* A program that links openetw.dll, and one that imports by number, are not taken for those that we started. */
-static void other_first_imports_are_none_of_ours(void **state)
+static void other_first_imports_are_not_taken_for_ours(void **state)
 {
     (void)state;
     struct image i = make(1);
@@ -137,7 +137,7 @@ static void other_first_imports_are_none_of_ours(void **state)
     assert_int_equal(injection_image_has_import(&memory, &image, &children, &before), S_FALSE);
 }
 
-static void what_is_cut_off_is_refused(void **state)
+static void truncated_images_are_refused(void **state)
 {
     (void)state;
     const struct image whole = make(1);
@@ -301,8 +301,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_import_comes_before_all_others),
-        cmocka_unit_test(other_first_imports_are_none_of_ours),
-        cmocka_unit_test(what_is_cut_off_is_refused),
+        cmocka_unit_test(other_first_imports_are_not_taken_for_ours),
+        cmocka_unit_test(truncated_images_are_refused),
         cmocka_unit_test(out_of_memory_is_reported),
         cmocka_unit_test(exports_are_added_and_the_others_stay),
     };

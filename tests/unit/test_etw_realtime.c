@@ -148,7 +148,7 @@ static TRACEHANDLE open_session(void)
 
 /* ---- a consumer ---- */
 
-static void a_session_says_who_it_is(void **state)
+static void the_header_of_a_session_is_returned(void **state)
 {
     (void)state;
     EVENT_TRACE_LOGFILEW logfile = real_time_logfile();
@@ -164,7 +164,7 @@ static void a_session_says_who_it_is(void **state)
     assert_true(realtime_ring_is_left(&host.ring));
 }
 
-static void what_the_session_had_comes_before_its_end(void **state)
+static void all_events_come_before_the_end_of_the_session(void **state)
 {
     (void)state;
     TRACEHANDLE handle = open_session();
@@ -232,7 +232,7 @@ static struct thread *begin_nine(TRACEHANDLE *handle)
 }
 
 /* Events behind the mark wait for older ones of another processor, and no longer than the session's FlushTimer. */
-static void what_is_behind_the_mark_is_held(void **state)
+static void events_after_the_mark_are_held(void **state)
 {
     (void)state;
     TRACEHANDLE handle;
@@ -308,7 +308,7 @@ static void a_second_time_is_a_new_connection(void **state)
     assert_int_equal(host.closings, 2);
 }
 
-static void sessions_that_are_none_are_refused(void **state)
+static void unknown_sessions_are_refused(void **state)
 {
     (void)state;
     EVENT_TRACE_LOGFILEW logfile = real_time_logfile();
@@ -402,7 +402,7 @@ static void losses_are_reported(void **state)
 
 /* ---- a section that lies ---- */
 
-static void a_ring_that_is_none_is_not_mapped(void **state)
+static void an_invalid_ring_is_not_mapped(void **state)
 {
     (void)state;
     const size_t size = realtime_ring_size(BUFFER);
@@ -437,7 +437,7 @@ static void a_host_that_lies_of_what_it_put_is_taken_at_its_last_slots(void **st
 }
 
 /* Whatever a host writes into the ring, and a consumer: each stays inside of it, and comes to an end. */
-static void words_that_lie_lead_nowhere(void **state)
+static void wrong_words_lead_nowhere(void **state)
 {
     (void)state;
     uint64_t x = 88172645463325252u;
@@ -618,20 +618,20 @@ static void a_backlog_comes_first_and_in_order(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_session_says_who_it_is),
-        TEST(what_the_session_had_comes_before_its_end),
+        TEST(the_header_of_a_session_is_returned),
+        TEST(all_events_come_before_the_end_of_the_session),
         TEST(processors_are_merged_up_to_the_mark),
-        TEST(what_is_behind_the_mark_is_held),
+        TEST(events_after_the_mark_are_held),
         TEST(without_a_mark_the_flush_timer_gives_them_free),
         TEST(closing_wakes_a_consumer_that_waits),
         TEST(a_host_that_dies_ends_it),
         TEST(a_second_time_is_a_new_connection),
-        TEST(sessions_that_are_none_are_refused),
+        TEST(unknown_sessions_are_refused),
         TEST(without_memory_nothing_is_half_done),
         TEST(losses_are_reported),
-        TEST(a_ring_that_is_none_is_not_mapped),
+        TEST(an_invalid_ring_is_not_mapped),
         TEST(a_host_that_lies_of_what_it_put_is_taken_at_its_last_slots),
-        TEST(words_that_lie_lead_nowhere),
+        TEST(wrong_words_lead_nowhere),
         TEST(events_of_a_session_come_while_it_runs),
         TEST(a_backlog_comes_first_and_in_order),
     };

@@ -123,7 +123,7 @@ static void each_form_comes_back(void **state)
     assert_comes_back(event, 8 + 32 + 3);
 }
 
-static void what_has_no_room_is_refused(void **state)
+static void events_without_room_are_refused(void **state)
 {
     (void)state;
     static uint8_t bytes[RELOGGED_EVENT_LARGEST], data[65535];
@@ -271,7 +271,7 @@ static void logs_become_one(void **state)
     assert_int_equal(ends, 2);
 }
 
-static void what_is_chosen_comes_in_order(void **state)
+static void chosen_events_are_in_order(void **state)
 {
     (void)state;
     uint32_t numbers[100];
@@ -281,7 +281,7 @@ static void what_is_chosen_comes_in_order(void **state)
     assert_int_equal(read_numbers(numbers, 5), 10 + 5); /* of 0 to 29, and of 10 to 24 */
 }
 
-static void cancelled_it_is_whole(void **state)
+static void a_cancelled_file_is_complete(void **state)
 {
     (void)state;
     uint32_t numbers[100];
@@ -292,7 +292,7 @@ static void cancelled_it_is_whole(void **state)
     assert_int_equal(ends, 0);
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void invalid_calls_are_refused(void **state)
 {
     (void)state;
     TRACEHANDLE stream;
@@ -317,11 +317,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_form_comes_back),
-        cmocka_unit_test(what_has_no_room_is_refused),
+        cmocka_unit_test(events_without_room_are_refused),
         cmocka_unit_test_setup_teardown(logs_become_one, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_chosen_comes_in_order, begin, end),
-        cmocka_unit_test_setup_teardown(cancelled_it_is_whole, begin, end),
-        cmocka_unit_test_setup_teardown(what_cannot_be_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(chosen_events_are_in_order, begin, end),
+        cmocka_unit_test_setup_teardown(a_cancelled_file_is_complete, begin, end),
+        cmocka_unit_test_setup_teardown(invalid_calls_are_refused, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

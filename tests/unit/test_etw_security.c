@@ -61,7 +61,7 @@ static void rights_are_given_and_taken(void **state)
 }
 
 /* The kernel's events are about everybody, so by default only the system and administrators get them. */
-static void the_kernels_guid_has_a_default_of_its_own(void **state)
+static void the_kernels_guid_has_a_separate_default(void **state)
 {
     static const GUID kernel = {0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}};
     char *text;
@@ -138,7 +138,7 @@ static void wrong_calls_are_refused(void **state)
 }
 
 /* What cannot be read gives nobody a right, and hurts nobody. */
-static void damaged_descriptors_give_no_rights(void **state)
+static void corrupt_descriptors_grant_no_rights(void **state)
 {
     BYTE whole[1024], damaged[1024];
     ULONG size = sizeof whole;
@@ -179,9 +179,9 @@ static void damaged_descriptors_give_no_rights(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rights_are_given_and_taken),      cmocka_unit_test(the_kernels_guid_has_a_default_of_its_own),
+        cmocka_unit_test(rights_are_given_and_taken),      cmocka_unit_test(the_kernels_guid_has_a_separate_default),
         cmocka_unit_test(an_unknown_guid_has_the_default), cmocka_unit_test(a_descriptor_without_a_list_stays_open),
-        cmocka_unit_test(wrong_calls_are_refused),         cmocka_unit_test(damaged_descriptors_give_no_rights),
+        cmocka_unit_test(wrong_calls_are_refused),         cmocka_unit_test(corrupt_descriptors_grant_no_rights),
     };
     union {
         TOKEN_USER user;

@@ -40,7 +40,7 @@ static int end(void **state)
 
 /* ---- the section ---- */
 
-static void shapes_that_are_none_are_refused(void **state)
+static void invalid_shapes_are_refused(void **state)
 {
     (void)state;
     struct session_shape bad[12];
@@ -112,7 +112,7 @@ static void count_waking(void *context)
     wakings++;
 }
 
-static void what_finds_no_buffer_is_counted_and_the_host_is_woken(void **state)
+static void events_without_a_buffer_are_counted_and_the_host_is_woken(void **state)
 {
     (void)state;
     begin(&small_shape, 0);
@@ -165,7 +165,7 @@ static void more_buffers_are_taken_only_when_none_is_free(void **state)
 }
 
 /* UPDATE of MaximumBuffers: what is above goes as it is written, and may come back. */
-static void the_number_of_buffers_is_bounded_while_it_runs(void **state)
+static void the_number_of_buffers_can_be_limited(void **state)
 {
     (void)state;
     begin(&small_shape, 0);
@@ -241,7 +241,7 @@ static void headers_of_all_forms_come_through(void **state)
     }
 }
 
-static void a_stamp_of_the_caller_stays(void **state)
+static void a_time_stamp_of_the_caller_is_kept(void **state)
 {
     (void)state;
     begin(&small_shape, 0);
@@ -265,7 +265,7 @@ static void a_stamp_of_the_caller_stays(void **state)
     assert_true(get_u64(copy + ETL_BUFFER_HEAD + 2 * EVENT_BYTES + 0x10) > 12345);
 }
 
-static void other_clocks_and_processors_do(void **state)
+static void other_clocks_and_processors_work(void **state)
 {
     static const enum session_source sources[] = {SESSION_STAMP_TICKS, SESSION_STAMP_SYSTEM, SESSION_STAMP_CYCLES};
     static const enum processor_method methods[] = {PROCESSOR_UNKNOWN, PROCESSOR_RDTSCP};
@@ -388,7 +388,7 @@ static void a_place_is_settled_once_even_if_its_slot_lives_again(void **state)
     assert_int_equal(statistics.free, 8);
 }
 
-static void a_stop_waits_for_who_writes_and_not_for_ever(void **state)
+static void a_stop_waits_for_writers_for_a_while(void **state)
 {
     (void)state;
     begin(&one_stream, 0);
@@ -401,7 +401,7 @@ static void a_stop_waits_for_who_writes_and_not_for_ever(void **state)
     assert_int_equal(statistics.events_lost, 1);
 }
 
-static void buffers_of_the_dead_and_of_nobody_come_back(void **state)
+static void buffers_of_dead_writers_return(void **state)
 {
     (void)state;
     begin(&one_stream, 0);
@@ -707,19 +707,20 @@ static void out_of_memory_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_that_are_none_are_refused),
+        cmocka_unit_test(invalid_shapes_are_refused),
         cmocka_unit_test_setup_teardown(events_come_once_whole_and_in_order, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(what_finds_no_buffer_is_counted_and_the_host_is_woken, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(events_without_a_buffer_are_counted_and_the_host_is_woken, everybody_lives,
+                                        end),
         cmocka_unit_test_setup_teardown(more_buffers_are_taken_only_when_none_is_free, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(the_number_of_buffers_is_bounded_while_it_runs, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(the_number_of_buffers_can_be_limited, everybody_lives, end),
         cmocka_unit_test_setup_teardown(headers_of_all_forms_come_through, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(a_stamp_of_the_caller_stays, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(other_clocks_and_processors_do, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(a_time_stamp_of_the_caller_is_kept, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(other_clocks_and_processors_work, everybody_lives, end),
         cmocka_unit_test_setup_teardown(buffers_of_16_mb_take_places_to_their_end, everybody_lives, end),
         cmocka_unit_test_setup_teardown(the_place_of_a_dead_writer_is_one_lost_event, everybody_lives, end),
         cmocka_unit_test_setup_teardown(a_place_is_settled_once_even_if_its_slot_lives_again, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(a_stop_waits_for_who_writes_and_not_for_ever, everybody_lives, end),
-        cmocka_unit_test_setup_teardown(buffers_of_the_dead_and_of_nobody_come_back, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(a_stop_waits_for_writers_for_a_while, everybody_lives, end),
+        cmocka_unit_test_setup_teardown(buffers_of_dead_writers_return, everybody_lives, end),
         cmocka_unit_test_setup_teardown(a_buffer_that_is_being_filled_is_not_closed, everybody_lives, end),
         cmocka_unit_test_setup_teardown(a_slow_writer_holds_its_processor_until_buffers_run_short, everybody_lives,
                                         end),

@@ -305,7 +305,7 @@ static void cut_to(uint64_t bytes)
     file_close(file);
 }
 
-static void a_file_of_a_dead_host_goes_on(void **state)
+static void a_file_of_a_dead_host_is_continued(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(SEQUENTIAL, 0);
@@ -331,7 +331,7 @@ static void a_file_of_a_dead_host_goes_on(void **state)
     assert_int_equal(c.buffers_lost, 1);
 }
 
-static void a_ring_of_a_dead_host_goes_on(void **state)
+static void a_ring_of_a_dead_host_is_continued(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(CIRCULAR, 6);
@@ -363,7 +363,7 @@ static void readers_sort_a_buffer_that_comes_late(void **state)
 }
 
 #ifndef _WIN32
-static void a_full_disk_loses_what_comes_meanwhile_and_no_more(void **state)
+static void a_full_disk_loses_only_the_events_of_that_time(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(SEQUENTIAL, 0);
@@ -403,7 +403,7 @@ static void a_full_disk_leaves_the_old_file_when_a_new_one_is_due(void **state)
 }
 #endif
 
-static void what_cannot_be_made_leaves_no_file(void **state)
+static void a_failed_creation_leaves_no_file(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(CIRCULAR, 2); /* too small for a ring */
@@ -457,15 +457,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_is_appended_to, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(a_file_without_events_is_appended_to, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(another_file_is_not_appended_to, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(a_file_of_a_dead_host_goes_on, remove_files, remove_files),
-        cmocka_unit_test_setup_teardown(a_ring_of_a_dead_host_goes_on, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(a_file_of_a_dead_host_is_continued, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(a_ring_of_a_dead_host_is_continued, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(readers_sort_a_buffer_that_comes_late, remove_files, remove_files),
 #ifndef _WIN32
-        cmocka_unit_test_setup_teardown(a_full_disk_loses_what_comes_meanwhile_and_no_more, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(a_full_disk_loses_only_the_events_of_that_time, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(a_full_disk_leaves_the_old_file_when_a_new_one_is_due, remove_files,
                                         remove_files),
 #endif
-        cmocka_unit_test_setup_teardown(what_cannot_be_made_leaves_no_file, remove_files, remove_files),
+        cmocka_unit_test_setup_teardown(a_failed_creation_leaves_no_file, remove_files, remove_files),
         cmocka_unit_test_setup_teardown(out_of_memory_is_reported, remove_files, remove_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

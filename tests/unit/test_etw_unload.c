@@ -34,7 +34,7 @@ static void set_up_block(const char *file)
     (void)MultiByteToWideChar(CP_UTF8, 0, file, -1, block.file, 600);
 }
 
-static void a_provider_goes_with_its_dll(void **state)
+static void a_provider_ends_with_its_dll(void **state)
 {
     (void)state;
     TRACEHANDLE session;
@@ -116,7 +116,7 @@ static void run_as(const char *what)
     run_to(what, 0);
 }
 
-static void what_a_process_leaves_open_is_whole(void **state)
+static void a_session_left_open_is_complete(void **state)
 {
     (void)state;
     run_as("leave");
@@ -180,7 +180,7 @@ static void check_exit_log(void)
     assert_int_equal(events, EVENTS);
 }
 
-static void a_process_that_exits_in_the_midst_of_it_loses_nothing(void **state)
+static void a_process_that_exits_during_writes_loses_nothing(void **state)
 {
     (void)state;
     for (int i = 0; i < ENDS; i++) {
@@ -321,9 +321,9 @@ static void a_process_ends_with_its_last_own_thread(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_provider_goes_with_its_dll),
-        cmocka_unit_test(what_a_process_leaves_open_is_whole),
-        cmocka_unit_test(a_process_that_exits_in_the_midst_of_it_loses_nothing),
+        cmocka_unit_test(a_provider_ends_with_its_dll),
+        cmocka_unit_test(a_session_left_open_is_complete),
+        cmocka_unit_test(a_process_that_exits_during_writes_loses_nothing),
         cmocka_unit_test(a_dll_registers_while_others_do),
         cmocka_unit_test(a_process_ends_in_the_middle_of_a_callback),
         cmocka_unit_test(a_process_ends_with_its_last_own_thread),

@@ -91,7 +91,7 @@ static void an_event_waits_for_a_host_that_is_late(void **state)
 }
 
 /* A program that writes many events beside a host that hangs does not stand still for long at each. */
-static void beside_a_host_that_hangs_nobody_waits_for_long(void **state)
+static void writers_wait_only_briefly_for_a_hanging_host(void **state)
 {
     (void)state;
     uint64_t number = fill(0);
@@ -106,7 +106,7 @@ static void beside_a_host_that_hangs_nobody_waits_for_long(void **state)
     (void)looks_of(number++, LATE, true);
 }
 
-static void who_waits_for_a_session_that_stops_goes_on_at_once(void **state)
+static void a_writer_continues_at_once_when_the_session_stops(void **state)
 {
     (void)state;
     uint64_t number = fill(0);
@@ -143,7 +143,7 @@ static struct looks looks_beside(uint32_t us, uint32_t wake_at)
     return count;
 }
 
-static void writers_do_not_wake_a_host_that_looks_as_often_as_they_need_it(void **state)
+static void writers_do_not_wake_a_host_that_checks_often_enough(void **state)
 {
     (void)state;
     for (uint32_t us = 200; us <= 50000; us += us < 2000 ? 100 : 1000) {
@@ -154,7 +154,7 @@ static void writers_do_not_wake_a_host_that_looks_as_often_as_they_need_it(void 
     }
 }
 
-static void a_host_that_finds_nothing_soon_looks_no_more(void **state)
+static void a_host_that_finds_nothing_soon_stops_checking(void **state)
 {
     (void)state;
     uint32_t ms = session_pace(0, 4, 4), sum = 0, count = 0;
@@ -177,10 +177,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_event_waits_for_a_host_that_is_late, begin, end),
-        cmocka_unit_test_setup_teardown(beside_a_host_that_hangs_nobody_waits_for_long, begin, end),
-        cmocka_unit_test_setup_teardown(who_waits_for_a_session_that_stops_goes_on_at_once, begin, end),
-        cmocka_unit_test(writers_do_not_wake_a_host_that_looks_as_often_as_they_need_it),
-        cmocka_unit_test(a_host_that_finds_nothing_soon_looks_no_more),
+        cmocka_unit_test_setup_teardown(writers_wait_only_briefly_for_a_hanging_host, begin, end),
+        cmocka_unit_test_setup_teardown(a_writer_continues_at_once_when_the_session_stops, begin, end),
+        cmocka_unit_test(writers_do_not_wake_a_host_that_checks_often_enough),
+        cmocka_unit_test(a_host_that_finds_nothing_soon_stops_checking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,7 +133,7 @@ static void pieces_of_all_sizes_arrive(void **state)
     fixture_unregister(handle);
 }
 
-static void what_does_not_fit_is_refused_and_counted(void **state)
+static void events_that_do_not_fit_are_refused_and_counted(void **state)
 {
     (void)state;
     static uint8_t bytes[65536];
@@ -213,7 +213,7 @@ static void level_and_keywords_decide(void **state)
     fixture_unregister(handle);
 }
 
-static void each_session_gets_what_it_asked_for(void **state)
+static void each_session_gets_what_it_requests(void **state)
 {
     (void)state;
     struct fixture_session *one = fixture_session(1, 0, 4, FIXTURE_BUFFER),
@@ -350,7 +350,7 @@ static void look_and_empty_later(void *user)
 }
 
 /* Providers that two such sessions enabled in other orders do not wait for each other for ever. */
-static void places_that_are_waited_for_are_taken_in_one_order(void **state)
+static void places_are_waited_for_in_one_order(void **state)
 {
     (void)state;
     static uint8_t bytes[3000];
@@ -405,13 +405,13 @@ int main(void)
         TEST(calls_are_refused_in_the_order_of_windows),
         TEST(an_event_has_all_that_its_header_says),
         TEST(pieces_of_all_sizes_arrive),
-        TEST(what_does_not_fit_is_refused_and_counted),
+        TEST(events_that_do_not_fit_are_refused_and_counted),
         TEST(level_and_keywords_decide),
-        TEST(each_session_gets_what_it_asked_for),
+        TEST(each_session_gets_what_it_requests),
         TEST(a_failure_of_one_session_keeps_the_event_out_of_all),
         TEST(sessions_are_excluded_by_number_and_by_flag),
         TEST(a_writer_waits_for_a_blocking_session),
-        TEST(places_that_are_waited_for_are_taken_in_one_order),
+        TEST(places_are_waited_for_in_one_order),
         TEST(activities_are_the_threads_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
