@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A DLL that the program loads when it has long begun, with an import that Wine lacks. */
+/* A DLL that the program loads later, with an import that Wine lacks. */
 #include "tests/cli/reach/mark.h"
 
 __declspec(dllimport) uint32_t EventWriteEx(void);

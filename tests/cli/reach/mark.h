@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* By what a test knows whose function it has called: the result of the stand-in's, made of the function's name. */
+/* Marks by which a test knows which function it has called: the stand-in's result, computed from the function's
+   name. */
 #ifndef OPENPLA_TEST_REACH_MARK_H
 #define OPENPLA_TEST_REACH_MARK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In the place of openetw.dll's functions: they say that they were called, by their result. */
+/* Stand-ins for openetw.dll's functions: their result shows that they were called. */
 #include "engine/etw/controller/system_trace.h"
 #include "tests/cli/reach/mark.h"
 
@@ -14,7 +14,8 @@
 #include "tests/cli/reach/names.def"
 #undef NAME
 
-/* There are no providers, so no thread waits for their sessions. Its header has the types of the names above. */
+/* There are no providers, so no thread waits for their sessions. The function's header has the types of the names
+   above. */
 void provider_thread_leaves(void);
 void provider_thread_leaves(void)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that does not know us, started by run.py through `openpla run`. Its first argument says what it does. */
+/* A program without knowledge of OpenPLA, started by run.py through `openpla run`. Its first argument selects what
+   it does. */
 #include "tests/cli/reach/early.h"
 #include "tests/cli/reach/mark.h"
 
@@ -36,7 +37,7 @@ static void expect(const char *how, const char *name, event_function call)
     printf("%s %s: 0x%08X, not ours\n", how, name, (unsigned)got);
 }
 
-/* Programs that walk their own imports find those that their file has. */
+/* Programs that walk their own imports find those of their file. */
 static void expect_own_imports(void)
 {
     const BYTE *base = (const BYTE *)GetModuleHandleW(NULL);
@@ -74,7 +75,7 @@ static void expect_export(const WCHAR *module, const char *prefix, const char *f
     printf("GetProcAddress finds no %s%s in %ls\n", prefix, function, module);
 }
 
-/* Programs look functions up that Windows has, and go another way, or end, where they find none. */
+/* Programs look up functions that Windows has, and behave differently or exit where they find none. */
 static void expect_windows_exports(void)
 {
     static const char *const in_ntdll[] = {"CreateTraceInstanceId", "EventWriteEndScenario", "EventWriteEx",
@@ -90,7 +91,7 @@ static void expect_windows_exports(void)
     }
 }
 
-/* Those that a module had before it had ours: by name and, of forwarders, what another module has. */
+/* The exports that a module had before ours were added: by name, and forwarders as exported by another module. */
 static void expect_old_exports(const WCHAR *name)
 {
     HMODULE module = GetModuleHandleW(name);
@@ -117,7 +118,7 @@ static void expect_old_exports(const WCHAR *name)
 typedef LONG(NTAPI *query_function)(ULONG what, void *information, ULONG bytes, ULONG *need);
 typedef LONG(NTAPI *set_function)(ULONG what, void *information, ULONG bytes);
 
-/* The kernel's class of traces is ours, all others are the system's. */
+/* The kernel's trace class is ours, all others are the system's. */
 static void expect_system_information(void)
 {
     enum { BASIC = 0, PERFORMANCE_TRACE = 31, NO_SUCH = 0x7FFF };
@@ -181,7 +182,7 @@ static int show(void)
     return fprintf(stderr, "on stderr\n") < 0;
 }
 
-/* Starts itself, in three ways, and says whether each of them was reached. */
+/* Starts itself, in three ways, and reports whether openetw.dll was injected into each of them. */
 static int children(void)
 {
     static WCHAR path[MAX_PATH];

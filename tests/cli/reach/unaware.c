@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that does not know us and that `openpla run` has started. It looks functions up by name, and starts a
+/* A program without knowledge of OpenPLA that `openpla run` has started. It looks up functions by name, and starts a
    kernel session as programs with krabsetw do, whose group masks are read and set by ntdll's functions. */
 #include <stddef.h>
 #include <stdio.h>
