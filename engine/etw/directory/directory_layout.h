@@ -94,8 +94,8 @@ struct enable_payload {
     uint32_t property;
     uint8_t level, classic;
     uint16_t filter_count;
-    uint32_t
-        filter_at; /* first unit in the arena: type and size of each filter, then the bytes of each, rounded up to 8 */
+    /* First unit in the arena: type and size of each filter, then the bytes of each, rounded up to 8. */
+    uint32_t filter_at;
     uint32_t filter_bytes;
     uint64_t reserved[3];
 };

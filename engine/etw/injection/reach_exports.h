@@ -24,8 +24,8 @@ struct injection_export {
 struct injection_exports {
     const uint8_t *image;
     const struct injection_export *more;
-    struct injection_name
-        *names; /* of the old directory and the new ones, in the order in which the loader searches them */
+    /* Of the old directory and the new ones, in the order in which the loader searches them. */
+    struct injection_name *names;
     uint32_t name_count, function_count, new_count;
     uint32_t texts;      /* offset of the forwarders */
     uint32_t directory;  /* size of the directory in bytes */

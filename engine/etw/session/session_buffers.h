@@ -87,8 +87,8 @@ struct session_line {
     _Atomic uint64_t word;
     _Atomic uint64_t generation; /* how often it was handed out; written by the host */
     _Atomic uint64_t claimed;    /* when it was claimed, in time stamps of the session */
-    _Atomic uint64_t
-        number; /* its sequence number in the log, set by the host before it writes the buffer; 0: none yet */
+    /* Its sequence number in the log, set by the host before it writes the buffer; 0: none yet. */
+    _Atomic uint64_t number;
     _Atomic uint32_t processor;
     uint32_t reserved[7];
 };

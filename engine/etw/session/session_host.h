@@ -89,12 +89,12 @@ struct session_host {
     uint32_t pace_ms; /* time between checks for closed buffers; by session_pace */
     uint32_t found;   /* closed buffers since it last slept */
     uint64_t seen;    /* checksum of the processors' words at the last check */
-    atomic_bool
-        end; /* set by any thread, which then wakes the host; all other members belong to the holder of `lock` */
+    /* Set by any thread, which then wakes the host; all other members belong to the holder of `lock`. */
+    atomic_bool end;
     bool asked_to_stop; /* a controller waits for the answer */
     bool finished;
-    struct host_lock
-        *lock; /* of a host thread, which releases it only while it sleeps. NULL: no other thread uses *h */
+    /* Of a host thread, which releases it only while it sleeps. NULL: no other thread uses *h. */
+    struct host_lock *lock;
 };
 
 /* Creates the buffers and the file of a session that is about to start, and publishes that it runs. Returns a
