@@ -9,8 +9,8 @@ enum {
     READINGS = 64,         /* the quickest of these is used */
     FIRST_INTERVAL = 2000, /* 100 ns; the error of the rate is then that of one reading in 0.2 ms */
     LAST_INTERVAL = 10000000,
-    JUMP_PARTS =
-        64, /* a rate that changes by more than a 64th is not used: the clock was set, or the machine was migrated */
+    /* A rate that changes by more than a 64th is not used: the clock was set, or the machine was migrated. */
+    JUMP_PARTS = 64,
 };
 
 static bool converts(const struct session_clock *c)
