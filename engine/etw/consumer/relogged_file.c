@@ -316,7 +316,7 @@ static HRESULT buffer_sort(struct relogged_file *f, struct processor_buffer *b)
     uint32_t offset = ETL_BUFFER_HEAD, size, count = 0;
     const uint8_t *event;
     if (!places)
-        return error_set(E_OUTOFMEMORY, "out of memory for sorting %u events", (unsigned)b->events);
+        return error_set(E_OUTOFMEMORY, "cannot sort %u events: out of memory", (unsigned)b->events);
     for (uint32_t at = offset; count < b->events && etl_buffer_event(b->bytes, b->used, &offset, &event, &size);
          at = offset) {
         struct etl_record record;
