@@ -42,7 +42,7 @@ static void registration_is_refused_as_windows_does(void **state)
     assert_int_equal(EventUnregister(0xDEADBEEF), ERROR_INVALID_HANDLE);
 }
 
-/* The first registration of the process among them; each has a session to map. */
+/* Includes the first registration of the process; each has a session to map. */
 static void without_memory_nothing_is_registered(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void enables_and_events_arrive(void **state)
     assert_int_not_equal(heard.thread, thread_own_id());
     assert_int_equal(EventWrite(handle, &some_event, 0, NULL), ERROR_SUCCESS);
     assert_int_equal(hosted_came(&session), 1);
-    /* One that comes later finds it enabled, on its own thread. */
+    /* A later registration finds it enabled, on its thread. */
     REGHANDLE second;
     struct heard second_heard = {.handle = &second};
     assert_int_equal(EventRegister(&fixture_guid, hear, &second_heard, &second), ERROR_SUCCESS);
@@ -184,7 +184,7 @@ static void a_group_wakes_its_members(void **state)
     assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
 }
 
-/* So that who lists providers need not show GUIDs of those that no manifest names. */
+/* Lists of providers can thus show names for providers without a manifest. */
 static void a_provider_is_known_by_the_name_in_its_traits(void **state)
 {
     uint8_t traits[] = {9, 0, 'M', 'y', '.', 'O', 'w', 'n', 0}, worse[] = {5, 0, 'W', 0, 0};
@@ -248,7 +248,7 @@ static void join_held_group(void *held)
     h->joined = true;
 }
 
-/* NULL: the waiting thread was first to see the group, and called back. */
+/* NULL: the waiting thread saw the group first, and called back. */
 static struct thread *try_to_hold(struct hosted *session, struct held *h)
 {
     struct thread *thread;
@@ -309,7 +309,7 @@ static void a_change_is_applied_when_no_callback_runs(void **state)
     end_held(&session, &h, thread);
 }
 
-/* Its callback is taken for one that has returned. */
+/* Its callback counts as ended. */
 static void a_callback_may_wait_for_a_change(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each mode of LogFileMode through StartTrace, with a host: what is refused leaves no session, what starts keeps its
-   events as the mode says. */
+/* Each mode of LogFileMode through StartTrace, with a host: a refused mode leaves no session, a started session
+   keeps its events as the mode requires. */
 #include "engine/base/thread.h"
 #include "tests/unit/controller_fixture.h"
 
@@ -365,7 +365,7 @@ static void a_snapshot_has_what_is_in_memory(void **state)
     assert_int_equal(sums.last, p.written - 1);
     provider_close(&p);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
-    assert_int_equal(b.p.EventsLost, p.refused); /* a busy machine's host comes late */
+    assert_int_equal(b.p.EventsLost, p.refused); /* on a busy machine the host comes late */
     memory_free(path);
     memory_free(second);
 }
@@ -402,7 +402,7 @@ static void write_on(void *provider)
         (void)provider_write(provider, 100);
 }
 
-/* A flush is one of what was there, however fast events come. */
+/* A flush covers the events that existed when it began, however fast new ones come. */
 static void a_flush_under_load_writes_each_buffer_once(void **state)
 {
     (void)state;

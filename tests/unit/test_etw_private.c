@@ -105,7 +105,7 @@ static void each_process_with_the_provider_has_its_own_file(void **state)
     memory_free(path);
 }
 
-/* A process comes when the first one has ended: what that wrote stays. */
+/* A process begins after the first one has ended: the first one's file stays. */
 static void a_later_process_leaves_the_first_ones_file(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void a_later_process_leaves_the_first_ones_file(void **state)
     memory_free(path);
 }
 
-/* Ids are given again: what is there by our name may be what a process of this session wrote that has ended. */
+/* Process ids are reused: a file with our name may belong to an ended process of this session. */
 static void a_process_with_the_id_of_an_ended_one_leaves_its_file(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void a_flush_writes_in_every_process(void **state)
     for (int i = 0; i < 2; i++)
         peer_write(&peers[i]);
     assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
-    check_log(path, WHOLE); /* while the session goes on */
+    check_log(path, WHOLE); /* while the session continues */
     check_log_of(path, &peers[has_file(path, &peers[1])]);
     for (int i = 0; i < 2; i++)
         peer_end(&peers[i]);
@@ -224,7 +224,7 @@ static void an_update_changes_every_process_file(void **state)
     const int second = has_file(path, &peers[1]);
     check_log(path, WHOLE);
     check_log_of(path, &peers[second]);
-    peers[2] = peer_start("update2", "1"); /* knows of the new name alone */
+    peers[2] = peer_start("update2", "1"); /* knows only the new name */
     for (int i = 0; i < 3; i++)
         peer_write(&peers[i]);
     assert_int_equal(control(session, &b, WHOLE, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
@@ -353,7 +353,7 @@ static void filters_say_which_processes_are_in_it(void **state)
     memory_free(path);
 }
 
-/* This program's own file name, as filters have it. */
+/* The file name of this program, in the form of filters. */
 static size_t own_program(WCHAR out[300])
 {
     const char *name = child_program;
@@ -424,7 +424,7 @@ static void invalid_filters_are_refused(void **state)
 
 /* ---- ends ---- */
 
-/* A process that ends with its session open. */
+/* A process that exits with its session open. */
 static int leave(const char *path, const char *how)
 {
     REGHANDLE handle;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions in real time: the ring between a session's host and a consumer, what comes out of it, and in which order.
-   A thread plays the host. Built a second time with the thread sanitizer, which takes the test that is named. */
+/* Real-time sessions: the ring between a session's host and a consumer, what comes out of it, and in which order. A
+   thread is the host. Built a second time with the thread sanitizer, which runs the named test only. */
 #include "engine/base/clock.h"
 #include "engine/base/thread.h"
 #include "engine/etw/session/realtime_ring.h"
@@ -56,7 +56,7 @@ static HRESULT connect_to(void *context, const char *session, struct realtime_co
         return error_set(HRESULT_FROM_WIN32(ERROR_WMI_INSTANCE_NOT_FOUND), "session %s does not exist", session);
     const size_t size = realtime_ring_size(BUFFER);
     assert_true(host.rings < MOST_CONNECTIONS);
-    void *memory = host.memory[host.rings++] = calloc(1, size); /* no part of what fails here */
+    void *memory = host.memory[host.rings++] = calloc(1, size); /* its allocation must not fail here */
     assert_non_null(memory);
     *out = (struct realtime_connection){
         .flush_ms = host.flush_ms, .wait = wait_for, .wake = wake_consumer, .close = connection_closed};
@@ -180,7 +180,7 @@ static void all_events_come_before_the_end_of_the_session(void **state)
     assert_int_equal(host.connections, 1);
 }
 
-/* Ten of one processor, ten of the other; which of them comes first into the ring does not matter. */
+/* Ten events of each processor; the order of their buffers in the ring does not matter. */
 static void processors_are_merged_up_to_the_mark(void **state)
 {
     (void)state;
@@ -222,7 +222,7 @@ static void wait_processed(struct thread *thread)
     thread_close(thread);
 }
 
-/* The session is read by a thread, which says when its tenth event came. */
+/* A thread reads the session and reports its tenth event. */
 static struct thread *begin_nine(TRACEHANDLE *handle)
 {
     *handle = open_session();
@@ -231,7 +231,7 @@ static struct thread *begin_nine(TRACEHANDLE *handle)
     return begin_processing(handle);
 }
 
-/* Events behind the mark wait for older ones of another processor, and no longer than the session's FlushTimer. */
+/* Events after the mark wait for older ones of another processor, but not longer than the session's FlushTimer. */
 static void events_after_the_mark_are_held(void **state)
 {
     (void)state;
@@ -240,7 +240,7 @@ static void events_after_the_mark_are_held(void **state)
     assert_true(put(1, 2, 20, 10));
     assert_true(put(0, 1, 0, 10));
     mark(9);
-    assert_true(wakeup_wait(nine_came, LONG_FLUSH_MS)); /* these at once, and then: */
+    assert_true(wakeup_wait(nine_came, LONG_FLUSH_MS)); /* these come at once, then: */
     assert_true(put(0, 3, 10, 10));
     mark(19);
     end_session();
@@ -303,7 +303,7 @@ static void a_second_time_is_a_new_connection(void **state)
     assert_int_equal(consumed.headers, 1);
     assert_int_equal(host.connections, 2);
     assert_int_equal(host.closings, 1);
-    consumer_set_realtime(NULL); /* the one that opened it goes on to count */
+    consumer_set_realtime(NULL); /* the handle that opened it still counts */
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
     assert_int_equal(host.closings, 2);
 }
@@ -347,7 +347,7 @@ static void without_memory_nothing_is_half_done(void **state)
         memory_fail_at(0);
         assert_true(status == ERROR_NOT_ENOUGH_MEMORY || (status == ERROR_SUCCESS && handle != 0));
     }
-    assert_int_equal(host.closings, host.connections - 1); /* each that failed has left */
+    assert_int_equal(host.closings, host.connections - 1); /* each failed connection has left */
     for (uint64_t n = 1; !done; n++) {
         memory_fail_at(n);
         const ULONG status = process_one(handle);
@@ -419,7 +419,7 @@ static void an_invalid_ring_is_not_mapped(void **state)
     memory_free(shared);
 }
 
-/* A host that says to have put more than there is room for costs one bad buffer, not four thousand million. */
+/* A host that claims more buffers than the ring has room for costs one bad buffer, not four thousand million. */
 static void a_host_that_lies_of_what_it_put_is_taken_at_its_last_slots(void **state)
 {
     (void)state;
@@ -428,7 +428,7 @@ static void a_host_that_lies_of_what_it_put_is_taken_at_its_last_slots(void **st
     struct etl_buffer_header head;
     struct realtime_ring own;
     realtime_ring_create(shared, BUFFER, &own);
-    atomic_store(&shared->put, UINT32_MAX); /* as one whose count has fallen */
+    atomic_store(&shared->put, UINT32_MAX); /* like a host whose count has fallen */
     uint32_t taken = 0;
     while (taken < 1000 && realtime_ring_take(&own, buffer, &head) != S_FALSE)
         taken++;
@@ -436,7 +436,7 @@ static void a_host_that_lies_of_what_it_put_is_taken_at_its_last_slots(void **st
     memory_free(shared);
 }
 
-/* Whatever a host writes into the ring, and a consumer: each stays inside of it, and comes to an end. */
+/* Whatever host and consumer write into the ring, each stays inside it and finishes. */
 static void wrong_words_lead_nowhere(void **state)
 {
     (void)state;
@@ -444,7 +444,7 @@ static void wrong_words_lead_nowhere(void **state)
     TRACEHANDLE handle = open_session();
     for (int i = 0; i < 3; i++)
         assert_true(put(0, (uint64_t)i + 1, (uint32_t)i * 20, 20));
-    uint8_t *data = host.ring.shared->data + host.ring.buffer_size; /* behind the header */
+    uint8_t *data = host.ring.shared->data + host.ring.buffer_size; /* after the header */
     for (size_t i = 0; i < 3 * (size_t)BUFFER; i += 4) {
         x ^= x << 13, x ^= x >> 7, x ^= x << 17;
         if (x % 5 == 0 || i % BUFFER < ETL_BUFFER_HEAD)
@@ -507,7 +507,7 @@ static void write_events(void *user)
             thread_give_way();
 }
 
-static struct wakeup *consumer_ended; /* the thread sanitizer does not know that thread_wait is a join */
+static struct wakeup *consumer_ended; /* the thread sanitizer does not recognise thread_wait as a join */
 static void run_consumer(void *user)
 {
     const TRACEHANDLE handle = *(const TRACEHANDLE *)user;
@@ -516,8 +516,8 @@ static void run_consumer(void *user)
     wakeup_set(consumer_ended);
 }
 
-/* Two threads write, one empties as a session's host does it, one consumes. Who finds no room waits here, so that
-   nothing is lost and all can be counted. */
+/* Two threads write, one is the session's host, one consumes. A writer without room waits here, so that nothing is
+   lost and everything can be counted. */
 static void events_of_a_session_come_while_it_runs(void **state)
 {
     (void)state;

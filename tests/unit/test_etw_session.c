@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The buffers of a session: what threads write comes out once, in order and whole, or is counted.
-   Built a second time with the thread sanitizer. */
+/* The buffers of a session: events of threads come out once, in order and complete, or are counted. Built a second
+   time with the thread sanitizer. */
 #include "engine/base/clock.h"
 #include "tests/unit/session_fixture.h"
 
@@ -11,7 +11,7 @@ static const struct session_shape small_shape = {
 static const struct session_shape one_stream = {
     .buffers = 8, .minimum = 8, .buffer_size = SMALL, .processors = 1, .wake_at = 2, .source = SESSION_STAMP_CYCLES};
 
-/* The session of a test, with a writer, what empties it and what came out. */
+/* The session of a test, with a writer, the drain, and what came out. */
 static struct memory_session s;
 static struct session_writer w;
 static struct session_drain *d;
@@ -164,7 +164,7 @@ static void more_buffers_are_taken_only_when_none_is_free(void **state)
     assert_in_range(allocated, 5, 8);
 }
 
-/* UPDATE of MaximumBuffers: what is above goes as it is written, and may come back. */
+/* UPDATE of MaximumBuffers: buffers above the limit go when they have been written, and may return later. */
 static void the_number_of_buffers_can_be_limited(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void the_number_of_buffers_can_be_limited(void **state)
     assert_int_equal(taken[1] * 8, taken[0] * 3);
 }
 
-/* Of all forms of headers, with the bytes that a reader wants to find again. */
+/* All forms of headers, with the bytes that a reader must find again. */
 static void headers_of_all_forms_come_through(void **state)
 {
     (void)state;
@@ -336,7 +336,7 @@ static void buffers_of_16_mb_take_places_to_their_end(void **state)
 
 /* ---- writers that do not finish ---- */
 
-/* Reserves and leaves it at that: as one that was stopped behind the step. */
+/* Reserves a place and leaves it, like a writer that was stopped after this step. */
 static void leave_place(struct session_writer *who, bool marked)
 {
     uint64_t stamp;
@@ -352,11 +352,11 @@ static void the_place_of_a_dead_writer_is_one_lost_event(void **state)
     begin(&one_stream, 0);
     struct session_writer dead = {.owner = 9, .thread = 6};
     assert_true(event_write(&s.b, &w, 0));
-    leave_place(&dead, true); /* says so itself */
+    leave_place(&dead, true); /* its first word names it */
     assert_true(event_write(&s.b, &w, 1));
-    leave_place(&dead, false); /* the next one says so */
+    leave_place(&dead, false); /* the next writer named it */
     assert_true(event_write(&s.b, &w, 2));
-    leave_place(&dead, false); /* the buffer's word says so */
+    leave_place(&dead, false); /* the buffer's word names it */
     session_drain_flush(d);
     pass_all();
     assert_int_equal(t->events, 0); /* it lives: its buffer waits */
@@ -405,12 +405,13 @@ static void buffers_of_dead_writers_return(void **state)
 {
     (void)state;
     begin(&one_stream, 0);
-    atomic_store(&s.b.line[7].word, session_line_open(SESSION_CLAIMED, 9, 4)); /* its process ended on the way */
-    atomic_store(&s.b.line[6].word, session_line_open(SESSION_CLAIMED, 8, 4)); /* is on the way */
+    atomic_store(&s.b.line[7].word,
+                 session_line_open(SESSION_CLAIMED, 9, 4)); /* its process ended before it used the buffer */
+    atomic_store(&s.b.line[6].word, session_line_open(SESSION_CLAIMED, 8, 4)); /* is about to use it */
     assert_true(event_write(&s.b, &w, 0));
     assert_true(event_write(&s.b, &w, 1));
     const uint64_t word = session_load(&s.b.processor[0].word);
-    atomic_store(&s.b.processor[0].word, SESSION_WORD_NONE); /* a word that came again was replaced */
+    atomic_store(&s.b.processor[0].word, SESSION_WORD_NONE); /* a word with the same bits was replaced */
     alive[9] = false;
     assert_int_equal(session_drain_reap(d), 0);
     assert_int_equal(session_drain_reap(d), 2);
@@ -421,7 +422,7 @@ static void buffers_of_dead_writers_return(void **state)
     assert_true(session_word_buffer(word) < 6);
 }
 
-/* It may be filled just now, by one who came to it between two looks of the host: what it then writes would be lost. */
+/* A process may have begun to fill it between two checks of the host: events that it then writes would be lost. */
 static void a_buffer_that_is_being_filled_is_not_closed(void **state)
 {
     (void)state;
@@ -453,7 +454,7 @@ static void a_slow_writer_holds_its_processor_until_buffers_run_short(void **sta
         assert_true(event_write(&s.b, &w, i));
         pass_all();
     }
-    assert_in_range(t->events, 1000, 2000); /* the others went on without the first buffer */
+    assert_in_range(t->events, 1000, 2000); /* the others continued without the first buffer */
     event_fill(at, &slow, stamp, 0);
     session_commit(at, EVENT_BYTES | (uint64_t)EVENT_FIRST << 16);
     session_drain_flush(d);
@@ -462,7 +463,7 @@ static void a_slow_writer_holds_its_processor_until_buffers_run_short(void **sta
     assert_int_equal(statistics.events_lost, 0);
     assert_int_equal(t->events, 2001);
     assert_true(tally_is_whole(t));
-    tally_check_order(t); /* by its number the first buffer is the first still */
+    tally_check_order(t); /* its number still puts the first buffer first */
 }
 
 /* ---- the log does not take it ---- */
@@ -533,7 +534,7 @@ static void a_recovery_writes_what_the_host_did_not(void **state)
     const uint64_t before = t->events;
     for (uint64_t i = 100; i < 150; i++)
         assert_true(event_write(&s.b, &w, i));
-    /* The host wrote one more, and ended before it gave it back; the log has it. */
+    /* The host wrote one more and ended before it returned the buffer; the log has it. */
     session_drain_flush(d);
     for (uint32_t i = 0; i < s.b.buffers; i++)
         if (session_line_state(session_load(&s.b.line[i].word)) == SESSION_CLOSED) {
@@ -557,8 +558,9 @@ static void a_recovery_writes_what_the_host_did_not(void **state)
         .liveness = {fixture_alive, NULL}, .clock = ETL_CLOCK_TICKS, .first_number = t->buffers + 1};
     const uint64_t readings = atomic_load(&s.b.shared->totals.anchors);
     assert_int_equal(session_drain_create(&again, &options, &d), S_OK);
-    /* If this rescuer ends too, the next one reckons from the host's reading: by ours, a moment before its own, the
-       events of long ago would be microseconds beside those that the host wrote. */
+    /* If this recovery is killed, too, the next one uses the old host's reading of the clock. With ours, taken
+       shortly before its own, converted times of old events would differ by microseconds from those that the host
+       wrote. */
     assert_int_equal(atomic_load(&s.b.shared->totals.anchors), readings);
     assert_int_equal(session_drain_recover(d, &(struct session_sink){tally_write, tally_holds, t}, 0), S_OK);
     assert_int_equal(t->events, 150);
@@ -579,7 +581,7 @@ struct thread_of_events {
     uint64_t written, refused;
     atomic_bool ended;
 };
-/* Never waited for: the thread sanitizer does not see who joins, and takes a thread that comes later for the same. */
+/* Not waited for: the thread sanitizer does not recognise the join, and takes a later thread for the same one. */
 static struct thread_of_events writers[THREADS * 3];
 static struct thread *threads[THREADS * 3];
 static uint32_t started;
