@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions that start with the host: what their values in the registry become, and under Wine that the first process of
-   a prefix that traces starts them. */
+/* Sessions that start with the host: their settings from registry values, and, under Wine, their start by the first
+   process of a prefix that traces. */
 #include "engine/base/registry.h"
 #include "engine/etw/autologger.h"
 #include "tests/unit/controller_fixture.h"
@@ -211,7 +211,7 @@ static void a_session_starts_with_its_providers(void **state)
 
 #define KEPT "SYSTEM\\CurrentControlSet\\Control\\WMI\\Autologger."
 
-/* A key of this process' own directory. */
+/* A key in this process's separate directory. */
 static char *key_path(const char *name)
 {
     char *path = autologger_path(AUTOLOGGER_KEY, getenv("OPENPLA_ETW"), name);
@@ -301,7 +301,8 @@ static void values_outside_their_limits_are_replaced_and_reported(void **state)
     texts_free(&a.problems);
 }
 
-/* The GlobalLogger with flags is the kernel's, by name and handle; other sessions keep theirs, and show them. */
+/* The GlobalLogger with flags is the kernel logger, by name and handle; other sessions keep their flags and show
+   them. */
 static void kernel_flags_are_kept_and_shown(void **state)
 {
     (void)state;
@@ -323,7 +324,7 @@ static void kernel_flags_are_kept_and_shown(void **state)
     }
 }
 
-/* It is that by its name, as Windows' own key has it, and holds the kernel's events. */
+/* Its name makes it the context logger, as in Windows' own key, and it holds the kernel's events. */
 static void the_context_logger_starts_by_its_key(void **state)
 {
     (void)state;
@@ -411,7 +412,7 @@ static void unknown_values_of_a_key_stay(void **state)
     const struct autologger_provider *p = &b.providers[b.providers[0].guid.Data1 == 1 ? 0 : 1];
     assert_number(p->any, 0xF000000000000001);
     assert_true(!p->all.there && !p->flags.there);
-    /* The second provider goes, the file as well. */
+    /* The second provider and the file are removed. */
     b.providers[0] = *p;
     b.provider_count = 1;
     b.mode = (struct autologger_number)NUMBER(TRACE_MODE_REAL_TIME);
@@ -437,7 +438,7 @@ static void unknown_values_of_a_key_stay(void **state)
     memory_free(path);
 }
 
-/* Filters and flags of the kernel are read and written as well; what others have put among the filters stays. */
+/* Filters and kernel flags are read and written, too; unknown values among the filters stay. */
 static void filters_are_in_a_key_below_their_provider(void **state)
 {
     static const uint32_t flags[2] = {3, 0x20000001};
@@ -524,7 +525,7 @@ static void an_invalid_value_is_reported(void **state)
     memory_free(path);
 }
 
-/* Out of memory at any place: the key is as it was. */
+/* Out of memory at any allocation: the key is unchanged. */
 static void a_key_is_written_completely_or_not_at_all(void **state)
 {
     struct autologger_provider provider = {.guid = {1, 2, 3, {4}}, .enabled = NUMBER(1), .level = NUMBER(4)};
@@ -584,7 +585,7 @@ static void set_text(HKEY key, const WCHAR *name, const char *text)
         RegSetValueExW(key, name, 0, REG_SZ, (const BYTE *)units, (DWORD)((wcslen(units) + 1) * sizeof *units)), 0);
 }
 
-/* Two processes trace; the first one starts what the registry describes, the second nothing. */
+/* Two processes trace; the first one starts the autologgers of the registry, the second one nothing. */
 static void the_first_process_starts_the_autologgers(void **state)
 {
     static const WCHAR *const names[] = {L"openpla test good", L"openpla test bad", L"openpla test off"};
@@ -631,7 +632,7 @@ static void the_first_process_starts_the_autologgers(void **state)
         assert_int_equal(value_of(keys[0], L"FileCounter"), 1);
         assert_int_equal(value_of(keys[1], L"Status"), ERROR_INVALID_PARAMETER);
         assert_int_equal(journal_count(9111), 1);
-        assert_int_equal(journal_count(9109), 1); /* the type of a value of the good one */
+        assert_int_equal(journal_count(9109), 1); /* the wrong type of a value of the valid one */
         assert_int_equal(value_of(keys[2], L"Status"), 0xDEAD);
     }
     d = own_directory();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Real-time sessions as their consumers see them: what comes early waits, what comes later comes at once, what finds no
-   room is counted; a file may be written beside it. */
+/* Real-time sessions as their consumers see them: events from before the connection wait, later ones come at once,
+   and those without room are counted; a file may be written at the same time. */
 #include "engine/etw/session/realtime_ring.h"
 #include "tests/unit/controller_fixture.h"
 
@@ -92,7 +92,7 @@ static void two_consumers_get_everything(void **state)
     b.p.BufferSize = 4;
     assert_int_equal(start_session("both", &b, &handle), ERROR_SUCCESS);
     provider_open(handle, &p);
-    assert_true(provider_write(&p, 100)); /* nobody is there yet */
+    assert_true(provider_write(&p, 100)); /* no consumer yet */
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
     assert_int_equal(connect_to(handle, &c), ERROR_SUCCESS);
     take_until(&c, 100);
@@ -124,7 +124,7 @@ static void buffers_without_room_are_counted(void **state)
     b.p.BufferSize = BUFFER_KB;
     assert_int_equal(start_session("room", &b, &handle), ERROR_SUCCESS);
     provider_open(handle, &p);
-    for (int i = 0; i < 320; i++) { /* 20 MB: more than waits for a consumer */
+    for (int i = 0; i < 320; i++) { /* 20 MB: more than a backlog holds */
         assert_true(provider_write(&p, IN_ONE));
         child_sleep(i % 8 == 0);
     }
@@ -133,11 +133,11 @@ static void buffers_without_room_are_counted(void **state)
     assert_int_equal(b.p.LogBuffersLost, 0);
     const uint64_t lost = b.p.RealTimeBuffersLost;
     assert_int_equal(connect_to(handle, &c), ERROR_SUCCESS);
-    /* The newest ones are lost, the last of which may not have been full. */
+    /* The newest buffers are lost, the last of which may not have been full. */
     const uint64_t last = p.written % IN_ONE != 0 ? p.written % IN_ONE : IN_ONE;
     take_until(&c, p.written - (lost - 1) * IN_ONE - last);
     realtime_ring_losses(&c.ring, &events, &buffers);
-    assert_int_equal(buffers, 0); /* they were lost before it came */
+    assert_int_equal(buffers, 0); /* they were lost before it connected */
     provider_close(&p);
     realtime_ring_leave(&c.ring);
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
@@ -195,7 +195,7 @@ static void a_session_turns_to_real_time_and_back(void **state)
     memory_free(path);
 }
 
-/* A session that flushed full buffers only does so each second in real time. */
+/* A session that wrote only full buffers flushes each second in real time. */
 static void time_alone_brings_events(void **state)
 {
     (void)state;
@@ -248,7 +248,7 @@ static void events_accepted_in_real_time_are_delivered(void **state)
     memory_free(path);
 }
 
-/* One that was behind once, while writers never rest. */
+/* A consumer that was behind once, while writers never pause. */
 static void a_slow_consumer_catches_up(void **state)
 {
     (void)state;
@@ -257,8 +257,7 @@ static void a_slow_consumer_catches_up(void **state)
     struct provider p;
     TRACEHANDLE handle;
     b.p.BufferSize = 4;
-    b.p.MinimumBuffers = b.p.MaximumBuffers =
-        REALTIME_SLOTS; /* so that one turn of the writer fills the ring at most */
+    b.p.MinimumBuffers = b.p.MaximumBuffers = REALTIME_SLOTS; /* so that one run of the writer fills the ring at most */
     assert_int_equal(start_session("behind", &b, &handle), ERROR_SUCCESS);
     assert_int_equal(connect_to(handle, &c), ERROR_SUCCESS);
     provider_open(handle, &p);
@@ -268,7 +267,7 @@ static void a_slow_consumer_catches_up(void **state)
     }
     assert_int_equal(control_session(handle, &b, EVENT_TRACE_CONTROL_FLUSH), ERROR_SUCCESS);
     const uint64_t from = clock_monotonic_ms();
-    while (clock_monotonic_ms() < from + 500) { /* 17 MB and more would not find room beside the ring */
+    while (clock_monotonic_ms() < from + 500) { /* 17 MB and more would not fit in the backlog beside the ring */
         assert_true(provider_write(&p, 200));
         take_all(&c);
     }
@@ -282,7 +281,7 @@ static void a_slow_consumer_catches_up(void **state)
 
 /* ---- the end of a session whose consumers are behind ---- */
 
-/* A session with more than the rings of its consumers hold. */
+/* Starts a session with more than its consumers' rings hold. */
 static TRACEHANDLE start_behind(const char *name, const char *path, struct consumer *c, size_t count,
                                 struct provider *p)
 {
@@ -332,7 +331,7 @@ static void stop_session(void *user)
     atomic_store(&s->stopped, true);
 }
 
-/* It gives out events of what it has taken long ago, and takes nothing more until the session has been stopped. */
+/* It delivers events that it took long ago, and takes nothing more until the session has been stopped. */
 static void a_slow_consumer_gets_everything_before_the_stop(void **state)
 {
     (void)state;
@@ -385,7 +384,7 @@ static void a_sleeping_consumer_delays_the_stop_and_its_losses_are_counted(void 
     provider_close(&p);
 }
 
-/* By an update, behind which the session goes on. */
+/* By an update, after which the session continues. */
 static void a_slow_consumer_gets_the_rest_when_real_time_ends(void **state)
 {
     (void)state;

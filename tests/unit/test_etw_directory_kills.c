@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_etw_directory_kills [KILLS [SEED]]: processes that are killed at random inside changes of the directory, between
-   them, while they register and while they ask: whoever looks sees each change whole or not at all, the last one that
-   ended stays, and nothing that the dead had is lost to the living. Without arguments as many as take seconds. */
+/* test_etw_directory_kills [KILLS [SEED]]: processes are killed at random inside changes of the directory, between
+   them, while they register and while they send requests. Readers see each change completely or not at all, the last
+   committed change stays, and nothing of dead processes is lost for living ones. Without arguments as many kills as
+   take seconds. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -22,8 +23,8 @@
 
 enum { LANES = 3, FILTER = 700, HOST_ANSWERS = 77 };
 
-/* What a victim says of itself, in memory that outlives it. A lane has a pair of sessions; change n makes it (n % 4 is
-   0), changes it, or ends it (3). All that a change touches says n. */
+/* The progress of a victim, in memory that outlives it. A lane has a pair of sessions; change n creates it (n % 4 is
+   0), changes it, or removes it (3). Everything that a change writes contains n. */
 struct lane {
     _Atomic uint64_t trying, done;
     _Atomic uint64_t in_change, registered, asked;
@@ -52,7 +53,7 @@ static void must(bool so)
         abort();
 }
 
-/* A child that ends with this process. */
+/* Starts a child that ends with this process. */
 static pid_t start_child(void)
 {
     const pid_t pid = fork();
@@ -115,7 +116,7 @@ static void change(uint32_t lane, uint64_t n, struct directory_session pair[2])
                  count == 1);
         memory_free(providers);
     }
-    l->in_change = 0; /* the end may be before its store or behind it */
+    l->in_change = 0; /* it may be killed before or after its commit */
     (void)directory_end(d, &provider, 1);
     l->done = n;
 }
@@ -135,7 +136,7 @@ static _Noreturn void victim(uint32_t lane, uint32_t host_logger, uint32_t host_
         lanes[lane].registered++;
         for (int i = 1; i < 5; i++)
             directory_unregister(d, registration[i]);
-        if (n % 8 == 0) { /* who asked before and was killed keeps nobody for long */
+        if (n % 8 == 0) { /* a requester that was killed before blocks others only briefly */
             must(directory_ask(d, host_logger, host_generation, &flush, 20000, &answer) == S_OK &&
                  answer == HOST_ANSWERS);
             lanes[lane].asked++;
@@ -164,7 +165,7 @@ static _Noreturn void host(uint32_t logger, const char *signal_name)
 
 /* ---- who looks ---- */
 
-/* The number of the change that all of the lane is of; 0: it has no sessions. */
+/* Returns the number of the change that the whole lane shows; 0: it has no sessions. */
 static uint64_t check_sessions(uint32_t lane)
 {
     struct directory_session *list;
@@ -214,7 +215,7 @@ static void check_lane(uint32_t lane, uint64_t *cut)
     if (!as_done && !(as_tried && trying == done + 1) && !(as_tried && done == 0))
         fail_msg("lane %u: change %llu is seen, %llu was done, %llu was tried", (unsigned)lane, (unsigned long long)n,
                  (unsigned long long)done, (unsigned long long)trying);
-    if (lanes[lane].in_change) { /* it had not come to its end */
+    if (lanes[lane].in_change) { /* it was killed before the commit */
         assert_true(as_done);
         ++*cut;
     }
@@ -280,7 +281,7 @@ static void nothing_is_lost_by_kills_inside_changes(void **state)
                 (void)check_sessions(lane);
                 (void)check_enables(lane);
                 looks++;
-                if (ends[lane] == 0 && lanes[lane].asked != 0) /* it has done one of each */
+                if (ends[lane] == 0 && lanes[lane].asked != 0) /* it has done each at least once */
                     ends[lane] = clock_monotonic_ms() + random_below(20);
                 if (ends[lane] == 0 || clock_monotonic_ms() < ends[lane])
                     continue;
@@ -337,7 +338,7 @@ static void everything_of_dead_processes_is_freed(void **state)
     assert_int_equal(status, 0);
 }
 
-/* Signals of processes that were killed have names still. */
+/* Signals of killed processes still have names. */
 static void remove_signals(const char *name)
 {
     char *path = NULL;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the directory holds of processes: who has registered what, who wakes whom, who asks whose host for what. This
-   program starts itself as the other processes. */
+/* Processes in the directory: registrations, notifications, and requests to hosts. This program starts itself as the
+   other processes. */
 #include "engine/base/thread.h"
 #include "engine/etw/session/session_host.h"
 #include "tests/unit/directory_fixture.h"
 
 /* ---- the roles of a child ---- */
 
-/* Registers the provider `number`, says so by the signal `ready`; applies what it is woken for, and says so again. */
+/* Registers the provider `number` and sets the signal `ready`; applies each change it is woken for, and sets the
+   signal again. */
 static int role_provider(const char *number, const char *ready_name)
 {
     const GUID guid = guid_of((uint32_t)strtoul(number, NULL, 10));
@@ -32,8 +33,8 @@ static int role_provider(const char *number, const char *ready_name)
     }
 }
 
-/* Hosts the session of this logger: answers each request with its verb times 100 and the length of its file's name,
-   and leaves without an answer when it is to go to real time. */
+/* Hosts the session of this logger: answers each request with its verb times 100 plus the length of its file name,
+   and exits without an answer on a change to real time. */
 static int role_host(const char *logger_text, const char *signal_name)
 {
     const uint32_t logger = (uint32_t)strtoul(logger_text, NULL, 10);
@@ -171,13 +172,13 @@ static void all_registrations_can_be_taken_and_come_back(void **state)
         assert_int_equal(directory_register(d, &guid, DIRECTORY_PROVIDER, &taken[i]), S_OK);
     assert_int_equal(directory_register(d, &guid, DIRECTORY_PROVIDER, &more),
                      HRESULT_FROM_WIN32(ERROR_NO_SYSTEM_RESOURCES));
-    end_child(p, ready_name); /* what he had is taken back */
+    end_child(p, ready_name); /* its registrations are freed */
     assert_int_equal(directory_register(d, &guid, DIRECTORY_PROVIDER, &taken[DIRECTORY_REGISTRATIONS - 1]), S_OK);
     for (uint32_t i = 0; i < DIRECTORY_REGISTRATIONS; i++)
         directory_unregister(d, taken[i]);
     assert_int_equal(registered(6, &pid), 0);
     assert_int_equal(directory_register(d, &guid, DIRECTORY_PROVIDER, &more), S_OK);
-    assert_int_equal(more, 0); /* short ways for those who look through them */
+    assert_int_equal(more, 0); /* a short search for readers */
     directory_unregister(d, more);
     signal_close(ready);
     memory_free(taken);
@@ -196,7 +197,7 @@ static void slots_of_dead_processes_wait_for_sessions(void **state)
     uint32_t own, slots[2] = {0};
     struct directory_process process;
     (void)state;
-    for (int reaped = 0; reaped < 300; reaped++) /* who ended in other tests */
+    for (int reaped = 0; reaped < 300; reaped++) /* processes that ended in other tests */
         directory_session_reaped(d, DIRECTORY_SESSIONS, 0);
     struct directory_session s = add("naming", 1);
     assert_int_equal(directory_join(d, &own), S_OK);
@@ -220,7 +221,7 @@ static void slots_of_dead_processes_wait_for_sessions(void **state)
         end_child(p, ready_name);
         signal_close(ready);
         assert_false(directory_alive(d, slots[i], 0));
-        for (int reaped = 0; reaped < 300; reaped++) /* sees that it has ended */
+        for (int reaped = 0; reaped < 300; reaped++) /* detects that it has ended */
             directory_session_reaped(d, s.logger, 0);
         assert_false(directory_process_of(d, slots[i], &process) && process.id == pid);
     }
@@ -252,7 +253,7 @@ static void say_tended(void *user)
         directory_session_reaped(d, h->session->logger, clock_monotonic_ms());
 }
 
-/* When the dead have all slots, the hosts are asked whether their sessions still name them. */
+/* When dead processes have all slots, the hosts are asked whether their sessions still name them. */
 static void a_host_that_sleeps_keeps_nobody_out(void **state)
 {
     struct directory_session s = session_of("sleeping", 1);
@@ -348,7 +349,7 @@ static void each_request_gets_its_own_answer(void **state)
         thread_close(threads[i]);
         assert_false(asking[i].wrong);
     }
-    ask(&s, DIRECTORY_TO_REALTIME, NULL, E_ABORT); /* it ends instead of answering */
+    ask(&s, DIRECTORY_TO_REALTIME, NULL, E_ABORT); /* it exits instead of answering */
     assert_int_equal(process_wait(p, CHILD_PATIENCE, NULL), S_OK);
     ask(&s, DIRECTORY_STOP, NULL, E_ABORT);
     assert_non_null(strstr(error_text(E_ABORT), "'asked'"));
@@ -358,15 +359,15 @@ static void each_request_gets_its_own_answer(void **state)
     signal_close(wake);
 }
 
-/* A host that does not answer keeps nobody, and later requests get their own answers. */
+/* A host that does not respond blocks nobody, and later requests get their own answers. */
 static void an_abandoned_request_is_not_executed(void **state)
 {
     struct directory_session s = add("silent", 1);
     struct directory_request r;
     (void)state;
-    ask(&s, DIRECTORY_STOP, NULL, S_FALSE); /* its host is this process, which does not look */
+    ask(&s, DIRECTORY_STOP, NULL, S_FALSE); /* its host is this process, which does not check its mailbox */
     assert_int_equal(directory_asked(d, s.logger, &r), S_FALSE);
-    directory_answer(d, s.logger, 7); /* to nobody */
+    directory_answer(d, s.logger, 7); /* no request waits */
     ask(&s, DIRECTORY_FLUSH, NULL, S_FALSE);
     assert_int_equal(directory_asked(d, s.logger, &r), S_FALSE);
     drop(&s);

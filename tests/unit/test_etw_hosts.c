@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_etw_hosts [ROUNDS [SEED]]: hosts of sessions that are killed while processes write, alone, together with all
-   writers, and with a rescuer killed on the way: every event that was accepted is in the log once, and the journal says
-   what happened. This program starts itself as the writers and the rescuers. */
+/* test_etw_hosts [ROUNDS [SEED]]: hosts of sessions are killed while processes write, alone, together with all
+   writers, and together with a recovering process: every accepted event is in the log once, and the journal reports
+   it. This program starts itself as the writers and the recovering processes. */
 #include "engine/etw/session/session_start.h"
 #include "tests/unit/controller_fixture.h"
 #include "tests/unit/killed_writer.h"
@@ -22,7 +22,7 @@ static struct section *open_progress(const char *name, bool create, struct progr
     return section;
 }
 
-/* "handle.index" and the name of the progress. */
+/* Arguments: "handle.index" and the name of the progress. */
 static int role_write(const char *what, const char *name)
 {
     char *end;
@@ -59,7 +59,7 @@ struct round {
     struct directory_process host;
 };
 
-/* A session and its writers, which write. The round has its name and its path. */
+/* Starts a session and its writers; the round has its name and its path. */
 static void begin_as_named(struct round *r)
 {
     struct block b;
@@ -110,7 +110,7 @@ static void kill_writers(struct round *r)
     }
 }
 
-/* Each writer: what it had accepted is there once. One that was killed may have one more, which it had just
+/* Checks each writer: its accepted events are there once. A killed one may have one more, which it had just
    finished. */
 static uint64_t check_round(struct round *r, bool killed)
 {
@@ -154,7 +154,7 @@ static void end(struct round *r)
     memory_free(r->path);
 }
 
-/* As a controller finds the session. */
+/* Searches for the session as a controller does. */
 static void find_none(struct round *r)
 {
     struct block b;
@@ -198,7 +198,7 @@ static void accepted_events_outlive_host_and_writers(void **state)
     }
 }
 
-/* A rescuer, that says when it is about to begin. */
+/* A recovering process, which reports when it is about to begin. */
 static int role_recover(const char *handle, const char *name)
 {
     const TRACEHANDLE h = strtoull(handle, NULL, 10);
@@ -218,7 +218,7 @@ static bool is_there(TRACEHANDLE handle)
     return hr == S_OK;
 }
 
-/* Some of them are killed on the way; on a slow machine in more rounds. */
+/* Some of them are killed on the way, on a slow machine in more rounds. */
 static void a_killed_recovery_is_continued_by_another(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static void a_killed_recovery_is_continued_by_another(void **state)
     print_message("%u of the rescuers were killed on the way\n", on_the_way);
 }
 
-/* Starts and stops a session as often as it gets it; another does the same. */
+/* Starts and stops a session whenever it succeeds, as another process does. */
 static int role_control(const char *name, const char *count)
 {
     char *path = text_format("%s-%u.etl", name, (unsigned)process_own_id());
@@ -335,7 +335,7 @@ static void the_log_of_a_dead_host_is_not_overwritten(void **state)
 
 /* ---- a starter that ends, a disk that is full ---- */
 
-/* Enters a session that starts, and ends. */
+/* Enters a session that is starting, and exits. */
 static int role_starter(void)
 {
     struct directory_session s = {
@@ -370,7 +370,7 @@ static void a_dead_starter_leaves_no_session(void **state)
 
 /* ---- for tests/fault: all processes are killed, the server of Wine too ---- */
 
-/* A session and its writers, until all are killed; says when they write by a file beside the log. */
+/* Starts a session and its writers, until all are killed; a file beside the log shows that they write. */
 static _Noreturn void role_begin(const char *name, const char *path)
 {
     struct round r;
@@ -383,7 +383,7 @@ static _Noreturn void role_begin(const char *name, const char *path)
         child_sleep(1000);
 }
 
-/* In the next life: what was accepted is in the log. */
+/* After a restart: the accepted events are in the log. */
 static int role_check(const char *name, const char *path)
 {
     struct directory_session *list;

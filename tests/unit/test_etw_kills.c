@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_etw_kills [KILLS [HOSTS [SEED]]]: providers that end at random, by SIGKILL or at each step of the protocol, and
-   hosts that do while a rescuer goes on: every event that was accepted is there once and whole; what is lost was being
-   written, and is counted. Without arguments as many as take seconds. */
+/* test_etw_kills [KILLS [HOSTS [SEED]]]: providers end at random, by SIGKILL or at each step of the protocol, and
+   hosts end while another process recovers: every accepted event is there once and complete; lost events were being
+   written, and are counted. Without arguments as many kills as take seconds. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/process.h"
@@ -19,7 +19,7 @@ enum { BUFFERS = 32, BUFFER_SIZE = 8192, VICTIMS = 3, MOST_SLOTS = SESSION_MOST_
 
 static struct progress *progress;
 static struct session_buffers session;
-static _Atomic pid_t *pids; /* in memory that the host sees too */
+static _Atomic pid_t *pids; /* in memory that the host maps, too */
 static uint32_t own_slot;
 static int chosen_step;
 static uint64_t chosen_in;
@@ -40,7 +40,7 @@ static void *shared_memory(size_t size)
     return memory;
 }
 
-/* Until it is killed. */
+/* Writes until it is killed. */
 static _Noreturn void provide(uint32_t slot)
 {
     struct session_writer w = {.owner = slot, .thread = (uint32_t)getpid()};
@@ -60,7 +60,7 @@ static _Noreturn void provide(uint32_t slot)
 static bool still_runs(void *context, uint32_t owner, uint32_t thread)
 {
     (void)context, (void)thread;
-    /* The parent alone waits for its children; others ask whether the process has become a zombie or gone. */
+    /* Only the parent waits for its children; others check whether the process is a zombie or has gone. */
     char path[64], state = 'X';
     const uint32_t pid = owner < MOST_SLOTS ? (uint32_t)pids[owner] : 0;
     snprintf(path, sizeof path, "/proc/%u/stat", (unsigned)pid);
@@ -154,11 +154,11 @@ static void kill_round(bool at_steps, uint64_t *events, uint64_t *torn)
     const uint64_t holes = statistics.events_lost - session_buffers_lost(&session);
     assert_in_range(holes, least, most);
     assert_true(session_buffers_lost(&session) >= refused);
-    assert_true(session_buffers_lost(&session) <= refused + slot); /* who ended before it counted for itself */
+    assert_true(session_buffers_lost(&session) <= refused + slot); /* some may have ended before they counted */
     uint32_t unclosed = 0;
     for (uint32_t i = 0; i < BUFFERS; i++)
         unclosed += session_line_state(session_load(&session.line[i].word)) != SESSION_FREE;
-    assert_int_equal(unclosed, 0); /* none leaks */
+    assert_int_equal(unclosed, 0); /* no buffer leaks */
     *events += t->events;
     *torn += holes;
     session_drain_free(d);
@@ -222,7 +222,7 @@ static _Noreturn void be_host(void)
     }
 }
 
-/* As a rescuer does it, who may end on the way. */
+/* Does what a recovering process does, which may end on the way. */
 static void recover(void)
 {
     const struct session_file_options options = file_options();
@@ -231,7 +231,7 @@ static void recover(void)
     struct session_drain *d;
     HRESULT hr = session_file_continue(&options, 1, (const uint64_t[2]){0, 0}, &file);
     if (FAILED(hr))
-        hr = session_file_create(&options, &file); /* the host had not come that far */
+        hr = session_file_create(&options, &file); /* the host had not created it */
     if (FAILED(hr))
         abort();
     how.first_number = session_file_first_number(file);
@@ -281,7 +281,7 @@ static void kill_one_host(uint64_t *events)
     usleep((useconds_t)(1000 + random_below(40000)));
     kill(host, SIGKILL);
     waitpid(host, NULL, 0);
-    if (random_below(2) != 0) { /* the first rescuer ends too */
+    if (random_below(2) != 0) { /* the first recovery ends, too */
         const pid_t first = fork();
         if (first == 0) {
             recover();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_etw_provider_kills [KILLS [SEED]]: providers of real sessions that are killed at random, in the middle of their
-   events too: each event that was accepted is in the log once and whole, and what EventsLost says is what was torn and
-   what found no room, no more and no less. This program starts itself as the providers. 2000 KILLS take minutes. */
+/* test_etw_provider_kills [KILLS [SEED]]: providers of real sessions are killed at random, also in the middle of
+   their events: each accepted event is in the log once and complete, and EventsLost counts exactly the torn events
+   and those without room. This program starts itself as the providers. 2000 KILLS take minutes. */
 #include "engine/etw/provider/event_api.h"
 #include "tests/unit/controller_fixture.h"
 #include "tests/unit/killed_writer.h"
 
-enum { ROUND = 25, AT_ONCE = 3, WORDS = 128 /* of the payload of an event */ };
+enum { ROUND = 25, AT_ONCE = 3, WORDS = 128 /* size of an event's payload */ };
 static char *folder;
 static unsigned kills = ROUND;
 
@@ -24,7 +24,8 @@ static struct section *open_progress(const char *name, bool create, struct progr
 
 /* ---- providers, each a separate process until it is killed ---- */
 
-/* Straight into the session's buffers: it is known whether an event had a place when its writer ended. */
+/* Writes directly into the session's buffers, so that it is known whether an event had a place when its writer
+   ended. */
 static _Noreturn void role_reserve(TRACEHANDLE handle, struct progress *own)
 {
     struct provider p;
@@ -43,7 +44,7 @@ static uint64_t payload_word(uint64_t owner, uint64_t number, unsigned i)
     return i == 0 ? owner : i == 1 || i == WORDS - 1 ? number : owner << 32 | i;
 }
 
-/* By EventWrite, of so much that most of its time goes into what is in its place and not whole yet. */
+/* Writes by EventWrite, with so much data that most of the time the event has a place but is not complete. */
 static int role_call(struct progress *own)
 {
     const uint32_t owner = own->owner;
@@ -70,7 +71,7 @@ static int role_call(struct progress *own)
     }
 }
 
-/* "handle.index" and the name of the progress. */
+/* Arguments: "handle.index" and the name of the progress. */
 static int role(const char *mode, const char *what, const char *name)
 {
     char *end;
@@ -78,7 +79,7 @@ static int role(const char *mode, const char *what, const char *name)
     const uint32_t index = (uint32_t)strtoul(end + 1, NULL, 10);
     struct progress *all;
     (void)open_progress(name, false, &all);
-    all[index].owner = index + 1; /* not its slot in the directory, which another has when it is dead */
+    all[index].owner = index + 1; /* not its slot in the directory, which is reused after its death */
     if (!strcmp(mode, "call"))
         return role_call(&all[index]);
     role_reserve(handle, &all[index]);
@@ -102,7 +103,7 @@ static bool check_called(const struct etl_record *record, uint64_t *owner, uint6
     return true;
 }
 
-/* Returns the loss that the log tells. */
+/* Returns the losses that the log reports. */
 static uint32_t read_round(const char *path, bool called, struct came *came)
 {
     struct etl_reader *reader;
@@ -138,7 +139,7 @@ struct victim {
     struct process *process;
     char what[40];
     uint32_t index;
-    uint64_t end; /* ms; 0: it does not write yet */
+    uint64_t end; /* ms; 0: not writing yet */
 };
 
 static void start_victim(struct victim *v, const char *mode, TRACEHANDLE handle, uint32_t index, const char *name)
@@ -148,7 +149,7 @@ static void start_victim(struct victim *v, const char *mode, TRACEHANDLE handle,
     v->process = child_start(mode, v->what, name);
 }
 
-/* True: it is gone. One of eight ends without a chance to say goodbye to the server of Wine. */
+/* True: it has ended. One of eight is killed without notifying Wine's server. */
 static bool kill_in_time(struct victim *v, const struct progress *all)
 {
     const uint64_t now = clock_monotonic_ms();

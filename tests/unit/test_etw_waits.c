@@ -15,7 +15,7 @@ static uint32_t looks;
 static int host_comes_after; /* us of a wait */
 static int64_t wait_began;
 
-/* Before each look of a writer that has found no buffer. */
+/* Called before each attempt of a writer that has found no buffer. */
 void session_step(int step)
 {
     if (step != SESSION_STEP_WAITING)
@@ -53,7 +53,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Looks of a writer until its event had a place or was lost. */
+/* Counts the attempts of a writer until its event had a place or was lost. */
 static uint32_t looks_of(uint64_t number, int after, bool accepted)
 {
     struct session_writer w = {.owner = WRITER, .thread = 5};
@@ -90,7 +90,7 @@ static void an_event_waits_for_a_host_that_is_late(void **state)
     assert_int_equal(statistics.events_lost, 0);
 }
 
-/* A program that writes many events beside a host that hangs does not stand still for long at each. */
+/* A program that writes many events beside a hanging host does not stand still for long at each. */
 static void writers_wait_only_briefly_for_a_hanging_host(void **state)
 {
     (void)state;
@@ -100,7 +100,7 @@ static void writers_wait_only_briefly_for_a_hanging_host(void **state)
         (void)looks_of(number++, NEVER, false);
     for (uint32_t i = 0; i < 20; i++)
         assert_in_range(looks_of(number++, NEVER, false), FEWEST, AGAIN);
-    /* Until the host goes on. */
+    /* Until the host continues. */
     assert_int_equal(looks_of(number++, 0, true), 1);
     number = fill(number);
     (void)looks_of(number++, LATE, true);
@@ -120,7 +120,7 @@ struct looks {
     uint32_t wakings, own;
 };
 
-/* Of a host in the last of two seconds, beside a writer that closes a buffer each so many us. */
+/* Measures a host in the last of two seconds, beside a writer that closes a buffer at this interval. */
 static struct looks looks_beside(uint32_t us, uint32_t wake_at)
 {
     enum { STEP_US = 10, SECOND_US = 1000000 };
