@@ -15,7 +15,7 @@
 #include "tests/unit/own_directory.h"
 #include "tests/unit/session_fixture.h"
 
-/* A block as programs make them, with room for both names. */
+/* A block as programs create it, with room for both names. */
 struct block {
     EVENT_TRACE_PROPERTIES p;
     WCHAR name[1100], file[1100];
@@ -32,7 +32,7 @@ static inline void wide(const char *text, WCHAR *out)
     memory_free(units);
 }
 
-/* Borrowed until the next call. */
+/* Valid until the next call. */
 static inline const char *narrow(const WCHAR *text)
 {
     static char out[4096];
@@ -82,7 +82,7 @@ static inline struct directory_session session_of_handle(TRACEHANDLE handle)
     return s;
 }
 
-/* A writer of a session, as a provider is one. */
+/* Writes to a session as a provider does. */
 struct provider {
     struct section *section;
     struct signal *signal;
@@ -110,7 +110,7 @@ static inline void provider_open(TRACEHANDLE handle, struct provider *p)
     directory_session_free(&s);
 }
 
-/* Until the session takes no more: false. */
+/* False: the session accepts no more. */
 static inline bool provider_write(struct provider *p, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
@@ -130,7 +130,7 @@ static inline void provider_close(struct provider *p)
 }
 
 struct log_sums {
-    uint64_t events, sum; /* of the fixture's writers; of their numbers */
+    uint64_t events, sum; /* of the events of the fixture's writers; `sum`: of their numbers */
     uint64_t first, last;
     uint32_t buffers_written, events_lost, buffers_lost;
 };
@@ -157,7 +157,7 @@ static inline struct log_sums read_log(const char *path)
     return sums;
 }
 
-/* Entries of this id in the journal of the test. */
+/* Counts the entries of this id in the test's journal. */
 static inline unsigned journal_count(uint32_t id)
 {
     char *where = journal_folder();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions and enables in a directory of the test's own, and other processes beside it. */
+/* Sessions and enables in a separate directory for each test, and other processes that use it. */
 #ifndef OPENPLA_DIRECTORY_FIXTURE_H
 #define OPENPLA_DIRECTORY_FIXTURE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions in the directory whose host the test itself plays. */
+/* Sessions in the directory whose host is the test itself. */
 #ifndef OPENPLA_HOSTED_SESSION_H
 #define OPENPLA_HOSTED_SESSION_H
 

@@ -8,10 +8,10 @@
 
 /* In memory that outlives the process. */
 struct progress {
-    _Atomic uint64_t at;      /* events that its session took, times PROGRESS_UNIT, and where it is with the next one */
-    _Atomic uint64_t refused; /* those that found no room */
-    _Atomic uint32_t step;    /* of the protocol, where it ended itself */
-    _Atomic uint32_t owner;   /* by which its events are known */
+    _Atomic uint64_t at;      /* number of accepted events * PROGRESS_UNIT, plus the progress of the next one */
+    _Atomic uint64_t refused; /* events without room */
+    _Atomic uint32_t step;    /* of the protocol, where it killed itself */
+    _Atomic uint32_t owner;   /* identifies its events */
     _Atomic uint32_t rescues;
 };
 enum { BETWEEN, RESERVING, HAS_PLACE, PROGRESS_UNIT };
@@ -21,13 +21,13 @@ static inline uint64_t progress_accepted(const struct progress *p)
     return p->at / PROGRESS_UNIT;
 }
 
-/* It ended behind its commit and before it said so: `came` events are in the log. */
+/* It was killed after its commit and before it recorded that: `came` events are in the log. */
 static inline bool progress_is_whole(const struct progress *p, uint64_t came)
 {
     return came == progress_accepted(p) + 1 && p->at % PROGRESS_UNIT != BETWEEN;
 }
 
-/* Writes the event of this number, with its owner's name in it. False: there is no room. */
+/* Writes the event of this number, with its owner. False: no room. */
 static inline bool progress_write(struct progress *own, const struct session_buffers *b, struct session_writer *w,
                                   uint64_t number)
 {
@@ -46,8 +46,8 @@ static inline bool progress_write(struct progress *own, const struct session_buf
     return true;
 }
 
-/* How many of the events of a killed writer, of which `came` are in the log, are torn, and counted as lost: at least,
-   and at most. The test fails unless all came that were accepted. */
+/* Computes how many events of a killed writer, of which `came` are in the log, are torn and counted as lost: at
+   least, and at most. The test fails unless all accepted events came. */
 static inline void progress_check(const struct progress *p, uint64_t came, uint64_t *least, uint64_t *most)
 {
     const uint64_t accepted = progress_accepted(p), state = p->at % PROGRESS_UNIT;

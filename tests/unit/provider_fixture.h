@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Providers and sessions in one process, without a directory: the test says what is enabled, and reads what came. */
+/* Providers and sessions in one process, without a directory: the test sets what is enabled, and reads the events. */
 #ifndef OPENPLA_PROVIDER_FIXTURE_H
 #define OPENPLA_PROVIDER_FIXTURE_H
 
@@ -81,7 +81,7 @@ static inline HRESULT fixture_take(void *context, const struct etl_buffer_header
     return S_OK;
 }
 
-/* All that the session has taken so far, in place of what the log held. */
+/* Reads everything that the session has taken so far, replacing the earlier contents of the log. */
 static inline const struct fixture_log *fixture_read(struct fixture_session *f)
 {
     static struct fixture_log log;
@@ -100,7 +100,7 @@ static inline uint64_t fixture_lost(const struct fixture_session *f)
     return session_buffers_lost(&f->memory.b);
 }
 
-/* An extended item of the event. NULL: it has none of the type. */
+/* Returns an extended item of the event; NULL: it has none of this type. */
 static inline const uint8_t *fixture_item(const struct etl_record *r, uint16_t type, uint32_t *size)
 {
     const uint8_t *at = r->extended;
@@ -168,7 +168,7 @@ static inline int fixture_setup(void **state)
     return everybody_lives(state);
 }
 
-/* Nothing is enabled any more, and all that was made is gone. */
+/* Disables everything and frees it. */
 static inline int fixture_teardown(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static inline int fixture_teardown(void **state)
         if (!f->memory.memory)
             continue;
         while (!f->released)
-            thread_sleep(1); /* the waiting thread of this process may have it in hand */
+            thread_sleep(1); /* the waiting thread of this process may be using it */
         session_drain_free(f->drain);
         session_gone(&f->memory);
         *f = (struct fixture_session){0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session in the memory of a test, and events whose payload tells which one each is. */
+/* A session in the memory of a test, and events whose payload identifies them. */
 #ifndef OPENPLA_SESSION_FIXTURE_H
 #define OPENPLA_SESSION_FIXTURE_H
 
@@ -26,7 +26,7 @@ enum {
     EVENT_FIRST = 0xC013, /* bytes 2 and 3 of an EVENT_HEADER of a 64-bit process */
 };
 
-/* The payload of event `number` of `writer`: both, and six words that follow from them. */
+/* The payload of event `number` of `writer`: both numbers, and six words computed from them. */
 static inline uint64_t event_word(uint64_t writer, uint64_t number, uint32_t i)
 {
     uint64_t x = (writer << 48 ^ number) + (uint64_t)i * UINT64_C(0x9E3779B97F4A7C15);
@@ -57,7 +57,7 @@ static inline bool event_write(const struct session_buffers *b, struct session_w
     return true;
 }
 
-/* Which event it is, and whether it is what was written. */
+/* Returns which event it is, and whether its contents are correct. */
 static inline bool event_check(const uint8_t *at, uint32_t size, uint64_t *writer, uint64_t *number)
 {
     if (size != EVENT_BYTES || get_u16(at + 2) != EVENT_FIRST)
@@ -75,7 +75,7 @@ struct memory_session {
     void *memory;
     size_t size;
 };
-/* In memory of this process, aligned as a section is. */
+/* Creates a session in memory of this process, aligned as a section is. */
 static inline struct memory_session session_in_memory(const struct session_shape *shape)
 {
     struct memory_session s = {.size = 0};
@@ -93,7 +93,7 @@ static inline void session_gone(struct memory_session *s)
     memory_free(s->memory);
 }
 
-/* Who lives: the processes whose slots are set. */
+/* The living processes: those whose slots are set. */
 static atomic_bool alive[SESSION_MOST_OWNERS + 1];
 
 static inline int everybody_lives(void **state)
@@ -119,7 +119,7 @@ static inline struct session_drain *fixture_drain(const struct session_buffers *
     return d;
 }
 
-/* A sink that counts what comes, and fails on what may not be. */
+/* A sink that counts events and fails on wrong ones. */
 enum { TALLY_BUFFERS = 65536, TALLY_WRITERS = 64 };
 struct tally_buffer {
     uint64_t number;
@@ -129,7 +129,7 @@ struct tally_buffer {
 struct tally {
     uint64_t events;
     struct {
-        uint64_t next, count, sum, squares; /* of the numbers of its events; next: behind the highest */
+        uint64_t next, count, sum, squares; /* of the numbers of its events; next: the highest plus one */
     } writer[TALLY_WRITERS];
     HRESULT answer;
     uint32_t buffers;
@@ -181,7 +181,7 @@ static inline int tally_by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* By their numbers, the buffers of each processor are in the order of time. */
+/* Checks that the buffers of each processor are in the order of time, by their numbers. */
 static inline void tally_check_order(struct tally *t)
 {
     qsort(t->buffer, t->buffers, sizeof *t->buffer, tally_by_number);
@@ -191,7 +191,7 @@ static inline void tally_check_order(struct tally *t)
     }
 }
 
-/* Each number below `next` came once, of each writer. */
+/* Whether each number below `next` came once, for each writer. */
 static inline bool tally_is_whole(const struct tally *t)
 {
     for (uint32_t i = 0; i < TALLY_WRITERS; i++) {
@@ -206,7 +206,7 @@ static inline bool tally_is_whole(const struct tally *t)
     return true;
 }
 
-/* The buffer of this number came. */
+/* Whether the buffer of this number came. */
 static inline bool tally_holds(void *context, uint64_t number)
 {
     const struct tally *t = context;

@@ -210,7 +210,7 @@ static void a_process_excluded_by_a_filter_gets_no_callback(void **state)
         fixture_apply(NULL, 0);
         assert_int_equal(called.calls, 2 * rows[i].admits);
     }
-    /* All of them must let it in. */
+    /* All filters must let it pass. */
     struct directory_enable e = fixture_enable(1, 0, 0, 0);
     fixture_filter(&e, EVENT_FILTER_TYPE_PID, own, sizeof own);
     fixture_filter(&e, EVENT_FILTER_TYPE_EXECUTABLE_NAME, none, sizeof none);
@@ -245,14 +245,14 @@ static void members_of_a_group_are_enabled_by_it(void **state)
     assert_true(has_group && guid_equal(&called_group, &group));
     fixture_apply(e, 2);
     assert_int_equal(called.calls, 2);
-    /* By both ways to one session: once. */
+    /* One session by both ways: one event. */
     const EVENT_DESCRIPTOR event = {.Level = 1};
     assert_int_equal(EventWrite(handle, &event, 0, NULL), ERROR_SUCCESS);
     assert_int_equal(fixture_read(session)->count, 1);
     const EVENT_DESCRIPTOR less = {.Level = 2};
     assert_int_equal(EventWrite(handle, &less, 0, NULL), ERROR_SUCCESS);
     assert_int_equal(fixture_read(session)->count, 1);
-    /* By a session that keeps it out of the group (TraceSetDisallowList). */
+    /* Enabled by a session that excludes it from the group (TraceSetDisallowList). */
     const struct provider_source strict = {fixture_find, keeps_out, NULL, {{4711, 17}, NULL}};
     assert_int_equal(provider_apply(0, e, 1, &strict), S_OK);
     assert_false(EventProviderEnabled(handle, 1, 0));
@@ -333,7 +333,7 @@ static void end_it(void *handle)
     (void)provider_end(*(uint64_t *)handle, false, &numbers);
 }
 
-/* EventUnregister of one thread while EventRegister of another has not returned yet, which has filled in the handle. */
+/* A thread calls EventUnregister before EventRegister, which has stored the handle, has returned on another thread. */
 static void a_registration_may_be_ended_before_it_has_begun(void **state)
 {
     (void)state;

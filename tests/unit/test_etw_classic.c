@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Providers of the older kind: RegisterTraceGuids, TraceEvent, TraceEventInstance, TraceMessage. */
+/* Classic providers: RegisterTraceGuids, TraceEvent, TraceEventInstance, TraceMessage. */
 #include "tests/unit/hosted_session.h"
 
 static const GUID control = {5, 5, 5, {5}}, class_guid = {6, 6, 6, {6}}, parent_guid = {7, 7, 7, {7}};
@@ -55,16 +55,16 @@ static void a_classic_provider_is_the_latest_sessions(void **state)
     assert_int_equal(asked.session & 0xFFFF, second.s.logger);
     assert_int_equal(GetTraceEnableLevel(asked.session), 5);
     assert_int_equal(GetTraceEnableFlags(asked.session), 0);
-    hosted_stop(&second); /* the first has still asked for it */
+    hosted_stop(&second); /* the first session still requests it */
     assert_int_equal(asked.session & 0xFFFF, first.s.logger);
     hosted_stop(&first);
     assert_int_equal(asked.code, WMI_DISABLE_EVENTS);
-    assert_int_equal(EventUnregister(handle), ERROR_INVALID_HANDLE); /* not of that kind */
+    assert_int_equal(EventUnregister(handle), ERROR_INVALID_HANDLE); /* not of this kind */
     assert_int_equal(UnregisterTraceGuids(handle), ERROR_SUCCESS);
     assert_int_equal(UnregisterTraceGuids(handle), ERROR_INVALID_PARAMETER);
 }
 
-/* Nor does a private session of another process take it from those that are here. */
+/* Nor does a private session of another process. */
 static void a_later_session_of_other_processes_leaves_a_classic_provider(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void a_classic_event_arrives_as_it_was_made(void **state)
     assert_true(r->stamp == stamp);
     assert_int_equal(r->data_size, 10);
     assert_memory_equal(r->data, "oneand two", 10);
-    /* What is refused. */
+    /* Invalid calls. */
     assert_int_equal(TraceEvent(handle, NULL), ERROR_INVALID_PARAMETER);
     assert_int_equal(TraceEvent(0, &event.header), ERROR_INVALID_HANDLE);
     assert_int_equal(TraceEvent(0xFFFF, &event.header), ERROR_INVALID_HANDLE);
@@ -360,7 +360,7 @@ static void ended_handles_are_refused_and_harmless(void **state)
         thread_sleep(2);
         assert_ptr_equal(published(handle), before);
     }
-    /* The logger is another session's: that is found. */
+    /* The logger belongs to another session: that one is found. */
     hosted_start(&over, "anew", 0);
     assert_int_equal(over.s.logger, session & 0xFFFF);
     assert_int_equal(TraceEvent(session, &event.header), ERROR_SUCCESS);
@@ -370,7 +370,7 @@ static void ended_handles_are_refused_and_harmless(void **state)
     hosted_stop(&other);
 }
 
-/* A program that registers and unregisters all its life. */
+/* A program that keeps registering and unregistering. */
 static void memory_of_ended_registrations_is_freed(void **state)
 {
     (void)state;
@@ -381,7 +381,7 @@ static void memory_of_ended_registrations_is_freed(void **state)
     hosted_start(&session, "leave", 0);
     (void)hosted_enable(&session, e);
     for (int i = 0; i < 3; i++) {
-        thread_sleep(5 * PROVIDER_GRACE_MS); /* the waiting thread has nothing to do any more */
+        thread_sleep(5 * PROVIDER_GRACE_MS); /* the waiting thread has nothing to do */
         assert_int_equal(EventRegister(&parent_guid, NULL, NULL, &handle), ERROR_SUCCESS);
         assert_non_null(published(handle));
         assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);

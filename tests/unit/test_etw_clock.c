@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stamps to the session's clock: readings are given, so every figure is exact. */
+/* Converting time stamps to the session's clock. The readings are given, so all results are exact. */
 #include "engine/base/clock.h"
 #include "engine/etw/session/session_drain.h"
 #include "engine/logs/etl_record.h"
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* 2.6 GHz beside 10 MHz: 260 cycles a tick. */
+/* 2.6 GHz and 10 MHz: 260 cycles a tick. */
 enum { RATE = 260, SECOND = 10000000 };
 #define START UINT64_C(1000000000000)
 #define FIRST INT64_C(500000)
@@ -132,7 +132,7 @@ static void a_continued_session_keeps_its_times(void **state)
     assert_near(&c, SECOND / 3, 1);
 }
 
-/* As compilers for 32 bits have them, who know no product of 128. */
+/* As with compilers for 32 bits, which have no 128-bit product. */
 static void fractions_are_the_same_in_halves(void **state)
 {
     static const uint64_t numbers[] = {

@@ -27,7 +27,7 @@
 
 static struct small_container container;
 
-/* Numbers 0 to 59 on two processors, whose buffers overlap in time by turns of ten. */
+/* Stores the numbers 0 to 59 on two processors, whose buffers overlap in time by tens. */
 static void store_sixty(const char *path, uint32_t pointer, bool packed)
 {
     small_begin(&container, packed ? ETL_MODE_COMPRESSED : ETL_MODE_SEQUENTIAL, pointer, ETL_CLOCK_TICKS);
@@ -128,7 +128,7 @@ static void ansi_names_work(void **state)
     TRACEHANDLE handle = OpenTraceA(&logfile);
     assert_true(handle != INVALID_PROCESSTRACE_HANDLE);
     assert_ptr_equal(logfile.LogFileName, name);
-    memset(name, 'x', sizeof name); /* the caller's text is his own again */
+    memset(name, 'x', sizeof name); /* the caller may change its string */
     assert_int_equal(process_one(handle), ERROR_SUCCESS);
     check_taken(0, 60);
     assert_int_equal(consumed.buffers, 7);
@@ -180,7 +180,7 @@ static void a_file_that_is_written_gives_what_it_has(void **state)
 
 /* ---- several files, times ---- */
 
-/* Of each ten numbers the even ones here, the odd ones there. */
+/* Of each ten numbers the even ones are in one file, the odd ones in the other. */
 static void store_halves(void)
 {
     static const char *const paths[] = {PATH, OTHER};
@@ -267,7 +267,7 @@ static void failures_to_open_return_their_codes(void **state)
     assert_open_fails(&logfile, ERROR_INVALID_PARAMETER);
     logfile.LogFileName = NULL;
     logfile.LoggerName = (WCHAR *)(uintptr_t)u"no such session";
-    consumer_set_realtime(NULL); /* the directory is tried in test_etw_live.c */
+    consumer_set_realtime(NULL); /* test_etw_live.c uses the directory */
     assert_open_fails(&logfile, ERROR_WMI_INSTANCE_NOT_FOUND);
     logfile.ProcessTraceMode = 0;
     assert_open_fails(&logfile, ERROR_INVALID_PARAMETER);
@@ -311,10 +311,10 @@ static void only_handles_that_are_open_are_closed(void **state)
     assert_int_equal(CloseTrace(first), ERROR_SUCCESS);
     assert_int_equal(CloseTrace(first), ERROR_INVALID_HANDLE);
     TRACEHANDLE second = open_log(W_PATH);
-    assert_true(second != first); /* though it has the first one's place */
+    assert_true(second != first); /* although it reuses the first one's place */
     assert_int_equal(CloseTrace(first), ERROR_INVALID_HANDLE);
     assert_int_equal(CloseTrace(second + 1), ERROR_INVALID_HANDLE);
-    assert_int_equal(CloseTrace(second & 0xFFFFFF), ERROR_INVALID_HANDLE); /* a session's looks like this */
+    assert_int_equal(CloseTrace(second & 0xFFFFFF), ERROR_INVALID_HANDLE); /* the form of a session's handle */
     assert_int_equal(CloseTrace(second), ERROR_SUCCESS);
 }
 
@@ -547,7 +547,7 @@ static void an_exception_of_a_callback_ends_it(void **state)
     consumed.at_event = raise_at_twelve;
     assert_int_equal(process_one(handle), ERROR_NOACCESS);
     check_taken(0, 13);
-    assert_int_equal(ProcessTrace(&handle, 1, &from, NULL), ERROR_NOACCESS); /* the handle is as good as before */
+    assert_int_equal(ProcessTrace(&handle, 1, &from, NULL), ERROR_NOACCESS); /* the handle can still be used */
     assert_int_equal(consumed.number[consumed.count - 1], 32);
     assert_int_equal(CloseTrace(handle), ERROR_SUCCESS);
     EVENT_TRACE_LOGFILEW logfile = logfile_of(W_PATH);

@@ -12,15 +12,15 @@ enum {
 };
 static char *folder;
 
-/* By turns: with too little room; not to be affected by the failures of others; and two that are, where a provider's
-   event that finds no room in one of its sessions comes into none of the plain ones. */
+/* In turn: sessions with too little room; sessions that the failures of others do not affect; and two that they do
+   affect, where an event without room in one of the provider's sessions goes to none of the plain ones. */
 enum kind { TIGHT, INDEPENDENT, PLAIN, KINDS = 4 };
 static enum kind kind_of(unsigned session)
 {
     return session % KINDS < PLAIN ? (enum kind)(session % KINDS) : PLAIN;
 }
 
-/* What the programs and the test tell each other. */
+/* Shared between the programs and the test. */
 struct crowd {
     _Atomic uint32_t go;
     _Atomic uint32_t registered[PROVIDERS], refused[PROVIDERS];

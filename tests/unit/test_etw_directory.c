@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the directory holds of sessions and enables, and what a change is. This program starts itself as the process
-   that ends in the middle of one. */
+/* Sessions, enables and changes in the directory. This program starts itself as the process that is killed in a
+   change. */
 #include "tests/unit/directory_fixture.h"
 
-/* Begins a change, adds a session to it and stays. */
+/* Begins a change, adds a session, and waits to be killed. */
 static int role_half(const char *ready_name)
 {
     struct directory *own = own_directory();
@@ -117,7 +117,7 @@ static void names_and_files_of_other_sessions_are_refused(void **state)
     drop(&other);
 }
 
-/* After 64 sessions the user learns which one was forgotten. */
+/* After 64 sessions the user learns which one was left running. */
 static void the_oldest_orphan_is_named(void **state)
 {
     struct directory_session s[DIRECTORY_SESSIONS];
@@ -173,7 +173,7 @@ static void enables_are_found_with_their_filters(void **state)
     assert_memory_equal(list->filter[2].data, bytes, 21);
     serial = list->serial;
     directory_enables_free(list, count);
-    /* A capture leaves all but its source. */
+    /* A capture changes nothing but its source. */
     assert_int_equal(directory_begin(d), S_OK);
     assert_int_equal(directory_enable_capture(d, s.logger, s.generation, &guid, &source), S_OK);
     directory_end(d, &guid, 1);
@@ -182,7 +182,7 @@ static void enables_are_found_with_their_filters(void **state)
                 guid_equal(&list->source, &source));
     assert_memory_equal(list->filter[2].data, bytes, 21);
     directory_enables_free(list, count);
-    /* An update has a higher serial, and one after a disable too. */
+    /* An update has a higher serial number, and so has one after a disable. */
     e.filter_count = 0;
     e.level = 5;
     e.classic = true;
@@ -206,7 +206,7 @@ static void enables_are_found_with_their_filters(void **state)
     assert_int_equal(enables_of(7), 0);
 }
 
-/* Two places that take turns, as those of an enable that is changed often. */
+/* Two places that take turns, like those of an enable that is changed often. */
 struct turns {
     struct directory_span span[2];
     atomic_bool end;
@@ -277,7 +277,7 @@ static void only_running_sessions_enable(void **state)
     memory_free(providers);
 }
 
-/* The ninth session learns which eight have the provider. */
+/* The ninth session learns which eight have enabled the provider. */
 static void eight_sessions_enable_a_provider(void **state)
 {
     struct directory_session s[9];
@@ -295,7 +295,7 @@ static void eight_sessions_enable_a_provider(void **state)
     }
     assert_non_null(strstr(error_text(hr), "'session 0', 'session 1'"));
     assert_non_null(strstr(error_text(hr), "'session 7'"));
-    e = enable_of(&s[3], 7); /* an update is no further one */
+    e = enable_of(&s[3], 7); /* an update does not count */
     assert_int_equal(enable(&e, &revision), S_OK);
     drop(&s[0]);
     e = enable_of(&s[8], 7);
@@ -305,7 +305,7 @@ static void eight_sessions_enable_a_provider(void **state)
         drop(&s[i]);
 }
 
-/* Nothing of enables that are gone is kept: filters and places come back. */
+/* Filters and places of ended enables become free again. */
 static void room_for_enables_comes_back(void **state)
 {
     struct directory_session s = add("enabling", 1);
@@ -360,7 +360,7 @@ static void an_interrupted_change_is_undone(void **state)
     (void)state;
     assert_int_equal(signal_wait_or_process(ready, p, CHILD_PATIENCE), S_OK);
     assert_true(directory_revision(d) == revision);
-    assert_int_equal(session_count(), 1); /* as long as it lives, and afterwards */
+    assert_int_equal(session_count(), 1); /* while it lives, and afterwards */
     end_child(p, ready_name);
     assert_int_equal(session_count(), 1);
     struct directory_session again = add("half", 999);

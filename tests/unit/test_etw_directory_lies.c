@@ -24,7 +24,7 @@ static uint64_t random_number(void)
     return random_state;
 }
 
-/* Numbers as they lie at bounds. */
+/* A number near a limit. */
 static uint64_t odd_number(void)
 {
     static const uint64_t numbers[] = {0,         1,          2,     64,         65,       0xFFF,
@@ -54,7 +54,7 @@ static void scribble_anywhere(void)
     scribble(shared->arena, 4096, 100);
     scribble(shared->name, 8 * sizeof *shared->name, 100);
     atomic_store(&shared->names_given, odd_number());
-    /* What seems to hold, with texts and filters of any length. */
+    /* Records that seem to hold, with strings and filters of any length. */
     for (uint32_t i = 0; i < 4; i++) {
         struct session_record *s = &shared->session[i][random_number() % 2];
         struct session_payload *p = (void *)s->words;
@@ -196,7 +196,7 @@ static void scribble_on(void *user)
         const size_t from = offsetof(struct directory_shared, revision) / 8,
                      words = offsetof(struct directory_shared, tail) / 8 - from;
         _Atomic uint64_t *word = (_Atomic uint64_t *)(void *)shared;
-        /* Mostly where something lies. */
+        /* Mostly where the directory has data. */
         atomic_store(&word[from + (x >> 33) % (x >> 20 & 1 ? words : 4096)], x >> 7 & 1 ? x : x >> 40);
     }
 }
@@ -280,7 +280,7 @@ static void a_corrupt_directory_is_repaired_while_it_is_used(void **state)
     struct directory *same;
     memset((char *)shared + 4096, 0, sizeof *shared - 4096);
     assert_int_equal(directory_check(), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
-    assert_int_equal(directory_get(&same), S_OK); /* who only lists sessions begins no change */
+    assert_int_equal(directory_get(&same), S_OK); /* listing sessions begins no change */
     assert_true(same == d);
     assert_int_equal(directory_check(), S_OK);
     assert_int_equal(sessions(), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* openetw.dll as any program gets it: linked by its import library, or by LoadLibrary. */
+/* openetw.dll as any program uses it: linked with its import library, or by LoadLibrary. */
 #include "tests/unit/own_threads.h"
 
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* The handle that comes next: Wine gives the lowest that is free, and counts none (GetProcessHandleCount). */
+/* Returns the next handle: Wine assigns the lowest free one, and does not count them (GetProcessHandleCount). */
 static HANDLE next_handle(void)
 {
     HANDLE event = CreateEventW(NULL, FALSE, FALSE, NULL);
@@ -18,7 +18,7 @@ static HANDLE next_handle(void)
     return event;
 }
 
-/* Many programs will link it and write no event. */
+/* Many programs link it and write no event. */
 static void costs_nothing_until_it_is_called(void **state)
 {
     (void)state;

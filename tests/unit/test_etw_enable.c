@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* EnableTrace, EnableTraceEx and EnableTraceEx2: what is kept for providers, what is refused, and when the call
+/* EnableTrace, EnableTraceEx and EnableTraceEx2: what is stored for providers, which calls fail, and when a call
    returns. Sessions have no hosts here. */
 #include "engine/base/thread.h"
 #include "engine/etw/controller/controller_api.h"
@@ -10,7 +10,7 @@ static const GUID provider = {0x11223344, 0x5566, 0x7788, {1, 2, 3, 4, 5, 6, 7, 
 static const GUID source = {0xAABBCCDD, 0x5566, 0x7788, {1, 2, 3, 4, 5, 6, 7, 8}};
 static char *folder;
 
-/* A session that this process hosts, as the directory has it. */
+/* Adds a session that this process hosts to the directory. */
 static TRACEHANDLE add_session(unsigned number)
 {
     char name[32];
@@ -44,7 +44,7 @@ static void remove_session(TRACEHANDLE handle)
     memory_free(providers);
 }
 
-/* What the sessions want of the provider; freed by the caller. */
+/* The sessions' enables of the provider, to be freed by the caller. */
 static size_t enables(struct directory_enable **list)
 {
     size_t count;
@@ -66,7 +66,7 @@ static ULONG enable_with(TRACEHANDLE handle, ENABLE_TRACE_PARAMETERS *parameters
     return EnableTraceEx2(handle, &provider, EVENT_CONTROL_CODE_ENABLE_PROVIDER, 4, 0x10, 0x20, 0, parameters);
 }
 
-/* Ids are given again: a filter means the processes that have them when it is set. */
+/* Ids are reused: a filter applies to the processes that have them when it is set. */
 static void a_later_process_of_the_same_id_is_not_meant(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void a_list_of_members_without_memory_is_not_taken(void **state)
         failed = memory_count() >= n;
         memory_fail_at(0);
         assert_true(code == ERROR_SUCCESS || failed);
-        if (code == ERROR_SUCCESS) /* also where a text could not be cut to its length, which is no failure */
+        if (code == ERROR_SUCCESS) /* or an error text could not be allocated, which is not a failure */
             taken = 2;
         else
             refused++;
@@ -142,7 +142,7 @@ static void each_call_keeps_what_it_says(void **state)
     assert_memory_equal(list->filter[1].data, &schematized, sizeof schematized);
     const uint64_t serial = list->serial;
     directory_enables_free(list, 1);
-    parameters.Version = 1; /* one descriptor, whatever stands behind the structure */
+    parameters.Version = 1; /* one descriptor, whatever follows the structure */
     parameters.FilterDescCount = 99;
     assert_int_equal(enable_with(handle, &parameters), ERROR_SUCCESS);
     assert_int_equal(enables(&list), 1);
@@ -167,7 +167,7 @@ static void each_call_keeps_what_it_says(void **state)
     directory_enables_free(list, 1);
     assert_int_equal(EnableTrace(0, 0, 0, &provider, handle), ERROR_SUCCESS);
     assert_int_equal(enable_count(), 0);
-    assert_int_equal(EnableTrace(0, 0, 0, &provider, handle), ERROR_SUCCESS); /* it is as it is to be */
+    assert_int_equal(EnableTrace(0, 0, 0, &provider, handle), ERROR_SUCCESS); /* nothing to do */
     assert_int_equal(EnableTraceEx2(handle, &provider, EVENT_CONTROL_CODE_CAPTURE_STATE, 0, 0, 0, 0, NULL),
                      ERROR_INVALID_PARAMETER);
     remove_session(handle);
@@ -272,12 +272,12 @@ static void eight_sessions_have_a_provider(void **state)
         assert_int_equal(enable_with(handles[i], NULL),
                          i < DIRECTORY_ENABLES_OF_ONE ? ERROR_SUCCESS : ERROR_NO_SYSTEM_RESOURCES);
     }
-    assert_int_equal(enable_with(handles[0], NULL), ERROR_SUCCESS); /* again is no ninth */
+    assert_int_equal(enable_with(handles[0], NULL), ERROR_SUCCESS); /* the same again is not a ninth */
     assert_int_equal(EnableTrace(0, 0, 0, &provider, handles[0]), ERROR_SUCCESS);
     assert_int_equal(enable_with(handles[DIRECTORY_ENABLES_OF_ONE], NULL), ERROR_SUCCESS);
     for (unsigned i = 0; i <= DIRECTORY_ENABLES_OF_ONE; i++)
         remove_session(handles[i]);
-    assert_int_equal(enable_count(), 0); /* they went with their sessions */
+    assert_int_equal(enable_count(), 0); /* they ended with their sessions */
 }
 
 /* ---- waiting for callbacks ---- */

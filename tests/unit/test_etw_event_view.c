@@ -9,7 +9,7 @@ static const GUID related = {0xAABBCCDD, 0x1122, 0x3344, {9, 8, 7, 6, 5, 4, 3, 2
 static struct event_view view;
 static const struct etl_buffer_header in_buffer = {.processor = 5, .logger = 3, .flags = ETL_FLAG_PROCESSOR_INDEX};
 
-/* Both views of the event, which came from a log of 64 bits. */
+/* Makes both views of the event, from a log of a 64-bit host. */
 static void show(const uint8_t *event, uint32_t size, const struct etl_buffer_header *buffer, bool in_process)
 {
     static struct etl_record e;
@@ -103,7 +103,7 @@ static void a_manifest_event_has_its_descriptor(void **state)
         assert_int_equal(view.record.BufferContext.LoggerId, 3);
         assert_int_equal(view.record.ExtendedDataCount, 0);
         assert_null(view.record.ExtendedData);
-        /* folded into what programs of before Windows Vista know */
+        /* converted to the types of programs from before Windows Vista */
         assert_int_equal(view.trace.Header.Class.Type, 1);
         assert_int_equal(view.trace.Header.Class.Level, 4);
         assert_int_equal(view.trace.Header.Class.Version, 0x1234);
@@ -140,13 +140,13 @@ static void items_stand_beside_the_data(void **state)
     assert_int_equal(item[0].DataPtr, (uintptr_t)(event + first + 8));
     assert_int_equal(item[0].Linkage, 1);
     assert_int_equal(item[1].ExtType, 3);
-    assert_int_equal(item[1].DataSize, 4); /* though it takes 8 */
+    assert_int_equal(item[1].DataSize, 4); /* although 8 are needed */
     assert_int_equal(item[1].Linkage, 1);
     assert_int_equal(item[2].ExtType, 0xD);
     assert_int_equal(item[2].Linkage, 0);
     assert_int_equal(view.record.EventHeader.Flags, EVENT_HEADER_FLAG_EXTENDED_INFO | EVENT_HEADER_FLAG_64_BIT_HEADER |
                                                         EVENT_HEADER_FLAG_PROCESSOR_INDEX);
-    put_u16(event + second + 6, 9); /* more than it takes: nobody reads behind it */
+    put_u16(event + second + 6, 9); /* more than is needed: nothing reads beyond it */
     show(event, 0x98, &in_buffer, false);
     assert_int_equal(view.record.ExtendedDataCount, 1);
 }
@@ -219,7 +219,7 @@ static void a_kernel_event_has_the_class_of_its_group(void **state)
     assert_int_equal(view.record.EventHeader.EventDescriptor.Version, 4);
     assert_int_equal(view.record.EventHeader.EventDescriptor.Id, 0);
     assert_true((view.record.EventHeader.Flags & EVENT_HEADER_FLAG_CLASSIC_HEADER) != 0);
-    put_u16(event + 6, 0x7F05); /* a group that nobody knows */
+    put_u16(event + 6, 0x7F05); /* an unknown group */
     show(event, 0x28, &in_buffer, false);
     assert_true(guid_equal(&view.record.EventHeader.ProviderId, &none));
     /* with a time only, and two counters of the processor */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A trace session whose disk is full goes on in memory, counts what is lost, and writes on when there is room again.
-   Skipped, but for the part without it, where no file system can be mounted. */
+/* A trace session whose disk is full continues in memory, counts its losses, and writes again when there is room.
+   If no file system can be mounted, only the part without one runs. */
 #include "tests/unit/controller_fixture.h"
 
 #include <stdio.h>
@@ -13,8 +13,8 @@ static bool mounted;
 
 enum { FULL_AT = 1 << 20, MAXIMUM_MB = 8 };
 
-/* Two ways for a disk to be full, and to have room again: no file of the host's alone may grow; and a small file system
-   that others fill. */
+/* Two ways to make a disk full and give it room again: a file size limit for the host, and a small file system that
+   other files fill. */
 static void limit_host(pid_t host, const char *path, bool full)
 {
     const struct rlimit limit = {full ? FULL_AT : RLIM_INFINITY, RLIM_INFINITY};

@@ -14,7 +14,7 @@
 
 enum { PE = 0x80, IMPORTS = 0xF00, IMAGE_SIZE = 0x8000, BLOCK = 0x10000, ROOM = 0x20000, DESCRIPTOR = 20 };
 
-/* An image in memory, and behind it nothing up to BLOCK. */
+/* An image in memory, followed by unused memory up to BLOCK. */
 struct image {
     uint8_t bytes[ROOM];
     size_t size, block;
@@ -69,7 +69,7 @@ static struct injection_source source_of(struct image *i)
     return (struct injection_source){read_image, i};
 }
 
-/* As injection_into_process does it. */
+/* Does what injection_into_process does. */
 static void insert(struct image *i, const char *function)
 {
     const struct injection_source memory = source_of(i);
@@ -119,7 +119,7 @@ static void an_import_comes_before_all_others(void **state)
     }
 }
 
-/* A program that links openetw.dll, and one that imports by number, are not taken for those that we started. */
+/* A program that links openetw.dll, and one that imports by ordinal, are not taken for programs that we started. */
 static void other_first_imports_are_not_taken_for_ours(void **state)
 {
     (void)state;
@@ -190,8 +190,8 @@ static void out_of_memory_is_reported(void **state)
 
 enum { EXPORTS = 0x1000, FUNCTIONS = 0x1100, NAMES = 0x1200, ORDINALS = 0x1300, TEXTS = 0x1400, EXPORTS_SIZE = 0x600 };
 
-/* A module as the loader has it, with `count` functions of the names "f00", "f02", ...; each third is forwarded, which
-   its place within the directory says. */
+/* Builds a module as the loader maps it, with `count` functions named "f00", "f02", ...; each third is a forwarder,
+   shown by its place within the directory. */
 static struct image make_module(unsigned count)
 {
     struct image i = {.size = IMAGE_SIZE};
@@ -249,7 +249,7 @@ static const char *jump_target(const struct image *i, uint32_t rva)
     return (const char *)(uintptr_t)target;
 }
 
-/* GetProcAddress would find the added functions and miss, or mix up, one that the module had. */
+/* Otherwise GetProcAddress would find the added functions, but miss or mix up existing ones. */
 static void exports_are_added_and_the_others_stay(void **state)
 {
     static const char a[] = "a", b[] = "b", c[] = "c", d[] = "d";

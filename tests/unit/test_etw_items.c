@@ -18,7 +18,7 @@ static REGHANDLE provider_for(const struct directory_enable *list, size_t count)
     return handle;
 }
 
-/* The one event that has come. */
+/* Returns the only event. */
 static const struct etl_record *only(struct fixture_session *session)
 {
     const struct fixture_log *log = fixture_read(session);
@@ -85,8 +85,8 @@ static void each_session_gets_only_the_items_it_requests(void **state)
     fixture_unregister(handle);
 }
 
-/* All that can be asked for, but for the event's key, which is the directory's (test_etw_join): what a host without
- * packages and containers has, once each and in order. */
+/* Every item that can be requested, except the event key, which needs the directory (test_etw_join): the items of a
+   host without packages and containers, once each and in order. */
 static void each_item_that_the_host_has_is_written(void **state)
 {
     (void)state;
@@ -156,13 +156,13 @@ static void trace_logging_events_carry_their_schema(void **state)
     const uint8_t *item = fixture_item(r, ETW_ITEM_TRAITS, &size);
     assert_true(item && size == sizeof own_traits);
     assert_memory_equal(item, own_traits, size);
-    assert_ptr_equal(item, r->extended + 8); /* in front of the schema */
+    assert_ptr_equal(item, r->extended + 8); /* before the schema */
     item = fixture_item(r, ETW_ITEM_SCHEMA_TL, &size);
     assert_true(item && size == sizeof metadata);
     assert_memory_equal(item, metadata, size);
     assert_int_equal(r->data_size, 6);
     assert_memory_equal(r->data, "123456", 6);
-    /* An event may bring others. */
+    /* An event may contain other traits. */
     data[3] = piece(other_traits, sizeof other_traits, ETW_DATA_PROVIDER_METADATA);
     assert_int_equal(EventWrite(handle, &some_event, 4, data), ERROR_SUCCESS);
     item = fixture_item(only(session), ETW_ITEM_TRAITS, &size);
@@ -245,7 +245,7 @@ static void malformed_traits_are_refused(void **state)
 
 /* ---- filters ---- */
 
-/* Which of the events 1 to 4, and of the TraceLogging events "Name" and "Else", come; bits. */
+/* Bits: which of the events 1 to 4, and of the TraceLogging events "Name" and "Else", arrive. */
 enum { EVENTS_1_2_3_4 = 15, NAME = 16, ELSE = 32 };
 
 static uint32_t what_comes(REGHANDLE handle, struct fixture_session *session, uint16_t with_item)
@@ -309,7 +309,7 @@ static void filters_choose_events(void **state)
         assert_int_equal(what_comes(handle, session, 0), rows[i].events);
         assert_int_equal(what_comes(handle, session, OWN_STACK), rows[i].stacks);
     }
-    /* Several: all must let an event pass. */
+    /* Several filters: all must let an event pass. */
     struct directory_enable e = fixture_enable(1, 0, 0, 0);
     fixture_filter(&e, EVENT_FILTER_TYPE_EVENT_ID, in_2_4, sizeof in_2_4);
     fixture_filter(&e, EVENT_FILTER_TYPE_EVENT_NAME, named, sizeof named);
@@ -318,7 +318,7 @@ static void filters_choose_events(void **state)
     fixture_unregister(handle);
 }
 
-/* Of event 7 those whose number is above 10, of pieces as well; of others all. */
+/* Of event 7 those whose number is above 10, also if it consists of pieces; of other events all. */
 static void payload_filters_read_the_data(void **state)
 {
     (void)state;
@@ -351,7 +351,7 @@ static void payload_filters_read_the_data(void **state)
     fixture_unregister(handle);
 }
 
-/* Of a section that others may write to: what is malformed enables nothing, and nothing is read behind its end. */
+/* Filters in a section that others may write to: a malformed one enables nothing, and nothing beyond it is read. */
 static void malformed_filters_enable_nothing(void **state)
 {
     (void)state;
@@ -375,7 +375,7 @@ static void malformed_filters_enable_nothing(void **state)
     fixture_session(1, 0, 4, FIXTURE_BUFFER);
     const REGHANDLE handle = provider_for(NULL, 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        uint8_t *own = memory_copy(rows[i].data, rows[i].size); /* so that a look behind it is seen */
+        uint8_t *own = memory_copy(rows[i].data, rows[i].size); /* so that a read beyond it is detected */
         struct directory_enable e = fixture_enable(1, 0, 0, 0);
         fixture_filter(&e, rows[i].type, own, rows[i].size);
         fixture_apply(&e, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private sessions when memory is out, and when what is asked of all their processes fails in one. */
+/* Private sessions without memory, and requests that fail in one of their processes. */
 #include "engine/base/thread.h"
 #include "engine/etw/provider/private_session.h"
 #include "engine/etw/session/session_buffers.h"
@@ -24,11 +24,11 @@ static char *numbered(const char *name, uint64_t number)
 
 /* ---- memory ---- */
 
-/* It is not registered, and the one that comes then has the session with the file as given. */
+/* It is not registered, and the next one has the session with the given file. */
 static void a_process_without_memory_tries_again(void **state)
 {
     (void)state;
-    enum { ALLOCATIONS = 45 }; /* more than there are; fewer when the waiting thread came first */
+    enum { ALLOCATIONS = 45 }; /* more than there are; fewer if the waiting thread was first */
     unsigned refused = 0;
     for (uint64_t n = 1; n <= ALLOCATIONS; n++) {
         char *path = numbered("comes", n);
@@ -55,7 +55,7 @@ static void a_process_without_memory_tries_again(void **state)
     assert_true(refused != 0);
 }
 
-/* Queries and flushes leave all as it was; an update is done, or told to be not done. */
+/* Queries and flushes change nothing; an update is done, or fails. */
 static void calls_without_memory_lose_no_event(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void calls_without_memory_lose_no_event(void **state)
     assert_int_equal(EventUnregister(handle), ERROR_SUCCESS);
 }
 
-/* A stop that fails is to be called again, and nothing is left of the session then. */
+/* A failed stop is called again, and then nothing is left of the session. */
 static void a_stop_without_memory_is_called_again(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void a_part_without_memory_changes_nothing(void **state)
     const TRACEHANDLE session = start_enabled("part", WHOLE, path);
     s = session_of_handle(session);
     for (uint64_t n = 1; failed; n++) {
-        if (hr == S_OK) { /* memory was short for waking others alone */
+        if (hr == S_OK) { /* only the memory for waking others was missing */
             private_part_refuse(d, &part);
             directory_session_free(&part);
         }
@@ -206,8 +206,8 @@ static void a_part_without_memory_changes_nothing(void **state)
 
 /* ---- one of several processes ---- */
 
-/* A folder has the name that the second process' file is to have: the others go on in their new files, that one in its
-   old one, and the same update does the rest when nothing is in its way. */
+/* A folder has the name of the second process's file: the other processes continue in their new files, that one in
+   its old one, and the same update does the rest when the folder has gone. */
 static void an_update_that_fails_in_one_process_is_finished_by_the_next(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void write_on(void *user)
 static int end_while_writing(const char *name, const char *events)
 {
     static struct writing w;
-    static struct section *section; /* all of it until the end */
+    static struct section *section; /* the data until the end */
     static struct thread *thread;
     uint64_t until;
     if (FAILED(section_open(&(struct shared){.name = name}, sizeof *w.accepted, &section)) ||
@@ -295,7 +295,7 @@ static int end_while_writing(const char *name, const char *events)
     return 0;
 }
 
-/* How many there must be: the newest and all before it. */
+/* Checks that the newest event and all before it are there. */
 static uint64_t take_numbers(const char *path, uint8_t *seen, uint64_t most)
 {
     uint64_t newest = 0;
@@ -315,7 +315,7 @@ static uint64_t take_numbers(const char *path, uint8_t *seen, uint64_t most)
     return newest;
 }
 
-/* Each event that was accepted is in one of the files, which follow each other every few buffers. */
+/* Each accepted event is in one of the files, which change every few buffers. */
 static void a_process_that_ends_between_two_files_loses_nothing(void **state)
 {
     (void)state;

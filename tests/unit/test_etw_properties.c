@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What StartTrace answers to which EVENT_TRACE_PROPERTIES, row by row, and what sessions become of them. */
+/* The answers of StartTrace to EVENT_TRACE_PROPERTIES, row by row, and the settings of the sessions. */
 #include "engine/base/memory.h"
 #include "engine/etw/trace_properties.h"
 #include "engine/logs/etl_record.h"

@@ -11,7 +11,7 @@ static GUID guids[PROVIDERS];
 static atomic_bool enough;
 static atomic_uint writing;
 
-/* The data of an event say which provider it is of, so that one with another's GUID is seen. */
+/* The data of an event contain its provider, so that an event with another's GUID is detected. */
 static void write_on(void *user)
 {
     uint64_t number = (uintptr_t)user;
@@ -74,7 +74,7 @@ static uint32_t random_below(uint32_t most)
     return (uint32_t)(random_state % most);
 }
 
-/* Some providers by some sessions, some with filters and items. */
+/* Enables some providers by some sessions, some with filters and items. */
 static void enable_some(uint32_t sessions)
 {
     static const uint8_t ids[] = {0, 0, 1, 0, 77, 0};
@@ -102,7 +102,7 @@ static void start_writers(struct thread *threads[WRITERS])
         assert_int_equal(thread_start(write_on, (void *)(i * 1000), &threads[i]), S_OK);
 }
 
-/* They are not joined, of which the thread sanitizer does not know the way. */
+/* The threads are not joined, as the thread sanitizer does not recognise the join. */
 static void stop_writers(struct thread *threads[WRITERS])
 {
     enough = true;

@@ -24,7 +24,7 @@ static const char *path_of(const char *name)
 static void assert_same_record(const EVENT_RECORD *a, const EVENT_RECORD *b)
 {
     EVENT_HEADER x = a->EventHeader, y = b->EventHeader;
-    x.Size = y.Size = 0; /* a kernel's event may have been a compact one */
+    x.Size = y.Size = 0; /* a kernel event may have had a compact header */
     assert_memory_equal(&x, &y, sizeof x);
     assert_int_equal(a->UserDataLength, b->UserDataLength);
     if (a->UserDataLength != 0)
@@ -41,7 +41,7 @@ static void assert_same_record(const EVENT_RECORD *a, const EVENT_RECORD *b)
     }
 }
 
-/* The event's bytes, written from its record, give the same record, with the processor's index known. */
+/* The bytes written from an event's record give the same record, with the processor's index known. */
 static void assert_comes_back(const uint8_t *event, uint32_t size)
 {
     static uint8_t bytes[RELOGGED_EVENT_LARGEST];
@@ -152,7 +152,7 @@ static void events_without_room_are_refused(void **state)
 
 static struct relogger *relogger;
 static unsigned events, headers, ends;
-static uint32_t only; /* 0: each event is written; else those whose number is a multiple */
+static uint32_t only; /* 0: each event is written; otherwise those whose number is a multiple */
 static unsigned cancel_at;
 static void *users[2];
 
@@ -178,7 +178,7 @@ static HRESULT on_event(void *context, const EVENT_RECORD *event)
     assert_int_equal(relogged_event_copy(&changed, event), S_OK);
     changed.record.EventHeader.EventDescriptor.Level = 5;
     if (only != 0)
-        changed.record.EventHeader.TimeStamp.QuadPart -= 10 * (number % 7); /* times that go back */
+        changed.record.EventHeader.TimeStamp.QuadPart -= 10 * (number % 7); /* times that step back */
     assert_int_equal(relogger_inject(relogger, &changed.record), S_OK);
     relogged_event_free(&changed);
     return S_OK;
@@ -230,7 +230,7 @@ static void add_both(void)
     assert_int_equal(relogger_set_output(relogger, path_of("out.etl")), S_OK);
 }
 
-/* Numbers of the events in the file, in order, and that times rise. */
+/* Returns the numbers of the events in the file, in order, and checks that times rise. */
 static uint32_t read_numbers(uint32_t *numbers, uint8_t level)
 {
     struct etl_reader *reader;

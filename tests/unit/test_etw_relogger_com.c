@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ITraceRelogger as programs have it from relogger.h, without a registry: openetw.dll's class, its objects' lives, and
-   what each member does to an event. A program of others would crash, or write other events than it said. */
+/* ITraceRelogger as programs use it from relogger.h, without a registry: openetw.dll's class, the lives of its
+   objects, and the effect of each member on an event. Otherwise programs would crash, or write wrong events. */
 #ifndef COBJMACROS
 #define COBJMACROS
 #endif
@@ -95,7 +95,7 @@ static HRESULT STDMETHODCALLTYPE on_event(ITraceEventCallback *face, ITraceEvent
 static ITraceEventCallbackVtbl table = {query, reference, reference, on_begin, on_end, on_event};
 static ITraceEventCallback callback = {&table};
 
-/* The events of the log that the whole of this test is about, as ITraceRelogger reads it. */
+/* The events of the log of this test, as ITraceRelogger reads them. */
 static unsigned records;
 static EVENT_HEADER first;
 static char first_data[8];
@@ -188,7 +188,7 @@ static void the_class(void **state)
     assert_int_equal(get_class(&CLSID_CTraceRelogger, &IID_IClassFactory, NULL), E_POINTER);
 }
 
-/* A log of 20 classic events, made by ETW's own functions of the same DLL would need a session: bytes do. */
+/* Writes the bytes of a log of 20 classic events; ETW's functions would need a session. */
 static int make_log(void **state)
 {
     (void)state;

@@ -62,7 +62,7 @@ static void a_session_is_started_asked_and_stopped_by_rights(void **state)
     assert_int_equal(EventAccessRemove(&session_guid), ERROR_SUCCESS);
 }
 
-/* Who may only ask about a session changes nothing of it, by TraceSetInformation as by ControlTrace. */
+/* A caller with the right to query a session cannot change it, neither by TraceSetInformation nor by ControlTrace. */
 static void a_session_is_set_by_rights(void **state)
 {
     TRACEHANDLE handle;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may use providers and sessions: EventAccessControl, EventAccessQuery, EventAccessRemove, and the registry's
-   descriptors, whatever is in them. */
+/* Access to providers and sessions: EventAccessControl, EventAccessQuery, EventAccessRemove, and the descriptors of
+   the registry, whatever they contain. */
 #define _EVNT_SOURCE_
 #include "engine/base/memory.h"
 #include "engine/etw/controller/trace_security.h"
@@ -47,9 +47,10 @@ static void rights_are_given_and_taken(void **state)
     assert_int_equal(EventAccessControl(&guid, 2, own, TRACE_RIGHT_GUID_ENABLE, TRUE), ERROR_SUCCESS);
     assert_int_equal(trace_allowed(&guid, both), ERROR_SUCCESS);
     assert_int_equal(EventAccessControl(&guid, 2, own, TRACE_RIGHT_GUID_ENABLE, FALSE), ERROR_SUCCESS);
-    assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_GUID_ENABLE), ERROR_ACCESS_DENIED); /* who denies comes first */
+    assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_GUID_ENABLE), ERROR_ACCESS_DENIED); /* denying ACEs come first */
     assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_REGISTER_GUIDS), ERROR_SUCCESS);
-    assert_int_equal(EventAccessControl(&guid, 0, own, TRACE_RIGHT_GUID_ENABLE, TRUE), ERROR_SUCCESS); /* that alone */
+    assert_int_equal(EventAccessControl(&guid, 0, own, TRACE_RIGHT_GUID_ENABLE, TRUE),
+                     ERROR_SUCCESS); /* only this right */
     assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_GUID_ENABLE), ERROR_SUCCESS);
     assert_int_equal(trace_allowed(&guid, TRACE_RIGHT_REGISTER_GUIDS), ERROR_ACCESS_DENIED);
     GUID other = guid;
@@ -137,7 +138,7 @@ static void wrong_calls_are_refused(void **state)
     assert_int_equal(EventAccessRemove(NULL), ERROR_INVALID_PARAMETER);
 }
 
-/* What cannot be read gives nobody a right, and hurts nobody. */
+/* Unreadable descriptors grant nothing, and do no harm. */
 static void corrupt_descriptors_grant_no_rights(void **state)
 {
     BYTE whole[1024], damaged[1024];

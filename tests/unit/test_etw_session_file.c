@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of sessions: which buffers are in which file, what headers say, and how a file goes on. tests/golden has their
-   bytes read by a reader that shares no code with them. */
+/* Files of sessions: which buffers are in which file, the headers, and continued files. tests/golden reads their
+   bytes with a reader that shares no code with them. */
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/etw/session/session_output.h"
@@ -45,7 +45,7 @@ static struct session_file *create(const struct session_file_options *options)
     return f;
 }
 
-/* A buffer with one event, of that time behind the start and of that number. */
+/* Writes a buffer with one event of this number, at that time after the start. */
 static HRESULT write_one(struct session_file *f, uint64_t number, uint16_t processor, int64_t ticks)
 {
     static uint8_t bytes[BUFFER_SIZE];
@@ -62,7 +62,7 @@ struct content {
     uint64_t first, last; /* numbers of events */
     int64_t end_utc;
 };
-/* Reads the file whole: numbers rise by one. */
+/* Reads the whole file: numbers rise by one. */
 static struct content content_of(const char *path)
 {
     struct content c = {0};
@@ -167,7 +167,7 @@ static void each_file_has_its_begin(void **state)
     options.path = PATH ".%d";
     assert_int_equal(session_log_of_host(ETL_CLOCK_TICKS, &options.log), S_OK);
     options.log.buffer_size = BUFFER_SIZE;
-    options.log.start_stamp -= 5 * options.log.frequency; /* it has begun five seconds ago */
+    options.log.start_stamp -= 5 * options.log.frequency; /* it began five seconds ago */
     options.log.start_utc -= 50000000;
     struct session_file *f = create(&options);
     assert_int_equal(session_file_next(f), S_OK);
@@ -183,7 +183,7 @@ static void each_file_has_its_begin(void **state)
     etl_log_free(&options.log);
 }
 
-/* As who ended while it made the next file leaves it behind: open, until its process is gone. */
+/* A host that was killed while it created the next file leaves it open until the process has gone. */
 static void a_file_that_is_in_use_is_skipped(void **state)
 {
     (void)state;
@@ -296,7 +296,7 @@ static void another_file_is_not_appended_to(void **state)
     assert_int_equal(session_file_create(&options, &f), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
 }
 
-/* As a host leaves it that ends while it writes a buffer: nothing is flushed. */
+/* A host that is killed while it writes a buffer leaves the file unflushed. */
 static void cut_to(uint64_t bytes)
 {
     struct file *file;
@@ -314,7 +314,7 @@ static void a_file_of_a_dead_host_is_continued(void **state)
         assert_int_equal(write_one(f, i, (uint16_t)(i % 2), 1000 + (int64_t)i), S_OK);
     session_file_lost(f, 4, 1);
     assert_int_equal(session_file_close(f, 0), S_OK);
-    cut_to(4 * BUFFER_SIZE + 100); /* the fourth is not whole */
+    cut_to(4 * BUFFER_SIZE + 100); /* the fourth is incomplete */
     static const uint64_t reported[2] = {4, 1};
     struct session_file_options later = options; /* the host's clock was set since, so its boot time seems different */
     later.log.boot_utc += INT64_C(600) * 10000000;
@@ -420,7 +420,7 @@ static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     const struct session_file_options options = options_of(APPEND, 0);
-    for (int round = 0; round < 2; round++) { /* of a new file, and of one that is there */
+    for (int round = 0; round < 2; round++) { /* of a new file, and of an existing one */
         struct session_file *f = NULL;
         for (uint64_t n = 1; !f; n++) {
             memory_fail_at(n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider in a DLL that is loaded and unloaded, while its session enables and disables it. By openetw.dll's import
-   library alone, as any program. */
+/* A provider in a DLL that is loaded and unloaded while its session enables and disables it. It uses only
+   openetw.dll's import library, as any program. */
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -59,7 +59,7 @@ static void a_provider_ends_with_its_dll(void **state)
         const ULONGLONG from = GetTickCount64();
         while (!waits && callbacks() == before)
             assert_true(GetTickCount64() - from < PATIENCE_MS);
-        assert_true(FreeLibrary(module)); /* in every second round as its callback has begun */
+        assert_true(FreeLibrary(module)); /* in every second round while its callback runs */
         assert_null(GetModuleHandleW(L"unloading_provider.dll"));
         if (i % 3 == 0)
             assert_int_equal(
@@ -94,7 +94,7 @@ static int leave_session_open(const char *file)
 
 static const char *own_program;
 
-/* This program in another process, which ends with that code. */
+/* Runs this program in another process, which must exit with that code. */
 static void run_to(const char *what, uint32_t wanted)
 {
     const char *arguments[] = {what, path};
@@ -197,7 +197,7 @@ static DWORD WINAPI load(void *unused)
     return LoadLibraryW(L"unloading_provider.dll") ? 0 : 1;
 }
 
-/* Two first registrations at once, one of them in a DllMain. */
+/* Two first registrations at the same time, one of them in a DllMain. */
 static int register_while_loading(void)
 {
     REGHANDLE handle;
@@ -229,7 +229,7 @@ static DWORD WINAPI enable_it(void *unused)
     return 0;
 }
 
-/* main returns while a provider of a DLL is called back; the DLL unregisters at its end. */
+/* main returns while a provider of a DLL is in a callback; the DLL unregisters when it is unloaded. */
 static int end_in_callback(const char *file)
 {
     set_up_block(file);
@@ -307,7 +307,7 @@ static int leave_as(const char *what, const char *file)
     return leave_by_exit_thread(strcmp(what, "leave-terminated") == 0 ? terminate_first : leave_last);
 }
 
-/* A program that ends its main thread alone and waits for the others hangs for ever otherwise. */
+/* Otherwise a program that ends only its main thread and waits for the others would hang. */
 static void a_process_ends_with_its_last_own_thread(void **state)
 {
     (void)state;

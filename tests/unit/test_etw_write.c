@@ -12,7 +12,7 @@ static EVENT_DATA_DESCRIPTOR piece(const void *at, ULONG size)
     return (EVENT_DATA_DESCRIPTOR){.Ptr = (uintptr_t)at, .Size = size};
 }
 
-/* The one provider of these tests, enabled by `list`. */
+/* Registers the only provider of these tests, enabled by `list`. */
 static REGHANDLE provider_for(const struct directory_enable *list, size_t count)
 {
     const REGHANDLE handle = fixture_register(&fixture_guid, NULL, NULL);
@@ -167,7 +167,7 @@ static void events_that_do_not_fit_are_refused_and_counted(void **state)
 
 /* ---- who gets what ---- */
 
-/* MS-PLA 2.2.11.1.2, and levels beside it. */
+/* MS-PLA 2.2.11.1.2, and other levels. */
 static void level_and_keywords_decide(void **state)
 {
     (void)state;
@@ -268,7 +268,7 @@ static void a_failure_of_one_session_keeps_the_event_out_of_all(void **state)
     assert_int_equal(EventWrite(handle, &some_event, 1, &data), ERROR_SUCCESS);
     assert_int_equal(fixture_read(three)->count, 1);
     assert_int_equal(fixture_lost(four), 2);
-    /* What was left behind disturbs nobody. */
+    /* Abandoned places do no harm. */
     struct session_statistics statistics;
     session_statistics_read(&one->memory.b, &statistics);
     assert_int_equal(statistics.events, 1);
@@ -326,7 +326,7 @@ static void a_writer_waits_for_a_blocking_session(void **state)
     assert_true(thread_wait(thread, PATIENCE_MS));
     thread_close(thread);
     assert_int_equal(fixture_lost(session), 0);
-    /* Nobody waits for one that is over. */
+    /* Writers do not wait for a stopped session. */
     struct fixture_log nowhere = {0};
     const struct session_sink sink = {fixture_take, NULL, &nowhere};
     assert_int_equal(session_drain_stop(session->drain, &sink, 0), S_OK);
@@ -349,7 +349,7 @@ static void look_and_empty_later(void *user)
     (void)fixture_read(session[0]);
 }
 
-/* Providers that two such sessions enabled in other orders do not wait for each other for ever. */
+/* Providers that two such sessions enabled in different orders do not deadlock. */
 static void places_are_waited_for_in_one_order(void **state)
 {
     (void)state;
