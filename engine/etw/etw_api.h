@@ -5,7 +5,7 @@
 #define OPENPLA_ETW_API_H
 
 #include "engine/base/text.h"
-#include "engine/etw/api/etw_query_types.h"
+#include "engine/etw/etw_types.h"
 
 struct event_provider {
     GUID guid;

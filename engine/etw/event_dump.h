@@ -57,7 +57,7 @@ const void *dumped_event_item(const struct dumped_event *e, uint16_t type, size_
 
 /* Zero-initialise. */
 struct event_summary {
-    struct event_sort *sorts; /* a table of hashes with free places */
+    struct summary_kind *sorts; /* a table of hashes with free places */
     size_t count, room;
     uint64_t events, undecoded; /* ... which are among the events */
     int64_t first, last;        /* the header's times */
@@ -65,7 +65,7 @@ struct event_summary {
 };
 
 /* Sorts beyond this many are counted as one, so that no trace needs more memory than that. */
-enum { EVENT_SUMMARY_SORTS = 65536 };
+enum { EVENT_SUMMARY_KINDS = 65536 };
 /* E_OUTOFMEMORY. */
 HRESULT event_summary_count(struct event_summary *s, const struct dumped_event *e, bool decoded);
 /* Adds the table, the sort with the most events first, and its line of what was not decoded. */
@@ -74,33 +74,33 @@ void event_summary_free(struct event_summary *s);
 
 /* ---- kinds of events and what decodes them: tracerpt -export and -int ---- */
 
-struct met_sort {
+struct counted_kind {
     const struct found_schema *found; /* held */
     GUID provider;
     EVENT_DESCRIPTOR descriptor; /* of the first event */
     uint64_t events, undecoded;  /* ... which are among the events */
 };
 /* Zero-initialise, and set `schemas`, which must live longer. */
-struct event_sorts {
+struct event_kinds {
     struct event_schemas *schemas;
-    struct met_sort *items; /* as they were met */
+    struct counted_kind *items; /* as they were met */
     size_t count, capacity;
     uint32_t *places; /* a table of hashes: index + 1, 0: free */
     size_t room;
-    uint64_t events_more; /* of sorts beyond EVENT_SORTS_MOST */
+    uint64_t events_more; /* of sorts beyond EVENT_KINDS_MOST */
 };
-enum { EVENT_SORTS_MOST = 16384 }; /* their schemas are kept: no trace needs more memory than that */
+enum { EVENT_KINDS_MOST = 16384 }; /* their schemas are kept: no trace needs more memory than that */
 /* E_OUTOFMEMORY. */
-HRESULT event_sorts_count(struct event_sorts *s, const EVENT_RECORD *event, const struct found_schema *found,
+HRESULT event_kinds_count(struct event_kinds *s, const EVENT_RECORD *event, const struct found_schema *found,
                           bool decoded);
-void event_sorts_free(struct event_sorts *s);
+void event_kinds_free(struct event_kinds *s);
 
 /* Adds the providers with those of the events that a manifest says. What is left out is a text in `remarks`: how many
    events of how many sorts, and why. */
-HRESULT event_sorts_export(const struct event_sorts *s, struct manifest_document *d, struct texts *remarks);
+HRESULT event_kinds_export(const struct event_kinds *s, struct manifest_document *d, struct texts *remarks);
 /* Adds, sort by sort, the names, the properties with their types, lengths, counts and maps, and the number of events;
    of those that nobody knows the reason. Lines end with CR LF. */
-HRESULT event_sorts_structures(const struct event_sorts *s, struct text_buffer *out);
+HRESULT event_kinds_structures(const struct event_kinds *s, struct text_buffer *out);
 
 /* ---- pieces of dumps; out of memory sticks in the buffer ---- */
 

@@ -67,9 +67,9 @@ HRESULT manifest_wrong(xmlNodePtr element, const char *attribute, const char *va
 /* Whether it is an element of manifests of that name. */
 bool manifest_is(xmlNodePtr node, const char *name);
 /* A remark on an element of manifests that is not looked at; those of other namespaces are left alone. */
-HRESULT manifest_pass_over(struct manifest_reader *r, xmlNodePtr node);
+HRESULT manifest_skip_element(struct manifest_reader *r, xmlNodePtr node);
 /* A remark on an element that is read, with its line and name. */
-HRESULT manifest_remark(struct manifest_reader *r, xmlNodePtr element, const char *text);
+HRESULT manifest_warn_element(struct manifest_reader *r, xmlNodePtr element, const char *text);
 /* *out NULL: there is none. From memory_alloc, without the blanks around it. */
 HRESULT manifest_text(struct manifest_reader *r, xmlNodePtr e, const char *name, char **out);
 /* One that must be there and not be empty. */
@@ -78,8 +78,8 @@ HRESULT manifest_name(struct manifest_reader *r, xmlNodePtr e, const char *name,
 HRESULT manifest_number(struct manifest_reader *r, xmlNodePtr e, const char *name, uint64_t low, uint64_t high,
                         uint64_t *out);
 /* The same of one that must be there. */
-HRESULT manifest_wanted_number(struct manifest_reader *r, xmlNodePtr e, const char *name, uint64_t low, uint64_t high,
-                               uint64_t *out);
+HRESULT manifest_required_number(struct manifest_reader *r, xmlNodePtr e, const char *name, uint64_t low, uint64_t high,
+                                 uint64_t *out);
 /* S_FALSE with *out as it was: there is none. */
 HRESULT manifest_bool(struct manifest_reader *r, xmlNodePtr e, const char *name, bool *out);
 /* S_FALSE with *out as it was: there is none. */
@@ -115,7 +115,8 @@ HRESULT manifest_read_templates(struct manifest_reader *r, xmlNodePtr templates)
 HRESULT manifest_read_filters(struct manifest_reader *r, xmlNodePtr filters);
 HRESULT manifest_read_events(struct manifest_reader *r, xmlNodePtr events);
 /* Takes a name into an index; MANIFEST_INVALID: it is there already. */
-HRESULT manifest_know(xmlNodePtr e, const char *attribute, struct name_index *index, const char *name, size_t place);
+HRESULT manifest_add_name(xmlNodePtr e, const char *attribute, struct name_index *index, const char *name,
+                          size_t place);
 /* The field that a QName of an event says, which Windows may define; then it becomes one of the provider. Of opcodes
    that of the task before that of all. */
 HRESULT manifest_find_field(struct manifest_reader *r, xmlNodePtr e, const char *attribute, const char *qname,

@@ -23,7 +23,7 @@ PARTS = ("engine/base/xml", "engine/etw/kernel", "engine/etw/decode", "engine/pd
          "engine/etw/types", "com", "cli/logman", "cli/doctor", "cli", "reg", "idl")
 # A public header, or file of rows, belongs to the part that has the C file of its name. These have none, or two.
 ALONE = {f"engine/{path}": f"engine/{part}" for part, paths in {
-    "etw/types": "etw/etw_types.h etw/api/etw_query_types.h",
+    "etw/types": "etw/etw_types.h",
     "etw/kernel": "etw/kernel_event.h",
     "etw/decode": "etw/manifest_reader.h etw/tmf.h etw/winmeta.def",
     "pdh": "pdh/absent_counters.def",

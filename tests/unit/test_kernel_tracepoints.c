@@ -70,7 +70,7 @@ static int begin(void **state)
     fault_begin(&k);
     now = 1;
     k.host_ids = true;
-    k.lives.item_size = sizeof(struct kernel_told);
+    k.lives.item_size = sizeof(struct process_details);
     return SUCCEEDED(stack_begin(&k, 1)) ? 0 : -1;
 }
 
@@ -81,7 +81,7 @@ static int end(void **state)
     id_map_free(&k.threads);
     id_map_free(&k.sockets);
     id_map_free(&k.faults);
-    told_free(&k);
+    process_details_free(&k);
     stack_end(&k);
     kernel_queue_free(&k.queue);
     kernel_data_free(&k.data);
@@ -111,7 +111,7 @@ static void tell(const struct tracepoint *group, const char *name, uint32_t thre
             }
     const struct ring_event event = {.data = data, .size = sizeof data};
     const struct tracepoint_event e = {.event = &event, .fields = fields, .time = now, .thread = thread};
-    stack_nothing_due(&k, 0);
+    stack_clear_due(&k, 0);
     assert_int_equal(point->take(&k, &e), S_OK);
 }
 
@@ -370,7 +370,7 @@ static void flush(void)
 {
     seen = (struct seen){0};
     assert_int_equal(kernel_queue_flush(&k.queue, &sink), S_OK);
-    stack_places_go(&k);
+    stack_drop_places(&k);
 }
 
 static void wake(uint32_t by)
@@ -491,7 +491,7 @@ static void a_sample_tells_where_the_processor_was(void **state)
                                       IN_KERNEL + OTHER_CALL};
     choose(FLAG_PROFILE, HOOK_SAMPLE);
     kernel_tracer_interval(&k, 0);
-    k.stacks.interval_told = k.stacks.interval;
+    k.stacks.interval_reported = k.stacks.interval;
     sample(user, 1, kernel, 5); /* with the first nobody knows yet */
     assert_int_equal(seen.samples, 0);
     sample(user, 1, program, 3);
@@ -514,7 +514,7 @@ static void samples_come_once_an_interval(void **state)
     size_t samples = 0, intervals = 0;
     choose(FLAG_PROFILE, HOOK_SWITCH);
     kernel_tracer_interval(&k, 0);
-    k.stacks.interval_told = k.stacks.interval;
+    k.stacks.interval_reported = k.stacks.interval;
     sample(user, 1, kernel, 2);
     for (int i = 0; i < 2 * STEPS; i++) {
         if (i == STEPS)

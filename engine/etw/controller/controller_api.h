@@ -8,7 +8,7 @@
 #if defined(_WIN32) && !defined(_WMI_SOURCE_)
 #define _WMI_SOURCE_ /* not as imports */
 #endif
-#include "engine/etw/api/etw_query_types.h"
+#include "engine/etw/etw_types.h"
 
 #ifndef _WIN32
 ULONG WINAPI StartTraceW(TRACEHANDLE *handle, LPCWSTR name, EVENT_TRACE_PROPERTIES *properties);

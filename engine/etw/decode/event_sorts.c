@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static HRESULT out_of_memory(const struct event_sorts *s)
+static HRESULT out_of_memory(const struct event_kinds *s)
 {
     return error_set(E_OUTOFMEMORY, "out of memory for %zu sorts of events", s->count);
 }
 
-static size_t place_of(const struct event_sorts *s, uint64_t sort)
+static size_t place_of(const struct event_kinds *s, uint64_t sort)
 {
     size_t at = (size_t)sort & (s->room - 1);
     while (s->places[at] && s->items[s->places[at] - 1].found->sort != sort)
@@ -21,7 +21,7 @@ static size_t place_of(const struct event_sorts *s, uint64_t sort)
     return at;
 }
 
-static HRESULT grow(struct event_sorts *s)
+static HRESULT grow(struct event_kinds *s)
 {
     uint32_t *const before = s->places;
     const size_t room = s->room ? s->room * 2 : 64;
@@ -37,14 +37,14 @@ static HRESULT grow(struct event_sorts *s)
     return S_OK;
 }
 
-HRESULT event_sorts_count(struct event_sorts *s, const EVENT_RECORD *event, const struct found_schema *found,
+HRESULT event_kinds_count(struct event_kinds *s, const EVENT_RECORD *event, const struct found_schema *found,
                           bool decoded)
 {
     HRESULT hr = s->count * 2 >= s->room ? grow(s) : S_OK;
     if (FAILED(hr))
         return hr;
     const size_t at = place_of(s, found->sort);
-    if (!s->places[at] && s->count == EVENT_SORTS_MOST) {
+    if (!s->places[at] && s->count == EVENT_KINDS_MOST) {
         s->events_more++;
         return S_OK;
     }
@@ -55,12 +55,12 @@ HRESULT event_sorts_count(struct event_sorts *s, const EVENT_RECORD *event, cons
         if (!room)
             return out_of_memory(s);
         found_schema_hold(s->schemas, found);
-        s->items[s->count++] = (struct met_sort){.found = found,
-                                                 .provider = event->EventHeader.ProviderId,
-                                                 .descriptor = event->EventHeader.EventDescriptor};
+        s->items[s->count++] = (struct counted_kind){.found = found,
+                                                     .provider = event->EventHeader.ProviderId,
+                                                     .descriptor = event->EventHeader.EventDescriptor};
         s->places[at] = (uint32_t)s->count;
     }
-    struct met_sort *sort = &s->items[s->places[at] - 1];
+    struct counted_kind *sort = &s->items[s->places[at] - 1];
     if (found->schema && !sort->found->schema) { /* a manifest has come in the trace since */
         found_schema_hold(s->schemas, found);
         found_schema_release(s->schemas, sort->found);
@@ -71,13 +71,13 @@ HRESULT event_sorts_count(struct event_sorts *s, const EVENT_RECORD *event, cons
     return S_OK;
 }
 
-void event_sorts_free(struct event_sorts *s)
+void event_kinds_free(struct event_kinds *s)
 {
     for (size_t i = 0; i < s->count; i++)
         found_schema_release(s->schemas, s->items[i].found);
     memory_free(s->items);
     memory_free(s->places);
-    *s = (struct event_sorts){0};
+    *s = (struct event_kinds){0};
 }
 
 /* ---- as a manifest ---- */
@@ -99,7 +99,7 @@ static const char *name_of(const struct event_schema *s)
                                                : s->provider_name;
 }
 
-static void leave_out(struct left_out *l, const struct met_sort *sort)
+static void leave_out(struct left_out *l, const struct counted_kind *sort)
 {
     const char *name = name_of(sort->found->schema);
     l->events += sort->events;
@@ -132,13 +132,13 @@ static HRESULT remark(struct texts *remarks, const struct left_out *l, const cha
 }
 
 struct exporting {
-    const struct event_sorts *sorts;
+    const struct event_kinds *sorts;
     struct manifest_document *d;
     struct texts *remarks;
     struct left_out others; /* of the provider: events that its manifest does not say */
 };
 
-static bool is_of_manifest(const struct met_sort *sort)
+static bool is_of_manifest(const struct counted_kind *sort)
 {
     return sort->found->schema && sort->found->schema->source == SCHEMA_MANIFEST && !sort->found->schema->text_only;
 }
@@ -151,7 +151,7 @@ static HRESULT export_provider(void *context, const struct provider_manifest *m)
     if (!wanted)
         return out_of_memory(x->sorts);
     for (size_t i = 0; i < x->sorts->count; i++) {
-        const struct met_sort *sort = &x->sorts->items[i];
+        const struct counted_kind *sort = &x->sorts->items[i];
         if (!is_of_manifest(sort) || !guid_equal(&sort->provider, &m->guid))
             continue;
         const struct manifest_event *e = provider_manifest_event(m, sort->descriptor.Id, sort->descriptor.Version);
@@ -165,7 +165,7 @@ static HRESULT export_provider(void *context, const struct provider_manifest *m)
     return FAILED(hr) ? hr : S_OK;
 }
 
-static bool was_before(const struct event_sorts *s, size_t index)
+static bool was_before(const struct event_kinds *s, size_t index)
 {
     for (size_t i = 0; i < index; i++)
         if (is_of_manifest(&s->items[i]) && guid_equal(&s->items[i].provider, &s->items[index].provider))
@@ -173,7 +173,7 @@ static bool was_before(const struct event_sorts *s, size_t index)
     return false;
 }
 
-static HRESULT export_others(const struct event_sorts *s, struct texts *remarks)
+static HRESULT export_others(const struct event_kinds *s, struct texts *remarks)
 {
     /* The trace's own events, which every decoder knows. */
     static const GUID trace = {0x68FDD900, 0x4A3E, 0x11D1, {0x84, 0xF4, 0x00, 0x00, 0xF8, 0x04, 0x64, 0xE3}};
@@ -198,11 +198,11 @@ static HRESULT export_others(const struct event_sorts *s, struct texts *remarks)
         hr = remark(remarks, &unknown, "nobody knows them");
     if (SUCCEEDED(hr) && s->events_more)
         hr = texts_give(remarks, text_format("left out: %llu events of more than %u sorts",
-                                             (unsigned long long)s->events_more, EVENT_SORTS_MOST));
+                                             (unsigned long long)s->events_more, EVENT_KINDS_MOST));
     return hr;
 }
 
-HRESULT event_sorts_export(const struct event_sorts *s, struct manifest_document *d, struct texts *remarks)
+HRESULT event_kinds_export(const struct event_kinds *s, struct manifest_document *d, struct texts *remarks)
 {
     struct exporting x = {s, d, remarks, {0}};
     HRESULT hr = S_OK;
@@ -387,7 +387,7 @@ static void add_descriptor(struct text_buffer *b, const EVENT_DESCRIPTOR *d, con
     end_line(b);
 }
 
-static void add_sort(struct text_buffer *b, const struct met_sort *sort)
+static void add_sort(struct text_buffer *b, const struct counted_kind *sort)
 {
     static const GUID none;
     const struct event_schema *s = sort->found->schema;
@@ -421,7 +421,7 @@ static void add_sort(struct text_buffer *b, const struct met_sort *sort)
         add_map(b, &s->maps[i]);
 }
 
-HRESULT event_sorts_structures(const struct event_sorts *s, struct text_buffer *out)
+HRESULT event_kinds_structures(const struct event_kinds *s, struct text_buffer *out)
 {
     for (size_t i = 0; i < s->count; i++) {
         if (i)
@@ -435,7 +435,7 @@ HRESULT event_sorts_structures(const struct event_sorts *s, struct text_buffer *
 
 /* ---- a hash table of sorts: a GUID, a number and an opcode, and of TraceLogging the name of the event ---- */
 
-struct event_sort {
+struct summary_kind {
     uint64_t hash, events;
     GUID guid;
     char *name, *type; /* name NULL: a free place */
@@ -470,7 +470,7 @@ static uint64_t hash_of(const struct dumped_event *e, const char *label)
     return label ? mix(hash, label, strlen(label)) : hash;
 }
 
-static bool is_of(const struct event_sort *sort, const struct dumped_event *e, const char *name)
+static bool is_of(const struct summary_kind *sort, const struct dumped_event *e, const char *name)
 {
     const EVENT_HEADER *h = &e->record->EventHeader;
     return sort->id == h->EventDescriptor.Id && sort->opcode == h->EventDescriptor.Opcode &&
@@ -480,7 +480,7 @@ static bool is_of(const struct event_sort *sort, const struct dumped_event *e, c
 static HRESULT summary_grow(struct event_summary *s)
 {
     const size_t room = s->room != 0 ? s->room * 2 : 64;
-    struct event_sort *sorts = memory_zero(room, sizeof *sorts);
+    struct summary_kind *sorts = memory_zero(room, sizeof *sorts);
     if (!sorts)
         return error_set(E_OUTOFMEMORY, "out of memory for the summary of %zu sorts of events", s->count);
     for (size_t i = 0; i < s->room; i++) {
@@ -497,18 +497,19 @@ static HRESULT summary_grow(struct event_summary *s)
     return S_OK;
 }
 
-static HRESULT summary_add_sort(struct event_summary *s, struct event_sort *place, const struct dumped_event *e,
+static HRESULT summary_add_sort(struct event_summary *s, struct summary_kind *place, const struct dumped_event *e,
                                 uint64_t hash, const char *name)
 {
     const EVENT_HEADER *h = &e->record->EventHeader;
     const char *type = e->schema ? e->schema->opcode_name : NULL;
-    struct event_sort sort = {.hash = hash,
-                              .guid = h->ProviderId,
-                              .id = h->EventDescriptor.Id,
-                              .opcode = h->EventDescriptor.Opcode,
-                              .events = 1,
-                              .name = text_copy(name ? name : "Unknown"),
-                              .type = type ? text_copy(type) : text_format("%u", (unsigned)h->EventDescriptor.Opcode)};
+    struct summary_kind sort = {.hash = hash,
+                                .guid = h->ProviderId,
+                                .id = h->EventDescriptor.Id,
+                                .opcode = h->EventDescriptor.Opcode,
+                                .events = 1,
+                                .name = text_copy(name ? name : "Unknown"),
+                                .type =
+                                    type ? text_copy(type) : text_format("%u", (unsigned)h->EventDescriptor.Opcode)};
     if (!sort.name || !sort.type) {
         memory_free(sort.name);
         memory_free(sort.type);
@@ -527,7 +528,7 @@ HRESULT event_summary_count(struct event_summary *s, const struct dumped_event *
     s->last = s->events == 0 || time > s->last ? time : s->last;
     s->events++;
     s->undecoded += !decoded;
-    if (s->count * 2 >= s->room && s->count < EVENT_SUMMARY_SORTS) {
+    if (s->count * 2 >= s->room && s->count < EVENT_SUMMARY_KINDS) {
         const HRESULT hr = summary_grow(s);
         if (FAILED(hr))
             return hr;
@@ -541,14 +542,14 @@ HRESULT event_summary_count(struct event_summary *s, const struct dumped_event *
         s->sorts[at].events++;
         return S_OK;
     }
-    if (s->count >= EVENT_SUMMARY_SORTS)
+    if (s->count >= EVENT_SUMMARY_KINDS)
         return S_OK; /* those that are left over are told in one line */
     return summary_add_sort(s, &s->sorts[at], e, hash, label ? name : dumped_event_name(e, &s->name));
 }
 
 static int by_events(const void *a, const void *b)
 {
-    const struct event_sort *const *x = a, *const *y = b;
+    const struct summary_kind *const *x = a, *const *y = b;
     if ((*x)->events != (*y)->events)
         return (*x)->events > (*y)->events ? -1 : 1;
     const int order = strcmp((*x)->name, (*y)->name);
@@ -565,7 +566,7 @@ static void line(struct text_buffer *out)
 
 HRESULT event_summary_table(const struct event_summary *s, struct text_buffer *out)
 {
-    const struct event_sort **sorted = memory_alloc((s->count + 1) * sizeof *sorted);
+    const struct summary_kind **sorted = memory_alloc((s->count + 1) * sizeof *sorted);
     uint64_t told = 0;
     size_t n = 0;
     if (!sorted)

@@ -332,7 +332,7 @@ static HRESULT tell_was_there(struct kernel_tracer *k, const struct tracepoint_e
         return E_OUTOFMEMORY;
     *p = f->is;
     p->look = k->polling->look;
-    return kernel_process_was_there(k, e, f->process, p, false);
+    return kernel_process_add_existing(k, e, f->process, p, false);
 }
 
 static HRESULT tell_end(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process)
@@ -358,7 +358,7 @@ static HRESULT tell(struct kernel_tracer *k, const struct found *f)
     case THREAD_WAS_THERE:
         k->polling->seen += f->kind == THREAD_BEGINS && f->time >= k->polling->counted;
         hr = f->kind == THREAD_BEGINS ? kernel_thread_begins(k, &e, f->process, f->thread)
-                                      : kernel_thread_was_there(k, &e, f->process, f->thread);
+                                      : kernel_thread_add_existing(k, &e, f->process, f->thread);
         if ((t = id_map_find(&k->threads, f->thread)) != NULL)
             t->look = k->polling->look;
         return hr;

@@ -61,7 +61,7 @@ static void put_host_user(struct kernel_data *d, uint32_t user)
 }
 
 /* Behind the shell of a TOKEN_USER, whose pointers say nothing. */
-void told_put_user(struct kernel_data *d, const struct kernel_told *t)
+void process_details_put_user(struct kernel_data *d, const struct process_details *t)
 {
     if (!t->has_user && t->windows.sid_size == 0) {
         kernel_data_u32(d, 0);
@@ -76,9 +76,9 @@ void told_put_user(struct kernel_data *d, const struct kernel_told *t)
 }
 
 /* Without memory for it, it is not told. */
-void told_read(struct kernel_tracer *k, uint32_t process)
+void process_details_read(struct kernel_tracer *k, uint32_t process)
 {
-    struct kernel_told *t = id_map_put(&k->lives, process);
+    struct process_details *t = id_map_put(&k->lives, process);
     const uint32_t windows = t ? kernel_windows_process(k, process) : 0;
     struct windows_process now;
     uint32_t user;
@@ -97,18 +97,18 @@ void told_read(struct kernel_tracer *k, uint32_t process)
         t->windows = now;
 }
 
-void told_forget(struct kernel_tracer *k, uint32_t process)
+void process_details_forget(struct kernel_tracer *k, uint32_t process)
 {
-    struct kernel_told *t = id_map_find(&k->lives, process);
+    struct process_details *t = id_map_find(&k->lives, process);
     if (t)
         memory_free(t->command);
     id_map_remove(&k->lives, process);
 }
 
-void told_free(struct kernel_tracer *k)
+void process_details_free(struct kernel_tracer *k)
 {
     size_t at = 0;
-    for (struct kernel_told *t; (t = id_map_next(&k->lives, &at, NULL)) != NULL;)
+    for (struct process_details *t; (t = id_map_next(&k->lives, &at, NULL)) != NULL;)
         memory_free(t->command);
     id_map_free(&k->lives);
 }
@@ -171,7 +171,7 @@ void counters_read(const struct kernel_tracer *k, uint32_t process, struct kerne
     c->private_peak = larger(c->private_peak, c->private);
 }
 
-void counters_look(struct kernel_tracer *k)
+void counters_poll(struct kernel_tracer *k)
 {
     uint64_t process;
     struct kernel_process *p;
@@ -184,7 +184,7 @@ void counters_look(struct kernel_tracer *k)
     }
 }
 
-HRESULT counters_tell(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+HRESULT counters_emit(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                       const struct kernel_process *p, enum kernel_hook hook)
 {
     const struct kernel_counters *c = &p->counters;

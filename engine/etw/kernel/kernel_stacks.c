@@ -179,7 +179,7 @@ void stack_expect_fault(struct kernel_tracer *k, const struct tracepoint_event *
             expect(k, e, STACK_OF_FAULT);
 }
 
-void stack_nothing_due(struct kernel_tracer *k, uint32_t processor)
+void stack_clear_due(struct kernel_tracer *k, uint32_t processor)
 {
     if (k->stacks.due)
         k->stacks.due[processor].use = STACK_OF_NOTHING;
@@ -265,7 +265,7 @@ HRESULT stack_hard_fault(struct kernel_tracer *k, const struct tracepoint_event 
     return hr;
 }
 
-void stack_places_go(struct kernel_tracer *k)
+void stack_drop_places(struct kernel_tracer *k)
 {
     size_t at = 0;
     for (struct kept_stack *kept; k->stacks.due && (kept = id_map_next(&k->stacks.faulted, &at, NULL)) != NULL;)
@@ -345,9 +345,9 @@ static HRESULT tell_interval(struct kernel_tracer *k, const struct tracepoint_ev
     kernel_data_clear(d);
     kernel_data_u32(d, SOURCE_TIME);
     kernel_data_u32(d, kernel_profile_interval(k->stacks.interval));
-    kernel_data_u32(d, kernel_profile_interval(k->stacks.interval_told));
+    kernel_data_u32(d, kernel_profile_interval(k->stacks.interval_reported));
     kernel_data_text(d, "Timer", NAME_UNITS);
-    k->stacks.interval_told = k->stacks.interval;
+    k->stacks.interval_reported = k->stacks.interval;
     return kernel_emit(k, e, hook, INTERVAL_VERSION);
 }
 
@@ -356,7 +356,7 @@ HRESULT profile_interval(struct kernel_tracer *k, const struct tracepoint_event 
     if ((k->sources & FLAG_PROFILE) == 0)
         return S_OK;
     if (!end)
-        k->stacks.interval_told = k->stacks.interval;
+        k->stacks.interval_reported = k->stacks.interval;
     return tell_interval(k, e, end ? HOOK_SAMPLE_INTERVAL_END : HOOK_SAMPLE_INTERVAL_START);
 }
 
@@ -371,7 +371,7 @@ static HRESULT take_tick(struct kernel_tracer *k, const struct tracepoint_event 
     const uint64_t next = due->sample + interval;
     due->sample = e->time < next ? next : e->time + interval;
     expect(k, e, STACK_OF_SAMPLE);
-    return k->stacks.interval_told == k->stacks.interval ? S_OK : tell_interval(k, e, HOOK_SAMPLE_INTERVAL);
+    return k->stacks.interval_reported == k->stacks.interval ? S_OK : tell_interval(k, e, HOOK_SAMPLE_INTERVAL);
 }
 
 /* ---- what Linux tells ---- */

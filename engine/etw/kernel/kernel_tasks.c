@@ -125,10 +125,10 @@ static void put_process(struct kernel_tracer *k, uint32_t process, struct kernel
                         bool ends)
 {
     struct kernel_data *d = &k->data;
-    static const struct kernel_told nothing;
+    static const struct process_details nothing;
     if (!ends || process == KTHREADD)
-        told_read(k, process);
-    const struct kernel_told *told = id_map_find(&k->lives, process);
+        process_details_read(k, process);
+    const struct process_details *told = id_map_find(&k->lives, process);
     told = told ? told : &nothing;
     name_program(p, told->command, told->first);
     kernel_data_clear(d);
@@ -139,7 +139,7 @@ static void put_process(struct kernel_tracer *k, uint32_t process, struct kernel
     kernel_data_u32(d, exit_code);
     kernel_data_u64(d, 0); /* directory table */
     kernel_data_u32(d, told->windows.is_wow64 ? FLAG_WOW64 : 0);
-    told_put_user(d, told);
+    process_details_put_user(d, told);
     kernel_data_ansi(d, base_name(p->name));
     kernel_data_text(d, told->command ? told->command : p->name, COMMAND_UNITS);
     kernel_data_text(d, "", 0); /* package */
@@ -171,7 +171,7 @@ static HRESULT forget_unbegun(struct kernel_tracer *k)
     for (size_t i = 0; i < count; i++) {
         const HRESULT ended = images_end(k, &e, (uint32_t)process[i]);
         hr = FAILED(hr) ? hr : ended;
-        told_forget(k, (uint32_t)process[i]);
+        process_details_forget(k, (uint32_t)process[i]);
         id_map_remove(&k->processes, process[i]);
     }
     return hr;
@@ -335,9 +335,9 @@ static HRESULT take_exec(struct kernel_tracer *k, const struct tracepoint_event 
     p->has_code = false; /* its other threads were killed for it */
     p->exit_code = 0;
     p->is_wine = strncmp(base_name(p->name), "wine", 4) == 0;
-    told_forget(k, kernel_process_of(k, e->thread));
+    process_details_forget(k, kernel_process_of(k, e->thread));
     if (!p->is_waiting && kernel_wants(k, FLAG_PROCESS))
-        told_read(k, kernel_process_of(k, e->thread));
+        process_details_read(k, kernel_process_of(k, e->thread));
     return images_due(k, kernel_process_of(k, e->thread));
 }
 
@@ -407,7 +407,7 @@ HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_eve
     if (is_step_between(p)) {
         give_children_to_parent(k, process, p->parent);
         id_map_remove(&k->images, process); /* none was read */
-        told_forget(k, process);
+        process_details_forget(k, process);
         id_map_remove(&k->processes, process);
         return S_OK;
     }
@@ -419,8 +419,8 @@ HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_eve
         hr = kernel_emit_of(k, e, HOOK_PROCESS_END, PROCESS_VERSION, process, e->thread);
     }
     if (SUCCEEDED(hr))
-        hr = counters_tell(k, e, process, p, HOOK_PROCESS_COUNTERS);
-    told_forget(k, process);
+        hr = counters_emit(k, e, process, p, HOOK_PROCESS_COUNTERS);
+    process_details_forget(k, process);
     id_map_remove(&k->processes, process);
     return hr;
 }
@@ -524,20 +524,20 @@ static HRESULT run_down_thread(struct rundown *r, uint32_t thread, const char *n
     return kernel_emit(r->k, &r->at, r->end ? HOOK_THREAD_RUNDOWN_END : HOOK_THREAD_RUNDOWN_START, THREAD_VERSION);
 }
 
-HRESULT kernel_thread_was_there(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
-                                uint32_t thread)
+HRESULT kernel_thread_add_existing(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                                   uint32_t thread)
 {
     struct rundown r = {.k = k, .at = *e, .process = process};
     return run_down_thread(&r, thread, "");
 }
 
-HRESULT kernel_process_was_there(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
-                                 struct kernel_process *p, bool end)
+HRESULT kernel_process_add_existing(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                                    struct kernel_process *p, bool end)
 {
     HRESULT hr = S_OK;
     counters_read(k, process, p);
     if (end)
-        hr = counters_tell(k, e, process, p, HOOK_PROCESS_COUNTERS_RUNDOWN);
+        hr = counters_emit(k, e, process, p, HOOK_PROCESS_COUNTERS_RUNDOWN);
     if (FAILED(hr) || !kernel_wants(k, FLAG_PROCESS) || p->is_kernel)
         return hr;
     put_process(k, process, p, STILL_ACTIVE, false);
@@ -560,7 +560,7 @@ static HRESULT run_down(struct rundown *r)
     p->is_kernel = kernel_is_kthreadd(r->k, r->process) || kernel_is_kthreadd(r->k, stat.parent);
     if (p->name[0] == 0)
         kernel_process_name(p, stat.name, strlen(stat.name));
-    HRESULT hr = kernel_process_was_there(r->k, &r->at, r->process, p, r->end);
+    HRESULT hr = kernel_process_add_existing(r->k, &r->at, r->process, p, r->end);
     if (SUCCEEDED(hr) && SUCCEEDED(kernel_process_threads(r->k, r->process, &threads, &count)))
         for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
             hr = run_down_thread(r, threads[i], threads[i] == r->process ? stat.name : "");
@@ -600,7 +600,7 @@ HRESULT kernel_tasks_rundown(struct kernel_tracer *k, bool end, const struct ker
     kernel_learn_windows(k);
     r.at.time = end ? (uint64_t)clock_ticks() : k->began;
     hr = profile_interval(k, &r.at, end);
-    if (SUCCEEDED(hr) && k->tells_configuration)
+    if (SUCCEEDED(hr) && k->reports_configuration)
         hr = configuration_rundown(k, &r.at);
     if (SUCCEEDED(hr))
         hr = run_down_own(&r);

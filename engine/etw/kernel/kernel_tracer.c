@@ -198,7 +198,7 @@ static HRESULT take(void *context, const struct trace_record *r)
     if (number == 0)
         return S_OK;
     if (strcmp(k->points[number - 1].point->system, TRACEPOINT_UNASKED) != 0)
-        stack_nothing_due(k, r->processor);
+        stack_clear_due(k, r->processor);
     const struct tracepoint_event e = {
         .event = &r->event,
         .fields = k->points[number - 1].fields,
@@ -239,7 +239,7 @@ static HRESULT tracefs_pass(struct kernel_tracer *k, bool last, const struct ker
     settled = images_settle(k, &(struct tracepoint_event){.time = k->newest, .processor = k->newest_processor});
     hr = FAILED(hr) ? hr : settled;
     fault_settle_all(k);
-    stack_places_go(k);
+    stack_drop_places(k);
     const HRESULT flushed = kernel_queue_flush(&k->queue, sink);
     return FAILED(hr) ? hr : flushed;
 }
@@ -365,14 +365,14 @@ HRESULT kernel_tracer_begin(const struct kernel_tracer_options *options, struct 
     k->flags = options->flags;
     k->host_ids = !host_is_wine() || host_processes_wanted();
     k->proc = options->proc;
-    k->tells_configuration = options->configuration;
+    k->reports_configuration = options->configuration;
     k->processes.item_size = sizeof(struct kernel_process);
     k->threads.item_size = sizeof(struct kernel_thread);
     disk_begin(k, MOST_REQUESTS);
     network_begin(k, MOST_SOCKETS);
     fault_begin(k);
     images_begin(k);
-    k->lives.item_size = sizeof(struct kernel_told);
+    k->lives.item_size = sizeof(struct process_details);
     k->in_container = !kernel_has_kthreadd(k);
     k->hides_processes = kernel_proc_hides(k);
     const HRESULT hr = choose_source(k, options);
@@ -428,7 +428,7 @@ HRESULT kernel_tracer_pass(struct kernel_tracer *k, bool last, const struct kern
 {
     if (!k->begun)
         return S_OK;
-    counters_look(k);
+    counters_poll(k);
     HRESULT hr = k->source->pass(k, last, sink);
     if (SUCCEEDED(hr) || !k->source->works)
         return hr;
@@ -456,7 +456,7 @@ HRESULT kernel_tracer_end(struct kernel_tracer *k)
     id_map_free(&k->sockets);
     id_map_free(&k->faults);
     images_free(k);
-    told_free(k);
+    process_details_free(k);
     kernel_queue_free(&k->queue);
     kernel_data_free(&k->data);
     memory_free(k);

@@ -167,10 +167,10 @@ struct kernel_stacks {
         uint64_t user[STACK_USER_FRAMES];
         uint8_t context;
     } * due;
-    struct id_map switched, faulted;  /* by thread */
-    uint64_t common[STACK_COMMON];    /* frames that all samples have among their first */
-    uint32_t common_count;            /* 0: none came */
-    uint32_t interval, interval_told; /* 100 ns */
+    struct id_map switched, faulted;      /* by thread */
+    uint64_t common[STACK_COMMON];        /* frames that all samples have among their first */
+    uint32_t common_count;                /* 0: none came */
+    uint32_t interval, interval_reported; /* 100 ns */
 };
 
 struct kernel_tracer {
@@ -194,7 +194,7 @@ struct kernel_tracer {
     uint32_t *there;             /* of polling: the processes of the beginning */
     size_t there_count;
     uint32_t flags, sources;
-    bool tells_configuration;
+    bool reports_configuration;
     bool host_ids;                     /* the host's own numbers for all */
     struct id_map processes, threads;  /* struct kernel_process, struct kernel_thread */
     struct id_map requests;            /* of disks: struct disk_request */
@@ -203,7 +203,7 @@ struct kernel_tracer {
     uint64_t request_number;
     size_t looked;                     /* how far the processes have been looked at for their counters */
     struct id_map sockets;             /* struct kernel_socket */
-    struct id_map lives;               /* struct kernel_told, by process */
+    struct id_map lives;               /* struct process_details, by process */
     struct id_map images, image_files; /* struct image_list, by process; struct image_file */
     uint64_t newest;                   /* of what a pass has handed out */
     uint32_t newest_processor;
@@ -247,13 +247,13 @@ HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct k
 HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                             struct kernel_process *p);
 /* One that was there before, as the rundown tells of it; or still is at its end. */
-HRESULT kernel_process_was_there(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
-                                 struct kernel_process *p, bool end);
+HRESULT kernel_process_add_existing(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                                    struct kernel_process *p, bool end);
 void kernel_process_name(struct kernel_process *p, const char *name, size_t length);
 HRESULT kernel_thread_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                              uint32_t thread);
-HRESULT kernel_thread_was_there(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
-                                uint32_t thread);
+HRESULT kernel_thread_add_existing(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                                   uint32_t thread);
 HRESULT kernel_thread_ends(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
 /* The text of /proc/PROCESS/FILE, as kernel_file_text has it. */
 HRESULT kernel_process_text(const struct kernel_tracer *k, uint32_t process, const char *file, char **text,
@@ -281,17 +281,17 @@ void disk_begin(struct kernel_tracer *k, size_t most);
 /* The host's disks by name, those that are made of others or of nothing left out. */
 HRESULT disk_names(struct texts *names);
 HRESULT configuration_rundown(struct kernel_tracer *k, const struct tracepoint_event *at);
-struct kernel_told {
+struct process_details {
     char *command; /* line, with blanks between arguments; NULL: not told */
     size_t first;  /* length of the first argument */
     uint32_t user; /* of the host */
     bool has_user;
     struct windows_process windows; /* zero: none of Wine's */
 };
-void told_read(struct kernel_tracer *k, uint32_t process);
-void told_put_user(struct kernel_data *d, const struct kernel_told *t);
-void told_forget(struct kernel_tracer *k, uint32_t process);
-void told_free(struct kernel_tracer *k);
+void process_details_read(struct kernel_tracer *k, uint32_t process);
+void process_details_put_user(struct kernel_data *d, const struct process_details *t);
+void process_details_forget(struct kernel_tracer *k, uint32_t process);
+void process_details_free(struct kernel_tracer *k);
 void images_begin(struct kernel_tracer *k);
 void images_free(struct kernel_tracer *k);
 /* What the process has loaded is to be looked at. */
@@ -313,7 +313,7 @@ void stack_end(struct kernel_tracer *k);
 /* Of these hooks and no others. */
 void stack_choose(struct kernel_tracer *k, const uint16_t *hooks, size_t count);
 /* An event comes from this processor: what was due there did not come. */
-void stack_nothing_due(struct kernel_tracer *k, uint32_t processor);
+void stack_clear_due(struct kernel_tracer *k, uint32_t processor);
 /* An event of this hook was made of e: its stack comes behind it. kernel_emit and kernel_emit_of say so. */
 void stack_expect(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook);
 void stack_expect_fault(struct kernel_tracer *k, const struct tracepoint_event *e);
@@ -322,13 +322,13 @@ HRESULT stack_switch(struct kernel_tracer *k, const struct tracepoint_event *e, 
 /* The fault of the thread was a soft one at that time, or a hard one that ends now. */
 HRESULT stack_soft_fault(struct kernel_tracer *k, uint32_t thread, uint64_t time, enum kernel_hook hook);
 HRESULT stack_hard_fault(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t thread);
-void stack_places_go(struct kernel_tracer *k); /* the queue is flushed */
+void stack_drop_places(struct kernel_tracer *k); /* the queue is flushed */
 void stack_forget(struct kernel_tracer *k, uint32_t thread);
 /* Of the process as it is now; what cannot be read stays as it was. */
 void counters_read(const struct kernel_tracer *k, uint32_t process, struct kernel_process *p);
 /* The next few processes. */
-void counters_look(struct kernel_tracer *k);
-HRESULT counters_tell(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+void counters_poll(struct kernel_tracer *k);
+HRESULT counters_emit(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                       const struct kernel_process *p, enum kernel_hook hook);
 /* How often samples are taken: at the beginning and the end of a trace that has them. */
 HRESULT profile_interval(struct kernel_tracer *k, const struct tracepoint_event *e, bool end);

@@ -264,7 +264,7 @@ static HRESULT read_counter(struct counter_reader *c, xmlNodePtr e, struct regis
                                   "id uri name nameID description descriptionID symbol type aggregate detailLevel "
                                   "defaultScale baseID perfTimeID perfFreqID multiCounterID struct field");
     if (SUCCEEDED(hr))
-        hr = manifest_wanted_number(&c->r, e, "id", 0, COUNTER_NO_ID - 1, &id);
+        hr = manifest_required_number(&c->r, e, "id", 0, COUNTER_NO_ID - 1, &id);
     text_put_digits(number, id, 20);
     number[20] = 0;
     if (SUCCEEDED(hr))

@@ -141,7 +141,7 @@ static HRESULT read_back(struct manifest_writing *w)
         return hr;
     const struct error_kept why = error_keep(hr);
     return left_out(
-        manifest_write_remark(w, "it is left out, as no manifest can be what is known of it: %.600s", why.text));
+        manifest_write_warning(w, "it is left out, as no manifest can be what is known of it: %.600s", why.text));
 }
 
 static HRESULT append(struct manifest_document *to, const struct manifest_document *from)
@@ -184,10 +184,10 @@ static HRESULT write_alone(struct manifest_writing *w)
     for (size_t kind = 0; kind < MANIFEST_KINDS; kind++)
         fields += w->m->fields[kind].count;
     if (!is_compared_soon(w->m, fields))
-        return left_out(manifest_write_remark(w,
-                                              "it is left out, as it would take too long to tell its %zu fields from "
-                                              "each other, and which of them its %zu events have",
-                                              fields, w->m->event_count));
+        return left_out(manifest_write_warning(w,
+                                               "it is left out, as it would take too long to tell its %zu fields from "
+                                               "each other, and which of them its %zu events have",
+                                               fields, w->m->event_count));
     const HRESULT hr = manifest_write_provider(w);
     return SUCCEEDED(hr) ? read_back(w) : hr;
 }
@@ -201,8 +201,8 @@ HRESULT manifest_document_add(struct manifest_document *d, const struct provider
     HRESULT hr = write_alone(&w);
     if (hr == S_OK &&
         (d->provider_count == MANIFEST_MOST_PROVIDERS || size_of(d) + size_of(&one) > MANIFEST_MOST_BYTES))
-        hr = left_out(manifest_write_remark(&w, "it is left out, as a manifest has at most %u providers and %u bytes",
-                                            MANIFEST_MOST_PROVIDERS, MANIFEST_MOST_BYTES));
+        hr = left_out(manifest_write_warning(&w, "it is left out, as a manifest has at most %u providers and %u bytes",
+                                             MANIFEST_MOST_PROVIDERS, MANIFEST_MOST_BYTES));
     if (hr == S_OK)
         hr = append(d, &one);
     manifest_document_free(&one);
@@ -218,8 +218,8 @@ static HRESULT write_entry(struct manifest_writing *w, const struct manifest_map
     const struct manifest_map_entry *entry = &map->entries[index];
     struct text_buffer *b = &w->d->providers;
     if (map->bits && entry->value & (entry->value - 1))
-        return manifest_write_remark(w, "map %.200s: 0x%X is left out, as a manifest has single bits there alone",
-                                     map->name, (unsigned)entry->value);
+        return manifest_write_warning(w, "map %.200s: 0x%X is left out, as a manifest has single bits there alone",
+                                      map->name, (unsigned)entry->value);
     char *value = text_format(map->bits ? "0x%X" : "%u", (unsigned)entry->value);
     char *shown = text_format("%u", (unsigned)entry->value); /* of an entry without a text */
     HRESULT hr = value && shown ? S_OK : E_OUTOFMEMORY;

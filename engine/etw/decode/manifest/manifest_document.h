@@ -57,7 +57,7 @@ HRESULT manifest_write_provider(struct manifest_writing *w);
 /* ---- of its files ---- */
 
 /* Remarks on the provider. E_OUTOFMEMORY. */
-HRESULT manifest_write_remark(struct manifest_writing *w, const char *format, ...) PRINTF_LIKE(2, 3);
+HRESULT manifest_write_warning(struct manifest_writing *w, const char *format, ...) PRINTF_LIKE(2, 3);
 /* An attribute `message` with the id's texts in all languages; without one `text`, unless that is NULL. */
 HRESULT manifest_write_message(struct manifest_writing *w, uint32_t id, const char *text, const char *kind,
                                size_t index);

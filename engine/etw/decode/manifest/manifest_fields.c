@@ -46,7 +46,7 @@ static HRESULT know_field(struct manifest_reader *r, xmlNodePtr e, enum manifest
 {
     const size_t place = r->p->fields[kind].count - 1;
     if (kind != MANIFEST_OPCODES || !f->task)
-        return manifest_know(e, "name", &r->names[kind], f->name, place);
+        return manifest_add_name(e, "name", &r->names[kind], f->name, place);
     char *key = opcode_key(f->name, f->task);
     HRESULT hr = key ? texts_give(&r->keys, key) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
@@ -145,7 +145,7 @@ static HRESULT read_level(struct manifest_reader *r, xmlNodePtr e, void *about)
     (void)about;
     HRESULT hr = begin_field(r, e, MANIFEST_LEVELS, &f);
     if (SUCCEEDED(hr))
-        hr = manifest_wanted_number(r, e, "value", 16, 255, &f->value);
+        hr = manifest_required_number(r, e, "value", 16, 255, &f->value);
     return SUCCEEDED(hr) ? end_field(r, e, MANIFEST_LEVELS, f) : hr;
 }
 
@@ -155,7 +155,7 @@ static HRESULT read_opcode(struct manifest_reader *r, xmlNodePtr e, void *about)
     struct manifest_field *f;
     HRESULT hr = begin_field(r, e, MANIFEST_OPCODES, &f);
     if (SUCCEEDED(hr))
-        hr = manifest_wanted_number(r, e, "value", 10, 239, &f->value);
+        hr = manifest_required_number(r, e, "value", 10, 239, &f->value);
     if (FAILED(hr))
         return hr;
     f->task = task ? *task : 0;
@@ -173,7 +173,7 @@ static HRESULT read_task(struct manifest_reader *r, xmlNodePtr e, void *about)
     (void)about;
     HRESULT hr = begin_field(r, e, MANIFEST_TASKS, &f);
     if (SUCCEEDED(hr))
-        hr = manifest_wanted_number(r, e, "value", 0, UINT16_MAX, &f->value);
+        hr = manifest_required_number(r, e, "value", 0, UINT16_MAX, &f->value);
     if (SUCCEEDED(hr))
         hr = manifest_guid(r, e, "eventGUID", &f->guid);
     if (SUCCEEDED(hr))
@@ -183,7 +183,7 @@ static HRESULT read_task(struct manifest_reader *r, xmlNodePtr e, void *about)
         if (manifest_is(n, "opcode"))
             hr = read_opcode(r, n, &value);
         else
-            hr = manifest_is(n, "opcodes") ? read_opcodes(r, n, &value) : manifest_pass_over(r, n);
+            hr = manifest_is(n, "opcodes") ? read_opcodes(r, n, &value) : manifest_skip_element(r, n);
     return hr;
 }
 
@@ -277,7 +277,7 @@ static HRESULT read_setting(struct manifest_reader *r, xmlNodePtr e, struct mani
     while (i < sizeof all / sizeof all[0] && !manifest_is(e, all[i].name))
         i++;
     if (i == sizeof all / sizeof all[0])
-        return manifest_is(e, "controlGuid") ? S_OK : manifest_pass_over(r, e);
+        return manifest_is(e, "controlGuid") ? S_OK : manifest_skip_element(r, e);
     xml_element_text(e, &b);
     const char *text = b.text ? b.text : "";
     size_t word = 0;
@@ -304,7 +304,7 @@ static HRESULT read_settings(struct manifest_reader *r, xmlNodePtr channel, stru
             if (s->type == XML_ELEMENT_NODE)
                 hr = read_setting(r, s, c);
         if (SUCCEEDED(hr) && !settings)
-            hr = manifest_pass_over(r, n);
+            hr = manifest_skip_element(r, n);
     }
     return hr;
 }
@@ -373,7 +373,7 @@ static HRESULT read_channel(struct manifest_reader *r, xmlNodePtr e, bool import
     if (SUCCEEDED(hr))
         hr = know_field(r, e, MANIFEST_CHANNELS, f);
     if (SUCCEEDED(hr) && f->channel->chid)
-        hr = manifest_know(e, "chid", &r->chids, f->channel->chid, all->count - 1);
+        hr = manifest_add_name(e, "chid", &r->chids, f->channel->chid, all->count - 1);
     return SUCCEEDED(hr)
                ? manifest_message(r, e, "message", message_id(MANIFEST_CHANNELS, all->count - 1, 0), &f->message)
                : hr;
@@ -386,7 +386,7 @@ HRESULT manifest_read_channels(struct manifest_reader *r, xmlNodePtr channels)
         if (manifest_is(n, "channel") || manifest_is(n, "importChannel"))
             hr = read_channel(r, n, manifest_is(n, "importChannel"));
         else
-            hr = manifest_pass_over(r, n);
+            hr = manifest_skip_element(r, n);
     return hr;
 }
 
@@ -397,13 +397,13 @@ static HRESULT read_entry(struct manifest_reader *r, xmlNodePtr e, void *about)
     struct manifest_map *map = about;
     struct manifest_map_entry *entry = manifest_add_map_entry(map);
     uint64_t value;
-    HRESULT hr = entry ? manifest_wanted_number(r, e, "value", 0, UINT32_MAX, &value) : E_OUTOFMEMORY;
+    HRESULT hr = entry ? manifest_required_number(r, e, "value", 0, UINT32_MAX, &value) : E_OUTOFMEMORY;
     if (FAILED(hr))
         return hr;
     entry->value = (uint32_t)value;
     /* .NET's EventSource writes each name of an enumeration of flags: 0 for no bit, and names of several bits. */
     if (map->bits && value & (value - 1))
-        hr = manifest_remark(r, e, "its value has several bits; a value with all of them gets its text, too");
+        hr = manifest_warn_element(r, e, "its value has several bits; a value with all of them gets its text, too");
     if (SUCCEEDED(hr) && !xmlHasProp(e, BAD_CAST "message"))
         hr = manifest_wrong(e, "message", NULL, "it is wanted");
     if (SUCCEEDED(hr))
@@ -416,13 +416,13 @@ HRESULT manifest_read_maps(struct manifest_reader *r, xmlNodePtr maps)
     HRESULT hr = S_OK;
     for (xmlNodePtr n = maps->children; SUCCEEDED(hr) && n; n = n->next) {
         if (!manifest_is(n, "valueMap") && !manifest_is(n, "bitMap")) {
-            hr = manifest_pass_over(r, n);
+            hr = manifest_skip_element(r, n);
             continue;
         }
         struct manifest_map *map = manifest_add_map(r->p);
         hr = map ? manifest_name(r, n, "name", &map->name) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr))
-            hr = manifest_know(n, "name", &r->maps, map->name, r->p->map_count - 1);
+            hr = manifest_add_name(n, "name", &r->maps, map->name, r->p->map_count - 1);
         if (SUCCEEDED(hr))
             hr = manifest_text(r, n, "symbol", &map->symbol);
         if (SUCCEEDED(hr)) {
@@ -527,7 +527,7 @@ static HRESULT read_message(struct manifest_reader *r, xmlNodePtr e, void *about
     (void)about;
     HRESULT hr = manifest_text(r, e, "symbol", &symbol);
     if (SUCCEEDED(hr))
-        hr = manifest_wanted_number(r, e, "value", 0, UINT32_MAX, &value);
+        hr = manifest_required_number(r, e, "value", 0, UINT32_MAX, &value);
     if (SUCCEEDED(hr))
         hr = manifest_name(r, e, "message", &text);
     if (FAILED(hr) || !symbol) {

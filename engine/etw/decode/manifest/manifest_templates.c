@@ -183,7 +183,7 @@ static HRESULT read_members(struct manifest_reader *r, size_t index, struct temp
         else if (manifest_is(n, "struct"))
             hr = manifest_wrong(n, NULL, NULL, "a struct within a struct");
         else
-            hr = manifest_pass_over(r, n);
+            hr = manifest_skip_element(r, n);
     if (SUCCEEDED(hr) && first == k->t->property_count)
         hr = manifest_wrong(k->elements[index], NULL, NULL, "it has no data");
     k->t->properties[index].first_member = (uint16_t)first;
@@ -233,7 +233,7 @@ static HRESULT read_top(struct manifest_reader *r, xmlNodePtr e, struct template
     for (xmlNodePtr n = e->children; SUCCEEDED(hr) && n; n = n->next) {
         void *elements = k->elements;
         if (!manifest_is(n, "data") && !manifest_is(n, "struct")) {
-            hr = manifest_is(n, "UserData") ? S_OK : manifest_pass_over(r, n);
+            hr = manifest_is(n, "UserData") ? S_OK : manifest_skip_element(r, n);
             continue;
         }
         bool grown = memory_grow(&elements, &room, k->t->property_count + 1u, sizeof(xmlNodePtr));
@@ -280,7 +280,7 @@ static HRESULT read_template(struct manifest_reader *r, xmlNodePtr e, void *abou
         return manifest_wrong(e, NULL, NULL, "more than %u templates", MANIFEST_NO_INDEX - 1);
     HRESULT hr = t ? manifest_name(r, e, "tid", &t->name) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = manifest_know(e, "tid", &r->layouts, t->name, r->p->layout_count - 1);
+        hr = manifest_add_name(e, "tid", &r->layouts, t->name, r->p->layout_count - 1);
     if (SUCCEEDED(hr))
         hr = read_top(r, e, &k);
     if (SUCCEEDED(hr) && !t->property_count)

@@ -11,7 +11,7 @@
 
 enum { FIRST_CHANNEL_BIT = 63, KEYWORD_BITS = 48, MOST_CHANNELS = 8 };
 
-HRESULT manifest_write_remark(struct manifest_writing *w, const char *format, ...)
+HRESULT manifest_write_warning(struct manifest_writing *w, const char *format, ...)
 {
     char what[1000];
     va_list list;

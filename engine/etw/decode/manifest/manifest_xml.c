@@ -80,7 +80,7 @@ static HRESULT read_parts(struct manifest_reader *r, xmlNodePtr e)
         while (i < count && !manifest_is(n, parts[i].name))
             i++;
         if (i == count)
-            hr = manifest_pass_over(r, n);
+            hr = manifest_skip_element(r, n);
         else if (once[i])
             hr = manifest_wrong(n, NULL, NULL, "the provider has one already");
         else
@@ -145,16 +145,16 @@ static HRESULT read_providers(struct manifest_reader *r, xmlNodePtr root, struct
     for (xmlNodePtr n = root->children; SUCCEEDED(hr) && n; n = n->next) {
         const bool inside = manifest_is(n, "instrumentation");
         if (!inside && !manifest_is(n, "localization"))
-            hr = manifest_pass_over(r, n);
+            hr = manifest_skip_element(r, n);
         for (xmlNodePtr i = inside ? n->children : NULL; SUCCEEDED(hr) && i; i = i->next) {
             const bool events = manifest_is(i, "events");
             if (!events)
-                hr = manifest_pass_over(r, i);
+                hr = manifest_skip_element(r, i);
             for (xmlNodePtr p = events ? i->children : NULL; SUCCEEDED(hr) && p; p = p->next)
                 if (manifest_is(p, "provider"))
                     hr = read_provider(r, p, out);
                 else if (!manifest_is(p, "messageTable"))
-                    hr = manifest_pass_over(r, p);
+                    hr = manifest_skip_element(r, p);
         }
     }
     if (SUCCEEDED(hr) && !out->count)
@@ -231,7 +231,7 @@ bool manifest_is(xmlNodePtr node, const char *name)
            (!node->ns || strcmp((const char *)node->ns->href, EVENTS_NAMESPACE) == 0);
 }
 
-HRESULT manifest_remark(struct manifest_reader *r, xmlNodePtr element, const char *text)
+HRESULT manifest_warn_element(struct manifest_reader *r, xmlNodePtr element, const char *text)
 {
     if (!r->remarks)
         return S_OK;
@@ -239,11 +239,11 @@ HRESULT manifest_remark(struct manifest_reader *r, xmlNodePtr element, const cha
                       text_format("line %ld: %.60s: %s", xmlGetLineNo(element), (const char *)element->name, text));
 }
 
-HRESULT manifest_pass_over(struct manifest_reader *r, xmlNodePtr node)
+HRESULT manifest_skip_element(struct manifest_reader *r, xmlNodePtr node)
 {
     if (node->type != XML_ELEMENT_NODE || (node->ns && strcmp((const char *)node->ns->href, EVENTS_NAMESPACE) != 0))
         return S_OK;
-    return manifest_remark(r, node, "the element is not looked at");
+    return manifest_warn_element(r, node, "the element is not looked at");
 }
 
 static void trim(char *text)
@@ -295,8 +295,8 @@ HRESULT manifest_number(struct manifest_reader *r, xmlNodePtr e, const char *nam
     return hr;
 }
 
-HRESULT manifest_wanted_number(struct manifest_reader *r, xmlNodePtr e, const char *name, uint64_t low, uint64_t high,
-                               uint64_t *out)
+HRESULT manifest_required_number(struct manifest_reader *r, xmlNodePtr e, const char *name, uint64_t low, uint64_t high,
+                                 uint64_t *out)
 {
     HRESULT hr = manifest_number(r, e, name, low, high, out);
     return hr == S_FALSE ? manifest_wrong(e, name, NULL, "it is wanted") : hr;
@@ -351,11 +351,11 @@ HRESULT manifest_children(struct manifest_reader *r, xmlNodePtr parent, const ch
 {
     HRESULT hr = S_OK;
     for (xmlNodePtr n = parent->children; SUCCEEDED(hr) && n; n = n->next)
-        hr = manifest_is(n, name) ? each(r, n, about) : manifest_pass_over(r, n);
+        hr = manifest_is(n, name) ? each(r, n, about) : manifest_skip_element(r, n);
     return hr;
 }
 
-HRESULT manifest_know(xmlNodePtr e, const char *attribute, struct name_index *index, const char *name, size_t place)
+HRESULT manifest_add_name(xmlNodePtr e, const char *attribute, struct name_index *index, const char *name, size_t place)
 {
     HRESULT hr = name_index_add(index, name, (uint32_t)place);
     return hr == S_FALSE ? manifest_wrong(e, attribute, name, "there is one of that name already") : hr;
@@ -427,7 +427,7 @@ static HRESULT read_layout(struct manifest_reader *r, xmlNodePtr e, const char *
 static HRESULT read_descriptor(struct manifest_reader *r, xmlNodePtr e, EVENT_DESCRIPTOR *d)
 {
     uint64_t id = 0, version = 0, task = 0, opcode = 0, level = 0, channel = 0, keywords = 0;
-    HRESULT hr = manifest_wanted_number(r, e, "value", 0, UINT16_MAX, &id);
+    HRESULT hr = manifest_required_number(r, e, "value", 0, UINT16_MAX, &id);
     if (SUCCEEDED(hr))
         hr = manifest_number(r, e, "version", 0, VERSIONS - 1, &version);
     if (SUCCEEDED(hr))
@@ -496,7 +496,7 @@ static HRESULT read_filter(struct manifest_reader *r, xmlNodePtr e, void *about)
     (void)about;
     HRESULT hr = f ? manifest_name(r, e, "name", &f->name) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = manifest_wanted_number(r, e, "value", 0, 255, &value);
+        hr = manifest_required_number(r, e, "value", 0, 255, &value);
     if (SUCCEEDED(hr))
         hr = manifest_number(r, e, "version", 0, 255, &version);
     if (SUCCEEDED(hr))
