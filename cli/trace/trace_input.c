@@ -24,8 +24,8 @@ int trace_inputs_remarks(const struct trace_inputs *in, const char *verb)
 {
     int result = CLI_DONE;
     for (size_t i = 0; i < in->count; i++) {
-        for (size_t k = 0; k < in->items[i].remarks.count; k++) {
-            fprintf(cli_messages(), "openpla %s: %s: %s\n", verb, in->items[i].path, in->items[i].remarks.items[k]);
+        for (size_t k = 0; k < in->items[i].warnings.count; k++) {
+            fprintf(cli_messages(), "openpla %s: %s: %s\n", verb, in->items[i].path, in->items[i].warnings.items[k]);
             result = CLI_REMARKS;
         }
     }

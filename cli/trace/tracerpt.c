@@ -379,7 +379,7 @@ static HRESULT open_outputs(struct tracerpt *t)
 static int make(struct tracerpt *t)
 {
     HRESULT hr = cli_trace_schemas_open(&t->known, &t->schemas);
-    t->sorts.schemas = t->schemas.all;
+    t->kinds.schemas = t->schemas.all;
     if (SUCCEEDED(hr) && t->files.count != 0)
         hr = trace_inputs_open(&t->inputs, &t->files);
     if (FAILED(hr))

@@ -57,7 +57,7 @@ const void *dumped_event_item(const struct dumped_event *e, uint16_t type, size_
 
 /* Zero-initialise. */
 struct event_summary {
-    struct summary_kind *sorts; /* a table of hashes with free places */
+    struct summary_kind *kinds; /* a table of hashes with free places */
     size_t count, room;
     uint64_t events, undecoded; /* ... which are among the events */
     int64_t first, last;        /* the header's times */
@@ -97,7 +97,7 @@ void event_kinds_free(struct event_kinds *s);
 
 /* Adds the providers with those of the events that a manifest says. What is left out is a text in `remarks`: how many
    events of how many sorts, and why. */
-HRESULT event_kinds_export(const struct event_kinds *s, struct manifest_document *d, struct texts *remarks);
+HRESULT event_kinds_export(const struct event_kinds *s, struct manifest_document *d, struct texts *warnings);
 /* Adds, sort by sort, the names, the properties with their types, lengths, counts and maps, and the number of events;
    of those that nobody knows the reason. Lines end with CR LF. */
 HRESULT event_kinds_structures(const struct event_kinds *s, struct text_buffer *out);

@@ -15,13 +15,13 @@ HRESULT manifest_file_origin(const char *path, const char *languages, struct sch
 HRESULT manifest_binary_origin(const char *path, const char *languages, struct schema_origin *out);
 /* Of the programs and DLLs of a folder; files that are none, or are damaged, are left out, with a text in `remarks`
    (may be NULL) for the latter. */
-HRESULT manifest_folder_origin(const char *folder, const char *languages, struct texts *remarks,
+HRESULT manifest_folder_origin(const char *folder, const char *languages, struct texts *warnings,
                                struct schema_origin *out);
 /* Of the providers that are registered on this computer, each read when it is asked for first. */
 HRESULT registered_manifests_origin(const char *languages, struct schema_origin *out);
 
 /* The manifest that a path says, which is XML, or a program or DLL. */
-HRESULT manifest_file_load(const char *path, struct texts *remarks, struct provider_manifests *out);
+HRESULT manifest_file_load(const char *path, struct texts *warnings, struct provider_manifests *out);
 
 /* The providers that are registered on this computer: below HKEY_LOCAL_MACHINE, SOFTWARE\Microsoft\Windows\
    CurrentVersion\WINEVT\Publishers, as wevtutil and `openpla manifest add` put them there. */

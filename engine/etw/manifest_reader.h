@@ -38,7 +38,7 @@ struct manifest_strings {
 
 struct manifest_reader {
     const struct xml_document *document;
-    struct texts *remarks; /* or NULL */
+    struct texts *warnings; /* or NULL */
     struct manifest_strings strings;
     /* What messageTable says: symbols of $(mc.symbol). */
     struct manifest_strings table;

@@ -75,7 +75,7 @@ HRESULT mof_files_list(struct texts *names); /* none is no failure */
 HRESULT mof_files_remove(const char *name);
 
 /* The shipped classes and those of the files, as they are now, with texts in the user's language. */
-HRESULT mof_files_classes(struct texts *remarks, struct mof_classes **out);
+HRESULT mof_files_classes(struct texts *warnings, struct mof_classes **out);
 HRESULT mof_origin(struct schema_origin *out);
 
 #endif

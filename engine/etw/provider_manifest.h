@@ -143,7 +143,7 @@ void provider_manifest_finish(struct provider_manifest *m);
 /* All providers of a manifest: UTF-8, or UTF-16 with its mark. MANIFEST_INVALID with a text that names line, element
    and value. `remarks` (NULL: nobody wants them) gets a text for each element that is passed over. *out is empty on
    failure. Message ids are given as mc gives them. */
-HRESULT manifest_xml_read(const void *xml, size_t size, struct texts *remarks, struct provider_manifests *out);
+HRESULT manifest_xml_read(const void *xml, size_t size, struct texts *warnings, struct provider_manifests *out);
 
 /* ---- names of types in manifests ---- */
 

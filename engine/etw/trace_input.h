@@ -26,7 +26,7 @@ struct trace_input {
     bool header, ended;
     bool begun;               /* its header was given */
     uint64_t buffers, events; /* given */
-    struct texts remarks;     /* what is damaged */
+    struct texts warnings;    /* what is damaged */
 };
 
 /* Zero-initialise. */
@@ -66,15 +66,15 @@ struct trace_knowledge {
     const char *formats;                           /* -tmf, "a;b"; NULL: none */
     const char *format_folders;                    /* -tp, "a;b"; NULL: those of TRACE_FORMAT_SEARCH_PATH */
     bool gmt;                                      /* -gmt: times in the sentences of WPP are UTC */
-    void (*told)(void *context, const char *text); /* what could not be used of all that; NULL: nobody is told */
-    void *told_context;
+    void (*warn)(void *context, const char *text); /* what could not be used of all that; NULL: nobody is told */
+    void *warn_context;
 };
 struct trace_schemas {
     struct event_schemas *all;
     struct inband_manifests *inband; /* those that .NET writes into traces */
     bool gmt;
-    void (*told)(void *context, const char *text);
-    void *told_context;
+    void (*warn)(void *context, const char *text);
+    void *warn_context;
 };
 HRESULT trace_schemas_open(const struct trace_knowledge *known, struct trace_schemas *out);
 void trace_schemas_close(struct trace_schemas *schemas);

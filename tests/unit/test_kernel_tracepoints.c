@@ -70,7 +70,7 @@ static int begin(void **state)
     fault_begin(&k);
     now = 1;
     k.host_ids = true;
-    k.lives.item_size = sizeof(struct process_details);
+    k.details.item_size = sizeof(struct process_details);
     return SUCCEEDED(stack_begin(&k, 1)) ? 0 : -1;
 }
 

@@ -275,13 +275,13 @@ static void memory_that_runs_out_is_an_error(void **state)
     found_schema_release(schemas, found);
 }
 
-static HRESULT count_one(struct event_kinds *sorts)
+static HRESULT count_one(struct event_kinds *kinds)
 {
     const struct found_schema *found;
     HRESULT hr = event_schemas_find(schemas, &event, 8, &found);
     if (FAILED(hr))
         return hr;
-    hr = event_kinds_count(sorts, &event, found, found->schema != NULL);
+    hr = event_kinds_count(kinds, &event, found, found->schema != NULL);
     found_schema_release(schemas, found);
     return hr;
 }
@@ -290,30 +290,30 @@ static HRESULT count_one(struct event_kinds *sorts)
 static void sorts_that_were_met_are_bounded(void **state)
 {
     (void)state;
-    struct event_kinds sorts = {.schemas = schemas};
+    struct event_kinds kinds = {.schemas = schemas};
     struct manifest_document d = {0};
     struct text_buffer text = {0};
     struct texts remarks = {0};
     event.EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER;
     for (uint32_t i = 0; i < EVENT_KINDS_MOST + 5; i++) {
         event.EventHeader.ProviderId.Data1 = i;
-        assert_int_equal(count_one(&sorts), S_OK);
+        assert_int_equal(count_one(&kinds), S_OK);
     }
     event.EventHeader.ProviderId.Data1 = 3;
-    assert_int_equal(count_one(&sorts), S_OK);
-    assert_int_equal(sorts.count, EVENT_KINDS_MOST);
-    assert_int_equal(sorts.items[3].events, 2);
-    assert_int_equal(sorts.events_more, 5);
-    assert_int_equal(event_kinds_export(&sorts, &d, &remarks), S_OK);
+    assert_int_equal(count_one(&kinds), S_OK);
+    assert_int_equal(kinds.count, EVENT_KINDS_MOST);
+    assert_int_equal(kinds.items[3].events, 2);
+    assert_int_equal(kinds.events_more, 5);
+    assert_int_equal(event_kinds_export(&kinds, &d, &remarks), S_OK);
     assert_int_equal(d.provider_count, 0);
     assert_int_equal(remarks.count, 2);
     assert_non_null(strstr(remarks.items[0], "left out: 16385 events of 16384 sorts ({00000000-"));
     assert_string_equal(remarks.items[1], "left out: 5 events of more than 16384 sorts");
-    assert_int_equal(event_kinds_structures(&sorts, &text), S_OK);
+    assert_int_equal(event_kinds_structures(&kinds, &text), S_OK);
     assert_non_null(strstr(text.text, "\r\n5 events of more sorts\r\n"));
     text_buffer_free(&text);
     texts_free(&remarks);
-    event_kinds_free(&sorts);
+    event_kinds_free(&kinds);
 }
 
 static HRESULT nested_schema(void *context, const EVENT_RECORD *record, uint32_t pointer_size,
@@ -340,16 +340,16 @@ static void structures_of_members_that_are_shared_are_bounded(void **state)
 {
     (void)state;
     static struct fake f;
-    struct event_kinds sorts = {.schemas = schemas};
+    struct event_kinds kinds = {.schemas = schemas};
     struct text_buffer text = {0};
     const struct schema_origin origin = {SCHEMA_MANIFEST, &f, nested_schema, fake_providers, NULL, NULL, fake_free};
     assert_int_equal(event_schemas_add(schemas, &origin, NULL), S_OK);
-    assert_int_equal(count_one(&sorts), S_OK);
-    assert_int_equal(event_kinds_structures(&sorts, &text), S_OK);
+    assert_int_equal(count_one(&kinds), S_OK);
+    assert_int_equal(event_kinds_structures(&kinds, &text), S_OK);
     assert_non_null(strstr(text.text, "P: struct\r\n"));
     assert_in_range(text.length, 100, 10000);
     text_buffer_free(&text);
-    event_kinds_free(&sorts);
+    event_kinds_free(&kinds);
 }
 
 static void memory_that_runs_out_loses_no_sort(void **state)
@@ -360,25 +360,25 @@ static void memory_that_runs_out_loses_no_sort(void **state)
     add(&f, SCHEMA_MANIFEST);
     event.EventHeader.Flags = 4; /* EVENT_HEADER_FLAG_STRING_ONLY: it needs no origin */
     for (uint64_t n = 1; hr == E_OUTOFMEMORY; n++) {
-        struct event_kinds sorts = {.schemas = schemas};
+        struct event_kinds kinds = {.schemas = schemas};
         struct manifest_document d = {0};
         struct text_buffer text = {0};
         struct texts remarks = {0};
         memory_fail_at(n);
-        hr = count_one(&sorts);
+        hr = count_one(&kinds);
         event.EventHeader.Flags ^= 4; /* and one that nobody knows */
         if (SUCCEEDED(hr))
-            hr = count_one(&sorts);
+            hr = count_one(&kinds);
         event.EventHeader.Flags ^= 4;
         if (SUCCEEDED(hr))
-            hr = event_kinds_export(&sorts, &d, &remarks);
+            hr = event_kinds_export(&kinds, &d, &remarks);
         if (SUCCEEDED(hr))
-            hr = event_kinds_structures(&sorts, &text);
+            hr = event_kinds_structures(&kinds, &text);
         memory_fail_at(0);
         text_buffer_free(&text);
         texts_free(&remarks);
         manifest_document_free(&d);
-        event_kinds_free(&sorts);
+        event_kinds_free(&kinds);
     }
     assert_int_equal(hr, S_OK);
 }

@@ -140,7 +140,7 @@ void trace_inputs_close(struct trace_inputs *in)
     for (size_t i = 0; i < in->count; i++) {
         etl_reader_close(in->items[i].reader);
         memory_free(in->items[i].path);
-        texts_free(&in->items[i].remarks);
+        texts_free(&in->items[i].warnings);
     }
     memory_free(in->items);
     memory_free(in->view);
@@ -199,8 +199,8 @@ static HRESULT add_programs(const struct trace_knowledge *known, struct event_sc
         if (SUCCEEDED(hr))
             hr = event_schemas_add(to, &origin, NULL);
     }
-    for (size_t i = 0; known->told && i < remarks.count; i++)
-        known->told(known->told_context, remarks.items[i]);
+    for (size_t i = 0; known->warn && i < remarks.count; i++)
+        known->warn(known->warn_context, remarks.items[i]);
     texts_free(&paths);
     texts_free(&remarks);
     return hr;
@@ -228,8 +228,8 @@ HRESULT trace_schemas_open(const struct trace_knowledge *known, struct trace_sch
 {
     *out = (struct trace_schemas){.inband = inband_manifests_create(NULL),
                                   .gmt = known->gmt,
-                                  .told = known->told,
-                                  .told_context = known->told_context};
+                                  .warn = known->warn,
+                                  .warn_context = known->warn_context};
     HRESULT hr = out->inband ? event_schemas_create(&out->all) : E_OUTOFMEMORY;
     return SUCCEEDED(hr) ? add_origins(known, out->all) : hr;
 }
@@ -255,8 +255,8 @@ HRESULT trace_schemas_find(struct trace_schemas *schemas, const struct trace_eve
         const HRESULT taken = inband_manifests_take(schemas->inband, e->record, schemas->all);
         if (FAILED(taken))
             return taken;
-        if (taken == S_FALSE && schemas->told)
-            schemas->told(schemas->told_context, error_text(S_FALSE));
+        if (taken == S_FALSE && schemas->warn)
+            schemas->warn(schemas->warn_context, error_text(S_FALSE));
     }
     const HRESULT hr = event_schemas_find(schemas->all, e->record, e->pointer_size, found);
     if (SUCCEEDED(hr)) {

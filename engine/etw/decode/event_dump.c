@@ -180,9 +180,9 @@ HRESULT dumped_event_sentence(const struct dumped_event *e, struct text_buffer *
     return hr;
 }
 
-static HRESULT take_nothing(void *context, enum event_step step, const struct event_value *value)
+static HRESULT take_nothing(void *context, enum event_step step, const struct event_value *csv_add_value)
 {
-    (void)context, (void)step, (void)value;
+    (void)context, (void)step, (void)csv_add_value;
     return S_OK;
 }
 
@@ -290,10 +290,10 @@ static void comma(struct text_buffer *b)
     text_buffer_add_n(b, ",", 1);
 }
 
-static void decimal(struct text_buffer *b, uint64_t value)
+static void decimal(struct text_buffer *b, uint64_t csv_add_value)
 {
     comma(b);
-    text_buffer_add_u64(b, value, 1);
+    text_buffer_add_u64(b, csv_add_value, 1);
 }
 
 /* A cell is a text in quotation marks where a reader would take it apart. */
@@ -328,7 +328,7 @@ static void add_instance(struct event_dump_step *s)
     decimal(b, numbers[1]);
 }
 
-static void head(struct event_dump_step *s)
+static void csv_add_head(struct event_dump_step *s)
 {
     struct text_buffer *b = &s->dump->text;
     const struct dumped_event *e = s->event;
@@ -374,7 +374,7 @@ static void head(struct event_dump_step *s)
 }
 
 /* Of a message of WPP its sentence and its number, before its arguments. */
-static HRESULT values(struct event_dump_step *s)
+static HRESULT csv_begin_values(struct event_dump_step *s)
 {
     struct text_buffer *b = &s->dump->text, *cell = &s->dump->cell;
     uint32_t number;
@@ -404,7 +404,7 @@ static bool is_text(const struct value_type *t)
            (t->in >= IN_TYPE_COUNTEDSTRING && t->in <= IN_TYPE_NONNULLTERMINATEDANSISTRING);
 }
 
-static HRESULT value(void *context, enum event_step step, const struct event_value *v)
+static HRESULT csv_add_value(void *context, enum event_step step, const struct event_value *v)
 {
     struct event_dump_step *s = context;
     struct text_buffer *b = &s->dump->text, *cell = &s->dump->cell;
@@ -422,7 +422,8 @@ static HRESULT value(void *context, enum event_step step, const struct event_val
     return cell->failed ? E_OUTOFMEMORY : S_OK;
 }
 
-static void undecoded(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code, const char *reason)
+static void csv_add_undecoded(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code,
+                              const char *reason)
 {
     struct text_buffer *b = &s->dump->text;
     (void)code;
@@ -448,10 +449,10 @@ static void end(struct event_dump *d)
 }
 
 const struct event_dump_writer event_dump_csv = {.begin = begin,
-                                                 .head = head,
-                                                 .values = values,
-                                                 .value = value,
+                                                 .head = csv_add_head,
+                                                 .values = csv_begin_values,
+                                                 .value = csv_add_value,
                                                  .end_values = end_values,
-                                                 .undecoded = undecoded,
+                                                 .undecoded = csv_add_undecoded,
                                                  .tail = tail,
                                                  .end = end};

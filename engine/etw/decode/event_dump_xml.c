@@ -23,14 +23,14 @@ static void end(struct event_dump *d)
     add(&d->text, "</Events>\r\n");
 }
 
-static void number(struct text_buffer *b, const char *before, uint64_t value, const char *behind)
+static void number(struct text_buffer *b, const char *before, uint64_t xml_add_value, const char *behind)
 {
     add(b, before);
-    text_buffer_add_u64(b, value, 1);
+    text_buffer_add_u64(b, xml_add_value, 1);
     add(b, behind);
 }
 
-static void element(struct text_buffer *b, const char *name, const char *text)
+static void xml_add_system_element(struct text_buffer *b, const char *name, const char *text)
 {
     if (!text)
         return;
@@ -68,7 +68,7 @@ static void add_time(struct event_dump *d, int64_t time)
     add(&d->text, "00Z\" />\r\n");
 }
 
-static void head(struct event_dump_step *s)
+static void xml_add_head(struct event_dump_step *s)
 {
     struct text_buffer *b = &s->dump->text;
     const struct dumped_event *e = s->event;
@@ -111,7 +111,7 @@ static bool is_shaped(const struct event_dump_step *s)
     return s->event->schema->user_data != NULL;
 }
 
-static HRESULT values(struct event_dump_step *s)
+static HRESULT xml_begin_values(struct event_dump_step *s)
 {
     if (is_shaped(s)) {
         add(&s->dump->text, "\t<UserData>\r\n");
@@ -159,7 +159,7 @@ static void close_struct(struct event_dump_step *s)
     close_element(&s->dump->text, s->structs[s->depth]);
 }
 
-static HRESULT value(void *context, enum event_step step, const struct event_value *v)
+static HRESULT xml_add_value(void *context, enum event_step step, const struct event_value *v)
 {
     struct event_dump_step *s = context;
     struct text_buffer *cell = &s->dump->cell;
@@ -193,10 +193,10 @@ static HRESULT value(void *context, enum event_step step, const struct event_val
     return S_OK;
 }
 
-static void told(struct text_buffer *b, const char *name, const char *text)
+static void reported(struct text_buffer *b, const char *name, const char *text)
 {
     if (text && *text)
-        element(b, name, text);
+        xml_add_system_element(b, name, text);
 }
 
 /* What the event schema has for messages of WPP. Data that end too early have no sentence. */
@@ -208,16 +208,16 @@ static void add_debug_data(struct event_dump_step *s)
     add(b, "\t<DebugData>\r\n");
     if (tmf_sequence(s->event->record, &sequence))
         number(b, "\t\t<SequenceNumber>", sequence, "</SequenceNumber>\r\n");
-    told(b, "FlagsName", m->flags);
-    told(b, "LevelName", m->level);
-    told(b, "Component", m->component);
-    told(b, "SubComponent", m->subcomponent);
-    told(b, "FileLine", m->type_name);
-    told(b, "Function", m->function);
+    reported(b, "FlagsName", m->flags);
+    reported(b, "LevelName", m->level);
+    reported(b, "Component", m->component);
+    reported(b, "SubComponent", m->subcomponent);
+    reported(b, "FileLine", m->type_name);
+    reported(b, "Function", m->function);
     cell->length = 0;
     const HRESULT hr = dumped_event_sentence(s->event, cell);
     if (SUCCEEDED(hr))
-        element(b, "Message", cell->length ? cell->text : "");
+        xml_add_system_element(b, "Message", cell->length ? cell->text : "");
     b->failed = b->failed || cell->failed || hr == E_OUTOFMEMORY;
     add(b, "\t</DebugData>\r\n");
 }
@@ -236,7 +236,8 @@ static void end_values(struct event_dump_step *s)
         add_debug_data(s);
 }
 
-static void undecoded(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code, const char *reason)
+static void xml_add_undecoded(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code,
+                              const char *reason)
 {
     struct text_buffer *b = &s->dump->text;
     if (code == ERROR_NOT_FOUND) { /* as tracerpt writes what nobody knows */
@@ -246,7 +247,7 @@ static void undecoded(struct event_dump_step *s, const uint8_t *bytes, size_t si
         return;
     }
     number(b, "\t<ProcessingErrorData>\r\n\t\t<ErrorCode>", code, "</ErrorCode>\r\n");
-    element(b, "DataItemName", reason);
+    xml_add_system_element(b, "DataItemName", reason);
     add(b, "\t\t<EventPayload>");
     text_buffer_add_bytes(b, bytes, size);
     add(b, "</EventPayload>\r\n\t</ProcessingErrorData>\r\n");
@@ -259,12 +260,12 @@ static void add_keywords(struct text_buffer *b, const struct event_schema *schem
     add(b, "\t\t<Keywords>\r\n");
     for (size_t i = 0; i < schema->keyword_count; i++) {
         add(b, "\t");
-        element(b, "Keyword", schema->keyword_names[i]);
+        xml_add_system_element(b, "Keyword", schema->keyword_names[i]);
     }
     add(b, "\t\t</Keywords>\r\n");
 }
 
-static HRESULT tail(struct event_dump_step *s)
+static HRESULT xml_add_tail(struct event_dump_step *s)
 {
     struct text_buffer *b = &s->dump->text;
     const struct event_schema *schema = s->event->schema;
@@ -274,15 +275,15 @@ static HRESULT tail(struct event_dump_step *s)
         s->dump->cell.length = 0;
         if (!schema->message || dumped_event_sentence(s->event, &s->dump->cell) != S_OK)
             event_inserts_add_message(&s->dump->inserts, schema, &s->dump->cell);
-        element(b, "Message", s->dump->cell.length != 0 ? s->dump->cell.text : "");
+        xml_add_system_element(b, "Message", s->dump->cell.length != 0 ? s->dump->cell.text : "");
         b->failed = b->failed || s->dump->cell.failed;
     }
     if (schema) {
-        element(b, "Level", schema->level_name);
-        element(b, "Task", mof ? NULL : schema->task_name);
-        element(b, "Opcode", schema->opcode_name);
-        element(b, "Channel", schema->channel_name);
-        element(b, "Provider", schema->provider_name);
+        xml_add_system_element(b, "Level", schema->level_name);
+        xml_add_system_element(b, "Task", mof ? NULL : schema->task_name);
+        xml_add_system_element(b, "Opcode", schema->opcode_name);
+        xml_add_system_element(b, "Channel", schema->channel_name);
+        xml_add_system_element(b, "Provider", schema->provider_name);
         add_keywords(b, schema);
         const char *name = mof ? mof->task_name : schema->event_name;
         if (name) {
@@ -298,10 +299,10 @@ static HRESULT tail(struct event_dump_step *s)
 }
 
 const struct event_dump_writer event_dump_xml = {.begin = begin,
-                                                 .head = head,
-                                                 .values = values,
-                                                 .value = value,
+                                                 .head = xml_add_head,
+                                                 .values = xml_begin_values,
+                                                 .value = xml_add_value,
                                                  .end_values = end_values,
-                                                 .undecoded = undecoded,
-                                                 .tail = tail,
+                                                 .undecoded = xml_add_undecoded,
+                                                 .tail = xml_add_tail,
                                                  .end = end};

@@ -157,7 +157,7 @@ struct found_schema {
     const struct event_schema *schema; /* NULL: there is none */
     HRESULT status;                    /* S_OK; S_FALSE: nobody knows it; what a reader of it failed with */
     const char *reason;                /* a text of that; NULL with a schema */
-    uint64_t sort;                     /* of all events that are looked up alike, the same number */
+    uint64_t kind;                     /* of all events that are looked up alike, the same number */
 };
 /* By the flags and items of its header: a message (TMF), TraceLogging, classic (MOF), else a manifest. E_OUTOFMEMORY is
    the only failure. `pointer_size`: for events that do not tell their own, 0: this process'. */

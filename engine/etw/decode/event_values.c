@@ -60,7 +60,7 @@ static HRESULT too_few(size_t need, size_t have)
 }
 
 /* What has `before` bytes before it, and `content` of its own. */
-static HRESULT behind(size_t before, size_t content, size_t size, struct value_extent *out)
+static HRESULT extent_after(size_t before, size_t content, size_t size, struct value_extent *out)
 {
     if (before > size || content > size - before)
         return too_few(before + content, size);
@@ -77,8 +77,8 @@ size_t value_text_end(const uint8_t *bytes, size_t size, size_t unit)
 }
 
 /* Of so many characters, or to the NUL; where there is none to the end of the data. */
-static HRESULT terminated(const struct value_type *type, size_t unit, const uint8_t *bytes, size_t size,
-                          struct value_extent *out)
+static HRESULT extent_terminated(const struct value_type *type, size_t unit, const uint8_t *bytes, size_t size,
+                                 struct value_extent *out)
 {
     if (type->has_length) {
         const uint64_t whole = (uint64_t)type->length * unit;
@@ -95,18 +95,18 @@ static HRESULT terminated(const struct value_type *type, size_t unit, const uint
 static HRESULT binary(const struct value_type *type, size_t size, struct value_extent *out)
 {
     if (type->has_length)
-        return behind(0, type->length, size, out);
-    return behind(0, type->out == OUT_TYPE_IPV6 ? 16 : size, size, out);
+        return extent_after(0, type->length, size, out);
+    return extent_after(0, type->out == OUT_TYPE_IPV6 ? 16 : size, size, out);
 }
 
-static HRESULT sid(size_t before, const uint8_t *bytes, size_t size, struct value_extent *out)
+static HRESULT extent_of_sid(size_t before, const uint8_t *bytes, size_t size, struct value_extent *out)
 {
     if (before > size || size - before < 8)
         return too_few(before + 8, size);
     if (bytes[before + 1] > SID_AUTHORITIES)
         return error_set(EVENT_DATA_INVALID, "a SID has %u parts, of which it can have %d", bytes[before + 1],
                          SID_AUTHORITIES);
-    return behind(before, 8 + 4 * (size_t)bytes[before + 1], size, out);
+    return extent_after(before, 8 + 4 * (size_t)bytes[before + 1], size, out);
 }
 
 /* TOKEN_USER before a SID, or a zero for none. */
@@ -115,15 +115,15 @@ static HRESULT wbem_sid(const struct value_type *type, const uint8_t *bytes, siz
     if (size < 4)
         return too_few(4, size);
     if (get_u32(bytes) == 0)
-        return behind(4, 0, size, out);
-    return sid(2 * (size_t)type->pointer_size, bytes, size, out);
+        return extent_after(4, 0, size, out);
+    return extent_of_sid(2 * (size_t)type->pointer_size, bytes, size, out);
 }
 
 static HRESULT counted(const uint8_t *bytes, size_t size, bool reversed, struct value_extent *out)
 {
     if (size < 2)
         return too_few(2, size);
-    return behind(2, reversed ? (size_t)(bytes[0] << 8 | bytes[1]) : get_u16(bytes), size, out);
+    return extent_after(2, reversed ? (size_t)(bytes[0] << 8 | bytes[1]) : get_u16(bytes), size, out);
 }
 
 HRESULT value_extent(const struct value_type *type, const uint8_t *bytes, size_t size, struct value_extent *out)
@@ -132,16 +132,16 @@ HRESULT value_extent(const struct value_type *type, const uint8_t *bytes, size_t
     if (fixed == BY_POINTER_SIZE)
         fixed = (uint8_t)type->pointer_size;
     if (fixed != ANY_SIZE)
-        return behind(0, fixed, size, out);
+        return extent_after(0, fixed, size, out);
     switch (type->in) {
     case IN_TYPE_UNICODESTRING:
-        return terminated(type, 2, bytes, size, out);
+        return extent_terminated(type, 2, bytes, size, out);
     case IN_TYPE_ANSISTRING:
-        return terminated(type, 1, bytes, size, out);
+        return extent_terminated(type, 1, bytes, size, out);
     case IN_TYPE_BINARY:
         return binary(type, size, out);
     case IN_TYPE_SID:
-        return sid(0, bytes, size, out);
+        return extent_of_sid(0, bytes, size, out);
     case IN_TYPE_WBEMSID:
         return wbem_sid(type, bytes, size, out);
     case IN_TYPE_MANIFEST_COUNTEDSTRING:
@@ -155,9 +155,9 @@ HRESULT value_extent(const struct value_type *type, const uint8_t *bytes, size_t
         return counted(bytes, size, true, out);
     case IN_TYPE_NONNULLTERMINATEDSTRING:
     case IN_TYPE_NONNULLTERMINATEDANSISTRING:
-        return behind(0, size, size, out);
+        return extent_after(0, size, size, out);
     case IN_TYPE_HEXDUMP:
-        return size < 4 ? too_few(4, size) : behind(4, get_u32(bytes), size, out);
+        return size < 4 ? too_few(4, size) : extent_after(4, get_u32(bytes), size, out);
     default:
         return error_set(EVENT_DATA_INVALID, "there are no values of the in-type %u", type->in);
     }
@@ -225,7 +225,7 @@ static HRESULT too_many(const struct event_property *p)
     return error_set(EVENT_DATA_INVALID, "%s: the event says more values than its size can have", p->name);
 }
 
-static HRESULT tell(struct walk *w, enum event_step step, struct event_value *v, size_t from)
+static HRESULT walk_emit_step(struct walk *w, enum event_step step, struct event_value *v, size_t from)
 {
     if (w->left == 0)
         return too_many(v->property);
@@ -246,7 +246,7 @@ static HRESULT walk_value(struct walk *w, struct event_value *v)
     w->at += extent.size;
     if (!v->array)
         value_number(v->type.in, w->data->bytes + from, extent.size, &w->numbers[v->index]);
-    return tell(w, STEP_VALUE, v, from);
+    return walk_emit_step(w, STEP_VALUE, v, from);
 }
 
 static HRESULT walk_property(struct walk *w, uint16_t index, uint16_t depth);
@@ -254,12 +254,12 @@ static HRESULT walk_property(struct walk *w, uint16_t index, uint16_t depth);
 static HRESULT walk_struct(struct walk *w, struct event_value *v)
 {
     const size_t from = w->at;
-    HRESULT hr = v->depth < MAXIMUM_DEPTH ? tell(w, STEP_STRUCT, v, from)
+    HRESULT hr = v->depth < MAXIMUM_DEPTH ? walk_emit_step(w, STEP_STRUCT, v, from)
                                           : error_set(EVENT_DATA_INVALID, "%s: structs are nested more than %d deep",
                                                       v->property->name, MAXIMUM_DEPTH);
     for (uint16_t i = 0; hr == S_OK && i < v->property->members; i++)
         hr = walk_property(w, (uint16_t)(v->property->first_member + i), (uint16_t)(v->depth + 1));
-    return hr == S_OK ? tell(w, STEP_STRUCT_END, v, from) : hr;
+    return hr == S_OK ? walk_emit_step(w, STEP_STRUCT_END, v, from) : hr;
 }
 
 /* Length before count before elements. */
@@ -286,13 +286,13 @@ static HRESULT walk_property(struct walk *w, uint16_t index, uint16_t depth)
         .pointer_size = w->data->pointer_size,
     };
     const size_t from = w->at;
-    HRESULT hr = v.array ? tell(w, STEP_ARRAY, &v, from) : S_OK;
+    HRESULT hr = v.array ? walk_emit_step(w, STEP_ARRAY, &v, from) : S_OK;
     for (uint32_t i = 0; hr == S_OK && i < v.elements; i++) {
         v.element = i;
         hr = (p->flags & PROPERTY_STRUCT) != 0 ? walk_struct(w, &v) : walk_value(w, &v);
     }
     v.element = 0;
-    return hr == S_OK && v.array ? tell(w, STEP_ARRAY_END, &v, from) : hr;
+    return hr == S_OK && v.array ? walk_emit_step(w, STEP_ARRAY_END, &v, from) : hr;
 }
 
 HRESULT event_values_walk(const struct event_schema *schema, const struct event_data *data, event_value_taker *take,
@@ -346,7 +346,7 @@ static HRESULT found(struct search *s, const struct event_value *v)
     return S_FALSE;
 }
 
-static HRESULT look(void *context, enum event_step step, const struct event_value *v)
+static HRESULT search_take_step(void *context, enum event_step step, const struct event_value *v)
 {
     struct search *s = context;
     if (step == STEP_STRUCT_END && s->inside != 0 && v->depth == s->inside - 1) {
@@ -373,6 +373,6 @@ HRESULT event_property_find(const struct event_schema *schema, const struct even
     *out = (struct found_property){0};
     if (steps == 0 || steps > PROPERTY_PATH_STEPS)
         return S_FALSE;
-    const HRESULT hr = event_values_walk(schema, data, look, &s, NULL);
+    const HRESULT hr = event_values_walk(schema, data, search_take_step, &s, NULL);
     return s.found ? S_OK : FAILED(hr) ? hr : S_FALSE;
 }

@@ -236,15 +236,15 @@ static bool value_passes(const struct condition *c, const struct event_value *v)
     return passes;
 }
 
-struct judging {
+struct evaluation {
     const struct event_filter *event;
     bool known[PAYLOAD_MOST_CONDITIONS], passes[PAYLOAD_MOST_CONDITIONS];
     size_t left;
 };
 
-static HRESULT judge(void *context, enum event_step step, const struct event_value *v)
+static HRESULT evaluation_take_value(void *context, enum event_step step, const struct event_value *v)
 {
-    struct judging *j = context;
+    struct evaluation *j = context;
     if (step != STEP_VALUE || v->depth != 0 || v->array)
         return S_OK;
     for (size_t i = 0; i < j->event->count; i++)
@@ -258,9 +258,9 @@ static HRESULT judge(void *context, enum event_step step, const struct event_val
 
 static bool event_passes(const struct event_filter *e, const struct event_data *data)
 {
-    struct judging j = {.event = e, .left = e->count};
+    struct evaluation j = {.event = e, .left = e->count};
     bool any = false, all = true;
-    (void)event_values_walk(&e->layout, data, judge, &j, NULL);
+    (void)event_values_walk(&e->layout, data, evaluation_take_value, &j, NULL);
     for (size_t i = 0; i < e->count; i++) {
         any = any || !j.known[i] || j.passes[i];
         all = all && (!j.known[i] || j.passes[i]);
@@ -337,13 +337,13 @@ static bool to_number(const char *text, uint16_t in, uint64_t *out)
     return bits == 64 || (number >= -(INT64_C(1) << (bits - 1)) && number < INT64_C(1) << (bits - 1));
 }
 
-struct made {
+struct created_condition {
     uint16_t property;
     uint64_t first, second;
     char *text; /* NULL: of numbers */
 };
 
-static HRESULT make_number(const struct payload_condition *c, uint16_t in, struct made *out)
+static HRESULT make_number(const struct payload_condition *c, uint16_t in, struct created_condition *out)
 {
     const bool two = c->operation == PAYLOAD_BETWEEN || c->operation == PAYLOAD_NOT_BETWEEN;
     const char *comma = two ? strchr(c->value, ',') : NULL;
@@ -362,7 +362,7 @@ static HRESULT make_number(const struct payload_condition *c, uint16_t in, struc
     return S_OK;
 }
 
-static HRESULT make_text(const struct payload_condition *c, uint16_t in, struct made *out)
+static HRESULT make_text(const struct payload_condition *c, uint16_t in, struct created_condition *out)
 {
     GUID guid;
     char braced[39];
@@ -375,10 +375,11 @@ static HRESULT make_text(const struct payload_condition *c, uint16_t in, struct 
     return out->text ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT make(const struct event_schema *schema, const struct payload_condition *c, struct made *out)
+static HRESULT condition_create(const struct event_schema *schema, const struct payload_condition *c,
+                                struct created_condition *out)
 {
     uint16_t i = 0;
-    *out = (struct made){0};
+    *out = (struct created_condition){0};
     while (i < schema->top_level && strcmp(schema->properties[i].name, c->field) != 0)
         i++;
     if (i == schema->top_level)
@@ -396,7 +397,7 @@ static HRESULT make(const struct event_schema *schema, const struct payload_cond
     return refused(c, "the field's type cannot be compared so");
 }
 
-static void add(struct text_buffer *b, const void *bytes, size_t size)
+static void buffer_add_bytes(struct text_buffer *b, const void *bytes, size_t size)
 {
     char *to = text_buffer_reserve(b, size);
     if (!to)
@@ -410,7 +411,7 @@ static void add_u16(struct text_buffer *b, uint16_t number)
 {
     uint8_t bytes[2];
     put_u16(bytes, number);
-    add(b, bytes, sizeof bytes);
+    buffer_add_bytes(b, bytes, sizeof bytes);
 }
 
 static void add_head(struct text_buffer *b, size_t events)
@@ -419,11 +420,11 @@ static void add_head(struct text_buffer *b, size_t events)
     put_u32(head, PAYLOAD_MARK);
     put_u16(head + 4, PAYLOAD_VERSION);
     put_u16(head + 6, (uint16_t)events);
-    add(b, head, sizeof head);
+    buffer_add_bytes(b, head, sizeof head);
 }
 
 /* Takes the buffer. */
-static HRESULT finish(struct text_buffer *b, HRESULT hr, uint8_t **bytes, size_t *size)
+static HRESULT filter_finish(struct text_buffer *b, HRESULT hr, uint8_t **bytes, size_t *size)
 {
     if (SUCCEEDED(hr) && b->failed)
         hr = E_OUTOFMEMORY;
@@ -441,12 +442,13 @@ static HRESULT finish(struct text_buffer *b, HRESULT hr, uint8_t **bytes, size_t
 }
 
 /* Structs before a field are walked over, so all properties are needed if one is; else those up to the last field. */
-static size_t needed_properties(const struct event_schema *s, const struct made *made, size_t count, uint16_t *top)
+static size_t needed_properties(const struct event_schema *s, const struct created_condition *created, size_t count,
+                                uint16_t *top)
 {
     *top = 0;
     for (size_t i = 0; i < count; i++)
-        if (made[i].property >= *top)
-            *top = (uint16_t)(made[i].property + 1);
+        if (created[i].property >= *top)
+            *top = (uint16_t)(created[i].property + 1);
     for (size_t i = 0; i < *top; i++)
         if ((s->properties[i].flags & PROPERTY_STRUCT) != 0) {
             *top = s->top_level;
@@ -458,7 +460,7 @@ static size_t needed_properties(const struct event_schema *s, const struct made 
 HRESULT payload_filter_create(const struct event_schema *schema, uint16_t id, uint8_t version, bool any,
                               const struct payload_condition *conditions, size_t count, uint8_t **bytes, size_t *size)
 {
-    struct made made[PAYLOAD_MOST_CONDITIONS];
+    struct created_condition created[PAYLOAD_MOST_CONDITIONS];
     struct text_buffer b = {0};
     HRESULT hr =
         count != 0 && count <= PAYLOAD_MOST_CONDITIONS
@@ -468,13 +470,13 @@ HRESULT payload_filter_create(const struct event_schema *schema, uint16_t id, ui
     uint16_t top;
     *bytes = NULL;
     for (; SUCCEEDED(hr) && ready < count; ready++)
-        hr = make(schema, &conditions[ready], &made[ready]);
+        hr = condition_create(schema, &conditions[ready], &created[ready]);
     if (SUCCEEDED(hr)) {
-        const size_t properties = needed_properties(schema, made, count, &top);
+        const size_t properties = needed_properties(schema, created, count, &top);
         const uint8_t versions[] = {version, any ? PAYLOAD_ANY : 0};
         add_head(&b, 1);
         add_u16(&b, id);
-        add(&b, versions, sizeof versions);
+        buffer_add_bytes(&b, versions, sizeof versions);
         add_u16(&b, (uint16_t)properties);
         add_u16(&b, top);
         add_u16(&b, (uint16_t)count);
@@ -492,22 +494,22 @@ HRESULT payload_filter_create(const struct event_schema *schema, uint16_t id, ui
                 add_u16(&b, row[k]);
         }
         for (size_t i = 0; i < count; i++) {
-            const size_t text = made[i].text ? strlen(made[i].text) : 0;
+            const size_t text = created[i].text ? strlen(created[i].text) : 0;
             uint8_t numbers[16];
             if (text > PAYLOAD_MOST_BYTES)
                 hr = HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER);
-            add_u16(&b, made[i].property);
+            add_u16(&b, created[i].property);
             add_u16(&b, conditions[i].operation);
             add_u16(&b, (uint16_t)text);
-            put_u64(numbers, made[i].first);
-            put_u64(numbers + 8, made[i].second);
-            add(&b, numbers, sizeof numbers);
-            add(&b, made[i].text ? made[i].text : "", text);
+            put_u64(numbers, created[i].first);
+            put_u64(numbers + 8, created[i].second);
+            buffer_add_bytes(&b, numbers, sizeof numbers);
+            buffer_add_bytes(&b, created[i].text ? created[i].text : "", text);
         }
     }
     for (size_t i = 0; i < ready; i++)
-        memory_free(made[i].text);
-    return finish(&b, hr, bytes, size);
+        memory_free(created[i].text);
+    return filter_finish(&b, hr, bytes, size);
 }
 
 HRESULT payload_filter_join(const uint8_t *const *filters, const size_t *sizes, const bool *all, size_t count,
@@ -525,9 +527,9 @@ HRESULT payload_filter_join(const uint8_t *const *filters, const size_t *sizes, 
         if (sizes[i] < PAYLOAD_HEAD + PAYLOAD_EVENT_HEAD || get_u16(filters[i] + 6) != 1)
             hr = error_set(E_INVALIDARG, "payload filter %zu is not one of one event", i);
         else
-            add(&b, filters[i] + PAYLOAD_HEAD, sizes[i] - PAYLOAD_HEAD);
+            buffer_add_bytes(&b, filters[i] + PAYLOAD_HEAD, sizes[i] - PAYLOAD_HEAD);
         if (SUCCEEDED(hr) && !b.failed && all && all[i])
             b.text[at + 3] |= PAYLOAD_ALL;
     }
-    return finish(&b, hr, bytes, size);
+    return filter_finish(&b, hr, bytes, size);
 }

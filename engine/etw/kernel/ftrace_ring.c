@@ -49,7 +49,7 @@ static HRESULT broken(struct ring_page *p)
 }
 
 /* What is no event: the time goes on, or an event was taken back. False: it goes beyond the page. */
-static bool pass_over(struct ring_page *p, uint32_t kind, uint32_t delta)
+static bool skip_non_event(struct ring_page *p, uint32_t kind, uint32_t delta)
 {
     const uint32_t left = (uint32_t)(p->end - p->at);
     if (left < 8)
@@ -77,7 +77,7 @@ HRESULT ring_page_next(struct ring_page *p, struct ring_event *e)
         if (kind == PADDING && delta == 0)
             break;
         if (kind > LONGEST_IN_WORD) {
-            if (!pass_over(p, kind, delta))
+            if (!skip_non_event(p, kind, delta))
                 return broken(p);
             continue;
         }

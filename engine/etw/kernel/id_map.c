@@ -19,7 +19,7 @@ static void *item(const struct id_map *m, size_t at)
 }
 
 /* Where the key is, or the free place where it would be. */
-static size_t place(const struct id_map *m, uint64_t key)
+static size_t id_map_place(const struct id_map *m, uint64_t key)
 {
     size_t at = home(m, key);
     while (m->keys[at] != 0 && m->keys[at] != key)
@@ -31,11 +31,11 @@ void *id_map_find(const struct id_map *m, uint64_t key)
 {
     if (m->count == 0 || key == 0)
         return NULL;
-    const size_t at = place(m, key);
+    const size_t at = id_map_place(m, key);
     return m->keys[at] == key ? item(m, at) : NULL;
 }
 
-static bool grow(struct id_map *m)
+static bool id_map_grow(struct id_map *m)
 {
     const size_t capacity = m->capacity ? 2 * m->capacity : FIRST_CAPACITY;
     struct id_map larger = {.item_size = m->item_size, .most = m->most, .capacity = capacity, .count = m->count};
@@ -48,7 +48,7 @@ static bool grow(struct id_map *m)
     for (size_t i = 0; i < m->capacity; i++) {
         if (m->keys[i] == 0)
             continue;
-        const size_t at = place(&larger, m->keys[i]);
+        const size_t at = id_map_place(&larger, m->keys[i]);
         larger.keys[at] = m->keys[i];
         memcpy(item(&larger, at), item(m, i), m->item_size);
     }
@@ -69,9 +69,9 @@ void *id_map_put(struct id_map *m, uint64_t key)
             at = (at + 1) & (m->capacity - 1);
         id_map_remove(m, m->keys[at]);
     }
-    if (4 * (m->count + 1) > 3 * m->capacity && !grow(m))
+    if (4 * (m->count + 1) > 3 * m->capacity && !id_map_grow(m))
         return NULL;
-    const size_t at = place(m, key);
+    const size_t at = id_map_place(m, key);
     m->keys[at] = key;
     m->count++;
     return memset(item(m, at), 0, m->item_size);
@@ -81,7 +81,7 @@ void id_map_remove(struct id_map *m, uint64_t key)
 {
     if (!id_map_find(m, key))
         return;
-    size_t hole = place(m, key);
+    size_t hole = id_map_place(m, key);
     const size_t mask = m->capacity - 1;
     for (size_t at = (hole + 1) & mask; m->keys[at] != 0; at = (at + 1) & mask) {
         /* Only one whose home does not lie between the hole and it may move up. */

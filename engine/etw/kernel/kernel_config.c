@@ -55,7 +55,7 @@ static void put_fixed(struct kernel_data *d, const char *text, size_t units)
         kernel_data_u16(d, 0);
 }
 
-static HRESULT emit(const struct configuration *c, uint32_t type, uint8_t version)
+static HRESULT configuration_emit(const struct configuration *c, uint32_t type, uint8_t version)
 {
     return kernel_emit_of(c->k, c->at, (enum kernel_hook)(HOOK_CONFIGURATION + type), version, 0, 0);
 }
@@ -63,7 +63,7 @@ static HRESULT emit(const struct configuration *c, uint32_t type, uint8_t versio
 /* ---- processors and memory ---- */
 
 /* A number behind the first line of that name; 0: there is none. */
-static uint32_t figure(const char *cpuinfo, const char *name)
+static uint32_t cpuinfo_number(const char *cpuinfo, const char *name)
 {
     const char *at = strstr(cpuinfo, name), *colon = at ? strchr(at, ':') : NULL;
     return colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
@@ -100,14 +100,14 @@ static HRESULT put_processors(const struct configuration *c)
     kernel_data_u64(d, !threads ? 0 : count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX);
     kernel_data_u64(d, UINT64_C(0x00007FFFFFFEFFFF)); /* of a program's addresses, as Wine and Windows have it */
     kernel_data_u16(d, strstr(info, "CPU implementer") ? ARM64 : AMD64);
-    kernel_data_u16(d, (uint16_t)figure(info, "cpu family"));
-    kernel_data_u16(d, (uint16_t)(figure(info, "model\t") << 8 | figure(info, "stepping")));
+    kernel_data_u16(d, (uint16_t)cpuinfo_number(info, "cpu family"));
+    kernel_data_u16(d, (uint16_t)(cpuinfo_number(info, "model\t") << 8 | cpuinfo_number(info, "stepping")));
     kernel_data_u8(d, has_word(info, "\nflags", " pae"));
     kernel_data_u8(d, has_word(info, "\nflags", " nx"));
     kernel_data_u32(d, 0); /* speed of the memory */
     memory_free(computer);
     memory_free(cpuinfo);
-    return emit(c, TYPE, NEWER_VERSION);
+    return configuration_emit(c, TYPE, NEWER_VERSION);
 }
 
 /* ---- disks ---- */
@@ -150,7 +150,7 @@ static HRESULT put_volume(const struct configuration *c, const char *device, con
     put_fixed(d, system, SYSTEM_UNITS);
     kernel_data_u32(d, 0);
     kernel_data_u32(d, 0);
-    return mounted || number ? emit(c, TYPE, CONFIG_VERSION) : S_OK;
+    return mounted || number ? configuration_emit(c, TYPE, CONFIG_VERSION) : S_OK;
 }
 
 static HRESULT put_disk(const struct configuration *c, const char *name, uint32_t disk, uint32_t partitions)
@@ -182,7 +182,7 @@ static HRESULT put_disk(const struct configuration *c, const char *name, uint32_
     kernel_data_u8(d, 0);
     put_fixed(d, "", LETTER_UNITS);
     put_fixed(d, "", SPARE_UNITS);
-    return emit(c, TYPE, CONFIG_VERSION);
+    return configuration_emit(c, TYPE, CONFIG_VERSION);
 }
 
 static HRESULT put_disk_with_volumes(const struct configuration *c, const char *name, uint32_t disk)
@@ -252,7 +252,7 @@ static HRESULT put_adapter(const struct configuration *c, const char *name)
         kernel_data_text(d, name, MOST_TEXT);
         kernel_data_text(d, addresses, MOST_TEXT * 4);
         kernel_data_text(d, servers, MOST_TEXT * 4);
-        hr = emit(c, TYPE, CONFIG_VERSION);
+        hr = configuration_emit(c, TYPE, CONFIG_VERSION);
     }
     memory_free(servers);
     memory_free(addresses);
@@ -302,7 +302,7 @@ static HRESULT put_interrupts(const struct configuration *c)
         kernel_data_text(d, what, MOST_TEXT);
         if (!d->failed)
             put_u32(d->bytes + length_at, (uint32_t)(d->size - length_at - 4));
-        hr = emit(c, TYPE, NEWER_VERSION);
+        hr = configuration_emit(c, TYPE, NEWER_VERSION);
     }
     memory_free(text);
     return hr;
@@ -323,7 +323,7 @@ static HRESULT put_power(const struct configuration *c)
     kernel_data_u8(d, 1);
     for (int pad = 0; pad < 3; pad++)
         kernel_data_u8(d, 0);
-    return *states ? emit(c, TYPE, CONFIG_VERSION) : S_OK;
+    return *states ? configuration_emit(c, TYPE, CONFIG_VERSION) : S_OK;
 }
 
 HRESULT configuration_rundown(struct kernel_tracer *k, const struct tracepoint_event *at)
@@ -347,7 +347,7 @@ static const char *next_line(const char *line)
 }
 
 /* Each table of the kernel has it once. */
-static bool has(const struct text_buffer *list, const char *address)
+static bool list_has_address(const struct text_buffer *list, const char *address)
 {
     const size_t length = strlen(address);
     for (const char *at = list->text; at && *at; at += strcspn(at, ";"), at += *at == ';')
@@ -356,9 +356,9 @@ static bool has(const struct text_buffer *list, const char *address)
     return false;
 }
 
-static void add(struct text_buffer *out, const char *address)
+static void list_add_address(struct text_buffer *out, const char *address)
 {
-    if (!has(out, address))
+    if (!list_has_address(out, address))
         text_buffer_format(out, "%s%s", out->length ? ";" : "", address);
 }
 
@@ -410,7 +410,7 @@ void adapter_ipv4(const char *trie, const char *routes, const char *name, struct
         if (strncmp(at, "/32 host LOCAL", 14) != 0 || !is_its(routes, name, bytes))
             continue;
         snprintf(address, sizeof address, "%u.%u.%u.%u", bytes[0], bytes[1], bytes[2], bytes[3]);
-        add(out, address);
+        list_add_address(out, address);
     }
 }
 
@@ -430,13 +430,13 @@ void adapter_ipv6(const char *table, const char *name, struct text_buffer *out)
             *to++ = digits[i];
         }
         *to = 0;
-        add(out, address);
+        list_add_address(out, address);
     }
 }
 
 /* ---- of this host ---- */
 
-static HRESULT take(struct text_buffer *b, char **out)
+static HRESULT list_take_text(struct text_buffer *b, char **out)
 {
     text_buffer_add(b, "");
     *out = text_buffer_take(b);
@@ -455,7 +455,7 @@ HRESULT adapter_addresses(const char *name, char **out)
     memory_free(table);
     memory_free(routes);
     memory_free(trie);
-    return take(&b, out);
+    return list_take_text(&b, out);
 }
 
 HRESULT adapter_name_servers(char **out)
@@ -465,7 +465,7 @@ HRESULT adapter_name_servers(char **out)
     (void)kernel_file_text("/etc/resolv.conf", &text, NULL);
     for (const char *line = text; line && *line; line = next_line(line))
         if (sscanf(line, "nameserver %63s", server) == 1)
-            add(&b, server);
+            list_add_address(&b, server);
     memory_free(text);
-    return take(&b, out);
+    return list_take_text(&b, out);
 }

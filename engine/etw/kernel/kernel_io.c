@@ -257,7 +257,7 @@ void network_begin(struct kernel_tracer *k, size_t most)
     k->sockets = (struct id_map){.item_size = sizeof(struct kernel_socket), .most = most};
 }
 
-static void copy(const struct tracepoint_event *e, int field, uint8_t *to, size_t size)
+static void address_copy(const struct tracepoint_event *e, int field, uint8_t *to, size_t size)
 {
     uint32_t length;
     const uint8_t *bytes = ring_bytes(e->event, &e->fields[field], &length);
@@ -271,8 +271,8 @@ static void put_port(struct kernel_data *d, uint16_t port)
     kernel_data_u8(d, (uint8_t)port);
 }
 
-static HRESULT emit(struct kernel_tracer *k, const struct tracepoint_event *e, const struct kernel_socket *s,
-                    enum kernel_hook group, uint32_t type, uint32_t size)
+static HRESULT socket_emit(struct kernel_tracer *k, const struct tracepoint_event *e, const struct kernel_socket *s,
+                           enum kernel_hook group, uint32_t type, uint32_t size)
 {
     struct kernel_data *d = &k->data;
     const size_t address = s->family == FAMILY_6 ? 16 : 4;
@@ -321,15 +321,15 @@ static HRESULT take_state(struct kernel_tracer *k, const struct tracepoint_event
         return S_OK;
     s->from_port = (uint16_t)tracepoint_number(e, STATE_FROM_PORT);
     s->to_port = (uint16_t)tracepoint_number(e, STATE_TO_PORT);
-    copy(e, s->family == FAMILY_6 ? STATE_FROM_6 : STATE_FROM, s->from, s->family == FAMILY_6 ? 16 : 4);
-    copy(e, s->family == FAMILY_6 ? STATE_TO_6 : STATE_TO, s->to, s->family == FAMILY_6 ? 16 : 4);
+    address_copy(e, s->family == FAMILY_6 ? STATE_FROM_6 : STATE_FROM, s->from, s->family == FAMILY_6 ? 16 : 4);
+    address_copy(e, s->family == FAMILY_6 ? STATE_TO_6 : STATE_TO, s->to, s->family == FAMILY_6 ? 16 : 4);
     if (new == TCP_SYN_SENT)
         s->thread = e->thread;
     if (new == TCP_ESTABLISHED && (old == TCP_SYN_SENT || old == TCP_SYN_RECEIVED))
-        hr = emit(k, e, s, HOOK_TCP, old == TCP_SYN_SENT ? NET_CONNECT : NET_ACCEPT, 0);
+        hr = socket_emit(k, e, s, HOOK_TCP, old == TCP_SYN_SENT ? NET_CONNECT : NET_ACCEPT, 0);
     if (new == TCP_CLOSED) {
         if (old != TCP_SYN_SENT && old != TCP_LISTENS)
-            hr = emit(k, e, s, HOOK_TCP, NET_DISCONNECT, 0);
+            hr = socket_emit(k, e, s, HOOK_TCP, NET_DISCONNECT, 0);
         id_map_remove(&k->sockets, (uint64_t)tracepoint_number(e, STATE_KEY));
     }
     return hr;
@@ -347,7 +347,7 @@ static HRESULT take_length(struct kernel_tracer *k, const struct tracepoint_even
     if (!s)
         return S_OK;
     s->thread = e->thread;
-    return emit(k, e, s, protocol == PROTOCOL_UDP ? HOOK_UDP : HOOK_TCP, type, (uint32_t)bytes);
+    return socket_emit(k, e, s, protocol == PROTOCOL_UDP ? HOOK_UDP : HOOK_TCP, type, (uint32_t)bytes);
 }
 
 static HRESULT take_send(struct kernel_tracer *k, const struct tracepoint_event *e)
@@ -363,7 +363,7 @@ static HRESULT take_receive(struct kernel_tracer *k, const struct tracepoint_eve
 static HRESULT take_again(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     const struct kernel_socket *s = socket_of(k, e, AGAIN_KEY, AGAIN_FAMILY);
-    return s ? emit(k, e, s, HOOK_TCP, NET_RETRANSMIT, 0) : S_OK;
+    return s ? socket_emit(k, e, s, HOOK_TCP, NET_RETRANSMIT, 0) : S_OK;
 }
 
 #define OF_LENGTH                                                                                                      \

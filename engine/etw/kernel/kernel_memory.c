@@ -189,7 +189,7 @@ void images_begin(struct kernel_tracer *k)
     k->image_files = (struct id_map){.item_size = sizeof(struct image_file), .most = MOST_FILES};
 }
 
-static void empty(struct image_list *list)
+static void image_list_clear(struct image_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         memory_free(list->items[i].path);
@@ -201,7 +201,7 @@ void images_free(struct kernel_tracer *k)
 {
     size_t at = 0;
     for (struct image_list *list; (list = id_map_next(&k->images, &at, NULL)) != NULL;)
-        empty(list);
+        image_list_clear(list);
     id_map_free(&k->images);
     id_map_free(&k->image_files);
 }
@@ -287,7 +287,7 @@ static HRESULT add_span(struct kernel_tracer *k, const struct span *s, struct im
     return image->path ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT parse(struct kernel_tracer *k, const char *text, struct image_list *out)
+static HRESULT image_list_parse(struct kernel_tracer *k, const char *text, struct image_list *out)
 {
     struct span span = {0};
     HRESULT hr = S_OK;
@@ -314,8 +314,8 @@ static HRESULT parse(struct kernel_tracer *k, const char *text, struct image_lis
 
 /* ---- events ---- */
 
-static HRESULT emit(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook, uint32_t process,
-                    const struct image *image)
+static HRESULT image_emit(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook,
+                          uint32_t process, const struct image *image)
 {
     struct kernel_data *d = &k->data;
     const struct image_file none = {0}, *file = id_map_find(&k->image_files, image->file);
@@ -336,7 +336,7 @@ static HRESULT emit(struct kernel_tracer *k, const struct tracepoint_event *e, e
                : kernel_emit(k, e, hook, IMAGE_VERSION);
 }
 
-static bool has(const struct image_list *list, const struct image *image)
+static bool image_list_has(const struct image_list *list, const struct image *image)
 {
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i].base == image->base && list->items[i].file == image->file)
@@ -349,14 +349,14 @@ static HRESULT emit_beyond(struct kernel_tracer *k, const struct tracepoint_even
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < list->count; i++)
-        if (!has(without, &list->items[i]))
-            hr = emit(k, e, hook, process, &list->items[i]);
+        if (!image_list_has(without, &list->items[i]))
+            hr = image_emit(k, e, hook, process, &list->items[i]);
     return hr;
 }
 
 /* What one that has gone, or is closed to us, has loaded stays as it was. */
-static HRESULT look(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook, uint32_t process,
-                    struct image_list *known)
+static HRESULT image_list_refresh(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook,
+                                  uint32_t process, struct image_list *known)
 {
     static const struct image_list nothing;
     struct image_list now = {0};
@@ -367,13 +367,13 @@ static HRESULT look(struct kernel_tracer *k, const struct tracepoint_event *e, e
         memory_free(text);
         return hr == E_OUTOFMEMORY ? hr : S_OK;
     }
-    hr = parse(k, text, &now);
+    hr = image_list_parse(k, text, &now);
     memory_free(text);
     if (SUCCEEDED(hr) && hook == HOOK_IMAGE_LOAD)
         hr = emit_beyond(k, e, HOOK_IMAGE_UNLOAD, process, known, &now);
     if (SUCCEEDED(hr))
         hr = emit_beyond(k, e, hook, process, &now, hook == HOOK_IMAGE_LOAD ? known : &nothing);
-    empty(known);
+    image_list_clear(known);
     *known = now;
     return hr;
 }
@@ -395,7 +395,7 @@ HRESULT images_settle(struct kernel_tracer *k, const struct tracepoint_event *e)
     HRESULT hr = S_OK;
     for (struct image_list *list; SUCCEEDED(hr) && (list = id_map_next(&k->images, &at, &process)) != NULL;)
         if (list->is_due)
-            hr = look(k, e, HOOK_IMAGE_LOAD, (uint32_t)process, list);
+            hr = image_list_refresh(k, e, HOOK_IMAGE_LOAD, (uint32_t)process, list);
     return hr;
 }
 
@@ -404,7 +404,8 @@ HRESULT images_rundown(struct kernel_tracer *k, const struct tracepoint_event *e
     if (!kernel_wants(k, FLAG_IMAGE_LOAD))
         return S_OK;
     struct image_list *list = id_map_put(&k->images, process);
-    return list ? look(k, e, end ? HOOK_IMAGE_RUNDOWN_END : HOOK_IMAGE_RUNDOWN_START, process, list) : E_OUTOFMEMORY;
+    return list ? image_list_refresh(k, e, end ? HOOK_IMAGE_RUNDOWN_END : HOOK_IMAGE_RUNDOWN_START, process, list)
+                : E_OUTOFMEMORY;
 }
 
 HRESULT images_end(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process)
@@ -414,7 +415,7 @@ HRESULT images_end(struct kernel_tracer *k, const struct tracepoint_event *e, ui
     if (!list)
         return S_OK;
     const HRESULT hr = emit_beyond(k, e, HOOK_IMAGE_UNLOAD, process, list, &nothing);
-    empty(list);
+    image_list_clear(list);
     id_map_remove(&k->images, process);
     return hr;
 }

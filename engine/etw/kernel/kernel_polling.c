@@ -31,7 +31,7 @@ struct counts {
     uint64_t forks;         /* of processes and threads, on the whole host */
     uint64_t newest, alive; /* the latest number of a thread in this PID namespace; threads of the host */
 };
-enum found_kind { PROCESS_BEGINS, PROCESS_WAS_THERE, THREAD_BEGINS, THREAD_WAS_THERE, THREAD_ENDS, PROCESS_ENDS };
+enum found_kind { PROCESS_BEGINS, PROCESS_EXISTED, THREAD_BEGINS, THREAD_EXISTED, THREAD_ENDS, PROCESS_ENDS };
 /* What a look has found, before it is put in the order of time. */
 struct found {
     uint64_t time;
@@ -45,7 +45,7 @@ struct kernel_polling {
     struct counts counts, latest;    /* of the last whole look; of the last one */
     uint64_t looked, due, whole_due; /* ticks */
     uint64_t counted;                /* from then on forks are */
-    uint32_t look;                   /* number of the look */
+    uint32_t look;           /* number of the look */
     uint64_t forks, numbers;         /* since the beginning: by the one count, by the other */
     uint64_t seen, missed;           /* threads that began: found, and not found */
     struct found *found;
@@ -148,7 +148,7 @@ static void count_missed(struct kernel_polling *p)
 }
 
 /* Of those that are hidden nobody can say whether they were missed. */
-static void begin_counts_anew(struct kernel_polling *p)
+static void restart_counts(struct kernel_polling *p)
 {
     p->forks = p->numbers = p->seen + p->missed;
 }
@@ -162,7 +162,7 @@ struct looking {
     bool whole;
 };
 
-static HRESULT find(const struct looking *l, const struct found *what)
+static HRESULT found_add(const struct looking *l, const struct found *what)
 {
     struct kernel_polling *p = l->k->polling;
     void *grown = p->found;
@@ -184,15 +184,15 @@ static HRESULT find_thread(const struct looking *l, const struct found *process,
 {
     const struct found f = {
         .time = process->time,
-        .kind = process->kind == PROCESS_WAS_THERE ? THREAD_WAS_THERE : THREAD_BEGINS,
+        .kind = process->kind == PROCESS_EXISTED ? THREAD_EXISTED : THREAD_BEGINS,
         .process = process->process,
         .thread = thread,
     };
-    return find(l, &f);
+    return found_add(l, &f);
 }
 
 /* Those of a process, of which none may be known yet. Where they are hidden now they have not ended. */
-static HRESULT look_at_threads(const struct looking *l, const struct found *process, bool *hidden)
+static HRESULT inspect_threads(const struct looking *l, const struct found *process, bool *hidden)
 {
     const struct kernel_tracer *k = l->k;
     uint32_t *ids;
@@ -216,11 +216,11 @@ static HRESULT look_at_threads(const struct looking *l, const struct found *proc
 }
 
 /* Between the last look, which did not find it, and this one. */
-static HRESULT look_at_new(const struct looking *l, uint32_t process, const struct kernel_task_stat *stat)
+static HRESULT inspect_new(const struct looking *l, uint32_t process, const struct kernel_task_stat *stat)
 {
     const uint64_t age = age_of(l, stat->start), passed = l->now - l->k->polling->looked;
     /* Behind what ended before, on whatever clock: readings of two may differ so much. */
-    const uint64_t apart = (uint64_t)clock_frequency() / 10000, margin = apart < passed ? apart : passed;
+    const uint64_t clock_skew = (uint64_t)clock_frequency() / 10000, margin = clock_skew < passed ? clock_skew : passed;
     struct found f = {
         .time = age < passed - margin ? l->now - age : l->now - passed + margin,
         .kind = PROCESS_BEGINS,
@@ -228,30 +228,30 @@ static HRESULT look_at_new(const struct looking *l, uint32_t process, const stru
         .is = {.parent = stat->parent, .start = stat->start, .is_kernel = kernel_is_kthreadd(l->k, stat->parent)},
     };
     if (age > passed + OLD_MS * (uint64_t)clock_frequency() / 1000) { /* it was hidden then */
-        f.kind = PROCESS_WAS_THERE;
+        f.kind = PROCESS_EXISTED;
         f.time = l->now;
     }
     kernel_process_name(&f.is, stat->name, strlen(stat->name));
-    const HRESULT hr = find(l, &f);
+    const HRESULT hr = found_add(l, &f);
     if (FAILED(hr) || f.is.is_kernel)
         return SUCCEEDED(hr) ? find_thread(l, &f, process) : hr;
-    return look_at_threads(l, &f, &f.is.threads_hidden);
+    return inspect_threads(l, &f, &f.is.threads_hidden);
 }
 
 /* Of one thread the number is known. */
-static HRESULT look_at_known(const struct looking *l, uint32_t process, struct kernel_process *known, uint32_t threads)
+static HRESULT inspect_known(const struct looking *l, uint32_t process, struct kernel_process *known, uint32_t threads)
 {
     const struct found again = {.time = l->now, .kind = THREAD_BEGINS, .process = process};
     struct kernel_thread *t = id_map_find(&l->k->threads, process);
     known->look = l->k->polling->look;
     if (!t || t->process != process || threads != 1)
-        return look_at_threads(l, &again, &known->threads_hidden);
+        return inspect_threads(l, &again, &known->threads_hidden);
     known->threads_hidden = false;
     t->look = known->look;
     return S_OK;
 }
 
-static HRESULT look_at(const struct looking *l, uint32_t process)
+static HRESULT inspect_process(const struct looking *l, uint32_t process)
 {
     struct kernel_process *known = id_map_find(&l->k->processes, process);
     struct kernel_task_stat stat;
@@ -264,10 +264,10 @@ static HRESULT look_at(const struct looking *l, uint32_t process)
     if (known && known->start == 0)
         known->start = stat.start;
     if (known && known->start == stat.start)
-        return look_at_known(l, process, known, stat.threads);
+        return inspect_known(l, process, known, stat.threads);
     if (known) /* it has ended, and this is another one with its number */
         known->replaced = true;
-    return look_at_new(l, process, &stat);
+    return inspect_new(l, process, &stat);
 }
 
 /* What has a number that is another's already ended before that began. */
@@ -285,14 +285,14 @@ static HRESULT find_gone(const struct looking *l)
         const struct found f = {.time = t->replaced || (p && p->replaced) ? k->polling->looked : l->now,
                                 .kind = THREAD_ENDS,
                                 .thread = (uint32_t)id};
-        hr = find(l, &f);
+        hr = found_add(l, &f);
     }
     at = 0;
     for (struct kernel_process *p; SUCCEEDED(hr) && (p = id_map_next(&k->processes, &at, &id)) != NULL;) {
         const struct found f = {
             .time = p->replaced ? k->polling->looked : l->now, .kind = PROCESS_ENDS, .process = (uint32_t)id};
         if (p->look != look)
-            hr = find(l, &f);
+            hr = found_add(l, &f);
     }
     return hr;
 }
@@ -307,7 +307,7 @@ static int in_order(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static HRESULT tell_begin(struct kernel_tracer *k, const struct tracepoint_event *e, const struct found *f)
+static HRESULT report_begin(struct kernel_tracer *k, const struct tracepoint_event *e, const struct found *f)
 {
     HRESULT hr = kernel_process_begins(k, e, f->process, f->is.parent);
     struct kernel_process *p = id_map_find(&k->processes, f->process);
@@ -325,7 +325,7 @@ static HRESULT tell_begin(struct kernel_tracer *k, const struct tracepoint_event
     return hr;
 }
 
-static HRESULT tell_was_there(struct kernel_tracer *k, const struct tracepoint_event *e, const struct found *f)
+static HRESULT report_existing(struct kernel_tracer *k, const struct tracepoint_event *e, const struct found *f)
 {
     struct kernel_process *p = id_map_put(&k->processes, f->process);
     if (!p)
@@ -335,7 +335,7 @@ static HRESULT tell_was_there(struct kernel_tracer *k, const struct tracepoint_e
     return kernel_process_add_existing(k, e, f->process, p, false);
 }
 
-static HRESULT tell_end(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process)
+static HRESULT report_end(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process)
 {
     struct kernel_process *p = id_map_find(&k->processes, process);
     if (p && !p->has_code)
@@ -343,7 +343,7 @@ static HRESULT tell_end(struct kernel_tracer *k, const struct tracepoint_event *
     return p ? kernel_process_ends(k, e, process, p) : S_OK;
 }
 
-static HRESULT tell(struct kernel_tracer *k, const struct found *f)
+static HRESULT report_found(struct kernel_tracer *k, const struct found *f)
 {
     struct tracepoint_event e = {.time = f->time, .thread = f->process};
     struct kernel_thread *t;
@@ -351,11 +351,11 @@ static HRESULT tell(struct kernel_tracer *k, const struct found *f)
     switch (f->kind) {
     case PROCESS_BEGINS:
         e.thread = f->is.parent;
-        return tell_begin(k, &e, f);
-    case PROCESS_WAS_THERE:
-        return tell_was_there(k, &e, f);
+        return report_begin(k, &e, f);
+    case PROCESS_EXISTED:
+        return report_existing(k, &e, f);
     case THREAD_BEGINS:
-    case THREAD_WAS_THERE:
+    case THREAD_EXISTED:
         k->polling->seen += f->kind == THREAD_BEGINS && f->time >= k->polling->counted;
         hr = f->kind == THREAD_BEGINS ? kernel_thread_begins(k, &e, f->process, f->thread)
                                       : kernel_thread_add_existing(k, &e, f->process, f->thread);
@@ -366,7 +366,7 @@ static HRESULT tell(struct kernel_tracer *k, const struct found *f)
         e.thread = f->thread;
         return kernel_thread_ends(k, &e, f->thread);
     default:
-        return tell_end(k, &e, f->process);
+        return report_end(k, &e, f->process);
     }
 }
 
@@ -377,7 +377,7 @@ static void forget(struct kernel_tracer *k, const struct found *f)
                   f->kind == THREAD_ENDS ? f->thread : f->process);
 }
 
-static HRESULT tell_all(struct kernel_tracer *k, bool forgets)
+static HRESULT report_all(struct kernel_tracer *k, bool forgets)
 {
     struct kernel_polling *p = k->polling;
     HRESULT hr = S_OK;
@@ -388,13 +388,13 @@ static HRESULT tell_all(struct kernel_tracer *k, bool forgets)
         if (ends && forgets)
             forget(k, &p->found[i]);
         else
-            hr = tell(k, &p->found[i]);
+            hr = report_found(k, &p->found[i]);
     }
     return hr;
 }
 
 /* A program that was found before it was loaded has its name by now. One that has ended meanwhile keeps what it had. */
-static HRESULT tell_names_again(struct kernel_tracer *k)
+static HRESULT report_new_names(struct kernel_tracer *k)
 {
     struct kernel_task_stat stat;
     size_t at = 0;
@@ -457,7 +457,7 @@ static void set_due(struct kernel_polling *p, const struct looking *l)
         p->whole_due = now + ticks_of(WHOLE_LATEST_MS);
 }
 
-static HRESULT look(struct looking *l, const struct counts *counts)
+static HRESULT polling_look(struct looking *l, const struct counts *counts)
 {
     struct kernel_tracer *k = l->k;
     struct kernel_polling *p = k->polling;
@@ -474,7 +474,7 @@ static HRESULT look(struct looking *l, const struct counts *counts)
     }
     p->look++;
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
-        hr = look_at(l, ids[i]);
+        hr = inspect_process(l, ids[i]);
     memory_free(ids);
     if (SUCCEEDED(hr))
         hr = find_gone(l);
@@ -482,14 +482,14 @@ static HRESULT look(struct looking *l, const struct counts *counts)
         return hr;
     const bool hides = kernel_proc_hides(k), newly = hides && !k->hides_processes;
     k->hides_processes = hides;
-    hr = tell_all(k, newly);
+    hr = report_all(k, newly);
     p->latest = *counts;
     p->looked = l->now;
     if (!l->whole) /* threads that have begun are found by a whole one */
         return hr;
     count_forks(k, counts);
     if (hides)
-        begin_counts_anew(p);
+        restart_counts(p);
     else
         count_missed(p);
     return hr;
@@ -500,18 +500,18 @@ static HRESULT polling_pass(struct kernel_tracer *k, bool last, const struct ker
     struct kernel_polling *p = k->polling;
     struct looking l = {.k = k, .now = (uint64_t)clock_ticks()};
     struct counts counts = {0};
-    HRESULT hr = tell_names_again(k);
+    HRESULT hr = report_new_names(k);
     const HRESULT settled = images_settle(k, &(struct tracepoint_event){.time = p->looked});
     hr = FAILED(hr) ? hr : settled;
     const HRESULT flushed = kernel_queue_flush(&k->queue, sink);
     hr = FAILED(hr) ? hr : flushed;
-    k->told = p->looked;
+    k->reported_until = p->looked;
     if (last)
         p->whole_due = 0;
     if (is_due(p, &l, &counts)) {
         if (l.whole)
             read_forks(p, &counts);
-        const HRESULT looked = look(&l, &counts);
+        const HRESULT looked = polling_look(&l, &counts);
         hr = FAILED(hr) ? hr : looked;
         set_due(p, &l);
     }

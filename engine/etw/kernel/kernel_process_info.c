@@ -78,7 +78,7 @@ void process_details_put_user(struct kernel_data *d, const struct process_detail
 /* Without memory for it, it is not told. */
 void process_details_read(struct kernel_tracer *k, uint32_t process)
 {
-    struct process_details *t = id_map_put(&k->lives, process);
+    struct process_details *t = id_map_put(&k->details, process);
     const uint32_t windows = t ? kernel_windows_process(k, process) : 0;
     struct windows_process now;
     uint32_t user;
@@ -99,18 +99,18 @@ void process_details_read(struct kernel_tracer *k, uint32_t process)
 
 void process_details_forget(struct kernel_tracer *k, uint32_t process)
 {
-    struct process_details *t = id_map_find(&k->lives, process);
+    struct process_details *t = id_map_find(&k->details, process);
     if (t)
         memory_free(t->command);
-    id_map_remove(&k->lives, process);
+    id_map_remove(&k->details, process);
 }
 
 void process_details_free(struct kernel_tracer *k)
 {
     size_t at = 0;
-    for (struct process_details *t; (t = id_map_next(&k->lives, &at, NULL)) != NULL;)
+    for (struct process_details *t; (t = id_map_next(&k->details, &at, NULL)) != NULL;)
         memory_free(t->command);
-    id_map_free(&k->lives);
+    id_map_free(&k->details);
 }
 
 /* ---- resource counters ---- */

@@ -102,7 +102,7 @@ HRESULT kernel_queue_keep_place(struct kernel_queue *q, const struct kernel_even
     return S_OK;
 }
 
-static HRESULT fill(struct kernel_queue *q, size_t entry, const uint8_t *bytes, size_t size)
+static HRESULT queue_fill_entry(struct kernel_queue *q, size_t entry, const uint8_t *bytes, size_t size)
 {
     struct queued *queued = &q->entries[entry];
     const size_t at = q->data.size;
@@ -122,14 +122,14 @@ static HRESULT fill(struct kernel_queue *q, size_t entry, const uint8_t *bytes, 
 HRESULT kernel_queue_fill(struct kernel_queue *q, size_t entry, enum kernel_hook hook, const struct kernel_data *data)
 {
     q->entries[entry].event.hook = (uint16_t)hook;
-    return data->failed ? E_OUTOFMEMORY : fill(q, entry, data->bytes, data->size);
+    return data->failed ? E_OUTOFMEMORY : queue_fill_entry(q, entry, data->bytes, data->size);
 }
 
 HRESULT kernel_queue_add(struct kernel_queue *q, const struct kernel_event *e)
 {
     size_t entry;
     HRESULT hr = kernel_queue_keep_place(q, e, &entry);
-    if (SUCCEEDED(hr) && FAILED(hr = fill(q, entry, e->data, e->size)))
+    if (SUCCEEDED(hr) && FAILED(hr = queue_fill_entry(q, entry, e->data, e->size)))
         q->count = entry;
     return hr;
 }

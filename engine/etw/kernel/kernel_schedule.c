@@ -26,7 +26,7 @@ enum {
 enum { IN_INTERRUPT = 0x08 | 0x10 }; /* of common_flags: hard and soft ones */
 
 /* Linux' 100 to 139 of ordinary threads to 15 down to 1, its 0 to 99 of real time ones to 31 down to 16. */
-static uint8_t priority(const struct tracepoint_event *e, int field, uint32_t thread)
+static uint8_t windows_priority(const struct tracepoint_event *e, int field, uint32_t thread)
 {
     const int64_t linux_priority = tracepoint_number(e, field);
     if (thread == 0 || linux_priority < 0)
@@ -71,8 +71,8 @@ static HRESULT take_switch(struct kernel_tracer *k, const struct tracepoint_even
     kernel_data_clear(d);
     kernel_data_u32(d, kernel_thread_id(k, new));
     kernel_data_u32(d, kernel_thread_id(k, old));
-    kernel_data_u8(d, priority(e, SWITCH_NEW_PRIORITY, new));
-    kernel_data_u8(d, priority(e, SWITCH_OLD_PRIORITY, old));
+    kernel_data_u8(d, windows_priority(e, SWITCH_NEW_PRIORITY, new));
+    kernel_data_u8(d, windows_priority(e, SWITCH_OLD_PRIORITY, old));
     kernel_data_u8(d, 0); /* idle state left */
     kernel_data_u8(d, 0);
     kernel_data_u8(d, reason);

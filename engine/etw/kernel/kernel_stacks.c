@@ -155,7 +155,7 @@ HRESULT kernel_tracer_stacks(struct kernel_tracer *k, const uint16_t *hooks, siz
 
 /* ---- what is due ---- */
 
-static void expect(struct kernel_tracer *k, const struct tracepoint_event *e, enum stack_use use)
+static void stack_set_due(struct kernel_tracer *k, const struct tracepoint_event *e, enum stack_use use)
 {
     struct stack_due *due = &k->stacks.due[e->processor];
     due->use = use;
@@ -168,7 +168,7 @@ static void expect(struct kernel_tracer *k, const struct tracepoint_event *e, en
 void stack_expect(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook)
 {
     if (k->stacks.due && hook != HOOK_SWITCH && hook != HOOK_HARD_FAULT && is_chosen(k, (uint16_t)hook))
-        expect(k, e, STACK_OF_EVENT);
+        stack_set_due(k, e, STACK_OF_EVENT);
 }
 
 void stack_expect_fault(struct kernel_tracer *k, const struct tracepoint_event *e)
@@ -176,7 +176,7 @@ void stack_expect_fault(struct kernel_tracer *k, const struct tracepoint_event *
     static const uint16_t hooks[] = {HOOK_FAULT_TRANSITION, HOOK_FAULT_ZERO, HOOK_FAULT_COPY, HOOK_HARD_FAULT};
     for (size_t i = 0; k->stacks.due && i < sizeof hooks / sizeof *hooks; i++)
         if (is_chosen(k, hooks[i]))
-            expect(k, e, STACK_OF_FAULT);
+            stack_set_due(k, e, STACK_OF_FAULT);
 }
 
 void stack_clear_due(struct kernel_tracer *k, uint32_t processor)
@@ -214,11 +214,11 @@ HRESULT stack_switch(struct kernel_tracer *k, const struct tracepoint_event *e, 
     struct kept_stack *kept = id_map_find(&k->stacks.switched, thread);
     const HRESULT hr = kept ? emit_stack(k, e, e->time, thread, &kept->stack, 0) : S_OK;
     id_map_remove(&k->stacks.switched, thread);
-    expect(k, e, STACK_OF_SWITCH);
+    stack_set_due(k, e, STACK_OF_SWITCH);
     return hr;
 }
 
-static HRESULT keep(struct id_map *map, uint32_t thread, const struct stack *s, struct kept_stack **kept)
+static HRESULT stack_keep(struct id_map *map, uint32_t thread, const struct stack *s, struct kept_stack **kept)
 {
     *kept = id_map_put(map, thread);
     if (!*kept)
@@ -233,7 +233,7 @@ static HRESULT keep_fault(struct kernel_tracer *k, const struct tracepoint_event
     struct kept_stack *kept;
     const struct kernel_event place = {
         .time = e->time, .processor = (uint16_t)e->processor, .version = VERSION, .has_start = true};
-    HRESULT hr = keep(&k->stacks.faulted, e->thread, s, &kept);
+    HRESULT hr = stack_keep(&k->stacks.faulted, e->thread, s, &kept);
     if (hr != S_OK)
         return hr;
     hr = kernel_queue_keep_place(&k->queue, &place, &kept->entry);
@@ -338,7 +338,7 @@ void kernel_tracer_interval(struct kernel_tracer *k, uint32_t asked)
     k->stacks.interval = kernel_profile_interval(asked);
 }
 
-static HRESULT tell_interval(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook)
+static HRESULT emit_interval(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook)
 {
     enum { SOURCE_TIME = 0, INTERVAL_VERSION = 3, NAME_UNITS = 16 };
     struct kernel_data *d = &k->data;
@@ -357,7 +357,7 @@ HRESULT profile_interval(struct kernel_tracer *k, const struct tracepoint_event 
         return S_OK;
     if (!end)
         k->stacks.interval_reported = k->stacks.interval;
-    return tell_interval(k, e, end ? HOOK_SAMPLE_INTERVAL_END : HOOK_SAMPLE_INTERVAL_START);
+    return emit_interval(k, e, end ? HOOK_SAMPLE_INTERVAL_END : HOOK_SAMPLE_INTERVAL_START);
 }
 
 /* The processor's timer also wakes sleepers, between its ticks: of what comes in one interval one is taken. */
@@ -370,8 +370,8 @@ static HRESULT take_tick(struct kernel_tracer *k, const struct tracepoint_event 
         return S_OK;
     const uint64_t next = due->sample + interval;
     due->sample = e->time < next ? next : e->time + interval;
-    expect(k, e, STACK_OF_SAMPLE);
-    return k->stacks.interval_reported == k->stacks.interval ? S_OK : tell_interval(k, e, HOOK_SAMPLE_INTERVAL);
+    stack_set_due(k, e, STACK_OF_SAMPLE);
+    return k->stacks.interval_reported == k->stacks.interval ? S_OK : emit_interval(k, e, HOOK_SAMPLE_INTERVAL);
 }
 
 /* ---- what Linux tells ---- */
@@ -402,8 +402,8 @@ static HRESULT take_user(struct kernel_tracer *k, const struct tracepoint_event 
 static void read_kernel(const struct tracepoint_event *e, struct stack *s)
 {
     uint64_t frame[STACK_FRAMES];
-    const int64_t told = tracepoint_number(e, KERNEL_SIZE);
-    const uint64_t most = told < 0 ? 0 : told > STACK_FRAMES ? STACK_FRAMES : (uint64_t)told;
+    const int64_t length = tracepoint_number(e, KERNEL_SIZE);
+    const uint64_t most = length < 0 ? 0 : length > STACK_FRAMES ? STACK_FRAMES : (uint64_t)length;
     const uint32_t count = read_frames(e, KERNEL_FRAMES, most, frame);
     for (uint32_t i = 0; i < count; i++)
         if (frame[i] >= KERNEL_HALF && frame[i] != UINT64_MAX)
@@ -424,7 +424,7 @@ static HRESULT take_kernel(struct kernel_tracer *k, const struct tracepoint_even
         s.frame[s.kernel + s.user] = due.user[s.user];
     switch (due.use) {
     case STACK_OF_SWITCH:
-        return keep(&k->stacks.switched, e->thread, &s, &kept);
+        return stack_keep(&k->stacks.switched, e->thread, &s, &kept);
     case STACK_OF_FAULT:
         return keep_fault(k, e, &s);
     case STACK_OF_SAMPLE:

@@ -128,20 +128,20 @@ static void put_process(struct kernel_tracer *k, uint32_t process, struct kernel
     static const struct process_details nothing;
     if (!ends || process == KTHREADD)
         process_details_read(k, process);
-    const struct process_details *told = id_map_find(&k->lives, process);
-    told = told ? told : &nothing;
-    name_program(p, told->command, told->first);
+    const struct process_details *details = id_map_find(&k->details, process);
+    details = details ? details : &nothing;
+    name_program(p, details->command, details->first);
     kernel_data_clear(d);
     kernel_data_u64(d, PROCESS_KEY + ((uint64_t)process << 12));
     kernel_data_u32(d, kernel_process_id(k, process));
     kernel_data_u32(d, kernel_process_id(k, p->parent));
-    kernel_data_u32(d, process == 0 || p->is_kernel ? UINT32_MAX : told->windows.session);
+    kernel_data_u32(d, process == 0 || p->is_kernel ? UINT32_MAX : details->windows.session);
     kernel_data_u32(d, exit_code);
     kernel_data_u64(d, 0); /* directory table */
-    kernel_data_u32(d, told->windows.is_wow64 ? FLAG_WOW64 : 0);
-    process_details_put_user(d, told);
+    kernel_data_u32(d, details->windows.is_wow64 ? FLAG_WOW64 : 0);
+    process_details_put_user(d, details);
     kernel_data_ansi(d, base_name(p->name));
-    kernel_data_text(d, told->command ? told->command : p->name, COMMAND_UNITS);
+    kernel_data_text(d, details->command ? details->command : p->name, COMMAND_UNITS);
     kernel_data_text(d, "", 0); /* package */
     kernel_data_text(d, "", 0); /* its application */
 }

@@ -29,7 +29,7 @@ uint32_t kernel_process_of(const struct kernel_tracer *k, uint32_t thread)
 }
 
 /* Windows' numbers of what the kernel does itself: 0 is "Idle", 4 "System". */
-static bool own_number(const struct kernel_tracer *k, uint32_t process, uint32_t *out)
+static bool tracer_own_id(const struct kernel_tracer *k, uint32_t process, uint32_t *out)
 {
     enum { SYSTEM = 4 };
     const struct kernel_process *p = id_map_find(&k->processes, process);
@@ -52,7 +52,7 @@ uint32_t kernel_windows_process(const struct kernel_tracer *k, uint32_t process)
 uint32_t kernel_process_id(const struct kernel_tracer *k, uint32_t process)
 {
     uint32_t id;
-    if (own_number(k, process, &id))
+    if (tracer_own_id(k, process, &id))
         return id;
     if (k->host_ids)
         return process;
@@ -189,7 +189,7 @@ static HRESULT tracefs_begin(struct kernel_tracer *k, const struct kernel_tracer
     return SUCCEEDED(hr) ? enable_points(k) : hr;
 }
 
-static HRESULT take(void *context, const struct trace_record *r)
+static HRESULT tracer_take_record(void *context, const struct trace_record *r)
 {
     struct kernel_tracer *k = context;
     if (r->event.size < 2)
@@ -230,7 +230,7 @@ static uint64_t whole_until(struct kernel_tracer *k)
 
 static HRESULT tracefs_pass(struct kernel_tracer *k, bool last, const struct kernel_sink *sink)
 {
-    const struct trace_sink taken = {take, k};
+    const struct trace_sink taken = {tracer_take_record, k};
     HRESULT hr = last ? trace_instance_set(k->instance, "tracing_on", "0") : S_OK;
     const HRESULT passed = trace_stream_pass(k->stream, whole_until(k), last, &taken);
     hr = FAILED(hr) ? hr : passed;
@@ -372,7 +372,7 @@ HRESULT kernel_tracer_begin(const struct kernel_tracer_options *options, struct 
     network_begin(k, MOST_SOCKETS);
     fault_begin(k);
     images_begin(k);
-    k->lives.item_size = sizeof(struct process_details);
+    k->details.item_size = sizeof(struct process_details);
     k->in_container = !kernel_has_kthreadd(k);
     k->hides_processes = kernel_proc_hides(k);
     const HRESULT hr = choose_source(k, options);
@@ -398,7 +398,7 @@ void kernel_tracer_state(const struct kernel_tracer *k, struct kernel_state *out
         .missing = k->flags & ~k->sources,
         .hides_processes = k->hides_processes,
         .has_stacks = k->stacks.due != NULL,
-        .time = k->told > k->began ? k->told : k->began,
+        .time = k->reported_until > k->began ? k->reported_until : k->began,
     };
 }
 

@@ -213,7 +213,7 @@ static HRESULT open_rings(struct trace_instance *t)
     return hr;
 }
 
-static HRESULT prepare(struct trace_instance *t, uint32_t buffer_kb)
+static HRESULT instance_prepare(struct trace_instance *t, uint32_t buffer_kb)
 {
     char kb[16];
     snprintf(kb, sizeof kb, "%" PRIu32, buffer_kb);
@@ -243,7 +243,7 @@ HRESULT trace_instance_begin(const struct trace_options *options, struct trace_i
     }
     memory_free(folder);
     if (SUCCEEDED(hr))
-        hr = prepare(t, options->buffer_kb);
+        hr = instance_prepare(t, options->buffer_kb);
     if (SUCCEEDED(hr)) {
         *out = t;
         return S_OK;
@@ -405,7 +405,7 @@ void trace_stream_free(struct trace_stream *s)
 
 /* ---- a lane ---- */
 
-static void find_next(struct trace_stream *s, struct lane *lane)
+static void lane_find_next(struct trace_stream *s, struct lane *lane)
 {
     lane->next = (struct ring_event){0};
     for (; lane->current < lane->pages; lane->current++, lane->begun = false) {
@@ -425,7 +425,7 @@ static void find_next(struct trace_stream *s, struct lane *lane)
 }
 
 /* The pages that are done with make room. */
-static void shift(const struct trace_stream *s, struct lane *lane)
+static void lane_drop_read_pages(const struct trace_stream *s, struct lane *lane)
 {
     if (lane->current == 0)
         return;
@@ -443,7 +443,7 @@ static void shift(const struct trace_stream *s, struct lane *lane)
 }
 
 /* A page more; the events of those that lie there may move. */
-static bool make_room(const struct trace_stream *s, struct lane *lane)
+static bool lane_make_room(const struct trace_stream *s, struct lane *lane)
 {
     void *bytes = lane->bytes;
     const size_t page = s->layout->page_size;
@@ -478,7 +478,7 @@ static uint64_t events_on(const struct trace_stream *s, const uint8_t *bytes)
 
 /* Only as many pages as hold the events that were there: the next one might have to be waited for. *until is brought
    down to where the lane is complete when its bound leaves some in the ring. */
-static HRESULT take(struct trace_stream *s, uint32_t processor, uint64_t *until)
+static HRESULT lane_read_pages(struct trace_stream *s, uint32_t processor, uint64_t *until)
 {
     uint64_t taken = 0;
     struct lane *lane = &s->lanes[processor];
@@ -487,9 +487,9 @@ static HRESULT take(struct trace_stream *s, uint32_t processor, uint64_t *until)
     if (FAILED(hr))
         return hr;
     lane->lost_in_ring = state.lost;
-    shift(s, lane);
+    lane_drop_read_pages(s, lane);
     for (uint64_t on_page = 1; taken < state.entries && on_page != 0 && lane->pages < MOST_PAGES; taken += on_page) {
-        if (!make_room(s, lane))
+        if (!lane_make_room(s, lane))
             return E_OUTOFMEMORY;
         uint8_t *page = lane->bytes + lane->pages * s->layout->page_size;
         hr = trace_instance_page(s->instance, processor, page);
@@ -503,7 +503,7 @@ static HRESULT take(struct trace_stream *s, uint32_t processor, uint64_t *until)
         *until = newest < *until ? newest : *until;
     }
     if (!lane->next.data)
-        find_next(s, lane);
+        lane_find_next(s, lane);
     return hr;
 }
 
@@ -542,7 +542,7 @@ static void make_heap(struct trace_stream *s)
         sink_down(s, i);
 }
 
-static HRESULT hand_out(struct trace_stream *s, uint64_t until, const struct trace_sink *sink)
+static HRESULT stream_forward_until(struct trace_stream *s, uint64_t until, const struct trace_sink *sink)
 {
     HRESULT hr = S_OK;
     make_heap(s);
@@ -553,7 +553,7 @@ static HRESULT hand_out(struct trace_stream *s, uint64_t until, const struct tra
             break;
         const struct trace_record record = {lane->next, processor};
         hr = sink->event(sink->context, &record);
-        find_next(s, lane);
+        lane_find_next(s, lane);
         if (!lane->next.data)
             s->heap[0] = s->heap[--s->heap_count];
         if (s->heap_count != 0)
@@ -567,8 +567,8 @@ HRESULT trace_stream_pass(struct trace_stream *s, uint64_t now, bool all, const 
     uint64_t until = all ? UINT64_MAX : now > TRACE_STREAM_KEPT_NS ? now - TRACE_STREAM_KEPT_NS : 0;
     HRESULT hr = S_OK;
     for (uint32_t i = 0; SUCCEEDED(hr) && i < s->processors; i++)
-        hr = take(s, i, &until);
-    const HRESULT handed = hand_out(s, until, sink);
+        hr = lane_read_pages(s, i, &until);
+    const HRESULT handed = stream_forward_until(s, until, sink);
     return FAILED(hr) ? hr : handed;
 }
 

@@ -190,7 +190,7 @@ struct kernel_tracer {
     struct kernel_data data;     /* of the event in the making */
     struct windows_ids *windows; /* NULL: Windows' numbers are not known */
     uint64_t began;              /* before anything was recorded */
-    uint64_t told;               /* of polling: up to then all was told */
+    uint64_t reported_until;     /* of polling: up to then all was told */
     uint32_t *there;             /* of polling: the processes of the beginning */
     size_t there_count;
     uint32_t flags, sources;
@@ -203,7 +203,7 @@ struct kernel_tracer {
     uint64_t request_number;
     size_t looked;                     /* how far the processes have been looked at for their counters */
     struct id_map sockets;             /* struct kernel_socket */
-    struct id_map lives;               /* struct process_details, by process */
+    struct id_map details;             /* struct process_details, by process */
     struct id_map images, image_files; /* struct image_list, by process; struct image_file */
     uint64_t newest;                   /* of what a pass has handed out */
     uint32_t newest_processor;

@@ -112,7 +112,7 @@ static void thread_ends(struct windows_ids *w, uint32_t host)
     }
 }
 
-static HRESULT take(void *context, const struct trace_record *r)
+static HRESULT ids_take_record(void *context, const struct trace_record *r)
 {
     struct windows_ids *w = context;
     const uint32_t id = r->event.size < 2 ? RING_NO_EVENT : get_u16(r->event.data),
@@ -134,7 +134,7 @@ static HRESULT take(void *context, const struct trace_record *r)
 /* All that is there by now. */
 static HRESULT listen(struct windows_ids *w)
 {
-    const struct trace_sink sink = {take, w};
+    const struct trace_sink sink = {ids_take_record, w};
     return trace_stream_pass(w->stream, 0, true, &sink);
 }
 
@@ -160,7 +160,7 @@ static HRESULT keep_listed(struct windows_ids *w, const struct windows_thread *t
     return S_OK;
 }
 
-static HRESULT show(struct windows_ids *w, const struct windows_thread *threads, size_t count)
+static HRESULT ids_show_new(struct windows_ids *w, const struct windows_thread *threads, size_t count)
 {
     memory_free(w->shown);
     w->shown_count = 0;
@@ -181,7 +181,7 @@ static HRESULT show(struct windows_ids *w, const struct windows_thread *threads,
     return S_OK;
 }
 
-static HRESULT learn(struct windows_ids *w)
+static HRESULT ids_learn_shown(struct windows_ids *w)
 {
     for (size_t i = 0; i < w->shown_count; i++) {
         const struct windows_shown *shown = &w->shown[i];
@@ -236,7 +236,7 @@ HRESULT windows_ids_pass(struct windows_ids *w)
     if (SUCCEEDED(hr))
         hr = trace_instance_enable(w->instance, events[SET_PROCESSORS][0], events[SET_PROCESSORS][1], NULL, true);
     if (SUCCEEDED(hr)) {
-        hr = show(w, threads, count);
+        hr = ids_show_new(w, threads, count);
         const HRESULT off =
             trace_instance_enable(w->instance, events[SET_PROCESSORS][0], events[SET_PROCESSORS][1], NULL, false);
         hr = FAILED(hr) ? hr : off;
@@ -245,7 +245,7 @@ HRESULT windows_ids_pass(struct windows_ids *w)
     if (SUCCEEDED(hr))
         hr = listen(w);
     if (SUCCEEDED(hr))
-        hr = learn(w);
+        hr = ids_learn_shown(w);
     w->asked = SUCCEEDED(hr);
     return hr;
 }
@@ -277,7 +277,7 @@ static HRESULT read_server(uint32_t *id)
     return hr;
 }
 
-static HRESULT load(struct windows_ids *w, int event)
+static HRESULT ids_load_event(struct windows_ids *w, int event)
 {
     char *format;
     HRESULT hr = trace_instance_format(w->instance, events[event][0], events[event][1], &format);
@@ -313,7 +313,7 @@ HRESULT windows_ids_begin(const char *name, struct windows_ids **out)
     if (SUCCEEDED(hr))
         hr = trace_stream_create(w->instance, &w->stream);
     for (int i = 0; SUCCEEDED(hr) && i < EVENTS; i++)
-        hr = load(w, i);
+        hr = ids_load_event(w, i);
     if (FAILED(hr)) {
         const struct error_kept why = error_keep(hr);
         (void)windows_ids_end(w);

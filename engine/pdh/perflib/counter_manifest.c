@@ -46,7 +46,7 @@ static HRESULT warn_of_skipped(struct counter_reader *c, xmlNodePtr e, const cha
 /* Warns of an unknown element in the namespace of counters. */
 static HRESULT skip_content(struct counter_reader *c, xmlNodePtr node)
 {
-    if (!c->r.remarks || node->type != XML_ELEMENT_NODE || !node->ns ||
+    if (!c->r.warnings || node->type != XML_ELEMENT_NODE || !node->ns ||
         strcmp((const char *)node->ns->href, COUNTERS_NAMESPACE) != 0)
         return S_OK;
     return warn_of_skipped(c, node, NULL);
@@ -56,7 +56,7 @@ static HRESULT skip_content(struct counter_reader *c, xmlNodePtr node)
 static HRESULT check_attributes(struct counter_reader *c, xmlNodePtr e, const char *known)
 {
     HRESULT hr = S_OK;
-    for (xmlAttrPtr a = c->r.remarks ? e->properties : NULL; SUCCEEDED(hr) && a; a = a->next) {
+    for (xmlAttrPtr a = c->r.warnings ? e->properties : NULL; SUCCEEDED(hr) && a; a = a->next) {
         const char *name = (const char *)a->name, *at = known;
         const size_t length = strlen(name);
         bool found = a->ns != NULL;

@@ -140,7 +140,7 @@ HRESULT report_inputs_remarks(const struct report_inputs *in, struct texts *rema
     for (size_t i = 0; i < in->logs.count + in->traces.count && SUCCEEDED(hr); i++) {
         const bool log = i < in->logs.count;
         const size_t at = log ? i : i - in->logs.count;
-        const struct texts *told = log ? log_reader_remarks(in->logs.items[at].reader) : &in->traces.items[at].remarks;
+        const struct texts *told = log ? log_reader_remarks(in->logs.items[at].reader) : &in->traces.items[at].warnings;
         for (size_t k = 0; k < told->count && SUCCEEDED(hr); k++) {
             char *text =
                 text_format("%s: %s", log ? in->logs.items[at].shown : in->traces.items[at].path, told->items[k]);

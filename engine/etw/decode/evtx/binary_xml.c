@@ -24,7 +24,7 @@ static HRESULT damaged(const struct binary_reader *r, const char *what)
     return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "binary XML: %s at %llu", what, (unsigned long long)r->at);
 }
 
-static bool take(struct binary_reader *r, size_t bytes)
+static bool reader_take_bytes(struct binary_reader *r, size_t bytes)
 {
     if (r->size - r->at < bytes)
         return false;
@@ -56,10 +56,10 @@ static HRESULT add_units(struct binary_reader *r, size_t units, bool attribute, 
 /* {u16 hash, u16 characters, characters, u16 0}, written out; where it begins in the text. */
 static HRESULT add_name(struct binary_reader *r)
 {
-    if (!take(r, 4))
+    if (!reader_take_bytes(r, 4))
         return damaged(r, "a name that lies outside");
     HRESULT hr = add_units(r, get_u16(r->bytes + r->at - 2), false, true);
-    if (SUCCEEDED(hr) && !take(r, 2))
+    if (SUCCEEDED(hr) && !reader_take_bytes(r, 2))
         hr = damaged(r, "a name without its end");
     return hr;
 }
@@ -69,11 +69,11 @@ static HRESULT add_value(struct binary_reader *r, uint8_t token, bool attribute)
 {
     switch (token & ~MORE) {
     case 0x05: /* a text */
-        if (!take(r, 3) || r->bytes[r->at - 3] != 1)
+        if (!reader_take_bytes(r, 3) || r->bytes[r->at - 3] != 1)
             return damaged(r, "a value that is no text");
         return add_units(r, get_u16(r->bytes + r->at - 2), attribute, false);
     case 0x08: /* a character by its number */
-        if (!take(r, 2))
+        if (!reader_take_bytes(r, 2))
             return damaged(r, "a character that lies outside");
         text_buffer_format(&r->out, "&#%u;", (unsigned)get_u16(r->bytes + r->at - 2));
         return S_OK;
@@ -85,7 +85,7 @@ static HRESULT add_value(struct binary_reader *r, uint8_t token, bool attribute)
     }
     case 0x0D:
     case 0x0E: /* a substitution */
-        if (!take(r, 3))
+        if (!reader_take_bytes(r, 3))
             return damaged(r, "a substitution that lies outside");
         text_buffer_format(&r->out, "%%%u", get_u16(r->bytes + r->at - 3) + 1u);
         return S_OK;
@@ -97,7 +97,7 @@ static HRESULT add_value(struct binary_reader *r, uint8_t token, bool attribute)
 static HRESULT add_attributes(struct binary_reader *r)
 {
     HRESULT hr = S_OK;
-    if (!take(r, 4))
+    if (!reader_take_bytes(r, 4))
         return damaged(r, "attributes that lie outside");
     while (SUCCEEDED(hr) && r->at < r->size && (r->bytes[r->at] & ~MORE) == 0x06) {
         r->at++;
@@ -141,7 +141,7 @@ static HRESULT add_element(struct binary_reader *r, bool has_attributes, unsigne
 {
     if (depth > MOST_DEPTH)
         return damaged(r, "elements nested too deep");
-    if (!take(r, 6)) /* which substitution it depends on, its size */
+    if (!reader_take_bytes(r, 6)) /* which substitution it depends on, its size */
         return damaged(r, "an element that lies outside");
     text_buffer_add(&r->out, "<");
     const size_t from = r->out.length;
@@ -170,7 +170,7 @@ HRESULT binary_xml_read(const uint8_t *bytes, size_t size, char **xml)
     struct binary_reader r = {.bytes = bytes, .size = size};
     HRESULT hr = S_OK;
     *xml = NULL;
-    if (take(&r, 4) && bytes[0] != 0x0F)
+    if (reader_take_bytes(&r, 4) && bytes[0] != 0x0F)
         r.at = 0;
     while (SUCCEEDED(hr) && r.at < r.size && bytes[r.at] != 0) {
         uint8_t token = bytes[r.at++];

@@ -18,7 +18,7 @@ enum {
 
 /* ---- the file ---- */
 
-static HRESULT begin(struct event_dump *d)
+static HRESULT evtx_dump_begin(struct event_dump *d)
 {
     uint8_t header[EVTX_HEADER_BYTES];
     d->log = evtx_writer_create(EVTX_MOST_CHUNKS);
@@ -43,17 +43,17 @@ static HRESULT written(struct event_dump *d)
 
 /* ---- System ---- */
 
-static void number(struct evtx_record *r, const char *element, enum evtx_type type, uint64_t value)
+static void number(struct evtx_record *r, const char *element, enum evtx_type type, uint64_t evtx_dump_value)
 {
     uint8_t bytes[8];
-    put_u64(bytes, value);
+    put_u64(bytes, evtx_dump_value);
     evtx_element_value(r, element, type, bytes, type == EVTX_U8 ? 1 : type == EVTX_U16 ? 2 : 8);
 }
 
-static void attribute_u32(struct evtx_record *r, const char *name, uint32_t value)
+static void attribute_u32(struct evtx_record *r, const char *name, uint32_t evtx_dump_value)
 {
     uint8_t bytes[4];
-    put_u32(bytes, value);
+    put_u32(bytes, evtx_dump_value);
     evtx_attribute_value(r, name, EVTX_U32, bytes, sizeof bytes);
 }
 
@@ -117,7 +117,7 @@ static void add_start(struct event_dump_step *s)
     evtx_attribute(r, "xmlns", EVENT_DUMP_EVENT_SPACE);
 }
 
-static void head(struct event_dump_step *s)
+static void evtx_dump_head(struct event_dump_step *s)
 {
     event_inserts_clear(&s->dump->inserts);
     add_start(s);
@@ -132,7 +132,7 @@ static bool is_shaped(const struct event_dump_step *s)
     return s->event->schema->user_data != NULL;
 }
 
-static HRESULT values(struct event_dump_step *s)
+static HRESULT evtx_dump_values(struct event_dump_step *s)
 {
     struct evtx_record *r = &s->dump->record;
     if (is_shaped(s))
@@ -237,7 +237,7 @@ static HRESULT take_value(struct event_dump_step *s, const struct event_value *v
     return hr;
 }
 
-static HRESULT value(void *context, enum event_step step, const struct event_value *v)
+static HRESULT evtx_dump_value(void *context, enum event_step step, const struct event_value *v)
 {
     struct event_dump_step *s = context;
     const bool structs = (v->property->flags & PROPERTY_STRUCT) != 0;
@@ -318,8 +318,8 @@ static void add_debug_data(struct event_dump_step *s)
     struct text_buffer *cell = &s->dump->cell;
     const struct {
         const char *element, *text;
-    } told[] = {{"FlagsName", m->flags},           {"LevelName", m->level},    {"Component", m->component},
-                {"SubComponent", m->subcomponent}, {"FileLine", m->type_name}, {"Function", m->function}};
+    } reported[] = {{"FlagsName", m->flags},           {"LevelName", m->level},    {"Component", m->component},
+                    {"SubComponent", m->subcomponent}, {"FileLine", m->type_name}, {"Function", m->function}};
     uint32_t sequence;
     evtx_begin(r, "DebugData");
     if (tmf_sequence(s->event->record, &sequence)) {
@@ -327,9 +327,9 @@ static void add_debug_data(struct event_dump_step *s)
         put_u32(bytes, sequence);
         evtx_element_value(r, "SequenceNumber", EVTX_U32, bytes, sizeof bytes);
     }
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        if (told[i].text && *told[i].text)
-            evtx_element(r, told[i].element, told[i].text);
+    for (size_t i = 0; i < sizeof reported / sizeof *reported; i++)
+        if (reported[i].text && *reported[i].text)
+            evtx_element(r, reported[i].element, reported[i].text);
     cell->length = 0;
     const HRESULT hr = dumped_event_sentence(s->event, cell);
     if (SUCCEEDED(hr)) {
@@ -359,7 +359,8 @@ static void end_values(struct event_dump_step *s)
         add_debug_data(s);
 }
 
-static void undecoded(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code, const char *reason)
+static void evtx_dump_undecoded(struct event_dump_step *s, const uint8_t *bytes, size_t size, uint32_t code,
+                                const char *reason)
 {
     struct evtx_record *r = &s->dump->record;
     uint8_t number_[4];
@@ -431,7 +432,7 @@ static void add_rendering(struct event_dump_step *s)
 }
 
 /* Of an event that no record holds: who wrote it and when, and what there is room for of its data. */
-static void shorten(struct event_dump_step *s)
+static void evtx_dump_shorten(struct event_dump_step *s)
 {
     const EVENT_RECORD *e = s->event->record;
     struct evtx_record *r = &s->dump->record;
@@ -439,15 +440,15 @@ static void shorten(struct event_dump_step *s)
     add_start(s);
     r->longest = MOST_TEXT;
     add_system(s, r);
-    undecoded(s, e->UserData, size, CODE_OF_LENGTH,
-              size == e->UserDataLength
-                  ? "longer than the 64 KB of a record of the event log"
-                  : "longer than the 64 KB of a record of the event log: these are its first bytes");
+    evtx_dump_undecoded(s, e->UserData, size, CODE_OF_LENGTH,
+                        size == e->UserDataLength
+                            ? "longer than the 64 KB of a record of the event log"
+                            : "longer than the 64 KB of a record of the event log: these are its first bytes");
     evtx_end(r);
     s->too_long = true;
 }
 
-static HRESULT tail(struct event_dump_step *s)
+static HRESULT evtx_dump_tail(struct event_dump_step *s)
 {
     struct event_dump *d = s->dump;
     const int64_t time = s->event->record->EventHeader.TimeStamp.QuadPart;
@@ -455,19 +456,19 @@ static HRESULT tail(struct event_dump_step *s)
     evtx_end(&d->record);
     HRESULT hr = evtx_writer_add(d->log, &d->record, time, &d->text);
     if (hr == S_FALSE) {
-        shorten(s);
+        evtx_dump_shorten(s);
         hr = evtx_writer_add(d->log, &d->record, time, &d->text);
     }
     return hr;
 }
 
-const struct event_dump_writer event_dump_evtx = {.begin = begin,
-                                                  .head = head,
-                                                  .values = values,
-                                                  .value = value,
+const struct event_dump_writer event_dump_evtx = {.begin = evtx_dump_begin,
+                                                  .head = evtx_dump_head,
+                                                  .values = evtx_dump_values,
+                                                  .value = evtx_dump_value,
                                                   .end_values = end_values,
                                                   .take_back = take_back,
-                                                  .undecoded = undecoded,
-                                                  .tail = tail,
+                                                  .undecoded = evtx_dump_undecoded,
+                                                  .tail = evtx_dump_tail,
                                                   .end = end,
                                                   .written = written};

@@ -43,7 +43,7 @@ void evtx_record_fail(struct evtx_record *r, HRESULT hr)
         r->hr = hr;
 }
 
-static void check(struct evtx_record *r, HRESULT hr)
+static void record_check(struct evtx_record *r, HRESULT hr)
 {
     if (SUCCEEDED(hr) && (r->shape.failed || r->values.failed || r->items.failed))
         hr = error_set(E_OUTOFMEMORY, "out of memory for an event of the event log");
@@ -52,7 +52,7 @@ static void check(struct evtx_record *r, HRESULT hr)
 }
 
 /* Of UTF-8 that many bytes at most, whole characters. */
-static size_t cut(const struct evtx_record *r, const char *text)
+static size_t text_cut_size(const struct evtx_record *r, const char *text)
 {
     size_t size = strlen(text);
     if (r->longest && size > r->longest)
@@ -61,9 +61,9 @@ static size_t cut(const struct evtx_record *r, const char *text)
     return size;
 }
 
-static void add(struct evtx_record *r, enum evtx_step step, const char *text)
+static void shape_add_step(struct evtx_record *r, enum evtx_step step, const char *text)
 {
-    const size_t size = text ? cut(r, text) : 0;
+    const size_t size = text ? text_cut_size(r, text) : 0;
     uint8_t *to = byte_buffer_add(&r->shape, text ? size + 2 : 1);
     if (to) {
         *to = (uint8_t)step;
@@ -71,45 +71,45 @@ static void add(struct evtx_record *r, enum evtx_step step, const char *text)
             memcpy(to + 1, text, size);
     }
     r->too_long |= size > UINT16_MAX; /* before it is measured in units: none of that many bytes is needed */
-    check(r, S_OK);
+    record_check(r, S_OK);
 }
 
 void evtx_begin(struct evtx_record *r, const char *element)
 {
     if (r->depth++ < EVTX_DEPTH)
-        add(r, EVTX_BEGIN, element);
+        shape_add_step(r, EVTX_BEGIN, element);
 }
 
 void evtx_end(struct evtx_record *r)
 {
     if (--r->depth < EVTX_DEPTH)
-        add(r, EVTX_END, NULL);
+        shape_add_step(r, EVTX_END, NULL);
 }
 
 void evtx_attribute(struct evtx_record *r, const char *name, const char *text)
 {
     if (r->depth > EVTX_DEPTH)
         return;
-    add(r, EVTX_ATTRIBUTE, name);
-    add(r, EVTX_CONSTANT, text);
+    shape_add_step(r, EVTX_ATTRIBUTE, name);
+    shape_add_step(r, EVTX_CONSTANT, text);
 }
 
 void evtx_attribute_value(struct evtx_record *r, const char *name, enum evtx_type type, const void *bytes, size_t size)
 {
     if (r->depth > EVTX_DEPTH)
         return;
-    add(r, EVTX_ATTRIBUTE, name);
+    shape_add_step(r, EVTX_ATTRIBUTE, name);
     evtx_value(r, type, bytes, size);
 }
 
 void evtx_constant(struct evtx_record *r, const char *text)
 {
     if (*text)
-        add(r, EVTX_CONSTANT, text);
+        shape_add_step(r, EVTX_CONSTANT, text);
 }
 
 /* The bytes are there, or come next. */
-static bool declare(struct evtx_record *r, enum evtx_type type, size_t size)
+static bool value_declare(struct evtx_record *r, enum evtx_type type, size_t size)
 {
     if (size > UINT16_MAX || r->items.size / 4 >= UINT16_MAX) {
         r->too_long = true;
@@ -124,10 +124,10 @@ static bool declare(struct evtx_record *r, enum evtx_type type, size_t size)
 
 void evtx_value(struct evtx_record *r, enum evtx_type type, const void *bytes, size_t size)
 {
-    uint8_t *to = declare(r, type, size) ? byte_buffer_add(&r->values, size) : NULL;
+    uint8_t *to = value_declare(r, type, size) ? byte_buffer_add(&r->values, size) : NULL;
     if (to && size)
         memcpy(to, bytes, size);
-    check(r, S_OK);
+    record_check(r, S_OK);
 }
 
 HRESULT evtx_add_units(struct byte_buffer *to, const char *text)
@@ -148,21 +148,21 @@ HRESULT evtx_add_units(struct byte_buffer *to, const char *text)
 
 void evtx_value_text(struct evtx_record *r, const char *text)
 {
-    const size_t from = r->values.size, size = cut(r, text);
+    const size_t from = r->values.size, size = text_cut_size(r, text);
     char *part = r->longest ? text_copy_n(text, size) : NULL;
     const HRESULT hr = r->longest && !part ? E_OUTOFMEMORY : evtx_add_units(&r->values, part ? part : text);
     memory_free(part);
-    check(r, hr);
-    if (SUCCEEDED(r->hr) && !declare(r, EVTX_TEXT, r->values.size - from))
+    record_check(r, hr);
+    if (SUCCEEDED(r->hr) && !value_declare(r, EVTX_TEXT, r->values.size - from))
         r->values.size = from;
-    check(r, S_OK);
+    record_check(r, S_OK);
 }
 
 void evtx_attribute_text(struct evtx_record *r, const char *name, const char *text)
 {
     if (r->depth > EVTX_DEPTH)
         return;
-    add(r, EVTX_ATTRIBUTE, name);
+    shape_add_step(r, EVTX_ATTRIBUTE, name);
     evtx_value_text(r, text);
 }
 
@@ -239,7 +239,7 @@ static uint32_t add_sum(const struct evtx_writer *w, uint32_t sum, const uint8_t
 
 /* ---- the chunk's bytes ---- */
 
-static uint8_t *take(struct evtx_writer *w, size_t size)
+static uint8_t *chunk_take(struct evtx_writer *w, size_t size)
 {
     if (w->full || size > MOST_FREE_AT - w->at) {
         w->full = true;
@@ -251,7 +251,7 @@ static uint8_t *take(struct evtx_writer *w, size_t size)
 
 static void put(struct evtx_writer *w, const void *bytes, size_t size)
 {
-    uint8_t *to = take(w, size);
+    uint8_t *to = chunk_take(w, size);
     if (to && size)
         memcpy(to, bytes, size);
 }
@@ -331,7 +331,7 @@ static HRESULT put_name(struct evtx_writer *w, const char *name)
             return S_OK;
         }
     four(w, w->at + 4);
-    uint8_t *to = take(w, NAME_HEADER + size + 2);
+    uint8_t *to = chunk_take(w, NAME_HEADER + size + 2);
     if (!to)
         return S_OK;
     put_u32(to, get_u32(list));
@@ -451,7 +451,7 @@ static HRESULT put_shape(struct evtx_writer *w, const struct evtx_record *r, uin
     memcpy(kept, r->shape.bytes, r->shape.size);
     w->known[w->count++] = new;
     uint8_t *list = w->chunk + SHAPE_LISTS + 4 * (hash % SHAPE_LIST_COUNT);
-    uint8_t *head = take(w, SHAPE_HEADER);
+    uint8_t *head = chunk_take(w, SHAPE_HEADER);
     if (!head)
         return S_OK;
     put_u32(head, get_u32(list));
@@ -471,7 +471,7 @@ static HRESULT put_record(struct evtx_writer *w, const struct evtx_record *r, in
 {
     const uint64_t hash = hash_bytes(HASH_START, r->shape.bytes, r->shape.size);
     const size_t from = w->at;
-    uint8_t *head = take(w, RECORD_HEADER);
+    uint8_t *head = chunk_take(w, RECORD_HEADER);
     HRESULT hr = S_OK;
     four(w, 0x0001010F);
     byte(w, 0x0C); /* an instance of a shape */
@@ -485,7 +485,7 @@ static HRESULT put_record(struct evtx_writer *w, const struct evtx_record *r, in
     put(w, r->items.bytes, r->items.size);
     put(w, r->values.bytes, r->values.size);
     byte(w, 0);
-    (void)take(w, (8 - (w->at + 4 - from) % 8) % 8);
+    (void)chunk_take(w, (8 - (w->at + 4 - from) % 8) % 8);
     four(w, w->at + 4 - from);
     if (FAILED(hr) || w->full)
         return hr;

@@ -61,7 +61,7 @@ bool manifest_write_is_full(const struct text_buffer *b)
     return b->length > MANIFEST_MOST_BYTES;
 }
 
-static bool is_told(const struct message_tables *messages, uint32_t id, const char *language, size_t but)
+static bool is_described(const struct message_tables *messages, uint32_t id, const char *language, size_t but)
 {
     for (size_t i = 0; i < messages->count; i++)
         if (i != but && text_equal_nocase(messages->items[i].name, language) &&
@@ -80,7 +80,7 @@ HRESULT manifest_write_message(struct manifest_writing *w, uint32_t id, const ch
     for (size_t i = 0; SUCCEEDED(hr) && id != MESSAGE_NONE && i < messages->count; i++) {
         const struct message_language *l = &messages->items[i];
         const char *found = message_language_find(l, id);
-        if (!found || (!*l->name && is_told(messages, id, NEUTRAL, i)))
+        if (!found || (!*l->name && is_described(messages, id, NEUTRAL, i)))
             continue;
         hr = add_string(w, *l->name ? l->name : NEUTRAL, name, found);
         added++;
@@ -120,7 +120,7 @@ HRESULT manifest_document_text(const struct manifest_document *d, struct text_bu
     return out->failed ? E_OUTOFMEMORY : S_OK;
 }
 
-static HRESULT left_out(HRESULT remarked)
+static HRESULT skipped(HRESULT remarked)
 {
     return SUCCEEDED(remarked) ? S_FALSE : remarked;
 }
@@ -140,11 +140,11 @@ static HRESULT read_back(struct manifest_writing *w)
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
         return hr;
     const struct error_kept why = error_keep(hr);
-    return left_out(
+    return skipped(
         manifest_write_warning(w, "it is left out, as no manifest can be what is known of it: %.600s", why.text));
 }
 
-static HRESULT append(struct manifest_document *to, const struct manifest_document *from)
+static HRESULT document_append(struct manifest_document *to, const struct manifest_document *from)
 {
     for (size_t i = 0; i < from->culture_count; i++) {
         struct manifest_culture *c = culture_of(to, from->cultures[i].name);
@@ -184,27 +184,27 @@ static HRESULT write_alone(struct manifest_writing *w)
     for (size_t kind = 0; kind < MANIFEST_KINDS; kind++)
         fields += w->m->fields[kind].count;
     if (!is_compared_soon(w->m, fields))
-        return left_out(manifest_write_warning(w,
-                                               "it is left out, as it would take too long to tell its %zu fields from "
-                                               "each other, and which of them its %zu events have",
-                                               fields, w->m->event_count));
+        return skipped(manifest_write_warning(w,
+                                              "it is left out, as it would take too long to tell its %zu fields from "
+                                              "each other, and which of them its %zu events have",
+                                              fields, w->m->event_count));
     const HRESULT hr = manifest_write_provider(w);
     return SUCCEEDED(hr) ? read_back(w) : hr;
 }
 
 HRESULT manifest_document_add(struct manifest_document *d, const struct provider_manifest *m, const bool *wanted,
-                              struct texts *remarks)
+                              struct texts *warnings)
 {
     struct manifest_document one = {0};
     struct manifest_writing w = {
-        .m = m, .wanted = wanted, .remarks = remarks, .d = &one, .number = d->provider_count + 1};
+        .m = m, .wanted = wanted, .warnings = warnings, .d = &one, .number = d->provider_count + 1};
     HRESULT hr = write_alone(&w);
     if (hr == S_OK &&
         (d->provider_count == MANIFEST_MOST_PROVIDERS || size_of(d) + size_of(&one) > MANIFEST_MOST_BYTES))
-        hr = left_out(manifest_write_warning(&w, "it is left out, as a manifest has at most %u providers and %u bytes",
-                                             MANIFEST_MOST_PROVIDERS, MANIFEST_MOST_BYTES));
+        hr = skipped(manifest_write_warning(&w, "it is left out, as a manifest has at most %u providers and %u bytes",
+                                            MANIFEST_MOST_PROVIDERS, MANIFEST_MOST_BYTES));
     if (hr == S_OK)
-        hr = append(d, &one);
+        hr = document_append(d, &one);
     manifest_document_free(&one);
     return hr;
 }

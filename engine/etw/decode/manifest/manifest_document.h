@@ -25,7 +25,7 @@ void manifest_document_free(struct manifest_document *d);
    provider cannot be written, and is left out. A provider that was added is read back by manifest_xml_read, and its
    events are decoded by that as they were. */
 HRESULT manifest_document_add(struct manifest_document *d, const struct provider_manifest *m, const bool *wanted,
-                              struct texts *remarks);
+                              struct texts *warnings);
 /* Adds the whole document. E_OUTOFMEMORY. */
 HRESULT manifest_document_text(const struct manifest_document *d, struct text_buffer *out);
 
@@ -40,7 +40,7 @@ struct manifest_name {
 struct manifest_writing {
     const struct provider_manifest *m;
     const bool *wanted; /* events; NULL: all */
-    struct texts *remarks;
+    struct texts *warnings;
     struct manifest_document *d;
     size_t number; /* of the provider: before the names of its strings */
     struct manifest_name *names[MANIFEST_KINDS];

@@ -560,7 +560,8 @@ static const char *find_string(const struct manifest_strings *s, const char *id,
 
 /* The text with the culture's strings in the place of references. S_FALSE: it has none of that id, which is then in
    `missing`. */
-static HRESULT resolve(const struct manifest_reader *r, const char *text, size_t culture, char **out, char **missing)
+static HRESULT text_resolve_strings(const struct manifest_reader *r, const char *text, size_t culture, char **out,
+                                    char **missing)
 {
     static const char begin[] = "$(string.";
     struct text_buffer b = {0};
@@ -596,7 +597,7 @@ static HRESULT add_messages(struct manifest_reader *r, xmlNodePtr e, const char 
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < (cultures ? cultures : 1); i++) {
         char *whole;
-        hr = resolve(r, text, i, &whole, &missing);
+        hr = text_resolve_strings(r, text, i, &whole, &missing);
         if (hr == S_OK) {
             hr = message_tables_add(&r->p->messages, cultures ? r->strings.cultures.items[i] : "", id, whole);
             added++;
@@ -652,9 +653,9 @@ HRESULT manifest_plain_text(struct manifest_reader *r, xmlNodePtr e, const char 
     for (size_t i = cultures; i > 0; i--)
         if (text_matches("en*", r->strings.cultures.items[i - 1]))
             english = i - 1;
-    hr = resolve(r, text, english, out, &missing);
+    hr = text_resolve_strings(r, text, english, out, &missing);
     for (size_t i = 0; hr == S_FALSE && i < cultures; i++)
-        hr = resolve(r, text, i, out, &missing);
+        hr = text_resolve_strings(r, text, i, out, &missing);
     if (hr == S_FALSE)
         hr = manifest_wrong(e, attribute, text, "no culture has the string \"%.100s\"", missing);
     memory_free(missing);

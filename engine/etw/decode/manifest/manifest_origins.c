@@ -55,7 +55,7 @@ static const struct unknown *find_unknown(const struct manifest_origin *o, const
 }
 
 /* That nothing is known is worth remembering; when memory is out, it is looked for again. */
-static void remember(struct manifest_origin *o, const GUID *guid, HRESULT hr)
+static void origin_note_absent(struct manifest_origin *o, const GUID *guid, HRESULT hr)
 {
     void *items = o->unknown;
     char *why = o->unknown_count < MOST_ABSENT ? text_copy(error_text(hr)) : NULL;
@@ -76,7 +76,7 @@ static HRESULT load_registered(struct manifest_origin *o, const GUID *guid, cons
     HRESULT hr = registered_manifest_load(guid, o->languages, &m);
     if (hr != S_OK) {
         if (hr != E_OUTOFMEMORY)
-            remember(o, guid, hr);
+            origin_note_absent(o, guid, hr);
         return hr;
     }
     void *items = o->list.items;
@@ -163,7 +163,7 @@ HRESULT registered_manifests_origin(const char *languages, struct schema_origin 
 
 /* ---- files ---- */
 
-static HRESULT load_xml(const char *path, struct texts *remarks, struct provider_manifests *out)
+static HRESULT load_xml(const char *path, struct texts *warnings, struct provider_manifests *out)
 {
     char *xml;
     size_t size;
@@ -171,12 +171,12 @@ static HRESULT load_xml(const char *path, struct texts *remarks, struct provider
     HRESULT hr = file_load(path, MANIFEST_MOST_BYTES, &xml, &size);
     if (FAILED(hr))
         return hr;
-    hr = manifest_xml_read(xml, size, remarks, out);
+    hr = manifest_xml_read(xml, size, warnings, out);
     memory_free(xml);
     return FAILED(hr) && hr != E_OUTOFMEMORY ? error_prefix(hr, "%s", path) : hr;
 }
 
-HRESULT manifest_file_load(const char *path, struct texts *remarks, struct provider_manifests *out)
+HRESULT manifest_file_load(const char *path, struct texts *warnings, struct provider_manifests *out)
 {
     struct file *f;
     char begin[2] = "";
@@ -190,7 +190,7 @@ HRESULT manifest_file_load(const char *path, struct texts *remarks, struct provi
     if (FAILED(hr))
         return hr;
     if (got < 2 || begin[0] != 'M' || begin[1] != 'Z')
-        return load_xml(path, remarks, out);
+        return load_xml(path, warnings, out);
     hr = wevt_template_load(path, out);
     return hr == S_FALSE ? error_set(HRESULT_FROM_WIN32(1813), "%s: it has no WEVT_TEMPLATE", path) : hr;
 }
@@ -210,7 +210,7 @@ HRESULT manifest_binary_origin(const char *path, const char *languages, struct s
 }
 
 /* Moves them to the end of the other list. */
-static HRESULT append(struct provider_manifests *to, struct provider_manifests *from)
+static HRESULT manifests_append(struct provider_manifests *to, struct provider_manifests *from)
 {
     void *items = to->items;
     bool room = memory_grow(&items, &to->capacity, to->count + from->count, sizeof *to->items);
@@ -224,18 +224,18 @@ static HRESULT append(struct provider_manifests *to, struct provider_manifests *
     return room ? S_OK : E_OUTOFMEMORY;
 }
 
-static HRESULT add_binary(const char *path, struct texts *remarks, struct provider_manifests *all)
+static HRESULT add_binary(const char *path, struct texts *warnings, struct provider_manifests *all)
 {
     struct provider_manifests one;
     HRESULT hr = wevt_template_load(path, &one);
     if (hr == S_OK)
-        return append(all, &one);
-    if (hr == E_OUTOFMEMORY || hr == S_FALSE || !remarks)
+        return manifests_append(all, &one);
+    if (hr == E_OUTOFMEMORY || hr == S_FALSE || !warnings)
         return hr == E_OUTOFMEMORY ? hr : S_OK;
-    return texts_add(remarks, error_text(hr));
+    return texts_add(warnings, error_text(hr));
 }
 
-HRESULT manifest_folder_origin(const char *folder, const char *languages, struct texts *remarks,
+HRESULT manifest_folder_origin(const char *folder, const char *languages, struct texts *warnings,
                                struct schema_origin *out)
 {
     static const char *const endings[] = {".dll", ".exe", ".sys"};
@@ -248,7 +248,7 @@ HRESULT manifest_folder_origin(const char *folder, const char *languages, struct
             program = program || text_equal_nocase(path_extension(names.items[i]), endings[k]);
         char *path = program ? path_join(folder, names.items[i]) : NULL;
         if (program)
-            hr = path ? add_binary(path, remarks, &all) : E_OUTOFMEMORY;
+            hr = path ? add_binary(path, warnings, &all) : E_OUTOFMEMORY;
         memory_free(path);
     }
     texts_free(&names);
@@ -419,8 +419,8 @@ static HRESULT read_manifest(const char *xml, size_t size, const GUID *provider,
 }
 
 /* S_FALSE: the manifest cannot be used. That is reported once, and is the reason of each event of the provider. */
-static HRESULT join(struct inband_manifests *all, struct gathering *g, const char *xml, size_t size,
-                    struct event_schemas *schemas)
+static HRESULT gathering_join_schemas(struct inband_manifests *all, struct gathering *g, const char *xml, size_t size,
+                                      struct event_schemas *schemas)
 {
     struct provider_manifests list;
     struct schema_origin origin;
@@ -454,7 +454,7 @@ static HRESULT join_pieces(struct inband_manifests *all, struct gathering *g, st
     struct text_buffer whole = {0};
     for (size_t i = 0; i < g->pieces; i++)
         text_buffer_add_n(&whole, (const char *)g->all[i].bytes, g->all[i].size);
-    HRESULT hr = whole.failed ? E_OUTOFMEMORY : join(all, g, whole.text, whole.length, schemas);
+    HRESULT hr = whole.failed ? E_OUTOFMEMORY : gathering_join_schemas(all, g, whole.text, whole.length, schemas);
     text_buffer_free(&whole);
     drop_pieces(all, g);
     return hr;

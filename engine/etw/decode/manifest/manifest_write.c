@@ -18,7 +18,7 @@ HRESULT manifest_write_warning(struct manifest_writing *w, const char *format, .
     va_start(list, format);
     vsnprintf(what, sizeof what, format, list);
     va_end(list);
-    return texts_give(w->remarks, text_format("%.200s: %s", w->m->name ? w->m->name : "a provider", what));
+    return texts_give(w->warnings, text_format("%.200s: %s", w->m->name ? w->m->name : "a provider", what));
 }
 
 char *manifest_plain_name(const char *name)
@@ -70,7 +70,8 @@ static char *made_name(enum manifest_kind kind, const struct manifest_field *f)
 }
 
 /* Of two opcodes of one name, one of a task and one of all, an event of the task gets the former. */
-static bool hides(struct manifest_writing *w, const struct manifest_field *one, const struct manifest_field *other)
+static bool opcode_hides(struct manifest_writing *w, const struct manifest_field *one,
+                         const struct manifest_field *other)
 {
     const struct provider_manifest *m = w->m;
     const struct manifest_field *own = one->task ? one : other, *global = one->task ? other : one;
@@ -89,12 +90,12 @@ static bool is_taken(struct manifest_writing *w, enum manifest_kind kind, size_t
     const struct manifest_field *fields = w->m->fields[kind].items;
     for (size_t i = 0; i < index; i++)
         if (w->names[kind][i].declared && strcmp(w->names[kind][i].text, name) == 0 &&
-            (kind != MANIFEST_OPCODES || hides(w, &fields[i], &fields[index])))
+            (kind != MANIFEST_OPCODES || opcode_hides(w, &fields[i], &fields[index])))
             return true;
     return false;
 }
 
-static HRESULT declare(struct manifest_writing *w, enum manifest_kind kind, size_t index)
+static HRESULT name_declare(struct manifest_writing *w, enum manifest_kind kind, size_t index)
 {
     const struct manifest_field *f = &w->m->fields[kind].items[index];
     struct manifest_name *n = &w->names[kind][index];
@@ -115,7 +116,7 @@ static HRESULT name_field(struct manifest_writing *w, enum manifest_kind kind, s
     const bool of_windows = f->name && strncmp(f->name, "win:", 4) == 0;
     const struct manifest_field *windows = of_windows ? winmeta_by_name(kind, f->name + 4) : NULL;
     if (!(windows && windows->value == f->value) && may_be_declared(kind, f->value))
-        return declare(w, kind, index);
+        return name_declare(w, kind, index);
     if (!windows || windows->value != f->value)
         windows = winmeta_by_value(kind, f->value);
     if (!windows)
@@ -207,7 +208,7 @@ static const struct field_words words[MANIFEST_KINDS] = {
     {"tasks", "task", "value"},      {"opcodes", "opcode", "value"},
 };
 
-static void begin(struct text_buffer *b, unsigned depth, const char *element)
+static void element_begin(struct text_buffer *b, unsigned depth, const char *element)
 {
     for (unsigned i = 0; i < depth; i++)
         text_buffer_add(b, "  ");
@@ -217,7 +218,7 @@ static void begin(struct text_buffer *b, unsigned depth, const char *element)
 
 static void end(struct text_buffer *b, unsigned depth, const char *element)
 {
-    begin(b, depth, "/");
+    element_begin(b, depth, "/");
     text_buffer_add(b, element);
     text_buffer_add(b, ">\r\n");
 }
@@ -228,7 +229,7 @@ static HRESULT write_field(struct manifest_writing *w, enum manifest_kind kind, 
 {
     static GUID none;
     struct text_buffer *b = &w->d->providers;
-    begin(b, depth, words[kind].one);
+    element_begin(b, depth, words[kind].one);
     xml_add_attribute(b, "name", name);
     text_buffer_format(b, kind == MANIFEST_KEYWORDS ? " %s=\"0x%llX\"" : " %s=\"%llu\"", words[kind].value,
                        (unsigned long long)f->value);
@@ -260,7 +261,7 @@ static HRESULT write_opcodes_of(struct manifest_writing *w, uint64_t task)
             continue;
         if (count++ == 0) {
             text_buffer_add(b, ">\r\n");
-            begin(b, 6, "opcodes>\r\n");
+            element_begin(b, 6, "opcodes>\r\n");
         }
         hr = write_declared(w, MANIFEST_OPCODES, i, 7);
         text_buffer_add(b, "/>\r\n");
@@ -306,7 +307,7 @@ static HRESULT write_fields(struct manifest_writing *w, enum manifest_kind kind)
     const struct manifest_fields *fields = &w->m->fields[kind];
     struct text_buffer *b = &w->d->providers;
     const size_t before = b->length;
-    begin(b, 4, words[kind].all);
+    element_begin(b, 4, words[kind].all);
     text_buffer_add(b, ">\r\n");
     const size_t empty = b->length;
     HRESULT hr = S_OK;
@@ -334,7 +335,7 @@ static void write_number(struct text_buffer *b, const char *element, uint64_t va
 {
     if (value == MANIFEST_UNSAID)
         return;
-    begin(b, 7, element);
+    element_begin(b, 7, element);
     text_buffer_format(b, ">%llu</%s>\r\n", (unsigned long long)value, element);
 }
 
@@ -342,18 +343,18 @@ static void write_word(struct text_buffer *b, const char *element, uint64_t valu
 {
     if (value == MANIFEST_UNSAID)
         return;
-    begin(b, 7, element);
+    element_begin(b, 7, element);
     text_buffer_format(b, ">%s</%s>\r\n", value ? yes : no, element);
 }
 
 static void write_settings(struct text_buffer *b, const struct manifest_channel *c)
 {
-    begin(b, 6, "logging>\r\n");
+    element_begin(b, 6, "logging>\r\n");
     write_word(b, "autoBackup", c->auto_backup, "false", "true");
     write_word(b, "retention", c->retention, "false", "true");
     write_number(b, "maxSize", c->max_size);
     end(b, 6, "logging");
-    begin(b, 6, "publishing>\r\n");
+    element_begin(b, 6, "publishing>\r\n");
     write_number(b, "level", c->level);
     write_number(b, "keywords", c->keywords);
     write_number(b, "bufferSize", c->buffer_size);
@@ -375,7 +376,7 @@ static HRESULT write_channel(struct manifest_writing *w, size_t index)
     const struct manifest_channel *c = f->channel;
     struct text_buffer *b = &w->d->providers;
     const bool imported = !c || c->imported;
-    begin(b, 5, imported ? "importChannel" : "channel");
+    element_begin(b, 5, imported ? "importChannel" : "channel");
     text_buffer_format(b, " chid=\"%s\"", w->names[MANIFEST_CHANNELS][index].text);
     if (f->name)
         xml_add_attribute(b, "name", f->name);
@@ -403,7 +404,7 @@ static HRESULT write_channels(struct manifest_writing *w)
     HRESULT hr = S_OK;
     if (!fields->count)
         return S_OK;
-    begin(&w->d->providers, 4, "channels>\r\n");
+    element_begin(&w->d->providers, 4, "channels>\r\n");
     for (size_t i = 0; SUCCEEDED(hr) && i < fields->count; i++) {
         struct manifest_name *n = &w->names[MANIFEST_CHANNELS][i];
         n->text = text_format("C%zu", i + 1);
@@ -455,7 +456,7 @@ static HRESULT write_event(struct manifest_writing *w, size_t index)
     const struct manifest_event *e = &w->m->events[index];
     const EVENT_DESCRIPTOR *d = &e->descriptor;
     struct text_buffer *b = &w->d->providers;
-    begin(b, 5, "event");
+    element_begin(b, 5, "event");
     text_buffer_format(b, " value=\"%u\" version=\"%u\"", d->Id, d->Version);
     write_optional(b, "symbol", e->symbol);
     write_named(w, "level", MANIFEST_LEVELS, d->Level, 0);
@@ -481,7 +482,7 @@ static HRESULT write_event(struct manifest_writing *w, size_t index)
 static HRESULT write_events(struct manifest_writing *w)
 {
     HRESULT hr = S_OK;
-    begin(&w->d->providers, 4, "events>\r\n");
+    element_begin(&w->d->providers, 4, "events>\r\n");
     for (size_t i = 0; SUCCEEDED(hr) && i < w->m->event_count && !manifest_write_is_full(&w->d->providers); i++)
         if (is_wanted(w, i))
             hr = write_event(w, i);
@@ -540,7 +541,7 @@ static HRESULT write_head(struct manifest_writing *w)
     struct text_buffer *b = &w->d->providers;
     char guid[39];
     text_from_guid(&m->guid, guid);
-    begin(b, 3, "provider");
+    element_begin(b, 3, "provider");
     xml_add_attribute(b, "name", m->name ? m->name : guid);
     xml_add_attribute(b, "guid", guid);
     write_symbol(b, m);

@@ -187,10 +187,10 @@ HRESULT manifest_open(const void *xml, size_t size, struct xml_document *out)
     return hr;
 }
 
-HRESULT manifest_xml_read(const void *xml, size_t size, struct texts *remarks, struct provider_manifests *out)
+HRESULT manifest_xml_read(const void *xml, size_t size, struct texts *warnings, struct provider_manifests *out)
 {
     struct xml_document d;
-    struct manifest_reader r = {.document = &d, .remarks = remarks};
+    struct manifest_reader r = {.document = &d, .warnings = warnings};
     *out = (struct provider_manifests){0};
     HRESULT hr = manifest_open(xml, size, &d);
     if (FAILED(hr))
@@ -233,9 +233,9 @@ bool manifest_is(xmlNodePtr node, const char *name)
 
 HRESULT manifest_warn_element(struct manifest_reader *r, xmlNodePtr element, const char *text)
 {
-    if (!r->remarks)
+    if (!r->warnings)
         return S_OK;
-    return texts_give(r->remarks,
+    return texts_give(r->warnings,
                       text_format("line %ld: %.60s: %s", xmlGetLineNo(element), (const char *)element->name, text));
 }
 
@@ -246,7 +246,7 @@ HRESULT manifest_skip_element(struct manifest_reader *r, xmlNodePtr node)
     return manifest_warn_element(r, node, "the element is not looked at");
 }
 
-static void trim(char *text)
+static void text_trim(char *text)
 {
     size_t length = strlen(text), blanks = 0;
     while (length && xml_is_blank(text[length - 1]))
@@ -261,7 +261,7 @@ HRESULT manifest_text(struct manifest_reader *r, xmlNodePtr e, const char *name,
     *out = NULL;
     HRESULT hr = xmlHasProp(e, BAD_CAST name) ? xml_element_attribute(r->document, e, name, out) : S_OK;
     if (SUCCEEDED(hr) && *out)
-        trim(*out);
+        text_trim(*out);
     return hr;
 }
 
@@ -535,7 +535,7 @@ static struct name_place *slot_of(struct name_place *slots, size_t room, const c
     return &slots[at];
 }
 
-static bool widen(struct name_index *index)
+static bool name_index_grow(struct name_index *index)
 {
     size_t room = index->room ? 2 * index->room : FIRST_ROOM;
     struct name_place *slots = memory_zero(room, sizeof *slots);
@@ -552,7 +552,7 @@ static bool widen(struct name_index *index)
 
 HRESULT name_index_add(struct name_index *index, const char *name, uint32_t place)
 {
-    if (2 * (index->used + 1) > index->room && !widen(index))
+    if (2 * (index->used + 1) > index->room && !name_index_grow(index))
         return E_OUTOFMEMORY;
     struct name_place *slot = slot_of(index->slots, index->room, name);
     if (slot->name)

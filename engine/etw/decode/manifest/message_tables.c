@@ -44,7 +44,7 @@ static struct message_language *language_of(struct message_tables *tables, const
 }
 
 /* Takes the text over; NULL counts as out of memory. */
-static HRESULT give(struct message_tables *tables, const char *language, uint32_t id, char *text)
+static HRESULT message_tables_give(struct message_tables *tables, const char *language, uint32_t id, char *text)
 {
     struct message_language *l = text ? language_of(tables, language) : NULL;
     void *items = l ? l->items : NULL;
@@ -61,7 +61,7 @@ static HRESULT give(struct message_tables *tables, const char *language, uint32_
 
 HRESULT message_tables_add(struct message_tables *tables, const char *language, uint32_t id, const char *text)
 {
-    return give(tables, language, id, text_copy(text));
+    return message_tables_give(tables, language, id, text_copy(text));
 }
 
 static int by_id(const void *a, const void *b)
@@ -216,7 +216,7 @@ static HRESULT read_block(const uint8_t *bytes, size_t size, const uint8_t *bloc
             return damaged("it has too many messages", *total);
         hr = entry_text(bytes + at + ENTRY_HEADER, length - ENTRY_HEADER, get_u16(bytes + at + 2) & OF_UTF16, &text);
         if (SUCCEEDED(hr))
-            hr = give(to, language, (uint32_t)id, text);
+            hr = message_tables_give(to, language, (uint32_t)id, text);
         if (SUCCEEDED(hr) && to->bytes > MESSAGES_MOST_BYTES) /* entries may be shared */
             return damaged("its messages need more bytes than are taken", to->bytes);
         at += length;

@@ -209,7 +209,7 @@ static HRESULT compiled_path(const GUID *guid, char **out)
 
 /* ---- compiling ---- */
 
-static HRESULT compile(const struct provider_manifest *m, uint8_t **file, size_t *size)
+static HRESULT manifest_compile_dll(const struct provider_manifest *m, uint8_t **file, size_t *size)
 {
     struct provider_manifest *one = (struct provider_manifest *)(uintptr_t)m;
     const struct provider_manifests list = {.items = &one, .count = 1};
@@ -244,7 +244,7 @@ static HRESULT store_compiled(const struct provider_manifest *m, char **path)
     size_t size = 0;
     HRESULT hr = compiled_path(&m->guid, path);
     if (SUCCEEDED(hr))
-        hr = compile(m, &file, &size);
+        hr = manifest_compile_dll(m, &file, &size);
     char *folder = SUCCEEDED(hr) ? path_folder(*path) : NULL;
     if (SUCCEEDED(hr))
         hr = folder ? folder_create_protected(folder, PROTECTION_DATA) : E_OUTOFMEMORY;

@@ -43,7 +43,7 @@ static bool inside(const struct blob *b, uint64_t offset, uint64_t bytes)
 }
 
 /* Each counts itself and what it has. False: they are more than the resource has room for. */
-static bool spend(struct blob *b, uint64_t items)
+static bool blob_spend_items(struct blob *b, uint64_t items)
 {
     if (items > b->items)
         return false;
@@ -77,7 +77,7 @@ static GUID read_guid(const uint8_t *at)
     return g;
 }
 
-static HRESULT place(struct placed **list, size_t *count, size_t *capacity, uint32_t offset, size_t index)
+static HRESULT placed_add(struct placed **list, size_t *count, size_t *capacity, uint32_t offset, size_t index)
 {
     void *items = *list;
     if (!memory_grow(&items, capacity, *count + 1, sizeof **list))
@@ -116,7 +116,8 @@ static HRESULT read_fields(struct blob *b, const struct field_layout *l, uint32_
 {
     const uint32_t count = get_u32(b->bytes + at + 8);
     HRESULT hr = S_OK;
-    if (count > MOST_FIELDS || !inside(b, (uint64_t)at + HEADER, (uint64_t)count * l->bytes) || !spend(b, count))
+    if (count > MOST_FIELDS || !inside(b, (uint64_t)at + HEADER, (uint64_t)count * l->bytes) ||
+        !blob_spend_items(b, count))
         return damaged(l->signature, "its entries lie outside", at);
     for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         const uint8_t *entry = b->bytes + at + HEADER + (size_t)i * l->bytes;
@@ -147,7 +148,7 @@ static HRESULT read_map(struct blob *b, uint32_t at)
     const uint32_t count = get_u32(block + 12);
     if (!bits && memcmp(block, "VMAP", 4) != 0)
         return damaged("MAPS", "no map", at);
-    if (!inside(b, (uint64_t)at + 16, (uint64_t)count * 8) || !spend(b, 1 + (uint64_t)count))
+    if (!inside(b, (uint64_t)at + 16, (uint64_t)count * 8) || !blob_spend_items(b, 1 + (uint64_t)count))
         return damaged(bits ? "BMAP" : "VMAP", "its entries lie outside", at);
     struct manifest_map *map = manifest_add_map(b->m);
     HRESULT hr = map ? read_name(b, get_u32(block + 8), &map->name) : E_OUTOFMEMORY;
@@ -163,7 +164,7 @@ static HRESULT read_map(struct blob *b, uint32_t at)
         entry->value = get_u32(block + 16 + 8 * (size_t)i);
         entry->message = get_u32(block + 20 + 8 * (size_t)i);
     }
-    return place(&b->maps, &b->map_count, &b->map_capacity, at, b->m->map_count - 1);
+    return placed_add(&b->maps, &b->map_count, &b->map_capacity, at, b->m->map_count - 1);
 }
 
 /* The first follows its offsets; of the others the offsets are told. */
@@ -244,7 +245,7 @@ static HRESULT read_template(struct blob *b, uint32_t at, uint32_t size)
     const uint8_t *block = b->bytes + at;
     const uint32_t one = get_u32(block + 8), other = get_u32(block + 12), items = get_u32(block + 16);
     const uint32_t count = one > other ? one : other, kind = get_u32(block + 20);
-    if (count > MOST_OF_ONE || !inside(b, items, (uint64_t)count * ITEM) || !spend(b, 1 + (uint64_t)count))
+    if (count > MOST_OF_ONE || !inside(b, items, (uint64_t)count * ITEM) || !blob_spend_items(b, 1 + (uint64_t)count))
         return damaged("TEMP", "its items lie outside", at);
     struct manifest_template *t = manifest_add_template(b->m);
     if (!t)
@@ -269,7 +270,8 @@ static HRESULT read_template(struct blob *b, uint32_t at, uint32_t size)
     if (text > b->names)
         return damaged("TEMP", "texts are too long", at);
     b->names -= text;
-    return SUCCEEDED(hr) ? place(&b->layouts, &b->layout_count, &b->layout_capacity, at, b->m->layout_count - 1) : hr;
+    return SUCCEEDED(hr) ? placed_add(&b->layouts, &b->layout_count, &b->layout_capacity, at, b->m->layout_count - 1)
+                         : hr;
 }
 
 static HRESULT read_templates(struct blob *b, uint32_t at)
@@ -295,7 +297,7 @@ static HRESULT read_templates(struct blob *b, uint32_t at)
 static HRESULT read_events(struct blob *b, uint32_t at)
 {
     const uint32_t count = get_u32(b->bytes + at + 8);
-    if (!inside(b, (uint64_t)at + 16, (uint64_t)count * EVENT) || !spend(b, count))
+    if (!inside(b, (uint64_t)at + 16, (uint64_t)count * EVENT) || !blob_spend_items(b, count))
         return damaged("EVNT", "its events lie outside", at);
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *from = b->bytes + at + 16 + (size_t)i * EVENT;

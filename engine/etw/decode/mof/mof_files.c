@@ -52,7 +52,7 @@ static HRESULT load_one(struct mof_classes *classes, const char *folder, const c
 
 /* One pass over those that are left; a name that was loaded is taken out. */
 static HRESULT load_left(struct mof_classes *classes, const char *folder, struct texts *left, bool *any,
-                         struct texts *remarks)
+                         struct texts *warnings)
 {
     size_t kept = 0;
     HRESULT hr = S_OK;
@@ -66,8 +66,8 @@ static HRESULT load_left(struct mof_classes *classes, const char *folder, struct
         }
         if (one == E_OUTOFMEMORY)
             hr = one;
-        else if (remarks && SUCCEEDED(hr))
-            hr = texts_add(remarks, error_text(one));
+        else if (warnings && SUCCEEDED(hr))
+            hr = texts_add(warnings, error_text(one));
         left->items[kept++] = left->items[i];
     }
     left->count = kept;
@@ -75,7 +75,7 @@ static HRESULT load_left(struct mof_classes *classes, const char *folder, struct
 }
 
 /* All but `except`, if there is such a one. */
-static HRESULT load_all(struct mof_classes *classes, const char *except, struct texts *remarks)
+static HRESULT load_all(struct mof_classes *classes, const char *except, struct texts *warnings)
 {
     char *folder;
     struct texts left = {0}, said = {0};
@@ -85,7 +85,7 @@ static HRESULT load_all(struct mof_classes *classes, const char *except, struct 
     hr = mof_files_list(&left);
     if (FAILED(hr) && hr != E_OUTOFMEMORY) {
         /* Who may not look there decodes by the shipped classes. */
-        hr = remarks ? texts_add(remarks, error_text(hr)) : S_OK;
+        hr = warnings ? texts_add(warnings, error_text(hr)) : S_OK;
     }
     for (size_t i = 0; SUCCEEDED(hr) && except && i < left.count; i++)
         if (text_equal_nocase(left.items[i], except)) {
@@ -97,8 +97,8 @@ static HRESULT load_all(struct mof_classes *classes, const char *except, struct 
         texts_free(&said);
         hr = load_left(classes, folder, &left, &any, &said);
     }
-    for (size_t i = 0; SUCCEEDED(hr) && remarks && left.count && i < said.count; i++)
-        hr = texts_add(remarks, said.items[i]);
+    for (size_t i = 0; SUCCEEDED(hr) && warnings && left.count && i < said.count; i++)
+        hr = texts_add(warnings, said.items[i]);
     texts_free(&said);
     texts_free(&left);
     memory_free(folder);
@@ -106,10 +106,10 @@ static HRESULT load_all(struct mof_classes *classes, const char *except, struct 
 }
 
 /* Adds the classes of all files, whatever order they need. A file with an error hides no other: it is skipped, with a
-   message in `remarks` (may be NULL). */
-static HRESULT mof_files_load(struct mof_classes *classes, struct texts *remarks)
+   message in `warnings` (may be NULL). */
+static HRESULT mof_files_load(struct mof_classes *classes, struct texts *warnings)
 {
-    return load_all(classes, NULL, remarks);
+    return load_all(classes, NULL, warnings);
 }
 
 /* ---- add, remove ---- */
@@ -146,7 +146,7 @@ static HRESULT stored_name(const char *name, char **out, bool *found)
     return hr;
 }
 
-static HRESULT store(const char *name, const char *bytes, size_t size)
+static HRESULT mof_file_store(const char *name, const char *bytes, size_t size)
 {
     char *folder, *path = NULL;
     HRESULT hr = files_folder(&folder);
@@ -173,7 +173,7 @@ HRESULT mof_files_add(const char *path, bool replace)
     if (SUCCEEDED(hr))
         hr = check_together(path, name, bytes, size);
     if (SUCCEEDED(hr))
-        hr = store(name, bytes, size);
+        hr = mof_file_store(name, bytes, size);
     memory_free(name);
     memory_free(bytes);
     return hr;
@@ -216,7 +216,7 @@ static HRESULT user_language(uint16_t *number)
     return S_OK;
 }
 
-HRESULT mof_files_classes(struct texts *remarks, struct mof_classes **out)
+HRESULT mof_files_classes(struct texts *warnings, struct mof_classes **out)
 {
     struct mof_classes *classes;
     uint16_t language;
@@ -226,7 +226,7 @@ HRESULT mof_files_classes(struct texts *remarks, struct mof_classes **out)
     hr = user_language(&language);
     if (SUCCEEDED(hr)) {
         mof_classes_language(classes, language);
-        hr = mof_files_load(classes, remarks);
+        hr = mof_files_load(classes, warnings);
     }
     if (FAILED(hr)) {
         mof_classes_free(classes);

@@ -32,7 +32,7 @@ static HRESULT refuse(const struct placed *p, HRESULT hr, const char *text, cons
 
 /* ---- which properties, in which order ---- */
 
-static HRESULT place(struct maker *m, const struct mof_class *of, const struct mof_property *property)
+static HRESULT property_place(struct maker *m, const struct mof_class *of, const struct mof_property *property)
 {
     const struct mof_qualifier *id = mof_qualifier_find(&property->qualifiers, "WmiDataId");
     struct placed p = {of, property, 0, (uint32_t)m->count};
@@ -64,7 +64,7 @@ static int compare_placed(const void *a, const void *b)
 }
 
 /* By WmiDataId; a property without one is no data where others have some, and has its place where none has. */
-static HRESULT order(struct maker *m)
+static HRESULT properties_order(struct maker *m)
 {
     size_t without = 0;
     if (m->count)
@@ -84,7 +84,7 @@ static HRESULT order(struct maker *m)
                : refuse(&m->placed[0], MOF_E_OUT_OF_RANGE, "too many properties with those of its bases", "");
 }
 
-static HRESULT collect(struct maker *m, const struct mof_class *type_class)
+static HRESULT properties_collect(struct maker *m, const struct mof_class *type_class)
 {
     const struct mof_class *chain[MOF_BASES_MOST + 1];
     size_t depth = 0;
@@ -98,9 +98,9 @@ static HRESULT collect(struct maker *m, const struct mof_class *type_class)
     while (SUCCEEDED(hr) && depth) {
         const struct mof_class *c = chain[--depth];
         for (size_t i = 0; SUCCEEDED(hr) && i < c->property_count; i++)
-            hr = place(m, c, &c->properties[i]);
+            hr = property_place(m, c, &c->properties[i]);
     }
-    return SUCCEEDED(hr) ? order(m) : hr;
+    return SUCCEEDED(hr) ? properties_order(m) : hr;
 }
 
 /* ---- types ---- */
@@ -462,7 +462,7 @@ static HRESULT fill_schema(struct maker *m, const struct mof_event_class *e, siz
 {
     HRESULT hr = fill_names(m, e, at);
     if (SUCCEEDED(hr))
-        hr = collect(m, e->type_class);
+        hr = properties_collect(m, e->type_class);
     if (FAILED(hr))
         return hr;
     m->schema->properties = memory_zero(m->count ? m->count : 1, sizeof *m->schema->properties);

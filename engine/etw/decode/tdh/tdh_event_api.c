@@ -60,7 +60,7 @@ static HRESULT take_parameters(struct decoded *d, ULONG count, const struct tdh_
     return S_OK;
 }
 
-static void release(struct decoded *d)
+static void decoded_release(struct decoded *d)
 {
     if (d->found)
         found_schema_release(d->schemas, d->found);
@@ -68,7 +68,8 @@ static void release(struct decoded *d)
     program_event_free(&d->event);
 }
 
-static HRESULT decode(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters, struct decoded *d)
+static HRESULT decoded_open(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters,
+                            struct decoded *d)
 {
     *d = (struct decoded){0};
     if (!event)
@@ -93,7 +94,7 @@ static HRESULT decode(const EVENT_RECORD *event, ULONG count, const struct tdh_p
     if (hr == S_FALSE && d->symbols && d->event.record.EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE)
         hr = HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED);
     if (hr != S_OK)
-        release(d);
+        decoded_release(d);
     return hr;
 }
 
@@ -104,7 +105,7 @@ ULONG WINAPI tdh_get_event_information(const EVENT_RECORD *event, ULONG count, c
     struct tdh_block block;
     if (!size)
         return ERROR_INVALID_PARAMETER;
-    HRESULT hr = decode(event, count, parameters, &d);
+    HRESULT hr = decoded_open(event, count, parameters, &d);
     if (hr != S_OK)
         return tdh_status(hr);
     hr = tdh_block_event(d.found->schema, event_data_of(&d.event.record, d.pointer_size).pointer_size, &block);
@@ -112,7 +113,7 @@ ULONG WINAPI tdh_get_event_information(const EVENT_RECORD *event, ULONG count, c
     tdh_block_put(&block, 32, &d.event.record.EventHeader.EventDescriptor, sizeof(EVENT_DESCRIPTOR));
     const ULONG status = hr == S_OK ? program_give(block.bytes, block.size, buffer, size) : tdh_status(hr);
     tdh_block_free(&block);
-    release(&d);
+    decoded_release(&d);
     return status;
 }
 
@@ -140,7 +141,7 @@ ULONG WINAPI tdh_get_event_map_information(const EVENT_RECORD *event, const WCHA
     HRESULT hr = program_text(name, NAME_UNITS, &text);
     if (FAILED(hr))
         return tdh_status(hr);
-    hr = decode(event, 0, NULL, &d);
+    hr = decoded_open(event, 0, NULL, &d);
     if (hr != S_OK) {
         memory_free(text);
         return tdh_status(hr);
@@ -150,7 +151,7 @@ ULONG WINAPI tdh_get_event_map_information(const EVENT_RECORD *event, const WCHA
     const ULONG status = hr == S_OK ? program_give(block.bytes, block.size, buffer, size) : tdh_status(hr);
     tdh_block_free(&block);
     memory_free(text);
-    release(&d);
+    decoded_release(&d);
     return status;
 }
 
@@ -196,15 +197,16 @@ static HRESULT find_of_message(struct decoded *d, const char *name, size_t *size
 }
 
 /* S_OK: `d` is to be released. *bytes: those of the property, in the data or in `made`. */
-static HRESULT find(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters, ULONG steps,
-                    const struct tdh_property_step *given, struct decoded *d, const void **bytes, size_t *size)
+static HRESULT decoded_find_property(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters,
+                                     ULONG steps, const struct tdh_property_step *given, struct decoded *d,
+                                     const void **bytes, size_t *size)
 {
     struct property_step path[PROPERTY_PATH_STEPS];
     struct found_property found = {0};
     HRESULT hr = take_path(steps, given, path);
     if (FAILED(hr))
         return hr;
-    hr = decode(event, count, parameters, d);
+    hr = decoded_open(event, count, parameters, d);
     if (hr == S_OK) {
         const struct event_data data = event_data_of(&d->event.record, d->pointer_size);
         hr = event_property_find(d->found->schema, &data, path, steps, &found);
@@ -215,7 +217,7 @@ static HRESULT find(const EVENT_RECORD *event, ULONG count, const struct tdh_par
             *bytes = d->made;
         }
         if (hr != S_OK)
-            release(d);
+            decoded_release(d);
     }
     free_path(path, steps);
     return hr;
@@ -229,11 +231,11 @@ ULONG WINAPI tdh_get_property_size(const EVENT_RECORD *event, ULONG count, const
     size_t found;
     if (!size)
         return ERROR_INVALID_PARAMETER;
-    const HRESULT hr = find(event, count, parameters, steps, path, &d, &bytes, &found);
+    const HRESULT hr = decoded_find_property(event, count, parameters, steps, path, &d, &bytes, &found);
     if (hr != S_OK)
         return tdh_status(hr);
     const ULONG need = (ULONG)found;
-    release(&d);
+    decoded_release(&d);
     return program_write(size, &need, sizeof need) ? ERROR_SUCCESS : ERROR_NOACCESS;
 }
 
@@ -244,7 +246,7 @@ ULONG WINAPI tdh_get_property(const EVENT_RECORD *event, ULONG count, const stru
     const void *bytes;
     size_t found;
     ULONG status = ERROR_SUCCESS;
-    const HRESULT hr = find(event, count, parameters, steps, path, &d, &bytes, &found);
+    const HRESULT hr = decoded_find_property(event, count, parameters, steps, path, &d, &bytes, &found);
     if (hr != S_OK)
         return tdh_status(hr);
     if (size < found)
@@ -253,7 +255,7 @@ ULONG WINAPI tdh_get_property(const EVENT_RECORD *event, ULONG count, const stru
         status = ERROR_INVALID_PARAMETER;
     else if (!program_write(buffer, bytes, found))
         status = ERROR_NOACCESS;
-    release(&d);
+    decoded_release(&d);
     return status;
 }
 
@@ -266,12 +268,12 @@ ULONG WINAPI tdh_get_property_offset_and_size(const EVENT_RECORD *event, ULONG c
     size_t found;
     if (!out)
         return ERROR_INVALID_PARAMETER;
-    const HRESULT hr = find(event, count, parameters, steps, path, &d, &bytes, &found);
+    const HRESULT hr = decoded_find_property(event, count, parameters, steps, path, &d, &bytes, &found);
     if (hr != S_OK)
         return tdh_status(hr);
     const bool in_data = !d.made;
     const struct tdh_place place = {in_data ? (uint32_t)((const uint8_t *)bytes - d.event.bytes) : 0, (uint32_t)found};
-    release(&d);
+    decoded_release(&d);
     if (!in_data)
         return ERROR_NOT_FOUND;
     return program_write(out, &place, sizeof place) ? ERROR_SUCCESS : ERROR_NOACCESS;

@@ -22,7 +22,7 @@ static struct host_lock lock = HOST_LOCK_INIT;
 static struct made *first;
 
 /* Takes the bytes. */
-static struct made *keep(bool joined, const GUID *provider, uint8_t *bytes, size_t size)
+static struct made *filter_keep(bool joined, const GUID *provider, uint8_t *bytes, size_t size)
 {
     struct made *m = memory_alloc(sizeof *m);
     if (!m) {
@@ -37,7 +37,7 @@ static struct made *keep(bool joined, const GUID *provider, uint8_t *bytes, size
 }
 
 /* Of a filter its own address, of a descriptor its bytes'. Taken off the list; NULL: it is none of ours. */
-static struct made *take(bool joined, const void *address)
+static struct made *filter_take(bool joined, const void *address)
 {
     host_lock_enter(&lock);
     struct made **m = &first;
@@ -67,7 +67,7 @@ struct wanted {
     size_t size;
 };
 
-static HRESULT create(void *context, const struct provider_manifest *manifest)
+static HRESULT filter_create(void *context, const struct provider_manifest *manifest)
 {
     struct wanted *w = context;
     struct event_schema *schema;
@@ -112,20 +112,20 @@ ULONG WINAPI tdh_create_payload_filter(const GUID *provider, const EVENT_DESCRIP
     if (SUCCEEDED(hr))
         hr = tdh_schemas(&schemas);
     if (SUCCEEDED(hr))
-        hr = event_schemas_manifest(schemas, &guid, create, &w);
+        hr = event_schemas_manifest(schemas, &guid, filter_create, &w);
     for (size_t i = 0; i < w.count; i++) {
         memory_free((char *)(uintptr_t)w.conditions[i].field);
         memory_free((char *)(uintptr_t)w.conditions[i].value);
     }
     if (hr != S_OK)
         return tdh_status(hr);
-    struct made *m = keep(false, &guid, w.bytes, w.size);
+    struct made *m = filter_keep(false, &guid, w.bytes, w.size);
     const void *const address = m;
     if (!m)
         return ERROR_NOT_ENOUGH_MEMORY;
     if (program_write(filter, &address, sizeof address))
         return ERROR_SUCCESS;
-    drop(take(false, m));
+    drop(filter_take(false, m));
     return ERROR_NOACCESS;
 }
 
@@ -137,7 +137,7 @@ ULONG WINAPI tdh_delete_payload_filter(void **filter)
         return ERROR_INVALID_PARAMETER;
     if (!program_read(&address, filter, sizeof address))
         return ERROR_NOACCESS;
-    struct made *m = take(false, address);
+    struct made *m = filter_take(false, address);
     if (!m)
         return ERROR_INVALID_PARAMETER;
     drop(m);
@@ -190,14 +190,14 @@ ULONG WINAPI tdh_aggregate_payload_filters(ULONG count, void *const *filters, co
         memory_free(bytes[i]);
     if (FAILED(hr))
         return tdh_status(hr);
-    struct made *m = keep(true, &provider, joined, size);
+    struct made *m = filter_keep(true, &provider, joined, size);
     if (!m)
         return ERROR_NOT_ENOUGH_MEMORY;
     const EVENT_FILTER_DESCRIPTOR out = {
         .Ptr = (uintptr_t)m->bytes, .Size = (ULONG)m->size, .Type = EVENT_FILTER_TYPE_PAYLOAD};
     if (program_write(descriptor, &out, sizeof out))
         return ERROR_SUCCESS;
-    drop(take(true, m->bytes));
+    drop(filter_take(true, m->bytes));
     return ERROR_NOACCESS;
 }
 
@@ -209,7 +209,7 @@ ULONG WINAPI tdh_cleanup_payload_event_filter_descriptor(EVENT_FILTER_DESCRIPTOR
         return ERROR_INVALID_PARAMETER;
     if (!program_read(&given, descriptor, sizeof given))
         return ERROR_NOACCESS;
-    struct made *m = take(true, (const void *)(uintptr_t)given.Ptr);
+    struct made *m = filter_take(true, (const void *)(uintptr_t)given.Ptr);
     if (!m)
         return ERROR_INVALID_PARAMETER;
     drop(m);

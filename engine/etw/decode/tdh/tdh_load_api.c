@@ -24,7 +24,7 @@ static struct loaded *all;
 static size_t count, capacity;
 
 /* Under the lock. NULL: it is not loaded. */
-static struct loaded *find(const char *name)
+static struct loaded *loaded_find(const char *name)
 {
     size_t i = 0;
     while (i < count && !text_equal_nocase(all[i].name, name))
@@ -33,7 +33,7 @@ static struct loaded *find(const char *name)
 }
 
 /* Takes the origin. What was loaded from the same place before goes when this has come, and stays if it cannot. */
-static HRESULT keep(const char *name, const struct schema_origin *origin)
+static HRESULT loaded_keep(const char *name, const struct schema_origin *origin)
 {
     struct event_schemas *schemas;
     HRESULT hr = tdh_schemas(&schemas);
@@ -42,7 +42,7 @@ static HRESULT keep(const char *name, const struct schema_origin *origin)
         return hr;
     }
     host_lock_enter(&lock);
-    struct loaded *before = find(name);
+    struct loaded *before = loaded_find(name);
     if (before)
         hr = event_schemas_replace(schemas, origin, &before->id);
     else {
@@ -89,7 +89,7 @@ ULONG WINAPI tdh_load_manifest(const WCHAR *path)
     if (SUCCEEDED(hr))
         hr = manifest_file_origin(name, NULL, &origin);
     if (SUCCEEDED(hr))
-        hr = keep(name, &origin);
+        hr = loaded_keep(name, &origin);
     memory_free(name);
     return tdh_status(hr);
 }
@@ -102,7 +102,7 @@ ULONG WINAPI tdh_load_manifest_from_binary(const WCHAR *path)
     if (SUCCEEDED(hr))
         hr = manifest_binary_origin(name, NULL, &origin);
     if (hr == S_OK)
-        hr = keep(name, &origin);
+        hr = loaded_keep(name, &origin);
     else if (hr == S_FALSE)
         hr = HRESULT_FROM_WIN32(NO_RESOURCE);
     memory_free(name);
@@ -116,7 +116,7 @@ static ULONG unload_name(HRESULT hr, const char *name)
         hr = tdh_schemas(&schemas);
     if (SUCCEEDED(hr)) {
         host_lock_enter(&lock);
-        struct loaded *l = find(name);
+        struct loaded *l = loaded_find(name);
         hr = l ? event_schemas_remove(schemas, l->id) : S_FALSE;
         if (l) {
             memory_free(l->name);
@@ -163,7 +163,7 @@ ULONG WINAPI tdh_load_manifest_from_memory(const void *data, ULONG size)
     if (SUCCEEDED(hr))
         hr = manifests_origin(&list, NULL, &origin);
     if (SUCCEEDED(hr))
-        hr = keep(name, &origin);
+        hr = loaded_keep(name, &origin);
     memory_free(copy);
     return tdh_status(hr);
 }
@@ -189,7 +189,7 @@ static HRESULT add(struct event_schemas *schemas, HRESULT hr, const struct schem
 }
 
 /* What is registered, and below what a program loads itself. */
-static HRESULT create(struct event_schemas **out)
+static HRESULT schemas_create(struct event_schemas **out)
 {
     struct schema_origin origin;
     HRESULT hr = event_schemas_create(out);
@@ -213,7 +213,7 @@ HRESULT tdh_schemas(struct event_schemas **out)
     HRESULT hr = S_OK;
     host_lock_enter(&schemas_lock);
     if (!own)
-        hr = create(&own);
+        hr = schemas_create(&own);
     *out = own;
     host_lock_leave(&schemas_lock);
     return hr;

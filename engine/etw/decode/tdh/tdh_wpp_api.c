@@ -23,7 +23,7 @@ struct decoding {
 static struct host_lock lock = HOST_LOCK_INIT;
 static struct decoding *first;
 
-static struct decoding *find(const void *handle)
+static struct decoding *decoding_find(const void *handle)
 {
     struct decoding *d = first;
     while (d && d != handle)
@@ -103,7 +103,7 @@ ULONG WINAPI tdh_set_decoding_parameter(void *handle, const struct tdh_parameter
         return ERROR_NOT_SUPPORTED;
     HRESULT hr = take_value(&p, &path, &text);
     host_lock_enter(&lock);
-    struct decoding *d = find(handle);
+    struct decoding *d = decoding_find(handle);
     if (SUCCEEDED(hr) && d) {
         memory_free(d->text[p.type]);
         memory_free(d->path[p.type]);
@@ -133,7 +133,7 @@ ULONG WINAPI tdh_get_decoding_parameter(void *handle, struct tdh_parameter *para
     if (p.type >= TDH_PARAMETERS)
         return ERROR_INVALID_PARAMETER;
     host_lock_enter(&lock);
-    const struct decoding *d = find(handle);
+    const struct decoding *d = decoding_find(handle);
     if (!d)
         status = ERROR_INVALID_HANDLE;
     else if (!d->set[p.type])
@@ -170,7 +170,7 @@ static HRESULT get_property(const void *handle, const EVENT_RECORD *event, const
     if (FAILED(hr))
         return hr;
     host_lock_enter(&lock);
-    struct decoding *d = find(handle);
+    struct decoding *d = decoding_find(handle);
     if (!d)
         hr = HRESULT_FROM_WIN32(ERROR_INVALID_HANDLE);
     else if (!d->files)

@@ -9,7 +9,7 @@
 enum { FILE_MOST = 64 << 20 /* bytes */, LOOKED_MOST = 65536 };
 
 /* A GUID that was looked for in the folders. */
-struct looked {
+struct tmf_lookup {
     GUID guid;
     struct tmf_document *document; /* NULL: there is none */
     char *reason;                  /* why not; NULL: no file has its name */
@@ -20,8 +20,8 @@ struct tmf_files {
     struct tmf_document **documents;
     size_t count;
     struct texts folders;
-    struct looked *looked;
-    size_t looked_count, looked_capacity;
+    struct tmf_lookup *lookups;
+    size_t lookup_count, lookup_capacity;
     char *prefix; /* or NULL */
     bool gmt;
 };
@@ -32,12 +32,12 @@ void tmf_files_free(struct tmf_files *t)
         return;
     for (size_t i = 0; i < t->count; i++)
         tmf_document_free(t->documents[i]);
-    for (size_t i = 0; i < t->looked_count; i++) {
-        tmf_document_free(t->looked[i].document);
-        memory_free(t->looked[i].reason);
+    for (size_t i = 0; i < t->lookup_count; i++) {
+        tmf_document_free(t->lookups[i].document);
+        memory_free(t->lookups[i].reason);
     }
     memory_free(t->documents);
-    memory_free(t->looked);
+    memory_free(t->lookups);
     memory_free(t->prefix);
     texts_free(&t->folders);
     memory_free(t);
@@ -128,7 +128,7 @@ HRESULT tmf_files_create(const struct texts *files, const struct texts *folders,
 }
 
 /* GUID.tmf, as tracepdb names what it makes, in lower case; without braces. */
-static HRESULT look_in_folders(struct tmf_files *t, struct looked *l)
+static HRESULT look_in_folders(struct tmf_files *t, struct tmf_lookup *l)
 {
     char guid[39];
     HRESULT hr = S_OK;
@@ -156,24 +156,24 @@ static HRESULT look_in_folders(struct tmf_files *t, struct looked *l)
 }
 
 /* Under the lock. *document may become NULL. */
-static HRESULT look(struct tmf_files *t, const GUID *guid, const struct looked **out)
+static HRESULT tmf_files_look_up(struct tmf_files *t, const GUID *guid, const struct tmf_lookup **out)
 {
-    for (size_t i = 0; i < t->looked_count; i++)
-        if (guid_equal(&t->looked[i].guid, guid)) {
-            *out = &t->looked[i];
+    for (size_t i = 0; i < t->lookup_count; i++)
+        if (guid_equal(&t->lookups[i].guid, guid)) {
+            *out = &t->lookups[i];
             return S_OK;
         }
     *out = NULL;
-    if (!t->folders.count || t->looked_count == LOOKED_MOST)
+    if (!t->folders.count || t->lookup_count == LOOKED_MOST)
         return S_OK;
-    if (!memory_grow((void **)&t->looked, &t->looked_capacity, t->looked_count + 1, sizeof *t->looked))
+    if (!memory_grow((void **)&t->lookups, &t->lookup_capacity, t->lookup_count + 1, sizeof *t->lookups))
         return E_OUTOFMEMORY;
-    struct looked l = {.guid = *guid};
+    struct tmf_lookup l = {.guid = *guid};
     HRESULT hr = look_in_folders(t, &l);
     if (FAILED(hr))
         return hr;
-    t->looked[t->looked_count] = l;
-    *out = &t->looked[t->looked_count++];
+    t->lookups[t->lookup_count] = l;
+    *out = &t->lookups[t->lookup_count++];
     return S_OK;
 }
 
@@ -183,7 +183,7 @@ static HRESULT tmf_files_find(struct tmf_files *t, const EVENT_RECORD *event, co
     static const GUID none;
     const GUID guid = event->EventHeader.ProviderId;
     const uint16_t number = event->EventHeader.EventDescriptor.Id;
-    const struct looked *looked = NULL;
+    const struct tmf_lookup *tmf_lookup = NULL;
     char text[39];
     *out = NULL;
     if (guid_equal(&guid, &none))
@@ -193,11 +193,11 @@ static HRESULT tmf_files_find(struct tmf_files *t, const EVENT_RECORD *event, co
     if (*out)
         return S_OK;
     host_lock_enter(&t->lock);
-    HRESULT hr = look(t, &guid, &looked);
-    const bool there = looked && looked->document;
+    HRESULT hr = tmf_files_look_up(t, &guid, &tmf_lookup);
+    const bool there = tmf_lookup && tmf_lookup->document;
     if (there)
-        *out = tmf_document_find(looked->document, &guid, number);
-    const char *reason = looked ? looked->reason : NULL;
+        *out = tmf_document_find(tmf_lookup->document, &guid, number);
+    const char *reason = tmf_lookup ? tmf_lookup->reason : NULL;
     host_lock_leave(&t->lock);
     if (FAILED(hr) || *out)
         return hr;

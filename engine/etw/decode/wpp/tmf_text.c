@@ -114,7 +114,7 @@ static HRESULT take_guid(struct reader *r)
 }
 
 /* The format behind its opening quote, with its escapes resolved in place; *end is behind the closing one. */
-static bool unquote(char *text, char **end)
+static bool format_unquote(char *text, char **end)
 {
     char *to = text;
     for (; *text && *text != '"'; text++) {
@@ -210,7 +210,7 @@ static HRESULT take_message(struct reader *r)
         return wrong(r, "a message's number is none of 0 to 65535");
     struct tmf_message *m = &d->messages[d->count++];
     *m = (struct tmf_message){.guid = r->guid, .number = (uint16_t)value, .line = r->number};
-    if (!unquote(quote + 1, &end))
+    if (!format_unquote(quote + 1, &end))
         return wrong(r, "the format has no closing quote");
     m->guid_name = text_copy(r->guid_name);
     m->component = text_copy(r->component);

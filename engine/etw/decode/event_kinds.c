@@ -13,15 +13,15 @@ static HRESULT out_of_memory(const struct event_kinds *s)
     return error_set(E_OUTOFMEMORY, "out of memory for %zu sorts of events", s->count);
 }
 
-static size_t place_of(const struct event_kinds *s, uint64_t sort)
+static size_t place_of(const struct event_kinds *s, uint64_t kind)
 {
-    size_t at = (size_t)sort & (s->room - 1);
-    while (s->places[at] && s->items[s->places[at] - 1].found->sort != sort)
+    size_t at = (size_t)kind & (s->room - 1);
+    while (s->places[at] && s->items[s->places[at] - 1].found->kind != kind)
         at = (at + 1) & (s->room - 1);
     return at;
 }
 
-static HRESULT grow(struct event_kinds *s)
+static HRESULT kinds_grow(struct event_kinds *s)
 {
     uint32_t *const before = s->places;
     const size_t room = s->room ? s->room * 2 : 64;
@@ -32,7 +32,7 @@ static HRESULT grow(struct event_kinds *s)
     }
     s->room = room;
     for (size_t i = 0; i < s->count; i++)
-        s->places[place_of(s, s->items[i].found->sort)] = (uint32_t)i + 1;
+        s->places[place_of(s, s->items[i].found->kind)] = (uint32_t)i + 1;
     memory_free(before);
     return S_OK;
 }
@@ -40,10 +40,10 @@ static HRESULT grow(struct event_kinds *s)
 HRESULT event_kinds_count(struct event_kinds *s, const EVENT_RECORD *event, const struct found_schema *found,
                           bool decoded)
 {
-    HRESULT hr = s->count * 2 >= s->room ? grow(s) : S_OK;
+    HRESULT hr = s->count * 2 >= s->room ? kinds_grow(s) : S_OK;
     if (FAILED(hr))
         return hr;
-    const size_t at = place_of(s, found->sort);
+    const size_t at = place_of(s, found->kind);
     if (!s->places[at] && s->count == EVENT_KINDS_MOST) {
         s->events_more++;
         return S_OK;
@@ -60,14 +60,14 @@ HRESULT event_kinds_count(struct event_kinds *s, const EVENT_RECORD *event, cons
                                                      .descriptor = event->EventHeader.EventDescriptor};
         s->places[at] = (uint32_t)s->count;
     }
-    struct counted_kind *sort = &s->items[s->places[at] - 1];
-    if (found->schema && !sort->found->schema) { /* a manifest has come in the trace since */
+    struct counted_kind *kind = &s->items[s->places[at] - 1];
+    if (found->schema && !kind->found->schema) { /* a manifest has come in the trace since */
         found_schema_hold(s->schemas, found);
-        found_schema_release(s->schemas, sort->found);
-        sort->found = found;
+        found_schema_release(s->schemas, kind->found);
+        kind->found = found;
     }
-    sort->events++;
-    sort->undecoded += !decoded;
+    kind->events++;
+    kind->undecoded += !decoded;
     return S_OK;
 }
 
@@ -83,9 +83,9 @@ void event_kinds_free(struct event_kinds *s)
 /* ---- as a manifest ---- */
 
 enum { NAMES_SHOWN = 8 };
-struct left_out {
+struct skipped_events {
     uint64_t events;
-    size_t sorts, names;
+    size_t kinds, names;
     const char *name[NAMES_SHOWN]; /* of events, classes or providers, each once, borrowed of the schemas */
     GUID unnamed;                  /* the first provider of no schema */
 };
@@ -99,12 +99,12 @@ static const char *name_of(const struct event_schema *s)
                                                : s->provider_name;
 }
 
-static void leave_out(struct left_out *l, const struct counted_kind *sort)
+static void skipped_add(struct skipped_events *l, const struct counted_kind *kind)
 {
-    const char *name = name_of(sort->found->schema);
-    l->events += sort->events;
-    if (l->sorts++ == 0)
-        l->unnamed = sort->provider;
+    const char *name = name_of(kind->found->schema);
+    l->events += kind->events;
+    if (l->kinds++ == 0)
+        l->unnamed = kind->provider;
     for (size_t i = 0; name && i < l->names && i < NAMES_SHOWN; i++)
         if (strcmp(l->name[i], name) == 0)
             return;
@@ -113,34 +113,34 @@ static void leave_out(struct left_out *l, const struct counted_kind *sort)
 }
 
 /* With their names, or the provider's GUID where they have none. */
-static HRESULT remark(struct texts *remarks, const struct left_out *l, const char *why)
+static HRESULT skipped_add_warning(struct texts *warnings, const struct skipped_events *l, const char *why)
 {
     struct text_buffer b = {0};
-    if (!l->sorts)
+    if (!l->kinds)
         return S_OK;
     text_buffer_format(&b, "left out: %llu event%s of %zu sort%s (", (unsigned long long)l->events,
-                       l->events == 1 ? "" : "s", l->sorts, l->sorts == 1 ? "" : "s");
+                       l->events == 1 ? "" : "s", l->kinds, l->kinds == 1 ? "" : "s");
     for (size_t i = 0; i < l->names && i < NAMES_SHOWN; i++) {
         text_buffer_add(&b, i ? ", " : "");
         text_buffer_add(&b, l->name[i]);
     }
     if (!l->names)
         text_buffer_add_guid(&b, &l->unnamed);
-    text_buffer_add(&b, l->names > NAMES_SHOWN || (!l->names && l->sorts > 1) ? " and others): " : "): ");
+    text_buffer_add(&b, l->names > NAMES_SHOWN || (!l->names && l->kinds > 1) ? " and others): " : "): ");
     text_buffer_add(&b, why);
-    return texts_give(remarks, text_buffer_take(&b));
+    return texts_give(warnings, text_buffer_take(&b));
 }
 
 struct exporting {
-    const struct event_kinds *sorts;
+    const struct event_kinds *kinds;
     struct manifest_document *d;
-    struct texts *remarks;
-    struct left_out others; /* of the provider: events that its manifest does not say */
+    struct texts *warnings;
+    struct skipped_events others; /* of the provider: events that its manifest does not say */
 };
 
-static bool is_of_manifest(const struct counted_kind *sort)
+static bool is_of_manifest(const struct counted_kind *kind)
 {
-    return sort->found->schema && sort->found->schema->source == SCHEMA_MANIFEST && !sort->found->schema->text_only;
+    return kind->found->schema && kind->found->schema->source == SCHEMA_MANIFEST && !kind->found->schema->text_only;
 }
 
 static HRESULT export_provider(void *context, const struct provider_manifest *m)
@@ -149,18 +149,18 @@ static HRESULT export_provider(void *context, const struct provider_manifest *m)
     bool *wanted = memory_zero(m->event_count + 1, sizeof *wanted);
     bool any = false;
     if (!wanted)
-        return out_of_memory(x->sorts);
-    for (size_t i = 0; i < x->sorts->count; i++) {
-        const struct counted_kind *sort = &x->sorts->items[i];
-        if (!is_of_manifest(sort) || !guid_equal(&sort->provider, &m->guid))
+        return out_of_memory(x->kinds);
+    for (size_t i = 0; i < x->kinds->count; i++) {
+        const struct counted_kind *kind = &x->kinds->items[i];
+        if (!is_of_manifest(kind) || !guid_equal(&kind->provider, &m->guid))
             continue;
-        const struct manifest_event *e = provider_manifest_event(m, sort->descriptor.Id, sort->descriptor.Version);
+        const struct manifest_event *e = provider_manifest_event(m, kind->descriptor.Id, kind->descriptor.Version);
         if (e)
             wanted[e - m->events] = any = true;
         else
-            leave_out(&x->others, sort);
+            skipped_add(&x->others, kind);
     }
-    const HRESULT hr = any ? manifest_document_add(x->d, m, wanted, x->remarks) : S_OK;
+    const HRESULT hr = any ? manifest_document_add(x->d, m, wanted, x->warnings) : S_OK;
     memory_free(wanted);
     return FAILED(hr) ? hr : S_OK;
 }
@@ -173,7 +173,7 @@ static bool was_before(const struct event_kinds *s, size_t index)
     return false;
 }
 
-static HRESULT export_others(const struct event_kinds *s, struct texts *remarks)
+static HRESULT export_others(const struct event_kinds *s, struct texts *warnings)
 {
     /* The trace's own events, which every decoder knows. */
     static const GUID trace = {0x68FDD900, 0x4A3E, 0x11D1, {0x84, 0xF4, 0x00, 0x00, 0xF8, 0x04, 0x64, 0xE3}};
@@ -183,35 +183,36 @@ static HRESULT export_others(const struct event_kinds *s, struct texts *remarks)
         [SCHEMA_WPP] = "they are messages of WPP, whose texts are in TMF files",
         [SCHEMA_TRACE_LOGGING] = "they describe themselves (TraceLogging), and are decoded without a manifest",
     };
-    struct left_out of[SCHEMA_TRACE_LOGGING + 1] = {{0}}, unknown = {0};
+    struct skipped_events of[SCHEMA_TRACE_LOGGING + 1] = {{0}}, unknown = {0};
     HRESULT hr = S_OK;
     for (size_t i = 0; i < s->count; i++) {
         const struct event_schema *schema = s->items[i].found->schema;
         if (!schema)
-            leave_out(&unknown, &s->items[i]);
+            skipped_add(&unknown, &s->items[i]);
         else if (!is_of_manifest(&s->items[i]) && !guid_equal(&s->items[i].provider, &trace))
-            leave_out(&of[schema->source], &s->items[i]);
+            skipped_add(&of[schema->source], &s->items[i]);
     }
     for (size_t i = 0; SUCCEEDED(hr) && i < sizeof of / sizeof *of; i++)
-        hr = remark(remarks, &of[i], why[i]);
+        hr = skipped_add_warning(warnings, &of[i], why[i]);
     if (SUCCEEDED(hr))
-        hr = remark(remarks, &unknown, "nobody knows them");
+        hr = skipped_add_warning(warnings, &unknown, "nobody knows them");
     if (SUCCEEDED(hr) && s->events_more)
-        hr = texts_give(remarks, text_format("left out: %llu events of more than %u sorts",
-                                             (unsigned long long)s->events_more, EVENT_KINDS_MOST));
+        hr = texts_give(warnings, text_format("left out: %llu events of more than %u sorts",
+                                              (unsigned long long)s->events_more, EVENT_KINDS_MOST));
     return hr;
 }
 
-HRESULT event_kinds_export(const struct event_kinds *s, struct manifest_document *d, struct texts *remarks)
+HRESULT event_kinds_export(const struct event_kinds *s, struct manifest_document *d, struct texts *warnings)
 {
-    struct exporting x = {s, d, remarks, {0}};
+    struct exporting x = {s, d, warnings, {0}};
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < s->count; i++)
         if (is_of_manifest(&s->items[i]) && !was_before(s, i))
             hr = event_schemas_manifest(s->schemas, &s->items[i].provider, export_provider, &x);
     if (SUCCEEDED(hr))
-        hr = remark(remarks, &x.others, "two manifests say what their provider writes, and the first one was taken");
-    return SUCCEEDED(hr) ? export_others(s, remarks) : hr;
+        hr = skipped_add_warning(warnings, &x.others,
+                                 "two manifests say what their provider writes, and the first one was taken");
+    return SUCCEEDED(hr) ? export_others(s, warnings) : hr;
 }
 
 /* ---- what sorts of events are made of, for people ---- */
@@ -387,21 +388,21 @@ static void add_descriptor(struct text_buffer *b, const EVENT_DESCRIPTOR *d, con
     end_line(b);
 }
 
-static void add_sort(struct text_buffer *b, const struct counted_kind *sort)
+static void add_sort(struct text_buffer *b, const struct counted_kind *kind)
 {
     static const GUID none;
-    const struct event_schema *s = sort->found->schema;
+    const struct event_schema *s = kind->found->schema;
     size_t left = s ? s->property_count : 0;
-    text_buffer_format(b, "%llu event%s", (unsigned long long)sort->events, sort->events == 1 ? "" : "s");
-    if (s && sort->undecoded)
-        text_buffer_format(b, ", %llu of them with other data", (unsigned long long)sort->undecoded);
+    text_buffer_format(b, "%llu event%s", (unsigned long long)kind->events, kind->events == 1 ? "" : "s");
+    if (s && kind->undecoded)
+        text_buffer_format(b, ", %llu of them with other data", (unsigned long long)kind->undecoded);
     end_line(b);
-    add_guid_line(b, "provider", s ? &s->provider : &sort->provider, s ? s->provider_name : NULL);
+    add_guid_line(b, "provider", s ? &s->provider : &kind->provider, s ? s->provider_name : NULL);
     if (s && !guid_equal(&s->event, &none))
         add_guid_line(b, s->source == SCHEMA_MOF ? "class" : "task", &s->event, s->task_name);
-    add_descriptor(b, &sort->descriptor, s);
+    add_descriptor(b, &kind->descriptor, s);
     if (!s) {
-        add_text_line(b, "unknown", sort->found->reason);
+        add_text_line(b, "unknown", kind->found->reason);
         return;
     }
     begin_line(b, 1, "known by");
@@ -443,7 +444,7 @@ struct summary_kind {
     uint8_t opcode;
 };
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
+static uint64_t hash_mix(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
     for (size_t i = 0; i < size; i++)
@@ -467,32 +468,32 @@ static uint64_t hash_of(const struct dumped_event *e, const char *label)
     hash ^= hash >> 29;
     hash *= UINT64_C(0xBF58476D1CE4E5B9);
     hash ^= hash >> 32;
-    return label ? mix(hash, label, strlen(label)) : hash;
+    return label ? hash_mix(hash, label, strlen(label)) : hash;
 }
 
-static bool is_of(const struct summary_kind *sort, const struct dumped_event *e, const char *name)
+static bool is_of(const struct summary_kind *kind, const struct dumped_event *e, const char *name)
 {
     const EVENT_HEADER *h = &e->record->EventHeader;
-    return sort->id == h->EventDescriptor.Id && sort->opcode == h->EventDescriptor.Opcode &&
-           guid_equal(&sort->guid, &h->ProviderId) && (!name || strcmp(sort->name, name) == 0);
+    return kind->id == h->EventDescriptor.Id && kind->opcode == h->EventDescriptor.Opcode &&
+           guid_equal(&kind->guid, &h->ProviderId) && (!name || strcmp(kind->name, name) == 0);
 }
 
 static HRESULT summary_grow(struct event_summary *s)
 {
     const size_t room = s->room != 0 ? s->room * 2 : 64;
-    struct summary_kind *sorts = memory_zero(room, sizeof *sorts);
-    if (!sorts)
+    struct summary_kind *kinds = memory_zero(room, sizeof *kinds);
+    if (!kinds)
         return error_set(E_OUTOFMEMORY, "out of memory for the summary of %zu sorts of events", s->count);
     for (size_t i = 0; i < s->room; i++) {
-        if (!s->sorts[i].name)
+        if (!s->kinds[i].name)
             continue;
-        size_t at = (size_t)s->sorts[i].hash & (room - 1);
-        while (sorts[at].name)
+        size_t at = (size_t)s->kinds[i].hash & (room - 1);
+        while (kinds[at].name)
             at = (at + 1) & (room - 1);
-        sorts[at] = s->sorts[i];
+        kinds[at] = s->kinds[i];
     }
-    memory_free(s->sorts);
-    s->sorts = sorts;
+    memory_free(s->kinds);
+    s->kinds = kinds;
     s->room = room;
     return S_OK;
 }
@@ -502,7 +503,7 @@ static HRESULT summary_add_sort(struct event_summary *s, struct summary_kind *pl
 {
     const EVENT_HEADER *h = &e->record->EventHeader;
     const char *type = e->schema ? e->schema->opcode_name : NULL;
-    struct summary_kind sort = {.hash = hash,
+    struct summary_kind kind = {.hash = hash,
                                 .guid = h->ProviderId,
                                 .id = h->EventDescriptor.Id,
                                 .opcode = h->EventDescriptor.Opcode,
@@ -510,12 +511,12 @@ static HRESULT summary_add_sort(struct event_summary *s, struct summary_kind *pl
                                 .name = text_copy(name ? name : "Unknown"),
                                 .type =
                                     type ? text_copy(type) : text_format("%u", (unsigned)h->EventDescriptor.Opcode)};
-    if (!sort.name || !sort.type) {
-        memory_free(sort.name);
-        memory_free(sort.type);
+    if (!kind.name || !kind.type) {
+        memory_free(kind.name);
+        memory_free(kind.type);
         return error_set(E_OUTOFMEMORY, "out of memory for the summary of %zu sorts of events", s->count);
     }
-    *place = sort;
+    *place = kind;
     s->count++;
     return S_OK;
 }
@@ -536,15 +537,15 @@ HRESULT event_summary_count(struct event_summary *s, const struct dumped_event *
     const uint64_t hash = hash_of(e, label);
     const char *name = label ? dumped_event_name(e, &s->name) : NULL;
     size_t at = (size_t)hash & (s->room - 1);
-    while (s->sorts[at].name && !(s->sorts[at].hash == hash && is_of(&s->sorts[at], e, name)))
+    while (s->kinds[at].name && !(s->kinds[at].hash == hash && is_of(&s->kinds[at], e, name)))
         at = (at + 1) & (s->room - 1);
-    if (s->sorts[at].name) {
-        s->sorts[at].events++;
+    if (s->kinds[at].name) {
+        s->kinds[at].events++;
         return S_OK;
     }
     if (s->count >= EVENT_SUMMARY_KINDS)
         return S_OK; /* those that are left over are told in one line */
-    return summary_add_sort(s, &s->sorts[at], e, hash, label ? name : dumped_event_name(e, &s->name));
+    return summary_add_sort(s, &s->kinds[at], e, hash, label ? name : dumped_event_name(e, &s->name));
 }
 
 static int by_events(const void *a, const void *b)
@@ -567,13 +568,13 @@ static void line(struct text_buffer *out)
 HRESULT event_summary_table(const struct event_summary *s, struct text_buffer *out)
 {
     const struct summary_kind **sorted = memory_alloc((s->count + 1) * sizeof *sorted);
-    uint64_t told = 0;
+    uint64_t is_listed = 0;
     size_t n = 0;
     if (!sorted)
         return error_set(E_OUTOFMEMORY, "out of memory for the summary of %zu sorts of events", s->count);
     for (size_t i = 0; i < s->room; i++)
-        if (s->sorts[i].name)
-            sorted[n++] = &s->sorts[i];
+        if (s->kinds[i].name)
+            sorted[n++] = &s->kinds[i];
     if (n != 0)
         qsort(sorted, n, sizeof *sorted, by_events);
     line(out);
@@ -585,11 +586,12 @@ HRESULT event_summary_table(const struct event_summary *s, struct text_buffer *o
                            sorted[i]->name, TYPE_WIDTH, sorted[i]->type);
         text_buffer_add_guid(out, &sorted[i]->guid);
         text_buffer_add(out, "   |\r\n");
-        told += sorted[i]->events;
+        is_listed += sorted[i]->events;
     }
-    if (told < s->events)
-        text_buffer_format(out, "|%*llu  %-*s  %-*s  %-*s|\r\n", COUNT_WIDTH, (unsigned long long)(s->events - told),
-                           NAME_WIDTH, "(more sorts)", TYPE_WIDTH, "", 41, "");
+    if (is_listed < s->events)
+        text_buffer_format(out, "|%*llu  %-*s  %-*s  %-*s|\r\n", COUNT_WIDTH,
+                           (unsigned long long)(s->events - is_listed), NAME_WIDTH, "(more sorts)", TYPE_WIDTH, "", 41,
+                           "");
     line(out);
     memory_free(sorted);
     return out->failed ? E_OUTOFMEMORY : S_OK;
@@ -598,10 +600,10 @@ HRESULT event_summary_table(const struct event_summary *s, struct text_buffer *o
 void event_summary_free(struct event_summary *s)
 {
     for (size_t i = 0; i < s->room; i++) {
-        memory_free(s->sorts[i].name);
-        memory_free(s->sorts[i].type);
+        memory_free(s->kinds[i].name);
+        memory_free(s->kinds[i].type);
     }
-    memory_free(s->sorts);
+    memory_free(s->kinds);
     text_buffer_free(&s->name);
     *s = (struct event_summary){0};
 }
