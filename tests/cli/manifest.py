@@ -101,7 +101,7 @@ def main():
     text, said = dump()
     check("<Path>" not in text and "not of the provider that wrote it" in said, "another's manifest", said, text)
     shown = openpla(0, "trace", "show", host_path("made.etl"))
-    check("not decoded: a manifest in the trace: it is not of the provider" in shown, "why it is not decoded", shown)
+    check("not decoded: cannot use a manifest in the trace: it does not describe the provider" in shown, "why it is not decoded", shown)
     several = xml.replace(b'<bitMap name="States">', b'<bitMap name="States"><map value="3" message="$(string.Red)"/>')
     check(several != xml, "the example has no bitMap any more")
     trace("made.etl", [*pieces(several), broken(500)])

@@ -35,7 +35,7 @@ def main():
         check("Process_V3_TypeGroup1" in openpla(0, "show", "Process"), "the kernel's classes need no file")
         # The base comes from another file, whose name is behind it.
         said = openpla(1, "add", written("a.mof", CATEGORY + EVENT))
-        check("a.mof(2): class MyCategory: it derives from a class that is not known: MyProvider (0x8004100D)" in said,
+        check("a.mof(2): class MyCategory: unknown base class MyProvider (0x8004100D)" in said,
               "what is missing is named with its line", said)
         openpla(0, "add", written("wide.mof", HEAD), written("a.mof", CATEGORY + EVENT))
         check(files()["a.mof"] == {"file": "a.mof", "shipped": False, "classes": 1, "providers":
@@ -59,7 +59,7 @@ def main():
               "a class by its provider's GUID", said)
         check("already" in openpla(1, "add", written("a.mof", HEAD)), "there is one of that name")
         said = openpla(1, "add", "-force", written("A.MOF", HEAD + CATEGORY + "class Wrong { uint33; };\n"))
-        check("A.MOF(6): a property's name is expected, not ; (0x8004400C)" in said, "line and word", said)
+        check("A.MOF(6): expected a property's name, not ; (0x8004400C)" in said, "line and word", said)
         openpla(0, "show", "MyEvent")
         check("One of mine" in openpla(0, "show", "MyCategory"), "what was there stays when it cannot be replaced")
         check("no class of events" in openpla(1, "show", "MyProviders"), "a class that is not there")

@@ -276,8 +276,8 @@ def what_the_trace_needs_is_exported():
            event(THEIRS, "Said so\0".encode("utf-16-le"), START + 7, level=3, flags=4)])  # EventWriteString
     output = tracerpt(0, "shop.etl", "-import", "shop.man", "-export", "-int", "shop.txt", "-y")
     check("Schema:             schema.man" in output and "DumpFile" not in output, "what was written", output)
-    check("-export: left out: 1 event of 1 sort (Made): they describe themselves" in output and
-          "-export: left out: 2 events of 2 sorts ({" + OURS + "} and others): nobody knows them" in output, "what is left out", output)
+    check("-export: skipped 1 event of 1 kind (Made): they describe themselves" in output and
+          "-export: skipped 2 events of 2 kinds ({" + OURS + "} and others): no schema is known for them" in output, "what is skipped", output)
     for name in ("shop", "schema"):
         for form in ("csv", "xml"):
             tracerpt(0, "shop.etl", "-import", f"{name}.man", "-o", f"{name}.{form}", "-of", form, "-y")
@@ -285,7 +285,7 @@ def what_the_trace_needs_is_exported():
           "another dump", rows("schema.csv"))
     check(rows("schema.csv")[1][19:] == ["Apple", "Fruit", "2", "0xA", "0xB"], "the values", rows("schema.csv"))
     said = rows("schema.csv")[-1]
-    check(said[0] == "Shop" and said[19:] == ["Said so"] and "left out: 1 event of 1 sort (Shop): they are a text" in output, "a text",
+    check(said[0] == "Shop" and said[19:] == ["Said so"] and "skipped 1 event of 1 kind (Shop): they contain only a string" in output, "a text",
           said)
     exported = open("schema.man", encoding="utf-8").read()
     check('value="77"' in exported and 'value="78"' not in exported, "the events that were met", exported)
@@ -294,7 +294,7 @@ def what_the_trace_needs_is_exported():
                  "  event       id 77, version 2, channel 0, level 4 (Information), task 5 (A sale), opcode 30 (Bought), "
                  "keywords 0x10 (Cash)", "  message     %1 was sold", "    Kind: UInt8 xs:unsignedByte map Kinds",
                  "    Codes: UInt8[Count] win:HexInt8", "  map         Kinds", "    1: Fruit", "  known by    TraceLogging",
-                 "    Point: struct", "      X: Int16", "  unknown     its provider is not registered, and no manifest of it was given"):
+                 "    Point: struct", "      X: Int16", "  unknown     its provider is not registered and no manifest for it was given"):
         check(line + "\n" in structure, f"-int has no line: {line}", structure)
     output = tracerpt(1, "one.etl", "-export", "none.man", "-y")
     check("none.man is not written" in output and not os.path.exists("none.man"), "a trace without manifests", output)
@@ -309,9 +309,9 @@ def the_reason_says_what_the_manifest_lacks():
                         event(OURS, b"", START + 2, ident=77)])
     tracerpt(0, "lacks.etl", "-import", "shop.man", "-of", "csv", "-o", "lacks.csv", "-y")
     check([row[-1] for row in rows("lacks.csv")[1:]] == [
-        "not decoded: the manifest of Shop has no event 77 of version 1",
-        "not decoded: the manifest of Shop has no event 99 of version 0",
-        "not decoded: its provider is not registered, and no manifest of it was given"], "the reasons", rows("lacks.csv"))
+        "not decoded: the manifest of 'Shop' has no event 77 of version 1",
+        "not decoded: the manifest of 'Shop' has no event 99 of version 0",
+        "not decoded: its provider is not registered and no manifest for it was given"], "the reasons", rows("lacks.csv"))
 
 
 def a_header_shows_no_time_zone():

@@ -150,7 +150,7 @@ static const struct {
 } mistakes[] = {
     {EVENTS("<event/>"), {"event value", "wanted"}},
     {EVENTS("<event value='70000'/>"), {"value=\"70000\"", "65535"}},
-    {EVENTS("<event value='one'/>"), {"value=\"one\"", "no number"}},
+    {EVENTS("<event value='one'/>"), {"value=\"one\"", "not a number"}},
     {EVENTS("<event value='1' version='256'/>"), {"version=\"256\""}},
     {EVENTS("<event value='1'/><event value='1'/>"), {"value 1", "version 0 already"}},
     {EVENTS("<event value='1' level='win:Awful'/>"), {"level=\"win:Awful\"", "Windows defines nothing"}},

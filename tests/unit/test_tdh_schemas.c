@@ -223,7 +223,7 @@ static void the_reason_comes_from_an_origin_that_knows_the_provider(void **state
     static struct fake silent = {NULL, 1, S_FALSE, 0, 0, 0}, older = {"older", 1, S_FALSE, 0, 0, 0},
                        given = {"given", 1, S_FALSE, 0, 0, 0};
     add(&silent, SCHEMA_MANIFEST);
-    expect_reason("its provider is not registered, and no manifest of it was given");
+    expect_reason("its provider is not registered and no manifest for it was given");
     add(&older, SCHEMA_MANIFEST);
     add(&given, SCHEMA_MANIFEST);
     add(&silent, SCHEMA_MANIFEST);
@@ -307,10 +307,10 @@ static void sorts_that_were_met_are_bounded(void **state)
     assert_int_equal(event_kinds_export(&kinds, &d, &remarks), S_OK);
     assert_int_equal(d.provider_count, 0);
     assert_int_equal(remarks.count, 2);
-    assert_non_null(strstr(remarks.items[0], "left out: 16385 events of 16384 sorts ({00000000-"));
-    assert_string_equal(remarks.items[1], "left out: 5 events of more than 16384 sorts");
+    assert_non_null(strstr(remarks.items[0], "skipped 16385 events of 16384 kinds ({00000000-"));
+    assert_string_equal(remarks.items[1], "skipped 5 events: the trace has more than 16384 kinds of events");
     assert_int_equal(event_kinds_structures(&kinds, &text), S_OK);
-    assert_non_null(strstr(text.text, "\r\n5 events of more sorts\r\n"));
+    assert_non_null(strstr(text.text, "\r\n5 events of more kinds\r\n"));
     text_buffer_free(&text);
     texts_free(&remarks);
     event_kinds_free(&kinds);

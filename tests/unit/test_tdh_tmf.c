@@ -195,15 +195,15 @@ static void what_is_no_tmf_file_is_refused_with_its_line(void **state)
     static const struct {
         const char *text, *said;
     } rows[] = {
-        {"hello", "f.tmf(1): a GUID, #typev or a comment is expected: \"hello\""},
+        {"hello", "f.tmf(1): expected a GUID, #typev or a comment: \"hello\""},
         {"\n#typev t 1 \"x\"\n{\n}\n", "f.tmf(2): a message comes before a GUID"},
-        {HEAD "#typev t\n", "f.tmf(2): #typev NAME NUMBER \"FORMAT\" is expected"},
-        {HEAD "#typev t 70000 \"x\"\n", "a message's number is none of 0 to 65535"},
+        {HEAD "#typev t\n", "f.tmf(2): expected #typev NAME NUMBER \"FORMAT\""},
+        {HEAD "#typev t 70000 \"x\"\n", "the message number must be 0 to 65535"},
         {HEAD "#typev t 1 \"x\n", "the format has no closing quote"},
         {HEAD "#typev t 1 \"x\"\nx\n", "f.tmf(3): '{' is expected"},
         {HEAD "#typev t 1 \"x\"\n{\na, ItemLong -- 10\n", "the file ends before '}'"},
-        {HEAD "#typev t 1 \"x\"\n{\na ItemLong 10\n}\n", "f.tmf(4): NAME, ItemTYPE -- NUMBER is expected"},
-        {HEAD "#typev t 1 \"x\"\n{\na, ItemListLong(a,b -- 10\n}\n", "the list of names has no ')'"},
+        {HEAD "#typev t 1 \"x\"\n{\na ItemLong 10\n}\n", "f.tmf(4): expected NAME, ItemTYPE -- NUMBER"},
+        {HEAD "#typev t 1 \"x\"\n{\na, ItemListLong(a,b -- 10\n}\n", "the list of names has no closing ')'"},
         {HEAD "#other x\n{\n", "the file ends before '}'"},
     };
     const HRESULT invalid = HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
@@ -217,7 +217,7 @@ static void what_is_no_tmf_file_is_refused_with_its_line(void **state)
     memset(text + begin, 'n', 5000); /* a name that each of a million messages would have */
     text[begin + 5000] = 0;
     assert_int_equal(tmf_text_read("f.tmf", text, strlen(text), &document), invalid);
-    assert_non_null(strstr(error_text(invalid), "more than 4096 bytes of names"));
+    assert_non_null(strstr(error_text(invalid), "names longer than 4096 bytes"));
 }
 
 static void properties_of_a_message_are_told_by_name(void **state)

@@ -140,17 +140,17 @@ static void expect_refused(const char *metadata, size_t size, const char *why)
 static void metadata_that_lie_are_refused(void **state)
 {
     (void)state;
-    REFUSED("\x80\x80", "the tags of the event have no end");
-    REFUSED("\0abc", "the name of the event has no end");
-    REFUSED("\0e\0f\0", "a field has no type");
-    REFUSED("\0e\0f\0\x88", "a field has no out-type");
-    REFUSED("\0e\0f\0\x88\x80", "the tags of a field have no end");
-    REFUSED("\0e\0f\0\x28\x01", "the count of an array ends too early");
-    REFUSED("\0e\0f\0\xEE\x07\x02\0A", "the type of a custom field ends too early");
+    REFUSED("\x80\x80", "unterminated event tags");
+    REFUSED("\0abc", "unterminated event name");
+    REFUSED("\0e\0f\0", "field type missing");
+    REFUSED("\0e\0f\0\x88", "output type missing");
+    REFUSED("\0e\0f\0\x88\x80", "unterminated field tags");
+    REFUSED("\0e\0f\0\x28\x01", "truncated array count");
+    REFUSED("\0e\0f\0\xEE\x07\x02\0A", "truncated type of a custom field");
     REFUSED("\0e\0f\0\x1A", "an in-type that is none");
     REFUSED("\0e\0f\0\x98\x02"
             "a\0\x03",
-            "a struct lacks members");
+            "a structure has too few members");
     static const uint8_t short_size[] = {9, 0, 0, 'e', 0};
     assert_int_equal(trace_logging_schema(&provider, &descriptor, short_size, sizeof short_size, NULL, 0, &schema),
                      HRESULT_FROM_WIN32(ERROR_INVALID_DATA));

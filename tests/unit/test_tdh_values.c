@@ -355,7 +355,7 @@ static void data_that_end_too_early_give_what_they_have(void **state)
     (void)state;
     assert_int_equal(walk(&schema, whole, 9, 0, "n=Red,size=3,blob=0x616263,parts[parts{a=-1,b[b=1,b=2,]2,}3,parts{"),
                      EVENT_DATA_INVALID);
-    assert_non_null(strstr(error_text(EVENT_DATA_INVALID), "a: a value takes 1 bytes, of which there are 0"));
+    assert_non_null(strstr(error_text(EVENT_DATA_INVALID), "a: the value needs 1 bytes, but only 0 are left"));
     assert_int_equal(walk(&schema,
                           "\x02\xFF\xFF"
                           "ab",

@@ -467,7 +467,7 @@ static void names_that_no_manifest_has_are_kept_as_texts(void **state)
     same_text(s->opcode_name, "Of a task that is not there");
     event_schema_free(s);
     assert_int_equal(remarks.count, 1);
-    assert_string_equal(remarks.items[0], "Odd: map a:map: 0x3 is left out, as a manifest has single bits there alone");
+    assert_string_equal(remarks.items[0], "Odd: map 'a:map': skipped 0x3: a manifest allows single bits only");
     /* And what cannot be at all is left out as a whole. */
     struct manifest_document d = {0};
     t = &m->layouts[0];
@@ -475,7 +475,7 @@ static void names_that_no_manifest_has_are_kept_as_texts(void **state)
     assert_int_equal(manifest_document_add(&d, m, NULL, &remarks), S_FALSE);
     assert_int_equal(d.provider_count, 0);
     assert_non_null(strstr(remarks.items[2], "Odd: it is left out"));
-    assert_non_null(strstr(remarks.items[2], "inType=\"win:99\": no type that is known"));
+    assert_non_null(strstr(remarks.items[2], "inType=\"win:99\": unknown type"));
     manifest_document_free(&d);
     provider_manifests_free(&again);
     texts_free(&remarks);
@@ -559,7 +559,7 @@ static void a_document_has_no_more_providers_than_can_be_read(void **state)
             why = left_out(&d, m);
         provider_manifest_free(m);
     }
-    same_text(why, "a provider: it is left out, as a manifest has at most 256 providers and 16777216 bytes");
+    same_text(why, "a provider: skipped: a manifest has at most 256 providers and 16777216 bytes");
     memory_free(why);
     assert_int_equal(manifest_document_text(&d, &text), S_OK);
     assert_int_equal(manifest_xml_read(text.text, text.length, NULL, &again), S_OK);

@@ -19,7 +19,7 @@ enum {
 static HRESULT write_out(struct event_dump *d)
 {
     const struct event_dump_options *o = &d->options;
-    HRESULT hr = d->text.failed ? error_set(E_OUTOFMEMORY, "out of memory for a dump of events") : S_OK;
+    HRESULT hr = d->text.failed ? error_set(E_OUTOFMEMORY, "cannot write the events: out of memory") : S_OK;
     if (FAILED(hr) || d->text.length == 0)
         return hr;
     if (o->encoding == EVENT_DUMP_UTF16) {
@@ -68,7 +68,7 @@ HRESULT event_dump_create(const struct event_dump_options *options, struct event
     struct event_dump *d = memory_zero(1, sizeof *d);
     *out = NULL;
     if (!d)
-        return error_set(E_OUTOFMEMORY, "out of memory for a dump of events");
+        return error_set(E_OUTOFMEMORY, "cannot write the events: out of memory");
     d->options = *options;
     d->writer = forms[options->form];
     HRESULT hr = d->writer->begin(d);

@@ -10,7 +10,7 @@
 
 static HRESULT out_of_memory(const struct event_kinds *s)
 {
-    return error_set(E_OUTOFMEMORY, "out of memory for %zu sorts of events", s->count);
+    return error_set(E_OUTOFMEMORY, "cannot count the events: out of memory after %zu kinds", s->count);
 }
 
 static size_t place_of(const struct event_kinds *s, uint64_t kind)
@@ -118,7 +118,7 @@ static HRESULT skipped_add_warning(struct texts *warnings, const struct skipped_
     struct text_buffer b = {0};
     if (!l->kinds)
         return S_OK;
-    text_buffer_format(&b, "left out: %llu event%s of %zu sort%s (", (unsigned long long)l->events,
+    text_buffer_format(&b, "skipped %llu event%s of %zu kind%s (", (unsigned long long)l->events,
                        l->events == 1 ? "" : "s", l->kinds, l->kinds == 1 ? "" : "s");
     for (size_t i = 0; i < l->names && i < NAMES_SHOWN; i++) {
         text_buffer_add(&b, i ? ", " : "");
@@ -178,10 +178,10 @@ static HRESULT export_others(const struct event_kinds *s, struct texts *warnings
     /* The trace's own events, which every decoder knows. */
     static const GUID trace = {0x68FDD900, 0x4A3E, 0x11D1, {0x84, 0xF4, 0x00, 0x00, 0xF8, 0x04, 0x64, 0xE3}};
     static const char *const why[] = {
-        [SCHEMA_MANIFEST] = "they are a text and nothing else (EventWriteString), and are decoded without a manifest",
-        [SCHEMA_MOF] = "they are of MOF classes, which \"openpla mof show\" writes",
-        [SCHEMA_WPP] = "they are messages of WPP, whose texts are in TMF files",
-        [SCHEMA_TRACE_LOGGING] = "they describe themselves (TraceLogging), and are decoded without a manifest",
+        [SCHEMA_MANIFEST] = "they contain only a string (EventWriteString) and need no manifest",
+        [SCHEMA_MOF] = "they are described by MOF classes (see 'openpla mof show')",
+        [SCHEMA_WPP] = "they are WPP messages, which TMF files describe",
+        [SCHEMA_TRACE_LOGGING] = "they describe themselves (TraceLogging) and need no manifest",
     };
     struct skipped_events of[SCHEMA_TRACE_LOGGING + 1] = {{0}}, unknown = {0};
     HRESULT hr = S_OK;
@@ -195,9 +195,9 @@ static HRESULT export_others(const struct event_kinds *s, struct texts *warnings
     for (size_t i = 0; SUCCEEDED(hr) && i < sizeof of / sizeof *of; i++)
         hr = skipped_add_warning(warnings, &of[i], why[i]);
     if (SUCCEEDED(hr))
-        hr = skipped_add_warning(warnings, &unknown, "nobody knows them");
+        hr = skipped_add_warning(warnings, &unknown, "no schema is known for them");
     if (SUCCEEDED(hr) && s->events_more)
-        hr = texts_give(warnings, text_format("left out: %llu events of more than %u sorts",
+        hr = texts_give(warnings, text_format("skipped %llu events: the trace has more than %u kinds of events",
                                               (unsigned long long)s->events_more, EVENT_KINDS_MOST));
     return hr;
 }
@@ -210,8 +210,7 @@ HRESULT event_kinds_export(const struct event_kinds *s, struct manifest_document
         if (is_of_manifest(&s->items[i]) && !was_before(s, i))
             hr = event_schemas_manifest(s->schemas, &s->items[i].provider, export_provider, &x);
     if (SUCCEEDED(hr))
-        hr = skipped_add_warning(warnings, &x.others,
-                                 "two manifests say what their provider writes, and the first one was taken");
+        hr = skipped_add_warning(warnings, &x.others, "two manifests describe their provider, and the first was used");
     return SUCCEEDED(hr) ? export_others(s, warnings) : hr;
 }
 
@@ -430,7 +429,7 @@ HRESULT event_kinds_structures(const struct event_kinds *s, struct text_buffer *
         add_sort(out, &s->items[i]);
     }
     if (s->events_more)
-        text_buffer_format(out, "\r\n%llu events of more sorts\r\n", (unsigned long long)s->events_more);
+        text_buffer_format(out, "\r\n%llu events of more kinds\r\n", (unsigned long long)s->events_more);
     return out->failed ? E_OUTOFMEMORY : S_OK;
 }
 
@@ -483,7 +482,7 @@ static HRESULT summary_grow(struct event_summary *s)
     const size_t room = s->room != 0 ? s->room * 2 : 64;
     struct summary_kind *kinds = memory_zero(room, sizeof *kinds);
     if (!kinds)
-        return error_set(E_OUTOFMEMORY, "out of memory for the summary of %zu sorts of events", s->count);
+        return error_set(E_OUTOFMEMORY, "cannot summarize the events: out of memory after %zu kinds", s->count);
     for (size_t i = 0; i < s->room; i++) {
         if (!s->kinds[i].name)
             continue;
@@ -514,7 +513,7 @@ static HRESULT summary_add_sort(struct event_summary *s, struct summary_kind *pl
     if (!kind.name || !kind.type) {
         memory_free(kind.name);
         memory_free(kind.type);
-        return error_set(E_OUTOFMEMORY, "out of memory for the summary of %zu sorts of events", s->count);
+        return error_set(E_OUTOFMEMORY, "cannot summarize the events: out of memory after %zu kinds", s->count);
     }
     *place = kind;
     s->count++;
@@ -571,7 +570,7 @@ HRESULT event_summary_table(const struct event_summary *s, struct text_buffer *o
     uint64_t is_listed = 0;
     size_t n = 0;
     if (!sorted)
-        return error_set(E_OUTOFMEMORY, "out of memory for the summary of %zu sorts of events", s->count);
+        return error_set(E_OUTOFMEMORY, "cannot summarize the events: out of memory after %zu kinds", s->count);
     for (size_t i = 0; i < s->room; i++)
         if (s->kinds[i].name)
             sorted[n++] = &s->kinds[i];

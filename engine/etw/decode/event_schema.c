@@ -79,7 +79,7 @@ HRESULT event_schema_check(const struct event_schema *schema)
     size_t i = 0;
     if (schema->top_level > schema->property_count)
         return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                         "a schema has %u properties, of which %u are at its top", schema->property_count,
+                         "invalid event schema: %u top-level properties of %u in all", schema->property_count,
                          schema->top_level);
     for (; !wrong && i < schema->property_count; i++) {
         const struct event_property *p = &schema->properties[i];
@@ -96,7 +96,7 @@ HRESULT event_schema_check(const struct event_schema *schema)
             wrong = "members";
     }
     if (wrong)
-        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "property %u (%s) of an event: its %s cannot be",
+        return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "invalid event schema: property %u, '%s': invalid %s",
                          (unsigned)(i - 1), schema->properties[i - 1].name ? schema->properties[i - 1].name : "",
                          wrong);
     return S_OK;

@@ -56,7 +56,7 @@ uint16_t value_fixed_size(uint16_t in_type, uint32_t pointer_size)
 
 static HRESULT too_few(size_t need, size_t have)
 {
-    return error_set(EVENT_DATA_INVALID, "a value takes %zu bytes, of which there are %zu", need, have);
+    return error_set(EVENT_DATA_INVALID, "the value needs %zu bytes, but only %zu are left", need, have);
 }
 
 /* What has `before` bytes before it, and `content` of its own. */
@@ -104,8 +104,8 @@ static HRESULT extent_of_sid(size_t before, const uint8_t *bytes, size_t size, s
     if (before > size || size - before < 8)
         return too_few(before + 8, size);
     if (bytes[before + 1] > SID_AUTHORITIES)
-        return error_set(EVENT_DATA_INVALID, "a SID has %u parts, of which it can have %d", bytes[before + 1],
-                         SID_AUTHORITIES);
+        return error_set(EVENT_DATA_INVALID, "invalid SID: %u subauthorities, at most %d are allowed",
+                         bytes[before + 1], SID_AUTHORITIES);
     return extent_after(before, 8 + 4 * (size_t)bytes[before + 1], size, out);
 }
 
@@ -159,7 +159,7 @@ HRESULT value_extent(const struct value_type *type, const uint8_t *bytes, size_t
     case IN_TYPE_HEXDUMP:
         return size < 4 ? too_few(4, size) : extent_after(4, get_u32(bytes), size, out);
     default:
-        return error_set(EVENT_DATA_INVALID, "there are no values of the in-type %u", type->in);
+        return error_set(EVENT_DATA_INVALID, "unknown input type %u", type->in);
     }
 }
 
@@ -222,7 +222,7 @@ struct event_data event_data_of(const EVENT_RECORD *event, uint32_t pointer_size
 
 static HRESULT too_many(const struct event_property *p)
 {
-    return error_set(EVENT_DATA_INVALID, "%s: the event says more values than its size can have", p->name);
+    return error_set(EVENT_DATA_INVALID, "'%s': the event declares more values than its size can hold", p->name);
 }
 
 static HRESULT walk_emit_step(struct walk *w, enum event_step step, struct event_value *v, size_t from)
@@ -254,9 +254,10 @@ static HRESULT walk_property(struct walk *w, uint16_t index, uint16_t depth);
 static HRESULT walk_struct(struct walk *w, struct event_value *v)
 {
     const size_t from = w->at;
-    HRESULT hr = v->depth < MAXIMUM_DEPTH ? walk_emit_step(w, STEP_STRUCT, v, from)
-                                          : error_set(EVENT_DATA_INVALID, "%s: structs are nested more than %d deep",
-                                                      v->property->name, MAXIMUM_DEPTH);
+    HRESULT hr = v->depth < MAXIMUM_DEPTH
+                     ? walk_emit_step(w, STEP_STRUCT, v, from)
+                     : error_set(EVENT_DATA_INVALID, "'%s': structures are nested more than %d deep", v->property->name,
+                                 MAXIMUM_DEPTH);
     for (uint16_t i = 0; hr == S_OK && i < v->property->members; i++)
         hr = walk_property(w, (uint16_t)(v->property->first_member + i), (uint16_t)(v->depth + 1));
     return hr == S_OK ? walk_emit_step(w, STEP_STRUCT_END, v, from) : hr;
@@ -275,7 +276,7 @@ static HRESULT walk_property(struct walk *w, uint16_t index, uint16_t depth)
     v.array = (p->flags & (PROPERTY_PARAM_COUNT | PROPERTY_FIXED_COUNT)) != 0 || p->count > 1;
     const bool too_long = length > w->data->size && (!v.array || count != 0);
     if (too_long || count > UINT16_MAX)
-        return error_set(EVENT_DATA_INVALID, "%s: its %s is %llu, in an event of %zu bytes", p->name,
+        return error_set(EVENT_DATA_INVALID, "'%s': the %s is %llu in an event of %zu bytes", p->name,
                          too_long ? "length" : "count", (unsigned long long)(too_long ? length : count), w->data->size);
     v.elements = v.array ? (uint32_t)count : 1;
     v.type = (struct value_type){

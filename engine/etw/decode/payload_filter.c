@@ -57,7 +57,7 @@ static char nameless[] = "";
 
 static HRESULT malformed(size_t at)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "a payload filter is malformed at byte %zu", at);
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "invalid payload filter: malformed at byte %zu", at);
 }
 
 void payload_filter_free(struct payload_filter *f)
@@ -321,7 +321,7 @@ static unsigned integer_bits(uint16_t in)
 
 static HRESULT refused(const struct payload_condition *c, const char *why)
 {
-    return error_set(E_INVALIDARG, "payload filter, field \"%s\", value \"%s\": %s", c->field, c->value, why);
+    return error_set(E_INVALIDARG, "invalid payload filter: field '%s', value '%s': %s", c->field, c->value, why);
 }
 
 /* As the field's type: what does not fit into it is no value of it. */
@@ -354,11 +354,12 @@ static HRESULT make_number(const struct payload_condition *c, uint16_t in, struc
     memory_free(low);
     good = good && (!comma || to_number(comma + 1, in, &out->second));
     if (!good)
-        return refused(c, two ? "is not two numbers of the field's type, with a comma" : "is no number of its type");
+        return refused(c, two ? "expected two numbers of the field's type, separated by a comma"
+                              : "expected a number of the field's type");
     if (c->operation == PAYLOAD_MULTIPLE && payload_type_is_signed(in) && (int64_t)out->first < 0)
         out->first = 0 - out->first;
     if (c->operation == PAYLOAD_MULTIPLE && out->first == 0)
-        return refused(c, "there are no multiples of 0");
+        return refused(c, "0 has no multiples");
     return S_OK;
 }
 
@@ -368,7 +369,7 @@ static HRESULT make_text(const struct payload_condition *c, uint16_t in, struct 
     char braced[39];
     if (in == IN_TYPE_GUID) {
         if (c->operation < PAYLOAD_IS || c->value[0] != '{' || !text_to_guid(c->value, &guid))
-            return refused(c, "a GUID in braces can be compared by IS and ISNOT");
+            return refused(c, "expected a GUID in braces, compared with IS or ISNOT");
         text_from_guid(&guid, braced);
     }
     out->text = text_fold(in == IN_TYPE_GUID ? braced : c->value);
@@ -394,7 +395,7 @@ static HRESULT condition_create(const struct event_schema *schema, const struct 
                           c->operation == PAYLOAD_IS || c->operation == PAYLOAD_IS_NOT;
     if (of_texts && (is_text(p->in_type) || p->in_type == IN_TYPE_GUID))
         return make_text(c, p->in_type, out);
-    return refused(c, "the field's type cannot be compared so");
+    return refused(c, "the operator does not apply to the field's type");
 }
 
 static void buffer_add_bytes(struct text_buffer *b, const void *bytes, size_t size)
@@ -430,7 +431,7 @@ static HRESULT filter_finish(struct text_buffer *b, HRESULT hr, uint8_t **bytes,
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && b->length > PAYLOAD_MOST_BYTES)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER),
-                       "a payload filter of %zu bytes, of which it can have %d", b->length, PAYLOAD_MOST_BYTES);
+                       "payload filter too large: %zu bytes, at most %d are allowed", b->length, PAYLOAD_MOST_BYTES);
     if (FAILED(hr)) {
         text_buffer_free(b);
         return hr;
@@ -462,10 +463,10 @@ HRESULT payload_filter_create(const struct event_schema *schema, uint16_t id, ui
 {
     struct created_condition created[PAYLOAD_MOST_CONDITIONS];
     struct text_buffer b = {0};
-    HRESULT hr =
-        count != 0 && count <= PAYLOAD_MOST_CONDITIONS
-            ? S_OK
-            : error_set(E_INVALIDARG, "a payload filter of %zu conditions: 1 to %d", count, PAYLOAD_MOST_CONDITIONS);
+    HRESULT hr = count != 0 && count <= PAYLOAD_MOST_CONDITIONS
+                     ? S_OK
+                     : error_set(E_INVALIDARG, "invalid payload filter: %zu conditions, expected 1 to %d", count,
+                                 PAYLOAD_MOST_CONDITIONS);
     size_t ready = 0;
     uint16_t top;
     *bytes = NULL;
@@ -518,14 +519,15 @@ HRESULT payload_filter_join(const uint8_t *const *filters, const size_t *sizes, 
     struct text_buffer b = {0};
     HRESULT hr = count != 0 && count <= PAYLOAD_MOST_EVENTS
                      ? S_OK
-                     : error_set(E_INVALIDARG, "%zu payload filters: 1 to %d", count, PAYLOAD_MOST_EVENTS);
+                     : error_set(E_INVALIDARG, "invalid number of payload filters: %zu, expected 1 to %d", count,
+                                 PAYLOAD_MOST_EVENTS);
     *bytes = NULL;
     if (SUCCEEDED(hr))
         add_head(&b, count);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         const size_t at = b.length;
         if (sizes[i] < PAYLOAD_HEAD + PAYLOAD_EVENT_HEAD || get_u16(filters[i] + 6) != 1)
-            hr = error_set(E_INVALIDARG, "payload filter %zu is not one of one event", i);
+            hr = error_set(E_INVALIDARG, "invalid payload filter: number %zu in the list is not for a single event", i);
         else
             buffer_add_bytes(&b, filters[i] + PAYLOAD_HEAD, sizes[i] - PAYLOAD_HEAD);
         if (SUCCEEDED(hr) && !b.failed && all && all[i])

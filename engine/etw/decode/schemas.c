@@ -180,8 +180,8 @@ static HRESULT add_origin(struct event_schemas *s, const struct schema_origin *o
     bool found;
     host_lock_enter(&s->lock);
     if (SUCCEEDED(hr) && before == 0 && s->origin_count >= MAXIMUM_ORIGINS)
-        hr =
-            error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "more than %d places of event schemas", MAXIMUM_ORIGINS);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                       "too many sources of event schemas: at most %d are allowed", MAXIMUM_ORIGINS);
     void *items = s->origins;
     if (SUCCEEDED(hr) && !memory_grow(&items, &s->origin_capacity, s->origin_count + 1, sizeof(struct origin *)))
         hr = E_OUTOFMEMORY;
@@ -310,10 +310,10 @@ static struct key key_of(const EVENT_RECORD *event, enum schema_source kind, uin
 static const char *nobody_knows(enum schema_source kind)
 {
     if (kind == SCHEMA_WPP)
-        return "no TMF file has the message";
+        return "no TMF file describes the message";
     if (kind == SCHEMA_MOF)
-        return "no MOF class has the event";
-    return "its provider is not registered, and no manifest of it was given";
+        return "no MOF class describes the event";
+    return "its provider is not registered and no manifest for it was given";
 }
 
 static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, const EVENT_RECORD *event,

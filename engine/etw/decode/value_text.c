@@ -341,7 +341,7 @@ static HRESULT add_mapped_text(const struct value_type *type, const struct event
     if (own.failed)
         hr = E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !found)
-        hr = error_set(EVENT_DATA_INVALID, "the map %s has nothing for \"%s\"", map->name ? map->name : "",
+        hr = error_set(EVENT_DATA_INVALID, "the map '%s' has no entry for '%s'", map->name ? map->name : "",
                        own.text ? own.text : "");
     text_buffer_free(&own);
     return hr;
@@ -359,7 +359,7 @@ static HRESULT add_mapped(const struct value_type *type, const struct event_map 
         number &= (1ull << 8 * size) - 1;
     if (event_map_text(map, number, out))
         return S_OK;
-    return error_set(EVENT_DATA_INVALID, "the map %s has nothing for %llu", map->name ? map->name : "",
+    return error_set(EVENT_DATA_INVALID, "the map '%s' has no entry for the number %llu", map->name ? map->name : "",
                      (unsigned long long)number);
 }
 

@@ -190,7 +190,7 @@ HRESULT ring_layout_read(const char *text, struct ring_layout *out)
     *out = (struct ring_layout){commit.offset, commit.size, data.offset, page};
     return right ? S_OK
                  : error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
-                             "events/header_page of tracefs has a form that is not known");
+                             "cannot read the kernel's trace buffers: unknown format of events/header_page in tracefs");
 }
 
 static bool within(const struct ring_event *e, uint32_t offset, uint32_t size)

@@ -302,8 +302,7 @@ static HRESULT forced_source(const struct kernel_source **out)
         if (strcmp(all_sources[i]->name, name) == 0)
             *out = all_sources[i];
     if (!*out)
-        hr = error_set(E_INVALIDARG, KERNEL_SOURCE_VARIABLE ": \"%.64s\" is no source: it may be tracefs or polling",
-                       name);
+        hr = error_set(E_INVALIDARG, "invalid " KERNEL_SOURCE_VARIABLE " '%.64s': expected tracefs or polling", name);
     memory_free(name);
     return hr;
 }

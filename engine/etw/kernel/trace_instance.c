@@ -147,10 +147,10 @@ HRESULT trace_instance_possible(const char *root)
     if (SUCCEEDED(hr))
         (void)kernel_control_remove(probe);
     else if (hr == HRESULT_FROM_WIN32(ERROR_ACCESS_DENIED))
-        hr = error_set(hr, "%s: this user may not make an instance of tracefs there", folder);
+        hr = error_set(hr, "cannot create a tracefs instance in '%s': access denied", folder);
     else if (hr != E_OUTOFMEMORY)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED), "%s: tracefs is not there, or closed to this user",
-                       folder);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
+                       "cannot use tracefs in '%s': it is not mounted or this user has no access", folder);
     memory_free(probe);
     memory_free(folder);
     return hr;
@@ -205,7 +205,8 @@ static HRESULT open_rings(struct trace_instance *t)
     HRESULT hr = path ? kernel_folder_each(path, note_processor, &t->processors) : E_OUTOFMEMORY;
     memory_free(path);
     if (SUCCEEDED(hr) && t->processors == 0)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "%s/per_cpu: has no processor", t->path);
+        hr =
+            error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "cannot read '%s/per_cpu': no processor listed", t->path);
     if (SUCCEEDED(hr) && !(t->rings = memory_zero(t->processors, sizeof *t->rings)))
         hr = E_OUTOFMEMORY;
     for (uint32_t i = 0; SUCCEEDED(hr) && i < t->processors; i++)

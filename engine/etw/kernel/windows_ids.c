@@ -272,7 +272,8 @@ static HRESULT read_server(uint32_t *id)
     char *text;
     HRESULT hr = kernel_file_text("/proc/self/stat", &text, NULL);
     if (SUCCEEDED(hr) && sscanf(text, "%" SCNu32, id) != 1)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "/proc/self/stat: does not begin with a number");
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                       "cannot read '/proc/self/stat': it does not begin with a number");
     memory_free(text);
     return hr;
 }

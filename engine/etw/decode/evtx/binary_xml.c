@@ -21,7 +21,8 @@ struct binary_reader {
 
 static HRESULT damaged(const struct binary_reader *r, const char *what)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "binary XML: %s at %llu", what, (unsigned long long)r->at);
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "invalid binary XML: %s at offset %llu", what,
+                     (unsigned long long)r->at);
 }
 
 static bool reader_take_bytes(struct binary_reader *r, size_t bytes)
@@ -36,7 +37,7 @@ static HRESULT add_units(struct binary_reader *r, size_t units, bool attribute, 
 {
     char *text;
     if (r->size - r->at < 2 * units || r->out.length > MOST_TEXT)
-        return damaged(r, "a text that lies outside");
+        return damaged(r, "string out of range");
     WCHAR *wide = memory_alloc((units + 1) * sizeof *wide);
     for (size_t i = 0; wide && i < units; i++)
         wide[i] = get_u16(r->bytes + r->at + 2 * i);
@@ -46,7 +47,7 @@ static HRESULT add_units(struct binary_reader *r, size_t units, bool attribute, 
         return hr;
     r->at += 2 * units;
     if (name && (!*text || strpbrk(text, " <>&\"'/=%")))
-        hr = damaged(r, "a name that is none");
+        hr = damaged(r, "invalid name");
     else
         xml_add_escaped(&r->out, text, attribute);
     memory_free(text);
@@ -57,10 +58,10 @@ static HRESULT add_units(struct binary_reader *r, size_t units, bool attribute, 
 static HRESULT add_name(struct binary_reader *r)
 {
     if (!reader_take_bytes(r, 4))
-        return damaged(r, "a name that lies outside");
+        return damaged(r, "name out of range");
     HRESULT hr = add_units(r, get_u16(r->bytes + r->at - 2), false, true);
     if (SUCCEEDED(hr) && !reader_take_bytes(r, 2))
-        hr = damaged(r, "a name without its end");
+        hr = damaged(r, "unterminated name");
     return hr;
 }
 
@@ -70,11 +71,11 @@ static HRESULT add_value(struct binary_reader *r, uint8_t token, bool attribute)
     switch (token & ~MORE) {
     case 0x05: /* a text */
         if (!reader_take_bytes(r, 3) || r->bytes[r->at - 3] != 1)
-            return damaged(r, "a value that is no text");
+            return damaged(r, "value is not a string");
         return add_units(r, get_u16(r->bytes + r->at - 2), attribute, false);
     case 0x08: /* a character by its number */
         if (!reader_take_bytes(r, 2))
-            return damaged(r, "a character that lies outside");
+            return damaged(r, "character reference out of range");
         text_buffer_format(&r->out, "&#%u;", (unsigned)get_u16(r->bytes + r->at - 2));
         return S_OK;
     case 0x09: { /* an entity */
@@ -86,7 +87,7 @@ static HRESULT add_value(struct binary_reader *r, uint8_t token, bool attribute)
     case 0x0D:
     case 0x0E: /* a substitution */
         if (!reader_take_bytes(r, 3))
-            return damaged(r, "a substitution that lies outside");
+            return damaged(r, "substitution out of range");
         text_buffer_format(&r->out, "%%%u", get_u16(r->bytes + r->at - 3) + 1u);
         return S_OK;
     default:
@@ -98,7 +99,7 @@ static HRESULT add_attributes(struct binary_reader *r)
 {
     HRESULT hr = S_OK;
     if (!reader_take_bytes(r, 4))
-        return damaged(r, "attributes that lie outside");
+        return damaged(r, "attribute list out of range");
     while (SUCCEEDED(hr) && r->at < r->size && (r->bytes[r->at] & ~MORE) == 0x06) {
         r->at++;
         text_buffer_add(&r->out, " ");
@@ -123,7 +124,7 @@ static HRESULT add_content(struct binary_reader *r, unsigned depth)
     HRESULT hr = S_OK;
     while (SUCCEEDED(hr)) {
         if (r->at >= r->size || r->out.length > MOST_TEXT)
-            return damaged(r, "an element without its end");
+            return damaged(r, "unterminated element");
         uint8_t token = r->bytes[r->at++];
         if (token == 0x04)
             return S_OK;
@@ -132,7 +133,7 @@ static HRESULT add_content(struct binary_reader *r, unsigned depth)
         else
             hr = add_value(r, token, false);
         if (hr == S_FALSE)
-            hr = damaged(r, "a token that is not known");
+            hr = damaged(r, "unknown token");
     }
     return hr;
 }
@@ -142,7 +143,7 @@ static HRESULT add_element(struct binary_reader *r, bool has_attributes, unsigne
     if (depth > MOST_DEPTH)
         return damaged(r, "elements nested too deep");
     if (!reader_take_bytes(r, 6)) /* which substitution it depends on, its size */
-        return damaged(r, "an element that lies outside");
+        return damaged(r, "element out of range");
     text_buffer_add(&r->out, "<");
     const size_t from = r->out.length;
     HRESULT hr = add_name(r);
@@ -159,7 +160,7 @@ static HRESULT add_element(struct binary_reader *r, bool has_attributes, unsigne
         hr = add_content(r, depth);
         text_buffer_format(&r->out, "</%s>", name);
     } else if (SUCCEEDED(hr)) {
-        hr = damaged(r, "a start tag without its end");
+        hr = damaged(r, "unterminated start tag");
     }
     memory_free(name);
     return hr;
@@ -174,7 +175,7 @@ HRESULT binary_xml_read(const uint8_t *bytes, size_t size, char **xml)
         r.at = 0;
     while (SUCCEEDED(hr) && r.at < r.size && bytes[r.at] != 0) {
         uint8_t token = bytes[r.at++];
-        hr = (token & ~MORE) == 0x01 ? add_element(&r, token & MORE, 1) : damaged(&r, "a token that is not known");
+        hr = (token & ~MORE) == 0x01 ? add_element(&r, token & MORE, 1) : damaged(&r, "unknown token");
     }
     if (SUCCEEDED(hr)) {
         *xml = r.out.length || r.out.failed ? text_buffer_take(&r.out) : text_copy("");
@@ -203,7 +204,7 @@ static HRESULT write_units(struct byte_buffer *to, const char *text, size_t byte
     for (size_t i = 0; i < units; i++)
         hash = (uint16_t)(hash * 65599u + wide[i]);
     if (units > UINT16_MAX)
-        hr = error_set(E_INVALIDARG, "UserData has a text of %llu characters", (unsigned long long)units);
+        hr = error_set(E_INVALIDARG, "cannot write UserData: a string has %llu characters", (unsigned long long)units);
     if (name)
         byte_buffer_u16(to, hash);
     byte_buffer_u16(to, (uint16_t)units);

@@ -23,7 +23,7 @@ static HRESULT evtx_dump_begin(struct event_dump *d)
     uint8_t header[EVTX_HEADER_BYTES];
     d->log = evtx_writer_create(EVTX_MOST_CHUNKS);
     if (!d->log)
-        return error_set(E_OUTOFMEMORY, "out of memory for a dump of events");
+        return error_set(E_OUTOFMEMORY, "cannot write the events: out of memory");
     evtx_writer_header(d->log, false, header);
     text_buffer_add_n(&d->text, (const char *)header, sizeof header);
     return S_OK;
@@ -442,8 +442,8 @@ static void evtx_dump_shorten(struct event_dump_step *s)
     add_system(s, r);
     evtx_dump_undecoded(s, e->UserData, size, CODE_OF_LENGTH,
                         size == e->UserDataLength
-                            ? "longer than the 64 KB of a record of the event log"
-                            : "longer than the 64 KB of a record of the event log: these are its first bytes");
+                            ? "the event exceeds the 64 KB of an event log record"
+                            : "the event exceeds the 64 KB of an event log record (only its first bytes follow)");
     evtx_end(r);
     s->too_long = true;
 }

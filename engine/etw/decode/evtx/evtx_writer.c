@@ -46,7 +46,7 @@ void evtx_record_fail(struct evtx_record *r, HRESULT hr)
 static void record_check(struct evtx_record *r, HRESULT hr)
 {
     if (SUCCEEDED(hr) && (r->shape.failed || r->values.failed || r->items.failed))
-        hr = error_set(E_OUTOFMEMORY, "out of memory for an event of the event log");
+        hr = error_set(E_OUTOFMEMORY, "cannot write an event log record: out of memory");
     if (FAILED(hr))
         evtx_record_fail(r, hr);
 }
@@ -569,8 +569,8 @@ HRESULT evtx_writer_add(struct evtx_writer *w, const struct evtx_record *r, int6
         return hr;
     if (w->chunks + 1 >= w->most_chunks)
         return error_set(HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE),
-                         "a file of the event log holds 4 GB, which are full: -b and -e choose a part of the time, and "
-                         "-of CSV and XML have no such limit");
+                         "cannot write more events: an event log file holds at most 4 GB (limit the time with -b and "
+                         "-e, or use -of CSV or XML)");
     end_chunk(w, to);
     empty_chunk(w);
     return try_record(w, r, time);

@@ -140,8 +140,7 @@ static HRESULT read_back(struct manifest_writing *w)
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
         return hr;
     const struct error_kept why = error_keep(hr);
-    return skipped(
-        manifest_write_warning(w, "it is left out, as no manifest can be what is known of it: %.600s", why.text));
+    return skipped(manifest_write_warning(w, "skipped: its known data make no valid manifest: %.600s", why.text));
 }
 
 static HRESULT document_append(struct manifest_document *to, const struct manifest_document *from)
@@ -185,8 +184,8 @@ static HRESULT write_alone(struct manifest_writing *w)
         fields += w->m->fields[kind].count;
     if (!is_compared_soon(w->m, fields))
         return skipped(manifest_write_warning(w,
-                                              "it is left out, as it would take too long to tell its %zu fields from "
-                                              "each other, and which of them its %zu events have",
+                                              "skipped: too large: %zu fields and %zu events would take too "
+                                              "long to compare",
                                               fields, w->m->event_count));
     const HRESULT hr = manifest_write_provider(w);
     return SUCCEEDED(hr) ? read_back(w) : hr;
@@ -201,7 +200,7 @@ HRESULT manifest_document_add(struct manifest_document *d, const struct provider
     HRESULT hr = write_alone(&w);
     if (hr == S_OK &&
         (d->provider_count == MANIFEST_MOST_PROVIDERS || size_of(d) + size_of(&one) > MANIFEST_MOST_BYTES))
-        hr = skipped(manifest_write_warning(&w, "it is left out, as a manifest has at most %u providers and %u bytes",
+        hr = skipped(manifest_write_warning(&w, "skipped: a manifest has at most %u providers and %u bytes",
                                             MANIFEST_MOST_PROVIDERS, MANIFEST_MOST_BYTES));
     if (hr == S_OK)
         hr = document_append(d, &one);
@@ -218,8 +217,8 @@ static HRESULT write_entry(struct manifest_writing *w, const struct manifest_map
     const struct manifest_map_entry *entry = &map->entries[index];
     struct text_buffer *b = &w->d->providers;
     if (map->bits && entry->value & (entry->value - 1))
-        return manifest_write_warning(w, "map %.200s: 0x%X is left out, as a manifest has single bits there alone",
-                                      map->name, (unsigned)entry->value);
+        return manifest_write_warning(w, "map '%.200s': skipped 0x%X: a manifest allows single bits only", map->name,
+                                      (unsigned)entry->value);
     char *value = text_format(map->bits ? "0x%X" : "%u", (unsigned)entry->value);
     char *shown = text_format("%u", (unsigned)entry->value); /* of an entry without a text */
     HRESULT hr = value && shown ? S_OK : E_OUTOFMEMORY;

@@ -51,7 +51,7 @@ static HRESULT know_field(struct manifest_reader *r, xmlNodePtr e, enum manifest
     HRESULT hr = key ? texts_give(&r->keys, key) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         hr = name_index_add(&r->names[kind], key, (uint32_t)place);
-    return hr == S_FALSE ? manifest_wrong(e, "name", f->name, "the task has one of that name already") : hr;
+    return hr == S_FALSE ? manifest_wrong(e, "name", f->name, "the name already exists in the task") : hr;
 }
 
 /* Windows' own becomes a field of the provider, as mc makes it one. */
@@ -115,7 +115,7 @@ HRESULT manifest_find_field(struct manifest_reader *r, xmlNodePtr e, const char 
         return hr;
     if (hr == S_FALSE)
         return manifest_wrong(e, attribute, qname,
-                              of_windows ? "Windows defines nothing of that name" : "nothing of that name is declared");
+                              of_windows ? "Windows defines no such name" : "no such name is declared");
     *out = &r->p->fields[kind].items[place];
     return S_OK;
 }
@@ -129,7 +129,7 @@ static HRESULT begin_field(struct manifest_reader *r, xmlNodePtr e, enum manifes
         return E_OUTOFMEMORY;
     HRESULT hr = manifest_name(r, e, "name", &(*f)->name);
     if (SUCCEEDED(hr) && text_utf16_length((*f)->name) > LONGEST_NAME)
-        hr = manifest_wrong(e, "name", (*f)->name, "more than %u characters", LONGEST_NAME);
+        hr = manifest_wrong(e, "name", (*f)->name, "longer than %u characters", LONGEST_NAME);
     return SUCCEEDED(hr) ? manifest_text(r, e, "symbol", &(*f)->symbol) : hr;
 }
 
@@ -200,9 +200,9 @@ static HRESULT read_mask(struct manifest_reader *r, xmlNodePtr e, uint64_t *out)
         hr = hex ? S_OK : E_OUTOFMEMORY;
     }
     if (SUCCEEDED(hr) && !is_number)
-        hr = manifest_wrong(e, "mask", text, "no number");
+        hr = manifest_wrong(e, "mask", text, "not a number");
     else if (SUCCEEDED(hr) && (!*out || *out & (*out - 1) || *out > UINT64_C(1) << LAST_KEYWORD_BIT))
-        hr = manifest_wrong(e, "mask", text, "not one of the bits 0 to %u", LAST_KEYWORD_BIT);
+        hr = manifest_wrong(e, "mask", text, "expected one of the bits 0 to %u", LAST_KEYWORD_BIT);
     memory_free(hex);
     memory_free(text);
     return hr;
@@ -249,7 +249,7 @@ static HRESULT read_word(struct manifest_reader *r, xmlNodePtr e, const char *at
     if (words[i])
         *out = (uint8_t)i;
     else
-        hr = manifest_wrong(e, attribute, text, "no value that is known");
+        hr = manifest_wrong(e, attribute, text, "unknown value");
     memory_free(text);
     return hr;
 }
@@ -290,7 +290,7 @@ static HRESULT read_setting(struct manifest_reader *r, xmlNodePtr e, struct mani
     else if (all[i].words && all[i].words[word])
         *all[i].to = word;
     else if (all[i].words || !text_to_u64(text, all[i].to))
-        hr = manifest_wrong(e, NULL, NULL, "\"%.100s\" is no value that is known", text);
+        hr = manifest_wrong(e, NULL, NULL, "unknown value '%.100s'", text);
     text_buffer_free(&b);
     return hr;
 }
@@ -315,7 +315,7 @@ static HRESULT read_attributes(struct manifest_reader *r, xmlNodePtr e, struct m
     static const char *const isolations[] = {"Application", "System", "Custom", NULL};
     HRESULT hr = manifest_text(r, e, "chid", &c->chid);
     if (SUCCEEDED(hr) && !c->imported && !xmlHasProp(e, BAD_CAST "type"))
-        hr = manifest_wrong(e, "type", NULL, "it is wanted");
+        hr = manifest_wrong(e, "type", NULL, "the attribute is missing");
     if (SUCCEEDED(hr))
         hr = read_word(r, e, "type", types, &c->type);
     if (SUCCEEDED(hr))
@@ -369,7 +369,7 @@ static HRESULT read_channel(struct manifest_reader *r, xmlNodePtr e, bool import
     if (SUCCEEDED(hr))
         hr = read_attributes(r, e, f->channel);
     if (SUCCEEDED(hr) && is_taken(all, f->value))
-        hr = manifest_wrong(e, "name", f->name, "another channel has the value %u", (unsigned)f->value);
+        hr = manifest_wrong(e, "name", f->name, "another channel already has the value %u", (unsigned)f->value);
     if (SUCCEEDED(hr))
         hr = know_field(r, e, MANIFEST_CHANNELS, f);
     if (SUCCEEDED(hr) && f->channel->chid)
@@ -403,9 +403,10 @@ static HRESULT read_entry(struct manifest_reader *r, xmlNodePtr e, void *about)
     entry->value = (uint32_t)value;
     /* .NET's EventSource writes each name of an enumeration of flags: 0 for no bit, and names of several bits. */
     if (map->bits && value & (value - 1))
-        hr = manifest_warn_element(r, e, "its value has several bits; a value with all of them gets its text, too");
+        hr = manifest_warn_element(r, e,
+                                   "the value has several bits (its string also appears for values with all of them)");
     if (SUCCEEDED(hr) && !xmlHasProp(e, BAD_CAST "message"))
-        hr = manifest_wrong(e, "message", NULL, "it is wanted");
+        hr = manifest_wrong(e, "message", NULL, "the attribute is missing");
     if (SUCCEEDED(hr))
         hr = manifest_text(r, e, "symbol", &entry->symbol);
     return SUCCEEDED(hr) ? manifest_message(r, e, "message", 0xD0000001u + r->map_messages++, &entry->message) : hr;
@@ -482,13 +483,13 @@ static HRESULT read_string(struct manifest_reader *r, xmlNodePtr e, void *about)
     if (SUCCEEDED(hr) && xmlHasProp(e, BAD_CAST "value"))
         hr = xml_element_attribute(r->document, e, "value", &text);
     else if (SUCCEEDED(hr))
-        hr = manifest_wrong(e, "value", NULL, "it is wanted");
+        hr = manifest_wrong(e, "value", NULL, "the attribute is missing");
     if (FAILED(hr)) {
         memory_free(id);
         return hr;
     }
     hr = add_string(&r->strings, *culture, id, text);
-    return hr == S_FALSE ? manifest_wrong(e, "id", id, "the culture has one already") : hr;
+    return hr == S_FALSE ? manifest_wrong(e, "id", id, "the name already exists in the culture") : hr;
 }
 
 static HRESULT read_table(struct manifest_reader *r, xmlNodePtr e, void *about)
@@ -509,7 +510,7 @@ static HRESULT read_resources(struct manifest_reader *r, xmlNodePtr e, void *abo
     if (index < r->strings.cultures.count)
         memory_free(culture);
     else if (index == 256)
-        hr = manifest_wrong(e, "culture", culture, "there are more than 256 cultures"), memory_free(culture);
+        hr = manifest_wrong(e, "culture", culture, "more than 256 cultures"), memory_free(culture);
     else
         hr = texts_give(&r->strings.cultures, culture);
     return SUCCEEDED(hr) ? manifest_children(r, e, "stringTable", read_table, &index) : hr;
@@ -537,7 +538,7 @@ static HRESULT read_message(struct manifest_reader *r, xmlNodePtr e, void *about
     }
     hr = add_string(&r->table, 0, symbol, text);
     if (hr == S_FALSE)
-        return manifest_wrong(e, "symbol", symbol, "there is one of that name already");
+        return manifest_wrong(e, "symbol", symbol, "the name already exists");
     return SUCCEEDED(hr) ? name_index_add(&r->table_values, symbol, (uint32_t)value) : hr;
 }
 
@@ -608,7 +609,7 @@ static HRESULT add_messages(struct manifest_reader *r, xmlNodePtr e, const char 
     if (SUCCEEDED(hr) && r->message_bytes > ALL_MESSAGES)
         hr = manifest_wrong(e, attribute, text, "the messages need more than %u bytes", ALL_MESSAGES);
     if (SUCCEEDED(hr) && !added)
-        hr = manifest_wrong(e, attribute, text, "no culture has the string \"%.100s\"", missing ? missing : "");
+        hr = manifest_wrong(e, attribute, text, "no culture has the string '%.100s'", missing ? missing : "");
     memory_free(missing);
     return FAILED(hr) ? hr : S_OK;
 }
@@ -630,7 +631,7 @@ HRESULT manifest_message(struct manifest_reader *r, xmlNodePtr e, const char *at
         if (!symbol)
             hr = E_OUTOFMEMORY;
         else if (!whole || !name_index_find(&r->table_values, name, &id))
-            hr = manifest_wrong(e, attribute, text, "no message of messageTable has that symbol");
+            hr = manifest_wrong(e, attribute, text, "no message in messageTable has this symbol");
     }
     if (SUCCEEDED(hr))
         hr = add_messages(r, e, attribute, id, whole);
@@ -657,7 +658,7 @@ HRESULT manifest_plain_text(struct manifest_reader *r, xmlNodePtr e, const char 
     for (size_t i = 0; hr == S_FALSE && i < cultures; i++)
         hr = text_resolve_strings(r, text, i, out, &missing);
     if (hr == S_FALSE)
-        hr = manifest_wrong(e, attribute, text, "no culture has the string \"%.100s\"", missing);
+        hr = manifest_wrong(e, attribute, text, "no culture has the string '%.100s'", missing);
     memory_free(missing);
     memory_free(text);
     return hr;

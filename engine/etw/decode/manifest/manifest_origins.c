@@ -192,7 +192,9 @@ HRESULT manifest_file_load(const char *path, struct texts *warnings, struct prov
     if (got < 2 || begin[0] != 'M' || begin[1] != 'Z')
         return load_xml(path, warnings, out);
     hr = wevt_template_load(path, out);
-    return hr == S_FALSE ? error_set(HRESULT_FROM_WIN32(1813), "%s: it has no WEVT_TEMPLATE", path) : hr;
+    return hr == S_FALSE ? error_set(HRESULT_FROM_WIN32(1813),
+                                     "cannot read the manifest in '%s': the file has no WEVT_TEMPLATE resource", path)
+                         : hr;
 }
 
 HRESULT manifest_file_origin(const char *path, const char *languages, struct schema_origin *out)
@@ -335,7 +337,7 @@ bool inband_manifest_event(const EVENT_RECORD *event)
 
 static HRESULT useless(const char *why, unsigned long long value)
 {
-    error_set(S_FALSE, "a manifest in the trace: %s (%llu)", why, value);
+    error_set(S_FALSE, "cannot use a manifest in the trace: %s (%llu)", why, value);
     return S_FALSE;
 }
 
@@ -346,7 +348,7 @@ static struct gathering *gathering_of(struct inband_manifests *all, const GUID *
     for (size_t i = 0; i < all->count; i++)
         if (guid_equal(&all->items[i].guid, guid))
             return &all->items[i];
-    *hr = all->count < MOST_PROVIDERS ? S_OK : useless("there are more providers", MOST_PROVIDERS);
+    *hr = all->count < MOST_PROVIDERS ? S_OK : useless("too many providers", MOST_PROVIDERS);
     if (*hr != S_OK)
         return NULL;
     bool room = memory_grow(&items, &all->capacity, all->count + 1, sizeof *all->items);
@@ -408,12 +410,12 @@ static HRESULT read_manifest(const char *xml, size_t size, const GUID *provider,
         const struct error_kept why = error_keep(hr);
         if (hr == E_OUTOFMEMORY)
             return hr;
-        error_set(S_FALSE, "a manifest in the trace: %.900s", why.text);
+        error_set(S_FALSE, "invalid manifest in the trace: %.900s", why.text);
         return S_FALSE;
     }
     if (list->count == 1 && guid_equal(&list->items[0]->guid, provider))
         return S_OK;
-    hr = useless("it is not of the provider that wrote it", list->count);
+    hr = useless("it does not describe the provider that wrote it", list->count);
     provider_manifests_free(list);
     return hr;
 }
@@ -465,11 +467,11 @@ HRESULT inband_manifests_take(struct inband_manifests *all, const EVENT_RECORD *
     const uint8_t *data = event->UserData;
     HRESULT hr = S_OK;
     if (!inband_manifest_event(event))
-        return useless("it is no piece of one", event->UserDataLength);
+        return useless("the event is not a piece of a manifest", event->UserDataLength);
     const uint16_t pieces = get_u16(data + 4), number = get_u16(data + 6);
     const size_t size = event->UserDataLength - HEADER;
     if (!pieces || number >= pieces || pieces > MOST_PIECES)
-        return useless("a piece has a number that cannot be", number);
+        return useless("invalid piece number", number);
     struct gathering *g = gathering_of(all, &event->EventHeader.ProviderId, &hr);
     if (!g)
         return hr;
@@ -485,7 +487,7 @@ HRESULT inband_manifests_take(struct inband_manifests *all, const EVENT_RECORD *
         return S_OK; /* again */
     if (g->size + size > MANIFEST_MOST_BYTES || all->gathered + size > MOST_GATHERED) {
         drop_pieces(all, g);
-        return useless("its pieces have too many bytes", g->size + size);
+        return useless("its pieces are too large", g->size + size);
     }
     g->all[number].bytes = memory_copy(data + HEADER, size);
     if (!g->all[number].bytes)

@@ -57,15 +57,15 @@ static HRESULT read_amount(struct manifest_reader *r, xmlNodePtr e, struct templ
         return FAILED(hr) ? hr : S_FALSE;
     if (text_to_u64(text, &number)) {
         if (!number || number > UINT16_MAX)
-            hr = manifest_wrong(e, attribute, text, "not within 1 and %u", UINT16_MAX);
+            hr = manifest_wrong(e, attribute, text, "expected 1 to %u", UINT16_MAX);
         p->flags |= fixed;
         *to = (uint16_t)number;
     } else {
         const struct event_property *other = find_before(k, text, &index);
         if (!other)
-            hr = manifest_wrong(e, attribute, text, "no data of that name lies before it");
+            hr = manifest_wrong(e, attribute, text, "no data element of that name precedes it");
         else if (!is_number(other))
-            hr = manifest_wrong(e, attribute, text, "the data of that name is no single integer");
+            hr = manifest_wrong(e, attribute, text, "the data element of that name is not a single integer");
         else
             *to = (uint16_t)index;
         p->flags |= named;
@@ -82,14 +82,14 @@ static HRESULT read_types(struct manifest_reader *r, xmlNodePtr e, struct event_
     HRESULT hr = manifest_name(r, e, "inType", &in);
     *type = SUCCEEDED(hr) ? manifest_in_type(manifest_local_name(e, in, &of_windows)) : NULL;
     if (SUCCEEDED(hr) && !*type)
-        hr = manifest_wrong(e, "inType", in, "no type that is known");
+        hr = manifest_wrong(e, "inType", in, "unknown type");
     if (SUCCEEDED(hr))
         hr = manifest_text(r, e, "outType", &out);
     if (SUCCEEDED(hr) && *type) {
         p->in_type = (*type)->number;
         p->out_type = (*type)->out;
         if (out && !manifest_out_type(manifest_local_name(e, out, &of_windows), &p->out_type))
-            hr = manifest_wrong(e, "outType", out, "no type that is known");
+            hr = manifest_wrong(e, "outType", out, "unknown type");
     }
     memory_free(in);
     memory_free(out);
@@ -106,9 +106,9 @@ static HRESULT read_map(struct manifest_reader *r, xmlNodePtr e, struct event_pr
         small = (p->in_type >= IN_TYPE_INT8 && p->in_type < IN_TYPE_UINT64 - 1) || p->in_type == IN_TYPE_HEXINT32;
     const char *name = name_index_find(&r->maps, p->map, &place) ? p->map : manifest_local_name(e, p->map, &of_windows);
     if (!name_index_find(&r->maps, name, &place))
-        return manifest_wrong(e, "map", p->map, "no map of that name is declared");
+        return manifest_wrong(e, "map", p->map, "no such map is declared");
     if (!small)
-        return manifest_wrong(e, "map", p->map, "only integers of at most 32 bits have one");
+        return manifest_wrong(e, "map", p->map, "only integers of at most 32 bits can have a map");
     memmove(p->map, name, strlen(name) + 1);
     return S_OK;
 }
@@ -119,7 +119,7 @@ static HRESULT add_property(struct manifest_reader *r, xmlNodePtr e, struct temp
     struct manifest_template *t = k->t;
     void *items = t->properties;
     if (t->property_count == MOST_PROPERTIES)
-        return manifest_wrong(e, NULL, NULL, "more than %u data", MOST_PROPERTIES);
+        return manifest_wrong(e, NULL, NULL, "more than %u data elements", MOST_PROPERTIES);
     bool room = memory_grow(&items, &t->capacity, t->property_count + 1u, sizeof *t->properties);
     t->properties = items;
     if (!room)
@@ -147,7 +147,7 @@ static HRESULT read_data(struct manifest_reader *r, xmlNodePtr e, struct templat
     p->length = type->bytes;
     if (xmlHasProp(e, BAD_CAST "length") && p->in_type != IN_TYPE_UNICODESTRING && p->in_type != IN_TYPE_ANSISTRING &&
         p->in_type != IN_TYPE_BINARY)
-        return manifest_wrong(e, "length", NULL, "only strings and win:Binary have one, not win:%s", type->name);
+        return manifest_wrong(e, "length", NULL, "only strings and win:Binary have a length, not win:%s", type->name);
     hr = read_amount(r, e, k, "length", PROPERTY_FIXED_LENGTH, PROPERTY_PARAM_LENGTH, &p->length);
     if (SUCCEEDED(hr))
         hr = read_amount(r, e, k, "count", PROPERTY_FIXED_COUNT, PROPERTY_PARAM_COUNT, &p->count);
@@ -155,9 +155,8 @@ static HRESULT read_data(struct manifest_reader *r, xmlNodePtr e, struct templat
         return hr;
     if (!(p->flags & (PROPERTY_PARAM_COUNT | PROPERTY_PARAM_LENGTH)))
         k->least += (uint64_t)p->count * p->length * (p->in_type == IN_TYPE_UNICODESTRING ? 2u : 1u);
-    return k->least > MOST_BYTES
-               ? manifest_wrong(e, "name", p->name, "with it an event has more than %u bytes", MOST_BYTES)
-               : S_OK;
+    return k->least > MOST_BYTES ? manifest_wrong(e, "name", p->name, "the event would exceed %u bytes", MOST_BYTES)
+                                 : S_OK;
 }
 
 static HRESULT read_struct(struct manifest_reader *r, xmlNodePtr e, struct template_reading *k)
@@ -181,11 +180,11 @@ static HRESULT read_members(struct manifest_reader *r, size_t index, struct temp
         if (manifest_is(n, "data"))
             hr = read_data(r, n, k);
         else if (manifest_is(n, "struct"))
-            hr = manifest_wrong(n, NULL, NULL, "a struct within a struct");
+            hr = manifest_wrong(n, NULL, NULL, "structs cannot be nested");
         else
             hr = manifest_skip_element(r, n);
     if (SUCCEEDED(hr) && first == k->t->property_count)
-        hr = manifest_wrong(k->elements[index], NULL, NULL, "it has no data");
+        hr = manifest_wrong(k->elements[index], NULL, NULL, "it has no data elements");
     k->t->properties[index].first_member = (uint16_t)first;
     k->t->properties[index].members = (uint16_t)(k->t->property_count - first);
     return hr;
@@ -200,7 +199,8 @@ static HRESULT check_inserts(xmlNodePtr e, const char *xml, unsigned properties)
         for (size_t i = 1; i <= 5 && at[i] >= '0' && at[i] <= '9'; i++)
             number = 10 * number + (unsigned)(at[i] - '0');
         if (at[1] >= '0' && at[1] <= '9' && (!number || number > properties))
-            return manifest_wrong(e, NULL, NULL, "%%%u: the template has %u data", number, properties);
+            return manifest_wrong(e, NULL, NULL, "%%%u is invalid: the template has %u data elements", number,
+                                  properties);
     }
     return S_OK;
 }
@@ -208,7 +208,7 @@ static HRESULT check_inserts(xmlNodePtr e, const char *xml, unsigned properties)
 static HRESULT read_user_data(struct manifest_reader *r, xmlNodePtr e, struct manifest_template *t)
 {
     if (t->user_data)
-        return manifest_wrong(e, NULL, NULL, "there is one already");
+        return manifest_wrong(e, NULL, NULL, "the template already has one");
     HRESULT hr = xml_element_inside(r->document, e, &t->user_data);
     if (FAILED(hr))
         return hr;
@@ -220,7 +220,7 @@ static HRESULT read_user_data(struct manifest_reader *r, xmlNodePtr e, struct ma
         blanks++;
     memmove(text, text + blanks, length - blanks + 1);
     if (!*text)
-        return manifest_wrong(e, NULL, NULL, "it is empty");
+        return manifest_wrong(e, NULL, NULL, "the element is empty");
     return check_inserts(e, text, t->top_level);
 }
 
@@ -265,7 +265,8 @@ static HRESULT check_binary(xmlNodePtr e, const struct manifest_template *t)
         const struct event_property *p = &t->properties[i];
         const bool has_length = p->flags & (PROPERTY_FIXED_LENGTH | PROPERTY_PARAM_LENGTH);
         if (p->in_type == IN_TYPE_BINARY && p->out_type != OUT_TYPE_IPV6 && !has_length && i + 1u != t->top_level)
-            return manifest_wrong(e, "tid", t->name, "the data \"%s\" are win:Binary, not the last, and have no length",
+            return manifest_wrong(e, "tid", t->name,
+                                  "the data element '%s' is win:Binary and needs a length because it is not the last",
                                   p->name);
     }
     return S_OK;
@@ -284,7 +285,7 @@ static HRESULT read_template(struct manifest_reader *r, xmlNodePtr e, void *abou
     if (SUCCEEDED(hr))
         hr = read_top(r, e, &k);
     if (SUCCEEDED(hr) && !t->property_count)
-        hr = manifest_wrong(e, "tid", t->name, "it has no data");
+        hr = manifest_wrong(e, "tid", t->name, "it has no data elements");
     for (size_t i = 0; SUCCEEDED(hr) && i < t->top_level; i++)
         if (t->properties[i].flags & PROPERTY_STRUCT)
             hr = read_members(r, i, &k);

@@ -46,10 +46,10 @@ static HRESULT read_attributes(struct manifest_reader *r, xmlNodePtr e)
         return hr;
     for (const char *c = p->name; *c; c++)
         if ((unsigned char)*c < ' ' || strchr("<>&\"|\\:'?*", *c))
-            return manifest_wrong(e, "name", p->name, "it has a character that no provider's may have (0x%02X)",
+            return manifest_wrong(e, "name", p->name, "the character 0x%02X is not allowed in provider names",
                                   (unsigned)(unsigned char)*c);
     if (text_utf16_length(p->name) > LONGEST_NAME)
-        return manifest_wrong(e, "name", p->name, "more than %u characters", LONGEST_NAME);
+        return manifest_wrong(e, "name", p->name, "longer than %u characters", LONGEST_NAME);
     for (size_t i = 0; SUCCEEDED(hr) && i < sizeof all / sizeof all[0]; i++)
         hr = manifest_text(r, e, all[i].name, all[i].to);
     return SUCCEEDED(hr) ? manifest_message(r, e, "message", 0x90000001u, &p->message) : hr;
@@ -82,7 +82,7 @@ static HRESULT read_parts(struct manifest_reader *r, xmlNodePtr e)
         if (i == count)
             hr = manifest_skip_element(r, n);
         else if (once[i])
-            hr = manifest_wrong(n, NULL, NULL, "the provider has one already");
+            hr = manifest_wrong(n, NULL, NULL, "the provider already has one");
         else
             once[i] = n;
     }
@@ -99,10 +99,10 @@ static HRESULT read_provider(struct manifest_reader *r, xmlNodePtr e, void *abou
     GUID guid = {0};
     HRESULT hr = manifest_guid(r, e, "guid", &guid);
     if (hr == S_FALSE)
-        hr = manifest_wrong(e, "guid", NULL, "it is wanted");
+        hr = manifest_wrong(e, "guid", NULL, "the attribute is missing");
     for (size_t i = 0; SUCCEEDED(hr) && i < list->count; i++)
         if (guid_equal(&list->items[i]->guid, &guid))
-            hr = manifest_wrong(e, "guid", NULL, "another provider has it");
+            hr = manifest_wrong(e, "guid", NULL, "another provider already has this GUID");
     if (SUCCEEDED(hr) && list->count == MANIFEST_MOST_PROVIDERS)
         hr = manifest_wrong(e, NULL, NULL, "more than %u providers", MANIFEST_MOST_PROVIDERS);
     if (FAILED(hr))
@@ -158,7 +158,7 @@ static HRESULT read_providers(struct manifest_reader *r, xmlNodePtr root, struct
         }
     }
     if (SUCCEEDED(hr) && !out->count)
-        hr = manifest_wrong(root, NULL, NULL, "it has no provider");
+        hr = manifest_wrong(root, NULL, NULL, "it defines no provider");
     return hr;
 }
 
@@ -169,8 +169,8 @@ HRESULT manifest_open(const void *xml, size_t size, struct xml_document *out)
     HRESULT hr = S_OK;
     *out = (struct xml_document){0};
     if (size > MANIFEST_MOST_BYTES)
-        return error_set(MANIFEST_INVALID, "a manifest of %llu bytes, more than %u", (unsigned long long)size,
-                         MANIFEST_MOST_BYTES);
+        return error_set(MANIFEST_INVALID, "manifest too large: %llu bytes, at most %u are allowed",
+                         (unsigned long long)size, MANIFEST_MOST_BYTES);
     if (size >= 2 && ((bytes[0] == 0xFF && bytes[1] == 0xFE) || (bytes[0] == 0xFE && bytes[1] == 0xFF)))
         hr = source_text_decode(xml, size, &own);
     if (SUCCEEDED(hr))
@@ -181,7 +181,7 @@ HRESULT manifest_open(const void *xml, size_t size, struct xml_document *out)
         return error_set(MANIFEST_INVALID, "%.900s", why.text);
     }
     if (SUCCEEDED(hr) && !manifest_is(out->root, "instrumentationManifest")) {
-        hr = manifest_wrong(out->root, NULL, NULL, "the root of a manifest is instrumentationManifest");
+        hr = manifest_wrong(out->root, NULL, NULL, "the root element must be instrumentationManifest");
         xml_document_close(out);
     }
     return hr;
@@ -243,7 +243,7 @@ HRESULT manifest_skip_element(struct manifest_reader *r, xmlNodePtr node)
 {
     if (node->type != XML_ELEMENT_NODE || (node->ns && strcmp((const char *)node->ns->href, EVENTS_NAMESPACE) != 0))
         return S_OK;
-    return manifest_warn_element(r, node, "the element is not looked at");
+    return manifest_warn_element(r, node, "the element is ignored");
 }
 
 static void text_trim(char *text)
@@ -269,7 +269,7 @@ HRESULT manifest_name(struct manifest_reader *r, xmlNodePtr e, const char *name,
 {
     HRESULT hr = manifest_text(r, e, name, out);
     if (SUCCEEDED(hr) && (!*out || !**out)) {
-        hr = manifest_wrong(e, name, *out, "it is wanted");
+        hr = manifest_wrong(e, name, *out, "the attribute is missing or empty");
         memory_free(*out);
         *out = NULL;
     }
@@ -285,10 +285,9 @@ HRESULT manifest_number(struct manifest_reader *r, xmlNodePtr e, const char *nam
     if (FAILED(hr) || !text)
         return FAILED(hr) ? hr : S_FALSE;
     if (!text_to_u64(text, &number))
-        hr = manifest_wrong(e, name, text, "no number");
+        hr = manifest_wrong(e, name, text, "not a number");
     else if (number < low || number > high)
-        hr = manifest_wrong(e, name, text, "not within %llu and %llu", (unsigned long long)low,
-                            (unsigned long long)high);
+        hr = manifest_wrong(e, name, text, "expected %llu to %llu", (unsigned long long)low, (unsigned long long)high);
     else
         *out = number;
     memory_free(text);
@@ -299,7 +298,7 @@ HRESULT manifest_required_number(struct manifest_reader *r, xmlNodePtr e, const 
                                  uint64_t *out)
 {
     HRESULT hr = manifest_number(r, e, name, low, high, out);
-    return hr == S_FALSE ? manifest_wrong(e, name, NULL, "it is wanted") : hr;
+    return hr == S_FALSE ? manifest_wrong(e, name, NULL, "the attribute is missing") : hr;
 }
 
 HRESULT manifest_bool(struct manifest_reader *r, xmlNodePtr e, const char *name, bool *out)
@@ -310,7 +309,7 @@ HRESULT manifest_bool(struct manifest_reader *r, xmlNodePtr e, const char *name,
         return FAILED(hr) ? hr : S_FALSE;
     bool yes = text_equal_nocase(text, "true") || strcmp(text, "1") == 0;
     if (!yes && !text_equal_nocase(text, "false") && strcmp(text, "0") != 0)
-        hr = manifest_wrong(e, name, text, "neither true nor false");
+        hr = manifest_wrong(e, name, text, "expected true or false");
     else
         *out = yes;
     memory_free(text);
@@ -324,7 +323,7 @@ HRESULT manifest_guid(struct manifest_reader *r, xmlNodePtr e, const char *name,
     if (FAILED(hr) || !text)
         return FAILED(hr) ? hr : S_FALSE;
     if (!text_to_guid(text, out))
-        hr = manifest_wrong(e, name, text, "no GUID");
+        hr = manifest_wrong(e, name, text, "not a GUID");
     memory_free(text);
     return hr;
 }
@@ -358,7 +357,7 @@ HRESULT manifest_children(struct manifest_reader *r, xmlNodePtr parent, const ch
 HRESULT manifest_add_name(xmlNodePtr e, const char *attribute, struct name_index *index, const char *name, size_t place)
 {
     HRESULT hr = name_index_add(index, name, (uint32_t)place);
-    return hr == S_FALSE ? manifest_wrong(e, attribute, name, "there is one of that name already") : hr;
+    return hr == S_FALSE ? manifest_wrong(e, attribute, name, "the name already exists") : hr;
 }
 
 /* ---- events and filters of an instrumentation manifest ---- */
@@ -419,7 +418,7 @@ static HRESULT read_layout(struct manifest_reader *r, xmlNodePtr e, const char *
     if (name_index_find(&r->layouts, text, &place))
         *to = (uint16_t)place;
     else
-        hr = manifest_wrong(e, attribute, text, "no template of that name is declared");
+        hr = manifest_wrong(e, attribute, text, "no such template is declared");
     memory_free(text);
     return hr;
 }
@@ -464,8 +463,7 @@ static HRESULT read_event(struct manifest_reader *r, xmlNodePtr e, void *about)
     event->descriptor = d;
     const size_t place = d.Id * VERSIONS + d.Version;
     if (seen[place / 8] & 1u << place % 8)
-        return manifest_wrong(e, NULL, NULL, "there is an event with the value %u and the version %u already", d.Id,
-                              d.Version);
+        return manifest_wrong(e, NULL, NULL, "an event with value %u and version %u already exists", d.Id, d.Version);
     seen[place / 8] |= (uint8_t)(1u << place % 8);
     hr = read_layout(r, e, "template", &event->layout);
     if (SUCCEEDED(hr))

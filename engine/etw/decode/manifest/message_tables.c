@@ -208,17 +208,17 @@ static HRESULT read_block(const uint8_t *bytes, size_t size, const uint8_t *bloc
     for (uint64_t id = low; SUCCEEDED(hr) && id <= high; id++) {
         char *text;
         if (at > size || size - at < ENTRY_HEADER)
-            return damaged("an entry lies outside", at);
+            return damaged("entry out of range", at);
         size_t length = get_u16(bytes + at);
         if (length < ENTRY_HEADER || length > size - at)
-            return damaged("an entry has a length that cannot be", length);
+            return damaged("invalid entry length", length);
         if (++*total > MOST_MESSAGES)
-            return damaged("it has too many messages", *total);
+            return damaged("too many messages", *total);
         hr = entry_text(bytes + at + ENTRY_HEADER, length - ENTRY_HEADER, get_u16(bytes + at + 2) & OF_UTF16, &text);
         if (SUCCEEDED(hr))
             hr = message_tables_give(to, language, (uint32_t)id, text);
         if (SUCCEEDED(hr) && to->bytes > MESSAGES_MOST_BYTES) /* entries may be shared */
-            return damaged("its messages need more bytes than are taken", to->bytes);
+            return damaged("the messages are too large", to->bytes);
         at += length;
     }
     return hr;
@@ -229,10 +229,10 @@ HRESULT message_table_read(const uint8_t *bytes, size_t size, const char *langua
     HRESULT hr = S_OK;
     size_t total = 0;
     if (size < 4)
-        return damaged("it has no header", size);
+        return damaged("header missing", size);
     size_t blocks = get_u32(bytes);
     if (blocks > (size - 4) / BLOCK_BYTES)
-        return damaged("its blocks do not fit", blocks);
+        return damaged("block list out of range", blocks);
     for (size_t i = 0; SUCCEEDED(hr) && i < blocks; i++)
         hr = read_block(bytes, size, bytes + 4 + i * BLOCK_BYTES, language, to, &total);
     return hr;
@@ -265,7 +265,7 @@ static HRESULT write_entry(struct table_writer *w, const struct message *m)
     size_t length = (ENTRY_HEADER + (units + 3) * 2 + 3) / 4 * 4;
     uint8_t *entry = length <= UINT16_MAX ? add_bytes(w, length) : NULL;
     if (length > UINT16_MAX)
-        hr = error_set(E_INVALIDARG, "the message 0x%08X has %llu characters: no message table holds it",
+        hr = error_set(E_INVALIDARG, "cannot write the message table: message 0x%08X has %llu characters",
                        (unsigned)m->id, (unsigned long long)units);
     else if (!entry)
         hr = E_OUTOFMEMORY;

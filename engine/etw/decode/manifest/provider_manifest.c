@@ -329,7 +329,7 @@ HRESULT provider_manifest_schema(const struct provider_manifest *m, const EVENT_
     *out = NULL;
     const struct manifest_event *e = provider_manifest_event(m, descriptor->Id, descriptor->Version);
     if (!e) {
-        error_set(S_FALSE, "the manifest of %s has no event %u of version %u", m->name ? m->name : "the provider",
+        error_set(S_FALSE, "the manifest of '%s' has no event %u of version %u", m->name ? m->name : "the provider",
                   descriptor->Id, descriptor->Version);
         return S_FALSE;
     }

@@ -111,7 +111,8 @@ static HRESULT take_provider(const char *path, const GUID *guid, struct provider
         }
     provider_manifests_free(&list);
     if (SUCCEEDED(hr) && !*out)
-        return error_set(NO_TEMPLATE, "%s: it has no WEVT_TEMPLATE of the provider", path);
+        return error_set(NO_TEMPLATE, "cannot read '%s': the file has no WEVT_TEMPLATE resource for the provider",
+                         path);
     return hr;
 }
 
@@ -132,7 +133,8 @@ HRESULT registered_manifest_load(const GUID *guid, const char *languages, struct
         hr = read_path(key, "ParameterFileName", &parameters);
     registry_close(key);
     if (SUCCEEDED(hr) && !resource)
-        hr = error_set(NO_TEMPLATE, "%s: the registry names no resource file of it", name ? name : "a provider");
+        hr = error_set(NO_TEMPLATE, "cannot read the provider '%s': the registry names no resource file",
+                       name ? name : "a provider");
     if (SUCCEEDED(hr))
         hr = take_provider(resource, guid, out);
     if (SUCCEEDED(hr)) {
@@ -148,7 +150,7 @@ HRESULT registered_manifest_load(const GUID *guid, const char *languages, struct
         *out = NULL;
     }
     if (is_missing(hr))
-        hr = error_prefix(hr, "the resource file of %s", name ? name : "a provider");
+        hr = error_prefix(hr, "cannot read the resource file of '%s'", name ? name : "a provider");
     memory_free(name);
     memory_free(resource);
     memory_free(message);
@@ -221,7 +223,7 @@ static HRESULT manifest_compile_dll(const struct provider_manifest *m, uint8_t *
         const struct message_language *l = &m->messages.items[i - 1];
         resources[i].type_number = MESSAGE_TABLE;
         if (!language_number(l->name, &resources[i].language))
-            hr = error_set(E_INVALIDARG, "the culture \"%.60s\" of the manifest is not known", l->name);
+            hr = error_set(E_INVALIDARG, "unknown culture '%.60s' in the manifest", l->name);
         if (SUCCEEDED(hr))
             hr = message_table_write(l, &parts[i], &resources[i].size);
     }
@@ -486,7 +488,8 @@ static HRESULT check_channels(const struct provider_manifest *m)
     const struct manifest_fields *all = &m->fields[MANIFEST_CHANNELS];
     for (size_t i = 0; i < all->count; i++)
         if (strchr(all->items[i].name, '\\'))
-            return error_set(E_INVALIDARG, "%s: the channel \"%.200s\" has a backslash in its name", m->name,
+            return error_set(E_INVALIDARG,
+                             "cannot register '%s': the name of the channel '%.200s' contains a backslash", m->name,
                              all->items[i].name);
     return S_OK;
 }
@@ -503,7 +506,9 @@ static HRESULT choose_files(const struct provider_manifest *m, const struct mani
     if (hr == S_OK || hr == E_OUTOFMEMORY)
         return hr;
     if (files->resource && hr == S_FALSE)
-        return error_set(HRESULT_FROM_WIN32(1813), "%s: it has no WEVT_TEMPLATE of %s", files->resource, m->name);
+        return error_set(HRESULT_FROM_WIN32(1813),
+                         "cannot register '%s': the file has no WEVT_TEMPLATE resource for '%s'", files->resource,
+                         m->name);
     if (files->resource)
         return hr;
     hr = store_compiled(m, own);
@@ -523,7 +528,8 @@ HRESULT manifest_register(const struct provider_manifest *m, const char *path, c
         hr = may_change(&m->guid);
     if (hr == S_FALSE && !force)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
-                       "%s: another program has registered the provider (-force replaces it)", m->name);
+                       "cannot register '%s': another program registered the provider (use -force to replace it)",
+                       m->name);
     if (SUCCEEDED(hr))
         hr = choose_files(m, files, &own, &chosen);
     if (SUCCEEDED(hr))
@@ -549,6 +555,7 @@ HRESULT manifest_unregister(const GUID *guid, bool force)
         return hr;
     hr = may_change(guid);
     if (hr == S_FALSE && !force)
-        return error_set(E_ACCESSDENIED, "another program has registered the provider (-force removes it)");
+        return error_set(E_ACCESSDENIED,
+                         "cannot remove the provider: another program registered it (use -force to remove it)");
     return SUCCEEDED(hr) ? delete_provider(guid) : hr;
 }

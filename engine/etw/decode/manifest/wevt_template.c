@@ -33,8 +33,8 @@ struct blob {
 
 static HRESULT damaged(const char *block, const char *what, uint64_t at)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "WEVT_TEMPLATE: %s: %s at %llu", block, what,
-                     (unsigned long long)at);
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "invalid WEVT_TEMPLATE: %s: %s at offset %llu", block,
+                     what, (unsigned long long)at);
 }
 
 static bool inside(const struct blob *b, uint64_t offset, uint64_t bytes)
@@ -58,14 +58,14 @@ static HRESULT read_name(struct blob *b, uint32_t offset, char **out)
     if (!offset)
         return S_OK;
     if (!inside(b, offset, 4) || !inside(b, offset, get_u32(b->bytes + offset)) || get_u32(b->bytes + offset) < 4)
-        return damaged("a name", "it lies outside", offset);
+        return damaged("a name", "out of range", offset);
     const size_t most = (get_u32(b->bytes + offset) - 4) / 2;
     WCHAR wide[LONGEST_NAME];
     size_t units = 0;
     while (units < most && units < LONGEST_NAME && (wide[units] = get_u16(b->bytes + offset + 4 + 2 * units)) != 0)
         units++;
     if (units == LONGEST_NAME || 3 * units + 1 > b->names)
-        return damaged("a name", "it is too long", offset);
+        return damaged("a name", "too long", offset);
     b->names -= 3 * units + 1;
     return text_from_utf16(wide, units, true, out);
 }
@@ -118,7 +118,7 @@ static HRESULT read_fields(struct blob *b, const struct field_layout *l, uint32_
     HRESULT hr = S_OK;
     if (count > MOST_FIELDS || !inside(b, (uint64_t)at + HEADER, (uint64_t)count * l->bytes) ||
         !blob_spend_items(b, count))
-        return damaged(l->signature, "its entries lie outside", at);
+        return damaged(l->signature, "entries out of range", at);
     for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         const uint8_t *entry = b->bytes + at + HEADER + (size_t)i * l->bytes;
         struct manifest_field *f = manifest_add_field(b->m, l->kind);
@@ -142,14 +142,14 @@ static HRESULT read_fields(struct blob *b, const struct field_layout *l, uint32_
 static HRESULT read_map(struct blob *b, uint32_t at)
 {
     if (!inside(b, at, 16))
-        return damaged("MAPS", "a map lies outside", at);
+        return damaged("MAPS", "map out of range", at);
     const uint8_t *block = b->bytes + at;
     const bool bits = memcmp(block, "BMAP", 4) == 0;
     const uint32_t count = get_u32(block + 12);
     if (!bits && memcmp(block, "VMAP", 4) != 0)
-        return damaged("MAPS", "no map", at);
+        return damaged("MAPS", "map signature missing", at);
     if (!inside(b, (uint64_t)at + 16, (uint64_t)count * 8) || !blob_spend_items(b, 1 + (uint64_t)count))
-        return damaged(bits ? "BMAP" : "VMAP", "its entries lie outside", at);
+        return damaged(bits ? "BMAP" : "VMAP", "entries out of range", at);
     struct manifest_map *map = manifest_add_map(b->m);
     HRESULT hr = map ? read_name(b, get_u32(block + 8), &map->name) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !map->name)
@@ -173,7 +173,7 @@ static HRESULT read_maps(struct blob *b, uint32_t at)
     const uint32_t count = get_u32(b->bytes + at + 8);
     HRESULT hr = S_OK;
     if (count > MOST_OF_ONE || !inside(b, (uint64_t)at + HEADER, (uint64_t)count * 4))
-        return damaged("MAPS", "its maps lie outside", at);
+        return damaged("MAPS", "maps out of range", at);
     for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++)
         hr = read_map(b, i ? get_u32(b->bytes + at + HEADER + 4 * (size_t)i) : at + HEADER + 4 * count);
     if (b->map_count)
@@ -205,10 +205,10 @@ static HRESULT read_item(struct blob *b, const uint8_t *item, struct event_prope
         return S_OK;
     const struct placed *found = find_placed(b->maps, b->map_count, map);
     if (!found)
-        return damaged("TEMP", "an item has a map that is none", map);
+        return damaged("TEMP", "an item refers to an unknown map", map);
     const char *name = b->m->maps[found->index].name;
     if (strlen(name) + 1 > b->names)
-        return damaged("TEMP", "names are too long", map);
+        return damaged("TEMP", "the names are too long", map);
     b->names -= strlen(name) + 1;
     p->map = text_copy(name);
     return p->map ? S_OK : E_OUTOFMEMORY;
@@ -237,7 +237,7 @@ static HRESULT check_template(const struct manifest_template *t, uint32_t at)
         properties[i].map = NULL;
     HRESULT hr = event_schema_check(&s);
     memory_free(properties);
-    return FAILED(hr) ? error_prefix(hr, "WEVT_TEMPLATE: TEMP at %llu", (unsigned long long)at) : hr;
+    return FAILED(hr) ? error_prefix(hr, "invalid WEVT_TEMPLATE: TEMP at offset %llu", (unsigned long long)at) : hr;
 }
 
 static HRESULT read_template(struct blob *b, uint32_t at, uint32_t size)
@@ -246,7 +246,7 @@ static HRESULT read_template(struct blob *b, uint32_t at, uint32_t size)
     const uint32_t one = get_u32(block + 8), other = get_u32(block + 12), items = get_u32(block + 16);
     const uint32_t count = one > other ? one : other, kind = get_u32(block + 20);
     if (count > MOST_OF_ONE || !inside(b, items, (uint64_t)count * ITEM) || !blob_spend_items(b, 1 + (uint64_t)count))
-        return damaged("TEMP", "its items lie outside", at);
+        return damaged("TEMP", "items out of range", at);
     struct manifest_template *t = manifest_add_template(b->m);
     if (!t)
         return E_OUTOFMEMORY;
@@ -268,7 +268,7 @@ static HRESULT read_template(struct blob *b, uint32_t at, uint32_t size)
         hr = binary_xml_read(block + TEMPLATE, (size_t)(end - at - TEMPLATE), &t->user_data);
     const size_t text = SUCCEEDED(hr) && t->user_data ? strlen(t->user_data) : 0;
     if (text > b->names)
-        return damaged("TEMP", "texts are too long", at);
+        return damaged("TEMP", "the strings are too long", at);
     b->names -= text;
     return SUCCEEDED(hr) ? placed_add(&b->layouts, &b->layout_count, &b->layout_capacity, at, b->m->layout_count - 1)
                          : hr;
@@ -285,7 +285,7 @@ static HRESULT read_templates(struct blob *b, uint32_t at)
         const uint8_t *block = b->bytes + next;
         if (!inside(b, next, TEMPLATE) || memcmp(block, "TEMP", 4) != 0 || get_u32(block + 4) < TEMPLATE ||
             !inside(b, next, get_u32(block + 4)))
-            return damaged("TTBL", "no template", next);
+            return damaged("TTBL", "template signature missing", next);
         hr = read_template(b, (uint32_t)next, get_u32(block + 4));
         next += get_u32(block + 4);
     }
@@ -298,7 +298,7 @@ static HRESULT read_events(struct blob *b, uint32_t at)
 {
     const uint32_t count = get_u32(b->bytes + at + 8);
     if (!inside(b, (uint64_t)at + 16, (uint64_t)count * EVENT) || !blob_spend_items(b, count))
-        return damaged("EVNT", "its events lie outside", at);
+        return damaged("EVNT", "events out of range", at);
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *from = b->bytes + at + 16 + (size_t)i * EVENT;
         const uint32_t layout = get_u32(from + 20);
@@ -315,7 +315,7 @@ static HRESULT read_events(struct blob *b, uint32_t at)
         e->message = get_u32(from + 16);
         const struct placed *found = layout ? find_placed(b->layouts, b->layout_count, layout) : NULL;
         if (layout && !found)
-            return damaged("EVNT", "an event has a template that is none", layout);
+            return damaged("EVNT", "an event refers to an unknown template", layout);
         if (found)
             e->layout = (uint16_t)found->index;
     }
@@ -346,7 +346,7 @@ static HRESULT read_elements(struct blob *b, const uint8_t *elements, uint32_t c
             if (!element_of(b, element, others[k].signature))
                 continue;
             if (seen)
-                return damaged(others[k].signature, "a second one", get_u32(element));
+                return damaged(others[k].signature, "duplicate element", get_u32(element));
             seen = true;
             hr = others[k].read(b, get_u32(element));
         }
@@ -355,7 +355,7 @@ static HRESULT read_elements(struct blob *b, const uint8_t *elements, uint32_t c
         for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++)
             if (element_of(b, elements + 8 * (size_t)i, field_layouts[k].signature)) {
                 if (b->m->fields[field_layouts[k].kind].count)
-                    return damaged(field_layouts[k].signature, "a second one", get_u32(elements + 8 * (size_t)i));
+                    return damaged(field_layouts[k].signature, "duplicate element", get_u32(elements + 8 * (size_t)i));
                 hr = read_fields(b, &field_layouts[k], get_u32(elements + 8 * (size_t)i));
             }
     return hr;
@@ -364,14 +364,14 @@ static HRESULT read_elements(struct blob *b, const uint8_t *elements, uint32_t c
 static HRESULT read_provider(struct blob *b, uint32_t at)
 {
     if (!inside(b, at, 20) || memcmp(b->bytes + at, "WEVT", 4) != 0)
-        return damaged("CRIM", "no provider", at);
+        return damaged("CRIM", "provider signature missing", at);
     const uint32_t count = get_u32(b->bytes + at + 12);
     const uint8_t *elements = b->bytes + at + 20;
     if (count > 64 || !inside(b, (uint64_t)at + 20, (uint64_t)count * 8))
-        return damaged("WEVT", "its elements lie outside", at);
+        return damaged("WEVT", "elements out of range", at);
     for (uint32_t i = 0; i < count; i++)
         if (!inside(b, get_u32(elements + 8 * (size_t)i), 16))
-            return damaged("WEVT", "an element lies outside", get_u32(elements + 8 * (size_t)i));
+            return damaged("WEVT", "element out of range", get_u32(elements + 8 * (size_t)i));
     b->m->message = get_u32(b->bytes + at + 8);
     return read_elements(b, elements, count);
 }
@@ -401,12 +401,12 @@ HRESULT wevt_template_read(const uint8_t *bytes, size_t size, struct provider_ma
     HRESULT hr = S_OK;
     *out = (struct provider_manifests){0};
     if (size > LARGEST || !inside(&b, 0, 16) || memcmp(bytes, "CRIM", 4) != 0)
-        return damaged("CRIM", "no header", 0);
+        return damaged("CRIM", "header missing", 0);
     const uint32_t count = get_u32(bytes + 12);
     if (get_u16(bytes + 8) != 3)
-        return damaged("CRIM", "it has not the version 3 but", get_u16(bytes + 8));
+        return damaged("CRIM", "unknown version", 8);
     if (!inside(&b, 16, (uint64_t)count * 20) || count > 4096)
-        return damaged("CRIM", "its providers lie outside", 16);
+        return damaged("CRIM", "providers out of range", 16);
     for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++)
         hr = add_provider(&b, bytes + 16 + 20 * (size_t)i, out);
     if (FAILED(hr)) {
@@ -467,8 +467,8 @@ HRESULT wevt_template_load(const char *path, struct provider_manifests *out)
         hr = FAILED(messages) ? messages : S_OK;
         bytes += out->items[i]->messages.bytes;
         if (SUCCEEDED(hr) && bytes > MESSAGES_MOST_BYTES)
-            hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "the messages of %zu providers need %zu bytes",
-                           i + 1, bytes);
+            hr = error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA),
+                           "the messages of %zu providers are too large: %zu bytes", i + 1, bytes);
     }
     pe_resources_free(&r);
     if (FAILED(hr)) {

@@ -114,7 +114,7 @@ static HRESULT keep_last(struct class_table *t, const struct mof_document *newes
             continue;
         }
         if (last->source == c->source && c->source == newest->source)
-            return error_set(MOF_E_ALREADY_EXISTS, "%s(%u): the class %s is there already, in line %u", c->source,
+            return error_set(MOF_E_ALREADY_EXISTS, "%s(%u): the class '%s' already exists in line %u", c->source,
                              (unsigned)(c->line > last->line ? c->line : last->line), c->name,
                              (unsigned)(c->line > last->line ? last->line : c->line));
         t->classes[kept - 1] = c;
@@ -220,7 +220,7 @@ static HRESULT read_guid(const struct mof_class *c, GUID *out)
     const char *text = mof_qualifier_text(&c->qualifiers, "Guid");
     return text && text_to_guid(text, out)
                ? S_OK
-               : class_error(c, MOF_E_TYPE_MISMATCH, "the qualifier Guid is no GUID: ", text ? text : "(no text)");
+               : class_error(c, MOF_E_TYPE_MISMATCH, "the qualifier Guid is not a GUID: ", text ? text : "(no text)");
 }
 
 /* The event class, the provider's and the version, looked for from the class with the types up. */
@@ -232,14 +232,14 @@ static HRESULT read_bases(const struct class_table *t, struct mof_event_class *e
         if (version && !e->versioned && !e->event_class) {
             const struct mof_value *v = &version->values[0];
             if (v->kind != MOF_INTEGER || v->negative || v->number > UINT16_MAX)
-                return class_error(c, MOF_E_TYPE_MISMATCH, "EventVersion is none of 0 to 65535: ", v->text);
+                return class_error(c, MOF_E_TYPE_MISMATCH, "EventVersion must be 0 to 65535, not ", v->text);
             e->versioned = true;
             e->version = (uint16_t)v->number;
         }
         if (!e->event_class && mof_qualifier_find(&c->qualifiers, "Guid"))
             e->event_class = c;
         if (!c->superclass)
-            return class_error(e->type_class, MOF_E_INVALID_SUPERCLASS, "it has an EventType and does not derive from ",
+            return class_error(e->type_class, MOF_E_INVALID_SUPERCLASS, "it has an EventType but is not derived from ",
                                "EventTrace");
         if (text_equal_nocase(c->superclass, "EventTrace")) {
             e->provider_class = c;
@@ -247,12 +247,11 @@ static HRESULT read_bases(const struct class_table *t, struct mof_event_class *e
         }
         const struct mof_class *base = find_base(t, c);
         if (!base)
-            return class_error(c, MOF_E_INVALID_SUPERCLASS,
-                               "it derives from a class that is not known: ", c->superclass);
+            return class_error(c, MOF_E_INVALID_SUPERCLASS, "unknown base class ", c->superclass);
         c = base;
     }
     return class_error(e->type_class, MOF_E_INVALID_SUPERCLASS,
-                       "it derives from itself, or from more than 32 classes: ", e->type_class->superclass);
+                       "it is derived from itself or from more than 32 classes by way of ", e->type_class->superclass);
 }
 
 static HRESULT add_keys(struct class_table *t, const struct mof_event_class *e, size_t index)
@@ -261,7 +260,7 @@ static HRESULT add_keys(struct class_table *t, const struct mof_event_class *e, 
     for (size_t i = 0; i < types->count; i++) {
         const struct mof_value *v = &types->values[i];
         if (v->kind != MOF_INTEGER || v->negative || v->number > UINT8_MAX)
-            return class_error(e->type_class, MOF_E_TYPE_MISMATCH, "EventType is none of 0 to 255: ", v->text);
+            return class_error(e->type_class, MOF_E_TYPE_MISMATCH, "EventType must be 0 to 255, not ", v->text);
         if (!memory_grow((void **)&t->keys, &t->key_capacity, t->key_count + 1, sizeof *t->keys))
             return E_OUTOFMEMORY;
         t->keys[t->key_count] = (struct event_key){.event = e->event,
@@ -281,7 +280,7 @@ static HRESULT add_event(struct class_table *t, const struct mof_class *c, bool 
     HRESULT hr = read_bases(t, &e);
     GUID provider;
     if (SUCCEEDED(hr) && !e.event_class)
-        hr = class_error(c, MOF_E_INVALID_CLASS, "it has an EventType, and neither it nor a base of it has a Guid", "");
+        hr = class_error(c, MOF_E_INVALID_CLASS, "it has an EventType, but neither it nor a base class has a Guid", "");
     if (SUCCEEDED(hr))
         hr = read_guid(e.event_class, &e.event);
     if (SUCCEEDED(hr) && e.provider_class != e.event_class)
@@ -441,7 +440,7 @@ static HRESULT no_class(const struct class_table *t, const GUID *event, uint8_t 
     text_from_guid(event, text);
     const HRESULT hr = HRESULT_FROM_WIN32(ERROR_NOT_FOUND);
     if (newer)
-        return error_set(hr, "MOF: event class %s: type %u is described from version %u on", text, type,
+        return error_set(hr, "MOF: event class %s: no class describes type %u before version %u", text, type,
                          (unsigned)newer->version);
     for (size_t i = 0; i < t->key_count; i++)
         if (guid_equal(&t->keys[i].event, event))
@@ -481,8 +480,9 @@ static HRESULT fill_fields(const struct mof_classes *c, const struct mof_class *
         fields[i].name = define ? define : name ? name : value;
         fields[i].description = description ? description : name ? name : fields[i].name;
         if (!text_to_u64(value, &fields[i].value))
-            return error_set(MOF_E_TYPE_MISMATCH, "%s(%u): class %s: %s: ValueMap has \"%.60s\", which is no number",
-                             of->source, (unsigned)values->line, of->name, p->name, value);
+            return error_set(MOF_E_TYPE_MISMATCH,
+                             "%s(%u): class %s: %s: ValueMap contains '%.60s', which is not a number", of->source,
+                             (unsigned)values->line, of->name, p->name, value);
     }
     return S_OK;
 }

@@ -169,7 +169,8 @@ HRESULT mof_files_add(const char *path, bool replace)
         return hr;
     hr = stored_name(path_name(path), &name, &found);
     if (SUCCEEDED(hr) && found && !replace)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "there is a file \"%s\" already", name);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
+                       "cannot add '%s': a MOF file of that name already exists", name);
     if (SUCCEEDED(hr))
         hr = check_together(path, name, bytes, size);
     if (SUCCEEDED(hr))
@@ -185,7 +186,8 @@ HRESULT mof_files_remove(const char *name)
     bool found = false;
     HRESULT hr = stored_name(name, &stored, &found);
     if (SUCCEEDED(hr) && !found)
-        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), "no file \"%.300s\" was added", name);
+        hr = error_set(HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND),
+                       "cannot remove '%.300s': no MOF file of that name was added", name);
     if (SUCCEEDED(hr))
         hr = files_folder(&folder);
     if (SUCCEEDED(hr))

@@ -25,11 +25,11 @@ HRESULT mof_lexer_expected(const struct mof_lexer *l, HRESULT hr, const char *wh
     char shown[SHOWN_MOST + 4];
     const char *text = l->text.text ? l->text.text : "";
     if (l->token == MOF_TOKEN_END)
-        return mof_lexer_error(l, hr, "%s is expected, and the file ends", what);
+        return mof_lexer_error(l, hr, "expected %s, but the file ends", what);
     text_fit(shown, SHOWN_MOST, text);
     if (strlen(text) >= SHOWN_MOST)
         strcat(shown, "...");
-    return mof_lexer_error(l, hr, "%s is expected, not %s%s%s", what, l->token == MOF_TOKEN_STRING ? "\"" : "", shown,
+    return mof_lexer_error(l, hr, "expected %s, not %s%s%s", what, l->token == MOF_TOKEN_STRING ? "\"" : "", shown,
                            l->token == MOF_TOKEN_STRING ? "\"" : "");
 }
 
@@ -73,7 +73,7 @@ static HRESULT skip_blanks(struct mof_lexer *l)
             while (l->at < l->end && !(*l->at == '*' && peek(l, 1) == '/'))
                 skip(l);
             if (l->at == l->end)
-                return mof_lexer_error(l, MOF_E_UNRECOGNIZED_TOKEN, "the comment has no end");
+                return mof_lexer_error(l, MOF_E_UNRECOGNIZED_TOKEN, "unterminated comment");
             l->at += 2;
         } else {
             return S_OK;
@@ -111,7 +111,7 @@ static HRESULT read_escape(struct mof_lexer *l)
         return S_OK;
     }
     if ((c | 0x20) != 'x' || hex_digit(peek(l, 1)) < 0)
-        return mof_lexer_error(l, MOF_E_ILLEGAL_CONSTANT_VALUE, "\"\\%c\" is no escape of a string", c ? c : ' ');
+        return mof_lexer_error(l, MOF_E_ILLEGAL_CONSTANT_VALUE, "invalid escape '\\%c' in a string", c ? c : ' ');
     uint32_t value = 0;
     l->at++;
     for (int i = 0; i < 4 && hex_digit(peek(l, 0)) >= 0; i++)
@@ -128,7 +128,7 @@ static HRESULT read_quoted(struct mof_lexer *l, char quote)
 {
     for (;;) {
         if (l->at == l->end || *l->at == '\n')
-            return mof_lexer_error(l, MOF_E_ILLEGAL_CONSTANT_VALUE, "the %s has no end on its line",
+            return mof_lexer_error(l, MOF_E_ILLEGAL_CONSTANT_VALUE, "unterminated %s on this line",
                                    quote == '"' ? "string" : "character");
         char c = *l->at++;
         HRESULT hr = S_OK;
@@ -141,7 +141,7 @@ static HRESULT read_quoted(struct mof_lexer *l, char quote)
         if (FAILED(hr))
             return hr;
         if (l->text.length > STRING_MOST)
-            return mof_lexer_error(l, MOF_E_OUT_OF_RANGE, "the string is longer than %u bytes", STRING_MOST);
+            return mof_lexer_error(l, MOF_E_OUT_OF_RANGE, "string longer than %u bytes", STRING_MOST);
     }
 }
 
@@ -176,7 +176,7 @@ static HRESULT read_character(struct mof_lexer *l)
         l->number = unicode_next(&at, end, NULL);
     return at == end && l->text.length
                ? S_OK
-               : mof_lexer_error(l, MOF_E_ILLEGAL_CONSTANT_VALUE, "a character is one, not '%s'",
+               : mof_lexer_error(l, MOF_E_ILLEGAL_CONSTANT_VALUE, "expected a single character, not '%s'",
                                  l->text.text ? l->text.text : "");
 }
 
@@ -247,7 +247,7 @@ static HRESULT read_number(struct mof_lexer *l)
     l->token = MOF_TOKEN_REAL;
     return is_real(l->text.text)
                ? S_OK
-               : mof_lexer_error(l, MOF_E_ILLEGAL_CONSTANT_VALUE, "%.40s is no number of 64 bits", l->text.text);
+               : mof_lexer_error(l, MOF_E_ILLEGAL_CONSTANT_VALUE, "'%.40s' is not a number of 64 bits", l->text.text);
 }
 
 HRESULT mof_lexer_next(struct mof_lexer *l)
@@ -280,7 +280,7 @@ HRESULT mof_lexer_next(struct mof_lexer *l)
         l->at++;
         l->token = MOF_TOKEN_SIGN;
     } else {
-        return mof_lexer_error(l, MOF_E_UNRECOGNIZED_TOKEN, "'%c' stands for nothing here", c >= ' ' ? c : '?');
+        return mof_lexer_error(l, MOF_E_UNRECOGNIZED_TOKEN, "unexpected character '%c'", c >= ' ' ? c : '?');
     }
     if (SUCCEEDED(hr) && l->text.failed)
         hr = E_OUTOFMEMORY;

@@ -39,7 +39,7 @@ static HRESULT property_place(struct maker *m, const struct mof_class *of, const
     if (id) {
         const struct mof_value *v = &id->values[0];
         if (v->kind != MOF_INTEGER || v->negative || !v->number || v->number > UINT32_MAX)
-            return refuse(&p, MOF_E_TYPE_MISMATCH, "WmiDataId is no number from 1 on: ", v->text);
+            return refuse(&p, MOF_E_TYPE_MISMATCH, "WmiDataId must be a positive number, not ", v->text);
         p.id = (uint32_t)v->number;
     }
     for (size_t i = 0; i < m->count; i++)
@@ -77,11 +77,11 @@ static HRESULT properties_order(struct maker *m)
     }
     for (size_t i = 1; i < m->count; i++)
         if (m->placed[i].id && m->placed[i].id == m->placed[i - 1].id)
-            return refuse(&m->placed[i], MOF_E_DUPLICATE_PROPERTY, "its WmiDataId is also that of ",
+            return refuse(&m->placed[i], MOF_E_DUPLICATE_PROPERTY, "it has the same WmiDataId as ",
                           m->placed[i - 1].property->name);
     return m->count <= MOF_PROPERTIES_MOST
                ? S_OK
-               : refuse(&m->placed[0], MOF_E_OUT_OF_RANGE, "too many properties with those of its bases", "");
+               : refuse(&m->placed[0], MOF_E_OUT_OF_RANGE, "the class and its bases have too many properties", "");
 }
 
 static HRESULT properties_collect(struct maker *m, const struct mof_class *type_class)
@@ -135,7 +135,7 @@ static HRESULT string_type(const struct placed *p, bool wide, struct event_prope
             out->in_type = wide ? ends[i].wide : ends[i].narrow;
             return S_OK;
         }
-    return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "StringTermination is none of the four that there are: ", end);
+    return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "unknown StringTermination ", end);
 }
 
 /* Extension, on an object or on a number or bytes that it explains. *whole: an array of bytes is one value. */
@@ -170,7 +170,7 @@ static HRESULT extension_type(const struct placed *p, const char *extension, str
             out->flags |= known[i].bytes ? PROPERTY_FIXED_LENGTH : 0;
             return S_OK;
         }
-    return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "Extension is none that is known: ", extension);
+    return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "unknown Extension ", extension);
 }
 
 /* Format of what is no string: "x" hexadecimal, "c" a character, "s" and "w" an array of them as a text. */
@@ -188,7 +188,7 @@ static HRESULT format_type(const struct placed *p, const char *format, struct ev
         out->in_type = IN_TYPE_UNICODESTRING;
     else if (!text && !is_one_of(format, "c") && !is_one_of(format, "x") && !is_one_of(format, "d") &&
              !is_one_of(format, "u"))
-        return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "Format is none of c, s, w, x: ", format);
+        return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "Format must be c, s, w or x, not ", format);
     return S_OK;
 }
 
@@ -206,7 +206,7 @@ static HRESULT plain_type(const struct placed *p, struct event_property *out)
     else if (type == MOF_TYPE_OBJECT)
         out->in_type = IN_TYPE_BINARY;
     else
-        return refuse(p, MOF_E_TYPE_MISMATCH, "no data of events have the type ",
+        return refuse(p, MOF_E_TYPE_MISMATCH, "event data cannot have the type ",
                       p->property->type_name ? p->property->type_name : mof_type_name(type));
     return S_OK;
 }
@@ -248,7 +248,7 @@ static HRESULT array_size(const struct placed *p, uint32_t *size)
         return S_OK;
     const struct mof_value *v = &most->values[0];
     if (v->kind != MOF_INTEGER || v->negative || !v->number || v->number > UINT16_MAX)
-        return refuse(p, MOF_E_OUT_OF_RANGE, "Max is none of 1 to 65535: ", v->text);
+        return refuse(p, MOF_E_OUT_OF_RANGE, "Max must be 1 to 65535, not ", v->text);
     *size = (uint32_t)v->number;
     return S_OK;
 }
@@ -261,7 +261,7 @@ static HRESULT size_property(const struct maker *m, const struct placed *p, cons
             *at = (uint16_t)i;
             return S_OK;
         }
-    return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "WmiSizeIs names no property before it: ", name);
+    return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "WmiSizeIs must name an earlier property, not ", name);
 }
 
 /* An array of characters is a text, of an object's bytes one value; all else are elements. */
@@ -293,7 +293,7 @@ static HRESULT array_type(const struct maker *m, const struct placed *p, struct 
                        : out->in_type == IN_TYPE_ANSISTRING ? IN_TYPE_NONNULLTERMINATEDANSISTRING
                                                             : IN_TYPE_NONNULLTERMINATEDSTRING;
     } else {
-        return refuse(p, MOF_E_OUT_OF_RANGE, "the array has no size: neither [n] nor Max nor WmiSizeIs says one", "");
+        return refuse(p, MOF_E_OUT_OF_RANGE, "the array has no size (use [n], Max or WmiSizeIs)", "");
     }
     return S_OK;
 }
@@ -336,14 +336,14 @@ static HRESULT fill_entry(const struct placed *p, const struct mof_qualifier *nu
             entry->value &= UINT16_MAX;
         return S_OK;
     }
-    return refuse(p, MOF_E_TYPE_MISMATCH, "its map has a value that is no number of 32 bits: ", input);
+    return refuse(p, MOF_E_TYPE_MISMATCH, "its map has a value that is not a number of 32 bits: ", input);
 }
 
 static HRESULT fill_map(const struct maker *m, const struct placed *p, const struct mof_qualifier *texts,
                         const struct mof_qualifier *numbers, struct event_map *map)
 {
     if (numbers && texts->count != numbers->count && texts->count != numbers->count + 1)
-        return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "as many values as texts are wanted in ", numbers->name);
+        return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "expected one value for each string in ", numbers->name);
     map->name = text_format("%s.%s", p->of->name, p->property->name);
     map->entries = memory_zero(texts->count, sizeof *map->entries);
     if (!map->name || !map->entries)
@@ -403,7 +403,7 @@ static HRESULT fill_property(struct maker *m, const struct placed *p, struct eve
     if (SUCCEEDED(hr) && whole && property->array) {
         hr = array_size(p, &size);
         if (SUCCEEDED(hr) && size && size != 16 && (out->in_type == IN_TYPE_GUID || out->out_type == OUT_TYPE_IPV6))
-            hr = refuse(p, MOF_E_OUT_OF_RANGE, "16 bytes are a value of Extension ",
+            hr = refuse(p, MOF_E_OUT_OF_RANGE, "an array of 16 bytes is expected for Extension ",
                         mof_qualifier_text(&property->qualifiers, "Extension"));
     } else if (SUCCEEDED(hr) && property->array) {
         hr = array_type(m, p, out);

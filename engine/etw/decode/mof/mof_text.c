@@ -191,7 +191,7 @@ static HRESULT take_qualifier(struct reader *r, struct mof_qualifiers *list, siz
     struct mof_qualifier *q = &list->items[list->count];
     *q = (struct mof_qualifier){.line = r->lexer.token_line};
     if (r->lexer.token == MOF_TOKEN_NAME && mof_qualifier_find(list, r->lexer.text.text))
-        return mof_lexer_error(&r->lexer, MOF_E_DUPLICATE_QUALIFIER, "the qualifier %s is there twice",
+        return mof_lexer_error(&r->lexer, MOF_E_DUPLICATE_QUALIFIER, "the qualifier '%s' appears twice",
                                r->lexer.text.text);
     HRESULT hr = take_name(r, MOF_E_EXPECTED_QUALIFIER_NAME, "a qualifier's name", &q->name);
     if (FAILED(hr)) {
@@ -230,7 +230,7 @@ static HRESULT skip_to(struct reader *r, char end)
         if (sign == end && !depth)
             return mof_lexer_next(&r->lexer);
         if (sign && strchr("([{", sign) && ++depth > DEPTH_MOST)
-            return mof_lexer_error(&r->lexer, MOF_E_OUT_OF_RANGE, "brackets are more than %d deep", DEPTH_MOST);
+            return mof_lexer_error(&r->lexer, MOF_E_OUT_OF_RANGE, "brackets are nested more than %d deep", DEPTH_MOST);
         if (sign && strchr(")]}", sign) && --depth < 0)
             break;
         hr = mof_lexer_next(&r->lexer);
@@ -250,8 +250,9 @@ static HRESULT take_array(struct reader *r, struct mof_property *p)
     hr = mof_lexer_next(&r->lexer);
     if (SUCCEEDED(hr) && r->lexer.token == MOF_TOKEN_INTEGER) {
         if (r->lexer.negative || !r->lexer.number || r->lexer.number > UINT16_MAX)
-            return mof_lexer_error(&r->lexer, MOF_E_OUT_OF_RANGE, "%s: an array of %.40s elements; 1 to 65535 can be",
-                                   p->name, r->lexer.text.text);
+            return mof_lexer_error(&r->lexer, MOF_E_OUT_OF_RANGE,
+                                   "%s: an array must have 1 to 65535 elements, not %.40s", p->name,
+                                   r->lexer.text.text);
         p->size = (uint32_t)r->lexer.number;
         hr = mof_lexer_next(&r->lexer);
     }
@@ -296,7 +297,7 @@ static HRESULT take_member(struct reader *r, struct mof_property *p, bool *metho
 static HRESULT add_member(struct reader *r, struct mof_class *c, size_t *capacity)
 {
     if (c->property_count == MOF_PROPERTIES_MOST)
-        return mof_lexer_error(&r->lexer, MOF_E_OUT_OF_RANGE, "the class %s has more than %u properties", c->name,
+        return mof_lexer_error(&r->lexer, MOF_E_OUT_OF_RANGE, "the class '%s' has more than %u properties", c->name,
                                MOF_PROPERTIES_MOST);
     if (!memory_grow((void **)&c->properties, capacity, c->property_count + 1, sizeof *c->properties))
         return E_OUTOFMEMORY;
@@ -306,7 +307,7 @@ static HRESULT add_member(struct reader *r, struct mof_class *c, size_t *capacit
     HRESULT hr = take_member(r, p, &method);
     for (size_t i = 0; SUCCEEDED(hr) && !method && i < c->property_count; i++)
         if (text_equal_nocase(c->properties[i].name, p->name))
-            hr = error_set(MOF_E_DUPLICATE_PROPERTY, "%s(%u): the class %s has a property %s already, in line %u",
+            hr = error_set(MOF_E_DUPLICATE_PROPERTY, "%s(%u): the class '%s' already has a property '%s' in line %u",
                            r->lexer.source, (unsigned)p->line, c->name, p->name, (unsigned)c->properties[i].line);
     if (SUCCEEDED(hr) && !method) {
         c->property_count++;
@@ -330,7 +331,7 @@ static HRESULT take_class_rest(struct reader *r, struct mof_class *c)
     if (SUCCEEDED(hr) && mof_lexer_sign(&r->lexer, ':')) {
         hr = mof_lexer_next(&r->lexer);
         if (SUCCEEDED(hr))
-            hr = take_name(r, MOF_E_EXPECTED_CLASS_NAME, "the name of a class' base", &c->superclass);
+            hr = take_name(r, MOF_E_EXPECTED_CLASS_NAME, "the name of a base class", &c->superclass);
     }
     /* "class X;" says that there is one. */
     if (FAILED(hr) || mof_lexer_sign(&r->lexer, ';'))
@@ -377,7 +378,7 @@ static HRESULT use_namespace(struct reader *r, const char *path)
         const char *rest = path + 2 + strcspn(path + 2, "\\/");
         if (rest - path != 3 || path[2] != '.')
             return mof_lexer_error(&r->lexer, MOF_E_INVALID_NAMESPACE,
-                                   "the namespace \"%.200s\" is another computer's; \\\\.\\ is this one", path);
+                                   "the namespace '%.200s' is on another computer (use \\\\.\\)", path);
         last = rest;
     }
     for (const char *at = last; *at; at++)
@@ -389,7 +390,7 @@ static HRESULT use_namespace(struct reader *r, const char *path)
         strcpy(hex, "0x");
         strcat(hex, last + 3);
         if (!text_to_u64(hex, &language) || language > UINT16_MAX)
-            return mof_lexer_error(&r->lexer, MOF_E_INVALID_NAMESPACE, "the namespace \"%.200s\": %s is no language",
+            return mof_lexer_error(&r->lexer, MOF_E_INVALID_NAMESPACE, "the namespace '%.200s': '%s' is not a language",
                                    path, last);
     }
     r->language = (uint16_t)language;
@@ -413,7 +414,7 @@ static HRESULT take_pragma(struct reader *r)
     bool is_namespace = mof_lexer_word(l, "namespace");
     if (mof_lexer_word(l, "include"))
         return mof_lexer_error(l, MOF_E_INVALID_INCLUDE_FILE,
-                               "#pragma include is not followed: add the file that it names by itself, before this");
+                               "#pragma include is not supported (add the included file first)");
     size_t i = 0, count = sizeof without_effect / sizeof without_effect[0];
     while (!is_namespace && i < count && !mof_lexer_word(l, without_effect[i]))
         i++;
@@ -445,7 +446,7 @@ static HRESULT take_declaration(struct reader *r)
         else if (mof_lexer_word(&r->lexer, "instance") || mof_lexer_word(&r->lexer, "qualifier"))
             hr = skip_to(r, ';');
         else if (mof_lexer_word(&r->lexer, "typedef"))
-            hr = mof_lexer_error(&r->lexer, MOF_E_TYPEDEF_NOT_SUPPORTED, "MOF has no typedef");
+            hr = mof_lexer_error(&r->lexer, MOF_E_TYPEDEF_NOT_SUPPORTED, "typedef is not supported");
         else
             hr = mof_lexer_expected(&r->lexer, MOF_E_INVALID_CLASS, "class, instance or #pragma");
     }
@@ -465,7 +466,7 @@ HRESULT mof_text_read(const char *source, const void *bytes, size_t size, struct
     if (SUCCEEDED(hr)) {
         size_t length = strlen(text);
         hr = length > MOF_TEXT_MOST
-                 ? error_set(MOF_E_INVALID_FILE, "%s: more than %u bytes of text", source, MOF_TEXT_MOST)
+                 ? error_set(MOF_E_INVALID_FILE, "cannot read '%s': more than %u bytes of text", source, MOF_TEXT_MOST)
                  : mof_lexer_begin(&r.lexer, r.document->source, text, length);
         while (SUCCEEDED(hr) && r.lexer.token != MOF_TOKEN_END)
             hr = take_declaration(&r);

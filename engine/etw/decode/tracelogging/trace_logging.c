@@ -41,7 +41,7 @@ struct reader {
 
 static HRESULT malformed(const struct reader *r, const char *what)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "metadata of a TraceLogging event: %s at byte %zu of %zu",
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "invalid TraceLogging metadata: %s at byte %zu of %zu",
                      what, r->at, r->size);
 }
 
@@ -93,7 +93,7 @@ static bool take_tags(struct reader *r, uint32_t *out)
 static HRESULT take_custom(struct reader *r, struct field *f)
 {
     if (!take_u16(r, &f->custom_size) || r->size - r->at < f->custom_size)
-        return malformed(r, "the type of a custom field ends too early");
+        return malformed(r, "truncated type of a custom field");
     f->custom = r->bytes + r->at;
     r->at += f->custom_size;
     return S_OK;
@@ -104,25 +104,25 @@ static HRESULT take_field(struct reader *r, struct field *f)
     uint8_t in, out = 0;
     *f = (struct field){0};
     if (!take_name(r, &f->name))
-        return malformed(r, "the name of a field has no end");
+        return malformed(r, "unterminated field name");
     if (!take_u8(r, &in))
-        return malformed(r, "a field has no type");
+        return malformed(r, "field type missing");
     f->in = in & IN_MASK;
     f->count_kind = in & COUNT_MASK;
     if ((in & CHAIN) != 0 && !take_u8(r, &out))
-        return malformed(r, "a field has no out-type");
+        return malformed(r, "output type missing");
     f->has_tags = (out & CHAIN) != 0;
     if (f->has_tags && !take_tags(r, &f->tags))
-        return malformed(r, "the tags of a field have no end");
+        return malformed(r, "unterminated field tags");
     f->out = out & 0x7F;
     if (f->in > IN_TYPE_MANIFEST_COUNTEDBINARY)
-        return malformed(r, "a field has an in-type that is none");
+        return malformed(r, "unknown input type");
     if (f->in == IN_TYPE_STRUCT && f->count_kind != COUNT_CUSTOM) {
         f->members = f->out;
         f->out = 0;
     }
     if (f->count_kind == COUNT_FIXED && !take_u16(r, &f->count))
-        return malformed(r, "the count of an array ends too early");
+        return malformed(r, "truncated array count");
     return f->count_kind == COUNT_CUSTOM ? take_custom(r, f) : S_OK;
 }
 
@@ -131,11 +131,11 @@ static HRESULT take_tree(struct reader *r, unsigned depth)
 {
     struct field f;
     void *fields = r->fields;
-    HRESULT hr = depth > TRACE_LOGGING_DEPTH ? malformed(r, "structs are nested too deep") : take_field(r, &f);
+    HRESULT hr = depth > TRACE_LOGGING_DEPTH ? malformed(r, "structures are nested too deep") : take_field(r, &f);
     if (FAILED(hr))
         return hr;
     if (r->count >= TRACE_LOGGING_FIELDS)
-        return malformed(r, "there are too many fields");
+        return malformed(r, "too many fields");
     const bool room = memory_grow(&fields, &r->capacity, r->count + 1, sizeof *r->fields);
     r->fields = fields;
     if (!room)
@@ -143,7 +143,7 @@ static HRESULT take_tree(struct reader *r, unsigned depth)
     const size_t index = r->count++;
     r->fields[index] = f;
     for (uint16_t i = 0; SUCCEEDED(hr) && i < f.members; i++)
-        hr = r->at < r->size ? take_tree(r, depth + 1) : malformed(r, "a struct lacks members");
+        hr = r->at < r->size ? take_tree(r, depth + 1) : malformed(r, "a structure has too few members");
     r->fields[index].end = r->count;
     return hr;
 }
@@ -298,9 +298,9 @@ static HRESULT read_event(struct reader *r, struct event_schema *s)
     const char *name;
     HRESULT hr = S_OK;
     if (!take_tags(r, &s->tags))
-        return malformed(r, "the tags of the event have no end");
+        return malformed(r, "unterminated event tags");
     if (!take_name(r, &name))
-        return malformed(r, "the name of the event has no end");
+        return malformed(r, "unterminated event name");
     s->event_name = copy_name(name, "");
     if (!s->event_name)
         return E_OUTOFMEMORY;
@@ -351,7 +351,7 @@ HRESULT trace_logging_schema(const GUID *provider, const EVENT_DESCRIPTOR *descr
     *out = NULL;
     if (size < 4 || get_u16(metadata) < 4 || get_u16(metadata) > size) {
         r.at = 0;
-        return malformed(&r, "their size does not fit");
+        return malformed(&r, "wrong size");
     }
     r.size = get_u16(metadata);
     struct event_schema *s = memory_zero(1, sizeof *s);
@@ -377,7 +377,7 @@ HRESULT trace_logging_schema(const GUID *provider, const EVENT_DESCRIPTOR *descr
 
 static HRESULT bad_traits(const char *what, size_t at)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "traits of a provider: %s at byte %zu", what, at);
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "invalid provider traits: %s at byte %zu", what, at);
 }
 
 HRESULT provider_traits_read(const uint8_t *traits, size_t size, struct provider_traits *out)
@@ -385,14 +385,14 @@ HRESULT provider_traits_read(const uint8_t *traits, size_t size, struct provider
     const uint8_t *nul = size >= 3 ? memchr(traits + 2, 0, size - 2) : NULL;
     *out = (struct provider_traits){0};
     if (size < 3 || get_u16(traits) != size)
-        return bad_traits("the size does not fit", 0);
+        return bad_traits("wrong total size", 0);
     if (!nul)
-        return bad_traits("the name has no end", 2);
+        return bad_traits("unterminated name", 2);
     out->name = (const char *)traits + 2;
     for (size_t at = (size_t)(nul - traits) + 1; at < size;) {
         const size_t left = size - at, own = left >= 3 ? get_u16(traits + at) : 0;
         if (own < 3 || own > left)
-            return bad_traits("a trait ends beyond them", at);
+            return bad_traits("trait out of range", at);
         const bool is_guid = own == 3 + sizeof(GUID);
         if (traits[at + 2] == TRAIT_GROUP && is_guid) {
             out->has_group = true;

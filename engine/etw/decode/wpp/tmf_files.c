@@ -211,7 +211,7 @@ static HRESULT tmf_files_find(struct tmf_files *t, const EVENT_RECORD *event, co
 
 static HRESULT no_property(const char *name, const char *why)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "%.60s: %s", name, why);
+    return error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "no property '%.60s': %s", name, why);
 }
 
 /* What the event itself tells. S_FALSE: it is the message's to tell. */
@@ -243,11 +243,11 @@ static HRESULT text_property(const struct tmf_message *m, const char *name, stru
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (strcmp(name, texts[i].name) == 0) {
             if (!texts[i].text[0])
-                return no_property(name, "the message's format does not tell it");
+                return no_property(name, "the message format does not define it");
             out->text = text_copy(texts[i].text);
             return out->text ? S_OK : E_OUTOFMEMORY;
         }
-    return no_property(name, "messages have no such property");
+    return no_property(name, "WPP messages have no such property");
 }
 
 static HRESULT sentence_property(const struct event_schema *schema, const EVENT_RECORD *event, uint32_t pointer_size,

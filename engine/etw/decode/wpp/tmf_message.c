@@ -108,7 +108,7 @@ static HRESULT add_property(const struct tmf_message *m, const struct tmf_argume
         return E_OUTOFMEMORY;
     if (!a->item)
         return error_set(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED),
-                         "message %u of %s: %s: arguments of the kind %s are not known", m->number, m->guid_name,
+                         "cannot decode message %u of %s: '%s': unknown argument type '%s'", m->number, m->guid_name,
                          a->name, a->item_name);
     p->in_type = a->item->in;
     p->out_type = a->item->out;

@@ -100,9 +100,9 @@ static HRESULT take_guid(struct reader *r)
     const bool good = text_to_guid(r->line, &r->guid);
     *end = first;
     if (!good)
-        return wrong(r, "a GUID, #typev or a comment is expected");
+        return wrong(r, "expected a GUID, #typev or a comment");
     if (strlen(name) > NAMES_MOST)
-        return wrong(r, "more than 4096 bytes of names");
+        return wrong(r, "names longer than 4096 bytes");
     memory_free(r->guid_name);
     memory_free(r->component);
     memory_free(r->subcomponent);
@@ -142,7 +142,7 @@ static HRESULT take_argument(struct reader *r, struct tmf_argument *a)
             dashes = at;
     }
     if (!item || !dashes || dashes < item || !text_to_u64(dashes + 2, &number) || number > UINT16_MAX)
-        return wrong(r, "NAME, ItemTYPE -- NUMBER is expected");
+        return wrong(r, "expected NAME, ItemTYPE -- NUMBER");
     a->number = (uint32_t)number;
     a->name = text_copy_n(r->line, (size_t)(item - r->line));
     item = skip_blanks(item + 1);
@@ -156,7 +156,7 @@ static HRESULT take_argument(struct reader *r, struct tmf_argument *a)
     HRESULT hr = S_OK;
     char *at = item + length + 1, *close = strchr(at, ')');
     if (!close || close > dashes)
-        return wrong(r, "the list of names has no ')'");
+        return wrong(r, "the list of names has no closing ')'");
     while (SUCCEEDED(hr) && at < close) {
         at = skip_blanks(at);
         const size_t size = strcspn(at, ",)");
@@ -203,11 +203,11 @@ static HRESULT take_message(struct reader *r)
     char digits[8];
     const size_t width = strcspn(number, " \t\"");
     if (!quote || !width || width >= sizeof digits)
-        return wrong(r, "#typev NAME NUMBER \"FORMAT\" is expected");
+        return wrong(r, "expected #typev NAME NUMBER \"FORMAT\"");
     memcpy(digits, number, width);
     digits[width] = '\0';
     if (!text_to_u64(digits, &value) || value > UINT16_MAX)
-        return wrong(r, "a message's number is none of 0 to 65535");
+        return wrong(r, "the message number must be 0 to 65535");
     struct tmf_message *m = &d->messages[d->count++];
     *m = (struct tmf_message){.guid = r->guid, .number = (uint16_t)value, .line = r->number};
     if (!format_unquote(quote + 1, &end))
