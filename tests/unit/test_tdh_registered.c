@@ -261,7 +261,7 @@ static void a_manifest_that_is_refused_is_the_reason(void **state)
     struct inband_manifests *all = inband_manifests_create("en-US");
     struct event_schemas *schemas;
     assert_int_equal(event_schemas_create(&schemas), S_OK);
-    expect_reason(schemas, "no manifest of it was given");
+    expect_reason(schemas, "no manifest for it was given");
     assert_int_equal(take_piece(all, schemas, "<broken>", 1, 0), S_FALSE);
     expect_reason(schemas, "invalid manifest in the trace: the XML is not well-formed: line 1");
     assert_int_equal(take_piece(all, schemas, "<broken>", 1, 0), S_OK); /* each session gets one: said once */
@@ -293,7 +293,7 @@ static void bad_pieces_are_told_and_do_no_harm(void **state)
     for (unsigned i = 0; hr == S_OK && i * PIECE < sizeof other - 1; i++)
         hr = take_piece(all, schemas, other, (unsigned)((sizeof other - 1 + PIECE - 1) / PIECE), i);
     assert_int_equal(hr, S_FALSE);
-    assert_non_null(strstr(error_text(S_FALSE), "not of the provider"));
+    assert_non_null(strstr(error_text(S_FALSE), "not describe the provider"));
     /* one begun, and another in its place */
     assert_int_equal(take_piece(all, schemas, xml, pieces + 1, 1), S_OK);
     for (unsigned i = pieces; i; i--)

@@ -57,12 +57,12 @@ static void counts_and_lengths_are_numbers_before(void **state)
 {
     (void)state;
     properties[TEXT].length = TEXT;
-    refused_for("(Text)");
+    refused_for("'Text'");
     properties[TEXT].length = STRUCTURE;
     refused_for("length");
     (void)sound(NULL);
     properties[COUNT].in_type = STRING_TYPE;
-    refused_for("(Parts)");
+    refused_for("'Parts'");
     (void)sound(NULL);
     properties[COUNT].flags = PROPERTY_FIXED_COUNT;
     refused_for("count");
@@ -75,15 +75,15 @@ static void members_are_behind_the_top(void **state)
     refused_for("members");
     properties[STRUCTURE].first_member = MEMBER;
     properties[STRUCTURE].members = 2;
-    refused_for("(Parts)");
+    refused_for("'Parts'");
     (void)sound(NULL);
     properties[MEMBER].flags = PROPERTY_STRUCT;
     properties[MEMBER].first_member = MEMBER;
     properties[MEMBER].members = 1;
-    refused_for("(Part)");
+    refused_for("'Part'");
     (void)sound(NULL);
     schema.top_level = 5;
-    refused_for("at its top");
+    refused_for("top-level");
 }
 
 static void names_and_maps_are_there(void **state)

@@ -186,7 +186,7 @@ static void hexadecimal_arguments_are_so_for_other_decoders(void **state)
     read_text(HEAD "#typev t 5 \"%0%10!s!\" //\n{\nv, ItemNew -- 10\n}\n");
     const HRESULT unknown = HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED);
     assert_int_equal(tmf_schema(document->messages, &s), unknown);
-    assert_non_null(strstr(error_text(unknown), "v: arguments of the kind ItemNew are not known"));
+    assert_non_null(strstr(error_text(unknown), "'v': unknown argument type 'ItemNew'"));
 }
 
 static void what_is_no_tmf_file_is_refused_with_its_line(void **state)
@@ -200,7 +200,7 @@ static void what_is_no_tmf_file_is_refused_with_its_line(void **state)
         {HEAD "#typev t\n", "f.tmf(2): expected #typev NAME NUMBER \"FORMAT\""},
         {HEAD "#typev t 70000 \"x\"\n", "the message number must be 0 to 65535"},
         {HEAD "#typev t 1 \"x\n", "the format has no closing quote"},
-        {HEAD "#typev t 1 \"x\"\nx\n", "f.tmf(3): '{' is expected"},
+        {HEAD "#typev t 1 \"x\"\nx\n", "f.tmf(3): expected '{'"},
         {HEAD "#typev t 1 \"x\"\n{\na, ItemLong -- 10\n", "the file ends before '}'"},
         {HEAD "#typev t 1 \"x\"\n{\na ItemLong 10\n}\n", "f.tmf(4): expected NAME, ItemTYPE -- NUMBER"},
         {HEAD "#typev t 1 \"x\"\n{\na, ItemListLong(a,b -- 10\n}\n", "the list of names has no closing ')'"},

@@ -147,7 +147,7 @@ static void metadata_that_lie_are_refused(void **state)
     REFUSED("\0e\0f\0\x88\x80", "unterminated field tags");
     REFUSED("\0e\0f\0\x28\x01", "truncated array count");
     REFUSED("\0e\0f\0\xEE\x07\x02\0A", "truncated type of a custom field");
-    REFUSED("\0e\0f\0\x1A", "an in-type that is none");
+    REFUSED("\0e\0f\0\x1A", "unknown input type");
     REFUSED("\0e\0f\0\x98\x02"
             "a\0\x03",
             "a structure has too few members");

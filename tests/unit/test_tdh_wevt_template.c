@@ -474,7 +474,7 @@ static void names_that_no_manifest_has_are_kept_as_texts(void **state)
     t->properties[0].in_type = 99;
     assert_int_equal(manifest_document_add(&d, m, NULL, &remarks), S_FALSE);
     assert_int_equal(d.provider_count, 0);
-    assert_non_null(strstr(remarks.items[2], "Odd: it is left out"));
+    assert_non_null(strstr(remarks.items[2], "Odd: skipped"));
     assert_non_null(strstr(remarks.items[2], "inType=\"win:99\": unknown type"));
     manifest_document_free(&d);
     provider_manifests_free(&again);

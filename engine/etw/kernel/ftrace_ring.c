@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the pages of a ring buffer, and the fields of its events by the names that format files give them. */
+/* Reads the pages of a ring buffer and the fields of its events by the names in their format files. */
 #include "engine/etw/kernel/ftrace_ring.h"
 
 #include "engine/base/error.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The low five bits of an event's first word; the others are the time since the event before. */
+/* The low five bits of an event's first word; the others are the time since the previous event. */
 enum {
     LENGTH_FOLLOWS = 0,
     LONGEST_IN_WORD = 28, /* 1 to 28: words of data */
@@ -35,7 +35,7 @@ bool ring_page_begin(struct ring_page *p, const struct ring_layout *layout, cons
     p->end = p->at + used;
     if ((commit & COMMIT_MISSED) == 0)
         return true;
-    /* A full page has no room for the number. */
+    /* A full page has no room for the count. */
     const bool counted = (commit & COMMIT_COUNTED) != 0 && room - used >= layout->commit_size;
     const uint64_t missed = counted ? word(p->end, layout->commit_size) : 0;
     p->missed = counted && missed <= INT64_MAX ? (int64_t)missed : RING_UNCOUNTED;
@@ -48,7 +48,8 @@ static HRESULT broken(struct ring_page *p)
     return HRESULT_FROM_WIN32(ERROR_INVALID_DATA);
 }
 
-/* What is no event: the time goes on, or an event was taken back. False: it goes beyond the page. */
+/* Handles records that are not events: a time record, or padding in place of a discarded event. Returns false if the
+   record exceeds the page. */
 static bool skip_non_event(struct ring_page *p, uint32_t kind, uint32_t delta)
 {
     const uint32_t left = (uint32_t)(p->end - p->at);
@@ -56,9 +57,9 @@ static bool skip_non_event(struct ring_page *p, uint32_t kind, uint32_t delta)
         return false;
     const uint32_t second = get_u32(p->at + 4);
     if (kind == PADDING) {
-        if (second < 4 || second > left - 4) /* the length counts itself */
+        if (second < 4 || second > left - 4) /* the length includes itself */
             return false;
-        p->time += delta > 1 ? delta : 0; /* 1 stands for none, which would say that the page is done */
+        p->time += delta > 1 ? delta : 0; /* padding uses 1 for 0, because 0 would mark the end of the page */
         p->at += 4 + second;
         return true;
     }
@@ -84,7 +85,7 @@ HRESULT ring_page_next(struct ring_page *p, struct ring_event *e)
         if (kind == LENGTH_FOLLOWS) {
             if (left < 4 || get_u32(data) < 4 || get_u32(data) > left)
                 return broken(p);
-            size = (get_u32(data) - 4 + 3) & ~3u; /* the length counts itself */
+            size = (get_u32(data) - 4 + 3) & ~3u; /* the length includes itself */
             data += 4;
             left -= 4;
         }
@@ -107,7 +108,7 @@ static const char *line_end(const char *line)
     return end ? end : line + strlen(line);
 }
 
-/* The number behind `what` in the line; false: there is none of 16 bits. */
+/* Parses the number after `what` in the line; false: no number of 16 bits follows. */
 static bool line_number(const char *line, const char *end, const char *what, uint16_t *out)
 {
     const size_t length = strlen(what);
@@ -124,7 +125,8 @@ static bool line_number(const char *line, const char *end, const char *what, uin
     return false;
 }
 
-/* Whether the line's field, from behind "field:" to its ';', has that name: behind the last blank, up to a '['. */
+/* Returns whether the line's field, from after "field:" to its ';', has that name: the text after the last blank, up to
+   a '['. */
 static bool is_named(const char *field, const char *end, const char *name)
 {
     const char *last = field, *p = field;

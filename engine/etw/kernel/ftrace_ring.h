@@ -1,57 +1,60 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages of a Linux ftrace ring buffer (trace_pipe_raw) and the format of their events (events/SYSTEM/NAME/format), as
-   the kernel's documentation and tracefs' own events/header_page and header_event describe them. */
+/* Reads pages of a Linux ftrace ring buffer (trace_pipe_raw) and the format of their events
+   (events/SYSTEM/NAME/format). Source: the kernel's documentation, and events/header_page and header_event of
+   tracefs. */
 #ifndef OPENPLA_FTRACE_RING_H
 #define OPENPLA_FTRACE_RING_H
 
 #include "engine/base/wintypes.h"
 
-/* As events/header_page tells it (ring_layout_read). */
+/* Layout of a page, from events/header_page (ring_layout_read). */
 struct ring_layout {
-    uint32_t commit_offset, commit_size; /* the word with the bytes used; 4 or 8 bytes */
-    uint32_t data_offset;                /* of the first event */
-    uint32_t page_size;                  /* data_offset and the data: what one read has to ask for */
+    uint32_t commit_offset, commit_size; /* the word that holds the number of used bytes; 4 or 8 bytes */
+    uint32_t data_offset;                /* offset of the first event */
+    uint32_t page_size;                  /* data_offset plus the data: the number of bytes to read at once */
 };
 enum { RING_SMALLEST_PAGE = 64, RING_LARGEST_PAGE = 1 << 16, RING_UNCOUNTED = -1 };
 
 struct ring_page {
     const uint8_t *at, *end;
-    uint64_t time;  /* ns of the instance's clock: of the event before, first of the page */
-    int64_t missed; /* events lost in front of the page; RING_UNCOUNTED: some */
+    uint64_t time;  /* ns of the instance's clock: time of the previous event, at first that of the page */
+    int64_t missed; /* events lost before this page; RING_UNCOUNTED: an unknown number */
 };
 struct ring_event {
     uint64_t time; /* ns */
     const uint8_t *data;
-    uint32_t size; /* of the data, a multiple of 4 */
+    uint32_t size; /* bytes of data, a multiple of 4 */
 };
 
-/* The page of layout->page_size bytes. False: it is none. */
+/* Begins to read a page of layout->page_size bytes. Returns false if it is not a valid page. */
 bool ring_page_begin(struct ring_page *p, const struct ring_layout *layout, const uint8_t *page);
-/* The next event. S_FALSE: the page is done. ERROR_INVALID_DATA's HRESULT: what follows cannot be read, and the page is
-   done. */
+/* Reads the next event. Returns S_FALSE at the end of the page, and ERROR_INVALID_DATA's HRESULT if the rest of the
+   page cannot be read. */
 HRESULT ring_page_next(struct ring_page *p, struct ring_event *e);
 
-/* What tracefs tells of the form of an event (events/SYSTEM/NAME/format): ids and fields are another kernel's
-   otherwise, so a field is asked for by name, once, and one that is not there reads as 0. */
+/* A field of an event's format file (events/SYSTEM/NAME/format). Event numbers and offsets differ between kernels, so
+   fields are looked up by name, once; a missing field reads as 0. */
 struct ring_field {
-    uint16_t offset, size; /* size 0: this kernel's event has no such field */
+    uint16_t offset, size; /* size 0: the event has no such field in this kernel */
     bool is_signed;
-    bool is_located; /* __data_loc: u32 with the offset from the event's first byte, and the length << 16 */
+    bool is_located; /* __data_loc: a u32 with the offset from the start of the event and the length << 16 */
 };
 enum { RING_NO_EVENT = 0, RING_MOST_ID = 0xFFFF };
 
-/* Of the text of events/header_page. ERROR_INVALID_DATA's HRESULT with a text: it is none. */
+/* Parses the contents of events/header_page. Returns ERROR_INVALID_DATA's HRESULT, with an error text, if the format is
+   unknown. */
 HRESULT ring_layout_read(const char *text, struct ring_layout *out);
-/* The event's number, its common_type; RING_NO_EVENT: the text tells none. */
+/* Returns the event's number (common_type), RING_NO_EVENT if the text has none. */
 uint32_t ring_format_id(const char *text);
-/* The field of that name; all zero when there is none. */
+/* Returns the field of that name, all zero if it is missing. */
 struct ring_field ring_format_field(const char *text, const char *name);
 
-/* A number of at most 8 bytes; 0 where the field is not within the event. */
+/* Returns a number of at most 8 bytes; 0 if the field lies outside the event. */
 int64_t ring_number(const struct ring_event *e, const struct ring_field *f);
-/* The field's bytes within the event, of a located one those that it tells; NULL and *size 0: not within the event. */
+/* Returns the bytes of the field (for a __data_loc field: the bytes it refers to). Returns NULL and *size 0 if they lie
+   outside the event. */
 const uint8_t *ring_bytes(const struct ring_event *e, const struct ring_field *f, uint32_t *size);
-/* The text of the field up to its NUL, cut to what `room` holds with a NUL of its own. */
+/* Copies the field's string up to its NUL, truncated to `room` bytes including a NUL. */
 void ring_text(const struct ring_event *e, const struct ring_field *f, char *out, size_t room);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Open addressing, one place after the other; a removed item's followers move up, so there are no graves. */
+/* Open addressing with linear probing. Removing an item moves its followers up, so there are no tombstones. */
 #include "engine/etw/id_map.h"
 
 #include "engine/base/memory.h"
@@ -18,7 +18,7 @@ static void *item(const struct id_map *m, size_t at)
     return m->items + at * m->item_size;
 }
 
-/* Where the key is, or the free place where it would be. */
+/* Returns the place of the key, or the free place where it belongs. */
 static size_t id_map_place(const struct id_map *m, uint64_t key)
 {
     size_t at = home(m, key);
@@ -84,7 +84,7 @@ void id_map_remove(struct id_map *m, uint64_t key)
     size_t hole = id_map_place(m, key);
     const size_t mask = m->capacity - 1;
     for (size_t at = (hole + 1) & mask; m->keys[at] != 0; at = (at + 1) & mask) {
-        /* Only one whose home does not lie between the hole and it may move up. */
+        /* An item may move up only if its home does not lie between the hole and the item. */
         if (((at - home(m, m->keys[at])) & mask) < ((at - hole) & mask))
             continue;
         m->keys[hole] = m->keys[at];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the computer consists of, in the layouts of Windows' SystemConfig classes: processors and memory, disks and
-   their partitions, network adapters and their addresses, interrupts, sleep states. What Linux does not report is 0 or
-   "", and a class of which it reports nothing (video, services, plug and play) is left out. */
+/* The computer's configuration in the layouts of Windows' SystemConfig classes: processors and memory, disks and
+   partitions, network adapters and addresses, interrupts, sleep states. Fields that Linux does not report are 0 or "";
+   classes without any data on Linux (video, services, plug and play) are missing. */
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/kernel_file.h"
@@ -18,12 +18,12 @@ enum { CONFIG_VERSION = 2, NEWER_VERSION = 3, SECTOR = 512, MOST_TEXT = 512 };
 struct configuration {
     struct kernel_tracer *k;
     const struct tracepoint_event *at;
-    char *mounts; /* /proc/mounts; NULL: not told */
+    char *mounts; /* contents of /proc/mounts; NULL: not readable */
 };
 
 /* ---- texts and numbers ---- */
 
-/* The file's first line. "": it cannot be read. */
+/* Reads the first line of the file, "" if it cannot be read. */
 static void line_of(const char *path, char *out, size_t room)
 {
     char *text;
@@ -46,7 +46,7 @@ static uint64_t number_below(const char *folder, const char *file)
     return snprintf(path, sizeof path, "%s/%s", folder, file) < (int)sizeof path ? number_of(path) : 0;
 }
 
-/* UTF-16 of exactly so many units, the last one a NUL. */
+/* Appends UTF-16 of exactly `units` units, the last one a NUL. */
 static void put_fixed(struct kernel_data *d, const char *text, size_t units)
 {
     const size_t from = d->size;
@@ -62,7 +62,7 @@ static HRESULT configuration_emit(const struct configuration *c, uint32_t type, 
 
 /* ---- processors and memory ---- */
 
-/* A number behind the first line of that name; 0: there is none. */
+/* Returns the number in the first line of that name, 0 if it is missing. */
 static uint32_t cpuinfo_number(const char *cpuinfo, const char *name)
 {
     const char *at = strstr(cpuinfo, name), *colon = at ? strchr(at, ':') : NULL;
@@ -98,7 +98,7 @@ static HRESULT put_processors(const struct configuration *c)
     put_fixed(d, computer, NAME_UNITS);
     put_fixed(d, strcmp(domain, "(none)") == 0 ? "" : domain, DOMAIN_UNITS);
     kernel_data_u64(d, !threads ? 0 : count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX);
-    kernel_data_u64(d, UINT64_C(0x00007FFFFFFEFFFF)); /* of a program's addresses, as Wine and Windows have it */
+    kernel_data_u64(d, UINT64_C(0x00007FFFFFFEFFFF)); /* highest user address in Wine and Windows */
     kernel_data_u16(d, strstr(info, "CPU implementer") ? ARM64 : AMD64);
     kernel_data_u16(d, (uint16_t)cpuinfo_number(info, "cpu family"));
     kernel_data_u16(d, (uint16_t)(cpuinfo_number(info, "model\t") << 8 | cpuinfo_number(info, "stepping")));
@@ -112,7 +112,7 @@ static HRESULT put_processors(const struct configuration *c)
 
 /* ---- disks ---- */
 
-/* Where the device is mounted first, and with what; false: nowhere. */
+/* Returns where the device is mounted first and the type of its file system; false if it is not mounted. */
 static bool mount_of(const struct configuration *c, const char *device, char folder[MOST_TEXT], char system[32])
 {
     char name[MOST_TEXT];
@@ -139,7 +139,7 @@ static HRESULT put_volume(const struct configuration *c, const char *device, con
     kernel_data_u32(d, disk);
     kernel_data_u32(d, SIZE);
     kernel_data_u32(d, number ? PARTITION : VOLUME);
-    put_fixed(d, strcmp(where, "/") == 0 ? "Z:" : "", LETTER_UNITS); /* Wine's drive of the root */
+    put_fixed(d, strcmp(where, "/") == 0 ? "Z:" : "", LETTER_UNITS); /* Wine maps drive Z: to the root folder */
     kernel_data_u32(d, 0);
     kernel_data_u32(d, number);
     kernel_data_u32(d, CLUSTER / SECTOR);
@@ -164,7 +164,7 @@ static HRESULT put_disk(const struct configuration *c, const char *name, uint32_
     line_of(path, model, sizeof model);
     snprintf(path, sizeof path, "/sys/block/%.200s/queue/write_cache", name);
     line_of(path, cache, sizeof cache);
-    /* The number of a maker says nothing to people. */
+    /* A vendor number is of no use to readers. */
     snprintf(maker, sizeof maker, "%s%s%s", strncmp(vendor, "0x", 2) ? vendor : "", *model ? " " : "", model);
     snprintf(path, sizeof path, "/sys/block/%.200s", name);
     const uint32_t block = (uint32_t)number_below(path, "queue/logical_block_size");
@@ -270,7 +270,7 @@ static HRESULT put_adapters(const struct configuration *c)
     return hr;
 }
 
-/* Of /proc/interrupts those with a number; behind the counts of processors is what they are of. */
+/* Reads the numbered lines of /proc/interrupts; the name follows the counts of the processors. */
 static HRESULT put_interrupts(const struct configuration *c)
 {
     enum { TYPE = 21 };
@@ -291,7 +291,8 @@ static HRESULT put_interrupts(const struct configuration *c)
         snprintf(what, sizeof what, "%.*s", (int)strcspn(at, "\n"), at);
         snprintf(path, sizeof path, "/proc/irq/%lu/smp_affinity", number);
         line_of(path, affinity, sizeof affinity);
-        const char *low = strrchr(affinity, ',') ? strrchr(affinity, ',') + 1 : affinity; /* of 32 processors each */
+        const char *low =
+            strrchr(affinity, ',') ? strrchr(affinity, ',') + 1 : affinity; /* groups of 32 processors each */
         kernel_data_clear(d);
         kernel_data_u64(d, strtoull(low, NULL, 16));
         kernel_data_u16(d, 0);
@@ -308,7 +309,7 @@ static HRESULT put_interrupts(const struct configuration *c)
     return hr;
 }
 
-/* S1 is standby, S3 sleep with memory on, S4 sleep on the disk; any host can be switched off, S5. */
+/* S1 is standby, S3 sleep with memory on, S4 sleep to disk; any host can be switched off (S5). */
 static HRESULT put_power(const struct configuration *c)
 {
     enum { TYPE = 16 };
@@ -346,7 +347,7 @@ static const char *next_line(const char *line)
     return end ? end + 1 : NULL;
 }
 
-/* Each table of the kernel has it once. */
+/* Each of the kernel's tables lists an address once. */
 static bool list_has_address(const struct text_buffer *list, const char *address)
 {
     const size_t length = strlen(address);
@@ -364,7 +365,8 @@ static void list_add_address(struct text_buffer *out, const char *address)
 
 /* ---- IPv4 ---- */
 
-/* Bits of the narrowest route by the adapter to the address, in network order as the kernel writes them; -1: none. */
+/* Returns the number of bits of the narrowest route through the adapter to the address (network byte order, as the
+   kernel writes it); -1 if no route matches. */
 static int route_of(const char *routes, const char *name, uint32_t address)
 {
     int best = -1;
@@ -382,7 +384,7 @@ static int route_of(const char *routes, const char *name, uint32_t address)
     return best;
 }
 
-/* The first bytes of the number, as the kernel has them in memory. */
+/* The first bytes of the number, in the byte order that the kernel has in memory. */
 static uint32_t in_memory(const unsigned bytes[4])
 {
     return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
@@ -390,7 +392,7 @@ static uint32_t in_memory(const unsigned bytes[4])
 
 static bool is_its(const char *routes, const char *name, const unsigned bytes[4])
 {
-    if (bytes[0] == 127) /* no table of routes has it */
+    if (bytes[0] == 127) /* it appears in no routing table */
         return strcmp(name, "lo") == 0;
     return route_of(routes, name, in_memory(bytes)) > 0;
 }

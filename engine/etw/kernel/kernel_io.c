@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Disk requests, from the thread that asked for them to their end, and what programs send and receive by TCP and UDP.
-
-   Disks are numbered in the order of their names; devices made of others (dm, md) or of nothing (loop, ram) are not
+/* Disk requests, from the thread that issued them to their completion, and TCP and UDP traffic of programs. Disks are
+   numbered in the order of their names. Devices built on others (dm, md) or on nothing (loop, ram) do not count as
    disks. */
 #include "engine/base/kernel_file.h"
 #include "engine/base/memory.h"
@@ -15,7 +14,7 @@
 enum { START_DEVICE, START_SECTOR, START_BYTES, START_KIND };
 enum { DONE_DEVICE, DONE_SECTOR, DONE_SECTORS, DONE_KIND };
 enum { DISK_VERSION = 3, SECTOR_BYTES = 512 };
-/* IrpFlags as they are most often seen in traces of Windows. */
+/* The IrpFlags most often seen in traces of Windows. */
 enum { FLAGS_OF_TRANSFER = 0x60043, FLAGS_OF_FLUSH = 0x60000 };
 #define FLUSH_SECTOR ((UINT64_C(1) << 56) - 1)
 
@@ -40,7 +39,7 @@ static bool is_disk(const char *name)
     return true;
 }
 
-/* The kernel's number of the device, (major << 20) | minor; 0: it tells none. */
+/* The kernel's number of the device, (major << 20) | minor; 0 if unknown. */
 static uint32_t device_number(const char *name)
 {
     char path[96];
@@ -69,7 +68,7 @@ HRESULT disk_names(struct texts *names)
     return hr;
 }
 
-/* Without /sys there are none, and no event of them. */
+/* Without /sys there are no disks and no disk events. */
 void disk_begin(struct kernel_tracer *k, size_t most)
 {
     struct texts names = {0};
@@ -95,7 +94,7 @@ static uint64_t request_key(uint32_t disk, uint64_t sector)
 
 /* ---- requests ---- */
 
-/* The letter of what is done: 'R', 'W', 'D' ...; in front of it an 'F' stands for a flush before. */
+/* The letter of the operation: 'R', 'W', 'D' ...; a leading 'F' means that a flush precedes it. */
 static char kind_of(const struct tracepoint_event *e, int field)
 {
     char kind[12];
@@ -115,7 +114,7 @@ static HRESULT emit_start(struct kernel_tracer *k, const struct tracepoint_event
     return kernel_emit_of(k, e, hook, DISK_VERSION, kernel_process_of(k, r->thread), r->thread);
 }
 
-/* block_io_start knows who asked; where a kernel has none, who queued it. */
+/* block_io_start runs in the thread that asks for the data; on kernels without it, the queueing thread is used. */
 static HRESULT take_start(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     const uint32_t bytes = (uint32_t)tracepoint_number(e, START_BYTES);
@@ -133,7 +132,7 @@ static HRESULT take_start(struct kernel_tracer *k, const struct tracepoint_event
     return kernel_wants(k, FLAG_DISK_INIT) ? emit_start(k, e, r, kind) : S_OK;
 }
 
-/* A request that was queued by another thread than asked for it. */
+/* A request that another thread than the one that asked for it queued. */
 static HRESULT take_insert(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     const uint32_t bytes = (uint32_t)tracepoint_number(e, START_BYTES);
@@ -185,7 +184,7 @@ static HRESULT take_done(struct kernel_tracer *k, const struct tracepoint_event 
     const uint64_t key = request_key(disk, sectors == 0 ? FLUSH_SECTOR : sector);
     const struct disk_request *found = id_map_find(&k->requests, key);
     if (!found || e->time < found->started)
-        return S_OK; /* it began before the session */
+        return S_OK; /* the request began before the session */
     const struct disk_request r = *found;
     id_map_remove(&k->requests, key);
     if (!kernel_wants(k, FLAG_DISK))
@@ -217,8 +216,8 @@ const struct tracepoint disk_tracepoints[] = {
 
 /* ---- network ---- */
 
-/* What programs send and receive by TCP and UDP, call by call, and connections. Linux tells addresses when a connection
-   changes its state, and sizes without them, so each socket is remembered by its address in the kernel. */
+/* TCP and UDP traffic, call by call, and connections. Linux reports addresses when a connection changes its state and
+   sizes without addresses, so each socket is remembered by its kernel address. */
 
 enum {
     STATE_KEY,
@@ -243,11 +242,11 @@ enum {
     PEEKED = 2,
     NET_VERSION = 2
 };
-/* Of a TCP connection. */
+/* States of a TCP connection. */
 enum { TCP_ESTABLISHED = 1, TCP_SYN_SENT = 2, TCP_SYN_RECEIVED = 3, TCP_CLOSED = 7, TCP_LISTENS = 10 };
 
 struct kernel_socket {
-    uint32_t thread;                     /* who used it last; 0: not known */
+    uint32_t thread;                     /* the last thread that used it; 0: unknown */
     uint16_t family, from_port, to_port; /* ports in the host's order */
     uint8_t from[16], to[16];
 };
@@ -285,7 +284,7 @@ static HRESULT socket_emit(struct kernel_tracer *k, const struct tracepoint_even
     put_port(d, s->to_port);
     put_port(d, s->from_port);
     if (group == HOOK_TCP && type == NET_SEND) {
-        kernel_data_u32(d, 0); /* start and end of sending, of which Linux tells the end alone: the event's own time */
+        kernel_data_u32(d, 0); /* start and end of sending; Linux reports only the end, the event's own time */
         kernel_data_u32(d, 0);
     } else if (type == NET_CONNECT || type == NET_ACCEPT) {
         for (int option = 0; option < 4; option++)
@@ -300,7 +299,7 @@ static HRESULT socket_emit(struct kernel_tracer *k, const struct tracepoint_even
                        NET_VERSION);
 }
 
-/* Key 0 is no address. */
+/* Key 0 is not an address. */
 static struct kernel_socket *socket_of(struct kernel_tracer *k, const struct tracepoint_event *e, int key, int family)
 {
     const uint16_t number = (uint16_t)tracepoint_number(e, family);
@@ -335,7 +334,7 @@ static HRESULT take_state(struct kernel_tracer *k, const struct tracepoint_event
     return hr;
 }
 
-/* Wine's server looks at what has come without taking it, which is no receiving. */
+/* Wine's server peeks at received data without consuming them; that does not count as receiving. */
 static HRESULT take_length(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t type)
 {
     const int64_t bytes = tracepoint_number(e, LENGTH_RESULT);

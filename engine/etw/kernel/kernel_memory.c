@@ -77,7 +77,7 @@ HRESULT fault_settle(struct kernel_tracer *k, const struct tracepoint_event *e, 
     return f.waited && f.seen != NO_FILE ? S_OK : fill_soft(k, thread, &f);
 }
 
-/* What waits still may become a hard one; its place goes with the queue. */
+/* A fault that still waits may become a hard fault; its place in the queue goes with the queue. */
 void fault_settle_all(struct kernel_tracer *k)
 {
     size_t at = 0;
@@ -162,19 +162,19 @@ const struct tracepoint fault_tracepoints[] = {
 
 /* ---- programs and libraries ---- */
 
-/* The programs and libraries that processes have loaded: no event of Linux tells of them, so /proc/ID/maps is read when
-   the session begins and ends, and for a process that began or got a program, when its events are written. Of files in
-   Windows' format, Wine's and their own, their head says what Linux does not know. */
+/* The programs and libraries that processes have loaded. Linux has no event for loading, so /proc/ID/maps is read when
+   the session begins and ends and, for new processes, when their events are written. For PE files (Wine's and Windows'
+   own) the file header supplies what Linux does not know. */
 
 enum { IMAGE_VERSION = 3, MOST_IMAGES = 4096, MOST_PATH = 1024, MOST_FILES = 8192, HEAD_BYTES = 1024 };
 
-/* What the head of a file tells; all 0: it is none of Windows'. */
+/* From the header of a PE file; all 0 if the file is not a PE file. */
 struct image_file {
     uint64_t default_base;
     uint32_t size, checksum, stamp;
 };
 struct image {
-    uint64_t base, size, file; /* a number of the file's, in k->image_files */
+    uint64_t base, size, file; /* file number in k->image_files */
     char *path;
 };
 struct image_list {
@@ -208,7 +208,7 @@ void images_free(struct kernel_tracer *k)
 
 /* ---- files ---- */
 
-/* As "Microsoft Portable Executable and Common Object File Format" lays it out. */
+/* Layout: "Microsoft Portable Executable and Common Object File Format". */
 static void read_head(const char *path, struct image_file *out)
 {
     enum {
@@ -255,10 +255,10 @@ static const struct image_file *file_of(struct kernel_tracer *k, const char *pat
 
 /* ---- /proc/ID/maps ---- */
 
-/* Mappings of one file that lie one behind the other. */
+/* Consecutive mappings of one file. */
 struct span {
     uint64_t base, end, inode;
-    bool runs, begins; /* it has code; it has the file's first byte */
+    bool runs, begins; /* contains code; contains the file's first byte */
     char path[MOST_PATH];
 };
 
@@ -268,7 +268,7 @@ static bool has_end(const char *path, const char *end)
     return length > size && text_equal_nocase(path + length - size, end);
 }
 
-/* Wine may copy the sections of a file, whose head alone is then a mapping of it. */
+/* Wine may copy the sections of a file; then only the header is a mapping of the file. */
 static HRESULT add_span(struct kernel_tracer *k, const struct span *s, struct image_list *out)
 {
     const bool windows = has_end(s->path, ".dll") || has_end(s->path, ".exe") || has_end(s->path, ".drv");
@@ -354,7 +354,7 @@ static HRESULT emit_beyond(struct kernel_tracer *k, const struct tracepoint_even
     return hr;
 }
 
-/* What one that has gone, or is closed to us, has loaded stays as it was. */
+/* Keeps the known list if the process has exited or its maps cannot be read. */
 static HRESULT image_list_refresh(struct kernel_tracer *k, const struct tracepoint_event *e, enum kernel_hook hook,
                                   uint32_t process, struct image_list *known)
 {

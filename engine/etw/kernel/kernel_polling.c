@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The poorer source: /proc is looked at again and again, and what is there that was not, or is not any more, began or
-   ended in between. A process that does both between two looks is not seen; the kernel's own count of forks says how
-   many those were. A quick look takes the list of processes and what is new in it, a whole one asks each process again,
-   for its threads and for whether it still lives. After a look that took long the next one comes later. */
+/* The fallback source: it polls /proc and compares. A process that is new has started since the last poll, one that is
+   missing has exited. A process that starts and exits between two polls is not seen; the kernel's fork counter tells
+   how many those were. A quick poll reads the list of processes and inspects the new ones. A full poll also inspects
+   every known process again, for its threads and for whether it still runs. The longer a poll takes, the later the next
+   one starts. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/kernel_file.h"
@@ -15,39 +16,39 @@
 #include <string.h>
 
 enum {
-    SHARE = 50,       /* of the time between two looks the first may take one part ... */
-    LATEST_MS = 1000, /* ... but so long after it the next one comes all the same, */
-    WHOLE_MS = 1000,  /* the next whole one not before, and at the latest */
+    SHARE = 50,       /* a poll may take this fraction of the time between two polls ... */
+    LATEST_MS = 1000, /* ... but the next one starts no later than this */
+    WHOLE_MS = 1000,  /* time between full polls: minimum and maximum */
     WHOLE_LATEST_MS = 5000,
-    HERTZ = 100,         /* of times in /proc (USER_HZ) */
-    LOWEST_NUMBER = 300, /* that Linux gives again when it has come to the highest */
-    OLD_MS = 1000,       /* it began so long before the last look: it was hidden then */
-    UNKNOWN_CODE = 259   /* STILL_ACTIVE: nobody but its parent is told with what a process ended */
+    HERTZ = 100,         /* unit of times in /proc (USER_HZ) */
+    LOWEST_NUMBER = 300, /* the first number that Linux uses again after the highest one */
+    OLD_MS = 1000,       /* a process that started this long before the last poll was hidden then */
+    UNKNOWN_CODE = 259   /* STILL_ACTIVE: only its parent learns the exit code of a process */
 };
 
-/* What costs a few microseconds to know, and tells whether more has to be looked at. */
+/* Counters that cost microseconds to read and show whether a poll is needed. */
 struct counts {
     bool forks_known, newest_known;
-    uint64_t forks;         /* of processes and threads, on the whole host */
+    uint64_t forks;         /* processes and threads started on the whole host */
     uint64_t newest, alive; /* the latest number of a thread in this PID namespace; threads of the host */
 };
 enum found_kind { PROCESS_BEGINS, PROCESS_EXISTED, THREAD_BEGINS, THREAD_EXISTED, THREAD_ENDS, PROCESS_ENDS };
-/* What a look has found, before it is put in the order of time. */
+/* A change that a poll found, before sorting by time. */
 struct found {
     uint64_t time;
     size_t order;
     enum found_kind kind;
     uint32_t process, thread;
-    struct kernel_process is; /* of a process that begins */
+    struct kernel_process is; /* for PROCESS_BEGINS */
 };
 struct kernel_polling {
-    struct kernel_file *load, *stat; /* NULL: not there */
-    struct counts counts, latest;    /* of the last whole look; of the last one */
+    struct kernel_file *load, *stat; /* NULL: not available */
+    struct counts counts, latest;    /* at the last full poll; at the last poll */
     uint64_t looked, due, whole_due; /* ticks */
-    uint64_t counted;                /* from then on forks are */
-    uint32_t look;           /* number of the look */
-    uint64_t forks, numbers;         /* since the beginning: by the one count, by the other */
-    uint64_t seen, missed;           /* threads that began: found, and not found */
+    uint64_t counted;                /* starts are counted from this time on */
+    uint32_t look;                   /* number of the poll */
+    uint64_t forks, numbers;         /* since the beginning: by the fork counter; by thread numbers */
+    uint64_t seen, missed;           /* started threads: found; not found */
     struct found *found;
     size_t found_count, found_capacity;
 };
@@ -60,7 +61,7 @@ static HRESULT path_of(const struct kernel_tracer *k, const char *file, char **o
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* A file that is read again and again. Where there is none, it is not read. */
+/* Opens a file that is read repeatedly. A missing file is not an error. */
 static HRESULT open_file(const struct kernel_tracer *k, const char *file, struct kernel_file **out)
 {
     char *path;
@@ -113,7 +114,7 @@ static bool read_once(const struct kernel_tracer *k, const char *file, uint64_t 
     return behind != NULL;
 }
 
-/* Numbers that were given when they come to begin from below again. */
+/* Counts the numbers used when numbering wrapped around. */
 static uint64_t numbers_around(const struct kernel_tracer *k, uint64_t before, uint64_t now)
 {
     uint64_t highest, nothing;
@@ -134,9 +135,9 @@ static void count_forks(const struct kernel_tracer *k, const struct counts *now)
     p->counts = *now;
 }
 
-/* In a container the host's forks are more than those that can be seen there, and the latest number is the container's
-   own; of a host as a whole numbers that are in use are passed over. So the fewer count. Both are read before a look,
-   so what they hold was found or has ended. */
+/* In a container the host's fork counter includes processes outside, while the newest number is the container's own. On
+   the whole host, numbers in use are skipped. So the smaller count is right. Both are read before a poll, so everything
+   they count has been found or has exited. */
 static void count_missed(struct kernel_polling *p)
 {
     const bool both = p->counts.forks_known && p->counts.newest_known;
@@ -147,7 +148,7 @@ static void count_missed(struct kernel_polling *p)
         p->missed = began - p->seen;
 }
 
-/* Of those that are hidden nobody can say whether they were missed. */
+/* Processes that were hidden may or may not have been missed, so restart the counts. */
 static void restart_counts(struct kernel_polling *p)
 {
     p->forks = p->numbers = p->seen + p->missed;
@@ -191,7 +192,8 @@ static HRESULT find_thread(const struct looking *l, const struct found *process,
     return found_add(l, &f);
 }
 
-/* Those of a process, of which none may be known yet. Where they are hidden now they have not ended. */
+/* Inspects the threads of a process, of which none may be known yet. Threads that have become hidden have not
+   exited. */
 static HRESULT inspect_threads(const struct looking *l, const struct found *process, bool *hidden)
 {
     const struct kernel_tracer *k = l->k;
@@ -215,11 +217,11 @@ static HRESULT inspect_threads(const struct looking *l, const struct found *proc
     return hr;
 }
 
-/* Between the last look, which did not find it, and this one. */
+/* The process started after the last poll, which did not find it. */
 static HRESULT inspect_new(const struct looking *l, uint32_t process, const struct kernel_task_stat *stat)
 {
     const uint64_t age = age_of(l, stat->start), passed = l->now - l->k->polling->looked;
-    /* Behind what ended before, on whatever clock: readings of two may differ so much. */
+    /* Place it after exits found at the last poll: the two clocks may differ by this much. */
     const uint64_t clock_skew = (uint64_t)clock_frequency() / 10000, margin = clock_skew < passed ? clock_skew : passed;
     struct found f = {
         .time = age < passed - margin ? l->now - age : l->now - passed + margin,
@@ -227,7 +229,7 @@ static HRESULT inspect_new(const struct looking *l, uint32_t process, const stru
         .process = process,
         .is = {.parent = stat->parent, .start = stat->start, .is_kernel = kernel_is_kthreadd(l->k, stat->parent)},
     };
-    if (age > passed + OLD_MS * (uint64_t)clock_frequency() / 1000) { /* it was hidden then */
+    if (age > passed + OLD_MS * (uint64_t)clock_frequency() / 1000) { /* it was hidden at the last poll */
         f.kind = PROCESS_EXISTED;
         f.time = l->now;
     }
@@ -238,7 +240,7 @@ static HRESULT inspect_new(const struct looking *l, uint32_t process, const stru
     return inspect_threads(l, &f, &f.is.threads_hidden);
 }
 
-/* Of one thread the number is known. */
+/* A single-threaded process needs no list: its thread has the number of the process. */
 static HRESULT inspect_known(const struct looking *l, uint32_t process, struct kernel_process *known, uint32_t threads)
 {
     const struct found again = {.time = l->now, .kind = THREAD_BEGINS, .process = process};
@@ -265,12 +267,12 @@ static HRESULT inspect_process(const struct looking *l, uint32_t process)
         known->start = stat.start;
     if (known && known->start == stat.start)
         return inspect_known(l, process, known, stat.threads);
-    if (known) /* it has ended, and this is another one with its number */
+    if (known) /* it has exited and another process has its number */
         known->replaced = true;
     return inspect_new(l, process, &stat);
 }
 
-/* What has a number that is another's already ended before that began. */
+/* A thread or process whose number was reused exited before the new one started. */
 static HRESULT find_gone(const struct looking *l)
 {
     const struct kernel_tracer *k = l->k;
@@ -321,7 +323,7 @@ static HRESULT report_begin(struct kernel_tracer *k, const struct tracepoint_eve
     p->is_waiting = waits;
     if (SUCCEEDED(hr))
         hr = kernel_process_write(k, f->process, p);
-    p->is_waiting = waits; /* what it is called is looked at once more */
+    p->is_waiting = waits; /* look up the name once more */
     return hr;
 }
 
@@ -370,7 +372,7 @@ static HRESULT report_found(struct kernel_tracer *k, const struct found *f)
     }
 }
 
-/* Whether it has ended nobody can say. */
+/* Nobody can say whether a hidden process has exited. */
 static void forget(struct kernel_tracer *k, const struct found *f)
 {
     id_map_remove(f->kind == THREAD_ENDS ? &k->threads : &k->processes,
@@ -393,7 +395,7 @@ static HRESULT report_all(struct kernel_tracer *k, bool forgets)
     return hr;
 }
 
-/* A program that was found before it was loaded has its name by now. One that has ended meanwhile keeps what it had. */
+/* A program found before it was loaded has its name by now. If it has exited since, it keeps the name it had. */
 static HRESULT report_new_names(struct kernel_tracer *k)
 {
     struct kernel_task_stat stat;
@@ -430,7 +432,8 @@ static uint64_t ticks_of(uint64_t ms)
     return ms * (uint64_t)clock_frequency() / 1000;
 }
 
-/* Whether to look, and whether at all of it. Numbers that begin from below again may be others' by now. */
+/* Decides whether to poll now, and whether to poll in full. After numbering wraps around, known numbers may belong to
+   other processes. */
 static bool is_due(struct kernel_polling *p, struct looking *l, struct counts *counts)
 {
     l->whole = l->now >= p->whole_due;
@@ -445,7 +448,7 @@ static bool is_due(struct kernel_polling *p, struct looking *l, struct counts *c
     return changed || l->whole;
 }
 
-/* By the time that the look took. */
+/* Schedules the next poll by the time that this one took. */
 static void set_due(struct kernel_polling *p, const struct looking *l)
 {
     const uint64_t now = (uint64_t)clock_ticks(), pause = (now - l->now) * SHARE;
@@ -468,7 +471,7 @@ static HRESULT polling_look(struct looking *l, const struct counts *counts)
         l->uptime = seconds * HERTZ + hundredths;
     p->found_count = 0;
     HRESULT hr = kernel_folder_numbers(kernel_proc(k), &ids, &count);
-    if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* as if all were hidden */
+    if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* treat all processes as hidden */
         k->hides_processes = true;
         return S_OK;
     }
@@ -485,7 +488,7 @@ static HRESULT polling_look(struct looking *l, const struct counts *counts)
     hr = report_all(k, newly);
     p->latest = *counts;
     p->looked = l->now;
-    if (!l->whole) /* threads that have begun are found by a whole one */
+    if (!l->whole) /* new threads need a full poll */
         return hr;
     count_forks(k, counts);
     if (hides)
@@ -537,7 +540,7 @@ static HRESULT polling_begin(struct kernel_tracer *k, const struct kernel_tracer
 {
     const uint64_t now = (uint64_t)clock_ticks();
     (void)options;
-    /* What begins from now on has begun, though the rundown may be later. */
+    /* Processes that start from now on count as started, although the rundown may come later. */
     HRESULT hr = kernel_folder_numbers(kernel_proc(k), &k->there, &k->there_count);
     if (FAILED(hr))
         return hr;

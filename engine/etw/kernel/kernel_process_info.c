@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* With blanks between its arguments; *first: length of the first. NULL: it cannot be read, or has none. From
-   memory_alloc. */
+/* Returns the command line with blanks between the arguments; *first is the length of the first one. NULL if it cannot
+   be read or is empty. From memory_alloc. */
 static char *command_line(const struct kernel_tracer *k, uint32_t process, size_t *first)
 {
     char *text;
@@ -30,7 +30,7 @@ static char *command_line(const struct kernel_tracer *k, uint32_t process, size_
     return text;
 }
 
-/* False: it has gone. */
+/* Returns false if the process has exited. */
 static bool user_of(const struct kernel_tracer *k, uint32_t process, uint32_t *user)
 {
     char *text;
@@ -47,7 +47,7 @@ static bool user_of(const struct kernel_tracer *k, uint32_t process, uint32_t *u
     return found;
 }
 
-/* S-1-5-18 for the host's root, S-1-22-1-N for its user N, as Samba has it. */
+/* S-1-5-18 for the host's root, S-1-22-1-N for host user N, as Samba does. */
 static void put_host_user(struct kernel_data *d, uint32_t user)
 {
     static const uint8_t nt[6] = {0, 0, 0, 0, 0, 5}, unix_users[6] = {0, 0, 0, 0, 0, 22};
@@ -60,7 +60,7 @@ static void put_host_user(struct kernel_data *d, uint32_t user)
         kernel_data_u32(d, user);
 }
 
-/* Behind the shell of a TOKEN_USER, whose pointers say nothing. */
+/* The SID follows a TOKEN_USER whose pointers are meaningless. */
 void process_details_put_user(struct kernel_data *d, const struct process_details *t)
 {
     if (!t->has_user && t->windows.sid_size == 0) {
@@ -75,7 +75,7 @@ void process_details_put_user(struct kernel_data *d, const struct process_detail
         put_host_user(d, t->user);
 }
 
-/* Without memory for it, it is not told. */
+/* If memory is out, the details are missing from the events. */
 void process_details_read(struct kernel_tracer *k, uint32_t process)
 {
     struct process_details *t = id_map_put(&k->details, process);
@@ -115,9 +115,9 @@ void process_details_free(struct kernel_tracer *k)
 
 /* ---- resource counters ---- */
 
-/* What processes use, told when they end and at the end of the trace. When one has ended Linux has forgotten it, so
-   each is looked at now and then, a few at a time: what is told of its end is as it was then, and nothing of one that
-   nobody had looked at. */
+/* Counters of processes, written when a process exits and at the end of the trace. Linux forgets them when the process
+   exits, so a few processes are read in each pass: the exit event has the values of the last reading, and a process
+   that was never read has no counters event. */
 
 enum { LOOKS_OF_PASS = 4, PAGE_BYTES = 4096, VERSION = 2 };
 
@@ -131,7 +131,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The files that it has open, of which only its own user and root may know. */
+/* Counts its open files, which only its user and root may see. */
 static uint32_t handles_of(const struct kernel_tracer *k, uint32_t process)
 {
     char *folder = text_format("%s/%" PRIu32 "/fd", kernel_proc(k), process);
@@ -154,7 +154,7 @@ void counters_read(const struct kernel_tracer *k, uint32_t process, struct kerne
     if (!kernel_wants(k, FLAG_PROCESS_COUNTERS) || p->is_kernel ||
         FAILED(kernel_process_text(k, process, "stat", &text, &size)))
         return;
-    const bool sound = process_stat_parse(text, size, &stat) && stat.virtual_bytes != 0; /* else it is on its way out */
+    const bool sound = process_stat_parse(text, size, &stat) && stat.virtual_bytes != 0; /* else it is exiting */
     memory_free(text);
     if (!sound || FAILED(kernel_process_text(k, process, "status", &text, &size)))
         return;
@@ -189,7 +189,7 @@ HRESULT counters_emit(struct kernel_tracer *k, const struct tracepoint_event *e,
 {
     const struct kernel_counters *c = &p->counters;
     const uint64_t sizes[] = {
-        c->virtual_peak, c->resident_peak, c->private_peak, 0, 0, /* quotas, of which there are none */
+        c->virtual_peak, c->resident_peak, c->private_peak, 0, 0, /* quotas, which Linux does not have */
         c->virtual,      c->resident,      c->private,      0, 0, c->private};
     if (!kernel_wants(k, FLAG_PROCESS_COUNTERS) || !c->is_known)
         return S_OK;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* The queue of events of one pass and the builder of their data. Entries are in order of time; an entry may keep a
+   place without data, which is filled in later or skipped when the queue is flushed. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/kernel/kernel_tracer.h"
@@ -6,8 +8,8 @@
 #include <string.h>
 
 struct queued {
-    struct kernel_event event; /* data: not of use */
-    size_t at;                 /* in the queue's data */
+    struct kernel_event event; /* data: unused */
+    size_t at;                 /* offset in the queue's data */
     bool filled;
 };
 
@@ -110,7 +112,7 @@ static HRESULT queue_fill_entry(struct kernel_queue *q, size_t entry, const uint
         return E_INVALIDARG;
     kernel_data_bytes(&q->data, bytes, size);
     if (q->data.failed) {
-        q->data.failed = false; /* what was there is whole */
+        q->data.failed = false; /* the data added before are intact */
         return E_OUTOFMEMORY;
     }
     queued->at = at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What runs on the processors: context switches, threads that become ready, and interrupts. */
+/* Activity of the processors: context switches, threads that become ready, and interrupts. */
 #include "engine/etw/kernel/tracepoint.h"
 
 enum { SWITCH_OLD, SWITCH_OLD_PRIORITY, SWITCH_STATE, SWITCH_NEW, SWITCH_NEW_PRIORITY };
@@ -23,9 +23,9 @@ enum {
     WAIT_YIELD = 33,
     WAIT_TERMINATED = 36
 };
-enum { IN_INTERRUPT = 0x08 | 0x10 }; /* of common_flags: hard and soft ones */
+enum { IN_INTERRUPT = 0x08 | 0x10 }; /* of common_flags: hard and soft interrupts */
 
-/* Linux' 100 to 139 of ordinary threads to 15 down to 1, its 0 to 99 of real time ones to 31 down to 16. */
+/* Maps Linux priorities 100 to 139 (ordinary threads) to 15 down to 1, and 0 to 99 (real time) to 31 down to 16. */
 static uint8_t windows_priority(const struct tracepoint_event *e, int field, uint32_t thread)
 {
     const int64_t linux_priority = tracepoint_number(e, field);
@@ -116,8 +116,8 @@ const struct tracepoint schedule_tracepoints[] = {
 
 /* ---- interrupts ---- */
 
-/* What interrupts the processors: devices as ISR, Linux' soft interrupts as DPC. Their routines have no address that a
-   reader could name, so a number of their own stands there. */
+/* Interrupts: device interrupts become ISR events and Linux soft interrupts DPC events. Their routines have no address
+   that a reader could resolve, so their number is written instead. */
 
 enum { HARD_NUMBER, HARD_RESULT };
 enum { SOFT_KIND };

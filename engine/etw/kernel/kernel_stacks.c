@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of events, as StackWalk events. Linux writes the stack of who runs behind an event that has the trigger for
-   it, on the same processor: first that of the program, of every event of the instance, then that of the kernel. What
-   a thread that is switched in waits for is what it was doing when it was switched out, and a fault is known by what
-   comes of it, so these stacks are kept until then. */
+/* Stacks of events, written as StackWalk events. If an event has the stacktrace trigger, Linux writes the stack of the
+   running thread after the event, on the same processor: first the user stack (of every event of the instance), then
+   the kernel stack. A thread that is switched in waits for what it did when it was switched out, and the kind of a page
+   fault is known only by its outcome; these stacks are kept until then. */
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
 
@@ -12,19 +12,19 @@
 enum { KERNEL_SIZE, KERNEL_FRAMES };
 enum { USER_PROCESS, USER_FRAMES };
 enum { VERSION = 2, FRAME_BYTES = 8, MOST_KEPT = 1 << 14 };
-#define KERNEL_HALF UINT64_C(0xFFFF800000000000) /* what lies below is no address of the kernel */
+#define KERNEL_HALF UINT64_C(0xFFFF800000000000) /* lower values are not kernel addresses */
 
 struct stack {
-    uint32_t kernel, user; /* frames, of the kernel first */
+    uint32_t kernel, user; /* number of frames, kernel frames first */
     uint64_t frame[STACK_FRAMES + STACK_USER_FRAMES];
 };
 struct kept_stack {
     struct stack stack;
-    bool has_place; /* in the queue, of a fault */
+    bool has_place; /* has a place in the queue (stacks of faults) */
     size_t entry;
 };
 
-/* Which of Linux' events have the stack of which of ours, and the flag that asks for those. */
+/* The Linux event that carries the stack of each Windows event, and the flag that enables it. */
 static const struct {
     uint16_t hook;
     uint32_t flags;
@@ -68,7 +68,7 @@ static const struct {
 };
 enum { CARRIERS = sizeof carriers / sizeof *carriers };
 
-/* IPv6's types stand for themselves, and have the stacks of IPv4's. */
+/* IPv6 types have their own numbers and use the stacks of the IPv4 types. */
 static uint16_t carried(uint16_t hook)
 {
     const bool of_network = hook >> 8 == HOOK_TCP >> 8 || hook >> 8 == HOOK_UDP >> 8;
@@ -115,7 +115,7 @@ void stack_choose(struct kernel_tracer *k, const uint16_t *hooks, size_t count)
             k->stacks.chosen[hooks[i] / 8] |= (uint8_t)(1u << (hooks[i] & 7));
 }
 
-/* Samples are made of their stacks. */
+/* Samples always need one: they are created from it. */
 static bool needs_stack(const struct kernel_tracer *k, const char *point)
 {
     for (size_t i = 0; i < CARRIERS; i++) {
@@ -222,12 +222,12 @@ static HRESULT stack_keep(struct id_map *map, uint32_t thread, const struct stac
 {
     *kept = id_map_put(map, thread);
     if (!*kept)
-        return thread == 0 ? S_FALSE : E_OUTOFMEMORY; /* the idle thread has none of worth */
+        return thread == 0 ? S_FALSE : E_OUTOFMEMORY; /* the idle thread has no useful stack */
     **kept = (struct kept_stack){.stack = *s};
     return S_OK;
 }
 
-/* A soft fault's stack has its place from now on, where times rise. */
+/* Keeps a place in the queue now, so that the stack of a soft fault appears at the time of the fault. */
 static HRESULT keep_fault(struct kernel_tracer *k, const struct tracepoint_event *e, const struct stack *s)
 {
     struct kept_stack *kept;
@@ -288,9 +288,9 @@ static bool is_among(const uint64_t *frames, uint32_t count, uint64_t frame)
     return false;
 }
 
-/* How many frames are the interrupt's own: all samples have its entry among their first frames, while what comes
-   before that is another way for the kernel's code than for a program's, and what lies behind is what was interrupted.
-   0: it is the first sample, and nobody can say yet. */
+/* Counts the leading frames that belong to the timer interrupt itself. All samples contain the interrupt's entry among
+   their first frames; the frames before it differ between kernel and user code, and the frames after it are the
+   interrupted code. Returns 0 for the first sample, which has nothing to compare with. */
 static uint32_t own_frames(struct kernel_tracer *k, const struct stack *s)
 {
     struct kernel_stacks *own = &k->stacks;
@@ -318,7 +318,7 @@ static HRESULT take_sample(struct kernel_tracer *k, const struct tracepoint_even
     struct kernel_data *d = &k->data;
     const uint32_t own = own_frames(k, s);
     if (own == 0 || s->kernel + s->user <= own)
-        return S_OK; /* the first, or a thread of the kernel of which all is unknown */
+        return S_OK; /* the first sample, or a kernel thread without known frames */
     const struct tracepoint_event at = {.time = due->time, .processor = e->processor, .thread = due->thread};
     kernel_data_clear(d);
     kernel_data_u64(d, s->frame[own]);
@@ -329,7 +329,7 @@ static HRESULT take_sample(struct kernel_tracer *k, const struct tracepoint_even
     const HRESULT hr = kernel_emit(k, &at, HOOK_SAMPLE, SAMPLE_VERSION);
     if (FAILED(hr) || !is_chosen(k, HOOK_SAMPLE))
         return hr;
-    k->stacks.due[e->processor].use = STACK_OF_NOTHING; /* it is here */
+    k->stacks.due[e->processor].use = STACK_OF_NOTHING; /* the stack has arrived */
     return emit_stack(k, e, due->time, due->thread, s, own);
 }
 
@@ -360,7 +360,7 @@ HRESULT profile_interval(struct kernel_tracer *k, const struct tracepoint_event 
     return emit_interval(k, e, end ? HOOK_SAMPLE_INTERVAL_END : HOOK_SAMPLE_INTERVAL_START);
 }
 
-/* The processor's timer also wakes sleepers, between its ticks: of what comes in one interval one is taken. */
+/* The processor's timer also wakes sleepers between its ticks, so only one sample per interval is taken. */
 static HRESULT take_tick(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     enum { EARLY = 5000 };
@@ -376,7 +376,7 @@ static HRESULT take_tick(struct kernel_tracer *k, const struct tracepoint_event 
 
 /* ---- what Linux tells ---- */
 
-/* Up to what ends them: in a list of fixed length, 0. */
+/* Reads frames up to the terminator: 0 in a list of fixed length. */
 static uint32_t read_frames(const struct tracepoint_event *e, int field, uint64_t most, uint64_t *to)
 {
     const uint32_t at = e->fields[field].offset;
@@ -398,7 +398,8 @@ static HRESULT take_user(struct kernel_tracer *k, const struct tracepoint_event 
     return S_OK;
 }
 
-/* Without what stands between an interrupt's frames and others' and is no address. */
+/* Drops values that are not addresses, such as the markers between the frames of an interrupt and the interrupted
+   code. */
 static void read_kernel(const struct tracepoint_event *e, struct stack *s)
 {
     uint64_t frame[STACK_FRAMES];

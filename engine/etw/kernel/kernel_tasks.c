@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes and threads: who begins, who ends, what they are called. A process is forked first and gets its program a
-   while later, and under Wine its Windows name later still, so its start keeps its place and is written at the end of
+/* Processes and threads: starts, exits and names. A process is forked first, executes its program later and, under
+   Wine, gets its Windows name later still. So its start event keeps a place in the queue and is filled in at the end of
    the pass. */
 #include "engine/base/clock.h"
 #include "engine/base/kernel_file.h"
@@ -15,7 +15,7 @@ enum { CLONE_SAME_PARENT = 0x8000, CLONE_SAME_PROCESS = 0x10000 };
 enum { FLAG_WOW64 = 2, COMMAND_UNITS = 8192, THREAD_NAME_UNITS = 64 };
 enum { STILL_ACTIVE = 259 };
 enum { PROCESS_VERSION = 4, THREAD_VERSION = 3 };
-/* Joins the events of one process, as an address of Windows' kernel would. */
+/* Joins the events of one process; looks like an address of Windows' kernel. */
 #define PROCESS_KEY UINT64_C(0xFFFF800000000000)
 
 enum { NEW_ID, NEW_FLAGS };
@@ -48,7 +48,7 @@ HRESULT kernel_process_stat(const struct kernel_tracer *k, uint32_t process, str
     struct process_stat stat;
     if (FAILED(kernel_process_text(k, process, "stat", &text, &size)))
         return S_FALSE;
-    /* One that has ended may wait long for its parent to hear of it. */
+    /* A zombie may exist for long until its parent reads its exit code. */
     const bool sound =
         process_stat_parse(text, size, &stat) && ((stat.state != 'Z' && stat.state != 'X') || stat.threads > 1);
     if (sound) {
@@ -103,12 +103,12 @@ static const char *base_name(const char *path)
 
 /* ---- events of processes ---- */
 
-/* Linux tells 15 bytes of a name, and of a process of Wine that of wine's loader, while the first argument is the path
-   of the program. It may be anything else too. */
+/* Linux knows 15 bytes of a name, and for Wine's processes only that of wine's loader. The first argument usually is
+   the path of the program, but may be anything. */
 static void name_program(struct kernel_process *p, const char *command, size_t length)
 {
     const char *known = base_name(p->name);
-    /* A path of Windows. */
+    /* a Windows path */
     p->is_wine = p->is_wine || (command && length > 3 && command[1] == ':' && command[2] == '\\');
     for (size_t i = length; command && i-- > 0;)
         if (command[i] == '\\' || command[i] == '/') {
@@ -146,7 +146,7 @@ static void put_process(struct kernel_tracer *k, uint32_t process, struct kernel
     kernel_data_text(d, "", 0); /* its application */
 }
 
-/* The start that waits is written. */
+/* Fills in the start event that waits. */
 HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct kernel_process *p)
 {
     if (!p->is_waiting)
@@ -157,7 +157,7 @@ HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct k
     return kernel_queue_fill(&k->queue, p->entry, HOOK_PROCESS_START, &k->data);
 }
 
-/* Those that have ended and whose beginning was lost. As many as fit; the next pass has the others. */
+/* Forgets exited processes whose start event was lost: as many as fit in the list; the next pass forgets the rest. */
 static HRESULT forget_unbegun(struct kernel_tracer *k)
 {
     enum { PATIENCE_S = 10, MOST = 64 };
@@ -182,7 +182,7 @@ HRESULT kernel_tasks_settle(struct kernel_tracer *k)
     size_t at = 0;
     uint64_t process;
     HRESULT hr = forget_unbegun(k);
-    /* None may wait on for a place of a queue that is flushed then. */
+    /* No process may keep a place in a queue that is about to be flushed. */
     for (struct kernel_process *p; (p = id_map_next(&k->processes, &at, &process)) != NULL;) {
         const HRESULT written = kernel_process_write(k, (uint32_t)process, p);
         hr = FAILED(hr) ? hr : written;
@@ -199,9 +199,9 @@ static void put_thread(struct kernel_tracer *k, uint32_t process, uint32_t threa
     kernel_data_u32(d, kernel_process_id(k, process));
     kernel_data_u32(d, kernel_thread_id(k, thread));
     for (int stack = 0; stack < 4; stack++)
-        kernel_data_u64(d, 0); /* of the kernel and of the program */
+        kernel_data_u64(d, 0); /* stacks of the kernel and of the program */
     kernel_data_u64(d, processors < 64 ? (UINT64_C(1) << processors) - 1 : UINT64_MAX);
-    kernel_data_u64(d, 0); /* where it began */
+    kernel_data_u64(d, 0); /* start address */
     kernel_data_u64(d, 0); /* TEB */
     kernel_data_u32(d, 0); /* sub process tag */
     kernel_data_u8(d, PRIORITY);
@@ -220,7 +220,7 @@ HRESULT kernel_thread_begins(struct kernel_tracer *k, const struct tracepoint_ev
     struct kernel_thread *t = id_map_put(&k->threads, thread);
     if (!t)
         return E_OUTOFMEMORY;
-    if (p && t->process != process) /* the rundown may have found it before its event came */
+    if (p && t->process != process) /* the rundown may have found it before its event arrived */
         p->threads++;
     *t = (struct kernel_thread){.process = process};
     if (!kernel_wants(k, FLAG_THREAD))
@@ -229,7 +229,8 @@ HRESULT kernel_thread_begins(struct kernel_tracer *k, const struct tracepoint_ev
     return kernel_emit_of(k, e, HOOK_THREAD_START, THREAD_VERSION, process, e->thread);
 }
 
-/* It was told of before e was, of its own beginning: that comes from a processor that stood still meanwhile. */
+/* An earlier event about the process was seen before its start event e, which comes from a processor that was
+   paused. */
 static bool is_late(const struct kernel_process *p, const struct tracepoint_event *e)
 {
     return p->heard != 0 && p->heard >= e->time;
@@ -256,7 +257,7 @@ HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_e
     *p = (struct kernel_process){
         .parent = parent, .threads = before.threads, .is_kernel = kernel_is_kthreadd(k, parent)};
     const struct kernel_process *from = id_map_find(&k->processes, parent);
-    if (from) { /* a fork is what its parent is until it has a program */
+    if (from) { /* until it executes a program, a fork counts as what its parent is */
         kernel_process_name(p, from->name, strlen(from->name));
         p->is_wine = from->is_wine || kernel_windows_process(k, parent) != 0;
     }
@@ -280,7 +281,7 @@ HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_e
     return hr;
 }
 
-/* What has ended before its beginning was told. */
+/* Handles a process or thread that exited before its start was reported. */
 static HRESULT end_late(struct kernel_tracer *k, const struct tracepoint_event *end, uint32_t process)
 {
     struct kernel_process *p = id_map_find(&k->processes, process);
@@ -307,13 +308,13 @@ static HRESULT take_new(struct kernel_tracer *k, const struct tracepoint_event *
     if (!is_thread)
         hr = kernel_process_begins(k, e, id, parent);
     else if (late)
-        id_map_remove(&k->processes, id); /* nobody knew that it is none */
+        id_map_remove(&k->processes, id); /* it turned out to be a thread */
     if (SUCCEEDED(hr))
         hr = kernel_thread_begins(k, e, is_thread ? caller : id, id);
     return SUCCEEDED(hr) && end.time != 0 ? end_late(k, &end, is_thread ? caller : id) : hr;
 }
 
-/* One that is not known is told of later, when it began. *out NULL: it is the idle one. */
+/* An unknown process is reported later, when its start arrives. *out NULL: the idle process. */
 static HRESULT process_heard(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                              struct kernel_process **out)
 {
@@ -332,7 +333,7 @@ static HRESULT take_exec(struct kernel_tracer *k, const struct tracepoint_event 
         return hr;
     ring_text(e->event, &e->fields[EXEC_FILE], p->name, sizeof p->name);
     p->has_program = true;
-    p->has_code = false; /* its other threads were killed for it */
+    p->has_code = false; /* exec killed its other threads */
     p->exit_code = 0;
     p->is_wine = strncmp(base_name(p->name), "wine", 4) == 0;
     process_details_forget(k, kernel_process_of(k, e->thread));
@@ -341,7 +342,7 @@ static HRESULT take_exec(struct kernel_tracer *k, const struct tracepoint_event 
     return images_due(k, kernel_process_of(k, e->thread));
 }
 
-/* wine64 calls its main thread by the program that it runs, of which 15 bytes are told. */
+/* wine64 names its main thread after the program it runs; Linux reports 15 bytes of the name. */
 static HRESULT take_rename(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     const uint32_t thread = (uint32_t)tracepoint_number(e, RENAME_ID);
@@ -364,14 +365,14 @@ static HRESULT take_leave(struct kernel_tracer *k, const struct tracepoint_event
     return hr;
 }
 
-/* Those that stop a process, let it go on or do nothing when it has no handler of its own. */
+/* Signals that end a process without a handler, as opposed to those that stop it, continue it or are ignored. */
 static bool is_deadly(uint32_t signal)
 {
     enum { CHILD = 17, CONTINUE, STOP, TERMINAL_STOP, TERMINAL_READ, TERMINAL_WRITE, URGENT, WINDOW = 28 };
     return (signal < CHILD || signal > URGENT) && signal != WINDOW;
 }
 
-/* The other threads of a process that ends are killed for that, which says nothing of why it does. */
+/* The other threads of an exiting process are killed for it, which does not tell why the process exits. */
 static HRESULT take_signal(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     enum { SEGMENTATION = 11, SHELL_BASE = 128 };
@@ -387,7 +388,7 @@ static HRESULT take_signal(struct kernel_tracer *k, const struct tracepoint_even
     return hr;
 }
 
-/* Wine forks twice: the one in between only makes the other, which is the child of who called. */
+/* Wine forks twice: the process in between only creates the other one, which counts as the child of the caller. */
 static bool is_step_between(const struct kernel_process *p)
 {
     return p->is_waiting && p->is_wine && !p->has_program;
@@ -406,7 +407,7 @@ HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_eve
 {
     if (is_step_between(p)) {
         give_children_to_parent(k, process, p->parent);
-        id_map_remove(&k->images, process); /* none was read */
+        id_map_remove(&k->images, process); /* no images were read */
         process_details_forget(k, process);
         id_map_remove(&k->processes, process);
         return S_OK;
@@ -441,7 +442,7 @@ HRESULT kernel_thread_ends(struct kernel_tracer *k, const struct tracepoint_even
     return hr;
 }
 
-/* Its beginning is still to come. */
+/* Its start has not arrived yet. */
 static HRESULT ends_early(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process)
 {
     struct kernel_process *p;
@@ -463,7 +464,7 @@ static HRESULT take_exit(struct kernel_tracer *k, const struct tracepoint_event 
         return hr;
     struct kernel_process *p = id_map_find(&k->processes, process);
     const bool has_begun = p && p->heard == 0;
-    /* Kernels before 6.13 do not say whether it was the last. */
+    /* Kernels before 6.13 do not report whether this was the last thread. */
     const bool last = e->fields[EXIT_LAST].size != 0 ? tracepoint_number(e, EXIT_LAST) != 0
                       : has_begun                    ? p->threads == 0
                                                      : thread == process;
@@ -544,7 +545,7 @@ HRESULT kernel_process_add_existing(struct kernel_tracer *k, const struct tracep
     return kernel_emit(k, e, end ? HOOK_PROCESS_RUNDOWN_END : HOOK_PROCESS_RUNDOWN_START, PROCESS_VERSION);
 }
 
-/* A process that ends meanwhile is left out. */
+/* Skips a process that exits during the rundown. */
 static HRESULT run_down(struct rundown *r)
 {
     struct kernel_task_stat stat;
@@ -570,7 +571,7 @@ static HRESULT run_down(struct rundown *r)
     return hr;
 }
 
-/* What Windows always has: the idle process, and the one of the kernel's own threads. */
+/* The processes that Windows always has: the idle process and the owner of the kernel's threads. */
 static HRESULT run_down_own(struct rundown *r)
 {
     const struct {

@@ -1,4 +1,50 @@
 /* SPDX-License-Identifier: MIT */
+/* The kernel tracer: how Linux events become events of the NT Kernel Logger.
+
+   The problem. Linux writes events into one ring per processor, each in order, with its own event numbers and fields.
+   Windows' readers expect one sequence in order of time, complete events, and Windows' process numbers. Three things
+   are not known when an event arrives: whether another processor has an older one, what the process is called (its
+   program and its Windows name come after the fork), and how a page fault turns out.
+
+       tracefs ring of processor 0 --+
+       tracefs ring of processor 1 --+-> trace_stream --> tracer_take_record --> k->queue --> sink (the session)
+       tracefs ring of processor n --+   heap by time     one function per       places, in
+                                         trace_instance.c Linux event            order of time
+       /proc, polled (fallback)   ----------------------> kernel_polling.c ---->
+
+   One pass (kernel_tracer_pass, every 50 ms or more often, by one thread of the session host):
+   1. Read the clock, then learn which Linux threads belong to Wine's processes (windows_ids.c). The order matters:
+      every thread that existed at that time is then known, or known to be starting up.
+   2. trace_stream_pass reads the rings up to the number of events they had, merges them by time and forwards those
+      older than 100 ms. Younger events stay in their lanes, because another processor may still write an older one.
+      If a Wine process is starting up, its events and all later ones wait too, for one second at most.
+   3. Each Linux event goes to the `take` function of its tracepoint (kernel_tasks.c, kernel_schedule.c, kernel_io.c,
+      kernel_memory.c, kernel_stacks.c). It updates the maps of k and appends Windows events to k->queue.
+   4. An event that cannot be completed yet keeps a place: an entry of the queue at its own time, without data. A
+      process start is filled in when the name is known, a soft fault when its thread continues, the stack of a fault
+      with the fault.
+   5. At the end of the pass everything that still waits is settled. Process starts get the name known by now
+      (kernel_tasks_settle), new images are read (images_settle), and faults that did not wait for a disk become soft
+      faults (fault_settle_all). Then the queue is flushed to the sink; entries that are still empty are skipped. So no
+      place outlives a pass, and no pass delays an event beyond its end.
+
+   Who writes what. The kernel writes the rings; the tracer reads them and never writes them. All fields of k belong to
+   the one thread that calls the tracer; k has no locks. k->queue and the `entry` members that refer to it are valid
+   within one pass only.
+
+   Stacks. Linux writes the user stack and the kernel stack as separate records after the event, on the same processor.
+   k->stacks.due[processor] remembers which event they belong to; any other event from that processor clears it.
+
+   What can be missing. If a ring is full, Linux overwrites or drops events and counts them (kernel_tracer_lost). An
+   event whose processor was paused for more than 100 ms arrives late: the functions of kernel_tasks.c therefore accept
+   an exit or an exec before the start (`heard`, `ended`). Starts that never arrive are forgotten after 10 s.
+
+   Failures. If a pass fails and the source no longer works (tracefs was unmounted, access was withdrawn), the next
+   source takes over within the same pass. Out of memory fails the pass and keeps the source.
+
+   After a crash. A tracefs instance survives its process and keeps recording. The name of its folder says which
+   process owns it, with the start time; every tracer that begins removes the instances of dead owners first
+   (trace_instance_sweep). Events that a dead tracer had not forwarded are lost with its instance. */
 #include "engine/etw/kernel/kernel_tracer.h"
 
 #include "engine/base/clock.h"
@@ -28,7 +74,8 @@ uint32_t kernel_process_of(const struct kernel_tracer *k, uint32_t thread)
     return t ? t->process : thread;
 }
 
-/* Windows' numbers of what the kernel does itself: 0 is "Idle", 4 "System". */
+/* Reports whether the process is part of the kernel. *out is the number Windows would use for it: 0 ("Idle") or 4
+   ("System"). */
 static bool tracer_own_id(const struct kernel_tracer *k, uint32_t process, uint32_t *out)
 {
     enum { SYSTEM = 4 };
@@ -38,7 +85,8 @@ static bool tracer_own_id(const struct kernel_tracer *k, uint32_t process, uint3
     return process == 0 || is_kernel;
 }
 
-/* A process is known by its first thread, which may end before it does. */
+/* Wine's numbers are known per thread, so a process is looked up by its first thread. That thread may exit before the
+   process does. */
 uint32_t kernel_windows_process(const struct kernel_tracer *k, uint32_t process)
 {
     struct kernel_process *p = id_map_find(&k->processes, process);
@@ -109,7 +157,7 @@ HRESULT kernel_emit(struct kernel_tracer *k, const struct tracepoint_event *e, e
 
 /* ---- tracefs ---- */
 
-/* S_FALSE: this kernel has no such event. */
+/* Returns S_FALSE if this kernel has no such event. */
 static HRESULT load_point(struct kernel_tracer *k, const struct tracepoint *point)
 {
     char *format;
@@ -168,7 +216,7 @@ static HRESULT tracefs_begin(struct kernel_tracer *k, const struct kernel_tracer
         .name = options->name,
         .buffer_kb = options->buffer_kb ? options->buffer_kb : DEFAULT_BUFFER_KB,
     };
-    size_t left; /* of processes that were killed; what cannot be removed now, the next will */
+    size_t left; /* instances of killed processes; the next tracer retries those that cannot be removed now */
     (void)trace_instance_sweep(options->root, &left);
     HRESULT hr = k->host_ids ? S_OK : windows_ids_begin(options->name, &k->windows);
     if (SUCCEEDED(hr))
@@ -185,7 +233,7 @@ static HRESULT tracefs_begin(struct kernel_tracer *k, const struct kernel_tracer
         hr = load_points(k);
     k->began = (uint64_t)clock_ticks();
     if (SUCCEEDED(hr) && FAILED(kernel_tracer_stacks(k, NULL, 0)))
-        k->sources &= ~(uint32_t)FLAG_PROFILE; /* they are made of stacks */
+        k->sources &= ~(uint32_t)FLAG_PROFILE; /* samples are created from stacks */
     return SUCCEEDED(hr) ? enable_points(k) : hr;
 }
 
@@ -212,17 +260,18 @@ static HRESULT tracer_take_record(void *context, const struct trace_record *r)
     return k->points[number - 1].point->take(k, &e);
 }
 
-/* What it does not learn now, because the host is busy, it does with the next pass. */
+/* A failure is ignored: if the host is busy, the next pass learns the rest. */
 void kernel_learn_windows(struct kernel_tracer *k)
 {
     if (k->windows)
         (void)windows_ids_pass(k->windows);
 }
 
-/* The time up to which the events of a pass can be handed out: whose they are is known, and none comes late. */
+/* Returns the time (ns) up to which this pass may forward events: the Windows numbers of the threads are known and no
+   earlier event can still arrive. */
 static uint64_t whole_until(struct kernel_tracer *k)
 {
-    const uint64_t now = (uint64_t)clock_ticks() * NS_PER_TICK; /* before it is asked who has begun by then */
+    const uint64_t now = (uint64_t)clock_ticks() * NS_PER_TICK; /* read the clock before asking which threads exist */
     kernel_learn_windows(k);
     const uint64_t known = k->windows ? windows_ids_known_until(k->windows, now) : now;
     return known < now - TRACE_STREAM_KEPT_NS ? known + TRACE_STREAM_KEPT_NS - 1 : now;
@@ -286,11 +335,11 @@ const struct kernel_source kernel_source_tracefs = {
 
 /* ---- beginning ---- */
 
-/* The best one first. */
+/* In order of preference. */
 static const struct kernel_source *const all_sources[] = {&kernel_source_tracefs, &kernel_source_polling};
 enum { SOURCES = sizeof all_sources / sizeof all_sources[0] };
 
-/* The one that is to be taken and no other, by the environment. *out NULL: the best that can begin. */
+/* Returns the source that the environment requires; *out is NULL if it requires none. */
 static HRESULT forced_source(const struct kernel_source **out)
 {
     char *name;
@@ -312,7 +361,7 @@ static void note_why(struct kernel_tracer *k, HRESULT hr)
     text_fit(k->why, sizeof k->why, error_text(hr));
 }
 
-/* Of k->source, which did not begin, or works no more, nothing stays. */
+/* Releases everything of k->source, which failed to start or stopped working. */
 static HRESULT end_source(struct kernel_tracer *k, HRESULT hr)
 {
     const struct error_kept why = error_keep(hr);
@@ -325,7 +374,7 @@ static HRESULT end_source(struct kernel_tracer *k, HRESULT hr)
     return error_restore(&why);
 }
 
-/* The first one from `at` on that can begin. Out of memory is no reason to take another one. */
+/* Starts the first source from index `at` on that works. Out of memory is not a reason to try the next one. */
 static HRESULT begin_source(struct kernel_tracer *k, const struct kernel_tracer_options *options, size_t at)
 {
     HRESULT hr = E_FAIL;
@@ -411,7 +460,7 @@ HRESULT kernel_tracer_rundown(struct kernel_tracer *k, bool end, const struct ke
     return hr;
 }
 
-/* The events that the source had given go on first. */
+/* The failed pass has already forwarded the events that the old source still had. */
 static HRESULT take_next_source(struct kernel_tracer *k, HRESULT hr)
 {
     static const struct kernel_tracer_options none;

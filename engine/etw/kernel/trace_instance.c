@@ -36,8 +36,8 @@ struct owner {
     uint64_t host, host_started, process, started;
 };
 
-/* The id and the 22nd field, the start in ticks since boot, of /proc/ID/stat; the name in it may hold anything. A
-   process that has ended and is only there for its parent to hear of it is none. */
+/* Reads the id and the 22nd field (the start in ticks since boot) of /proc/ID/stat; the name in it may contain
+   anything. A zombie does not count as a process. */
 static HRESULT read_stat(const char *path, uint64_t *id, uint64_t *started)
 {
     char *text;
@@ -81,7 +81,7 @@ static bool is_owned_by(const char *name, struct owner *out)
     return true;
 }
 
-/* Of another prefix nobody can say which of its processes lives while its server does. */
+/* The processes of another Wine prefix cannot be checked while the server of that prefix runs. */
 static bool has_gone(const struct owner *owner, const struct owner *self)
 {
     char path[48];
@@ -188,7 +188,7 @@ static HRESULT open_ring(struct trace_instance *t, uint32_t processor)
     return hr;
 }
 
-/* Processors that are switched off keep their numbers: the highest of the folder counts. */
+/* Offline processors keep their numbers, so the highest number of the folder counts. */
 static HRESULT note_processor(void *context, const char *name)
 {
     uint32_t *count = context;
@@ -222,7 +222,7 @@ static HRESULT instance_prepare(struct trace_instance *t, uint32_t buffer_kb)
     if (SUCCEEDED(hr))
         hr = trace_instance_set(t, "buffer_size_kb", kb);
     if (SUCCEEDED(hr))
-        hr = trace_instance_set(t, "buffer_percent", "0"); /* who waits is woken by the first event */
+        hr = trace_instance_set(t, "buffer_percent", "0"); /* wake readers at the first event */
     if (SUCCEEDED(hr))
         hr = read_layout(t);
     return SUCCEEDED(hr) ? open_rings(t) : hr;
@@ -250,7 +250,7 @@ HRESULT trace_instance_begin(const struct trace_options *options, struct trace_i
         return S_OK;
     }
     const struct error_kept why = error_keep(hr);
-    if (t && !made) { /* another one's */
+    if (t && !made) { /* created by another process */
         memory_free(t->path);
         t->path = NULL;
     }
@@ -324,7 +324,7 @@ HRESULT trace_instance_page(struct trace_instance *t, uint32_t processor, uint8_
     return kernel_stream_read(t->rings[processor].pages, page, t->layout.page_size);
 }
 
-/* While a file of it is open it is not removed, and nobody is told. */
+/* Closes the files first: an instance with an open file is not removed, and no error is reported. */
 HRESULT trace_instance_end(struct trace_instance *t)
 {
     HRESULT hr = S_OK;
@@ -335,7 +335,7 @@ HRESULT trace_instance_end(struct trace_instance *t)
         kernel_file_close(t->rings[i].stats);
     }
     if (t->path) {
-        /* Where tracefs was unmounted meanwhile the folder is not there, and the instance is. */
+        /* If tracefs was unmounted in between, the folder is missing although the instance exists. */
         const HRESULT off = trace_instance_set(t, "tracing_on", "0");
         (void)trace_instance_set(t, "events/enable", "0");
         hr = kernel_control_remove(t->path);
@@ -349,29 +349,29 @@ HRESULT trace_instance_end(struct trace_instance *t)
 
 /* ---- the stream of all processors ---- */
 
-/* Each processor's pages are in order; what is taken of all is sorted by a heap over the processors, so a pass costs a
-   copy of the pages and a comparison or two an event. */
+/* The events of each processor are in order. Merging them with a heap over the processors costs a copy of the pages and
+   one or two comparisons per event. */
 
-enum { MOST_PAGES = 4096 }; /* of one processor in one pass: 16 MB; what is there beyond comes with the next */
+enum { MOST_PAGES = 4096 }; /* per processor and pass: 16 MB; the rest waits for the next pass */
 
-/* Pages of a processor that were taken, and how far they have been handed out. */
+/* The pages read from one processor and how far they have been forwarded. */
 struct lane {
     uint8_t *bytes;
-    size_t pages, capacity; /* of page_size */
-    size_t current;         /* the page that `page` reads */
+    size_t pages, capacity; /* in units of page_size */
+    size_t current;         /* index of the page that `page` reads */
     struct ring_page page;
     bool begun;
-    struct ring_event next; /* data NULL: none now */
-    uint64_t lost_in_ring;  /* as the ring told it the last time */
+    struct ring_event next; /* data NULL: none at present */
+    uint64_t lost_in_ring;  /* as last reported by the ring */
 };
 struct trace_stream {
     struct trace_instance *instance;
     const struct ring_layout *layout;
     uint32_t processors;
     struct lane *lanes;
-    uint32_t *heap; /* lanes with an event, the oldest first */
+    uint32_t *heap; /* lanes that have an event, the oldest first */
     uint32_t heap_count;
-    uint64_t unreadable; /* pages, or rests of them */
+    uint64_t unreadable; /* unreadable pages and remainders of pages */
 };
 
 HRESULT trace_stream_create(struct trace_instance *t, struct trace_stream **out)
@@ -425,7 +425,7 @@ static void lane_find_next(struct trace_stream *s, struct lane *lane)
     lane->next.data = NULL;
 }
 
-/* The pages that are done with make room. */
+/* Removes the pages that have been read. */
 static void lane_drop_read_pages(const struct trace_stream *s, struct lane *lane)
 {
     if (lane->current == 0)
@@ -443,7 +443,7 @@ static void lane_drop_read_pages(const struct trace_stream *s, struct lane *lane
     lane->current = 0;
 }
 
-/* A page more; the events of those that lie there may move. */
+/* Makes room for one more page. The event data in the buffer may move. */
 static bool lane_make_room(const struct trace_stream *s, struct lane *lane)
 {
     void *bytes = lane->bytes;
@@ -477,8 +477,8 @@ static uint64_t events_on(const struct trace_stream *s, const uint8_t *bytes)
     return count;
 }
 
-/* Only as many pages as hold the events that were there: the next one might have to be waited for. *until is brought
-   down to where the lane is complete when its bound leaves some in the ring. */
+/* Reads only as many pages as hold the events present now: reading more might block. If MOST_PAGES leaves events in the
+   ring, *until is lowered to the time up to which the lane is complete. */
 static HRESULT lane_read_pages(struct trace_stream *s, uint32_t processor, uint64_t *until)
 {
     uint64_t taken = 0;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds the Linux threads of Wine's processes.
+
+   Wine shows no Linux numbers, but its server sets the affinity of Linux threads. So this asks the server to give each
+   new Windows thread the affinity it already has, notes the clock before and after, and reads from a tracefs instance
+   which Linux thread the server changed in that interval. A result counts only if exactly one call falls into the
+   interval; otherwise the thread is asked for again, up to MOST_TRIES times. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/host.h"
@@ -12,52 +18,52 @@
 #include <string.h>
 
 enum { BUFFER_KB = 64, NS_PER_TICK = 100, MOST_IDS = 1 << 16, MOST_COMING = 256, MOST_TRIES = 40 };
-/* Another instance has the same event a little earlier or later. */
+/* Another instance may record the same event a little earlier or later. */
 enum { LONGEST_COMING_NS = 1000000000, EARLIER_NS = 10000000, CLONE_SAME_PROCESS = 0x10000 };
 
-/* The events of the instance; of two the field is the thread that begins or ends. */
+/* The events of the instance; for the last two, the field is the thread that begins or ends. */
 enum { SET_PROCESSORS, THREAD_BEGINS, THREAD_ENDS, EVENTS };
 static const char *const events[EVENTS][2] = {
     {"syscalls", "sys_enter_sched_setaffinity"}, {"task", "task_newtask"}, {"sched", "sched_process_exit"}};
 
 struct known {
-    uint32_t host; /* 0: not known yet */
+    uint32_t host; /* 0: unknown */
     uint32_t tries;
 };
 
 struct coming {
-    uint64_t since, until; /* ns; until 0: it has neither come up nor ended */
+    uint64_t since, until; /* ns; until 0: it has neither started up nor exited */
 };
 
-/* A thread that was shown, and what the kernel told of it. */
+/* A thread whose affinity was set, and what the kernel reported about it. */
 struct windows_shown {
     struct windows_thread thread;
     uint64_t from, to; /* ticks */
     uint32_t host;     /* the Linux thread */
-    unsigned times;    /* how often the server named one in that time; sure only when once */
+    unsigned times;    /* how often the server named a thread in that time; only 1 is conclusive */
 };
 
 struct windows_ids {
     struct trace_instance *instance;
     struct trace_stream *stream;
-    uint32_t server; /* Wine's, which makes the calls */
+    uint32_t server; /* Wine's server, which makes the calls */
     uint32_t ids[EVENTS];
     struct ring_field fields[EVENTS], caller, clone_flags;
     struct id_map by_host; /* struct windows_thread */
     struct id_map threads; /* struct known, by Windows' number */
-    struct id_map coming;  /* struct coming: processes that Wine's threads began, by their first thread */
+    struct id_map coming;  /* struct coming: processes started by Wine's threads, by their first thread */
     uint32_t mark;
-    bool asked, again; /* once; what came or failed asks for more */
+    bool asked, again; /* threads were listed once; a new thread or a failure requires listing again */
     struct windows_shown *shown;
     size_t shown_count;
 };
 
 /* ---- what the kernel tells ---- */
 
-/* The server set the processors of that Linux thread at that time. `shown` is in the order of time. */
+/* The server set the affinity of that Linux thread at that time. `shown` is in order of time. */
 static void windows_shown_note(struct windows_shown *shown, size_t count, uint64_t time, uint32_t host)
 {
-    size_t low = 0, high = count; /* the first that ends at the time or later */
+    size_t low = 0, high = count; /* the first whose interval ends at the time or later */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (shown[middle].to < time)
@@ -71,7 +77,7 @@ static void windows_shown_note(struct windows_shown *shown, size_t count, uint64
     }
 }
 
-/* Wine forks twice, and the process is the child of the one in between. */
+/* Wine forks twice; the process is the child of the one in between. */
 static HRESULT thread_begins(struct windows_ids *w, const struct ring_event *e, uint32_t creator, uint32_t host)
 {
     id_map_remove(&w->by_host, host);
@@ -93,7 +99,7 @@ static uint64_t now_ns(void)
     return (uint64_t)clock_ticks() * NS_PER_TICK;
 }
 
-/* It is not coming any more. */
+/* Marks it as started up or exited. */
 static void set_come(struct windows_ids *w, uint32_t host)
 {
     struct coming *c = id_map_find(&w->coming, host);
@@ -108,7 +114,7 @@ static void thread_ends(struct windows_ids *w, uint32_t host)
     set_come(w, host);
     if (known && known->host == host) {
         id_map_remove(&w->threads, t->id);
-        w->again = true; /* another one may have that number at once */
+        w->again = true; /* another thread may get that number at once */
     }
 }
 
@@ -131,7 +137,7 @@ static HRESULT ids_take_record(void *context, const struct trace_record *r)
     return S_OK;
 }
 
-/* All that is there by now. */
+/* Reads all events recorded so far. */
 static HRESULT listen(struct windows_ids *w)
 {
     const struct trace_sink sink = {ids_take_record, w};
@@ -140,7 +146,7 @@ static HRESULT listen(struct windows_ids *w)
 
 /* ---- asking ---- */
 
-/* What is known of those that run; a number may have become another process's unseen. */
+/* Keeps what is known of the listed threads. A number may have moved to another process unnoticed. */
 static HRESULT keep_listed(struct windows_ids *w, const struct windows_thread *threads, size_t count)
 {
     struct id_map kept = {.item_size = w->threads.item_size, .most = w->threads.most};
@@ -176,7 +182,7 @@ static HRESULT ids_show_new(struct windows_ids *w, const struct windows_thread *
         if (windows_thread_show(&threads[i], &shown->from, &shown->to) == S_OK)
             w->shown[w->shown_count++].thread = threads[i];
         else
-            id_map_remove(&w->threads, threads[i].id); /* whose number may be another one's soon */
+            id_map_remove(&w->threads, threads[i].id); /* its number may soon belong to another thread */
     }
     return S_OK;
 }
@@ -188,7 +194,7 @@ static HRESULT ids_learn_shown(struct windows_ids *w)
         struct known *known = id_map_find(&w->threads, shown->thread.id);
         if (!known)
             continue;
-        if (shown->times != 1) { /* it has not come to Linux yet, or the server did more */
+        if (shown->times != 1) { /* Linux has not seen it yet, or the server did more */
             w->again |= known->tries < MOST_TRIES;
             continue;
         }
@@ -203,8 +209,8 @@ static HRESULT ids_learn_shown(struct windows_ids *w)
     return S_OK;
 }
 
-/* Those whose events no pass can tear apart any more, and those that never come, as the host's own programs that Wine
-   starts. */
+/* Forgets processes whose events can no longer be split over two passes, and those that never become Wine's, such as
+   host programs that Wine starts. */
 static void forget_late(struct windows_ids *w)
 {
     const uint64_t now = now_ns();
@@ -266,7 +272,7 @@ uint64_t windows_ids_known_until(const struct windows_ids *w, uint64_t now)
 
 /* ---- beginning and end ---- */
 
-/* The server opens files for all, its own too. */
+/* Under Wine the server opens files, also /proc/self, so "self" is the server. */
 static HRESULT read_server(uint32_t *id)
 {
     char *text;

@@ -171,7 +171,7 @@ static HRESULT take_arguments(struct reader *r, struct tmf_message *m)
 {
     size_t capacity = 0;
     if (!next_line(r) || strcmp(r->line, "{") != 0)
-        return wrong(r, "'{' is expected");
+        return wrong(r, "expected '{'");
     while (next_line(r)) {
         if (strcmp(r->line, "}") == 0)
             return S_OK;
