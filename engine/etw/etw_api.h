@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ETW as the engine uses it: the table of functions by which the host's ETW or ours is chosen at run time, and the
-   event providers that are registered on this host. */
+/* The ETW functions that the engine calls (the host's or openetw's, chosen at run time), and the event providers of
+   this host. */
 #ifndef OPENPLA_ETW_API_H
 #define OPENPLA_ETW_API_H
 
@@ -16,20 +16,20 @@ struct event_providers {
     size_t count, capacity;
 };
 struct etw_api;
-/* The ETW functions of this host: the system's on Windows, our own under Wine, whose are empty, and natively. Chosen
-   once. */
+/* Returns the ETW functions of this host, chosen once: the system's on Windows, our own natively and under Wine (whose
+   own functions are stubs). */
 const struct etw_api *host_etw(void);
 
-/* All that the host's ETW names, those that call themselves something by their traits, and behind them those that a
-   process has registered now without a name here: their GUIDs are their names. Each once. *out is empty on failure. */
+/* Lists each event provider once: those that ETW lists, those that name themselves in their traits, then those that a
+   process has registered without a name here, which get their GUID as name. *out is empty on failure. */
 HRESULT event_providers_list(const struct etw_api *etw, struct event_providers *out);
-/* Takes the name over; NULL counts as out of memory. */
+/* Takes ownership of the name; NULL counts as out of memory. */
 HRESULT event_providers_add(struct event_providers *list, const GUID *guid, char *name);
-/* NULL: it is not among them. */
+/* Returns NULL if it is not in the list. */
 const struct event_provider *event_providers_find(const struct event_providers *list, const GUID *guid);
 void event_providers_free(struct event_providers *providers);
 
-/* A process that has a provider registered. */
+/* A process that has registered an event provider. */
 struct event_registration {
     GUID guid;
     uint32_t process;
@@ -38,13 +38,13 @@ struct event_registrations {
     struct event_registration *items;
     size_t count, capacity;
 };
-/* Who has the provider (NULL: any) registered now, each pair once; groups of providers are none. *out is empty on
-   failure. ERROR_NOT_SUPPORTED's HRESULT in 32-bit programs under Wine. */
+/* Lists which processes have the provider (NULL: any) registered now, each pair once, without groups of providers. *out
+   is empty on failure. Returns ERROR_NOT_SUPPORTED's HRESULT in 32-bit programs under Wine. */
 HRESULT event_registrations_list(const struct etw_api *etw, const GUID *guid, struct event_registrations *out);
 HRESULT event_registrations_add(struct event_registrations *list, const GUID *guid, uint32_t process);
 void event_registrations_free(struct event_registrations *registrations);
 
-/* A level or keyword that a provider defines. */
+/* A level or keyword that an event provider defines. */
 struct event_field {
     char *name, *description;
     uint64_t value;
@@ -53,20 +53,21 @@ struct event_fields {
     struct event_field *items;
     size_t count, capacity;
 };
-/* The levels or the keywords of a provider; S_FALSE with *out empty: nothing on this host knows them. */
+/* Lists the levels or keywords of an event provider. Returns S_FALSE and an empty *out if this host has no description
+   of it. */
 HRESULT event_provider_fields(const struct etw_api *etw, const GUID *guid, bool keywords, struct event_fields *out);
 void event_fields_free(struct event_fields *fields);
 
-/* The provider's security descriptor as SDDL: what is registered for it, else the host's default for providers, else
-   Windows' own. `parts`: SECURITY_INFORMATION bits (MS-DTYP 2.4.7; 1 owner, 2 group, 4 DACL, 8 SACL). *sddl from
-   memory_alloc. ERROR_NOT_SUPPORTED's HRESULT natively. */
+/* Returns the provider's security descriptor as SDDL: the registered one, else the host's default for event providers,
+   else Windows' default. `parts`: SECURITY_INFORMATION bits (MS-DTYP 2.4.7; 1 owner, 2 group, 4 DACL, 8 SACL). *sddl is
+   from memory_alloc. Returns ERROR_NOT_SUPPORTED's HRESULT natively. */
 HRESULT event_provider_get_security(const GUID *guid, uint32_t parts, char **sddl);
-/* E_INVALIDARG for what is no SDDL; E_ACCESSDENIED. */
+/* Returns E_INVALIDARG for invalid SDDL, E_ACCESSDENIED without the right. */
 HRESULT event_provider_set_security(const GUID *guid, const char *sddl);
 
 /* ---- the table of functions ---- */
 
-/* X(DLL that has it on Windows, name, parameter list). A loader walks the list with #name. */
+/* X(DLL that exports it on Windows, name, parameter list). A loader looks the functions up by #name. */
 #define ETW_API_LIST(X)                                                                                                \
     X(tdh, TdhEnumerateProviders, (PROVIDER_ENUMERATION_INFO * buffer, ULONG * size))                                  \
     X(tdh, TdhEnumerateProviderFieldInformation,                                                                       \
@@ -90,10 +91,9 @@ struct event_providers;
 struct event_registrations;
 struct etw_api {
     ETW_API_LIST(ETW_API_MEMBER)
-    ULONG (*open_trace)(EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle); /* OpenTraceW, with its last error */
-    /* Of our own ETW, beside what Windows has; NULL in the system's. They add to a list: providers that call themselves
-       something by their traits, which TDH does not list, and all registrations at once, those of a provider together.
-     */
+    ULONG (*open_trace)(EVENT_TRACE_LOGFILEW *logfile, TRACEHANDLE *handle); /* OpenTraceW and its last error */
+    /* Our own ETW has these in addition; they are NULL in the system's. Both append to a list: providers that name
+       themselves in their traits (TDH does not list those), and all registrations, grouped by provider. */
     HRESULT (*seen_providers)(struct event_providers *list);
     HRESULT (*registrations)(struct event_registrations *list);
 };
@@ -101,14 +101,14 @@ struct etw_api {
 
 /* ---- our own ETW, for hosts whose ETW is empty ---- */
 
-/* 32-bit programs have no sessions of ours: the functions for them are NULL there. */
+/* In 32-bit programs the functions for sessions are NULL: openetw has no sessions there. */
 extern const struct etw_api openetw_api;
 
-/* As TdhEnumerateProviders gives a list: ERROR_INSUFFICIENT_BUFFER with the *size that is needed;
+/* Packs a list like TdhEnumerateProviders: ERROR_INSUFFICIENT_BUFFER with the required *size, or
    ERROR_NOT_ENOUGH_MEMORY. */
 ULONG openetw_pack_providers(const struct event_providers *list, PROVIDER_ENUMERATION_INFO *buffer, ULONG *size);
 
-/* Those whose manifests are registered (engine/etw/manifest_origins.h). Added to *out. */
+/* Appends the providers with registered manifests (engine/etw/manifest_origins.h). */
 HRESULT registered_providers(struct event_providers *out);
 
 #endif

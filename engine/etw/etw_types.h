@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ETW's types: the system's own on Windows, the same layouts elsewhere, and the types and constants of evntprov.h,
+/* ETW's types: the system's own on Windows, identical layouts elsewhere, plus types and constants of evntprov.h,
    evntcons.h and evntrace.h that MinGW's headers lack. */
 #ifndef OPENPLA_ETW_TYPES_H
 #define OPENPLA_ETW_TYPES_H
@@ -9,13 +9,13 @@
 #include <stdarg.h>
 
 #ifdef _WIN32
-/* The functions are our own, not a DLL's. */
+/* The functions are defined here, not imported from a DLL. */
 #define _EVNT_SOURCE_
 #define _WMI_SOURCE_
 #include <windows.h>
 #include <evntcons.h>
 #include <evntrace.h>
-#define PROPERTY_FLAGS TDH_PROPERTY_FLAGS /* a kind of property in engine/pla/model */
+#define PROPERTY_FLAGS TDH_PROPERTY_FLAGS /* engine/pla/model has a type of this name */
 #include <tdh.h>
 #undef PROPERTY_FLAGS
 #include <wmistr.h>
@@ -274,7 +274,7 @@ typedef struct {
 typedef struct {
     GUID ProviderGuid;
     ULONG SchemaSource;
-    ULONG ProviderNameOffset; /* from the start of the whole; 0: none */
+    ULONG ProviderNameOffset; /* from the start of the block; 0: not set */
 } TRACE_PROVIDER_INFO;
 
 typedef struct {
@@ -482,7 +482,8 @@ enum {
 #define EVENT_ENABLE_PROPERTY_EXCLUDE_INPRIVATE 0x200u
 #endif
 
-/* EVENT_HEADER.Flags, as they lie in files: what is said here of the bitness is the header's type there. */
+/* EVENT_HEADER.Flags as stored in files; the flags that tell the bitness here are expressed by the header's type
+   there. */
 enum etw_header_flag {
     ETW_HEADER_EXTENDED_INFO = 0x1,
     ETW_HEADER_PRIVATE_SESSION = 0x2,
@@ -503,13 +504,13 @@ enum etw_item {
     ETW_ITEM_PROCESS_START_KEY = 0xD,
     ETW_ITEM_CONTROL_GUID = 0xE,
 };
-/* The type of EVENT_DATA_DESCRIPTOR: the low byte of its last member. */
+/* Type of an EVENT_DATA_DESCRIPTOR: the low byte of its last member. */
 enum etw_data_type { ETW_DATA = 0, ETW_DATA_EVENT_METADATA, ETW_DATA_PROVIDER_METADATA, ETW_DATA_TIMESTAMP };
 /* EVENT_WRITE_FLAG_ */
 enum etw_write_flag { ETW_WRITE_NO_FAULTING = 1, ETW_WRITE_INPRIVATE = 2 };
-/* EVENT_INFO_CLASS; MinGW knows the first alone. */
+/* EVENT_INFO_CLASS; MinGW has only the first value. */
 enum etw_info_class { ETW_INFO_BINARY_TRACK, ETW_INFO_RESERVED, ETW_INFO_TRAITS, ETW_INFO_DESCRIPTOR_TYPE };
-/* Traits of a provider. */
+/* Types of provider traits. */
 enum etw_trait { ETW_TRAIT_GROUP = 1, ETW_TRAIT_DECODE_GUID = 2 };
 
 _Static_assert(sizeof(EVENT_DATA_DESCRIPTOR) == 16 && offsetof(EVENT_DATA_DESCRIPTOR, Size) == 8 &&
@@ -549,7 +550,7 @@ typedef struct {
     ULONG ControlFlags;
     GUID SourceId;
     EVENT_FILTER_DESCRIPTOR *EnableFilterDesc;
-    ULONG FilterDescCount; /* of version 2 alone */
+    ULONG FilterDescCount; /* version 2 only */
 } ENABLE_TRACE_PARAMETERS;
 #endif
 
@@ -559,7 +560,8 @@ typedef struct {
 enum {
     CONTROLLER_TRACED_GUID = 0x20000, /* WNODE_FLAG_TRACED_GUID */
     CONTROLLER_VERSIONED = 0x800000,  /* WNODE_FLAG_VERSIONED_PROPERTIES: the block is an EVENT_TRACE_PROPERTIES_V2 */
-    /* Our own, for openetw_api alone: of a private session no file has the name as given, each has its process' id. */
+    /* Our own, for openetw_api only: every part of a private session appends its process id to the name of the log
+       file. */
     CONTROLLER_NUMBERED = 0x1000000,
 };
 
@@ -573,7 +575,7 @@ _Static_assert(sizeof(ENABLE_TRACE_PARAMETERS) == 48 && offsetof(ENABLE_TRACE_PA
                "ENABLE_TRACE_PARAMETERS");
 #endif
 
-/* What those speak in who ask about providers and sessions: types and numbers of evntrace.h, natively. */
+/* Queries of providers and sessions: types and constants of evntrace.h for native builds. */
 #ifndef _WIN32
 #define ERROR_INCORRECT_SIZE 1462
 

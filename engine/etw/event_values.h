@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values in an event's data: their types, how many bytes each takes, the walk over all of them by the event's schema,
-   and their text. */
+/* Values in an event's data: types, sizes, the walk over all values by the event's schema, and their text. */
 #ifndef OPENPLA_EVENT_VALUES_H
 #define OPENPLA_EVENT_VALUES_H
 
@@ -34,7 +33,7 @@ enum value_in_type {
     IN_TYPE_HEXINT64,
     IN_TYPE_MANIFEST_COUNTEDSTRING,
     IN_TYPE_MANIFEST_COUNTEDANSISTRING,
-    IN_TYPE_STRUCT, /* of TraceLogging's metadata alone */
+    IN_TYPE_STRUCT, /* only in TraceLogging metadata */
     IN_TYPE_MANIFEST_COUNTEDBINARY,
     IN_TYPE_COUNTEDSTRING = 300,
     IN_TYPE_COUNTEDANSISTRING,
@@ -95,119 +94,123 @@ enum value_out_type {
 
 /* ---- how many bytes a value takes ---- */
 
-/* What data say that do not fit their schema. */
+/* The error for data that do not match their schema. */
 #define EVENT_DATA_INVALID HRESULT_FROM_WIN32(15005) /* ERROR_EVT_INVALID_EVENT_DATA */
 
 struct value_type {
     uint16_t in, out; /* enum value_in_type, value_out_type */
     bool has_length;
-    uint32_t length;       /* characters of strings, bytes of all else */
+    uint32_t length;       /* characters of strings, bytes of all other types */
     uint32_t pointer_size; /* 4 or 8 */
-    bool six_decimals;     /* of floating-point numbers; else as many digits as read back as the same number */
+    bool six_decimals; /* for floating-point numbers; otherwise as many digits as needed to read the same number back */
 };
 struct value_extent {
-    size_t size;        /* all that it takes */
-    size_t at, content; /* where what it says begins, and its bytes: without a count before it, and a NUL behind it */
+    size_t size;        /* all bytes of the value */
+    size_t at, content; /* offset and bytes of the content, without a preceding count or a trailing NUL */
 };
 
-/* Of the value at the start of `size` bytes. EVENT_DATA_INVALID with a text: they are too few for it, or no such type
-   is known. */
+/* Measures the value at the start of `size` bytes. Returns EVENT_DATA_INVALID, with an error text, if there are too few
+   bytes or the type is unknown. */
 HRESULT value_extent(const struct value_type *type, const uint8_t *bytes, size_t size, struct value_extent *out);
-/* Bytes of each value of an in-type; 0: values have different sizes, or the type is unknown. `pointer_size`: 4, 8, or 0
-   without an event. */
+/* Returns the size of values of an input type in bytes; 0 if sizes differ or the type is unknown. `pointer_size`: 4, 8,
+   or 0 without an event. */
 uint16_t value_fixed_size(uint16_t in_type, uint32_t pointer_size);
-/* Bytes before the first NUL of characters of `unit` bytes (1, 2), or all whole ones. */
+/* Returns the number of bytes before the first NUL in characters of `unit` bytes (1 or 2), or of all whole
+   characters. */
 size_t value_text_end(const uint8_t *bytes, size_t size, size_t unit);
-/* The number of an integer of one to eight bytes, as signed or not as its type is; false: it is none. */
+/* Reads an integer of one to eight bytes, sign-extended if its type is signed; false if the type is not an integer. */
 bool value_number(uint16_t in_type, const uint8_t *bytes, size_t size, uint64_t *out);
 
 /* ---- the walk over an event's data by its schema ---- */
 
-/* Borrowed while the walk lasts. */
+/* Borrowed during the walk. */
 struct event_data {
     const uint8_t *bytes;
     size_t size;
-    uint32_t pointer_size; /* 4 or 8, of who wrote it */
+    uint32_t pointer_size; /* 4 or 8, of the writer */
 };
-/* UserData of the event; the size of pointers is its header's, else `pointer_size` (0: this process'). */
+/* Describes the event's UserData. The pointer size comes from the header, else from `pointer_size` (0: this
+   process). */
 struct event_data event_data_of(const EVENT_RECORD *event, uint32_t pointer_size);
 
 enum event_step {
     STEP_VALUE,  /* a scalar, or an element of an array */
-    STEP_STRUCT, /* a struct begins, which may be an element of an array; its members follow */
+    STEP_STRUCT, /* the start of a struct, possibly an element of an array; its members follow */
     STEP_STRUCT_END,
-    STEP_ARRAY, /* the elements follow, also when there are none */
+    STEP_ARRAY, /* the start of an array; its elements follow, if any */
     STEP_ARRAY_END,
 };
 struct event_value {
     const struct event_property *property;
     uint16_t index;   /* of the property in the schema */
-    uint16_t depth;   /* how many structs it is in */
-    uint32_t element; /* which element it is of `elements`; of a scalar 0 of 1 */
+    uint16_t depth;   /* number of enclosing structs */
+    uint32_t element; /* index among `elements`; a scalar is 0 of 1 */
     uint32_t elements;
     bool array;
     struct value_type type; /* of STEP_VALUE */
-    /* As they stand in the event: counts, NULs and all. Of STEP_STRUCT and STEP_ARRAY none, of their ends all that they
-       took. */
+    /* The bytes as they stand in the event, including counts and NULs. Empty for STEP_STRUCT and STEP_ARRAY; for their
+       ends, everything they contained. */
     const uint8_t *bytes;
     size_t size;
 };
-/* S_OK: go on. S_FALSE: the walk ends here, and well. A failure ends it. */
+/* Returns S_OK to continue, S_FALSE to end the walk successfully; a failure ends the walk. */
 typedef HRESULT event_value_taker(void *context, enum event_step step, const struct event_value *value);
 
-/* Gives what the data have, in their order. Bytes behind the last property are no error: newer versions append; nor is
-   a classic event that ends before one of its class' properties. *used (may be NULL): bytes that the values took.
-   EVENT_DATA_INVALID with a text that names the property: the data end within it, or say more values than such an event
-   can have; what came before it has been given. S_FALSE: the taker ended it. Needs memory only for schemas of more than
-   64 properties. */
+/* Calls the taker for all values in order. Bytes after the last property are not an error, because newer versions
+   append properties; nor is a classic event that ends before one of its class's properties. *used (may be NULL): bytes
+   that the values took. Returns EVENT_DATA_INVALID, with an error text that names the property, if the data end within
+   it or declare more values than such an event can hold; the values before it have been passed on. Returns S_FALSE if
+   the taker ended the walk. Allocates memory only for schemas with more than 64 properties. */
 HRESULT event_values_walk(const struct event_schema *schema, const struct event_data *data, event_value_taker *take,
                           void *context, size_t *used);
 
 /* ---- a property by its path ---- */
 
-#define PROPERTY_WHOLE UINT32_MAX /* all elements of an array, or what is none */
+#define PROPERTY_WHOLE UINT32_MAX /* the whole array, or a property that is not an array */
 enum { PROPERTY_PATH_STEPS = 32 };
 
-/* A name (with case) and which element; of a struct on the way to a member PROPERTY_WHOLE is the first one. */
+/* A name (case-sensitive) and an element. For a struct on the path to a member, PROPERTY_WHOLE means the first
+   element. */
 struct property_step {
     const char *name;
     uint32_t element;
 };
 struct found_property {
-    size_t offset, size; /* in the data; the bytes as they stand there */
+    size_t offset, size; /* offset in the data; bytes as they stand there */
 };
-/* S_FALSE: the event has none of that name, or not that element. EVENT_DATA_INVALID: its data end before it. */
+/* Returns S_FALSE if the event has no such property or element, EVENT_DATA_INVALID if the data end before it. */
 HRESULT event_property_find(const struct event_schema *schema, const struct event_data *data,
                             const struct property_step *path, size_t steps, struct found_property *out);
 
 /* ---- values as text, as TdhFormatProperty returns them ---- */
 
-/* Adds the text of the value at the start of `size` bytes; *used (may be NULL) is how many it took. With a map its text
-   of the value. EVENT_DATA_INVALID with a text: there are too few bytes, or the map has no such value, and nothing was
-   added. */
+/* Appends the text of the value at the start of `size` bytes; *used (may be NULL) is its size. With a map, appends the
+   map's text. Returns EVENT_DATA_INVALID, with an error text, if there are too few bytes or the map lacks the value;
+   then nothing was appended. */
 HRESULT value_text(const struct value_type *type, const struct event_map *map, const uint8_t *bytes, size_t size,
                    struct text_buffer *out, size_t *used);
-/* Of a value that a walk gives (STEP_VALUE), by its map where it has one that has the value. */
+/* Appends the text of a value from a walk (STEP_VALUE), using its map if the map has the value. */
 HRESULT event_value_text(const struct event_schema *schema, const struct event_value *value, struct text_buffer *out);
-/* The map's text of a number, for bits those of each joined by `|`; false: it has none. */
+/* Appends the map's text of a number, for bits the texts joined by `|`. Returns false if the map has no such text. */
 bool event_map_text(const struct event_map *map, uint64_t number, struct text_buffer *out);
 
 /* ---- times, addresses, identifiers; each function appends to a buffer ---- */
 
 enum { DATE_TIME_TEXT = 24 };
-/* "2026-12-31T23:59:59." at `at`, behind which it returns; without a NUL. */
+/* Writes "2026-12-31T23:59:59." without a NUL and returns the end. */
 char *put_date_time(char at[DATE_TIME_TEXT], const struct calendar_time *t);
 
 void add_guid(struct text_buffer *out, const uint8_t bytes[16]);          /* braced, lower case */
 void add_filetime(struct text_buffer *out, int64_t filetime);             /* xs:dateTime with 9 digits, UTC */
-void add_system_time(struct text_buffer *out, const uint8_t bytes[16]);   /* as it stands there, in the same form */
-void add_sid(struct text_buffer *out, const uint8_t *bytes, size_t size); /* S-1-...; `size` is that of a whole one */
+void add_system_time(struct text_buffer *out, const uint8_t bytes[16]);   /* in the same form, unchanged */
+void add_sid(struct text_buffer *out, const uint8_t *bytes, size_t size); /* S-1-...; `size` must cover the whole SID */
 void add_ipv4(struct text_buffer *out, const uint8_t bytes[4]);
 void add_ipv6(struct text_buffer *out, const uint8_t bytes[16]); /* RFC 5952 */
-/* SOCKADDR_IN or _IN6 with its port; of another family, or cut short, the bytes. */
+/* Appends the address of a SOCKADDR_IN or SOCKADDR_IN6 with its port; for other families and truncated addresses, the
+   bytes. */
 void add_socket_address(struct text_buffer *out, const uint8_t *bytes, size_t size);
-void add_hex(struct text_buffer *out, const uint8_t *bytes, size_t size); /* 0x and two digits a byte */
-/* The fewest digits, 6 or more, that read back as the same number. */
+void add_hex(struct text_buffer *out, const uint8_t *bytes, size_t size); /* 0x and two digits per byte */
+/* Appends the fewest digits, at least 6, that read back as the same number. */
 void add_real(struct text_buffer *out, double value, bool is_float);
 void add_real_of_six_decimals(struct text_buffer *out, double value);
 

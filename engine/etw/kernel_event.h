@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* An event of the NT Kernel Logger, made of what Linux told: the classic classes of Windows 10 on x64, whole. */
+/* An event of the NT Kernel Logger, created from what Linux reports: the classic classes of Windows 10 x64,
+   complete. */
 #ifndef OPENPLA_KERNEL_EVENT_H
 #define OPENPLA_KERNEL_EVENT_H
 
 #include "engine/base/text.h"
 #include "engine/logs/little_endian.h"
 
-/* Group and type, as they stand in the file: (group << 8) | type. */
+/* Group and type as stored in files: (group << 8) | type. */
 enum kernel_hook {
     HOOK_DISK_READ = 0x010A,
     HOOK_DISK_WRITE = 0x010B,
@@ -22,7 +23,7 @@ enum kernel_hook {
     HOOK_PROCESS_END = 0x0302,
     HOOK_PROCESS_RUNDOWN_START = 0x0303,
     HOOK_PROCESS_RUNDOWN_END = 0x0304,
-    HOOK_IMAGE_LOAD = 0x030A, /* in the group of processes, and the class Image */
+    HOOK_IMAGE_LOAD = 0x030A, /* in the group of processes, but of the class Image */
     HOOK_PROCESS_COUNTERS = 0x0320,
     HOOK_PROCESS_COUNTERS_RUNDOWN = 0x0321,
     HOOK_THREAD_START = 0x0501,
@@ -31,10 +32,10 @@ enum kernel_hook {
     HOOK_THREAD_RUNDOWN_END = 0x0504,
     HOOK_SWITCH = 0x0524,
     HOOK_READY = 0x0532,
-    HOOK_TCP = 0x0600, /* with a type of NET_ */
+    HOOK_TCP = 0x0600, /* plus a type NET_ */
     HOOK_UDP = 0x0800,
     HOOK_SAMPLE = 0x0F2E,
-    HOOK_CONFIGURATION = 0x0B00, /* with a type of SystemConfig */
+    HOOK_CONFIGURATION = 0x0B00, /* plus a type of SystemConfig */
     HOOK_INTERRUPT = 0x0F43,
     HOOK_DPC = 0x0F44,
     HOOK_TIMER_DPC = 0x0F45,
@@ -46,7 +47,7 @@ enum kernel_hook {
     HOOK_SAMPLE_INTERVAL_END = 0x0F4A,
     HOOK_STACK = 0x1820,
 };
-/* Types of both network groups; those of IPv6 are higher by NET_V6. */
+/* Types in both network groups; IPv6 types are higher by NET_V6. */
 enum { NET_SEND = 10, NET_RECEIVE, NET_CONNECT, NET_DISCONNECT, NET_RETRANSMIT, NET_ACCEPT, NET_V6 = 16 };
 
 /* EVENT_TRACE_FLAG_ of evntrace.h. */
@@ -79,9 +80,9 @@ enum kernel_flag {
     FLAG_FILE_IO = 0x2000000,
     FLAG_FILE_IO_INIT = 0x4000000,
 };
-/* Linux' timer ticks 250 times a second, of which the samples are made; at least one a second. */
+/* Samples are taken in Linux' timer tick, 250 times a second; the minimum is one sample per second. */
 enum { KERNEL_PROFILE_100NS = 40000, KERNEL_PROFILE_MOST_100NS = 10000000 };
-/* What becomes of an interval that is asked for; 0: nobody asks. */
+/* Limits a requested interval (`asked` 0: none was requested). */
 static inline uint32_t kernel_profile_interval(uint32_t asked)
 {
     return asked < KERNEL_PROFILE_100NS        ? KERNEL_PROFILE_100NS
@@ -93,9 +94,9 @@ struct kernel_event {
     uint64_t time; /* ticks of clock_ticks */
     uint16_t hook, processor;
     uint8_t version;
-    bool is_system;           /* its header has process and thread; else it is the short one of a PERFINFO header */
+    bool is_system; /* the header is a SYSTEM header with process and thread; otherwise a short PERFINFO header */
     uint32_t process, thread; /* of the header */
-    bool has_start;           /* the data begin with a time, in ticks as well: InitialTime, EventTimeStamp */
+    bool has_start;           /* the data begin with another time, in ticks: InitialTime, EventTimeStamp */
     const uint8_t *data;
     uint32_t size;
 };

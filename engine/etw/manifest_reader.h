@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files that read parts of an instrumentation manifest, inside manifest_xml.c. An index of names keeps
-   the time to read a manifest with many of them from growing with their square. */
+/* Shared by the files that read parts of an instrumentation manifest. An index of names keeps the time to read a large
+   manifest from growing quadratically. */
 #ifndef OPENPLA_MANIFEST_READER_H
 #define OPENPLA_MANIFEST_READER_H
 
@@ -11,12 +11,12 @@
 /* Zero-initialise. */
 struct name_index {
     struct name_place {
-        const char *name; /* borrowed: it must live as long; NULL: free */
+        const char *name; /* borrowed, must outlive the index; NULL: free */
         uint32_t place;
     } * slots;
     size_t used, room; /* a power of two */
 };
-/* S_FALSE: the name is there already, and stays as it is. */
+/* Returns S_FALSE if the name already exists; its entry is not changed. */
 HRESULT name_index_add(struct name_index *index, const char *name, uint32_t place);
 bool name_index_find(const struct name_index *index, const char *name, uint32_t *place);
 void name_index_free(struct name_index *index);
@@ -26,7 +26,7 @@ void name_index_free(struct name_index *index);
 /* The string tables of a document. */
 struct manifest_string {
     char *id, *text;
-    size_t next; /* the next culture's text of the same id, + 1; 0: no more */
+    size_t next; /* index + 1 of the next culture's text of the same id; 0: no more */
     size_t culture;
 };
 struct manifest_strings {
@@ -40,54 +40,57 @@ struct manifest_reader {
     const struct xml_document *document;
     struct texts *warnings; /* or NULL */
     struct manifest_strings strings;
-    /* What messageTable says: symbols of $(mc.symbol). */
+    /* Contents of messageTable: the symbols of $(mc.symbol). */
     struct manifest_strings table;
-    struct name_index table_values; /* symbol -> id of its message; the names are the table's */
-    /* Of the provider that is read now. */
+    struct name_index table_values; /* symbol -> id of its message; the names belong to the table */
+    /* The event provider that is being read. */
     struct provider_manifest *p;
-    struct name_index names[MANIFEST_KINDS]; /* opcodes of tasks: see manifest_opcode_key */
+    struct name_index names[MANIFEST_KINDS]; /* for opcodes of tasks see opcode_key */
     struct name_index chids, maps, layouts;
-    struct texts keys; /* texts that names of opcodes of tasks are made of */
+    struct texts keys; /* owns the keys of opcodes that belong to tasks */
     uint32_t map_messages;
     size_t message_bytes; /* of all messages so far */
 };
 
 /* ---- the document ---- */
 
-/* UTF-8, or UTF-16 with its mark, whose root is instrumentationManifest. MANIFEST_INVALID; *out is zero on failure. */
+/* Opens a manifest: UTF-8, or UTF-16 with a byte order mark, with the root instrumentationManifest. Returns
+   MANIFEST_INVALID; *out is zero on failure. */
 HRESULT manifest_open(const void *xml, size_t size, struct xml_document *out);
-/* All string tables of the document. */
+/* Reads all string tables of the document. */
 HRESULT manifest_read_strings(struct manifest_reader *r, xmlNodePtr root);
 
 /* ---- values ---- */
 
-/* MANIFEST_INVALID with line, element, attribute and value (NULL: it is the element that is wrong) and the reason. */
+/* Sets the error MANIFEST_INVALID with line, element, attribute, value (NULL: the element itself is wrong) and
+   reason. */
 HRESULT manifest_wrong(xmlNodePtr element, const char *attribute, const char *value, const char *format, ...)
     PRINTF_LIKE(4, 5);
-/* Whether it is an element of manifests of that name. */
+/* Returns whether the node is an element of the manifest namespace with that name. */
 bool manifest_is(xmlNodePtr node, const char *name);
-/* A remark on an element of manifests that is not looked at; those of other namespaces are left alone. */
+/* Warns about an ignored element of the manifest namespace; elements of other namespaces are ignored silently. */
 HRESULT manifest_skip_element(struct manifest_reader *r, xmlNodePtr node);
-/* A remark on an element that is read, with its line and name. */
+/* Adds a warning about an element, with its line and name. */
 HRESULT manifest_warn_element(struct manifest_reader *r, xmlNodePtr element, const char *text);
-/* *out NULL: there is none. From memory_alloc, without the blanks around it. */
+/* Reads an attribute without the blanks around it; *out NULL: missing. From memory_alloc. */
 HRESULT manifest_text(struct manifest_reader *r, xmlNodePtr e, const char *name, char **out);
-/* One that must be there and not be empty. */
+/* Reads an attribute that must exist and not be empty. */
 HRESULT manifest_name(struct manifest_reader *r, xmlNodePtr e, const char *name, char **out);
-/* A number in decimal or, with 0x, in hex. S_FALSE with *out as it was: there is none. */
+/* Reads a number in decimal or, with 0x, in hexadecimal. Returns S_FALSE and leaves *out unchanged if the attribute is
+   missing. */
 HRESULT manifest_number(struct manifest_reader *r, xmlNodePtr e, const char *name, uint64_t low, uint64_t high,
                         uint64_t *out);
-/* The same of one that must be there. */
+/* Like manifest_number, but the attribute is required. */
 HRESULT manifest_required_number(struct manifest_reader *r, xmlNodePtr e, const char *name, uint64_t low, uint64_t high,
                                  uint64_t *out);
-/* S_FALSE with *out as it was: there is none. */
+/* Returns S_FALSE and leaves *out unchanged if the attribute is missing. */
 HRESULT manifest_bool(struct manifest_reader *r, xmlNodePtr e, const char *name, bool *out);
-/* S_FALSE with *out as it was: there is none. */
+/* Returns S_FALSE and leaves *out unchanged if the attribute is missing. */
 HRESULT manifest_guid(struct manifest_reader *r, xmlNodePtr e, const char *name, GUID *out);
-/* The local part of a QName, borrowed; *of_windows: its prefix stands for what Windows defines. A name that is declared
-   with a colon is looked up whole before. */
+/* Returns the local part of a QName (borrowed); *of_windows: its prefix refers to Windows' own definitions. Names
+   declared with a colon must be looked up whole first. */
 const char *manifest_local_name(xmlNodePtr e, const char *qname, bool *of_windows);
-/* Calls `each` for the child elements of that name, and passes over others. */
+/* Calls `each` for the child elements of that name and ignores others with a warning. */
 typedef HRESULT manifest_each(struct manifest_reader *r, xmlNodePtr element, void *about);
 HRESULT manifest_children(struct manifest_reader *r, xmlNodePtr parent, const char *name, manifest_each *each,
                           void *about);
@@ -97,13 +100,13 @@ HRESULT manifest_children(struct manifest_reader *r, xmlNodePtr parent, const ch
 HRESULT manifest_read_localization(struct manifest_reader *r, xmlNodePtr localization);
 HRESULT manifest_read_message_table(struct manifest_reader *r, xmlNodePtr table);
 void manifest_strings_free(struct manifest_strings *s);
-/* The attribute's text in each culture as the message of that id; *to is the id, another one when the message is one of
-   messageTable, and stays as it was when there is no such attribute. */
+/* Adds the attribute's text in each culture as the message of that id. *to becomes the id, or the id of a messageTable
+   entry the attribute refers to; it is unchanged if the attribute is missing. */
 HRESULT manifest_message(struct manifest_reader *r, xmlNodePtr e, const char *attribute, uint32_t id, uint32_t *to);
-/* The attribute with what its $(string.ID) stand for, in English where there is that culture, else in the first that
-   has them; *out NULL: there is no such attribute. From memory_alloc. */
+/* Reads an attribute and replaces its $(string.ID) references: in English if that culture exists, else in the first
+   culture that has the strings. *out NULL: missing. From memory_alloc. */
 HRESULT manifest_plain_text(struct manifest_reader *r, xmlNodePtr e, const char *attribute, char **out);
-/* What Windows says of all providers, in each culture. */
+/* Adds one of Windows' messages for all providers in each culture. */
 HRESULT manifest_add_message(struct manifest_reader *r, uint32_t id, const char *text);
 
 /* ---- parts ---- */
@@ -114,11 +117,11 @@ HRESULT manifest_read_maps(struct manifest_reader *r, xmlNodePtr maps);
 HRESULT manifest_read_templates(struct manifest_reader *r, xmlNodePtr templates);
 HRESULT manifest_read_filters(struct manifest_reader *r, xmlNodePtr filters);
 HRESULT manifest_read_events(struct manifest_reader *r, xmlNodePtr events);
-/* Takes a name into an index; MANIFEST_INVALID: it is there already. */
+/* Adds a name to an index; MANIFEST_INVALID if it already exists. */
 HRESULT manifest_add_name(xmlNodePtr e, const char *attribute, struct name_index *index, const char *name,
                           size_t place);
-/* The field that a QName of an event says, which Windows may define; then it becomes one of the provider. Of opcodes
-   that of the task before that of all. */
+/* Finds the field that an event's QName refers to. A field defined by Windows is added to the event provider. An opcode
+   of the task takes precedence over a global one. */
 HRESULT manifest_find_field(struct manifest_reader *r, xmlNodePtr e, const char *attribute, const char *qname,
                             enum manifest_kind kind, uint16_t task, const struct manifest_field **out);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A file of text that somebody wrote (MOF, TMF), whatever its encoding, as UTF-8. */
+/* Converts text files of any encoding (MOF, TMF) to UTF-8. */
 #ifndef OPENPLA_SOURCE_TEXT_H
 #define OPENPLA_SOURCE_TEXT_H
 
 #include "engine/base/text.h"
 
-/* By the byte order mark: UTF-8, UTF-16 of both orders; without one UTF-16 when each second of the first bytes is zero,
-   UTF-8 when it is that, else the ANSI code page. What stands for nothing, and a NUL, becomes U+FFFD. *out from
-   memory_alloc, with a NUL behind. */
+/* The byte order mark decides: UTF-8 or UTF-16 of either byte order. Without one the text is UTF-16 if every second of
+   the first bytes is zero, UTF-8 if it is valid UTF-8, else in the ANSI code page. Invalid characters and NULs become
+   U+FFFD. *out is from memory_alloc, with a NUL at the end. */
 HRESULT source_text_decode(const void *bytes, size_t size, char **out);
 
 #endif

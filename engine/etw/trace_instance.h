@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* An instance of tracefs: buffers of our own in the kernel, with a ring for each processor, which disturb no other
-   tracing. 100 ns of its clock are a tick of clock_ticks. An instance whose
-   process was killed stays and records on: who begins one first removes those whose owners have gone. */
+/* An instance of tracefs: separate buffers in the kernel, one ring per processor, independent of other tracing. Its
+   clock counts ns; a tick of clock_ticks is 100 ns. An instance whose process was killed remains and keeps recording,
+   so a process that creates one first removes the instances of dead owners. */
 #ifndef OPENPLA_TRACE_INSTANCE_H
 #define OPENPLA_TRACE_INSTANCE_H
 
@@ -14,38 +14,40 @@ enum { TRACE_MOST_PROCESSORS = 1024, TRACE_MOST_BUFFER_KB = 1 << 20 };
 
 struct trace_instance;
 struct trace_options {
-    const char *root;   /* of tracefs; NULL: TRACEFS_ROOT */
-    const char *name;   /* behind the prefix and this process's id; letters, digits and '-' */
-    uint32_t buffer_kb; /* of each processor */
+    const char *root;   /* root of tracefs; NULL: TRACEFS_ROOT */
+    const char *name;   /* follows the prefix and this process's id; letters, digits and '-' */
+    uint32_t buffer_kb; /* per processor */
 };
-/* Whether this host has tracefs and this user, which under Wine is that of its server, may make an instance there:
-   S_OK; else ERROR_NOT_SUPPORTED's or ERROR_ACCESS_DENIED's HRESULT with a text that says what to do. */
+/* Checks whether this host has tracefs and this user (under Wine: the user of its server) may create an instance there.
+   Returns S_OK, or ERROR_NOT_SUPPORTED's or ERROR_ACCESS_DENIED's HRESULT with an error text. */
 HRESULT trace_instance_possible(const char *root);
-/* Removes instances of processes that are no more, whatever program of ours made them. *left: how many could not be. */
+/* Removes the instances of exited processes, whichever of our programs created them. *left: the number that could not
+   be removed. */
 HRESULT trace_instance_sweep(const char *root, size_t *left);
-/* Makes it; it records nothing yet. */
+/* Creates an instance. It does not record yet. */
 HRESULT trace_instance_begin(const struct trace_options *options, struct trace_instance **out);
-const char *trace_instance_path(const struct trace_instance *t); /* its folder, in Unix form */
+const char *trace_instance_path(const struct trace_instance *t); /* its folder, a Unix path */
 const struct ring_layout *trace_instance_layout(const struct trace_instance *t);
 uint32_t trace_instance_processors(const struct trace_instance *t);
 
-/* The format file of an event, from memory_alloc. ERROR_FILE_NOT_FOUND's HRESULT: this kernel has no such event. */
+/* Returns the format file of an event, from memory_alloc. ERROR_FILE_NOT_FOUND's HRESULT: the kernel has no such
+   event. */
 HRESULT trace_instance_format(const struct trace_instance *t, const char *system, const char *event, char **out);
-/* Switches an event on or off. `filter`: of the kernel's form, NULL: all of it. */
+/* Enables or disables an event. `filter`: in the kernel's syntax; NULL: no filter. */
 HRESULT trace_instance_enable(const struct trace_instance *t, const char *system, const char *event, const char *filter,
                               bool on);
-/* Writes any other control file of the instance, as "tracing_on". */
+/* Writes another control file of the instance, such as "tracing_on". */
 HRESULT trace_instance_set(const struct trace_instance *t, const char *file, const char *text);
 
-/* What a processor's ring holds now and has lost since the beginning. */
+/* Number of events in a processor's ring now, and lost since the beginning. */
 struct trace_state {
     uint64_t entries, lost;
 };
 HRESULT trace_instance_state(struct trace_instance *t, uint32_t processor, struct trace_state *out);
-/* Takes the oldest page of a processor's ring, of layout->page_size bytes. S_FALSE: none is there. Only when `entries`
-   says that there are events: under Wine the call waits for them. */
+/* Removes the oldest page of layout->page_size bytes from a processor's ring. S_FALSE: the ring is empty. Call it only
+   if `entries` shows events: under Wine the call blocks until there are some. */
 HRESULT trace_instance_page(struct trace_instance *t, uint32_t processor, uint8_t *page);
-/* Switches all off and removes it. A failure: it is still there, and records nothing. NULL is allowed. */
+/* Stops recording and removes the instance. After a failure it still exists, but does not record. NULL is allowed. */
 HRESULT trace_instance_end(struct trace_instance *t);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What StartTrace is asked for: the checks of EVENT_TRACE_PROPERTIES in Windows' order, what a session becomes of it,
-   with defaults and limits, and the group masks that say which events the kernel writes. Nothing here asks the system.
- */
+/* The parameters of StartTrace: validation of EVENT_TRACE_PROPERTIES in Windows' order, the resulting settings of the
+   session with defaults and limits, and the group masks that select kernel events. Makes no system calls. */
 #ifndef OPENPLA_TRACE_PROPERTIES_H
 #define OPENPLA_TRACE_PROPERTIES_H
 
@@ -22,73 +21,75 @@ extern const GUID trace_context_guid; /* the Circular Kernel Context Logger */
 #define TRACE_KERNEL_LOGGER  "NT Kernel Logger"
 #define TRACE_CONTEXT_LOGGER "Circular Kernel Context Logger"
 
-/* The call, beside the properties themselves. */
+/* A call of StartTrace. */
 struct trace_call {
     const EVENT_TRACE_PROPERTIES *properties; /* a block of Wnode.BufferSize bytes */
-    const void *name;                         /* of the session: WCHARs when `wide`, else of the ANSI code page */
-    bool wide;                                /* and so are the names in the block */
-    bool autologger;                          /* from the registry, not from a program */
+    const void *name;                         /* name of the session: WCHARs if `wide`, else in the ANSI code page */
+    bool wide;                                /* also applies to the names in the block */
+    bool autologger;                          /* from the registry instead of a program */
 };
 
-/* What it asks for; from the second step on as the session has it. */
+/* The requested settings; after the second step, the session's. */
 struct trace_settings {
-    GUID guid;          /* zero: one is to be made */
+    GUID guid;          /* zero: to be generated */
     bool kernel;        /* the NT Kernel Logger, or the Circular Kernel Context Logger */
     uint32_t clock;     /* ETL_CLOCK_* */
-    uint32_t mode;      /* LogFileMode, unknown bits too */
-    uint32_t buffer_kb; /* of each buffer */
+    uint32_t mode;      /* LogFileMode, including unknown bits */
+    uint32_t buffer_kb; /* per buffer */
     uint32_t minimum_buffers, maximum_buffers;
-    uint32_t maximum_file; /* in MB, or KB by the mode; 0: none */
+    uint32_t maximum_file; /* in MB, or KB depending on the mode; 0: unlimited */
     uint64_t maximum_bytes;
-    uint32_t flush_ms; /* 0: only full buffers */
+    uint32_t flush_ms; /* 0: only full buffers are flushed */
     uint32_t flush_timer;
-    uint32_t enable_flags[8]; /* group masks; the first are EnableFlags */
+    uint32_t enable_flags[8]; /* group masks; the first is EnableFlags */
     bool numbered;            /* CONTROLLER_NUMBERED */
     char *name, *file;        /* UTF-8, from memory_alloc; file NULL: none */
 };
-/* The first step: what is wrong with the call by itself. An error code of Windows, with a text that names the member;
-   ERROR_SUCCESS: *out is to be freed with trace_settings_free. */
+/* First step: validates the call itself. Returns a Windows error code with an error text that names the member; on
+   ERROR_SUCCESS free *out with trace_settings_free. */
 ULONG trace_properties_check(const struct trace_call *call, struct trace_settings *out);
 void trace_settings_free(struct trace_settings *s);
-/* A session with the name of one of the kernel's loggers is that: its GUID is set. 87: it has the GUID of one, and
-   another name. */
+/* Handles the names of the kernel loggers: a session with such a name gets the logger's GUID. Returns 87 if it has the
+   GUID and another name. */
 ULONG trace_settings_reserved(struct trace_settings *s);
 
-/* Parts of it, for functions that are called for a session that there is. */
-/* Properties has the size of its kind (24), and its offsets lie in the block, behind it (87). */
+/* Parts of the first step, for functions that are called for an existing session. */
+/* Checks that Properties has the size for its kind (error 24) and that its offsets lie in the block, after the
+   structure (error 87). */
 ULONG trace_block_check(const EVENT_TRACE_PROPERTIES *p);
-/* The name of a session; *out NULL: it is empty or too long. ERROR_NOT_ENOUGH_MEMORY. */
+/* Reads the name of a session; *out NULL: empty or too long. ERROR_NOT_ENOUGH_MEMORY. */
 ULONG trace_name_read(const void *name, bool wide, char **out);
-/* The log file's name in a block that was checked; *out NULL: there is none. ERROR_BAD_LENGTH: it does not end there.
- */
+/* Reads the log file's name from a checked block; *out NULL: none. ERROR_BAD_LENGTH: it is not terminated in the
+   block. */
 ULONG trace_file_read(const EVENT_TRACE_PROPERTIES *p, bool wide, char **out);
-/* EnableFlags, or the eight group masks that its extension in the block has. 87: it does not lie there. */
+/* Reads EnableFlags, or the eight group masks of its extension in the block. Returns 87 if that lies outside. */
 ULONG trace_masks_read(const EVENT_TRACE_PROPERTIES *p, uint32_t masks[8]);
-/* FlushTimer of such a session in ms. */
+/* Converts the FlushTimer of a session of this mode to ms. */
 uint32_t trace_flush_ms(uint32_t mode, uint32_t flush_timer);
-/* Whether it is one for EVENT_TRACE_FILE_MODE_NEWFILE. */
+/* Returns whether the name is a pattern for EVENT_TRACE_FILE_MODE_NEWFILE. */
 bool trace_file_is_pattern(const char *file);
 
 struct trace_machine {
     uint32_t processors;
     uint64_t memory; /* bytes */
 };
-/* The second step: the session manager's checks, defaults and bounds. ERROR_INVALID_PARAMETER with a text. */
+/* Second step: the session manager's checks, defaults and limits. ERROR_INVALID_PARAMETER with an error text. */
 ULONG trace_settings_complete(struct trace_settings *s, bool autologger, const struct trace_machine *machine);
-/* The buffers of such a session. *keep: of a session in memory alone, how many stay (session_drain_options); else 0. */
+/* Computes the buffers of the session. *keep: for a session in memory, how many buffers are kept
+   (session_drain_options); else 0. */
 void trace_settings_shape(const struct trace_settings *s, uint32_t processors, struct session_shape *shape,
                           uint32_t *keep);
 
-/* PERFINFO_GROUPMASK: eight masks of 29 bits that say which events the kernel writes. The first is EnableFlags, but for
-   eight of these, whose place is in others. */
+/* PERFINFO_GROUPMASK: eight masks of 29 bits that select kernel events. The first is EnableFlags, except for eight
+   flags that belong to other masks. */
 enum { GROUP_MASKS = 8 };
-/* Adds a PERF_ constant, as MS-PLA note 2 lists them: its top three bits pick the mask. */
+/* Adds a PERF_ constant (MS-PLA note 2): its top three bits select the mask. */
 void group_masks_add(uint32_t masks[GROUP_MASKS], uint32_t constant);
-/* The EnableFlags that ask for the same, as far as such can. */
+/* Returns the closest equivalent EnableFlags. */
 uint32_t group_masks_flags(const uint32_t masks[GROUP_MASKS]);
-/* Moves each flag of the first mask to its place. */
+/* Moves each flag of the first mask to its mask. */
 void group_masks_place(uint32_t masks[GROUP_MASKS]);
-/* Whether EnableFlags cannot say all of it. */
+/* Returns whether EnableFlags cannot express the masks. */
 bool group_masks_beyond_flags(const uint32_t masks[GROUP_MASKS]);
 
 #endif

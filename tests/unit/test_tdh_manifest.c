@@ -153,7 +153,7 @@ static const struct {
     {EVENTS("<event value='one'/>"), {"value=\"one\"", "not a number"}},
     {EVENTS("<event value='1' version='256'/>"), {"version=\"256\""}},
     {EVENTS("<event value='1'/><event value='1'/>"), {"value 1", "version 0 already"}},
-    {EVENTS("<event value='1' level='win:Awful'/>"), {"level=\"win:Awful\"", "Windows defines nothing"}},
+    {EVENTS("<event value='1' level='win:Awful'/>"), {"level=\"win:Awful\"", "Windows defines no such"}},
     {EVENTS("<event value='1' level='Awful'/>"), {"level=\"Awful\"", "declared"}},
     {EVENTS("<event value='1' task='None'/>"), {"task=\"None\""}},
     {EVENTS("<event value='1' opcode='Go'/>"), {"opcode=\"Go\""}},
