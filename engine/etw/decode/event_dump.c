@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes events to files: the stream (events through a format into the encoding, and what becomes of those that cannot
-   be decoded), the strings that messages insert, and CSV. */
+/* Writes events to files: the stream (formats, encodings and undecodable events), the strings inserted into messages,
+   and the CSV format. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/xml_text.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    WRITE_BYTES = 256 * 1024, /* at least so many are written at a time */
+    WRITE_BYTES = 256 * 1024, /* minimum size of a write */
     CODE_OF_DATA = 15005,     /* ERROR_EVT_INVALID_EVENT_DATA */
 };
 
@@ -82,7 +82,7 @@ HRESULT event_dump_create(const struct event_dump_options *options, struct event
     return S_OK;
 }
 
-/* The values, or the bytes that are none. *decoded: all fit. */
+/* Adds the values, or the bytes that cannot be decoded. *decoded: all values were read. */
 static HRESULT add_values(struct event_dump_step *s, bool *decoded)
 {
     struct event_dump *d = s->dump;
@@ -262,7 +262,7 @@ void event_inserts_add_user_data(const struct event_inserts *inserts, const stru
         for (; digits <= 5 && at[digits] >= '0' && at[digits] <= '9'; digits++)
             number = 10 * number + (size_t)(at[digits] - '0');
         const char *text = number ? insert_of(inserts, number - 1) : NULL;
-        if (text || (number && number <= schema->top_level)) { /* of a value that is not there nothing */
+        if (text || (number && number <= schema->top_level)) { /* a missing value inserts nothing */
             text_buffer_add_n(out, from, (size_t)(at - from));
             xml_add_escaped(out, text ? text : "", true);
             from = at + digits;
@@ -296,7 +296,7 @@ static void decimal(struct text_buffer *b, uint64_t csv_add_value)
     text_buffer_add_u64(b, csv_add_value, 1);
 }
 
-/* A cell is a text in quotation marks where a reader would take it apart. */
+/* Quotes a cell if readers would split it otherwise. */
 static void add_cell(struct text_buffer *b, const char *text, size_t size)
 {
     size_t plain = 0;
@@ -313,7 +313,7 @@ static uint64_t milliseconds(const struct dumped_event *e, uint32_t units)
     return (uint64_t)units * e->timer_resolution / 10000;
 }
 
-/* The number in two items at the header's end, which most events have not. */
+/* Appends the instance ids, two items of the header that most events lack. */
 static void add_instance(struct event_dump_step *s)
 {
     struct text_buffer *b = &s->dump->text;
@@ -373,7 +373,7 @@ static void csv_add_head(struct event_dump_step *s)
     decimal(b, milliseconds(e, h->UserTime));
 }
 
-/* Of a message of WPP its sentence and its number, before its arguments. */
+/* For WPP messages adds the text and the number before the arguments. */
 static HRESULT csv_begin_values(struct event_dump_step *s)
 {
     struct text_buffer *b = &s->dump->text, *cell = &s->dump->cell;
@@ -396,7 +396,7 @@ static void end_values(struct event_dump_step *s)
     (void)s;
 }
 
-/* Texts are always in quotation marks, so that a reader of numbers finds none in them. */
+/* Strings are always quoted, so that numeric readers do not take them for numbers. */
 static bool is_text(const struct value_type *t)
 {
     return t->in == IN_TYPE_UNICODESTRING || t->in == IN_TYPE_ANSISTRING || t->in == IN_TYPE_MANIFEST_COUNTEDSTRING ||

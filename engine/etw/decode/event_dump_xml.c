@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* XML: an Event element of the event schema each, as tracerpt writes them. */
+/* XML dumps: one Event element of the event schema per event, as tracerpt writes them. */
 #include "engine/base/xml_text.h"
 #include "engine/etw/decode/event_dump_form.h"
 #include "engine/etw/event_values.h"
@@ -105,7 +105,7 @@ static void xml_add_head(struct event_dump_step *s)
     add(b, "\t\t<Computer />\r\n\t</System>\r\n");
 }
 
-/* A manifest says how its UserData look. */
+/* Whether the manifest defines the XML of the UserData. */
 static bool is_shaped(const struct event_dump_step *s)
 {
     return s->event->schema->user_data != NULL;
@@ -199,7 +199,7 @@ static void reported(struct text_buffer *b, const char *name, const char *text)
         xml_add_system_element(b, name, text);
 }
 
-/* What the event schema has for messages of WPP. Data that end too early have no sentence. */
+/* Adds what the event schema has for WPP messages. If the data are too short, there is no message text. */
 static void add_debug_data(struct event_dump_step *s)
 {
     const struct tmf_message *m = s->event->schema->message;
@@ -229,7 +229,7 @@ static void end_values(struct event_dump_step *s)
         add(&s->dump->text, "\r\n\t</UserData>\r\n");
         return;
     }
-    while (s->depth != 0) /* of data that end within one */
+    while (s->depth != 0) /* the data ended within a struct */
         close_struct(s);
     add(&s->dump->text, s->elements ? "\t\t</EventXML>\r\n\t</UserData>\r\n" : "\t</EventData>\r\n");
     if (s->event->schema->message)
@@ -240,7 +240,7 @@ static void xml_add_undecoded(struct event_dump_step *s, const uint8_t *bytes, s
                               const char *reason)
 {
     struct text_buffer *b = &s->dump->text;
-    if (code == ERROR_NOT_FOUND) { /* as tracerpt writes what nobody knows */
+    if (code == ERROR_NOT_FOUND) { /* as tracerpt writes unknown events */
         add(b, "\t<BinaryEventData>");
         text_buffer_add_bytes(b, bytes, size);
         add(b, "</BinaryEventData>\r\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kinds of events that were read: their schemas, what they consist of, and how many there were of each. */
+/* Collects the kinds of events in a trace: their schemas, their structure and how many events there are of each. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_dump.h"
 #include "engine/etw/event_values.h"
@@ -61,7 +61,7 @@ HRESULT event_kinds_count(struct event_kinds *s, const EVENT_RECORD *event, cons
         s->places[at] = (uint32_t)s->count;
     }
     struct counted_kind *kind = &s->items[s->places[at] - 1];
-    if (found->schema && !kind->found->schema) { /* a manifest has come in the trace since */
+    if (found->schema && !kind->found->schema) { /* a manifest was found later in the trace */
         found_schema_hold(s->schemas, found);
         found_schema_release(s->schemas, kind->found);
         kind->found = found;
@@ -86,8 +86,8 @@ enum { NAMES_SHOWN = 8 };
 struct skipped_events {
     uint64_t events;
     size_t kinds, names;
-    const char *name[NAMES_SHOWN]; /* of events, classes or providers, each once, borrowed of the schemas */
-    GUID unnamed;                  /* the first provider of no schema */
+    const char *name[NAMES_SHOWN]; /* of events, classes or providers; each once, borrowed from the schemas */
+    GUID unnamed;                  /* the first provider without a schema */
 };
 
 static const char *name_of(const struct event_schema *s)
@@ -112,7 +112,7 @@ static void skipped_add(struct skipped_events *l, const struct counted_kind *kin
         l->name[l->names - 1] = name;
 }
 
-/* With their names, or the provider's GUID where they have none. */
+/* Lists their names, or the provider's GUID if they have none. */
 static HRESULT skipped_add_warning(struct texts *warnings, const struct skipped_events *l, const char *why)
 {
     struct text_buffer b = {0};
@@ -135,7 +135,7 @@ struct exporting {
     const struct event_kinds *kinds;
     struct manifest_document *d;
     struct texts *warnings;
-    struct skipped_events others; /* of the provider: events that its manifest does not say */
+    struct skipped_events others; /* events of the provider that its manifest does not define */
 };
 
 static bool is_of_manifest(const struct counted_kind *kind)
@@ -221,7 +221,7 @@ static const char *const sources[] = {[SCHEMA_MANIFEST] = "manifest",
                                       [SCHEMA_WPP] = "TMF",
                                       [SCHEMA_TRACE_LOGGING] = "TraceLogging"};
 
-/* What stands in a line stays in it. */
+/* Replaces line ends, so that the text stays on its line. */
 static void add_shown(struct text_buffer *b, const char *text)
 {
     for (const char *at = text; *at; at++)
@@ -238,7 +238,7 @@ static void end_line(struct text_buffer *b)
     text_buffer_add(b, "\r\n");
 }
 
-/* A number, and what it is called. */
+/* Appends a number and its name. */
 static void add_number(struct text_buffer *b, const char *what, unsigned number, const char *name)
 {
     text_buffer_format(b, "%s %u", what, number);
@@ -251,7 +251,7 @@ static void add_number(struct text_buffer *b, const char *what, unsigned number,
 
 /* ---- properties ---- */
 
-/* Those that only MOF has. */
+/* Types that exist only in MOF. */
 static const char *mof_type(uint16_t type)
 {
     static const char *const names[] = {"CountedString",
@@ -303,8 +303,8 @@ static void add_type(struct text_buffer *b, const struct event_schema *s, const 
 
 enum { MOST_DEPTH = 32 };
 
-/* `left`: no more lines than there are properties. Members that structs share, which no compiler makes, would be shown
-   without end. */
+/* `left`: prints at most as many lines as there are properties. Crafted schemas can share members between structs,
+   which would expand without end. */
 static void add_properties(struct text_buffer *b, const struct event_schema *s, size_t first, size_t count,
                            unsigned depth, size_t *left)
 {
@@ -451,7 +451,7 @@ static uint64_t hash_mix(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-/* An event that nobody knows is of its provider's and its number's sort. */
+/* Events without a schema are counted by provider and number. */
 static const char *label_of(const struct dumped_event *e)
 {
     return e->schema && e->schema->source == SCHEMA_TRACE_LOGGING ? e->schema->event_name : NULL;
@@ -543,7 +543,7 @@ HRESULT event_summary_count(struct event_summary *s, const struct dumped_event *
         return S_OK;
     }
     if (s->count >= EVENT_SUMMARY_KINDS)
-        return S_OK; /* those that are left over are told in one line */
+        return S_OK; /* the remaining kinds are summarized in one line */
     return summary_add_sort(s, &s->kinds[at], e, hash, label ? name : dumped_event_name(e, &s->name));
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Consistency check, lookup and release of event schemas. */
 #include "engine/etw/decode/event_schema.h"
 
 #include "engine/base/error.h"
@@ -8,7 +9,7 @@
 
 #include <string.h>
 
-/* Integers of one to eight bytes, HexInt32 and HexInt64: what can say a length or a count. */
+/* Integers of one to eight bytes, HexInt32 and HexInt64 can hold a length or count. */
 static bool is_integer(uint16_t in_type)
 {
     return (in_type >= 3 && in_type <= 10) || in_type == 20 || in_type == 21;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many bytes a value takes, the walk over all values of an event, and a property by its path. */
+/* Sizes of values, the walk over all values of an event, and properties by path. */
 #include "engine/etw/event_values.h"
 
 #include "engine/base/memory.h"
@@ -9,7 +9,7 @@
 
 enum { ANY_SIZE = 0xFF, BY_POINTER_SIZE = 0xFE, SID_AUTHORITIES = 15 };
 
-/* Bytes that each in-type takes; of those that say it otherwise ANY_SIZE. */
+/* Size of each input type in bytes; ANY_SIZE if it depends on the value. */
 static uint8_t fixed_size(uint16_t in)
 {
     static const uint8_t manifest[] = {
@@ -59,7 +59,7 @@ static HRESULT too_few(size_t need, size_t have)
     return error_set(EVENT_DATA_INVALID, "the value needs %zu bytes, but only %zu are left", need, have);
 }
 
-/* What has `before` bytes before it, and `content` of its own. */
+/* The extent of a value with `before` bytes of prefix and `content` bytes of content. */
 static HRESULT extent_after(size_t before, size_t content, size_t size, struct value_extent *out)
 {
     if (before > size || content > size - before)
@@ -76,7 +76,7 @@ size_t value_text_end(const uint8_t *bytes, size_t size, size_t unit)
     return at;
 }
 
-/* Of so many characters, or to the NUL; where there is none to the end of the data. */
+/* The extent of a string of fixed length, or up to its NUL; without a NUL it ends with the data. */
 static HRESULT extent_terminated(const struct value_type *type, size_t unit, const uint8_t *bytes, size_t size,
                                  struct value_extent *out)
 {
@@ -109,7 +109,7 @@ static HRESULT extent_of_sid(size_t before, const uint8_t *bytes, size_t size, s
     return extent_after(before, 8 + 4 * (size_t)bytes[before + 1], size, out);
 }
 
-/* TOKEN_USER before a SID, or a zero for none. */
+/* A TOKEN_USER before the SID, or a zero without a SID. */
 static HRESULT wbem_sid(const struct value_type *type, const uint8_t *bytes, size_t size, struct value_extent *out)
 {
     if (size < 4)
@@ -195,7 +195,7 @@ bool value_number(uint16_t in_type, const uint8_t *bytes, size_t size, uint64_t 
     }
 }
 
-/* Empty values take no bytes, so their number alone ends an event of nothing but these. */
+/* Empty values take no bytes, so events that contain only such values are limited by their number. */
 enum { FEW_PROPERTIES = 64, STEPS_OF_A_BYTE = 4, STEPS_OF_NONE = 4096, MAXIMUM_DEPTH = 32 };
 
 struct walk {
@@ -204,8 +204,8 @@ struct walk {
     event_value_taker *take;
     void *context;
     size_t at;
-    uint32_t left;     /* values that may still come */
-    uint64_t *numbers; /* of each property that has come, for lengths and counts */
+    uint32_t left;     /* how many more values are allowed */
+    uint64_t *numbers; /* of each property read so far, for lengths and counts */
 };
 
 struct event_data event_data_of(const EVENT_RECORD *event, uint32_t pointer_size)
@@ -263,7 +263,7 @@ static HRESULT walk_struct(struct walk *w, struct event_value *v)
     return hr == S_OK ? walk_emit_step(w, STEP_STRUCT_END, v, from) : hr;
 }
 
-/* Length before count before elements. */
+/* Determines the length, then the count, then reads the elements. */
 static HRESULT walk_property(struct walk *w, uint16_t index, uint16_t depth)
 {
     const struct event_property *p = &w->schema->properties[index];
@@ -312,8 +312,8 @@ HRESULT event_values_walk(const struct event_schema *schema, const struct event_
         w.numbers = memory_zero(schema->property_count, sizeof *w.numbers);
     if (!w.numbers)
         return E_OUTOFMEMORY;
-    /* A classic event may have fewer properties than its class: StackWalk's as many as the stack is deep, an older one
-       those of its time. */
+    /* A classic event may have fewer properties than its class: StackWalk has as many as the stack is deep, and older
+       versions have fewer. */
     for (uint16_t i = 0; hr == S_OK && i < schema->top_level && !(schema->source == SCHEMA_MOF && w.at == whole.size);
          i++)
         hr = walk_property(&w, i, 0);
@@ -326,7 +326,7 @@ HRESULT event_values_walk(const struct event_schema *schema, const struct event_
 
 struct search {
     const struct property_step *path;
-    size_t steps, inside; /* how many of them are structs that the walk is in */
+    size_t steps, inside; /* steps; how many of them are structs the walk is in */
     const uint8_t *start;
     bool found;
     struct found_property *out;
@@ -351,7 +351,7 @@ static HRESULT search_take_step(void *context, enum event_step step, const struc
 {
     struct search *s = context;
     if (step == STEP_STRUCT_END && s->inside != 0 && v->depth == s->inside - 1) {
-        s->inside--; /* out of the struct on the way: the member was not there */
+        s->inside--; /* left the struct on the path without finding the member */
         return S_OK;
     }
     if (v->depth != s->inside || strcmp(v->property->name, s->path[s->inside].name) != 0)

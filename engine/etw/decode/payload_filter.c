@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Payload filters: evaluated in the process that writes the event, created where the schema is known. */
+/* Payload filters: creation from a schema, and evaluation in the process that writes the event. */
 #include "engine/etw/decode/payload_filter.h"
 
 #include "engine/base/memory.h"
@@ -15,8 +15,8 @@ enum {
     PAYLOAD_EVENT_HEAD = 12,
     PAYLOAD_PROPERTY = 14,
     PAYLOAD_CONDITION_HEAD = 22,
-    PAYLOAD_ANY = 1, /* one of the event's conditions is enough */
-    PAYLOAD_ALL = 2, /* this filter of the event has to pass whatever others say */
+    PAYLOAD_ANY = 1, /* one of the event's conditions suffices */
+    PAYLOAD_ALL = 2, /* this filter must pass whatever the event's other filters say */
     PAYLOAD_PROPERTY_FLAGS =
         PROPERTY_STRUCT | PROPERTY_PARAM_LENGTH | PROPERTY_PARAM_COUNT | PROPERTY_FIXED_LENGTH | PROPERTY_FIXED_COUNT,
 };
@@ -26,7 +26,7 @@ static bool payload_type_is_signed(uint16_t in_type)
     return in_type == IN_TYPE_INT8 || in_type == IN_TYPE_INT16 || in_type == IN_TYPE_INT32 || in_type == IN_TYPE_INT64;
 }
 
-/* FILETIMEs are numbers here. */
+/* FILETIMEs count as numbers here. */
 static bool payload_number(uint16_t in_type, const uint8_t *bytes, size_t size, uint64_t *out)
 {
     if (in_type != IN_TYPE_FILETIME)
@@ -197,17 +197,17 @@ static bool number_passes(const struct condition *c, uint16_t in_type, uint64_t 
     case PAYLOAD_NOT_BETWEEN:
         return !is_between(with_sign, value, c->first, c->second);
     case PAYLOAD_MULTIPLE:
-        return value % c->first == 0; /* of a negative one the caller gives what it is without its sign */
+        return value % c->first == 0; /* for negative values the caller passes the magnitude */
     default:
         return true;
     }
 }
 
-/* Both are folded, so the search is plain. */
+/* Both strings are folded to one case, so the search is plain. */
 static bool text_passes(const struct condition *c, const char *text)
 {
     char *folded = text_fold(text);
-    bool passes = true; /* also when memory is out */
+    bool passes = true; /* passes also when memory is out */
     if (folded) {
         const bool is = strcmp(folded, c->text) == 0, has = strstr(folded, c->text) != NULL;
         passes = c->operation == PAYLOAD_IS         ? is
@@ -308,7 +308,7 @@ static bool is_text(uint16_t in)
            in == IN_TYPE_MANIFEST_COUNTEDANSISTRING || (in >= IN_TYPE_COUNTEDSTRING && in <= IN_TYPE_ANSICHAR);
 }
 
-/* Bits of an integer; 0: the type is none. */
+/* Bits of an integer type; 0: not an integer. */
 static unsigned integer_bits(uint16_t in)
 {
     static const uint8_t zero[8];
@@ -324,7 +324,7 @@ static HRESULT refused(const struct payload_condition *c, const char *why)
     return error_set(E_INVALIDARG, "invalid payload filter: field '%s', value '%s': %s", c->field, c->value, why);
 }
 
-/* As the field's type: what does not fit into it is no value of it. */
+/* Parses a number of the field's type; false if it does not fit. */
 static bool to_number(const char *text, uint16_t in, uint64_t *out)
 {
     const unsigned bits = integer_bits(in);
@@ -340,7 +340,7 @@ static bool to_number(const char *text, uint16_t in, uint64_t *out)
 struct created_condition {
     uint16_t property;
     uint64_t first, second;
-    char *text; /* NULL: of numbers */
+    char *text; /* NULL: a condition on numbers */
 };
 
 static HRESULT make_number(const struct payload_condition *c, uint16_t in, struct created_condition *out)
@@ -424,7 +424,7 @@ static void add_head(struct text_buffer *b, size_t events)
     buffer_add_bytes(b, head, sizeof head);
 }
 
-/* Takes the buffer. */
+/* Takes ownership of the buffer. */
 static HRESULT filter_finish(struct text_buffer *b, HRESULT hr, uint8_t **bytes, size_t *size)
 {
     if (SUCCEEDED(hr) && b->failed)
@@ -442,7 +442,8 @@ static HRESULT filter_finish(struct text_buffer *b, HRESULT hr, uint8_t **bytes,
     return S_OK;
 }
 
-/* Structs before a field are walked over, so all properties are needed if one is; else those up to the last field. */
+/* Structs before a field must be walked, so all properties are needed if there is one; otherwise only those up to the
+   last field. */
 static size_t needed_properties(const struct event_schema *s, const struct created_condition *created, size_t count,
                                 uint16_t *top)
 {

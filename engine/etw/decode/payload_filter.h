@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Payload filters: conditions on the data of a provider's events, made where the schema is known, evaluated in the
-   writer's process, which knows none: the layout of what is looked at is in the filter. Its bytes:
-   u32 mark, u16 version, u16 number of events, u32 size of all;
-   for each event: u16 id, u8 version, u8 flags, u16 properties, u16 top level, u16 conditions, u16 size of the
-   conditions; its properties {u16 flags, in-type, out-type, count, length, first member, members}; its conditions {u16
-   property, u8 operation, u8 0, u16 bytes of text, two u64 numbers, text in UTF-8}. */
+/* Payload filters: conditions on the data of a provider's events. They are created where the schema is known and
+   evaluated in the process that writes the event, which has no schema, so the filter contains the layout it needs.
+
+       u32 mark   u16 version   u16 events   u32 total size
+       per event: u16 id  u8 version  u8 flags  u16 properties  u16 top-level properties  u16 conditions  u16 their size
+         per property:  u16 flags, in-type, out-type, count, length, first member, members
+         per condition: u16 property  u8 operation  u8 0  u16 bytes of text  u64, u64 numbers  text in UTF-8 */
 #ifndef OPENPLA_PAYLOAD_FILTER_H
 #define OPENPLA_PAYLOAD_FILTER_H
 
@@ -19,7 +20,7 @@ enum payload_operation {
     PAYLOAD_GREATER,
     PAYLOAD_LESS,
     PAYLOAD_AT_LEAST,
-    PAYLOAD_BETWEEN, /* "lowest,highest", both of them too */
+    PAYLOAD_BETWEEN, /* "lowest,highest", inclusive */
     PAYLOAD_NOT_BETWEEN,
     PAYLOAD_MULTIPLE,
     PAYLOAD_CONTAINS = 20,
@@ -27,31 +28,32 @@ enum payload_operation {
     PAYLOAD_IS = 30,
     PAYLOAD_IS_NOT,
 };
-/* One condition: numbers 0 to 8, texts 20, 21, 30 and 31 without case, GUIDs in braces 30 and 31. */
+/* A condition. Operations for numbers are 0 to 8; for strings (case is ignored) 20, 21, 30 and 31; for GUIDs in braces
+   30 and 31. */
 struct payload_condition {
-    const char *field; /* of the top level; with case */
+    const char *field; /* a top-level property, case-sensitive */
     uint16_t operation;
     const char *value;
 };
 
-/* One event's conditions. `any`: one of them is enough, else all. *bytes from memory_alloc. E_INVALIDARG with a text
-   that names the field and the value: no such field, one that has no comparable type, or an operation or value that is
-   not for it. ERROR_INSUFFICIENT_BUFFER's HRESULT: more than PAYLOAD_MOST_BYTES. */
+/* Creates a filter for one event. `any`: one condition suffices; otherwise all must hold. *bytes is from memory_alloc.
+   Returns E_INVALIDARG with an error text that names field and value (unknown field, a type without comparison, or an
+   operator or value that does not apply), or ERROR_INSUFFICIENT_BUFFER's HRESULT beyond PAYLOAD_MOST_BYTES. */
 HRESULT payload_filter_create(const struct event_schema *schema, uint16_t id, uint8_t version, bool any,
                               const struct payload_condition *conditions, size_t count, uint8_t **bytes, size_t *size);
-/* One filter of several events or several filters of one: of these all that are marked in `all` have to pass, or one
-   that is not (NULL: none is marked). */
+/* Joins filters of several events, or several filters of one event. Of the latter, all filters marked in `all` must
+   pass, or one that is not marked (NULL: none is marked). */
 HRESULT payload_filter_join(const uint8_t *const *filters, const size_t *sizes, const bool *all, size_t count,
                             uint8_t **bytes, size_t *size);
 
 struct payload_filter;
-/* ERROR_INVALID_DATA's HRESULT with a text. */
+/* Returns ERROR_INVALID_DATA's HRESULT with an error text. */
 HRESULT payload_filter_read(const uint8_t *bytes, size_t size, struct payload_filter **out);
 void payload_filter_free(struct payload_filter *f); /* NULL is allowed */
-/* Is there a condition for events of the id and version? */
+/* Returns whether there is a condition for events of that id and version. */
 bool payload_filter_concerns(const struct payload_filter *f, const EVENT_DESCRIPTOR *event);
-/* Events that it does not concern pass, and those whose data end before what is asked for: nothing is lost for what
-   nobody can tell. `pointer_size` 4 or 8. Any number of threads. */
+/* Evaluates the filter. Other events pass, and so do events whose data end before a field: undecidable events are kept.
+   `pointer_size` is 4 or 8. Any number of threads may call it. */
 bool payload_filter_passes(const struct payload_filter *f, const EVENT_DESCRIPTOR *event, const uint8_t *data,
                            size_t size, uint32_t pointer_size);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Copies strings and events from a calling program, and returns blocks to it. */
 #include "engine/etw/decode/program_memory.h"
 
 #include "engine/base/guard.h"
@@ -67,7 +68,7 @@ HRESULT program_text(const WCHAR *text, size_t units, char **out)
     return hr;
 }
 
-/* The first item of each kind that decoding reads. */
+/* Takes the first item of each kind that decoding needs. */
 static HRESULT take_items(const EVENT_RECORD *event, struct program_event *out)
 {
     EVENT_HEADER_EXTENDED_DATA_ITEM item;
@@ -101,7 +102,7 @@ HRESULT program_event_take(const EVENT_RECORD *event, struct program_event *out)
         r->ExtendedData = NULL;
     }
     if (FAILED(hr))
-        return hr; /* what the record says of items is still the program's word */
+        return hr; /* the record's claims about its items are still untrusted */
     size_t size = r->UserData ? r->UserDataLength : 0;
     for (USHORT i = 0; i < r->ExtendedDataCount; i++)
         size += r->ExtendedData[i].DataSize;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* What programs give TDH's functions, and what these give back: addresses that may be bad are read once, into memory of
-   our own, and written last. Natively a bad address ends the program. */
+/* Memory of programs that call TDH's functions. Addresses may be invalid, so input is copied once and output is written
+   last. Natively an invalid address crashes the program. */
 #ifndef OPENPLA_PROGRAM_MEMORY_H
 #define OPENPLA_PROGRAM_MEMORY_H
 
 #include "engine/base/text.h"
 #include "engine/etw/etw_types.h"
 
-/* False: the address is bad. */
+/* Returns false if the address is invalid. */
 bool program_read(void *to, const void *from, size_t size);
 bool program_write(void *to, const void *from, size_t size);
-/* A text of at most `units` (ERROR_INVALID_PARAMETER's HRESULT beyond that), as UTF-8, from memory_alloc.
+/* Copies a string of at most `units` (beyond that ERROR_INVALID_PARAMETER's HRESULT) as UTF-8, from memory_alloc.
    ERROR_NOACCESS's HRESULT; E_OUTOFMEMORY. */
 HRESULT program_text(const WCHAR *text, size_t units, char **out);
 
-/* An event with all that decoding looks at: its data, and the items that say what they are. */
+/* A copy of an event with everything that decoding needs: its data and the relevant items. */
 struct program_event {
     EVENT_RECORD record;
     EVENT_HEADER_EXTENDED_DATA_ITEM items[3];
@@ -24,10 +24,10 @@ struct program_event {
 HRESULT program_event_take(const EVENT_RECORD *event, struct program_event *out);
 void program_event_free(struct program_event *event);
 
-/* The block as all of these functions give one: *size says the room, and how much is taken or needed.
+/* Returns a block to the program as all these functions do: *size is the available size, then the used or needed size.
    ERROR_INSUFFICIENT_BUFFER, ERROR_INVALID_PARAMETER, ERROR_NOACCESS. */
 ULONG program_give(const void *block, size_t block_size, void *buffer, ULONG *size);
-/* The system's code of a failure; of S_FALSE ERROR_NOT_FOUND. */
+/* Converts a failure to a Windows error code; S_FALSE becomes ERROR_NOT_FOUND. */
 ULONG tdh_status(HRESULT hr);
 
 #endif

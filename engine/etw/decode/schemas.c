@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All schemas that a process knows, kept by what an event is looked up with. */
+/* All schemas that a process knows, cached by the key that an event is looked up with. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define EVENT_FLAG_STRING_ONLY 4 /* of the header's Flags: EventWriteString has written it */
+#define EVENT_FLAG_STRING_ONLY 4 /* in the header's Flags: written by EventWriteString */
 
 enum {
     BUCKETS = 1024, /* a power of two */
@@ -20,16 +20,16 @@ enum {
     MAXIMUM_ORIGINS = 256,
 };
 
-/* By what an event's schema is looked up; blobs are borrowed of the event, or, of what is kept, of its own. */
+/* The key of a lookup. Blobs are borrowed from the event; in the cache they are owned. */
 struct key {
     GUID provider;
-    uint64_t number; /* kind, id, version and the like */
+    uint64_t number; /* composed of kind, id, version and others */
     const uint8_t *metadata, *traits;
     size_t metadata_size, traits_size;
 };
 
 struct kept {
-    struct found_schema found; /* the first: who holds it has this address */
+    struct found_schema found; /* must be first: holders have its address */
     struct event_schema *schema;
     char *reason;
     uint8_t *blobs;
@@ -51,7 +51,7 @@ struct event_schemas {
     struct host_lock lock;
     struct kept *bucket[BUCKETS];
     size_t kept;
-    uint64_t generation; /* rises with each change of the origins */
+    uint64_t generation; /* increases with each change of the origins */
     struct origin **origins;
     size_t origin_count, origin_capacity;
     uint64_t last_id;
@@ -90,7 +90,7 @@ static void kept_free(struct kept *k)
     memory_free(k);
 }
 
-/* Under the lock. Those that are held go with their last holder. */
+/* Call under the lock. Schemas that are held are freed by their last holder. */
 static void forget_all(struct event_schemas *s)
 {
     for (size_t i = 0; i < BUCKETS; i++)
@@ -154,7 +154,7 @@ void event_schemas_free(struct event_schemas *s)
     memory_free(s);
 }
 
-/* Under the lock. The one to free outside it; NULL: there is none, or its last user frees it. */
+/* Call under the lock. Returns the origin to free outside of it; NULL: unknown, or its last user will free it. */
 static struct origin *take_out(struct event_schemas *s, uint64_t id, bool *found)
 {
     size_t i = 0;
@@ -172,7 +172,7 @@ static struct origin *take_out(struct event_schemas *s, uint64_t id, bool *found
     return gone->users == 0 ? gone : NULL;
 }
 
-/* Instead of the one of the id `before`; 0: of none. The place that goes counts as free. */
+/* Replaces the origin with id `before`; 0: adds one. The replaced one counts as free. */
 static HRESULT add_origin(struct event_schemas *s, const struct schema_origin *origin, uint64_t before, uint64_t *id)
 {
     struct origin *o = memory_zero(1, sizeof *o), *gone = NULL;
@@ -228,8 +228,8 @@ HRESULT event_schemas_remove(struct event_schemas *s, uint64_t id)
     return found ? S_OK : S_FALSE;
 }
 
-/* The origin of the place before `*place`, from the last on, in use until leave_origin; NULL: no more. Places move when
-   one is removed meanwhile: none is left out then, one may be asked twice. */
+/* Returns the origin before `*place`, from the last on, in use until leave_origin; NULL at the end. If origins are
+   removed in between, none is skipped, but one may be asked twice. */
 static struct origin *enter_origin(struct event_schemas *s, size_t *place)
 {
     struct origin *o = NULL;
@@ -288,7 +288,7 @@ static struct key key_of(const EVENT_RECORD *event, enum schema_source kind, uin
     switch (kind) {
     case SCHEMA_MANIFEST:
         what = d->Id | (uint64_t)d->Version << 16;
-        if (event->EventHeader.Flags & EVENT_FLAG_STRING_ONLY) /* their level has a name */
+        if (event->EventHeader.Flags & EVENT_FLAG_STRING_ONLY) /* the level has a name */
             what |= (uint64_t)1 << 24 | (uint64_t)d->Level << 32 | (uint64_t)d->Opcode << 40;
         break;
     case SCHEMA_MOF:
@@ -329,8 +329,8 @@ static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, con
         if (o->is.source == kind && o->is.schema) {
             error_clear();
             hr = o->is.schema(o->is.context, event, pointer_size, out);
-            /* The first origin with a reason is believed, as its schema would have been, unless a later one fails. An
-               origin that does not know the provider gives no reason. */
+            /* The first origin that gives a reason wins, as its schema would have, unless a later one fails. Origins
+               that do not know the provider give no reason. */
             if (hr != S_OK && why.hr == S_FALSE && (!has_reason || hr != S_FALSE) &&
                 strcmp(error_text(hr), error_standard_text(hr)) != 0) {
                 why = error_keep(hr);
@@ -359,7 +359,7 @@ static bool copy_text(char **to, enum manifest_kind kind, uint64_t value)
     return !text || *to;
 }
 
-/* One property, String; the provider's name where a manifest of it is known. E_OUTOFMEMORY. */
+/* Creates a schema with one property, String, and the provider's name if its manifest is known. E_OUTOFMEMORY. */
 static HRESULT text_event_schema(struct event_schemas *schemas, const EVENT_RECORD *event, struct event_schema **out)
 {
     struct event_schema *s = memory_zero(1, sizeof *s);
@@ -383,7 +383,7 @@ static HRESULT text_event_schema(struct event_schemas *schemas, const EVENT_RECO
         s->property_count = s->top_level = 1;
         hr = s->properties[0].name ? S_OK : E_OUTOFMEMORY;
     }
-    /* A manifest that cannot be read takes nothing from the text. */
+    /* An unreadable manifest does not affect the string. */
     if (SUCCEEDED(hr) && event_schemas_manifest(schemas, &s->provider, copy_name, s) == E_OUTOFMEMORY)
         hr = E_OUTOFMEMORY;
     if (FAILED(hr)) {
@@ -408,7 +408,7 @@ static HRESULT read_schema(struct event_schemas *s, enum schema_source kind, con
                                 key->metadata_size, key->traits, key->traits_size, out);
 }
 
-/* With its own copy of the key; takes the schema over. */
+/* Copies the key and takes ownership of the schema. */
 static struct kept *kept_create(const struct key *key, uint64_t hash, HRESULT status, struct event_schema *schema)
 {
     struct kept *k = memory_zero(1, sizeof *k);
@@ -496,7 +496,7 @@ void found_schema_release(struct event_schemas *s, const struct found_schema *fo
 
 /* ---- providers ---- */
 
-/* The first one of each GUID stays. */
+/* Keeps the first entry of each GUID. */
 static void leave_each_once(struct known_providers *list)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values as text: of all types and maps, times, addresses and identifiers, and the pieces that dumps consist of. */
+/* Formats values as text: all types and maps, times, addresses and identifiers, and pieces used by dumps. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
@@ -62,7 +62,7 @@ static bool is_utf8(uint16_t out_type)
     return out_type == OUT_TYPE_XML || out_type == OUT_TYPE_JSON || out_type == OUT_TYPE_UTF8;
 }
 
-/* A counted text ends at its first NUL too, where what reads the text would end. */
+/* A counted string also ends at its first NUL, where readers of the text would end. */
 static HRESULT add_ansi_text(struct text_buffer *out, uint16_t out_type, const uint8_t *bytes, size_t size)
 {
     size = value_text_end(bytes, size, 1);
@@ -102,7 +102,7 @@ static void add_decimal(struct text_buffer *out, uint64_t number, bool with_sign
         text_buffer_add_u64(out, number, 1);
 }
 
-/* `own`: the bits of the type alone. */
+/* `own`: only the bits of the type. */
 static HRESULT add_integer(struct text_buffer *out, const struct value_type *type, const uint8_t *bytes, size_t size,
                            uint64_t number)
 {
@@ -270,7 +270,7 @@ static HRESULT add_value(struct text_buffer *out, const struct value_type *type,
 
 /* ---- maps ---- */
 
-/* CIM's word for all values that a map does not name. */
+/* In CIM: all values that the map does not name. */
 static bool is_all_others(const struct event_map_entry *e)
 {
     return e->input && strcmp(e->input, "..") == 0;
@@ -287,7 +287,7 @@ static const struct event_map_entry *entry_of(const struct event_map *map, uint6
     return others;
 }
 
-/* What has no name stays visible, as a number behind the names. */
+/* Bits without a name stay visible as a number after the names. */
 static bool add_bits(const struct event_map *map, uint64_t number, struct text_buffer *out)
 {
     const bool masks = (map->flag & (MAP_MANIFEST_BITS | MAP_MOF_FLAG)) != 0;
@@ -324,7 +324,7 @@ bool event_map_text(const struct event_map *map, uint64_t number, struct text_bu
     return e;
 }
 
-/* Of a map of texts: the value's own text is looked up. */
+/* For maps of strings: looks up the value's own text. */
 static HRESULT add_mapped_text(const struct value_type *type, const struct event_map *map, const uint8_t *bytes,
                                size_t size, struct text_buffer *out)
 {
@@ -416,7 +416,7 @@ char *put_date_time(char at[DATE_TIME_TEXT], const struct calendar_time *t)
 void add_filetime(struct text_buffer *out, int64_t filetime)
 {
     char text[DATE_TIME_TEXT + 10];
-    if (filetime < 0) { /* no date has that */
+    if (filetime < 0) { /* no date corresponds to it */
         text_buffer_add_hex(out, (uint64_t)filetime, 1);
         return;
     }
@@ -426,7 +426,7 @@ void add_filetime(struct text_buffer *out, int64_t filetime)
     text_buffer_add_n(out, text, (size_t)(at + 3 - text));
 }
 
-/* The numbers may be any. */
+/* The numbers may be invalid. */
 void add_system_time(struct text_buffer *out, const uint8_t bytes[16])
 {
     static const struct {
@@ -468,7 +468,7 @@ void add_ipv4(struct text_buffer *out, const uint8_t bytes[4])
 void add_ipv6(struct text_buffer *out, const uint8_t bytes[16])
 {
     static const uint8_t mapped[12] = {[10] = 0xFF, [11] = 0xFF};
-    size_t longest = 1, from = 8; /* the longest row of zeros, of two or more */
+    size_t longest = 1, from = 8; /* the longest run of at least two zeros */
     for (size_t i = 0; i < 8; i++) {
         size_t row = 0;
         while (i + row < 8 && bytes[2 * (i + row)] == 0 && bytes[2 * (i + row) + 1] == 0)
@@ -514,7 +514,7 @@ void add_hex(struct text_buffer *out, const uint8_t *bytes, size_t size)
     text_buffer_add_bytes(out, bytes, size);
 }
 
-/* False: it is finite, and nothing was added. */
+/* Returns false, without adding anything, if the value is finite. */
 static bool add_if_not_finite(struct text_buffer *out, double value)
 {
     if (!isnan(value) && !isinf(value))
@@ -523,7 +523,7 @@ static bool add_if_not_finite(struct text_buffer *out, double value)
     return true;
 }
 
-/* A program may have set a locale with another decimal separator. */
+/* The program may have set a locale with another decimal separator. */
 static void add_real_text(struct text_buffer *out, char *text)
 {
     for (char *p = text; *p; p++)
@@ -548,7 +548,7 @@ void add_real(struct text_buffer *out, double value, bool is_float)
 
 void add_real_of_six_decimals(struct text_buffer *out, double value)
 {
-    char text[DBL_MAX_10_EXP + 16]; /* all digits of the largest number, its sign and decimals */
+    char text[DBL_MAX_10_EXP + 16]; /* digits of the largest number, sign and decimals */
     if (add_if_not_finite(out, value))
         return;
     snprintf(text, sizeof text, "%.6f", value);
@@ -567,7 +567,7 @@ static void keep_second(struct dump_clock *clock, int64_t second)
 void dump_time(struct text_buffer *b, struct dump_clock *clock, int64_t filetime)
 {
     char fraction[7];
-    const int64_t time = filetime < 0 ? 0 : filetime; /* a damaged stamp is before all times */
+    const int64_t time = filetime < 0 ? 0 : filetime; /* a corrupt timestamp precedes all times */
     const int64_t second = time / TICKS_PER_SECOND;
     if (clock->length == 0 || clock->second != second)
         keep_second(clock, second);

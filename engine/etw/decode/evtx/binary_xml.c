@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Binary XML of templates: read to XML, and written from it. */
+/* Binary XML of templates: converts it to XML and back (MS-EVEN6 2.2.12).
+
+   A WEVT_TEMPLATE contains the XML of an event's data as a token stream: 0x01 starts an element, 0x06 an attribute,
+   0x05 is a string, 0x0D and 0x0E are substitutions, 0x02 ends a start tag,
+   0x03 an empty element and 0x04 an element with content. The bit 0x40
+   of a token means that another of its kind follows. Unlike in .evtx files, names stand in place instead of at an
+   offset. Here a substitution is written %n in the XML, where n is the number of the property, from 1.
+
+   The reader trusts nothing: each size is checked, depth and output are limited, and names with characters that could
+   change the structure of the XML are rejected. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
@@ -10,8 +19,8 @@
 #include <string.h>
 
 #define MOST_DEPTH 64
-#define MOST_TEXT  (1u << 20) /* bytes of what comes out */
-#define MORE       0x40u      /* of a token: more of its kind follow */
+#define MOST_TEXT  (1u << 20) /* limit of the output in bytes */
+#define MORE       0x40u      /* flag of a token: more of its kind follow */
 
 struct binary_reader {
     const uint8_t *bytes;
@@ -54,7 +63,7 @@ static HRESULT add_units(struct binary_reader *r, size_t units, bool attribute, 
     return hr;
 }
 
-/* {u16 hash, u16 characters, characters, u16 0}, written out; where it begins in the text. */
+/* Appends a name: {u16 hash, u16 characters, characters, u16 0} with its position in the text. */
 static HRESULT add_name(struct binary_reader *r)
 {
     if (!reader_take_bytes(r, 4))
@@ -65,27 +74,27 @@ static HRESULT add_name(struct binary_reader *r)
     return hr;
 }
 
-/* One piece of an element's or attribute's text. S_FALSE: the token is none of one. */
+/* Appends a piece of text of an element or attribute. S_FALSE: the token is not text. */
 static HRESULT add_value(struct binary_reader *r, uint8_t token, bool attribute)
 {
     switch (token & ~MORE) {
-    case 0x05: /* a text */
+    case 0x05: /* string */
         if (!reader_take_bytes(r, 3) || r->bytes[r->at - 3] != 1)
             return damaged(r, "value is not a string");
         return add_units(r, get_u16(r->bytes + r->at - 2), attribute, false);
-    case 0x08: /* a character by its number */
+    case 0x08: /* character reference */
         if (!reader_take_bytes(r, 2))
             return damaged(r, "character reference out of range");
         text_buffer_format(&r->out, "&#%u;", (unsigned)get_u16(r->bytes + r->at - 2));
         return S_OK;
-    case 0x09: { /* an entity */
+    case 0x09: { /* entity reference */
         text_buffer_add(&r->out, "&");
         HRESULT hr = add_name(r);
         text_buffer_add(&r->out, ";");
         return hr;
     }
     case 0x0D:
-    case 0x0E: /* a substitution */
+    case 0x0E: /* substitution */
         if (!reader_take_bytes(r, 3))
             return damaged(r, "substitution out of range");
         text_buffer_format(&r->out, "%%%u", get_u16(r->bytes + r->at - 3) + 1u);
@@ -118,7 +127,7 @@ static HRESULT add_attributes(struct binary_reader *r)
 
 static HRESULT add_element(struct binary_reader *r, bool has_attributes, unsigned depth);
 
-/* All up to the end of the element. */
+/* Appends everything up to the end of the element. */
 static HRESULT add_content(struct binary_reader *r, unsigned depth)
 {
     HRESULT hr = S_OK;
@@ -142,7 +151,7 @@ static HRESULT add_element(struct binary_reader *r, bool has_attributes, unsigne
 {
     if (depth > MOST_DEPTH)
         return damaged(r, "elements nested too deep");
-    if (!reader_take_bytes(r, 6)) /* which substitution it depends on, its size */
+    if (!reader_take_bytes(r, 6)) /* dependency and size */
         return damaged(r, "element out of range");
     text_buffer_add(&r->out, "<");
     const size_t from = r->out.length;
@@ -225,7 +234,7 @@ static HRESULT add_text(struct byte_buffer *to, const char *text, size_t bytes)
     return write_units(to, text, bytes, false);
 }
 
-/* TDH's in-type as binary XML's types of values have it (MS-EVEN6 2.2.12): the same numbers up to 21, arrays from 128
+/* Maps TDH's input types to binary XML's value types (MS-EVEN6 2.2.12): the same numbers up to 21, arrays from 128
    on. */
 static void add_substitution(struct byte_buffer *to, size_t index, const struct event_property *p)
 {
@@ -236,7 +245,7 @@ static void add_substitution(struct byte_buffer *to, size_t index, const struct 
     byte_buffer_u8(to, p->flags & PROPERTY_STRUCT ? 0 : (uint8_t)(type | (array ? 0x80 : 0)));
 }
 
-/* Text in which %n are substitutions. */
+/* Writes text in which %n are substitutions. */
 static HRESULT add_mixed(struct byte_buffer *to, const char *text, const struct event_property *properties,
                          size_t count)
 {
@@ -256,7 +265,7 @@ static HRESULT add_mixed(struct byte_buffer *to, const char *text, const struct 
     return SUCCEEDED(hr) ? add_text(to, from, strlen(from)) : hr;
 }
 
-/* Token, dependency, size, name; gives where the size stands. */
+/* Writes token, dependency, size and name; returns the position of the size. */
 static HRESULT begin_element(struct byte_buffer *to, const char *prefix, const char *name, bool attributes,
                              size_t *size)
 {
@@ -270,7 +279,7 @@ static HRESULT begin_element(struct byte_buffer *to, const char *prefix, const c
     return hr;
 }
 
-/* What stands behind the size counts. */
+/* The size counts what follows it. */
 static void end_size(struct byte_buffer *to, size_t at)
 {
     byte_buffer_set_u32(to, at, (uint32_t)(to->size - at - 4));
@@ -324,7 +333,7 @@ static HRESULT write_attribute(struct binary_writer *w, const char *prefix, cons
     byte_buffer_u8(w->to, (uint8_t)(0x06 | (more ? MORE : 0)));
     HRESULT hr = whole ? write_units(w->to, whole, strlen(whole), true) : E_OUTOFMEMORY;
     memory_free(whole);
-    if (SUCCEEDED(hr) && !*value) { /* an empty value is a text too */
+    if (SUCCEEDED(hr) && !*value) { /* an empty value is a string, too */
         byte_buffer_u8(w->to, 0x05);
         byte_buffer_u8(w->to, 1);
         byte_buffer_u16(w->to, 0);
@@ -353,7 +362,7 @@ static HRESULT write_attributes(struct binary_writer *w, xmlNodePtr e)
     return hr;
 }
 
-/* The depth is the document's, which is bounded. */
+/* The parser limits the depth of the document. */
 static HRESULT write_element(struct binary_writer *w, xmlNodePtr e)
 {
     const bool attributes = e->nsDef || e->properties;

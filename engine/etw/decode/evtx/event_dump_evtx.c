@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The event log's own form: of each event a record with the elements that XML has. Values keep their types where every
-   reader makes the same text of them; all others, and those of arrays, are texts. */
+/* EVTX dumps: each event becomes a record with the elements of the XML dump. A value keeps its type if all readers show
+   it with the same text; all other values and those of arrays become strings. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/etw/decode/event_dump_form.h"
@@ -12,7 +12,7 @@
 
 enum {
     CODE_OF_LENGTH = 234, /* ERROR_MORE_DATA */
-    MOST_PAYLOAD = 60000, /* of an event that no record holds; the texts of its sort are cut to these */
+    MOST_PAYLOAD = 60000, /* for events that fit into no record; strings are truncated to this */
     MOST_TEXT = 200,
 };
 
@@ -61,7 +61,7 @@ static void add_time(struct event_dump_step *s, struct evtx_record *r)
 {
     int64_t time = s->event->record->EventHeader.TimeStamp.QuadPart;
     uint8_t bytes[8];
-    time = time < 0 ? 0 : time; /* a damaged stamp is before all times */
+    time = time < 0 ? 0 : time; /* a corrupt timestamp precedes all times */
     put_u64(bytes, (uint64_t)time);
     evtx_begin(r, "TimeCreated");
     if (s->dump->options.raw_time)
@@ -151,14 +151,14 @@ static void take_back(struct event_dump_step *s)
     evtx_record_back(&s->dump->record, &s->before_values);
 }
 
-/* The type whose text is the one that the value has by its in-type and out-type; EVTX_TEXT: there is none. Numbers with
-   a sign are texts: readers that are in use (libevtx 20181227) show -3 as -32765. */
+/* Returns the type whose text equals that of the input and output type; EVTX_TEXT if no type qualifies. Signed
+   numbers become strings, because existing readers (libevtx 20181227) show -3 as -32765. */
 static enum evtx_type type_of(const struct value_type *t)
 {
     static const struct {
         uint8_t in, out, own;
     } same[] = {
-        /* the first of an in-type is what it has without an out-type */
+        /* the first entry of an input type is the one without an output type */
         {IN_TYPE_UINT8, OUT_TYPE_UNSIGNEDBYTE, EVTX_U8},   {IN_TYPE_UINT16, OUT_TYPE_UNSIGNEDSHORT, EVTX_U16},
         {IN_TYPE_UINT32, OUT_TYPE_UNSIGNEDINT, EVTX_U32},  {IN_TYPE_UINT32, OUT_TYPE_PID, EVTX_U32},
         {IN_TYPE_UINT32, OUT_TYPE_TID, EVTX_U32},          {IN_TYPE_UINT32, OUT_TYPE_HEXINT32, EVTX_HEX32},
@@ -202,7 +202,7 @@ static HRESULT add_value(struct event_dump_step *s, const struct event_value *v,
         byte_buffer_u16(&s->dump->array, 0);
         return s->dump->array.failed ? E_OUTOFMEMORY : hr;
     }
-    if (type == EVTX_BOOL) { /* any number but 0 is true, of a reader perhaps 1 alone */
+    if (type == EVTX_BOOL) { /* any number but 0 is true, but readers may accept only 1 */
         uint8_t truth[4];
         put_u32(truth, get_u32(v->bytes) != 0);
         evtx_value(r, type, truth, sizeof truth);
@@ -263,7 +263,7 @@ static HRESULT evtx_dump_value(void *context, enum event_step step, const struct
     return S_OK;
 }
 
-/* The depth is the document's, which is bounded. */
+/* The parser limits the depth of the document. */
 static void add_document(struct evtx_record *r, const struct xml_document *d, xmlNodePtr e)
 {
     evtx_begin(r, (const char *)e->name);
@@ -287,7 +287,7 @@ static void add_document(struct evtx_record *r, const struct xml_document *d, xm
     evtx_end(r);
 }
 
-/* As the manifest shapes it, or where that is no XML as its text. */
+/* Adds UserData as the manifest defines it or, if that is not valid XML, as text. */
 static void add_user_data(struct event_dump_step *s)
 {
     struct text_buffer text = {0};
@@ -310,7 +310,7 @@ static void add_user_data(struct event_dump_step *s)
     text_buffer_free(&text);
 }
 
-/* What the event schema has for messages of WPP. */
+/* Adds what the event schema has for WPP messages. */
 static void add_debug_data(struct event_dump_step *s)
 {
     const struct tmf_message *m = s->event->schema->message;
@@ -349,7 +349,7 @@ static void end_values(struct event_dump_step *s)
         add_user_data(s);
         return;
     }
-    close_array(s); /* of data that end within it, or within structs */
+    close_array(s); /* the data ended within an array or struct */
     for (; s->depth; s->depth--)
         evtx_end(r);
     if (s->elements)
@@ -364,7 +364,7 @@ static void evtx_dump_undecoded(struct event_dump_step *s, const uint8_t *bytes,
 {
     struct evtx_record *r = &s->dump->record;
     uint8_t number_[4];
-    if (code == ERROR_NOT_FOUND) { /* as tracerpt writes what nobody knows */
+    if (code == ERROR_NOT_FOUND) { /* as tracerpt writes unknown events */
         evtx_element_value(r, "BinaryEventData", EVTX_BINARY, bytes, size);
         return;
     }
@@ -431,7 +431,7 @@ static void add_rendering(struct event_dump_step *s)
     evtx_end(r);
 }
 
-/* Of an event that no record holds: who wrote it and when, and what there is room for of its data. */
+/* For an event that fits into no record: writes who wrote it, when, and as much of its data as fits. */
 static void evtx_dump_shorten(struct event_dump_step *s)
 {
     const EVENT_RECORD *e = s->event->record;

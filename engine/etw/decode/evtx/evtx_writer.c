@@ -1,5 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes .evtx files: records, chunks and the header. */
+/* Writes .evtx files, the event log's format: records, chunks and the header.
+
+   The problem. An event is a tree of XML. The format splits it into a template (here: shape), which is the same for all
+   events of a kind, and the values that differ. Chunks of 64 KB must be readable alone, so each contains the shapes and
+   names its records use, once. A writer of a stream knows neither how many events come nor which shapes they need.
+
+   A file is a header of 4096 bytes followed by chunks:
+
+       chunk:  0      header "ElfChnk": first and last record number, twice; end of data; checksums
+               128    64 lists of names, by hash     u32 offset of the first, 0: empty
+               384    32 lists of shapes, by hash    u32 offset of the first, 0: empty
+               512    records, one after another; the rest is zero
+
+       record: u32 0x2A2A  u32 size  u64 number  FILETIME
+               fragment header  0x0C  template id  offset of the shape
+               [the shape itself, at its first use in the chunk]
+               u32 count  {u16 size, u8 type, u8 0} per value  the values  0  padding to 8  u32 size again
+
+       shape:  u32 offset of the next in the list  GUID  u32 size  binary XML
+       name:   u32 offset of the next in the list  u16 hash  u16 characters  UTF-16 NUL
+
+   All offsets count from the start of the chunk. Binary XML refers to a name by its offset; a name, like a shape, is
+   written in the middle of the record that uses it first.
+
+   From event to record. event_dump_evtx.c describes an event as steps (enum evtx_step) in r->shape and values in
+   r->items and r->values. Equal steps mean an equal shape, so r->shape is the key: find_shape compares it with the
+   shapes of the chunk (w->known, whose steps are in w->shapes). The GUID is a hash of the steps, so a shape has the
+   same GUID in all chunks and files.
+
+   A record that does not fit. try_record writes into the chunk and notices at the end that it is full. It restores the
+   position, the lists and the known shapes, so the chunk is as before; names and shapes that the record added are in
+   the part that is zeroed again. evtx_writer_add then completes the chunk and tries again in an empty one. A record
+   that does not fit into an empty chunk gives S_FALSE, and the dump writes a shortened one. The last 8 bytes of a chunk
+   stay unused because libevtx skips a record that ends with the chunk.
+
+   Half-written files. Output is a stream of complete chunks. The header is written twice: at the start with
+   the flag "dirty" and no chunks, and at the end over the first one. After a crash the header is dirty and counts no
+   chunks; readers that recover dirty logs find the complete chunks by their signatures and checksums. The chunk that
+   was being filled is lost. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/decode/evtx/evtx.h"
@@ -51,7 +89,7 @@ static void record_check(struct evtx_record *r, HRESULT hr)
         evtx_record_fail(r, hr);
 }
 
-/* Of UTF-8 that many bytes at most, whole characters. */
+/* Truncates UTF-8 to whole characters. */
 static size_t text_cut_size(const struct evtx_record *r, const char *text)
 {
     size_t size = strlen(text);
@@ -70,7 +108,7 @@ static void shape_add_step(struct evtx_record *r, enum evtx_step step, const cha
         if (text)
             memcpy(to + 1, text, size);
     }
-    r->too_long |= size > UINT16_MAX; /* before it is measured in units: none of that many bytes is needed */
+    r->too_long |= size > UINT16_MAX; /* checked before measuring UTF-16 units: longer strings are never needed */
     record_check(r, S_OK);
 }
 
@@ -108,7 +146,7 @@ void evtx_constant(struct evtx_record *r, const char *text)
         shape_add_step(r, EVTX_CONSTANT, text);
 }
 
-/* The bytes are there, or come next. */
+/* Declares a value; its bytes have been or will be added. */
 static bool value_declare(struct evtx_record *r, enum evtx_type type, size_t size)
 {
     if (size > UINT16_MAX || r->items.size / 4 >= UINT16_MAX) {
@@ -183,8 +221,8 @@ void evtx_element_value(struct evtx_record *r, const char *element, enum evtx_ty
 }
 
 enum {
-    HEADER_SIZE = 128,   /* of file and chunk: what is said of them */
-    CHECKED_BYTES = 120, /* of these, by their own checksum */
+    HEADER_SIZE = 128,   /* sizes of the headers of file and chunk */
+    CHECKED_BYTES = 120, /* bytes of the header covered by its checksum */
     NAME_LISTS = 128,
     NAME_LIST_COUNT = 64,
     SHAPE_LISTS = NAME_LISTS + 4 * NAME_LIST_COUNT,
@@ -194,11 +232,11 @@ enum {
     SHAPE_HEADER = 24,
     NAME_HEADER = 8,
     MORE = 0x40,
-    /* Of a chunk that is full to its last byte libevtx leaves the last record out. */
+    /* libevtx skips the last record of a chunk that is full to the last byte. */
     MOST_FREE_AT = EVTX_CHUNK_BYTES - 8,
 };
 
-/* A shape that the chunk has, with what it was made of. */
+/* A shape that the chunk contains, and its steps. */
 struct shape {
     uint64_t hash;
     size_t from, size; /* in `shapes` */
@@ -207,7 +245,7 @@ struct shape {
 
 struct evtx_writer {
     uint8_t chunk[EVTX_CHUNK_BYTES];
-    size_t at, last; /* where the next record begins, and where the last one does */
+    size_t at, last; /* position of the next record and of the last one */
     bool full;       /* something did not fit */
     uint64_t next, first;
     unsigned chunks, most_chunks;
@@ -276,7 +314,7 @@ static void four(struct evtx_writer *w, size_t value)
     put(w, b, sizeof b);
 }
 
-/* How many bytes came behind the four at `at`, which say it. */
+/* Stores at `at` how many bytes follow these four. */
 static void set_size(struct evtx_writer *w, size_t at)
 {
     if (!w->full)
@@ -301,7 +339,7 @@ static HRESULT to_units(struct evtx_writer *w, const char *text)
     return evtx_add_units(&w->units, text);
 }
 
-/* The text of a token: how many characters, and these. */
+/* Writes the length of a token's text and the text. */
 static HRESULT put_text(struct evtx_writer *w, const char *text)
 {
     const HRESULT hr = to_units(w, text);
@@ -314,7 +352,7 @@ static HRESULT put_text(struct evtx_writer *w, const char *text)
     return S_OK;
 }
 
-/* A name is where it was written first in the chunk; names of one hash are a list. */
+/* A name is stored once per chunk; names with the same hash form a list. */
 static HRESULT put_name(struct evtx_writer *w, const char *name)
 {
     const HRESULT hr = to_units(w, name);
@@ -348,12 +386,12 @@ static const uint8_t *behind_text(const uint8_t *text)
     return text + strlen((const char *)text) + 1;
 }
 
-/* Where a shape's elements are being written. */
+/* The elements of a shape that are being written. */
 struct open_elements {
     size_t sizes[EVTX_DEPTH];
     unsigned depth;
-    size_t attributes; /* where the size of the start's attributes is; 0: it has none */
-    bool start;        /* is not closed */
+    size_t attributes; /* position of the size of the attributes; 0: no attributes */
+    bool start;        /* the start tag is not closed yet */
 };
 
 static void close_start(struct evtx_writer *w, struct open_elements *o, unsigned token)
@@ -382,7 +420,7 @@ static HRESULT begin_element(struct evtx_writer *w, struct open_elements *o, con
     return hr;
 }
 
-/* An attribute has one text or value. */
+/* An attribute has exactly one text or value. */
 static const uint8_t *behind_attribute(const uint8_t *name)
 {
     const uint8_t *content = behind_text(name);
@@ -437,7 +475,7 @@ static const struct shape *find_shape(const struct evtx_writer *w, const struct 
     return NULL;
 }
 
-/* What stands in a chunk for a shape; its GUID is made of what it is, so that one shape has the same everywhere. */
+/* Writes a shape. Its GUID is derived from its contents, so equal shapes have equal GUIDs everywhere. */
 static HRESULT put_shape(struct evtx_writer *w, const struct evtx_record *r, uint64_t hash)
 {
     void *known = w->known;
@@ -458,7 +496,7 @@ static HRESULT put_shape(struct evtx_writer *w, const struct evtx_record *r, uin
     put_u64(head + 4, hash);
     put_u64(head + 12, hash_bytes(hash, r->shape.bytes, r->shape.size));
     put_u32(list, new.at);
-    four(w, 0x0001010F); /* a fragment */
+    four(w, 0x0001010F); /* fragment header */
     HRESULT hr = put_elements(w, r->shape.bytes, r->shape.bytes + r->shape.size);
     byte(w, 0);
     set_size(w, new.at + SHAPE_HEADER - 4);
@@ -474,7 +512,7 @@ static HRESULT put_record(struct evtx_writer *w, const struct evtx_record *r, in
     uint8_t *head = chunk_take(w, RECORD_HEADER);
     HRESULT hr = S_OK;
     four(w, 0x0001010F);
-    byte(w, 0x0C); /* an instance of a shape */
+    byte(w, 0x0C); /* template instance */
     byte(w, 0x01);
     four(w, (uint32_t)hash);
     const struct shape *shape = find_shape(w, r, hash);
@@ -498,7 +536,7 @@ static HRESULT put_record(struct evtx_writer *w, const struct evtx_record *r, in
     return S_OK;
 }
 
-/* One that does not fit leaves the chunk as it was: S_FALSE. */
+/* Returns S_FALSE and leaves the chunk unchanged if the record does not fit. */
 static HRESULT try_record(struct evtx_writer *w, const struct evtx_record *r, int64_t time)
 {
     uint8_t lists[RECORDS - NAME_LISTS];
@@ -521,7 +559,7 @@ static void end_chunk(struct evtx_writer *w, struct text_buffer *to)
     uint8_t *c = w->chunk;
     const bool any = w->next != w->first;
     memcpy(c, "ElfChnk", 8);
-    for (size_t i = 8; i < 40; i += 16) { /* counted in the file, then in the log */
+    for (size_t i = 8; i < 40; i += 16) { /* numbers in the file, then in the log */
         put_u64(c + i, w->first);
         put_u64(c + i + 8, any ? w->next - 1 : UINT64_MAX);
     }

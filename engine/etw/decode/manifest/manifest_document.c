@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Documents of providers, and the layout of their events. Each provider is written alone, read back, and added if it
-   can be read. */
+/* Writes event providers as manifests, with the layouts of their events. Each provider is written separately, read
+   back, and added to the document only if our reader accepts it. */
 #include "engine/etw/decode/manifest/manifest_document.h"
 
 #include "engine/base/memory.h"
@@ -21,7 +21,7 @@ void manifest_document_free(struct manifest_document *d)
     *d = (struct manifest_document){0};
 }
 
-/* NULL when out of memory. */
+/* Returns NULL when out of memory. */
 static struct manifest_culture *culture_of(struct manifest_document *d, const char *name)
 {
     void *items = d->cultures;
@@ -39,7 +39,7 @@ static struct manifest_culture *culture_of(struct manifest_document *d, const ch
 
 /* ---- messages ---- */
 
-/* What has no language is in the last one that is looked for. */
+/* Strings without a language go to the culture that readers try last. */
 #define NEUTRAL "en-US"
 
 static HRESULT add_string(struct manifest_writing *w, const char *culture, const char *id, const char *text)
@@ -125,7 +125,7 @@ static HRESULT skipped(HRESULT remarked)
     return SUCCEEDED(remarked) ? S_FALSE : remarked;
 }
 
-/* What our own reader refuses is of no use to anybody. */
+/* A manifest that our own reader rejects is useless to others, too. */
 static HRESULT read_back(struct manifest_writing *w)
 {
     struct provider_manifests list;
@@ -158,10 +158,10 @@ static HRESULT document_append(struct manifest_document *to, const struct manife
     return to->providers.failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* Names are compared with each other, fields with events, maps with properties. */
+/* The work is quadratic: names are compared with each other, fields with events, maps with properties. */
 static bool is_compared_soon(const struct provider_manifest *m, uint64_t fields)
 {
-    const uint64_t keywords = 64 * ((uint64_t)m->fields[MANIFEST_KEYWORDS].count + 64); /* those of an event */
+    const uint64_t keywords = 64 * ((uint64_t)m->fields[MANIFEST_KEYWORDS].count + 64); /* of one event */
     uint64_t properties = 0;
     for (size_t i = 0; i < m->layout_count; i++)
         properties += m->layouts[i].property_count;
@@ -220,7 +220,7 @@ static HRESULT write_entry(struct manifest_writing *w, const struct manifest_map
         return manifest_write_warning(w, "map '%.200s': skipped 0x%X: a manifest allows single bits only", map->name,
                                       (unsigned)entry->value);
     char *value = text_format(map->bits ? "0x%X" : "%u", (unsigned)entry->value);
-    char *shown = text_format("%u", (unsigned)entry->value); /* of an entry without a text */
+    char *shown = text_format("%u", (unsigned)entry->value); /* for an entry without a text */
     HRESULT hr = value && shown ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         text_buffer_format(b, "            <map value=\"%s\"", value);
@@ -270,7 +270,7 @@ char *manifest_layout_name(const struct provider_manifest *m, size_t index)
     return m->layouts[index].name ? text_copy(m->layouts[index].name) : text_format("Template_%zu", index);
 }
 
-/* Of a resource a property may have none. */
+/* Properties from a resource may have no name. */
 static void add_name(struct text_buffer *b, const char *attribute, const struct manifest_template *t, size_t index)
 {
     if (t->properties[index].name && *t->properties[index].name)
@@ -303,7 +303,7 @@ static HRESULT write_data(struct manifest_writing *w, const struct manifest_temp
     add_name(b, "name", t, index);
     if (type)
         text_buffer_format(b, " inType=\"win:%s\"", type->name);
-    else /* the reader names it */
+    else /* the reader generates the name */
         text_buffer_format(b, " inType=\"win:%u\"", p->in_type);
     if (out && !(type && type->out == p->out_type))
         text_buffer_format(b, " outType=\"%s\"", out);

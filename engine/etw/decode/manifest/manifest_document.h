@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes providers as an instrumentation manifest, the XML that manifest_xml.c reads, from whatever is known of them.
- */
+/* Writes event providers as an instrumentation manifest (the XML that manifest_xml.c reads), whatever the source of the
+   data. */
 #ifndef OPENPLA_MANIFEST_DOCUMENT_H
 #define OPENPLA_MANIFEST_DOCUMENT_H
 
@@ -20,56 +20,57 @@ struct manifest_document {
 };
 void manifest_document_free(struct manifest_document *d);
 
-/* Adds the provider with those of its events that `wanted` says by their index (NULL: all) and what they need; no two
-   may have one GUID. What a manifest cannot say of them is a text in `remarks`. S_FALSE, with such a text: the whole
-   provider cannot be written, and is left out. A provider that was added is read back by manifest_xml_read, and its
-   events are decoded by that as they were. */
+/* Adds the event provider with the events selected by `wanted` (by index; NULL: all) and what these need. No two
+   providers may have the same GUID. Adds to `warnings` what a manifest cannot express. Returns S_FALSE, with a warning,
+   if the whole provider cannot be written and was skipped. An added provider can be read by manifest_xml_read, and its
+   events decode as before. */
 HRESULT manifest_document_add(struct manifest_document *d, const struct provider_manifest *m, const bool *wanted,
                               struct texts *warnings);
-/* Adds the whole document. E_OUTOFMEMORY. */
+/* Appends the whole document. E_OUTOFMEMORY. */
 HRESULT manifest_document_text(const struct manifest_document *d, struct text_buffer *out);
 
 /* ---- inside manifest_document.c: one provider as the element of a manifest ---- */
 
-/* How events name a field: its own name, Windows' or one that was made. */
+/* How events refer to a field: by its own name, Windows' name or a generated one. */
 struct manifest_name {
-    char *text; /* NULL: a manifest cannot say the field */
+    char *text; /* NULL: the manifest cannot express the field */
     bool declared;
-    bool made; /* its own name is the text that it has without a message; it must become its message */
+    bool made; /* generated: without a message the field's own name is its text, so it must become its message */
 };
 struct manifest_writing {
     const struct provider_manifest *m;
-    const bool *wanted; /* events; NULL: all */
+    const bool *wanted; /* by event; NULL: all */
     struct texts *warnings;
     struct manifest_document *d;
-    size_t number; /* of the provider: before the names of its strings */
+    size_t number; /* number of the provider, used as prefix of its strings */
     struct manifest_name *names[MANIFEST_KINDS];
-    /* Values that events have and no field says. */
+    /* Values that occur in events but in no field. */
     struct provider_manifest *undeclared;
-    bool *layouts, *maps; /* those that are wanted */
-    uint64_t compared;    /* events with opcodes of one name */
+    bool *layouts, *maps; /* those that are needed */
+    uint64_t compared;    /* comparisons so far of events that have opcodes of the same name */
 };
-/* What is looked at one by one: some seconds of it. */
+/* Maximum number of comparisons: some seconds. */
 #define MANIFEST_MOST_COMPARED (UINT64_C(1) << 31)
-/* E_OUTOFMEMORY; what cannot be said is remarked. */
+/* E_OUTOFMEMORY. Warns about what a manifest cannot express. */
 HRESULT manifest_write_provider(struct manifest_writing *w);
 
 /* ---- of its files ---- */
 
-/* Remarks on the provider. E_OUTOFMEMORY. */
+/* Adds a warning about the provider. E_OUTOFMEMORY. */
 HRESULT manifest_write_warning(struct manifest_writing *w, const char *format, ...) PRINTF_LIKE(2, 3);
-/* An attribute `message` with the id's texts in all languages; without one `text`, unless that is NULL. */
+/* Writes an attribute `message` with the texts of the id in all languages; without texts uses `text`, unless that
+   is NULL. */
 HRESULT manifest_write_message(struct manifest_writing *w, uint32_t id, const char *text, const char *kind,
                                size_t index);
-/* What is behind it is refused as a whole. */
+/* The reader would reject a longer document. */
 bool manifest_write_is_full(const struct text_buffer *b);
-/* Without what would be taken for a prefix or for two names. */
+/* Returns the name without characters that would be read as a prefix or a separator. */
 char *manifest_plain_name(const char *name);
 
 HRESULT manifest_write_maps(struct manifest_writing *w);
 HRESULT manifest_write_templates(struct manifest_writing *w);
 HRESULT manifest_write_filters(struct manifest_writing *w);
-/* The name of a template; NULL when out of memory. */
+/* Returns the name of a template; NULL when out of memory. */
 char *manifest_layout_name(const struct provider_manifest *m, size_t index);
 
 #endif

@@ -11,7 +11,7 @@
 #define FIRST_CHANNEL    16
 #define LAST_KEYWORD_BIT 47
 
-/* The ids that mc gives to messages. */
+/* The message ids that mc assigns. */
 static uint32_t message_id(enum manifest_kind kind, uint64_t value, uint16_t task)
 {
     switch (kind) {
@@ -24,7 +24,7 @@ static uint32_t message_id(enum manifest_kind kind, uint64_t value, uint16_t tas
     case MANIFEST_LEVELS:
         return 0x50000000u + (uint32_t)value;
     case MANIFEST_CHANNELS:
-        return 0x90000002u + (uint32_t)value; /* its place; ...1 is the provider's */
+        return 0x90000002u + (uint32_t)value; /* by index; ...1 is the message of the provider */
     case MANIFEST_TASKS:
         return 0x70000000u + (uint32_t)value;
     case MANIFEST_OPCODES:
@@ -35,7 +35,7 @@ static uint32_t message_id(enum manifest_kind kind, uint64_t value, uint16_t tas
 
 /* ---- names ---- */
 
-/* What an opcode of one task is known by: '\1' is in no name. */
+/* The key of an opcode that belongs to a task: '\1' occurs in no name. */
 static char *opcode_key(const char *name, uint16_t task)
 {
     return text_format("%u\1%s", (unsigned)task, name);
@@ -54,7 +54,7 @@ static HRESULT know_field(struct manifest_reader *r, xmlNodePtr e, enum manifest
     return hr == S_FALSE ? manifest_wrong(e, "name", f->name, "the name already exists in the task") : hr;
 }
 
-/* Windows' own becomes a field of the provider, as mc makes it one. */
+/* Adds Windows' definition to the provider's fields, as mc does. */
 static HRESULT take_winmeta(struct manifest_reader *r, enum manifest_kind kind, const struct manifest_field *from,
                             const struct manifest_field **out)
 {
@@ -79,7 +79,7 @@ static HRESULT take_winmeta(struct manifest_reader *r, enum manifest_kind kind, 
     return hr;
 }
 
-/* One that the manifest declares. S_FALSE: it declares none of that name. */
+/* Finds a field declared in the manifest. S_FALSE: none of that name. */
 static HRESULT find_declared(struct manifest_reader *r, const char *name, enum manifest_kind kind, uint16_t task,
                              uint32_t *place)
 {
@@ -107,7 +107,7 @@ HRESULT manifest_find_field(struct manifest_reader *r, xmlNodePtr e, const char 
     *out = NULL;
     if (windows)
         return take_winmeta(r, kind, windows, out);
-    /* Manifests of Windows' own providers declare names with a colon ("ut:Configuration"). */
+    /* Manifests of Windows' own providers declare names with colons ("ut:Configuration"). */
     HRESULT hr = find_declared(r, qname, kind, task, &place);
     if (hr == S_FALSE && !of_windows && name != qname)
         hr = find_declared(r, name, kind, task, &place);
@@ -194,7 +194,7 @@ static HRESULT read_mask(struct manifest_reader *r, xmlNodePtr e, uint64_t *out)
     if (FAILED(hr))
         return hr;
     bool is_number = text_to_u64(text, out);
-    if (!is_number) { /* hex digits alone, as some write it */
+    if (!is_number) { /* some manifests have hex digits without 0x */
         hex = text_format("0x%s", text);
         is_number = hex && text_to_u64(hex, out);
         hr = hex ? S_OK : E_OUTOFMEMORY;
@@ -235,7 +235,7 @@ HRESULT manifest_read_fields(struct manifest_reader *r, xmlNodePtr provider)
 
 /* ---- channels ---- */
 
-/* The place of the word in the list, which ends with NULL. */
+/* Finds the word in a list that ends with NULL. */
 static HRESULT read_word(struct manifest_reader *r, xmlNodePtr e, const char *attribute, const char *const *words,
                          uint8_t *out)
 {
@@ -254,7 +254,7 @@ static HRESULT read_word(struct manifest_reader *r, xmlNodePtr e, const char *at
     return hr;
 }
 
-/* The elements of settings have them as attributes or as elements with a text. */
+/* Settings are given as attributes or as elements with text. */
 static HRESULT read_setting(struct manifest_reader *r, xmlNodePtr e, struct manifest_channel *c)
 {
     static const char *const clocks[] = {"SystemTime", "QPC", NULL}, *const sids[] = {"None", "Publishing", NULL};
@@ -401,7 +401,7 @@ static HRESULT read_entry(struct manifest_reader *r, xmlNodePtr e, void *about)
     if (FAILED(hr))
         return hr;
     entry->value = (uint32_t)value;
-    /* .NET's EventSource writes each name of an enumeration of flags: 0 for no bit, and names of several bits. */
+    /* .NET's EventSource writes all names of a flags enumeration: also 0 and combinations of bits. */
     if (map->bits && value & (value - 1))
         hr = manifest_warn_element(r, e,
                                    "the value has several bits (its string also appears for values with all of them)");
@@ -436,8 +436,8 @@ HRESULT manifest_read_maps(struct manifest_reader *r, xmlNodePtr maps)
 
 /* ---- the string tables of a manifest, and the messages that are made of them: $(string.ID) and $(mc.SYMBOL) ---- */
 
-#define LONGEST_MESSAGE (1u << 16)  /* bytes, after references are what they stand for */
-#define ALL_MESSAGES    (64u << 20) /* bytes: one string may be the text of many events */
+#define LONGEST_MESSAGE (1u << 16)  /* in bytes, after references are replaced */
+#define ALL_MESSAGES    (64u << 20) /* in bytes: many events may share one string */
 
 void manifest_strings_free(struct manifest_strings *s)
 {
@@ -451,7 +451,7 @@ void manifest_strings_free(struct manifest_strings *s)
     *s = (struct manifest_strings){0};
 }
 
-/* Takes both over. S_FALSE: the culture has one already. */
+/* Takes ownership of both. Returns S_FALSE if the culture already has the id. */
 static HRESULT add_string(struct manifest_strings *s, size_t culture, char *id, char *text)
 {
     void *items = s->items;
@@ -547,7 +547,7 @@ HRESULT manifest_read_message_table(struct manifest_reader *r, xmlNodePtr table)
     return manifest_children(r, table, "message", read_message, NULL);
 }
 
-/* NULL: it has none in that culture. */
+/* Returns NULL if the culture lacks the string. */
 static const char *find_string(const struct manifest_strings *s, const char *id, size_t culture)
 {
     uint32_t first;
@@ -559,8 +559,7 @@ static const char *find_string(const struct manifest_strings *s, const char *id,
     return NULL;
 }
 
-/* The text with the culture's strings in the place of references. S_FALSE: it has none of that id, which is then in
-   `missing`. */
+/* Replaces references by the culture's strings. Returns S_FALSE if one does not exist and sets `missing` to its id. */
 static HRESULT text_resolve_strings(const struct manifest_reader *r, const char *text, size_t culture, char **out,
                                     char **missing)
 {

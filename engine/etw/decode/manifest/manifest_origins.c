@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Manifests as sources of schemas: a list of them, which grows by registered ones when these are asked for, and by
-   those that .NET writes into a trace piece by piece. */
+/* Manifests as sources of schemas: a list that grows by registered manifests when they are needed, and by those that
+   .NET writes into a trace in pieces. */
 #include "engine/etw/manifest_origins.h"
 
 #include "engine/base/file.h"
@@ -12,12 +12,12 @@
 
 #include <string.h>
 
-#define MOST_ABSENT 4096 /* providers that are not registered are remembered; a trace may name any number */
+#define MOST_ABSENT 4096 /* limit for remembering providers that are not registered; a trace may name any number */
 
 struct manifest_origin {
     struct provider_manifests list;
     char *languages;
-    bool registered; /* what is not in the list is looked for in the registry */
+    bool registered; /* search the registry for providers that are not in the list */
     struct host_lock lock;
     struct unknown {
         GUID guid;
@@ -54,7 +54,7 @@ static const struct unknown *find_unknown(const struct manifest_origin *o, const
     return NULL;
 }
 
-/* That nothing is known is worth remembering; when memory is out, it is looked for again. */
+/* Remembers that a provider is unknown. If memory is out, the registry will be searched again. */
 static void origin_note_absent(struct manifest_origin *o, const GUID *guid, HRESULT hr)
 {
     void *items = o->unknown;
@@ -211,7 +211,7 @@ HRESULT manifest_binary_origin(const char *path, const char *languages, struct s
     return hr == S_OK ? manifests_origin(&list, languages, out) : hr;
 }
 
-/* Moves them to the end of the other list. */
+/* Moves the providers to the end of the other list. */
 static HRESULT manifests_append(struct provider_manifests *to, struct provider_manifests *from)
 {
     void *items = to->items;
@@ -263,34 +263,34 @@ HRESULT manifest_folder_origin(const char *folder, const char *languages, struct
 
 /* ---- pieces in traces of .NET ---- */
 
-/* Pieces of manifests: {u8 format 1, u8 major, u8 minor, u8 0x5B, u16 pieces, u16 number}, then UTF-8. Nothing in them
-   is trusted: anybody may write events. */
+/* A piece of a manifest: {u8 format 1, u8 major, u8 minor, u8 0x5B, u16 pieces, u16 number}, then UTF-8. Any program
+   may write such events, so nothing in them is trusted. */
 
 #define MANIFEST_EVENT 0xFFFE
 #define HEADER         8
 #define FORMAT         1
 #define MAGIC          0x5B
 #define MOST_PIECES    16384u
-#define MOST_GATHERED  (32u << 20) /* bytes of pieces of all manifests that are not whole yet */
+#define MOST_GATHERED  (32u << 20) /* limit for the pieces of all incomplete manifests */
 #define MOST_PROVIDERS 1024u
 
 struct gathering {
     GUID guid;
     uint16_t pieces, have;
     struct piece {
-        uint8_t *bytes; /* NULL: it has not come */
+        uint8_t *bytes; /* NULL: not received */
         size_t size;
     } * all;
     size_t size;
-    bool known;   /* a whole one came: its text's hash, and its origin in the schemas */
-    bool refused; /* it cannot be used */
+    bool known;   /* a complete manifest was received: the hash of its text and its origin in the schemas */
+    bool refused; /* it is unusable */
     uint64_t hash, origin;
 };
 struct inband_manifests {
     struct gathering *items;
     size_t count, capacity;
     size_t gathered; /* bytes */
-    char *languages; /* NULL: the host's */
+    char *languages; /* NULL: those of the host's user */
 };
 
 static void drop_pieces(struct inband_manifests *all, struct gathering *g)
@@ -341,7 +341,7 @@ static HRESULT useless(const char *why, unsigned long long value)
     return S_FALSE;
 }
 
-/* NULL with *hr: why not. */
+/* Returns NULL with the reason in *hr. */
 static struct gathering *gathering_of(struct inband_manifests *all, const GUID *guid, HRESULT *hr)
 {
     void *items = all->items;
@@ -363,7 +363,7 @@ static struct gathering *gathering_of(struct inband_manifests *all, const GUID *
 
 /* ---- a manifest that is refused ---- */
 
-/* The reason that events of its provider stay undecoded. */
+/* An origin that gives the reason why the provider's events cannot be decoded. */
 struct refusal {
     GUID provider;
     char *why;
@@ -402,7 +402,7 @@ static HRESULT refusal_origin(const GUID *provider, const char *why, struct sche
     return S_OK;
 }
 
-/* S_FALSE: it cannot be used; the error text has the reason. */
+/* Returns S_FALSE if the manifest is unusable; the error text has the reason. */
 static HRESULT read_manifest(const char *xml, size_t size, const GUID *provider, struct provider_manifests *list)
 {
     HRESULT hr = manifest_xml_read(xml, size, NULL, list);
@@ -420,7 +420,8 @@ static HRESULT read_manifest(const char *xml, size_t size, const GUID *provider,
     return hr;
 }
 
-/* S_FALSE: the manifest cannot be used. That is reported once, and is the reason of each event of the provider. */
+/* Returns S_FALSE if the manifest is unusable. The reason is reported once and becomes the reason for each undecoded
+   event of the provider. */
 static HRESULT gathering_join_schemas(struct inband_manifests *all, struct gathering *g, const char *xml, size_t size,
                                       struct event_schemas *schemas)
 {
@@ -428,12 +429,12 @@ static HRESULT gathering_join_schemas(struct inband_manifests *all, struct gathe
     struct schema_origin origin;
     const uint64_t hash = hash_bytes(HASH_START, xml, size);
     if (g->known && g->hash == hash)
-        return S_OK; /* each session that enables it gets one */
+        return S_OK; /* .NET writes the manifest for each session that enables the provider */
     const HRESULT read = read_manifest(xml, size, &g->guid, &list);
     const struct error_kept why = error_keep(read);
     if (FAILED(read))
         return read;
-    if (read != S_OK && g->known && !g->refused) /* the last good manifest keeps decoding */
+    if (read != S_OK && g->known && !g->refused) /* the last valid manifest remains in use */
         return error_restore(&why);
     HRESULT hr =
         read == S_OK ? manifests_origin(&list, all->languages, &origin) : refusal_origin(&g->guid, why.text, &origin);
@@ -475,7 +476,7 @@ HRESULT inband_manifests_take(struct inband_manifests *all, const EVENT_RECORD *
     struct gathering *g = gathering_of(all, &event->EventHeader.ProviderId, &hr);
     if (!g)
         return hr;
-    if (g->pieces != pieces || (number == 0 && g->all && g->all[0].bytes)) /* it begins anew */
+    if (g->pieces != pieces || (number == 0 && g->all && g->all[0].bytes)) /* a new copy begins */
         drop_pieces(all, g);
     if (!g->all) {
         g->all = memory_zero(pieces, sizeof *g->all);
@@ -484,7 +485,7 @@ HRESULT inband_manifests_take(struct inband_manifests *all, const EVENT_RECORD *
         g->pieces = pieces;
     }
     if (g->all[number].bytes)
-        return S_OK; /* again */
+        return S_OK; /* received twice */
     if (g->size + size > MANIFEST_MOST_BYTES || all->gathered + size > MOST_GATHERED) {
         drop_pieces(all, g);
         return useless("its pieces are too large", g->size + size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads templates of an instrumentation manifest: data, structs and UserData, and the names of their types. */
+/* Reads the templates of an instrumentation manifest: data, structs, UserData and the names of their types. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/base/xml_text.h"
@@ -9,16 +9,17 @@
 
 #include <string.h>
 
-#define MOST_PROPERTIES 1024  /* of a template; each needs a byte of an event that has at most 64 KB */
-#define MOST_BYTES      65535 /* of an event's data */
+#define MOST_PROPERTIES                                                                                                \
+    1024                 /* per template; each property needs at least a byte of an event, which has at most 64 KB */
+#define MOST_BYTES 65535 /* of event data */
 
 struct template_reading {
     struct manifest_template *t;
-    uint64_t least; /* bytes that an event has at least */
-    size_t scope;   /* the first property that those now read may name as theirs: 0, or a struct's first member */
-    size_t outer;   /* how many of those at the top lie before the struct */
+    uint64_t least; /* minimum size of an event in bytes */
+    size_t scope;   /* the first property that lengths and counts may refer to: 0, or the first member of a struct */
+    size_t outer;   /* number of top-level properties before the struct */
     bool in_struct;
-    xmlNodePtr *elements; /* of the properties of the top: structs are read again for their members */
+    xmlNodePtr *elements; /* elements of the top-level properties; structs are read a second time for their members */
 };
 
 static bool is_number(const struct event_property *p)
@@ -28,10 +29,10 @@ static bool is_number(const struct event_property *p)
             p->in_type == IN_TYPE_HEXINT64);
 }
 
-/* What a length or count names: a number that lies before, within the same struct or around it. */
+/* Finds the number that a length or count refers to: it must precede, in the same struct or outside of it. */
 static const struct event_property *find_before(const struct template_reading *k, const char *name, size_t *index)
 {
-    for (size_t i = k->t->property_count - 1; i > k->scope; i--) /* the last is who asks */
+    for (size_t i = k->t->property_count - 1; i > k->scope; i--) /* the last one is the referring property */
         if (strcmp(k->t->properties[i - 1].name, name) == 0) {
             *index = i - 1;
             return &k->t->properties[*index];
@@ -44,7 +45,7 @@ static const struct event_property *find_before(const struct template_reading *k
     return NULL;
 }
 
-/* A length or count: S_FALSE when there is none. */
+/* Reads a length or count. Returns S_FALSE if the attribute is missing. */
 static HRESULT read_amount(struct manifest_reader *r, xmlNodePtr e, struct template_reading *k, const char *attribute,
                            uint32_t fixed, uint32_t named, uint16_t *to)
 {
@@ -113,7 +114,7 @@ static HRESULT read_map(struct manifest_reader *r, xmlNodePtr e, struct event_pr
     return S_OK;
 }
 
-/* Room for one more, named. */
+/* Adds a property and reads its name. */
 static HRESULT add_property(struct manifest_reader *r, xmlNodePtr e, struct template_reading *k)
 {
     struct manifest_template *t = k->t;
@@ -127,7 +128,7 @@ static HRESULT add_property(struct manifest_reader *r, xmlNodePtr e, struct temp
     struct event_property *p = &t->properties[t->property_count++];
     *p = (struct event_property){.count = 1};
     HRESULT hr = manifest_name(r, e, "name", &p->name);
-    if (FAILED(hr)) /* nobody may meet one without a name */
+    if (FAILED(hr)) /* properties without a name must not remain */
         t->property_count--;
     return hr;
 }
@@ -247,7 +248,7 @@ static HRESULT read_top(struct manifest_reader *r, xmlNodePtr e, struct template
     return hr;
 }
 
-/* The places of a template's names are made from what it is called, so that two compilations are the same bytes. */
+/* Derives the GUID of a template from its name, so that two compilations give the same bytes. */
 static void name_guid(const struct provider_manifest *m, struct manifest_template *t)
 {
     const char *name = t->name;
@@ -258,7 +259,7 @@ static void name_guid(const struct provider_manifest *m, struct manifest_templat
     }
 }
 
-/* Nothing says where binary data end that have no length, unless they are the last. */
+/* Binary data without a length have no end, unless they are last. */
 static HRESULT check_binary(xmlNodePtr e, const struct manifest_template *t)
 {
     for (size_t i = 0; i < t->property_count; i++) {

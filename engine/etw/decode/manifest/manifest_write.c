@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider, its levels, tasks, opcodes, keywords and channels, and its events. */
+/* Writes the parts of a provider: levels, tasks, opcodes, keywords, channels and events. */
 #include "engine/base/memory.h"
 #include "engine/base/xml_text.h"
 #include "engine/etw/decode/manifest/manifest_document.h"
@@ -45,7 +45,7 @@ static void write_optional(struct text_buffer *b, const char *name, const char *
 
 /* ---- names ---- */
 
-/* What mc, and so our reader, lets a manifest say of them. */
+/* The values that mc, and so our reader, allows in a manifest. */
 static bool may_be_declared(enum manifest_kind kind, uint64_t value)
 {
     switch (kind) {
@@ -69,7 +69,7 @@ static char *made_name(enum manifest_kind kind, const struct manifest_field *f)
     return text_format(kind == MANIFEST_KEYWORDS ? "%s_0x%llX" : "%s_%llu", kinds[kind], (unsigned long long)f->value);
 }
 
-/* Of two opcodes of one name, one of a task and one of all, an event of the task gets the former. */
+/* If a task's opcode and a global opcode have the same name, an event of the task gets the task's opcode. */
 static bool opcode_hides(struct manifest_writing *w, const struct manifest_field *one,
                          const struct manifest_field *other)
 {
@@ -82,7 +82,7 @@ static bool opcode_hides(struct manifest_writing *w, const struct manifest_field
     for (size_t i = 0; i < m->event_count && w->compared < MANIFEST_MOST_COMPARED; i++, w->compared++)
         if (m->events[i].descriptor.Task == own->task && m->events[i].descriptor.Opcode == global->value)
             return true;
-    return w->compared == MANIFEST_MOST_COMPARED; /* maybe: another name is as good */
+    return w->compared == MANIFEST_MOST_COMPARED; /* at the limit assume that it does; a generated name works as well */
 }
 
 static bool is_taken(struct manifest_writing *w, enum manifest_kind kind, size_t index, const char *name)
@@ -183,7 +183,7 @@ static HRESULT find_undeclared(struct manifest_writing *w)
     return hr;
 }
 
-/* How an event names the value; NULL: it cannot. */
+/* Returns how events refer to the value; NULL if they cannot. */
 static const char *name_of(const struct manifest_writing *w, enum manifest_kind kind, uint64_t value, uint16_t task)
 {
     const struct manifest_field *f = provider_manifest_field(w->m, kind, value, task);
@@ -223,7 +223,8 @@ static void end(struct text_buffer *b, unsigned depth, const char *element)
     text_buffer_add(b, ">\r\n");
 }
 
-/* The start of the element, without its last character. `shown`: its text without a message; NULL: its name. */
+/* Writes the start of the element without its last character. `shown`: its text if it has no message; NULL: its
+   name. */
 static HRESULT write_field(struct manifest_writing *w, enum manifest_kind kind, const struct manifest_field *f,
                            const char *name, const char *shown, size_t index, unsigned depth)
 {
@@ -239,7 +240,7 @@ static HRESULT write_field(struct manifest_writing *w, enum manifest_kind kind, 
     return manifest_write_message(w, f->message, shown, words[kind].one, index);
 }
 
-/* A field without a name and a message is shown by its number. */
+/* A field without name and message is shown by its number. */
 static HRESULT write_declared(struct manifest_writing *w, enum manifest_kind kind, size_t index, unsigned depth)
 {
     const struct manifest_field *f = &w->m->fields[kind].items[index];
@@ -249,7 +250,7 @@ static HRESULT write_declared(struct manifest_writing *w, enum manifest_kind kin
     return write_field(w, kind, f, n->text, !n->made ? NULL : f->name ? f->name : number, index, depth);
 }
 
-/* The opcodes that a task has alone. */
+/* Writes the opcodes that belong to a task. */
 static HRESULT write_opcodes_of(struct manifest_writing *w, uint64_t task)
 {
     const struct manifest_fields *fields = &w->m->fields[MANIFEST_OPCODES];
@@ -292,7 +293,7 @@ static HRESULT write_undeclared(struct manifest_writing *w, enum manifest_kind k
     return hr;
 }
 
-/* Of two of a value the first one counts, and has the opcodes. */
+/* Of two tasks with the same value, the first counts and has the opcodes. */
 static bool is_first_task(const struct manifest_writing *w, size_t index)
 {
     const struct manifest_field *tasks = w->m->fields[MANIFEST_TASKS].items;
@@ -367,7 +368,7 @@ static void write_settings(struct text_buffer *b, const struct manifest_channel 
     end(b, 6, "publishing");
 }
 
-/* Of a resource only the name of a channel is known, not what is said of it; an import says no more. */
+/* A resource has only the name of a channel, so it is written as an import, which needs nothing else. */
 static HRESULT write_channel(struct manifest_writing *w, size_t index)
 {
     static const char *const types[] = {"Admin", "Operational", "Analytic", "Debug"};
@@ -414,7 +415,7 @@ static HRESULT write_channels(struct manifest_writing *w)
     return hr;
 }
 
-/* The reader gives an event the bit of its channel, by the channels' order. */
+/* The reader assigns bits to channels in their order and adds them to the keywords of events. */
 static uint64_t channel_bit(const struct manifest_writing *w, uint8_t channel)
 {
     const struct manifest_fields *fields = &w->m->fields[MANIFEST_CHANNELS];
@@ -490,14 +491,14 @@ static HRESULT write_events(struct manifest_writing *w)
     return hr;
 }
 
-/* One without data, which a resource may have, is none. */
+/* A template without data, which a resource may have, counts as none. */
 static void want_layout(struct manifest_writing *w, uint16_t layout)
 {
     if (layout < w->m->layout_count && w->m->layouts[layout].property_count)
         w->layouts[layout] = true;
 }
 
-/* Templates of wanted events and of filters, and the maps of these. */
+/* Finds the templates of the needed events and of filters, and their maps. */
 static HRESULT find_layouts(struct manifest_writing *w)
 {
     const struct provider_manifest *m = w->m;
@@ -520,7 +521,7 @@ static HRESULT find_layouts(struct manifest_writing *w)
 
 /* ---- the provider ---- */
 
-/* What mc names its constants by. */
+/* Writes the prefix of the constants that mc generates. */
 static void write_symbol(struct text_buffer *b, const struct provider_manifest *m)
 {
     if (m->symbol) {

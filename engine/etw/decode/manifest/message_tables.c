@@ -43,7 +43,7 @@ static struct message_language *language_of(struct message_tables *tables, const
     return &tables->items[tables->count++];
 }
 
-/* Takes the text over; NULL counts as out of memory. */
+/* Takes ownership of the text; NULL counts as out of memory. */
 static HRESULT message_tables_give(struct message_tables *tables, const char *language, uint32_t id, char *text)
 {
     struct message_language *l = text ? language_of(tables, language) : NULL;
@@ -70,7 +70,7 @@ static int by_id(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* qsort keeps no order among equals; merging halves does. */
+/* A stable sort by merging; qsort does not keep the order of equals. */
 static void sort_messages(struct message *items, struct message *spare, size_t count)
 {
     size_t half = count / 2, left = 0, right = half;
@@ -90,7 +90,7 @@ static void sort_language(struct message_language *l)
     size_t kept = 0;
     if (spare)
         sort_messages(l->items, spare, l->count);
-    else /* which of two comes first is lost then, and nothing else */
+    else /* only the order of duplicates is lost */
         qsort(l->items, l->count, sizeof *l->items, by_id);
     memory_free(spare);
     for (size_t i = 0; i < l->count; i++)
@@ -118,7 +118,7 @@ const char *message_language_find(const struct message_language *l, uint32_t id)
     return found ? found->text : NULL;
 }
 
-/* Whether the name is that language, or one of its kind: "de" of "de-AT". */
+/* Whether the language has that name or, if not `exact`, is related: "de" for "de-AT". */
 static bool is_language(const char *name, const char *wanted, size_t length, bool exact)
 {
     char one[2][16];
@@ -189,7 +189,7 @@ static HRESULT entry_text(const uint8_t *text, size_t bytes, bool wide, char **o
         return E_OUTOFMEMORY;
     while (length < units && (copy[length] = get_u16(text + 2 * length)) != 0)
         length++;
-    /* Lines of a message table end with CR LF, which the compiler adds to each text. */
+    /* The message compiler adds CR LF to each text. */
     if (length >= 2 && copy[length - 1] == '\n' && copy[length - 2] == '\r')
         length -= 2;
     HRESULT hr = text_from_utf16(copy, length, true, out);
@@ -312,7 +312,7 @@ HRESULT message_table_write(const struct message_language *l, uint8_t **bytes, s
 
 /* ---- messages with their inserts ---- */
 
-/* The number behind a percent sign, of at most two digits (an insert) or ten (a parameter). 0: there is none. */
+/* Reads the number after a percent sign, of at most two digits (insert) or ten (parameter). 0: no number. */
 static size_t read_number(const char *at, size_t most, uint32_t *number)
 {
     uint64_t n = 0;
@@ -323,7 +323,7 @@ static size_t read_number(const char *at, size_t most, uint32_t *number)
     return n <= UINT32_MAX ? length : 0;
 }
 
-/* %%n from behind the first percent sign on: how many bytes it takes, 0 when there is no such parameter. */
+/* Handles %%n, from after the first percent sign. Returns the bytes it takes, 0 if the parameter does not exist. */
 static size_t add_parameter(struct text_buffer *out, const char *at, const struct message_tables *parameters,
                             const char *languages)
 {
@@ -349,7 +349,7 @@ static void add_insert(struct text_buffer *out, const char *insert, const struct
     text_buffer_add(out, insert);
 }
 
-/* The form behind an insert's number: 0 none, 3 !s! or !S!. SIZE_MAX: another one. */
+/* The length of the form after an insert's number: 0 none, 3 !s! or !S!, SIZE_MAX another form. */
 static size_t form_length(const char *at)
 {
     if (*at != '!')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads resources (headers, the section table, directories of three levels: type, name, language) and writes a DLL of
-   resources alone. */
+/* Reads the resources of a program or DLL (headers, section table, directories with the three levels type, name,
+   language) and writes a DLL that contains only resources. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/decode/manifest/wevt_template.h"
@@ -9,10 +9,10 @@
 #include <string.h>
 
 #define HEAD_BYTES     4096u
-#define LARGEST        (64u << 20) /* bytes of the section */
-#define MOST_RESOURCES 65536u      /* that one walk comes to */
+#define LARGEST        (64u << 20) /* limit of the section in bytes */
+#define MOST_RESOURCES 65536u      /* visited in one walk */
 #define DOS_BYTES      64
-#define COFF_BYTES     24 /* with its signature */
+#define COFF_BYTES     24 /* including the signature */
 #define SECTION_BYTES  40
 #define ENTRY_BYTES    8
 #define IS_DIRECTORY   0x80000000u
@@ -29,11 +29,11 @@ void pe_resources_free(struct pe_resources *resources)
 }
 
 struct place {
-    uint64_t offset; /* in the file */
+    uint64_t offset; /* offset in the file */
     size_t size;
 };
 
-/* Where the section lies that the directory entry for resources points into. S_FALSE: there is none. */
+/* Finds the section that the directory entry for resources points into. S_FALSE: none. */
 static HRESULT find_section(const uint8_t *head, size_t size, struct pe_resources *out, struct place *where)
 {
     if (size < DOS_BYTES || head[0] != 'M' || head[1] != 'Z')
@@ -196,7 +196,7 @@ HRESULT pe_resources_each(const struct pe_resources *r, const char *name, uint16
 #define OPTIONAL_AT  (PE_AT + 24)
 #define SECTION_AT   (OPTIONAL_AT + 112 + 16 * 8)
 #define HEADERS      0x200
-#define ADDRESS      0x1000 /* of the section in the image */
+#define ADDRESS      0x1000 /* RVA of the section */
 #define DIRECTORY    16
 #define ENTRY        8
 #define DATA_ENTRY   16
@@ -227,7 +227,7 @@ static void put_directory(uint8_t *at, size_t named, size_t numbered)
     put_u16(at + 14, (uint16_t)numbered);
 }
 
-/* Directories, then entries of data, then names, then data. */
+/* Writes directories, then data entries, then names, then data. */
 static void write_section(uint8_t *section, const struct pe_resource *list, size_t count, size_t types, size_t named)
 {
     size_t directory = DIRECTORY + types * ENTRY;
@@ -271,21 +271,21 @@ static void write_headers(uint8_t *file, size_t section)
     memcpy(file, "MZ", 2);
     put_u32(file + 60, PE_AT);
     memcpy(file + PE_AT, "PE\0\0", 4);
-    put_u16(file + PE_AT + 4, 0x8664);     /* x64; as data any program loads it */
+    put_u16(file + PE_AT + 4, 0x8664);     /* x64; any program can load it as data */
     put_u16(file + PE_AT + 6, 1);          /* sections */
-    put_u16(file + PE_AT + 20, 112 + 128); /* bytes of the optional header */
+    put_u16(file + PE_AT + 20, 112 + 128); /* size of the optional header */
     put_u16(file + PE_AT + 22, 0x2022);    /* a DLL, large addresses, executable */
     put_u16(optional, 0x20B);
     put_u32(optional + 8, (uint32_t)section); /* initialised data */
-    put_u64(optional + 24, 0x180000000u);     /* base */
-    put_u32(optional + 32, 0x1000);           /* alignment in the image */
-    put_u32(optional + 36, 0x200);            /* and in the file */
-    put_u16(optional + 40, 6);                /* of the system */
-    put_u16(optional + 48, 6);                /* of the subsystem */
+    put_u64(optional + 24, 0x180000000u);     /* image base */
+    put_u32(optional + 32, 0x1000);           /* section alignment */
+    put_u32(optional + 36, 0x200);            /* file alignment */
+    put_u16(optional + 40, 6);                /* version of the system */
+    put_u16(optional + 48, 6);                /* version of the subsystem */
     put_u32(optional + 56, (uint32_t)(ADDRESS + rounded(section, 0x1000)));
     put_u32(optional + 60, HEADERS);
-    put_u16(optional + 68, 2);     /* the subsystem: windows */
-    put_u16(optional + 70, 0x140); /* may lie anywhere, no code in data */
+    put_u16(optional + 68, 2);     /* subsystem: Windows GUI */
+    put_u16(optional + 70, 0x140); /* relocatable, data is not executable */
     put_u32(optional + 108, 16);   /* directories */
     put_u32(optional + 112 + 16, ADDRESS);
     put_u32(optional + 112 + 20, (uint32_t)section);

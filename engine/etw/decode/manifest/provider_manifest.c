@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Providers in memory: what readers fill in, what is found in them, and what Windows defines for all providers. */
+/* Event providers in memory: creation by readers, lookup, and Windows' definitions for all providers. */
 #include "engine/etw/provider_manifest.h"
 
 #include "engine/base/memory.h"
@@ -194,7 +194,7 @@ const char *manifest_field_message(const struct provider_manifest *m, const stru
     return text || !f->name ? text : winmeta_text(f->name);
 }
 
-/* The message of a field, without one its name. Borrowed, NULL when it has neither. */
+/* Returns the message of a field, else its name. Borrowed; NULL if it has neither. */
 static const char *manifest_field_text(const struct provider_manifest *m, const struct manifest_field *f,
                                        const char *languages)
 {
@@ -224,7 +224,7 @@ static bool copy_field(const struct schema_making *k, enum manifest_kind kind, u
     return copy_text(to, f ? manifest_field_text(k->m, f, k->languages) : NULL);
 }
 
-/* The bit that mc gives a channel is a bit of no keyword; it has no name, so it is left out like any other. */
+/* The bit that mc assigns to a channel belongs to no keyword. It has no name, so it is skipped. */
 static bool copy_keywords(struct schema_making *k)
 {
     struct event_schema *s = k->s;
@@ -288,7 +288,7 @@ static const struct manifest_map *find_map(const struct provider_manifest *m, co
     return NULL;
 }
 
-/* Of an entry without a text that can be found the number is the text. */
+/* An entry whose text cannot be found shows its number. */
 static bool copy_map(struct schema_making *k, const struct manifest_map *from)
 {
     struct event_map *to = &k->s->maps[k->s->map_count++];
@@ -359,7 +359,7 @@ struct winmeta_row {
     const char *text;
     struct manifest_field field;
 };
-/* Names of literals: nobody frees or changes these fields. */
+/* The names are literals; nobody frees or changes these fields. */
 #define ROW(of, called, number, shown)                                                                                 \
     {MANIFEST_##of, (shown), {.name = (char *)("win:" called), .value = (number), .message = MESSAGE_NONE}},
 #define LEVEL(called, number, shown)   ROW(LEVELS, called, number, shown)

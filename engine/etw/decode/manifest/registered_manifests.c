@@ -1,5 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Providers registered in the registry: reads, lists, adds and removes them. */
+/* Event providers registered in the registry: reads, lists, adds and removes them.
+
+       SOFTWARE\Microsoft\Windows\CurrentVersion\WINEVT
+         Publishers\{guid}                     default value: the provider's name
+           ResourceFileName                    DLL with WEVT_TEMPLATE; REG_EXPAND_SZ, like the other files
+           MessageFileName, ParameterFileName  DLLs with message tables
+           OpenPLAManifest                     ours: the manifest that was registered; marks the key as ours
+           ChannelReferences\N                 name, Id and Flags of each channel
+         Channels\NAME                         OwningPublisher and the settings of the channel
+
+   If the manifest names no usable resource file, it is compiled to a DLL in the folder `manifests` of our data
+   (wevt_template_write.c). The DLL is stored before the registry refers to it.
+
+   Interruptions. OpenPLAManifest is the first value written, so an incomplete registration is recognizably ours:
+   registering again overwrites it and removing deletes it. Deletion removes channels first, then the provider's key,
+   then the DLL. Keys without OpenPLAManifest belong to other programs and are changed only if `force` is set.
+   Readers treat a key without a resource file as an error of that provider alone. */
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -14,10 +30,10 @@
 #define WINEVT_KEY     "SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\WINEVT"
 #define PUBLISHERS_KEY WINEVT_KEY "\\Publishers"
 #define CHANNELS_KEY   WINEVT_KEY "\\Channels"
-#define MANIFEST_VALUE "OpenPLAManifest"        /* ours: the manifest that a provider was compiled from */
+#define MANIFEST_VALUE "OpenPLAManifest"        /* our own value: the manifest that a provider was compiled from */
 #define NO_TEMPLATE    HRESULT_FROM_WIN32(1813) /* ERROR_RESOURCE_TYPE_NOT_FOUND */
 
-/* S_FALSE with *out NULL: the provider is not registered. */
+/* Returns S_FALSE and *out NULL if the provider is not registered. */
 static HRESULT registered_provider_open(const GUID *guid, bool to_change, struct registry_key **out)
 {
     char text[39];
@@ -33,7 +49,7 @@ static bool is_missing(HRESULT hr)
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
 }
 
-/* A file of a value, with its variables replaced; *out NULL: there is no such value. */
+/* Reads a path and expands its variables; *out NULL: no such value. */
 static HRESULT read_path(struct registry_key *key, const char *name, char **out)
 {
     char *text;
@@ -45,14 +61,14 @@ static HRESULT read_path(struct registry_key *key, const char *name, char **out)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Messages are no reason to fail: names and numbers are there without. */
+/* Missing messages are not a failure: names and numbers are available without them. */
 static HRESULT add_messages(const char *path, struct message_tables *to)
 {
     HRESULT hr = message_tables_load(path, to);
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-/* folder\de-DE\name.mui, and folder\en-US\name.mui, which most have. */
+/* Adds folder\de-DE\name.mui, and folder\en-US\name.mui, which most files have. */
 static HRESULT add_satellites(const char *path, const char *languages, struct message_tables *to)
 {
     char *folder = path_folder(path), *all = text_format("%s;en-US", languages ? languages : "");
@@ -98,7 +114,7 @@ static HRESULT add_all_messages(struct provider_manifest *m, const char *message
     return hr;
 }
 
-/* Takes the provider out of what a file has. */
+/* Moves the provider out of the providers of a file. */
 static HRESULT take_provider(const char *path, const GUID *guid, struct provider_manifest **out)
 {
     struct provider_manifests list;
@@ -169,12 +185,12 @@ static HRESULT add_one(struct known_providers *list, const char *key_name)
         return S_OK;
     HRESULT hr = registered_provider_open(&guid, false, &key);
     if (hr != S_OK)
-        return FAILED(hr) ? hr : S_OK; /* it has gone meanwhile */
+        return FAILED(hr) ? hr : S_OK; /* it was deleted in between */
     hr = registry_read_text(key, "", &name);
     registry_close(key);
     if (hr == S_OK)
         return known_providers_add(list, &guid, SCHEMA_MANIFEST, name);
-    return hr == E_OUTOFMEMORY ? hr : S_OK; /* none that could be asked for by name */
+    return hr == E_OUTOFMEMORY ? hr : S_OK; /* has no name by which users could refer to it */
 }
 
 HRESULT registered_providers_list(struct known_providers *list)
@@ -261,7 +277,7 @@ static HRESULT store_compiled(const struct provider_manifest *m, char **path)
     return hr;
 }
 
-/* S_OK: the file has the provider's template. */
+/* Returns S_OK if the file has the provider's template. */
 static HRESULT has_template(const char *unexpanded, const GUID *guid)
 {
     struct provider_manifests list;
@@ -390,7 +406,7 @@ static HRESULT write_provider(const struct provider_manifest *m, const char *pat
     HRESULT hr = make_key(provider_key(&m->guid, ""), &key);
     if (FAILED(hr))
         return hr;
-    /* First whose it is: what is cut off here can be taken away again. */
+    /* Write the owner first, so that an interrupted registration can be removed. */
     hr = registry_write_text(key, MANIFEST_VALUE, path);
     if (SUCCEEDED(hr))
         hr = registry_write_text(key, "", m->name);
@@ -408,7 +424,7 @@ static HRESULT write_provider(const struct provider_manifest *m, const char *pat
     return SUCCEEDED(hr) ? write_channels(m) : hr;
 }
 
-/* The provider's list of channels, and those that say that they are its own. */
+/* Deletes the provider's list of channels and the channels that name it as their owner. */
 static HRESULT delete_channels(const GUID *guid)
 {
     struct registry_key *channels;
@@ -469,7 +485,7 @@ HRESULT manifest_registered_from(const GUID *guid, char **path)
     return hr;
 }
 
-/* S_OK: it is free, or ours; S_FALSE: another one's. */
+/* Returns S_OK if the provider is not registered or is ours, S_FALSE if another program registered it. */
 static HRESULT may_change(const GUID *guid)
 {
     struct registry_key *key;
@@ -494,7 +510,7 @@ static HRESULT check_channels(const struct provider_manifest *m)
     return S_OK;
 }
 
-/* Which files it is registered with: *own is the compiled one, from memory_alloc, NULL when it needs none. */
+/* Selects the files to register. *own is the compiled file, from memory_alloc; NULL if none is needed. */
 static HRESULT choose_files(const struct provider_manifest *m, const struct manifest_files *files, char **own,
                             struct manifest_files *chosen)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads WEVT_TEMPLATE from a program's resources: blocks by offsets from the start of the resource, each checked. */
+/* Reads WEVT_TEMPLATE resources. Blocks refer to each other by offsets from the start of the resource; each is
+   checked. */
 #include "engine/etw/decode/manifest/wevt_template.h"
 
 #include "engine/base/memory.h"
@@ -10,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGEST      (32u << 20) /* bytes of a resource */
+#define LARGEST      (32u << 20) /* limit of a resource in bytes */
 #define LONGEST_NAME 1024u       /* characters */
-#define MOST_OF_ONE  4096u       /* properties of a template, maps of a provider */
+#define MOST_OF_ONE  4096u       /* limit for properties of a template and for maps of a provider */
 #define MOST_FIELDS  65536u
 #define ITEM         20
 #define EVENT        48
@@ -22,7 +23,7 @@
 struct blob {
     const uint8_t *bytes;
     size_t size;
-    /* What is left: names and whole blocks may be shared, so that a small resource could ask for much memory. */
+    /* Remaining budget: names and whole blocks may be shared, so a small resource could demand much memory. */
     size_t names, items;
     struct provider_manifest *m;
     struct placed {
@@ -42,7 +43,7 @@ static bool inside(const struct blob *b, uint64_t offset, uint64_t bytes)
     return offset <= b->size && bytes <= b->size - offset;
 }
 
-/* Each counts itself and what it has. False: they are more than the resource has room for. */
+/* Charges an item and everything in it. Returns false if the resource is too small for that many. */
 static bool blob_spend_items(struct blob *b, uint64_t items)
 {
     if (items > b->items)
@@ -51,7 +52,7 @@ static bool blob_spend_items(struct blob *b, uint64_t items)
     return true;
 }
 
-/* {u32 size, UTF-16, NUL, padding}. Offset 0: none. */
+/* {u32 size, UTF-16, NUL, padding}. Offset 0: no name. */
 static HRESULT read_name(struct blob *b, uint32_t offset, char **out)
 {
     *out = NULL;
@@ -104,7 +105,7 @@ static const struct placed *find_placed(const struct placed *list, size_t count,
 struct field_layout {
     char signature[5];
     enum manifest_kind kind;
-    uint8_t bytes, value, message, name, guid; /* where they are in an entry; of the guid 0: none */
+    uint8_t bytes, value, message, name, guid; /* positions in an entry; guid 0: none */
 };
 static const struct field_layout field_layouts[] = {
     {"CHAN", MANIFEST_CHANNELS, 16, 0, 12, 4, 0}, {"KEYW", MANIFEST_KEYWORDS, 16, 0, 8, 12, 0},
@@ -167,7 +168,7 @@ static HRESULT read_map(struct blob *b, uint32_t at)
     return placed_add(&b->maps, &b->map_count, &b->map_capacity, at, b->m->map_count - 1);
 }
 
-/* The first follows its offsets; of the others the offsets are told. */
+/* The first map follows the list of offsets; the offsets are those of the other maps. */
 static HRESULT read_maps(struct blob *b, uint32_t at)
 {
     const uint32_t count = get_u32(b->bytes + at + 8);
@@ -214,7 +215,7 @@ static HRESULT read_item(struct blob *b, const uint8_t *item, struct event_prope
     return p->map ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Members stand behind all of the top: that ends where the first of them is. */
+/* Members follow all top-level properties, so the first member marks the end of the top level. */
 static void find_top(struct manifest_template *t)
 {
     t->top_level = t->property_count;
@@ -225,7 +226,7 @@ static void find_top(struct manifest_template *t)
     }
 }
 
-/* A template is as sound as an event of it must be. That its maps are there is known already. */
+/* Checks the template like a schema. Its maps have been checked before. */
 static HRESULT check_template(const struct manifest_template *t, uint32_t at)
 {
     struct event_property *properties = memory_copy(t->properties, t->property_count * sizeof *properties);
@@ -324,14 +325,14 @@ static HRESULT read_events(struct blob *b, uint32_t at)
 
 /* ---- a provider ---- */
 
-/* The block of an element; NULL: it has another signature. */
+/* Returns the block of an element; NULL if it has another signature. */
 static const uint8_t *element_of(const struct blob *b, const uint8_t *element, const char *signature)
 {
     const uint8_t *block = b->bytes + get_u32(element);
     return memcmp(block, signature, 4) == 0 ? block : NULL;
 }
 
-/* Maps come before templates, and these before events: each kind by a walk of its own. */
+/* Maps must be read before templates and templates before events, so each kind has a pass. */
 static HRESULT read_elements(struct blob *b, const uint8_t *elements, uint32_t count)
 {
     static const struct {
@@ -451,7 +452,8 @@ static HRESULT take_template(void *about, uint16_t language, const uint8_t *byte
 {
     struct provider_manifests *out = about;
     (void)language;
-    return out->count ? S_OK : wevt_template_read(bytes, size, out); /* one in another language says the same */
+    return out->count ? S_OK
+                      : wevt_template_read(bytes, size, out); /* resources in other languages have the same contents */
 }
 
 HRESULT wevt_template_load(const char *path, struct provider_manifests *out)

@@ -1,5 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing WEVT_TEMPLATE: the blocks of a provider one behind the other, names behind who has them. */
+/* Compiles event providers to WEVT_TEMPLATE, and with it the way of a manifest to the decoder and back.
+
+   The problem. An instrumentation manifest is XML with strings in several languages. Windows does not read it when it
+   decodes: mc compiles it into two kinds of resources of a DLL, and the registry says which DLL a provider has. Other
+   programs, wevtutil among them, must be able to read what is written here, and resources of other programs must be
+   readable, although Microsoft documents only parts of the format.
+
+       manifest.xml --manifest_xml.c--> struct provider_manifest --manifest_document.c--> manifest.xml
+                                          |                ^
+                 wevt_template_write.c,   |                |   wevt_template.c,
+                 message_table_write,     v                |   message_table_read,
+                 pe_resources_write     DLL: WEVT_TEMPLATE (one, all providers)
+                                             RT_MESSAGETABLE (one per language)
+                                          |                ^
+                 registered_manifests.c   v                |
+                                        registry: GUID -> name, ResourceFileName, MessageFileName
+
+   What goes where. The resource has numbers, layouts and the names of levels, tasks, opcodes, keywords and channels.
+   It refers to texts by message ids, which manifest_fields.c assigns as mc does. The texts are in the message tables
+   (message_tables.c). The name of the provider is in the registry only, and filters are written nowhere: nobody has
+   documented their format. A manifest read back from a DLL therefore has messages, but no string ids, symbols or
+   filters.
+
+   Layout. All offsets count from the start of the resource; blocks are aligned to 8 bytes and begin with a signature
+   and their size. A name is {u32 size, UTF-16, NUL, padding to 4} after the block that refers to it; offset 0 means
+   no name.
+
+       CRIM  size  u16 3  u16 1  count      then per provider {GUID, u32 offset of WEVT}
+       WEVT  size  message  count           then per element {u32 offset, u32 0}
+         MAPS  size  count  offsets         VMAP or BMAP: size, offset of name, count, {value, message}
+         CHAN, KEYW, LEVL, OPCO, TASK       size, count, entries with value, message, offset of name
+         TTBL  size  count                  TEMP: below
+         EVNT  size  count  0               48 bytes per event, then the lists of keyword offsets
+       TEMP  size  top-level items  items  offset of items  1 (EventData) or 2 (UserData)  GUID
+             binary XML (evtx/binary_xml.c)
+             items of 20 bytes: flags, types or members, offset of map, count, length, offset of name
+
+   Elements are written in the order of dependency: maps, fields, templates, events. An event holds the offsets of its
+   template, opcode, level and task, so these are known by then. Offsets within a block are patched when the block is
+   complete (byte_buffer_set_u32). The GUID of a template is derived from its name (manifest_templates.c): compiling a
+   manifest twice gives the same bytes.
+
+   Reading (wevt_template.c) trusts nothing. Each offset and count is checked against the resource. Blocks and names
+   may be shared, so a budget proportional to the size of the resource limits what sharing can expand to. The order of
+   elements does not matter to the reader: it makes one pass for each kind. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/evtx/evtx.h"
 #include "engine/etw/decode/manifest/wevt_template.h"
@@ -12,8 +56,8 @@
 struct template_writer {
     struct byte_buffer b;
     const struct provider_manifest *m;
-    uint32_t *maps, *layouts;                   /* their offsets */
-    uint32_t fields[MANIFEST_KINDS];            /* where the first entry of each kind is */
+    uint32_t *maps, *layouts;                   /* offsets of maps and templates */
+    uint32_t fields[MANIFEST_KINDS];            /* offset of the first entry of each kind */
     uint32_t elements[ELEMENTS], element_count; /* offsets of blocks */
 };
 
@@ -22,7 +66,7 @@ static void align(struct template_writer *w)
     byte_buffer_add(&w->b, (8 - w->b.size % 8) % 8);
 }
 
-/* Writes a name, and its offset to `at`. NULL: none. */
+/* Writes a name and stores its offset at `at`. NULL: no name. */
 static HRESULT put_name(struct template_writer *w, size_t at, const char *name)
 {
     WCHAR *wide;
@@ -42,7 +86,7 @@ static HRESULT put_name(struct template_writer *w, size_t at, const char *name)
     return S_OK;
 }
 
-/* Signature, room for the size, count. Gives where it begins. */
+/* Begins a block: signature, space for the size, count. Returns its offset. */
 static size_t begin_block(struct template_writer *w, const char *signature, size_t count)
 {
     align(w);
@@ -78,7 +122,7 @@ static void put_guid(struct byte_buffer *b, const GUID *guid)
 
 static const struct {
     char signature[5];
-    uint8_t bytes, name; /* of an entry; where its name's offset is */
+    uint8_t bytes, name; /* size of an entry; position of the name's offset in it */
 } field_blocks[MANIFEST_KINDS] = {[MANIFEST_CHANNELS] = {"CHAN", 16, 4},
                                   [MANIFEST_KEYWORDS] = {"KEYW", 16, 12},
                                   [MANIFEST_LEVELS] = {"LEVL", 12, 8},
@@ -259,7 +303,7 @@ static void put_event(struct template_writer *w, const struct manifest_event *e)
     byte_buffer_u32(&w->b, field_offset(w, MANIFEST_OPCODES, d->Opcode, d->Task));
     byte_buffer_u32(&w->b, field_offset(w, MANIFEST_LEVELS, d->Level, 0));
     byte_buffer_u32(&w->b, field_offset(w, MANIFEST_TASKS, d->Task, 0));
-    byte_buffer_add(&w->b, 12); /* keywords: how many, where their offsets are; flags */
+    byte_buffer_add(&w->b, 12); /* keywords: count, offset of their offsets; flags */
 }
 
 static void put_keywords(struct template_writer *w, const struct manifest_event *e, size_t event)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The classes of all MOF files together: inheritance, languages, and the index by which an event finds its class. */
 #include "engine/etw/mof_classes.h"
 
 #include "engine/base/memory.h"
@@ -9,21 +10,21 @@
 
 #define ENGLISH 0x409
 
-/* An event's class by what an event says of itself. */
+/* The key by which an event's class is found. */
 struct event_key {
     GUID event;
     uint8_t type;
-    uint32_t version; /* NEWEST: the class has none */
-    size_t order;     /* of what is else the same the last one counts */
-    size_t index, at; /* in `events`, and in its list of types */
+    uint32_t version; /* NEWEST: the class has no version */
+    size_t order;     /* of equal keys the last one counts */
+    size_t index, at; /* index in `events` and in its list of types */
 };
 #define NEWEST 0x10000u
 
-/* What is made of all documents together; borrows their classes. */
+/* Built from all documents together; borrows their classes. */
 struct class_table {
-    const struct mof_class **classes; /* by name; those of no language */
+    const struct mof_class **classes; /* sorted by name; without a language */
     size_t class_count;
-    const struct mof_class **texts; /* by name; those of a language */
+    const struct mof_class **texts; /* sorted by name; with a language */
     size_t text_count;
     struct mof_event_class *events;
     size_t event_count, event_capacity;
@@ -36,7 +37,7 @@ struct class_table {
 struct mof_classes {
     struct mof_document **documents;
     size_t count, capacity;
-    bool has_shipped; /* the first is ours */
+    bool has_shipped; /* the first document is the built-in one */
     uint16_t language;
     struct class_table table;
 };
@@ -102,7 +103,7 @@ const struct mof_class *mof_classes_base(const struct mof_classes *c, const stru
     return find_base(&c->table, of);
 }
 
-/* Of several classes of one name the last one stays; within one file they are an error. */
+/* Of several classes with one name the last one remains; within one file they are an error. */
 static HRESULT keep_last(struct class_table *t, const struct mof_document *newest)
 {
     size_t kept = 0;
@@ -123,7 +124,7 @@ static HRESULT keep_last(struct class_table *t, const struct mof_document *newes
     return S_OK;
 }
 
-/* As qsort, but what is equal keeps its order. */
+/* Like qsort, but stable. */
 static bool sort_classes(const struct mof_class **items, size_t count)
 {
     const struct mof_class **other = memory_alloc((count ? count : 1) * sizeof *items);
@@ -223,7 +224,7 @@ static HRESULT read_guid(const struct mof_class *c, GUID *out)
                : class_error(c, MOF_E_TYPE_MISMATCH, "the qualifier Guid is not a GUID: ", text ? text : "(no text)");
 }
 
-/* The event class, the provider's and the version, looked for from the class with the types up. */
+/* Finds the event class, the provider class and the version, from the class with the types upwards. */
 static HRESULT read_bases(const struct class_table *t, struct mof_event_class *e)
 {
     const struct mof_class *c = e->type_class;
@@ -321,7 +322,7 @@ static int compare_keys(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Of one document after the other, so that the order of the keys is that of the documents. */
+/* Processes documents in order, so that keys have the order of the documents. */
 static HRESULT index_events(struct class_table *t, const struct mof_classes *of)
 {
     HRESULT hr = S_OK;
@@ -341,7 +342,7 @@ static HRESULT index_events(struct class_table *t, const struct mof_classes *of)
     return hr;
 }
 
-/* Each class that does not come from us makes a schema, or the file with it is refused. */
+/* Every class that is not built in must have a valid schema, or its file is rejected. */
 static HRESULT check_events(const struct mof_classes *c)
 {
     HRESULT hr = S_OK;
@@ -419,7 +420,7 @@ size_t mof_classes_providers(const struct mof_classes *c, const struct mof_provi
 
 /* ---- which class an event is of ---- */
 
-/* The first key of this event and type, or where it would be. */
+/* Returns the first key of this event and type, or its insertion point. */
 static size_t first_key(const struct class_table *t, const GUID *event, uint8_t type)
 {
     const struct event_key wanted = {.event = *event, .type = type};
@@ -457,7 +458,8 @@ HRESULT mof_classes_schema(const struct mof_classes *c, const GUID *event, uint8
         const struct event_key *k = &t->keys[i];
         if (!guid_equal(&k->event, event) || k->type != type)
             break;
-        /* They come by version, the class without one last: it is for what is newer than all, or older. */
+        /* Sorted by version, the class without a version last: it serves events that are newer or older than all
+           others. */
         if (k->version <= version)
             best = k;
         else if (k->version != NEWEST)

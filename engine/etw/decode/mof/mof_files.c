@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The MOF files that `openpla mof add` stores for this computer, and the origin of schemas built from them. */
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -7,7 +8,7 @@
 
 #include <string.h>
 
-#define FILE_MOST (2 * MOF_TEXT_MOST) /* bytes: as UTF-16 */
+#define FILE_MOST (2 * MOF_TEXT_MOST) /* in bytes, as UTF-16 */
 
 static HRESULT files_folder(char **out)
 {
@@ -25,7 +26,7 @@ HRESULT mof_files_list(struct texts *names)
         return hr;
     hr = folder_list(folder, false, names);
     memory_free(folder);
-    /* A writer that was killed leaves a file of its own behind. */
+    /* A killed writer leaves its temporary file behind. */
     size_t kept = 0;
     for (size_t i = 0; SUCCEEDED(hr) && i < names->count; i++)
         if (names->items[i][0] == '~' && text_equal_nocase(path_extension(names->items[i]), ".tmp"))
@@ -50,7 +51,7 @@ static HRESULT load_one(struct mof_classes *classes, const char *folder, const c
     return hr;
 }
 
-/* One pass over those that are left; a name that was loaded is taken out. */
+/* Tries each remaining file once; loaded names are removed from the list. */
 static HRESULT load_left(struct mof_classes *classes, const char *folder, struct texts *left, bool *any,
                          struct texts *warnings)
 {
@@ -74,7 +75,7 @@ static HRESULT load_left(struct mof_classes *classes, const char *folder, struct
     return hr;
 }
 
-/* All but `except`, if there is such a one. */
+/* Loads all files except `except`, if that exists. */
 static HRESULT load_all(struct mof_classes *classes, const char *except, struct texts *warnings)
 {
     char *folder;
@@ -84,7 +85,7 @@ static HRESULT load_all(struct mof_classes *classes, const char *except, struct 
         return hr;
     hr = mof_files_list(&left);
     if (FAILED(hr) && hr != E_OUTOFMEMORY) {
-        /* Who may not look there decodes by the shipped classes. */
+        /* A user who may not read the folder decodes with the built-in classes only. */
         hr = warnings ? texts_add(warnings, error_text(hr)) : S_OK;
     }
     for (size_t i = 0; SUCCEEDED(hr) && except && i < left.count; i++)
@@ -92,7 +93,7 @@ static HRESULT load_all(struct mof_classes *classes, const char *except, struct 
             memory_free(left.items[i]);
             memmove(&left.items[i], &left.items[i + 1], (--left.count - i) * sizeof *left.items);
         }
-    /* A class may come before its base: the files that miss something are tried again after the others. */
+    /* A base class may be in a later file, so files with missing classes are retried after the others. */
     for (bool any = true; SUCCEEDED(hr) && any && left.count;) {
         texts_free(&said);
         hr = load_left(classes, folder, &left, &any, &said);
@@ -105,8 +106,8 @@ static HRESULT load_all(struct mof_classes *classes, const char *except, struct 
     return hr;
 }
 
-/* Adds the classes of all files, whatever order they need. A file with an error hides no other: it is skipped, with a
-   message in `warnings` (may be NULL). */
+/* Adds the classes of all files, in whatever order they depend on each other. A file with an error does not affect the
+   others: it is skipped with a warning in `warnings` (may be NULL). */
 static HRESULT mof_files_load(struct mof_classes *classes, struct texts *warnings)
 {
     return load_all(classes, NULL, warnings);
@@ -114,7 +115,7 @@ static HRESULT mof_files_load(struct mof_classes *classes, struct texts *warning
 
 /* ---- add, remove ---- */
 
-/* With the others, not with the one whose place it takes. */
+/* Checks the file together with the others, but not with the one it replaces. */
 static HRESULT check_together(const char *path, const char *name, const char *bytes, size_t size)
 {
     struct mof_classes *classes;
@@ -128,7 +129,7 @@ static HRESULT check_together(const char *path, const char *name, const char *by
     return hr;
 }
 
-/* The name in the folder as it is written there, or a copy of `name` when there is none. */
+/* Returns the name as stored in the folder, or a copy of `name` if no such file exists. */
 static HRESULT stored_name(const char *name, char **out, bool *found)
 {
     struct texts names = {0};
@@ -200,7 +201,7 @@ HRESULT mof_files_remove(const char *name)
 
 /* ---- as an origin of schemas ---- */
 
-/* The number of the first language that has one. */
+/* The number of the first preferred language that has one. */
 static HRESULT user_language(uint16_t *number)
 {
     char *list = host_ui_languages();
@@ -241,7 +242,7 @@ HRESULT mof_files_classes(struct texts *warnings, struct mof_classes **out)
 static HRESULT origin_schema(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out)
 {
     const EVENT_HEADER *h = &event->EventHeader;
-    (void)pointer_size; /* pointers are as long as the event says, whatever the class */
+    (void)pointer_size; /* pointers have the size that the event gives, whatever the class */
     HRESULT hr =
         mof_classes_schema(context, &h->ProviderId, h->EventDescriptor.Opcode, h->EventDescriptor.Version, out);
     if (hr != HRESULT_FROM_WIN32(ERROR_NOT_FOUND))
@@ -260,7 +261,7 @@ static HRESULT origin_providers(void *context, struct known_providers *list)
     return hr;
 }
 
-/* Keywords are the Flags of its class, levels its Level; it has no more. */
+/* Keywords are the Flags of its class and levels its Level; there is nothing else. */
 static HRESULT origin_fields(void *context, const GUID *provider, unsigned kind, struct known_fields *list)
 {
     const struct mof_provider *providers;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Splits MOF source into tokens. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/decode/mof/mof_text.h"
@@ -7,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STRING_MOST 65536u /* bytes of one string: what a description can have, and no more */
-#define SHOWN_MOST  40     /* bytes of a token in an error */
+#define STRING_MOST 65536u /* limit of a string in bytes: a description fits */
+#define SHOWN_MOST  40     /* bytes of a token shown in an error */
 
 HRESULT mof_lexer_error(const struct mof_lexer *l, HRESULT hr, const char *format, ...)
 {
@@ -54,7 +55,7 @@ static void skip(struct mof_lexer *l)
         l->line++;
 }
 
-/* Over blanks, comments, and the lines "#line" that a C preprocessor leaves. */
+/* Skips blanks, comments and "#line" lines left by a C preprocessor. */
 static HRESULT skip_blanks(struct mof_lexer *l)
 {
     for (;;) {
@@ -99,7 +100,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The escape at l->at, behind its backslash, as UTF-8 at the end of the text. */
+/* Reads the escape at l->at, after its backslash, and appends it as UTF-8. */
 static HRESULT read_escape(struct mof_lexer *l)
 {
     static const char from[] = "btnfr\"'\\", to[] = "\b\t\n\f\r\"'\\";
@@ -123,7 +124,7 @@ static HRESULT read_escape(struct mof_lexer *l)
     return S_OK;
 }
 
-/* Behind the opening quote; to behind the closing one. */
+/* Reads from after the opening quote to after the closing quote. */
 static HRESULT read_quoted(struct mof_lexer *l, char quote)
 {
     for (;;) {
@@ -145,7 +146,7 @@ static HRESULT read_quoted(struct mof_lexer *l, char quote)
     }
 }
 
-/* "one" "after the other" is one string. */
+/* Adjacent strings are joined: "one" "two". */
 static HRESULT read_string(struct mof_lexer *l)
 {
     uint32_t first = l->token_line;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a class says of an event, as a schema: the order of its properties, their types by type and qualifiers (Event
-   Tracing MOF Qualifiers), their maps. */
+/* Converts a class to the schema of an event: the order of its properties, their types from MOF types and qualifiers
+   (Event Tracing MOF Qualifiers), and their maps. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
 #include "engine/etw/mof_classes.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A property with the class that declares it. */
+/* A property and the class that declares it. */
 struct placed {
     const struct mof_class *of;
     const struct mof_property *property;
@@ -17,7 +17,7 @@ struct placed {
 
 struct maker {
     const struct mof_classes *classes;
-    bool kernel; /* of the kernel's events: their char16 arrays are texts */
+    bool kernel; /* kernel events: char16 arrays are strings */
     struct placed *placed;
     size_t count, capacity;
     struct event_schema *schema;
@@ -44,7 +44,7 @@ static HRESULT property_place(struct maker *m, const struct mof_class *of, const
     }
     for (size_t i = 0; i < m->count; i++)
         if (text_equal_nocase(m->placed[i].property->name, property->name)) {
-            /* That of a derived class, instead of its base's. */
+            /* A derived class overrides the property of its base. */
             p.order = m->placed[i].order;
             m->placed[i] = p;
             return S_OK;
@@ -63,7 +63,8 @@ static int compare_placed(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* By WmiDataId; a property without one is no data where others have some, and has its place where none has. */
+/* Sorts by WmiDataId. Properties without one are not data if others have one; if none has, the order is that of
+   declaration. */
 static HRESULT properties_order(struct maker *m)
 {
     size_t without = 0;
@@ -89,7 +90,7 @@ static HRESULT properties_collect(struct maker *m, const struct mof_class *type_
     const struct mof_class *chain[MOF_BASES_MOST + 1];
     size_t depth = 0;
     HRESULT hr = S_OK;
-    /* The provider's class has Flags and Level, which are no data. */
+    /* The provider's class has Flags and Level, which are not data. */
     for (const struct mof_class *c = type_class; c && depth <= MOF_BASES_MOST; c = mof_classes_base(m->classes, c)) {
         if (c->superclass && text_equal_nocase(c->superclass, "EventTrace") && c != type_class)
             break;
@@ -138,12 +139,12 @@ static HRESULT string_type(const struct placed *p, bool wide, struct event_prope
     return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "unknown StringTermination ", end);
 }
 
-/* Extension, on an object or on a number or bytes that it explains. *whole: an array of bytes is one value. */
+/* Extension on an object, or on a number or bytes that it interprets. *whole: an array of bytes is one value. */
 static HRESULT extension_type(const struct placed *p, const char *extension, struct event_property *out, bool *whole)
 {
     static const struct {
         const char *name;
-        uint16_t in, out, bytes; /* bytes: a length that the type does not say */
+        uint16_t in, out, bytes; /* bytes: a length that the type does not imply */
     } known[] = {
         {"Guid", IN_TYPE_GUID, 0, 0},
         {"Sid", IN_TYPE_WBEMSID, 0, 0},
@@ -173,7 +174,8 @@ static HRESULT extension_type(const struct placed *p, const char *extension, str
     return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "unknown Extension ", extension);
 }
 
-/* Format of what is no string: "x" hexadecimal, "c" a character, "s" and "w" an array of them as a text. */
+/* Format of a property that is not a string: "x" hexadecimal, "c" a character, "s" and "w" an array of characters as a
+   string. */
 static HRESULT format_type(const struct placed *p, const char *format, struct event_property *out)
 {
     enum mof_type type = p->property->type;
@@ -253,7 +255,7 @@ static HRESULT array_size(const struct placed *p, uint32_t *size)
     return S_OK;
 }
 
-/* The place of the property that says how many there are. */
+/* Finds the property that contains the number of elements. */
 static HRESULT size_property(const struct maker *m, const struct placed *p, const char *name, uint16_t *at)
 {
     for (size_t i = 0; i < m->count && &m->placed[i] != p; i++)
@@ -264,7 +266,7 @@ static HRESULT size_property(const struct maker *m, const struct placed *p, cons
     return refuse(p, MOF_E_ILLEGAL_CONSTANT_VALUE, "WmiSizeIs must name an earlier property, not ", name);
 }
 
-/* An array of characters is a text, of an object's bytes one value; all else are elements. */
+/* An array of characters is a string, an array of an object's bytes one value; all others have elements. */
 static HRESULT array_type(const struct maker *m, const struct placed *p, struct event_property *out)
 {
     const char *size_is = mof_qualifier_text(&p->property->qualifiers, "WmiSizeIs");
@@ -272,7 +274,7 @@ static HRESULT array_type(const struct maker *m, const struct placed *p, struct 
                (out->in_type == IN_TYPE_BINARY && out->out_type != OUT_TYPE_IPV6);
     uint32_t size;
     uint16_t at = 0;
-    /* A string's own type ends it. */
+    /* StringTermination ends the string. */
     if (p->property->type == MOF_TYPE_STRING)
         one = false;
     HRESULT hr = array_size(p, &size);
@@ -287,7 +289,7 @@ static HRESULT array_type(const struct maker *m, const struct placed *p, struct 
         out->flags |= one ? PROPERTY_FIXED_LENGTH : PROPERTY_FIXED_COUNT;
         *(one ? &out->length : &out->count) = (uint16_t)size;
     } else if (is_byte(p->property->type) && !one) {
-        out->in_type = IN_TYPE_BINARY; /* what is left of the event */
+        out->in_type = IN_TYPE_BINARY; /* the rest of the event */
     } else if (p->property->type == MOF_TYPE_CHAR16 || one) {
         out->in_type = out->in_type == IN_TYPE_BINARY       ? IN_TYPE_BINARY
                        : out->in_type == IN_TYPE_ANSISTRING ? IN_TYPE_NONNULLTERMINATEDANSISTRING
@@ -300,7 +302,7 @@ static HRESULT array_type(const struct maker *m, const struct placed *p, struct 
 
 /* ---- maps ---- */
 
-/* The number that a ValueMap or BitMap has at a place. */
+/* Returns the number at an index of a ValueMap or BitMap. */
 static bool map_number(const struct mof_value *v, uint32_t *out)
 {
     int64_t number;
@@ -322,14 +324,14 @@ static HRESULT fill_entry(const struct placed *p, const struct mof_qualifier *nu
         entry->value = (uint32_t)at;
         return S_OK;
     }
-    /* One more text than values: for all others, which CIM's ValueMap writes "..". */
+    /* One more text than values: for all other values, which CIM's ValueMap writes as "..". */
     const char *input = at < numbers->count ? numbers->values[at].text : "..";
     if (text || strcmp(input, "..") == 0) {
         entry->input = text_copy(input);
         return entry->input ? S_OK : E_OUTOFMEMORY;
     }
     if (map_number(&numbers->values[at], &entry->value)) {
-        /* As the bytes of the value have it. */
+        /* As the value's bytes are stored. */
         if (is_byte(p->property->type))
             entry->value &= UINT8_MAX;
         else if (p->property->type <= MOF_TYPE_UINT16)
@@ -358,7 +360,7 @@ static HRESULT fill_map(const struct maker *m, const struct placed *p, const str
     return hr;
 }
 
-/* Values with ValueMap, BitValues with BitMap; DefineValues and DefineBitMap are names of the same for programs. */
+/* Values belong to ValueMap and BitValues to BitMap; DefineValues and DefineBitMap are their names in programs. */
 static HRESULT add_map(struct maker *m, const struct placed *p, struct event_property *out)
 {
     static const struct {
@@ -408,14 +410,14 @@ static HRESULT fill_property(struct maker *m, const struct placed *p, struct eve
     } else if (SUCCEEDED(hr) && property->array) {
         hr = array_type(m, p, out);
     } else if (SUCCEEDED(hr) && size_is && out->in_type == IN_TYPE_BINARY && !out->length) {
-        /* An object without an extension: as many bytes. */
+        /* An object without Extension: that many bytes. */
         out->flags |= PROPERTY_PARAM_LENGTH;
         hr = size_property(m, p, size_is, &out->length);
     }
     return SUCCEEDED(hr) ? add_map(m, p, out) : hr;
 }
 
-/* The class' name without the _V2 that goes with its EventVersion. */
+/* The name of the class without the _V2 that corresponds to its EventVersion. */
 static char *task_name(const struct maker *m, const struct mof_event_class *e)
 {
     const char *display = mof_classes_text(m->classes, e->event_class, NULL, "DisplayName", 0);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Parses MOF source to a list of classes. */
 #include "engine/etw/decode/mof/mof_text.h"
 
 #include "engine/base/memory.h"
@@ -6,13 +7,13 @@
 
 #include <string.h>
 
-#define DEPTH_MOST 32 /* of brackets in what is read over */
+#define DEPTH_MOST 32 /* maximum nesting of brackets in skipped parts */
 
 struct reader {
     struct mof_lexer lexer;
     struct mof_document *document;
     size_t class_capacity;
-    uint16_t language; /* of the namespace that is said */
+    uint16_t language; /* of the current namespace */
 };
 
 static const char *const type_names[] = {"sint8",  "uint8",  "sint16",   "uint16", "sint32",  "uint32",
@@ -94,7 +95,7 @@ static HRESULT take_name(struct reader *r, HRESULT hr, const char *what, char **
     return *out ? mof_lexer_next(&r->lexer) : E_OUTOFMEMORY;
 }
 
-/* One constant. */
+/* Reads one constant. */
 static HRESULT take_value(struct reader *r, struct mof_value *v)
 {
     struct mof_lexer *l = &r->lexer;
@@ -134,7 +135,7 @@ static HRESULT add_value(struct reader *r, struct mof_qualifier *q, size_t *capa
     return take_value(r, v);
 }
 
-/* "(value)", "{value, ...}" or nothing, which is true. */
+/* Reads "(value)" or "{value, ...}"; nothing means true. */
 static HRESULT take_values(struct reader *r, struct mof_qualifier *q)
 {
     size_t capacity = 0;
@@ -161,7 +162,7 @@ static HRESULT take_values(struct reader *r, struct mof_qualifier *q)
     return SUCCEEDED(hr) ? want_sign(r, '}', MOF_E_EXPECTED_CLOSE_BRACE) : hr;
 }
 
-/* ": Amended ToSubclass" */
+/* Reads ": Amended ToSubclass". */
 static HRESULT take_flavors(struct reader *r, struct mof_qualifier *q)
 {
     static const char *const flavors[] = {"Amended",        "ToInstance",      "ToSubclass",
@@ -203,7 +204,7 @@ static HRESULT take_qualifier(struct reader *r, struct mof_qualifiers *list, siz
     return SUCCEEDED(hr) ? take_flavors(r, q) : hr;
 }
 
-/* "[...]" or nothing. */
+/* Reads "[...]", if present. */
 static HRESULT take_qualifiers(struct reader *r, struct mof_qualifiers *list)
 {
     size_t capacity = 0;
@@ -220,7 +221,7 @@ static HRESULT take_qualifiers(struct reader *r, struct mof_qualifiers *list)
 
 /* ---- what is read over ---- */
 
-/* To behind the next `end` outside of all brackets. */
+/* Skips to after the next `end` outside of brackets. */
 static HRESULT skip_to(struct reader *r, char end)
 {
     int depth = 0;
@@ -259,7 +260,7 @@ static HRESULT take_array(struct reader *r, struct mof_property *p)
     return SUCCEEDED(hr) ? want_sign(r, ']', MOF_E_EXPECTED_CLOSE_BRACKET) : hr;
 }
 
-/* uint32, CLASS or CLASS ref; void is a method's. */
+/* Reads uint32, CLASS or CLASS ref; only methods can be void. */
 static HRESULT take_type(struct reader *r, struct mof_property *p, bool *is_void)
 {
     *is_void = mof_lexer_word(&r->lexer, "void");
@@ -273,7 +274,7 @@ static HRESULT take_type(struct reader *r, struct mof_property *p, bool *is_void
     return SUCCEEDED(hr) && mof_lexer_word(&r->lexer, "ref") ? mof_lexer_next(&r->lexer) : hr;
 }
 
-/* A property, or a method, which *method tells. */
+/* Reads a property, or a method (*method). */
 static HRESULT take_member(struct reader *r, struct mof_property *p, bool *method)
 {
     HRESULT hr = take_qualifiers(r, &p->qualifiers);
@@ -333,7 +334,7 @@ static HRESULT take_class_rest(struct reader *r, struct mof_class *c)
         if (SUCCEEDED(hr))
             hr = take_name(r, MOF_E_EXPECTED_CLASS_NAME, "the name of a base class", &c->superclass);
     }
-    /* "class X;" says that there is one. */
+    /* "class X;" only declares the class. */
     if (FAILED(hr) || mof_lexer_sign(&r->lexer, ';'))
         return FAILED(hr) ? hr : mof_lexer_next(&r->lexer);
     hr = want_sign(r, '{', MOF_E_EXPECTED_OPEN_BRACE);
@@ -344,7 +345,7 @@ static HRESULT take_class_rest(struct reader *r, struct mof_class *c)
     return SUCCEEDED(hr) ? want_sign(r, ';', MOF_E_EXPECTED_SEMI) : hr;
 }
 
-/* With the qualifiers that stood in front, which are the class' from here on. */
+/* Reads a class and takes ownership of the qualifiers before it. */
 static HRESULT take_class(struct reader *r, struct mof_qualifiers *qualifiers)
 {
     struct mof_document *d = r->document;
@@ -360,7 +361,7 @@ static HRESULT take_class(struct reader *r, struct mof_qualifiers *qualifiers)
         .source = d->source, .line = r->lexer.token_line, .language = r->language, .qualifiers = *qualifiers};
     *qualifiers = (struct mof_qualifiers){0};
     hr = take_class_rest(r, c);
-    /* A forward declaration says nothing more. */
+    /* A forward declaration defines nothing. */
     if (SUCCEEDED(hr) && !c->property_count && !c->qualifiers.count && !c->superclass) {
         memory_free(c->name);
         d->count--;
@@ -370,7 +371,7 @@ static HRESULT take_class(struct reader *r, struct mof_qualifiers *qualifiers)
 
 /* ---- directives ---- */
 
-/* \\.\root\wmi\ms_409: the language, and no other computer's. */
+/* Handles \\.\root\wmi\ms_409: sets the language and rejects other computers. */
 static HRESULT use_namespace(struct reader *r, const char *path)
 {
     const char *last = path;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* MOF files as a list of classes: the tokens of the Managed Object Format (DMTF DSP0004, as mofcomp takes it), and what
-   their classes say. Instances, methods and declarations of qualifiers are skipped: event classes have none. */
+/* MOF files as a list of classes: the tokens of the Managed Object Format (DMTF DSP0004, in mofcomp's dialect) and the
+   classes. Instances, methods and qualifier declarations are skipped: event classes do not need them. */
 #ifndef OPENPLA_MOF_TEXT_H
 #define OPENPLA_MOF_TEXT_H
 
@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* What mofcomp answers (wbemcli.h). */
+/* Errors of mofcomp (wbemcli.h). */
 #define MOF_E_EXPECTED_QUALIFIER_NAME ((HRESULT)0x80044001)
 #define MOF_E_EXPECTED_SEMI           ((HRESULT)0x80044002)
 #define MOF_E_EXPECTED_OPEN_BRACE     ((HRESULT)0x80044003)
@@ -36,8 +36,8 @@
 
 enum mof_token {
     MOF_TOKEN_END,
-    MOF_TOKEN_NAME,    /* of letters, digits and _, not beginning with a digit; also $alias */
-    MOF_TOKEN_STRING,  /* its pieces joined and its escapes resolved */
+    MOF_TOKEN_NAME,    /* letters, digits and _, not beginning with a digit; also $alias */
+    MOF_TOKEN_STRING,  /* joined, escapes resolved */
     MOF_TOKEN_CHAR,    /* 'x' */
     MOF_TOKEN_INTEGER, /* decimal, 0x, octal, 1010b */
     MOF_TOKEN_REAL,
@@ -45,51 +45,51 @@ enum mof_token {
 };
 
 struct mof_lexer {
-    const char *source;      /* the file's name in errors; borrowed */
-    const char *at, *end;    /* what is left */
-    uint32_t line;           /* of `at`, from 1 on */
-    enum mof_token token;    /* the present one, with: */
-    uint32_t token_line;     /* where it begins */
-    struct text_buffer text; /* as written; of a string its contents */
-    uint64_t number;         /* of an integer, a character: its value without the sign */
+    const char *source;      /* the file's name, for errors; borrowed */
+    const char *at, *end;    /* the rest */
+    uint32_t line;           /* line of `at`, from 1 */
+    enum mof_token token;    /* the current token: */
+    uint32_t token_line;     /* the line where it begins */
+    struct text_buffer text; /* as written; for strings, the contents */
+    uint64_t number;         /* value of an integer or character, without the sign */
     bool negative;
 };
 
-/* Reads `text` (UTF-8, `size` bytes), and the first token. */
+/* Begins to read `text` (UTF-8, `size` bytes) and reads the first token. */
 HRESULT mof_lexer_begin(struct mof_lexer *l, const char *source, const char *text, size_t size);
 void mof_lexer_end(struct mof_lexer *l);
-/* The next token. MOF_E_ codes with "source(line): ..." for a string or comment without end, a number that is none or
-   too large, a character that MOF does not have; E_OUTOFMEMORY. */
+/* Reads the next token. Errors: MOF_E_ codes with "source(line): ..." for an unterminated string or comment, a
+   malformed or too large number, or an unexpected character; E_OUTOFMEMORY. */
 HRESULT mof_lexer_next(struct mof_lexer *l);
-bool mof_lexer_sign(const struct mof_lexer *l, char sign);        /* the present token is it */
-bool mof_lexer_word(const struct mof_lexer *l, const char *word); /* the same of a name, in any case */
-/* Sets "source(line): WHAT expected, not TOKEN" with the present token; returns hr. */
+bool mof_lexer_sign(const struct mof_lexer *l, char sign);        /* whether the current token is that sign */
+bool mof_lexer_word(const struct mof_lexer *l, const char *word); /* whether it is that name, ignoring case */
+/* Sets the error "source(line): expected WHAT, not TOKEN" for the current token and returns hr. */
 HRESULT mof_lexer_expected(const struct mof_lexer *l, HRESULT hr, const char *what);
 HRESULT mof_lexer_error(const struct mof_lexer *l, HRESULT hr, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* ---- a file as a list of its classes ---- */
 
-/* What a file may have; more is MOF_E_OUT_OF_RANGE with the line. */
+/* Limits of a file; beyond them MOF_E_OUT_OF_RANGE with the line. */
 #define MOF_TEXT_MOST       (8u << 20) /* bytes of a file, as UTF-8 */
 #define MOF_CLASSES_MOST    16384u
-#define MOF_PROPERTIES_MOST 2048u  /* of a class */
-#define MOF_QUALIFIERS_MOST 64u    /* of a class or property */
-#define MOF_VALUES_MOST     65536u /* of a qualifier */
+#define MOF_PROPERTIES_MOST 2048u  /* per class */
+#define MOF_QUALIFIERS_MOST 64u    /* per class or property */
+#define MOF_VALUES_MOST     65536u /* per qualifier */
 
 enum mof_kind { MOF_NULL, MOF_BOOLEAN, MOF_INTEGER, MOF_REAL, MOF_STRING };
 
 struct mof_value {
     enum mof_kind kind;
     bool negative;
-    uint64_t number; /* of an integer, a character, a boolean: without the sign */
-    char *text;      /* as written; of a string its contents */
+    uint64_t number; /* of an integer, character or Boolean, without the sign */
+    char *text;      /* as written; for strings, the contents */
 };
 
 struct mof_qualifier {
     char *name;
-    struct mof_value *values; /* one, true, where none is said */
+    struct mof_value *values; /* a single `true` if the file gives none */
     size_t count;
-    bool amended; /* a text of one language */
+    bool amended; /* text of one language */
     uint32_t line;
 };
 
@@ -114,24 +114,24 @@ enum mof_type {
     MOF_TYPE_STRING,
     MOF_TYPE_OBJECT,
     MOF_TYPE_DATETIME,
-    MOF_TYPE_CLASS, /* another class, or a reference to one: no data of events */
+    MOF_TYPE_CLASS, /* another class, or a reference to one: not event data */
 };
 
 struct mof_property {
     char *name;
     enum mof_type type;
-    char *type_name; /* of MOF_TYPE_CLASS: as written; else NULL */
+    char *type_name; /* for MOF_TYPE_CLASS, as written; else NULL */
     bool array;
-    uint32_t size; /* of an array: what stands in its brackets; 0: nothing */
+    uint32_t size; /* for an array, the number in its brackets; 0: empty brackets */
     struct mof_qualifiers qualifiers;
     uint32_t line;
 };
 
 struct mof_class {
-    char *name, *superclass; /* superclass NULL: none */
-    const char *source;      /* the file's name; borrowed of the document */
+    char *name, *superclass; /* superclass NULL: no base class */
+    const char *source;      /* the file's name; borrowed from the document */
     uint32_t line;
-    uint16_t language; /* of a class in a namespace ms_XXXX, which has texts alone; else 0 */
+    uint16_t language; /* of classes in namespaces ms_XXXX, which only contain texts; else 0 */
     struct mof_qualifiers qualifiers;
     struct mof_property *properties;
     size_t property_count;
@@ -143,22 +143,22 @@ struct mof_document {
     size_t count;
 };
 
-/* Reads `size` bytes in any encoding of source_text.h. `source` names them in errors: "source(line): ...", with
-   MOF_E_ codes of mofcomp. */
+/* Parses `size` bytes in any encoding that source_text.h knows. `source` is the name in errors: "source(line): ...",
+   with mofcomp's MOF_E_ codes. */
 HRESULT mof_text_read(const char *source, const void *bytes, size_t size, struct mof_document **out);
 void mof_document_free(struct mof_document *d); /* NULL is allowed */
 
-/* NULL: it has none of that name (in any case). */
+/* Returns NULL if there is no qualifier of that name (case is ignored). */
 const struct mof_qualifier *mof_qualifier_find(const struct mof_qualifiers *q, const char *name);
-/* Its first value as a text; NULL when there is none of that name or it is none. */
+/* Returns its first value if that is a string; NULL if it is missing or not a string. */
 const char *mof_qualifier_text(const struct mof_qualifiers *q, const char *name);
-/* It is there and not false. */
+/* Returns whether it is present and not false. */
 bool mof_qualifier_is_set(const struct mof_qualifiers *q, const char *name);
 const char *mof_type_name(enum mof_type type);
 
-/* The MOF of the classic classes of Windows' kernel and of the trace itself (engine/etw/decode/mof/classic), as one
-   text. Made by cmake/ClassicClasses.cmake. */
+/* The MOF source of the classic classes of Windows' kernel and of the trace itself (engine/etw/decode/mof/classic) as
+   one string. Generated by cmake/ClassicClasses.cmake. */
 extern const char classic_classes[];
-extern const size_t classic_classes_size; /* bytes, without the NUL */
+extern const size_t classic_classes_size; /* in bytes, without the NUL */
 
 #endif

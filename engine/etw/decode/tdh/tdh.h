@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH's functions as programs call them: opentdh.def gives each its name, TdhGetProperty for tdh_get_property. They
-   return system error codes. Their blocks are laid out here too. Addresses may be bad. */
+/* TDH's functions as programs call them: opentdh.def exports tdh_get_property as TdhGetProperty. They return Windows
+   error codes. Also the layout of their blocks. Addresses from programs may be invalid. */
 #ifndef OPENPLA_TDH_H
 #define OPENPLA_TDH_H
 
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/etw_types.h"
 
-/* What this process knows: what is registered on the host, and what it has loaded. Lives as long as the process.
-   E_OUTOFMEMORY, or why what is registered cannot be read. */
+/* The schemas of this process: those registered on the host and those it has loaded. Lives as long as the process.
+   Returns E_OUTOFMEMORY, or why the registered ones cannot be read. */
 HRESULT tdh_schemas(struct event_schemas **out);
 struct tmf_property;
-/* A property of a message as TDH gives it: a text in UTF-16, a number, a GUID or a SYSTEMTIME. From memory_alloc. */
+/* Converts a property of a message to TDH's form: UTF-16 string, number, GUID or SYSTEMTIME. From memory_alloc. */
 HRESULT tdh_wpp_value(const struct tmf_property *property, void **bytes, size_t *size);
-/* TMF files, or folders of them, that a call names (`;` between): known from then on. */
+/* Adds TMF files or folders that a call names (separated by `;`) for this process. */
 HRESULT tdh_add_tmf(const char *paths, bool folders);
-/* A piece of a manifest that .NET has written into the trace; other events are passed over. */
+/* Takes a piece of a manifest that .NET wrote into the trace; ignores other events. */
 void tdh_take_inband(const EVENT_RECORD *event);
 
 /* TDH_CONTEXT */
 struct tdh_parameter {
-    uint64_t value; /* a number, or an address */
+    uint64_t value; /* number or address */
     uint32_t type;  /* TDH_CONTEXT_TYPE */
     uint32_t size;
 };
@@ -34,7 +34,7 @@ enum tdh_parameter_type {
 };
 /* PROPERTY_DATA_DESCRIPTOR */
 struct tdh_property_step {
-    uint64_t name; /* address of UTF-16 */
+    uint64_t name; /* address of a UTF-16 string */
     uint32_t element, reserved;
 };
 struct tdh_place {
@@ -50,7 +50,7 @@ ULONG WINAPI tdh_get_property_size(const EVENT_RECORD *event, ULONG count, const
                                    ULONG steps, const struct tdh_property_step *path, ULONG *size);
 ULONG WINAPI tdh_get_property(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters,
                               ULONG steps, const struct tdh_property_step *path, ULONG size, void *buffer);
-/* Undocumented; what it answers is a guess: offset in UserData, and size. */
+/* Undocumented; the result is a guess: offset in UserData and size. */
 ULONG WINAPI tdh_get_property_offset_and_size(const EVENT_RECORD *event, ULONG count,
                                               const struct tdh_parameter *parameters, ULONG steps,
                                               const struct tdh_property_step *path, struct tdh_place *out);
@@ -71,14 +71,14 @@ ULONG WINAPI tdh_enumerate_manifest_provider_events(const GUID *provider, void *
 ULONG WINAPI tdh_get_manifest_event_information(const GUID *provider, const EVENT_DESCRIPTOR *descriptor, void *buffer,
                                                 ULONG *size);
 
-/* Those of MOF, of the computer's WMI: this one's alone, other computers are ERROR_WMI_SERVER_UNAVAILABLE. Published
-   nowhere: the parameters are the local functions', behind the computer's name. */
+/* For MOF, from the WMI of a computer: only this one; other computers give ERROR_WMI_SERVER_UNAVAILABLE. Undocumented:
+   the parameters are those of the local functions after the name of the computer. */
 ULONG WINAPI tdh_enumerate_remote_wbem_providers(const WCHAR *computer, void *buffer, ULONG *size);
 ULONG WINAPI tdh_enumerate_remote_wbem_provider_field_information(const WCHAR *computer, const GUID *provider,
                                                                   ULONG kind, void *buffer, ULONG *size);
 ULONG WINAPI tdh_query_remote_wbem_provider_field_information(const WCHAR *computer, const GUID *provider,
                                                               ULONGLONG value, ULONG kind, void *buffer, ULONG *size);
-/* What has that many parameters, of which nothing else is known: they are not looked at. ERROR_NOT_SUPPORTED. */
+/* Functions of which only the number of parameters is known; the parameters are ignored. ERROR_NOT_SUPPORTED. */
 ULONG WINAPI tdh_unpublished_3(uintptr_t a, uintptr_t b, uintptr_t c);
 ULONG WINAPI tdh_unpublished_4(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
 ULONG WINAPI tdh_unpublished_7(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f,
@@ -111,37 +111,37 @@ ULONG WINAPI tdh_cleanup_payload_event_filter_descriptor(EVENT_FILTER_DESCRIPTOR
 
 ULONG WINAPI tdh_open_decoding_handle(void **handle);
 ULONG WINAPI tdh_close_decoding_handle(void *handle);
-/* TMF files and folders of them (`;` between), times in UTC, the size of pointers; no PDB files: ERROR_NOT_SUPPORTED.
- */
+/* Supports TMF files and folders (separated by `;`), UTC times and the pointer size. PDB files: ERROR_NOT_SUPPORTED. */
 ULONG WINAPI tdh_set_decoding_parameter(void *handle, const struct tdh_parameter *parameter);
-/* By its type; texts stay the handle's until it gets others. ERROR_NOT_FOUND: it has not been set. */
+/* Returns a parameter by its type; a string belongs to the handle and is valid until it is set again. ERROR_NOT_FOUND:
+   never set. */
 ULONG WINAPI tdh_get_decoding_parameter(void *handle, struct tdh_parameter *parameter);
 ULONG WINAPI tdh_get_wpp_property(void *handle, const EVENT_RECORD *event, const WCHAR *name, ULONG *size,
                                   void *buffer);
 ULONG WINAPI tdh_get_wpp_message(void *handle, const EVENT_RECORD *event, ULONG *size, void *buffer);
 
-/* The blocks of TDH's functions: a structure at the start, UTF-16 texts behind it, and offsets from the start to them.
-   The same bytes on every host. */
-/* Zero-initialise. A failed allocation sticks. */
+/* Blocks of TDH's functions: a structure, the UTF-16 strings after it, and their offsets from the start. Identical on
+   all hosts. */
+/* Zero-initialise. A failed allocation is remembered. */
 struct tdh_block {
     uint8_t *bytes;
     size_t size, capacity;
     bool failed;
 };
-/* Adds zeroed bytes and returns their offset; 0 when memory is out. */
+/* Adds zeroed bytes and returns their offset; 0 when out of memory. */
 uint32_t tdh_block_add(struct tdh_block *b, size_t size);
-/* Adds the text with its NUL and returns its offset; NULL gives 0, "absent". */
+/* Adds the string with its NUL and returns its offset; NULL gives 0, "absent". */
 uint32_t tdh_block_text(struct tdh_block *b, const char *text);
 void tdh_block_u32(struct tdh_block *b, uint32_t at, uint32_t value);
 void tdh_block_put(struct tdh_block *b, uint32_t at, const void *bytes, size_t size);
 void tdh_block_free(struct tdh_block *b);
 
-/* TRACE_EVENT_INFO; E_OUTOFMEMORY. `pointer_size`: the event's, 0 without one. */
+/* Builds a TRACE_EVENT_INFO; E_OUTOFMEMORY. `pointer_size`: the event's, 0 without one. */
 HRESULT tdh_block_event(const struct event_schema *schema, uint32_t pointer_size, struct tdh_block *out);
-/* EVENT_MAP_INFO; E_OUTOFMEMORY. */
+/* Builds an EVENT_MAP_INFO; E_OUTOFMEMORY. */
 HRESULT tdh_block_map(const struct event_map *map, struct tdh_block *out);
-/* EVENT_PROPERTY_INFO of each property, at its place from `at` on. Schema readers set no length for most types of a
-   fixed size; it is added here, since programs compute with it. */
+/* Writes the EVENT_PROPERTY_INFO of each property from `at` on. Readers of schemas set no length for most types of
+   fixed size; it is added here because programs calculate with it. */
 enum { TDH_EVENT_HEAD = 112, TDH_PROPERTY_SIZE = 24, TDH_MAP_HEAD = 16, TDH_MAP_ENTRY = 8 };
 void tdh_block_properties(struct tdh_block *b, uint32_t at, const struct event_schema *schema, uint32_t pointer_size);
 

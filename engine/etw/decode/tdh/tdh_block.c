@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Builds the blocks that TDH's functions return. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/event_values.h"
@@ -66,7 +67,7 @@ static void set_text(struct tdh_block *b, uint32_t at, const char *text)
     tdh_block_u32(b, at, offset);
 }
 
-/* Each with its NUL, one more behind the last. */
+/* Each with a NUL, and another NUL after the last. */
 static void set_keywords(struct tdh_block *b, uint32_t at, const struct event_schema *schema)
 {
     for (size_t i = 0; i < schema->keyword_count; i++) {

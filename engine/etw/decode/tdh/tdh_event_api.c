@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH's functions for one event: its information, its properties and their text. */
+/* TDH's functions for a single event: its information, properties and their text. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/program_memory.h"
 #include "engine/etw/decode/tdh/tdh.h"
@@ -9,15 +9,15 @@
 
 enum { MOST_PARAMETERS = 64, NAME_UNITS = 1024, PATH_UNITS = 32767 };
 
-/* An event, copied, and what it says. */
+/* A copy of an event and its schema. */
 struct decoded {
     struct program_event event;
     struct event_schemas *schemas;
     const struct found_schema *found;
-    uint32_t pointer_size; /* that a program asks for; 0: none */
-    bool gmt;              /* times in a message's sentence are UTC */
-    bool symbols;          /* PDB files were named */
-    void *made;            /* the bytes of a property that the data do not have */
+    uint32_t pointer_size; /* set by the program; 0: not set */
+    bool gmt;              /* times in a WPP message are UTC */
+    bool symbols;          /* PDB files were given */
+    void *made;            /* bytes of a property that are not in the data */
 };
 
 static HRESULT take_tmf(const struct tdh_parameter *p)
@@ -32,7 +32,7 @@ static HRESULT take_tmf(const struct tdh_parameter *p)
     return hr;
 }
 
-/* A pointer size of a program's holds for events that do not tell their own as well as for those that do. */
+/* The program's pointer size overrides that of the event. */
 static HRESULT take_parameters(struct decoded *d, ULONG count, const struct tdh_parameter *parameters)
 {
     struct tdh_parameter p;
@@ -90,7 +90,7 @@ static HRESULT decoded_open(const EVENT_RECORD *event, ULONG count, const struct
     }
     if (SUCCEEDED(hr))
         hr = d->found->status;
-    /* What nobody knows but who has the symbols, which are not read. */
+    /* Only symbols could decode it, and symbols are not supported. */
     if (hr == S_FALSE && d->symbols && d->event.record.EventHeader.Flags & EVENT_HEADER_FLAG_TRACE_MESSAGE)
         hr = HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED);
     if (hr != S_OK)
@@ -109,7 +109,7 @@ ULONG WINAPI tdh_get_event_information(const EVENT_RECORD *event, ULONG count, c
     if (hr != S_OK)
         return tdh_status(hr);
     hr = tdh_block_event(d.found->schema, event_data_of(&d.event.record, d.pointer_size).pointer_size, &block);
-    /* The event's own descriptor, whatever version its schema is of. */
+    /* The event's own descriptor, even if its schema is of another version. */
     tdh_block_put(&block, 32, &d.event.record.EventHeader.EventDescriptor, sizeof(EVENT_DESCRIPTOR));
     const ULONG status = hr == S_OK ? program_give(block.bytes, block.size, buffer, size) : tdh_status(hr);
     tdh_block_free(&block);
@@ -121,7 +121,7 @@ ULONG WINAPI tdh_get_all_events_information(const EVENT_RECORD *event, void *ser
                                             void *buffer, ULONG *size)
 {
     const ULONG first = 0, one = 1;
-    (void)service; /* WMI is not asked */
+    (void)service; /* WMI is not queried */
     if (!index || !count)
         return ERROR_INVALID_PARAMETER;
     const ULONG status = tdh_get_event_information(event, 0, NULL, buffer, size);
@@ -182,7 +182,7 @@ static HRESULT take_path(ULONG steps, const struct tdh_property_step *given, str
     return hr;
 }
 
-/* What messages of WPP have beside their arguments. */
+/* Properties of WPP messages other than their arguments. */
 static HRESULT find_of_message(struct decoded *d, const char *name, size_t *size)
 {
     const EVENT_RECORD *event = &d->event.record;
@@ -196,7 +196,7 @@ static HRESULT find_of_message(struct decoded *d, const char *name, size_t *size
     return hr;
 }
 
-/* S_OK: `d` is to be released. *bytes: those of the property, in the data or in `made`. */
+/* On S_OK release `d`. *bytes: those of the property, in the data or in `made`. */
 static HRESULT decoded_find_property(const EVENT_RECORD *event, ULONG count, const struct tdh_parameter *parameters,
                                      ULONG steps, const struct tdh_property_step *given, struct decoded *d,
                                      const void **bytes, size_t *size)

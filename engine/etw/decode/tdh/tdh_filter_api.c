@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH's functions for payload filters. What programs hold are addresses of ours, which are looked up before they are
-   believed. */
+/* TDH's functions for payload filters. Handles are addresses of our objects; they are searched in a list before they
+   are used. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/etw/decode/payload_filter.h"
@@ -10,7 +10,7 @@
 
 enum { TEXT_UNITS = 2048 };
 
-/* A filter, or, with `joined`, the bytes of a descriptor. */
+/* A filter or, with `joined`, the bytes of a descriptor. */
 struct made {
     struct made *next;
     bool joined;
@@ -21,7 +21,7 @@ struct made {
 static struct host_lock lock = HOST_LOCK_INIT;
 static struct made *first;
 
-/* Takes the bytes. */
+/* Takes ownership of the bytes. */
 static struct made *filter_keep(bool joined, const GUID *provider, uint8_t *bytes, size_t size)
 {
     struct made *m = memory_alloc(sizeof *m);
@@ -36,7 +36,8 @@ static struct made *filter_keep(bool joined, const GUID *provider, uint8_t *byte
     return m;
 }
 
-/* Of a filter its own address, of a descriptor its bytes'. Taken off the list; NULL: it is none of ours. */
+/* Removes an object from the list and returns it: a filter by its address, a descriptor by the address of its bytes.
+   NULL if the address is not ours. */
 static struct made *filter_take(bool joined, const void *address)
 {
     host_lock_enter(&lock);
@@ -146,7 +147,7 @@ ULONG WINAPI tdh_delete_payload_filter(void **filter)
 
 /* ---- those of a provider ---- */
 
-/* Copies, so that nobody deletes them meanwhile. */
+/* Copies the filters, because another thread could delete them. */
 static HRESULT copy_filters(void *const *given, const UCHAR *marks, ULONG count, uint8_t **bytes, size_t *sizes,
                             bool *all, GUID *provider)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What this process knows: the schemas of all TDH functions, and manifests that a program loads for itself. */
+/* What this process knows: the schemas of all TDH functions, and the manifests that a program loads. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
@@ -14,7 +14,7 @@
 
 enum { PATH_UNITS = 260, NO_RESOURCE = 5007 /* ERROR_RESOURCE_NOT_FOUND */ };
 
-/* By the full path, or by the contents' hash. */
+/* Identified by the full path or the hash of the contents. */
 struct loaded {
     char *name;
     uint64_t id;
@@ -23,7 +23,7 @@ static struct host_lock lock = HOST_LOCK_INIT;
 static struct loaded *all;
 static size_t count, capacity;
 
-/* Under the lock. NULL: it is not loaded. */
+/* Call under the lock. NULL: not loaded. */
 static struct loaded *loaded_find(const char *name)
 {
     size_t i = 0;
@@ -32,7 +32,8 @@ static struct loaded *loaded_find(const char *name)
     return i < count ? &all[i] : NULL;
 }
 
-/* Takes the origin. What was loaded from the same place before goes when this has come, and stays if it cannot. */
+/* Takes ownership of the origin. An origin loaded from the same place before is replaced on success and kept on
+   failure. */
 static HRESULT loaded_keep(const char *name, const struct schema_origin *origin)
 {
     struct event_schemas *schemas;
@@ -136,7 +137,7 @@ ULONG WINAPI tdh_unload_manifest(const WCHAR *path)
     return status;
 }
 
-/* A copy of the program's, and what it is known by. */
+/* Copies the program's memory and names it by its hash. */
 static HRESULT take_memory(const void *data, ULONG size, uint8_t **copy, char name[40])
 {
     *copy = NULL;
@@ -181,14 +182,14 @@ ULONG WINAPI tdh_unload_manifest_from_memory(const void *data, ULONG size)
 static struct host_lock schemas_lock = HOST_LOCK_INIT;
 static struct event_schemas *own;
 static struct inband_manifests *inband;
-static struct texts tmf_paths; /* that were added */
+static struct texts tmf_paths; /* added so far */
 
 static HRESULT add(struct event_schemas *schemas, HRESULT hr, const struct schema_origin *origin)
 {
     return SUCCEEDED(hr) ? event_schemas_add(schemas, origin, NULL) : hr;
 }
 
-/* What is registered, and below what a program loads itself. */
+/* Registered schemas; those that a program loads take precedence. */
 static HRESULT schemas_create(struct event_schemas **out)
 {
     struct schema_origin origin;
@@ -225,7 +226,8 @@ void tdh_take_inband(const EVENT_RECORD *event)
         return;
     host_lock_enter(&schemas_lock);
     if (own)
-        (void)inband_manifests_take(inband, event, own); /* what it refuses stays undecoded, with the reason */
+        (void)inband_manifests_take(inband, event,
+                                    own); /* events of rejected manifests stay undecoded, with the reason */
     host_lock_leave(&schemas_lock);
 }
 

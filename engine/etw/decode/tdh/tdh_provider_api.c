@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH's functions for providers: which exist and what they define, here and on other computers. */
+/* TDH's functions for event providers: which exist and what they define, on this and on other computers. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/etw/decode/program_memory.h"
@@ -20,7 +20,7 @@ static ULONG give_block(HRESULT hr, struct tdh_block *block, void *buffer, ULONG
 
 /* ---- which there are ---- */
 
-/* PROVIDER_ENUMERATION_INFO; SchemaSource is 0 for manifests, 1 for MOF. */
+/* Builds a PROVIDER_ENUMERATION_INFO; SchemaSource is 0 for manifests and 1 for MOF. */
 static HRESULT list_providers(ULONG source, struct tdh_block *out)
 {
     struct event_schemas *schemas;
@@ -77,7 +77,7 @@ static bool is_wanted(const struct known_field *f, ULONG kind, const ULONGLONG *
     return !value || (kind == MANIFEST_KEYWORDS ? (f->value & *value) != 0 : f->value == *value);
 }
 
-/* PROVIDER_FIELD_INFOARRAY of all, or of those that match the value. */
+/* Returns a PROVIDER_FIELD_INFOARRAY of all fields, or of those that match the value. */
 static ULONG give_fields(const GUID *provider, ULONG kind, const ULONGLONG *value, void *buffer, ULONG *size)
 {
     struct event_schemas *schemas;
@@ -135,7 +135,7 @@ struct asked {
     ULONG count;
 };
 
-/* S_FALSE: the provider has no manifest. */
+/* Returns S_FALSE if the provider has no manifest. */
 static HRESULT ask_manifest(const GUID *provider, struct asked *asked,
                             HRESULT (*take)(void *context, const struct provider_manifest *manifest))
 {
@@ -147,7 +147,7 @@ static HRESULT ask_manifest(const GUID *provider, struct asked *asked,
     return SUCCEEDED(hr) ? event_schemas_manifest(schemas, &guid, take, asked) : hr;
 }
 
-/* PROVIDER_EVENT_INFO */
+/* Builds a PROVIDER_EVENT_INFO. */
 static HRESULT list_events(void *context, const struct provider_manifest *manifest)
 {
     struct asked *asked = context;
@@ -201,7 +201,8 @@ ULONG WINAPI tdh_get_manifest_event_information(const GUID *provider, const EVEN
     return give_block(hr, &block, buffer, size);
 }
 
-/* PROVIDER_FILTER_INFO of each, one behind the other; a property of theirs has offsets from the start of the whole. */
+/* Builds a PROVIDER_FILTER_INFO for each filter, one after another; offsets in their properties are relative to the
+   whole. */
 static HRESULT list_filters(void *context, const struct provider_manifest *manifest)
 {
     struct asked *asked = context;
@@ -256,9 +257,9 @@ ULONG WINAPI tdh_enumerate_provider_filters(const GUID *provider, ULONG count, c
 
 /* ---- functions without documentation ---- */
 
-/* Names of tdh.dll that import libraries have and no page describes; programs that link them start. Of those that are
-   told by their neighbours' parameters and the bytes that 32-bit callers push, the ones that ask a computer's WMI are
-   answered here; of the rest nothing is known that could be answered (DECISIONS 82). */
+/* Functions that import libraries of tdh.dll list and no page describes, so that programs linking them start. Their
+   parameters follow from neighbouring functions and from the bytes that 32-bit callers push. Those that query a
+   computer's WMI are implemented; the purpose of the others is unknown (DECISIONS 82). */
 
 enum { NAME_UNITS = 260, NO_WMI_THERE = 4208 /* ERROR_WMI_SERVER_UNAVAILABLE */ };
 
@@ -275,7 +276,7 @@ static ULONG is_this_computer(const WCHAR *computer)
                                                                  : NO_WMI_THERE;
 }
 
-/* Those that MOF describes alone. */
+/* Providers described only by MOF. */
 static ULONG is_classic(const GUID *provider)
 {
     struct event_schemas *schemas;

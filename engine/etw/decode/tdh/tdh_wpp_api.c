@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH's functions for messages of WPP: handles, with what decodes them. */
+/* TDH's functions for WPP messages: handles and their decoders. */
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -14,12 +14,12 @@ struct decoding {
     struct decoding *next;
     bool set[TDH_PARAMETERS];
     uint64_t number[TDH_PARAMETERS];
-    WCHAR *text[TDH_PARAMETERS]; /* as programs ask for it */
+    WCHAR *text[TDH_PARAMETERS]; /* in the form that programs query */
     char *path[TDH_PARAMETERS];
-    struct tmf_files *files; /* NULL: none yet, or what they come from has changed */
+    struct tmf_files *files; /* NULL: not created yet, or its sources have changed */
 };
-/* Handles are addresses, looked up before they are believed. The lock is held while one is used: a message's text is
-   made in microseconds, but for the first, which reads a file. */
+/* Handles are addresses that are searched in a list before they are used. The lock is held during the call; formatting a
+   message takes microseconds, except for the first one, which reads a file. */
 static struct host_lock lock = HOST_LOCK_INIT;
 static struct decoding *first;
 
@@ -161,7 +161,7 @@ static HRESULT open_files(struct decoding *d)
     return hr;
 }
 
-/* S_OK: *out's text is the caller's. */
+/* On S_OK *out's text belongs to the caller. */
 static HRESULT get_property(const void *handle, const EVENT_RECORD *event, const char *name, struct tmf_property *out)
 {
     struct program_event own;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the metadata of TraceLogging events and the traits of their providers. The metadata are a byte stream of fields
+   in order (name, NUL, input type, output type, tags, count); a struct is a field that says how many of the following
+   fields are its members. All of it is untrusted. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/event_values.h"
@@ -19,17 +22,17 @@ enum {
     TRAIT_DECODE = 2,
 };
 
-/* A field as the metadata have it, in their order. */
+/* A field of the metadata, in their order. */
 struct field {
     const char *name;
     uint8_t in, out, count_kind;
-    uint16_t members; /* logical ones, of a struct */
+    uint16_t members; /* number of members of a struct */
     uint16_t count;
     uint32_t tags;
     bool has_tags;
     const uint8_t *custom;
     uint16_t custom_size;
-    size_t end; /* behind its last member, among all fields */
+    size_t end; /* index after its last member, among all fields */
 };
 
 struct reader {
@@ -72,8 +75,7 @@ static bool take_name(struct reader *r, const char **out)
     return true;
 }
 
-/* Seven bits a byte from the top down, the high bit says that more follow; what is beyond 28 bits counts for nothing.
- */
+/* Tags: seven bits per byte from the top down; the high bit means that more follow. Bits beyond 28 are ignored. */
 static bool take_tags(struct reader *r, uint32_t *out)
 {
     uint32_t tags = 0;
@@ -126,7 +128,7 @@ static HRESULT take_field(struct reader *r, struct field *f)
     return f->count_kind == COUNT_CUSTOM ? take_custom(r, f) : S_OK;
 }
 
-/* A field, and of a struct its members. */
+/* Reads a field and, for a struct, its members. */
 static HRESULT take_tree(struct reader *r, unsigned depth)
 {
     struct field f;
@@ -148,7 +150,7 @@ static HRESULT take_tree(struct reader *r, unsigned depth)
     return hr;
 }
 
-/* Names come from outside: what is no UTF-8 in them becomes U+FFFD. */
+/* Names are untrusted: invalid UTF-8 becomes U+FFFD. */
 static char *copy_name(const char *name, const char *suffix)
 {
     struct text_buffer copy = {0};
@@ -197,7 +199,7 @@ static uint16_t number_of(uint16_t in, bool with_sign)
     }
 }
 
-/* TraceLogging numbers out-types by itself. */
+/* TraceLogging has its own numbers for output types. */
 static uint16_t out_type_of(uint16_t in, uint8_t out)
 {
     static const uint16_t own[] = {
@@ -232,7 +234,7 @@ static HRESULT fill_property(struct event_property *p, const struct field *f)
         p->in_type = 0;
         p->flags |= PROPERTY_STRUCT;
     } else if (f->in == IN_TYPE_BINARY || f->count_kind == COUNT_CUSTOM)
-        p->in_type = IN_TYPE_MANIFEST_COUNTEDBINARY; /* a count of two bytes stands before them */
+        p->in_type = IN_TYPE_MANIFEST_COUNTEDBINARY; /* a two-byte count precedes them */
     p->out_type = out_type_of(p->in_type, f->out);
     if (f->count_kind == COUNT_CUSTOM) {
         p->flags |= PROPERTY_CUSTOM_SCHEMA;
@@ -251,7 +253,7 @@ static HRESULT fill_property(struct event_property *p, const struct field *f)
 
 /* ---- laid out: the members of each struct one behind the other ---- */
 
-/* Properties of the fields from `first` up to `end`, without members. */
+/* The number of properties of the fields from `first` to `end`, without members. */
 static size_t level_size(const struct reader *r, size_t first, size_t end)
 {
     size_t n = 0;
@@ -317,7 +319,7 @@ static HRESULT read_event(struct reader *r, struct event_schema *s)
 
 /* ---- the event ---- */
 
-/* What Windows calls the value; *out stays NULL when it does not call it anything. */
+/* Returns Windows' name of the value; *out stays NULL if it has none. */
 static HRESULT name_value(enum manifest_kind kind, uint64_t value, char **out)
 {
     const char *text = winmeta_text_of(kind, value);

@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+/* TMF files of a process: which file describes a WPP message, and its properties.
+
+   WPP (TraceMessage) writes only numbers: the GUID of a source file, the number of a message in it, and the bytes of
+   the arguments. Their meaning was extracted at build time into .tmf files, one per GUID, which come with the program
+   or are created from its symbols by tracepdb. The way from an event to its text:
+
+       event (GUID, number) --tmf_files_find--> struct tmf_message (tmf_text.c parses the file)
+                            --tmf_schema------> struct event_schema: arguments as properties, a message with %1 ...
+                            --tmf_sentence----> the text, formatted by the printf forms of the format
+
+   Named files are parsed when struct tmf_files is created; an error in one fails the creation. The search path is used
+   only when a GUID is unknown: GUID.tmf in each folder, once per GUID. The result, also a negative one with its reason,
+   stays in `lookups`, so that a trace with a million messages of an unknown GUID searches once. A document is never
+   replaced or freed before the whole, so callers may keep pointers to its messages without the lock, which only
+   protects `lookups`. */
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -6,23 +21,23 @@
 
 #include <string.h>
 
-enum { FILE_MOST = 64 << 20 /* bytes */, LOOKED_MOST = 65536 };
+enum { FILE_MOST = 64 << 20 /* in bytes */, LOOKED_MOST = 65536 };
 
-/* A GUID that was looked for in the folders. */
+/* A GUID that was searched for in the folders. */
 struct tmf_lookup {
     GUID guid;
-    struct tmf_document *document; /* NULL: there is none */
-    char *reason;                  /* why not; NULL: no file has its name */
+    struct tmf_document *document; /* NULL: no usable file */
+    char *reason;                  /* why not; NULL: no file of its name exists */
 };
 
 struct tmf_files {
-    struct host_lock lock; /* over what was looked for */
+    struct host_lock lock; /* protects the lookups */
     struct tmf_document **documents;
     size_t count;
     struct texts folders;
     struct tmf_lookup *lookups;
     size_t lookup_count, lookup_capacity;
-    char *prefix; /* or NULL */
+    char *prefix; /* may be NULL */
     bool gmt;
 };
 
@@ -67,7 +82,7 @@ static HRESULT read_file(const char *path, struct tmf_document **out)
     return hr;
 }
 
-/* What is not where its name says may be in a folder of the search path, by its name without a path. */
+/* Searches for a missing file in the folders of the search path, by its name without the path. */
 static HRESULT find_file(const struct tmf_files *t, const char *named, char **out)
 {
     *out = file_exists(named) ? text_copy(named) : NULL;
@@ -81,7 +96,7 @@ static HRESULT find_file(const struct tmf_files *t, const char *named, char **ou
             memory_free(path);
     }
     if (!*out)
-        *out = text_copy(named); /* whose absence is told */
+        *out = text_copy(named); /* reading it will report that it is missing */
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
@@ -127,7 +142,7 @@ HRESULT tmf_files_create(const struct texts *files, const struct texts *folders,
     return S_OK;
 }
 
-/* GUID.tmf, as tracepdb names what it makes, in lower case; without braces. */
+/* Tries GUID.tmf, in lower case without braces, as tracepdb names its output. */
 static HRESULT look_in_folders(struct tmf_files *t, struct tmf_lookup *l)
 {
     char guid[39];
@@ -155,7 +170,7 @@ static HRESULT look_in_folders(struct tmf_files *t, struct tmf_lookup *l)
     return hr;
 }
 
-/* Under the lock. *document may become NULL. */
+/* Call under the lock. (*out)->document may be NULL. */
 static HRESULT tmf_files_look_up(struct tmf_files *t, const GUID *guid, const struct tmf_lookup **out)
 {
     for (size_t i = 0; i < t->lookup_count; i++)
@@ -177,7 +192,8 @@ static HRESULT tmf_files_look_up(struct tmf_files *t, const GUID *guid, const st
     return S_OK;
 }
 
-/* S_FALSE with the reason by error_set: no file says what the message is. Lives as long as the files. */
+/* Returns S_FALSE, with the reason by error_set, if no file describes the message. The result lives as long as the
+   files. */
 static HRESULT tmf_files_find(struct tmf_files *t, const EVENT_RECORD *event, const struct tmf_message **out)
 {
     static const GUID none;
@@ -214,7 +230,7 @@ static HRESULT no_property(const char *name, const char *why)
     return error_set(HRESULT_FROM_WIN32(ERROR_NOT_FOUND), "no property '%.60s': %s", name, why);
 }
 
-/* What the event itself tells. S_FALSE: it is the message's to tell. */
+/* Returns properties from the event's header. S_FALSE: it is a property of the message. */
 static HRESULT header_property(const EVENT_RECORD *event, const char *name, struct tmf_property *out)
 {
     *out = (struct tmf_property){.kind = TMF_TEXT};
@@ -312,7 +328,7 @@ HRESULT tmf_property(struct tmf_files *t, const EVENT_RECORD *event, uint32_t po
 static HRESULT origin_schema(void *context, const EVENT_RECORD *event, uint32_t pointer_size, struct event_schema **out)
 {
     const struct tmf_message *m;
-    (void)pointer_size; /* pointers are as long as the event says */
+    (void)pointer_size; /* pointers have the size that the event gives */
     HRESULT hr = tmf_files_find(context, event, &m);
     return hr == S_OK ? make_schema(context, m, out) : hr;
 }

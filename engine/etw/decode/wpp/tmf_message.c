@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A message's arguments as a schema, and its text. In a format %10 to %n are arguments, each with a form of printf
-   between exclamation marks; %0 is the prefix, which readers add; %1 to %9 are parts of the header; %!FUNC! and the
-   like what the line tells beside the format. */
+/* Creates the schema of a WPP message, and formats its text.
+
+   In a format, %10 to %n are arguments, each with a printf form between exclamation marks ("%10!s!"). %0 is the prefix,
+   which the reader supplies, %1 to %9 are parts of the event's header, and %!FUNC! and similar inserts are replaced by
+   what the TMF file says beside the format (function, level, flags, component).
+
+   There are two consumers. Generic decoders get a schema whose message has %1 for the first argument, in the form of
+   FormatMessage; printf forms are lost there, except that hexadecimal ones select an output type. tmf_sentence formats
+   exactly: schema->message keeps a copy of the format, and the values are read again from the event's data. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
@@ -14,16 +20,16 @@
 
 enum { FIRST_ARGUMENT = 10, WIDTH_MOST = 256, PART_MOST = 32 };
 
-/* One "%..." of a format. */
+/* A "%..." in a format. */
 struct insert {
-    const char *before; /* text that stands before it, of `size` bytes */
+    const char *before; /* `size` bytes of text before it */
     size_t size;
-    uint32_t number; /* with `numbered` */
+    uint32_t number; /* valid if `numbered` */
     bool numbered;
-    char part[PART_MOST]; /* FUNC, or the form between '!' */
+    char part[PART_MOST]; /* FUNC, or the form between two '!' */
 };
 
-/* The next insert at *at, and *at behind it; false: only text, up to the end. */
+/* Finds the next insert from *at on and moves *at after it; false: only text remains. */
 static bool next_insert(const char **at, struct insert *out)
 {
     *out = (struct insert){.before = *at};
@@ -35,7 +41,7 @@ static bool next_insert(const char **at, struct insert *out)
     }
     out->size = (size_t)(sign - *at);
     sign++;
-    /* "%00x" is %0 and a text. */
+    /* "%00x" is %0 followed by text. */
     while (*sign >= '0' && *sign <= '9' && !(out->numbered && !out->number)) {
         out->numbered = true;
         if (out->number < 100000)
@@ -46,7 +52,7 @@ static bool next_insert(const char **at, struct insert *out)
     if (end && (size_t)(end - sign) <= PART_MOST - 1) {
         memcpy(out->part, sign + 1, (size_t)(end - sign - 1));
         sign = end + 1;
-    } else if (!out->numbered) { /* "%%", or a sign by itself */
+    } else if (!out->numbered) { /* "%%", or a single percent sign */
         out->size++;
         sign += *sign == '%';
     }
@@ -89,7 +95,7 @@ static HRESULT add_names(const struct tmf_argument *a, struct event_schema *s, s
     return S_OK;
 }
 
-/* Number and hexadecimal forms show in the value's own text. */
+/* Returns whether the format shows that argument as a hexadecimal number. */
 static bool wants_hexadecimal(const struct tmf_message *m, uint32_t number)
 {
     struct insert i;
@@ -120,7 +126,7 @@ static HRESULT add_property(const struct tmf_message *m, const struct tmf_argume
     return a->list.count ? add_names(a, s, p) : S_OK;
 }
 
-/* The format with %1 for the first argument. */
+/* Converts the format to a message in which the first argument is %1. */
 static char *message_of(const struct tmf_message *m)
 {
     struct text_buffer out = {0};
@@ -128,14 +134,14 @@ static char *message_of(const struct tmf_message *m)
     const char *at = m->format;
     for (bool more = true; more;) {
         more = next_insert(&at, &i);
-        /* Signs of the text itself are doubled: this is a message of FormatMessage's form. */
+        /* Percent signs in the text are doubled, as FormatMessage requires. */
         for (size_t c = 0; c < i.size; c++)
             text_buffer_add_n(&out, i.before[c] == '%' ? "%%" : &i.before[c], i.before[c] == '%' ? 2 : 1);
         size_t index = 0;
         while (index < m->argument_count && m->arguments[index].number != i.number)
             index++;
         if (more && i.numbered && index < m->argument_count) {
-            /* "0x" is part of such a value's text. */
+            /* The value's own text includes the "0x". */
             if (out.length >= 2 && wants_hexadecimal(m, i.number) && memcmp(out.text + out.length - 2, "0x", 2) == 0)
                 out.text[out.length -= 2] = '\0';
             text_buffer_format(&out, "%%%zu", index + 1);
@@ -152,7 +158,7 @@ static bool copy_text(char **to, const char *text)
     return *to;
 }
 
-/* All that its sentence needs: arguments without the names that the schema has. */
+/* Copies everything needed to format the message: arguments without names, which the schema has. */
 static struct tmf_message *copy_message(const struct tmf_message *m)
 {
     struct tmf_message *to = memory_zero(1, sizeof *to);
@@ -236,11 +242,11 @@ HRESULT tmf_schema_prefix(struct event_schema *schema, const char *prefix)
 
 /* ---- text ---- */
 
-/* A form of printf taken apart: "-08.3I64x". */
+/* The parts of a printf form such as "-08.3I64x". */
 struct form {
     bool minus, zero, plus, blank, sharp;
-    int width, precision; /* precision -1: none */
-    char conversion;      /* '\0': none */
+    int width, precision; /* precision -1: not given */
+    char conversion;      /* '\0': not given */
 };
 
 static int form_number(const char **at)
@@ -266,7 +272,7 @@ static struct form read_form(const char *at)
         at++;
         f.precision = form_number(&at);
     }
-    /* The size of the value is its item's to say. */
+    /* The type of the item determines the size, so the size is skipped. */
     while (*at && (strchr("hlLwIzjt", *at) || (*at >= '0' && *at <= '9')))
         at++;
     f.conversion = *at;
@@ -291,7 +297,7 @@ static void add_padded(struct text_buffer *out, const struct form *f, const char
         text_buffer_add(out, " ");
 }
 
-/* `least` digits at the least, or with a form of zeros and `zeros` as many as make its width. */
+/* Appends at least `least` digits; with `zeros`, a form padded with zeros, as many as fill its width. */
 static void add_digits(struct text_buffer *out, const struct form *f, const char *sign, const char *digits, int least,
                        bool zeros)
 {
@@ -307,7 +313,7 @@ static void add_digits(struct text_buffer *out, const struct form *f, const char
     add_padded(out, f, text, true);
 }
 
-/* As printf does it, for a number of 64 bits. */
+/* Formats a 64-bit number as printf does. */
 static void add_number(struct text_buffer *out, const struct form *f, uint64_t value, bool is_signed, size_t bytes)
 {
     char digits[32];
@@ -349,7 +355,7 @@ static void add_time(struct text_buffer *out, const struct form *f, int64_t file
 {
     char text[40];
     const struct calendar_time p = clock_calendar(gmt ? filetime : clock_utc_to_local(filetime));
-    /* As the pages of tracefmt show times. */
+    /* The form of times in tracefmt's documentation. */
     snprintf(text, sizeof text, "%02d/%02d/%04d-%02d:%02d:%02d.%03d", p.month, p.day, p.year, p.hour, p.minute,
              p.second, p.millisecond);
     add_padded(out, f, text, false);
@@ -365,7 +371,7 @@ static void add_span(struct text_buffer *out, const struct form *f, int64_t span
     add_padded(out, f, text, false);
 }
 
-/* What the arguments are in the event. */
+/* The values of the arguments in the event. */
 struct found_values {
     const struct tmf_message *message;
     const struct event_schema *schema;
@@ -479,7 +485,7 @@ static void add_header_part(const struct tmf_message *m, const EVENT_RECORD *eve
     case 9:
         add_number(out, &f, event->BufferContext.ProcessorIndex, false, 2);
         break;
-    default: /* %0: the prefix, which is the reader's */
+    default: /* %0: the prefix, which the reader adds */
         break;
     }
 }
@@ -502,7 +508,7 @@ static HRESULT add_text(const struct found_values *found, const EVENT_RECORD *ev
             if (index < m->argument_count && index < found->count)
                 hr = add_argument(found, index, i.part, gmt, out);
             else
-                text_buffer_format(out, "%%%u", (unsigned)i.number); /* there is none: it stays visible */
+                text_buffer_format(out, "%%%u", (unsigned)i.number); /* not an argument: it stays as written */
         } else if (more && i.part[0]) {
             const char *part = named_part(m, i.part);
             text_buffer_format(out, part ? "%s" : "%%!%s!", part ? part : i.part);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads TMF files, and the kinds of arguments that their messages have. */
+/* Reads TMF files and knows the types of arguments in their messages. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MESSAGES_MOST = 0x100000, ARGUMENTS_MOST = 256, NAMES_MOST = 4096 /* bytes: each message has them */ };
+enum { MESSAGES_MOST = 0x100000, ARGUMENTS_MOST = 256, NAMES_MOST = 4096 /* in bytes: each message has a copy */ };
 
 struct reader {
     struct tmf_document *document;
     size_t message_capacity, argument_capacity;
-    char *line, *rest; /* what is left of the text */
+    char *line, *rest; /* the rest of the text */
     uint32_t number;   /* of the line */
     bool any_guid;
-    bool unknown; /* the line before was a directive that is not known: a block may belong to it */
+    bool unknown; /* the previous line was an unknown directive, to which a block may belong */
     GUID guid;
     char *guid_name, *component, *subcomponent;
 };
@@ -61,7 +61,7 @@ static char *skip_blanks(char *at)
     return at;
 }
 
-/* The next line that says something, without blanks around it; false: there is none. */
+/* Returns the next non-empty line without surrounding blanks; false at the end. */
 static bool next_line(struct reader *r)
 {
     while (*r->rest) {
@@ -78,7 +78,7 @@ static bool next_line(struct reader *r)
     return false;
 }
 
-/* The word behind "KEY=" in a comment, "" if it is not there; NULL: out of memory. */
+/* Returns the word after "KEY=" in a comment, "" if it is missing; NULL when out of memory. */
 static char *comment_word(const char *comment, const char *key)
 {
     const size_t length = strlen(key);
@@ -113,7 +113,7 @@ static HRESULT take_guid(struct reader *r)
     return r->guid_name && r->component && r->subcomponent ? S_OK : E_OUTOFMEMORY;
 }
 
-/* The format behind its opening quote, with its escapes resolved in place; *end is behind the closing one. */
+/* Reads the format after its opening quote and resolves its escapes in place; *end is after the closing quote. */
 static bool format_unquote(char *text, char **end)
 {
     char *to = text;
@@ -130,7 +130,7 @@ static bool format_unquote(char *text, char **end)
     return *end;
 }
 
-/* NAME[(a,b)] -- NUMBER behind the argument's last comma. Its own name may have commas, too. */
+/* Reads NAME[(a,b)] -- NUMBER, after the argument's last comma. The argument's name may contain commas, too. */
 static HRESULT take_argument(struct reader *r, struct tmf_argument *a)
 {
     char *item = NULL, *dashes = NULL;
@@ -226,7 +226,7 @@ static HRESULT take_message(struct reader *r)
     return take_arguments(r, m);
 }
 
-/* What other versions have besides is read over, and hides no message. */
+/* Unknown directives and blocks of other versions are skipped and hide no message. */
 static HRESULT take_line(struct reader *r)
 {
     if (r->unknown && strcmp(r->line, "{") == 0) {
@@ -283,7 +283,7 @@ HRESULT tmf_text_read(const char *source, const void *bytes, size_t size, struct
     return S_OK;
 }
 
-/* Names as WDK's pages on WPP and published .tmf files have them. */
+/* Names as in the WDK's pages on WPP and in published .tmf files. */
 const struct tmf_item *tmf_item_find(const char *name)
 {
     static const struct tmf_item items[] = {
