@@ -35,7 +35,7 @@ def main():
         check("Process_V3_TypeGroup1" in openpla(0, "show", "Process"), "the kernel's classes need no file")
         # The base comes from another file, whose name is behind it.
         said = openpla(1, "add", written("a.mof", CATEGORY + EVENT))
-        check("a.mof(2): class MyCategory: unknown base class MyProvider (0x8004100D)" in said,
+        check("a.mof(2): class MyCategory: unknown base class 'MyProvider' (0x8004100D)" in said,
               "what is missing is named with its line", said)
         openpla(0, "add", written("wide.mof", HEAD), written("a.mof", CATEGORY + EVENT))
         check(files()["a.mof"] == {"file": "a.mof", "shipped": False, "classes": 1, "providers":

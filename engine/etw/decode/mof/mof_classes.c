@@ -213,7 +213,8 @@ const struct mof_qualifier *mof_event_types(const struct mof_event_class *e)
 
 static HRESULT class_error(const struct mof_class *c, HRESULT hr, const char *text, const char *value)
 {
-    return error_set(hr, "%s(%u): class %s: %s%.100s", c->source, (unsigned)c->line, c->name, text, value);
+    return error_set(hr, "%s(%u): class %s: %s%s%.100s%s", c->source, (unsigned)c->line, c->name, text,
+                     *value ? "'" : "", value, *value ? "'" : "");
 }
 
 static HRESULT read_guid(const struct mof_class *c, GUID *out)

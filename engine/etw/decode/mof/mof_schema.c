@@ -26,8 +26,8 @@ struct maker {
 
 static HRESULT refuse(const struct placed *p, HRESULT hr, const char *text, const char *value)
 {
-    return error_set(hr, "%s(%u): class %s: %s: %s%.100s", p->of->source, (unsigned)p->property->line, p->of->name,
-                     p->property->name, text, value);
+    return error_set(hr, "%s(%u): class %s: %s: %s%s%.100s%s", p->of->source, (unsigned)p->property->line, p->of->name,
+                     p->property->name, text, *value ? "'" : "", value, *value ? "'" : "");
 }
 
 /* ---- which properties, in which order ---- */
