@@ -22,11 +22,11 @@ static HRESULT look(void *context, enum event_step step, const struct event_valu
     d->depth += step == STEP_STRUCT || step == STEP_ARRAY ? 1 : step == STEP_VALUE ? 0 : -1;
     if (d->depth < 0)
         abort();
-    if (step != STEP_VALUE || d->steps > 64) /* enough of one event: the next has others */
+    if (step != STEP_VALUE || d->steps > 64) /* enough for one event */
         return S_OK;
     const HRESULT hr = event_value_text(d->schema, v, &text);
     if (FAILED(hr) || (text.text && !text_is_utf8(text.text, text.length)))
-        abort(); /* what the walk gives has a text */
+        abort(); /* every value of a walk has a text */
     text_buffer_free(&text);
     return S_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any schema that passes the check, over any data: no read behind the data, no walk without end, a text for each value.
-   The input: number of properties, for each 8 bytes, the rest is data. */
+/* Any schema that passes the check, over any data: no read beyond the data, no endless walk, a text for each value.
+   Input: number of properties, 8 bytes for each, then the data. */
 #include "decode_event.h"
 #include "engine/logs/little_endian.h"
 

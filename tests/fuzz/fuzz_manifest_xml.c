@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Instrumentation manifests as anybody may write them: each event of one that is taken has a schema that holds, and
-   what is written again can be read. */
+/* Instrumentation manifests from anyone: each event of an accepted one has a valid schema, and the manifest written
+   from it can be read. */
 #include "engine/etw/provider_manifest.h"
 #include "tests/fuzz/write_manifest.h"
 
@@ -9,8 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct provider_manifests list;
-    struct texts remarks = {0};
-    if (FAILED(manifest_xml_read(data, size, &remarks, &list)))
+    struct texts warnings = {0};
+    if (FAILED(manifest_xml_read(data, size, &warnings, &list)))
         goto done;
     for (size_t i = 0; i < list.count; i++) {
         write_manifest(list.items[i]);
@@ -23,6 +23,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
 done:
     provider_manifests_free(&list);
-    texts_free(&remarks);
+    texts_free(&warnings);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a payload filter, over any data: it is refused, or judges within the bounds of both. */
+/* Any bytes as a payload filter, over any data: it is rejected, or evaluated within both. */
 #include "engine/etw/decode/payload_filter.h"
 #include "engine/logs/little_endian.h"
 
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *filter = malloc(own + 12), *payload = malloc(rest);
     if (!filter || !payload)
         abort();
-    /* A head that is right, or nothing behind it would ever be reached. */
+    /* A valid header; otherwise nothing after it would ever be reached. */
     memcpy(filter, "OLPF\1\0\0\0\0\0\0\0", 12);
     filter[6] = data[2] & 7;
     put_u32(filter + 8, (uint32_t)(own + 12));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a page of the kernel's ring, and as the text that tells the form of its events: all that is given out
-   lies within them, and each page ends. */
+/* Any bytes as a page of the kernel's ring and as the format text of its events: everything returned lies within them,
+   and each page ends. */
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 #include "engine/etw/kernel/ftrace_ring.h"
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < PAGE)
         return 0;
-    uint8_t *page = memory_copy(data, PAGE); /* of its own: a step beyond it is seen */
+    uint8_t *page = memory_copy(data, PAGE); /* a separate copy, so that a step beyond it is detected */
     char *text = text_copy_n((const char *)data + PAGE, size - PAGE);
     struct ring_layout layout;
     if (!page || !text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as the metadata of a TraceLogging event, its provider's traits and its data: what is read holds together,
-   and the data are read by it within their bounds. The first two bytes say how much the metadata have. */
+/* Any bytes as the metadata of a TraceLogging event, the traits of its provider and its data: an accepted schema is
+   consistent, and the data are decoded within their limits. The first two bytes give the size of the metadata. */
 #include "decode_event.h"
 #include "engine/etw/decode/event_schema.h"
 #include "engine/logs/little_endian.h"
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t limit = size - 2, metadata_size = get_u16(data) % (limit + 1);
     uint8_t *metadata = alone(data + 2, metadata_size), *rest = alone(data + 2 + metadata_size, limit - metadata_size);
     if (metadata_size >= 2 && (data[2] & 1) == 0)
-        put_u16(metadata, (uint16_t)metadata_size); /* the size is right, for once */
+        put_u16(metadata, (uint16_t)metadata_size); /* a valid size */
     provider_traits_read(rest, limit - metadata_size, &traits);
     if (trace_logging_schema(&provider, &descriptor, metadata, metadata_size, rest, limit - metadata_size, &schema) ==
         S_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The resources of files that anybody may have made: WEVT_TEMPLATE, which is written as a manifest, message tables, and
-   the file around them. */
+/* Resources of files from anyone: WEVT_TEMPLATE, which is written as a manifest, message tables, and the file around
+   them. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/manifest/wevt_template.h"
 #include "tests/fuzz/write_manifest.h"
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static HRESULT use(void *about, uint16_t language, const uint8_t *bytes, size_t size)
 {
     (void)about;
-    return size && bytes[0] == bytes[size - 1] && language == 0xFFFF ? S_FALSE : S_OK; /* both ends are there */
+    return size && bytes[0] == bytes[size - 1] && language == 0xFFFF ? S_FALSE : S_OK; /* both ends are readable */
 }
 
 static void read_templates(const uint8_t *data, size_t size)

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Of an id and a version the first one counts. */
+/* Of two events with one id and version the first one counts. */
 static size_t different_events(const struct provider_manifest *m)
 {
     size_t count = 0;
@@ -21,17 +21,17 @@ void write_manifest(const struct provider_manifest *m)
 {
     struct manifest_document d = {0};
     struct text_buffer text = {0};
-    struct texts remarks = {0};
+    struct texts warnings = {0};
     struct provider_manifests again = {0};
-    const HRESULT hr = manifest_document_add(&d, m, NULL, &remarks);
-    if (FAILED(hr) || d.provider_count != (hr == S_OK) || (hr == S_FALSE && remarks.count == 0))
+    const HRESULT hr = manifest_document_add(&d, m, NULL, &warnings);
+    if (FAILED(hr) || d.provider_count != (hr == S_OK) || (hr == S_FALSE && warnings.count == 0))
         abort();
     if (hr == S_OK &&
         (manifest_document_text(&d, &text) != S_OK || manifest_xml_read(text.text, text.length, NULL, &again) != S_OK ||
          again.count != 1 || again.items[0]->event_count != different_events(m)))
         abort();
     provider_manifests_free(&again);
-    texts_free(&remarks);
+    texts_free(&warnings);
     text_buffer_free(&text);
     manifest_document_free(&d);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A provider that was read from any bytes, written as a manifest again. */
+/* Writes a provider that was read from arbitrary bytes as a manifest again. */
 #ifndef OPENPLA_TEST_WRITE_MANIFEST_H
 #define OPENPLA_TEST_WRITE_MANIFEST_H
 
 #include "engine/etw/provider_manifest.h"
 
-/* Aborts when that fails, or when what was written has another number of events than it can have. */
+/* Aborts if that fails or if the result has an impossible number of events. */
 void write_manifest(const struct provider_manifest *m);
 
 #endif

@@ -14,8 +14,8 @@
 #endif
 
 struct kernel_root {
-    char *folder; /* of the host */
-    char *root;   /* the same in Unix form */
+    char *folder; /* path on the host */
+    char *root;   /* the same as a Unix path */
 };
 
 static inline void kernel_root_write_bytes(const struct kernel_root *r, const char *path, const void *bytes,
@@ -44,7 +44,7 @@ static inline void kernel_root_delete(const struct kernel_root *r, const char *p
     memory_free(file);
 }
 
-/* In Unix form: under Wine from the program that knows where a drive is. */
+/* As a Unix path; under Wine converted by the program that knows the drives. */
 static inline char *kernel_root_unix(const char *folder)
 {
 #ifdef _WIN32
@@ -69,8 +69,8 @@ static inline char *kernel_root_unix(const char *folder)
 #endif
 }
 
-/* Two processors, a disk, an interface, a swap file, a process, a graphics card that it uses, folders of other
-   computers, and Wine's server. */
+/* Two processors, a disk, an interface, a swap file, a process, a graphics card it uses, folders of other computers,
+   and Wine's server. */
 static const char *const kernel_root_files[][2] = {
     {"/proc/stat", "cpu  30 3 33 600 6 2 4 0 0 0\ncpu0 10 1 11 200 2 1 2 7 0 0\ncpu1 20 2 22 400 4 1 2 0 0 0\n"
                    "ctxt 1000\nprocs_running 5\n"},
@@ -156,7 +156,7 @@ static const char *const kernel_root_files[][2] = {
                           "drm-total-vram:\t16 KiB\ndrm-resident-vram:\t8 KiB\ndrm-resident-gtt:\t4096\n"},
 };
 
-/* The sources of queries opened from now on read it. */
+/* Queries opened from now on read it. */
 static inline struct kernel_root kernel_root_create(const char *test)
 {
     struct kernel_root r = {.folder = scratch_create(test)};

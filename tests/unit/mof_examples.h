@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The two examples of "Publishing Your Event Schema for a Classic Provider", as they are published. */
+/* The two published examples of "Publishing Your Event Schema for a Classic Provider". */
 #ifndef OPENPLA_TESTS_MOF_EXAMPLES_H
 #define OPENPLA_TESTS_MOF_EXAMPLES_H
 
-/* A provider, a category of its events, one of them. */
+/* A provider, a category of its events and one event. */
 static const char mof_example[] =
     "#pragma namespace(\"\\\\\\\\.\\\\root\\\\wmi\")\n"
     "\n"

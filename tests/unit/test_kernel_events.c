@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel logger's events of a known load on this machine: children that begin and end, threads, switches. Who they
-   are is known by the numbers that programs have of them, under Wine Windows' own. Needs a tracefs that this user may
-   use; without one it is skipped. */
+/* Kernel events of a known load on this machine: child processes that start and exit, threads, switches. Processes are
+   recognized by the numbers programs know, under Wine Windows' numbers. Needs access to tracefs; skipped otherwise. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/thread.h"
@@ -21,7 +20,7 @@
 
 enum { CHILDREN = 5, EXIT_CODE = 42, SKIPPED = 77, MOST = 100000, STILL_ACTIVE_CODE = 259, PASS_MS = 20 };
 
-/* Sizes of those that have one. */
+/* Sizes of the events that have a fixed one. */
 static const struct {
     enum kernel_hook hook;
     uint32_t size;
@@ -46,7 +45,7 @@ static const struct {
     {HOOK_CONFIGURATION + 16, 8},
 };
 
-/* What came of processes and threads, copied, and how many of each. */
+/* Copies of the process and thread events received, and their counts. */
 static struct came {
     uint16_t hook;
     uint32_t process, thread, code, parent;
@@ -55,7 +54,7 @@ static struct came {
 static size_t count, of_hook[0x10000];
 static uint32_t children[CHILDREN];
 
-/* UTF-16, of which the test's are ASCII. */
+/* Reads UTF-16; the test's strings are ASCII. */
 static void note_command(const uint8_t *at, const uint8_t *end, char *out, size_t room)
 {
     size_t length = 0;
@@ -67,7 +66,7 @@ static void note_command(const uint8_t *at, const uint8_t *end, char *out, size_
     out[length - from] = 0;
 }
 
-/* As Linux tells it; the flags of processors are the words of one line. */
+/* From /proc/cpuinfo; the flags are the words of one line. */
 static bool processors_have(const char *flag)
 {
     char *text;
@@ -109,7 +108,7 @@ static HRESULT note(void *context, const struct kernel_event *e)
 }
 static const struct kernel_sink sink = {note, NULL};
 
-/* Of the process; UINT32_MAX: of any. */
+/* For one process; UINT32_MAX: for all. */
 static size_t how_many(enum kernel_hook hook, uint32_t process, const char *name, uint32_t code)
 {
     size_t n = 0;
@@ -146,7 +145,7 @@ static struct kernel_tracer *begin(uint32_t flags)
     return k;
 }
 
-/* On a busy machine frequent events come faster than we take them, and some are lost; rare ones never. */
+/* On a busy machine frequent events arrive faster than they are read, and some are lost; rare ones never are. */
 static void end(struct kernel_tracer *k, bool rare)
 {
     assert_int_equal(kernel_tracer_pass(k, true, &sink), S_OK);
@@ -169,9 +168,8 @@ static void run_children(struct kernel_tracer *k)
     }
 }
 
-/* Each process has its one start, by its parent, a thread, and its end, in this order, by the numbers that we have of
-   it. */
-static void processes_begin_and_end_with_their_names_and_codes(void **state)
+/* Each process has one start (by its parent), a thread, and an exit, in this order and with the known numbers. */
+static void processes_start_and_exit_with_names_and_codes(void **state)
 {
     (void)state;
     struct kernel_tracer *k = begin(FLAG_PROCESS | FLAG_THREAD);
@@ -181,13 +179,13 @@ static void processes_begin_and_end_with_their_names_and_codes(void **state)
     assert_int_equal(how_many(HOOK_PROCESS_RUNDOWN_START, process_own_id(), child_program, STILL_ACTIVE_CODE), 1);
     assert_int_equal(threads_of(HOOK_THREAD_RUNDOWN_START, process_own_id(), thread_own_id()), 1);
     run_children(k);
-    /* One that Wine calls ended may take a moment more to end. */
+    /* A process that Wine reports as ended may take a moment longer to exit. */
     for (int left = CHILD_PATIENCE / PASS_MS; left > 0 && ended_children() < CHILDREN; left--) {
         child_sleep(PASS_MS);
         assert_int_equal(kernel_tracer_pass(k, false, &sink), S_OK);
     }
     end(k, true);
-    size_t whole = 0; /* command lines: one that had ended before it was asked has none */
+    size_t whole = 0; /* command lines; a process that exited before it was read has none */
     for (size_t c = 0; c < CHILDREN; c++) {
         size_t starts = 0, threads = 0, ends = 0;
         const char *command = "";
@@ -216,7 +214,7 @@ static void processes_begin_and_end_with_their_names_and_codes(void **state)
     assert_in_range(whole, 1, CHILDREN);
 }
 
-/* Where code is loaded, in what file, so that addresses can be named. */
+/* The addresses and files of loaded code, so that addresses can be resolved. */
 static struct {
     size_t here, has_name;
 } images;
@@ -239,7 +237,7 @@ static HRESULT note_image(void *context, const struct kernel_event *e)
     return S_OK;
 }
 
-static void images_say_where_code_is(void **state)
+static void image_events_give_the_address_of_code(void **state)
 {
     (void)state;
     const struct kernel_sink of_images = {note_image, NULL};
@@ -264,8 +262,8 @@ static void images_say_where_code_is(void **state)
     end(k, true);
 }
 
-/* Who reads the trace elsewhere knows the computer from it. */
-static void the_configuration_is_told_when_it_is_asked_for(void **state)
+/* Readers on another computer learn the computer's configuration from the trace. */
+static void the_rundown_has_the_configuration_on_request(void **state)
 {
     enum { CPU = HOOK_CONFIGURATION + 10, DISK = HOOK_CONFIGURATION + 11, VOLUME = HOOK_CONFIGURATION + 12 };
     (void)state;
@@ -287,7 +285,7 @@ static void the_configuration_is_told_when_it_is_asked_for(void **state)
     end(k, true);
 }
 
-static void what_is_not_asked_for_does_not_come(void **state)
+static void events_of_other_flags_are_absent(void **state)
 {
     (void)state;
     struct kernel_tracer *k = begin(FLAG_SWITCH | FLAG_SYSTEM_CALL);
@@ -295,13 +293,13 @@ static void what_is_not_asked_for_does_not_come(void **state)
     assert_int_equal(count, 0);
     run_children(k);
     end(k, false);
-    assert_in_range(of_hook[HOOK_SWITCH], 2 * CHILDREN, SIZE_MAX); /* to each of them, and back */
+    assert_in_range(of_hook[HOOK_SWITCH], 2 * CHILDREN, SIZE_MAX); /* to each child and back */
     for (size_t i = 0; i < sizeof of_hook / sizeof of_hook[0]; i++)
         if (i != HOOK_SWITCH)
             assert_int_equal(of_hook[i], 0);
 }
 
-static void all_kinds_come_with_their_sizes(void **state)
+static void every_kind_of_event_has_its_size(void **state)
 {
     (void)state;
     struct kernel_tracer *k = begin(FLAG_SWITCH | FLAG_DISPATCHER | FLAG_INTERRUPT | FLAG_DPC | FLAG_PAGE_FAULTS |
@@ -328,7 +326,7 @@ static int free_room(void **state)
     return 0;
 }
 
-/* A child whose other thread is still there when it ends. */
+/* A child whose second thread still runs when it exits. */
 static void wait_long(void *user)
 {
     (void)user;
@@ -345,11 +343,11 @@ static int end_at_once(void)
 int main(int argument_count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(processes_begin_and_end_with_their_names_and_codes),
-        cmocka_unit_test(the_configuration_is_told_when_it_is_asked_for),
-        cmocka_unit_test(images_say_where_code_is),
-        cmocka_unit_test(what_is_not_asked_for_does_not_come),
-        cmocka_unit_test(all_kinds_come_with_their_sizes),
+        cmocka_unit_test(processes_start_and_exit_with_names_and_codes),
+        cmocka_unit_test(the_rundown_has_the_configuration_on_request),
+        cmocka_unit_test(image_events_give_the_address_of_code),
+        cmocka_unit_test(events_of_other_flags_are_absent),
+        cmocka_unit_test(every_kind_of_event_has_its_size),
     };
     child_program = arguments[0];
     if (argument_count > 3)

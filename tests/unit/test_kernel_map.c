@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tracer remembers by number: as a plain list would, whatever is put and removed. */
+/* The tracer's map by number behaves like a plain list for any sequence of puts and removes. */
 #include "engine/etw/id_map.h"
 
 #include <setjmp.h>
@@ -17,16 +17,16 @@ static uint32_t next_random(uint32_t *state)
     return *state >> 8;
 }
 
-static void it_is_what_a_list_would_be(void **state)
+static void the_map_behaves_like_a_list(void **state)
 {
     (void)state;
     struct id_map m = {.item_size = sizeof(uint64_t)};
-    uint64_t model[KEYS + 1] = {0}; /* 0: not there */
+    uint64_t model[KEYS + 1] = {0}; /* 0: missing */
     size_t there = 0;
     uint32_t seed = 1;
     for (int i = 0; i < STEPS; i++) {
         const uint32_t n = 1 + next_random(&seed) % KEYS;
-        const uint64_t key = (uint64_t)n << 32; /* many of them have the same home */
+        const uint64_t key = (uint64_t)n << 32; /* many have the same home */
         uint64_t *item = id_map_find(&m, key);
         assert_int_equal(item ? *item : 0, model[n]);
         if (next_random(&seed) % 3 == 0) {
@@ -50,7 +50,7 @@ static void it_is_what_a_list_would_be(void **state)
     assert_null(id_map_find(&m, UINT64_C(1) << 32));
 }
 
-static void a_bound_is_kept(void **state)
+static void the_limit_of_items_holds(void **state)
 {
     (void)state;
     struct id_map m = {.item_size = 4, .most = BOUND};
@@ -59,7 +59,7 @@ static void a_bound_is_kept(void **state)
         assert_non_null(item);
         *item = (uint32_t)key;
         assert_in_range(m.count, 1, BOUND);
-        item = id_map_find(&m, key * 7919); /* the newest is there, whichever went */
+        item = id_map_find(&m, key * 7919); /* the newest item remains, whichever was replaced */
         assert_non_null(item);
         assert_int_equal(*item, key);
     }
@@ -70,8 +70,8 @@ static void a_bound_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_what_a_list_would_be),
-        cmocka_unit_test(a_bound_is_kept),
+        cmocka_unit_test(the_map_behaves_like_a_list),
+        cmocka_unit_test(the_limit_of_items_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel logger where there is no tracefs: processes and threads are found in /proc, which is made up here but for
-   the last test; what cannot be seen is said, and never told as an end. */
+/* The kernel logger without tracefs: processes and threads are found in /proc, which the tests create except for the
+   last one. Hidden processes are reported as such and never as exited. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/etw/kernel/tracepoint.h"
@@ -12,7 +12,7 @@ enum { MOST = 256, BUSY = 77, NEW = 80, THREAD = 81, OTHER = 90, UNKNOWN = 259 }
 static struct kernel_root root;
 static struct kernel_tracer *k;
 
-/* What came of processes and threads of programs. */
+/* The process and thread events received. */
 static struct came {
     uint16_t hook;
     uint32_t process, thread, parent, code;
@@ -20,7 +20,7 @@ static struct came {
     char name[32];
 } came[MOST];
 static size_t count, counted;
-static uint8_t counters[104]; /* the newest that came, and how often those of the busy one did */
+static uint8_t counters[104]; /* the newest counters and how many counter events the busy process had */
 
 /* Natively events have the host's numbers. */
 static uint32_t host_number(uint32_t number)
@@ -39,7 +39,7 @@ static HRESULT note(void *context, const struct kernel_event *e)
         return S_OK;
     }
     if (!root.root && (e->hook >> 8 != 0x03 || !process_is_called(process_name(e->data, e->size), child_program)))
-        return S_OK; /* of this machine's those of our children */
+        return S_OK; /* on this machine only those of our children */
     if (e->hook >> 8 == 0x03) {
         c.process = host_number(get_u32(e->data + PROCESS_ID));
         c.parent = host_number(get_u32(e->data + PROCESS_PARENT));
@@ -123,7 +123,7 @@ static void remove_thread(uint32_t process, uint32_t thread)
     memory_free(path);
 }
 
-/* Forks since boot, and the newest number. */
+/* Forks since boot and the newest number. */
 static void set_counts(unsigned forks, unsigned newest)
 {
     char text[64];
@@ -177,7 +177,7 @@ static void begin(void)
     begin_by(&kernel_source_polling);
 }
 
-/* Looks cost time, and the next one waits for that. What a look has found comes with the pass behind it. */
+/* Polls take time, and the next one is delayed accordingly. The results of a poll arrive with the following pass. */
 static void pass_until(enum kernel_hook hook, uint32_t id, size_t times)
 {
     const uint64_t from = clock_monotonic_ms();
@@ -188,8 +188,8 @@ static void pass_until(enum kernel_hook hook, uint32_t id, size_t times)
     }
 }
 
-/* At all of it, though it is not due yet. */
-static void look_at_all(void)
+/* A full poll, although it is not due yet. */
+static void poll_everything(void)
 {
     assert_int_equal(kernel_tracer_pass(k, true, &sink), S_OK);
 }
@@ -203,7 +203,7 @@ static struct kernel_state state_of(void)
 
 /* ---- tests ---- */
 
-static void processes_and_threads_begin_and_end(void **state)
+static void processes_and_threads_start_and_exit(void **state)
 {
     (void)state;
     begin();
@@ -226,7 +226,7 @@ static void processes_and_threads_begin_and_end(void **state)
     assert_true(first(HOOK_PROCESS_START, NEW) < first(HOOK_THREAD_START, NEW));
     remove_thread(NEW, THREAD);
     set_counts(102, THREAD + 1);
-    look_at_all();
+    poll_everything();
     pass_until(HOOK_THREAD_END, THREAD, 1);
     assert_int_equal(how_many(HOOK_PROCESS_END, NEW), 0);
     remove_process(NEW);
@@ -236,7 +236,7 @@ static void processes_and_threads_begin_and_end(void **state)
     assert_int_equal(first(HOOK_PROCESS_END, NEW)->code, UNKNOWN);
     assert_string_equal(first(HOOK_PROCESS_END, NEW)->name, "fresh");
     assert_int_equal(how_many(HOOK_PROCESS_END, BUSY), 0);
-    look_at_all();
+    poll_everything();
     assert_int_equal(kernel_tracer_lost(k), 0);
     for (size_t i = 1; i < count; i++)
         assert_in_range(came[i].time, came[i - 1].time, UINT64_MAX);
@@ -247,8 +247,8 @@ static uint64_t size_at(uint32_t at)
     return get_u64(counters + at);
 }
 
-/* When it has ended nobody can be asked any more. */
-static void what_a_process_used_is_told_when_it_has_ended(void **state)
+/* Counters cannot be read after the exit. */
+static void counters_are_reported_at_exit(void **state)
 {
     (void)state;
     enum {
@@ -283,7 +283,7 @@ static void what_a_process_used_is_told_when_it_has_ended(void **state)
     assert_int_equal(size_at(PRIVATE), 13 * KB);
 }
 
-static void what_processes_use_is_told_at_the_end(void **state)
+static void counters_are_reported_at_the_end_of_the_trace(void **state)
 {
     (void)state;
     counted = 0;
@@ -293,8 +293,8 @@ static void what_processes_use_is_told_at_the_end(void **state)
     assert_int_equal(counted, 1);
 }
 
-/* A shell forks before it loads the program, which is what a user looks for. */
-static void a_process_is_called_by_its_program(void **state)
+/* A shell forks before it loads the program that users search for. */
+static void a_process_is_named_after_its_program(void **state)
 {
     (void)state;
     begin();
@@ -309,7 +309,7 @@ static void a_process_is_called_by_its_program(void **state)
     assert_string_equal(first(HOOK_PROCESS_START, NEW)->name, "program");
 }
 
-static void one_that_has_ended_before_it_is_asked_again_keeps_its_name(void **state)
+static void an_exited_process_keeps_its_name(void **state)
 {
     (void)state;
     begin();
@@ -326,46 +326,46 @@ static void one_that_has_ended_before_it_is_asked_again_keeps_its_name(void **st
     assert_string_equal(first(HOOK_PROCESS_START, NEW)->name, "short");
 }
 
-/* Its parent may never ask for it. */
-static void one_that_has_ended_and_waits_for_its_parent_has_ended(void **state)
+/* Its parent may never collect it. */
+static void a_zombie_counts_as_exited(void **state)
 {
     (void)state;
     begin();
     write_state(BUSY, "busy", 'Z', 1, 1, 5000);
     set_counts(100, 80);
-    look_at_all();
+    poll_everything();
     pass_until(HOOK_PROCESS_END, BUSY, 1);
     assert_int_equal(how_many(HOOK_THREAD_END, BUSY), 1);
-    write_state(1, "init", 'Z', 0, 2, 1); /* but of this one another thread goes on */
+    write_state(1, "init", 'Z', 0, 2, 1); /* but in this one another thread still runs */
     add_process(NEW, "fresh", 1, 100000);
     set_counts(101, 81);
     pass_until(HOOK_PROCESS_START, NEW, 1);
     assert_int_equal(how_many(HOOK_PROCESS_END, 1), 0);
 }
 
-static void what_began_and_ended_between_two_looks_is_counted(void **state)
+static void processes_between_two_polls_are_counted(void **state)
 {
     (void)state;
     begin();
     add_process(NEW, "fresh", BUSY, 100000);
-    set_counts(107, 86); /* seven forks, of which one is found */
+    set_counts(107, 86); /* seven forks, one of which is found */
     pass_until(HOOK_PROCESS_START, NEW, 1);
-    look_at_all();
+    poll_everything();
     assert_int_equal(kernel_tracer_lost(k), 6);
     add_process(OTHER, "other", BUSY, 100000);
-    set_counts(1107, 90); /* of the host's thousand a container sees the four that its own numbers tell */
+    set_counts(1107, 90); /* of the host's thousand forks, a container counts its four */
     pass_until(HOOK_PROCESS_START, OTHER, 1);
-    look_at_all();
+    poll_everything();
     assert_int_equal(kernel_tracer_lost(k), 6 + 3);
     add_thread(OTHER, 310);
-    set_counts(1110, 310); /* they began from below: a thousand of them, one too many by the other count */
-    look_at_all();
+    set_counts(1110, 310); /* numbering started over: a thousand numbers, one more than the other counter has */
+    poll_everything();
     pass_until(HOOK_THREAD_START, 310, 1);
-    look_at_all();
+    poll_everything();
     assert_int_equal(kernel_tracer_lost(k), 6 + 3 + 219);
 }
 
-static void a_number_that_is_given_again_is_another_process(void **state)
+static void a_reused_number_is_another_process(void **state)
 {
     (void)state;
     begin();
@@ -381,8 +381,8 @@ static void a_number_that_is_given_again_is_another_process(void **state)
     assert_string_equal(first(HOOK_PROCESS_START, BUSY)->name, "second");
 }
 
-/* hidepid: who hides them has not ended them, and who shows them again has not begun them. */
-static void hidden_processes_neither_end_nor_begin(void **state)
+/* hidepid: hiding processes does not end them, and showing them again does not start them. */
+static void hidden_processes_neither_exit_nor_start(void **state)
 {
     (void)state;
     begin();
@@ -395,12 +395,12 @@ static void hidden_processes_neither_end_nor_begin(void **state)
     assert_true(state_of().hides_processes);
     assert_int_equal(how_many(HOOK_PROCESS_END, BUSY), 0);
     assert_int_equal(how_many(HOOK_THREAD_END, BUSY), 0);
-    look_at_all();
+    poll_everything();
     const uint64_t lost = kernel_tracer_lost(k);
-    remove_process(NEW); /* but mine I see */
+    remove_process(NEW); /* but one's own processes stay visible */
     set_counts(160, 150);
     pass_until(HOOK_PROCESS_END, NEW, 1);
-    look_at_all();
+    poll_everything();
     assert_int_equal(kernel_tracer_lost(k), lost);
     count = 0;
     add_process(1, "init", 0, 1);
@@ -410,11 +410,11 @@ static void hidden_processes_neither_end_nor_begin(void **state)
     assert_false(state_of().hides_processes);
     assert_int_equal(how_many(HOOK_THREAD_RUNDOWN_START, BUSY), 1);
     assert_int_equal(how_many(HOOK_PROCESS_START, BUSY), 0);
-    look_at_all();
+    poll_everything();
     assert_int_equal(kernel_tracer_lost(k), lost);
 }
 
-static void a_proc_without_counts_is_looked_at_all_the_same(void **state)
+static void proc_without_counters_is_polled(void **state)
 {
     (void)state;
     kernel_root_delete(&root, "/stat");
@@ -423,12 +423,12 @@ static void a_proc_without_counts_is_looked_at_all_the_same(void **state)
     begin();
     add_process(NEW, "fresh", BUSY, 100000);
     pass_until(HOOK_PROCESS_START, NEW, 1);
-    look_at_all();
+    poll_everything();
     assert_int_equal(kernel_tracer_lost(k), 0);
 }
 
-/* In a container the process with number 2 is any program, and its children are not the kernel's. */
-static void a_container_has_no_threads_of_the_kernel(void **state)
+/* In a container process 2 may be any program, and its children are not kernel threads. */
+static void a_container_has_no_kernel_threads(void **state)
 {
     (void)state;
     write_stat(2, "entry.sh", 1, 1);
@@ -476,7 +476,7 @@ static HRESULT end_well(struct kernel_tracer *tracer)
     return S_OK;
 }
 
-static void a_session_whose_source_is_taken_away_goes_on(void **state)
+static void a_session_survives_the_loss_of_its_source(void **state)
 {
     static const struct kernel_source breaks = {.name = "breaks",
                                                 .begin = begin_well,
@@ -495,16 +495,16 @@ static void a_session_whose_source_is_taken_away_goes_on(void **state)
     add_process(NEW, "fresh", BUSY, 100000);
     set_counts(101, NEW);
     pass_until(HOOK_PROCESS_START, NEW, 1);
-    remove_process(BUSY); /* which the other source had told of */
+    remove_process(BUSY); /* which the other source had reported */
     set_counts(101, NEW + 1);
     pass_until(HOOK_PROCESS_END, BUSY, 1);
-    look_at_all();
+    poll_everything();
     assert_int_equal(kernel_tracer_lost(k), 5);
 }
 
 /* ---- out of memory, and the real one ---- */
 
-static void out_of_memory_loses_nothing_that_is_there(void **state)
+static void out_of_memory_loses_no_process(void **state)
 {
     (void)state;
     begin();
@@ -516,11 +516,11 @@ static void out_of_memory_loses_nothing_that_is_there(void **state)
         memory_fail_at(0);
     }
     assert_int_equal(how_many(HOOK_PROCESS_START, NEW), 1);
-    look_at_all();
+    poll_everything();
     assert_int_equal(kernel_tracer_lost(k), 0);
 }
 
-static void a_child_of_this_machine_is_seen(void **state)
+static void a_child_of_this_host_is_found(void **state)
 {
     (void)state;
     size_t begins = 0, ends = 0;
@@ -529,7 +529,7 @@ static void a_child_of_this_machine_is_seen(void **state)
     begin();
     struct process *p = child_start("stay", "", "");
     const uint64_t from = clock_monotonic_ms();
-    /* Who starts it forks more than once, and all of these bear the name. */
+    /* The program that starts it forks more than once, and all forks have its name. */
     while (p || begins != ends) {
         assert_in_range(clock_passed_ms(from, clock_monotonic_ms()), 0, CHILD_PATIENCE);
         count = 0;
@@ -538,7 +538,7 @@ static void a_child_of_this_machine_is_seen(void **state)
             begins += came[i].hook == HOOK_PROCESS_START;
             ends += came[i].hook == HOOK_PROCESS_END;
         }
-        if (begins != 0 && p) { /* now it may go */
+        if (begins != 0 && p) { /* now it may exit */
             assert_int_equal(process_terminate(process_id(p), process_start_time(process_id(p))), S_OK);
             process_close(p);
             p = NULL;
@@ -552,20 +552,20 @@ static void a_child_of_this_machine_is_seen(void **state)
 int main(int argument_count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        MADE_UP(processes_and_threads_begin_and_end),
-        MADE_UP(what_a_process_used_is_told_when_it_has_ended),
-        MADE_UP(what_processes_use_is_told_at_the_end),
-        MADE_UP(a_process_is_called_by_its_program),
-        MADE_UP(one_that_has_ended_before_it_is_asked_again_keeps_its_name),
-        MADE_UP(one_that_has_ended_and_waits_for_its_parent_has_ended),
-        MADE_UP(what_began_and_ended_between_two_looks_is_counted),
-        MADE_UP(a_number_that_is_given_again_is_another_process),
-        MADE_UP(hidden_processes_neither_end_nor_begin),
-        MADE_UP(a_proc_without_counts_is_looked_at_all_the_same),
-        MADE_UP(a_container_has_no_threads_of_the_kernel),
-        MADE_UP(a_session_whose_source_is_taken_away_goes_on),
-        MADE_UP(out_of_memory_loses_nothing_that_is_there),
-        MADE_UP(a_child_of_this_machine_is_seen),
+        MADE_UP(processes_and_threads_start_and_exit),
+        MADE_UP(counters_are_reported_at_exit),
+        MADE_UP(counters_are_reported_at_the_end_of_the_trace),
+        MADE_UP(a_process_is_named_after_its_program),
+        MADE_UP(an_exited_process_keeps_its_name),
+        MADE_UP(a_zombie_counts_as_exited),
+        MADE_UP(processes_between_two_polls_are_counted),
+        MADE_UP(a_reused_number_is_another_process),
+        MADE_UP(hidden_processes_neither_exit_nor_start),
+        MADE_UP(proc_without_counters_is_polled),
+        MADE_UP(a_container_has_no_kernel_threads),
+        MADE_UP(a_session_survives_the_loss_of_its_source),
+        MADE_UP(out_of_memory_loses_no_process),
+        MADE_UP(a_child_of_this_host_is_found),
     };
     child_program = arguments[0];
     if (argument_count > 3) {

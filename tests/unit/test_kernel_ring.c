@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages and formats of the kernel's trace: each kind of entry is read, and what lies leads nowhere. */
+/* Pages and formats of the kernel's trace: each kind of record is read, and invalid ones lead nowhere. */
 #include "engine/etw/kernel/ftrace_ring.h"
 #include "tests/unit/ring_pages.h"
 
@@ -33,13 +33,13 @@ static void done(void)
     assert_int_equal(ring_page_next(&page, &event), S_FALSE);
 }
 
-static void events_have_their_times(void **state)
+static void events_have_times(void **state)
 {
     (void)state;
     page_start(&written, 1000);
     page_event(&written, 5, 2, 11);
     page_event(&written, 0, 28, 12);
-    page_word(&written, 7u << 5); /* the length stands behind: 4 of its own and 10 */
+    page_word(&written, 7u << 5); /* the length follows: 4 for itself and 10 */
     page_word(&written, 14);
     page_word(&written, 13);
     page_word(&written, 0);
@@ -54,7 +54,7 @@ static void events_have_their_times(void **state)
     done();
 }
 
-static void time_goes_on_without_events(void **state)
+static void time_records_advance_the_time(void **state)
 {
     (void)state;
     const uint64_t high = UINT64_C(3) << 59;
@@ -71,7 +71,7 @@ static void time_goes_on_without_events(void **state)
     done();
 }
 
-static void what_was_taken_back_is_passed_over(void **state)
+static void discarded_events_are_skipped(void **state)
 {
     (void)state;
     page_start(&written, 0);
@@ -88,7 +88,7 @@ static void what_was_taken_back_is_passed_over(void **state)
     done();
 }
 
-static void what_is_lost_is_told(void **state)
+static void lost_events_are_counted(void **state)
 {
     (void)state;
     page_start(&written, 0);
@@ -106,17 +106,17 @@ static void what_is_lost_is_told(void **state)
     assert_int_equal(page.missed, RING_UNCOUNTED);
 }
 
-/* One word at a time, each a lie about what follows. */
-static void lies_end_the_page(void **state)
+/* One word each that is wrong about what follows. */
+static void an_invalid_record_ends_the_page(void **state)
 {
     (void)state;
     static const uint32_t lies[][2] = {
-        {28, 0}, /* more words than there are */
-        {0, 0},  /* a length without its own */
+        {28, 0}, /* more words than exist */
+        {0, 0},  /* a length that does not include itself */
         {0, 3},
         {0, 5}, /* beyond the page */
         {0, 0xFFFFFFFF},
-        {1u << 5 | 29, 3}, /* as much taken back */
+        {1u << 5 | 29, 3}, /* padding of that size */
         {1u << 5 | 29, 5},
         {1u << 5 | 29, 0xFFFFFFFF},
     };
@@ -129,7 +129,7 @@ static void lies_end_the_page(void **state)
         done();
     }
     page_start(&written, 0);
-    page_word(&written, 30); /* the second word is not there */
+    page_word(&written, 30); /* the second word is missing */
     begin();
     assert_int_equal(ring_page_next(&page, &event), invalid);
     put_u64(written.bytes + 8, RING_TEST_PAGE - RING_TEST_HEAD + 1);
@@ -192,7 +192,7 @@ static void values_stay_within_the_event(void **state)
     }
 }
 
-static void the_layout_is_the_kernels(void **state)
+static void the_page_layout_comes_from_the_kernel(void **state)
 {
     (void)state;
     struct ring_layout layout;
@@ -216,14 +216,14 @@ static void the_layout_is_the_kernels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_have_their_times),
-        cmocka_unit_test(time_goes_on_without_events),
-        cmocka_unit_test(what_was_taken_back_is_passed_over),
-        cmocka_unit_test(what_is_lost_is_told),
-        cmocka_unit_test(lies_end_the_page),
+        cmocka_unit_test(events_have_times),
+        cmocka_unit_test(time_records_advance_the_time),
+        cmocka_unit_test(discarded_events_are_skipped),
+        cmocka_unit_test(lost_events_are_counted),
+        cmocka_unit_test(an_invalid_record_ends_the_page),
         cmocka_unit_test(fields_are_found_by_name),
         cmocka_unit_test(values_stay_within_the_event),
-        cmocka_unit_test(the_layout_is_the_kernels),
+        cmocka_unit_test(the_page_layout_comes_from_the_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's events of this machine: none of a known load is missing, in the order of time, and nothing of ours stays
-   behind in the kernel. Needs a tracefs that this user may use; without one it is skipped. */
+/* The kernel's events of this machine: a known load is complete and in order of time, and nothing stays behind in the
+   kernel. Needs access to tracefs; skipped otherwise. */
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/kernel_file.h"
@@ -54,7 +54,7 @@ struct marks {
     uint64_t from, last, until;
 };
 
-/* What a program writes into trace_marker is an event with its words. */
+/* A program's write to trace_marker is an event with that text. */
 static HRESULT take_mark(void *context, const struct trace_record *r)
 {
     struct marks *m = context;
@@ -62,7 +62,7 @@ static HRESULT take_mark(void *context, const struct trace_record *r)
     assert_int_equal(get_u16(r->event.data), m->id);
     assert_in_range(r->event.time, m->last, m->until);
     m->last = r->event.time;
-    /* The text ends the event, and has no size of its own. */
+    /* The text ends the event and has no size field. */
     const struct ring_field rest = {m->text.offset, (uint16_t)(r->event.size - m->text.offset), false, false};
     ring_text(&r->event, &rest, text, sizeof text);
     snprintf(expected, sizeof expected, "mark %zu\n", m->seen++);
@@ -91,13 +91,13 @@ static void every_event_comes_once_and_in_order(void **state)
             continue;
         m.until = now_ns();
         assert_int_equal(trace_stream_pass(s, m.until, false, &sink), S_OK);
-        assert_in_range(m.seen, 0, i + 1); /* the newest are kept back */
+        assert_in_range(m.seen, 0, i + 1); /* the newest are held back */
     }
     assert_int_equal(trace_instance_set(t, "tracing_on", "0"), S_OK);
     m.until = now_ns();
     assert_int_equal(trace_stream_pass(s, 0, true, &sink), S_OK);
     assert_int_equal(m.seen, MARKS);
-    assert_int_equal(trace_stream_pass(s, 0, true, &sink), S_OK); /* and nothing is waited for */
+    assert_int_equal(trace_stream_pass(s, 0, true, &sink), S_OK); /* without waiting */
     assert_int_equal(m.seen, MARKS);
     assert_int_equal(trace_stream_lost(s), 0);
     trace_stream_free(s);
@@ -119,7 +119,7 @@ static HRESULT take_task(void *context, const struct trace_record *r)
     return S_OK;
 }
 
-static void what_is_switched_on_is_recorded(void **state)
+static void enabled_events_are_recorded(void **state)
 {
     (void)state;
     struct trace_instance *t = begin("tasks");
@@ -144,8 +144,8 @@ static void what_is_switched_on_is_recorded(void **state)
     assert_int_equal(trace_instance_end(t), S_OK);
 }
 
-/* A ring that is too small says how many it dropped: those that came and those that were lost are all. */
-static void what_is_lost_is_counted(void **state)
+/* A ring that is too small counts the dropped events: received and lost ones are all of them. */
+static void lost_events_are_counted(void **state)
 {
     (void)state;
     enum { MANY = 4000 };
@@ -171,7 +171,7 @@ static void what_is_lost_is_counted(void **state)
     assert_int_equal(trace_instance_end(t), S_OK);
 }
 
-static void the_instance_of_a_killed_process_is_swept_away(void **state)
+static void the_instance_of_a_killed_process_is_removed(void **state)
 {
     char token[48], *said, *path;
     size_t left, size;
@@ -184,7 +184,7 @@ static void the_instance_of_a_killed_process_is_swept_away(void **state)
     assert_int_equal(file_load(said, 4096, &path, &size), S_OK);
     assert_int_equal(trace_instance_sweep(NULL, &left), S_OK);
     assert_int_equal(left, 0);
-    assert_int_equal(kernel_control_folder(path), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS)); /* he lives */
+    assert_int_equal(kernel_control_folder(path), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS)); /* it is alive */
     child_kill(p, token);
     assert_int_equal(process_wait(p, CHILD_PATIENCE, NULL), S_OK);
     process_close(p);
@@ -193,15 +193,15 @@ static void the_instance_of_a_killed_process_is_swept_away(void **state)
         assert_int_equal(trace_instance_sweep(NULL, &left), S_OK);
     }
     assert_int_equal(kernel_control_remove(path), S_OK);
-    assert_int_equal(trace_instance_set(mine, "tracing_on", "1"), S_OK); /* mine was left alone */
+    assert_int_equal(trace_instance_set(mine, "tracing_on", "1"), S_OK); /* mine was not changed */
     assert_int_equal(trace_instance_end(mine), S_OK);
     memory_free(path);
     memory_free(said);
 }
 
 #ifndef _WIN32
-/* Who unmounts tracefs takes nothing from who reads it, and what then stays in the kernel is said. */
-static void an_unmounted_tracefs_is_read_on(void **state)
+/* Unmounting tracefs does not affect its readers; what then remains in the kernel is reported. */
+static void reading_continues_after_tracefs_is_unmounted(void **state)
 {
     struct trace_instance *t;
     struct trace_state before, after;
@@ -234,14 +234,14 @@ static void an_unmounted_tracefs_is_read_on(void **state)
 }
 #endif
 
-static void bad_options_leave_nothing(void **state)
+static void invalid_options_create_nothing(void **state)
 {
     (void)state;
     struct trace_instance *t = begin("twice"), *other;
     struct trace_options options = {.name = "twice", .buffer_kb = 64};
     assert_int_equal(trace_instance_begin(&options, &other), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     assert_null(other);
-    assert_int_equal(trace_instance_set(t, "tracing_on", "1"), S_OK); /* the first one is still there */
+    assert_int_equal(trace_instance_set(t, "tracing_on", "1"), S_OK); /* the first instance still exists */
     assert_int_equal(trace_instance_end(t), S_OK);
     options.root = "/proc/no_tracefs";
     assert_true(FAILED(trace_instance_begin(&options, &other)));
@@ -249,7 +249,7 @@ static void bad_options_leave_nothing(void **state)
     assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_NOT_SUPPORTED)), options.root));
 }
 
-/* Says where its instance is, whole at once, and waits to be killed. */
+/* Reports the path of its instance in one write, then waits to be killed. */
 static int hold(const char *said)
 {
     struct trace_instance *t = begin("held");
@@ -270,13 +270,13 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_event_comes_once_and_in_order),
-        cmocka_unit_test(what_is_switched_on_is_recorded),
-        cmocka_unit_test(what_is_lost_is_counted),
-        cmocka_unit_test_setup_teardown(the_instance_of_a_killed_process_is_swept_away, make_folder, scratch_end),
+        cmocka_unit_test(enabled_events_are_recorded),
+        cmocka_unit_test(lost_events_are_counted),
+        cmocka_unit_test_setup_teardown(the_instance_of_a_killed_process_is_removed, make_folder, scratch_end),
 #ifndef _WIN32
-        cmocka_unit_test_setup_teardown(an_unmounted_tracefs_is_read_on, make_folder, scratch_end),
+        cmocka_unit_test_setup_teardown(reading_continues_after_tracefs_is_unmounted, make_folder, scratch_end),
 #endif
-        cmocka_unit_test(bad_options_leave_nothing),
+        cmocka_unit_test(invalid_options_create_nothing),
     };
     child_program = arguments[0];
     if (count > 3)

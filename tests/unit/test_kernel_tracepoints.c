@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What is made of Linux' events, told here as kernels of other versions, and at other moments, would tell them. */
+/* Windows events created from Linux events, which the tests send as other kernel versions and in other orders would. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
 #include "engine/etw/kernel/tracepoint.h"
 #include "tests/unit/kernel_process.h"
 
-/* Ids beyond any of this machine, so that /proc knows none. */
+/* Ids that this machine cannot have, so that /proc does not know them. */
 enum { LEADER = 0x7F000000, OTHER, PARENT };
 enum { NEW_THREAD = 0x10000, CODE = 42, KILLED = 128 + 9, CRASHED = (int)0xC0000005, NUMBER_BYTES = 8 };
 
-struct told {
+struct sent_field {
     const char *name;
     uint64_t value;
 };
@@ -25,7 +25,7 @@ static struct seen {
     uint64_t frame[STACK_FRAMES];
 } seen;
 static uint64_t now;
-static uint32_t interval; /* of samples, as it was told last */
+static uint32_t interval; /* of samples, as last reported */
 
 static HRESULT note(void *context, const struct kernel_event *e)
 {
@@ -96,18 +96,18 @@ static const struct tracepoint *point_of(const struct tracepoint *group, const c
     return group;
 }
 
-/* An event of that thread; fields that are not told this kernel does not have. */
-static void tell(const struct tracepoint *group, const char *name, uint32_t thread, const struct told *told,
-                 size_t count)
+/* Sends an event of that thread; the kernel lacks fields that are not given. */
+static void send_event(const struct tracepoint *group, const char *name, uint32_t thread,
+                       const struct sent_field *fields_sent, size_t count)
 {
     uint8_t data[TRACEPOINT_FIELDS * NUMBER_BYTES] = {0};
     struct ring_field fields[TRACEPOINT_FIELDS] = {{0}};
     const struct tracepoint *point = point_of(group, name);
     for (uint16_t i = 0; i < TRACEPOINT_FIELDS && point->fields[i]; i++)
         for (size_t j = 0; j < count; j++)
-            if (strcmp(told[j].name, point->fields[i]) == 0) {
+            if (strcmp(fields_sent[j].name, point->fields[i]) == 0) {
                 fields[i] = (struct ring_field){.offset = i * NUMBER_BYTES, .size = NUMBER_BYTES};
-                put_u64(data + fields[i].offset, told[j].value);
+                put_u64(data + fields[i].offset, fields_sent[j].value);
             }
     const struct ring_event event = {.data = data, .size = sizeof data};
     const struct tracepoint_event e = {.event = &event, .fields = fields, .time = now, .thread = thread};
@@ -115,8 +115,8 @@ static void tell(const struct tracepoint *group, const char *name, uint32_t thre
     assert_int_equal(point->take(&k, &e), S_OK);
 }
 
-/* What comes behind it: the program's frames, then the kernel's; a list of no frames does not come. */
-static void tell_stack(uint32_t thread, const uint64_t *user, size_t users, const uint64_t *kernel, size_t kernels)
+/* Sends what follows an event: the user frames, then the kernel frames; an empty list is not sent. */
+static void send_stack(uint32_t thread, const uint64_t *user, size_t users, const uint64_t *kernel, size_t kernels)
 {
     uint8_t data[16 + 8 * (STACK_FRAMES + 8)] = {0};
     const struct ring_field fields[2] = {{.offset = 8, .size = 4}, {.offset = 16, .size = 64}};
@@ -138,27 +138,27 @@ static void tell_stack(uint32_t thread, const uint64_t *user, size_t users, cons
 
 static void task(uint32_t by, uint32_t id, uint64_t flags)
 {
-    const struct told told[] = {{"pid", id}, {"clone_flags", flags}};
-    tell(task_tracepoints, "task_newtask", by, told, 2);
+    const struct sent_field fields_sent[] = {{"pid", id}, {"clone_flags", flags}};
+    send_event(task_tracepoints, "task_newtask", by, fields_sent, 2);
 }
 
-/* `how` NULL: a kernel that does not say whether it was the last. */
+/* `how` NULL: a kernel that does not report whether it was the last thread. */
 static void leave(uint32_t id, const bool *how)
 {
-    const struct told told[] = {{"pid", id}, {"group_dead", how && *how}};
-    tell(task_tracepoints, "sched_process_exit", id, told, how ? 2 : 1);
+    const struct sent_field fields_sent[] = {{"pid", id}, {"group_dead", how && *how}};
+    send_event(task_tracepoints, "sched_process_exit", id, fields_sent, how ? 2 : 1);
 }
 
 static void deliver(uint32_t to, uint64_t number)
 {
-    const struct told told[] = {{"sig", number}, {"sa_handler", 0}};
-    tell(task_tracepoints, "signal_deliver", to, told, 2);
+    const struct sent_field fields_sent[] = {{"sig", number}, {"sa_handler", 0}};
+    send_event(task_tracepoints, "signal_deliver", to, fields_sent, 2);
 }
 
 static void end_all(uint32_t by)
 {
-    const struct told told = {"error_code", CODE};
-    tell(task_tracepoints, "sys_enter_exit_group", by, &told, 1);
+    const struct sent_field fields_sent = {"error_code", CODE};
+    send_event(task_tracepoints, "sys_enter_exit_group", by, &fields_sent, 1);
 }
 
 static void two_threads(void)
@@ -178,8 +178,8 @@ static void both_end_with(uint32_t code)
     assert_int_equal(seen.code, code);
 }
 
-/* Whoever ends a process, Linux kills its other threads. */
-static void the_code_is_that_of_who_ended_it(void **state)
+/* Whatever ends a process, Linux kills its other threads. */
+static void the_exit_code_is_that_of_the_first_cause(void **state)
 {
     (void)state;
     two_threads();
@@ -196,8 +196,8 @@ static void the_code_is_that_of_who_ended_it(void **state)
     both_end_with(KILLED);
 }
 
-/* SIGCHLD, SIGTSTP and the like, without a handler. */
-static void a_signal_that_ends_nothing_gives_no_code(void **state)
+/* SIGCHLD, SIGTSTP and similar signals without a handler. */
+static void harmless_signals_set_no_exit_code(void **state)
 {
     (void)state;
     static const uint8_t harmless[] = {17, 18, 19, 20, 21, 22, 23, 28};
@@ -212,18 +212,18 @@ static void a_signal_that_ends_nothing_gives_no_code(void **state)
     }
 }
 
-/* The other threads are killed for that, and the process goes on. */
-static void a_new_program_ends_with_its_own_code(void **state)
+/* exec kills the other threads, and the process continues. */
+static void exec_resets_the_exit_code(void **state)
 {
     (void)state;
     two_threads();
     deliver(OTHER, 9);
-    const struct told file = {"filename", 'a'};
-    tell(task_tracepoints, "sched_process_exec", LEADER, &file, 1);
+    const struct sent_field file = {"filename", 'a'};
+    send_event(task_tracepoints, "sched_process_exec", LEADER, &file, 1);
     both_end_with(0);
     two_threads();
     deliver(OTHER, 9);
-    tell(task_tracepoints, "sched_process_exec", LEADER, &file, 1);
+    send_event(task_tracepoints, "sched_process_exec", LEADER, &file, 1);
     deliver(LEADER, 11);
     both_end_with((uint32_t)CRASHED);
 }
@@ -239,8 +239,8 @@ static void find_two_threads(void)
     }
 }
 
-/* Found when the session began, while the event of their beginning was still to come. */
-static void a_thread_that_is_told_of_twice_counts_once(void **state)
+/* Found when the session began, before the event of its start arrived. */
+static void a_thread_reported_twice_counts_once(void **state)
 {
     (void)state;
     find_two_threads();
@@ -261,8 +261,8 @@ static void a_thread_that_is_told_of_twice_counts_once(void **state)
     assert_int_equal(seen.ends, 2);
 }
 
-/* A processor stood still before it told of the beginning. */
-static void a_beginning_that_comes_late_has_its_end(void **state)
+/* A processor was paused before it reported the start. */
+static void a_late_start_still_has_its_exit(void **state)
 {
     (void)state;
     static const bool last = true;
@@ -283,16 +283,16 @@ static void a_beginning_that_comes_late_has_its_end(void **state)
     assert_int_equal(seen.ends, 2);
 }
 
-/* What was told of it meanwhile is its own: the program's name, the code. Kernels that do not say which thread was the
-   last end it with its first one. */
-static void a_beginning_that_comes_late_has_its_name_and_code(void **state)
+/* Facts reported in between are kept: the program's name and the exit code. On kernels that do not report the last
+   thread, the process ends with its first one. */
+static void a_late_start_keeps_name_and_code(void **state)
 {
     (void)state;
     static const bool last = true;
-    const struct told file = {"filename", 'a'};
+    const struct sent_field file = {"filename", 'a'};
     for (int i = 0; i < 2; i++) {
         now = 20;
-        tell(task_tracepoints, "sched_process_exec", LEADER, &file, 1);
+        send_event(task_tracepoints, "sched_process_exec", LEADER, &file, 1);
         if (i == 0)
             end_all(LEADER);
         else
@@ -311,7 +311,7 @@ static void a_beginning_that_comes_late_has_its_name_and_code(void **state)
 }
 
 /* The kernel had no room for it. */
-static void a_beginning_that_never_comes_leaves_nothing(void **state)
+static void a_lost_start_is_forgotten(void **state)
 {
     (void)state;
     static const bool last = true;
@@ -326,7 +326,7 @@ static void a_beginning_that_never_comes_leaves_nothing(void **state)
     assert_int_equal(k.processes.count, 0);
 }
 
-static void a_late_thread_does_not_keep_its_process(void **state)
+static void a_late_thread_does_not_keep_its_process_alive(void **state)
 {
     (void)state;
     task(PARENT, LEADER, 0);
@@ -341,14 +341,14 @@ static void a_late_thread_does_not_keep_its_process(void **state)
     assert_int_equal(k.processes.count + k.threads.count, 0);
 }
 
-static void only_tcp_and_udp_are_of_the_network(void **state)
+static void network_events_cover_tcp_and_udp_only(void **state)
 {
     (void)state;
     static const uint64_t protocols[] = {1, 6, 17, 58, 132, 262};
     static const size_t events[] = {0, 1, 1, 0, 0, 1};
     for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++) {
-        const struct told told[] = {{"sk", 4711}, {"family", 2}, {"protocol", protocols[i]}, {"ret", 64}};
-        tell(network_tracepoints, "sock_send_length", LEADER, told, 4);
+        const struct sent_field fields_sent[] = {{"sk", 4711}, {"family", 2}, {"protocol", protocols[i]}, {"ret", 64}};
+        send_event(network_tracepoints, "sock_send_length", LEADER, fields_sent, 4);
         seen.network = 0;
         assert_int_equal(kernel_queue_flush(&k.queue, &sink), S_OK);
         assert_int_equal(seen.network, events[i]);
@@ -375,96 +375,97 @@ static void flush(void)
 
 static void wake(uint32_t by)
 {
-    const struct told told = {"pid", OTHER};
-    tell(schedule_tracepoints, "sched_wakeup", by, &told, 1);
+    const struct sent_field fields_sent = {"pid", OTHER};
+    send_event(schedule_tracepoints, "sched_wakeup", by, &fields_sent, 1);
 }
 
-static void a_chosen_event_has_its_stack(void **state)
+static void a_selected_event_has_its_stack(void **state)
 {
     (void)state;
     static const uint64_t user[] = {IN_PROGRAM, IN_PROGRAM + 8}, kernel[] = {IN_KERNEL, UINT64_MAX, IN_KERNEL + 4};
     choose(FLAG_DISPATCHER, HOOK_READY);
     now = 100;
     wake(LEADER);
-    tell_stack(LEADER, user, 2, kernel, 3);
+    send_stack(LEADER, user, 2, kernel, 3);
     flush();
     assert_true(seen.stacks == 1 && seen.of_time == 100 && seen.thread == LEADER && seen.frames == 4);
     assert_true(seen.frame[0] == IN_KERNEL && seen.frame[1] == IN_KERNEL + 4 && seen.frame[2] == IN_PROGRAM);
-    choose(FLAG_DISPATCHER, HOOK_SWITCH); /* not that one any more */
+    choose(FLAG_DISPATCHER, HOOK_SWITCH); /* no longer that one */
     wake(LEADER);
-    tell_stack(LEADER, user, 2, kernel, 3);
+    send_stack(LEADER, user, 2, kernel, 3);
     flush();
     assert_int_equal(seen.stacks, 0);
 }
 
-/* An interrupt's event came between, or the stack is another thread's: nobody gets it. */
-static void a_stack_of_something_else_is_nobodys(void **state)
+/* An interrupt's event came between, or the stack belongs to another thread: it is dropped. */
+static void an_unrelated_stack_is_dropped(void **state)
 {
     (void)state;
     static const uint64_t kernel[] = {IN_KERNEL};
-    const struct told told[] = {{"pid", OTHER}, {"clone_flags", 0}};
+    const struct sent_field fields_sent[] = {{"pid", OTHER}, {"clone_flags", 0}};
     choose(FLAG_DISPATCHER | FLAG_PROCESS, HOOK_READY);
     wake(LEADER);
-    tell_stack(OTHER, NULL, 0, kernel, 1);
+    send_stack(OTHER, NULL, 0, kernel, 1);
     flush();
     assert_int_equal(seen.stacks, 0);
     wake(LEADER);
-    tell(task_tracepoints, "task_newtask", LEADER, told, 2);
-    tell_stack(LEADER, NULL, 0, kernel, 1);
+    send_event(task_tracepoints, "task_newtask", LEADER, fields_sent, 2);
+    send_stack(LEADER, NULL, 0, kernel, 1);
     flush();
     assert_int_equal(seen.stacks, 0);
 }
 
 static void switch_to(uint32_t old, uint32_t new, uint64_t out_state)
 {
-    const struct told told[] = {{"prev_pid", old}, {"next_pid", new}, {"prev_state", out_state}, {"prev_prio", 120}};
+    const struct sent_field fields_sent[] = {
+        {"prev_pid", old}, {"next_pid", new}, {"prev_state", out_state}, {"prev_prio", 120}};
     now += 10;
-    tell(schedule_tracepoints, "sched_switch", old, told, 4);
+    send_event(schedule_tracepoints, "sched_switch", old, fields_sent, 4);
 }
 
-/* As on Windows a switch has the stack of who goes on: where it waited. */
-static void a_switch_shows_where_the_new_thread_waited(void **state)
+/* As on Windows, a switch has the stack of the thread that continues: where it waited. */
+static void a_switch_has_the_stack_where_the_new_thread_waited(void **state)
 {
     (void)state;
     static const uint64_t first[] = {IN_KERNEL + 1}, second[] = {IN_KERNEL + 2};
     choose(FLAG_SWITCH, HOOK_SWITCH);
     switch_to(LEADER, OTHER, 1);
-    tell_stack(LEADER, NULL, 0, first, 1);
+    send_stack(LEADER, NULL, 0, first, 1);
     flush();
     assert_int_equal(seen.stacks, 0);
     switch_to(OTHER, LEADER, 1);
-    tell_stack(OTHER, NULL, 0, second, 1);
+    send_stack(OTHER, NULL, 0, second, 1);
     flush();
     assert_true(seen.stacks == 1 && seen.thread == LEADER && seen.frame[0] == IN_KERNEL + 1 && seen.of_time == now);
     leave(OTHER, NULL);
-    switch_to(LEADER, OTHER, 1); /* another one that has the number */
-    tell_stack(LEADER, NULL, 0, first, 1);
+    switch_to(LEADER, OTHER, 1); /* another thread with that number */
+    send_stack(LEADER, NULL, 0, first, 1);
     flush();
     assert_int_equal(seen.stacks, 0);
 }
 
-static void a_fault_has_the_stack_of_its_beginning(void **state)
+static void a_fault_has_the_stack_of_its_start(void **state)
 {
     (void)state;
     static const uint64_t kernel[] = {IN_KERNEL};
-    const struct told fault[] = {{"address", 4096}, {"error_code", 0}}, file[] = {{"i_ino", 7}, {"index", 1}};
+    const struct sent_field fault[] = {{"address", 4096}, {"error_code", 0}}, file[] = {{"i_ino", 7}, {"index", 1}};
     choose(FLAG_PAGE_FAULTS | FLAG_HARD_FAULTS, HOOK_FAULT_ZERO);
     now = 50;
-    tell(fault_tracepoints, "page_fault_user", LEADER, fault, 2);
-    tell_stack(LEADER, NULL, 0, kernel, 1);
+    send_event(fault_tracepoints, "page_fault_user", LEADER, fault, 2);
+    send_stack(LEADER, NULL, 0, kernel, 1);
     fault_settle_all(&k);
     flush();
     assert_true(seen.stacks == 1 && seen.of_time == 50);
     choose(k.flags, HOOK_HARD_FAULT);
-    tell(fault_tracepoints, "page_fault_user", LEADER, fault, 2);
-    tell_stack(LEADER, NULL, 0, kernel, 1);
-    tell(fault_tracepoints, "mm_filemap_fault", LEADER, file, 2);
+    send_event(fault_tracepoints, "page_fault_user", LEADER, fault, 2);
+    send_stack(LEADER, NULL, 0, kernel, 1);
+    send_event(fault_tracepoints, "mm_filemap_fault", LEADER, file, 2);
     switch_to(LEADER, OTHER, 2);
     flush();
     assert_int_equal(seen.stacks, 0);
     switch_to(OTHER, LEADER, 1);
     now = 90;
-    tell(fault_tracepoints, "page_fault_user", LEADER, fault, 2); /* so the first one is over */
+    send_event(fault_tracepoints, "page_fault_user", LEADER, fault, 2); /* so the first fault is over */
     flush();
     assert_true(seen.stacks == 1 && seen.of_time == 90 && seen.thread == LEADER);
 }
@@ -472,14 +473,14 @@ static void a_fault_has_the_stack_of_its_beginning(void **state)
 static void sample(const uint64_t *user, size_t users, const uint64_t *kernel, size_t kernels)
 {
     now += k.stacks.interval;
-    tell(stack_tracepoints, "local_timer_entry", LEADER, NULL, 0);
-    tell_stack(LEADER, user, users, kernel, kernels);
+    send_event(stack_tracepoints, "local_timer_entry", LEADER, NULL, 0);
+    send_stack(LEADER, user, users, kernel, kernels);
     flush();
 }
 
-/* The interrupt's own frames are left out: its entry, which all have, and what is in front of that, which is one way
-   from a program and another from the kernel. */
-static void a_sample_tells_where_the_processor_was(void **state)
+/* The interrupt's own frames are skipped: the entry that all samples share and the frames before it, which differ
+   between user and kernel code. */
+static void a_sample_has_the_interrupted_stack(void **state)
 {
     (void)state;
     enum { TOP, FROM_KERNEL, FROM_PROGRAM, ENTRY, SYSTEM_CALL, OTHER_CALL, CALL_ENTRY };
@@ -492,7 +493,7 @@ static void a_sample_tells_where_the_processor_was(void **state)
     choose(FLAG_PROFILE, HOOK_SAMPLE);
     kernel_tracer_interval(&k, 0);
     k.stacks.interval_reported = k.stacks.interval;
-    sample(user, 1, kernel, 5); /* with the first nobody knows yet */
+    sample(user, 1, kernel, 5); /* unknown for the first sample */
     assert_int_equal(seen.samples, 0);
     sample(user, 1, program, 3);
     assert_true(seen.samples == 1 && seen.ip == IN_PROGRAM && seen.stacks == 1 && seen.frames == 1);
@@ -501,12 +502,12 @@ static void a_sample_tells_where_the_processor_was(void **state)
     assert_true(seen.frame[0] == IN_KERNEL + SYSTEM_CALL && seen.frame[2] == IN_PROGRAM);
     sample(NULL, 0, thread, 4); /* of the kernel */
     assert_true(seen.samples == 1 && seen.ip == IN_KERNEL + OTHER_CALL);
-    sample(NULL, 0, program, 3); /* where Linux cannot tell where it was */
+    sample(NULL, 0, program, 3); /* the interrupted code is unknown */
     assert_int_equal(seen.samples, 0);
 }
 
-/* The timer wakes sleepers too, between its ticks. */
-static void samples_come_once_an_interval(void **state)
+/* The timer also wakes sleepers between its ticks. */
+static void one_sample_per_interval(void **state)
 {
     (void)state;
     static const uint64_t user[] = {IN_PROGRAM}, kernel[] = {IN_KERNEL, IN_KERNEL + 1}, other[] = {IN_KERNEL};
@@ -520,18 +521,18 @@ static void samples_come_once_an_interval(void **state)
         if (i == STEPS)
             kernel_tracer_interval(&k, FOURTH);
         now += STEP;
-        tell(stack_tracepoints, "local_timer_entry", LEADER, NULL, 0);
-        tell_stack(LEADER, user, 1, i % 2 ? kernel : other, i % 2 ? 2 : 1);
+        send_event(stack_tracepoints, "local_timer_entry", LEADER, NULL, 0);
+        send_stack(LEADER, user, 1, i % 2 ? kernel : other, i % 2 ? 2 : 1);
         flush();
         samples += seen.samples;
         intervals += seen.intervals;
     }
     assert_in_range(samples, STEPS / 4 + STEPS / 16 - 2, STEPS / 4 + STEPS / 16 + 2);
-    assert_int_equal(intervals, 1); /* that it is another one now */
+    assert_int_equal(intervals, 1); /* report that it has changed */
     assert_int_equal(interval, FOURTH);
 }
 
-/* A record that says more than it holds, and one that is all frames. */
+/* A record that claims more than it contains, and one that is full of frames. */
 static void stacks_are_read_within_their_records(void **state)
 {
     (void)state;
@@ -540,7 +541,7 @@ static void stacks_are_read_within_their_records(void **state)
         frames[i] = IN_KERNEL + i;
     choose(FLAG_DISPATCHER, HOOK_READY);
     wake(LEADER);
-    tell_stack(LEADER, NULL, 0, frames, sizeof frames / sizeof *frames);
+    send_stack(LEADER, NULL, 0, frames, sizeof frames / sizeof *frames);
     flush();
     assert_true(seen.stacks == 1 && seen.frames == STACK_FRAMES);
     uint8_t data[32] = {[8] = 200};
@@ -555,7 +556,8 @@ static void stacks_are_read_within_their_records(void **state)
     assert_true(seen.stacks == 1 && seen.frames == 1);
 }
 
-/* The kernel tells addresses and adapters apart: an address belongs to whom the narrowest route to it goes. */
+/* The kernel lists addresses and adapters separately: an address belongs to the adapter with the narrowest route to
+   it. */
 static void addresses_are_found_with_their_adapters(void **state)
 {
     static const char trie[] = "Main:\n     +-- 127.0.0.0/31 1 0 0\n        |-- 127.0.0.1\n           /32 host LOCAL\n"
@@ -590,21 +592,21 @@ static void addresses_are_found_with_their_adapters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_code_is_that_of_who_ended_it, begin, end),
-        cmocka_unit_test_setup_teardown(a_signal_that_ends_nothing_gives_no_code, begin, end),
-        cmocka_unit_test_setup_teardown(a_new_program_ends_with_its_own_code, begin, end),
-        cmocka_unit_test_setup_teardown(a_thread_that_is_told_of_twice_counts_once, begin, end),
-        cmocka_unit_test_setup_teardown(a_beginning_that_comes_late_has_its_end, begin, end),
-        cmocka_unit_test_setup_teardown(a_beginning_that_comes_late_has_its_name_and_code, begin, end),
-        cmocka_unit_test_setup_teardown(a_late_thread_does_not_keep_its_process, begin, end),
-        cmocka_unit_test_setup_teardown(a_beginning_that_never_comes_leaves_nothing, begin, end),
-        cmocka_unit_test_setup_teardown(only_tcp_and_udp_are_of_the_network, begin, end),
-        cmocka_unit_test_setup_teardown(a_chosen_event_has_its_stack, begin, end),
-        cmocka_unit_test_setup_teardown(a_stack_of_something_else_is_nobodys, begin, end),
-        cmocka_unit_test_setup_teardown(a_switch_shows_where_the_new_thread_waited, begin, end),
-        cmocka_unit_test_setup_teardown(a_fault_has_the_stack_of_its_beginning, begin, end),
-        cmocka_unit_test_setup_teardown(a_sample_tells_where_the_processor_was, begin, end),
-        cmocka_unit_test_setup_teardown(samples_come_once_an_interval, begin, end),
+        cmocka_unit_test_setup_teardown(the_exit_code_is_that_of_the_first_cause, begin, end),
+        cmocka_unit_test_setup_teardown(harmless_signals_set_no_exit_code, begin, end),
+        cmocka_unit_test_setup_teardown(exec_resets_the_exit_code, begin, end),
+        cmocka_unit_test_setup_teardown(a_thread_reported_twice_counts_once, begin, end),
+        cmocka_unit_test_setup_teardown(a_late_start_still_has_its_exit, begin, end),
+        cmocka_unit_test_setup_teardown(a_late_start_keeps_name_and_code, begin, end),
+        cmocka_unit_test_setup_teardown(a_late_thread_does_not_keep_its_process_alive, begin, end),
+        cmocka_unit_test_setup_teardown(a_lost_start_is_forgotten, begin, end),
+        cmocka_unit_test_setup_teardown(network_events_cover_tcp_and_udp_only, begin, end),
+        cmocka_unit_test_setup_teardown(a_selected_event_has_its_stack, begin, end),
+        cmocka_unit_test_setup_teardown(an_unrelated_stack_is_dropped, begin, end),
+        cmocka_unit_test_setup_teardown(a_switch_has_the_stack_where_the_new_thread_waited, begin, end),
+        cmocka_unit_test_setup_teardown(a_fault_has_the_stack_of_its_start, begin, end),
+        cmocka_unit_test_setup_teardown(a_sample_has_the_interrupted_stack, begin, end),
+        cmocka_unit_test_setup_teardown(one_sample_per_interval, begin, end),
         cmocka_unit_test(addresses_are_found_with_their_adapters),
         cmocka_unit_test_setup_teardown(stacks_are_read_within_their_records, begin, end),
     };

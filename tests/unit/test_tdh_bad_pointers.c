@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses that are not there: TDH's functions say 998, and go on working. */
+/* Invalid addresses: TDH's functions return 998 and keep working. */
 #include "engine/etw/decode/tdh/tdh.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { PAGE = 4096, ITEM_SCHEMA = 0xB };
-/* A page that cannot be touched. */
+/* An inaccessible page. */
 static uint8_t *bad;
 static const uint8_t metadata[] = "\x09\0\0Ev\0n\0\x08";
 
@@ -21,7 +21,7 @@ static int begin(void **state)
     return bad ? 0 : 1;
 }
 
-static void addresses_that_are_not_there_are_told(void **state)
+static void invalid_addresses_are_reported(void **state)
 {
     (void)state;
     EVENT_HEADER_EXTENDED_DATA_ITEM item = {.ExtType = ITEM_SCHEMA, .DataSize = 9, .DataPtr = (uintptr_t)metadata};
@@ -61,7 +61,7 @@ static void addresses_that_are_not_there_are_told(void **state)
     assert_int_equal(tdh_enumerate_provider_field_information((void *)bad, 0, buffer, &size), ERROR_NOACCESS);
     assert_int_equal(tdh_delete_payload_filter((void *)bad), ERROR_NOACCESS);
     assert_int_equal(tdh_open_decoding_handle((void *)bad), ERROR_NOACCESS);
-    /* Nothing is held that the next call would wait for. */
+    /* No lock is held that the next call would wait for. */
     size = sizeof buffer;
     assert_int_equal(tdh_get_event_information(&good, 0, NULL, buffer, &size), ERROR_SUCCESS);
     assert_int_equal(tdh_get_property(&good, 0, NULL, 1, &step, 4, buffer), ERROR_SUCCESS);
@@ -70,6 +70,6 @@ static void addresses_that_are_not_there_are_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(addresses_that_are_not_there_are_told, begin)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(invalid_addresses_are_reported, begin)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's events are read without anybody's file: each class has the layout that Windows writes, in each version.
-   `test_tdh_classic FILE ...` reads traces instead, and tells how many events of classes it read to their last byte. */
+/* Kernel events are decoded without any file: each class has Windows' layout in each version. `test_tdh_classic FILE
+   ...` reads traces instead and reports how many events of classes were decoded to their last byte. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
@@ -29,7 +29,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Where a property begins. */
+/* The offset of a property. */
 struct place {
     const char *name;
     const uint8_t *begin;
@@ -50,15 +50,15 @@ static GUID class_of(uint16_t hook)
     return etl_record_provider(&r);
 }
 
-/* Zeros are an event of each class: texts and SIDs are empty. */
-static void each_class_has_the_size_and_places_that_windows_writes(void **state)
+/* Zeros are a valid event of each class: strings and SIDs are empty. */
+static void each_class_has_windows_layout(void **state)
 {
     (void)state;
     static const struct {
         uint16_t hook, version;
         uint32_t pointer_size;
         size_t size;
-        const char *name; /* of a property that begins at: */
+        const char *name; /* the property at: */
         size_t at;
     } rows[] = {
         {0x0000, 2, 8, 0x118 + 4, "BootTime", 0xF8},
@@ -152,7 +152,7 @@ static void each_class_has_the_size_and_places_that_windows_writes(void **state)
     }
 }
 
-static void each_class_of_ours_makes_its_schemas(void **state)
+static void each_built_in_class_has_schemas(void **state)
 {
     (void)state;
     const struct mof_event_class *events;
@@ -203,7 +203,7 @@ static int read_trace(const char *path)
             event_schema_free(schema);
         }
         read++;
-        /* Up to seven bytes are the padding that some writers count. */
+        /* Up to seven bytes are padding that some writers count. */
         if (FAILED(one) || r.data_size - used > 7) {
             wrong++;
             printf("%s: hook %04X, version %u: %zu of %u bytes: %s\n", path, r.id, r.version, used,
@@ -218,8 +218,8 @@ static int read_trace(const char *path)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_class_has_the_size_and_places_that_windows_writes, start, end),
-        cmocka_unit_test_setup_teardown(each_class_of_ours_makes_its_schemas, start, end),
+        cmocka_unit_test_setup_teardown(each_class_has_windows_layout, start, end),
+        cmocka_unit_test_setup_teardown(each_built_in_class_has_schemas, start, end),
     };
     if (argc == 1)
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A dump has every event: those that nobody knows, those whose data are cut, and when its file cannot be written it
-   says so. What was lost here nobody would look for. */
+/* A dump has every event, also unknown ones and those with truncated data, and reports that its file cannot be written.
+   Otherwise nobody would notice the loss. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_dump.h"
 #include "engine/etw/event_values.h"
@@ -32,7 +32,7 @@ static uint8_t data[] = {7, 0, 0, 0, 'a', ',', '\n', '"', 0, 9, 0};
 static EVENT_RECORD record;
 
 static struct text_buffer written;
-static size_t room; /* bytes that the file takes */
+static size_t room; /* bytes that fit into the file */
 
 static HRESULT write_some(void *context, const void *bytes, size_t size)
 {
@@ -63,19 +63,19 @@ static int end(void **state)
 }
 
 static HRESULT dump(enum event_dump_form form, enum event_dump_encoding encoding, bool lenient,
-                    const struct dumped_event *e, unsigned times, bool *decoded)
+                    const struct dumped_event *e, unsigned times_have_seven_decimals, bool *decoded)
 {
     const struct event_dump_options options = {
         .form = form, .encoding = encoding, .lenient = lenient, .write = write_some};
     struct event_dump *d;
     HRESULT hr = event_dump_create(&options, &d);
-    for (unsigned i = 0; i < times && SUCCEEDED(hr); i++)
+    for (unsigned i = 0; i < times_have_seven_decimals && SUCCEEDED(hr); i++)
         hr = event_dump_add(d, e, decoded);
     const HRESULT closed = event_dump_close(d);
     return FAILED(hr) ? hr : closed;
 }
 
-/* The second line, from behind the time on. */
+/* The second line, from after the time. */
 static void assert_values(const char *expected)
 {
     const char *line = strchr(written.text, '\n') + 1;
@@ -84,7 +84,7 @@ static void assert_values(const char *expected)
     assert_string_equal(values + strlen("132590000001234567,0,0"), expected);
 }
 
-static void a_line_stays_a_line(void **state)
+static void an_event_stays_on_one_line(void **state)
 {
     (void)state;
     bool decoded;
@@ -94,7 +94,7 @@ static void a_line_stays_a_line(void **state)
     assert_values(",7,\"a, \"\"\",9\r\n");
 }
 
-static void what_is_cut_is_there_in_hexadecimal(void **state)
+static void truncated_data_appear_in_hexadecimal(void **state)
 {
     (void)state;
     bool decoded;
@@ -113,7 +113,7 @@ static void what_is_cut_is_there_in_hexadecimal(void **state)
     assert_non_null(strstr(written.text, "<EventPayload>09</EventPayload>"));
 }
 
-static void what_nobody_knows_has_its_reason(void **state)
+static void an_unknown_event_has_a_reason(void **state)
 {
     (void)state;
     bool decoded;
@@ -123,7 +123,7 @@ static void what_nobody_knows_has_its_reason(void **state)
     assert_values(",0x07000000612C0A22000900,\"not decoded: nobody \"\"knows\"\" it\"\r\n");
 }
 
-/* As tracerpt writes them, so that what reads its dumps finds the bytes. */
+/* As tracerpt writes them, so that readers of its dumps find the bytes. */
 static void an_unknown_event_is_binary_data_in_xml(void **state)
 {
     (void)state;
@@ -136,8 +136,8 @@ static void an_unknown_event_is_binary_data_in_xml(void **state)
     assert_null(strstr(written.text, "ProcessingErrorData"));
 }
 
-/* The time zone of a trace's header is 176 bytes that nobody reads. */
-static void hidden_properties_are_left_out(void **state)
+/* The time zone in a trace's header: 176 bytes of no use to readers. */
+static void hidden_properties_are_skipped(void **state)
 {
     (void)state;
     static const enum event_dump_form forms[] = {EVENT_DUMP_CSV, EVENT_DUMP_XML};
@@ -158,12 +158,12 @@ static void hidden_properties_are_left_out(void **state)
     }
 }
 
-static void a_full_disk_is_told(void **state)
+static void a_full_disk_is_reported(void **state)
 {
     (void)state;
     bool decoded;
     const struct dumped_event e = {.record = &record, .schema = &schema};
-    room = 600 * 1024; /* the third piece */
+    room = 600 * 1024; /* the third write */
     assert_int_equal(dump(EVENT_DUMP_XML, EVENT_DUMP_UTF8, false, &e, 2000, &decoded),
                      HRESULT_FROM_WIN32(ERROR_DISK_FULL));
     assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_DISK_FULL)), "dump.csv"));
@@ -173,7 +173,7 @@ static void a_full_disk_is_told(void **state)
                      HRESULT_FROM_WIN32(ERROR_DISK_FULL));
 }
 
-static void memory_runs_out(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     bool decoded;
@@ -181,7 +181,7 @@ static void memory_runs_out(void **state)
     uint64_t n = 1;
     for (HRESULT hr = E_OUTOFMEMORY; hr != S_OK; n++) {
         begin(NULL);
-        (void)text_buffer_reserve(&written, 4000); /* of the test itself */
+        (void)text_buffer_reserve(&written, 4000); /* by the test itself */
         memory_fail_at(n);
         hr = dump(EVENT_DUMP_CSV, EVENT_DUMP_UTF16, false, &e, 1, &decoded);
         memory_fail_at(0);
@@ -190,7 +190,7 @@ static void memory_runs_out(void **state)
     assert_true(n > 4);
 }
 
-static void encodings(void **state)
+static void each_encoding_is_written(void **state)
 {
     (void)state;
     bool decoded;
@@ -211,7 +211,7 @@ static void encodings(void **state)
     schema.provider_name = provider;
 }
 
-static void sorts_are_counted(void **state)
+static void kinds_are_counted(void **state)
 {
     (void)state;
     struct event_summary s = {0};
@@ -231,7 +231,7 @@ static void sorts_are_counted(void **state)
     event_summary_free(&s);
 }
 
-static void times(void **state)
+static void times_have_seven_decimals(void **state)
 {
     (void)state;
     struct dump_clock clock = {0};
@@ -249,16 +249,16 @@ static void times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_line_stays_a_line, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_cut_is_there_in_hexadecimal, begin, end),
-        cmocka_unit_test_setup_teardown(what_nobody_knows_has_its_reason, begin, end),
+        cmocka_unit_test_setup_teardown(an_event_stays_on_one_line, begin, end),
+        cmocka_unit_test_setup_teardown(truncated_data_appear_in_hexadecimal, begin, end),
+        cmocka_unit_test_setup_teardown(an_unknown_event_has_a_reason, begin, end),
         cmocka_unit_test_setup_teardown(an_unknown_event_is_binary_data_in_xml, begin, end),
-        cmocka_unit_test_setup_teardown(hidden_properties_are_left_out, begin, end),
-        cmocka_unit_test_setup_teardown(a_full_disk_is_told, begin, end),
-        cmocka_unit_test_setup_teardown(memory_runs_out, begin, end),
-        cmocka_unit_test_setup_teardown(encodings, begin, end),
-        cmocka_unit_test_setup_teardown(sorts_are_counted, begin, end),
-        cmocka_unit_test_setup_teardown(times, begin, end),
+        cmocka_unit_test_setup_teardown(hidden_properties_are_skipped, begin, end),
+        cmocka_unit_test_setup_teardown(a_full_disk_is_reported, begin, end),
+        cmocka_unit_test_setup_teardown(out_of_memory_is_reported, begin, end),
+        cmocka_unit_test_setup_teardown(each_encoding_is_written, begin, end),
+        cmocka_unit_test_setup_teardown(kinds_are_counted, begin, end),
+        cmocka_unit_test_setup_teardown(times_have_seven_decimals, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

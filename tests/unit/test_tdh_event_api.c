@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH as a program uses it on an event that a provider has written: sizes by two calls, blocks, properties by their
-   names, and texts; every type that TraceLogging has, with each out-type that fits, comes out as it was written. */
+/* TDH as a program uses it for a written event: sizes by two calls, blocks, properties by name, and texts. Every
+   TraceLogging type reads back with each suitable output type. */
 #include "engine/etw/consumer/event_view.h"
 #include "engine/etw/decode/tdh/tdh.h"
 #include "engine/etw/event_values.h"
@@ -45,7 +45,7 @@ static void add_field(const char *name, uint8_t in, uint8_t out, const void *byt
     add_data(bytes, size);
 }
 
-/* Written by the provider's own functions, and read as consumers get it. */
+/* Written by the provider's functions and read as consumers receive it. */
 static void write_event(void)
 {
     static const uint8_t traits[] = "\x0A\0AllMine\0";
@@ -218,7 +218,7 @@ static const struct typed all[] = {
     {"POINTER", "", 16, 0, BYTES("\x10\x20\0\0"), "0x2010"}, /* widened below */
 };
 
-/* What programs expect in EVENT_PROPERTY_INFO: the bytes of types that have a fixed size, 0 for all else. */
+/* As programs expect in EVENT_PROPERTY_INFO: the size of fixed types, 0 for all others. */
 static uint16_t length_of_type(uint16_t in)
 {
     static const uint8_t lengths[] = {
@@ -243,7 +243,7 @@ static uint16_t length_of_type(uint16_t in)
     return in < sizeof lengths ? lengths[in] : 0;
 }
 
-static void every_type_comes_out_as_it_was_written(void **state)
+static void every_type_reads_back(void **state)
 {
     (void)state;
     const size_t count = sizeof all / sizeof all[0];
@@ -287,7 +287,7 @@ static void every_type_comes_out_as_it_was_written(void **state)
     }
 }
 
-static void an_event_has_its_names(void **state)
+static void an_event_has_names(void **state)
 {
     (void)state;
     begin_event("Started");
@@ -305,11 +305,11 @@ static void an_event_has_its_names(void **state)
     assert_int_equal(get_u32(info + 104), 1);
 }
 
-/* Of the kernel's Process class, which is MOF; `flags` say whose pointers. */
+/* For the kernel's Process class, which is MOF; `flags` give the pointer size. */
 static void expect_lengths_of_process(uint16_t flags, uint16_t pointer)
 {
     static const GUID process = {0x3D6FA8D0, 0xFE05, 0x11D0, {0x9D, 0xDA, 0x00, 0xC0, 0x4F, 0xD7, 0xBA, 0x7C}};
-    const uint16_t lengths[] = {pointer, 4, 4, 4, 4, pointer, 4, 0, 0, 0, 0, 0}; /* from UserSID on by themselves */
+    const uint16_t lengths[] = {pointer, 4, 4, 4, 4, pointer, 4, 0, 0, 0, 0, 0}; /* from UserSID on variable */
     EVENT_RECORD classic = {.EventHeader = {.ProviderId = process,
                                             .Flags = (USHORT)(EVENT_HEADER_FLAG_CLASSIC_HEADER | flags),
                                             .EventDescriptor = {.Opcode = 1, .Version = 4}}};
@@ -321,15 +321,15 @@ static void expect_lengths_of_process(uint16_t flags, uint16_t pointer)
         assert_int_equal(get_u16(info + TDH_EVENT_HEAD + i * TDH_PROPERTY_SIZE + 18), lengths[i]);
 }
 
-static void classic_events_have_the_lengths_of_their_writer(void **state)
+static void lengths_of_classic_events_follow_the_writer(void **state)
 {
     (void)state;
     expect_lengths_of_process(EVENT_HEADER_FLAG_64_BIT_HEADER, 8);
     expect_lengths_of_process(EVENT_HEADER_FLAG_32_BIT_HEADER, 4);
 }
 
-/* A struct has none; an element of an array has its own. */
-static void structs_and_arrays_have_the_lengths_of_their_elements(void **state)
+/* A struct has no length; an element of an array has its own. */
+static void elements_of_structs_and_arrays_have_lengths(void **state)
 {
     (void)state;
     begin_event("Arrays");
@@ -417,7 +417,7 @@ static void members_and_elements_are_found_by_name(void **state)
     assert_int_equal(get_step("k", UINT32_MAX, NULL, bytes, sizeof bytes, &size), ERROR_NOT_FOUND);
 }
 
-static void data_that_are_cut_short_are_told(void **state)
+static void truncated_data_are_reported(void **state)
 {
     (void)state;
     uint8_t bytes[64];
@@ -431,7 +431,7 @@ static void data_that_are_cut_short_are_told(void **state)
     assert_int_equal(get_step("b", UINT32_MAX, NULL, bytes, sizeof bytes, &size), 15005);
 }
 
-static void what_nobody_knows_is_not_found(void **state)
+static void an_unknown_event_is_not_found(void **state)
 {
     (void)state;
     ULONG size = 0;
@@ -443,7 +443,7 @@ static void what_nobody_knows_is_not_found(void **state)
     assert_int_equal(tdh_get_event_information(&unknown, 0, NULL, NULL, &size), ERROR_NOT_FOUND);
 }
 
-static void what_is_missing_is_a_wrong_parameter(void **state)
+static void missing_arguments_are_invalid_parameters(void **state)
 {
     (void)state;
     uint8_t byte = 0;
@@ -473,7 +473,7 @@ static void what_is_missing_is_a_wrong_parameter(void **state)
     assert_int_equal(tdh_format_property(info, NULL, 8, IN_TYPE_UINT16, 0, 0, 1, &byte, &size, text, &used), 15005);
 }
 
-static void a_map_gives_the_text(void **state)
+static void a_map_supplies_the_text(void **state)
 {
     (void)state;
     static char name[] = "m", red[] = "Red", blue[] = "Blue";
@@ -490,7 +490,7 @@ static void a_map_gives_the_text(void **state)
     char *utf8 = text_at((const uint8_t *)text, 0);
     assert_string_equal(utf8, "Red|Blue");
     memory_free(utf8);
-    value = 8; /* callers try again without a map */
+    value = 8; /* callers retry without a map */
     size = sizeof text;
     assert_int_equal(tdh_format_property(info, block.bytes, 8, IN_TYPE_UINT8, 0, 0, 1, &value, &size, text, &used),
                      15005);
@@ -500,17 +500,16 @@ static void a_map_gives_the_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_type_comes_out_as_it_was_written, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(an_event_has_its_names, fixture_setup, fixture_teardown),
-        cmocka_unit_test(classic_events_have_the_lengths_of_their_writer),
-        cmocka_unit_test_setup_teardown(structs_and_arrays_have_the_lengths_of_their_elements, fixture_setup,
-                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(every_type_reads_back, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(an_event_has_names, fixture_setup, fixture_teardown),
+        cmocka_unit_test(lengths_of_classic_events_follow_the_writer),
+        cmocka_unit_test_setup_teardown(elements_of_structs_and_arrays_have_lengths, fixture_setup, fixture_teardown),
         cmocka_unit_test(floating_point_numbers_have_six_decimals),
         cmocka_unit_test_setup_teardown(members_and_elements_are_found_by_name, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(data_that_are_cut_short_are_told, fixture_setup, fixture_teardown),
-        cmocka_unit_test(what_nobody_knows_is_not_found),
-        cmocka_unit_test_setup_teardown(what_is_missing_is_a_wrong_parameter, fixture_setup, fixture_teardown),
-        cmocka_unit_test(a_map_gives_the_text),
+        cmocka_unit_test_setup_teardown(truncated_data_are_reported, fixture_setup, fixture_teardown),
+        cmocka_unit_test(an_unknown_event_is_not_found),
+        cmocka_unit_test_setup_teardown(missing_arguments_are_invalid_parameters, fixture_setup, fixture_teardown),
+        cmocka_unit_test(a_map_supplies_the_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

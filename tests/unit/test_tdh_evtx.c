@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A file of the event log is whole at every size: without an event, of one chunk, full. What a viewer reads of its
-   records tests/cli/tracerpt_evtx.py holds to the dump as XML. */
+/* An event log file is valid at every size: without events, with one chunk, full. tests/cli/tracerpt_evtx.py compares
+   what a viewer reads with the XML dump. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/evtx/evtx.h"
 #include "engine/etw/event_dump.h"
@@ -49,7 +49,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* Header, chunks and the chain of their records; how many there are. */
+/* Checks the header, the chunks and the chain of records; returns their number. */
 static uint64_t records(void)
 {
     assert_true(size >= EVTX_HEADER_BYTES && (size - EVTX_HEADER_BYTES) % EVTX_CHUNK_BYTES == 0);
@@ -62,7 +62,7 @@ static uint64_t records(void)
         const uint8_t *chunk = file + EVTX_HEADER_BYTES + i * EVTX_CHUNK_BYTES;
         const uint32_t end = get_u32(chunk + 48);
         assert_memory_equal(chunk, "ElfChnk", 8);
-        assert_true(end < EVTX_CHUNK_BYTES); /* or libevtx leaves the last record out */
+        assert_true(end < EVTX_CHUNK_BYTES); /* or libevtx skips the last record */
         uint32_t at = 512;
         while (at < end) {
             const uint32_t length = get_u32(chunk + at + 4);
@@ -107,7 +107,7 @@ static HRESULT dump(const struct dumped_event *e, unsigned times)
     return FAILED(hr) ? hr : closed;
 }
 
-static void a_file_without_events_is_one(void **state)
+static void an_empty_log_is_valid(void **state)
 {
     (void)state;
     assert_int_equal(dump(NULL, 0), S_OK);
@@ -116,8 +116,8 @@ static void a_file_without_events_is_one(void **state)
     assert_int_equal(get_u64(file + EVTX_HEADER_BYTES + 16), UINT64_MAX); /* no last record */
 }
 
-/* Also of data that end in each place. */
-static void data_that_end_anywhere_are_a_record(void **state)
+/* Also for data that end at each position. */
+static void truncated_data_still_give_a_record(void **state)
 {
     (void)state;
     const struct dumped_event e = {.record = &record, .schema = &schema};
@@ -129,7 +129,7 @@ static void data_that_end_anywhere_are_a_record(void **state)
     }
 }
 
-static void memory_runs_out(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     char shape[] = "<Sale xmlns=\"urn:s\"><Item Number=\"%1\">%2</Item></Sale>";
@@ -151,7 +151,7 @@ static void memory_runs_out(void **state)
     schema.user_data = NULL;
 }
 
-static void a_full_disk_is_told(void **state)
+static void a_full_disk_is_reported(void **state)
 {
     (void)state;
     const struct dumped_event e = {.record = &record, .schema = &schema};
@@ -163,8 +163,8 @@ static void a_full_disk_is_told(void **state)
     }
 }
 
-/* What was written before the end is a file. */
-static void a_full_file_is_told(void **state)
+/* Everything written before the end is a valid file. */
+static void a_full_file_is_reported(void **state)
 {
     (void)state;
     struct evtx_writer *w = evtx_writer_create(2);
@@ -194,8 +194,8 @@ static void a_full_file_is_told(void **state)
     free(long_text);
 }
 
-/* Elements as deep as a hostile manifest has them. */
-static void depth_is_bounded(void **state)
+/* Elements as deep as a hostile manifest nests them. */
+static void depth_is_limited(void **state)
 {
     (void)state;
     struct evtx_writer *w = evtx_writer_create(2);
@@ -218,12 +218,12 @@ static void depth_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_file_without_events_is_one, begin),
-        cmocka_unit_test_setup(data_that_end_anywhere_are_a_record, begin),
-        cmocka_unit_test_setup(memory_runs_out, begin),
-        cmocka_unit_test_setup(a_full_disk_is_told, begin),
-        cmocka_unit_test_setup(a_full_file_is_told, begin),
-        cmocka_unit_test_setup(depth_is_bounded, begin),
+        cmocka_unit_test_setup(an_empty_log_is_valid, begin),
+        cmocka_unit_test_setup(truncated_data_still_give_a_record, begin),
+        cmocka_unit_test_setup(out_of_memory_is_reported, begin),
+        cmocka_unit_test_setup(a_full_disk_is_reported, begin),
+        cmocka_unit_test_setup(a_full_file_is_reported, begin),
+        cmocka_unit_test_setup(depth_is_limited, begin),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(file);

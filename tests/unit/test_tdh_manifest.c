@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Instrumentation manifests: what one says of its events is what they are decoded by, in the language asked for; and
-   who makes a mistake in one learns the line, the element and the value. */
+/* Instrumentation manifests: events decode as the manifest says, in the preferred language, and an error names the
+   line, the element and the value. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
@@ -34,7 +34,7 @@ static struct event_schema *schema_of(const struct provider_manifest *m, uint16_
     return s;
 }
 
-static void an_event_is_what_the_manifest_says(void **state)
+static void an_event_matches_the_manifest(void **state)
 {
     (void)state;
     struct provider_manifests list = read_all(WHOLE_MANIFEST);
@@ -45,9 +45,9 @@ static void an_event_is_what_the_manifest_says(void **state)
     struct event_schema *s = schema_of(m, 1, 0, NULL);
     assert_int_equal(s->descriptor.Level, 4);
     assert_int_equal(s->descriptor.Task, 7);
-    assert_int_equal(s->descriptor.Opcode, 20); /* the task's own beats the one of all */
+    assert_int_equal(s->descriptor.Opcode, 20); /* the task's opcode beats the global one */
     assert_int_equal(s->descriptor.Channel, 16);
-    assert_true(s->descriptor.Keyword == (12 | UINT64_C(1) << 62)); /* the second channel's bit */
+    assert_true(s->descriptor.Keyword == (12 | UINT64_C(1) << 62)); /* the bit of the second channel */
     assert_int_equal(s->event.Data1, 0x11111111);
     assert_string_equal(s->provider_name, "Test-Provider");
     assert_string_equal(s->provider_message, "Test provider");
@@ -67,7 +67,7 @@ static void an_event_is_what_the_manifest_says(void **state)
     assert_int_equal(s->properties[0].out_type, 1);
     const struct event_map *colours = event_schema_map(s, s->properties[2].map);
     assert_int_equal(colours->flag, MAP_MANIFEST_VALUES);
-    assert_string_equal(colours->entries[1].text, "Green"); /* the blank at the end is not of the text */
+    assert_string_equal(colours->entries[1].text, "Green"); /* without the trailing blank */
     const struct event_map *bits = event_schema_map(s, "Bits");
     assert_int_equal(bits->flag, MAP_MANIFEST_BITS);
     assert_int_equal(bits->entries[1].value, 4);
@@ -82,7 +82,7 @@ static void structs_lengths_and_counts_are_found(void **state)
     struct event_schema *s = schema_of(list.items[0], 1, 2, NULL);
     assert_int_equal(s->top_level, 5);
     assert_int_equal(s->property_count, 7);
-    assert_int_equal(s->descriptor.Opcode, 11); /* Write has none of its own */
+    assert_int_equal(s->descriptor.Opcode, 11); /* Write has none itself */
     assert_string_equal(s->opcode_name, "Green ");
     assert_string_equal(s->level_name, "Red");
     assert_int_equal(s->properties[1].flags, PROPERTY_STRUCT | PROPERTY_PARAM_COUNT);
@@ -110,7 +110,7 @@ static void structs_lengths_and_counts_are_found(void **state)
     provider_manifests_free(&list);
 }
 
-static void texts_come_in_the_language_asked_for(void **state)
+static void texts_follow_the_preferred_language(void **state)
 {
     (void)state;
     struct provider_manifests list = read_all(WHOLE_MANIFEST);
@@ -130,7 +130,7 @@ static void texts_come_in_the_language_asked_for(void **state)
     provider_manifests_free(&list);
 }
 
-static void an_event_that_is_not_there_is_said(void **state)
+static void a_missing_event_is_reported(void **state)
 {
     (void)state;
     struct provider_manifests list = read_all(WHOLE_MANIFEST);
@@ -212,7 +212,7 @@ static const struct {
     {"<events/><events/>", {"events", "already"}},
 };
 
-static void a_mistake_is_told_with_its_line(void **state)
+static void an_error_names_its_line(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
@@ -233,7 +233,7 @@ static void a_mistake_is_told_with_its_line(void **state)
     }
 }
 
-static void what_is_no_manifest_is_refused(void **state)
+static void other_documents_are_rejected(void **state)
 {
     (void)state;
     static const char *const texts[][2] = {
@@ -257,12 +257,12 @@ static void what_is_no_manifest_is_refused(void **state)
     }
 }
 
-/* Manifests of SDKs, and those that .NET writes, have things that nobody needs to know. */
-static void what_real_manifests_have_beside_is_taken(void **state)
+/* Manifests of SDKs and of .NET contain things that decoding does not need. */
+static void extra_content_of_real_manifests_is_accepted(void **state)
 {
     (void)state;
     struct provider_manifests list;
-    struct texts remarks = {0};
+    struct texts warnings = {0};
     static const char xml[] = MANIFEST_BEGIN
         "<messageTable xmlns:mc='urn:mc'><message value='0x51' symbol='M_ONE' message='$(string.read) now'"
         " mc:symbol='x'/></messageTable>"
@@ -275,23 +275,23 @@ static void what_real_manifests_have_beside_is_taken(void **state)
     char *fixed = strdup(xml);
     memcpy(strstr(fixed, "a0"), "c0", 2); /* two bits */
     assert_int_equal(manifest_xml_read(fixed, strlen(fixed), NULL, &list), MANIFEST_INVALID);
-    memcpy(strstr(fixed, "c0"), "80", 2); /* in decimal, as all that is digits alone: no one bit */
+    memcpy(strstr(fixed, "c0"), "80", 2); /* digits alone are decimal: not a single bit */
     assert_int_equal(manifest_xml_read(fixed, strlen(fixed), NULL, &list), MANIFEST_INVALID);
     memcpy(strstr(fixed, "'80'"), "'16'", 4);
-    assert_int_equal(manifest_xml_read(fixed, strlen(fixed), &remarks, &list), S_OK);
+    assert_int_equal(manifest_xml_read(fixed, strlen(fixed), &warnings, &list), S_OK);
     free(fixed);
-    assert_int_equal(remarks.count, 1);
-    assert_non_null(strstr(remarks.items[0], "namedQueries"));
+    assert_int_equal(warnings.count, 1);
+    assert_non_null(strstr(warnings.items[0], "namedQueries"));
     struct event_schema *s = schema_of(list.items[0], 65534, 0, "de-DE");
     assert_string_equal(s->event_message, "Lesen now");
     assert_int_equal(provider_manifest_event(list.items[0], 65534, 0)->message, 0x51);
     event_schema_free(s);
     provider_manifests_free(&list);
-    texts_free(&remarks);
+    texts_free(&warnings);
 }
 
-/* .NET's EventSource writes a name of an enumeration for no bit and for several, and one is enough to be without all
-   events of the provider. */
+/* .NET's EventSource names 0 and combinations of bits in a flags enumeration; rejecting one would lose all events of
+   the provider. */
 static void a_bit_map_may_name_several_bits(void **state)
 {
     (void)state;
@@ -303,11 +303,11 @@ static void a_bit_map_may_name_several_bits(void **state)
         "map='Access'/></template></templates>" PROVIDER_END MANIFEST_END;
     static const char *const expected[] = {"None", "Read", "Write", "Read|Write|ReadWrite"};
     struct provider_manifests list;
-    struct texts remarks = {0};
-    if (manifest_xml_read(xml, sizeof xml - 1, &remarks, &list) != S_OK)
+    struct texts warnings = {0};
+    if (manifest_xml_read(xml, sizeof xml - 1, &warnings, &list) != S_OK)
         fail_msg("%s", error_text(MANIFEST_INVALID));
-    assert_int_equal(remarks.count, 1);
-    assert_non_null(strstr(remarks.items[0], "several bits"));
+    assert_int_equal(warnings.count, 1);
+    assert_non_null(strstr(warnings.items[0], "several bits"));
     struct event_schema *s = schema_of(list.items[0], 1, 0, NULL);
     for (size_t value = 0; value < sizeof expected / sizeof expected[0]; value++) {
         struct text_buffer text = {0};
@@ -317,10 +317,10 @@ static void a_bit_map_may_name_several_bits(void **state)
     }
     event_schema_free(s);
     provider_manifests_free(&list);
-    texts_free(&remarks);
+    texts_free(&warnings);
 }
 
-/* Providers of Windows declare such names without a namespace of that prefix. */
+/* Windows' providers declare such names without a namespace of that prefix. */
 static void a_declared_name_may_have_a_colon(void **state)
 {
     (void)state;
@@ -347,7 +347,7 @@ static void a_declared_name_may_have_a_colon(void **state)
     provider_manifests_free(&list);
 }
 
-static void utf16_is_read_as_well(void **state)
+static void utf16_manifests_are_read(void **state)
 {
     (void)state;
     static const char xml[] = WHOLE_MANIFEST;
@@ -370,7 +370,7 @@ static void utf16_is_read_as_well(void **state)
     memory_free(wide);
 }
 
-static void memory_may_be_out_anywhere(void **state)
+static void out_of_memory_is_reported_everywhere(void **state)
 {
     (void)state;
     static const char xml[] = WHOLE_MANIFEST;
@@ -394,17 +394,17 @@ static void memory_may_be_out_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_event_is_what_the_manifest_says),
+        cmocka_unit_test(an_event_matches_the_manifest),
         cmocka_unit_test(structs_lengths_and_counts_are_found),
-        cmocka_unit_test(texts_come_in_the_language_asked_for),
-        cmocka_unit_test(an_event_that_is_not_there_is_said),
-        cmocka_unit_test(a_mistake_is_told_with_its_line),
-        cmocka_unit_test(what_is_no_manifest_is_refused),
-        cmocka_unit_test(what_real_manifests_have_beside_is_taken),
+        cmocka_unit_test(texts_follow_the_preferred_language),
+        cmocka_unit_test(a_missing_event_is_reported),
+        cmocka_unit_test(an_error_names_its_line),
+        cmocka_unit_test(other_documents_are_rejected),
+        cmocka_unit_test(extra_content_of_real_manifests_is_accepted),
         cmocka_unit_test(a_bit_map_may_name_several_bits),
         cmocka_unit_test(a_declared_name_may_have_a_colon),
-        cmocka_unit_test(utf16_is_read_as_well),
-        cmocka_unit_test(memory_may_be_out_anywhere),
+        cmocka_unit_test(utf16_manifests_are_read),
+        cmocka_unit_test(out_of_memory_is_reported_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* MOF files as their writers publish them: each class says what its events hold, in the order, type and version that
-   they were written in, or the file is refused with its line. */
+/* MOF files as published: each class describes its events in the order, type and version they were written in, or the
+   file is rejected with its line. */
 #include "engine/base/error.h"
 #include "engine/base/memory.h"
 #include "engine/etw/mof_classes.h"
@@ -72,7 +72,7 @@ static void property_is(size_t at, const char *name, uint32_t flags, int in, int
 
 /* ---- the two examples ---- */
 
-static void the_published_example_says_what_its_event_holds(void **state)
+static void the_published_example_gives_its_schema(void **state)
 {
     (void)state;
     assert_int_equal(add(mof_example), S_OK);
@@ -90,7 +90,7 @@ static void the_published_example_says_what_its_event_holds(void **state)
     property_is(4, "ID", 0, 15, 0, 1, 0);
 }
 
-static void versions_of_the_published_example_are_told_apart(void **state)
+static void versions_of_the_published_example_differ(void **state)
 {
     (void)state;
     assert_int_equal(add(mof_versions_example), S_OK);
@@ -101,7 +101,7 @@ static void versions_of_the_published_example_are_told_apart(void **state)
     assert_int_equal(look_up(1, 0)->top_level, 5);
     assert_string_equal(schema->task_name, "MyCategory");
     assert_null(schema->event_name);
-    /* Newer than all: the newest there is. */
+    /* Newer than all: uses the newest. */
     assert_int_equal(look_up(1, 7)->top_level, 6);
     assert_int_equal(schema->descriptor.Version, 1);
 }
@@ -113,7 +113,7 @@ static void versions_of_the_published_example_are_told_apart(void **state)
 #define B "[WmiDataId(2)] uint8 b;"
 #define C "[WmiDataId(3)] uint8 c;"
 
-static void a_version_that_is_missing_is_read_by_the_nearest_lower_one(void **state)
+static void a_missing_version_uses_the_nearest_lower_one(void **state)
 {
     (void)state;
     assert_int_equal(add(HEAD VERSION("C1", ", EventVersion(1)", A) VERSION("C3", ", EventVersion(3)", A B)), S_OK);
@@ -129,7 +129,7 @@ static void a_version_that_is_missing_is_read_by_the_nearest_lower_one(void **st
     assert_int_equal(mof_classes_schema(classes, &category, 9, 0, &none), missing);
     assert_non_null(strstr(error_text(missing), "type 9"));
     assert_int_equal(mof_classes_schema(classes, &(GUID){1, 2, 3, {4}}, 9, 0, &none), missing);
-    /* A class without a version is the newest, and for what is older than all. */
+    /* A class without a version serves the newest events and those older than all. */
     assert_int_equal(add(HEAD VERSION("CN", "", A B C)), S_OK);
     assert_int_equal(look_up(1, 4)->top_level, 3);
     assert_int_equal(look_up(1, 3)->top_level, 2);
@@ -139,7 +139,7 @@ static void a_version_that_is_missing_is_read_by_the_nearest_lower_one(void **st
 
 /* ---- types ---- */
 
-static void each_type_and_qualifier_has_its_meaning(void **state)
+static void each_type_and_qualifier_sets_the_type(void **state)
 {
     (void)state;
     static const struct {
@@ -216,7 +216,7 @@ static void each_type_and_qualifier_has_its_meaning(void **state)
     }
 }
 
-static void properties_come_by_wmi_data_id_whatever_their_place(void **state)
+static void properties_are_ordered_by_wmi_data_id(void **state)
 {
     (void)state;
     assert_int_equal(
@@ -228,7 +228,7 @@ static void properties_come_by_wmi_data_id_whatever_their_place(void **state)
     property_is(2, "b", 0, 4, 0, 1, 0);
 }
 
-static void a_derived_class_has_its_bases_properties_and_overwrites_them(void **state)
+static void a_derived_class_inherits_and_overrides_properties(void **state)
 {
     (void)state;
     assert_int_equal(add(HEAD
@@ -257,7 +257,7 @@ static void map_is(size_t property, uint32_t flag, const char *expected)
     text_buffer_free(&b);
 }
 
-static void values_and_bits_have_their_texts(void **state)
+static void values_and_bits_have_texts(void **state)
 {
     (void)state;
     assert_int_equal(add(CLASS("[Values{\"one\", \"two\"}, ValueMap{\"1\", \"0x2\"}] uint32 a;"
@@ -283,7 +283,7 @@ static void values_and_bits_have_their_texts(void **state)
     assert_string_equal(schema->maps[0].name, "C_E.a");
 }
 
-static void types_have_the_names_of_the_list(void **state)
+static void event_types_have_names(void **state)
 {
     (void)state;
     assert_int_equal(add(HEAD "[EventType{10, 0x0B}, EventTypeName{\"Read\", \"Write\"}: Amended] class C_E : C "
@@ -298,7 +298,7 @@ static void types_have_the_names_of_the_list(void **state)
 
 /* ---- languages ---- */
 
-static void texts_are_in_the_language_that_is_asked_for(void **state)
+static void texts_follow_the_preferred_language(void **state)
 {
     (void)state;
     static const char text[] = CLASS(
@@ -325,7 +325,7 @@ static void texts_are_in_the_language_that_is_asked_for(void **state)
 
 /* ---- the text itself ---- */
 
-static void what_else_a_file_has_is_read_over(void **state)
+static void other_declarations_are_skipped(void **state)
 {
     (void)state;
     assert_int_equal(
@@ -351,7 +351,7 @@ static void what_else_a_file_has_is_read_over(void **state)
     assert_false(mof_qualifier_is_set(q, "Nil"));
 }
 
-static void a_file_has_any_encoding(void **state)
+static void any_encoding_is_read(void **state)
 {
     (void)state;
     static const char text[] = CLASS("uint8 v;");
@@ -372,7 +372,7 @@ static void a_file_has_any_encoding(void **state)
     assert_string_equal(mof_qualifier_text(&c->properties[0].qualifiers, "Description"), "\xC3\xA4");
 }
 
-static void a_file_that_is_wrong_is_refused_with_its_line_and_word(void **state)
+static void an_invalid_file_is_rejected_with_line_and_token(void **state)
 {
     (void)state;
     static const struct {
@@ -458,13 +458,13 @@ static void a_file_that_is_wrong_is_refused_with_its_line_and_word(void **state)
             fail_msg("\"%s\"\n0x%08X: %s\nnot 0x%08X: %s", rows[i].text, (unsigned)hr, error_text(hr),
                      (unsigned)rows[i].hr, rows[i].said);
     }
-    /* Nothing of them is left. */
+    /* Nothing of them remains. */
     assert_null(mof_classes_find(classes, "A"));
     assert_null(mof_classes_find(classes, "P"));
     assert_int_equal(add(mof_example), S_OK);
 }
 
-static void another_file_with_a_class_of_that_name_takes_its_place(void **state)
+static void a_class_of_a_later_file_replaces_an_earlier_one(void **state)
 {
     (void)state;
     assert_int_equal(add(CLASS("uint8 a;")), S_OK);
@@ -475,7 +475,7 @@ static void another_file_with_a_class_of_that_name_takes_its_place(void **state)
     assert_string_equal(mof_classes_find(classes, "C_E")->source, "g.mof");
 }
 
-static void what_a_provider_calls_its_flags_and_levels_is_told(void **state)
+static void a_provider_names_its_flags_and_levels(void **state)
 {
     (void)state;
     assert_int_equal(
@@ -528,20 +528,20 @@ static void out_of_memory_changes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_published_example_says_what_its_event_holds, start, end),
-        cmocka_unit_test_setup_teardown(versions_of_the_published_example_are_told_apart, start, end),
-        cmocka_unit_test_setup_teardown(a_version_that_is_missing_is_read_by_the_nearest_lower_one, start, end),
-        cmocka_unit_test_setup_teardown(each_type_and_qualifier_has_its_meaning, start, end),
-        cmocka_unit_test_setup_teardown(properties_come_by_wmi_data_id_whatever_their_place, start, end),
-        cmocka_unit_test_setup_teardown(a_derived_class_has_its_bases_properties_and_overwrites_them, start, end),
-        cmocka_unit_test_setup_teardown(values_and_bits_have_their_texts, start, end),
-        cmocka_unit_test_setup_teardown(types_have_the_names_of_the_list, start, end),
-        cmocka_unit_test_setup_teardown(texts_are_in_the_language_that_is_asked_for, start, end),
-        cmocka_unit_test_setup_teardown(what_else_a_file_has_is_read_over, start, end),
-        cmocka_unit_test_setup_teardown(a_file_has_any_encoding, start, end),
-        cmocka_unit_test_setup_teardown(a_file_that_is_wrong_is_refused_with_its_line_and_word, start, end),
-        cmocka_unit_test_setup_teardown(another_file_with_a_class_of_that_name_takes_its_place, start, end),
-        cmocka_unit_test_setup_teardown(what_a_provider_calls_its_flags_and_levels_is_told, start, end),
+        cmocka_unit_test_setup_teardown(the_published_example_gives_its_schema, start, end),
+        cmocka_unit_test_setup_teardown(versions_of_the_published_example_differ, start, end),
+        cmocka_unit_test_setup_teardown(a_missing_version_uses_the_nearest_lower_one, start, end),
+        cmocka_unit_test_setup_teardown(each_type_and_qualifier_sets_the_type, start, end),
+        cmocka_unit_test_setup_teardown(properties_are_ordered_by_wmi_data_id, start, end),
+        cmocka_unit_test_setup_teardown(a_derived_class_inherits_and_overrides_properties, start, end),
+        cmocka_unit_test_setup_teardown(values_and_bits_have_texts, start, end),
+        cmocka_unit_test_setup_teardown(event_types_have_names, start, end),
+        cmocka_unit_test_setup_teardown(texts_follow_the_preferred_language, start, end),
+        cmocka_unit_test_setup_teardown(other_declarations_are_skipped, start, end),
+        cmocka_unit_test_setup_teardown(any_encoding_is_read, start, end),
+        cmocka_unit_test_setup_teardown(an_invalid_file_is_rejected_with_line_and_token, start, end),
+        cmocka_unit_test_setup_teardown(a_class_of_a_later_file_replaces_an_earlier_one, start, end),
+        cmocka_unit_test_setup_teardown(a_provider_names_its_flags_and_levels, start, end),
         cmocka_unit_test_setup_teardown(out_of_memory_changes_nothing, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

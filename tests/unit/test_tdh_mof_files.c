@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The MOF files of this computer: what was added is found by each decoder, whatever happens to one of them. */
+/* The MOF files of this computer: every decoder finds the added files, whatever happens to one of them. */
 #include "engine/base/error.h"
 #include "engine/etw/mof_classes.h"
 #include "tests/unit/file_faults.h"
@@ -43,8 +43,8 @@ static HRESULT add(const char *name, const char *text, bool replace)
     return hr;
 }
 
-/* How many files there are, and whether the event is described. */
-static void there_are(size_t files, bool described, size_t remarks)
+/* Checks the number of files and whether the event is described. */
+static void assert_files(size_t files, bool described, size_t warnings)
 {
     struct texts names = {0}, said = {0};
     struct mof_classes *classes;
@@ -52,7 +52,7 @@ static void there_are(size_t files, bool described, size_t remarks)
     assert_int_equal(mof_files_list(&names), S_OK);
     assert_int_equal(names.count, files);
     assert_int_equal(mof_files_classes(&said, &classes), S_OK);
-    assert_int_equal(said.count, remarks);
+    assert_int_equal(said.count, warnings);
     assert_int_equal(mof_classes_schema(classes, &category, 1, 0, &schema),
                      described ? S_OK : HRESULT_FROM_WIN32(ERROR_NOT_FOUND));
     event_schema_free(schema);
@@ -61,38 +61,38 @@ static void there_are(size_t files, bool described, size_t remarks)
     texts_free(&said);
 }
 
-static void what_was_added_is_found_in_whatever_order_it_is_read(void **state)
+static void files_are_found_in_any_order(void **state)
 {
     (void)state;
-    there_are(0, false, 0);
+    assert_files(0, false, 0);
     assert_int_equal(add("c.mof", PROVIDER, false), S_OK);
     assert_int_equal(add("b.mof", CATEGORY, false), S_OK);
     assert_int_equal(add("a.mof", EVENT, false), S_OK);
-    there_are(3, true, 0);
+    assert_files(3, true, 0);
     assert_int_equal(add("A.mof", EVENT, false), HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS));
     assert_int_equal(add("A.mof", EVENT, true), S_OK);
-    there_are(3, true, 0);
+    assert_files(3, true, 0);
     assert_int_equal(mof_files_remove("B.MOF"), S_OK);
-    there_are(2, false, 1);
+    assert_files(2, false, 1);
     assert_int_equal(mof_files_remove("b.mof"), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
     assert_int_equal(mof_files_remove("../c.mof"), HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND));
 }
 
-static void a_file_that_is_damaged_hides_no_other(void **state)
+static void a_corrupt_file_does_not_affect_others(void **state)
 {
     (void)state;
     assert_int_equal(add("good.mof", PROVIDER CATEGORY EVENT, false), S_OK);
     char *folder = path_join(top, "mof"), *damaged = path_join(folder, "bad.mof"),
          *left = path_join(folder, "~1-2.tmp");
     assert_int_equal(file_store(damaged, "class", 5), S_OK);
-    assert_int_equal(file_store(left, "cla", 3), S_OK); /* by a writer that was killed */
-    there_are(2, true, 1);
+    assert_int_equal(file_store(left, "cla", 3), S_OK); /* left by a killed writer */
+    assert_files(2, true, 1);
     memory_free(left);
     memory_free(damaged);
     memory_free(folder);
 }
 
-static void decoders_are_told_of_providers_and_their_flags(void **state)
+static void providers_and_flags_are_listed(void **state)
 {
     (void)state;
     static const GUID own = {0x7C214FB1, 0x9CAC, 0x4B8D, {0xBA, 0xED, 0x7B, 0xF4, 0x8B, 0xF6, 0x3B, 0xB3}};
@@ -132,16 +132,16 @@ static void out_of_memory_adds_nothing(void **state)
         memory_fail_at(0);
         if (FAILED(hr)) {
             assert_int_equal(hr, E_OUTOFMEMORY);
-            there_are(0, false, 0);
+            assert_files(0, false, 0);
         }
-        /* Most of them are of the shipped classes. */
+        /* Most allocations belong to the built-in classes. */
         n += n < 30 ? 1 : 997;
     } while (FAILED(hr));
-    there_are(1, true, 0);
+    assert_files(1, true, 0);
     memory_free(path);
 }
 
-static void a_disk_that_fails_leaves_what_was_there(void **state)
+static void a_failing_disk_keeps_the_previous_files(void **state)
 {
     (void)state;
     char *path = written("n.mof", PROVIDER CATEGORY EVENT);
@@ -151,9 +151,9 @@ static void a_disk_that_fails_leaves_what_was_there(void **state)
         file_faults_begin(&f);
         hr = mof_files_add(path, true);
         file_faults_end();
-        /* A folder that cannot be flushed behind the rename is an error of what is there (DECISIONS 70). */
+        /* If the folder cannot be flushed after the rename, the file exists nevertheless (DECISIONS 70). */
         const bool there = SUCCEEDED(hr) || (f.met && f.operation == FILE_OPERATION_FLUSH_FOLDER);
-        there_are(there, there, 0);
+        assert_files(there, there, 0);
         if (there)
             assert_int_equal(mof_files_remove("n.mof"), S_OK);
         f.at++;
@@ -166,11 +166,11 @@ static void a_disk_that_fails_leaves_what_was_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_was_added_is_found_in_whatever_order_it_is_read, start, end),
-        cmocka_unit_test_setup_teardown(a_file_that_is_damaged_hides_no_other, start, end),
-        cmocka_unit_test_setup_teardown(decoders_are_told_of_providers_and_their_flags, start, end),
+        cmocka_unit_test_setup_teardown(files_are_found_in_any_order, start, end),
+        cmocka_unit_test_setup_teardown(a_corrupt_file_does_not_affect_others, start, end),
+        cmocka_unit_test_setup_teardown(providers_and_flags_are_listed, start, end),
         cmocka_unit_test_setup_teardown(out_of_memory_adds_nothing, start, end),
-        cmocka_unit_test_setup_teardown(a_disk_that_fails_leaves_what_was_there, start, end),
+        cmocka_unit_test_setup_teardown(a_failing_disk_keeps_the_previous_files, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

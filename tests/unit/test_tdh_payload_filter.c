@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session gets those events whose data are as its payload filter says, and each event that nobody can judge. */
+/* A session receives the events whose data match its payload filter, and every event that cannot be evaluated. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/payload_filter.h"
 #include "engine/etw/event_values.h"
@@ -57,7 +57,7 @@ static bool passes(bool any, const struct payload_condition *conditions, size_t 
     return result;
 }
 
-static void each_operation_compares(void **state)
+static void each_operator_compares(void **state)
 {
     (void)state;
     static const struct {
@@ -96,7 +96,7 @@ static void each_operation_compares(void **state)
             fail_msg("%s %u %s", rows[i].c.field, rows[i].c.operation, rows[i].c.value);
 }
 
-static void one_or_all_conditions_have_to_hold(void **state)
+static void any_or_all_conditions_must_hold(void **state)
 {
     (void)state;
     const struct payload_condition c[] = {{"s8", PAYLOAD_EQUAL, "-5"}, {"ansi", PAYLOAD_IS, "other"}};
@@ -104,14 +104,14 @@ static void one_or_all_conditions_have_to_hold(void **state)
     assert_false(passes(false, c, 2, DATA));
 }
 
-static void events_that_cannot_be_judged_pass(void **state)
+static void undecidable_events_pass(void **state)
 {
     (void)state;
     const struct payload_condition c = {"u64", PAYLOAD_EQUAL, "1"};
     uint8_t *bytes;
     size_t size;
     assert_false(passes(false, &c, 1, DATA));
-    assert_true(passes(false, &c, 1, 12)); /* the data end before it */
+    assert_true(passes(false, &c, 1, 12)); /* the data end before the field */
     assert_true(passes(false, &c, 1, 0));
     assert_int_equal(payload_filter_create(&schema, 3, 1, false, &c, 1, &bytes, &size), S_OK);
     struct payload_filter *f = filter_of(bytes, size);
@@ -121,7 +121,8 @@ static void events_that_cannot_be_judged_pass(void **state)
     memory_free(bytes);
 }
 
-/* Of one event's filters all that are marked, or one that is not; here the first passes, the second does not. */
+/* Of one event's filters all marked ones must pass, or one that is not marked; here the first passes and the second
+   does not. */
 static void filters_of_an_event_are_joined(void **state)
 {
     (void)state;
@@ -145,7 +146,7 @@ static void filters_of_an_event_are_joined(void **state)
     memory_free(filters[1]);
 }
 
-static void what_cannot_be_compared_is_refused(void **state)
+static void invalid_conditions_are_rejected(void **state)
 {
     (void)state;
     static const struct payload_condition rows[] = {
@@ -184,7 +185,7 @@ static void what_cannot_be_compared_is_refused(void **state)
                      HRESULT_FROM_WIN32(ERROR_INSUFFICIENT_BUFFER));
 }
 
-static void bytes_that_are_none_are_refused(void **state)
+static void invalid_bytes_are_rejected(void **state)
 {
     (void)state;
     const struct payload_condition c = {"text", PAYLOAD_IS, "a"};
@@ -200,12 +201,9 @@ static void bytes_that_are_none_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_operation_compares),
-        cmocka_unit_test(one_or_all_conditions_have_to_hold),
-        cmocka_unit_test(events_that_cannot_be_judged_pass),
-        cmocka_unit_test(filters_of_an_event_are_joined),
-        cmocka_unit_test(what_cannot_be_compared_is_refused),
-        cmocka_unit_test(bytes_that_are_none_are_refused),
+        cmocka_unit_test(each_operator_compares),          cmocka_unit_test(any_or_all_conditions_must_hold),
+        cmocka_unit_test(undecidable_events_pass),         cmocka_unit_test(filters_of_an_event_are_joined),
+        cmocka_unit_test(invalid_conditions_are_rejected), cmocka_unit_test(invalid_bytes_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TDH as a program uses it on providers: manifests that it loads, what they define, events decoded by them, payload
-   filters made by them, and handles for messages. */
+/* TDH as a program uses it for event providers: loading manifests, their contents, events decoded by them, payload
+   filters created by them, and handles for messages. */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/etw/decode/manifest/wevt_template.h"
@@ -63,7 +63,7 @@ static bool text_is(uint32_t offset, const char *expected)
     return offset != 0 && !expected[i] && get_u16(block + offset + 2 * i) == 0;
 }
 
-static void a_loaded_manifest_is_listed_until_it_is_unloaded(void **state)
+static void a_loaded_manifest_is_listed_until_unloaded(void **state)
 {
     (void)state;
     ULONG need;
@@ -88,7 +88,7 @@ static void a_loaded_manifest_is_listed_until_it_is_unloaded(void **state)
     assert_int_equal(tdh_enumerate_manifest_provider_events(&provider, block, &size), ERROR_NOT_FOUND);
     assert_int_equal(tdh_unload_manifest_from_memory(manifest, MANIFEST), ERROR_NOT_FOUND);
     assert_int_equal(load(NULL), 0);
-    assert_int_equal(load(NULL), 0); /* once more is no second one */
+    assert_int_equal(load(NULL), 0); /* loading again adds nothing */
 }
 
 static void fields_are_listed_and_looked_up(void **state)
@@ -167,11 +167,11 @@ static void an_event_is_decoded_with_its_map(void **state)
     assert_int_equal(tdh_format_property(block, block, 8, IN_TYPE_UINT8, 0, 0, 1, data, &bytes, text, &used),
                      ERROR_SUCCESS);
     assert_memory_equal(text, u"Second", sizeof u"Second");
-    event.EventHeader.EventDescriptor.Version = 2; /* no other version's schema is taken */
+    event.EventHeader.EventDescriptor.Version = 2; /* the schema of another version is not used */
     assert_int_equal(tdh_get_event_information(&event, 0, NULL, NULL, &(ULONG){0}), ERROR_NOT_FOUND);
 }
 
-static void manifests_come_from_files(void **state)
+static void manifests_are_loaded_from_files(void **state)
 {
     (void)state;
     static const char path[] = "test_tdh.man";
@@ -225,7 +225,7 @@ static ULONG unload_row(const void *what, ULONG bytes)
     return bytes ? tdh_unload_manifest_from_memory(what, bytes) : tdh_unload_manifest(what);
 }
 
-/* A program as Windows loads it, with nothing but the manifest's template and messages. */
+/* A DLL as Windows loads it: only the manifest's template and messages. */
 static void store_binary(const char *path)
 {
     struct provider_manifests list;
@@ -241,9 +241,8 @@ static void store_binary(const char *path)
     provider_manifests_free(&list);
 }
 
-/* A program reads its manifests anew when they may have changed: that there is no memory for it just then leaves it
-   with what it had. */
-static void without_memory_what_was_loaded_stays(void **state)
+/* A program reloads its manifests when they may have changed. If memory is out, the old ones remain. */
+static void out_of_memory_keeps_the_loaded_manifest(void **state)
 {
     (void)state;
     static const WCHAR text[] = u"test_tdh_memory.man", binary[] = u"test_tdh_memory.dll";
@@ -285,8 +284,8 @@ static void without_memory_what_was_loaded_stays(void **state)
     assert_int_equal(file_delete("test_tdh_memory.dll"), S_OK);
 }
 
-/* Windows' names for WMI of another computer, which no page describes. */
-static void wmi_of_this_computer_alone_is_there(void **state)
+/* Windows' functions for the WMI of another computer, which no page describes. */
+static void wmi_is_limited_to_this_computer(void **state)
 {
     (void)state;
     static const WCHAR other[] = u"\\\\no-such-computer", here[] = u".";
@@ -316,7 +315,7 @@ static ULONG all_events(const EVENT_RECORD *event, void *to, ULONG *room)
     return tdh_get_all_events_information(event, NULL, &(ULONG){0}, &(ULONG){0}, to, room);
 }
 
-/* The functions that give a block, by their number; 13: there are no more. */
+/* The functions that return a block, by index; 13: end of the list. */
 static ULONG give(unsigned function, void *handle, void *to, ULONG *room)
 {
     const EVENT_RECORD event = record(described_data, DESCRIBED_DATA);
@@ -361,8 +360,8 @@ static ULONG give(unsigned function, void *handle, void *to, ULONG *room)
     }
 }
 
-/* Programs ask for the size, and give a buffer of that size: nothing is written behind it, nor into one too small. */
-static void nothing_is_written_beyond_the_room(void **state)
+/* Programs ask for the size and pass such a buffer: nothing is written after it, nor into one that is too small. */
+static void output_stays_within_the_buffer(void **state)
 {
     (void)state;
     static const char path[] = "12345678-0001-0001-0100-000000000000.tmf",
@@ -394,7 +393,7 @@ static void nothing_is_written_beyond_the_room(void **state)
     assert_int_equal(file_delete(path), S_OK);
 }
 
-static void payload_filters_are_made_by_the_manifest(void **state)
+static void payload_filters_use_the_manifest(void **state)
 {
     (void)state;
     static const WCHAR field[] = u"Size", value[] = u"10", bad[] = u"ten";
@@ -421,7 +420,7 @@ static void payload_filters_are_made_by_the_manifest(void **state)
     assert_int_equal(tdh_cleanup_payload_event_filter_descriptor(&descriptor), ERROR_INVALID_PARAMETER);
 }
 
-static void handles_for_messages_have_their_parameters(void **state)
+static void message_handles_have_parameters(void **state)
 {
     (void)state;
     static const WCHAR path[] = u"nowhere";
@@ -445,8 +444,8 @@ static void handles_for_messages_have_their_parameters(void **state)
     assert_int_equal(tdh_get_wpp_message(handle, &event, &size, block), ERROR_INVALID_HANDLE);
 }
 
-/* Each folder of a search path, asked of an event as well as of a handle. */
-static void messages_come_from_folders(void **state)
+/* Each folder of a search path, for events as well as for handles. */
+static void messages_are_found_in_folders(void **state)
 {
     (void)state;
     static const char path[] = "11111111-2222-3333-4444-555555555555.tmf",
@@ -472,7 +471,7 @@ static void messages_come_from_folders(void **state)
 }
 
 /* TRACE_FORMAT_SEARCH_PATH is the current folder. */
-static void a_message_tells_its_properties(void **state)
+static void a_message_has_properties(void **state)
 {
     (void)state;
     static const char path[] = "11111111-2222-3333-4444-666666666666.tmf",
@@ -521,10 +520,10 @@ static void a_message_tells_its_properties(void **state)
     assert_int_equal(size, 16);
     assert_int_equal(tdh_get_property_offset_and_size(&event, 0, NULL, 1, &time, &place), ERROR_NOT_FOUND);
     assert_int_equal(tdh_get_property_size(&event, 0, NULL, 1, &flags, &size), ERROR_NOT_FOUND);
-    /* Symbols are not read; what is known without them stays so. */
+    /* Symbols are not supported; what is known without them is unaffected. */
     size = sizeof block;
     assert_int_equal(tdh_get_event_information(&event, 1, &symbols, block, &size), ERROR_SUCCESS);
-    assert_int_equal(get_u16(block + TDH_EVENT_HEAD + 18), 0); /* a string ends itself */
+    assert_int_equal(get_u16(block + TDH_EVENT_HEAD + 18), 0); /* a string has its own end */
     assert_int_equal(get_u16(block + TDH_EVENT_HEAD + TDH_PROPERTY_SIZE + 18), 8);
     event.EventHeader.EventDescriptor.Id = 12;
     assert_int_equal(tdh_get_event_information(&event, 1, &symbols, block, &size), ERROR_NOT_SUPPORTED);
@@ -538,18 +537,18 @@ int main(void)
 {
     scratch_environment("TRACE_FORMAT_SEARCH_PATH", ".");
     const struct CMUnitTest tests[] = {
-        LOADED(a_loaded_manifest_is_listed_until_it_is_unloaded),
+        LOADED(a_loaded_manifest_is_listed_until_unloaded),
         LOADED(fields_are_listed_and_looked_up),
         LOADED(events_and_filters_are_described),
         LOADED(an_event_is_decoded_with_its_map),
-        cmocka_unit_test(manifests_come_from_files),
-        cmocka_unit_test(without_memory_what_was_loaded_stays),
-        LOADED(wmi_of_this_computer_alone_is_there),
-        LOADED(nothing_is_written_beyond_the_room),
-        LOADED(payload_filters_are_made_by_the_manifest),
-        cmocka_unit_test(handles_for_messages_have_their_parameters),
-        cmocka_unit_test(messages_come_from_folders),
-        cmocka_unit_test(a_message_tells_its_properties),
+        cmocka_unit_test(manifests_are_loaded_from_files),
+        cmocka_unit_test(out_of_memory_keeps_the_loaded_manifest),
+        LOADED(wmi_is_limited_to_this_computer),
+        LOADED(output_stays_within_the_buffer),
+        LOADED(payload_filters_use_the_manifest),
+        cmocka_unit_test(message_handles_have_parameters),
+        cmocka_unit_test(messages_are_found_in_folders),
+        cmocka_unit_test(a_message_has_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

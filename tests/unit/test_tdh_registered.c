@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Providers that are registered, and those that bring their manifests along: without them a trace is numbers. */
+/* Registered providers, and those that write their manifests into traces: without manifests a trace is only numbers. */
 #include "engine/base/error.h"
 #include "engine/base/registry.h"
 #include "engine/etw/manifest_origins.h"
@@ -67,7 +67,7 @@ static bool is_listed(void)
     return found;
 }
 
-static void what_is_added_is_found_and_goes_again(void **state)
+static void a_registered_provider_is_found_until_removed(void **state)
 {
     (void)state;
     struct provider_manifests list = read_xml(WHOLE_MANIFEST);
@@ -94,7 +94,7 @@ static void what_is_added_is_found_and_goes_again(void **state)
     assert_int_equal(manifest_registered_from(&provider, &from), S_OK);
     assert_string_equal(from, "/where/test.man");
     memory_free(from);
-    /* again: an update, of which channels may be gone */
+    /* an update, which may remove channels */
     struct manifest_fields *channels = &list.items[0]->fields[MANIFEST_CHANNELS];
     const size_t had = channels->count;
     struct registry_key *gone;
@@ -121,7 +121,7 @@ static void what_is_added_is_found_and_goes_again(void **state)
     provider_manifests_free(&list);
 }
 
-static void another_programs_provider_is_left_alone(void **state)
+static void another_programs_provider_is_not_changed(void **state)
 {
     (void)state;
     struct provider_manifests list = read_xml(WHOLE_MANIFEST);
@@ -145,7 +145,7 @@ static void another_programs_provider_is_left_alone(void **state)
     provider_manifests_free(&list);
 }
 
-static void a_file_without_the_template_is_refused(void **state)
+static void a_file_without_a_template_is_rejected(void **state)
 {
     char *path = path_join(*state, "none.dll");
     struct provider_manifests list = read_xml(WHOLE_MANIFEST);
@@ -159,7 +159,7 @@ static void a_file_without_the_template_is_refused(void **state)
     provider_manifests_free(&list);
 }
 
-static void events_are_decoded_by_what_is_registered(void **state)
+static void registered_manifests_decode_events(void **state)
 {
     (void)state;
     struct provider_manifests list = read_xml(WHOLE_MANIFEST);
@@ -220,7 +220,7 @@ static bool is_decoded(struct event_schemas *schemas)
     return decoded;
 }
 
-static void a_manifest_in_the_trace_decodes_what_follows(void **state)
+static void a_manifest_in_the_trace_decodes_later_events(void **state)
 {
     (void)state;
     static const char xml[] = WHOLE_MANIFEST;
@@ -230,7 +230,7 @@ static void a_manifest_in_the_trace_decodes_what_follows(void **state)
     assert_non_null(all);
     assert_int_equal(event_schemas_create(&schemas), S_OK);
     assert_true(pieces > 3);
-    for (int turn = 0; turn < 2; turn++) { /* each session gets one */
+    for (int turn = 0; turn < 2; turn++) { /* .NET writes one per session */
         for (unsigned i = 0; i < pieces; i++) {
             assert_int_equal(is_decoded(schemas), turn == 1);
             assert_int_equal(take_piece(all, schemas, xml, pieces, i), S_OK);
@@ -252,8 +252,8 @@ static void expect_reason(struct event_schemas *schemas, const char *part)
     found_schema_release(schemas, found);
 }
 
-/* An event without a schema says why, and one manifest that is wrong takes nothing from one that was right. */
-static void a_manifest_that_is_refused_is_the_reason(void **state)
+/* An event without a schema has a reason, and an invalid manifest does not affect a valid one. */
+static void a_rejected_manifest_is_the_reason(void **state)
 {
     (void)state;
     static const char xml[] = WHOLE_MANIFEST;
@@ -264,7 +264,7 @@ static void a_manifest_that_is_refused_is_the_reason(void **state)
     expect_reason(schemas, "no manifest for it was given");
     assert_int_equal(take_piece(all, schemas, "<broken>", 1, 0), S_FALSE);
     expect_reason(schemas, "invalid manifest in the trace: the XML is not well-formed: line 1");
-    assert_int_equal(take_piece(all, schemas, "<broken>", 1, 0), S_OK); /* each session gets one: said once */
+    assert_int_equal(take_piece(all, schemas, "<broken>", 1, 0), S_OK); /* written for each session, reported once */
     for (unsigned i = 0; i < pieces; i++)
         assert_int_equal(take_piece(all, schemas, xml, pieces, i), S_OK);
     assert_true(is_decoded(schemas));
@@ -274,7 +274,7 @@ static void a_manifest_that_is_refused_is_the_reason(void **state)
     event_schemas_free(schemas);
 }
 
-static void bad_pieces_are_told_and_do_no_harm(void **state)
+static void invalid_pieces_are_reported(void **state)
 {
     (void)state;
     static const char xml[] = WHOLE_MANIFEST;
@@ -294,7 +294,7 @@ static void bad_pieces_are_told_and_do_no_harm(void **state)
         hr = take_piece(all, schemas, other, (unsigned)((sizeof other - 1 + PIECE - 1) / PIECE), i);
     assert_int_equal(hr, S_FALSE);
     assert_non_null(strstr(error_text(S_FALSE), "not describe the provider"));
-    /* one begun, and another in its place */
+    /* one begun, then another in its place */
     assert_int_equal(take_piece(all, schemas, xml, pieces + 1, 1), S_OK);
     for (unsigned i = pieces; i; i--)
         assert_int_equal(take_piece(all, schemas, xml, pieces, i - 1), S_OK);
@@ -313,13 +313,13 @@ static int begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_added_is_found_and_goes_again),
-        cmocka_unit_test(another_programs_provider_is_left_alone),
-        cmocka_unit_test(a_file_without_the_template_is_refused),
-        cmocka_unit_test(events_are_decoded_by_what_is_registered),
-        cmocka_unit_test(a_manifest_in_the_trace_decodes_what_follows),
-        cmocka_unit_test(a_manifest_that_is_refused_is_the_reason),
-        cmocka_unit_test(bad_pieces_are_told_and_do_no_harm),
+        cmocka_unit_test(a_registered_provider_is_found_until_removed),
+        cmocka_unit_test(another_programs_provider_is_not_changed),
+        cmocka_unit_test(a_file_without_a_template_is_rejected),
+        cmocka_unit_test(registered_manifests_decode_events),
+        cmocka_unit_test(a_manifest_in_the_trace_decodes_later_events),
+        cmocka_unit_test(a_rejected_manifest_is_the_reason),
+        cmocka_unit_test(invalid_pieces_are_reported),
     };
     return cmocka_run_group_tests(tests, begin, scratch_end);
 }

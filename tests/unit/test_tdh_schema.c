@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A schema from outside that does not hold together is refused, whatever reader made it. */
+/* An inconsistent schema from outside is rejected, whatever reader created it. */
 #include "engine/base/error.h"
 #include "engine/etw/decode/event_schema.h"
 
@@ -18,8 +18,8 @@ static struct event_map map = {names, MAP_MANIFEST_VALUES, &entry, 1};
 static struct event_property properties[4];
 static struct event_schema schema;
 
-/* A number, that many structs of one member, and a text of as many characters. */
-static int sound(void **state)
+/* A number, that many structs of one member, and a string of as many characters. */
+static int create_consistent_schema(void **state)
 {
     (void)state;
     const struct event_property whole[4] = {
@@ -38,13 +38,13 @@ static int sound(void **state)
     return 0;
 }
 
-static void refused_for(const char *what)
+static void assert_rejected(const char *what)
 {
     assert_int_equal(event_schema_check(&schema), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
     assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_INVALID_DATA)), what));
 }
 
-static void what_holds_together_is_taken(void **state)
+static void a_consistent_schema_is_accepted(void **state)
 {
     (void)state;
     assert_int_equal(event_schema_check(&schema), S_OK);
@@ -53,55 +53,55 @@ static void what_holds_together_is_taken(void **state)
     assert_null(event_schema_map(&schema, NULL));
 }
 
-static void counts_and_lengths_are_numbers_before(void **state)
+static void counts_and_lengths_must_precede(void **state)
 {
     (void)state;
     properties[TEXT].length = TEXT;
-    refused_for("'Text'");
+    assert_rejected("'Text'");
     properties[TEXT].length = STRUCTURE;
-    refused_for("length");
-    (void)sound(NULL);
+    assert_rejected("length");
+    (void)create_consistent_schema(NULL);
     properties[COUNT].in_type = STRING_TYPE;
-    refused_for("'Parts'");
-    (void)sound(NULL);
+    assert_rejected("'Parts'");
+    (void)create_consistent_schema(NULL);
     properties[COUNT].flags = PROPERTY_FIXED_COUNT;
-    refused_for("count");
+    assert_rejected("count");
 }
 
-static void members_are_behind_the_top(void **state)
+static void members_must_follow_the_top_level(void **state)
 {
     (void)state;
     properties[STRUCTURE].first_member = TEXT;
-    refused_for("members");
+    assert_rejected("members");
     properties[STRUCTURE].first_member = MEMBER;
     properties[STRUCTURE].members = 2;
-    refused_for("'Parts'");
-    (void)sound(NULL);
+    assert_rejected("'Parts'");
+    (void)create_consistent_schema(NULL);
     properties[MEMBER].flags = PROPERTY_STRUCT;
     properties[MEMBER].first_member = MEMBER;
     properties[MEMBER].members = 1;
-    refused_for("'Part'");
-    (void)sound(NULL);
+    assert_rejected("'Part'");
+    (void)create_consistent_schema(NULL);
     schema.top_level = 5;
-    refused_for("top-level");
+    assert_rejected("top-level");
 }
 
-static void names_and_maps_are_there(void **state)
+static void names_and_maps_must_exist(void **state)
 {
     (void)state;
     properties[COUNT].map = other;
-    refused_for("map");
+    assert_rejected("map");
     properties[COUNT].name = NULL;
-    refused_for("name");
+    assert_rejected("name");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(what_holds_together_is_taken, sound),
-        cmocka_unit_test_setup(counts_and_lengths_are_numbers_before, sound),
-        cmocka_unit_test_setup(members_are_behind_the_top, sound),
-        cmocka_unit_test_setup(names_and_maps_are_there, sound),
+        cmocka_unit_test_setup(a_consistent_schema_is_accepted, create_consistent_schema),
+        cmocka_unit_test_setup(counts_and_lengths_must_precede, create_consistent_schema),
+        cmocka_unit_test_setup(members_must_follow_the_top_level, create_consistent_schema),
+        cmocka_unit_test_setup(names_and_maps_must_exist, create_consistent_schema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

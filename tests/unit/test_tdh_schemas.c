@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which schema an event is read by: its kind's latest origin that knows it, asked once; an origin that goes takes
-   nothing from who holds what it gave. */
+/* The schema of an event comes from the latest origin of its kind that knows it, which is asked once; removing an
+   origin does not affect holders of its schemas. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_dump.h"
 
@@ -11,8 +11,8 @@
 #include <string.h>
 
 struct fake {
-    const char *name; /* NULL: it does not know the provider */
-    uint16_t id;      /* that it knows; 0: none */
+    const char *name; /* NULL: unknown provider */
+    uint16_t id;      /* the id it knows; 0: none */
     HRESULT otherwise;
     unsigned asked, freed;
     uint32_t pointer_size;
@@ -78,7 +78,7 @@ static void expect_from(const char *name)
     found_schema_release(schemas, found);
 }
 
-static void the_latest_origin_that_knows_wins_and_is_asked_once(void **state)
+static void the_latest_origin_wins_and_is_asked_once(void **state)
 {
     (void)state;
     static struct fake older = {"older", 7, S_FALSE, 0, 0, 0}, newer = {"newer", 8, S_FALSE, 0, 0, 0};
@@ -95,7 +95,7 @@ static void the_latest_origin_that_knows_wins_and_is_asked_once(void **state)
     assert_int_equal(event_schemas_remove(schemas, id), S_FALSE);
 }
 
-static void an_event_is_asked_of_its_own_kind(void **state)
+static void only_origins_of_the_kind_are_asked(void **state)
 {
     (void)state;
     static struct fake manifest = {"manifest", 7, S_FALSE, 0, 0, 0}, mof = {"mof", 7, S_FALSE, 0, 0, 0},
@@ -111,8 +111,8 @@ static void an_event_is_asked_of_its_own_kind(void **state)
     expect_from("tmf");
 }
 
-/* What EventWriteString writes is known without anybody, and no event of a manifest. */
-static void a_text_alone_needs_no_origin(void **state)
+/* EventWriteString's output needs no origin and is not a manifest event. */
+static void a_plain_string_needs_no_origin(void **state)
 {
     (void)state;
     static struct fake manifest = {"manifest", 0, S_FALSE, 0, 0, 0};
@@ -139,8 +139,8 @@ static void a_text_alone_needs_no_origin(void **state)
     found_schema_release(schemas, again);
 }
 
-/* Nothing is kept of one event that would be said of others without its flag. */
-static void only_an_event_of_a_manifest_is_a_text_and_nothing_else(void **state)
+/* Nothing cached for such an event applies to others without the flag. */
+static void only_manifest_events_can_be_plain_strings(void **state)
 {
     (void)state;
     static struct fake mof = {"mof", 7, S_FALSE, 0, 0, 0};
@@ -151,7 +151,7 @@ static void only_an_event_of_a_manifest_is_a_text_and_nothing_else(void **state)
     expect_from("mof");
 }
 
-static void an_event_that_tells_itself_needs_no_origin(void **state)
+static void a_self_describing_event_needs_no_origin(void **state)
 {
     (void)state;
     static const uint8_t metadata[] = "\x09\0\0Ev\0n\0\x08", traits[] = "\x07\0Mine\0";
@@ -180,7 +180,7 @@ static void an_event_that_tells_itself_needs_no_origin(void **state)
     found_schema_release(schemas, found);
 }
 
-static void what_is_held_stays_when_its_origin_goes(void **state)
+static void held_schemas_survive_their_origin(void **state)
 {
     (void)state;
     static struct fake f = {"one", 7, S_FALSE, 0, 0, 0};
@@ -192,7 +192,7 @@ static void what_is_held_stays_when_its_origin_goes(void **state)
     found_schema_release(schemas, found);
 }
 
-static void the_reason_is_told(void **state)
+static void the_reason_is_reported(void **state)
 {
     (void)state;
     static struct fake f = {"resource", 1, HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND), 0, 0, 0};
@@ -216,7 +216,7 @@ static void expect_reason(const char *reason)
     found_schema_release(schemas, found);
 }
 
-/* A user who has the provider's manifest must not read that it is missing because another origin does not know it. */
+/* Users who have the provider's manifest must not read that it is missing because another origin does not know it. */
 static void the_reason_comes_from_an_origin_that_knows_the_provider(void **state)
 {
     (void)state;
@@ -230,8 +230,8 @@ static void the_reason_comes_from_an_origin_that_knows_the_provider(void **state
     expect_reason("given does not know 7");
 }
 
-/* A file of events that differ without end costs bounded memory, and each is read. */
-static void many_sorts_of_events_are_read(void **state)
+/* A trace with endless kinds of events needs limited memory, and each event is decoded. */
+static void many_kinds_of_events_are_read(void **state)
 {
     (void)state;
     static struct fake f = {"one", 7, S_FALSE, 0, 0, 0};
@@ -286,14 +286,14 @@ static HRESULT count_one(struct event_kinds *kinds)
     return hr;
 }
 
-/* A trace of events that differ without end takes bounded memory; what is beyond that is told. */
-static void sorts_that_were_met_are_bounded(void **state)
+/* A trace with endless kinds of events needs limited memory; the excess is reported. */
+static void counted_kinds_are_limited(void **state)
 {
     (void)state;
     struct event_kinds kinds = {.schemas = schemas};
     struct manifest_document d = {0};
     struct text_buffer text = {0};
-    struct texts remarks = {0};
+    struct texts warnings = {0};
     event.EventHeader.Flags = EVENT_HEADER_FLAG_CLASSIC_HEADER;
     for (uint32_t i = 0; i < EVENT_KINDS_MOST + 5; i++) {
         event.EventHeader.ProviderId.Data1 = i;
@@ -304,15 +304,15 @@ static void sorts_that_were_met_are_bounded(void **state)
     assert_int_equal(kinds.count, EVENT_KINDS_MOST);
     assert_int_equal(kinds.items[3].events, 2);
     assert_int_equal(kinds.events_more, 5);
-    assert_int_equal(event_kinds_export(&kinds, &d, &remarks), S_OK);
+    assert_int_equal(event_kinds_export(&kinds, &d, &warnings), S_OK);
     assert_int_equal(d.provider_count, 0);
-    assert_int_equal(remarks.count, 2);
-    assert_non_null(strstr(remarks.items[0], "skipped 16385 events of 16384 kinds ({00000000-"));
-    assert_string_equal(remarks.items[1], "skipped 5 events: the trace has more than 16384 kinds of events");
+    assert_int_equal(warnings.count, 2);
+    assert_non_null(strstr(warnings.items[0], "skipped 16385 events of 16384 kinds ({00000000-"));
+    assert_string_equal(warnings.items[1], "skipped 5 events: the trace has more than 16384 kinds of events");
     assert_int_equal(event_kinds_structures(&kinds, &text), S_OK);
     assert_non_null(strstr(text.text, "\r\n5 events of more kinds\r\n"));
     text_buffer_free(&text);
-    texts_free(&remarks);
+    texts_free(&warnings);
     event_kinds_free(&kinds);
 }
 
@@ -335,8 +335,8 @@ static HRESULT nested_schema(void *context, const EVENT_RECORD *record, uint32_t
     return event_schema_check(s);
 }
 
-/* As a resource may be made: each struct has all behind it, so that ways through them are without end. */
-static void structures_of_members_that_are_shared_are_bounded(void **state)
+/* As a crafted resource: each struct contains all later ones, so the paths through them are endless. */
+static void shared_members_are_limited(void **state)
 {
     (void)state;
     static struct fake f;
@@ -352,7 +352,7 @@ static void structures_of_members_that_are_shared_are_bounded(void **state)
     event_kinds_free(&kinds);
 }
 
-static void memory_that_runs_out_loses_no_sort(void **state)
+static void out_of_memory_loses_no_kind(void **state)
 {
     (void)state;
     static struct fake f = {"one", 8, S_FALSE, 0, 0, 0};
@@ -363,20 +363,20 @@ static void memory_that_runs_out_loses_no_sort(void **state)
         struct event_kinds kinds = {.schemas = schemas};
         struct manifest_document d = {0};
         struct text_buffer text = {0};
-        struct texts remarks = {0};
+        struct texts warnings = {0};
         memory_fail_at(n);
         hr = count_one(&kinds);
-        event.EventHeader.Flags ^= 4; /* and one that nobody knows */
+        event.EventHeader.Flags ^= 4; /* and an unknown one */
         if (SUCCEEDED(hr))
             hr = count_one(&kinds);
         event.EventHeader.Flags ^= 4;
         if (SUCCEEDED(hr))
-            hr = event_kinds_export(&kinds, &d, &remarks);
+            hr = event_kinds_export(&kinds, &d, &warnings);
         if (SUCCEEDED(hr))
             hr = event_kinds_structures(&kinds, &text);
         memory_fail_at(0);
         text_buffer_free(&text);
-        texts_free(&remarks);
+        texts_free(&warnings);
         manifest_document_free(&d);
         event_kinds_free(&kinds);
     }
@@ -386,20 +386,20 @@ static void memory_that_runs_out_loses_no_sort(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_latest_origin_that_knows_wins_and_is_asked_once, create, drop),
-        cmocka_unit_test_setup_teardown(an_event_is_asked_of_its_own_kind, create, drop),
-        cmocka_unit_test_setup_teardown(a_text_alone_needs_no_origin, create, drop),
-        cmocka_unit_test_setup_teardown(only_an_event_of_a_manifest_is_a_text_and_nothing_else, create, drop),
-        cmocka_unit_test_setup_teardown(an_event_that_tells_itself_needs_no_origin, create, drop),
-        cmocka_unit_test_setup_teardown(what_is_held_stays_when_its_origin_goes, create, drop),
-        cmocka_unit_test_setup_teardown(the_reason_is_told, create, drop),
+        cmocka_unit_test_setup_teardown(the_latest_origin_wins_and_is_asked_once, create, drop),
+        cmocka_unit_test_setup_teardown(only_origins_of_the_kind_are_asked, create, drop),
+        cmocka_unit_test_setup_teardown(a_plain_string_needs_no_origin, create, drop),
+        cmocka_unit_test_setup_teardown(only_manifest_events_can_be_plain_strings, create, drop),
+        cmocka_unit_test_setup_teardown(a_self_describing_event_needs_no_origin, create, drop),
+        cmocka_unit_test_setup_teardown(held_schemas_survive_their_origin, create, drop),
+        cmocka_unit_test_setup_teardown(the_reason_is_reported, create, drop),
         cmocka_unit_test_setup_teardown(the_reason_comes_from_an_origin_that_knows_the_provider, create, drop),
-        cmocka_unit_test_setup_teardown(many_sorts_of_events_are_read, create, drop),
+        cmocka_unit_test_setup_teardown(many_kinds_of_events_are_read, create, drop),
         cmocka_unit_test_setup_teardown(each_provider_is_listed_once, create, drop),
         cmocka_unit_test_setup_teardown(memory_that_runs_out_is_an_error, create, drop),
-        cmocka_unit_test_setup_teardown(sorts_that_were_met_are_bounded, create, drop),
-        cmocka_unit_test_setup_teardown(structures_of_members_that_are_shared_are_bounded, create, drop),
-        cmocka_unit_test_setup_teardown(memory_that_runs_out_loses_no_sort, create, drop),
+        cmocka_unit_test_setup_teardown(counted_kinds_are_limited, create, drop),
+        cmocka_unit_test_setup_teardown(shared_members_are_limited, create, drop),
+        cmocka_unit_test_setup_teardown(out_of_memory_loses_no_kind, create, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TMF files say what messages of WPP are: with them a message is a text with its arguments, without them a number. */
+/* TMF files describe WPP messages: with them a message is a text with arguments, without them a number. */
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -68,7 +68,7 @@ static const char published[] =
     "{\r\nname, with (a, b), ItemString -- 10\r\nArg, ItemLong -- 11\r\n}\r\n"
     "#typev tracedrv_c260 12 \"%0nothing \\\"quoted\\\"\" //   LEVEL=INFO FLAGS=\n{\n}\n";
 
-static void a_message_is_its_text_with_its_arguments(void **state)
+static void a_message_has_text_and_arguments(void **state)
 {
     (void)state;
     read_text(published);
@@ -100,14 +100,14 @@ static void a_message_is_its_text_with_its_arguments(void **state)
     assert_string_equal(s->properties[0].name, "name, with (a, b)");
     assert_int_equal(s->top_level, 2);
     event_schema_free(s);
-    /* An event with less than its message has. */
+    /* An event with less data than its message needs. */
     const EVENT_RECORD shorter = message_event(11, data, 6);
     assert_int_equal(message_sentence(m, &shorter, 0, true, &b), EVENT_DATA_INVALID);
     assert_non_null(strstr(error_text(EVENT_DATA_INVALID), "Arg"));
     text_buffer_free(&b);
 }
 
-static void each_kind_and_form_comes_out(void **state)
+static void each_type_and_form_is_formatted(void **state)
 {
     (void)state;
     static const struct {
@@ -165,14 +165,14 @@ static void each_kind_and_form_comes_out(void **state)
     }
 }
 
-static void what_is_not_known_hides_no_message(void **state)
+static void unknown_lines_hide_no_message(void **state)
 {
     (void)state;
     read_text(HEAD "#enumv colors\n{\nred, 1\n}\n#pdb x\n#typev t 5 \"%0a\" //\n{\n}\n");
     assert_int_equal(document->count, 1);
 }
 
-static void hexadecimal_arguments_are_so_for_other_decoders(void **state)
+static void hexadecimal_arguments_set_the_output_type(void **state)
 {
     (void)state;
     struct event_schema *s;
@@ -189,7 +189,7 @@ static void hexadecimal_arguments_are_so_for_other_decoders(void **state)
     assert_non_null(strstr(error_text(unknown), "'v': unknown argument type 'ItemNew'"));
 }
 
-static void what_is_no_tmf_file_is_refused_with_its_line(void **state)
+static void an_invalid_file_is_rejected_with_its_line(void **state)
 {
     (void)state;
     static const struct {
@@ -220,7 +220,7 @@ static void what_is_no_tmf_file_is_refused_with_its_line(void **state)
     assert_non_null(strstr(error_text(invalid), "names longer than 4096 bytes"));
 }
 
-static void properties_of_a_message_are_told_by_name(void **state)
+static void properties_of_a_message_are_found_by_name(void **state)
 {
     (void)state;
     char *folder = scratch_create("tmf"), *path = path_join(folder, "d58c126f-b309-11d1-969e-0000f875a5bc.tmf");
@@ -276,7 +276,7 @@ static void properties_of_a_message_are_told_by_name(void **state)
     memory_free(folder);
 }
 
-static void out_of_memory_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     HRESULT hr;
@@ -306,13 +306,13 @@ static void out_of_memory_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_message_is_its_text_with_its_arguments, end),
-        cmocka_unit_test_teardown(each_kind_and_form_comes_out, end),
-        cmocka_unit_test_teardown(what_is_not_known_hides_no_message, end),
-        cmocka_unit_test_teardown(hexadecimal_arguments_are_so_for_other_decoders, end),
-        cmocka_unit_test_teardown(what_is_no_tmf_file_is_refused_with_its_line, end),
-        cmocka_unit_test_teardown(properties_of_a_message_are_told_by_name, end),
-        cmocka_unit_test_teardown(out_of_memory_is_told, end),
+        cmocka_unit_test_teardown(a_message_has_text_and_arguments, end),
+        cmocka_unit_test_teardown(each_type_and_form_is_formatted, end),
+        cmocka_unit_test_teardown(unknown_lines_hide_no_message, end),
+        cmocka_unit_test_teardown(hexadecimal_arguments_set_the_output_type, end),
+        cmocka_unit_test_teardown(an_invalid_file_is_rejected_with_its_line, end),
+        cmocka_unit_test_teardown(properties_of_a_message_are_found_by_name, end),
+        cmocka_unit_test_teardown(out_of_memory_is_reported, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An event that tells itself is read as it tells: fields, structs in structs, counts, tags, custom fields; what lies is
-   refused, in no time. */
+/* A self-describing event is read by its metadata: fields, nested structs, counts, tags, custom fields; invalid
+   metadata are rejected quickly. */
 #include "engine/base/memory.h"
 #include "engine/etw/decode/event_schema.h"
 #include "engine/etw/event_values.h"
@@ -16,7 +16,7 @@ static const GUID provider = {0x01020304, 5, 6, {7, 8, 9, 10, 11, 12, 13, 14}};
 static const EVENT_DESCRIPTOR descriptor = {.Channel = 11, .Level = 4, .Opcode = 1};
 static struct event_schema *schema;
 
-/* The size before them is put in. */
+/* Adds the size in front. */
 static HRESULT read(const char *metadata, size_t size)
 {
     uint8_t *copy = memory_alloc(size + 2);
@@ -48,12 +48,12 @@ static void expect(size_t index, const char *name, uint16_t in, uint16_t out, ui
     assert_int_equal(p->count, count);
 }
 
-static void an_event_tells_its_names(void **state)
+static void an_event_has_names(void **state)
 {
     (void)state;
     static const uint8_t traits[] = "\x07\0Mine\0";
     uint8_t metadata[] = {12, 0, 0x81, 0x02, 'E', 'v', 0, 'n', 0, 0x88, 5, 99};
-    metadata[0] = 11; /* what is behind the size is not theirs */
+    metadata[0] = 11; /* bytes beyond the size are not part of them */
     assert_int_equal(trace_logging_schema(&provider, &descriptor, metadata, sizeof metadata, traits, 7, &schema), S_OK);
     assert_string_equal(schema->event_name, "Ev");
     assert_string_equal(schema->provider_name, "Mine");
@@ -64,7 +64,7 @@ static void an_event_tells_its_names(void **state)
     expect(0, "n", IN_TYPE_UINT32, OUT_TYPE_PID, 0, 1);
 }
 
-static void arrays_have_counts_in_the_metadata_or_the_data(void **state)
+static void array_counts_are_in_metadata_or_data(void **state)
 {
     (void)state;
     assert_int_equal(READ("\0e\0f\0\x24\x03\0v\0\x41t\0\x0A"), S_OK);
@@ -75,7 +75,7 @@ static void arrays_have_counts_in_the_metadata_or_the_data(void **state)
     expect(3, "t", IN_TYPE_UINT64, 0, 0, 1);
 }
 
-/* s { a, t { b, v[] }, c }, d: members stand together, each level behind the other. */
+/* s { a, t { b, v[] }, c }, d: members are adjacent, each level after the other. */
 static void structs_nest(void **state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void structs_nest(void **state)
     assert_int_equal(schema->properties[3].members, 3);
 }
 
-static void fields_have_tags_and_types_of_their_own(void **state)
+static void fields_have_tags_and_custom_types(void **state)
 {
     (void)state;
     assert_int_equal(READ("\0e\0t\0\x88\x84\x91\x01"
@@ -118,8 +118,8 @@ static void fields_have_tags_and_types_of_their_own(void **state)
     expect(3, "j", IN_TYPE_ANSISTRING, OUT_TYPE_JSON, 0, 1);
 }
 
-/* Who reads a dump of them could not read any of it otherwise. */
-static void names_that_are_no_utf8_become_some(void **state)
+/* Otherwise readers of a dump could not read any of it. */
+static void invalid_utf8_names_are_replaced(void **state)
 {
     (void)state;
     static const uint8_t metadata[] = "\x0A\0\0\xE4v\0f\xFC\0\x08", traits[] = "\x05\0\xD6n\0";
@@ -130,14 +130,14 @@ static void names_that_are_no_utf8_become_some(void **state)
     assert_string_equal(schema->properties[0].name, "f\uFFFD");
 }
 
-static void expect_refused(const char *metadata, size_t size, const char *why)
+static void expect_rejected(const char *metadata, size_t size, const char *why)
 {
     assert_int_equal(read(metadata, size), HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
     assert_non_null(strstr(error_text(HRESULT_FROM_WIN32(ERROR_INVALID_DATA)), why));
 }
-#define REFUSED(literal, why) expect_refused(literal, sizeof(literal) - 1, why)
+#define REFUSED(literal, why) expect_rejected(literal, sizeof(literal) - 1, why)
 
-static void metadata_that_lie_are_refused(void **state)
+static void invalid_metadata_are_rejected(void **state)
 {
     (void)state;
     REFUSED("\x80\x80", "unterminated event tags");
@@ -156,17 +156,17 @@ static void metadata_that_lie_are_refused(void **state)
                      HRESULT_FROM_WIN32(ERROR_INVALID_DATA));
 }
 
-/* As many structs around one field as 64 KB of metadata hold. */
-static void structs_nested_without_end_are_refused(void **state)
+/* As many structs around one field as fit into 64 KB of metadata. */
+static void deeply_nested_structs_are_rejected(void **state)
 {
     (void)state;
     char deep[4 * 1000 + 3] = "\0e";
     for (size_t i = 0; i < 1000; i++)
         memcpy(deep + 3 + 4 * i, "s\0\x98\x01", 4);
-    expect_refused(deep, sizeof deep, "nested too deep");
+    expect_rejected(deep, sizeof deep, "nested too deep");
 }
 
-static void traits_name_the_provider_and_its_group(void **state)
+static void traits_contain_provider_and_group(void **state)
 {
     (void)state;
     static const uint8_t traits[] = "\x1A\0Mine\0\x13\0\x01GGGGGGGGGGGGGGGG";
@@ -200,14 +200,14 @@ static void memory_that_runs_out_loses_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(an_event_tells_its_names, drop),
-        cmocka_unit_test_teardown(arrays_have_counts_in_the_metadata_or_the_data, drop),
+        cmocka_unit_test_teardown(an_event_has_names, drop),
+        cmocka_unit_test_teardown(array_counts_are_in_metadata_or_data, drop),
         cmocka_unit_test_teardown(structs_nest, drop),
-        cmocka_unit_test_teardown(fields_have_tags_and_types_of_their_own, drop),
-        cmocka_unit_test_teardown(names_that_are_no_utf8_become_some, drop),
-        cmocka_unit_test_teardown(metadata_that_lie_are_refused, drop),
-        cmocka_unit_test_teardown(structs_nested_without_end_are_refused, drop),
-        cmocka_unit_test_teardown(traits_name_the_provider_and_its_group, drop),
+        cmocka_unit_test_teardown(fields_have_tags_and_custom_types, drop),
+        cmocka_unit_test_teardown(invalid_utf8_names_are_replaced, drop),
+        cmocka_unit_test_teardown(invalid_metadata_are_rejected, drop),
+        cmocka_unit_test_teardown(deeply_nested_structs_are_rejected, drop),
+        cmocka_unit_test_teardown(traits_contain_provider_and_group, drop),
         cmocka_unit_test_teardown(memory_that_runs_out_loses_nothing, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each value of an event comes out as it was written, of every type, and data that do not fit their schema are told. */
+/* Each value of an event reads back, for every type, and data that do not match their schema are reported. */
 #include "engine/base/memory.h"
 #include "engine/etw/event_values.h"
 #include "engine/logs/little_endian.h"
@@ -16,7 +16,7 @@ struct row {
     uint32_t length;
     const char *bytes;
     size_t size, used;
-    const char *text; /* NULL: the data do not fit */
+    const char *text; /* NULL: the data do not match */
 };
 #define BYTES(literal) literal, sizeof(literal) - 1
 
@@ -110,7 +110,7 @@ static const struct row rows[] = {
     {IN_TYPE_WBEMSID, 0, 0, BYTES("\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\x01\0\0\0\0\0\x05\x12\0\0\0"), 28,
      "S-1-5-18"},
     {999, 0, 0, BYTES("abcd"), 0, NULL},
-    /* Pairs of which the pages tell, beyond those of a type's own */
+    /* Pairs that Microsoft's pages list beyond the type's own. */
     {IN_TYPE_UNICODESTRING, OUT_TYPE_STRING, 0, BYTES("a\0\0\0"), 4, "a"},
     {IN_TYPE_UNICODESTRING, OUT_TYPE_REDUCEDSTRING, 0, BYTES("a\0\0\0"), 4, "a"},
     {IN_TYPE_UNICODESTRING, OUT_TYPE_NOPRINT, 0, BYTES("a\0\0\0"), 4, "a"},
@@ -179,13 +179,13 @@ static const struct row rows[] = {
     {IN_TYPE_ANSICHAR, OUT_TYPE_UTF8, 0, BYTES("\xFF"), 1, "\uFFFD"},
 };
 
-static void every_type_has_its_text(void **state)
+static void every_type_has_a_text(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct row *r = &rows[i];
         const struct value_type type = {r->in, r->out, r->length != 0, r->length, 8, false};
-        uint8_t *copy = memory_copy(r->bytes, r->size); /* the sanitizer sees a read behind it */
+        uint8_t *copy = memory_copy(r->bytes, r->size); /* lets the sanitizer detect reads beyond the end */
         struct text_buffer out = {0};
         size_t used = 0;
         const HRESULT hr = value_text(&type, NULL, copy, r->size, &out, &used);
@@ -199,8 +199,8 @@ static void every_type_has_its_text(void **state)
     }
 }
 
-/* A provider may pair them as it likes: a value takes the bytes of its in-type, and has a text. */
-static void an_out_type_that_does_not_fit_is_read_over(void **state)
+/* A provider may pair types as it likes: a value has the size of its input type, and a text. */
+static void an_unsuitable_output_type_is_ignored(void **state)
 {
     (void)state;
     static const uint8_t begin[] = {1, 1, 0, 0, 0, 0, 0, 5, 32, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 5, 18};
@@ -222,7 +222,7 @@ static void an_out_type_that_does_not_fit_is_read_over(void **state)
     }
 }
 
-static void pointers_have_the_size_of_their_writer(void **state)
+static void pointers_have_the_writers_size(void **state)
 {
     (void)state;
     const struct value_type type = {.in = IN_TYPE_POINTER, .pointer_size = 4};
@@ -262,11 +262,11 @@ static void maps_name_values_and_bits(void **state)
     expect_mapped(&map, 0x11, "Red|0x10");
     expect_mapped(&map, 0, "None");
     expect_mapped(&map, 0x10, NULL);
-    map.flag = MAP_MOF_BITS; /* numbers of bits */
+    map.flag = MAP_MOF_BITS; /* bit numbers */
     expect_mapped(&map, 6, "Red|Green");
 }
 
-static void maps_of_texts_look_the_text_up(void **state)
+static void string_maps_look_up_the_string(void **state)
 {
     (void)state;
     struct event_map_entry entry = {0, en, green};
@@ -282,16 +282,16 @@ static void maps_of_texts_look_the_text_up(void **state)
 
 /* ---- the walk ---- */
 
-/* "name=text," of values, "name{" "}" of structs, "name[" "]" of arrays. */
-struct told {
+/* "name=text," for values, "name{" "}" for structs, "name[" "]" for arrays. */
+struct recorded {
     const struct event_schema *schema;
     struct text_buffer out;
     size_t stop_after;
 };
 
-static HRESULT tell(void *context, enum event_step step, const struct event_value *v)
+static HRESULT record_step(void *context, enum event_step step, const struct event_value *v)
 {
-    struct told *t = context;
+    struct recorded *t = context;
     HRESULT hr = S_OK;
     if (step == STEP_VALUE) {
         text_buffer_format(&t->out, "%s=", v->property->name);
@@ -327,11 +327,11 @@ static HRESULT walk(const struct event_schema *s, const void *bytes, size_t size
 {
     uint8_t *copy = memory_copy(bytes, size);
     const struct event_data data = {copy, size, 8};
-    struct told told = {.schema = s, .stop_after = stop_after};
+    struct recorded recorded = {.schema = s, .stop_after = stop_after};
     size_t used;
-    const HRESULT hr = event_values_walk(s, &data, tell, &told, &used);
-    assert_string_equal(told.out.text ? told.out.text : "", text);
-    text_buffer_free(&told.out);
+    const HRESULT hr = event_values_walk(s, &data, record_step, &recorded, &used);
+    assert_string_equal(recorded.out.text ? recorded.out.text : "", text);
+    text_buffer_free(&recorded.out);
     memory_free(copy);
     return hr;
 }
@@ -350,7 +350,7 @@ static void lengths_counts_and_structs_are_followed(void **state)
     assert_int_equal(walk(&schema, whole, sizeof whole - 1, 2, "n=Red,size=3,"), S_FALSE);
 }
 
-static void data_that_end_too_early_give_what_they_have(void **state)
+static void truncated_data_give_their_values(void **state)
 {
     (void)state;
     assert_int_equal(walk(&schema, whole, 9, 0, "n=Red,size=3,blob=0x616263,parts[parts{a=-1,b[b=1,b=2,]2,}3,parts{"),
@@ -364,8 +364,8 @@ static void data_that_end_too_early_give_what_they_have(void **state)
     assert_non_null(strstr(error_text(EVENT_DATA_INVALID), "'blob': the length is 65535"));
 }
 
-/* Readers of manifests say the bytes of each type, also of elements that are not there. */
-static void an_array_without_elements_takes_nothing(void **state)
+/* Readers of manifests set the size of each type, even without elements. */
+static void an_empty_array_takes_no_bytes(void **state)
 {
     (void)state;
     struct event_property few[] = {
@@ -385,8 +385,8 @@ static HRESULT count_steps(void *context, enum event_step step, const struct eve
     return S_OK;
 }
 
-/* 65535 times 65535 structs without members take no byte. */
-static void values_without_bytes_end(void **state)
+/* 65535 times 65535 structs without members take no bytes. */
+static void empty_values_are_limited(void **state)
 {
     (void)state;
     struct event_property nested[] = {
@@ -420,15 +420,15 @@ static void memory_that_runs_out_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type_has_its_text),
-        cmocka_unit_test(an_out_type_that_does_not_fit_is_read_over),
-        cmocka_unit_test(pointers_have_the_size_of_their_writer),
+        cmocka_unit_test(every_type_has_a_text),
+        cmocka_unit_test(an_unsuitable_output_type_is_ignored),
+        cmocka_unit_test(pointers_have_the_writers_size),
         cmocka_unit_test(maps_name_values_and_bits),
-        cmocka_unit_test(maps_of_texts_look_the_text_up),
+        cmocka_unit_test(string_maps_look_up_the_string),
         cmocka_unit_test(lengths_counts_and_structs_are_followed),
-        cmocka_unit_test(data_that_end_too_early_give_what_they_have),
-        cmocka_unit_test(an_array_without_elements_takes_nothing),
-        cmocka_unit_test(values_without_bytes_end),
+        cmocka_unit_test(truncated_data_give_their_values),
+        cmocka_unit_test(an_empty_array_takes_no_bytes),
+        cmocka_unit_test(empty_values_are_limited),
         cmocka_unit_test(memory_that_runs_out_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a manifest is compiled to, and written as again, says the same as the manifest; and a resource that somebody
-   damaged, or made to hurt, is refused without harm. */
+/* A manifest that was compiled, or written again, reads back unchanged; corrupt or hostile resources are rejected
+   without harm. */
 #include "engine/base/error.h"
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
@@ -96,7 +96,7 @@ static void same_manifest(const struct provider_manifest *a, const struct provid
     }
 }
 
-/* As mc's output is linked: templates, and the messages of each language. */
+/* Linked like mc's output: templates and the messages of each language. */
 static void link_file(const char *path, const struct provider_manifests *list)
 {
     struct pe_resource resources[3] = {{.type_name = "WEVT_TEMPLATE"}};
@@ -118,7 +118,7 @@ static void link_file(const char *path, const struct provider_manifests *list)
     memory_free(file);
 }
 
-static void what_is_compiled_says_the_same(void **state)
+static void a_compiled_manifest_reads_back(void **state)
 {
     char *path = path_join(*state, "provider.dll");
     struct provider_manifests list = read_xml(), again;
@@ -154,8 +154,8 @@ static void two_providers_share_a_resource(void **state)
     provider_manifests_free(&b);
 }
 
-/* Wherever it is cut, and whatever a byte is changed to: it is read or refused, with a text. */
-static void damage_does_no_harm(void **state)
+/* Truncated anywhere or with any byte changed, it is read or rejected with an error text. */
+static void corrupt_resources_are_rejected(void **state)
 {
     (void)state;
     struct provider_manifests list = read_xml(), again;
@@ -188,10 +188,10 @@ static void damage_does_no_harm(void **state)
                 }
             for (size_t i = 0; at % 64 == 0 && i < again.count; i++) {
                 struct manifest_document d = {0};
-                struct texts remarks = {0};
-                assert_true(SUCCEEDED(manifest_document_add(&d, again.items[i], NULL, &remarks)));
+                struct texts warnings = {0};
+                assert_true(SUCCEEDED(manifest_document_add(&d, again.items[i], NULL, &warnings)));
                 manifest_document_free(&d);
-                texts_free(&remarks);
+                texts_free(&warnings);
             }
             provider_manifests_free(&again);
             bytes[at] = was;
@@ -200,8 +200,8 @@ static void damage_does_no_harm(void **state)
     provider_manifests_free(&list);
 }
 
-/* Many that point to the same bytes would ask for more memory than any file should get. */
-static void what_is_shared_is_bounded(void **state)
+/* Many references to the same bytes would demand more memory than any file should get. */
+static void shared_data_are_limited(void **state)
 {
     enum { PROVIDERS = 32, FIELDS = 4096, WEVT = 16 + 20 * PROVIDERS, FIELD_BLOCK = WEVT + 28 };
     enum { BLOCKS = 1200, ENTRY = 60000, TABLE = 4 + 12 * BLOCKS + ENTRY };
@@ -244,10 +244,10 @@ static void what_is_shared_is_bounded(void **state)
 static HRESULT look(void *about, uint16_t language, const uint8_t *bytes, size_t size)
 {
     (void)about, (void)language;
-    return size && bytes[0] == 1 && bytes[size - 1] == 1 ? S_FALSE : S_OK; /* both ends are there */
+    return size && bytes[0] == 1 && bytes[size - 1] == 1 ? S_FALSE : S_OK; /* both ends are readable */
 }
 
-static void files_without_templates_are_told(void **state)
+static void files_without_templates_are_reported(void **state)
 {
     char *path = path_join(*state, "other.dll");
     struct provider_manifests list;
@@ -264,7 +264,7 @@ static void files_without_templates_are_told(void **state)
     assert_int_equal(wevt_template_load(path, &list), S_FALSE);
     struct message_tables tables = {0};
     assert_int_equal(message_tables_load(path, &tables), S_FALSE);
-    for (size_t at = 0; at < size; at++) { /* headers and directories that lie */
+    for (size_t at = 0; at < size; at++) { /* invalid headers and directories */
         struct pe_resources r;
         const uint8_t was = file[at];
         file[at] ^= 0xFF;
@@ -307,7 +307,7 @@ static void messages_take_their_inserts(void **state)
     message_tables_free(&parameters);
 }
 
-static void memory_may_be_out_anywhere(void **state)
+static void out_of_memory_is_reported_when_reading(void **state)
 {
     (void)state;
     struct provider_manifests list = read_xml(), again = {0};
@@ -330,12 +330,12 @@ static void memory_may_be_out_anywhere(void **state)
 
 /* ---- written as a manifest again ---- */
 
-static struct provider_manifests written(const struct provider_manifest *m, const bool *wanted, struct texts *remarks)
+static struct provider_manifests written(const struct provider_manifest *m, const bool *wanted, struct texts *warnings)
 {
     struct manifest_document d = {0};
     struct provider_manifests list;
     struct text_buffer text = {0};
-    assert_int_equal(manifest_document_add(&d, m, wanted, remarks), S_OK);
+    assert_int_equal(manifest_document_add(&d, m, wanted, warnings), S_OK);
     assert_int_equal(manifest_document_text(&d, &text), S_OK);
     HRESULT hr = manifest_xml_read(text.text, text.length, NULL, &list);
     if (FAILED(hr))
@@ -345,12 +345,12 @@ static struct provider_manifests written(const struct provider_manifest *m, cons
     return list;
 }
 
-static void what_is_written_again_says_the_same(void **state)
+static void a_rewritten_manifest_reads_back(void **state)
 {
     char *path = path_join(*state, "again.dll");
     struct provider_manifests list = read_xml(), compiled;
-    struct texts remarks = {0};
-    struct provider_manifests again = written(list.items[0], NULL, &remarks);
+    struct texts warnings = {0};
+    struct provider_manifests again = written(list.items[0], NULL, &warnings);
     same_manifest(list.items[0], again.items[0], NULL);
     same_manifest(list.items[0], again.items[0], "de-DE");
     same_text(again.items[0]->resource_file, "test.dll");
@@ -362,31 +362,31 @@ static void what_is_written_again_says_the_same(void **state)
     same_text(again.items[0]->events[0].symbol, "ReadDone");
     assert_true(again.items[0]->events[1].not_logged);
     provider_manifests_free(&again);
-    /* Of what is compiled, templates have no names any more, and the provider has none. */
+    /* Compiled templates and the provider have no names. */
     link_file(path, &list);
     assert_int_equal(wevt_template_load(path, &compiled), S_OK);
-    again = written(compiled.items[0], NULL, &remarks);
+    again = written(compiled.items[0], NULL, &warnings);
     same_text(again.items[0]->name, PROVIDER_GUID_TEXT_UPPER);
     same_manifest(compiled.items[0], again.items[0], NULL);
     same_manifest(compiled.items[0], again.items[0], "de-DE");
-    assert_int_equal(remarks.count, 0);
+    assert_int_equal(warnings.count, 0);
     provider_manifests_free(&again);
     provider_manifests_free(&compiled);
     provider_manifests_free(&list);
     memory_free(path);
 }
 
-static void only_what_is_wanted_is_written(void **state)
+static void only_selected_events_are_written(void **state)
 {
     (void)state;
     struct provider_manifests list = read_xml();
     const bool wanted[4] = {[2] = true};
-    struct texts remarks = {0};
-    struct provider_manifests again = written(list.items[0], wanted, &remarks);
+    struct texts warnings = {0};
+    struct provider_manifests again = written(list.items[0], wanted, &warnings);
     const struct provider_manifest *m = again.items[0];
     assert_int_equal(m->event_count, 1);
     assert_int_equal(m->events[0].descriptor.Id, list.items[0]->events[2].descriptor.Id);
-    assert_int_equal(m->layout_count, 2); /* the filter's too */
+    assert_int_equal(m->layout_count, 2); /* including the filter's */
     assert_int_equal(m->map_count, 2);
     provider_manifests_free(&again);
     provider_manifests_free(&list);
@@ -401,20 +401,20 @@ static struct manifest_field *add_field(struct provider_manifest *m, enum manife
     return f;
 }
 
-/* What a resource may say and no manifest: the events are what they were all the same. */
-static void names_that_no_manifest_has_are_kept_as_texts(void **state)
+/* A resource can contain what a manifest cannot; the events still decode as before. */
+static void impossible_names_become_texts(void **state)
 {
     (void)state;
     static const GUID guid = {1, 2, 3, {4}};
     struct provider_manifest *m = provider_manifest_create(&guid);
-    struct texts remarks = {0};
+    struct texts warnings = {0};
     struct event_schema *s;
     m->name = text_copy("Odd");
     add_field(m, MANIFEST_LEVELS, 16, "my:level of mine");
     add_field(m, MANIFEST_TASKS, 5, NULL);
     add_field(m, MANIFEST_TASKS, 6, "Same");
     add_field(m, MANIFEST_TASKS, 7, "Same");
-    add_field(m, MANIFEST_OPCODES, 20, "Of a task that is not there")->task = 9;
+    add_field(m, MANIFEST_OPCODES, 20, "Of a missing task")->task = 9;
     add_field(m, MANIFEST_KEYWORDS, 2, "two words");
     add_field(m, MANIFEST_OPCODES, 1, "win:Start");
     struct manifest_map *map = manifest_add_map(m);
@@ -445,7 +445,7 @@ static void names_that_no_manifest_has_are_kept_as_texts(void **state)
         }
     }
     provider_manifest_finish(m);
-    struct provider_manifests again = written(m, NULL, &remarks);
+    struct provider_manifests again = written(m, NULL, &warnings);
     const struct provider_manifest *n = again.items[0];
     assert_int_equal(n->event_count, 3);
     for (size_t i = 0; i < 3; i++)
@@ -464,40 +464,40 @@ static void names_that_no_manifest_has_are_kept_as_texts(void **state)
     same_text(s->opcode_name, "33");
     event_schema_free(s);
     assert_int_equal(provider_manifest_schema(n, &events[2], NULL, &s), S_OK);
-    same_text(s->opcode_name, "Of a task that is not there");
+    same_text(s->opcode_name, "Of a missing task");
     event_schema_free(s);
-    assert_int_equal(remarks.count, 1);
-    assert_string_equal(remarks.items[0], "Odd: map 'a:map': skipped 0x3: a manifest allows single bits only");
-    /* And what cannot be at all is left out as a whole. */
+    assert_int_equal(warnings.count, 1);
+    assert_string_equal(warnings.items[0], "Odd: map 'a:map': skipped 0x3: a manifest allows single bits only");
+    /* A provider that cannot be expressed at all is skipped. */
     struct manifest_document d = {0};
     t = &m->layouts[0];
     t->properties[0].in_type = 99;
-    assert_int_equal(manifest_document_add(&d, m, NULL, &remarks), S_FALSE);
+    assert_int_equal(manifest_document_add(&d, m, NULL, &warnings), S_FALSE);
     assert_int_equal(d.provider_count, 0);
-    assert_non_null(strstr(remarks.items[2], "Odd: skipped"));
-    assert_non_null(strstr(remarks.items[2], "inType=\"win:99\": unknown type"));
+    assert_non_null(strstr(warnings.items[2], "Odd: skipped"));
+    assert_non_null(strstr(warnings.items[2], "inType=\"win:99\": unknown type"));
     manifest_document_free(&d);
     provider_manifests_free(&again);
-    texts_free(&remarks);
+    texts_free(&warnings);
     provider_manifest_free(m);
 }
 
-/* Nothing of it comes into the document; what remarks say of it. */
-static char *left_out(struct manifest_document *d, const struct provider_manifest *m)
+/* Nothing of it is added to the document; returns the warnings about it. */
+static char *skipped_with_warning(struct manifest_document *d, const struct provider_manifest *m)
 {
-    struct texts remarks = {0};
+    struct texts warnings = {0};
     const size_t before = d->provider_count;
-    assert_int_equal(manifest_document_add(d, m, NULL, &remarks), S_FALSE);
+    assert_int_equal(manifest_document_add(d, m, NULL, &warnings), S_FALSE);
     assert_int_equal(d->provider_count, before);
-    assert_int_equal(remarks.count, 1);
-    char *why = text_copy(remarks.items[0]);
+    assert_int_equal(warnings.count, 1);
+    char *why = text_copy(warnings.items[0]);
     assert_non_null(why);
-    texts_free(&remarks);
+    texts_free(&warnings);
     return why;
 }
 
-/* What a resource that was made to hurt could ask for: comparisons without end. */
-static void what_would_be_compared_without_end_is_left_out(void **state)
+/* A hostile resource could demand endless comparisons. */
+static void endless_comparisons_are_skipped(void **state)
 {
     enum { FIELDS = 50000 };
     (void)state;
@@ -505,14 +505,14 @@ static void what_would_be_compared_without_end_is_left_out(void **state)
     struct provider_manifest *m = provider_manifest_create(&(GUID){1, 2, 3, {4}});
     for (uint32_t i = 0; i < FIELDS; i++)
         add_field(m, MANIFEST_TASKS, i, NULL);
-    char *why = left_out(&d, m);
+    char *why = skipped_with_warning(&d, m);
     same_text(why, "a provider: skipped: too large: 50000 fields and 0 events would take too long to compare");
     memory_free(why);
     provider_manifest_free(m);
 }
 
-/* ... or, as structs may have the same members, a text beyond all memory. */
-static void what_would_be_too_long_is_not_written(void **state)
+/* ... or, because structs may share members, a text larger than all memory. */
+static void oversized_providers_are_skipped(void **state)
 {
     enum { STRUCTS = 2000, LINE = 200 };
     (void)state;
@@ -530,7 +530,7 @@ static void what_would_be_too_long_is_not_written(void **state)
                                                                  .members = STRUCTS}
                                        : (struct event_property){.name = text_copy("M"), .in_type = 8, .count = 1};
     manifest_add_event(m)->layout = 0;
-    char *why = left_out(&d, m);
+    char *why = skipped_with_warning(&d, m);
     const char *size = strstr(why, "manifest too large: ");
     assert_non_null(size);
     assert_in_range(strtoul(size + strlen("manifest too large: "), NULL, 10), MANIFEST_MOST_BYTES,
@@ -539,22 +539,22 @@ static void what_would_be_too_long_is_not_written(void **state)
     provider_manifest_free(m);
 }
 
-/* Our own reader takes no more. */
-static void a_document_has_no_more_providers_than_can_be_read(void **state)
+/* Our own reader accepts no more. */
+static void the_number_of_providers_is_limited(void **state)
 {
     (void)state;
     struct manifest_document d = {0};
     struct text_buffer text = {0};
-    struct texts remarks = {0};
+    struct texts warnings = {0};
     struct provider_manifests again;
     char *why = NULL;
     for (uint32_t i = 0; i <= MANIFEST_MOST_PROVIDERS; i++) {
         struct provider_manifest *m = provider_manifest_create(&(GUID){i, 2, 3, {4}});
         manifest_add_event(m)->descriptor.Id = 1;
         if (i < MANIFEST_MOST_PROVIDERS)
-            assert_int_equal(manifest_document_add(&d, m, NULL, &remarks), S_OK);
+            assert_int_equal(manifest_document_add(&d, m, NULL, &warnings), S_OK);
         else
-            why = left_out(&d, m);
+            why = skipped_with_warning(&d, m);
         provider_manifest_free(m);
     }
     same_text(why, "a provider: skipped: a manifest has at most 256 providers and 16777216 bytes");
@@ -567,26 +567,26 @@ static void a_document_has_no_more_providers_than_can_be_read(void **state)
     manifest_document_free(&d);
 }
 
-static void memory_may_be_out_as_it_is_written(void **state)
+static void out_of_memory_is_reported_when_writing(void **state)
 {
     (void)state;
     struct provider_manifests list = read_xml();
     uint64_t n = 1;
-    for (unsigned whole = 0; whole < 3;) { /* messages are sorted without the memory, too */
+    for (unsigned whole = 0; whole < 3;) { /* messages are sorted even without memory */
         struct manifest_document d = {0};
         struct text_buffer text = {0};
-        struct texts remarks = {0};
+        struct texts warnings = {0};
         memory_fail_at(n++);
-        HRESULT hr = manifest_document_add(&d, list.items[0], NULL, &remarks);
+        HRESULT hr = manifest_document_add(&d, list.items[0], NULL, &warnings);
         if (hr == S_OK)
             hr = manifest_document_text(&d, &text);
         memory_fail_at(0);
         assert_true(hr == S_OK || hr == E_OUTOFMEMORY);
         whole = hr == S_OK ? whole + 1 : 0;
-        assert_int_equal(remarks.count, 0);
+        assert_int_equal(warnings.count, 0);
         text_buffer_free(&text);
         manifest_document_free(&d);
-        texts_free(&remarks);
+        texts_free(&warnings);
     }
     assert_in_range(n, 100, UINT32_MAX);
     provider_manifests_free(&list);
@@ -601,20 +601,20 @@ static int begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_compiled_says_the_same),
+        cmocka_unit_test(a_compiled_manifest_reads_back),
         cmocka_unit_test(two_providers_share_a_resource),
-        cmocka_unit_test(damage_does_no_harm),
-        cmocka_unit_test(what_is_shared_is_bounded),
-        cmocka_unit_test(files_without_templates_are_told),
+        cmocka_unit_test(corrupt_resources_are_rejected),
+        cmocka_unit_test(shared_data_are_limited),
+        cmocka_unit_test(files_without_templates_are_reported),
         cmocka_unit_test(messages_take_their_inserts),
-        cmocka_unit_test(memory_may_be_out_anywhere),
-        cmocka_unit_test(what_is_written_again_says_the_same),
-        cmocka_unit_test(only_what_is_wanted_is_written),
-        cmocka_unit_test(names_that_no_manifest_has_are_kept_as_texts),
-        cmocka_unit_test(what_would_be_compared_without_end_is_left_out),
-        cmocka_unit_test(what_would_be_too_long_is_not_written),
-        cmocka_unit_test(a_document_has_no_more_providers_than_can_be_read),
-        cmocka_unit_test(memory_may_be_out_as_it_is_written),
+        cmocka_unit_test(out_of_memory_is_reported_when_reading),
+        cmocka_unit_test(a_rewritten_manifest_reads_back),
+        cmocka_unit_test(only_selected_events_are_written),
+        cmocka_unit_test(impossible_names_become_texts),
+        cmocka_unit_test(endless_comparisons_are_skipped),
+        cmocka_unit_test(oversized_providers_are_skipped),
+        cmocka_unit_test(the_number_of_providers_is_limited),
+        cmocka_unit_test(out_of_memory_is_reported_when_writing),
     };
     return cmocka_run_group_tests(tests, begin, scratch_end);
 }
