@@ -187,7 +187,7 @@ HRESULT directory_session_remove(struct directory *d, uint32_t logger, uint32_t 
    time (clock_monotonic_ms, derived from session_drain_oldest). */
 void directory_session_reaped(struct directory *d, uint32_t logger, uint64_t since_ms);
 
-/* ---- what controllers ask of a host ---- */
+/* ---- requests of controllers to a host ---- */
 
 enum directory_verb {
     DIRECTORY_STOP = 1,
@@ -308,7 +308,7 @@ uint64_t directory_next_event_key(struct directory *d);
 uint32_t directory_profile_interval(struct directory *d);
 void directory_set_profile_interval(struct directory *d, uint32_t interval);
 
-/* ---- the name of this process's directory ---- */
+/* ---- name of this process's directory ---- */
 
 #define DIRECTORY_OF_HOST "main"
 enum { DIRECTORY_NAME_BYTES = 33 };

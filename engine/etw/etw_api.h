@@ -99,7 +99,7 @@ struct etw_api {
 };
 #undef ETW_API_MEMBER
 
-/* ---- our own ETW, for hosts whose ETW is empty ---- */
+/* ---- openetw, for hosts without a working ETW ---- */
 
 /* In 32-bit programs the functions for sessions are NULL: openetw has no sessions there. */
 extern const struct etw_api openetw_api;

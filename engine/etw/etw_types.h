@@ -68,7 +68,7 @@ typedef struct {
     ULONG LoggerNameOffset;
 } EVENT_TRACE_PROPERTIES;
 
-/* ---- what consumers see ---- */
+/* ---- types of consumers ---- */
 
 typedef void *PVOID;
 typedef uint8_t UCHAR;
@@ -344,7 +344,7 @@ _Static_assert(sizeof(PROVIDER_FIELD_INFO) == 16, "PROVIDER_FIELD_INFO");
 _Static_assert(sizeof(PROVIDER_FIELD_INFOARRAY) == 24, "PROVIDER_FIELD_INFOARRAY");
 _Static_assert(EventKeywordInformation == 0 && EventLevelInformation == 1, "EVENT_FIELD_TYPE");
 
-/* ---- types of providers and of those who enable them ---- */
+/* ---- types of providers and controllers that enable them ---- */
 
 #ifndef _WIN32
 #define ERROR_OUTOFMEMORY         14
@@ -446,7 +446,7 @@ enum {
 #define EVENT_FILTER_TYPE_TRACEHANDLE  0x80000002u
 #endif
 
-/* ---- what MinGW's headers lack, too ---- */
+/* ---- types that MinGW's headers lack, too ---- */
 
 #ifndef EVENT_FILTER_TYPE_PID
 #define EVENT_FILTER_TYPE_NONE               0u

@@ -53,7 +53,7 @@ HRESULT dumped_event_decodes(const struct dumped_event *e, bool *decoded);
 /* Returns the data of an item of the event's header; NULL if it has none of at least `size` bytes. */
 const void *dumped_event_item(const struct dumped_event *e, uint16_t type, size_t size);
 
-/* ---- the table of tracerpt's summary: events of each kind ---- */
+/* ---- the table of tracerpt's summary: number of events of each kind ---- */
 
 /* Zero-initialise. */
 struct event_summary {
@@ -72,7 +72,7 @@ HRESULT event_summary_count(struct event_summary *s, const struct dumped_event *
 HRESULT event_summary_table(const struct event_summary *s, struct text_buffer *out);
 void event_summary_free(struct event_summary *s);
 
-/* ---- kinds of events and what decodes them: tracerpt -export and -int ---- */
+/* ---- kinds of events and their schemas: tracerpt -export and -int ---- */
 
 struct counted_kind {
     const struct found_schema *found; /* held (found_schema_hold) */
@@ -102,7 +102,7 @@ HRESULT event_kinds_export(const struct event_kinds *s, struct manifest_document
    for unknown kinds the reason. Lines end with CR LF. */
 HRESULT event_kinds_structures(const struct event_kinds *s, struct text_buffer *out);
 
-/* ---- pieces of dumps; out of memory sticks in the buffer ---- */
+/* ---- pieces of dumps; the buffer remembers a failed allocation ---- */
 
 /* Caches the text of the current second. Zero-initialise. */
 struct dump_clock {

@@ -92,7 +92,7 @@ enum value_out_type {
     OUT_TYPE_NOPRINT,
 };
 
-/* ---- how many bytes a value takes ---- */
+/* ---- sizes of values ---- */
 
 /* The error for data that do not match their schema. */
 #define EVENT_DATA_INVALID HRESULT_FROM_WIN32(15005) /* ERROR_EVT_INVALID_EVENT_DATA */

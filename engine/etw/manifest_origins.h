@@ -32,7 +32,7 @@ HRESULT registered_providers_list(struct known_providers *list);
    resource file does not exist, ERROR_RESOURCE_TYPE_NOT_FOUND's if the file has no template of the provider. */
 HRESULT registered_manifest_load(const GUID *guid, const char *languages, struct provider_manifest **out);
 
-/* ---- registering ---- */
+/* ---- registration ---- */
 
 struct manifest_files {
     const char *resource, *message, *parameter; /* override the files named in the manifest; NULL: use those */
@@ -49,7 +49,7 @@ HRESULT manifest_unregister(const GUID *guid, bool force);
 /* Returns the manifest that `manifest add` registered it from; from memory_alloc. S_FALSE: not registered by us. */
 HRESULT manifest_registered_from(const GUID *guid, char **path);
 
-/* ---- manifests that .NET's EventSource writes into a trace, piece by piece, as its events 65534 ---- */
+/* ---- manifests that .NET's EventSource writes into a trace in pieces, as events 65534 ---- */
 
 struct inband_manifests;
 /* Returns NULL when out of memory. `languages`: see above. */

@@ -21,7 +21,7 @@ HRESULT name_index_add(struct name_index *index, const char *name, uint32_t plac
 bool name_index_find(const struct name_index *index, const char *name, uint32_t *place);
 void name_index_free(struct name_index *index);
 
-/* ---- what the readers share ---- */
+/* ---- shared by the readers ---- */
 
 /* The string tables of a document. */
 struct manifest_string {

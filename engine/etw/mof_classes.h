@@ -67,7 +67,7 @@ const struct mof_class *mof_classes_base(const struct mof_classes *c, const stru
 const char *mof_classes_text(const struct mof_classes *c, const struct mof_class *of, const struct mof_property *p,
                              const char *qualifier, size_t at);
 
-/* ---- files added by `openpla mof add`: a folder beside the store's, which every decoder reads ---- */
+/* ---- files added by `openpla mof add`, in a folder that every decoder reads ---- */
 
 /* Adds the file under its name if it is consistent with the existing files; its contents are stored unchanged.
    Returns ERROR_ALREADY_EXISTS's HRESULT if the name exists and `replace` is not set, or a MOF_E_ code with

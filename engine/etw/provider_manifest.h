@@ -159,7 +159,7 @@ bool manifest_out_type(const char *name, uint16_t *number);
 /* Returns the name with its prefix, such as "xs:string"; NULL if unknown. */
 const char *manifest_out_type_name(uint16_t number);
 
-/* ---- what Windows defines for all providers (winmeta.xml) ---- */
+/* ---- Windows' definitions for all providers (winmeta.xml) ---- */
 
 /* Finds Windows' own definitions by name without "win:", or by value; NULL if unknown. The results are constants. */
 const struct manifest_field *winmeta_by_name(enum manifest_kind kind, const char *name);

@@ -92,7 +92,7 @@ HRESULT tmf_schema_property(const struct event_schema *schema, const EVENT_RECOR
 
 HRESULT tmf_origin(const struct texts *files, const struct texts *folders, struct schema_origin *out);
 
-/* ---- kinds of arguments ---- */
+/* ---- types of arguments ---- */
 
 enum tmf_form {
     TMF_FORM_NUMBER, /* formatted as printf does */

@@ -56,7 +56,7 @@ void trace_inputs_close(struct trace_inputs *in);
 void trace_event_view(const struct etl_record *e, const struct etl_log *log, bool raw, struct event_view *view,
                       struct trace_event *out);
 
-/* ---- schemas: what is registered on this computer, and what a user names ---- */
+/* ---- schemas: those registered on this computer and those a user names ---- */
 
 /* Sources of schemas named by a user, as the options of `openpla tracerpt`. All are borrowed and may be empty. */
 struct trace_knowledge {

@@ -140,7 +140,7 @@ HRESULT event_dump_close(struct event_dump *d)
     return hr;
 }
 
-/* ---- what forms share ---- */
+/* ---- shared by the formats ---- */
 
 bool event_dump_is_element_name(const char *name)
 {
@@ -273,7 +273,7 @@ void event_inserts_add_user_data(const struct event_inserts *inserts, const stru
     out->failed = out->failed || inserts->texts.failed;
 }
 
-/* ---- CSV: a line of tracerpt's columns an event, its values behind them ---- */
+/* ---- CSV: a line per event with tracerpt's columns, then the values ---- */
 
 static const char columns[] =
     "Event Name, Type, Event ID, Version, Channel, Level, Opcode, Task, Keyword, PID, TID, Processor Number, Instance "

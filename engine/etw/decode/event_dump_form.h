@@ -26,7 +26,7 @@ void event_inserts_add_message(const struct event_inserts *inserts, const struct
 void event_inserts_add_user_data(const struct event_inserts *inserts, const struct event_schema *schema,
                                  struct text_buffer *out);
 
-/* ---- formats: how a file begins, what an event is, how it ends ---- */
+/* ---- formats: start of a file, events, end ---- */
 
 #define EVENT_DUMP_EVENT_SPACE "http://schemas.microsoft.com/win/2004/08/events/event"
 #define EVENT_DUMP_TRACE_SPACE "http://schemas.microsoft.com/win/2004/08/events/trace"

@@ -80,7 +80,7 @@ void event_kinds_free(struct event_kinds *s)
     *s = (struct event_kinds){0};
 }
 
-/* ---- as a manifest ---- */
+/* ---- export as a manifest ---- */
 
 enum { NAMES_SHOWN = 8 };
 struct skipped_events {
@@ -214,7 +214,7 @@ HRESULT event_kinds_export(const struct event_kinds *s, struct manifest_document
     return SUCCEEDED(hr) ? export_others(s, warnings) : hr;
 }
 
-/* ---- what sorts of events are made of, for people ---- */
+/* ---- structures of the kinds of events, for people ---- */
 
 static const char *const sources[] = {[SCHEMA_MANIFEST] = "manifest",
                                       [SCHEMA_MOF] = "MOF",
@@ -341,7 +341,7 @@ static void add_map(struct text_buffer *b, const struct event_map *map)
     }
 }
 
-/* ---- sorts ---- */
+/* ---- kinds ---- */
 
 static void add_guid_line(struct text_buffer *b, const char *word, const GUID *guid, const char *name)
 {
@@ -433,7 +433,7 @@ HRESULT event_kinds_structures(const struct event_kinds *s, struct text_buffer *
     return out->failed ? E_OUTOFMEMORY : S_OK;
 }
 
-/* ---- a hash table of sorts: a GUID, a number and an opcode, and of TraceLogging the name of the event ---- */
+/* ---- summary: a hash table of kinds by GUID, number and opcode, for TraceLogging also by name ---- */
 
 struct summary_kind {
     uint64_t hash, events;

@@ -300,7 +300,7 @@ bool payload_filter_passes(const struct payload_filter *f, const EVENT_DESCRIPTO
     return !found || one || (marked && all);
 }
 
-/* ---- payload filters made from conditions, by a schema ---- */
+/* ---- creating payload filters from conditions and a schema ---- */
 
 static bool is_text(uint16_t in)
 {

@@ -80,7 +80,7 @@ void known_providers_free(struct known_providers *list)
     *list = (struct known_providers){0};
 }
 
-/* ---- what is kept ---- */
+/* ---- the cache ---- */
 
 static void kept_free(struct kept *k)
 {
@@ -253,7 +253,7 @@ static void leave_origin(struct event_schemas *s, struct origin *o)
         origin_free(o);
 }
 
-/* ---- which schema an event has ---- */
+/* ---- lookup by event ---- */
 
 const EVENT_HEADER_EXTENDED_DATA_ITEM *event_item(const EVENT_RECORD *event, uint16_t type)
 {
@@ -342,7 +342,7 @@ static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, con
     return hr == S_OK || hr == E_OUTOFMEMORY ? hr : error_restore(&why);
 }
 
-/* ---- events that are only a string, as EventWriteString writes them: no manifest has them ---- */
+/* ---- events that are a plain string (EventWriteString), which no manifest describes ---- */
 
 static HRESULT copy_name(void *context, const struct provider_manifest *m)
 {

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
 static void add_utf16(struct text_buffer *out, const uint8_t *bytes, size_t size)
 {

@@ -21,7 +21,7 @@ struct configuration {
     char *mounts; /* contents of /proc/mounts; NULL: not readable */
 };
 
-/* ---- texts and numbers ---- */
+/* ---- strings and numbers ---- */
 
 /* Reads the first line of the file, "" if it cannot be read. */
 static void line_of(const char *path, char *out, size_t room)

@@ -53,7 +53,7 @@ struct kernel_polling {
     size_t found_count, found_capacity;
 };
 
-/* ---- counts ---- */
+/* ---- counters ---- */
 
 static HRESULT path_of(const struct kernel_tracer *k, const char *file, char **out)
 {
@@ -154,7 +154,7 @@ static void restart_counts(struct kernel_polling *p)
     p->forks = p->numbers = p->seen + p->missed;
 }
 
-/* ---- a look ---- */
+/* ---- a poll ---- */
 
 struct looking {
     struct kernel_tracer *k;
@@ -299,7 +299,7 @@ static HRESULT find_gone(const struct looking *l)
     return hr;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static int in_order(const void *a, const void *b)
 {

@@ -83,7 +83,7 @@ bool kernel_has_stacks(uint16_t hook)
     return false;
 }
 
-/* ---- which ---- */
+/* ---- selection ---- */
 
 static bool is_chosen(const struct kernel_tracer *k, uint16_t hook)
 {
@@ -153,7 +153,7 @@ HRESULT kernel_tracer_stacks(struct kernel_tracer *k, const uint16_t *hooks, siz
     return hr;
 }
 
-/* ---- what is due ---- */
+/* ---- expected stacks ---- */
 
 static void stack_set_due(struct kernel_tracer *k, const struct tracepoint_event *e, enum stack_use use)
 {
@@ -374,7 +374,7 @@ static HRESULT take_tick(struct kernel_tracer *k, const struct tracepoint_event 
     return k->stacks.interval_reported == k->stacks.interval ? S_OK : emit_interval(k, e, HOOK_SAMPLE_INTERVAL);
 }
 
-/* ---- what Linux tells ---- */
+/* ---- tracepoints ---- */
 
 /* Reads frames up to the terminator: 0 in a list of fixed length. */
 static uint32_t read_frames(const struct tracepoint_event *e, int field, uint64_t most, uint64_t *to)

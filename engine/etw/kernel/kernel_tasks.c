@@ -25,7 +25,7 @@ enum { RENAME_ID, RENAME_NAME };
 enum { LEAVE_CODE };
 enum { SIGNAL_NUMBER, SIGNAL_HANDLER };
 
-/* ---- texts of /proc ---- */
+/* ---- files of /proc ---- */
 
 const char *kernel_proc(const struct kernel_tracer *k)
 {
@@ -211,7 +211,7 @@ static void put_thread(struct kernel_tracer *k, uint32_t process, uint32_t threa
     kernel_data_text(d, name, THREAD_NAME_UNITS);
 }
 
-/* ---- what Linux tells ---- */
+/* ---- tracepoints ---- */
 
 HRESULT kernel_thread_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                              uint32_t thread)

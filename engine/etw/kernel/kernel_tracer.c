@@ -61,7 +61,7 @@ static const struct tracepoint *const groups[] = {task_tracepoints,    schedule_
                                                   network_tracepoints, fault_tracepoints,    interrupt_tracepoints,
                                                   stack_tracepoints};
 
-/* ---- what the parts use ---- */
+/* ---- shared by the parts ---- */
 
 bool kernel_wants(const struct kernel_tracer *k, uint32_t flags)
 {
@@ -333,7 +333,7 @@ const struct kernel_source kernel_source_tracefs = {
     .end = tracefs_end,
 };
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 /* In order of preference. */
 static const struct kernel_source *const all_sources[] = {&kernel_source_tracefs, &kernel_source_polling};

@@ -130,7 +130,7 @@ HRESULT trace_instance_sweep(const char *root, size_t *left)
     return hr;
 }
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 HRESULT trace_instance_possible(const char *root)
 {

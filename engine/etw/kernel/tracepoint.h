@@ -15,7 +15,7 @@ HRESULT adapter_addresses(const char *name, char **out);
 /* Returns the host's name servers in the same form. */
 HRESULT adapter_name_servers(char **out);
 
-/* ---- the same of texts, for tests ---- */
+/* ---- the same from strings, for tests ---- */
 
 /* Parses /proc/net/fib_trie and /proc/net/route: an address of the host belongs to the adapter with the narrowest route
    to it. Appends to `out`. */
@@ -278,7 +278,7 @@ bool kernel_proc_hides(const struct kernel_tracer *k);
 bool kernel_has_kthreadd(const struct kernel_tracer *k);
 bool kernel_is_kthreadd(const struct kernel_tracer *k, uint32_t process);
 
-/* ---- parts: each makes its map with `most` items ---- */
+/* ---- parts: each creates its map with at most `most` items ---- */
 
 void disk_begin(struct kernel_tracer *k, size_t most);
 /* Lists the host's disks by name, without devices built on others or on nothing. */

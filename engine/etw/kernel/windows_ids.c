@@ -58,7 +58,7 @@ struct windows_ids {
     size_t shown_count;
 };
 
-/* ---- what the kernel tells ---- */
+/* ---- events from the kernel ---- */
 
 /* The server set the affinity of that Linux thread at that time. `shown` is in order of time. */
 static void windows_shown_note(struct windows_shown *shown, size_t count, uint64_t time, uint32_t host)
@@ -144,7 +144,7 @@ static HRESULT listen(struct windows_ids *w)
     return trace_stream_pass(w->stream, 0, true, &sink);
 }
 
-/* ---- asking ---- */
+/* ---- learning new threads ---- */
 
 /* Keeps what is known of the listed threads. A number may have moved to another process unnoticed. */
 static HRESULT keep_listed(struct windows_ids *w, const struct windows_thread *threads, size_t count)
@@ -270,7 +270,7 @@ uint64_t windows_ids_known_until(const struct windows_ids *w, uint64_t now)
     return until;
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
 /* Under Wine the server opens files, also /proc/self, so "self" is the server. */
 static HRESULT read_server(uint32_t *id)

@@ -28,7 +28,7 @@ struct binary_reader {
     struct text_buffer out;
 };
 
-static HRESULT damaged(const struct binary_reader *r, const char *what)
+static HRESULT xml_corrupt(const struct binary_reader *r, const char *what)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "invalid binary XML: %s at offset %llu", what,
                      (unsigned long long)r->at);
@@ -46,7 +46,7 @@ static HRESULT add_units(struct binary_reader *r, size_t units, bool attribute, 
 {
     char *text;
     if (r->size - r->at < 2 * units || r->out.length > MOST_TEXT)
-        return damaged(r, "string out of range");
+        return xml_corrupt(r, "string out of range");
     WCHAR *wide = memory_alloc((units + 1) * sizeof *wide);
     for (size_t i = 0; wide && i < units; i++)
         wide[i] = get_u16(r->bytes + r->at + 2 * i);
@@ -56,7 +56,7 @@ static HRESULT add_units(struct binary_reader *r, size_t units, bool attribute, 
         return hr;
     r->at += 2 * units;
     if (name && (!*text || strpbrk(text, " <>&\"'/=%")))
-        hr = damaged(r, "invalid name");
+        hr = xml_corrupt(r, "invalid name");
     else
         xml_add_escaped(&r->out, text, attribute);
     memory_free(text);
@@ -67,10 +67,10 @@ static HRESULT add_units(struct binary_reader *r, size_t units, bool attribute, 
 static HRESULT add_name(struct binary_reader *r)
 {
     if (!reader_take_bytes(r, 4))
-        return damaged(r, "name out of range");
+        return xml_corrupt(r, "name out of range");
     HRESULT hr = add_units(r, get_u16(r->bytes + r->at - 2), false, true);
     if (SUCCEEDED(hr) && !reader_take_bytes(r, 2))
-        hr = damaged(r, "unterminated name");
+        hr = xml_corrupt(r, "unterminated name");
     return hr;
 }
 
@@ -80,11 +80,11 @@ static HRESULT add_value(struct binary_reader *r, uint8_t token, bool attribute)
     switch (token & ~MORE) {
     case 0x05: /* string */
         if (!reader_take_bytes(r, 3) || r->bytes[r->at - 3] != 1)
-            return damaged(r, "value is not a string");
+            return xml_corrupt(r, "value is not a string");
         return add_units(r, get_u16(r->bytes + r->at - 2), attribute, false);
     case 0x08: /* character reference */
         if (!reader_take_bytes(r, 2))
-            return damaged(r, "character reference out of range");
+            return xml_corrupt(r, "character reference out of range");
         text_buffer_format(&r->out, "&#%u;", (unsigned)get_u16(r->bytes + r->at - 2));
         return S_OK;
     case 0x09: { /* entity reference */
@@ -96,7 +96,7 @@ static HRESULT add_value(struct binary_reader *r, uint8_t token, bool attribute)
     case 0x0D:
     case 0x0E: /* substitution */
         if (!reader_take_bytes(r, 3))
-            return damaged(r, "substitution out of range");
+            return xml_corrupt(r, "substitution out of range");
         text_buffer_format(&r->out, "%%%u", get_u16(r->bytes + r->at - 3) + 1u);
         return S_OK;
     default:
@@ -108,7 +108,7 @@ static HRESULT add_attributes(struct binary_reader *r)
 {
     HRESULT hr = S_OK;
     if (!reader_take_bytes(r, 4))
-        return damaged(r, "attribute list out of range");
+        return xml_corrupt(r, "attribute list out of range");
     while (SUCCEEDED(hr) && r->at < r->size && (r->bytes[r->at] & ~MORE) == 0x06) {
         r->at++;
         text_buffer_add(&r->out, " ");
@@ -133,7 +133,7 @@ static HRESULT add_content(struct binary_reader *r, unsigned depth)
     HRESULT hr = S_OK;
     while (SUCCEEDED(hr)) {
         if (r->at >= r->size || r->out.length > MOST_TEXT)
-            return damaged(r, "unterminated element");
+            return xml_corrupt(r, "unterminated element");
         uint8_t token = r->bytes[r->at++];
         if (token == 0x04)
             return S_OK;
@@ -142,7 +142,7 @@ static HRESULT add_content(struct binary_reader *r, unsigned depth)
         else
             hr = add_value(r, token, false);
         if (hr == S_FALSE)
-            hr = damaged(r, "unknown token");
+            hr = xml_corrupt(r, "unknown token");
     }
     return hr;
 }
@@ -150,9 +150,9 @@ static HRESULT add_content(struct binary_reader *r, unsigned depth)
 static HRESULT add_element(struct binary_reader *r, bool has_attributes, unsigned depth)
 {
     if (depth > MOST_DEPTH)
-        return damaged(r, "elements nested too deep");
+        return xml_corrupt(r, "elements nested too deep");
     if (!reader_take_bytes(r, 6)) /* dependency and size */
-        return damaged(r, "element out of range");
+        return xml_corrupt(r, "element out of range");
     text_buffer_add(&r->out, "<");
     const size_t from = r->out.length;
     HRESULT hr = add_name(r);
@@ -169,7 +169,7 @@ static HRESULT add_element(struct binary_reader *r, bool has_attributes, unsigne
         hr = add_content(r, depth);
         text_buffer_format(&r->out, "</%s>", name);
     } else if (SUCCEEDED(hr)) {
-        hr = damaged(r, "unterminated start tag");
+        hr = xml_corrupt(r, "unterminated start tag");
     }
     memory_free(name);
     return hr;
@@ -184,7 +184,7 @@ HRESULT binary_xml_read(const uint8_t *bytes, size_t size, char **xml)
         r.at = 0;
     while (SUCCEEDED(hr) && r.at < r.size && bytes[r.at] != 0) {
         uint8_t token = bytes[r.at++];
-        hr = (token & ~MORE) == 0x01 ? add_element(&r, token & MORE, 1) : damaged(&r, "unknown token");
+        hr = (token & ~MORE) == 0x01 ? add_element(&r, token & MORE, 1) : xml_corrupt(&r, "unknown token");
     }
     if (SUCCEEDED(hr)) {
         *xml = r.out.length || r.out.failed ? text_buffer_take(&r.out) : text_copy("");

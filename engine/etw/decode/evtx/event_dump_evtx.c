@@ -378,7 +378,7 @@ static void evtx_dump_undecoded(struct event_dump_step *s, const uint8_t *bytes,
     evtx_end(r);
 }
 
-/* ---- what is said of them, and the record ---- */
+/* ---- rendering information and the record ---- */
 
 static void add_message(struct event_dump_step *s)
 {

@@ -9,7 +9,7 @@
 #include "engine/base/text.h"
 #include "engine/logs/little_endian.h"
 
-/* ---- binary XML as templates of WEVT_TEMPLATE have it (MS-EVEN6 2.2.12, names in the place of their offsets) ---- */
+/* ---- binary XML in WEVT_TEMPLATE (MS-EVEN6 2.2.12, with names in place of their offsets) ---- */
 
 /* Returns the XML, with %n for substitution n-1. `bytes` end with their block and are not trusted. Returns
    ERROR_INVALID_DATA's HRESULT with an error text. *xml is from memory_alloc. */

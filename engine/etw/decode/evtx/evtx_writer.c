@@ -572,7 +572,7 @@ static void end_chunk(struct evtx_writer *w, struct text_buffer *to)
     w->chunks++;
 }
 
-/* ---- what others see ---- */
+/* ---- public functions ---- */
 
 struct evtx_writer *evtx_writer_create(unsigned most_chunks)
 {

@@ -54,7 +54,7 @@ struct manifest_writing {
 /* E_OUTOFMEMORY. Warns about what a manifest cannot express. */
 HRESULT manifest_write_provider(struct manifest_writing *w);
 
-/* ---- of its files ---- */
+/* ---- shared by the writers ---- */
 
 /* Adds a warning about the provider. E_OUTOFMEMORY. */
 HRESULT manifest_write_warning(struct manifest_writing *w, const char *format, ...) PRINTF_LIKE(2, 3);

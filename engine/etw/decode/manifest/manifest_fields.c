@@ -434,7 +434,7 @@ HRESULT manifest_read_maps(struct manifest_reader *r, xmlNodePtr maps)
     return hr;
 }
 
-/* ---- the string tables of a manifest, and the messages that are made of them: $(string.ID) and $(mc.SYMBOL) ---- */
+/* ---- string tables and the messages built from them: $(string.ID) and $(mc.SYMBOL) ---- */
 
 #define LONGEST_MESSAGE (1u << 16)  /* in bytes, after references are replaced */
 #define ALL_MESSAGES    (64u << 20) /* in bytes: many events may share one string */

@@ -261,7 +261,7 @@ HRESULT manifest_folder_origin(const char *folder, const char *languages, struct
     return manifests_origin(&all, languages, out);
 }
 
-/* ---- pieces in traces of .NET ---- */
+/* ---- pieces in traces written by .NET ---- */
 
 /* A piece of a manifest: {u8 format 1, u8 major, u8 minor, u8 0x5B, u16 pieces, u16 number}, then UTF-8. Any program
    may write such events, so nothing in them is trusted. */
@@ -335,7 +335,7 @@ bool inband_manifest_event(const EVENT_RECORD *event)
            data[0] == FORMAT && data[3] == MAGIC;
 }
 
-static HRESULT useless(const char *why, unsigned long long value)
+static HRESULT manifest_unusable(const char *why, unsigned long long value)
 {
     error_set(S_FALSE, "cannot use a manifest in the trace: %s (%llu)", why, value);
     return S_FALSE;
@@ -348,7 +348,7 @@ static struct gathering *gathering_of(struct inband_manifests *all, const GUID *
     for (size_t i = 0; i < all->count; i++)
         if (guid_equal(&all->items[i].guid, guid))
             return &all->items[i];
-    *hr = all->count < MOST_PROVIDERS ? S_OK : useless("too many providers", MOST_PROVIDERS);
+    *hr = all->count < MOST_PROVIDERS ? S_OK : manifest_unusable("too many providers", MOST_PROVIDERS);
     if (*hr != S_OK)
         return NULL;
     bool room = memory_grow(&items, &all->capacity, all->count + 1, sizeof *all->items);
@@ -361,7 +361,7 @@ static struct gathering *gathering_of(struct inband_manifests *all, const GUID *
     return &all->items[all->count++];
 }
 
-/* ---- a manifest that is refused ---- */
+/* ---- rejected manifests ---- */
 
 /* An origin that gives the reason why the provider's events cannot be decoded. */
 struct refusal {
@@ -415,7 +415,7 @@ static HRESULT read_manifest(const char *xml, size_t size, const GUID *provider,
     }
     if (list->count == 1 && guid_equal(&list->items[0]->guid, provider))
         return S_OK;
-    hr = useless("it does not describe the provider that wrote it", list->count);
+    hr = manifest_unusable("it does not describe the provider that wrote it", list->count);
     provider_manifests_free(list);
     return hr;
 }
@@ -468,11 +468,11 @@ HRESULT inband_manifests_take(struct inband_manifests *all, const EVENT_RECORD *
     const uint8_t *data = event->UserData;
     HRESULT hr = S_OK;
     if (!inband_manifest_event(event))
-        return useless("the event is not a piece of a manifest", event->UserDataLength);
+        return manifest_unusable("the event is not a piece of a manifest", event->UserDataLength);
     const uint16_t pieces = get_u16(data + 4), number = get_u16(data + 6);
     const size_t size = event->UserDataLength - HEADER;
     if (!pieces || number >= pieces || pieces > MOST_PIECES)
-        return useless("invalid piece number", number);
+        return manifest_unusable("invalid piece number", number);
     struct gathering *g = gathering_of(all, &event->EventHeader.ProviderId, &hr);
     if (!g)
         return hr;
@@ -488,7 +488,7 @@ HRESULT inband_manifests_take(struct inband_manifests *all, const EVENT_RECORD *
         return S_OK; /* received twice */
     if (g->size + size > MANIFEST_MOST_BYTES || all->gathered + size > MOST_GATHERED) {
         drop_pieces(all, g);
-        return useless("its pieces are too large", g->size + size);
+        return manifest_unusable("its pieces are too large", g->size + size);
     }
     g->all[number].bytes = memory_copy(data + HEADER, size);
     if (!g->all[number].bytes)

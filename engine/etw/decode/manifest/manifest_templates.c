@@ -306,7 +306,7 @@ HRESULT manifest_read_templates(struct manifest_reader *r, xmlNodePtr templates)
     return manifest_children(r, templates, "template", read_template, NULL);
 }
 
-/* ---- the names that manifests have for types, by rows ---- */
+/* ---- names of types in manifests ---- */
 
 #define IN_TYPE(called, type, shown, size) {called, type, shown, size},
 #define OUT_TYPE(called, type)

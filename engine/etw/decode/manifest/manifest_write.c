@@ -137,7 +137,7 @@ static HRESULT name_fields(struct manifest_writing *w)
     return hr;
 }
 
-/* ---- values of events that no field says ---- */
+/* ---- values of events without a field ---- */
 
 static HRESULT add_undeclared(struct manifest_writing *w, enum manifest_kind kind, uint64_t value, uint16_t task)
 {

@@ -109,7 +109,7 @@ void message_tables_sort(struct message_tables *tables)
             sort_language(&tables->items[i]);
 }
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
 const char *message_language_find(const struct message_language *l, uint32_t id)
 {
@@ -168,9 +168,9 @@ const char *message_tables_find(const struct message_tables *tables, uint32_t id
 
 /* ---- the resource ---- */
 
-static HRESULT damaged(const char *what, unsigned long long value)
+static HRESULT table_corrupt(const char *what, unsigned long long value)
 {
-    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "a message table: %s (%llu)", what, value);
+    return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "invalid message table: %s (%llu)", what, value);
 }
 
 static HRESULT entry_text(const uint8_t *text, size_t bytes, bool wide, char **out)
@@ -204,21 +204,21 @@ static HRESULT read_block(const uint8_t *bytes, size_t size, const uint8_t *bloc
     size_t at = get_u32(block + 8);
     HRESULT hr = S_OK;
     if (high < low)
-        return damaged("a block ends before it begins", high);
+        return table_corrupt("a block ends before it begins", high);
     for (uint64_t id = low; SUCCEEDED(hr) && id <= high; id++) {
         char *text;
         if (at > size || size - at < ENTRY_HEADER)
-            return damaged("entry out of range", at);
+            return table_corrupt("entry out of range", at);
         size_t length = get_u16(bytes + at);
         if (length < ENTRY_HEADER || length > size - at)
-            return damaged("invalid entry length", length);
+            return table_corrupt("invalid entry length", length);
         if (++*total > MOST_MESSAGES)
-            return damaged("too many messages", *total);
+            return table_corrupt("too many messages", *total);
         hr = entry_text(bytes + at + ENTRY_HEADER, length - ENTRY_HEADER, get_u16(bytes + at + 2) & OF_UTF16, &text);
         if (SUCCEEDED(hr))
             hr = message_tables_give(to, language, (uint32_t)id, text);
         if (SUCCEEDED(hr) && to->bytes > MESSAGES_MOST_BYTES) /* entries may be shared */
-            return damaged("the messages are too large", to->bytes);
+            return table_corrupt("the messages are too large", to->bytes);
         at += length;
     }
     return hr;
@@ -229,10 +229,10 @@ HRESULT message_table_read(const uint8_t *bytes, size_t size, const char *langua
     HRESULT hr = S_OK;
     size_t total = 0;
     if (size < 4)
-        return damaged("header missing", size);
+        return table_corrupt("header missing", size);
     size_t blocks = get_u32(bytes);
     if (blocks > (size - 4) / BLOCK_BYTES)
-        return damaged("block list out of range", blocks);
+        return table_corrupt("block list out of range", blocks);
     for (size_t i = 0; SUCCEEDED(hr) && i < blocks; i++)
         hr = read_block(bytes, size, bytes + 4 + i * BLOCK_BYTES, language, to, &total);
     return hr;
@@ -391,7 +391,7 @@ void message_text_add(struct text_buffer *out, const char *message, const char *
     text_buffer_add(out, message);
 }
 
-/* ---- languages of resources, by rows ---- */
+/* ---- languages of resources ---- */
 
 #define LANGUAGE(called, number) {called, number},
 static const struct {

@@ -17,7 +17,7 @@
 #define ENTRY_BYTES    8
 #define IS_DIRECTORY   0x80000000u
 
-static HRESULT no_program(const char *why, unsigned long long value)
+static HRESULT not_a_program(const char *why, unsigned long long value)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_BAD_EXE_FORMAT), "not a valid program or DLL: %s (%llu)", why, value);
 }
@@ -37,13 +37,13 @@ struct place {
 static HRESULT find_section(const uint8_t *head, size_t size, struct pe_resources *out, struct place *where)
 {
     if (size < DOS_BYTES || head[0] != 'M' || head[1] != 'Z')
-        return no_program("DOS header missing", size);
+        return not_a_program("DOS header missing", size);
     const size_t pe = get_u32(head + 60);
     if (pe > size || size - pe < COFF_BYTES || memcmp(head + pe, "PE\0\0", 4) != 0)
-        return no_program("PE header out of range", pe);
+        return not_a_program("PE header out of range", pe);
     const size_t sections = get_u16(head + pe + 6), optional = get_u16(head + pe + 20), at = pe + COFF_BYTES;
     if (optional < 2 || size - at < optional + sections * SECTION_BYTES)
-        return no_program("section table out of range", sections);
+        return not_a_program("section table out of range", sections);
     const size_t directories = get_u16(head + at) == 0x20B ? 112 : 96;
     if (optional < directories + 24 || get_u32(head + at + directories - 4) < 3)
         return S_FALSE;
@@ -54,7 +54,7 @@ static HRESULT find_section(const uint8_t *head, size_t size, struct pe_resource
         if (wanted < address || wanted - address >= (virtual_size > raw ? virtual_size : raw))
             continue;
         if (raw > LARGEST || wanted - address >= raw)
-            return no_program("invalid size of the resource section", raw);
+            return not_a_program("invalid size of the resource section", raw);
         out->address = address;
         out->root = wanted - address;
         *where = (struct place){get_u32(s + 20), raw};
@@ -72,7 +72,7 @@ HRESULT pe_resources_read(const uint8_t *file, size_t size, struct pe_resources 
     if (hr != S_OK)
         return hr;
     if (where.offset > size || size - where.offset < where.size)
-        return no_program("resource section out of range", where.offset);
+        return not_a_program("resource section out of range", where.offset);
     found.section = memory_copy(file + where.offset, where.size);
     found.size = where.size;
     if (!found.section)
@@ -97,7 +97,7 @@ static HRESULT load_section(struct file *f, struct pe_resources *out)
     if (!out->section)
         return E_OUTOFMEMORY;
     hr = file_read_at(f, where.offset, out->section, where.size, &got);
-    return SUCCEEDED(hr) && got < where.size ? no_program("resource section out of range", where.offset) : hr;
+    return SUCCEEDED(hr) && got < where.size ? not_a_program("resource section out of range", where.offset) : hr;
 }
 
 HRESULT pe_resources_load(const char *path, struct pe_resources *out)
@@ -151,10 +151,10 @@ static HRESULT give_data(const struct pe_resources *r, uint16_t language, uint32
 {
     const size_t at = (size_t)r->root + offset;
     if (at > r->size || r->size - at < 16)
-        return no_program("resource data out of range", at);
+        return not_a_program("resource data out of range", at);
     const uint32_t address = get_u32(r->section + at), size = get_u32(r->section + at + 4);
     if (address < r->address || address - r->address > r->size || r->size - (address - r->address) < size)
-        return no_program("resource data out of range", address);
+        return not_a_program("resource data out of range", address);
     return each(about, language, r->section + (address - r->address), size);
 }
 
@@ -166,23 +166,23 @@ HRESULT pe_resources_each(const struct pe_resources *r, const char *name, uint16
     size_t given = 0, visited = 0;
     HRESULT hr = S_OK;
     if (!open_directory(r, 0, &types))
-        return no_program("resource directory missing", r->root);
+        return not_a_program("resource directory missing", r->root);
     for (size_t i = 0; SUCCEEDED(hr) && i < types.named + types.numbered; i++) {
         const uint8_t *type = r->section + types.at + i * ENTRY_BYTES;
         const uint32_t id = get_u32(type), to = get_u32(type + 4);
         if (name ? !(id & IS_DIRECTORY) || !has_name(r, id, name) : id != number)
             continue;
         if (!(to & IS_DIRECTORY) || !open_directory(r, to & ~IS_DIRECTORY, &names))
-            return no_program("invalid resource directory", to);
+            return not_a_program("invalid resource directory", to);
         for (size_t k = 0; SUCCEEDED(hr) && k < names.named + names.numbered; k++) {
             const uint32_t below = get_u32(r->section + names.at + k * ENTRY_BYTES + 4);
             if (++visited > MOST_RESOURCES || !(below & IS_DIRECTORY) ||
                 !open_directory(r, below & ~IS_DIRECTORY, &languages))
-                return no_program("invalid resource directory", below);
+                return not_a_program("invalid resource directory", below);
             for (size_t n = 0; SUCCEEDED(hr) && n < languages.named + languages.numbered; n++) {
                 const uint8_t *entry = r->section + languages.at + n * ENTRY_BYTES;
                 if (++given > MOST_RESOURCES)
-                    return no_program("too many resources", given);
+                    return not_a_program("too many resources", given);
                 hr = give_data(r, (uint16_t)get_u32(entry), get_u32(entry + 4), each, about);
             }
         }
@@ -190,7 +190,7 @@ HRESULT pe_resources_each(const struct pe_resources *r, const char *name, uint16
     return SUCCEEDED(hr) && !given ? S_FALSE : hr;
 }
 
-/* ---- A DLL of resources alone: headers, and one section with directories, names and data. No import, no code ---- */
+/* ---- a DLL with resources only: headers and one section with directories, names and data; no imports, no code ---- */
 
 #define PE_AT        0x40
 #define OPTIONAL_AT  (PE_AT + 24)

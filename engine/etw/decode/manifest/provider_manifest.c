@@ -163,7 +163,7 @@ void provider_manifest_finish(struct provider_manifest *m)
     message_tables_sort(&m->parameters);
 }
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
 const struct manifest_event *provider_manifest_event(const struct provider_manifest *m, uint16_t id, uint8_t version)
 {
@@ -352,7 +352,7 @@ HRESULT provider_manifest_schema(const struct provider_manifest *m, const EVENT_
     return S_OK;
 }
 
-/* ---- what Windows defines for all providers, as fields of a manifest ---- */
+/* ---- Windows' definitions for all providers, as fields of a manifest ---- */
 
 struct winmeta_row {
     enum manifest_kind kind;

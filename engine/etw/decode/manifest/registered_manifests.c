@@ -174,7 +174,7 @@ HRESULT registered_manifest_load(const GUID *guid, const char *languages, struct
     return hr;
 }
 
-/* ---- which providers are registered ---- */
+/* ---- list of registered providers ---- */
 
 static HRESULT add_one(struct known_providers *list, const char *key_name)
 {
@@ -208,7 +208,7 @@ HRESULT registered_providers_list(struct known_providers *list)
     return hr;
 }
 
-/* ---- registering providers: what wevtutil im and um write, and a file of resources compiled from the manifest ---- */
+/* ---- registration, as wevtutil im and um write it, and the DLL compiled from the manifest ---- */
 
 #define MESSAGE_TABLE 11
 

@@ -32,7 +32,7 @@ struct blob {
     size_t map_count, layout_count, map_capacity, layout_capacity;
 };
 
-static HRESULT damaged(const char *block, const char *what, uint64_t at)
+static HRESULT blob_corrupt(const char *block, const char *what, uint64_t at)
 {
     return error_set(HRESULT_FROM_WIN32(ERROR_INVALID_DATA), "invalid WEVT_TEMPLATE: %s: %s at offset %llu", block,
                      what, (unsigned long long)at);
@@ -59,14 +59,14 @@ static HRESULT read_name(struct blob *b, uint32_t offset, char **out)
     if (!offset)
         return S_OK;
     if (!inside(b, offset, 4) || !inside(b, offset, get_u32(b->bytes + offset)) || get_u32(b->bytes + offset) < 4)
-        return damaged("a name", "out of range", offset);
+        return blob_corrupt("a name", "out of range", offset);
     const size_t most = (get_u32(b->bytes + offset) - 4) / 2;
     WCHAR wide[LONGEST_NAME];
     size_t units = 0;
     while (units < most && units < LONGEST_NAME && (wide[units] = get_u16(b->bytes + offset + 4 + 2 * units)) != 0)
         units++;
     if (units == LONGEST_NAME || 3 * units + 1 > b->names)
-        return damaged("a name", "too long", offset);
+        return blob_corrupt("a name", "too long", offset);
     b->names -= 3 * units + 1;
     return text_from_utf16(wide, units, true, out);
 }
@@ -119,7 +119,7 @@ static HRESULT read_fields(struct blob *b, const struct field_layout *l, uint32_
     HRESULT hr = S_OK;
     if (count > MOST_FIELDS || !inside(b, (uint64_t)at + HEADER, (uint64_t)count * l->bytes) ||
         !blob_spend_items(b, count))
-        return damaged(l->signature, "entries out of range", at);
+        return blob_corrupt(l->signature, "entries out of range", at);
     for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         const uint8_t *entry = b->bytes + at + HEADER + (size_t)i * l->bytes;
         struct manifest_field *f = manifest_add_field(b->m, l->kind);
@@ -143,14 +143,14 @@ static HRESULT read_fields(struct blob *b, const struct field_layout *l, uint32_
 static HRESULT read_map(struct blob *b, uint32_t at)
 {
     if (!inside(b, at, 16))
-        return damaged("MAPS", "map out of range", at);
+        return blob_corrupt("MAPS", "map out of range", at);
     const uint8_t *block = b->bytes + at;
     const bool bits = memcmp(block, "BMAP", 4) == 0;
     const uint32_t count = get_u32(block + 12);
     if (!bits && memcmp(block, "VMAP", 4) != 0)
-        return damaged("MAPS", "map signature missing", at);
+        return blob_corrupt("MAPS", "map signature missing", at);
     if (!inside(b, (uint64_t)at + 16, (uint64_t)count * 8) || !blob_spend_items(b, 1 + (uint64_t)count))
-        return damaged(bits ? "BMAP" : "VMAP", "entries out of range", at);
+        return blob_corrupt(bits ? "BMAP" : "VMAP", "entries out of range", at);
     struct manifest_map *map = manifest_add_map(b->m);
     HRESULT hr = map ? read_name(b, get_u32(block + 8), &map->name) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr) && !map->name)
@@ -174,7 +174,7 @@ static HRESULT read_maps(struct blob *b, uint32_t at)
     const uint32_t count = get_u32(b->bytes + at + 8);
     HRESULT hr = S_OK;
     if (count > MOST_OF_ONE || !inside(b, (uint64_t)at + HEADER, (uint64_t)count * 4))
-        return damaged("MAPS", "maps out of range", at);
+        return blob_corrupt("MAPS", "maps out of range", at);
     for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++)
         hr = read_map(b, i ? get_u32(b->bytes + at + HEADER + 4 * (size_t)i) : at + HEADER + 4 * count);
     if (b->map_count)
@@ -206,10 +206,10 @@ static HRESULT read_item(struct blob *b, const uint8_t *item, struct event_prope
         return S_OK;
     const struct placed *found = find_placed(b->maps, b->map_count, map);
     if (!found)
-        return damaged("TEMP", "an item refers to an unknown map", map);
+        return blob_corrupt("TEMP", "an item refers to an unknown map", map);
     const char *name = b->m->maps[found->index].name;
     if (strlen(name) + 1 > b->names)
-        return damaged("TEMP", "the names are too long", map);
+        return blob_corrupt("TEMP", "the names are too long", map);
     b->names -= strlen(name) + 1;
     p->map = text_copy(name);
     return p->map ? S_OK : E_OUTOFMEMORY;
@@ -247,7 +247,7 @@ static HRESULT read_template(struct blob *b, uint32_t at, uint32_t size)
     const uint32_t one = get_u32(block + 8), other = get_u32(block + 12), items = get_u32(block + 16);
     const uint32_t count = one > other ? one : other, kind = get_u32(block + 20);
     if (count > MOST_OF_ONE || !inside(b, items, (uint64_t)count * ITEM) || !blob_spend_items(b, 1 + (uint64_t)count))
-        return damaged("TEMP", "items out of range", at);
+        return blob_corrupt("TEMP", "items out of range", at);
     struct manifest_template *t = manifest_add_template(b->m);
     if (!t)
         return E_OUTOFMEMORY;
@@ -269,7 +269,7 @@ static HRESULT read_template(struct blob *b, uint32_t at, uint32_t size)
         hr = binary_xml_read(block + TEMPLATE, (size_t)(end - at - TEMPLATE), &t->user_data);
     const size_t text = SUCCEEDED(hr) && t->user_data ? strlen(t->user_data) : 0;
     if (text > b->names)
-        return damaged("TEMP", "the strings are too long", at);
+        return blob_corrupt("TEMP", "the strings are too long", at);
     b->names -= text;
     return SUCCEEDED(hr) ? placed_add(&b->layouts, &b->layout_count, &b->layout_capacity, at, b->m->layout_count - 1)
                          : hr;
@@ -281,12 +281,12 @@ static HRESULT read_templates(struct blob *b, uint32_t at)
     uint64_t next = (uint64_t)at + HEADER;
     HRESULT hr = S_OK;
     if (count >= MANIFEST_NO_INDEX)
-        return damaged("TTBL", "too many templates", at);
+        return blob_corrupt("TTBL", "too many templates", at);
     for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         const uint8_t *block = b->bytes + next;
         if (!inside(b, next, TEMPLATE) || memcmp(block, "TEMP", 4) != 0 || get_u32(block + 4) < TEMPLATE ||
             !inside(b, next, get_u32(block + 4)))
-            return damaged("TTBL", "template signature missing", next);
+            return blob_corrupt("TTBL", "template signature missing", next);
         hr = read_template(b, (uint32_t)next, get_u32(block + 4));
         next += get_u32(block + 4);
     }
@@ -299,7 +299,7 @@ static HRESULT read_events(struct blob *b, uint32_t at)
 {
     const uint32_t count = get_u32(b->bytes + at + 8);
     if (!inside(b, (uint64_t)at + 16, (uint64_t)count * EVENT) || !blob_spend_items(b, count))
-        return damaged("EVNT", "events out of range", at);
+        return blob_corrupt("EVNT", "events out of range", at);
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *from = b->bytes + at + 16 + (size_t)i * EVENT;
         const uint32_t layout = get_u32(from + 20);
@@ -316,7 +316,7 @@ static HRESULT read_events(struct blob *b, uint32_t at)
         e->message = get_u32(from + 16);
         const struct placed *found = layout ? find_placed(b->layouts, b->layout_count, layout) : NULL;
         if (layout && !found)
-            return damaged("EVNT", "an event refers to an unknown template", layout);
+            return blob_corrupt("EVNT", "an event refers to an unknown template", layout);
         if (found)
             e->layout = (uint16_t)found->index;
     }
@@ -347,7 +347,7 @@ static HRESULT read_elements(struct blob *b, const uint8_t *elements, uint32_t c
             if (!element_of(b, element, others[k].signature))
                 continue;
             if (seen)
-                return damaged(others[k].signature, "duplicate element", get_u32(element));
+                return blob_corrupt(others[k].signature, "duplicate element", get_u32(element));
             seen = true;
             hr = others[k].read(b, get_u32(element));
         }
@@ -356,7 +356,8 @@ static HRESULT read_elements(struct blob *b, const uint8_t *elements, uint32_t c
         for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++)
             if (element_of(b, elements + 8 * (size_t)i, field_layouts[k].signature)) {
                 if (b->m->fields[field_layouts[k].kind].count)
-                    return damaged(field_layouts[k].signature, "duplicate element", get_u32(elements + 8 * (size_t)i));
+                    return blob_corrupt(field_layouts[k].signature, "duplicate element",
+                                        get_u32(elements + 8 * (size_t)i));
                 hr = read_fields(b, &field_layouts[k], get_u32(elements + 8 * (size_t)i));
             }
     return hr;
@@ -365,14 +366,14 @@ static HRESULT read_elements(struct blob *b, const uint8_t *elements, uint32_t c
 static HRESULT read_provider(struct blob *b, uint32_t at)
 {
     if (!inside(b, at, 20) || memcmp(b->bytes + at, "WEVT", 4) != 0)
-        return damaged("CRIM", "provider signature missing", at);
+        return blob_corrupt("CRIM", "provider signature missing", at);
     const uint32_t count = get_u32(b->bytes + at + 12);
     const uint8_t *elements = b->bytes + at + 20;
     if (count > 64 || !inside(b, (uint64_t)at + 20, (uint64_t)count * 8))
-        return damaged("WEVT", "elements out of range", at);
+        return blob_corrupt("WEVT", "elements out of range", at);
     for (uint32_t i = 0; i < count; i++)
         if (!inside(b, get_u32(elements + 8 * (size_t)i), 16))
-            return damaged("WEVT", "element out of range", get_u32(elements + 8 * (size_t)i));
+            return blob_corrupt("WEVT", "element out of range", get_u32(elements + 8 * (size_t)i));
     b->m->message = get_u32(b->bytes + at + 8);
     return read_elements(b, elements, count);
 }
@@ -402,12 +403,12 @@ HRESULT wevt_template_read(const uint8_t *bytes, size_t size, struct provider_ma
     HRESULT hr = S_OK;
     *out = (struct provider_manifests){0};
     if (size > LARGEST || !inside(&b, 0, 16) || memcmp(bytes, "CRIM", 4) != 0)
-        return damaged("CRIM", "header missing", 0);
+        return blob_corrupt("CRIM", "header missing", 0);
     const uint32_t count = get_u32(bytes + 12);
     if (get_u16(bytes + 8) != 3)
-        return damaged("CRIM", "unknown version", 8);
+        return blob_corrupt("CRIM", "unknown version", 8);
     if (!inside(&b, 16, (uint64_t)count * 20) || count > 4096)
-        return damaged("CRIM", "providers out of range", 16);
+        return blob_corrupt("CRIM", "providers out of range", 16);
     for (uint32_t i = 0; SUCCEEDED(hr) && i < count; i++)
         hr = add_provider(&b, bytes + 16 + 20 * (size_t)i, out);
     if (FAILED(hr)) {
@@ -418,7 +419,7 @@ HRESULT wevt_template_read(const uint8_t *bytes, size_t size, struct provider_ma
     return S_OK;
 }
 
-/* ---- templates and message tables among the resources of a file ---- */
+/* ---- templates and message tables of a file ---- */
 
 #define MESSAGE_TABLE 11
 

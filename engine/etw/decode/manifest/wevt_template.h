@@ -20,7 +20,7 @@ HRESULT wevt_template_load(const char *path, struct provider_manifests *out);
 /* Adds the message tables of a file to `to`. S_FALSE: it has none. */
 HRESULT message_tables_load(const char *path, struct message_tables *to);
 
-/* ---- resources of a program for any processor; none of its code runs, and nothing in it is trusted ---- */
+/* ---- resources of programs for any processor; they are not trusted, and no code of theirs runs ---- */
 
 struct pe_resources {
     uint8_t *section; /* the section that contains the resources */
@@ -34,13 +34,13 @@ HRESULT pe_resources_read(const uint8_t *file, size_t size, struct pe_resources 
 void pe_resources_free(struct pe_resources *resources);
 
 /* Calls each(about, language, bytes, size) for the resources of a type, given by name (case is ignored) or, if NULL, by
-   number, until that fails. Returns S_FALSE if the file has no such resource, ERROR_BAD_EXE_FORMAT's HRESULT if the directories are
-   invalid. */
+   number, until that fails. Returns S_FALSE if the file has no such resource, ERROR_BAD_EXE_FORMAT's HRESULT if the
+   directories are invalid. */
 HRESULT pe_resources_each(const struct pe_resources *resources, const char *name, uint16_t number,
                           HRESULT (*each)(void *about, uint16_t language, const uint8_t *bytes, size_t size),
                           void *about);
 
-/* ---- files of resources alone ---- */
+/* ---- files with resources only ---- */
 
 struct pe_resource {
     const char *type_name; /* NULL: type_number */

@@ -419,7 +419,7 @@ size_t mof_classes_providers(const struct mof_classes *c, const struct mof_provi
     return c->table.provider_count;
 }
 
-/* ---- which class an event is of ---- */
+/* ---- lookup of the class of an event ---- */
 
 /* Returns the first key of this event and type, or its insertion point. */
 static size_t first_key(const struct class_table *t, const GUID *event, uint8_t type)
@@ -471,7 +471,7 @@ HRESULT mof_classes_schema(const struct mof_classes *c, const GUID *event, uint8
     return best ? mof_event_schema(c, &t->events[best->index], best->at, out) : no_class(t, event, type, newer);
 }
 
-/* ---- what a provider's class says of its flags and levels ---- */
+/* ---- flags and levels of a provider's class ---- */
 
 static HRESULT fill_fields(const struct mof_classes *c, const struct mof_class *of, const struct mof_property *p,
                            const struct mof_qualifier *values, struct mof_field *fields)

@@ -30,7 +30,7 @@ static HRESULT refuse(const struct placed *p, HRESULT hr, const char *text, cons
                      p->property->name, text, *value ? "'" : "", value, *value ? "'" : "");
 }
 
-/* ---- which properties, in which order ---- */
+/* ---- properties and their order ---- */
 
 static HRESULT property_place(struct maker *m, const struct mof_class *of, const struct mof_property *property)
 {
@@ -390,7 +390,7 @@ static HRESULT add_map(struct maker *m, const struct placed *p, struct event_pro
     return S_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the schema ---- */
 
 static HRESULT fill_property(struct maker *m, const struct placed *p, struct event_property *out)
 {

@@ -219,7 +219,7 @@ static HRESULT take_qualifiers(struct reader *r, struct mof_qualifiers *list)
     return SUCCEEDED(hr) ? want_sign(r, ']', MOF_E_EXPECTED_CLOSE_BRACKET) : hr;
 }
 
-/* ---- what is read over ---- */
+/* ---- skipped parts ---- */
 
 /* Skips to after the next `end` outside of brackets. */
 static HRESULT skip_to(struct reader *r, char end)

@@ -279,7 +279,7 @@ ULONG WINAPI tdh_get_property_offset_and_size(const EVENT_RECORD *event, ULONG c
     return program_write(out, &place, sizeof place) ? ERROR_SUCCESS : ERROR_NOACCESS;
 }
 
-/* ---- TdhFormatProperty: the text of one value, by a map that a program has got in a block ---- */
+/* ---- TdhFormatProperty: the text of one value, with a map from a block ---- */
 
 enum { MOST_ENTRIES = 0x10000, TEXT_UNITS = 0x8000 };
 

@@ -57,7 +57,7 @@ static void drop(struct made *m)
     memory_free(m);
 }
 
-/* ---- one event's ---- */
+/* ---- filters of an event ---- */
 
 struct wanted {
     EVENT_DESCRIPTOR descriptor;
@@ -145,7 +145,7 @@ ULONG WINAPI tdh_delete_payload_filter(void **filter)
     return program_write(filter, &none, sizeof none) ? ERROR_SUCCESS : ERROR_NOACCESS;
 }
 
-/* ---- those of a provider ---- */
+/* ---- filters of a provider ---- */
 
 /* Copies the filters, because another thread could delete them. */
 static HRESULT copy_filters(void *const *given, const UCHAR *marks, ULONG count, uint8_t **bytes, size_t *sizes,

@@ -251,7 +251,7 @@ static HRESULT fill_property(struct event_property *p, const struct field *f)
     return p->name ? S_OK : E_OUTOFMEMORY;
 }
 
-/* ---- laid out: the members of each struct one behind the other ---- */
+/* ---- layout: the members of each struct become adjacent ---- */
 
 /* The number of properties of the fields from `first` to `end`, without members. */
 static size_t level_size(const struct reader *r, size_t first, size_t end)
