@@ -28,7 +28,7 @@ struct manifest_channel {
 
 /* A level, keyword, channel, task or opcode. */
 struct manifest_field {
-    char *name;                       /* NULL: from a resource, which has no names */
+    char *name;                       /* NULL: some resources have no names */
     char *symbol;                     /* or NULL */
     uint64_t value;                   /* for a keyword, its mask */
     uint32_t message;                 /* MESSAGE_NONE */

@@ -589,7 +589,7 @@ HRESULT event_summary_table(const struct event_summary *s, struct text_buffer *o
     }
     if (is_listed < s->events)
         text_buffer_format(out, "|%*llu  %-*s  %-*s  %-*s|\r\n", COUNT_WIDTH,
-                           (unsigned long long)(s->events - is_listed), NAME_WIDTH, "(more sorts)", TYPE_WIDTH, "", 41,
+                           (unsigned long long)(s->events - is_listed), NAME_WIDTH, "(more kinds)", TYPE_WIDTH, "", 41,
                            "");
     line(out);
     memory_free(sorted);
