@@ -18,8 +18,8 @@ struct decoding {
     char *path[TDH_PARAMETERS];
     struct tmf_files *files; /* NULL: not created yet, or its sources have changed */
 };
-/* Handles are addresses that are searched in a list before they are used. The lock is held during the call; formatting a
-   message takes microseconds, except for the first one, which reads a file. */
+/* Handles are addresses that are searched in a list before they are used. The lock is held during the call; formatting
+   a message takes microseconds, except for the first one, which reads a file. */
 static struct host_lock lock = HOST_LOCK_INIT;
 static struct decoding *first;
 
