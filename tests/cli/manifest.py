@@ -84,7 +84,7 @@ def main():
     for path in "programs", os.path.join("programs", "typed.DLL"):
         text, said = dump("-i", host_path(path))
         check("<Path>C:\\none</Path>" in text, f"-i {path}", text)
-        check(("broken.dll: no program" in said) == (path == "programs"), "what cannot be read is told", said)
+        check(("broken.dll: not a valid program" in said) == (path == "programs"), "what cannot be read is told", said)
     exported("-import", host_path(MANIFEST))
     exported("-i", host_path(os.path.join("programs", "typed.DLL")) + ";" + host_path("programs"))
     check("<Path>" not in dump()[0], "it was taken out of the registry")
@@ -99,7 +99,7 @@ def main():
     other = "{11111111-2222-3333-4444-555555555555}"
     trace("made.etl", [*pieces(xml, guid=other), broken(500)])
     text, said = dump()
-    check("<Path>" not in text and "not of the provider that wrote it" in said, "another's manifest", said, text)
+    check("<Path>" not in text and "does not describe the provider that wrote it" in said, "another's manifest", said, text)
     shown = openpla(0, "trace", "show", host_path("made.etl"))
     check("not decoded: cannot use a manifest in the trace: it does not describe the provider" in shown, "why it is not decoded", shown)
     several = xml.replace(b'<bitMap name="States">', b'<bitMap name="States"><map value="3" message="$(string.Red)"/>')

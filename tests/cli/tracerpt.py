@@ -246,7 +246,7 @@ def messages_of_wpp_come_with_their_formats():
     del os.environ["TRACE_FORMAT_SEARCH_PATH"]
     with open("d.tmf", "a", encoding="utf-8") as f:
         f.write("#typev wrong\n")
-    check("d.tmf(8): #typev NAME NUMBER" in tracerpt(1, "wpp.etl", "-o", "wpp.csv", "-y", "-tmf", "d.tmf"),
+    check("d.tmf(8): expected #typev NAME NUMBER" in tracerpt(1, "wpp.etl", "-o", "wpp.csv", "-y", "-tmf", "d.tmf"),
           "a format file that is wrong")
 
 
