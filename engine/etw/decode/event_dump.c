@@ -99,8 +99,8 @@ static HRESULT add_values(struct event_dump_step *s, bool *decoded)
         d->writer->end_values(s);
     } else {
         d->text.length = before;
-        if (d->writer->take_back)
-            d->writer->take_back(s);
+        if (d->writer->discard_values)
+            d->writer->discard_values(s);
         used = 0;
     }
     used = used < data.size ? used : data.size;

@@ -67,7 +67,7 @@ struct event_dump_writer {
     HRESULT (*values)(struct event_dump_step *s);
     event_value_taker *value;
     void (*end_values)(struct event_dump_step *s);
-    void (*take_back)(
+    void (*discard_values)(
         struct event_dump_step *s); /* drops everything since `values` began; NULL: the text is truncated instead */
     /* Writes bytes that could not be decoded, in place of the values or after them; `code` is a Windows error code. */
     /* `code` is ERROR_NOT_FOUND if no schema is known, so the bytes are all there is. */

@@ -155,7 +155,7 @@ void event_schemas_free(struct event_schemas *s)
 }
 
 /* Call under the lock. Returns the origin to free outside of it; NULL: unknown, or its last user will free it. */
-static struct origin *take_out(struct event_schemas *s, uint64_t id, bool *found)
+static struct origin *origin_detach(struct event_schemas *s, uint64_t id, bool *found)
 {
     size_t i = 0;
     while (i < s->origin_count && s->origins[i]->id != id)
@@ -188,7 +188,7 @@ static HRESULT add_origin(struct event_schemas *s, const struct schema_origin *o
     s->origins = items;
     if (SUCCEEDED(hr)) {
         if (before != 0)
-            gone = take_out(s, before, &found);
+            gone = origin_detach(s, before, &found);
         *o = (struct origin){.is = *origin, .id = ++s->last_id};
         s->origins[s->origin_count++] = o;
         s->generation++;
@@ -221,7 +221,7 @@ HRESULT event_schemas_remove(struct event_schemas *s, uint64_t id)
 {
     bool found;
     host_lock_enter(&s->lock);
-    struct origin *gone = take_out(s, id, &found);
+    struct origin *gone = origin_detach(s, id, &found);
     host_lock_leave(&s->lock);
     if (gone)
         origin_free(gone);
@@ -307,7 +307,7 @@ static struct key key_of(const EVENT_RECORD *event, enum schema_source kind, uin
     return key;
 }
 
-static const char *nobody_knows(enum schema_source kind)
+static const char *default_reason(enum schema_source kind)
 {
     if (kind == SCHEMA_WPP)
         return "no TMF file describes the message";
@@ -324,7 +324,7 @@ static HRESULT ask_origins(struct event_schemas *s, enum schema_source kind, con
     HRESULT hr = S_FALSE;
     bool has_reason = false;
     struct origin *o;
-    snprintf(why.text, sizeof why.text, "%s", nobody_knows(kind));
+    snprintf(why.text, sizeof why.text, "%s", default_reason(kind));
     while (hr != S_OK && hr != E_OUTOFMEMORY && (o = enter_origin(s, &place))) {
         if (o->is.source == kind && o->is.schema) {
             error_clear();
@@ -497,7 +497,7 @@ void found_schema_release(struct event_schemas *s, const struct found_schema *fo
 /* ---- providers ---- */
 
 /* Keeps the first entry of each GUID. */
-static void leave_each_once(struct known_providers *list)
+static void remove_duplicates(struct known_providers *list)
 {
     size_t count = 0;
     for (size_t i = 0; i < list->count; i++) {
@@ -526,7 +526,7 @@ HRESULT event_schemas_providers(struct event_schemas *s, struct known_providers 
     if (FAILED(hr))
         known_providers_free(out);
     else
-        leave_each_once(out);
+        remove_duplicates(out);
     return hr;
 }
 

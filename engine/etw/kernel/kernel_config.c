@@ -390,7 +390,7 @@ static uint32_t in_memory(const unsigned bytes[4])
     return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-static bool is_its(const char *routes, const char *name, const unsigned bytes[4])
+static bool is_address_of_adapter(const char *routes, const char *name, const unsigned bytes[4])
 {
     if (bytes[0] == 127) /* it appears in no routing table */
         return strcmp(name, "lo") == 0;
@@ -409,7 +409,7 @@ void adapter_ipv4(const char *trie, const char *routes, const char *name, struct
                 bytes[i] = read[i] & 0xFF;
             continue;
         }
-        if (strncmp(at, "/32 host LOCAL", 14) != 0 || !is_its(routes, name, bytes))
+        if (strncmp(at, "/32 host LOCAL", 14) != 0 || !is_address_of_adapter(routes, name, bytes))
             continue;
         snprintf(address, sizeof address, "%u.%u.%u.%u", bytes[0], bytes[1], bytes[2], bytes[3]);
         list_add_address(out, address);

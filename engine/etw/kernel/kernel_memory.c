@@ -119,7 +119,7 @@ static HRESULT take_fault(struct kernel_tracer *k, const struct tracepoint_event
     return hr;
 }
 
-static void see_file(struct kernel_tracer *k, const struct tracepoint_event *e, enum file_seen seen)
+static void fault_note_file(struct kernel_tracer *k, const struct tracepoint_event *e, enum file_seen seen)
 {
     struct kernel_fault *f = id_map_find(&k->faults, e->thread);
     if (!f || f->seen == FILE_FAULTED)
@@ -131,13 +131,13 @@ static void see_file(struct kernel_tracer *k, const struct tracepoint_event *e, 
 
 static HRESULT take_file_fault(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
-    see_file(k, e, FILE_FAULTED);
+    fault_note_file(k, e, FILE_FAULTED);
     return S_OK;
 }
 
 static HRESULT take_file_map(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
-    see_file(k, e, FILE_MAPPED);
+    fault_note_file(k, e, FILE_MAPPED);
     return S_OK;
 }
 

@@ -181,7 +181,7 @@ static uint64_t age_of(const struct looking *l, uint64_t start)
     return l->uptime > start ? (l->uptime - start) * (uint64_t)clock_frequency() / HERTZ : 0;
 }
 
-static HRESULT find_thread(const struct looking *l, const struct found *process, uint32_t thread)
+static HRESULT found_add_thread(const struct looking *l, const struct found *process, uint32_t thread)
 {
     const struct found f = {
         .time = process->time,
@@ -209,7 +209,7 @@ static HRESULT inspect_threads(const struct looking *l, const struct found *proc
         if (known)
             t->look = k->polling->look;
         else
-            hr = find_thread(l, process, ids[i]);
+            hr = found_add_thread(l, process, ids[i]);
         if (t)
             t->replaced = !known;
     }
@@ -236,7 +236,7 @@ static HRESULT inspect_new(const struct looking *l, uint32_t process, const stru
     kernel_process_name(&f.is, stat->name, strlen(stat->name));
     const HRESULT hr = found_add(l, &f);
     if (FAILED(hr) || f.is.is_kernel)
-        return SUCCEEDED(hr) ? find_thread(l, &f, process) : hr;
+        return SUCCEEDED(hr) ? found_add_thread(l, &f, process) : hr;
     return inspect_threads(l, &f, &f.is.threads_hidden);
 }
 
@@ -273,7 +273,7 @@ static HRESULT inspect_process(const struct looking *l, uint32_t process)
 }
 
 /* A thread or process whose number was reused exited before the new one started. */
-static HRESULT find_gone(const struct looking *l)
+static HRESULT find_exited(const struct looking *l)
 {
     const struct kernel_tracer *k = l->k;
     const uint32_t look = k->polling->look;
@@ -373,7 +373,7 @@ static HRESULT report_found(struct kernel_tracer *k, const struct found *f)
 }
 
 /* Nobody can say whether a hidden process has exited. */
-static void forget(struct kernel_tracer *k, const struct found *f)
+static void found_forget(struct kernel_tracer *k, const struct found *f)
 {
     id_map_remove(f->kind == THREAD_ENDS ? &k->threads : &k->processes,
                   f->kind == THREAD_ENDS ? f->thread : f->process);
@@ -388,7 +388,7 @@ static HRESULT report_all(struct kernel_tracer *k, bool forgets)
     for (size_t i = 0; SUCCEEDED(hr) && i < p->found_count; i++) {
         const bool ends = p->found[i].kind == THREAD_ENDS || p->found[i].kind == PROCESS_ENDS;
         if (ends && forgets)
-            forget(k, &p->found[i]);
+            found_forget(k, &p->found[i]);
         else
             hr = report_found(k, &p->found[i]);
     }
@@ -480,7 +480,7 @@ static HRESULT polling_look(struct looking *l, const struct counts *counts)
         hr = inspect_process(l, ids[i]);
     memory_free(ids);
     if (SUCCEEDED(hr))
-        hr = find_gone(l);
+        hr = find_exited(l);
     if (FAILED(hr))
         return hr;
     const bool hides = kernel_proc_hides(k), newly = hides && !k->hides_processes;

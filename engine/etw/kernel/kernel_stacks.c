@@ -69,7 +69,7 @@ static const struct {
 enum { CARRIERS = sizeof carriers / sizeof *carriers };
 
 /* IPv6 types have their own numbers and use the stacks of the IPv4 types. */
-static uint16_t carried(uint16_t hook)
+static uint16_t ipv4_hook(uint16_t hook)
 {
     const bool of_network = hook >> 8 == HOOK_TCP >> 8 || hook >> 8 == HOOK_UDP >> 8;
     return of_network && (hook & 0xFF) >= NET_SEND + NET_V6 ? (uint16_t)(hook - NET_V6) : hook;
@@ -78,7 +78,7 @@ static uint16_t carried(uint16_t hook)
 bool kernel_has_stacks(uint16_t hook)
 {
     for (size_t i = 0; i < CARRIERS; i++)
-        if (carriers[i].hook == carried(hook))
+        if (carriers[i].hook == ipv4_hook(hook))
             return true;
     return false;
 }
@@ -291,7 +291,7 @@ static bool is_among(const uint64_t *frames, uint32_t count, uint64_t frame)
 /* Counts the leading frames that belong to the timer interrupt itself. All samples contain the interrupt's entry among
    their first frames; the frames before it differ between kernel and user code, and the frames after it are the
    interrupted code. Returns 0 for the first sample, which has nothing to compare with. */
-static uint32_t own_frames(struct kernel_tracer *k, const struct stack *s)
+static uint32_t interrupt_frame_count(struct kernel_tracer *k, const struct stack *s)
 {
     struct kernel_stacks *own = &k->stacks;
     const uint32_t first = s->kernel < STACK_COMMON ? s->kernel : STACK_COMMON;
@@ -316,7 +316,7 @@ static HRESULT take_sample(struct kernel_tracer *k, const struct tracepoint_even
 {
     enum { IN_SOFT_INTERRUPT = 0x10, IN_DPC = 1, PRIORITY = 8, PRIORITY_AT = 3, SAMPLE_VERSION = 2 };
     struct kernel_data *d = &k->data;
-    const uint32_t own = own_frames(k, s);
+    const uint32_t own = interrupt_frame_count(k, s);
     if (own == 0 || s->kernel + s->user <= own)
         return S_OK; /* the first sample, or a kernel thread without known frames */
     const struct tracepoint_event at = {.time = due->time, .processor = e->processor, .thread = due->thread};

@@ -158,7 +158,7 @@ HRESULT kernel_process_write(struct kernel_tracer *k, uint32_t process, struct k
 }
 
 /* Forgets exited processes whose start event was lost: as many as fit in the list; the next pass forgets the rest. */
-static HRESULT forget_unbegun(struct kernel_tracer *k)
+static HRESULT forget_lost_starts(struct kernel_tracer *k)
 {
     enum { PATIENCE_S = 10, MOST = 64 };
     const struct tracepoint_event e = {.time = k->newest, .processor = k->newest_processor};
@@ -181,7 +181,7 @@ HRESULT kernel_tasks_settle(struct kernel_tracer *k)
 {
     size_t at = 0;
     uint64_t process;
-    HRESULT hr = forget_unbegun(k);
+    HRESULT hr = forget_lost_starts(k);
     /* No process may keep a place in a queue that is about to be flushed. */
     for (struct kernel_process *p; (p = id_map_next(&k->processes, &at, &process)) != NULL;) {
         const HRESULT written = kernel_process_write(k, (uint32_t)process, p);
@@ -233,18 +233,18 @@ HRESULT kernel_thread_begins(struct kernel_tracer *k, const struct tracepoint_ev
    paused. */
 static bool is_late(const struct kernel_process *p, const struct tracepoint_event *e)
 {
-    return p->heard != 0 && p->heard >= e->time;
+    return p->early != 0 && p->early >= e->time;
 }
 
-static void keep_heard(struct kernel_process *p, const struct kernel_process *heard)
+static void process_keep_early_facts(struct kernel_process *p, const struct kernel_process *early)
 {
-    p->has_code = heard->has_code;
-    p->exit_code = heard->exit_code;
-    if (!heard->has_program)
+    p->has_code = early->has_code;
+    p->exit_code = early->exit_code;
+    if (!early->has_program)
         return;
     p->has_program = true;
-    p->is_wine = heard->is_wine;
-    kernel_process_name(p, heard->name, strlen(heard->name));
+    p->is_wine = early->is_wine;
+    kernel_process_name(p, early->name, strlen(early->name));
 }
 
 HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
@@ -262,7 +262,7 @@ HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_e
         p->is_wine = from->is_wine || kernel_windows_process(k, parent) != 0;
     }
     if (is_late(&before, e))
-        keep_heard(p, &before);
+        process_keep_early_facts(p, &before);
     const HRESULT due = p->is_kernel ? S_OK : images_due(k, process);
     if (FAILED(due) || !kernel_wants(k, FLAG_PROCESS) || p->is_kernel)
         return due;
@@ -282,7 +282,7 @@ HRESULT kernel_process_begins(struct kernel_tracer *k, const struct tracepoint_e
 }
 
 /* Handles a process or thread that exited before its start was reported. */
-static HRESULT end_late(struct kernel_tracer *k, const struct tracepoint_event *end, uint32_t process)
+static HRESULT finish_late_start(struct kernel_tracer *k, const struct tracepoint_event *end, uint32_t process)
 {
     struct kernel_process *p = id_map_find(&k->processes, process);
     id_map_remove(&k->threads, end->thread);
@@ -311,24 +311,24 @@ static HRESULT take_new(struct kernel_tracer *k, const struct tracepoint_event *
         id_map_remove(&k->processes, id); /* it turned out to be a thread */
     if (SUCCEEDED(hr))
         hr = kernel_thread_begins(k, e, is_thread ? caller : id, id);
-    return SUCCEEDED(hr) && end.time != 0 ? end_late(k, &end, is_thread ? caller : id) : hr;
+    return SUCCEEDED(hr) && end.time != 0 ? finish_late_start(k, &end, is_thread ? caller : id) : hr;
 }
 
 /* An unknown process is reported later, when its start arrives. *out NULL: the idle process. */
-static HRESULT process_heard(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
-                             struct kernel_process **out)
+static HRESULT process_find_or_add(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
+                                   struct kernel_process **out)
 {
     const bool known = id_map_find(&k->processes, process) != NULL;
     *out = id_map_put(&k->processes, process);
     if (*out && !known)
-        (*out)->heard = e->time;
+        (*out)->early = e->time;
     return *out || process == 0 ? S_OK : E_OUTOFMEMORY;
 }
 
 static HRESULT take_exec(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     struct kernel_process *p;
-    const HRESULT hr = process_heard(k, e, kernel_process_of(k, e->thread), &p);
+    const HRESULT hr = process_find_or_add(k, e, kernel_process_of(k, e->thread), &p);
     if (!p)
         return hr;
     ring_text(e->event, &e->fields[EXEC_FILE], p->name, sizeof p->name);
@@ -357,7 +357,7 @@ static HRESULT take_rename(struct kernel_tracer *k, const struct tracepoint_even
 static HRESULT take_leave(struct kernel_tracer *k, const struct tracepoint_event *e)
 {
     struct kernel_process *p;
-    const HRESULT hr = process_heard(k, e, kernel_process_of(k, e->thread), &p);
+    const HRESULT hr = process_find_or_add(k, e, kernel_process_of(k, e->thread), &p);
     if (p) {
         p->exit_code = (uint32_t)tracepoint_number(e, LEAVE_CODE);
         p->has_code = true;
@@ -366,7 +366,7 @@ static HRESULT take_leave(struct kernel_tracer *k, const struct tracepoint_event
 }
 
 /* Signals that end a process without a handler, as opposed to those that stop it, continue it or are ignored. */
-static bool is_deadly(uint32_t signal)
+static bool is_fatal_signal(uint32_t signal)
 {
     enum { CHILD = 17, CONTINUE, STOP, TERMINAL_STOP, TERMINAL_READ, TERMINAL_WRITE, URGENT, WINDOW = 28 };
     return (signal < CHILD || signal > URGENT) && signal != WINDOW;
@@ -378,9 +378,9 @@ static HRESULT take_signal(struct kernel_tracer *k, const struct tracepoint_even
     enum { SEGMENTATION = 11, SHELL_BASE = 128 };
     const uint32_t number = (uint32_t)tracepoint_number(e, SIGNAL_NUMBER);
     struct kernel_process *p;
-    if (tracepoint_number(e, SIGNAL_HANDLER) != 0 || !is_deadly(number))
+    if (tracepoint_number(e, SIGNAL_HANDLER) != 0 || !is_fatal_signal(number))
         return S_OK;
-    const HRESULT hr = process_heard(k, e, kernel_process_of(k, e->thread), &p);
+    const HRESULT hr = process_find_or_add(k, e, kernel_process_of(k, e->thread), &p);
     if (p && !p->has_code) {
         p->exit_code = number == SEGMENTATION ? 0xC0000005u : SHELL_BASE + number;
         p->has_code = true;
@@ -389,12 +389,12 @@ static HRESULT take_signal(struct kernel_tracer *k, const struct tracepoint_even
 }
 
 /* Wine forks twice: the process in between only creates the other one, which counts as the child of the caller. */
-static bool is_step_between(const struct kernel_process *p)
+static bool is_intermediate_fork(const struct kernel_process *p)
 {
     return p->is_waiting && p->is_wine && !p->has_program;
 }
 
-static void give_children_to_parent(struct kernel_tracer *k, uint32_t process, uint32_t parent)
+static void reparent_children(struct kernel_tracer *k, uint32_t process, uint32_t parent)
 {
     size_t at = 0;
     for (struct kernel_process *p; (p = id_map_next(&k->processes, &at, NULL)) != NULL;)
@@ -405,8 +405,8 @@ static void give_children_to_parent(struct kernel_tracer *k, uint32_t process, u
 HRESULT kernel_process_ends(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
                             struct kernel_process *p)
 {
-    if (is_step_between(p)) {
-        give_children_to_parent(k, process, p->parent);
+    if (is_intermediate_fork(p)) {
+        reparent_children(k, process, p->parent);
         id_map_remove(&k->images, process); /* no images were read */
         process_details_forget(k, process);
         id_map_remove(&k->processes, process);
@@ -443,10 +443,10 @@ HRESULT kernel_thread_ends(struct kernel_tracer *k, const struct tracepoint_even
 }
 
 /* Its start has not arrived yet. */
-static HRESULT ends_early(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process)
+static HRESULT note_early_exit(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process)
 {
     struct kernel_process *p;
-    const HRESULT hr = process_heard(k, e, process, &p);
+    const HRESULT hr = process_find_or_add(k, e, process, &p);
     if (p) {
         p->ended = e->time;
         p->ended_on = e->processor;
@@ -463,14 +463,14 @@ static HRESULT take_exit(struct kernel_tracer *k, const struct tracepoint_event 
     if (FAILED(hr))
         return hr;
     struct kernel_process *p = id_map_find(&k->processes, process);
-    const bool has_begun = p && p->heard == 0;
+    const bool has_begun = p && p->early == 0;
     /* Kernels before 6.13 do not report whether this was the last thread. */
     const bool last = e->fields[EXIT_LAST].size != 0 ? tracepoint_number(e, EXIT_LAST) != 0
                       : has_begun                    ? p->threads == 0
                                                      : thread == process;
     if (!last)
         return S_OK;
-    return has_begun ? kernel_process_ends(k, e, process, p) : ends_early(k, e, process);
+    return has_begun ? kernel_process_ends(k, e, process, p) : note_early_exit(k, e, process);
 }
 
 const struct tracepoint task_tracepoints[] = {
@@ -511,7 +511,7 @@ struct rundown {
     HRESULT hr;
 };
 
-static HRESULT run_down_thread(struct rundown *r, uint32_t thread, const char *name)
+static HRESULT rundown_thread(struct rundown *r, uint32_t thread, const char *name)
 {
     struct kernel_thread *t = id_map_put(&r->k->threads, thread);
     struct kernel_process *p = id_map_find(&r->k->processes, r->process);
@@ -529,7 +529,7 @@ HRESULT kernel_thread_add_existing(struct kernel_tracer *k, const struct tracepo
                                    uint32_t thread)
 {
     struct rundown r = {.k = k, .at = *e, .process = process};
-    return run_down_thread(&r, thread, "");
+    return rundown_thread(&r, thread, "");
 }
 
 HRESULT kernel_process_add_existing(struct kernel_tracer *k, const struct tracepoint_event *e, uint32_t process,
@@ -546,7 +546,7 @@ HRESULT kernel_process_add_existing(struct kernel_tracer *k, const struct tracep
 }
 
 /* Skips a process that exits during the rundown. */
-static HRESULT run_down(struct rundown *r)
+static HRESULT rundown_process(struct rundown *r)
 {
     struct kernel_task_stat stat;
     uint32_t *threads = NULL;
@@ -564,7 +564,7 @@ static HRESULT run_down(struct rundown *r)
     HRESULT hr = kernel_process_add_existing(r->k, &r->at, r->process, p, r->end);
     if (SUCCEEDED(hr) && SUCCEEDED(kernel_process_threads(r->k, r->process, &threads, &count)))
         for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
-            hr = run_down_thread(r, threads[i], threads[i] == r->process ? stat.name : "");
+            hr = rundown_thread(r, threads[i], threads[i] == r->process ? stat.name : "");
     if (SUCCEEDED(hr) && !p->is_kernel)
         hr = images_rundown(r->k, &r->at, r->process, r->end);
     memory_free(threads);
@@ -572,7 +572,7 @@ static HRESULT run_down(struct rundown *r)
 }
 
 /* The processes that Windows always has: the idle process and the owner of the kernel's threads. */
-static HRESULT run_down_own(struct rundown *r)
+static HRESULT rundown_builtin_processes(struct rundown *r)
 {
     const struct {
         uint32_t id;
@@ -604,10 +604,10 @@ HRESULT kernel_tasks_rundown(struct kernel_tracer *k, bool end, const struct ker
     if (SUCCEEDED(hr) && k->reports_configuration)
         hr = configuration_rundown(k, &r.at);
     if (SUCCEEDED(hr))
-        hr = run_down_own(&r);
+        hr = rundown_builtin_processes(&r);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
         r.process = ids[i];
-        hr = run_down(&r);
+        hr = rundown_process(&r);
     }
     memory_free(ids);
     const HRESULT flushed = kernel_queue_flush(&k->queue, sink);

@@ -37,7 +37,7 @@
 
    What can be missing. If a ring is full, Linux overwrites or drops events and counts them (kernel_tracer_lost). An
    event whose processor was paused for more than 100 ms arrives late: the functions of kernel_tasks.c therefore accept
-   an exit or an exec before the start (`heard`, `ended`). Starts that never arrive are forgotten after 10 s.
+   an exit or an exec before the start (`early`, `ended`). Starts that never arrive are forgotten after 10 s.
 
    Failures. If a pass fails and the source no longer works (tracefs was unmounted, access was withdrawn), the next
    source takes over within the same pass. Out of memory fails the pass and keeps the source.
@@ -269,7 +269,7 @@ void kernel_learn_windows(struct kernel_tracer *k)
 
 /* Returns the time (ns) up to which this pass may forward events: the Windows numbers of the threads are known and no
    earlier event can still arrive. */
-static uint64_t whole_until(struct kernel_tracer *k)
+static uint64_t complete_until(struct kernel_tracer *k)
 {
     const uint64_t now = (uint64_t)clock_ticks() * NS_PER_TICK; /* read the clock before asking which threads exist */
     kernel_learn_windows(k);
@@ -281,7 +281,7 @@ static HRESULT tracefs_pass(struct kernel_tracer *k, bool last, const struct ker
 {
     const struct trace_sink taken = {tracer_take_record, k};
     HRESULT hr = last ? trace_instance_set(k->instance, "tracing_on", "0") : S_OK;
-    const HRESULT passed = trace_stream_pass(k->stream, whole_until(k), last, &taken);
+    const HRESULT passed = trace_stream_pass(k->stream, complete_until(k), last, &taken);
     hr = FAILED(hr) ? hr : passed;
     HRESULT settled = kernel_tasks_settle(k);
     hr = FAILED(hr) ? hr : settled;

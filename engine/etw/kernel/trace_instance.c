@@ -82,7 +82,7 @@ static bool is_owned_by(const char *name, struct owner *out)
 }
 
 /* The processes of another Wine prefix cannot be checked while the server of that prefix runs. */
-static bool has_gone(const struct owner *owner, const struct owner *self)
+static bool owner_has_exited(const struct owner *owner, const struct owner *self)
 {
     char path[48];
     uint64_t id, started;
@@ -97,11 +97,11 @@ struct sweep {
     struct texts names;
 };
 
-static HRESULT note_left(void *context, const char *name)
+static HRESULT note_orphan(void *context, const char *name)
 {
     struct sweep *s = context;
     struct owner owner;
-    return is_owned_by(name, &owner) && has_gone(&owner, &s->self) ? texts_add(&s->names, name) : S_OK;
+    return is_owned_by(name, &owner) && owner_has_exited(&owner, &s->self) ? texts_add(&s->names, name) : S_OK;
 }
 
 static char *instances_path(const char *root)
@@ -116,7 +116,7 @@ HRESULT trace_instance_sweep(const char *root, size_t *left)
     *left = 0;
     HRESULT hr = path ? own(&s.self) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = kernel_folder_each(path, note_left, &s);
+        hr = kernel_folder_each(path, note_orphan, &s);
     for (size_t i = 0; SUCCEEDED(hr) && i < s.names.count; i++) {
         char *one = text_format("%s/%s", path, s.names.items[i]);
         if (!one)
@@ -516,7 +516,7 @@ static bool is_older(const struct trace_stream *s, uint32_t a, uint32_t b)
     return x < y || (x == y && a < b);
 }
 
-static void sink_down(struct trace_stream *s, uint32_t at)
+static void heap_sift_down(struct trace_stream *s, uint32_t at)
 {
     const uint32_t lane = s->heap[at];
     for (;;) {
@@ -533,20 +533,20 @@ static void sink_down(struct trace_stream *s, uint32_t at)
     s->heap[at] = lane;
 }
 
-static void make_heap(struct trace_stream *s)
+static void heap_build(struct trace_stream *s)
 {
     s->heap_count = 0;
     for (uint32_t i = 0; i < s->processors; i++)
         if (s->lanes[i].next.data)
             s->heap[s->heap_count++] = i;
     for (uint32_t i = s->heap_count / 2; i-- > 0;)
-        sink_down(s, i);
+        heap_sift_down(s, i);
 }
 
 static HRESULT stream_forward_until(struct trace_stream *s, uint64_t until, const struct trace_sink *sink)
 {
     HRESULT hr = S_OK;
-    make_heap(s);
+    heap_build(s);
     while (SUCCEEDED(hr) && s->heap_count != 0) {
         const uint32_t processor = s->heap[0];
         struct lane *lane = &s->lanes[processor];
@@ -558,7 +558,7 @@ static HRESULT stream_forward_until(struct trace_stream *s, uint64_t until, cons
         if (!lane->next.data)
             s->heap[0] = s->heap[--s->heap_count];
         if (s->heap_count != 0)
-            sink_down(s, 0);
+            heap_sift_down(s, 0);
     }
     return hr;
 }

@@ -133,7 +133,7 @@ struct kernel_process {
     bool is_wine;     /* runs wine's loader or was forked from a process that does */
     bool has_program; /* has executed a program; otherwise it is still a fork of its parent */
     bool has_code;    /* it is exiting, and exit_code is known */
-    uint64_t heard;   /* time of the first event about it while its start is unknown; 0: the start is known */
+    uint64_t early;   /* time of the first event about it while its start is unknown; 0: the start is known */
     uint64_t ended;   /* for such a process: when it exited and on which processor; 0: it has not */
     uint32_t ended_on;
     bool is_waiting;              /* its start event waits in the queue for the name */

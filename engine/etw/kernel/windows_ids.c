@@ -17,9 +17,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { BUFFER_KB = 64, NS_PER_TICK = 100, MOST_IDS = 1 << 16, MOST_COMING = 256, MOST_TRIES = 40 };
+enum { BUFFER_KB = 64, NS_PER_TICK = 100, MOST_IDS = 1 << 16, MOST_STARTING = 256, MOST_TRIES = 40 };
 /* Another instance may record the same event a little earlier or later. */
-enum { LONGEST_COMING_NS = 1000000000, EARLIER_NS = 10000000, CLONE_SAME_PROCESS = 0x10000 };
+enum { LONGEST_START_NS = 1000000000, EARLIER_NS = 10000000, CLONE_SAME_PROCESS = 0x10000 };
 
 /* The events of the instance; for the last two, the field is the thread that begins or ends. */
 enum { SET_PROCESSORS, THREAD_BEGINS, THREAD_ENDS, EVENTS };
@@ -31,7 +31,7 @@ struct known {
     uint32_t tries;
 };
 
-struct coming {
+struct starting {
     uint64_t since, until; /* ns; until 0: it has neither started up nor exited */
 };
 
@@ -49,9 +49,9 @@ struct windows_ids {
     uint32_t server; /* Wine's server, which makes the calls */
     uint32_t ids[EVENTS];
     struct ring_field fields[EVENTS], caller, clone_flags;
-    struct id_map by_host; /* struct windows_thread */
-    struct id_map threads; /* struct known, by Windows' number */
-    struct id_map coming;  /* struct coming: processes started by Wine's threads, by their first thread */
+    struct id_map by_host;  /* struct windows_thread */
+    struct id_map threads;  /* struct known, by Windows' number */
+    struct id_map starting; /* struct starting: processes started by Wine's threads, by their first thread */
     uint32_t mark;
     bool asked, again; /* threads were listed once; a new thread or a failure requires listing again */
     struct windows_shown *shown;
@@ -81,16 +81,16 @@ static void windows_shown_note(struct windows_shown *shown, size_t count, uint64
 static HRESULT thread_begins(struct windows_ids *w, const struct ring_event *e, uint32_t creator, uint32_t host)
 {
     id_map_remove(&w->by_host, host);
-    if (!id_map_find(&w->by_host, creator) && !id_map_find(&w->coming, creator))
+    if (!id_map_find(&w->by_host, creator) && !id_map_find(&w->starting, creator))
         return S_OK;
     w->again = true;
     if ((ring_number(e, &w->clone_flags) & CLONE_SAME_PROCESS) != 0)
         return S_OK;
-    const struct coming *before = id_map_find(&w->coming, creator);
+    const struct starting *before = id_map_find(&w->starting, creator);
     const uint64_t since = before ? before->since : e->time - EARLIER_NS;
-    struct coming *c = id_map_put(&w->coming, host);
+    struct starting *c = id_map_put(&w->starting, host);
     if (c)
-        *c = (struct coming){.since = since};
+        *c = (struct starting){.since = since};
     return c ? S_OK : E_OUTOFMEMORY;
 }
 
@@ -100,9 +100,9 @@ static uint64_t now_ns(void)
 }
 
 /* Marks it as started up or exited. */
-static void set_come(struct windows_ids *w, uint32_t host)
+static void mark_started(struct windows_ids *w, uint32_t host)
 {
-    struct coming *c = id_map_find(&w->coming, host);
+    struct starting *c = id_map_find(&w->starting, host);
     if (c && c->until == 0)
         c->until = now_ns();
 }
@@ -111,7 +111,7 @@ static void thread_ends(struct windows_ids *w, uint32_t host)
 {
     const struct windows_thread *t = id_map_find(&w->by_host, host);
     const struct known *known = t ? id_map_find(&w->threads, t->id) : NULL;
-    set_come(w, host);
+    mark_started(w, host);
     if (known && known->host == host) {
         id_map_remove(&w->threads, t->id);
         w->again = true; /* another thread may get that number at once */
@@ -138,7 +138,7 @@ static HRESULT ids_take_record(void *context, const struct trace_record *r)
 }
 
 /* Reads all events recorded so far. */
-static HRESULT listen(struct windows_ids *w)
+static HRESULT ids_read_events(struct windows_ids *w)
 {
     const struct trace_sink sink = {ids_take_record, w};
     return trace_stream_pass(w->stream, 0, true, &sink);
@@ -147,7 +147,7 @@ static HRESULT listen(struct windows_ids *w)
 /* ---- learning new threads ---- */
 
 /* Keeps what is known of the listed threads. A number may have moved to another process unnoticed. */
-static HRESULT keep_listed(struct windows_ids *w, const struct windows_thread *threads, size_t count)
+static HRESULT ids_keep_listed(struct windows_ids *w, const struct windows_thread *threads, size_t count)
 {
     struct id_map kept = {.item_size = w->threads.item_size, .most = w->threads.most};
     for (size_t i = 0; i < count; i++) {
@@ -202,7 +202,7 @@ static HRESULT ids_learn_shown(struct windows_ids *w)
         if (!t)
             return E_OUTOFMEMORY;
         *t = shown->thread;
-        set_come(w, shown->host);
+        mark_started(w, shown->host);
         known->host = shown->host;
     }
     w->shown_count = 0;
@@ -211,16 +211,16 @@ static HRESULT ids_learn_shown(struct windows_ids *w)
 
 /* Forgets processes whose events can no longer be split over two passes, and those that never become Wine's, such as
    host programs that Wine starts. */
-static void forget_late(struct windows_ids *w)
+static void forget_finished(struct windows_ids *w)
 {
     const uint64_t now = now_ns();
     uint64_t host, late;
     do {
         size_t at = 0;
         late = 0;
-        for (const struct coming *c; late == 0 && (c = id_map_next(&w->coming, &at, &host)) != NULL;)
-            late = now > (c->until ? c->until + TRACE_STREAM_KEPT_NS : c->since + LONGEST_COMING_NS) ? host : 0;
-        id_map_remove(&w->coming, late);
+        for (const struct starting *c; late == 0 && (c = id_map_next(&w->starting, &at, &host)) != NULL;)
+            late = now > (c->until ? c->until + TRACE_STREAM_KEPT_NS : c->since + LONGEST_START_NS) ? host : 0;
+        id_map_remove(&w->starting, late);
     } while (late != 0);
 }
 
@@ -228,17 +228,17 @@ HRESULT windows_ids_pass(struct windows_ids *w)
 {
     struct windows_thread *threads = NULL;
     size_t count = 0;
-    HRESULT hr = listen(w);
-    forget_late(w);
+    HRESULT hr = ids_read_events(w);
+    forget_finished(w);
     const uint32_t mark = windows_threads_mark();
-    if (SUCCEEDED(hr) && w->asked && !w->again && w->coming.count == 0 && mark == w->mark)
+    if (SUCCEEDED(hr) && w->asked && !w->again && w->starting.count == 0 && mark == w->mark)
         return S_OK;
     w->again = false;
     w->mark = mark;
     if (SUCCEEDED(hr))
         hr = windows_threads(&threads, &count);
     if (SUCCEEDED(hr))
-        hr = keep_listed(w, threads, count);
+        hr = ids_keep_listed(w, threads, count);
     if (SUCCEEDED(hr))
         hr = trace_instance_enable(w->instance, events[SET_PROCESSORS][0], events[SET_PROCESSORS][1], NULL, true);
     if (SUCCEEDED(hr)) {
@@ -249,7 +249,7 @@ HRESULT windows_ids_pass(struct windows_ids *w)
     }
     memory_free(threads);
     if (SUCCEEDED(hr))
-        hr = listen(w);
+        hr = ids_read_events(w);
     if (SUCCEEDED(hr))
         hr = ids_learn_shown(w);
     w->asked = SUCCEEDED(hr);
@@ -265,7 +265,7 @@ uint64_t windows_ids_known_until(const struct windows_ids *w, uint64_t now)
 {
     size_t at = 0;
     uint64_t until = now;
-    for (const struct coming *c; (c = id_map_next(&w->coming, &at, NULL)) != NULL;)
+    for (const struct starting *c; (c = id_map_next(&w->starting, &at, NULL)) != NULL;)
         until = c->since < until ? c->since : until;
     return until;
 }
@@ -312,7 +312,7 @@ HRESULT windows_ids_begin(const char *name, struct windows_ids **out)
     snprintf(own, sizeof own, "%s-ids", name);
     const struct trace_options options = {.name = own, .buffer_kb = BUFFER_KB};
     w->by_host = (struct id_map){.item_size = sizeof(struct windows_thread), .most = MOST_IDS};
-    w->coming = (struct id_map){.item_size = sizeof(struct coming), .most = MOST_COMING};
+    w->starting = (struct id_map){.item_size = sizeof(struct starting), .most = MOST_STARTING};
     w->threads = (struct id_map){.item_size = sizeof(struct known), .most = MOST_IDS};
     HRESULT hr = read_server(&w->server);
     if (SUCCEEDED(hr))
@@ -338,7 +338,7 @@ HRESULT windows_ids_end(struct windows_ids *w)
     const HRESULT hr = trace_instance_end(w->instance);
     id_map_free(&w->by_host);
     id_map_free(&w->threads);
-    id_map_free(&w->coming);
+    id_map_free(&w->starting);
     memory_free(w->shown);
     memory_free(w);
     return hr;

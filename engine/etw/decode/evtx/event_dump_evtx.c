@@ -146,7 +146,7 @@ static HRESULT evtx_dump_values(struct event_dump_step *s)
     return S_OK;
 }
 
-static void take_back(struct event_dump_step *s)
+static void discard_values(struct event_dump_step *s)
 {
     evtx_record_back(&s->dump->record, &s->before_values);
 }
@@ -467,7 +467,7 @@ const struct event_dump_writer event_dump_evtx = {.begin = evtx_dump_begin,
                                                   .values = evtx_dump_values,
                                                   .value = evtx_dump_value,
                                                   .end_values = end_values,
-                                                  .take_back = take_back,
+                                                  .discard_values = discard_values,
                                                   .undecoded = evtx_dump_undecoded,
                                                   .tail = evtx_dump_tail,
                                                   .end = end,

@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-enum { FILE_MOST = 64 << 20 /* in bytes */, LOOKED_MOST = 65536 };
+enum { FILE_MOST = 64 << 20 /* in bytes */, LOOKUPS_MOST = 65536 };
 
 /* A GUID that was searched for in the folders. */
 struct tmf_lookup {
@@ -143,7 +143,7 @@ HRESULT tmf_files_create(const struct texts *files, const struct texts *folders,
 }
 
 /* Tries GUID.tmf, in lower case without braces, as tracepdb names its output. */
-static HRESULT look_in_folders(struct tmf_files *t, struct tmf_lookup *l)
+static HRESULT search_folders(struct tmf_files *t, struct tmf_lookup *l)
 {
     char guid[39];
     HRESULT hr = S_OK;
@@ -179,12 +179,12 @@ static HRESULT tmf_files_look_up(struct tmf_files *t, const GUID *guid, const st
             return S_OK;
         }
     *out = NULL;
-    if (!t->folders.count || t->lookup_count == LOOKED_MOST)
+    if (!t->folders.count || t->lookup_count == LOOKUPS_MOST)
         return S_OK;
     if (!memory_grow((void **)&t->lookups, &t->lookup_capacity, t->lookup_count + 1, sizeof *t->lookups))
         return E_OUTOFMEMORY;
     struct tmf_lookup l = {.guid = *guid};
-    HRESULT hr = look_in_folders(t, &l);
+    HRESULT hr = search_folders(t, &l);
     if (FAILED(hr))
         return hr;
     t->lookups[t->lookup_count] = l;
@@ -199,7 +199,7 @@ static HRESULT tmf_files_find(struct tmf_files *t, const EVENT_RECORD *event, co
     static const GUID none;
     const GUID guid = event->EventHeader.ProviderId;
     const uint16_t number = event->EventHeader.EventDescriptor.Id;
-    const struct tmf_lookup *tmf_lookup = NULL;
+    const struct tmf_lookup *lookup = NULL;
     char text[39];
     *out = NULL;
     if (guid_equal(&guid, &none))
@@ -209,11 +209,11 @@ static HRESULT tmf_files_find(struct tmf_files *t, const EVENT_RECORD *event, co
     if (*out)
         return S_OK;
     host_lock_enter(&t->lock);
-    HRESULT hr = tmf_files_look_up(t, &guid, &tmf_lookup);
-    const bool there = tmf_lookup && tmf_lookup->document;
+    HRESULT hr = tmf_files_look_up(t, &guid, &lookup);
+    const bool there = lookup && lookup->document;
     if (there)
-        *out = tmf_document_find(tmf_lookup->document, &guid, number);
-    const char *reason = tmf_lookup ? tmf_lookup->reason : NULL;
+        *out = tmf_document_find(lookup->document, &guid, number);
+    const char *reason = lookup ? lookup->reason : NULL;
     host_lock_leave(&t->lock);
     if (FAILED(hr) || *out)
         return hr;
