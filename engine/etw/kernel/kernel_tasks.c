@@ -233,7 +233,7 @@ HRESULT kernel_thread_begins(struct kernel_tracer *k, const struct tracepoint_ev
    paused. */
 static bool is_late(const struct kernel_process *p, const struct tracepoint_event *e)
 {
-    return p->early != 0 && p->early >= e->time;
+    return p->first_seen != 0 && p->first_seen >= e->time;
 }
 
 static void process_keep_early_facts(struct kernel_process *p, const struct kernel_process *early)
@@ -321,7 +321,7 @@ static HRESULT process_find_or_add(struct kernel_tracer *k, const struct tracepo
     const bool known = id_map_find(&k->processes, process) != NULL;
     *out = id_map_put(&k->processes, process);
     if (*out && !known)
-        (*out)->early = e->time;
+        (*out)->first_seen = e->time;
     return *out || process == 0 ? S_OK : E_OUTOFMEMORY;
 }
 
@@ -463,7 +463,7 @@ static HRESULT take_exit(struct kernel_tracer *k, const struct tracepoint_event 
     if (FAILED(hr))
         return hr;
     struct kernel_process *p = id_map_find(&k->processes, process);
-    const bool has_begun = p && p->early == 0;
+    const bool has_begun = p && p->first_seen == 0;
     /* Kernels before 6.13 do not report whether this was the last thread. */
     const bool last = e->fields[EXIT_LAST].size != 0 ? tracepoint_number(e, EXIT_LAST) != 0
                       : has_begun                    ? p->threads == 0

@@ -37,7 +37,7 @@
 
    What can be missing. If a ring is full, Linux overwrites or drops events and counts them (kernel_tracer_lost). An
    event whose processor was paused for more than 100 ms arrives late: the functions of kernel_tasks.c therefore accept
-   an exit or an exec before the start (`early`, `ended`). Starts that never arrive are forgotten after 10 s.
+   an exit or an exec before the start (`first_seen`, `ended`). Starts that never arrive are forgotten after 10 s.
 
    Failures. If a pass fails and the source no longer works (tracefs was unmounted, access was withdrawn), the next
    source takes over within the same pass. Out of memory fails the pass and keeps the source.

@@ -129,12 +129,12 @@ struct kernel_process {
     uint32_t threads;
     uint32_t windows; /* its Windows number; 0: none, or not known yet */
     uint32_t exit_code;
-    bool is_kernel;   /* a kernel thread, part of "System" */
-    bool is_wine;     /* runs wine's loader or was forked from a process that does */
-    bool has_program; /* has executed a program; otherwise it is still a fork of its parent */
-    bool has_code;    /* it is exiting, and exit_code is known */
-    uint64_t early;   /* time of the first event about it while its start is unknown; 0: the start is known */
-    uint64_t ended;   /* for such a process: when it exited and on which processor; 0: it has not */
+    bool is_kernel;      /* a kernel thread, part of "System" */
+    bool is_wine;        /* runs wine's loader or was forked from a process that does */
+    bool has_program;    /* has executed a program; otherwise it is still a fork of its parent */
+    bool has_code;       /* it is exiting, and exit_code is known */
+    uint64_t first_seen; /* time of the first event about it while its start is unknown; 0: the start is known */
+    uint64_t ended;      /* for such a process: when it exited and on which processor; 0: it has not */
     uint32_t ended_on;
     bool is_waiting;              /* its start event waits in the queue for the name */
     size_t entry;                 /* index in the queue */
