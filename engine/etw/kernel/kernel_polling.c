@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum {
-    SHARE = 50,       /* a poll may take this fraction of the time between two polls ... */
+    SHARE = 50,       /* the time between two polls is this many times the length of the last one ... */
     LATEST_MS = 1000, /* ... but the next one starts no later than this */
     WHOLE_MS = 1000,  /* time between full polls: minimum and maximum */
     WHOLE_LATEST_MS = 5000,
