@@ -40,7 +40,7 @@ struct showing {
     unsigned sets, failures;
 };
 
-static void nobody_is_told(void *user, const struct retention_told *told)
+static void nobody_is_told(void *user, const struct retention_event *told)
 {
     (void)user;
     (void)told;
@@ -93,7 +93,7 @@ static HRESULT look(struct looked *l)
         .policy = &l->policy,
         .parts = l->parts,
         .now = l->now,
-        .tell = nobody_is_told,
+        .report = nobody_is_told,
     };
     if (SUCCEEDED(hr))
         hr = retention_pass_plan(&pass, &l->scanned, &l->plan);

@@ -23,9 +23,9 @@ static HRESULT show_json(struct shown *s, const struct store_finding *f)
     json_text(j, "fault", store_fault_word(f->fault));
     json_text(j, "path", f->path);
     json_text(j, "detail", f->detail);
-    json_bool(j, "mended", f->mended == S_OK);
-    json_text(j, "to", f->mended == S_OK && *f->to ? f->to : NULL);
-    json_text(j, "error", FAILED(f->mended) ? error_text(f->mended) : NULL);
+    json_bool(j, "mended", f->repaired == S_OK);
+    json_text(j, "to", f->repaired == S_OK && *f->to ? f->to : NULL);
+    json_text(j, "error", FAILED(f->repaired) ? error_text(f->repaired) : NULL);
     json_end(j, '}');
     return S_OK;
 }
@@ -33,7 +33,7 @@ static HRESULT show_json(struct shown *s, const struct store_finding *f)
 static HRESULT show(void *user, const struct store_finding *f)
 {
     struct shown *s = user;
-    if (f->mended == S_OK)
+    if (f->repaired == S_OK)
         s->mended++;
     else
         s->left++;
@@ -42,10 +42,10 @@ static HRESULT show(void *user, const struct store_finding *f)
     printf("%s: %s: %s", f->path, store_fault_word(f->fault), store_fault_text(f->fault));
     if (*f->detail)
         printf(" (%s)", f->detail);
-    if (f->mended == S_OK)
+    if (f->repaired == S_OK)
         printf(*f->to ? "; mended: now %s" : "; mended", f->to);
-    else if (FAILED(f->mended))
-        printf("; not mended: %s (0x%08X)", error_text(f->mended), (unsigned)f->mended);
+    else if (FAILED(f->repaired))
+        printf("; not mended: %s (0x%08X)", error_text(f->repaired), (unsigned)f->repaired);
     printf("\n");
     return S_OK;
 }

@@ -5,7 +5,7 @@
 #include "engine/base/memory.h"
 #include "engine/etw/etw_types.h"
 #include "engine/pla/model.h"
-#include "engine/pla/trace_providers.h"
+#include "engine/pla/trace_event_providers.h"
 
 #include <string.h>
 

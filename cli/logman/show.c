@@ -3,7 +3,7 @@
 #include "cli/logman/logman.h"
 #include "cli/output.h"
 #include "engine/base/memory.h"
-#include "engine/pla/trace_providers.h"
+#include "engine/pla/trace_event_providers.h"
 
 #include <stdio.h>
 #include <inttypes.h>

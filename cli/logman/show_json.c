@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/logman/logman.h"
 #include "engine/base/memory.h"
-#include "engine/pla/trace_providers.h"
+#include "engine/pla/trace_event_providers.h"
 
 #include <inttypes.h>
 

@@ -8,8 +8,8 @@
 #include "com/objects/convert.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/pla/credentials.h"
 #include "engine/pla/definition.h"
+#include "engine/pla/set_credentials.h"
 #include "engine/pla/sets.h"
 
 #include <string.h>
@@ -121,7 +121,7 @@ static HRESULT facade_commit(struct object *o, const struct caller *caller, cons
     bool sources = false;
     HRESULT hr = own_name && own_server && folder ? copy_credentials(o, &user, &password) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = credentials_to_give(o, password, &sources, &masked);
+        hr = set_credentials_pack(o, password, &sources, &masked);
     if (SUCCEEDED(hr))
         hr = set_to_commit_xml(o, false, &xml, NULL);
     if (SUCCEEDED(hr) && sources)
@@ -145,7 +145,7 @@ static HRESULT facade_commit(struct object *o, const struct caller *caller, cons
         sets_bind(o, space, &own_name, &own_server);
         sets_forget_latest(o);
         keep_credentials(o, NULL, NULL); /* the server has them, and asks for none again from who gave them */
-        credentials_hide(o);
+        set_credentials_hide(o);
         peer_keep(o, set, true, NULL);
         keep_folder(o, folder);
         folder = NULL;

@@ -8,7 +8,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/pla/credentials.h"
+#include "engine/pla/set_credentials.h"
 #include "engine/pla/sets.h"
 
 #include <string.h>
@@ -298,7 +298,7 @@ static HRESULT commit(struct object *set, const struct whole_commit *what, struc
     char *password = NULL;
     HRESULT hr = set_from_xml(set, what->xml, strlen(what->xml), NULL);
     if (SUCCEEDED(hr) && what->masked) {
-        hr = credentials_given(set, what->masked, &password);
+        hr = set_credentials_unpack(set, what->masked, &password);
         hr = hr == E_INVALIDARG ? DISP_E_TYPEMISMATCH : hr;
     }
     if (SUCCEEDED(hr) && what->user)

@@ -42,7 +42,7 @@ HRESULT server_list_answer(struct object *collection, DISPID member, const DISPP
 struct whole_commit {
     const char *xml, *name;
     const char *user, *password; /* NULL: no credentials go with it */
-    const char *masked;          /* what credentials_to_give made of the password and of data sources; NULL: nothing */
+    const char *masked;          /* what set_credentials_pack made of the password and of data sources; NULL: nothing */
     const char *whole_xml;       /* the XML with what is secret in it, for another server; NULL: it is `xml` */
     uint32_t mode;
 };

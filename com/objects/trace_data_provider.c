@@ -7,7 +7,7 @@
 #include "engine/base/memory.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/store.h"
-#include "engine/pla/trace_providers.h"
+#include "engine/pla/trace_event_providers.h"
 
 static HRESULT STDMETHODCALLTYPE provider_query(ITraceDataProvider *This, BSTR name, BSTR server)
 {
@@ -45,8 +45,9 @@ static HRESULT may_set_security(struct object *provider)
         return hr;
     hr = trace_provider_get_security(provider, OWNER_GROUP_DACL, &sddl);
     if (SUCCEEDED(hr))
-        hr = gate_ask(&caller, GATE_SECURITY,
-                      &(struct gate_set){.space = "Provider", .name = name.text, .security = sddl, .session = true});
+        hr = set_access_check_caller(
+            &caller, SET_ACCESS_SECURITY,
+            &(struct set_access_object){.space = "Provider", .name = name.text, .security = sddl, .session = true});
     hr = refusal_answer(hr, &caller, "Provider", name.text);
     memory_free(sddl);
     value_free(&name);

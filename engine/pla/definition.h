@@ -10,12 +10,13 @@
 
 /* ---- definitions ---- */
 
-/* The definition's XML, from memory_alloc, for who may read it (GATE_REFUSED). PLA_E_DCS_NOT_FOUND; the store's errors.
+/* The definition's XML, from memory_alloc, for who may read it (SET_ACCESS_REFUSED). PLA_E_DCS_NOT_FOUND; the store's
+ * errors.
  */
 HRESULT definition_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size);
 /* Whether the caller may do that with the set. `set` (NULL: none) is what begins a session that does not run: its Guid
-   says who may. GATE_REFUSED; PLA_E_DCS_NOT_FOUND. For this process itself always S_OK. */
-HRESULT definition_check(const struct caller *caller, enum gate_verb verb, const char *space, const char *name,
+   says who may. SET_ACCESS_REFUSED; PLA_E_DCS_NOT_FOUND. For this process itself always S_OK. */
+HRESULT definition_check(const struct caller *caller, enum set_access_verb verb, const char *space, const char *name,
                          struct object *set);
 /* The same of Commit: of a change, or of a new set. `set` is what is committed. */
 HRESULT definition_check_commit(const struct caller *caller, const char *space, const char *name, struct object *set);
@@ -60,8 +61,8 @@ HRESULT category_validate(const struct category *c, struct object *set, bool upd
 
 /* ---- refusals: E_ACCESSDENIED for the caller, and an event that names the caller ---- */
 
-/* `hr` as it is, but for GATE_REFUSED. Events are bounded: REFUSALS_TOLD in a minute, the next one tells how many were
-   not told. The thread's error text goes with the E_ACCESSDENIED. */
+/* `hr` as it is, but for SET_ACCESS_REFUSED. Events are bounded: REFUSALS_TOLD in a minute, the next one tells how many
+   were not told. The thread's error text goes with the E_ACCESSDENIED. */
 HRESULT refusal_answer(HRESULT hr, const struct caller *caller, const char *space, const char *name);
 #define REFUSALS_TOLD 20
 

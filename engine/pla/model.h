@@ -166,8 +166,8 @@ enum set_live_part {
 };
 
 struct caller;
-/* Where the verbs of a set go, given by who creates it: to the engine in this process (engine/pla/sets/sets_here.c), or
-   to a server (com/facade/facade.c). `space` (static text) and `name` say what the set is bound to, or is to be;
+/* Where the verbs of a set go, given by who creates it: to the engine in this process (engine/pla/sets/local_sets.c),
+   or to a server (com/facade/facade.c). `space` (static text) and `name` say what the set is bound to, or is to be;
    `caller` is who asks for it. Called without the lock; each leaves the set as it was on failure, and binds or fills it
    on success. */
 struct set_verbs {

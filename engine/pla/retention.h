@@ -22,7 +22,7 @@ void retention_policy_free(struct retention_policy *policy);
 /* ---- pass ---- */
 
 /* What has come of a step, or what cannot be done. */
-struct retention_told {
+struct retention_event {
     const char *folder;                /* its path; of a limit RootPath */
     const struct retention_step *step; /* NULL: the folder could not be looked at, or a limit does not hold */
     const char *destination;           /* of a cabinet that is sent */
@@ -36,7 +36,7 @@ struct retention_pass {
     const char *only;  /* the name below root of the one folder that it is about; NULL: all */
     bool room_for_one; /* before a start: MaxFolderCount is to hold with one folder more, MaxSize is not asked */
     int64_t now;
-    void (*tell)(void *user, const struct retention_told *told);
+    void (*report)(void *user, const struct retention_event *event);
     void *user;
 };
 /* What concerns one folder is told and does not end the pass. A folder that it is about and that is not the set's, or

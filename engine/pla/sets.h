@@ -14,7 +14,7 @@
 HRESULT sets_create(const char *category, struct object **out);
 /* The same with verbs that go elsewhere. */
 HRESULT sets_create_with(const struct set_verbs *verbs, const char *category, struct object **out);
-extern const struct set_verbs sets_verbs_here; /* those of sets_create */
+extern const struct set_verbs sets_local_verbs; /* those of sets_create */
 /* An empty collection of sets; with a category its sets_find lists that namespace. */
 HRESULT sets_collection_create(const char *category, struct object **out);
 HRESULT sets_collection_create_with(const struct set_verbs *verbs, const char *category, struct object **out);
@@ -66,7 +66,7 @@ HRESULT set_manage(struct object *set, const struct caller *caller, uint32_t ste
    has a value of that name: scripts have no other way to learn which counters a set does not collect. */
 HRESULT sets_get_value(struct object *set, const struct caller *caller, const char *key, char **value);
 /* MS-PLA 3.2.4.1.52: UserAccount is `user`, or SYSTEM again for "", until the next Query (3.2.4.1.45). What the set is
-   to run as Commit decides (engine/pla/credentials.h). E_INVALIDARG for what can be no account's name, and for a
+   to run as Commit decides (engine/pla/set_credentials.h). E_INVALIDARG for what can be no account's name, and for a
    password without one. */
 HRESULT sets_set_credentials(struct object *set, const struct caller *caller, const char *user, const char *password);
 #define SETS_FILTER_NAME "openpla:" /* no filter of others begins so: no name has a colon */
@@ -110,7 +110,7 @@ struct ended_segment;
    in a folder that runs share, of this segment's alone. Tells of it by an event. A failure leaves the folder as it was.
    HRESULT of ERROR_TIMEOUT: it took longer than OpenPLA.ReportTimeout. S_FALSE: there are no logs. */
 HRESULT data_manager_compile(const struct ended_segment *segment);
-/* set_manage (sets.h) for the set that is stored here. GATE_REFUSED. */
+/* set_manage (sets.h) for the set that is stored here. SET_ACCESS_REFUSED. */
 HRESULT data_manager_run(const struct caller *caller, const char *space, const char *name, uint32_t steps,
                          const char *folder, struct object *errors);
 

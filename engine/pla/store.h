@@ -3,8 +3,8 @@
    the place is two digits that are computed from the name. A definition that somebody puts into the folder of the
    namespace is moved there.
 
-   Definitions are opened for a caller, who is checked against the Security of each set: GATE_REFUSED. The run record is
-   the program's own. */
+   Definitions are opened for a caller, who is checked against the Security of each set: SET_ACCESS_REFUSED. The run
+   record is the program's own. */
 #ifndef OPENPLA_STORE_H
 #define OPENPLA_STORE_H
 
@@ -19,39 +19,42 @@
 /* The one place that decides whether a caller may do with a set what a verb does. It is called with the descriptor that
    is stored, under the lock of the store, before there is any effect. MS-PLA 3.2.1, 3.2.4.1 (Security); behaviour 5. */
 
-enum gate_verb {
-#define GATE(verb, text, set_rights, session_rights, mends) GATE_##verb,
-#include "engine/pla/store/gate_verbs.def"
-#undef GATE
-    GATE_CREATE, /* there is no set yet: administrators and Performance Log Users */
-    GATE_VERBS
+enum set_access_verb {
+#define SET_ACCESS(verb, text, set_rights, session_rights, administrators) SET_ACCESS_##verb,
+#include "engine/pla/store/access_verbs.def"
+#undef SET_ACCESS
+    SET_ACCESS_CREATE, /* there is no set yet: administrators and Performance Log Users */
+    SET_ACCESS_VERBS
 };
 
 /* Refused, with a text for the caller. Not E_ACCESSDENIED, which a damaged file may answer with as well: clients get
    that instead (engine/pla/definition.h). */
-#define GATE_REFUSED ((HRESULT)0xA0300011)
+#define SET_ACCESS_REFUSED ((HRESULT)0xA0300011)
 
 /* What is asked about. */
-struct gate_set {
+struct set_access_object {
     const char *space, *name;
     const char *security; /* as it is stored, "" for the default; NULL: it cannot be told, and is administrators' */
     bool session;         /* a trace session, or what begins one */
 };
-/* S_OK, GATE_REFUSED, E_OUTOFMEMORY. For what this process does for itself always S_OK. */
-HRESULT gate_check(const struct access_subject *who, enum gate_verb verb, const struct gate_set *set);
+/* S_OK, SET_ACCESS_REFUSED, E_OUTOFMEMORY. For what this process does for itself always S_OK. */
+HRESULT set_access_check(const struct access_subject *who, enum set_access_verb verb,
+                         const struct set_access_object *set);
 /* The same for a definition that takes the place of the set's, and says `security`. Who may put Security needs no right
    to change the set, if the new one gives it to him. */
-HRESULT gate_check_change(const struct access_subject *who, const struct gate_set *set, const char *security);
+HRESULT set_access_check_change(const struct access_subject *who, const struct set_access_object *set,
+                                const char *security);
 /* For a new set. One that begins with the host (`boot`) is administrators' to make. */
-HRESULT gate_check_create(const struct access_subject *who, const struct gate_set *set, bool boot);
+HRESULT set_access_check_create(const struct access_subject *who, const struct set_access_object *set, bool boot);
 /* The same for one question alone. */
-HRESULT gate_ask(const struct caller *caller, enum gate_verb verb, const struct gate_set *set);
+HRESULT set_access_check_caller(const struct caller *caller, enum set_access_verb verb,
+                                const struct set_access_object *set);
 
 /* The descriptor that the text stands for: "" is the default. */
-const char *gate_security(const char *security);
+const char *set_access_security(const char *security);
 /* That of a set that the account makes, who is no administrator, and which says no other: the account may do everything
    with it. From memory_alloc. */
-char *gate_creator_security(const char *sid);
+char *set_access_creator_security(const char *sid);
 
 /* ---- definitions, runs and their files ---- */
 
@@ -86,7 +89,7 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
 /* PLA_E_DCS_NOT_FOUND when there is none. *xml from memory_alloc. */
 HRESULT store_load(const struct caller *caller, const char *space, const char *name, char **xml, size_t *size);
 /* Whether the caller may do that with the set that is stored now. PLA_E_DCS_NOT_FOUND. */
-HRESULT store_may(const struct caller *caller, enum gate_verb verb, const char *space, const char *name);
+HRESULT store_check_access(const struct caller *caller, enum set_access_verb verb, const char *space, const char *name);
 /* Security of the set, NULL where it cannot be told; from memory_alloc. S_FALSE: there is no set. */
 HRESULT store_security(const char *space, const char *name, char **security);
 /* Removes definition and run state. PLA_E_DCS_NOT_FOUND. */
@@ -95,7 +98,7 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
 HRESULT store_list(const struct caller *caller, const char *space, struct texts *names);
 /* Definitions that others have put into the namespace's folder and that are not taken, as they belong to an account
    that does not write here: two texts for each, its file and why. *out is empty on failure. */
-HRESULT store_list_strangers(const char *space, struct texts *out);
+HRESULT store_list_foreign(const char *space, struct texts *out);
 /* A set of a list: its name and its XML, NULL when it could not be read; both from memory_alloc. */
 struct stored_set {
     char *name, *xml;
@@ -311,13 +314,13 @@ struct store_finding {
     const char *detail; /* more than the fault's text; "" */
     /* S_FALSE: it was not asked for, or it is the user's to mend; a failure: it could not be, and why is the thread's
        error text; S_OK: it is mended, and `to` is where the file is now, "" if it is gone or changed in its place. */
-    HRESULT mended;
+    HRESULT repaired;
     const char *to;
 };
 /* Looks at all namespaces, each under its lock, and calls `each` for what is wrong; its failure ends the check. `mend`:
    what can be mended without losing anything is: what cannot be read, and what belongs to no set, goes to the folder
    `aside` of the data folder, but for a record of runs, which keeps a set's serial numbers from coming again; a
    definition is never deleted. */
-HRESULT store_check(bool mend, HRESULT (*each)(void *user, const struct store_finding *finding), void *user);
+HRESULT store_check(bool repair, HRESULT (*each)(void *user, const struct store_finding *finding), void *user);
 
 #endif

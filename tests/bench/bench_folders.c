@@ -102,7 +102,7 @@ static double walk(const char *root)
     return took;
 }
 
-static void nobody_is_told(void *user, const struct retention_told *told)
+static void nobody_is_told(void *user, const struct retention_event *told)
 {
     (void)user;
     must(told->hr, told->folder);
@@ -115,7 +115,7 @@ static struct retention_pass pass_over(const char *root, const struct retention_
         .policy = policy,
         .parts = RETENTION_LIMITS,
         .now = clock_utc(),
-        .tell = nobody_is_told};
+        .report = nobody_is_told};
 }
 
 static double plan(const char *root, unsigned count, const struct retention_policy *policy)

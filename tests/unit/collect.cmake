@@ -6,7 +6,7 @@ if(NOT WIN32)
 endif()
 # What these functions do here they do only where a test asks for it: of the registry's values that change under the
 # reader, of adapters that go, of files that grow.
-openpla_tests(tests_collect TESTS test_alert_judge test_trace_session test_configuration_read test_configuration_registry
+openpla_tests(tests_collect TESTS test_alert_evaluate test_trace_session test_configuration_read test_configuration_registry
   test_configuration_network test_configuration_collector LINK openpla_collect openpla_schemas openpla_report
   LibXml2::LibXml2)
 target_link_options(tests_collect PRIVATE -Wl,--wrap=registry_value_at,--wrap=network_adapters,--wrap=file_write)

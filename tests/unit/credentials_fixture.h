@@ -4,8 +4,8 @@
 #define OPENPLA_CREDENTIALS_FIXTURE_H
 
 #include "engine/base/memory.h"
-#include "engine/pla/credentials.h"
 #include "engine/pla/run/run_state.h"
+#include "engine/pla/set_credentials.h"
 #include "engine/pla/sets.h"
 #include "tests/unit/run_fixture.h"
 #include "tests/unit/scratch_folder.h"

@@ -82,7 +82,7 @@ struct told {
     char first_kept[64];
 };
 
-static inline void tell(void *user, const struct retention_told *told)
+static inline void tell(void *user, const struct retention_event *told)
 {
     struct told *t = user;
     if (FAILED(told->hr)) {
@@ -104,7 +104,7 @@ static inline struct retention_pass pass_of(const struct retention_policy *polic
                                    .policy = policy,
                                    .parts = RETENTION_ACTIONS | RETENTION_LIMITS,
                                    .now = clock_utc() + days * DAY,
-                                   .tell = tell,
+                                   .report = tell,
                                    .user = told};
 }
 

@@ -10,7 +10,7 @@ foreach(test test_credentials test_supervisor)
     add_dependencies(${test} openpdh)
   endif()
 endforeach()
-target_link_options(test_credentials PRIVATE -Wl,--wrap=gate_check_create,--wrap=gate_check_change)
+target_link_options(test_credentials PRIVATE -Wl,--wrap=set_access_check_create,--wrap=set_access_check_change)
 target_link_options(test_supervisor PRIVATE -Wl,--wrap=clock_utc -Wl,--wrap=clock_monotonic_ms
   -Wl,--wrap=file_load,--wrap=file_load_trusted)
 # With real sessions, and the keys of autologgers.
@@ -38,7 +38,7 @@ endif()
 # With hosts of their own or none.
 set(tests test_run_schedule test_next_start test_kept_definitions test_run_phase test_settings test_store_check
   test_store_protection test_run_state test_run test_run_folders test_run_kinds test_run_limits test_run_planted
-  test_run_requests test_run_rules test_run_tasks test_run_timeouts test_damaged_sets test_gate test_sets
+  test_run_requests test_run_rules test_run_tasks test_run_timeouts test_corrupt_sets test_set_access test_sets
   test_sets_categories test_run_alert test_run_configuration test_run_trace test_run_trace_log test_data_manager)
 # In a process of the host's kind, by faults that one thread has: natively, where each call can be had in turn.
 if(NOT WIN32)

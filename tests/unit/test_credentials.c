@@ -3,8 +3,8 @@
    reads a password that was given to nobody. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
-#include "engine/pla/credentials.h"
 #include "engine/pla/run/run_state.h"
+#include "engine/pla/set_credentials.h"
 #include "engine/pla/sets.h"
 #include "tests/unit/callers.h"
 #include "tests/unit/credentials_fixture.h"
@@ -25,18 +25,21 @@
 
 static struct callers callers;
 
-/* ---- whose account a set has is asked here, not who may make and change sets, which test_gate does ---- */
+/* ---- whose account a set has is asked here, not who may make and change sets, which test_set_access does ---- */
 
-HRESULT __wrap_gate_check_create(const struct access_subject *who, const struct gate_set *set, bool boot);
-HRESULT __wrap_gate_check_change(const struct access_subject *who, const struct gate_set *set, const char *security);
+HRESULT __wrap_set_access_check_create(const struct access_subject *who, const struct set_access_object *set,
+                                       bool boot);
+HRESULT __wrap_set_access_check_change(const struct access_subject *who, const struct set_access_object *set,
+                                       const char *security);
 
-HRESULT __wrap_gate_check_create(const struct access_subject *who, const struct gate_set *set, bool boot)
+HRESULT __wrap_set_access_check_create(const struct access_subject *who, const struct set_access_object *set, bool boot)
 {
     (void)who, (void)set, (void)boot;
     return S_OK;
 }
 
-HRESULT __wrap_gate_check_change(const struct access_subject *who, const struct gate_set *set, const char *security)
+HRESULT __wrap_set_access_check_change(const struct access_subject *who, const struct set_access_object *set,
+                                       const char *security)
 {
     (void)who, (void)set, (void)security;
     return S_OK;
@@ -287,7 +290,7 @@ static void a_definition_of_a_stranger_is_refused(void **state)
     assert_int_equal(chown(dropped, 65534, 65534), 0);
     assert_int_equal(store_list(&caller_self, SPACE, &names), S_OK);
     assert_true(file_exists(dropped));
-    assert_int_equal(store_list_strangers(SPACE, &strangers), S_OK);
+    assert_int_equal(store_list_foreign(SPACE, &strangers), S_OK);
     assert_int_equal(strangers.count, 2);
     assert_string_equal(strangers.items[0], dropped);
     assert_non_null(strstr(strangers.items[1], "65534"));
@@ -483,31 +486,31 @@ static void what_goes_to_the_server_is_masked(void **state)
     char *masked, *password, *text;
     bool sources;
     (void)state;
-    assert_int_equal(credentials_to_give(set, PASSWORD, &sources, &masked), S_OK);
+    assert_int_equal(set_credentials_pack(set, PASSWORD, &sources, &masked), S_OK);
     assert_true(sources);
     assert_null(strstr(masked, "D4tabase"));
     assert_int_equal(strspn(masked, "0123456789abcdef"), strlen(masked));
-    assert_int_equal(credentials_given(there, masked, &password), S_OK);
+    assert_int_equal(set_credentials_unpack(there, masked, &password), S_OK);
     assert_string_equal(password, PASSWORD);
     text = source_of(there, true);
     assert_string_equal(text, "SQL:Driver={SQLite3};Database=/tmp/x.db;PWD=D4tabase!set");
     memory_free(text);
     memory_free_secret(password);
     masked[SHARED_KEY_DIGITS - 1] ^= 1;
-    assert_int_equal(credentials_given(there, masked, &password), E_INVALIDARG);
+    assert_int_equal(set_credentials_unpack(there, masked, &password), E_INVALIDARG);
     memory_free(masked);
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        assert_int_equal(credentials_given(there, none[i], &password), E_INVALIDARG);
+        assert_int_equal(set_credentials_unpack(there, none[i], &password), E_INVALIDARG);
     /* Nothing to give, and a password that is empty. */
-    assert_int_equal(credentials_to_give(there, NULL, &sources, &masked), S_OK);
+    assert_int_equal(set_credentials_pack(there, NULL, &sources, &masked), S_OK);
     assert_non_null(masked);
     memory_free(masked);
     put_source(there, DATABASE);
-    assert_int_equal(credentials_to_give(there, NULL, &sources, &masked), S_OK);
+    assert_int_equal(set_credentials_pack(there, NULL, &sources, &masked), S_OK);
     assert_false(sources);
     assert_null(masked);
-    assert_int_equal(credentials_to_give(there, "", &sources, &masked), S_OK);
-    assert_int_equal(credentials_given(there, masked, &password), S_OK);
+    assert_int_equal(set_credentials_pack(there, "", &sources, &masked), S_OK);
+    assert_int_equal(set_credentials_unpack(there, masked, &password), S_OK);
     assert_string_equal(password, "");
     memory_free(password);
     memory_free(masked);

@@ -26,9 +26,11 @@ char *__wrap_caller_account(const struct caller *caller)
     return text_copy(account);
 }
 
-/* Who may make and change sets test_gate asks. */
-HRESULT __wrap_set_gate_save(const struct caller *caller, const struct set_file *at, bool exists, const char *security);
-HRESULT __wrap_set_gate_save(const struct caller *caller, const struct set_file *at, bool exists, const char *security)
+/* Who may make and change sets test_set_access asks. */
+HRESULT __wrap_stored_set_check_save(const struct caller *caller, const struct set_file *at, bool exists,
+                                     const char *security);
+HRESULT __wrap_stored_set_check_save(const struct caller *caller, const struct set_file *at, bool exists,
+                                     const char *security)
 {
     (void)caller, (void)at, (void)exists, (void)security;
     return S_OK;

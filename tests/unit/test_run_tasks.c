@@ -199,7 +199,7 @@ static void tasks_at_work_have_a_bound(void **state)
     assert_int_equal(tasks.count, 0);
     segment_tasks_start(&tasks, &e); /* there is room again */
     assert_int_equal(noted, 2);
-    segment_tasks_let_go(&tasks);
+    segment_tasks_release(&tasks);
     assert_int_equal(fixture_events(1007, "many"), SEGMENT_TASKS_MAX + 1);
     assert_int_equal(fixture_events(1008, "many"), 2);
     object_release(set);

@@ -635,15 +635,15 @@ static void the_session_of_a_killed_host_does_not_stay(void **state)
     kill_host("killed");
     assert_int_equal(ask("killed", EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
     write_event(4, 1, 1);
-    assert_int_equal(held_let_go(SPACE, "killed"), S_OK);
+    assert_int_equal(held_release(SPACE, "killed"), S_OK);
     assert_int_equal(ask("killed", EVENT_TRACE_CONTROL_QUERY), ERROR_WMI_INSTANCE_NOT_FOUND);
-    assert_int_equal(held_let_go(SPACE, "killed"), S_FALSE);
+    assert_int_equal(held_release(SPACE, "killed"), S_FALSE);
     assert_true(numbers_of(root, "killed_000001.etl").bits == 3);
     start("killed");
     kill_host("killed");
     start("killed");
     write_event(4, 1, 2);
-    assert_int_equal(held_let_go(SPACE, "killed"), S_FALSE);
+    assert_int_equal(held_release(SPACE, "killed"), S_FALSE);
     stop("killed");
     assert_true(numbers_of(root, "killed_000003.etl").bits == 4);
     memory_free(root);
@@ -661,7 +661,7 @@ static void a_session_of_others_stays(void **state)
     struct block b = block_of(TRACE_MODE_REAL_TIME, NULL);
     TRACEHANDLE handle;
     assert_int_equal(start_session("others", &b, &handle), ERROR_SUCCESS);
-    assert_int_equal(held_let_go(SPACE, "others"), S_OK);
+    assert_int_equal(held_release(SPACE, "others"), S_OK);
     assert_int_equal(ask("others", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
     memory_free(root);
 }
@@ -685,7 +685,7 @@ static void the_kernels_session_of_others_stays(void **state)
         start("logger");
         kill_host("logger");
         assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_QUERY), ERROR_SUCCESS);
-        assert_int_equal(held_let_go(SPACE, "logger"), S_OK);
+        assert_int_equal(held_release(SPACE, "logger"), S_OK);
         assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_STOP), ERROR_WMI_INSTANCE_NOT_FOUND);
         start("logger");
         kill_host("logger");
@@ -694,7 +694,7 @@ static void the_kernels_session_of_others_stays(void **state)
         struct block b = block_of(rows[i].mode, file);
         TRACEHANDLE handle;
         assert_int_equal(start_session("NT Kernel Logger", &b, &handle), ERROR_SUCCESS);
-        assert_int_equal(held_let_go(SPACE, "logger"), S_OK);
+        assert_int_equal(held_release(SPACE, "logger"), S_OK);
         assert_int_equal(ask("NT Kernel Logger", EVENT_TRACE_CONTROL_STOP), ERROR_SUCCESS);
         memory_free(file);
     }

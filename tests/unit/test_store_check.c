@@ -241,7 +241,7 @@ static HRESULT note_secret(void *user, const struct store_finding *f)
 {
     if (f->fault == STORE_ORPHAN && strstr(f->path, "secrets")) {
         /* Told it may be, where not all could be looked at. */
-        assert_true(f->mended == S_FALSE || strcmp(path_name(f->path), KEY("1")) != 0);
+        assert_true(f->repaired == S_FALSE || strcmp(path_name(f->path), KEY("1")) != 0);
         ++*(unsigned *)user;
     }
     return S_OK;

@@ -109,7 +109,7 @@ static void remove_folders(const char *base, const char *name)
 }
 
 /* Everything that was written, after a failure, whose text survives. */
-static HRESULT undo(struct extraction *x, HRESULT failed)
+static HRESULT extraction_undo(struct extraction *x, HRESULT failed)
 {
     const struct error_kept why = error_keep(failed);
     file_close(x->file);
@@ -206,7 +206,7 @@ static HRESULT extract_into(struct extraction *x, const struct cabinet_watch *wa
     if (SUCCEEDED(hr))
         hr = move_out(x);
     if (FAILED(hr))
-        return undo(x, hr);
+        return extraction_undo(x, hr);
     make_read_only(x);
     return S_OK;
 }

@@ -267,7 +267,7 @@ static HRESULT check_sizes(const struct opening *o, const uint64_t *ends)
     return S_OK;
 }
 
-static HRESULT judge(struct opening *o)
+static HRESULT cabinet_read_all(struct opening *o)
 {
     uint64_t *ends = NULL;
     HRESULT hr = read_header(o);
@@ -292,7 +292,7 @@ HRESULT cabinet_open_file(struct file *f, const char *name, const struct cabinet
         return E_OUTOFMEMORY;
     o.c->file = f;
     o.c->name = text_copy(name);
-    HRESULT hr = o.c->name ? judge(&o) : E_OUTOFMEMORY;
+    HRESULT hr = o.c->name ? cabinet_read_all(&o) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
         *out = o.c;
     else

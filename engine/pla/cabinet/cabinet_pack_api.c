@@ -43,7 +43,7 @@ struct fci {
 };
 
 /* A failure of ours: FCI tells of it by its own number. */
-static HRESULT keep(struct fci *f, HRESULT hr, int *err)
+static HRESULT fci_keep_failure(struct fci *f, HRESULT hr, int *err)
 {
     if (FAILED(hr) && SUCCEEDED(f->hr)) {
         f->hr = hr;
@@ -70,7 +70,7 @@ static INT_PTR open_as(struct fci *f, struct file *file, int kind, size_t member
 {
     struct open_file *o = memory_zero(1, sizeof *o);
     if (!o) {
-        keep(f, E_OUTOFMEMORY, err);
+        fci_keep_failure(f, E_OUTOFMEMORY, err);
         return -1;
     }
     o->file = file;
@@ -90,10 +90,10 @@ static INT_PTR DIAMONDAPI fci_open(char *name, int flags, int mode, int *err, vo
     if (!strcmp(name, output_name))
         return open_as(f, f->p->out, OPEN_OUTPUT, 0, err);
     if (sscanf(name, "scratch%u", &number) != 1 || number >= SCRATCH_FILES) {
-        keep(f, error_set(E_FAIL, LIBRARY " asks for a file \"%s\"", name), err);
+        fci_keep_failure(f, error_set(E_FAIL, LIBRARY " asks for a file \"%s\"", name), err);
         return -1;
     }
-    if (!f->scratch[number] && FAILED(keep(f, file_open_scratch(&f->scratch[number]), err)))
+    if (!f->scratch[number] && FAILED(fci_keep_failure(f, file_open_scratch(&f->scratch[number]), err)))
         return -1;
     return open_as(f, f->scratch[number], OPEN_SCRATCH, 0, err);
 }
@@ -111,7 +111,7 @@ static UINT DIAMONDAPI fci_read(INT_PTR handle, void *to, UINT size, int *err, v
     } else {
         hr = file_read_at(o->file, o->at, to, size, &got);
     }
-    if (FAILED(keep(f, hr, err)))
+    if (FAILED(fci_keep_failure(f, hr, err)))
         return (UINT)-1;
     o->at += got;
     return (UINT)got;
@@ -123,7 +123,7 @@ static UINT DIAMONDAPI fci_write(INT_PTR handle, void *data, UINT size, int *err
     struct open_file *o = (struct open_file *)handle;
     HRESULT hr = o->kind == OPEN_OUTPUT && o->at + size > CABINET_SIZE_MAX ? packing_too_large()
                                                                            : file_write_at(o->file, o->at, data, size);
-    if (FAILED(keep(f, hr, err)))
+    if (FAILED(fci_keep_failure(f, hr, err)))
         return (UINT)-1;
     o->at += size;
     return size;
@@ -151,11 +151,11 @@ static __LONG32 DIAMONDAPI fci_seek(INT_PTR handle, __LONG32 distance, int from,
     struct fci *f = user;
     struct open_file *o = (struct open_file *)handle;
     uint64_t end = 0;
-    if (from == SEEK_END && FAILED(keep(f, file_size(o->file, &end), err)))
+    if (from == SEEK_END && FAILED(fci_keep_failure(f, file_size(o->file, &end), err)))
         return -1;
     const int64_t at = (from == SEEK_SET ? 0 : from == SEEK_CUR ? (int64_t)o->at : (int64_t)end) + distance;
     if (at < 0 || at > INT32_MAX) {
-        keep(f, packing_too_large(), err);
+        fci_keep_failure(f, packing_too_large(), err);
         return -1;
     }
     o->at = (uint64_t)at;
@@ -204,7 +204,7 @@ static int DIAMONDAPI fci_placed(PCCAB cabinet, char *name, __LONG32 size, BOOL 
 static BOOL DIAMONDAPI fci_next(PCCAB cabinet, ULONG size, void *user)
 {
     (void)cabinet, (void)size;
-    keep(user, packing_too_large(), NULL);
+    fci_keep_failure(user, packing_too_large(), NULL);
     return FALSE;
 }
 
@@ -227,7 +227,7 @@ static INT_PTR DIAMONDAPI fci_open_member(char *name, USHORT *date, USHORT *time
     for (; *name >= '0' && *name <= '9'; name++)
         member = member * 10 + (size_t)(*name - '0');
     struct file *in = NULL;
-    if (member >= source->count || FAILED(keep(f, source->open(source->user, member, &in), err)))
+    if (member >= source->count || FAILED(fci_keep_failure(f, source->open(source->user, member, &in), err)))
         return -1;
     const INT_PTR handle = open_as(f, in, OPEN_MEMBER, member, err);
     if (handle == -1) {
@@ -244,7 +244,7 @@ static INT_PTR DIAMONDAPI fci_open_member(char *name, USHORT *date, USHORT *time
 
 /* ---- the whole ---- */
 
-static HRESULT load(struct fci *f)
+static HRESULT fci_load_library(struct fci *f)
 {
     HMODULE module = LoadLibraryExW(L"cabinet.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
     if (!module)
@@ -261,7 +261,7 @@ static HRESULT load(struct fci *f)
 }
 
 /* Ours where the failure is ours, else FCI's number. */
-static HRESULT failed(struct fci *f)
+static HRESULT fci_failure(struct fci *f)
 {
     if (FAILED(f->hr))
         return error_restore(&f->why);
@@ -279,8 +279,9 @@ static HRESULT add_member(struct fci *f, size_t index)
     for (char *at = name; *at; at++)
         if (*at == '/')
             *at = '\\';
-    return f->add(f->handle, number, name, FALSE, fci_next, fci_status, fci_open_member, tcompTYPE_MSZIP) ? S_OK
-                                                                                                          : failed(f);
+    return f->add(f->handle, number, name, FALSE, fci_next, fci_status, fci_open_member, tcompTYPE_MSZIP)
+               ? S_OK
+               : fci_failure(f);
 }
 
 static HRESULT add_all(struct fci *f)
@@ -291,20 +292,20 @@ static HRESULT add_all(struct fci *f)
     for (size_t i = 0; SUCCEEDED(hr) && i < source->count; i++) {
         if (packing_begins_folder(&source->members[i], taken)) {
             taken = 0;
-            hr = f->end_folder(f->handle, fci_next, fci_status) ? S_OK : failed(f);
+            hr = f->end_folder(f->handle, fci_next, fci_status) ? S_OK : fci_failure(f);
         }
         taken += source->members[i].size;
         if (SUCCEEDED(hr))
             hr = add_member(f, i);
     }
     if (SUCCEEDED(hr) && !f->end_cabinet(f->handle, FALSE, fci_next, fci_status))
-        hr = failed(f);
+        hr = fci_failure(f);
     return hr;
 }
 
-static HRESULT pack(struct fci *f)
+static HRESULT fci_pack(struct fci *f)
 {
-    HRESULT hr = load(f);
+    HRESULT hr = fci_load_library(f);
     if (FAILED(hr))
         return hr;
     f->cabinet.cb = CABINET_SIZE_MAX;
@@ -313,7 +314,7 @@ static HRESULT pack(struct fci *f)
     f->handle = f->create(&f->erf, fci_placed, from_memory, to_memory, fci_open, fci_read, fci_write, fci_close,
                           fci_seek, fci_delete, fci_name_scratch, &f->cabinet, f);
     if (!f->handle)
-        return failed(f);
+        return fci_failure(f);
     hr = add_all(f);
     f->destroy(f->handle);
     return hr;
@@ -325,7 +326,7 @@ HRESULT packing_write(struct packing *p)
     if (!f)
         return E_OUTOFMEMORY;
     f->p = p;
-    const HRESULT hr = pack(f);
+    const HRESULT hr = fci_pack(f);
     while (f->open)
         (void)fci_close((INT_PTR)f->open, NULL, f);
     for (size_t i = 0; i < SCRATCH_FILES; i++)

@@ -238,7 +238,7 @@ static int name_of(const void *key, const void *element)
     return strcmp(key, ((const struct wanted *)element)->name);
 }
 
-static HRESULT differs(const struct comparison *m, size_t member, const char *how)
+static HRESULT comparison_fail(const struct comparison *m, size_t member, const char *how)
 {
     char *shown = cabinet_name_shown(m->source->members[member].name);
     if (!shown)
@@ -264,7 +264,7 @@ static HRESULT compare_bytes(void *user, size_t entry, const uint8_t *data, size
         return S_OK;
     HRESULT hr = file_read_at(m->file, m->at, m->bytes, size, &got);
     if (SUCCEEDED(hr) && (got < size || memcmp(data, m->bytes, size) != 0))
-        hr = differs(m, m->member_of[entry], "is not the same in the cabinet: it has changed meanwhile");
+        hr = comparison_fail(m, m->member_of[entry], "is not the same in the cabinet: it has changed meanwhile");
     m->at += size;
     return hr;
 }
@@ -279,11 +279,13 @@ static HRESULT compare_end(void *user, size_t entry)
     HRESULT hr = file_read_at(m->file, m->at, &more, 1, &got);
     file_close(m->file);
     m->file = NULL;
-    return SUCCEEDED(hr) && got ? differs(m, m->member_of[entry], "is longer than in the cabinet: it still grows") : hr;
+    return SUCCEEDED(hr) && got
+               ? comparison_fail(m, m->member_of[entry], "is longer than in the cabinet: it still grows")
+               : hr;
 }
 
 /* Which member each entry is; each member must be one. */
-static HRESULT match(struct comparison *m)
+static HRESULT comparison_match_entries(struct comparison *m)
 {
     const size_t count = m->source->count;
     size_t found = 0;
@@ -308,7 +310,7 @@ static HRESULT match(struct comparison *m)
     hr = seen ? S_OK : E_OUTOFMEMORY;
     for (size_t i = 0; SUCCEEDED(hr) && found < count && i < count; i++)
         if (!seen[i])
-            hr = differs(m, i, "is not in the cabinet, or in another size");
+            hr = comparison_fail(m, i, "is not in the cabinet, or in another size");
     memory_free(seen);
     return hr;
 }
@@ -321,7 +323,7 @@ HRESULT cabinet_compare(struct cabinet *c, const struct cabinet_source *source, 
     *m = (struct comparison){.c = c, .source = source};
     m->all = memory_zero(source->count + 1, sizeof *m->all);
     m->member_of = memory_zero(c->count + 1, sizeof *m->member_of);
-    HRESULT hr = m->all && m->member_of ? match(m) : E_OUTOFMEMORY;
+    HRESULT hr = m->all && m->member_of ? comparison_match_entries(m) : E_OUTOFMEMORY;
     const struct cabinet_visitor visitor = {compare_begin, compare_bytes, compare_end, m};
     if (SUCCEEDED(hr))
         hr = cabinet_visit(c, &visitor, watch);

@@ -39,21 +39,21 @@ static void missing(void *user, HRESULT reason, const char *path, const char *te
     a->context.note(a->context.user, reason, path, text);
 }
 
-static void remark(struct alerts *a, const char *text)
+static void alerts_write_note(struct alerts *a, const char *text)
 {
     if (text)
         a->context.note(a->context.user, S_OK, NULL, text);
 }
 
-static void appeared(void *user, const char *path)
+static void alerts_counter_appeared(void *user, const char *path)
 {
     struct alerts *a = user;
     char *text = text_format("%s: was missing, is there now and is watched", path);
-    remark(a, text);
+    alerts_write_note(a, text);
     memory_free(text);
 }
 
-static void found(void *user, const struct alert_found *what)
+static void alerts_value_found(void *user, const struct alert_found *what)
 {
     struct alerts *a = user;
     char value[ALERT_NUMBER_SIZE] = "", threshold[ALERT_NUMBER_SIZE];
@@ -93,7 +93,7 @@ static void write_log(struct alerts *a)
                            alert_log_dropped(a->log));
     }
     a->log_fails = FAILED(hr);
-    remark(a, text);
+    alerts_write_note(a, text);
     memory_free(text);
 }
 
@@ -136,7 +136,8 @@ static HRESULT alert_close(struct collector *c)
     return hr;
 }
 
-static const struct alert_listener listener = {.missing = missing, .appeared = appeared, .found = found};
+static const struct alert_listener listener = {
+    .missing = missing, .appeared = alerts_counter_appeared, .found = alerts_value_found};
 
 static HRESULT open_watch(struct alerts *a, const struct texts *thresholds, struct alert_watch *before,
                           struct alert_watch *beside, struct alert_watch **out)
@@ -149,7 +150,7 @@ static HRESULT open_watch(struct alerts *a, const struct texts *thresholds, stru
     return hr;
 }
 
-static void pass_over(void *user, HRESULT reason, const char *path, const char *text)
+static void alerts_counter_missing(void *user, HRESULT reason, const char *path, const char *text)
 {
     (void)user;
     (void)reason;
@@ -159,7 +160,7 @@ static void pass_over(void *user, HRESULT reason, const char *path, const char *
 
 static void alert_rehearse(struct object *object)
 {
-    const struct alert_listener nobody = {.missing = pass_over};
+    const struct alert_listener nobody = {.missing = alerts_counter_missing};
     struct alert_watch *w;
     if (FAILED(alert_watch_open(&((const struct alert_collector *)object)->AlertThresholds, &nobody, NULL, NULL, &w)))
         return;
@@ -190,7 +191,7 @@ static HRESULT alert_open(struct object *object, const struct collect_context *c
                         &a->watch);
     }
     if (SUCCEEDED(hr) && !model->AlertThresholds.count)
-        remark(a, "an alert has no thresholds: it watches nothing");
+        alerts_write_note(a, "an alert has no thresholds: it watches nothing");
     if (SUCCEEDED(hr))
         hr = open_log(a, model->LogOverwrite && !model->LogAppend);
     a->context.output_base = NULL; /* borrowed for the open alone */
@@ -206,7 +207,7 @@ static HRESULT alert_open(struct object *object, const struct collect_context *c
     return S_OK;
 }
 
-static HRESULT search(struct alerts *a)
+static HRESULT alerts_search_missing(struct alerts *a)
 {
     uint64_t now = clock_monotonic_ms();
     if (!alert_watch_missing(a->watch))
@@ -228,7 +229,7 @@ static HRESULT alert_sample(struct collector *c)
     }
     struct alert_rules rules = {0};
     a->context.alert_rules(a->context.user, &rules);
-    HRESULT searched = search(a);
+    HRESULT searched = alerts_search_missing(a);
     a->utc = clock_utc();
     HRESULT hr = alert_watch_sample(a->watch, &rules, &a->utc);
     write_log(a);

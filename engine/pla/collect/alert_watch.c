@@ -106,7 +106,7 @@ static HRESULT take_threshold(const char *text, struct threshold *out)
 
 /* ---- columns ---- */
 
-static void give(void *user, size_t threshold, size_t column)
+static void watch_add_column(void *user, size_t threshold, size_t column)
 {
     struct alert_watch *w = user;
     for (size_t i = w->watched_count; i-- > 0 && w->watched[i].threshold == threshold;)
@@ -121,7 +121,7 @@ static void give(void *user, size_t threshold, size_t column)
     w->watched[w->watched_count++] = (struct watched){.threshold = threshold, .column = column};
 }
 
-static void miss(struct alert_watch *w, struct threshold *t, HRESULT reason, const char *text)
+static void threshold_report_missing(struct alert_watch *w, struct threshold *t, HRESULT reason, const char *text)
 {
     if (!t->missing)
         w->listener.missing(w->listener.user, reason, t->parsed.path, text);
@@ -136,7 +136,7 @@ static HRESULT open_query(struct alert_watch *w, struct alert_watch *before)
                                             .keep_instances = true,
                                             .values = true,
                                             .previous = before ? before->query : NULL,
-                                            .gives = give,
+                                            .gives = watch_add_column,
                                             .user = w};
     struct texts asked = {0};
     HRESULT hr = host_pdh(&request.pdh);
@@ -163,7 +163,7 @@ static HRESULT find_missing(struct alert_watch *w)
             continue;
         hr = counter_query_add(w->query, w->thresholds[i].asked, i);
         if (FAILED(hr) && hr != E_OUTOFMEMORY)
-            miss(w, &w->thresholds[i], hr, error_text(hr));
+            threshold_report_missing(w, &w->thresholds[i], hr, error_text(hr));
     }
     memory_free(has);
     return hr == E_OUTOFMEMORY || w->failed ? E_OUTOFMEMORY : S_OK;
@@ -282,8 +282,8 @@ struct sample {
     HRESULT hr;
 };
 
-static void tell(struct sample *s, const struct watched *on, const char *instance, enum alert_verdict verdict,
-                 const double *value)
+static void sample_report(struct sample *s, const struct watched *on, const char *instance, enum alert_verdict verdict,
+                          const double *value)
 {
     const struct threshold *t = &s->w->thresholds[on->threshold];
     char *path = path_of(t, &s->columns[on->column], instance);
@@ -296,19 +296,20 @@ static void tell(struct sample *s, const struct watched *on, const char *instanc
     memory_free(path);
 }
 
-static void judge(struct sample *s, const struct watched *on, const char *instance, double value,
-                  struct alert_state *state)
+static void evaluate_value(struct sample *s, const struct watched *on, const char *instance, double value,
+                           struct alert_state *state)
 {
-    enum alert_verdict verdict = alert_judge(s->rules, &s->w->thresholds[on->threshold].parsed, value, s->now, state);
+    enum alert_verdict verdict =
+        alert_evaluate(s->rules, &s->w->thresholds[on->threshold].parsed, value, s->now, state);
     if (verdict != ALERT_NONE)
-        tell(s, on, instance, verdict, &value);
+        sample_report(s, on, instance, verdict, &value);
 }
 
-static void gone(struct sample *s, const struct watched *on, struct instance *i)
+static void instance_forget(struct sample *s, const struct watched *on, struct instance *i)
 {
-    enum alert_verdict verdict = i->name ? alert_judge_gone(s->rules, &i->state) : ALERT_NONE;
+    enum alert_verdict verdict = i->name ? alert_evaluate_gone(s->rules, &i->state) : ALERT_NONE;
     if (verdict != ALERT_NONE)
-        tell(s, on, i->name, verdict, NULL);
+        sample_report(s, on, i->name, verdict, NULL);
     memory_free(i->name);
     i->name = NULL;
 }
@@ -347,7 +348,7 @@ static HRESULT append_instance(struct instances *list, struct instance *old, con
 
 /* With rules that look back. Instances that are not there any more are forgotten. Room for all comes first: one that is
    there is not to be taken for gone when memory is out. */
-static void judge_instances(struct sample *s, struct watched *on)
+static void evaluate_instances(struct sample *s, struct watched *on)
 {
     const struct threshold *t = &s->w->thresholds[on->threshold];
     const struct log_cell *cell = &s->cells[on->column];
@@ -369,29 +370,29 @@ static void judge_instances(struct sample *s, struct watched *on)
         if (FAILED(hr))
             s->hr = hr;
         else if (item->has_value)
-            judge(s, on, item->instance, item->value, &now->state);
+            evaluate_value(s, on, item->instance, item->value, &now->state);
     }
     for (size_t i = 0; i < on->last.count; i++)
-        gone(s, on, &on->last.items[i]);
+        instance_forget(s, on, &on->last.items[i]);
     on->last.count = 0;
     struct instances list = on->last;
     on->last = on->spare;
     on->spare = list;
 }
 
-static void judge_plainly(struct sample *s, const struct watched *on)
+static void evaluate_single(struct sample *s, const struct watched *on)
 {
     const struct threshold *t = &s->w->thresholds[on->threshold];
     const struct log_cell *cell = &s->cells[on->column];
     if (!s->columns[on->column].wildcard) {
         if (cell->has_value && alert_is_beyond(&t->parsed, cell->value))
-            tell(s, on, NULL, ALERT_BEYOND, &cell->value);
+            sample_report(s, on, NULL, ALERT_BEYOND, &cell->value);
         return;
     }
     for (size_t i = 0; i < cell->item_count; i++) {
         const struct log_item *item = &cell->items[i];
         if (item->has_value && alert_is_beyond(&t->parsed, item->value) && passes(t, item->instance))
-            tell(s, on, item->instance, ALERT_BEYOND, &item->value);
+            sample_report(s, on, item->instance, ALERT_BEYOND, &item->value);
     }
 }
 
@@ -407,11 +408,11 @@ HRESULT alert_watch_sample(struct alert_watch *w, const struct alert_rules *rule
         struct watched *on = &w->watched[i];
         const struct log_cell *cell = &s.cells[on->column];
         if (s.plain)
-            judge_plainly(&s, on);
+            evaluate_single(&s, on);
         else if (s.columns[on->column].wildcard)
-            judge_instances(&s, on);
+            evaluate_instances(&s, on);
         else if (cell->has_value)
-            judge(&s, on, NULL, cell->value, &on->state);
+            evaluate_value(&s, on, NULL, cell->value, &on->state);
     }
     return s.hr;
 }
@@ -491,31 +492,31 @@ static bool has_come_back(const struct alert_rules *rules, const struct alert_th
     return threshold->operator_ == '>' ? value <= threshold->value - by : value >= threshold->value + by;
 }
 
-enum alert_verdict alert_judge_gone(const struct alert_rules *rules, struct alert_state *state)
+enum alert_verdict alert_evaluate_gone(const struct alert_rules *rules, struct alert_state *state)
 {
-    bool told = state->told;
+    bool was_alert = state->was_alert;
     state->beyond = 0;
-    state->raised = state->told = false;
-    return told && rules->all_clear ? ALERT_CLEAR : ALERT_NONE;
+    state->raised = state->was_alert = false;
+    return was_alert && rules->all_clear ? ALERT_CLEAR : ALERT_NONE;
 }
 
-enum alert_verdict alert_judge(const struct alert_rules *rules, const struct alert_threshold *threshold, double value,
-                               uint64_t now, struct alert_state *state)
+enum alert_verdict alert_evaluate(const struct alert_rules *rules, const struct alert_threshold *threshold,
+                                  double value, uint64_t now, struct alert_state *state)
 {
     if (isnan(value))
         return ALERT_NONE;
     if (!alert_is_beyond(threshold, value)) {
         state->beyond = 0;
-        return has_come_back(rules, threshold, value) ? alert_judge_gone(rules, state) : ALERT_NONE;
+        return has_come_back(rules, threshold, value) ? alert_evaluate_gone(rules, state) : ALERT_NONE;
     }
     if (state->beyond < rules->samples)
         state->beyond++;
     state->raised = state->raised || state->beyond >= rules->samples;
     bool held = state->ever && now - state->latest < (uint64_t)rules->hold_off * 1000;
     /* With a hold-off a crossing is told late rather than never, if the value is still beyond. */
-    if (!state->raised || held || (rules->on_crossing && state->told))
+    if (!state->raised || held || (rules->on_crossing && state->was_alert))
         return ALERT_NONE;
-    state->told = state->ever = true;
+    state->was_alert = state->ever = true;
     state->latest = now;
     return ALERT_BEYOND;
 }

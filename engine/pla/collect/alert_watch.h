@@ -23,7 +23,7 @@ struct alert_rules {
 struct alert_state {
     uint32_t beyond; /* samples in a row, up to what the rules ask for */
     bool raised;     /* it was beyond often enough, and has not come back */
-    bool told;       /* and that was an alert */
+    bool was_alert;  /* and that was an alert */
     bool ever;       /* there was one at `latest` */
     uint64_t latest; /* clock_monotonic_ms */
 };
@@ -34,10 +34,10 @@ enum alert_verdict { ALERT_NONE, ALERT_BEYOND, ALERT_CLEAR };
 bool alert_rules_are_plain(const struct alert_rules *rules);
 bool alert_is_beyond(const struct alert_threshold *threshold, double value);
 /* Takes up one sample. A value that is no number changes nothing. */
-enum alert_verdict alert_judge(const struct alert_rules *rules, const struct alert_threshold *threshold, double value,
-                               uint64_t now, struct alert_state *state);
+enum alert_verdict alert_evaluate(const struct alert_rules *rules, const struct alert_threshold *threshold,
+                                  double value, uint64_t now, struct alert_state *state);
 /* Its counter is gone. */
-enum alert_verdict alert_judge_gone(const struct alert_rules *rules, struct alert_state *state);
+enum alert_verdict alert_evaluate_gone(const struct alert_rules *rules, struct alert_state *state);
 
 /* ---- counters ---- */
 

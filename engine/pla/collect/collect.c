@@ -15,7 +15,7 @@ static const struct collector_kind *kind_at(uint32_t type)
 static const struct collector_kind *kind_of(struct object *collector)
 {
     const struct collector_kind *kind = kind_at(collector_of(collector)->DataCollectorType);
-    return kind ? kind : &left_out_collector_kind;
+    return kind ? kind : &unavailable_collector_kind;
 }
 
 HRESULT collector_runs(struct object *collector)
@@ -155,12 +155,12 @@ bool collector_hand_back(struct collector *c)
     return c && c->kind->hand_back && c->kind->hand_back(c);
 }
 
-HRESULT collector_let_go(const char *line)
+HRESULT collector_release_held(const char *line)
 {
     HRESULT hr = S_FALSE;
     for (size_t i = 0; hr == S_FALSE && i < collector_kind_count; i++)
-        if (collector_kinds[i] && collector_kinds[i]->let_go)
-            hr = collector_kinds[i]->let_go(line);
+        if (collector_kinds[i] && collector_kinds[i]->release_held)
+            hr = collector_kinds[i]->release_held(line);
     return hr;
 }
 
@@ -172,7 +172,7 @@ HRESULT collector_file_exists(const char *path)
 
 /* ---- collectors that are skipped ---- */
 
-static HRESULT left_out_open(struct object *model, const struct collect_context *context, struct collector **out)
+static HRESULT unavailable_open(struct object *model, const struct collect_context *context, struct collector **out)
 {
     const HRESULT why = collector_runs(model);
     *out = memory_zero(1, sizeof **out);
@@ -182,11 +182,11 @@ static HRESULT left_out_open(struct object *model, const struct collect_context 
     return S_OK;
 }
 
-static HRESULT left_out_close(struct collector *c)
+static HRESULT unavailable_close(struct collector *c)
 {
     memory_free(c);
     return S_OK;
 }
 
-const struct collector_kind left_out_collector_kind = {
-    .output = WRITES_NOTHING, .end = ENDS_WITH_RUN, .open = left_out_open, .close = left_out_close};
+const struct collector_kind unavailable_collector_kind = {
+    .output = WRITES_NOTHING, .end = ENDS_WITH_RUN, .open = unavailable_open, .close = unavailable_close};

@@ -38,8 +38,8 @@ struct collect_context {
     void (*alert_rules)(void *user, struct alert_rules *out);
     /* From any thread: how the collector stands may have changed, so that it is to be polled. */
     void (*wake)(void *user);
-    /* Before the collector makes what outlives this process if it is killed: a line by which collector_let_go finds and
-       ends it. On the run's thread only. A failure fails the open. */
+    /* Before the collector makes what outlives this process if it is killed: a line by which collector_release_held
+       finds and ends it. On the run's thread only. A failure fails the open. */
     HRESULT (*hold)(void *user, const char *line);
     /* Before it makes a file beside output_path, in that one's `folder` or below it; `base` is output_base. From any
        thread, also of one that outlives the collector. */
@@ -137,6 +137,6 @@ bool collector_takes_over(struct object *collector);
    as it was asked to. True: its file is written to by that one, and has to stay. It is to be closed all the same. */
 bool collector_hand_back(struct collector *c);
 /* Ends what a process that was killed left behind: `line` is what it gave to context->hold. */
-HRESULT collector_let_go(const char *line);
+HRESULT collector_release_held(const char *line);
 
 #endif

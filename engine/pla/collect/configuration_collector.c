@@ -248,7 +248,7 @@ static HRESULT begin_work(struct configuration_work *c)
     return hr;
 }
 
-static void tell(struct configuration_work *c, char *text)
+static void work_report(struct configuration_work *c, char *text)
 {
     if (text)
         c->note(c->user, S_OK, NULL, text);
@@ -256,15 +256,16 @@ static void tell(struct configuration_work *c, char *text)
 }
 
 /* Once, when it has ended. */
-static void tell_end(struct configuration_work *c)
+static void work_report_end(struct configuration_work *c)
 {
     struct work *w = c->work;
     c->over = true;
     c->collector.poll_ms = 0;
     if (w->errors)
-        tell(c, text_format("%" PRIu64 " entries of \"%s\" could not be collected; each says why", w->errors, w->path));
+        work_report(
+            c, text_format("%" PRIu64 " entries of \"%s\" could not be collected; each says why", w->errors, w->path));
     if (!w->complete && SUCCEEDED(w->why.hr))
-        tell(c, text_format("\"%s\" is not complete: it was stopped before all was collected", w->path));
+        work_report(c, text_format("\"%s\" is not complete: it was stopped before all was collected", w->path));
 }
 
 static bool has_ended(struct work *w)
@@ -285,7 +286,7 @@ static enum collector_standing configuration_collector_poll(struct collector *co
     if (!has_ended(c->work))
         return COLLECTOR_GOES_ON;
     if (!c->over)
-        tell_end(c);
+        work_report_end(c);
     *reason = FAILED(c->work->why.hr) ? error_restore(&c->work->why) : S_OK;
     return FAILED(*reason) ? COLLECTOR_FAILED : COLLECTOR_DONE;
 }
@@ -305,7 +306,7 @@ static HRESULT configuration_collector_complete(struct collector *collector)
         c->over = true;
         hr = w->document ? configuration_document_end(w->document, false) : S_OK;
         w->document = NULL;
-        tell(c, text_format("\"%s\" is empty: it was stopped before anything was collected", w->path));
+        work_report(c, text_format("\"%s\" is empty: it was stopped before anything was collected", w->path));
     }
     if (!c->thread)
         return hr;
@@ -318,9 +319,9 @@ static HRESULT configuration_collector_complete(struct collector *collector)
     host_lock_leave(&w->lock);
     if (!ended) {
         c->over = true;
-        tell(c, text_format("\"%s\" is not complete: a source did not stop within %d ms", w->path, PATIENCE_MS));
+        work_report(c, text_format("\"%s\" is not complete: a source did not stop within %d ms", w->path, PATIENCE_MS));
     } else if (!c->over) {
-        tell_end(c);
+        work_report_end(c);
         hr = FAILED(w->why.hr) ? error_restore(&w->why) : S_OK;
     }
     return hr;
@@ -350,18 +351,18 @@ const struct collector_kind configuration_collector_kind = {
 /* Who waits looks that often whether somebody has stopped it. */
 #define LOOK_MS 50
 
-struct patient {
-    const struct patient_kind *kind;
+struct slow_work {
+    const struct slow_work_kind *kind;
     void *user;
     struct host_lock lock; /* of all below */
     struct thread_condition changed;
     void *thing;           /* given, and not taken yet */
-    bool ended, let_go;    /* the one or the other has gone */
+    bool ended, abandoned; /* the one or the other has gone */
     struct error_kept why; /* its result, when it has ended */
 };
 
 /* For who goes last. */
-static void patient_free(struct patient *p)
+static void slow_work_free(struct slow_work *p)
 {
     if (p->thing)
         p->kind->free_thing(p->thing);
@@ -369,23 +370,23 @@ static void patient_free(struct patient *p)
     memory_free(p);
 }
 
-static void work(void *user)
+static void slow_work_run(void *user)
 {
-    struct patient *p = user;
+    struct slow_work *p = user;
     HRESULT hr = p->kind->run(p->user, p);
     host_lock_enter(&p->lock);
     p->why = error_keep(hr);
     p->ended = true;
-    const bool last = p->let_go;
+    const bool last = p->abandoned;
     thread_condition_wake(&p->changed);
     host_lock_leave(&p->lock);
     if (last)
-        patient_free(p);
+        slow_work_free(p);
 }
 
-HRESULT patient_start(const struct patient_kind *kind, void *user, struct patient **out)
+HRESULT slow_work_start(const struct slow_work_kind *kind, void *user, struct slow_work **out)
 {
-    struct patient *p = memory_zero(1, sizeof *p);
+    struct slow_work *p = memory_zero(1, sizeof *p);
     struct thread *thread;
     *out = NULL;
     if (!p) {
@@ -394,9 +395,9 @@ HRESULT patient_start(const struct patient_kind *kind, void *user, struct patien
     }
     p->kind = kind;
     p->user = user;
-    HRESULT hr = thread_start(work, p, &thread);
+    HRESULT hr = thread_start(slow_work_run, p, &thread);
     if (FAILED(hr)) {
-        patient_free(p);
+        slow_work_free(p);
         return hr;
     }
     thread_close(thread);
@@ -404,19 +405,19 @@ HRESULT patient_start(const struct patient_kind *kind, void *user, struct patien
     return S_OK;
 }
 
-HRESULT patient_give(struct patient *p, void *thing)
+HRESULT slow_work_give(struct slow_work *p, void *thing)
 {
     host_lock_enter(&p->lock);
     p->thing = thing;
     thread_condition_wake(&p->changed);
-    while (p->thing && !p->let_go)
+    while (p->thing && !p->abandoned)
         thread_condition_wait(&p->changed, &p->lock, UINT32_MAX);
-    const bool taken = !p->thing && !p->let_go;
+    const bool taken = !p->thing && !p->abandoned;
     host_lock_leave(&p->lock);
     return taken ? S_OK : E_ABORT;
 }
 
-HRESULT patient_take(struct patient *p, const atomic_bool *stop, uint32_t limit_ms, const char *what, void **out)
+HRESULT slow_work_take(struct slow_work *p, const atomic_bool *stop, uint32_t limit_ms, const char *what, void **out)
 {
     const uint64_t since = clock_monotonic_ms();
     uint64_t passed = 0;
@@ -441,13 +442,13 @@ HRESULT patient_take(struct patient *p, const atomic_bool *stop, uint32_t limit_
     return hr == S_OK && !*out ? S_FALSE : hr;
 }
 
-void patient_let_go(struct patient *p)
+void slow_work_abandon(struct slow_work *p)
 {
     host_lock_enter(&p->lock);
-    p->let_go = true;
+    p->abandoned = true;
     const bool last = p->ended;
     thread_condition_wake(&p->changed);
     host_lock_leave(&p->lock);
     if (last)
-        patient_free(p);
+        slow_work_free(p);
 }

@@ -44,7 +44,7 @@ struct configuration_document {
     struct error_kept why;
 };
 
-static HRESULT fail(struct configuration_document *d, HRESULT hr)
+static HRESULT document_fail(struct configuration_document *d, HRESULT hr)
 {
     if (!d->failed)
         d->why = error_keep(hr);
@@ -65,7 +65,7 @@ uint64_t configuration_errors(const struct configuration_document *d)
 static bool goes_on(struct configuration_document *d)
 {
     if (!d->failed && d->text.failed)
-        fail(d, E_OUTOFMEMORY);
+        document_fail(d, E_OUTOFMEMORY);
     return !d->failed;
 }
 
@@ -129,7 +129,7 @@ HRESULT configuration_put_out(struct configuration_document *d)
         snprintf(closing + length, sizeof closing - length, "%s", closings[d->open[i].element]);
     d->put_out_at = clock_monotonic_ms();
     HRESULT hr = whole_document_add(&d->whole, &d->text, closing);
-    return FAILED(hr) ? fail(d, hr) : S_OK;
+    return FAILED(hr) ? document_fail(d, hr) : S_OK;
 }
 
 static HRESULT put_out_if_due(struct configuration_document *d)
@@ -148,7 +148,7 @@ static struct open_element *innermost(struct configuration_document *d)
 /* Sources are our own: what they do wrong is a fault of the program, which must not make a bad document. */
 static void misused(struct configuration_document *d, const char *what, const char *name)
 {
-    fail(d, error_set(E_UNEXPECTED, "the configuration's document: %s (%s)", what, name));
+    document_fail(d, error_set(E_UNEXPECTED, "the configuration's document: %s (%s)", what, name));
 }
 
 static bool may_hold(enum element outer, enum element inner)
@@ -156,7 +156,7 @@ static bool may_hold(enum element outer, enum element inner)
     return inner == ITEM ? outer == TABLE : inner == TABLE ? outer == SECTION || outer == ITEM : outer == REPORT;
 }
 
-static bool opened(struct configuration_document *d, enum element element, const char *name)
+static bool document_push_element(struct configuration_document *d, enum element element, const char *name)
 {
     if (!goes_on(d))
         return false;
@@ -169,7 +169,7 @@ static bool opened(struct configuration_document *d, enum element element, const
     return true;
 }
 
-static HRESULT closed(struct configuration_document *d, enum element element)
+static HRESULT document_pop_element(struct configuration_document *d, enum element element)
 {
     if (!goes_on(d))
         return configuration_status(d);
@@ -209,8 +209,8 @@ static void add_empty(struct configuration_document *d, size_t end)
 void configuration_begin_section(struct configuration_document *d, const char *name)
 {
     if (goes_on(d) && innermost(d)->element == HEADER)
-        closed(d, HEADER);
-    if (!opened(d, SECTION, name))
+        document_pop_element(d, HEADER);
+    if (!document_push_element(d, SECTION, name))
         return;
     text_buffer_add(&d->text, "<Section");
     add_attribute(d, "name", name);
@@ -221,7 +221,7 @@ static void add_column(struct configuration_document *d, const struct configurat
 {
     HRESULT hr = texts_add(&innermost(d)->columns, column->name);
     if (FAILED(hr))
-        fail(d, hr);
+        document_fail(d, hr);
     text_buffer_add(&d->text, "<Data");
     add_attribute(d, "name", column->name);
     if (column->use != COLUMN_PLAIN)
@@ -235,7 +235,7 @@ void configuration_begin_table(struct configuration_document *d, const char *nam
     static const struct configuration_column last[] = {{COLUMN_ERROR, COLUMN_PLAIN}, {COLUMN_RESULT, COLUMN_PLAIN}};
     if (goes_on(d) && innermost(d)->element == ITEM) /* a table in it stands behind its Data */
         add_empty(d, columns_of_item(d)->count);
-    if (!opened(d, TABLE, name))
+    if (!document_push_element(d, TABLE, name))
         return;
     text_buffer_add(&d->text, "<Table");
     add_attribute(d, "name", name);
@@ -251,7 +251,7 @@ void configuration_begin_table(struct configuration_document *d, const char *nam
 
 void configuration_begin_item(struct configuration_document *d)
 {
-    if (opened(d, ITEM, "Item"))
+    if (document_push_element(d, ITEM, "Item"))
         text_buffer_add(&d->text, "<Item>");
 }
 
@@ -325,7 +325,7 @@ void configuration_data_bytes(struct configuration_document *d, const char *colu
         return;
     char *at = count <= SIZE_MAX / 4 ? text_buffer_reserve(&d->text, count * 2) : NULL;
     if (!at) {
-        fail(d, E_OUTOFMEMORY);
+        document_fail(d, E_OUTOFMEMORY);
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -353,17 +353,17 @@ HRESULT configuration_end_item(struct configuration_document *d)
         return configuration_status(d);
     if (innermost(d)->element == ITEM)
         add_empty(d, columns_of_item(d)->count);
-    return closed(d, ITEM);
+    return document_pop_element(d, ITEM);
 }
 
 HRESULT configuration_end_table(struct configuration_document *d)
 {
-    return closed(d, TABLE);
+    return document_pop_element(d, TABLE);
 }
 
 HRESULT configuration_end_section(struct configuration_document *d)
 {
-    return closed(d, SECTION);
+    return document_pop_element(d, SECTION);
 }
 
 /* ---- the whole ---- */
@@ -395,7 +395,7 @@ HRESULT configuration_document_begin(struct file *file, struct configuration_doc
 
 void configuration_fact(struct configuration_document *d, const char *name, const char *text)
 {
-    if (goes_on(d) && innermost(d)->element == REPORT && opened(d, HEADER, name))
+    if (goes_on(d) && innermost(d)->element == REPORT && document_push_element(d, HEADER, name))
         text_buffer_add(&d->text, "<Header>");
     if (!goes_on(d))
         return;
@@ -413,7 +413,7 @@ void configuration_fact(struct configuration_document *d, const char *name, cons
 HRESULT configuration_document_end(struct configuration_document *d, bool complete)
 {
     if (goes_on(d) && innermost(d)->element == HEADER)
-        closed(d, HEADER);
+        document_pop_element(d, HEADER);
     if (goes_on(d) && d->depth != 1)
         misused(d, "its end, and an element is open", closings[innermost(d)->element]);
     HRESULT hr = configuration_put_out(d);

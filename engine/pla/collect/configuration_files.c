@@ -21,7 +21,7 @@ struct number_table {
     size_t count, capacity; /* a power of two */
 };
 
-static struct number_entry *place(const struct number_table *t, uint64_t key)
+static struct number_entry *number_table_place(const struct number_table *t, uint64_t key)
 {
     size_t i = (size_t)(key ^ key >> 32) & (t->capacity - 1);
     while (t->entries[i].key && t->entries[i].key != key)
@@ -29,7 +29,7 @@ static struct number_entry *place(const struct number_table *t, uint64_t key)
     return &t->entries[i];
 }
 
-static int grow(struct number_table *t)
+static int number_table_grow(struct number_table *t)
 {
     struct number_table larger = {.count = t->count, .capacity = t->capacity ? t->capacity * 2 : 64};
     larger.entries = memory_zero(larger.capacity, sizeof *larger.entries);
@@ -37,7 +37,7 @@ static int grow(struct number_table *t)
         return 0;
     for (size_t i = 0; i < t->capacity; i++)
         if (t->entries[i].key)
-            *place(&larger, t->entries[i].key) = t->entries[i];
+            *number_table_place(&larger, t->entries[i].key) = t->entries[i];
     memory_free(t->entries);
     *t = larger;
     return 1;
@@ -47,9 +47,9 @@ static int grow(struct number_table *t)
 static uint32_t *number_table_find(struct number_table *t, uint64_t key)
 {
     key += !key;
-    if (t->count * 2 >= t->capacity && !grow(t))
+    if (t->count * 2 >= t->capacity && !number_table_grow(t))
         return NULL;
-    struct number_entry *e = place(t, key);
+    struct number_entry *e = number_table_place(t, key);
     t->count += !e->key;
     e->key = key;
     return &e->number;
@@ -141,7 +141,7 @@ static HRESULT next_folder(struct file_copies *c)
     return S_OK;
 }
 
-static HRESULT make(struct file_copies *c, const char *name, struct file_copy *out, struct file **file)
+static HRESULT file_copy_create(struct file_copies *c, const char *name, struct file_copy *out, struct file **file)
 {
     HRESULT hr = c->in_folder >= FOLDER_FILES ? next_folder(c) : S_OK;
     if (FAILED(hr))
@@ -215,7 +215,7 @@ static HRESULT copy_open(struct file_copies *c, const char *path, struct file *f
     if (SUCCEEDED(hr))
         hr = check_room(c, path, out->traits.size);
     if (SUCCEEDED(hr))
-        hr = make(c, path_name(path), out, &to);
+        hr = file_copy_create(c, path_name(path), out, &to);
     if (FAILED(hr))
         return hr;
     hr = copy_bytes(c, path, from, to, out);
@@ -267,7 +267,7 @@ struct collection {
     size_t depth, capacity;
     struct number_table seen; /* folders, by identity: links make circles */
     uint64_t rows;
-    bool deep_told;
+    bool depth_reported;
     bool cut; /* a file was left out for FileMaxCount */
 };
 
@@ -390,7 +390,7 @@ static HRESULT take_files_of(struct collection *c, const char *folder)
 /* ---- folders ---- */
 
 /* S_FALSE: it has been seen. */
-static HRESULT see(struct collection *c, const char *folder)
+static HRESULT folder_mark_seen(struct collection *c, const char *folder)
 {
     struct folder_identity is;
     HRESULT hr = folder_identify(folder, &is);
@@ -402,7 +402,7 @@ static HRESULT see(struct collection *c, const char *folder)
     return (*times)++ ? S_FALSE : S_OK;
 }
 
-static HRESULT push(struct collection *c, const char *folder)
+static HRESULT collection_push_folder(struct collection *c, const char *folder)
 {
     void *levels = c->levels;
     if (!memory_grow(&levels, &c->capacity, c->depth + 1, sizeof *c->levels))
@@ -425,11 +425,11 @@ static void pop(struct collection *c)
     texts_free(&l->folders);
 }
 
-static HRESULT tell_deep(struct collection *c, const char *folder)
+static HRESULT report_depth(struct collection *c, const char *folder)
 {
-    if (c->deep_told)
+    if (c->depth_reported)
         return S_OK;
-    c->deep_told = true;
+    c->depth_reported = true;
     return add_failure(
         c, folder,
         error_set(HRESULT_FROM_WIN32(ERROR_FILENAME_EXCED_RANGE),
@@ -438,11 +438,11 @@ static HRESULT tell_deep(struct collection *c, const char *folder)
 }
 
 /* Files of a folder first, then those of its folders, each with all below it. */
-static HRESULT enter(struct collection *c, const char *folder)
+static HRESULT collection_enter_folder(struct collection *c, const char *folder)
 {
     if (c->depth > c->context->request->file_depth)
-        return tell_deep(c, folder);
-    HRESULT hr = see(c, folder);
+        return report_depth(c, folder);
+    HRESULT hr = folder_mark_seen(c, folder);
     if (hr == S_FALSE)
         return add_failure(c, folder,
                            error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS),
@@ -451,20 +451,20 @@ static HRESULT enter(struct collection *c, const char *folder)
     if (FAILED(hr))
         return hr == E_OUTOFMEMORY ? hr : add_failure(c, folder, hr);
     hr = take_files_of(c, folder);
-    return SUCCEEDED(hr) ? push(c, folder) : hr;
+    return SUCCEEDED(hr) ? collection_push_folder(c, folder) : hr;
 }
 
-static HRESULT walk(struct collection *c)
+static HRESULT collection_walk(struct collection *c)
 {
     struct configuration_source_context const *context = c->context;
-    HRESULT hr = see(c, context->output_folder);
+    HRESULT hr = folder_mark_seen(c, context->output_folder);
     /* Who names that folder itself wants what is in it. */
     struct folder_identity from, to;
     if (SUCCEEDED(folder_identify(c->folder, &from)) && SUCCEEDED(folder_identify(context->output_folder, &to)) &&
         from.volume == to.volume && from.number == to.number)
         number_table_free(&c->seen);
     if (hr != E_OUTOFMEMORY)
-        hr = enter(c, c->folder);
+        hr = collection_enter_folder(c, c->folder);
     while (SUCCEEDED(hr) && c->depth && !is_over(c) && !c->cut) {
         struct level *l = &c->levels[c->depth - 1];
         if (l->next == l->folders.count) {
@@ -472,7 +472,7 @@ static HRESULT walk(struct collection *c)
             continue;
         }
         char *folder = path_join(l->path, l->folders.items[l->next++]);
-        hr = folder ? enter(c, folder) : E_OUTOFMEMORY;
+        hr = folder ? collection_enter_folder(c, folder) : E_OUTOFMEMORY;
         memory_free(folder);
     }
     while (c->depth)
@@ -488,7 +488,7 @@ static bool is_absolute(const char *path)
 }
 
 /* Folder, and what stands behind the last separator, which makes the entry recursive when it is doubled. */
-static HRESULT take_apart(struct collection *c)
+static HRESULT split_pattern(struct collection *c)
 {
     char *path = host_expand_environment(c->entry);
     if (path && !is_absolute(path)) {
@@ -526,7 +526,7 @@ static bool names_stream(const struct collection *c)
 
 static HRESULT collect_entry(struct collection *c)
 {
-    HRESULT hr = take_apart(c);
+    HRESULT hr = split_pattern(c);
     if (SUCCEEDED(hr) && names_stream(c))
         return add_failure(c, c->entry,
                            error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
@@ -538,7 +538,7 @@ static HRESULT collect_entry(struct collection *c)
                            error_set(HRESULT_FROM_WIN32(ERROR_INVALID_NAME),
                                      "Files: \"%s\": \"*\" and \"?\" stand behind the last separator alone", c->entry));
     if (SUCCEEDED(hr) && c->recursive) {
-        hr = walk(c);
+        hr = collection_walk(c);
     } else if (SUCCEEDED(hr) && has_wildcard(c->name)) {
         hr = take_files_of(c, c->folder);
     } else if (SUCCEEDED(hr)) {

@@ -32,7 +32,7 @@ static void query_free(void *user)
 
 static HRESULT give_row(void *user, struct management_row *row)
 {
-    return patient_give(user, row);
+    return slow_work_give(user, row);
 }
 
 static void free_row(void *row)
@@ -40,7 +40,7 @@ static void free_row(void *row)
     management_row_free(row);
 }
 
-static HRESULT run_query(void *user, struct patient *p)
+static HRESULT run_query(void *user, struct slow_work *p)
 {
     const struct query *q = user;
     return management_query(q->namespace_path, q->text, give_row, p);
@@ -127,7 +127,7 @@ struct shape {
     struct texts names;
 };
 
-static bool fits(const struct shape *s, const struct management_row *row)
+static bool shape_fits_row(const struct shape *s, const struct management_row *row)
 {
     if (!s->open || s->names.count != row->count)
         return false;
@@ -162,7 +162,7 @@ static HRESULT begin_table(struct configuration_document *d, struct shape *s, co
 static HRESULT put_row(struct configuration_document *d, struct shape *s, const char *text,
                        const struct management_row *row)
 {
-    HRESULT hr = fits(s, row) ? S_OK : begin_table(d, s, text, row);
+    HRESULT hr = shape_fits_row(s, row) ? S_OK : begin_table(d, s, text, row);
     if (SUCCEEDED(hr))
         configuration_begin_item(d);
     for (size_t i = 0; SUCCEEDED(hr) && i < row->count; i++)
@@ -185,14 +185,14 @@ static HRESULT end_query(struct configuration_document *d, struct shape *s, cons
     return configuration_end_table(d);
 }
 
-static HRESULT put_rows(const struct configuration_source_context *c, struct patient *p, const char *text,
+static HRESULT put_rows(const struct configuration_source_context *c, struct slow_work *p, const char *text,
                         struct shape *shape)
 {
     const uint32_t seconds = c->request->query_limit_s ? c->request->query_limit_s : LIMIT_S;
     const uint32_t limit_ms = seconds < UINT32_MAX / 1000 ? seconds * 1000 : UINT32_MAX;
     for (;;) {
         void *row;
-        HRESULT hr = patient_take(p, c->stop, limit_ms, text, &row);
+        HRESULT hr = slow_work_take(p, c->stop, limit_ms, text, &row);
         if (hr != S_OK)
             return hr;
         hr = put_row(c->document, shape, text, row);
@@ -204,17 +204,17 @@ static HRESULT put_rows(const struct configuration_source_context *c, struct pat
 
 static HRESULT put_query(const struct configuration_source_context *c, const char *text)
 {
-    static const struct patient_kind kind = {run_query, free_row, query_free};
+    static const struct slow_work_kind kind = {run_query, free_row, query_free};
     struct shape shape = {.open = false};
-    struct patient *p = NULL;
+    struct slow_work *p = NULL;
     struct query *q;
     HRESULT hr = read_query(text, &q);
     if (SUCCEEDED(hr))
-        hr = patient_start(&kind, q, &p);
+        hr = slow_work_start(&kind, q, &p);
     if (SUCCEEDED(hr)) {
         configuration_put_out(c->document);
         hr = put_rows(c, p, text, &shape);
-        patient_let_go(p);
+        slow_work_abandon(p);
     }
     const HRESULT of_document = configuration_status(c->document);
     if (hr == E_OUTOFMEMORY || FAILED(of_document)) {

@@ -33,7 +33,7 @@ static void put_error(struct walk *w, const char *key, const char *name, HRESULT
 }
 
 /* What a user learns of a failure: a row; that memory is out ends it all. */
-static HRESULT told(struct walk *w, const char *key, const char *name, HRESULT hr)
+static HRESULT walk_put_failure(struct walk *w, const char *key, const char *name, HRESULT hr)
 {
     if (hr == E_OUTOFMEMORY)
         return hr;
@@ -156,7 +156,7 @@ static HRESULT put_named(struct walk *w, struct registry_key *key, const char *n
     struct registry_value v;
     HRESULT hr = registry_read(key, name, &v);
     if (FAILED(hr))
-        return told(w, registry_key_path(key), name, hr);
+        return walk_put_failure(w, registry_key_path(key), name, hr);
     if (hr == S_OK)
         hr = put_value(w, registry_key_path(key), name, v.type, v.data, v.size);
     registry_value_free(&v);
@@ -184,7 +184,7 @@ static HRESULT put_values(struct walk *w, struct registry_key *key)
         i++;
     }
     if (FAILED(hr))
-        return told(w, registry_key_path(key), "", hr);
+        return walk_put_failure(w, registry_key_path(key), "", hr);
     return i || configuration_stopped(w->context) ? S_OK : put_key(w, key);
 }
 
@@ -221,7 +221,7 @@ static HRESULT put_below(struct walk *w, struct registry_key *key, uint32_t dept
     hr = text_from_utf16(w->entry->name, w->entry->name_units, true, &name);
     if (SUCCEEDED(hr))
         path = text_format("%s\\%s", registry_key_path(key), name);
-    hr = path ? told(w, path, "", error_restore(&why)) : E_OUTOFMEMORY;
+    hr = path ? walk_put_failure(w, path, "", error_restore(&why)) : E_OUTOFMEMORY;
     memory_free(path);
     memory_free(name);
     return hr;
@@ -258,7 +258,7 @@ static HRESULT put_branch(struct walk *w, struct registry_key *key, uint32_t dep
         if (!leads_back(w) && FAILED(hr = put_below(w, key, depth)))
             return hr;
     }
-    return FAILED(hr) ? told(w, registry_key_path(key), "", hr) : S_OK;
+    return FAILED(hr) ? walk_put_failure(w, registry_key_path(key), "", hr) : S_OK;
 }
 
 static char *full_path(const struct registry_path *p, const char *key, size_t bytes)
@@ -283,18 +283,18 @@ static void close_key(void *key)
     registry_close(key);
 }
 
-static HRESULT open_far(void *user, struct patient *p)
+static HRESULT open_far(void *user, struct slow_work *p)
 {
     struct far_key *f = user;
     struct registry_key *key;
     HRESULT hr = registry_open_in(&f->path.place, f->path.key, &key);
-    return hr == S_OK ? patient_give(p, key) : hr;
+    return hr == S_OK ? slow_work_give(p, key) : hr;
 }
 
 /* The path's key as far as `bytes`, for reading. */
 static HRESULT open_part(struct walk *w, size_t bytes, struct registry_key **out)
 {
-    static const struct patient_kind kind = {open_far, close_key, far_key_free};
+    static const struct slow_work_kind kind = {open_far, close_key, far_key_free};
     char *key = text_copy_n(w->path->key, bytes);
     *out = NULL;
     if (!key)
@@ -311,14 +311,14 @@ static HRESULT open_part(struct walk *w, size_t bytes, struct registry_key **out
         memory_free(f);
         return hr;
     }
-    struct patient *p;
+    struct slow_work *p;
     void *opened;
-    hr = patient_start(&kind, f, &p);
+    hr = slow_work_start(&kind, f, &p);
     if (FAILED(hr))
         return hr;
-    hr = patient_take(p, w->context->stop, FAR_LIMIT_MS, w->path->place.computer, &opened);
+    hr = slow_work_take(p, w->context->stop, FAR_LIMIT_MS, w->path->place.computer, &opened);
     *out = opened;
-    patient_let_go(p);
+    slow_work_abandon(p);
     return hr;
 }
 
@@ -344,7 +344,7 @@ static HRESULT put_missing(struct walk *w, size_t found)
         const char *hint = hr == S_OK ? "; there is a key: a backslash behind it asks for its values" : "";
         hr = found == asked ? error_set(GONE, "%.300s: there is no value %.300s%s", path, name, hint)
                             : error_set(GONE, "%.300s: there is no such key", path);
-        hr = told(w, path, name, hr);
+        hr = walk_put_failure(w, path, name, hr);
     }
     memory_free(path);
     return hr;
@@ -366,7 +366,7 @@ static HRESULT put_one(struct walk *w)
         return S_OK;
     }
     if (FAILED(hr))
-        return told(w, text, "", hr);
+        return walk_put_failure(w, text, "", hr);
     if (hr == S_OK) {
         hr = put_named(w, key, text + bytes + (bytes > 0));
         registry_close(key);
@@ -388,7 +388,7 @@ static HRESULT put_keys(struct walk *w)
         return E_OUTOFMEMORY;
     if (hr == S_FALSE)
         hr = error_set(GONE, "%.300s: there is no such key", path);
-    hr = configuration_stopped(w->context) ? S_OK : told(w, path, "", hr);
+    hr = configuration_stopped(w->context) ? S_OK : walk_put_failure(w, path, "", hr);
     memory_free(path);
     return hr;
 }
@@ -402,7 +402,7 @@ static HRESULT put_entry(struct walk *w, const char *text)
     HRESULT hr = registry_path_read(text, &path);
     w->path = &path;
     if (FAILED(hr))
-        hr = told(w, text, "", hr);
+        hr = walk_put_failure(w, text, "", hr);
     else
         hr = path.value || path.all ? put_keys(w) : put_one(w);
     registry_path_free(&path);
@@ -433,7 +433,7 @@ static HRESULT bad(const char *text, const char *why)
     return error_set(E_INVALIDARG, "RegistryKeys: \"%.600s\": %s", text, why);
 }
 
-static bool same(const char *a, const char *b, size_t bytes)
+static bool name_is_equal(const char *a, const char *b, size_t bytes)
 {
     char *copy = text_copy_n(a, bytes);
     const bool equal = copy && text_equal_nocase(copy, b);
@@ -449,8 +449,8 @@ static size_t read_view(const char *text, bool *of_32_bits)
     if (bytes < sizeof behind)
         return bytes;
     const char *end = text + bytes - (sizeof behind - 1);
-    *of_32_bits = same(end, behind, sizeof behind - 1);
-    if (!*of_32_bits && !same(end, " /reg:64", sizeof behind - 1))
+    *of_32_bits = name_is_equal(end, behind, sizeof behind - 1);
+    if (!*of_32_bits && !name_is_equal(end, " /reg:64", sizeof behind - 1))
         return bytes;
     for (bytes -= sizeof behind - 1; bytes && text[bytes - 1] == ' ';)
         bytes--;
@@ -476,7 +476,8 @@ static const char *read_hive(const char *at, enum registry_hive *out)
     static const char *const short_names[REGISTRY_HIVES] = {"HKCR", "HKCU", "HKLM", "HKU", "HKCC"};
     const size_t bytes = strcspn(at, "\\");
     for (int i = 0; i < REGISTRY_HIVES; i++)
-        if (same(at, registry_hive_name((enum registry_hive)i), bytes) || same(at, short_names[i], bytes)) {
+        if (name_is_equal(at, registry_hive_name((enum registry_hive)i), bytes) ||
+            name_is_equal(at, short_names[i], bytes)) {
             *out = (enum registry_hive)i;
             return at + bytes;
         }

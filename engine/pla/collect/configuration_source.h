@@ -138,20 +138,20 @@ void registry_path_free(struct registry_path *p);
    and stops when somebody stops the collector. Results are passed one at a time, so that memory is limited. Work that
    hangs keeps its thread and its memory until it ends. */
 
-struct patient;
-struct patient_kind {
-    HRESULT (*run)(void *user, struct patient *p); /* on its own thread; S_FALSE and failures are its result */
+struct slow_work;
+struct slow_work_kind {
+    HRESULT (*run)(void *user, struct slow_work *p); /* on its own thread; S_FALSE and failures are its result */
     void (*free_thing)(void *thing);
     void (*free_user)(void *user); /* at the end of the work and of who waits */
 };
 /* Takes over `user`, also on failure. */
-HRESULT patient_start(const struct patient_kind *kind, void *user, struct patient **out);
+HRESULT slow_work_start(const struct slow_work_kind *kind, void *user, struct slow_work **out);
 /* From `run`: takes over the thing, and returns when it was taken. E_ABORT: nobody wants any more of it. */
-HRESULT patient_give(struct patient *p, void *thing);
+HRESULT slow_work_give(struct slow_work *p, void *thing);
 /* The next thing, the caller's then. S_FALSE, with *out NULL: the work has ended, or somebody has stopped the wait. A
    failure is the work's, with its text; ERROR_TIMEOUT's, which names `what`, when for `limit_ms` nothing has come. */
-HRESULT patient_take(struct patient *p, const atomic_bool *stop, uint32_t limit_ms, const char *what, void **out);
-void patient_let_go(struct patient *p);
+HRESULT slow_work_take(struct slow_work *p, const atomic_bool *stop, uint32_t limit_ms, const char *what, void **out);
+void slow_work_abandon(struct slow_work *p);
 
 /* ---- a file that is a whole document at each moment ---- */
 

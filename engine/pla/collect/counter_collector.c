@@ -32,7 +32,7 @@ struct counter_collector {
 };
 
 /* What befell the log although no sample failed. */
-static void tell_remark(struct counter_collector *cc)
+static void note_log_warning(struct counter_collector *cc)
 {
     char *text;
     if (!cc->log || log_writer_remark(cc->log, &text) != S_OK)
@@ -44,7 +44,7 @@ static void tell_remark(struct counter_collector *cc)
 static HRESULT counter_collector_close(struct collector *c)
 {
     struct counter_collector *cc = (struct counter_collector *)c;
-    tell_remark(cc);
+    note_log_warning(cc);
     HRESULT hr = log_writer_close(cc->log);
     counter_watch_close(cc->instances.watch);
     counter_watch_close(cc->computers.watch);
@@ -73,7 +73,7 @@ static bool is_elsewhere(const char *text)
     return elsewhere;
 }
 
-static void refuse(void *user, HRESULT reason, const char *subject, const char *text)
+static void refusals_add(void *user, HRESULT reason, const char *subject, const char *text)
 {
     struct refusals *r = user;
     if (is_elsewhere(subject))
@@ -94,7 +94,7 @@ static HRESULT open_query(struct counter_collector *cc, const struct texts *path
                                             .keep_instances = cc->format->wildcards,
                                             .values = cc->format->values,
                                             .previous = previous ? previous->query : NULL,
-                                            .refused = refuse,
+                                            .refused = refusals_add,
                                             .user = &refusals};
     HRESULT hr = host_pdh(&request.pdh);
     if (SUCCEEDED(hr))
@@ -177,7 +177,7 @@ static void watch(struct counter_collector *cc)
     cc->has_new = cc->has_new || have_come(&cc->instances) || have_come(&cc->computers);
 }
 
-static void pass_over(void *user, HRESULT reason, const char *subject, const char *text)
+static void refuse_and_continue(void *user, HRESULT reason, const char *subject, const char *text)
 {
     (void)user;
     (void)reason;
@@ -192,7 +192,7 @@ static void counter_collector_rehearse(struct object *object)
     struct counter_query_request request = {.paths = &model->PerformanceCounters,
                                             .keep_instances = format->wildcards,
                                             .values = format->values,
-                                            .refused = pass_over};
+                                            .refused = refuse_and_continue};
     struct counter_query *query;
     const struct log_cell *cells;
     int64_t utc;
@@ -283,7 +283,7 @@ static HRESULT take_sample(struct counter_collector *cc)
 static HRESULT counter_collector_sample(struct collector *c)
 {
     HRESULT hr = take_sample((struct counter_collector *)c);
-    tell_remark((struct counter_collector *)c);
+    note_log_warning((struct counter_collector *)c);
     return hr;
 }
 
@@ -305,7 +305,7 @@ static HRESULT counter_collector_flush(struct collector *c)
 static HRESULT counter_collector_complete(struct collector *c)
 {
     struct counter_collector *cc = (struct counter_collector *)c;
-    tell_remark(cc);
+    note_log_warning(cc);
     if (log_goes_on(cc))
         return S_OK;
     HRESULT hr = log_writer_close(cc->log);

@@ -26,7 +26,7 @@ struct collector_kind {
     HRESULT (*update)(struct collector *c, struct object *model);     /* NULL: S_FALSE */
     bool (*follows)(const struct collector *c, struct object *model); /* NULL: it does */
     bool (*hand_back)(struct collector *c);                           /* NULL: it has taken over nothing of use */
-    HRESULT (*let_go)(const char *line);                              /* S_FALSE: the line is another kind's */
+    HRESULT (*release_held)(const char *line);                        /* S_FALSE: the line is another kind's */
 };
 
 /* The beginning of every kind's own struct; zero, but for what open puts there. */
@@ -46,7 +46,7 @@ extern const size_t collector_kind_count;
 extern const struct collector_kind configuration_collector_kind;
 extern const struct collector_kind counter_collector_kind;
 extern const struct collector_kind trace_collector_kind;
-extern const struct collector_kind left_out_collector_kind; /* in place of each that does not run */
+extern const struct collector_kind unavailable_collector_kind; /* in place of each that does not run */
 extern const struct collector_kind alert_collector_kind;
 
 /* Sets the text of a collector's file that is there already, and returns ERROR_ALREADY_EXISTS's HRESULT. */

@@ -77,16 +77,16 @@ static struct trace_session numbers_of(const struct trace_session *s)
     return copy;
 }
 
-static void begin_figures(struct trace_collector *tc, struct trace_session *now, bool anew)
+static void begin_figures(struct trace_collector *tc, struct trace_session *now, bool from_zero)
 {
-    if (!anew)
+    if (!from_zero)
         tc->at_begin = numbers_of(now);
     take_figures(tc, now);
     tc->looked = clock_monotonic_ms();
 }
 
 /* A user reads in the run's message that a trace is not whole. */
-static void tell_losses(struct trace_collector *tc)
+static void note_losses(struct trace_collector *tc)
 {
     const struct collector_figures *f = &tc->collector.figures;
     if (!f->events_lost && !f->buffers_lost && !f->real_time_buffers_lost)
@@ -113,7 +113,7 @@ static HRESULT hold_kernel(const struct trace_collector *tc, const struct collec
     return hr;
 }
 
-static HRESULT hold(const struct trace_collector *tc, const struct collect_context *context)
+static HRESULT hold_session(const struct trace_collector *tc, const struct collect_context *context)
 {
     char guid[39];
     if (trace_plan_is_reserved(&tc->plan))
@@ -127,8 +127,8 @@ static HRESULT hold(const struct trace_collector *tc, const struct collect_conte
 }
 
 /* Stops it unless somebody else's has the name by now. */
-static HRESULT let_go(struct trace_target *t, bool (*is_ours)(const struct trace_session *s, const void *of),
-                      const void *of)
+static HRESULT release_sessions(struct trace_target *t, bool (*is_ours)(const struct trace_session *s, const void *of),
+                                const void *of)
 {
     struct trace_session s;
     HRESULT hr = trace_session_query(t, &s);
@@ -163,7 +163,7 @@ static HRESULT let_kernel_go(const char *numbers)
     if (which >= KERNEL_PROVIDERS || *end != ' ')
         return S_FALSE;
     const struct held_kernel held = {.thread = (uint32_t)thread, .file = end + 1};
-    return let_go(&(struct trace_target){.name = kernel_providers[which].session}, is_held_kernel, &held);
+    return release_sessions(&(struct trace_target){.name = kernel_providers[which].session}, is_held_kernel, &held);
 }
 
 static bool has_guid(const struct trace_session *s, const void *of)
@@ -171,7 +171,7 @@ static bool has_guid(const struct trace_session *s, const void *of)
     return guid_equal(&s->is.guid, of);
 }
 
-static HRESULT trace_collector_let_go(const char *line)
+static HRESULT trace_collector_release_held(const char *line)
 {
     const size_t first = sizeof HELD_FIRST_WORD - 1, at_kind = first + 39, at_name = at_kind + 2;
     GUID guid;
@@ -184,7 +184,8 @@ static HRESULT trace_collector_let_go(const char *line)
     memory_free(text);
     if (!known)
         return S_FALSE;
-    return let_go(&(struct trace_target){.name = line + at_name, .is_private = line[at_kind] == '1'}, has_guid, &guid);
+    return release_sessions(&(struct trace_target){.name = line + at_name, .is_private = line[at_kind] == '1'},
+                            has_guid, &guid);
 }
 
 static HRESULT check_file(const struct trace_collector *tc, bool over)
@@ -201,7 +202,7 @@ static HRESULT start_session(struct trace_collector *tc, const struct collect_co
     if (SUCCEEDED(hr) && tc->plan.file)
         hr = check_file(tc, tc->overwrites || (tc->plan.mode & TRACE_MODE_APPEND));
     if (SUCCEEDED(hr))
-        hr = hold(tc, context);
+        hr = hold_session(tc, context);
     if (SUCCEEDED(hr))
         hr = trace_session_start(&tc->plan, &now);
     if (FAILED(hr))
@@ -281,9 +282,9 @@ static HRESULT begin_session(struct trace_collector *tc, const struct collect_co
 {
     struct trace_collector *before = (struct trace_collector *)context->previous;
     /* Append goes on in the same file, and nothing is to be kept of what is overwritten. */
-    const bool begins_anew = before && tc->plan.file && trace_plan_same_file(&before->plan, &tc->plan) &&
-                             !(tc->plan.mode & TRACE_MODE_APPEND);
-    HRESULT hr = before && before->owns && !begins_anew ? take_session_over(tc, before) : S_FALSE;
+    const bool replaces_file = before && tc->plan.file && trace_plan_same_file(&before->plan, &tc->plan) &&
+                               !(tc->plan.mode & TRACE_MODE_APPEND);
+    HRESULT hr = before && before->owns && !replaces_file ? take_session_over(tc, before) : S_FALSE;
     if (hr != S_FALSE)
         return hr;
     if (before && text_equal_nocase(before->plan.session, tc->plan.session))
@@ -328,7 +329,7 @@ static HRESULT trace_collector_close(struct collector *c)
 {
     struct trace_collector *tc = (struct trace_collector *)c;
     HRESULT hr = stop_session(tc);
-    tell_losses(tc);
+    note_losses(tc);
     trace_session_free(&tc->now);
     trace_plan_free(&tc->plan);
     memory_free(tc->path);
@@ -544,5 +545,5 @@ const struct collector_kind trace_collector_kind = {
     .update = trace_collector_update,
     .follows = trace_collector_follows,
     .hand_back = trace_collector_hand_back,
-    .let_go = trace_collector_let_go,
+    .release_held = trace_collector_release_held,
 };

@@ -234,7 +234,7 @@ static uint32_t file_modes(const struct trace_data_collector *c, const struct tr
     return mode;
 }
 
-static uint32_t modes(const struct trace_data_collector *c, const struct trace_output *output)
+static uint32_t plan_log_modes(const struct trace_data_collector *c, const struct trace_output *output)
 {
     uint32_t mode = c->ExtendedModes;
     if (c->ProcessMode)
@@ -304,7 +304,7 @@ HRESULT trace_plan_make(struct object *collector, const struct trace_output *out
     struct value guid;
     *out = (struct trace_plan){
         .clock = c->ClockType,
-        .mode = modes(c, output),
+        .mode = plan_log_modes(c, output),
         .buffer_kb = c->BufferSize,
         .minimum_buffers = c->MinimumBuffers,
         .maximum_buffers = c->MaximumBuffers,

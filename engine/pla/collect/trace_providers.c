@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The trace providers of this host: the kernel, with the flags of MS-PLA note 2, and those that are registered. */
-#include "engine/pla/trace_providers.h"
-
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 #include "engine/etw/etw_api.h"
 #include "engine/pla/model.h"
+#include "engine/pla/trace_event_providers.h"
 
 #define ERROR_GUID_NOT_KNOWN 4200 /* ERROR_WMI_GUID_NOT_FOUND */
 #define SECURITY_PARTS       15u  /* owner, group, DACL, SACL; other bits are ignored (MS-PLA 2.2) */
@@ -119,7 +118,7 @@ static HRESULT fill_keywords(struct object *map, const GUID *guid)
     return SUCCEEDED(hr) ? add_values(map, 2, keywords, COUNT(keywords)) : hr;
 }
 
-static HRESULT fill(struct object *o, const GUID *guid, const char *name)
+static HRESULT provider_fill(struct object *o, const GUID *guid, const char *name)
 {
     struct trace_data_provider *p = (struct trace_data_provider *)o;
     p->Guid = *guid;
@@ -161,7 +160,7 @@ static HRESULT keep_filter(struct object *provider, struct object *fresh)
     return hr;
 }
 
-static HRESULT take(struct object *provider, const GUID *guid, const char *name)
+static HRESULT provider_take_filled(struct object *provider, const GUID *guid, const char *name)
 {
     struct object *fresh;
     HRESULT hr = object_create(&trace_data_provider_class, provider, &fresh);
@@ -169,7 +168,7 @@ static HRESULT take(struct object *provider, const GUID *guid, const char *name)
         return hr;
     hr = keep_filter(provider, fresh);
     if (SUCCEEDED(hr))
-        hr = fill(fresh, guid, name);
+        hr = provider_fill(fresh, guid, name);
     if (SUCCEEDED(hr))
         object_take(provider, fresh, true);
     object_release(fresh);
@@ -184,13 +183,13 @@ HRESULT trace_provider_query(struct object *provider, const char *name)
     for (size_t i = 0; i < KERNEL_PROVIDERS; i++) {
         const struct kernel_provider *k = &kernel_providers[i];
         if (is_meant(guid, name, &k->guid, k->name))
-            return take(provider, &k->guid, k->name);
+            return provider_take_filled(provider, &k->guid, k->name);
     }
     HRESULT hr = event_providers_list(host_etw(), &registered);
     for (size_t i = 0; SUCCEEDED(hr) && !found && i < registered.count; i++)
         found = is_meant(guid, name, &registered.items[i].guid, registered.items[i].name) ? &registered.items[i] : NULL;
     if (SUCCEEDED(hr))
-        hr = found ? take(provider, &found->guid, found->name)
+        hr = found ? provider_take_filled(provider, &found->guid, found->name)
                    : error_set(HRESULT_FROM_WIN32(ERROR_GUID_NOT_KNOWN), "Query: no trace provider '%s' is known here",
                                name);
     event_providers_free(&registered);
@@ -241,7 +240,7 @@ static HRESULT add_filled(struct object *collection, const GUID *guid, const cha
     HRESULT hr = object_create(&trace_data_provider_class, collection, &provider);
     if (FAILED(hr))
         return hr;
-    hr = fill(provider, guid, name);
+    hr = provider_fill(provider, guid, name);
     if (SUCCEEDED(hr))
         hr = collection_add(collection, provider);
     object_release(provider);

@@ -298,7 +298,7 @@ static HRESULT set_masks(const struct etw_api *etw, uint64_t handle, const struc
     return code == ERROR_SUCCESS ? S_OK : failed(code, plan->session);
 }
 
-static HRESULT control(const struct etw_api *etw, const struct trace_target *t, struct block *b, ULONG code)
+static HRESULT session_control(const struct etw_api *etw, const struct trace_target *t, struct block *b, ULONG code)
 {
     WCHAR *name;
     HRESULT hr = text_to_utf16(t->name, &name, NULL);
@@ -316,7 +316,7 @@ static HRESULT control(const struct etw_api *etw, const struct trace_target *t, 
 static HRESULT stop(const struct etw_api *etw, const struct trace_target *t, struct block *b)
 {
     block_clear(b);
-    return control(etw, t, b, EVENT_TRACE_CONTROL_STOP);
+    return session_control(etw, t, b, EVENT_TRACE_CONTROL_STOP);
 }
 
 static HRESULT start_trace(const struct etw_api *etw, const struct trace_plan *plan, struct block *b,
@@ -387,7 +387,7 @@ static HRESULT control_and_read(const struct trace_target *t, ULONG code, struct
     if (SUCCEEDED(hr))
         hr = block_create(&b);
     if (SUCCEEDED(hr))
-        hr = control(etw, t, b, code);
+        hr = session_control(etw, t, b, code);
     if (SUCCEEDED(hr))
         hr = read_block(b, out);
     memory_free(b);
@@ -414,7 +414,7 @@ HRESULT trace_session_flush(const struct trace_target *t, const char *file)
     if (SUCCEEDED(hr) && file)
         hr = put_file(b, file);
     if (SUCCEEDED(hr))
-        hr = control(etw, t, b, EVENT_TRACE_CONTROL_FLUSH);
+        hr = session_control(etw, t, b, EVENT_TRACE_CONTROL_FLUSH);
     memory_free(b);
     return hr;
 }
@@ -488,7 +488,7 @@ static HRESULT change_session(const struct etw_api *etw, const struct trace_targ
     else
         hr = put_file(b, to->file);
     if (SUCCEEDED(hr))
-        hr = control(etw, t, b, EVENT_TRACE_CONTROL_UPDATE);
+        hr = session_control(etw, t, b, EVENT_TRACE_CONTROL_UPDATE);
     if (SUCCEEDED(hr))
         hr = set_masks(etw, t->handle, to);
     memory_free(b);
@@ -644,7 +644,7 @@ struct search {
     void *user;
 };
 
-static HRESULT look_at(void *user, const struct seen_file *file)
+static HRESULT compare_file(void *user, const struct seen_file *file)
 {
     const struct search *s = user;
     const size_t length = strlen(s->name);
@@ -666,7 +666,7 @@ HRESULT trace_file_each_part(const char *path, HRESULT (*each)(void *user, const
 {
     char *folder = path_folder(path);
     struct search s = {.folder = folder, .name = path_name(path), .each = each, .user = user};
-    HRESULT hr = folder ? folder_each_file(folder, look_at, &s) : E_OUTOFMEMORY;
+    HRESULT hr = folder ? folder_each_file(folder, compare_file, &s) : E_OUTOFMEMORY;
     memory_free(folder);
     return hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) ? S_OK : hr;
 }

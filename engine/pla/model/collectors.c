@@ -104,14 +104,14 @@ static HRESULT performance_counter_validate(const struct validation *v, struct o
     (void)o;
     snprintf(why, sizeof why, "%u names for %u counters: none is shown", (unsigned)names, (unsigned)counters);
     HRESULT hr =
-        names && names != counters ? validation_tell(v, PLA_S_PROPERTY_IGNORED, "CounterDisplayNames", why) : S_OK;
+        names && names != counters ? validation_report(v, PLA_S_PROPERTY_IGNORED, "CounterDisplayNames", why) : S_OK;
     if (SUCCEEDED(hr) && rules_of(copy)->is_file)
         return collector_validate_log(v, (const struct data_collector *)c, rules_of(copy)->appends);
     if (SUCCEEDED(hr))
         hr = validation_unused(v, unused, "an SQL log is no file");
     return FAILED(hr) || c->DataSourceName[0]
                ? hr
-               : validation_tell(v, PLA_E_PROPERTY_CONFLICT, "DataSourceName", "an SQL log needs a data source");
+               : validation_report(v, PLA_E_PROPERTY_CONFLICT, "DataSourceName", "an SQL log needs a data source");
 }
 
 const struct class performance_counter_collector_class = {
@@ -211,7 +211,7 @@ static HRESULT alert_validate(const struct validation *v, struct object *o, cons
         {!c->Task[0], PLA_S_PROPERTY_IGNORED, "TaskArguments", "there is no Task"},
     };
     (void)o;
-    return validation_tell_all(v, findings, sizeof findings / sizeof findings[0]);
+    return validation_report_all(v, findings, sizeof findings / sizeof findings[0]);
 }
 
 const struct class alert_collector_class = {
@@ -276,14 +276,14 @@ static bool is_full_path(const char *path)
 static HRESULT validate_program(const struct validation *v, const char *path)
 {
     if (!path[0])
-        return validation_tell(v, PLA_E_PROPERTY_CONFLICT, "ExePath", "there is no program");
+        return validation_report(v, PLA_E_PROPERTY_CONFLICT, "ExePath", "there is no program");
     if (!strncmp(path, "\\\\", 2) || !strncmp(path, "//", 2))
-        return validation_tell(v, PLA_E_NETWORK_EXE_NOT_VALID, "ExePath", "the program is on another machine");
+        return validation_report(v, PLA_E_NETWORK_EXE_NOT_VALID, "ExePath", "the program is on another machine");
     if (!is_full_path(path))
-        return validation_tell(v, PLA_E_EXE_FULL_PATH_REQUIRED, "ExePath",
-                               "the program is not named with its full path");
+        return validation_report(v, PLA_E_EXE_FULL_PATH_REQUIRED, "ExePath",
+                                 "the program is not named with its full path");
     return file_exists(path) ? S_OK
-                             : validation_tell(v, PLA_E_EXE_PATH_NOT_VALID, "ExePath", "there is no such program");
+                             : validation_report(v, PLA_E_EXE_PATH_NOT_VALID, "ExePath", "there is no such program");
 }
 
 static HRESULT api_tracing_validate(const struct validation *v, struct object *o, const struct object *copy)

@@ -87,7 +87,7 @@ static char *free_name(const struct items *items)
 
 /* Names that blanks around them alone tell apart would be one file on Windows, and one name in XML that others write.
    Nothing else that is blank may be in a name. */
-static size_t trim(const char **name)
+static size_t name_trim_blanks(const char **name)
 {
     *name += strspn(*name, " ");
     size_t length = strlen(*name);
@@ -100,7 +100,7 @@ void collector_name_changed(struct object *o)
 {
     char **name = &collector_of(o)->Name, *free;
     const char *from = *name;
-    size_t length = trim(&from);
+    size_t length = name_trim_blanks(&from);
     memmove(*name, from, length);
     (*name)[length] = 0;
     free = o->parent && !length ? free_name(siblings(o)) : NULL;
@@ -133,7 +133,7 @@ HRESULT collector_check_name(struct object *o, const struct property *p, const s
     if (FAILED(hr))
         return hr;
     const char *from = in->text;
-    size_t length = trim(&from);
+    size_t length = name_trim_blanks(&from);
     char *name = text_copy_n(from, length);
     if (!name)
         return E_OUTOFMEMORY;
@@ -348,31 +348,31 @@ HRESULT texts_common(const struct texts *a, const struct texts *b, const char **
 HRESULT collector_validate_name(const struct validation *v, const struct data_collector *c)
 {
     bool missing = (c->FileNameFormat & FORMAT_PATTERN) && !c->FileNameFormatPattern[0];
-    return missing ? validation_tell(v, PLA_E_PROPERTY_CONFLICT, "FileNameFormatPattern",
-                                     "FileNameFormat asks for a pattern and there is none")
+    return missing ? validation_report(v, PLA_E_PROPERTY_CONFLICT, "FileNameFormatPattern",
+                                       "FileNameFormat asks for a pattern and there is none")
                    : S_OK;
 }
 
 HRESULT collector_validate_log(const struct validation *v, const struct data_collector *c, bool appends)
 {
-    bool limited = v->set->SegmentMaxSize != 0, anew = c->LogOverwrite || c->LogCircular;
+    bool limited = v->set->SegmentMaxSize != 0, replaces_file = c->LogOverwrite || c->LogCircular;
     const struct finding findings[] = {
         {!c->LogCircular && !limited, PLA_S_PROPERTY_IGNORED, "LogCircular",
          "without SegmentMaxSize no file is circular"},
         {c->LogCircular && !limited, PLA_E_PROPERTY_CONFLICT, "LogCircular", "a circular file needs SegmentMaxSize"},
         {!appends, PLA_S_PROPERTY_IGNORED, "LogAppend", "this log format does not append"},
-        {anew && !c->LogAppend, PLA_S_PROPERTY_IGNORED, "LogAppend",
+        {replaces_file && !c->LogAppend, PLA_S_PROPERTY_IGNORED, "LogAppend",
          "a file that is overwritten or circular is not appended to"},
-        {anew && c->LogAppend, PLA_E_PROPERTY_CONFLICT, "LogAppend",
+        {replaces_file && c->LogAppend, PLA_E_PROPERTY_CONFLICT, "LogAppend",
          "a file cannot be appended to and overwritten or circular"},
     };
     HRESULT hr = collector_validate_name(v, c);
-    return FAILED(hr) ? hr : validation_tell_all(v, findings, sizeof findings / sizeof findings[0]);
+    return FAILED(hr) ? hr : validation_report_all(v, findings, sizeof findings / sizeof findings[0]);
 }
 
 /* ---- the collection ---- */
 
-static HRESULT admit(struct object *collection, struct object *item)
+static HRESULT collection_check_name(struct object *collection, struct object *item)
 {
     const struct items *items = &((struct collection *)collection)->items;
     const struct data_collector_set *set = (const struct data_collector_set *)collection->parent;
@@ -398,5 +398,5 @@ const struct class data_collector_collection_class = {
     .items = offsetof(struct collection, items),
     .item_classes = classes,
     .adopts = true,
-    .admit = admit,
+    .admit = collection_check_name,
 };

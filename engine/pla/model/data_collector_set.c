@@ -335,7 +335,7 @@ static HRESULT set_rules(const struct validation *v, struct object *o, const str
          "SubdirectoryFormat does not ask for a pattern"},
     };
     (void)o;
-    HRESULT hr = validation_tell_all(v, findings, sizeof findings / sizeof findings[0]);
+    HRESULT hr = validation_report_all(v, findings, sizeof findings / sizeof findings[0]);
     return FAILED(hr) ? hr : validate_values(v, set);
 }
 
@@ -493,7 +493,7 @@ static HRESULT check_count(size_t count, const char *what)
 }
 
 /* Holds the collections at `o` and below against their limit, and adds up what all takes. */
-static HRESULT measure(struct object *o, size_t *size)
+static HRESULT set_measure_size(struct object *o, size_t *size)
 {
     struct object **items = NULL;
     size_t count = 0;
@@ -506,12 +506,12 @@ static HRESULT measure(struct object *o, size_t *size)
         hr = check_count(of_class, (*c)->name);
     }
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
-        hr = measure(items[i], size);
+        hr = set_measure_size(items[i], size);
     objects_release(items, count);
     for (size_t i = 0; SUCCEEDED(hr) && i < o->class->property_count; i++) {
         struct object *child = object_child(o, &o->class->properties[i]);
         if (child)
-            hr = measure(child, size);
+            hr = set_measure_size(child, size);
     }
     return hr;
 }
@@ -545,7 +545,7 @@ static HRESULT read_again(struct object *set)
 HRESULT set_check_limits(struct object *set)
 {
     size_t size = 0;
-    HRESULT hr = measure(set, &size);
+    HRESULT hr = set_measure_size(set, &size);
     if (SUCCEEDED(hr))
         hr = measure_values(set_of(set), &size);
     return SUCCEEDED(hr) && size > SURELY_SMALL ? read_again(set) : hr;

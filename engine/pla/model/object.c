@@ -19,7 +19,7 @@ static struct {
 } locks[LOCK_COUNT];
 static atomic_uint next_lock;
 
-static void enter(unsigned index)
+static void object_lock_enter(unsigned index)
 {
     host_lock_enter(&locks[index].lock);
     /* Only who holds the lock writes it. */
@@ -44,7 +44,7 @@ void object_lock(struct object *o)
 {
     for (;;) {
         unsigned index = atomic_load(&o->lock);
-        enter(index);
+        object_lock_enter(index);
         if (atomic_load(&o->lock) == index)
             return;
         leave(index);
@@ -73,9 +73,9 @@ static struct object_locks object_lock_both(struct object *a, struct object *b)
     for (;;) {
         unsigned la = atomic_load(&a->lock), lb = atomic_load(&b->lock);
         struct object_locks l = {la < lb ? la : lb, la < lb ? lb : la};
-        enter(l.first);
+        object_lock_enter(l.first);
         if (l.second != l.first)
-            enter(l.second);
+            object_lock_enter(l.second);
         if (atomic_load(&a->lock) == la && atomic_load(&b->lock) == lb)
             return l;
         object_unlock_both(l);
@@ -142,7 +142,7 @@ static void count_held(struct object *o, int64_t bytes)
     memory_share_count(o->share, bytes);
 }
 
-static void exchange(struct object *o, const struct property *p, struct value *v);
+static void object_exchange_value(struct object *o, const struct property *p, struct value *v);
 
 void object_count(struct object *o, int64_t bytes)
 {
@@ -157,13 +157,13 @@ static void exchange_field(struct object *o, const struct property *p, struct va
 {
     const bool counts = o->share || memory_share_served();
     const int64_t before = counts ? (int64_t)value_bytes(v) : 0;
-    exchange(o, p, v);
+    object_exchange_value(o, p, v);
     if (counts)
         object_count(o, before - (int64_t)value_bytes(v));
 }
 
 /* Numbers are stored whole, for object_get_number. */
-static void exchange(struct object *o, const struct property *p, struct value *v)
+static void object_exchange_value(struct object *o, const struct property *p, struct value *v)
 {
     char *f = field(o, p), *held = union_of(v);
     switch (p->kind) {
@@ -328,7 +328,7 @@ static void disown(struct object *collection, struct object *item)
         item->parent = NULL;
 }
 
-static void destroy(struct object *o)
+static void object_destroy(struct object *o)
 {
     struct items *items = items_of(o);
     object_lock(o);
@@ -348,7 +348,7 @@ static void destroy(struct object *o)
     }
     for (size_t i = 0; i < o->class->property_count; i++) {
         struct value v = {.kind = o->class->properties[i].kind};
-        exchange(o, &o->class->properties[i], &v);
+        object_exchange_value(o, &o->class->properties[i], &v);
         value_free(&v);
     }
     if (o->class->destroyed)
@@ -359,7 +359,7 @@ static void destroy(struct object *o)
 void object_release(struct object *o)
 {
     if (o && atomic_fetch_sub(&o->references, 1) == 1)
-        destroy(o);
+        object_destroy(o);
 }
 
 void objects_release(struct object **list, size_t count)
@@ -417,7 +417,7 @@ HRESULT object_get_field(struct object *o, const struct property *p, struct valu
     return hr;
 }
 
-static HRESULT check(struct object *o, const struct property *p, const struct value *in)
+static HRESULT object_check_value(struct object *o, const struct property *p, const struct value *in)
 {
     switch (p->kind) {
     case PROPERTY_I32:
@@ -472,7 +472,7 @@ HRESULT object_give(struct object *o, const struct property *p, struct value *v)
 {
     if (v->kind != p->kind || p->kind == PROPERTY_OBJECT)
         return error_set(E_UNEXPECTED, "%s: value of the wrong kind", p->name);
-    HRESULT hr = check(o, p, v);
+    HRESULT hr = object_check_value(o, p, v);
     if (SUCCEEDED(hr) && memory_share_served())
         hr = object_room(o, value_bytes(v));
     if (FAILED(hr))
@@ -554,10 +554,10 @@ static HRESULT shows_default(struct object *o, const struct property *p, bool *s
     hr = default_value(p, &usual);
     *same = SUCCEEDED(hr) && value_equal(&held, &usual);
     if (SUCCEEDED(hr) && !*same && p->get) {
-        exchange(o, p, &usual);
+        object_exchange_value(o, p, &usual);
         hr = p->get(o, p, &shown);
         *same = SUCCEEDED(hr) && value_equal(&held, &shown);
-        exchange(o, p, &usual);
+        object_exchange_value(o, p, &usual);
         value_free(&shown);
     }
     value_free(&usual);
@@ -632,13 +632,13 @@ static void exchange_items(struct object *a, struct object *b)
         ib->list[i]->parent = b;
 }
 
-static void take(struct object *o, struct object *from, bool all)
+static void object_take_rows(struct object *o, struct object *from, bool all)
 {
     for (size_t i = 0; i < o->class->property_count; i++) {
         const struct property *p = &o->class->properties[i];
         struct value v = {.kind = p->kind};
         if (p->kind == PROPERTY_OBJECT) {
-            take(object_child(o, p), object_child(from, p), all);
+            object_take_rows(object_child(o, p), object_child(from, p), all);
             continue;
         }
         if (!all && !(from->rows_put >> i & 1))
@@ -659,7 +659,7 @@ static void take(struct object *o, struct object *from, bool all)
 void object_take(struct object *o, struct object *from, bool all)
 {
     object_lock(o);
-    take(o, from, all);
+    object_take_rows(o, from, all);
     object_unlock(o);
 }
 
@@ -668,7 +668,7 @@ bool object_take_outstanding(struct object *o, struct object *from, bool *outsta
     object_lock(o);
     bool was = *outstanding;
     if (was)
-        take(o, from, true);
+        object_take_rows(o, from, true);
     *outstanding = false;
     object_unlock(o);
     return was;

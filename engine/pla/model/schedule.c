@@ -40,7 +40,7 @@ static bool take_number(const char **at, int most, int *out)
     return digits && !isdigit((unsigned char)**at);
 }
 
-static bool take(const char **at, char c)
+static bool time_take_char(const char **at, char c)
 {
     if (**at != c)
         return false;
@@ -50,8 +50,8 @@ static bool take(const char **at, char c)
 
 static bool take_three(const char **at, char between, int *a, int *b, int *c)
 {
-    return take_number(at, 4, a) && take(at, between) && take_number(at, 2, b) && take(at, between) &&
-           take_number(at, 4, c);
+    return take_number(at, 4, a) && time_take_char(at, between) && take_number(at, 2, b) &&
+           time_take_char(at, between) && take_number(at, 4, c);
 }
 
 static void skip_blanks(const char **at)
@@ -63,11 +63,11 @@ static void skip_blanks(const char **at)
 static bool take_time(const char **at, bool fraction, int *hour, int *minute, int *second)
 {
     *second = 0;
-    if (!take_number(at, 2, hour) || !take(at, ':') || !take_number(at, 2, minute))
+    if (!take_number(at, 2, hour) || !time_take_char(at, ':') || !take_number(at, 2, minute))
         return false;
-    if (take(at, ':') && !take_number(at, 2, second))
+    if (time_take_char(at, ':') && !take_number(at, 2, second))
         return false;
-    if (fraction && take(at, '.'))
+    if (fraction && time_take_char(at, '.'))
         *at += strspn(*at, "0123456789");
     return *minute <= 59 && *second <= 59;
 }
@@ -79,10 +79,11 @@ static bool ends_iso_date(const char *at)
     skip_blanks(&at);
     if (!*at)
         return true;
-    take(&at, 'T');
+    time_take_char(&at, 'T');
     if (!take_time(&at, true, &hour, &minute, &second) || hour > 24)
         return false;
-    if (!take(&at, 'Z') && (take(&at, '+') || take(&at, '-')) && !take_time(&at, false, &hour, &minute, &second))
+    if (!time_take_char(&at, 'Z') && (time_take_char(&at, '+') || time_take_char(&at, '-')) &&
+        !take_time(&at, false, &hour, &minute, &second))
         return false;
     skip_blanks(&at);
     return !*at;
@@ -142,7 +143,7 @@ char *time_to_text(double time)
 #include "engine/pla/model/class_rows.inc"
 
 /* Tells of one that never starts the set: any date is legal for a put (MS-PLA 3.2.4.12). */
-static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
+static HRESULT schedule_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     const struct set_schedule *s = (const struct set_schedule *)copy;
     bool begins = s->StartDate.type == VARIANT_DATE;
@@ -153,13 +154,13 @@ static HRESULT validate(const struct validation *v, struct object *o, const stru
          "EndDate", "it lies before StartDate: the schedule never starts"},
     };
     (void)o;
-    return validation_tell_all(v, findings, sizeof findings / sizeof findings[0]);
+    return validation_report_all(v, findings, sizeof findings / sizeof findings[0]);
 }
 
 const struct class set_schedule_class = {
     .name = "Schedule",
     CLASS_ROWS(set_schedule, ISchedule),
-    .validate = validate,
+    .validate = schedule_validate,
 };
 
 static const struct class *const schedule_items[] = {&set_schedule_class, NULL};

@@ -100,7 +100,7 @@ HRESULT trace_check_providers(struct object *o)
 #define ROWS      "engine/pla/trace_data_collector.def"
 #include "engine/pla/model/class_rows.inc"
 
-static HRESULT created(struct object *o)
+static HRESULT trace_collector_created(struct object *o)
 {
     HRESULT hr = collector_created(o);
     return FAILED(hr) ? hr
@@ -113,8 +113,8 @@ static HRESULT validate_session_name(const struct validation *v, struct object *
     struct value put;
     HRESULT hr = object_get_field(o, &o->class->properties[ITraceDataCollector_SessionName], &put);
     if (SUCCEEDED(hr) && put.text[0] && !is_system_logger(o) && !text_equal_nocase(put.text, kernel))
-        hr = validation_tell(v, PLA_S_PROPERTY_IGNORED, "SessionName",
-                             "the kernel's events have a session's name of theirs");
+        hr = validation_report(v, PLA_S_PROPERTY_IGNORED, "SessionName",
+                               "the kernel's events have a session's name of theirs");
     value_free(&put);
     return hr;
 }
@@ -124,15 +124,16 @@ static HRESULT validate_providers(const struct validation *v, struct object *o)
     const char *kernel;
     HRESULT hr = kernel_session(o, &kernel);
     if (SUCCEEDED(hr) && kernel && collection_count(((struct trace_data_collector *)o)->TraceDataProviders) > 1)
-        hr = validation_tell(v, PLA_E_PROPERTY_CONFLICT, "TraceDataProviders",
-                             "the kernel's trace has no other provider");
+        hr = validation_report(v, PLA_E_PROPERTY_CONFLICT, "TraceDataProviders",
+                               "the kernel's trace has no other provider");
     if (SUCCEEDED(hr) && kernel)
         hr = validate_session_name(v, o, kernel);
     if (SUCCEEDED(hr))
         hr = trace_check_providers(o);
     /* A GUID that was put after the provider was added: only one of the two would be stored. */
-    return hr == PLA_E_NO_DUPLICATES ? validation_tell(v, hr, "TraceDataProviders", "two providers have the same GUID")
-                                     : hr;
+    return hr == PLA_E_NO_DUPLICATES
+               ? validation_report(v, hr, "TraceDataProviders", "two providers have the same GUID")
+               : hr;
 }
 
 /* Sessions that are sets have no segments, whatever is put. */
@@ -141,11 +142,11 @@ static HRESULT validate_room(const struct validation *v)
     const struct validation of_set = {.unused = v->unused, .unused_count = v->unused_count};
     return validation_skips(&of_set, "Segment")
                ? S_OK
-               : validation_tell(v, PLA_S_PROPERTY_IGNORED, "PreallocateFile",
-                                 "this version takes no room ahead for the files of segments");
+               : validation_report(v, PLA_S_PROPERTY_IGNORED, "PreallocateFile",
+                                   "this version takes no room ahead for the files of segments");
 }
 
-static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
+static HRESULT trace_collector_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     static const char *const unused[] = {
         "FileName", "LogAppend", "LogCircular", "LogOverwrite", "FileNameFormat", "FileNameFormatPattern", NULL};
@@ -161,8 +162,8 @@ static HRESULT validate(const struct validation *v, struct object *o, const stru
 const struct class trace_data_collector_class = {
     .name = "TraceDataCollector",
     CLASS_ROWS(trace_data_collector, ITraceDataCollector),
-    .created = created,
+    .created = trace_collector_created,
     .read_live = collector_read_live,
     .extension = ".etl",
-    .validate = validate,
+    .validate = trace_collector_validate,
 };

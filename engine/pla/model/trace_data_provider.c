@@ -18,7 +18,7 @@ static HRESULT create_map(struct object *o, uint32_t type, const char *descripti
     return object_put_text(*field, &value_map_class.properties[IValueMap_Description], description);
 }
 
-static HRESULT created(struct object *o)
+static HRESULT trace_provider_created(struct object *o)
 {
     struct trace_data_provider *p = (struct trace_data_provider *)o;
     HRESULT hr = create_map(o, 1, "The events of this level and of those below it are collected", &p->Level);
@@ -58,13 +58,13 @@ HRESULT trace_provider_check_value(struct object *map, int64_t value)
     return hr;
 }
 
-static HRESULT tell_value(const struct validation *v, const struct property *p, uint64_t value, uint64_t most)
+static HRESULT report_value(const struct validation *v, const struct property *p, uint64_t value, uint64_t most)
 {
     HRESULT hr = check_limit(p, value, most);
     if (SUCCEEDED(hr))
         return hr;
     struct error_kept why = error_keep(hr);
-    return validation_tell(v, hr, p->name, why.text);
+    return validation_report(v, hr, p->name, why.text);
 }
 
 /* KeywordsAny of the kernel's provider are 32-bit flags, each by itself in a flag array (MS-PLA 2.2.2.11, note 2). */
@@ -76,12 +76,12 @@ static HRESULT validate_kernel(const struct validation *v, const struct trace_da
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
         most = values[i] > most ? values[i] : most;
     memory_free(values);
-    return SUCCEEDED(hr) ? tell_value(v, &trace_data_provider_rows[ITraceDataProvider_KeywordsAny], most, UINT32_MAX)
+    return SUCCEEDED(hr) ? report_value(v, &trace_data_provider_rows[ITraceDataProvider_KeywordsAny], most, UINT32_MAX)
                          : hr;
 }
 
 /* Items have any value when they are put, before anybody knows what they are for; a session would fail its start. */
-static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
+static HRESULT trace_provider_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < sizeof map_limits / sizeof *map_limits; i++) {
@@ -89,7 +89,7 @@ static HRESULT validate(const struct validation *v, struct object *o, const stru
         struct variant value;
         hr = value_map_get_value(object_child(o, p), &value);
         if (SUCCEEDED(hr))
-            hr = tell_value(v, p, (uint64_t)value.integer, map_limits[i].most);
+            hr = report_value(v, p, (uint64_t)value.integer, map_limits[i].most);
     }
     if (SUCCEEDED(hr) && kernel_provider_find(&((const struct trace_data_provider *)copy)->Guid))
         hr = validate_kernel(v, (const struct trace_data_provider *)o);
@@ -99,13 +99,13 @@ static HRESULT validate(const struct validation *v, struct object *o, const stru
 const struct class trace_data_provider_class = {
     .name = "TraceDataProvider",
     CLASS_ROWS(trace_data_provider, ITraceDataProvider),
-    .created = created,
-    .validate = validate,
+    .created = trace_provider_created,
+    .validate = trace_provider_validate,
 };
 
 /* A provider is in a collection once (MS-PLA 2.2.1); providers that have no GUID yet are not held against each other.
  */
-static HRESULT admit(struct object *collection, struct object *item)
+static HRESULT trace_provider_check_guid(struct object *collection, struct object *item)
 {
     static const GUID none;
     const struct items *items = &((struct collection *)collection)->items;
@@ -125,7 +125,7 @@ const struct class trace_data_provider_collection_class = {
     .size = sizeof(struct collection),
     .items = offsetof(struct collection, items),
     .item_classes = provider_items,
-    .admit = admit,
+    .admit = trace_provider_check_guid,
 };
 
 /* ---- providers of the kernel ---- */

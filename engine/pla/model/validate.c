@@ -35,7 +35,7 @@ bool validation_skips(const struct validation *v, const char *property)
     return why_unused(v, property) != NULL;
 }
 
-HRESULT validation_tell(const struct validation *v, HRESULT found, const char *property, const char *why)
+HRESULT validation_report(const struct validation *v, HRESULT found, const char *property, const char *why)
 {
     if (validation_skips(v, property) || (found == PLA_S_PROPERTY_IGNORED && !is_chosen(v, property)))
         return S_OK;
@@ -48,12 +48,12 @@ HRESULT validation_tell(const struct validation *v, HRESULT found, const char *p
     return hr;
 }
 
-HRESULT validation_tell_all(const struct validation *v, const struct finding *findings, size_t count)
+HRESULT validation_report_all(const struct validation *v, const struct finding *findings, size_t count)
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
         if (findings[i].when)
-            hr = validation_tell(v, findings[i].found, findings[i].property, findings[i].why);
+            hr = validation_report(v, findings[i].found, findings[i].property, findings[i].why);
     return hr;
 }
 
@@ -61,7 +61,7 @@ HRESULT validation_unused(const struct validation *v, const char *const *propert
 {
     HRESULT hr = S_OK;
     for (; SUCCEEDED(hr) && *properties; properties++)
-        hr = validation_tell(v, PLA_S_PROPERTY_IGNORED, *properties, why);
+        hr = validation_report(v, PLA_S_PROPERTY_IGNORED, *properties, why);
     return hr;
 }
 
@@ -86,7 +86,7 @@ static HRESULT check_pattern(const struct validation *v, const struct object *co
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
         return hr;
     struct error_kept why = error_keep(hr);
-    return validation_tell(v, hr, pattern->name, why.text);
+    return validation_report(v, hr, pattern->name, why.text);
 }
 
 /* Characters that XML cannot hold are stored as U+FFFD (DECISIONS 3). */
@@ -96,14 +96,14 @@ static HRESULT check_characters(const struct validation *v, const struct object 
     const struct texts *all = p->kind == PROPERTY_TEXTS ? field(copy, p) : &one;
     for (size_t i = 0; i < all->count; i++)
         if (!xml_holds(all->items[i]))
-            return validation_tell(v, E_INVALIDARG, p->name,
-                                   "it holds characters that XML cannot, which are stored as U+FFFD");
+            return validation_report(v, E_INVALIDARG, p->name,
+                                     "it holds characters that XML cannot, which are stored as U+FFFD");
     return S_OK;
 }
 
 /* ---- the walk ---- */
 
-static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy);
+static HRESULT object_validate(const struct validation *v, struct object *o, const struct object *copy);
 
 /* Takes over the path; NULL: memory was out for it. */
 static HRESULT validate_child(const struct validation *v, char *path, struct object *o)
@@ -114,7 +114,7 @@ static HRESULT validate_child(const struct validation *v, char *path, struct obj
     inner.rows = copy;
     inner.path = path;
     if (SUCCEEDED(hr))
-        hr = validate(&inner, o, copy);
+        hr = object_validate(&inner, o, copy);
     object_release(copy);
     memory_free(path);
     return hr;
@@ -147,7 +147,7 @@ static HRESULT validate_held(const struct validation *v, struct object *held, co
 }
 
 /* Items of a collection are the object's own: a copy has none. */
-static HRESULT tell_unused(const struct validation *v, struct object *o)
+static HRESULT report_unused(const struct validation *v, struct object *o)
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && v->unused_count && i < o->class->property_count; i++) {
@@ -162,10 +162,10 @@ static HRESULT tell_unused(const struct validation *v, struct object *o)
     return hr;
 }
 
-static HRESULT validate(const struct validation *v, struct object *o, const struct object *copy)
+static HRESULT object_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     const struct class *class = o->class;
-    HRESULT hr = tell_unused(v, o);
+    HRESULT hr = report_unused(v, o);
     for (size_t i = 0; SUCCEEDED(hr) && i < class->property_count; i++)
         if (class->properties[i].enumeration == &enumeration_AutoPathFormat)
             hr = check_pattern(v, copy, &class->properties[i]);
@@ -193,7 +193,7 @@ HRESULT set_validate_without(struct object *o, const struct unused *unused, size
                                  .unused = unused,
                                  .unused_count = count,
                                  .rows = copy};
-    hr = validate(&v, o, copy);
+    hr = object_validate(&v, o, copy);
     object_release(copy);
     return hr;
 }

@@ -29,8 +29,8 @@ struct finding {
 };
 /* Adds an item unless the map says already that the property is ignored: no rule for its value matters then. That a
    value is ignored is told of those alone that somebody chose (object_row_is_chosen). */
-HRESULT validation_tell(const struct validation *v, HRESULT found, const char *property, const char *why);
-HRESULT validation_tell_all(const struct validation *v, const struct finding *findings, size_t count);
+HRESULT validation_report(const struct validation *v, HRESULT found, const char *property, const char *why);
+HRESULT validation_report_all(const struct validation *v, const struct finding *findings, size_t count);
 /* Whether the property is one of `unused`: no rule for its value matters then. */
 bool validation_skips(const struct validation *v, const char *property);
 /* set_validate of a set in whose namespace these properties are not used. */

@@ -36,15 +36,15 @@ struct reading {
     size_t element_count;
 };
 
-static HRESULT issue(const struct reading *r, HRESULT found, const char *element, const char *text)
+static HRESULT reading_add_issue(const struct reading *r, HRESULT found, const char *element, const char *text)
 {
     char key[512];
     if (!r->issues) /* nobody wants to know */
         return S_OK;
-    size_t told = collection_count(r->issues);
-    if (told > MAX_ISSUES)
+    size_t reported = collection_count(r->issues);
+    if (reported > MAX_ISSUES)
         return S_OK;
-    if (told == MAX_ISSUES)
+    if (reported == MAX_ISSUES)
         return issues_add(r->issues, PLA_S_PROPERTY_IGNORED, r->path, "there is more, which is not told one by one");
     snprintf(key, sizeof key, "%s%s", r->path, element);
     return issues_add(r->issues, found, key, text);
@@ -54,7 +54,7 @@ static HRESULT issue(const struct reading *r, HRESULT found, const char *element
 static HRESULT issue_of(const struct reading *r, HRESULT found, const char *element)
 {
     struct error_kept why = error_keep(found);
-    return issue(r, found, element, why.text);
+    return reading_add_issue(r, found, element, why.text);
 }
 
 static bool text_to_bool(const char *text, bool *out)
@@ -91,7 +91,7 @@ static bool scan_bytes(char *text, struct bytes *out)
 }
 
 /* The value that `text` stands for; false when it stands for none. A text and bytes are `text` itself. */
-static bool scan(const struct property *p, char *text, struct value *v)
+static bool value_scan_text(const struct property *p, char *text, struct value *v)
 {
     int64_t n;
     memset(v, 0, sizeof *v);
@@ -151,7 +151,7 @@ static HRESULT take_text(struct reading *r, const struct property *p, char **tex
         return p->read ? p->read(r->object, p, *text) : S_OK;
     if (!*text[0] && (p->kind != PROPERTY_TEXT || !p->text[0]))
         return object_put_default(r->object, p);
-    if (!scan(p, *text, &v))
+    if (!value_scan_text(p, *text, &v))
         return error_set(E_INVALIDARG, "%s: '%.100s' is no value for it; the default is used", p->name, *text);
     HRESULT hr = r->document->own ? give_own(r->object, p, &v) : object_give(r->object, p, &v);
     if (SUCCEEDED(hr) && (p->kind == PROPERTY_TEXT || p->kind == PROPERTY_BYTES))
@@ -233,7 +233,7 @@ static HRESULT put_list_piecewise(struct reading *r, const struct property *p, c
         char text[96];
         snprintf(text, sizeof text, "of a list with mistakes, what follows the first %u items is ignored",
                  MAX_BAD_LIST);
-        hr = issue(r, PLA_S_PROPERTY_IGNORED, p->xml, text);
+        hr = reading_add_issue(r, PLA_S_PROPERTY_IGNORED, p->xml, text);
     }
     if (SUCCEEDED(hr))
         hr = object_give(r->object, p, &v);
@@ -279,7 +279,8 @@ static bool find_row(const struct class *class, const char *element, size_t *row
 
 static HRESULT read_unknown(const struct reading *r, xmlNodePtr node)
 {
-    return issue(r, PLA_S_PROPERTY_IGNORED, (const char *)node->name, "the element is not known and is ignored");
+    return reading_add_issue(r, PLA_S_PROPERTY_IGNORED, (const char *)node->name,
+                             "the element is not known and is ignored");
 }
 
 const char *const xml_ignored_elements[] = {"Index", "OutputLocation", "n", "IsKernelTrace", "Server", NULL};
@@ -338,7 +339,7 @@ static HRESULT read_user_value(const struct reading *r, xmlNodePtr node)
         hr = xml_element_attribute(r->document, node, "type", &type);
     bool document = type && !strcmp(type, "document");
     if (SUCCEEDED(hr) && (!name || !name[0])) {
-        hr = issue(r, PLA_S_PROPERTY_IGNORED, "Value", "a Value element without a name is ignored");
+        hr = reading_add_issue(r, PLA_S_PROPERTY_IGNORED, "Value", "a Value element without a name is ignored");
     } else if (SUCCEEDED(hr)) {
         hr = element_text(r, node, document ? XML_INSIDE : XML_STORED, &text);
         if (SUCCEEDED(hr))

@@ -198,7 +198,7 @@ static void write_user_values(struct text_buffer *b, struct data_collector_set *
 }
 
 /* What a commit does not say: what is only shown, and what a run's record says while nothing was put. */
-static bool left_out(struct object *o, const struct property *p)
+static bool row_is_omitted(struct object *o, const struct property *p)
 {
     if (p->xml_use == XML_SHOWN)
         return !p->read;
@@ -231,7 +231,7 @@ static HRESULT write_contents(struct writing *w, struct object *o, bool hexadeci
     bool session = is_session(o);
     for (size_t i = 0; SUCCEEDED(hr) && i < o->class->property_count; i++) {
         const struct property *p = &o->class->properties[i];
-        if (p->xml_use != XML_HIDDEN && !(w->for_commit && left_out(o, p)) && !(session && p->not_in_sessions))
+        if (p->xml_use != XML_HIDDEN && !(w->for_commit && row_is_omitted(o, p)) && !(session && p->not_in_sessions))
             hr = write_property(w, o, p, hexadecimal);
     }
     if (SUCCEEDED(hr) && o->class->items)

@@ -578,7 +578,7 @@ static HRESULT open_mark(const char *root, const char *mark, struct file **out)
     return hr;
 }
 
-static HRESULT append(const char *root, const char *folder, const char *word, const char *name)
+static HRESULT mark_append_line(const char *root, const char *folder, const char *word, const char *name)
 {
     struct file *file = NULL;
     char *names = path_join(folder, FOLDER_MARK), *mark = names ? path_join(root, names) : NULL;
@@ -598,5 +598,5 @@ HRESULT run_files_add(const char *root, const char *folder, const char *path, bo
         (!parts && file_find(path) != S_FALSE))
         return S_FALSE;
     HRESULT hr = has_mark(root, below);
-    return hr == S_OK ? append(root, below, parts ? PARTS_LINE : FILE_LINE, name) : hr;
+    return hr == S_OK ? mark_append_line(root, below, parts ? PARTS_LINE : FILE_LINE, name) : hr;
 }

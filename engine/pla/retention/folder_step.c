@@ -20,7 +20,7 @@ struct listed {
 #define KIND(k)      (1u << CONTENT_##k)
 #define ALL_BUT_MARK (KIND(DATA) | KIND(REPORT) | KIND(CABINET) | KIND(SCRAP) | KIND(FOLDER))
 
-static HRESULT list(void *user, const struct content *c)
+static HRESULT content_list(void *user, const struct content *c)
 {
     struct listed *l = user;
     void *items = l->items, *kinds = l->kind;
@@ -51,7 +51,7 @@ static void listed_free(struct listed *l)
 }
 
 /* The folder, held, and what of it the step is about. */
-static HRESULT begin(const struct folder_work *w, unsigned kinds, struct held_folder **f, struct listed *l)
+static HRESULT step_begin(const struct folder_work *w, unsigned kinds, struct held_folder **f, struct listed *l)
 {
     *l = (struct listed){.kinds = kinds, .kept = w->kept};
     *w->kept = (struct folder_kept){0};
@@ -63,7 +63,7 @@ static HRESULT begin(const struct folder_work *w, unsigned kinds, struct held_fo
     hr = folder_check_mark(*f, w->record);
     if (hr == S_FALSE)
         hr = error_set(E_ACCESSDENIED, "\"%s\": has no mark of a run of this set any more", held_folder_path(*f));
-    return SUCCEEDED(hr) ? folder_walk(*f, w->names, list, l) : hr;
+    return SUCCEEDED(hr) ? folder_walk(*f, w->names, content_list, l) : hr;
 }
 
 static HRESULT end(struct held_folder *f, struct listed *l, HRESULT hr)
@@ -236,7 +236,7 @@ static HRESULT name_cabinet(const struct folder_work *w, struct held_folder *f, 
 static HRESULT delete_scrap(const struct folder_work *w, struct held_folder *f)
 {
     struct listed l = {.kinds = KIND(SCRAP)};
-    HRESULT hr = folder_walk(f, w->names, list, &l);
+    HRESULT hr = folder_walk(f, w->names, content_list, &l);
     if (SUCCEEDED(hr))
         hr = delete_listed(f, &l, false);
     listed_free(&l);
@@ -248,7 +248,7 @@ HRESULT folder_pack(const struct folder_work *w)
     struct held_folder *f;
     struct listed l;
     char *name = NULL, *scrap = NULL, *path = NULL;
-    HRESULT hr = begin(w, KIND(DATA) | KIND(REPORT), &f, &l);
+    HRESULT hr = step_begin(w, KIND(DATA) | KIND(REPORT), &f, &l);
     if (SUCCEEDED(hr) && !holds_data(&l))
         return end(f, &l, S_FALSE);
     if (SUCCEEDED(hr)) {
@@ -284,11 +284,11 @@ HRESULT folder_delete_data(const struct folder_work *w, bool packed)
 {
     struct held_folder *f;
     struct listed l, data;
-    HRESULT hr = begin(w, KIND(DATA) | KIND(SCRAP) | KIND(FOLDER), &f, &l);
+    HRESULT hr = step_begin(w, KIND(DATA) | KIND(SCRAP) | KIND(FOLDER), &f, &l);
     if (SUCCEEDED(hr) && packed) {
         char *cabinet = folder_cabinet_name(f);
         data = (struct listed){.kinds = KIND(DATA)}; /* a folder is no member */
-        hr = cabinet ? folder_walk(f, w->names, list, &data) : E_OUTOFMEMORY;
+        hr = cabinet ? folder_walk(f, w->names, content_list, &data) : E_OUTOFMEMORY;
         if (SUCCEEDED(hr))
             hr = folder_compare_cabinet(f, cabinet, &data);
         listed_free(&data);
@@ -303,7 +303,7 @@ static HRESULT delete_kind(const struct folder_work *w, unsigned kinds)
 {
     struct held_folder *f;
     struct listed l;
-    HRESULT hr = begin(w, kinds, &f, &l);
+    HRESULT hr = step_begin(w, kinds, &f, &l);
     if (SUCCEEDED(hr))
         hr = delete_listed(f, &l, false);
     return end(f, &l, hr);
@@ -347,7 +347,7 @@ HRESULT folder_remove(const struct folder_work *w, bool empty)
 {
     struct held_folder *f;
     struct listed l;
-    HRESULT hr = begin(w, ALL_BUT_MARK, &f, &l);
+    HRESULT hr = step_begin(w, ALL_BUT_MARK, &f, &l);
     /* An earlier pass was ended between the mark and the folder. */
     const bool nothing = hr == E_ACCESSDENIED && w->record->going && !l.count;
     if (SUCCEEDED(hr) && !is_removable(&l, empty))
@@ -462,7 +462,7 @@ static HRESULT find_there(struct sending *s, const char *path)
 
 /* A new file, in the place of what a copy has left that was cut off: who may write to the share could have put a link
    there. */
-static HRESULT create(const char *path, struct file **out)
+static HRESULT copy_create_file(const char *path, struct file **out)
 {
     const HRESULT taken = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
     HRESULT hr = file_open(path, FILE_CREATE_NEW, out);
@@ -475,12 +475,12 @@ static HRESULT create(const char *path, struct file **out)
     return hr == taken ? error_set(HRESULT_FROM_WIN32(ERROR_SHARING_VIOLATION), "\"%s\": is being written", path) : hr;
 }
 
-static HRESULT copy(struct sending *s, const char *to)
+static HRESULT sending_copy(struct sending *s, const char *to)
 {
     struct file *f;
     size_t got = 0;
     uint64_t at = 0;
-    HRESULT hr = create(to, &f);
+    HRESULT hr = copy_create_file(to, &f);
     if (FAILED(hr))
         return hr;
     do {
@@ -502,7 +502,7 @@ static HRESULT send_as(struct sending *s, const char *folder, const char *name, 
     char *temporary = temporary_name ? path_join(folder, temporary_name) : NULL;
     HRESULT hr = path && temporary ? find_there(s, path) : E_OUTOFMEMORY;
     if (hr == S_FALSE) {
-        hr = copy(s, temporary);
+        hr = sending_copy(s, temporary);
         if (SUCCEEDED(hr)) /* a copy takes long enough for another computer's */
             hr = file_rename_new(temporary, path);
         if (FAILED(hr)) {
@@ -529,7 +529,7 @@ static char *name_there(const char *name, const char *computer, unsigned n)
                   : text_format("%s_%.*s_%u%s", computer, stem, name, n, name + stem);
 }
 
-static HRESULT send(struct sending *s, const char *name, const char *word, const char *destination)
+static HRESULT sending_send(struct sending *s, const char *name, const char *word, const char *destination)
 {
     const HRESULT taken = HRESULT_FROM_WIN32(ERROR_FILE_EXISTS);
     char *computer = host_computer_name();
@@ -571,7 +571,7 @@ HRESULT folder_send(const struct folder_work *w, const char *destination, bool *
         hr = S_FALSE;
     if (hr == S_OK) {
         sending.own = false;
-        hr = send(&sending, name, w->record->word, destination);
+        hr = sending_send(&sending, name, w->record->word, destination);
     }
     *own = sending.own;
     file_close(sending.cabinet);

@@ -70,7 +70,7 @@ struct doing {
     uint64_t unreachable;    /* the destination that could not be sent to in this pass: not each folder waits for it */
 };
 
-static HRESULT send(struct doing *d, const struct folder_work *w, const struct retention_action *a)
+static HRESULT pass_send_cabinet(struct doing *d, const struct folder_work *w, const struct retention_action *a)
 {
     if (d->unreachable == a->destination)
         return error_set(HRESULT_FROM_WIN32(ERROR_CANCELLED), "SendCabTo: another cabinet could not be sent to \"%s\"",
@@ -114,7 +114,7 @@ static HRESULT do_step(struct doing *d, const struct retention_step *step)
     case RETENTION_DELETE_DATA:
         return folder_delete_data(&w, step->packed);
     case RETENTION_SEND_CABINET:
-        return send(d, &w, &d->pass->policy->actions[step->action]);
+        return pass_send_cabinet(d, &w, &d->pass->policy->actions[step->action]);
     case RETENTION_DELETE_CABINET:
         return folder_delete_cabinet(&w);
     case RETENTION_DELETE_REPORT:
@@ -125,21 +125,21 @@ static HRESULT do_step(struct doing *d, const struct retention_step *step)
     return remove_folder(d, &w, step->why == RETENTION_EMPTY);
 }
 
-static HRESULT tell(const struct retention_pass *p, const char *name, const struct retention_step *step,
-                    const struct folder_kept *kept, HRESULT hr)
+static HRESULT pass_report(const struct retention_pass *p, const char *name, const struct retention_step *step,
+                           const struct folder_kept *kept, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
     char *path = path_join(p->scan.root, name);
     if (!path)
         return E_OUTOFMEMORY;
     error_restore(&why);
-    p->tell(p->user, &(struct retention_told){.folder = path,
-                                              .step = step,
-                                              .destination = step && step->what == RETENTION_SEND_CABINET
-                                                                 ? p->policy->actions[step->action].send_to
-                                                                 : NULL,
-                                              .kept = kept && kept->count ? kept : NULL,
-                                              .hr = hr});
+    p->report(p->user, &(struct retention_event){.folder = path,
+                                                 .step = step,
+                                                 .destination = step && step->what == RETENTION_SEND_CABINET
+                                                                    ? p->policy->actions[step->action].send_to
+                                                                    : NULL,
+                                                 .kept = kept && kept->count ? kept : NULL,
+                                                 .hr = hr});
     memory_free(path);
     return S_OK;
 }
@@ -161,8 +161,8 @@ static HRESULT do_steps(struct doing *d)
         if (done == E_OUTOFMEMORY)
             hr = done;
         else if (done != S_FALSE)
-            hr = tell(d->pass, d->scanned->folders[step->folder].name, step,
-                      done == S_OK && meets_others(step) ? &d->kept : NULL, done);
+            hr = pass_report(d->pass, d->scanned->folders[step->folder].name, step,
+                             done == S_OK && meets_others(step) ? &d->kept : NULL, done);
     }
     return hr;
 }
@@ -192,24 +192,24 @@ static HRESULT do_plan(const struct retention_pass *p, const struct scanned *s, 
     return hr;
 }
 
-/* Each once in a pass: `told` are those of its first part, in the order of the records as these. */
-static HRESULT tell_failures(const struct retention_pass *p, const struct scanned *s, struct texts *told)
+/* Each once in a pass: `reported` are those of its first part, in the order of the records as these. */
+static HRESULT pass_report_failures(const struct retention_pass *p, const struct scanned *s, struct texts *reported)
 {
-    const size_t before = told->count;
+    const size_t before = reported->count;
     size_t at = 0;
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < s->failure_count; i++) {
         const struct scan_failure *f = &s->failures[i];
         size_t same = at;
-        while (same < before && strcmp(told->items[same], f->name) != 0)
+        while (same < before && strcmp(reported->items[same], f->name) != 0)
             same++;
         if (same < before) {
             at = same + 1;
             continue;
         }
-        hr = tell(p, f->name, NULL, NULL, error_set(f->hr, "%s", f->reason));
+        hr = pass_report(p, f->name, NULL, NULL, error_set(f->hr, "%s", f->reason));
         if (SUCCEEDED(hr))
-            hr = texts_add(told, f->name);
+            hr = texts_add(reported, f->name);
     }
     return hr;
 }
@@ -223,13 +223,13 @@ static bool is_failure(const struct scanned *s, const char *name)
 }
 
 /* Whatever is left of limits that do not hold. */
-static void tell_over(const struct retention_pass *p, const struct retention_plan *plan)
+static void pass_report_limits(const struct retention_pass *p, const struct retention_plan *plan)
 {
     for (size_t i = 0; i < sizeof plan->over / sizeof *plan->over; i++)
         if (plan->over[i]) {
             HRESULT hr = error_set(S_FALSE, "%s does not hold: what is left is of the newest run, or cannot be deleted",
                                    retention_why_text((enum retention_why)(RETENTION_FOLDERS + i)));
-            p->tell(p->user, &(struct retention_told){.folder = p->scan.root, .hr = hr});
+            p->report(p->user, &(struct retention_event){.folder = p->scan.root, .hr = hr});
         }
 }
 
@@ -244,7 +244,7 @@ static HRESULT check_only(const struct retention_pass *p, const struct scanned *
                      ? error_set(E_ACCESSDENIED,
                                  "no run of this set has made the folder \"%s\", or it has lost its mark", p->only)
                      : error_set(PLA_E_DCS_IN_USE, "the run that writes to this folder has not ended");
-    return tell(p, p->only, NULL, NULL, hr);
+    return pass_report(p, p->only, NULL, NULL, hr);
 }
 
 /* Records of folders that others have deleted, unless the disk may just not be there. */
@@ -254,7 +254,7 @@ static void drop_lost(const struct retention_pass *p, const struct scanned *s)
         (void)folder_note(p->scan.space, p->scan.set, FOLDER_GONE, s->lost, s->lost_count, 0);
 }
 
-static HRESULT run_part(const struct retention_pass *p, unsigned part, bool first, struct texts *told)
+static HRESULT run_part(const struct retention_pass *p, unsigned part, bool first, struct texts *reported)
 {
     struct scanned s;
     struct retention_plan plan = {0};
@@ -262,7 +262,7 @@ static HRESULT run_part(const struct retention_pass *p, unsigned part, bool firs
     HRESULT hr = retention_scan(&p->scan, &s);
     if (FAILED(hr))
         return hr;
-    hr = tell_failures(p, &s, told);
+    hr = pass_report_failures(p, &s, reported);
     if (SUCCEEDED(hr) && first) {
         drop_lost(p, &s);
         hr = check_only(p, &s, &go_on);
@@ -272,7 +272,7 @@ static HRESULT run_part(const struct retention_pass *p, unsigned part, bool firs
     if (SUCCEEDED(hr) && plan.count)
         hr = do_plan(p, &s, &plan);
     if (SUCCEEDED(hr) && part == RETENTION_LIMITS)
-        tell_over(p, &plan);
+        pass_report_limits(p, &plan);
     retention_plan_free(&plan);
     scanned_free(&s);
     return FAILED(hr) ? hr : go_on ? S_OK : S_FALSE;
@@ -280,12 +280,12 @@ static HRESULT run_part(const struct retention_pass *p, unsigned part, bool firs
 
 HRESULT retention_pass_run(const struct retention_pass *p)
 {
-    struct texts told = {0};
+    struct texts reported = {0};
     HRESULT hr = S_OK;
     if (p->parts & RETENTION_ACTIONS)
-        hr = run_part(p, RETENTION_ACTIONS, true, &told);
+        hr = run_part(p, RETENTION_ACTIONS, true, &reported);
     if (hr == S_OK && p->parts & RETENTION_LIMITS)
-        hr = run_part(p, RETENTION_LIMITS, !(p->parts & RETENTION_ACTIONS), &told);
-    texts_free(&told);
+        hr = run_part(p, RETENTION_LIMITS, !(p->parts & RETENTION_ACTIONS), &reported);
+    texts_free(&reported);
     return FAILED(hr) ? hr : S_OK;
 }

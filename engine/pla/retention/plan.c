@@ -36,7 +36,7 @@ uint32_t retained_age(const struct retained_folder *f, int64_t now)
 }
 
 /* *number, counted from 1, may be NULL. */
-static HRESULT add(struct planning *p, const struct retention_step *step, size_t *number)
+static HRESULT plan_add_step(struct planning *p, const struct retention_step *step, size_t *number)
 {
     void *steps = p->plan->steps;
     if (!memory_grow(&steps, &p->plan->capacity, p->plan->count + 1, sizeof *p->plan->steps))
@@ -51,10 +51,11 @@ static HRESULT add(struct planning *p, const struct retention_step *step, size_t
 static HRESULT delete_folder(struct planning *p, size_t i, enum retention_why why)
 {
     p->gone[i] = true;
-    return add(p,
-               &(struct retention_step){
-                   .folder = i, .what = RETENTION_DELETE_FOLDER, .why = why, .bytes = retained_bytes(&p->folders[i])},
-               NULL);
+    return plan_add_step(
+        p,
+        &(struct retention_step){
+            .folder = i, .what = RETENTION_DELETE_FOLDER, .why = why, .bytes = retained_bytes(&p->folders[i])},
+        NULL);
 }
 
 /* ---- the actions ---- */
@@ -67,7 +68,7 @@ struct folder_plan {
     size_t packing, sending; /* the steps of this pass that do so, counted from 1; 0: none does */
 };
 
-static HRESULT pack(struct planning *p, struct retention_step step, size_t *packing)
+static HRESULT plan_pack_folder(struct planning *p, struct retention_step step, size_t *packing)
 {
     struct retained_folder *f = &p->folders[step.folder];
     if (f->packed || !f->data_files) /* of a report alone none is made: it would take the place of one with data */
@@ -77,7 +78,7 @@ static HRESULT pack(struct planning *p, struct retention_step step, size_t *pack
     f->packed = true;
     f->sent = 0; /* an earlier cabinet was, without these data */
     f->cabinet_bytes = step.bytes;
-    return add(p, &step, packing);
+    return plan_add_step(p, &step, packing);
 }
 
 /* `packs`: a cabinet is asked for, by whichever of the folder's actions; what is in none stays then. */
@@ -92,10 +93,10 @@ static HRESULT delete_data(struct planning *p, struct retention_step step, bool 
     step.after = step.packed ? packing : 0;
     f->data_files = 0;
     f->data_bytes = 0;
-    return add(p, &step, NULL);
+    return plan_add_step(p, &step, NULL);
 }
 
-static HRESULT send(struct planning *p, struct retention_step step, struct folder_plan *of)
+static HRESULT plan_send_cabinet(struct planning *p, struct retention_step step, struct folder_plan *of)
 {
     struct retained_folder *f = &p->folders[step.folder];
     if (!f->packed || !of->destination || f->sent == of->destination)
@@ -104,7 +105,7 @@ static HRESULT send(struct planning *p, struct retention_step step, struct folde
     step.bytes = f->cabinet_bytes;
     step.after = of->packing;
     f->sent = of->destination;
-    return add(p, &step, &of->sending);
+    return plan_add_step(p, &step, &of->sending);
 }
 
 /* Where it is to be sent it waits for that. */
@@ -118,7 +119,7 @@ static HRESULT delete_cabinet(struct planning *p, struct retention_step step, co
     step.after = of->sending;
     f->packed = false;
     f->cabinet_bytes = 0;
-    return add(p, &step, NULL);
+    return plan_add_step(p, &step, NULL);
 }
 
 static HRESULT delete_report(struct planning *p, struct retention_step step)
@@ -130,21 +131,21 @@ static HRESULT delete_report(struct planning *p, struct retention_step step)
     step.bytes = f->report_bytes;
     f->report_files = 0;
     f->report_bytes = 0;
-    return add(p, &step, NULL);
+    return plan_add_step(p, &step, NULL);
 }
 
-static HRESULT act(struct planning *p, size_t i, size_t n, struct folder_plan *of)
+static HRESULT plan_apply_action(struct planning *p, size_t i, size_t n, struct folder_plan *of)
 {
     const struct retention_action *a = &p->policy->actions[n];
     const struct retention_step step = {.folder = i, .why = RETENTION_BY_ACTION, .action = n};
-    HRESULT hr = a->actions & ACTION_CREATE_CABINET ? pack(p, step, &of->packing) : S_OK;
+    HRESULT hr = a->actions & ACTION_CREATE_CABINET ? plan_pack_folder(p, step, &of->packing) : S_OK;
     if (SUCCEEDED(hr) && a->actions & ACTION_DELETE_DATA)
         hr = delete_data(p, step, of->packs, of->packing);
     if (SUCCEEDED(hr) && a->actions & ACTION_SEND_CABINET) {
         of->sends = true;
         of->destination = a->destination;
         of->sending = 0;
-        hr = send(p, step, of);
+        hr = plan_send_cabinet(p, step, of);
     }
     if (SUCCEEDED(hr) && a->actions & ACTION_DELETE_CABINET)
         hr = delete_cabinet(p, step, of);
@@ -176,7 +177,7 @@ static HRESULT act_on(struct planning *p, size_t i)
     for (size_t n = 0; SUCCEEDED(hr) && n < p->policy->action_count; n++)
         if (applies(&p->policy->actions[n], f, bytes, p->now)) {
             any = true;
-            hr = act(p, i, n, &of);
+            hr = plan_apply_action(p, i, n, &of);
         }
     if (SUCCEEDED(hr) && any && !f->latest && is_empty(f))
         hr = delete_folder(p, i, RETENTION_EMPTY);

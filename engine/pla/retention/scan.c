@@ -45,7 +45,7 @@ static HRESULT is_empty(void *user, const struct held_entry *entry)
 
 /* S_FALSE: it is not the set's. One that has lost all it held, the mark last, is what a pass has left that was ended.
  */
-static HRESULT look(const struct scan *s, const struct folder_record *record, struct retained_folder *out)
+static HRESULT folder_inspect(const struct scan *s, const struct folder_record *record, struct retained_folder *out)
 {
     struct held_folder *f;
     *out = (struct retained_folder){.name = record->name,
@@ -97,7 +97,7 @@ static HRESULT scan_record(const struct scan *s, size_t i, struct scanned *out)
     const struct folder_record *record = &out->records.items[i];
     struct retained_folder *f = &out->folders[out->count];
     const bool latest = i + 1 == out->records.count;
-    HRESULT hr = look(s, record, f);
+    HRESULT hr = folder_inspect(s, record, f);
     if (hr == E_OUTOFMEMORY)
         return hr;
     if (is_missing(hr)) {
@@ -229,7 +229,7 @@ static HRESULT walk_below(const struct walking *w, const char *name, const char 
     return hr;
 }
 
-static HRESULT give(void *user, const struct held_entry *e)
+static HRESULT content_visit(void *user, const struct held_entry *e)
 {
     const struct walking *w = user;
     enum content_kind kind = CONTENT_OTHER;
@@ -249,7 +249,7 @@ static HRESULT give(void *user, const struct held_entry *e)
 
 static HRESULT walk(struct walking *w)
 {
-    return held_folder_each(w->folder, give, w);
+    return held_folder_each(w->folder, content_visit, w);
 }
 
 HRESULT folder_walk(struct held_folder *f, const struct content_names *names,

@@ -29,7 +29,7 @@ struct line {
     struct alert_actions *actions;
     struct order *first, *last;
     size_t waiting, most;
-    uint64_t dropped, dropped_told;
+    uint64_t dropped, dropped_reported;
     struct thread *thread; /* NULL until the first order */
     bool at_work;
 };
@@ -61,7 +61,7 @@ static const char *word(const struct order *o, enum word which)
 }
 
 /* Under the lock, which it leaves. */
-static void let_go(struct alert_actions *a)
+static void actions_unref(struct alert_actions *a)
 {
     bool last = !--a->holders;
     host_lock_leave(&a->lock);
@@ -76,15 +76,15 @@ static void let_go(struct alert_actions *a)
 /* ---- what there is to tell ---- */
 
 /* Takes over the text. */
-static void note(struct alert_actions *a, char *text)
+static void actions_note(struct alert_actions *a, char *text)
 {
-    bool told = false;
+    bool known = false;
     if (!text)
         return;
     host_lock_enter(&a->lock);
-    for (size_t i = 0; !told && i < a->notes.count; i++)
-        told = text_equal_nocase(a->notes.items[i], text);
-    bool wakes = !told && !a->abandoned && a->notes.count < NOTES_MAX;
+    for (size_t i = 0; !known && i < a->notes.count; i++)
+        known = text_equal_nocase(a->notes.items[i], text);
+    bool wakes = !known && !a->abandoned && a->notes.count < NOTES_MAX;
     if (wakes)
         (void)texts_add(&a->notes, text);
     if (wakes && !a->ending)
@@ -93,17 +93,19 @@ static void note(struct alert_actions *a, char *text)
     memory_free(text);
 }
 
-static void failed(struct alert_actions *a, enum journal_id id, const struct order *o, const char *what, HRESULT hr)
+static void actions_note_failure(struct alert_actions *a, enum journal_id id, const struct order *o, const char *what,
+                                 HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
     (void)journal_write(
         id, &(struct journal_facts){
                 .space = a->space, .name = a->name, .collector = word(o, COLLECTOR), .error = hr, .reason = why.text});
-    note(a, text_format("0x%08X: the alert \"%s\" could not %s: %s", (unsigned)hr, word(o, COLLECTOR), what, why.text));
+    actions_note(
+        a, text_format("0x%08X: the alert \"%s\" could not %s: %s", (unsigned)hr, word(o, COLLECTOR), what, why.text));
 }
 
 /* Under the lock, which it leaves meanwhile. */
-static void tell_dropped(struct alert_actions *a, enum alert_action what, uint64_t count)
+static void note_dropped(struct alert_actions *a, enum alert_action what, uint64_t count)
 {
     host_lock_leave(&a->lock);
     char *reason = text_format("%s of alerts: more of them than wait in line were to be done, or the run ended",
@@ -129,7 +131,7 @@ static void write_event(struct alert_actions *a, const struct order *o)
                                                        .threshold = word(o, THRESHOLD),
                                                        .reason = word(o, MESSAGE)});
     if (FAILED(hr))
-        failed(a, JOURNAL_ALERT_EVENT_FAILED, o, "write its event", hr);
+        actions_note_failure(a, JOURNAL_ALERT_EVENT_FAILED, o, "write its event", hr);
 }
 
 /* ---- starts of sets ---- */
@@ -145,7 +147,7 @@ static void start_set(struct alert_actions *a, const struct order *o)
     }
     if (FAILED(hr) && hr != PLA_E_DCS_IN_USE) { /* that it runs is what is wanted */
         char *what = text_format("start the set \"%s\"", word(o, SET));
-        failed(a, JOURNAL_ALERT_TRIGGER_FAILED, o, what ? what : "start its set", hr);
+        actions_note_failure(a, JOURNAL_ALERT_TRIGGER_FAILED, o, what ? what : "start its set", hr);
         memory_free(what);
     }
 }
@@ -160,13 +162,13 @@ struct at_work {
     } tasks[ALERT_TASKS_AT_ONCE];
     size_t count;
     uint64_t full_since; /* clock_monotonic_ms */
-    bool told_full;
+    bool full_reported;
 };
 
 static void task_failed(struct alert_actions *a, const struct order *o, HRESULT hr)
 {
     char *what = o->command ? text_copy("run its command") : text_format("run the task \"%s\"", word(o, TASK));
-    failed(a, JOURNAL_ALERT_TASK_FAILED, o, what ? what : "run its task", hr);
+    actions_note_failure(a, JOURNAL_ALERT_TASK_FAILED, o, what ? what : "run its task", hr);
     memory_free(what);
 }
 
@@ -187,7 +189,7 @@ static void start_task(struct alert_actions *a, struct order *o, struct at_work 
 }
 
 /* Forgets the tasks that have ended, and tells once of tasks that keep all places. */
-static void look_at_tasks(struct alert_actions *a, struct at_work *w)
+static void reap_tasks(struct alert_actions *a, struct at_work *w)
 {
     for (size_t i = 0; i < w->count;) {
         HRESULT hr = task_wait(w->tasks[i].instance, 0, NULL);
@@ -200,12 +202,12 @@ static void look_at_tasks(struct alert_actions *a, struct at_work *w)
         task_close(w->tasks[i].instance);
         free_order(w->tasks[i].order);
         w->tasks[i] = w->tasks[--w->count];
-        w->told_full = false;
+        w->full_reported = false;
     }
-    if (w->count < ALERT_TASKS_AT_ONCE || w->told_full ||
+    if (w->count < ALERT_TASKS_AT_ONCE || w->full_reported ||
         clock_passed_ms(w->full_since, clock_monotonic_ms()) < ALL_AT_WORK_MS)
         return;
-    w->told_full = true;
+    w->full_reported = true;
     task_failed(a, w->tasks[0].order,
                 error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT),
                           "%d tasks that alerts have started do not end: the next one begins when one of them has",
@@ -239,7 +241,7 @@ static bool may_take(const struct line *l, const struct at_work *w)
     return l->first && w->count < ALERT_TASKS_AT_ONCE;
 }
 
-static void work_off(void *user)
+static void actions_thread(void *user)
 {
     struct line *l = user;
     struct alert_actions *a = l->actions;
@@ -249,10 +251,10 @@ static void work_off(void *user)
     while (!a->abandoned) {
         struct order *o = may_take(l, &w) ? take_first(l) : NULL;
         l->at_work = o != NULL; /* before the lock is left: the end waits for it */
-        if (l->dropped != l->dropped_told) {
-            uint64_t count = l->dropped - l->dropped_told;
-            l->dropped_told = l->dropped;
-            tell_dropped(a, what, count);
+        if (l->dropped != l->dropped_reported) {
+            uint64_t count = l->dropped - l->dropped_reported;
+            l->dropped_reported = l->dropped;
+            note_dropped(a, what, count);
         }
         if (!o && a->ending && !l->first)
             break;
@@ -269,7 +271,7 @@ static void work_off(void *user)
             (what == ALERT_EVENT ? write_event : start_set)(a, o);
             free_order(o);
         }
-        look_at_tasks(a, &w);
+        reap_tasks(a, &w);
         host_lock_enter(&a->lock);
     }
     l->at_work = false;
@@ -280,7 +282,7 @@ static void work_off(void *user)
         free_order(w.tasks[w.count].order);
     }
     host_lock_enter(&a->lock);
-    let_go(a);
+    actions_unref(a);
 }
 
 HRESULT alert_actions_create(const char *space, const char *name, void (*wake)(void *user), void *user,
@@ -303,7 +305,7 @@ HRESULT alert_actions_create(const char *space, const char *name, void (*wake)(v
         return S_OK;
     }
     host_lock_enter(&a->lock);
-    let_go(a);
+    actions_unref(a);
     return E_OUTOFMEMORY;
 }
 
@@ -353,7 +355,7 @@ static HRESULT begin_thread(struct alert_actions *a, struct line *l)
     if (l->thread)
         return S_OK;
     a->holders++;
-    HRESULT hr = thread_start(work_off, l, &l->thread);
+    HRESULT hr = thread_start(actions_thread, l, &l->thread);
     a->holders -= FAILED(hr);
     return hr;
 }
@@ -414,9 +416,9 @@ void alert_actions_end(struct alert_actions *a, struct diagnostics *out)
     for (int i = 0; i < ALERT_ACTIONS; i++) {
         struct line *l = &a->lines[i];
         drop_all(l);
-        if (l->dropped != l->dropped_told)
-            tell_dropped(a, (enum alert_action)i, l->dropped - l->dropped_told);
-        l->dropped_told = l->dropped;
+        if (l->dropped != l->dropped_reported)
+            note_dropped(a, (enum alert_action)i, l->dropped - l->dropped_reported);
+        l->dropped_reported = l->dropped;
         char *text =
             l->dropped ? text_format("%" PRIu64 " %s of alerts were left out", l->dropped, action_names[i]) : NULL;
         if (text)
@@ -427,5 +429,5 @@ void alert_actions_end(struct alert_actions *a, struct diagnostics *out)
         diagnostics_note(out, S_OK, a->notes.items[i]);
     for (int i = 0; i < ALERT_ACTIONS; i++)
         thread_close(a->lines[i].thread);
-    let_go(a);
+    actions_unref(a);
 }

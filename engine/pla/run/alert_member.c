@@ -36,7 +36,7 @@ struct facts {
     struct alert_variable all[VARIABLES]; /* those of MS-PLA 3.2.4.8.11 first, then ours */
 };
 
-static void gather(const struct member *m, const struct crossing *c, struct facts *f)
+static void facts_gather(const struct member *m, const struct crossing *c, struct facts *f)
 {
     alert_time(c->utc, f->date);
     f->comparison[0] = c->comparison;
@@ -62,7 +62,7 @@ static char *message_of(const struct member *m, const struct crossing *c, const 
 }
 
 /* With the values that SetValue has put, as in a set's own arguments (DECISIONS 14). */
-static HRESULT expand(const struct member *m, const struct facts *f, const char *pattern, char **out)
+static HRESULT facts_expand(const struct member *m, const struct facts *f, const char *pattern, char **out)
 {
     const struct data_collector_set *set = m->set->set;
     struct task_variable *variables = memory_zero(VARIABLES + set->value_count, sizeof *variables);
@@ -96,7 +96,7 @@ static HRESULT order_task(const struct member *m, const struct facts *f, const c
 {
     char *text, *directory = directory_of(m);
     const struct alert_collector *model = model_of(m);
-    HRESULT hr = directory ? expand(m, f, command ? command : model->TaskArguments, &text) : E_OUTOFMEMORY;
+    HRESULT hr = directory ? facts_expand(m, f, command ? command : model->TaskArguments, &text) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         const struct alert_order order = {.collector = member_name(m),
                                           .task = command ? NULL : model->Task,
@@ -140,7 +140,7 @@ char *member_alert(void *member, const struct crossing *c)
 {
     struct member *m = member;
     struct facts facts;
-    gather(m, c, &facts);
+    facts_gather(m, c, &facts);
     char *message = message_of(m, c, &facts);
     HRESULT hr = S_OK;
     if (sets_off_anything(m, c)) {
@@ -163,7 +163,7 @@ void alert_settings_free(struct alert_settings *s)
     *s = (struct alert_settings){0};
 }
 
-static HRESULT pass_over(HRESULT hr)
+static HRESULT ignore_unless_memory(HRESULT hr)
 {
     return hr == E_INVALIDARG ? S_OK : hr;
 }
@@ -172,17 +172,17 @@ HRESULT alert_settings_read(struct object *set, const char *collector, struct al
 {
     struct alert_settings s = {0};
     uint32_t on = 0, all_clear = 0, log = 0;
-    HRESULT hr = pass_over(setting_read_of(set, collector, SETTING_AlertOn, &on));
+    HRESULT hr = ignore_unless_memory(setting_read_of(set, collector, SETTING_AlertOn, &on));
     if (SUCCEEDED(hr))
-        hr = pass_over(setting_read_of(set, collector, SETTING_AlertSamples, &s.rules.samples));
+        hr = ignore_unless_memory(setting_read_of(set, collector, SETTING_AlertSamples, &s.rules.samples));
     if (SUCCEEDED(hr))
-        hr = pass_over(setting_read_of(set, collector, SETTING_AlertHoldOff, &s.rules.hold_off));
+        hr = ignore_unless_memory(setting_read_of(set, collector, SETTING_AlertHoldOff, &s.rules.hold_off));
     if (SUCCEEDED(hr))
-        hr = pass_over(setting_read_of(set, collector, SETTING_AlertAllClear, &all_clear));
+        hr = ignore_unless_memory(setting_read_of(set, collector, SETTING_AlertAllClear, &all_clear));
     if (SUCCEEDED(hr))
-        hr = pass_over(setting_read_of(set, collector, SETTING_AlertLog, &log));
+        hr = ignore_unless_memory(setting_read_of(set, collector, SETTING_AlertLog, &log));
     if (SUCCEEDED(hr))
-        hr = pass_over(
+        hr = ignore_unless_memory(
             setting_read_distance(set, collector, SETTING_AlertHysteresis, &s.rules.hysteresis, &s.rules.relative));
     if (SUCCEEDED(hr))
         hr = setting_read_text(set, collector, SETTING_AlertMessage, &s.message);
@@ -200,7 +200,7 @@ HRESULT alert_settings_read(struct object *set, const char *collector, struct al
     return S_OK;
 }
 
-static HRESULT tell_of(struct object *issues, unsigned ordinal, const char *property, HRESULT found)
+static HRESULT add_issue(struct object *issues, unsigned ordinal, const char *property, HRESULT found)
 {
     struct error_kept why = error_keep(found);
     if (found == E_OUTOFMEMORY)
@@ -222,10 +222,10 @@ static HRESULT check_names(struct object *collector, unsigned ordinal, struct ob
     HRESULT hr = task && set ? S_OK : E_OUTOFMEMORY,
             found = SUCCEEDED(hr) && task[0] ? task_name_check(task, &bare) : S_OK;
     if (FAILED(found))
-        hr = tell_of(issues, ordinal, "Task", found);
+        hr = add_issue(issues, ordinal, "Task", found);
     found = SUCCEEDED(hr) && set[0] ? store_split_name(set, &space, &name) : S_OK;
     if (FAILED(found))
-        hr = tell_of(issues, ordinal, "TriggerDataCollectorSet", found);
+        hr = add_issue(issues, ordinal, "TriggerDataCollectorSet", found);
     memory_free(name);
     memory_free(task);
     memory_free(set);

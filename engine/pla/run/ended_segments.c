@@ -59,7 +59,7 @@ HRESULT ended_segment_create(const struct run_set *r, const struct segment *s, s
     return S_OK;
 }
 
-static void append(struct ended_segment **line, struct ended_segment *e)
+static void line_append(struct ended_segment **line, struct ended_segment *e)
 {
     e->next = NULL;
     while (*line)
@@ -114,26 +114,26 @@ static void work_on(struct ended_segments *q, struct ended_segment *e, struct se
 }
 
 /* With the lock; given up while there is work. */
-static void work_off_line(struct ended_segments *q, struct segment_tasks *tasks)
+static void process_line(struct ended_segments *q, struct segment_tasks *tasks)
 {
     for (struct ended_segment *e; (e = take_first(&q->waiting));) {
         q->busy = true;
         host_lock_leave(&q->lock);
         work_on(q, e, tasks);
         host_lock_enter(&q->lock);
-        append(&q->done, e);
+        line_append(&q->done, e);
         run_section_wake(q->section);
     }
 }
 
-static void work_off(void *user)
+static void ended_segments_thread(void *user)
 {
     struct ended_segments *q = user;
     struct segment_tasks tasks = {.note = take_note, .user = q};
     bool at_work = false;
     host_lock_enter(&q->lock);
     do {
-        work_off_line(q, &tasks);
+        process_line(q, &tasks);
         host_lock_leave(&q->lock);
         at_work = segment_tasks_look(&tasks);
         host_lock_enter(&q->lock);
@@ -145,7 +145,7 @@ static void work_off(void *user)
             thread_condition_wait(&q->changed, &q->lock, at_work ? SEGMENT_TASK_LOOK_MS : FOR_EVER);
     } while (q->waiting || !q->closing);
     host_lock_leave(&q->lock);
-    segment_tasks_let_go(&tasks);
+    segment_tasks_release(&tasks);
 }
 
 HRESULT ended_segments_create(run_compile work, struct run_section *section, struct ended_segments **out)
@@ -160,11 +160,11 @@ HRESULT ended_segments_create(run_compile work, struct run_section *section, str
 
 HRESULT ended_segments_add(struct ended_segments *q, struct ended_segment *e)
 {
-    HRESULT hr = q->thread ? S_OK : thread_start(work_off, q, &q->thread);
+    HRESULT hr = q->thread ? S_OK : thread_start(ended_segments_thread, q, &q->thread);
     if (FAILED(hr))
         return hr;
     host_lock_enter(&q->lock);
-    append(&q->waiting, e);
+    line_append(&q->waiting, e);
     q->busy = true;
     thread_condition_wake(&q->changed);
     host_lock_leave(&q->lock);
@@ -211,8 +211,8 @@ void ended_segments_close(struct ended_segments *q)
 #define TASK_FAILED  HRESULT_FROM_WIN32(1067) /* ERROR_PROCESS_ABORTED */
 #define OWN_SETTINGS "OpenPLA."
 
-static void tell(const struct segment_tasks *t, enum journal_id id, const char *task, const char *location, HRESULT hr,
-                 const char *text)
+static void tasks_journal(const struct segment_tasks *t, enum journal_id id, const char *task, const char *location,
+                          HRESULT hr, const char *text)
 {
     journal_write(id,
                   &(struct journal_facts){
@@ -252,7 +252,7 @@ static HRESULT list_values(const struct data_collector_set *set, struct texts *o
     return hr;
 }
 
-static HRESULT expand(const struct ended_segment *e, const char *name, char **out)
+static HRESULT segment_expand_arguments(const struct ended_segment *e, const char *name, char **out)
 {
     struct data_collector_set *set = e->set;
     struct texts values = {0};
@@ -289,7 +289,7 @@ static HRESULT expand(const struct ended_segment *e, const char *name, char **ou
 
 /* ---- at work ---- */
 
-static void let_go(struct segment_tasks *t, size_t at)
+static void task_remove(struct segment_tasks *t, size_t at)
 {
     struct segment_task *s = &t->at_work[at];
     task_close(s->instance);
@@ -298,14 +298,14 @@ static void let_go(struct segment_tasks *t, size_t at)
     *s = t->at_work[--t->count];
 }
 
-static HRESULT start(struct segment_tasks *t, const struct ended_segment *e)
+static HRESULT task_start_segment(struct segment_tasks *t, const struct ended_segment *e)
 {
     struct segment_task *s = &t->at_work[t->count];
     char *arguments;
     if (t->count == SEGMENT_TASKS_MAX)
         return error_set(SCHED_E_ALREADY_RUNNING, "task \"%s\": %d of its instances are still at work", e->set->Task,
                          SEGMENT_TASKS_MAX);
-    HRESULT hr = expand(e, t->set, &arguments);
+    HRESULT hr = segment_expand_arguments(e, t->set, &arguments);
     if (FAILED(hr))
         return hr;
     *s = (struct segment_task){.name = text_copy(e->set->Task), .location = text_copy(e->location)};
@@ -320,7 +320,7 @@ static HRESULT start(struct segment_tasks *t, const struct ended_segment *e)
     t->count++;
     if (FAILED(hr)) {
         struct error_kept why = error_keep(hr);
-        let_go(t, t->count - 1);
+        task_remove(t, t->count - 1);
         return error_restore(&why);
     }
     return S_OK;
@@ -328,10 +328,10 @@ static HRESULT start(struct segment_tasks *t, const struct ended_segment *e)
 
 void segment_tasks_start(struct segment_tasks *t, const struct ended_segment *e)
 {
-    HRESULT hr = start(t, e);
+    HRESULT hr = task_start_segment(t, e);
     struct error_kept why = error_keep(hr);
-    tell(t, FAILED(hr) ? JOURNAL_TASK_FAILED : JOURNAL_TASK_STARTED, e->set->Task, e->location, hr,
-         FAILED(hr) ? why.text : NULL);
+    tasks_journal(t, FAILED(hr) ? JOURNAL_TASK_FAILED : JOURNAL_TASK_STARTED, e->set->Task, e->location, hr,
+                  FAILED(hr) ? why.text : NULL);
 }
 
 /* What there is to tell of one that is not at work any more, or not looked at any longer; S_FALSE: it is at work. */
@@ -361,15 +361,15 @@ bool segment_tasks_look(struct segment_tasks *t)
         }
         if (FAILED(hr)) {
             struct error_kept why = error_keep(hr);
-            tell(t, JOURNAL_TASK_FAILED, s->name, s->location, hr, why.text);
+            tasks_journal(t, JOURNAL_TASK_FAILED, s->name, s->location, hr, why.text);
         }
-        let_go(t, i);
+        task_remove(t, i);
     }
     return t->count != 0;
 }
 
-void segment_tasks_let_go(struct segment_tasks *t)
+void segment_tasks_release(struct segment_tasks *t)
 {
     while (t->count)
-        let_go(t, t->count - 1);
+        task_remove(t, t->count - 1);
 }

@@ -30,7 +30,7 @@ void member_note(struct member *m, HRESULT hr)
 /* ---- what a collector has to say ---- */
 
 /* What is not collected is told once in a run, not at each segment. */
-static void note(void *user, HRESULT reason, const char *subject, const char *text)
+static void member_note_once(void *user, HRESULT reason, const char *subject, const char *text)
 {
     struct member *m = user;
     if (!diagnostics_note(&m->set->diagnostics, reason, text))
@@ -117,7 +117,7 @@ HRESULT member_open(struct member *m, const char *root, struct member *previous)
                                           .segment_max_mb = set->SegmentMaxSize,
                                           .segmented = set->Segment,
                                           .user = m,
-                                          .note = note,
+                                          .note = member_note_once,
                                           .alert = member_alert,
                                           .alert_rules = member_alert_rules,
                                           .wake = wake,
@@ -177,7 +177,7 @@ static HRESULT put_lost_report(struct run_record *record, const void *text)
     return hr;
 }
 
-static HRESULT tell_lost_report(const char *space, const char *name, const char *folder)
+static HRESULT report_lost(const char *space, const char *name, const char *folder)
 {
     static const char why[] =
         "the set's host ended while the report was made; the logs are whole, and Run of the set's "
@@ -193,10 +193,10 @@ static HRESULT tell_lost_report(const char *space, const char *name, const char 
     return S_OK;
 }
 
-static HRESULT let_go(const char *space, const char *name, const char *line)
+static HRESULT release_line(const char *space, const char *name, const char *line)
 {
     size_t n = sizeof REPORT_LINE - 1;
-    return strncmp(line, REPORT_LINE, n) == 0 ? tell_lost_report(space, name, line + n) : collector_let_go(line);
+    return strncmp(line, REPORT_LINE, n) == 0 ? report_lost(space, name, line + n) : collector_release_held(line);
 }
 
 void held_clear(struct run_set *r)
@@ -206,12 +206,12 @@ void held_clear(struct run_set *r)
     texts_free(&r->held);
 }
 
-HRESULT held_let_go_by_host(const char *space, const char *name)
+HRESULT held_release_by_host(const char *space, const char *name)
 {
     struct texts lines = {0};
     HRESULT hr = store_load_held(space, name, &lines), first = hr;
     for (size_t i = 0; i < lines.count; i++) {
-        hr = let_go(space, name, lines.items[i]);
+        hr = release_line(space, name, lines.items[i]);
         if (FAILED(hr) && SUCCEEDED(first))
             first = hr;
     }
@@ -222,7 +222,7 @@ HRESULT held_let_go_by_host(const char *space, const char *name)
 }
 
 /* A host that is starting takes care of it itself. */
-HRESULT held_let_go(const char *space, const char *name)
+HRESULT held_release(const char *space, const char *name)
 {
     struct file_lock *lock = NULL;
     struct texts lines;
@@ -233,7 +233,7 @@ HRESULT held_let_go(const char *space, const char *name)
     char *path = store_run_lock_path(space, name);
     hr = path ? file_lock_take(path, 0, &lock) : E_OUTOFMEMORY;
     if (SUCCEEDED(hr))
-        hr = held_let_go_by_host(space, name);
+        hr = held_release_by_host(space, name);
     else if (hr == HRESULT_FROM_WIN32(ERROR_LOCK_VIOLATION))
         hr = S_FALSE;
     file_lock_release(lock);

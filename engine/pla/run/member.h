@@ -113,9 +113,9 @@ HRESULT held_add_report(struct run_set *r, const char *folder);
 void held_clear(struct run_set *r);
 /* Ends what a host that is gone has left; nothing if there is a host. What cannot be ended is tried again by the next
    who asks. S_FALSE: there was nothing. */
-HRESULT held_let_go(const char *space, const char *name);
+HRESULT held_release(const char *space, const char *name);
 /* The same by the set's host, which has the run lock. */
-HRESULT held_let_go_by_host(const char *space, const char *name);
+HRESULT held_release_by_host(const char *space, const char *name);
 
 /* ---- members ---- */
 

@@ -3,8 +3,8 @@
    with plaUpdateRunningInstance). */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/pla/run/host_run.h"
 #include "engine/pla/run/member.h"
+#include "engine/pla/run/set_host.h"
 #include "engine/pla/sets/supervised_set.h"
 
 #include <string.h>
@@ -204,7 +204,7 @@ static void carry_grids(const struct segment *from, struct segment *to)
 }
 
 /* Into r->segment, by the definition in force. `old` is closed or stays open, its grids go on. */
-static HRESULT open_anew(struct run *r, struct segment *old)
+static HRESULT open_replacement(struct run *r, struct segment *old)
 {
     HRESULT hr = segment_open(&r->set, true, old, &r->segment);
     if (SUCCEEDED(hr))
@@ -226,7 +226,7 @@ static HRESULT change_segment(struct run *r, struct run_set *fresh)
     if (close_first)
         run_end_segment(r, &r->set, &old);
     exchange(&r->set, fresh);
-    hr = open_anew(r, &old);
+    hr = open_replacement(r, &old);
     if (SUCCEEDED(hr)) {
         if (!close_first)
             run_end_segment(r, fresh, &old);
@@ -239,14 +239,14 @@ static HRESULT change_segment(struct run *r, struct run_set *fresh)
         return hr;
     }
     struct error_kept why = error_keep(hr);
-    HRESULT again = open_anew(r, &old);
+    HRESULT again = open_replacement(r, &old);
     if (FAILED(again))
         run_end(r, again);
     segment_free(&old);
     return error_restore(&why);
 }
 
-static HRESULT begin_anew(struct run *r, struct run_set *fresh)
+static HRESULT restart_with_definition(struct run *r, struct run_set *fresh)
 {
     run_move(r, STEP_UPDATE);
     HRESULT hr = change_segment(r, fresh);
@@ -275,11 +275,11 @@ static HRESULT run_take_definition(struct run *r)
             if (FAILED(member_read_alert(&r->segment.members[i]))) /* its settings stay those of before */
                 member_note(&r->segment.members[i], E_OUTOFMEMORY);
     } else if (hr == S_FALSE) {
-        hr = begin_anew(r, &fresh);
+        hr = restart_with_definition(r, &fresh);
     }
     run_set_free(&fresh);
     if (SUCCEEDED(hr))
-        run_tell(r, JOURNAL_UPDATED, &(struct journal_facts){0});
+        run_write_event(r, JOURNAL_UPDATED, &(struct journal_facts){0});
     return hr;
 }
 
@@ -310,7 +310,7 @@ static bool next_segment(struct run *r, int64_t tick)
     }
     run_show_segment(r);
     run_move(r, STEP_BEGUN);
-    run_tell(r, JOURNAL_SEGMENTED, &(struct journal_facts){0});
+    run_write_event(r, JOURNAL_SEGMENTED, &(struct journal_facts){0});
     return true;
 }
 
@@ -360,7 +360,7 @@ static void member_failed(struct run *r, struct member *m, HRESULT reason)
 }
 
 /* How a member stands: after a sample, and when it has called. */
-static void look_at(struct run *r, size_t index)
+static void poll_member(struct run *r, size_t index)
 {
     struct member *m = &r->segment.members[index];
     HRESULT reason;
@@ -376,8 +376,8 @@ static void look_at(struct run *r, size_t index)
         break;
     case COLLECTOR_DONE:
         if (!m->done && m->model->class == &configuration_collector_class)
-            run_tell(r, JOURNAL_CONFIGURATION_DONE,
-                     &(struct journal_facts){.collector = member_name(m), .file = m->file});
+            run_write_event(r, JOURNAL_CONFIGURATION_DONE,
+                            &(struct journal_facts){.collector = member_name(m), .file = m->file});
         m->done = true;
         m->grid.interval = 0; /* no more samples */
         break;
@@ -395,7 +395,7 @@ static HRESULT take_sample(struct run *r, size_t index)
     r->state.samples += hr == S_OK;
     if (FAILED(hr) && diagnostics_lost(&r->set.diagnostics, hr)) {
         run_write_record(r, true);
-        run_tell(
+        run_write_event(
             r, JOURNAL_SAMPLES_LOST,
             &(struct journal_facts){
                 .collector = member_name(m), .file = m->file, .count = r->set.diagnostics.lost_failed, .error = hr});
@@ -403,7 +403,7 @@ static HRESULT take_sample(struct run *r, size_t index)
     return hr;
 }
 
-static void sample(struct run *r, size_t index, int64_t tick)
+static void member_sample(struct run *r, size_t index, int64_t tick)
 {
     HRESULT hr = take_sample(r, index);
     if (hr == S_FALSE) {
@@ -417,7 +417,7 @@ static void sample(struct run *r, size_t index, int64_t tick)
         run_end(r, error_set(E_INVALIDARG, "SegmentMaxSize: %u MB hold not one sample of \"%s\"",
                              (unsigned)r->set.set->SegmentMaxSize, member_name(&r->segment.members[index])));
     else
-        look_at(r, index);
+        poll_member(r, index);
 }
 
 static void sample_what_is_due(struct run *r, int64_t now)
@@ -428,15 +428,15 @@ static void sample_what_is_due(struct run *r, int64_t now)
         if (!tick_grid_take(&m->grid, now, &missed) || m->failed)
             continue;
         if (missed && !r->set.diagnostics.lost_late)
-            run_tell(r, JOURNAL_SAMPLES_LOST,
-                     &(struct journal_facts){.collector = member_name(m),
-                                             .file = m->file,
-                                             .count = missed,
-                                             .reason = "their time passed while an earlier one was taken"});
+            run_write_event(r, JOURNAL_SAMPLES_LOST,
+                            &(struct journal_facts){.collector = member_name(m),
+                                                    .file = m->file,
+                                                    .count = missed,
+                                                    .reason = "their time passed while an earlier one was taken"});
         r->set.diagnostics.lost_late += missed;
         int64_t tick = tick_grid_last(&m->grid);
         if (!r->roll || next_segment(r, tick))
-            sample(r, i, tick);
+            member_sample(r, i, tick);
     }
 }
 
@@ -453,7 +453,7 @@ static bool rolls_at_once(const struct run *r)
 }
 
 /* Those that have called, and those whose time it is. */
-static void look_at_woken(struct run *r)
+static void poll_woken_members(struct run *r)
 {
     bool at_once = false; /* what takes no samples does not wait for the next one of others */
     for (size_t i = 0; i < r->segment.count && !r->end; i++) {
@@ -461,7 +461,7 @@ static void look_at_woken(struct run *r)
         bool due = tick_clock() >= member_next_look(m);
         if (m->failed || !(atomic_exchange(&m->woken, false) || due))
             continue;
-        look_at(r, i);
+        poll_member(r, i);
         at_once |= r->roll && !collector_interval_ms(m->collector);
     }
     if (at_once && !r->end)
@@ -518,7 +518,7 @@ static bool is_stopped(struct run *r)
 }
 
 /* Until the next sample or limit, or a request. */
-static void rest(struct run *r)
+static void run_wait(struct run *r)
 {
     int64_t until = limit_at(r->started, r->set.set->Duration);
     int64_t segment_end = limit_at(r->segment_started, r->set.set->SegmentMaxDuration);
@@ -563,7 +563,7 @@ static void check_limits(struct run *r)
         next_segment(r, now);
 }
 
-static HRESULT flush(struct run *r)
+static HRESULT run_flush_members(struct run *r)
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; i < r->segment.count; i++) {
@@ -580,7 +580,7 @@ static void answer_requests(struct run *r)
     if (!r->end && run_section_asked(r->section, REQUEST_UPDATE, &number))
         run_section_answer(r->section, REQUEST_UPDATE, number, run_take_definition(r));
     if (!r->end && run_section_asked(r->section, REQUEST_FLUSH, &number))
-        run_section_answer(r->section, REQUEST_FLUSH, number, flush(r));
+        run_section_answer(r->section, REQUEST_FLUSH, number, run_flush_members(r));
 }
 
 void run_loop(struct run *r, void (*began)(void *user), void *user)
@@ -589,7 +589,7 @@ void run_loop(struct run *r, void (*began)(void *user), void *user)
         check_limits(r);
         if (!r->end)
             sample_what_is_due(r, tick_clock());
-        look_at_woken(r);
+        poll_woken_members(r);
         if (r->set.alerts)
             r->set.noted |= alert_actions_take_notes(r->set.alerts, &r->set.diagnostics);
         if (run_take_ended(r) || r->set.noted)
@@ -601,7 +601,7 @@ void run_loop(struct run *r, void (*began)(void *user), void *user)
         if (!r->end && r->set.set->StopOnCompletion && is_complete(r))
             end_because(r, "the run ended because all its collectors are complete");
         if (!is_stopped(r))
-            rest(r);
+            run_wait(r);
         is_stopped(r);
     }
 }

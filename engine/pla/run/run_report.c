@@ -23,7 +23,8 @@
 
 enum { MOST_TOLD = 5 }; /* symptoms of one event */
 
-static void tell(const struct run_report *what, const char *report, enum rules_severity severity, const char *text)
+static void report_journal(const struct run_report *what, const char *report, enum rules_severity severity,
+                           const char *text)
 {
     static const enum journal_id ids[] = {JOURNAL_REPORT_NOTE, JOURNAL_REPORT_NOTE, JOURNAL_REPORT_WARNING,
                                           JOURNAL_REPORT_ERROR};
@@ -31,7 +32,7 @@ static void tell(const struct run_report *what, const char *report, enum rules_s
 }
 
 /* One event for all warnings, by the worst of them. */
-static HRESULT tell_warnings(const struct run_report *what, const char *report, const struct rules_outcome *o)
+static HRESULT journal_warnings(const struct run_report *what, const char *report, const struct rules_outcome *o)
 {
     struct text_buffer b = {0};
     for (size_t i = 0; i < o->warning_count && i < MOST_TOLD; i++)
@@ -41,23 +42,23 @@ static HRESULT tell_warnings(const struct run_report *what, const char *report, 
     if (!o->warning_count)
         text_buffer_add(&b, "nothing was found");
     if (b.text && !b.failed)
-        tell(what, report, o->worst, b.text);
+        report_journal(what, report, o->worst, b.text);
     const bool failed = b.failed;
     text_buffer_free(&b);
     return failed ? E_OUTOFMEMORY : S_OK;
 }
 
 /* The first of what was wrong is an event too. */
-static HRESULT tell_faults(const struct run_report *what, const char *report, const struct texts *faults, bool errors,
-                           bool *told, struct texts *remarks)
+static HRESULT note_faults(const struct run_report *what, const char *report, const struct texts *faults, bool errors,
+                           bool *journaled, struct texts *notes)
 {
     HRESULT hr = S_OK;
-    if (faults->count && errors && !*told) {
-        tell(what, report, RULES_ERROR, faults->items[0]);
-        *told = true;
+    if (faults->count && errors && !*journaled) {
+        report_journal(what, report, RULES_ERROR, faults->items[0]);
+        *journaled = true;
     }
     for (size_t i = 0; i < faults->count && SUCCEEDED(hr); i++)
-        hr = texts_add(remarks, faults->items[i]);
+        hr = texts_add(notes, faults->items[i]);
     return hr;
 }
 
@@ -68,13 +69,13 @@ static bool is_log_name(const char *name)
            (text_equal_nocase(path_extension(name), ".log") || text_equal_nocase(path_extension(name), ".txt"));
 }
 
-static HRESULT write_log(const struct run_report *what, const char *name, const char *log, struct texts *remarks)
+static HRESULT write_log(const struct run_report *what, const char *name, const char *log, struct texts *notes)
 {
     struct file *f = NULL;
     if (!is_log_name(name)) {
         char *text = text_format("Logging: \"%.200s\" is no name of a log (.log, .txt) beside the report; it is %s",
                                  name, RULES_LOG_NAME);
-        HRESULT hr = text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+        HRESULT hr = text ? texts_give(notes, text) : E_OUTOFMEMORY;
         if (FAILED(hr))
             return hr;
         name = RULES_LOG_NAME;
@@ -88,39 +89,39 @@ static HRESULT write_log(const struct run_report *what, const char *name, const 
     file_close(f);
     memory_free(path);
     if (FAILED(hr) && hr != E_OUTOFMEMORY) /* the report says the same, and more */
-        hr = texts_add(remarks, error_keep(hr).text);
+        hr = texts_add(notes, error_keep(hr).text);
     return hr;
 }
 
-static HRESULT apply(const struct run_report *what, const struct rules_job *job, struct texts *remarks)
+static HRESULT rules_apply_job(const struct run_report *what, const struct rules_job *job, struct texts *notes)
 {
     struct rules_outcome o = {0};
-    bool told = false;
+    bool journaled = false;
     HRESULT hr = rules_apply(job, &o);
     if (SUCCEEDED(hr))
-        hr = tell_warnings(what, job->report, &o);
+        hr = journal_warnings(what, job->report, &o);
     for (size_t i = 0; i < o.notice_count && SUCCEEDED(hr); i++)
-        tell(what, job->report, o.notices[i].severity, o.notices[i].text);
+        report_journal(what, job->report, o.notices[i].severity, o.notices[i].text);
     if (SUCCEEDED(hr))
-        hr = tell_faults(what, job->report, rules_errors(job->rules), true, &told, remarks);
+        hr = note_faults(what, job->report, rules_errors(job->rules), true, &journaled, notes);
     if (SUCCEEDED(hr))
-        hr = tell_faults(what, job->report, &o.errors, true, &told, remarks);
+        hr = note_faults(what, job->report, &o.errors, true, &journaled, notes);
     if (SUCCEEDED(hr))
-        hr = tell_faults(what, job->report, rules_remarks(job->rules), false, &told, remarks);
+        hr = note_faults(what, job->report, rules_remarks(job->rules), false, &journaled, notes);
     if (SUCCEEDED(hr))
-        hr = tell_faults(what, job->report, &o.remarks, false, &told, remarks);
+        hr = note_faults(what, job->report, &o.remarks, false, &journaled, notes);
     if (SUCCEEDED(hr) && o.log)
-        hr = write_log(what, rules_log_name(job->rules), o.log, remarks);
+        hr = write_log(what, rules_log_name(job->rules), o.log, notes);
     rules_outcome_free(&o);
     return hr;
 }
 
 /* Runs them over the report, which is a file below RootPath, and tells by events 3000 to 3002 what they have found and
-   what is wrong with them; that is added to `remarks` too. rules.log, if they ask for one, lies beside the report.
+   what is wrong with them; that is added to `notes` too. rules.log, if they ask for one, lies beside the report.
    `stop` (NULL: never) is asked often. S_FALSE: the set has no rules. PLA_E_RULES_MANAGER_FAILED: nothing could be run;
    the report is as it was. */
 static HRESULT run_rules_apply(const struct run_report *what, const char *report, bool (*stop)(void *context),
-                               void *context, struct texts *remarks)
+                               void *context, struct texts *notes)
 {
     const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
     if (!m->Rules[0])
@@ -132,14 +133,14 @@ static HRESULT run_rules_apply(const struct run_report *what, const char *report
         hr = error_set(PLA_E_RULES_MANAGER_FAILED, "%s", why.text);
     }
     if (SUCCEEDED(hr))
-        hr = apply(
+        hr = rules_apply_job(
             what,
             &(struct rules_job){
                 .rules = r, .report = report, .output = report, .base = what->root, .stop = stop, .context = context},
-            remarks);
+            notes);
     if (hr == PLA_E_RULES_MANAGER_FAILED) {
         const struct error_kept why = error_keep(hr);
-        tell(what, report, RULES_ERROR, why.text);
+        report_journal(what, report, RULES_ERROR, why.text);
         hr = error_restore(&why);
     }
     rules_free(r);
@@ -249,7 +250,7 @@ static HRESULT name_file(const struct run_report *what, const char *path)
     return hr == E_OUTOFMEMORY ? hr : S_OK; /* one that cannot be named is kept */
 }
 
-static HRESULT make(const struct run_report *what, struct limit *limit, const char *path, struct texts *remarks)
+static HRESULT report_create(const struct run_report *what, struct limit *limit, const char *path, struct texts *notes)
 {
     struct report_schema schema = {0};
     struct texts inputs = {0};
@@ -274,7 +275,7 @@ static HRESULT make(const struct run_report *what, struct limit *limit, const ch
                                                .set = what->name,
                                                .stop = is_over,
                                                .context = limit},
-                         remarks);
+                         notes);
     report_schema_free(&schema);
     texts_free(&inputs);
     memory_free(events);
@@ -294,7 +295,7 @@ static HRESULT find_page_file(const struct run_report *what, const char *report,
 }
 
 static HRESULT make_page(const struct run_report *what, struct limit *limit, const char *report, const char *page,
-                         struct texts *remarks)
+                         struct texts *notes)
 {
     char *sheet = NULL;
     HRESULT hr =
@@ -310,7 +311,7 @@ static HRESULT make_page(const struct run_report *what, struct limit *limit, con
                                            .sheet = *sheet ? sheet : NULL,
                                            .stop = is_over,
                                            .context = limit},
-                       remarks);
+                       notes);
         if (FAILED(hr))
             hr = error_prefix(hr, "the page \"%s\"", path_name(page));
     }
@@ -319,17 +320,17 @@ static HRESULT make_page(const struct run_report *what, struct limit *limit, con
 }
 
 /* The report is there, whatever becomes of the rules: that is a remark, and event 3002. */
-static HRESULT judge(const struct run_report *what, struct limit *limit, const char *path, struct texts *remarks)
+static HRESULT apply_rules(const struct run_report *what, struct limit *limit, const char *path, struct texts *notes)
 {
-    HRESULT hr = run_rules_apply(what, path, is_over, limit, remarks);
+    HRESULT hr = run_rules_apply(what, path, is_over, limit, notes);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
         return FAILED(hr) ? hr : S_OK;
     const struct error_kept why = error_keep(hr);
     char *text = text_format("Rules: %s", why.text);
-    return text ? texts_give(remarks, text) : E_OUTOFMEMORY;
+    return text ? texts_give(notes, text) : E_OUTOFMEMORY;
 }
 
-HRESULT run_report_make(const struct run_report *what, char **path, struct texts *remarks)
+HRESULT run_report_make(const struct run_report *what, char **path, struct texts *notes)
 {
     const struct data_manager *m = (const struct data_manager *)what->set->DataManager;
     struct limit limit = {.since = clock_monotonic_ms()};
@@ -349,7 +350,7 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
     if (SUCCEEDED(hr) && what->steps & STEP_CREATE_HTML)
         hr = find_page_file(what, *path, &page);
     if (SUCCEEDED(hr) && what->steps & STEP_CREATE_REPORT)
-        hr = make(what, &limit, *path, remarks);
+        hr = report_create(what, &limit, *path, notes);
     /* MS-PLA 2.2.2.6: the next two steps are for the report that exists, old or new. Where this is of certain files, in
        a folder that others share, an old one is not theirs. */
     if (hr == REPORT_NO_DATA) {
@@ -358,9 +359,9 @@ HRESULT run_report_make(const struct run_report *what, char **path, struct texts
     }
     const bool report_is_ours = has_data || !what->files;
     if (SUCCEEDED(hr) && report_is_ours && what->steps & STEP_RUN_RULES)
-        hr = file_exists(*path) ? judge(what, &limit, *path, remarks) : S_FALSE;
+        hr = file_exists(*path) ? apply_rules(what, &limit, *path, notes) : S_FALSE;
     if (SUCCEEDED(hr) && report_is_ours && page)
-        hr = make_page(what, &limit, *path, page, remarks);
+        hr = make_page(what, &limit, *path, page, notes);
     memory_free(page);
     if (FAILED(hr) && is_over(&limit))
         hr = error_set(HRESULT_FROM_WIN32(ERROR_TIMEOUT), "it takes longer than %u s (OpenPLA.ReportTimeout)",

@@ -16,10 +16,10 @@ struct run_report {
 /* Writes the report, applies the rules to the report that exists by then, and writes its page, ReportFileName: the
    steps that were asked for, in this order. Report and page replace those that exist, or stay as they are on failure.
    *path, from memory_alloc, is the report's file; what the user must know of the logs and the schema is added to
-   `remarks`. S_FALSE: there are no logs, or no report for the rules or the page. Without a log, `files` have no report,
+   `notes`. S_FALSE: there are no logs, or no report for the rules or the page. Without a log, `files` have no report,
    so that one which exists, with its page, stays as it is. E_INVALIDARG: RuleTargetFileName,
    EventsFileName or ReportFileName is the name of a log or of a collected configuration; HRESULT of ERROR_BAD_PATHNAME:
    a link leads outside; of ERROR_TIMEOUT; what report_make says. */
-HRESULT run_report_make(const struct run_report *what, char **path, struct texts *remarks);
+HRESULT run_report_make(const struct run_report *what, char **path, struct texts *notes);
 
 #endif

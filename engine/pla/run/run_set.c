@@ -2,9 +2,9 @@
 /* The set of a run: how it is loaded, its record, the report of its start, and its diagnostics. */
 #include "engine/base/clock.h"
 #include "engine/base/memory.h"
-#include "engine/pla/credentials.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/run/run_state.h"
+#include "engine/pla/set_credentials.h"
 
 #include <stdatomic.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@ HRESULT run_set_load(const char *space, const char *name, struct run_set *out)
     if (SUCCEEDED(hr))
         hr = object_put_text(set, class_property(&data_collector_set_class, "Name"), name);
     if (SUCCEEDED(hr))
-        hr = credentials_restore(set, space, name, xml, size);
+        hr = set_credentials_restore(set, space, name, xml, size);
     memory_free(xml);
     if (FAILED(hr)) {
         object_release(set);
@@ -107,7 +107,7 @@ struct shared_report {
 
 struct start_report {
     struct section *section;
-    struct signal *signal, *told; /* told: to the host, if it waits */
+    struct signal *signal, *acknowledged; /* told: to the host, if it waits */
     struct shared_report *shared;
 };
 
@@ -143,12 +143,12 @@ static HRESULT open_report(const char *run_key, bool create, const char *securit
     return S_OK;
 }
 
-static HRESULT open_told(struct start_report *r, const char *run_key, bool create, const char *security)
+static HRESULT open_signal_pair(struct start_report *r, const char *run_key, bool create, const char *security)
 {
     char *name = text_format("openpla-begin-%s", run_key);
     HRESULT hr =
         name ? signal_open(&(struct shared){.name = name, .create = create, .fresh = create, .security = security},
-                           &r->told)
+                           &r->acknowledged)
              : E_OUTOFMEMORY;
     memory_free(name);
     return hr;
@@ -156,7 +156,7 @@ static HRESULT open_told(struct start_report *r, const char *run_key, bool creat
 
 HRESULT start_report_hold(struct start_report *r, const char *run_key, const char *security)
 {
-    HRESULT hr = open_told(r, run_key, true, security);
+    HRESULT hr = open_signal_pair(r, run_key, true, security);
     if (FAILED(hr))
         return hr;
     r->shared->starter = process_own_id();
@@ -184,7 +184,7 @@ void start_report_get_user(const struct start_report *r, char out[START_USER_BYT
 void start_report_let(struct start_report *r, bool begin)
 {
     atomic_store(&r->shared->hold, begin ? HOLD_BEGIN : HOLD_UNWANTED);
-    signal_set(r->told);
+    signal_set(r->acknowledged);
 }
 
 HRESULT start_report_await(struct start_report *r)
@@ -192,7 +192,7 @@ HRESULT start_report_await(struct start_report *r)
     uint32_t starter = r->shared->starter;
     uint64_t starter_time = r->shared->starter_time;
     while (atomic_load(&r->shared->hold) == HOLD_WAIT)
-        if (FAILED(signal_wait(r->told, LOOK_MS)) || !process_alive(starter, starter_time))
+        if (FAILED(signal_wait(r->acknowledged, LOOK_MS)) || !process_alive(starter, starter_time))
             return S_FALSE;
     return atomic_load(&r->shared->hold) == HOLD_BEGIN ? S_OK : S_FALSE;
 }
@@ -206,7 +206,7 @@ HRESULT start_report_open(const char *run_key, struct start_report **out)
 {
     HRESULT hr = open_report(run_key, false, NULL, out);
     if (SUCCEEDED(hr) && atomic_load(&(*out)->shared->hold) != HOLD_NONE) {
-        hr = open_told(*out, run_key, false, NULL);
+        hr = open_signal_pair(*out, run_key, false, NULL);
         if (FAILED(hr)) {
             start_report_close(*out);
             *out = NULL;
@@ -221,8 +221,8 @@ void start_report_close(struct start_report *r)
         return;
     if (r->signal)
         signal_close(r->signal);
-    if (r->told)
-        signal_close(r->told);
+    if (r->acknowledged)
+        signal_close(r->acknowledged);
     section_close(r->section);
     memory_free(r);
 }
@@ -263,7 +263,7 @@ static void take_text(char out[REPORT_TEXT], const char *shared)
         out[0] = 0;
 }
 
-static HRESULT late(struct start_report *r, struct process *host, uint32_t timeout_ms)
+static HRESULT start_timed_out(struct start_report *r, struct process *host, uint32_t timeout_ms)
 {
     unsigned seconds = timeout_ms / 1000, id = process_id(host);
     char opening[REPORT_TEXT];
@@ -299,7 +299,7 @@ HRESULT start_report_wait(struct start_report *r, struct process *host, bool acc
         if (accepted && atomic_load(&r->shared->accepted))
             return S_OK;
         if (hr == S_FALSE || (hr == S_OK && now >= limit)) /* a signal that never ends is no report */
-            return late(r, host, timeout_ms);
+            return start_timed_out(r, host, timeout_ms);
         if (hr == E_ABORT) {
             uint32_t exit_code = 0;
             process_wait(host, 0, &exit_code);

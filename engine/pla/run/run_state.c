@@ -50,8 +50,8 @@ struct run_section {
 };
 
 /* `size` bytes of `data` into the place that is not valid now; the places are `length` words each. */
-static void publish(struct publications *count, atomic_uint_least64_t *places, size_t length, const void *data,
-                    size_t size)
+static void section_publish(struct publications *count, atomic_uint_least64_t *places, size_t length, const void *data,
+                            size_t size)
 {
     /* From `done`: a writer that died in the middle left `begun` ahead. */
     uint64_t number = atomic_load_explicit(&count->done, memory_order_relaxed) + 1;
@@ -88,7 +88,7 @@ static bool read_published(struct publications *count, const atomic_uint_least64
 
 void state_publish(struct state_cell *cell, const struct run_state *state)
 {
-    publish(&cell->count, &cell->words[0][0], RUN_STATE_WORDS, state, sizeof *state);
+    section_publish(&cell->count, &cell->words[0][0], RUN_STATE_WORDS, state, sizeof *state);
 }
 
 bool state_read(struct state_cell *cell, struct run_state *state)
@@ -195,7 +195,7 @@ void run_section_publish_figures(struct run_section *s, size_t place, const char
     struct named_figures named = {.figures = *figures};
     text_fit(named.name, sizeof named.name, collector);
     struct figures_cell *cell = &s->shared->figures[place];
-    publish(&cell->count, &cell->words[0][0], FIGURES_WORDS, &named, sizeof named);
+    section_publish(&cell->count, &cell->words[0][0], FIGURES_WORDS, &named, sizeof named);
 }
 
 void run_section_publish_count(struct run_section *s, size_t count)

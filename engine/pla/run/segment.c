@@ -162,7 +162,7 @@ static HRESULT change_record(const struct run_set *r, HRESULT (*change)(struct r
 }
 
 /* Before anything is made in the folder. `follows`: the files are not known yet. */
-static HRESULT enter(struct run_set *r, bool follows, struct entry *e)
+static HRESULT segment_add_member(struct run_set *r, bool follows, struct entry *e)
 {
     char *message = diagnostics_text(&r->diagnostics);
     HRESULT hr = message ? S_OK : E_OUTOFMEMORY;
@@ -205,8 +205,8 @@ static struct member *find_previous(const struct segment *previous, const struct
 
 /* Takes back what a start that failed has made; *moved: a collector of `previous` writes another file from now on. The
    thread's error text survives. */
-static void undo(const struct run_set *r, struct segment *s, struct segment *previous, bool folder_created, HRESULT hr,
-                 bool *moved)
+static void segment_undo(const struct run_set *r, struct segment *s, struct segment *previous, bool folder_created,
+                         HRESULT hr, bool *moved)
 {
     struct error_kept why = error_keep(hr);
     *moved = false;
@@ -256,7 +256,7 @@ static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *p
     for (size_t i = 0; SUCCEEDED(hr) && !follows && i < s->count; i++)
         hr = member_choose_file(&s->members[i], s->location, context, follows);
     if (SUCCEEDED(hr))
-        hr = enter(r, follows, &entry);
+        hr = segment_add_member(r, follows, &entry);
     bool entered = SUCCEEDED(hr);
     /* What takes a session over comes when all others are open: there is no way back that nobody sees. */
     for (int last = 0; last < 2; last++)
@@ -268,7 +268,7 @@ static HRESULT open_in_folder(struct run_set *r, bool follows, struct segment *p
     if (FAILED(hr)) {
         struct error_kept why = error_keep(hr);
         bool moved;
-        undo(r, s, previous, folder_created, hr, &moved);
+        segment_undo(r, s, previous, folder_created, hr, &moved);
         if (entered)
             change_record(r, put_back, &entry);
         entry.segment = previous;

@@ -100,7 +100,7 @@ void segment_tasks_start(struct segment_tasks *t, const struct ended_segment *e)
 /* Lets go of those that have ended, or have taken their time: 1008 and a note for one that fails or hangs, which goes
    on by itself. False: none is at work. */
 bool segment_tasks_look(struct segment_tasks *t);
-void segment_tasks_let_go(struct segment_tasks *t); /* of all, as they are */
+void segment_tasks_release(struct segment_tasks *t); /* of all, as they are */
 
 /* ---- output: what must exist before a run starts, the folders and names of its files ---- */
 

@@ -58,7 +58,7 @@ static HRESULT lock_keys(bool to_change, struct file_lock **out)
 
 /* ---- sets that an older version kept in its own store ---- */
 
-static HRESULT save(struct object *set, const char *name, enum store_mode mode, bool *created);
+static HRESULT save_autologger(struct object *set, const char *name, enum store_mode mode, bool *created);
 
 /* Moves it into the registry, unless there is a key of the name already or it cannot be read. */
 static HRESULT move_stored(const char *name)
@@ -74,7 +74,7 @@ static HRESULT move_stored(const char *name)
         hr = set_create_from_xml(xml, size, &set);
     memory_free(xml);
     if (SUCCEEDED(hr))
-        hr = save(set, name, STORE_CREATE, &created);
+        hr = save_autologger(set, name, STORE_CREATE, &created);
     object_release(set);
     return SUCCEEDED(hr) ? store_delete(&caller_self, SPACE, name) : hr;
 }
@@ -89,7 +89,7 @@ static HRESULT committed(const struct autologger *a, struct object **out)
 }
 
 /* What the plan says, and RootPath and FileName as they were put where they make the same file. */
-static HRESULT fill(struct object *set, const struct trace_plan *plan, const struct trace_session *live)
+static HRESULT fill_from_plan(struct object *set, const struct trace_plan *plan, const struct trace_session *live)
 {
     struct object *collector = NULL;
     struct value root = {.kind = PROPERTY_TEXT}, name = root;
@@ -132,7 +132,7 @@ static HRESULT to_xml(const struct autologger *a, char **xml, size_t *size)
     error_clear(); /* a host without sessions has none that runs */
     hr = runs == E_OUTOFMEMORY ? runs : committed(a, &set);
     if (SUCCEEDED(hr))
-        hr = fill(set, &plan, runs == S_OK ? &live : NULL);
+        hr = fill_from_plan(set, &plan, runs == S_OK ? &live : NULL);
     if (SUCCEEDED(hr))
         hr = trace_set_take_security(set, &plan);
     if (SUCCEEDED(hr)) {
@@ -147,7 +147,7 @@ static HRESULT to_xml(const struct autologger *a, char **xml, size_t *size)
 }
 
 /* S_FALSE: there is no key, and no set that could become one. */
-static HRESULT load(const char *path, const char *name, struct autologger *out)
+static HRESULT load_or_move(const char *path, const char *name, struct autologger *out)
 {
     HRESULT hr = autologger_load(path, name, out);
     if (hr != S_FALSE)
@@ -166,7 +166,7 @@ HRESULT autosession_set_load(const char *name, char **xml, size_t *size)
     if (SUCCEEDED(hr))
         hr = lock_keys(false, &lock);
     if (SUCCEEDED(hr))
-        hr = load(path, name, &a);
+        hr = load_or_move(path, name, &a);
     file_lock_release(lock);
     memory_free(path);
     if (hr != S_OK)
@@ -230,7 +230,7 @@ static void begin_others(const char *name)
 }
 
 /* Makes `a`, empty or as it is in the registry, what the set says. */
-static HRESULT describe(struct object *set, const char *name, struct autologger *a)
+static HRESULT describe_autologger(struct object *set, const char *name, struct autologger *a)
 {
     struct trace_plan plan;
     char *xml = NULL;
@@ -260,27 +260,27 @@ HRESULT autosession_set_save(struct object *set, const char *name, enum store_mo
     begin_others(name);
     HRESULT hr = lock_keys(true, &lock);
     if (SUCCEEDED(hr))
-        hr = save(set, name, mode, created);
+        hr = save_autologger(set, name, mode, created);
     file_lock_release(lock);
     return hr;
 }
 
 /* Under the lock. */
-static HRESULT save(struct object *set, const char *name, enum store_mode mode, bool *created)
+static HRESULT save_autologger(struct object *set, const char *name, enum store_mode mode, bool *created)
 {
     struct autologger a;
     char *path;
     HRESULT hr = path_of(name, &path);
     if (FAILED(hr))
         return hr;
-    hr = mode == STORE_CREATE ? autologger_load(path, name, &a) : load(path, name, &a);
+    hr = mode == STORE_CREATE ? autologger_load(path, name, &a) : load_or_move(path, name, &a);
     *created = hr == S_FALSE;
     if (hr == S_FALSE && mode == STORE_MODIFY)
         hr = not_there(name);
     else if (hr == S_OK && mode == STORE_CREATE)
         hr = error_set(PLA_E_DCS_ALREADY_EXISTS, "Commit: the set '" SPACE "\\%.300s' is there already", name);
     if (SUCCEEDED(hr))
-        hr = describe(set, name, &a);
+        hr = describe_autologger(set, name, &a);
     if (SUCCEEDED(hr))
         hr = autologger_save(path, &a, *created);
     if (hr == HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS))

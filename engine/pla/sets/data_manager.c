@@ -21,7 +21,7 @@
 enum { FOLDER_STEPS = STEP_CREATE_REPORT | STEP_RUN_RULES | STEP_CREATE_HTML };
 
 /* An event for what has come of a report, by whomever it was made. The thread's error text survives. */
-static void report_journal(const char *space, const char *name, const char *file, HRESULT hr, size_t remarks)
+static void report_journal(const char *space, const char *name, const char *file, HRESULT hr, size_t notes)
 {
     struct error_kept why = error_keep(hr);
     if (hr != S_FALSE)
@@ -31,19 +31,19 @@ static void report_journal(const char *space, const char *name, const char *file
                                               .file = file,
                                               .error = FAILED(hr) ? hr : S_OK,
                                               .reason = FAILED(hr) ? why.text : NULL,
-                                              .count = remarks});
+                                              .count = notes});
     error_restore(&why);
 }
 
-static HRESULT make(const struct run_report *what, const char *space)
+static HRESULT make_report(const struct run_report *what, const char *space)
 {
     char *path = NULL;
-    struct texts remarks = {0};
-    HRESULT hr = run_report_make(what, &path, &remarks);
+    struct texts notes = {0};
+    HRESULT hr = run_report_make(what, &path, &notes);
     if (FAILED(hr))
         hr = error_prefix(hr, "the report of \"%s\"", what->folder);
-    report_journal(space, what->name, path ? path : what->folder, hr, remarks.count);
-    texts_free(&remarks);
+    report_journal(space, what->name, path ? path : what->folder, hr, notes.count);
+    texts_free(&notes);
     memory_free(path);
     return hr;
 }
@@ -60,7 +60,7 @@ static HRESULT report_on(const struct ended_segment *segment, const char *root)
            names. */
         .files = set_has_run_folders(segment->set) ? NULL : &segment->files,
     };
-    return make(&what, segment->space);
+    return make_report(&what, segment->space);
 }
 
 HRESULT data_manager_compile(const struct ended_segment *segment)
@@ -121,7 +121,7 @@ static HRESULT manage_folder(struct managed *m, const char *folder)
     if (m->running && file_is_same(m->running, folder))
         hr = error_set(PLA_E_DCS_IN_USE, "the run that writes to this folder has not ended");
     else
-        hr = make(
+        hr = make_report(
             &(struct run_report){.set = m->set, .name = m->name, .root = m->root, .folder = folder, .steps = m->steps},
             m->space);
     if (hr == E_OUTOFMEMORY || hr == S_FALSE)
@@ -135,7 +135,7 @@ static HRESULT note_folder(void *user, const char *folder, HRESULT hr)
 }
 
 /* Behind the reports; of all folders, or of `only`. What concerns a folder is in the map by now. */
-static HRESULT look_after(struct managed *m, const char *only)
+static HRESULT manage_folders(struct managed *m, const char *only)
 {
     const unsigned parts = (m->steps & STEP_FOLDER_ACTIONS ? RETENTION_ACTIONS : 0u) |
                            (m->steps & STEP_RESOURCE_FREEING ? RETENTION_LIMITS : 0u);
@@ -167,7 +167,7 @@ static HRESULT manage_all(struct managed *m)
         memory_free(folder);
     }
     texts_free(&names);
-    return SUCCEEDED(hr) ? look_after(m, NULL) : hr;
+    return SUCCEEDED(hr) ? manage_folders(m, NULL) : hr;
 }
 
 /* `folder` is a client's. */
@@ -191,7 +191,7 @@ static HRESULT manage_one(struct managed *m, const char *folder)
                             m->steps & STEP_CREATE_REPORT ? "there are no logs to make a report of"
                                                           : "there is no report, which another step makes (0x1)"));
     if (SUCCEEDED(hr))
-        hr = look_after(m, path);
+        hr = manage_folders(m, path);
     memory_free(path);
     return hr;
 }
@@ -233,7 +233,7 @@ HRESULT data_manager_run(const struct caller *caller, const char *space, const c
                          const char *folder, struct object *errors)
 {
     struct managed m = {.space = space, .name = name, .steps = steps, .errors = errors};
-    HRESULT hr = definition_check(caller, GATE_START, space, name, NULL);
+    HRESULT hr = definition_check(caller, SET_ACCESS_START, space, name, NULL);
     if (SUCCEEDED(hr))
         hr = load_set(caller, &m);
     if (SUCCEEDED(hr))
@@ -319,18 +319,18 @@ struct telling {
     struct error_kept first; /* failure that counts */
 };
 
-static void tell_failure(struct telling *t, const struct retention_told *told)
+static void report_failure(struct telling *t, const struct retention_event *event)
 {
-    const bool sent = told->destination != NULL;
-    struct error_kept why = error_keep(told->hr);
-    char *cabinet = sent ? folder_cabinet_path(told->folder) : NULL; /* without memory the event names the folder */
+    const bool sent = event->destination != NULL;
+    struct error_kept why = error_keep(event->hr);
+    char *cabinet = sent ? folder_cabinet_path(event->folder) : NULL; /* without memory the event names the folder */
     const struct journal_facts facts = {
         .space = t->pass->space,
         .name = t->pass->name,
-        .file = cabinet ? cabinet : told->folder,
-        .server = told->destination,
-        .action = told->step ? retention_what_text(told->step->what) : NULL,
-        .error = told->hr,
+        .file = cabinet ? cabinet : event->folder,
+        .server = event->destination,
+        .action = event->step ? retention_what_text(event->step->what) : NULL,
+        .error = event->hr,
         .reason = why.text,
     };
     journal_write(sent ? JOURNAL_CABINET_NOT_SENT : JOURNAL_FOLDER_STEP_FAILED, &facts);
@@ -339,41 +339,41 @@ static void tell_failure(struct telling *t, const struct retention_told *told)
         t->first = why;
     if (t->pass->failed) {
         error_restore(&why);
-        (void)t->pass->failed(t->pass->user, told->folder, told->hr);
+        (void)t->pass->failed(t->pass->user, event->folder, event->hr);
     }
 }
 
-static void tell_kept(const struct telling *t, const struct retention_told *told)
+static void report_kept(const struct telling *t, const struct retention_event *event)
 {
-    char *reason = told->kept->count > 1 ? text_format("\"%s\" and %llu more", told->kept->first,
-                                                       (unsigned long long)told->kept->count - 1)
-                                         : text_format("\"%s\"", told->kept->first);
+    char *reason = event->kept->count > 1 ? text_format("\"%s\" and %llu more", event->kept->first,
+                                                        (unsigned long long)event->kept->count - 1)
+                                          : text_format("\"%s\"", event->kept->first);
     journal_write(JOURNAL_FOLDER_KEPT, &(struct journal_facts){.space = t->pass->space,
                                                                .name = t->pass->name,
-                                                               .file = told->folder,
+                                                               .file = event->folder,
                                                                .reason = reason,
-                                                               .count = told->kept->count});
+                                                               .count = event->kept->count});
     memory_free(reason);
 }
 
-static void run_folders_report(void *user, const struct retention_told *told)
+static void run_folders_report(void *user, const struct retention_event *event)
 {
     struct telling *t = user;
-    if (FAILED(told->hr)) {
-        tell_failure(t, told);
+    if (FAILED(event->hr)) {
+        report_failure(t, event);
         return;
     }
-    struct journal_facts facts = {.space = t->pass->space, .name = t->pass->name, .file = told->folder};
-    if (told->step) {
-        facts.action = retention_what_text(told->step->what);
-        facts.reason = retention_why_text(told->step->why);
-        facts.count = told->step->bytes;
+    struct journal_facts facts = {.space = t->pass->space, .name = t->pass->name, .file = event->folder};
+    if (event->step) {
+        facts.action = retention_what_text(event->step->what);
+        facts.reason = retention_why_text(event->step->why);
+        facts.count = event->step->bytes;
     } else {
-        facts.reason = error_text(told->hr);
+        facts.reason = error_text(event->hr);
     }
-    journal_write(told->step ? JOURNAL_FOLDER_STEP : JOURNAL_LIMIT_NOT_HELD, &facts);
-    if (told->kept)
-        tell_kept(t, told);
+    journal_write(event->step ? JOURNAL_FOLDER_STEP : JOURNAL_LIMIT_NOT_HELD, &facts);
+    if (event->kept)
+        report_kept(t, event);
 }
 
 static HRESULT pass_with(const struct run_pass *p, const struct retention_policy *policy)
@@ -391,7 +391,7 @@ static HRESULT pass_with(const struct run_pass *p, const struct retention_policy
         .only = p->only ? path_names_behind(p->root, p->only) : NULL,
         .room_for_one = p->room_for_one,
         .now = clock_utc(),
-        .tell = run_folders_report,
+        .report = run_folders_report,
         .user = &telling,
     };
     HRESULT hr = retention_pass_run(&pass);
@@ -453,7 +453,7 @@ HRESULT unsupported_validate(struct object *o, struct object *issues)
         }
     retention_policy_free(&policy);
     const struct finding sends = {unsent, PLA_S_PROPERTY_IGNORED, "DataManager/FolderActions/SendCabTo", fault};
-    hr = validation_tell_all(&(struct validation){.issues = issues}, &sends, 1);
+    hr = validation_report_all(&(struct validation){.issues = issues}, &sends, 1);
     return FAILED(hr) ? hr
-                      : validation_tell_all(&(struct validation){.issues = issues}, all, sizeof all / sizeof all[0]);
+                      : validation_report_all(&(struct validation){.issues = issues}, all, sizeof all / sizeof all[0]);
 }

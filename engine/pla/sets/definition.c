@@ -41,7 +41,7 @@ static bool is_session(const struct category *c)
 }
 
 /* Of what load_unstored answered: a set that cannot be read says nothing of who may do what. */
-static HRESULT check_loaded(const struct caller *caller, enum gate_verb verb, const struct category *c,
+static HRESULT check_loaded(const struct caller *caller, enum set_access_verb verb, const struct category *c,
                             const char *name, HRESULT loaded, const char *xml, size_t size)
 {
     char *security = NULL;
@@ -52,14 +52,15 @@ static HRESULT check_loaded(const struct caller *caller, enum gate_verb verb, co
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
         hr = S_OK;
     if (SUCCEEDED(hr))
-        hr = gate_ask(
+        hr = set_access_check_caller(
             caller, verb,
-            &(struct gate_set){.space = c->space, .name = name, .security = security, .session = is_session(c)});
+            &(struct set_access_object){
+                .space = c->space, .name = name, .security = security, .session = is_session(c)});
     memory_free(security);
     return FAILED(hr) ? hr : FAILED(loaded) ? error_restore(&why) : loaded;
 }
 
-HRESULT definition_check(const struct caller *caller, enum gate_verb verb, const char *space, const char *name,
+HRESULT definition_check(const struct caller *caller, enum set_access_verb verb, const char *space, const char *name,
                          struct object *set)
 {
     const struct category *c = category_of(space);
@@ -68,13 +69,14 @@ HRESULT definition_check(const struct caller *caller, enum gate_verb verb, const
     if (caller->in_process)
         return S_OK;
     if (!c || c->source == DEFINITION_STORED)
-        return store_may(caller, verb, space, name);
+        return store_check_access(caller, verb, space, name);
     HRESULT hr = load_unstored(c, name, &xml, &size);
     if (hr == PLA_E_DCS_NOT_FOUND && set && c->source == DEFINITION_LIVE) {
         hr = trace_set_security(set, &security);
         if (SUCCEEDED(hr))
-            hr = gate_ask(caller, verb,
-                          &(struct gate_set){.space = c->space, .name = name, .security = security, .session = true});
+            hr = set_access_check_caller(
+                caller, verb,
+                &(struct set_access_object){.space = c->space, .name = name, .security = security, .session = true});
     } else {
         hr = check_loaded(caller, verb, c, name, hr, xml, size);
         if (definition_is_damaged(hr)) /* what he may do he may do with a damaged one */
@@ -85,27 +87,27 @@ HRESULT definition_check(const struct caller *caller, enum gate_verb verb, const
     return hr;
 }
 
-static HRESULT check_new(const struct caller *caller, const struct gate_set *about, bool boot)
+static HRESULT check_new(const struct caller *caller, const struct set_access_object *about, bool boot)
 {
     struct access_subject *who;
     HRESULT hr = access_open(caller, &who);
     if (FAILED(hr))
-        return hr == E_ACCESSDENIED ? gate_ask(caller, GATE_CREATE, about) : hr;
-    hr = gate_check_create(who, about, boot);
+        return hr == E_ACCESSDENIED ? set_access_check_caller(caller, SET_ACCESS_CREATE, about) : hr;
+    hr = set_access_check_create(who, about, boot);
     access_close(who);
     return hr;
 }
 
-static HRESULT check_change(const struct caller *caller, const struct gate_set *about, struct object *set)
+static HRESULT check_change(const struct caller *caller, const struct set_access_object *about, struct object *set)
 {
     struct access_subject *who;
     struct value put;
     HRESULT hr = access_open(caller, &who);
     if (FAILED(hr))
-        return hr == E_ACCESSDENIED ? gate_ask(caller, GATE_COMMIT, about) : hr;
+        return hr == E_ACCESSDENIED ? set_access_check_caller(caller, SET_ACCESS_COMMIT, about) : hr;
     hr = object_get_field(set, &set->class->properties[IDataCollectorSet_Security], &put);
     if (SUCCEEDED(hr)) {
-        hr = gate_check_change(who, about, put.text);
+        hr = set_access_check_change(who, about, put.text);
         value_free(&put);
     }
     access_close(who);
@@ -122,9 +124,10 @@ static HRESULT check_kernel(const struct caller *caller, const struct category *
         return hr;
     hr = trace_set_security(set, &security);
     if (SUCCEEDED(hr))
-        hr = gate_ask(caller, GATE_START,
-                      &(struct gate_set){.space = c->space, .name = name, .security = security, .session = true});
-    if (hr == GATE_REFUSED)
+        hr = set_access_check_caller(
+            caller, SET_ACCESS_START,
+            &(struct set_access_object){.space = c->space, .name = name, .security = security, .session = true});
+    if (hr == SET_ACCESS_REFUSED)
         hr = error_set(hr,
                        "Commit: \"%s\\%.300s\" asks for the kernel's events, which are for administrators unless the "
                        "descriptor of SystemTraceControlGuid says otherwise",
@@ -136,13 +139,13 @@ static HRESULT check_kernel(const struct caller *caller, const struct category *
 HRESULT definition_check_commit(const struct caller *caller, const char *space, const char *name, struct object *set)
 {
     const struct category *c = category_of(space);
-    struct gate_set about = {.space = c->space, .name = name, .session = is_session(c)};
+    struct set_access_object about = {.space = c->space, .name = name, .session = is_session(c)};
     char *security = NULL;
     HRESULT hr;
     if (caller->in_process)
         return S_OK;
     if (c->source != DEFINITION_STORED) {
-        hr = definition_check(caller, GATE_COMMIT, space, name, NULL);
+        hr = definition_check(caller, SET_ACCESS_COMMIT, space, name, NULL);
         if (hr == PLA_E_DCS_NOT_FOUND)
             hr = check_new(caller, &about, c->source == DEFINITION_REGISTRY);
         return SUCCEEDED(hr) && about.session ? check_kernel(caller, c, name, set) : hr;
@@ -163,7 +166,7 @@ HRESULT definition_load(const struct caller *caller, const char *space, const ch
     if (!c || c->source == DEFINITION_STORED)
         return store_load(caller, space, name, xml, size);
     HRESULT hr = load_unstored(c, name, xml, size);
-    hr = check_loaded(caller, GATE_QUERY, c, name, hr, *xml, *size);
+    hr = check_loaded(caller, SET_ACCESS_QUERY, c, name, hr, *xml, *size);
     if (FAILED(hr)) {
         memory_free(*xml);
         *xml = NULL;
@@ -210,7 +213,7 @@ HRESULT definition_load_matching(const struct caller *caller, const char *space,
                  : E_OUTOFMEMORY;
         out->items = items;
         /* One that is damaged is there all the same, one that has gone meanwhile, or may not be seen, is not. */
-        const bool gone = hr == PLA_E_DCS_NOT_FOUND || hr == GATE_REFUSED;
+        const bool gone = hr == PLA_E_DCS_NOT_FOUND || hr == SET_ACCESS_REFUSED;
         if (gone || definition_is_damaged(hr))
             hr = S_OK;
         if (SUCCEEDED(hr) && !gone)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a host is started with: the token of its set's account, and the set's secret. */
 #include "engine/base/memory.h"
-#include "engine/base/security.h"
-#include "engine/pla/credentials.h"
 #include "engine/pla/definition.h"
+#include "engine/pla/set_credentials.h"
 #include "engine/pla/sets/set_secret.h"
 
 #include <stdatomic.h>

@@ -27,7 +27,7 @@ static void follow_namespace(struct data_collector_set *set)
 
 HRESULT sets_create(const char *category, struct object **out)
 {
-    return sets_create_with(&sets_verbs_here, category, out);
+    return sets_create_with(&sets_local_verbs, category, out);
 }
 
 HRESULT sets_create_with(const struct set_verbs *verbs, const char *category, struct object **out)
@@ -48,7 +48,7 @@ static struct data_collector_set_collection *collection_of(struct object *o)
 
 HRESULT sets_collection_create(const char *category, struct object **out)
 {
-    return sets_collection_create_with(&sets_verbs_here, category, out);
+    return sets_collection_create_with(&sets_local_verbs, category, out);
 }
 
 HRESULT sets_collection_create_with(const struct set_verbs *verbs, const char *category, struct object **out)
@@ -82,21 +82,22 @@ HRESULT sets_is_own_machine(const char *server, bool *out)
 }
 
 /* Namespace and name, held against what the set's class fixes and what the set is bound to. */
-static HRESULT resolve(struct object *set, const char *full, const char **space, char **name)
+static HRESULT set_resolve_name(struct object *set, const char *full, const char **space, char **name)
 {
     HRESULT hr = store_split_name(full, space, name);
     if (FAILED(hr))
         return hr;
     object_lock(set);
-    const char *bound = set_of(set)->space, *category = set_of(set)->category;
+    const char *bound_space = set_of(set)->space, *category = set_of(set)->category;
     object_unlock(set);
     if (category && !strchr(full, '\\'))
         *space = category;
     if (category && strcmp(category, *space) != 0)
         hr = error_set(E_NOINTERFACE, "'%s' is in the namespace %s, the object's class is for %s", full, *space,
                        category);
-    else if (bound && strcmp(bound, *space) != 0)
-        hr = error_set(E_NOINTERFACE, "'%s' is in the namespace %s, the object is bound to %s", full, *space, bound);
+    else if (bound_space && strcmp(bound_space, *space) != 0)
+        hr = error_set(E_NOINTERFACE, "'%s' is in the namespace %s, the object is bound to %s", full, *space,
+                       bound_space);
     if (FAILED(hr)) {
         memory_free(*name);
         *name = NULL;
@@ -241,7 +242,7 @@ HRESULT set_commit(struct object *o, const struct caller *caller, const char *na
     if (FAILED(hr))
         return hr;
     mode &= enumeration_mask(&enumeration_CommitMode); /* undefined flags are ignored: MS-PLA 2.2 */
-    hr = resolve(o, name, &space, &bare);
+    hr = set_resolve_name(o, name, &space, &bare);
     if (FAILED(hr))
         return hr;
     const struct category *c = category_of(space);
@@ -330,7 +331,7 @@ HRESULT set_query(struct object *o, const struct caller *caller, const char *nam
     char *bare;
     HRESULT hr = check_server_of(o, server);
     if (SUCCEEDED(hr))
-        hr = resolve(o, name, &space, &bare);
+        hr = set_resolve_name(o, name, &space, &bare);
     if (FAILED(hr))
         return hr;
     hr = set_of(o)->verbs->query(o, caller, space, bare, server);
@@ -339,7 +340,7 @@ HRESULT set_query(struct object *o, const struct caller *caller, const char *nam
 }
 
 /* What the set is bound to, copied; *name from memory_alloc. */
-static HRESULT bound(struct object *o, const char **space, char **name, HRESULT unbound, const char *method)
+static HRESULT set_copy_binding(struct object *o, const char **space, char **name, HRESULT unbound, const char *method)
 {
     HRESULT hr = S_OK;
     object_lock(o);
@@ -357,7 +358,7 @@ HRESULT set_delete(struct object *o, const struct caller *caller)
 {
     const char *space;
     char *name;
-    HRESULT hr = bound(o, &space, &name, PLA_E_DCS_NOT_FOUND, "Delete");
+    HRESULT hr = set_copy_binding(o, &space, &name, PLA_E_DCS_NOT_FOUND, "Delete");
     if (FAILED(hr))
         return hr;
     const struct category *c = category_of(space);
@@ -371,7 +372,7 @@ HRESULT set_delete(struct object *o, const struct caller *caller)
 }
 
 /* What the set's namespace refuses; that of its class as long as it is bound to none. */
-static HRESULT refused(struct object *o, bool start)
+static HRESULT set_check_category(struct object *o, bool start)
 {
     object_lock(o);
     const struct category *c = category_of(set_of(o)->space ? set_of(o)->space : set_of(o)->category);
@@ -383,9 +384,9 @@ HRESULT set_start(struct object *o, const struct caller *caller, bool synchronou
 {
     const char *space;
     char *name;
-    HRESULT hr = refused(o, true);
+    HRESULT hr = set_check_category(o, true);
     if (SUCCEEDED(hr))
-        hr = bound(o, &space, &name, E_INVALIDARG, "Start");
+        hr = set_copy_binding(o, &space, &name, E_INVALIDARG, "Start");
     if (FAILED(hr))
         return hr;
     hr = set_of(o)->verbs->start(o, caller, space, name, synchronous);
@@ -404,9 +405,9 @@ HRESULT set_stop(struct object *o, const struct caller *caller, bool synchronous
 {
     const char *space;
     char *name;
-    HRESULT hr = refused(o, false);
+    HRESULT hr = set_check_category(o, false);
     if (SUCCEEDED(hr))
-        hr = bound(o, &space, &name, PLA_E_DCS_NOT_RUNNING, "Stop");
+        hr = set_copy_binding(o, &space, &name, PLA_E_DCS_NOT_RUNNING, "Stop");
     if (FAILED(hr))
         return hr;
     hr = set_of(o)->verbs->stop(o, caller, space, name, synchronous);
@@ -421,7 +422,7 @@ HRESULT set_manage(struct object *o, const struct caller *caller, uint32_t steps
     char *name;
     if (steps & ~(uint32_t)DATA_MANAGER_STEPS)
         return error_set(E_INVALIDARG, "Run: Steps 0x%X: there are no others than 0x1 to 0x10", (unsigned)steps);
-    HRESULT hr = bound(o, &space, &name, PLA_E_DCS_NOT_FOUND, "Run");
+    HRESULT hr = set_copy_binding(o, &space, &name, PLA_E_DCS_NOT_FOUND, "Run");
     if (FAILED(hr))
         return hr;
     hr = category_of(space)->runs
@@ -441,7 +442,7 @@ HRESULT sets_get_value(struct object *o, const struct caller *caller, const char
     const struct setting *setting = hr == E_INVALIDARG && key ? setting_find(key) : NULL;
     if (!setting || !setting->of_run)
         return hr;
-    hr = bound(o, &space, &name, PLA_E_DCS_NOT_FOUND, "GetValue");
+    hr = set_copy_binding(o, &space, &name, PLA_E_DCS_NOT_FOUND, "GetValue");
     if (FAILED(hr))
         return hr;
     hr = set_of(o)->verbs->get_run_value(o, caller, space, name, key, value);

@@ -179,7 +179,7 @@ HRESULT setting_read_text(struct object *set, const char *collector, enum settin
 
 /* ---- what Commit says of them ---- */
 
-static HRESULT tell_of(struct object *issues, const char *key, HRESULT found)
+static HRESULT add_issue(struct object *issues, const char *key, HRESULT found)
 {
     struct error_kept why = error_keep(found);
     char *item = text_format("Value[%s]", key);
@@ -192,7 +192,7 @@ static HRESULT check_value(const struct setting *s, const char *key, const char 
 {
     struct reading ignored;
     HRESULT hr = read_as(s, value, &ignored);
-    return hr == E_INVALIDARG && s->words ? tell_of(issues, key, hr) : hr;
+    return hr == E_INVALIDARG && s->words ? add_issue(issues, key, hr) : hr;
 }
 
 /* Whether the set has an alert collector of that name. */
@@ -239,8 +239,8 @@ static HRESULT check_key(struct object *set, const char *key, const char *value,
     if (FAILED(hr))
         return hr;
     if (!has)
-        return tell_of(issues, key,
-                       error_set(E_INVALIDARG, "the set has no alert collector \"%.*s\"", (int)length, name));
+        return add_issue(issues, key,
+                         error_set(E_INVALIDARG, "the set has no alert collector \"%.*s\"", (int)length, name));
     return check_value(s, key, value, issues);
 }
 

@@ -6,11 +6,11 @@
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
 #include "engine/base/thread.h"
-#include "engine/pla/credentials.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/run.h"
 #include "engine/pla/run/run_journal.h"
 #include "engine/pla/run/run_state.h"
+#include "engine/pla/set_credentials.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -297,7 +297,7 @@ static HRESULT wait_for_end(struct run_section *section, const char *space, cons
     return hr;
 }
 
-static HRESULT stop(const char *space, const char *name, enum stop_reason why, bool synchronous)
+static HRESULT run_request_stop(const char *space, const char *name, enum stop_reason why, bool synchronous)
 {
     struct run_section *section;
     struct run_state state;
@@ -315,12 +315,12 @@ static HRESULT stop(const char *space, const char *name, enum stop_reason why, b
 
 HRESULT run_stop(const char *space, const char *name, bool synchronous)
 {
-    return stop(space, name, STOP_ASKED, synchronous);
+    return run_request_stop(space, name, STOP_ASKED, synchronous);
 }
 
 HRESULT run_stop_expired(const char *space, const char *name)
 {
-    return stop(space, name, STOP_EXPIRED, false);
+    return run_request_stop(space, name, STOP_EXPIRED, false);
 }
 
 HRESULT run_end_host(const char *space, const char *name, const struct run_state *seen)
@@ -364,7 +364,7 @@ static HRESULT wait_for_answer(struct run_section *section, enum run_request req
     return answer;
 }
 
-static HRESULT ask(const char *space, const char *name, enum run_request request)
+static HRESULT run_request_answer(const char *space, const char *name, enum run_request request)
 {
     struct run_section *section;
     struct run_state state;
@@ -381,12 +381,12 @@ static HRESULT ask(const char *space, const char *name, enum run_request request
 
 HRESULT run_update(const char *space, const char *name)
 {
-    return ask(space, name, REQUEST_UPDATE);
+    return run_request_answer(space, name, REQUEST_UPDATE);
 }
 
 HRESULT run_flush(const char *space, const char *name)
 {
-    return ask(space, name, REQUEST_FLUSH);
+    return run_request_answer(space, name, REQUEST_FLUSH);
 }
 
 HRESULT run_record_put_death(struct run_record *record)

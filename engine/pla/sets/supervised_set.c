@@ -136,7 +136,7 @@ HRESULT supervised_set_read(struct supervised_set *s, int64_t now)
     return hr;
 }
 
-static void tell_damage(const struct supervised_set *s, const struct error_kept *why)
+static void report_corrupt(const struct supervised_set *s, const struct error_kept *why)
 {
     char *path = store_definition_path(s->space, s->name);
     journal_write(JOURNAL_SET_DAMAGED,
@@ -153,7 +153,7 @@ void supervised_set_look_again(struct supervised_set *s, HRESULT hr, bool change
         if (!stays || !definition_is_damaged(hr) || hr == s->damage)
             return;
         s->damage = hr;
-        tell_damage(s, &why);
+        report_corrupt(s, &why);
         return;
     }
     if (s->look.pause_ms && FAILED(store_complete_name(s->space, s->name)))

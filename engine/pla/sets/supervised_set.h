@@ -80,7 +80,7 @@ struct supervised_set {
     int64_t ahead_for;       /* the start that a host was made for, or was tried to */
     struct run_ahead *ahead; /* that host; NULL: there is none */
     int64_t expiry;          /* when a run is to be stopped, NEXT_START_NEVER */
-    int64_t told_expiry;     /* the expiry that was carried out */
+    int64_t reported_expiry; /* the expiry that was carried out */
     uint64_t again_at;       /* clock_monotonic_ms of the next try to start it again; 0: none is due */
     uint64_t died;           /* clock_monotonic_ms of its host's latest death, 0: none */
     uint32_t pause_ms;       /* before the next try */
@@ -112,7 +112,7 @@ HRESULT supervised_set_note_death(const char *space, const char *name);
 struct supervisor_lock {
     struct file_lock *locks[2];
     uint64_t waiting_since; /* clock_monotonic_ms: nobody was seen to supervise from then on; 0 */
-    bool told;
+    bool reported;
 };
 /* One try, to be repeated. True: this process supervises until supervisor_lock_release. Who keeps it out for seconds
    without supervising is told in the journal, once. */

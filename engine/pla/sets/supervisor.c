@@ -174,7 +174,7 @@ static bool make_ahead(struct supervisor *v, int64_t now)
 
 /* ---- scanning ---- */
 
-static struct supervised_set *find(struct supervisor *v, const char *space, const char *name)
+static struct supervised_set *supervisor_find_set(struct supervisor *v, const char *space, const char *name)
 {
     uint64_t key = text_hash_nocase(name);
     for (size_t i = 0; i < v->count; i++)
@@ -191,7 +191,7 @@ static struct supervised_set *find_file(struct supervisor *v, const char *space,
     return NULL;
 }
 
-static struct supervised_set *add(struct supervisor *v, const char *space, const char *name)
+static struct supervised_set *supervisor_add_set(struct supervisor *v, const char *space, const char *name)
 {
     void *items = v->sets;
     char *own = text_copy(name);
@@ -205,7 +205,7 @@ static struct supervised_set *add(struct supervisor *v, const char *space, const
     return &v->sets[v->count++];
 }
 
-static void plan(struct supervised_set *s, int64_t now)
+static void supervisor_plan_set(struct supervised_set *s, int64_t now)
 {
     int64_t missed;
     if (supervised_set_plan(s, now, &host_zone, &missed) != S_FALSE)
@@ -241,7 +241,7 @@ static bool take_known(struct supervisor *v, struct supervised_set *s, const str
     if (!v->scanned)
         s->cut_off = s->running;
     if (hr == S_OK)
-        plan(s, now);
+        supervisor_plan_set(s, now);
     return true;
 }
 
@@ -249,9 +249,9 @@ static bool take_known(struct supervisor *v, struct supervised_set *s, const str
 static struct supervised_set *supervisor_read_set(struct supervisor *v, const char *space, const char *name,
                                                   const struct stored_set *stored, bool has_record, int64_t now)
 {
-    struct supervised_set *s = find(v, space, name);
+    struct supervised_set *s = supervisor_find_set(v, space, name);
     if (!s)
-        s = add(v, space, name);
+        s = supervisor_add_set(v, space, name);
     return s && take_known(v, s, stored, has_record, now) ? s : NULL;
 }
 
@@ -292,22 +292,22 @@ static void compare_files(struct supervisor *v, const char *space, int64_t now)
 }
 
 /* Nothing would ever be heard of a set that somebody believes he has made. */
-static void tell_strangers(const char *space)
+static void report_foreign(const char *space)
 {
-    struct texts strangers;
-    if (FAILED(store_list_strangers(space, &strangers)))
+    struct texts foreign;
+    if (FAILED(store_list_foreign(space, &foreign)))
         return;
-    for (size_t i = 0; i + 1 < strangers.count; i += 2)
+    for (size_t i = 0; i + 1 < foreign.count; i += 2)
         journal_write(JOURNAL_SET_DAMAGED, &(struct journal_facts){.space = space,
-                                                                   .name = path_name(strangers.items[i]),
-                                                                   .file = strangers.items[i],
+                                                                   .name = path_name(foreign.items[i]),
+                                                                   .file = foreign.items[i],
                                                                    .error = E_ACCESSDENIED,
-                                                                   .reason = strangers.items[i + 1]});
-    texts_free(&strangers);
+                                                                   .reason = foreign.items[i + 1]});
+    texts_free(&foreign);
 }
 
 /* All that is there, or what has been told to have changed. */
-static void scan(struct supervisor *v)
+static void supervisor_scan(struct supervisor *v)
 {
     int64_t now = clock_utc();
     uint64_t ticks = clock_monotonic_ms();
@@ -324,7 +324,7 @@ static void scan(struct supervisor *v)
         uint64_t before = mark->left;
         HRESULT hr = store_changes(*space, mark, &names);
         if (mark->left && mark->left != before)
-            tell_strangers(*space);
+            report_foreign(*space);
         if (mark->left)
             second_look_plan(left, ticks, mark->left != before);
         else
@@ -369,7 +369,7 @@ static void plan_again(struct supervised_set *s, uint64_t now)
 }
 
 /* The record says that it runs. */
-static void look_at_host(struct supervised_set *s)
+static void check_host(struct supervised_set *s)
 {
     struct run_state state;
     uint64_t now = clock_monotonic_ms();
@@ -379,7 +379,7 @@ static void look_at_host(struct supervised_set *s)
         HRESULT noted = supervised_set_note_death(s->space, s->name);
         if (FAILED(noted))
             return; /* the record cannot be had now: at the next look */
-        if (FAILED(held_let_go(s->space, s->name)))
+        if (FAILED(held_release(s->space, s->name)))
             error_clear(); /* its next host tries again */
         bool cut_off = s->cut_off;
         s->running = s->cut_off = false;
@@ -399,8 +399,8 @@ static void look_at_host(struct supervised_set *s)
         supervised_set_report(s, JOURNAL_STOPPED_BY_ERROR, HRESULT_FROM_WIN32(ERROR_TIMEOUT),
                               "its host process did not answer and was ended");
     int64_t utc = clock_utc();
-    if (s->expiry <= utc && state.started_utc < s->expiry && s->told_expiry != s->expiry) {
-        s->told_expiry = s->expiry;
+    if (s->expiry <= utc && state.started_utc < s->expiry && s->reported_expiry != s->expiry) {
+        s->reported_expiry = s->expiry;
         supervised_set_report(s, JOURNAL_EXPIRED, S_OK, NULL);
         run_stop_expired(s->space, s->name);
     }
@@ -428,14 +428,14 @@ static void do_what_is_due(struct supervisor *v)
     for (size_t i = 0; i < v->count; i++) {
         struct supervised_set *s = &v->sets[i];
         if (set)
-            plan(s, now);
+            supervisor_plan_set(s, now);
         if (s->due <= now) {
             s->done = s->due;
             begin_start(v, s, s->due);
-            plan(s, now);
+            supervisor_plan_set(s, now);
         }
         if (s->running)
-            look_at_host(s);
+            check_host(s);
         if (s->again_at && s->again_at <= clock_monotonic_ms()) {
             s->again_at = 0;
             supervised_set_report(s, JOURNAL_STARTED_AGAIN, S_OK,
@@ -485,7 +485,7 @@ static uint32_t time_to_rest(struct supervisor *v)
     return v->more_ahead ? 0 : (looks || work) && ms > LOOK_MS ? LOOK_MS : ms;
 }
 
-static void supervise(struct supervisor *v)
+static void supervisor_run(struct supervisor *v)
 {
     uint64_t next_scan = 0;
     bool changed = true;
@@ -493,7 +493,7 @@ static void supervise(struct supervisor *v)
         uint64_t now = clock_monotonic_ms();
         changed = scan_again(v) || changed || now - v->compared >= COMPARE_MS;
         if (changed && now >= next_scan) {
-            scan(v);
+            supervisor_scan(v);
             changed = false;
             next_scan = clock_monotonic_ms() + SCAN_PAUSE_MS;
         }
@@ -553,7 +553,7 @@ static void run_supervisor(void *user)
     while (data && !atomic_load(&v->end)) {
         ours = ours || supervisor_lock_try(&lock, data);
         if (ours && SUCCEEDED(renew_watch(v)))
-            supervise(v);
+            supervisor_run(v);
         if (!atomic_load(&v->end))
             rest_a_moment(WATCH_PAUSE_MS);
     }
@@ -617,7 +617,7 @@ static bool supervisor_lock_take(struct supervisor_lock *l, const char *data, in
     return l->locks[which] != NULL;
 }
 
-static void drop(struct supervisor_lock *l)
+static void supervisor_lock_drop(struct supervisor_lock *l)
 {
     for (int i = 0; i < 2; i++) {
         file_lock_release(l->locks[i]);
@@ -665,9 +665,9 @@ static void supervisor_lock_report(struct supervisor_lock *l, const char *data)
                                "on without the file meanwhile)"
                              : "programs that do not supervise sets hold this file and its second; no schedule is "
                                "carried out until they are ended";
-    if (!l->told && path)
+    if (!l->reported && path)
         journal_write(JOURNAL_SUPERVISOR_KEPT_OUT, &(struct journal_facts){.file = path, .reason = reason});
-    l->told = true;
+    l->reported = true;
     memory_free(path);
 }
 
@@ -683,7 +683,7 @@ bool supervisor_lock_try(struct supervisor_lock *l, const char *data)
     }
     if (somebody_supervises(data)) {
         l->waiting_since = 0;
-        drop(l);
+        supervisor_lock_drop(l);
         return false;
     }
     if (!l->waiting_since)
@@ -694,7 +694,7 @@ bool supervisor_lock_try(struct supervisor_lock *l, const char *data)
         name_ourselves(data);
         return true;
     }
-    drop(l);
+    supervisor_lock_drop(l);
     return false;
 }
 
@@ -704,5 +704,5 @@ void supervisor_lock_release(struct supervisor_lock *l, const char *data)
     if (path)
         file_delete(path);
     memory_free(path);
-    drop(l);
+    supervisor_lock_drop(l);
 }

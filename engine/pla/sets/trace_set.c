@@ -263,7 +263,7 @@ HRESULT trace_set_find(const char *name, struct trace_session *out)
 }
 
 /* Which property asks for what a running session cannot become; NULL: none. */
-static const char *unchangeable(const struct trace_plan *is, const struct trace_plan *wanted)
+static const char *find_unchangeable_property(const struct trace_plan *is, const struct trace_plan *wanted)
 {
     static const GUID none;
     const uint32_t other = is->mode ^ wanted->mode;
@@ -327,7 +327,7 @@ HRESULT trace_set_update(struct object *set, const struct trace_session *running
         wanted.mode |= running->is.mode & (TRACE_PLAN_OF_LogCircular | TRACE_PLAN_OF_PreallocateFile);
     if (stored || (wanted.file && running->is.file && is_same_file(running->is.file, wanted.file)))
         hr = keep_file(&running->is, &wanted);
-    const char *property = stored ? NULL : unchangeable(&running->is, &wanted);
+    const char *property = stored ? NULL : find_unchangeable_property(&running->is, &wanted);
     if (SUCCEEDED(hr) && property)
         hr = error_set(E_INVALIDARG, "%s: the running trace session '%s' keeps it", property, running->is.session);
     keep_the_rest(&running->is, &wanted);
@@ -371,7 +371,7 @@ static HRESULT not_there(HRESULT hr, const char *name)
 
 /* One that ETW has and says nothing of, as its host has ended and its log cannot be rescued, hides no other, and can be
    stopped: it is as a definition that cannot be read. */
-static HRESULT damaged(HRESULT hr, const char *name)
+static HRESULT session_unreadable(HRESULT hr, const char *name)
 {
     if (hr == E_OUTOFMEMORY || hr == E_ACCESSDENIED)
         return hr;
@@ -403,7 +403,7 @@ HRESULT session_set_load(const char *name, char **xml, size_t *size)
     if (hr == S_FALSE)
         return not_there(PLA_E_DCS_NOT_FOUND, name);
     if (FAILED(hr))
-        return damaged(hr, name);
+        return session_unreadable(hr, name);
     hr = trace_session_providers(&s);
     if (SUCCEEDED(hr))
         hr = to_xml(&s, xml, size);
@@ -449,8 +449,9 @@ static HRESULT may_start(const struct caller *caller, const char *name, const st
     char *security;
     HRESULT hr = trace_plan_security(plan, &security);
     if (SUCCEEDED(hr))
-        hr = gate_ask(caller, GATE_START,
-                      &(struct gate_set){.space = "Session", .name = name, .security = security, .session = true});
+        hr = set_access_check_caller(
+            caller, SET_ACCESS_START,
+            &(struct set_access_object){.space = "Session", .name = name, .security = security, .session = true});
     memory_free(security);
     return hr;
 }

@@ -199,7 +199,7 @@ HRESULT set_file_change_run(const struct set_file *at, const struct run_change *
 
 /* The lock is held for the two ends alone, as hosts that start at one second would wait for one another's flushes: the
    change is that of a record which nobody has written meanwhile. S_FALSE: somebody has. */
-static HRESULT change_aside(struct set_file *at, const struct run_change *change)
+static HRESULT change_unlocked(struct set_file *at, const struct run_change *change)
 {
     struct run_record record = {0};
     struct file_storing *storing = NULL;
@@ -213,14 +213,14 @@ static HRESULT change_aside(struct set_file *at, const struct run_change *change
         hr = take_text(at, parsed, size, &record);
     if (SUCCEEDED(hr))
         hr = change->change(&record, change->user);
-    bool save = hr == S_OK;
-    if (save)
+    bool saves = hr == S_OK;
+    if (saves)
         hr = begin_save(at, &record, &storing);
-    if (save && SUCCEEDED(hr))
+    if (saves && SUCCEEDED(hr))
         hr = set_file_lock(at);
-    if (save && SUCCEEDED(hr))
+    if (saves && SUCCEEDED(hr))
         hr = load_text(at, &now, &now_size);
-    if (save && SUCCEEDED(hr)) {
+    if (saves && SUCCEEDED(hr)) {
         bool same = !before == !now && size == now_size && (!now || !memcmp(before, now, size));
         hr = same ? end_save(at, storing) : S_FALSE;
         if (same)
@@ -233,7 +233,7 @@ static HRESULT change_aside(struct set_file *at, const struct run_change *change
     memory_free(now);
     memory_free(parsed);
     memory_free(before);
-    return FAILED(hr) || save ? hr : S_OK;
+    return FAILED(hr) || saves ? hr : S_OK;
 }
 
 HRESULT store_update_run(const char *space, const char *name, const struct run_change *change)
@@ -243,7 +243,7 @@ HRESULT store_update_run(const char *space, const char *name, const struct run_c
         struct set_file at;
         hr = set_file_open(space, name, SET_FILE_CREATE, &at);
         if (SUCCEEDED(hr))
-            hr = tries < CHANGES_ASIDE ? change_aside(&at, change) : set_file_change_run(&at, change);
+            hr = tries < CHANGES_ASIDE ? change_unlocked(&at, change) : set_file_change_run(&at, change);
         set_file_close(&at);
     }
     return hr;
@@ -450,7 +450,7 @@ static HRESULT lines_load(const char *path, const char *first_line, size_t most,
     return hr;
 }
 
-static HRESULT save(const char *path, const char *first_line, const struct texts *lines)
+static HRESULT lines_save(const char *path, const char *first_line, const struct texts *lines)
 {
     struct text_buffer b = {0};
     text_buffer_add(&b, first_line);
@@ -463,7 +463,7 @@ static HRESULT save(const char *path, const char *first_line, const struct texts
     return hr;
 }
 
-static HRESULT check(const char *path, const char *first_line, size_t most, const char *what)
+static HRESULT lines_check(const char *path, const char *first_line, size_t most, const char *what)
 {
     struct texts lines = {0};
     char *text;
@@ -479,12 +479,12 @@ static HRESULT check(const char *path, const char *first_line, size_t most, cons
 
 HRESULT held_file_check(const char *path)
 {
-    return check(path, HELD_LINE, HELD_MOST, "list of what a run holds");
+    return lines_check(path, HELD_LINE, HELD_MOST, "list of what a run holds");
 }
 
 HRESULT folders_file_check(const char *path)
 {
-    return check(path, FOLDERS_LINE, FOLDERS_MOST, "list of the folders of runs");
+    return lines_check(path, FOLDERS_LINE, FOLDERS_MOST, "list of the folders of runs");
 }
 
 HRESULT store_load_held(const char *space, const char *name, struct texts *out)
@@ -503,7 +503,7 @@ HRESULT store_save_held(const char *space, const char *name, const struct texts 
     struct set_file at;
     HRESULT hr = set_file_locate(space, name, &at);
     if (SUCCEEDED(hr)) {
-        hr = save(at.held, HELD_LINE, lines);
+        hr = lines_save(at.held, HELD_LINE, lines);
         set_file_close(&at);
     }
     return hr;
@@ -541,7 +541,7 @@ HRESULT store_change_folders(const char *space, const char *name, const struct f
     if (hr == S_OK)
         hr = folder_create_protected(at.place, PROTECTION_PLACE);
     if (hr == S_OK)
-        hr = save(at.folders, FOLDERS_LINE, &lines);
+        hr = lines_save(at.folders, FOLDERS_LINE, &lines);
     texts_free(&lines);
     set_file_close(&at);
     return FAILED(hr) ? hr : S_OK;

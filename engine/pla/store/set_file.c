@@ -100,7 +100,7 @@ bool set_file_is_missing(HRESULT hr)
     return hr == HRESULT_FROM_WIN32(ERROR_FILE_NOT_FOUND) || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND);
 }
 
-static HRESULT lock(struct set_file *at, enum set_file_use use)
+static HRESULT set_file_take_lock(struct set_file *at, enum set_file_use use)
 {
     char *path = path_join(at->folder, LOCK_FILE);
     HRESULT hr = path ? folder_check_own(at->folder) : E_OUTOFMEMORY;
@@ -122,7 +122,7 @@ static HRESULT lock(struct set_file *at, enum set_file_use use)
 
 HRESULT set_file_lock(struct set_file *at)
 {
-    return lock(at, SET_FILE_CREATE);
+    return set_file_take_lock(at, SET_FILE_CREATE);
 }
 
 /* Whether the text is a whole definition: of one that is being copied there is more to come. */
@@ -278,7 +278,7 @@ HRESULT set_file_open(const char *space, const char *name, enum set_file_use use
 {
     HRESULT hr = set_file_locate(space, name, out);
     if (SUCCEEDED(hr))
-        hr = lock(out, use);
+        hr = set_file_take_lock(out, use);
     if (hr == S_OK && name && out->lock)
         hr = adopt_own(out);
     if (FAILED(hr))

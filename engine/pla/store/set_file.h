@@ -39,8 +39,8 @@ enum set_file_use {
     SET_FILE_CREATE, /* makes the folder of the namespace */
 };
 /* Locates and locks: all readers and writers of a namespace follow one another. Under the lock who asks for another
-   process is held against the set (set_gate_pass). S_FALSE, and no lock, when the folder is not there. Zero on failure.
- */
+   process is held against the set (stored_set_check_access). S_FALSE, and no lock, when the folder is not there. Zero
+   on failure. */
 HRESULT set_file_open(const char *space, const char *name, enum set_file_use use, struct set_file *out);
 /* Lets others in, and waits for them, between set_file_open and set_file_close. Without the lock only what nobody else
    looks at may be written. */
@@ -88,18 +88,20 @@ HRESULT set_file_change_run(const struct set_file *at, const struct run_change *
 
 /* ---- access check: what the files of a set say of who may do what ---- */
 
-/* Before something is done with the set that is there. `at` is open. PLA_E_DCS_NOT_FOUND; what gate_check answers. */
-HRESULT set_gate_pass(const struct caller *caller, enum gate_verb verb, const struct set_file *at);
+/* Before something is done with the set that is there. `at` is open. PLA_E_DCS_NOT_FOUND; what set_access_check
+ * answers. */
+HRESULT stored_set_check_access(const struct caller *caller, enum set_access_verb verb, const struct set_file *at);
 /* Before a definition that says `security` (NULL: that cannot be told) is written: in place of one, or as a new set. */
-HRESULT set_gate_save(const struct caller *caller, const struct set_file *at, bool exists, const char *security);
-/* The same as set_gate_pass for a definition that has been loaded, with its line of the security cut off. */
-HRESULT set_gate_loaded(const struct caller *caller, enum gate_verb verb, const struct set_file *at, const char *xml,
-                        size_t size, const char *security);
+HRESULT stored_set_check_save(const struct caller *caller, const struct set_file *at, bool exists,
+                              const char *security);
+/* The same as stored_set_check_access for a definition that has been loaded, with its line of the security cut off. */
+HRESULT stored_set_check_loaded(const struct caller *caller, enum set_access_verb verb, const struct set_file *at,
+                                const char *xml, size_t size, const char *security);
 /* Security of the set as it was read; *out NULL: it cannot be told. Borrowed, and kept with the set. E_OUTOFMEMORY. */
 HRESULT stored_set_security(struct stored_set *set, const char **out);
 
 /* Which sets of a list a caller may see. Zero-initialise `known`. */
-struct set_sight {
+struct set_visibility {
     struct access_subject *who; /* NULL: this process itself, which sees all */
     const char *space;
     struct {
@@ -108,9 +110,9 @@ struct set_sight {
     } known[8]; /* most sets of a list say the same */
     size_t count;
 };
-HRESULT set_sight_open(const struct caller *caller, const char *space, struct set_sight *out);
-HRESULT set_sight_look(struct set_sight *sight, struct stored_set *set, bool *seen);
-void set_sight_close(struct set_sight *sight);
+HRESULT set_visibility_open(const struct caller *caller, const char *space, struct set_visibility *out);
+HRESULT set_visibility_check(struct set_visibility *sight, struct stored_set *set, bool *seen);
+void set_visibility_close(struct set_visibility *sight);
 
 /* ---- quotas "sets" and "bytes" of owners ---- */
 

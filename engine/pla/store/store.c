@@ -113,7 +113,7 @@ HRESULT store_save(const struct caller *caller, const char *space, const char *n
         hr = set_error(PLA_E_DCS_NOT_FOUND, at.space, name);
     const bool is_new = hr == S_FALSE;
     if (SUCCEEDED(hr))
-        hr = set_gate_save(caller, &at, !is_new, security);
+        hr = stored_set_check_save(caller, &at, !is_new, security);
     if (SUCCEEDED(hr))
         hr = owner_quota_check(&at, caller, size, &owner);
     if (SUCCEEDED(hr) && is_new) {
@@ -157,7 +157,7 @@ HRESULT store_load(const struct caller *caller, const char *space, const char *n
     }
     if (hr != PLA_E_DCS_NOT_FOUND && hr != E_OUTOFMEMORY) {
         const struct error_kept why = error_keep(hr);
-        const HRESULT passed = set_gate_loaded(caller, GATE_QUERY, &at, *xml, *size, security);
+        const HRESULT passed = stored_set_check_loaded(caller, SET_ACCESS_QUERY, &at, *xml, *size, security);
         hr = FAILED(passed) ? passed : FAILED(hr) ? error_restore(&why) : hr;
     }
     if (FAILED(hr)) {
@@ -175,7 +175,7 @@ HRESULT store_delete(const struct caller *caller, const char *space, const char 
     struct file_lock *running = NULL;
     HRESULT hr = set_file_open(space, name, SET_FILE_CHANGE, &at);
     if (hr == S_OK)
-        hr = set_gate_pass(caller, GATE_DELETE, &at);
+        hr = stored_set_check_access(caller, SET_ACCESS_DELETE, &at);
     if (hr == S_OK)
         hr = remove_entry(at.definition);
     if (hr == S_FALSE || hr == HRESULT_FROM_WIN32(ERROR_PATH_NOT_FOUND) ||
@@ -250,7 +250,7 @@ static struct tally {
 } tallies[8];
 static struct host_lock lock = HOST_LOCK_INIT;
 
-static void forget(struct tally *t)
+static void tally_clear(struct tally *t)
 {
     for (size_t i = 0; i < t->count; i++)
         memory_free(t->items[i].file);
@@ -301,7 +301,7 @@ static HRESULT read_owner(const char *path, char **owner, uint64_t *size)
 }
 
 /* Where it is, or where it belongs. */
-static size_t find(const struct tally *t, const char *file, bool *there)
+static size_t tally_find(const struct tally *t, const char *file, bool *there)
 {
     size_t low = 0, high = t->count;
     *there = false;
@@ -334,13 +334,13 @@ static void take_out(struct tally *t, size_t at)
 }
 
 /* What the file is now: somebody's, or nothing that counts. */
-static HRESULT look(struct tally *t, const char *path)
+static HRESULT tally_update_file(struct tally *t, const char *path)
 {
     struct owned now = {0};
     char *owner;
     bool there;
     HRESULT hr = read_owner(path, &owner, &now.size);
-    size_t at = find(t, path_name(path), &there);
+    size_t at = tally_find(t, path_name(path), &there);
     if (FAILED(hr) && hr != E_OUTOFMEMORY) { /* it cannot be read now: who else commits need not wait for that */
         error_clear();
         return S_OK;
@@ -369,7 +369,7 @@ static HRESULT look(struct tally *t, const char *path)
     return FAILED(hr) ? hr : S_OK;
 }
 
-static HRESULT look_at_place(struct tally *t, const char *place)
+static HRESULT tally_read_place(struct tally *t, const char *place)
 {
     struct texts files = {0};
     HRESULT hr = folder_list(place, false, &files);
@@ -377,38 +377,38 @@ static HRESULT look_at_place(struct tally *t, const char *place)
         if (!text_equal_nocase(path_extension(files.items[i]), ".xml"))
             continue;
         char *path = path_join(place, files.items[i]);
-        hr = path ? look(t, path) : E_OUTOFMEMORY;
+        hr = path ? tally_update_file(t, path) : E_OUTOFMEMORY;
         memory_free(path);
     }
     texts_free(&files);
     return hr == E_OUTOFMEMORY ? hr : S_OK;
 }
 
-static HRESULT look_at_all(struct tally *t, const char *folder)
+static HRESULT tally_read_all(struct tally *t, const char *folder)
 {
     struct texts places = {0};
     struct store_mark mark = t->mark;
-    forget(t);
+    tally_clear(t);
     t->mark = mark;
     t->folder = text_copy(folder);
     HRESULT hr = t->folder ? folder_list(folder, true, &places) : E_OUTOFMEMORY;
     for (size_t i = 0; SUCCEEDED(hr) && i < places.count; i++) {
         char *place = path_join(folder, places.items[i]);
-        hr = place ? look_at_place(t, place) : E_OUTOFMEMORY;
+        hr = place ? tally_read_place(t, place) : E_OUTOFMEMORY;
         memory_free(place);
     }
     texts_free(&places);
     return hr;
 }
 
-static HRESULT look_at_changed(struct tally *t, const struct texts *names)
+static HRESULT tally_read_changed(struct tally *t, const struct texts *names)
 {
     HRESULT hr = S_OK;
     for (size_t i = 0; SUCCEEDED(hr) && i < names->count; i++) {
         struct set_file changed;
         hr = set_file_locate(t->space, names->items[i], &changed);
         if (SUCCEEDED(hr))
-            hr = look(t, changed.definition);
+            hr = tally_update_file(t, changed.definition);
         set_file_close(&changed);
     }
     return hr;
@@ -419,17 +419,17 @@ static HRESULT bring_up_to_date(struct tally *t, const struct set_file *at)
 {
     struct texts names = {0};
     if (!t->folder || strcmp(t->folder, at->folder) != 0)
-        forget(t);
+        tally_clear(t);
     HRESULT hr = set_file_changes(at, &t->mark, &names);
     if (SUCCEEDED(hr))
-        hr = hr == S_OK && t->folder ? look_at_changed(t, &names) : look_at_all(t, at->folder);
+        hr = hr == S_OK && t->folder ? tally_read_changed(t, &names) : tally_read_all(t, at->folder);
     texts_free(&names);
     if (FAILED(hr))
-        forget(t);
+        tally_clear(t);
     return hr;
 }
 
-static HRESULT check(const struct tally *t, const char *file, const char *owner, size_t size)
+static HRESULT tally_check_quota(const struct tally *t, const char *file, const char *owner, size_t size)
 {
     uint64_t sets = 1, bytes = size, before = 0;
     for (size_t i = 0; i < t->count; i++) {
@@ -466,7 +466,7 @@ HRESULT owner_quota_check(const struct set_file *at, const struct caller *caller
         struct tally *t = tally_of(at->space);
         hr = bring_up_to_date(t, at);
         if (SUCCEEDED(hr))
-            hr = check(t, path_name(at->definition), *owner, size);
+            hr = tally_check_quota(t, path_name(at->definition), *owner, size);
         host_lock_leave(&lock);
     }
     if (FAILED(hr)) {

@@ -32,42 +32,42 @@ const char *store_fault_text(enum store_fault fault)
 }
 
 struct checking {
-    bool mend;
+    bool repair;
     HRESULT (*each)(void *user, const struct store_finding *finding);
     void *user;
     struct set_file *at; /* of the namespace; NULL: of none yet */
-    bool changed;        /* something in the namespace is mended */
+    bool changed;        /* something in the namespace is repaired */
     struct texts keys;   /* of the secrets that definitions have */
     bool unseen;         /* there may be definitions that were not looked at */
 };
 
-enum mending { LEAVE, ASIDE, REMOVE, CLOSE_DATA, CLOSE_PLACE, CLOSE_SECRETS };
+enum repair_kind { LEAVE, ASIDE, REMOVE, CLOSE_DATA, CLOSE_PLACE, CLOSE_SECRETS };
 
-/* ---- mending ---- */
+/* ---- repairs ---- */
 
-static char *aside_path(const struct checking *c, const char *path, unsigned number)
+static char *quarantine_path(const struct checking *c, const char *path, unsigned number)
 {
-    char *data = host_data_folder(), *aside = data ? path_join(data, "aside") : NULL;
+    char *data = host_data_folder(), *area = data ? path_join(data, "aside") : NULL;
     char *folder = path_folder(path);
     char *name =
         folder ? text_format("%s-%s-%s", c->at ? c->at->space : "store", path_name(folder), path_name(path)) : NULL;
     char *numbered = name && number ? text_format("%s.%u", name, number) : text_copy(name ? name : "");
-    char *to = aside && name && numbered ? path_join(aside, numbered) : NULL;
+    char *to = area && name && numbered ? path_join(area, numbered) : NULL;
     memory_free(numbered);
     memory_free(name);
     memory_free(folder);
-    memory_free(aside);
+    memory_free(area);
     memory_free(data);
     return to;
 }
 
 /* *to: where it is now. */
-static HRESULT put_aside(const struct checking *c, const char *path, char **to)
+static HRESULT quarantine_file(const struct checking *c, const char *path, char **to)
 {
     HRESULT hr = S_OK;
     for (unsigned number = 0; hr == S_OK; number++) {
         memory_free(*to);
-        *to = aside_path(c, path, number);
+        *to = quarantine_path(c, path, number);
         hr = *to ? file_find(*to) : E_OUTOFMEMORY;
     }
     if (hr == S_FALSE) {
@@ -80,24 +80,24 @@ static HRESULT put_aside(const struct checking *c, const char *path, char **to)
     return hr;
 }
 
-static HRESULT tell(struct checking *c, enum store_fault fault, const char *path, const char *detail,
-                    enum mending mending)
+static HRESULT report_finding(struct checking *c, enum store_fault fault, const char *path, const char *detail,
+                              enum repair_kind kind)
 {
-    struct store_finding f = {.fault = fault, .path = path, .detail = detail, .mended = S_FALSE, .to = ""};
+    struct store_finding f = {.fault = fault, .path = path, .detail = detail, .repaired = S_FALSE, .to = ""};
     char *to = NULL;
-    if (c->mend && mending == ASIDE)
-        f.mended = put_aside(c, path, &to);
-    else if (c->mend && mending == REMOVE)
-        f.mended = file_delete(path);
-    else if (c->mend && mending != LEAVE)
-        f.mended = file_protect(path, mending == CLOSE_PLACE     ? PROTECTION_PLACE
-                                      : mending == CLOSE_SECRETS ? PROTECTION_SECRETS
-                                                                 : PROTECTION_DATA);
-    if (f.mended == S_OK) {
+    if (c->repair && kind == ASIDE)
+        f.repaired = quarantine_file(c, path, &to);
+    else if (c->repair && kind == REMOVE)
+        f.repaired = file_delete(path);
+    else if (c->repair && kind != LEAVE)
+        f.repaired = file_protect(path, kind == CLOSE_PLACE     ? PROTECTION_PLACE
+                                        : kind == CLOSE_SECRETS ? PROTECTION_SECRETS
+                                                                : PROTECTION_DATA);
+    if (f.repaired == S_OK) {
         c->changed = true;
         f.to = to ? to : "";
     }
-    HRESULT hr = f.mended == E_OUTOFMEMORY ? f.mended : c->each(c->user, &f);
+    HRESULT hr = f.repaired == E_OUTOFMEMORY ? f.repaired : c->each(c->user, &f);
     memory_free(to);
     return hr;
 }
@@ -105,7 +105,7 @@ static HRESULT tell(struct checking *c, enum store_fault fault, const char *path
 /* ---- whose it is ---- */
 
 /* S_FALSE: it is not to be looked into; there is none, or it is said what is wrong with it. */
-static HRESULT check_ownership(struct checking *c, const char *path, bool folder, enum mending closing)
+static HRESULT check_ownership(struct checking *c, const char *path, bool folder, enum repair_kind closing)
 {
     struct ownership o;
     char detail[256];
@@ -115,27 +115,28 @@ static HRESULT check_ownership(struct checking *c, const char *path, bool folder
     if (FAILED(hr)) {
         c->unseen = true;
         text_fit(detail, sizeof detail, error_text(hr));
-        hr = tell(c, STORE_DAMAGED, path, detail, LEAVE);
+        hr = report_finding(c, STORE_DAMAGED, path, detail, LEAVE);
         return FAILED(hr) ? hr : S_FALSE;
     }
     c->unseen = c->unseen || o.is_link || (o.is_foreign && folder);
     if (o.is_link || o.is_folder != folder) {
-        /* Wine renames and deletes what a link leads to, so a link is its maker's to mend. */
-        hr = o.is_link ? tell(c, STORE_LINK, path, "", LEAVE)
-                       : tell(c, STORE_STRANGE, path, folder ? "a file, where a folder is to be" : "a folder", LEAVE);
+        /* Wine renames and deletes what a link leads to, so a link is its maker's to repair. */
+        hr = o.is_link ? report_finding(c, STORE_LINK, path, "", LEAVE)
+                       : report_finding(c, STORE_STRANGE, path, folder ? "a file, where a folder is to be" : "a folder",
+                                        LEAVE);
         return FAILED(hr) ? hr : S_FALSE;
     }
     if (o.is_foreign) {
-        hr = tell(c, STORE_FOREIGN, path, o.owner, LEAVE);
+        hr = report_finding(c, STORE_FOREIGN, path, o.owner, LEAVE);
         return FAILED(hr) || folder ? FAILED(hr) ? hr : S_FALSE : S_OK;
     }
-    return folder && o.is_open ? tell(c, STORE_OPEN, path, "", closing) : S_OK;
+    return folder && o.is_open ? report_finding(c, STORE_OPEN, path, "", closing) : S_OK;
 }
 
 /* ---- one file ---- */
 
 /* What was read and is none of ours goes aside; what could not be read may be whole, and be read the next time. */
-static enum mending mending_of(HRESULT hr)
+static enum repair_kind repair_kind_of(HRESULT hr)
 {
     return hr == OPENPLA_E_MALFORMED_XML || hr == HRESULT_FROM_WIN32(ERROR_FILE_TOO_LARGE) ||
                    hr == HRESULT_FROM_WIN32(ERROR_INVALID_DATA)
@@ -165,7 +166,7 @@ static HRESULT see_keys(struct checking *c, const char *path)
 }
 
 /* Why the definition cannot be used; S_OK: it can. *name: what it was committed under, else what its file says. */
-static HRESULT judge_definition(struct checking *c, const char *path, const char *base, char **name)
+static HRESULT check_definition_file(struct checking *c, const char *path, const char *base, char **name)
 {
     char *xml = NULL, *expected = NULL;
     const char *inside = NULL;
@@ -190,22 +191,22 @@ static HRESULT judge_definition(struct checking *c, const char *path, const char
 }
 
 /* To where a set of its name is looked for, with the record of its runs, unless there is one. */
-static HRESULT replace(struct checking *c, const char *path, const struct set_file *to)
+static HRESULT move_misplaced(struct checking *c, const char *path, const struct set_file *to)
 {
     struct store_finding f = {
-        .fault = STORE_MISPLACED, .path = path, .detail = to->name, .mended = S_FALSE, .to = to->definition};
+        .fault = STORE_MISPLACED, .path = path, .detail = to->name, .repaired = S_FALSE, .to = to->definition};
     char *run = text_format("%.*s.run", (int)(strlen(path) - strlen(path_extension(path))), path);
     HRESULT hr = run ? file_find(to->definition) : E_OUTOFMEMORY;
     if (hr == S_OK) {
         memory_free(run);
-        return tell(c, STORE_TWICE, path, to->definition, ASIDE);
+        return report_finding(c, STORE_TWICE, path, to->definition, ASIDE);
     }
-    if (hr == S_FALSE && c->mend) {
+    if (hr == S_FALSE && c->repair) {
         hr = folder_create_protected(to->place, PROTECTION_PLACE);
         if (SUCCEEDED(hr) && file_exists(run) && file_find(to->run) == S_FALSE)
             hr = file_rename(run, to->run);
         if (SUCCEEDED(hr))
-            hr = f.mended = file_rename_new(path, to->definition);
+            hr = f.repaired = file_rename_new(path, to->definition);
         c->changed = true;
     }
     memory_free(run);
@@ -217,14 +218,14 @@ static HRESULT check_definition(struct checking *c, const char *path)
     const char *file = path_name(path);
     char *base = text_copy_n(file, strlen(file) - strlen(".xml")), *name = NULL, detail[512];
     struct set_file to = {0};
-    HRESULT hr = base ? judge_definition(c, path, base, &name) : E_OUTOFMEMORY;
+    HRESULT hr = base ? check_definition_file(c, path, base, &name) : E_OUTOFMEMORY;
     if (FAILED(hr) && hr != E_OUTOFMEMORY) {
         text_fit(detail, sizeof detail, error_text(hr));
-        hr = tell(c, STORE_UNUSABLE, path, detail, mending_of(hr));
+        hr = report_finding(c, STORE_UNUSABLE, path, detail, repair_kind_of(hr));
     } else if (SUCCEEDED(hr)) {
         hr = set_file_locate(c->at->space, name, &to);
         if (SUCCEEDED(hr) && strcmp(to.definition, path) != 0)
-            hr = replace(c, path, &to);
+            hr = move_misplaced(c, path, &to);
         set_file_close(&to);
     }
     memory_free(name);
@@ -270,15 +271,15 @@ static HRESULT check_beside(struct checking *c, const char *path, const char *ex
     const bool orphan = hr == S_FALSE, record = !strcmp(extension, ".run"), held = !strcmp(extension, ".held"),
                folders = !strcmp(extension, ".folders");
     /* A record says which number the next run has, to a definition that comes back or is made again. */
-    const enum mending mending = record ? LEAVE : held || folders ? ASIDE : REMOVE;
+    const enum repair_kind kind = record ? LEAVE : held || folders ? ASIDE : REMOVE;
     if (orphan && !is_held(run_lock)) /* else a run of it has not heard yet */
-        hr = tell(c, STORE_ORPHAN, path, name, mending);
+        hr = report_finding(c, STORE_ORPHAN, path, name, kind);
     else if (SUCCEEDED(hr) && record && (hr = run_record_check(path)) != E_OUTOFMEMORY && FAILED(hr))
-        hr = tell(c, STORE_DAMAGED, path, name, mending_of(hr));
+        hr = report_finding(c, STORE_DAMAGED, path, name, repair_kind_of(hr));
     else if (SUCCEEDED(hr) && held && (hr = held_file_check(path)) != E_OUTOFMEMORY && FAILED(hr))
-        hr = tell(c, STORE_DAMAGED, path, name, mending_of(hr));
+        hr = report_finding(c, STORE_DAMAGED, path, name, repair_kind_of(hr));
     else if (SUCCEEDED(hr) && folders && (hr = folders_file_check(path)) != E_OUTOFMEMORY && FAILED(hr))
-        hr = tell(c, STORE_DAMAGED, path, name, mending_of(hr));
+        hr = report_finding(c, STORE_DAMAGED, path, name, repair_kind_of(hr));
     memory_free(name);
     memory_free(file);
     memory_free(run_lock);
@@ -303,13 +304,13 @@ static HRESULT check_file(struct checking *c, const char *folder, const char *fi
     HRESULT hr = path ? check_ownership(c, path, false, LEAVE) : E_OUTOFMEMORY;
     if (hr == S_OK) {
         if (set_file_is_torn(file))
-            hr = tell(c, STORE_TORN, path, "", REMOVE);
+            hr = report_finding(c, STORE_TORN, path, "", REMOVE);
         else if (text_equal_nocase(extension, ".xml"))
             hr = check_definition(c, path);
         else if (!own && is_one_of(extension, beside))
             hr = check_beside(c, path, extension);
         else if (SUCCEEDED(hr = see_keys(c, path)))
-            hr = tell(c, STORE_STRANGE, path, "", LEAVE);
+            hr = report_finding(c, STORE_STRANGE, path, "", LEAVE);
     }
     memory_free(path);
     return FAILED(hr) ? hr : S_OK;
@@ -341,7 +342,7 @@ static HRESULT check_place(struct checking *c, const char *name)
     char *path = path_join(c->at->folder, name);
     HRESULT hr = !path            ? E_OUTOFMEMORY
                  : is_place(name) ? check_ownership(c, path, true, CLOSE_PLACE)
-                                  : tell(c, STORE_STRANGE, path, "", LEAVE);
+                                  : report_finding(c, STORE_STRANGE, path, "", LEAVE);
     if (hr == S_OK && is_place(name))
         hr = check_files(c, path, NULL);
     c->unseen = c->unseen || !is_place(name);
@@ -382,19 +383,19 @@ static HRESULT check_namespace(struct checking *c, const char *space)
 #define SECRET_AGE (600 * INT64_C(10000000)) /* as clock_utc counts: ten minutes */
 
 struct seen_secrets {
-    struct texts old, strange; /* names of files that no commit is writing, and of what is no secret */
+    struct texts old, unknown; /* names of files that no commit is writing, and of what is no secret */
 };
 
 static HRESULT see_secret(void *user, const struct seen_file *file)
 {
     struct seen_secrets *s = user;
     if (!secret_key_is_one(file->name))
-        return texts_add(&s->strange, file->name);
+        return texts_add(&s->unknown, file->name);
     return clock_utc() - file->written >= SECRET_AGE ? texts_add(&s->old, file->name) : S_OK;
 }
 
 /* What went aside may be put back, and then has its passwords. */
-static HRESULT see_keys_aside(struct checking *c, const char *folder)
+static HRESULT find_quarantined_keys(struct checking *c, const char *folder)
 {
     struct texts files = {0};
     HRESULT hr = check_ownership(c, folder, true, CLOSE_DATA);
@@ -410,20 +411,21 @@ static HRESULT see_keys_aside(struct checking *c, const char *folder)
     return hr;
 }
 
-static HRESULT check_secret(struct checking *c, const char *folder, const char *name, bool strange)
+static HRESULT check_secret(struct checking *c, const char *folder, const char *name, bool unknown)
 {
     char *path = path_join(folder, name);
     HRESULT hr = path ? check_ownership(c, path, false, LEAVE) : E_OUTOFMEMORY;
     bool wanted = false;
     for (size_t i = 0; i < c->keys.count && !wanted; i++)
         wanted = !strcmp(c->keys.items[i], name);
-    if (hr == S_OK && strange)
-        hr = tell(c, STORE_STRANGE, path, "", LEAVE);
+    if (hr == S_OK && unknown)
+        hr = report_finding(c, STORE_STRANGE, path, "", LEAVE);
     else if (hr == S_OK && !wanted)
-        hr = tell(c, STORE_ORPHAN, path,
-                  c->unseen ? "passwords; of which set cannot be known, as there is what could not be looked at"
-                            : "passwords",
-                  c->unseen ? LEAVE : REMOVE);
+        hr = report_finding(c, STORE_ORPHAN, path,
+                            c->unseen
+                                ? "passwords; of which set cannot be known, as there is what could not be looked at"
+                                : "passwords",
+                            c->unseen ? LEAVE : REMOVE);
     memory_free(path);
     return FAILED(hr) ? hr : S_OK;
 }
@@ -431,20 +433,20 @@ static HRESULT check_secret(struct checking *c, const char *folder, const char *
 static HRESULT check_secrets(struct checking *c, const char *folder, const struct seen_secrets *seen)
 {
     HRESULT hr = S_OK;
-    for (size_t i = 0; SUCCEEDED(hr) && i < seen->strange.count; i++)
-        hr = check_secret(c, folder, seen->strange.items[i], true);
+    for (size_t i = 0; SUCCEEDED(hr) && i < seen->unknown.count; i++)
+        hr = check_secret(c, folder, seen->unknown.items[i], true);
     for (size_t i = 0; SUCCEEDED(hr) && i < seen->old.count; i++)
         hr = check_secret(c, folder, seen->old.items[i], false);
     return hr;
 }
 
-HRESULT store_check(bool mend, HRESULT (*each)(void *user, const struct store_finding *finding), void *user)
+HRESULT store_check(bool repair, HRESULT (*each)(void *user, const struct store_finding *finding), void *user)
 {
-    struct checking c = {.mend = mend, .each = each, .user = user};
+    struct checking c = {.repair = repair, .each = each, .user = user};
     struct seen_secrets seen = {{0}, {0}};
     char *data = host_data_folder(), *sets = data ? path_join(data, "sets") : NULL;
-    char *aside = data ? path_join(data, "aside") : NULL, *secrets = data ? path_join(data, "secrets") : NULL;
-    HRESULT hr = sets && aside && secrets ? check_ownership(&c, data, true, CLOSE_DATA) : E_OUTOFMEMORY;
+    char *quarantined = data ? path_join(data, "aside") : NULL, *secrets = data ? path_join(data, "secrets") : NULL;
+    HRESULT hr = sets && quarantined && secrets ? check_ownership(&c, data, true, CLOSE_DATA) : E_OUTOFMEMORY;
     const bool there = hr == S_OK;
     /* Before the definitions: a commit that ends meanwhile has its definition there when they are looked at. */
     HRESULT listed = there ? check_ownership(&c, secrets, true, CLOSE_SECRETS) : S_FALSE;
@@ -457,14 +459,14 @@ HRESULT store_check(bool mend, HRESULT (*each)(void *user, const struct store_fi
     for (const char *const *space = store_namespaces(); hr == S_OK && *space; space++)
         hr = check_namespace(&c, *space);
     if (there && SUCCEEDED(hr) && listed == S_OK)
-        hr = see_keys_aside(&c, aside);
+        hr = find_quarantined_keys(&c, quarantined);
     if (there && SUCCEEDED(hr) && listed == S_OK)
         hr = check_secrets(&c, secrets, &seen);
     texts_free(&seen.old);
-    texts_free(&seen.strange);
+    texts_free(&seen.unknown);
     texts_free(&c.keys);
     memory_free(secrets);
-    memory_free(aside);
+    memory_free(quarantined);
     memory_free(sets);
     memory_free(data);
     return FAILED(hr) ? hr : S_OK;

@@ -104,7 +104,7 @@ void stored_sets_free(struct stored_sets *sets)
 
 struct matching {
     const char *pattern;
-    struct set_sight sight;
+    struct set_visibility sight;
     struct stored_sets found;
 };
 
@@ -130,7 +130,7 @@ static HRESULT read_place(const char *place, void *user)
         struct stored_set copy = {0}, *set = kept ? &copy : &here.items[i].set;
         bool seen = text_matches(m->pattern, here.items[i].set.name);
         if (seen)
-            hr = set_sight_look(&m->sight, &here.items[i].set, &seen);
+            hr = set_visibility_check(&m->sight, &here.items[i].set, &seen);
         if (FAILED(hr) || !seen)
             continue;
         if (kept)
@@ -163,7 +163,7 @@ static HRESULT load_one(const char *space, const char *name, struct matching *m)
         }
         bool seen = false;
         if (SUCCEEDED(hr))
-            hr = set_sight_look(&m->sight, &set, &seen);
+            hr = set_visibility_check(&m->sight, &set, &seen);
         if (SUCCEEDED(hr) && seen)
             hr = add_match(m, &set);
         stored_set_free(&set);
@@ -176,10 +176,10 @@ HRESULT store_load_matching(const struct caller *caller, const char *space, cons
                             struct stored_sets *out)
 {
     struct matching m = {.pattern = pattern};
-    HRESULT hr = set_sight_open(caller, space, &m.sight);
+    HRESULT hr = set_visibility_open(caller, space, &m.sight);
     if (SUCCEEDED(hr))
         hr = strpbrk(pattern, "*?") ? each_place(space, read_place, &m) : load_one(space, pattern, &m);
-    set_sight_close(&m.sight);
+    set_visibility_close(&m.sight);
     if (FAILED(hr))
         stored_sets_free(&m.found);
     else if (m.found.count)
@@ -238,7 +238,7 @@ HRESULT store_name_in(const char *space, const struct stored_stamp *stamp, char 
     return hr;
 }
 
-static HRESULT add_stranger(const char *folder, const char *file, struct texts *out)
+static HRESULT add_foreign(const char *folder, const char *file, struct texts *out)
 {
     char *path = path_join(folder, file);
     HRESULT hr = path ? set_file_check_owner(path) : E_OUTOFMEMORY;
@@ -252,7 +252,7 @@ static HRESULT add_stranger(const char *folder, const char *file, struct texts *
     return hr;
 }
 
-HRESULT store_list_strangers(const char *space, struct texts *out)
+HRESULT store_list_foreign(const char *space, struct texts *out)
 {
     struct set_file at;
     struct texts files = {0};
@@ -262,7 +262,7 @@ HRESULT store_list_strangers(const char *space, struct texts *out)
         hr = folder_list(at.folder, false, &files);
     for (size_t i = 0; hr == S_OK && i < files.count; i++)
         if (text_equal_nocase(path_extension(files.items[i]), ".xml"))
-            hr = add_stranger(at.folder, files.items[i], out);
+            hr = add_foreign(at.folder, files.items[i], out);
     set_file_close(&at);
     texts_free(&files);
     if (FAILED(hr))
@@ -327,7 +327,7 @@ static int by_stamped_file(const void *a, const void *b)
 }
 
 /* One for each definition, into which what its record has goes. */
-static void merge(struct stored_stamps *stamps)
+static void stamps_merge(struct stored_stamps *stamps)
 {
     size_t kept = 0;
     for (size_t i = 0; i < stamps->count; i++) {
@@ -357,7 +357,7 @@ HRESULT store_list_stamps(const char *space, struct stored_stamps *out)
     }
     if (found.count)
         qsort(found.items, found.count, sizeof *found.items, by_stamped_file);
-    merge(&found);
+    stamps_merge(&found);
     *out = found;
     return S_OK;
 }

@@ -179,7 +179,8 @@ struct place {
     size_t bytes;
 };
 
-static HRESULT find(const char *at, const struct task_variable *variables, size_t count, struct place *out)
+static HRESULT place_find_variable(const char *at, const struct task_variable *variables, size_t count,
+                                   struct place *out)
 {
     size_t escape = *at == '\\';
     const char *name = at + escape + 1;
@@ -229,7 +230,7 @@ HRESULT task_expand_arguments(const char *pattern, const struct task_variable *v
         struct place place = {NULL, 0};
         /* The backslash of an escape is the last of its row, which stands before no quote. */
         if (!r.backslashes)
-            hr = find(r.at, variables, count, &place);
+            hr = place_find_variable(r.at, variables, count, &place);
         if (!place.variable) {
             more = command_line_copy(&line, &r);
             continue;

@@ -42,7 +42,7 @@ static char *tasks_folder(void)
     return folder;
 }
 
-static HRESULT locate(const char *name, char **path)
+static HRESULT task_locate(const char *name, char **path)
 {
     const char *bare;
     *path = NULL;
@@ -62,7 +62,7 @@ static HRESULT locate(const char *name, char **path)
 HRESULT task_store_save(const struct task_definition *d, bool replace)
 {
     char *path, *folder = NULL, *xml = NULL;
-    HRESULT hr = locate(d->name, &path);
+    HRESULT hr = task_locate(d->name, &path);
     if (SUCCEEDED(hr) && !replace && file_find(path) == S_OK)
         hr = error_set(HRESULT_FROM_WIN32(ERROR_ALREADY_EXISTS), "there is a task \"%s\" already", d->name);
     if (SUCCEEDED(hr))
@@ -104,7 +104,7 @@ HRESULT task_store_load(const char *name, struct task_definition *out)
 {
     char *path;
     memset(out, 0, sizeof *out);
-    HRESULT hr = locate(name, &path);
+    HRESULT hr = task_locate(name, &path);
     if (SUCCEEDED(hr))
         hr = load_file(path, out);
     memory_free(path);
@@ -114,7 +114,7 @@ HRESULT task_store_load(const char *name, struct task_definition *out)
 HRESULT task_store_remove(const char *name)
 {
     char *path;
-    HRESULT hr = locate(name, &path);
+    HRESULT hr = task_locate(name, &path);
     if (SUCCEEDED(hr))
         hr = file_delete(path);
     memory_free(path);
@@ -178,7 +178,7 @@ static bool is_called(const xmlNode *n, const char *name)
 }
 
 /* The first element of that name in `parent`; NULL: there is none, or no parent. */
-static xmlNodePtr child(const xmlNode *parent, const char *name)
+static xmlNodePtr element_find_child(const xmlNode *parent, const char *name)
 {
     xmlNodePtr n = parent ? parent->children : NULL;
     while (n && !is_called(n, name))
@@ -189,7 +189,7 @@ static xmlNodePtr child(const xmlNode *parent, const char *name)
 static HRESULT child_text(const xmlNode *parent, const char *name, char **out)
 {
     struct text_buffer b = {0};
-    xmlNodePtr n = child(parent, name);
+    xmlNodePtr n = element_find_child(parent, name);
     if (n)
         xml_element_text(n, &b);
     *out = text_buffer_take(&b);
@@ -288,7 +288,7 @@ static HRESULT read_ignored(const xmlNode *root, char **out)
     static const char *const names[] = {"Triggers", "Principals"};
     struct text_buffer b = {0};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (holds_element(child(root, names[i])))
+        if (holds_element(element_find_child(root, names[i])))
             text_buffer_format(&b, "%s%s", b.length ? ", " : "", names[i]);
     *out = text_buffer_take(&b);
     return *out ? S_OK : E_OUTOFMEMORY;
@@ -297,7 +297,7 @@ static HRESULT read_ignored(const xmlNode *root, char **out)
 static HRESULT read_name(const xmlNode *root, struct task_definition *out)
 {
     char *uri;
-    HRESULT hr = child_text(child(root, "RegistrationInfo"), "URI", &uri);
+    HRESULT hr = child_text(element_find_child(root, "RegistrationInfo"), "URI", &uri);
     if (FAILED(hr))
         return hr;
     out->name = text_copy(uri + (uri[0] == '\\'));
@@ -315,9 +315,9 @@ static HRESULT read_document(const char *xml, size_t size, struct task_definitio
     if (SUCCEEDED(hr))
         hr = read_name(d.root, out);
     if (SUCCEEDED(hr))
-        hr = read_settings(child(d.root, "Settings"), out);
+        hr = read_settings(element_find_child(d.root, "Settings"), out);
     if (SUCCEEDED(hr))
-        hr = read_actions(child(d.root, "Actions"), out);
+        hr = read_actions(element_find_child(d.root, "Actions"), out);
     if (SUCCEEDED(hr) && ignored)
         hr = read_ignored(d.root, ignored);
     xml_document_close(&d);

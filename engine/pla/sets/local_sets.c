@@ -4,13 +4,13 @@
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/quotas.h"
-#include "engine/pla/credentials.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/model/validate.h"
 #include "engine/pla/run.h"
 #include "engine/pla/run/member.h"
 #include "engine/pla/run/run_journal.h"
 #include "engine/pla/run/segment.h"
+#include "engine/pla/set_credentials.h"
 #include "engine/pla/sets.h"
 #include "engine/pla/sets/run_folders.h"
 #include "engine/pla/sets/trace_set.h"
@@ -179,7 +179,7 @@ static HRESULT check_present(const struct category *c, const char *name, enum st
     return hr;
 }
 
-static void tell_change(enum journal_id id, const struct caller *caller, const char *space, const char *name)
+static void journal_change(enum journal_id id, const struct caller *caller, const char *space, const char *name)
 {
     char *account = caller_account(caller);
     journal_write(id, &(struct journal_facts){.space = space, .name = name, .user = account});
@@ -207,20 +207,20 @@ static HRESULT load_before(const char *space, const char *name, char **xml, size
 
 /* Stores the set. What was put of the run record, a higher SerialNumber or a LatestOutputLocation, stands for the next
    run (DECISIONS 13). `update`: the running instance takes the new definition up, or the old one stays. */
-static HRESULT save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
-                    enum store_mode mode, bool update, bool serial_put, bool latest_put)
+static HRESULT set_save(struct object *o, const struct caller *caller, const struct category *c, const char *name,
+                        enum store_mode mode, bool update, bool serial_put, bool latest_put)
 {
     const struct put_state put = {o, serial_put, latest_put};
     const struct run_change put_change = {put_state, &put};
     const struct run_change *change = c->runs && (serial_put || latest_put || latest_file_put(o)) ? &put_change : NULL;
     char *xml = NULL, *before = NULL;
     size_t size = 0, before_size = 0;
-    struct credentials_change credentials = {.open = {0}};
+    struct set_credentials_change credentials = {.open = {0}};
     bool created = false;
     if (c->source == DEFINITION_REGISTRY) {
         HRESULT saved = autosession_set_save(o, name, mode, &created);
         if (SUCCEEDED(saved))
-            tell_change(created ? JOURNAL_SET_CREATED : JOURNAL_SET_CHANGED, caller, c->space, name);
+            journal_change(created ? JOURNAL_SET_CREATED : JOURNAL_SET_CHANGED, caller, c->space, name);
         return saved;
     }
     if (c->source != DEFINITION_STORED)
@@ -228,7 +228,7 @@ static HRESULT save(struct object *o, const struct caller *caller, const struct 
     update = update && c->runs;
     HRESULT hr = load_before(c->space, name, &before, &before_size);
     if (SUCCEEDED(hr))
-        hr = credentials_commit(o, caller, c->space, name, before, before_size, &xml, &size, &credentials);
+        hr = set_credentials_commit(o, caller, c->space, name, before, before_size, &xml, &size, &credentials);
     const bool decided = SUCCEEDED(hr);
     if (decided)
         hr = store_save(caller, c->space, name, mode, xml, size, update ? NULL : change, &created);
@@ -240,11 +240,11 @@ static HRESULT save(struct object *o, const struct caller *caller, const struct 
             hr = store_update_run(c->space, name, change);
     }
     if (SUCCEEDED(hr))
-        credentials_committed(o, c->space, name, &credentials);
+        set_credentials_committed(o, c->space, name, &credentials);
     else if (decided)
-        hr = credentials_dropped(o, c->space, name, &credentials, hr);
+        hr = set_credentials_rollback(o, c->space, name, &credentials, hr);
     if (SUCCEEDED(hr))
-        tell_change(created ? JOURNAL_SET_CREATED : JOURNAL_SET_CHANGED, caller, c->space, name);
+        journal_change(created ? JOURNAL_SET_CREATED : JOURNAL_SET_CHANGED, caller, c->space, name);
     memory_free(before);
     memory_free(xml);
     return hr;
@@ -259,7 +259,7 @@ static HRESULT bind_and_save(struct object *o, const struct caller *caller, cons
     HRESULT hr = own_name && own_server ? S_OK : E_OUTOFMEMORY;
     if (SUCCEEDED(hr)) {
         sets_bind(o, c->space, &own_name, &own_server);
-        hr = save(o, caller, c, name, mode, update, serial_put, latest_put);
+        hr = set_save(o, caller, c, name, mode, update, serial_put, latest_put);
         if (SUCCEEDED(hr)) {
             sets_forget_latest(o);
         } else {
@@ -275,7 +275,7 @@ static HRESULT bind_and_save(struct object *o, const struct caller *caller, cons
 
 /* What runs as the session of an Autosession's name may be somebody else's, whoever may change what begins with the
    next start. */
-static HRESULT check_running_session(const struct caller *caller, enum gate_verb verb, const struct category *c,
+static HRESULT check_running_session(const struct caller *caller, enum set_access_verb verb, const struct category *c,
                                      const char *name)
 {
     if (c->source != DEFINITION_REGISTRY)
@@ -293,11 +293,11 @@ static HRESULT check_commit(struct object *o, const struct caller *caller, const
 {
     HRESULT hr = definition_check_commit(caller, c->space, name, o);
     if (SUCCEEDED(hr) && mode & SETS_UPDATE_RUNNING)
-        hr = check_running_session(caller, GATE_COMMIT, c, name);
+        hr = check_running_session(caller, SET_ACCESS_COMMIT, c, name);
     if (SUCCEEDED(hr) && mode & SETS_FLUSH_TRACE) {
-        hr = definition_check(caller, GATE_FLUSH, c->space, name, NULL);
+        hr = definition_check(caller, SET_ACCESS_FLUSH, c->space, name, NULL);
         if (SUCCEEDED(hr))
-            hr = check_running_session(caller, GATE_FLUSH, c, name);
+            hr = check_running_session(caller, SET_ACCESS_FLUSH, c, name);
         hr = hr == PLA_E_DCS_NOT_FOUND ? S_OK : hr;
     }
     return hr;
@@ -308,9 +308,9 @@ static HRESULT flush_only(struct object *o, const struct caller *caller, const s
 {
     char *xml;
     size_t size;
-    HRESULT hr = definition_check(caller, GATE_FLUSH, c->space, name, NULL);
+    HRESULT hr = definition_check(caller, SET_ACCESS_FLUSH, c->space, name, NULL);
     if (SUCCEEDED(hr))
-        hr = check_running_session(caller, GATE_FLUSH, c, name);
+        hr = check_running_session(caller, SET_ACCESS_FLUSH, c, name);
     if (FAILED(hr))
         return hr;
     if (c->one_trace)
@@ -336,12 +336,12 @@ static HRESULT take_creator(struct object *o, const struct caller *caller, const
     HRESULT hr = object_get_field(o, p, &put);
     if (FAILED(hr))
         return hr;
-    const bool says_none = !strcmp(gate_security(put.text), gate_security(""));
+    const bool says_none = !strcmp(set_access_security(put.text), set_access_security(""));
     if (says_none)
         hr = store_security(c->space, name, &stored);
-    if (SUCCEEDED(hr) && says_none && !(stored && !strcmp(gate_security(stored), gate_security("")))) {
+    if (SUCCEEDED(hr) && says_none && !(stored && !strcmp(set_access_security(stored), set_access_security("")))) {
         sid = caller_sid(caller);
-        own = sid && *sid ? gate_creator_security(sid) : NULL;
+        own = sid && *sid ? set_access_creator_security(sid) : NULL;
         hr = !own && (!sid || *sid) ? E_OUTOFMEMORY : own ? object_put_text(o, p, own) : S_OK;
         if (SUCCEEDED(hr) && own) {
             *before = put.text;
@@ -407,9 +407,9 @@ static HRESULT account_validate(struct object *o, const struct category *c, stru
     object_unlock(o);
     if (!put || (c->source == DEFINITION_STORED && host_logon()))
         return S_OK;
-    return validation_tell(&v, PLA_S_PROPERTY_IGNORED, "UserAccount",
-                           c->source == DEFINITION_STORED ? "all sets run under the one account that this host has"
-                                                          : "a trace session has no account");
+    return validation_report(&v, PLA_S_PROPERTY_IGNORED, "UserAccount",
+                             c->source == DEFINITION_STORED ? "all sets run under the one account that this host has"
+                                                            : "a trace session has no account");
 }
 
 /* A number below the next run's would come again (DECISIONS 13). */
@@ -432,7 +432,7 @@ static HRESULT serial_validate(struct object *o, const char *space, const char *
     if (record.known && serial_number < record.serial_number) {
         snprintf(why, sizeof why, "the next run has number %u, and no number is used twice",
                  (unsigned)record.serial_number);
-        hr = validation_tell(&v, PLA_S_PROPERTY_IGNORED, "SerialNumber", why);
+        hr = validation_report(&v, PLA_S_PROPERTY_IGNORED, "SerialNumber", why);
     }
     run_record_free(&record);
     return hr;
@@ -480,8 +480,8 @@ static HRESULT commit_set(struct object *o, const struct caller *caller, const c
 /* ---- Query, Delete, Start, Stop ---- */
 
 /* As sets_fill; what is wrong with the XML is told with the file's name. */
-static HRESULT fill(struct object *o, const char *xml, size_t size, const char *space, const char *name,
-                    const char *server)
+static HRESULT set_fill_named(struct object *o, const char *xml, size_t size, const char *space, const char *name,
+                              const char *server)
 {
     struct set_account account;
     HRESULT hr = set_account_read(xml, size, &account);
@@ -499,7 +499,7 @@ static HRESULT query_set(struct object *o, const struct caller *caller, const ch
     size_t size;
     HRESULT hr = definition_load(caller, space, name, &xml, &size);
     if (SUCCEEDED(hr))
-        hr = fill(o, xml, size, space, name, server);
+        hr = set_fill_named(o, xml, size, space, name, server);
     memory_free(xml);
     /* So that it can be deleted. */
     if (definition_is_damaged(hr))
@@ -514,7 +514,7 @@ static HRESULT delete_set(struct object *o, const struct caller *caller, const c
     struct set_live live = {0};
     char *before = NULL;
     size_t size = 0;
-    HRESULT hr = definition_check(caller, GATE_DELETE, space, name, o);
+    HRESULT hr = definition_check(caller, SET_ACCESS_DELETE, space, name, o);
     if (FAILED(hr))
         return hr;
     if (c->source == DEFINITION_LIVE) { /* nothing is stored */
@@ -531,14 +531,14 @@ static HRESULT delete_set(struct object *o, const struct caller *caller, const c
     if (SUCCEEDED(hr))
         hr = c->source == DEFINITION_REGISTRY ? autosession_set_delete(name) : store_delete(caller, space, name);
     if (SUCCEEDED(hr) && before)
-        credentials_delete(c->space, name, before, size);
+        set_credentials_delete(c->space, name, before, size);
     if (SUCCEEDED(hr))
-        tell_change(JOURNAL_SET_DELETED, caller, space, name);
+        journal_change(JOURNAL_SET_DELETED, caller, space, name);
     memory_free(before);
     return hr;
 }
 
-static void tell_start(HRESULT hr, const struct caller *caller, const char *space, const char *name)
+static void journal_start(HRESULT hr, const struct caller *caller, const char *space, const char *name)
 {
     char *account = caller_account(caller);
     journal_write(SUCCEEDED(hr) ? JOURNAL_STARTED : JOURNAL_START_FAILED,
@@ -565,12 +565,12 @@ static HRESULT start_shipped(struct object *o, const struct caller *caller, cons
 static HRESULT start_set(struct object *o, const struct caller *caller, const char *space, const char *name,
                          bool synchronous)
 {
-    HRESULT hr = definition_check(caller, GATE_START, space, name, o);
+    HRESULT hr = definition_check(caller, SET_ACCESS_START, space, name, o);
     if (FAILED(hr))
         return hr;
     if (category_of(space)->source == DEFINITION_LIVE) {
         hr = session_set_start(o, caller, name);
-        tell_start(hr, caller, space, name);
+        journal_start(hr, caller, space, name);
         return hr;
     }
     char *account = caller_account(caller);
@@ -594,7 +594,8 @@ static HRESULT start_in_turn(struct object *o, const struct caller *caller, cons
 }
 
 /* A run's own end (1005) is told by its host, which does not know who wanted it. */
-static void tell_stop(enum journal_id id, HRESULT hr, const struct caller *caller, const char *space, const char *name)
+static void journal_stop(enum journal_id id, HRESULT hr, const struct caller *caller, const char *space,
+                         const char *name)
 {
     char *account = caller_account(caller);
     journal_write(id, &(struct journal_facts){.space = space, .name = name, .user = account, .error = hr});
@@ -606,20 +607,21 @@ static HRESULT stop_set(struct object *o, const struct caller *caller, const cha
 {
     const struct category *c = category_of(space);
     const bool live = c->source == DEFINITION_LIVE;
-    HRESULT hr = definition_check(caller, GATE_STOP, space, name, live ? o : NULL);
+    HRESULT hr = definition_check(caller, SET_ACCESS_STOP, space, name, live ? o : NULL);
     if (hr == PLA_E_DCS_NOT_FOUND && !live) /* a set without its file may run still, and says no more who may stop it */
-        hr = gate_ask(caller, GATE_STOP, &(struct gate_set){.space = space, .name = name});
+        hr =
+            set_access_check_caller(caller, SET_ACCESS_STOP, &(struct set_access_object){.space = space, .name = name});
     if (FAILED(hr))
         return hr;
     if (live) {
         hr = session_set_stop(name);
         if (SUCCEEDED(hr))
-            tell_stop(JOURNAL_STOPPED, S_OK, caller, space, name);
+            journal_stop(JOURNAL_STOPPED, S_OK, caller, space, name);
         return hr;
     }
     hr = run_stop(space, name, synchronous);
     if (hr != PLA_E_DCS_NOT_RUNNING)
-        tell_stop(JOURNAL_STOP_ASKED, hr, caller, space, name);
+        journal_stop(JOURNAL_STOP_ASKED, hr, caller, space, name);
     return hr;
 }
 
@@ -652,7 +654,7 @@ static HRESULT run_value(struct object *o, const struct caller *caller, const ch
                          const char *key, char **value)
 {
     struct run_record record;
-    HRESULT hr = definition_check(caller, GATE_GET_VALUE, space, name, o);
+    HRESULT hr = definition_check(caller, SET_ACCESS_GET_VALUE, space, name, o);
     if (SUCCEEDED(hr))
         hr = load_run(space, name, &record);
     if (FAILED(hr))
@@ -726,7 +728,7 @@ static void destroyed(struct object *o)
 
 static HRESULT fill_stored(struct object *set, const char *space, const struct stored_set *stored, const char *server)
 {
-    HRESULT hr = fill(set, stored->xml, stored->size, space, stored->name, server);
+    HRESULT hr = set_fill_named(set, stored->xml, stored->size, space, stored->name, server);
     if (SUCCEEDED(hr))
         store_note_sound(space, stored);
     return hr;
@@ -816,7 +818,7 @@ static HRESULT list_here(struct object *collection, const struct caller *caller,
     return refusal_answer(list_sets(collection, caller, space, pattern, server), caller, space, pattern);
 }
 
-const struct set_verbs sets_verbs_here = {
+const struct set_verbs sets_local_verbs = {
     .check_server = only_own_machine,
     .commit = commit_here,
     .query = query_here,

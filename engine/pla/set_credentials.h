@@ -4,8 +4,8 @@
 
    Behind a stored definition's XML stands an instruction with the account and the key of the set's one secret, written
    with the definition in one change. A definition that a client gives has none: no XML becomes an account. */
-#ifndef OPENPLA_CREDENTIALS_OF_SETS_H
-#define OPENPLA_CREDENTIALS_OF_SETS_H
+#ifndef OPENPLA_SET_CREDENTIALS_H
+#define OPENPLA_SET_CREDENTIALS_H
 
 #include "engine/base/security.h"
 #include "engine/pla/model.h"
@@ -14,7 +14,7 @@
 /* ---- Commit ---- */
 
 /* What a commit does to accounts and secrets. Zero-initialise. */
-struct credentials_change {
+struct set_credentials_change {
     struct set_account before, now;
     struct texts open, whole; /* data sources that have been taken out of the object, without and with their secrets */
 };
@@ -25,26 +25,27 @@ struct credentials_change {
    now; NULL: nothing is. PLA_E_CREDENTIALS_REQUIRED: none were given, and the caller is no administrator, who alone may
    have a set run as LocalSystem, nor one who has given or is that account. E_ACCESSDENIED: a service's account, by the
    same. What the logon says. The object and what is stored are as they were on failure. */
-HRESULT credentials_commit(struct object *set, const struct caller *caller, const char *space, const char *name,
-                           const char *before, size_t before_size, char **xml, size_t *size,
-                           struct credentials_change *out);
+HRESULT set_credentials_commit(struct object *set, const struct caller *caller, const char *space, const char *name,
+                               const char *before, size_t before_size, char **xml, size_t *size,
+                               struct set_credentials_change *out);
 /* The definition is stored: what it had before is deleted, and the object holds no password any more. */
-void credentials_committed(struct object *set, const char *space, const char *name, struct credentials_change *c);
+void set_credentials_committed(struct object *set, const char *space, const char *name,
+                               struct set_credentials_change *c);
 /* The commit failed, for this reason: what was written down is deleted, unless the definition is the new one all the
    same, and the object has its data sources again. The thread's error text survives; returns hr. */
-HRESULT credentials_dropped(struct object *set, const char *space, const char *name, struct credentials_change *c,
-                            HRESULT hr);
+HRESULT set_credentials_rollback(struct object *set, const char *space, const char *name,
+                                 struct set_credentials_change *c, HRESULT hr);
 /* What goes to another process with the object's XML, masked (secret_mask): the password, NULL for none, and what is
    secret in its data sources. *out from memory_alloc, NULL when there is nothing. *sources: there is something in
    data sources, which set_to_commit_xml has too. */
-HRESULT credentials_to_give(struct object *set, const char *password, bool *sources, char **out);
+HRESULT set_credentials_pack(struct object *set, const char *password, bool *sources, char **out);
 /* There: puts the secrets into the data sources of the object that was made of the XML; *password, for
    memory_free_secret, is NULL for none. E_INVALIDARG for what is no such text. */
-HRESULT credentials_given(struct object *set, const char *text, char **password);
+HRESULT set_credentials_unpack(struct object *set, const char *text, char **password);
 /* Of an object whose set is committed elsewhere: it has no secrets in its data sources any more. */
-void credentials_hide(struct object *set);
+void set_credentials_hide(struct object *set);
 /* Of a definition that has been deleted. */
-void credentials_delete(const char *space, const char *name, const char *xml, size_t size);
+void set_credentials_delete(const char *space, const char *name, const char *xml, size_t size);
 
 /* ---- a start ---- */
 
@@ -81,6 +82,6 @@ HRESULT run_rights_may_start(const char *space, const char *name);
 /* A copy of it, for memory_free_secret. S_FALSE: none was given, or it is not of this key. */
 HRESULT run_secret_given(const char *key, char **text);
 /* Host: puts the passwords of the set's secret into the data sources of its collectors. */
-HRESULT credentials_restore(struct object *set, const char *space, const char *name, const char *xml, size_t size);
+HRESULT set_credentials_restore(struct object *set, const char *space, const char *name, const char *xml, size_t size);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The process that runs one set: its start, what it shows to others and writes down, how its segments end, an orderly
    stop. */
-#include "engine/base/host.h"
+#include "engine/pla/run/set_host.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
+#include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/process.h"
-#include "engine/pla/credentials.h"
 #include "engine/pla/definition.h"
 #include "engine/pla/retention.h"
-#include "engine/pla/run/host_run.h"
 #include "engine/pla/run/member.h"
+#include "engine/pla/set_credentials.h"
 #include "engine/pla/settings.h"
 
 #include <string.h>
@@ -36,10 +36,10 @@ static bool record_says_running(const struct run *r)
     return running;
 }
 
-static void tell_unwritten(const struct run *r, HRESULT hr, const char *what_follows)
+static void report_unwritten(const struct run *r, HRESULT hr, const char *what_follows)
 {
     char *reason = text_format("%s; %s", error_text(hr), what_follows);
-    run_tell(r, JOURNAL_RECORD_NOT_WRITTEN, &(struct journal_facts){.error = hr, .reason = reason});
+    run_write_event(r, JOURNAL_RECORD_NOT_WRITTEN, &(struct journal_facts){.error = hr, .reason = reason});
     memory_free(reason);
 }
 
@@ -48,16 +48,16 @@ static void tell_unwritten(const struct run *r, HRESULT hr, const char *what_fol
 static void write_last_record(struct run *r, HRESULT start, const char *message)
 {
     uint64_t since = clock_monotonic_ms();
-    for (bool told = false;; told = true) {
+    for (bool was_reported = false;; was_reported = true) {
         HRESULT hr = FAILED(start) ? run_set_record(&r->set, start, message, false) : run_write_record(r, false);
         if (SUCCEEDED(hr) || !record_says_running(r))
             return;
         if (clock_passed_ms(since, clock_monotonic_ms()) >= RECORD_PATIENCE_MS) {
-            tell_unwritten(r, hr, "given up: it will look as if the host had died");
+            report_unwritten(r, hr, "given up: it will look as if the host had died");
             return;
         }
-        if (!told)
-            tell_unwritten(r, hr, "it is tried again for half a minute");
+        if (!was_reported)
+            report_unwritten(r, hr, "it is tried again for half a minute");
         run_section_wait(r->section, RECORD_STEP_MS); /* also ended by a request, which changes nothing */
     }
 }
@@ -75,13 +75,13 @@ struct beginning {
     struct start_report **report;
 };
 
-static void began(void *user)
+static void host_began(void *user)
 {
     const struct beginning *b = user;
     char *account = starter_of(b->run);
     b->run->set.report = NULL;
     start_report_send(b->report, S_OK);
-    run_tell(b->run, JOURNAL_STARTED, &(struct journal_facts){.key = b->run->run_key, .user = account});
+    run_write_event(b->run, JOURNAL_STARTED, &(struct journal_facts){.key = b->run->run_key, .user = account});
     memory_free(account);
 }
 
@@ -97,15 +97,15 @@ static void failed_start(struct run *r, HRESULT hr, struct start_report **report
         start_report_send(report, hr);
         write_last_record(r, hr, why.text);
     }
-    run_tell(r, JOURNAL_START_FAILED,
-             &(struct journal_facts){.key = r->run_key, .user = account, .error = hr, .reason = why.text});
+    run_write_event(r, JOURNAL_START_FAILED,
+                    &(struct journal_facts){.key = r->run_key, .user = account, .error = hr, .reason = why.text});
     if (r->section)
         run_move(r, STEP_FAILED);
     memory_free(account);
     error_restore(&why);
 }
 
-static HRESULT begin(struct run *r, struct start_report **report)
+static HRESULT host_begin_run(struct run *r, struct start_report **report)
 {
     HRESULT hr = run_section_create(r->set.space, r->set.name, &r->section);
     if (FAILED(hr))
@@ -116,7 +116,7 @@ static HRESULT begin(struct run *r, struct start_report **report)
     start_report_accept(report);
     hr = run_set_load(r->set.space, r->set.name, &r->set);
     if (SUCCEEDED(hr))
-        hr = held_let_go_by_host(r->set.space, r->set.name);
+        hr = held_release_by_host(r->set.space, r->set.name);
     if (SUCCEEDED(hr)) {
         r->set.report = *report;
         r->set.section = r->section;
@@ -134,23 +134,23 @@ static HRESULT begin(struct run *r, struct start_report **report)
 
 /* ---- the end ---- */
 
-static void tell_end(struct run *r, const char *location)
+static void report_end(struct run *r, const char *location)
 {
     const struct diagnostics *d = &r->set.diagnostics;
     if (d->lost_late + d->lost_failed)
-        run_tell(r, JOURNAL_SAMPLES_LOST,
-                 &(struct journal_facts){.count = d->lost_late + d->lost_failed,
-                                         .file = location,
-                                         .error = d->loss,
-                                         .reason = d->loss_text ? d->loss_text : "in all, in this run"});
+        run_write_event(r, JOURNAL_SAMPLES_LOST,
+                        &(struct journal_facts){.count = d->lost_late + d->lost_failed,
+                                                .file = location,
+                                                .error = d->loss,
+                                                .reason = d->loss_text ? d->loss_text : "in all, in this run"});
     if (FAILED(r->failure.hr))
-        run_tell(r, JOURNAL_STOPPED_BY_ERROR,
-                 &(struct journal_facts){.file = location, .error = r->failure.hr, .reason = r->failure.text});
+        run_write_event(r, JOURNAL_STOPPED_BY_ERROR,
+                        &(struct journal_facts){.file = location, .error = r->failure.hr, .reason = r->failure.text});
     else
-        run_tell(r, JOURNAL_STOPPED, &(struct journal_facts){.file = location, .reason = d->end});
+        run_write_event(r, JOURNAL_STOPPED, &(struct journal_facts){.file = location, .reason = d->end});
 }
 
-static void finish(struct run *r)
+static void host_finish_run(struct run *r)
 {
     char *location = text_copy(r->segment.location);
     run_move(r, STEP_STOP);
@@ -171,7 +171,7 @@ static void finish(struct run *r)
         if (run_take_ended(r))
             write_last_record(r, S_OK, NULL);
     }
-    tell_end(r, location);
+    report_end(r, location);
     run_move(r, STEP_DONE);
     memory_free(location);
 }
@@ -186,11 +186,11 @@ static HRESULT run_locked(const char *space, const char *name, const char *run_k
     r.run_key = run_key;
     r.compile = compile;
     start_report_get_user(*report, r.user);
-    HRESULT hr = begin(&r, report);
+    HRESULT hr = host_begin_run(&r, report);
     if (SUCCEEDED(hr)) {
         struct beginning b = {&r, report};
-        run_loop(&r, began, &b);
-        finish(&r);
+        run_loop(&r, host_began, &b);
+        host_finish_run(&r);
         hr = r.failure.hr;
     } else {
         failed_start(&r, hr, report);
@@ -233,7 +233,7 @@ static HRESULT take_lock(const char *space, const char *name, struct file_lock *
 }
 
 /* Of a process that is made ahead of its run. */
-static void rehearse(const char *space, const char *name)
+static void host_rehearse(const char *space, const char *name)
 {
     struct run_set set;
     struct object **collectors;
@@ -259,7 +259,7 @@ int run_host_main(const char *space, const char *name, const char *run_key, run_
     if (FAILED(start_report_open(run_key, &report)))
         report = NULL; /* nobody waits */
     if (waits && report)
-        rehearse(space, name);
+        host_rehearse(space, name);
     if (waits && (!report || start_report_await(report) != S_OK)) {
         start_report_close(report);
         run_secret_forget();
@@ -310,7 +310,7 @@ void run_move(struct run *r, enum run_step step)
     run_publish(r);
 }
 
-void run_tell(const struct run *r, enum journal_id id, const struct journal_facts *more)
+void run_write_event(const struct run *r, enum journal_id id, const struct journal_facts *more)
 {
     struct journal_facts facts = *more;
     facts.space = r->set.space;
@@ -345,7 +345,7 @@ static HRESULT put_in_line(struct run *r, struct ended_segment *e)
 {
     HRESULT hr = r->ended ? S_OK : ended_segments_create(r->compile, r->section, &r->ended);
     if (SUCCEEDED(hr) && e->reported)
-        run_tell(r, JOURNAL_COMPILING, &(struct journal_facts){.file = e->location});
+        run_write_event(r, JOURNAL_COMPILING, &(struct journal_facts){.file = e->location});
     if (SUCCEEDED(hr))
         hr = ended_segments_add(r->ended, e);
     return hr;
@@ -384,17 +384,17 @@ HRESULT run_end_segment(struct run *r, const struct run_set *set, struct segment
 
 bool run_take_ended(struct run *r)
 {
-    bool told = false;
+    bool was_reported = false;
     for (struct ended_segment *e; r->ended && (e = ended_segments_take(r->ended));) {
         if (FAILED(e->failure.hr)) {
             diagnostics_note(&r->set.diagnostics, e->failure.hr, e->failure.text);
             if (SUCCEEDED(r->failure.hr))
                 r->failure = e->failure;
-            told = true;
+            was_reported = true;
         }
         ended_segment_free(e);
     }
-    for (struct error_kept note; r->ended && ended_segments_note(r->ended, &note); told = true)
+    for (struct error_kept note; r->ended && ended_segments_note(r->ended, &note); was_reported = true)
         diagnostics_note(&r->set.diagnostics, note.hr, note.text);
-    return told;
+    return was_reported;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The trace providers that are known here: names, levels and keywords. MS-PLA 3.2.4.11.15, 3.2.4.13.9, note 2. */
-#ifndef OPENPLA_TRACE_PROVIDERS_H
-#define OPENPLA_TRACE_PROVIDERS_H
+#ifndef OPENPLA_TRACE_EVENT_PROVIDERS_H
+#define OPENPLA_TRACE_EVENT_PROVIDERS_H
 
 #include "engine/pla/model.h"
 

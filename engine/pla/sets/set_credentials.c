@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Accounts and passwords at Commit, and the secret of a set as text. */
-#include "engine/pla/credentials.h"
+#include "engine/pla/set_credentials.h"
 
 #include "engine/base/memory.h"
 #include "engine/logs/sql_log.h"
@@ -183,7 +183,7 @@ static HRESULT put_data_source(struct object *collector, const char *source)
 /* One that has its secrets is parted from them; to one that has none go those that it had under the same name, and for
    the very same connection: what somebody leads to another server must not take a password there. */
 static HRESULT part_one(struct object *collector, const struct set_secret *old, struct set_secret *secret,
-                        struct credentials_change *out)
+                        struct set_credentials_change *out)
 {
     char *name, *whole;
     struct sql_source s = {0};
@@ -214,7 +214,7 @@ static HRESULT part_one(struct object *collector, const struct set_secret *old, 
 }
 
 static HRESULT part_all(struct object *o, const struct set_secret *old, struct set_secret *secret,
-                        struct credentials_change *out)
+                        struct set_credentials_change *out)
 {
     struct object **list;
     size_t count;
@@ -228,7 +228,7 @@ static HRESULT part_all(struct object *o, const struct set_secret *old, struct s
 }
 
 /* What was parted in this commit; what another thread has put meanwhile stays. */
-static void join_all(struct object *o, struct credentials_change *c)
+static void join_all(struct object *o, struct set_credentials_change *c)
 {
     struct object **list;
     size_t count;
@@ -250,17 +250,18 @@ static void join_all(struct object *o, struct credentials_change *c)
 
 /* ---- the change ---- */
 
-static void change_free(struct credentials_change *c)
+static void change_free(struct set_credentials_change *c)
 {
     set_account_free(&c->before);
     set_account_free(&c->now);
     texts_free(&c->open);
     texts_free(&c->whole); /* our heap wipes what it gets back */
-    *c = (struct credentials_change){.open = {0}};
+    *c = (struct set_credentials_change){.open = {0}};
 }
 
 /* The key of a secret that says this; the one that is there already, or a new one. */
-static HRESULT write_secret(const struct set_secret *secret, const struct set_secret *old, struct credentials_change *c)
+static HRESULT write_secret(const struct set_secret *secret, const struct set_secret *old,
+                            struct set_credentials_change *c)
 {
     char *text = NULL, *before = NULL;
     if (!secret->password && !secret->sources.count)
@@ -282,14 +283,14 @@ static HRESULT write_secret(const struct set_secret *secret, const struct set_se
     return hr;
 }
 
-HRESULT credentials_commit(struct object *o, const struct caller *caller, const char *space, const char *name,
-                           const char *before, size_t before_size, char **xml, size_t *size,
-                           struct credentials_change *out)
+HRESULT set_credentials_commit(struct object *o, const struct caller *caller, const char *space, const char *name,
+                               const char *before, size_t before_size, char **xml, size_t *size,
+                               struct set_credentials_change *out)
 {
     struct set_secret old = {0}, none = {0}, secret = {0};
     bool keeps = false;
     *xml = NULL;
-    *out = (struct credentials_change){.open = {0}};
+    *out = (struct set_credentials_change){.open = {0}};
     HRESULT hr = set_account_read(before, before_size, &out->before);
     if (SUCCEEDED(hr) && *out->before.key)
         hr = set_secret_load(out->before.key, space, name, &old);
@@ -313,10 +314,10 @@ HRESULT credentials_commit(struct object *o, const struct caller *caller, const 
         return S_OK;
     memory_free(*xml);
     *xml = NULL;
-    return credentials_dropped(o, space, name, out, hr);
+    return set_credentials_rollback(o, space, name, out, hr);
 }
 
-void credentials_committed(struct object *o, const char *space, const char *name, struct credentials_change *c)
+void set_credentials_committed(struct object *o, const char *space, const char *name, struct set_credentials_change *c)
 {
     if (*c->before.key && strcmp(c->before.key, c->now.key) != 0)
         set_secret_delete(c->before.key, space, name);
@@ -342,8 +343,8 @@ static HRESULT is_stored_with(const char *space, const char *name, const char *k
     return hr == PLA_E_DCS_NOT_FOUND || definition_is_damaged(hr) ? S_OK : hr;
 }
 
-HRESULT credentials_dropped(struct object *o, const char *space, const char *name, struct credentials_change *c,
-                            HRESULT hr)
+HRESULT set_credentials_rollback(struct object *o, const char *space, const char *name,
+                                 struct set_credentials_change *c, HRESULT hr)
 {
     struct error_kept why = error_keep(hr);
     bool stored;
@@ -360,17 +361,17 @@ HRESULT credentials_dropped(struct object *o, const char *space, const char *nam
     return error_restore(&why);
 }
 
-void credentials_hide(struct object *o)
+void set_credentials_hide(struct object *o)
 {
     struct set_secret none = {0}, taken = {0};
-    struct credentials_change change = {.open = {0}};
+    struct set_credentials_change change = {.open = {0}};
     if (FAILED(part_all(o, &none, &taken, &change)))
         error_clear();
     set_secret_free(&taken);
     change_free(&change);
 }
 
-void credentials_delete(const char *space, const char *name, const char *xml, size_t size)
+void set_credentials_delete(const char *space, const char *name, const char *xml, size_t size)
 {
     struct set_account a;
     if (SUCCEEDED(set_account_read(xml, size, &a)) && *a.key)
@@ -401,7 +402,7 @@ static HRESULT put_secrets(struct object *o, const struct set_secret *secret)
     return FAILED(hr) ? hr : S_OK;
 }
 
-HRESULT credentials_restore(struct object *o, const char *space, const char *name, const char *xml, size_t size)
+HRESULT set_credentials_restore(struct object *o, const char *space, const char *name, const char *xml, size_t size)
 {
     struct set_account a;
     struct set_secret secret = {0};
@@ -417,7 +418,7 @@ HRESULT credentials_restore(struct object *o, const char *space, const char *nam
 
 /* ---- between processes ---- */
 
-static HRESULT collect(struct object *o, struct set_secret *out)
+static HRESULT secret_collect(struct object *o, struct set_secret *out)
 {
     struct object **list;
     size_t count;
@@ -445,12 +446,12 @@ static HRESULT collect(struct object *o, struct set_secret *out)
     return FAILED(hr) ? hr : S_OK;
 }
 
-HRESULT credentials_to_give(struct object *o, const char *password, bool *sources, char **out)
+HRESULT set_credentials_pack(struct object *o, const char *password, bool *sources, char **out)
 {
     struct set_secret secret = {0};
     char *text = NULL;
     *out = NULL;
-    HRESULT hr = collect(o, &secret);
+    HRESULT hr = secret_collect(o, &secret);
     *sources = secret.sources.count != 0;
     if (SUCCEEDED(hr) && password && !(secret.password = text_copy(password)))
         hr = E_OUTOFMEMORY;
@@ -463,7 +464,7 @@ HRESULT credentials_to_give(struct object *o, const char *password, bool *source
     return hr;
 }
 
-HRESULT credentials_given(struct object *o, const char *masked, char **password)
+HRESULT set_credentials_unpack(struct object *o, const char *masked, char **password)
 {
     struct set_secret secret = {0};
     char *text = NULL;
@@ -534,7 +535,7 @@ const char *set_secret_source(const struct set_secret *s, const char *collector,
     return NULL;
 }
 
-static void add(struct text_buffer *b, const char *word, const char *value)
+static void secret_add_line(struct text_buffer *b, const char *word, const char *value)
 {
     if (!value)
         return;
@@ -547,19 +548,19 @@ HRESULT set_secret_text(const struct set_secret *s, char **text)
 {
     struct text_buffer b = {0};
     text_buffer_add(&b, "");
-    add(&b, "set ", s->set);
-    add(&b, "by ", s->by);
-    add(&b, "sid ", s->sid);
-    add(&b, "password ", s->password);
+    secret_add_line(&b, "set ", s->set);
+    secret_add_line(&b, "by ", s->by);
+    secret_add_line(&b, "sid ", s->sid);
+    secret_add_line(&b, "password ", s->password);
     for (size_t i = 0; i < s->sources.count; i++)
-        add(&b, "source ", s->sources.items[i]);
+        secret_add_line(&b, "source ", s->sources.items[i]);
     *text = text_buffer_take(&b);
     text_buffer_free(&b);
     return *text ? S_OK : E_OUTOFMEMORY;
 }
 
 /* The value of a line; what is no such line stays what it was. */
-static HRESULT take(const char *line, const char *word, char **value)
+static HRESULT secret_take_line(const char *line, const char *word, char **value)
 {
     size_t n = strlen(word);
     if (strncmp(line, word, n) != 0)
@@ -578,14 +579,14 @@ static HRESULT take(const char *line, const char *word, char **value)
 static HRESULT take_line(const char *line, struct set_secret *out)
 {
     char *source = NULL;
-    HRESULT hr = take(line, "set ", &out->set);
+    HRESULT hr = secret_take_line(line, "set ", &out->set);
     if (hr == S_FALSE)
-        hr = take(line, "by ", &out->by);
+        hr = secret_take_line(line, "by ", &out->by);
     if (hr == S_FALSE)
-        hr = take(line, "sid ", &out->sid);
+        hr = secret_take_line(line, "sid ", &out->sid);
     if (hr == S_FALSE)
-        hr = take(line, "password ", &out->password);
-    if (hr == S_FALSE && (hr = take(line, "source ", &source)) == S_OK)
+        hr = secret_take_line(line, "password ", &out->password);
+    if (hr == S_FALSE && (hr = secret_take_line(line, "source ", &source)) == S_OK)
         hr = texts_give(&out->sources, source);
     return hr;
 }

@@ -258,7 +258,7 @@ static void who_makes_sets(void **state)
     assert_int_equal(commit(set, &callers.user, "made", SETS_CREATE_NEW), E_ACCESSDENIED);
     assert_non_null(strstr(error_text(E_ACCESSDENIED), "Performance Log Users"));
     assert_int_equal(commit(set, &callers.nobody, "made", SETS_CREATE_NEW), E_ACCESSDENIED);
-    assert_int_equal(store_may(&callers.administrator, GATE_QUERY, SPACE, "made"), PLA_E_DCS_NOT_FOUND);
+    assert_int_equal(store_check_access(&callers.administrator, SET_ACCESS_QUERY, SPACE, "made"), PLA_E_DCS_NOT_FOUND);
     assert_int_equal(commit(set, &callers.user, "Autosession\\made", SETS_CREATE_NEW), PLA_E_DCS_SINGLETON_REQUIRED);
     /* Of an administrator it stays what was said. */
     assert_int_equal(commit(set, &callers.administrator, "made", SETS_CREATE_NEW), S_OK);
@@ -424,7 +424,7 @@ static void validation_alone_asks_as_well(void **state)
     assert_string_equal(security, SET_DEFAULT_SECURITY);
     memory_free(security);
     object_release(set);
-    assert_int_equal(store_may(&caller_self, GATE_QUERY, SPACE, "looked"), S_OK);
+    assert_int_equal(store_check_access(&caller_self, SET_ACCESS_QUERY, SPACE, "looked"), S_OK);
     assert_int_equal(store_delete(&caller_self, SPACE, "looked"), S_OK);
     assert_int_equal(store_delete(&caller_self, SPACE, "new"), PLA_E_DCS_NOT_FOUND);
 }
@@ -473,15 +473,15 @@ static void the_definition_is_the_truth(void **state)
     size_t size;
     store("edited", was);
     char *path = store_definition_path(SPACE, "edited");
-    assert_int_equal(store_may(&callers.user, GATE_DELETE, SPACE, "edited"), S_OK);
+    assert_int_equal(store_check_access(&callers.user, SET_ACCESS_DELETE, SPACE, "edited"), S_OK);
     assert_int_equal(file_load(path, 65536, &text, &size), S_OK);
     assert_non_null(strstr(text, "<?openpla-security of="));
     memcpy(strstr(text, was), is, strlen(is));
     assert_int_equal(file_store(path, text, size), S_OK);
     memory_free(text);
-    assert_int_equal(store_may(&callers.user, GATE_DELETE, SPACE, "edited"), GATE_REFUSED);
+    assert_int_equal(store_check_access(&callers.user, SET_ACCESS_DELETE, SPACE, "edited"), SET_ACCESS_REFUSED);
     assert_false(lists(&callers.user, SPACE "\\*"));
-    assert_int_equal(store_may(&callers.administrator, GATE_DELETE, SPACE, "edited"), S_OK);
+    assert_int_equal(store_check_access(&callers.administrator, SET_ACCESS_DELETE, SPACE, "edited"), S_OK);
     memory_free(path);
     assert_int_equal(store_delete(&caller_self, SPACE, "edited"), S_OK);
 }
@@ -499,8 +499,8 @@ static void ask_again_and_again(void *user)
 {
     struct asking *a = user;
     for (int i = 0; i < 200; i++) {
-        const HRESULT hr = store_may(a->caller, GATE_COMMIT, SPACE, "shared");
-        const bool right = hr == (a->may ? S_OK : GATE_REFUSED);
+        const HRESULT hr = store_check_access(a->caller, SET_ACCESS_COMMIT, SPACE, "shared");
+        const bool right = hr == (a->may ? S_OK : SET_ACCESS_REFUSED);
         atomic_fetch_add(&a->wrong, right && lists(a->caller, SPACE "\\*") == a->may ? 0 : 1);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of a host share: the run, and the loop that does its work. */
-#ifndef OPENPLA_HOST_RUN_H
-#define OPENPLA_HOST_RUN_H
+#ifndef OPENPLA_SET_HOST_H
+#define OPENPLA_SET_HOST_H
 
 #include "engine/pla/run/run_journal.h"
 #include "engine/pla/run/run_state.h"
@@ -33,7 +33,7 @@ void run_show_figures(struct run *r, size_t index);
 /* Puts number, folder and members of the segment that has begun into what is shown. */
 void run_show_segment(struct run *r);
 /* Puts what happened to the run's set, in its present folder, into the journal. */
-void run_tell(const struct run *r, enum journal_id id, const struct journal_facts *more);
+void run_write_event(const struct run *r, enum journal_id id, const struct journal_facts *more);
 /* Writes what is known about the run into its record. A record that cannot be written must not end the run: it may be
    the same full disk that it tells of; who must know gets the reason. */
 HRESULT run_write_record(struct run *r, bool running);

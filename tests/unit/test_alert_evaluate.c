@@ -19,7 +19,7 @@ static void becomes(const struct alert_rules *rules, const struct alert_threshol
     struct alert_state state = {0};
     for (size_t i = 0; wanted[i]; i++) {
         double value = threshold->operator_ == '>' ? values[i] : -values[i]; /* the same, upside down */
-        char got = signs[alert_judge(rules, threshold, value, 5000 + i * 1000, &state)];
+        char got = signs[alert_evaluate(rules, threshold, value, 5000 + i * 1000, &state)];
         if (got != wanted[i])
             fail_msg("value %zu, %g: '%c', not '%c' of \"%s\"", i, values[i], got, wanted[i], wanted);
     }
@@ -95,11 +95,11 @@ static void what_is_gone_has_come_back(void **state)
     (void)state;
     const struct alert_rules rules = {.on_crossing = true, .all_clear = true}, quiet = {.on_crossing = true};
     struct alert_state known = {0};
-    assert_int_equal(alert_judge_gone(&rules, &known), ALERT_NONE);
-    assert_int_equal(alert_judge(&rules, &above, 60, 1, &known), ALERT_BEYOND);
-    assert_int_equal(alert_judge_gone(&rules, &known), ALERT_CLEAR);
-    assert_int_equal(alert_judge(&rules, &above, 60, 2, &known), ALERT_BEYOND);
-    assert_int_equal(alert_judge_gone(&quiet, &known), ALERT_NONE);
+    assert_int_equal(alert_evaluate_gone(&rules, &known), ALERT_NONE);
+    assert_int_equal(alert_evaluate(&rules, &above, 60, 1, &known), ALERT_BEYOND);
+    assert_int_equal(alert_evaluate_gone(&rules, &known), ALERT_CLEAR);
+    assert_int_equal(alert_evaluate(&rules, &above, 60, 2, &known), ALERT_BEYOND);
+    assert_int_equal(alert_evaluate_gone(&quiet, &known), ALERT_NONE);
 }
 
 int main(void)

@@ -26,20 +26,22 @@ HRESULT stored_set_security(struct stored_set *set, const char **out)
     return hr;
 }
 
-static HRESULT ask(const struct caller *caller, enum gate_verb verb, const struct set_file *at, const char *security)
+static HRESULT check_stored_security(const struct caller *caller, enum set_access_verb verb, const struct set_file *at,
+                                     const char *security)
 {
-    return gate_ask(caller, verb, &(struct gate_set){.space = at->space, .name = at->name, .security = security});
+    return set_access_check_caller(
+        caller, verb, &(struct set_access_object){.space = at->space, .name = at->name, .security = security});
 }
 
-HRESULT set_gate_loaded(const struct caller *caller, enum gate_verb verb, const struct set_file *at, const char *xml,
-                        size_t size, const char *security)
+HRESULT stored_set_check_loaded(const struct caller *caller, enum set_access_verb verb, const struct set_file *at,
+                                const char *xml, size_t size, const char *security)
 {
     char *own = NULL;
     if (caller->in_process)
         return S_OK;
     HRESULT hr = security ? S_OK : security_of_xml(xml, size, &own);
     if (SUCCEEDED(hr))
-        hr = ask(caller, verb, at, security ? security : own);
+        hr = check_stored_security(caller, verb, at, security ? security : own);
     memory_free(own);
     return hr;
 }
@@ -52,7 +54,7 @@ static HRESULT read_there(const struct set_file *at, struct stored_set *set)
     return hr == S_OK ? stored_set_read(at->place, path_name(at->definition), set) : hr;
 }
 
-HRESULT set_gate_pass(const struct caller *caller, enum gate_verb verb, const struct set_file *at)
+HRESULT stored_set_check_access(const struct caller *caller, enum set_access_verb verb, const struct set_file *at)
 {
     struct stored_set set;
     const char *security = NULL;
@@ -65,21 +67,21 @@ HRESULT set_gate_pass(const struct caller *caller, enum gate_verb verb, const st
     if (SUCCEEDED(hr))
         hr = stored_set_security(&set, &security);
     if (SUCCEEDED(hr))
-        hr = ask(caller, verb, at, security);
+        hr = check_stored_security(caller, verb, at, security);
     stored_set_free(&set);
     return hr;
 }
 
-HRESULT set_gate_save(const struct caller *caller, const struct set_file *at, bool exists, const char *security)
+HRESULT stored_set_check_save(const struct caller *caller, const struct set_file *at, bool exists, const char *security)
 {
-    struct gate_set about = {.space = at->space, .name = at->name};
+    struct set_access_object about = {.space = at->space, .name = at->name};
     struct stored_set set = {0};
     struct access_subject *who;
     if (caller->in_process)
         return S_OK;
     HRESULT hr = access_open(caller, &who);
     if (FAILED(hr))
-        return hr == E_ACCESSDENIED ? gate_ask(caller, GATE_COMMIT, &about) : hr;
+        return hr == E_ACCESSDENIED ? set_access_check_caller(caller, SET_ACCESS_COMMIT, &about) : hr;
     if (exists)
         hr = read_there(at, &set);
     if (SUCCEEDED(hr) && exists)
@@ -88,20 +90,20 @@ HRESULT set_gate_save(const struct caller *caller, const struct set_file *at, bo
         hr = error_set(E_INVALIDARG, "Security: the definition of \"%s\\%.300s\" does not say it clearly", at->space,
                        at->name);
     if (SUCCEEDED(hr))
-        hr = exists ? gate_check_change(who, &about, security) : gate_check_create(who, &about, false);
+        hr = exists ? set_access_check_change(who, &about, security) : set_access_check_create(who, &about, false);
     stored_set_free(&set);
     access_close(who);
     return hr;
 }
 
-HRESULT store_may(const struct caller *caller, enum gate_verb verb, const char *space, const char *name)
+HRESULT store_check_access(const struct caller *caller, enum set_access_verb verb, const char *space, const char *name)
 {
     struct set_file at;
     if (caller->in_process)
         return S_OK;
     HRESULT hr = set_file_open(space, name, SET_FILE_READ, &at);
     if (SUCCEEDED(hr)) /* also where there is no folder of the namespace */
-        hr = set_gate_pass(caller, verb, &at);
+        hr = stored_set_check_access(caller, verb, &at);
     set_file_close(&at);
     return hr;
 }
@@ -128,27 +130,27 @@ HRESULT store_security(const char *space, const char *name, char **security)
 
 /* ---- lists ---- */
 
-HRESULT set_sight_open(const struct caller *caller, const char *space, struct set_sight *out)
+HRESULT set_visibility_open(const struct caller *caller, const char *space, struct set_visibility *out)
 {
-    *out = (struct set_sight){.space = space};
+    *out = (struct set_visibility){.space = space};
     if (caller->in_process)
         return S_OK;
     HRESULT hr = access_open(caller, &out->who);
-    return hr == E_ACCESSDENIED ? error_set(GATE_REFUSED, "list of %s: who asks cannot be told", space) : hr;
+    return hr == E_ACCESSDENIED ? error_set(SET_ACCESS_REFUSED, "list of %s: who asks cannot be told", space) : hr;
 }
 
-static HRESULT ask_sight(struct set_sight *sight, const char *name, const char *security, bool *seen)
+static HRESULT ask_sight(struct set_visibility *sight, const char *name, const char *security, bool *seen)
 {
-    const struct gate_set set = {.space = sight->space, .name = name, .security = security};
-    HRESULT hr = gate_check(sight->who, GATE_LIST, &set);
+    const struct set_access_object set = {.space = sight->space, .name = name, .security = security};
+    HRESULT hr = set_access_check(sight->who, SET_ACCESS_LIST, &set);
     *seen = SUCCEEDED(hr);
-    if (hr != GATE_REFUSED)
+    if (hr != SET_ACCESS_REFUSED)
         return hr;
     error_clear();
     return S_OK;
 }
 
-HRESULT set_sight_look(struct set_sight *sight, struct stored_set *set, bool *seen)
+HRESULT set_visibility_check(struct set_visibility *sight, struct stored_set *set, bool *seen)
 {
     const char *security;
     *seen = !sight->who;
@@ -172,7 +174,7 @@ HRESULT set_sight_look(struct set_sight *sight, struct stored_set *set, bool *se
     return hr;
 }
 
-void set_sight_close(struct set_sight *sight)
+void set_visibility_close(struct set_visibility *sight)
 {
     access_close(sight->who);
     while (sight->count)
