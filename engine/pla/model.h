@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a set is: objects made of property rows, their life, and getting and putting what they hold. No COM here. */
+/* Data collector sets as objects: their classes, life cycle, properties, collections, validation and XML. Objects
+   consist of property rows (engine/pla/model/property.h). This layer knows nothing of COM; com/ wraps its objects. */
 #ifndef OPENPLA_MODEL_H
 #define OPENPLA_MODEL_H
 
@@ -11,133 +12,137 @@
 
 struct validation;
 
-/* What all objects of one kind share. */
+/* Describes all objects of one class. */
 struct class
 {
     const char *name; /* also the name of its XML element */
     size_t size;
     const struct property *properties;
     size_t property_count;
-    size_t items;                            /* offset of its struct items when it is a collection, else 0 */
-    const struct class *const *item_classes; /* what may be in it, NULL at the end */
-    bool adopts; /* a collection whose items belong to it alone: it is their parent, they share its lock */
-    /* A collection's further rule for a new item, under the lock: which names are free; may be NULL. */
+    size_t items; /* offset of struct items in a collection; 0: the class is not a collection */
+    const struct class *const *item_classes; /* classes that a collection accepts, terminated by NULL */
+    bool adopts;                             /* the collection is the parent of its items, which share its lock */
+    /* Checks a new item of a collection, for example that its name is unique. Called under the lock; may be NULL. */
     HRESULT (*admit)(struct object *collection, struct object *item);
-    HRESULT (*created)(struct object *o); /* makes child objects; may be NULL */
-    /* Reads what runs left of the set that the object is or is in, or what was put in its place; PLA_E_DCS_NOT_FOUND:
-       it is in none. May be NULL. */
+    HRESULT (*created)(struct object *o); /* creates child objects; may be NULL */
+    /* Reads the live state of the set that contains the object (or the value that a client put in its place).
+       PLA_E_DCS_NOT_FOUND: the object is in no set. May be NULL. */
     HRESULT (*read_live)(struct object *o, unsigned parts, struct set_live *out);
-    /* What is outstanding of the object, before somebody has it who is not the engine; without the lock. May be NULL.
-     */
+    /* Loads what has been deferred, before a client gets the object. Called without the lock; may be NULL. */
     HRESULT (*complete)(struct object *o);
-    const char *extension; /* of a collector's file, with its dot, unless extension_of says it */
-    const char *(*extension_of)(const struct object *o); /* under the lock; may be NULL */
-    /* What Commit has to tell of the object (engine/pla/model/validate.h); without the lock. `copy` is one consistent
-       state of its rows, ours alone; fails only for what makes Commit itself fail. May be NULL. */
+    const char *extension; /* of a collector's file, with the dot; used unless extension_of is set */
+    const char *(*extension_of)(const struct object *o); /* called under the lock; may be NULL */
+    /* Reports what Commit finds wrong with the object (engine/pla/model/validate.h). Called without the lock; `copy`
+       is a private, consistent copy of its rows. Fails only for what must make Commit fail. May be NULL. */
     HRESULT (*validate)(const struct validation *v, struct object *o, const struct object *copy);
-    /* What is not in rows; each may be NULL. */
+    /* Handle state that is not in rows; each may be NULL. */
     void (*destroyed)(struct object *o);
     HRESULT (*copied)(const struct object *from, struct object *to);
     void (*exchanged)(struct object *a, struct object *b);
 };
 
-/* An object: reference-counted; `skin` is what the COM layer made for it, once, and is not counted. */
+/* A reference-counted object. `skin` is its COM wrapper, created once and not counted. */
 struct object {
     const struct class *class;
     atomic_uint references;
-    atomic_uint lock;           /* which lock guards it: the same for all of a set (see object_lock) */
-    struct object *parent;      /* borrowed; cleared by the parent when it lets go */
+    atomic_uint lock;           /* index of its lock; all objects of a set share one (object_lock) */
+    struct object *parent;      /* borrowed; cleared when the parent removes the object */
     void *skin;                 /* borrowed */
-    bool items_read;            /* a draft's: its items came from XML and are to be taken (object_take) */
-    uint64_t rows_put;          /* a draft's: the rows that were put into it, a bit each */
-    uint64_t rows_chosen;       /* the rows whose value somebody chose: see object_row_is_chosen */
-    struct memory_share *share; /* a reference: where its memory counts; NULL: nowhere */
-    int64_t counted;            /* how much of it, under the lock */
+    bool items_read;            /* of a draft: its items came from XML and replace the target's (object_take) */
+    uint64_t rows_put;          /* of a draft: the rows that were put, one bit each */
+    uint64_t rows_chosen;       /* rows with an explicitly chosen value (object_row_is_chosen) */
+    struct memory_share *share; /* a reference: the account that its memory is charged to; NULL: none */
+    int64_t counted;            /* bytes charged to it; under the lock */
 };
 
-/* Items of a collection; each a reference. */
+/* The items of a collection; each is a reference. */
 struct items {
     struct object **list;
     size_t count, capacity;
 };
 
-/* A new object with its rows' defaults and one reference. `beside` is an object whose lock it shares, or NULL. Its
-   memory counts for whom this thread serves: HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
+/* Creates an object with default values and one reference. It shares the lock of `beside`, which may be NULL. Its
+   memory is charged to the client that this thread serves: HRESULT of ERROR_NOT_ENOUGH_QUOTA. */
 HRESULT object_create(const struct class *class, struct object *beside, struct object **out);
-/* Whether the object may hold so many bytes more when this thread serves somebody: HRESULT of ERROR_NOT_ENOUGH_QUOTA by
-   the share that they would count in, which is its maker's. */
+/* Checks whether the object may grow by `bytes` on behalf of the client that this thread serves. HRESULT of
+   ERROR_NOT_ENOUGH_QUOTA. The memory is charged to the object's creator. */
 HRESULT object_room(struct object *o, size_t bytes);
-/* It holds so many bytes more beside its rows, or fewer. Under the lock. */
+/* Charges memory outside of the rows; negative: returns it. Under the lock. */
 void object_count(struct object *o, int64_t bytes);
-/* Both, until it goes. */
+/* Checks and charges; the charge lasts until the object is destroyed. */
 HRESULT object_hold(struct object *o, size_t bytes);
-/* A child object for a field of `parent`, which becomes its parent and shares its lock. */
+/* Creates a child object for a field of `parent`; it shares the parent's lock. */
 HRESULT object_create_child(struct object *parent, const struct class *class, struct object **field);
 struct object *object_reference(struct object *o);
-/* Takes a reference unless the last one has gone already. */
+/* Takes a reference. False: the last one has already been released. */
 bool object_try_reference(struct object *o);
 void object_release(struct object *o); /* NULL is allowed */
 
-/* Every set and its children share one lock, chosen at creation. Not recursive; never held over a call that waits. */
+/* A set and all its children share one lock, assigned at creation. It is not recursive and is never held across a
+   blocking call. */
 void object_lock(struct object *o);
 void object_unlock(struct object *o);
 
-/* *out owns what it holds (value_free). Fails for out of memory or as the row's hook says. */
+/* *out owns its contents (value_free). Fails for lack of memory or as the row's hook does. */
 HRESULT object_get(struct object *o, const struct property *p, struct value *out);
-/* The same for a number of up to 32 bits (a bool as 0 or 1) that is its field, in a tenth of the time. False: the row
-   is none, or somebody holds the object's lock now; object_get says it then. */
+/* Fast path without a lock for numbers of up to 32 bits (a bool reads as 0 or 1). False: the row is not such a
+   number, or the lock is held; use object_get. */
 bool object_get_number(const struct object *o, const struct property *p, uint32_t *out);
-/* The same with what object_read_live gave, for who gets many at a time; NULL: runs are not asked. */
+/* object_get with the result of object_read_live, for callers that read many properties; NULL: live state is not
+   read. */
 HRESULT object_get_with(struct object *o, const struct property *p, const struct set_live *live, struct value *out);
-/* At least the parts (bits of enum set_live_part) that are asked for, for set_live_free; S_FALSE: the kind of object
-   has nothing to do with runs; PLA_E_DCS_NOT_FOUND: it is in no set. *out is empty then. */
+/* Reads at least the requested parts (bits of enum set_live_part); free with set_live_free. S_FALSE: the class has
+   no live state; PLA_E_DCS_NOT_FOUND: the object is in no set. *out is empty then. */
 HRESULT object_read_live(struct object *o, unsigned parts, struct set_live *out);
-/* Whether the field itself is the value, whatever runs left: it was put, or its row has nothing to do with runs. */
+/* Whether the field is the value, regardless of runs: a client put it, or the row has no live value. */
 bool object_field_stands(struct object *o, const struct property *p);
-/* Checks kind, range and the row's check, then replaces the field. The object is unchanged on failure. E_INVALIDARG
-   with a text naming property and value. Read-only rows may be put too: access is the skin's business. */
+/* Checks kind, range and the row's own rule, then replaces the field. E_INVALIDARG names the property and the value.
+   The object is unchanged on failure. Read-only rows are accepted; the COM wrapper enforces access. */
 HRESULT object_put(struct object *o, const struct property *p, const struct value *in);
-/* The same, and takes over what *in holds, which is empty then; on failure that stays the caller's. */
+/* object_put that takes over the contents of *in and empties it; on failure they stay the caller's. */
 HRESULT object_give(struct object *o, const struct property *p, struct value *in);
-/* What a row of the kind PROPERTY_OBJECT holds, which stays the same for the object's life; else NULL. Borrowed. */
+/* The child object of a PROPERTY_OBJECT row, constant for the object's life; NULL for other kinds. Borrowed. */
 struct object *object_child(const struct object *o, const struct property *p);
-/* The field itself, past the row's getter. */
+/* Reads the field without calling the row's getter. */
 HRESULT object_get_field(struct object *o, const struct property *p, struct value *out);
 HRESULT object_put_default(struct object *o, const struct property *p);
-/* Whether somebody chose the row's value: a client put it, whatever it is, or XML has another one than a new object
-   would show, as exports have an element for each row. A collection is chosen when it has items. */
+/* Whether the row's value was chosen explicitly: a client put it, or XML gave a value other than the default
+   (exports have an element for each row). A collection is chosen if it has items. */
 bool object_row_is_chosen(struct object *o, const struct property *p);
-/* For who has read the object from XML: rows that show what they would show without their elements are not chosen. */
+/* After an object was read from XML: clears the chosen mark of rows whose value equals what they would show without
+   their element. */
 HRESULT object_forget_defaults(struct object *o);
-/* As object_give, past the row's checks: the value is of its kind. */
+/* object_give without checks; the value must be of the row's kind. */
 void object_give_unchecked(struct object *o, const struct property *p, struct value *in);
 /* Sets a text property without its checks. */
 HRESULT object_put_text(struct object *o, const struct property *p, const char *text);
 const struct property *class_property(const struct class *class, const char *name);
-/* A new object of the same class and lock with equal property values, those of its stored child objects included; its
+/* A new object of the same class and lock with equal values, including those of stored child objects; its
    collections are empty. */
 HRESULT object_copy(struct object *from, struct object **out);
-/* Exchanges the property values of two objects of one class and one lock, and those of their child objects, which keep
-   their identity. Items are exchanged too. With !all `from` is a draft, and only what was put into it is taken: what
-   others put meanwhile stays. */
+/* Exchanges the property values, child values and items of two objects with one class and one lock; child objects
+   keep their identity. Without `all`, `from` is a draft, and only the rows that were put into it are taken, so
+   values put concurrently survive. */
 void object_take(struct object *o, struct object *from, bool all);
-/* The same with all, if *outstanding, which is cleared in the same step; false: it was not, and nothing is taken. */
+/* If *outstanding: object_take with `all`, and clears *outstanding atomically. False: nothing was taken. */
 bool object_take_outstanding(struct object *o, struct object *from, bool *outstanding);
-/* Does what is outstanding of it, as class.complete says. */
+/* Calls class.complete. */
 HRESULT object_complete(struct object *o);
 
-/* Collections. Index is zero-based: DISP_E_BADINDEX outside. */
+/* Collections. The index is zero-based; DISP_E_BADINDEX outside. */
 size_t collection_count(struct object *collection);
 HRESULT collection_item(struct object *collection, size_t index, struct object **out); /* a reference */
-/* Keeps a reference and becomes the item's parent. The kind's own rules apply (duplicate names, another set). */
+/* Adds a reference; a collection that adopts becomes the item's parent. Applies the class's rules (unique names, one
+   set). */
 HRESULT collection_add(struct object *collection, struct object *item);
 bool collection_takes(const struct class *collection, const struct class *item);
 HRESULT collection_remove(struct object *collection, size_t index);
-HRESULT collection_remove_object(struct object *collection, struct object *item); /* E_INVALIDARG if it is not in it */
+HRESULT collection_remove_object(struct object *collection,
+                                 struct object *item); /* E_INVALIDARG: not in the collection */
 void collection_clear(struct object *collection);
 /* Exchanges the items of two collections of one class and one lock. */
 void collection_exchange(struct object *a, struct object *b);
-/* References to all items at this moment; *list from memory_alloc. */
+/* References to all current items; *list from memory_alloc. */
 HRESULT collection_snapshot(struct object *collection, struct object ***list, size_t *count);
 void objects_release(struct object **list, size_t count); /* releases each and frees the list */
 
@@ -150,12 +155,12 @@ struct user_value { /* SetValue's pairs */
     char *key, *value;
     bool document; /* value is an XML fragment */
 };
-/* What a set's live properties are read from once it is bound. */
+/* The live state of a bound set. */
 struct set_live {
     uint32_t status, serial_number;
     char *latest_location; /* owned */
     struct texts latest_files;
-    char *next_folder; /* owned; that a run would write to, as its process would name it; NULL: as we would */
+    char *next_folder; /* owned; the next run's folder as the account of that run computes it; NULL: compute it here */
 };
 enum set_live_part {
     SET_LIVE_STATUS = 1,
@@ -166,13 +171,12 @@ enum set_live_part {
 };
 
 struct caller;
-/* Where the verbs of a set go, given by who creates it: to the engine in this process (engine/pla/sets/local_sets.c),
-   or to a server (com/facade/facade.c). `space` (static text) and `name` say what the set is bound to, or is to be;
-   `caller` is who asks for it. Called without the lock; each leaves the set as it was on failure, and binds or fills it
-   on success. */
+/* Implements the verbs of a set. The creator chooses them: the engine in this process (engine/pla/sets/local_sets.c)
+   or a server (com/facade/facade.c). `space` (static string) and `name` are the name that the set is or will be
+   bound to; `caller` is the client. Called without the lock. On failure the set is unchanged; on success it is bound
+   or filled. */
 struct set_verbs {
-    /* Refuses the name of a machine that the verbs do not reach. Not called for a set with a category: its class only
-       returns the name. */
+    /* Rejects a server that the verbs cannot reach. Not called for a set with a category, which ignores the server. */
     HRESULT (*check_server)(const char *server);
     HRESULT(*commit)
     (struct object *set, const struct caller *caller, const char *space, const char *name, const char *server,
@@ -184,41 +188,41 @@ struct set_verbs {
     (struct object *set, const struct caller *caller, const char *space, const char *name, bool synchronous);
     HRESULT(*stop)
     (struct object *set, const struct caller *caller, const char *space, const char *name, bool synchronous);
-    /* The data manager's Run: `steps` of DataManagerSteps, `folder` "" for all; `errors` as set_manage gives it. */
+    /* The data manager's Run. `steps`: DataManagerSteps; `folder`: "" for all; `errors`: as for set_manage. */
     HRESULT(*manage)
     (struct object *set, const struct caller *caller, const char *space, const char *name, uint32_t steps,
      const char *folder, struct object *errors);
-    /* At least the parts (bits of enum set_live_part) that are asked for. */
+    /* Reads at least the requested parts (bits of enum set_live_part). */
     HRESULT (*read_live)(struct object *set, const char *space, const char *name, unsigned parts, struct set_live *out);
-    /* A value that is not the set's own: of its latest run (engine/pla/sets/settings.def). */
+    /* Reads a value of the latest run (engine/pla/sets/settings.def). */
     HRESULT(*get_run_value)
     (struct object *set, const struct caller *caller, const char *space, const char *name, const char *key,
      char **value);
     HRESULT (*set_credentials)(struct object *set, const struct caller *caller, const char *user, const char *password);
-    /* Adds the sets of the namespace that match the pattern to a collection. */
+    /* Adds the sets of the namespace that match the pattern to the collection. */
     HRESULT(*list)
     (struct object *collection, const struct caller *caller, const char *space, const char *pattern,
      const char *server);
-    /* Fills a set that `list` has bound only, if it is `listed` still; NULL: it fills all of them. */
+    /* Fills a set that `list` only bound, if it is still `listed`; NULL: `list` fills all sets. */
     HRESULT (*read_listed)(struct object *set, const char *space, const char *name);
-    void (*destroyed)(struct object *set); /* frees `peer`; NULL: there is none */
+    void (*destroyed)(struct object *set); /* frees `peer`; may be NULL */
 };
 
 #define CLASS(model, I, base) extern const struct class model##_class;
 #include "engine/pla/classes.def"
 #undef CLASS
 
-/* What a set has besides its rows:
-   space          namespace when bound by Commit or Query, else NULL; static text
-   category       namespace that the object's class fixes, else NULL; static text
-   one_collector  Add refuses a second one: of namespaces whose sets are one trace
-   serial_put     SerialNumber was put, or came in XML, since the last Query (DECISIONS 13)
-   latest_put     the same for LatestOutputLocation
-   listed         came in a list: it is bound, and what it holds is read when somebody gets it
-   verbs          NULL: the fields are all there is
-   credentials_put  SetCredentials was called since the last Query or Commit
-   password       that it gave, NULL: none, and the set is to run as LocalSystem; the user is UserAccount
-   peer           the verbs' own, under the lock */
+/* The members of a set besides its rows:
+     space            namespace when bound by Commit or Query, else NULL; static string
+     category         namespace that the object's class fixes, else NULL; static string
+     one_collector    the set is one trace session: Add rejects a second collector
+     serial_put       SerialNumber was put, or read from XML, since the last Query (DECISIONS 13)
+     latest_put       the same for LatestOutputLocation
+     listed           came from a list: the set is bound; its contents are read on first use
+     verbs            NULL: the set exists as an object only
+     credentials_put  SetCredentials was called since the last Query or Commit
+     password         from SetCredentials, for UserAccount; NULL: none, the set runs as LocalSystem
+     peer             private data of the verbs, under the lock */
 #define MEMBERS                                                                                                        \
     struct user_value *values;                                                                                         \
     size_t value_count, value_capacity;                                                                                \
@@ -240,13 +244,12 @@ struct collection {
 struct data_collector_set_collection {
     struct object object;
     struct items items;
-    const char *category; /* as that of a set */
+    const char *category; /* as in a set */
     const struct set_verbs *verbs;
-    bool
-        for_facade; /* for a client of ours, which takes the names and asks for more when it needs it (own_members.h) */
+    bool for_facade; /* for our own client, which takes names and requests more on demand (server_list.h) */
 };
 
-/* The fields that every collector begins with; collector_of() gives them for any collector. */
+/* The fields that every collector begins with; collector_of() returns them. */
 struct data_collector {
     struct object object;
 #define PROPERTY PROPERTY_FIELD
@@ -311,100 +314,103 @@ struct data_collector {
 #include "engine/pla/model/class.inc"
 
 struct data_collector_set *set_of(struct object *set);
-/* The class of a DataCollectorType; NULL where there is none. */
+/* The class of a DataCollectorType; NULL: unknown. */
 const struct class *collector_class(uint32_t data_collector_type);
 struct data_collector *collector_of(struct object *collector);
-/* The set that a data manager belongs to, a reference; PLA_E_DCS_NOT_FOUND when it is gone. */
+/* The set that a data manager belongs to, as a reference. PLA_E_DCS_NOT_FOUND: the set is gone. */
 HRESULT data_manager_set(struct object *manager, struct object **set);
-/* The set a collector belongs to, a reference; PLA_E_DCS_NOT_FOUND when it is in none. */
+/* The set that a collector belongs to, as a reference. PLA_E_DCS_NOT_FOUND: it is in no set. */
 HRESULT collector_set(struct object *collector, struct object **set);
 
-/* Whether the value can be that of a provider's map: Level is 0 to TRACE_LEVEL_MAX, Properties are 32 bits. */
+/* Checks a value of an event provider's map: Level is 0 to TRACE_LEVEL_MAX, Properties has 32 bits. */
 #define TRACE_LEVEL_MAX 255
 HRESULT trace_provider_check_value(struct object *map, int64_t value);
-/* The map's value from its enabled items, and enabling items from a value (MS-PLA 2.2.2.11; behaviour 17). */
+/* Gets the map's value from its enabled items, or enables the items that make up a value (MS-PLA 2.2.2.11; behaviour
+   17). */
 HRESULT value_map_get_value(struct object *map, struct variant *out);
 HRESULT value_map_put_value(struct object *map, const struct variant *in);
-/* Takes the names and descriptions of `from`'s items and keeps this map's value (MS-PLA 3.2.4.11.16). */
+/* Takes the names and descriptions of `from`'s items; the map's value stays (MS-PLA 3.2.4.11.16). */
 HRESULT value_map_resolve(struct object *map, struct object *from);
-/* The values of all enabled items, each by itself. *values from memory_alloc. */
+/* The value of each enabled item; *values from memory_alloc. */
 HRESULT value_map_enabled(struct object *map, uint64_t **values, size_t *count);
-/* Add of an integer, or of a text: a number, else the key of an item to enable (MS-PLA 3.2.4.18.10). */
+/* Adds an integer, or a string: a number, else the key of an item to enable (MS-PLA 3.2.4.18.10). */
 HRESULT value_map_add_value(struct object *map, const struct variant *in);
 
 /* ---- issues: what Commit and SetXml report ---- */
 /* A new plaValidation map. */
 HRESULT issues_create(struct object *beside, struct object **map);
-/* Adds an item: key path, HRESULT as VT_UI4, text. A NULL map: nobody wants to know. */
+/* Adds an item: key path, HRESULT as VT_UI4, message. A NULL map drops it. */
 HRESULT issues_add(struct object *map, HRESULT hr, const char *key, const char *text);
-/* Hands over each issue of a map that nobody else has, until that fails; the texts are borrowed. */
+/* Calls `each` for every issue until it fails; the strings are borrowed. No other thread may use the map. */
 HRESULT issues_each(struct object *map, HRESULT (*each)(void *user, HRESULT hr, const char *key, const char *text),
                     void *user);
-/* Whether the map, which nobody else has yet, has an item of that key and result. */
+/* Whether the map has an item with that key and result. No other thread may use the map. */
 HRESULT issues_has(struct object *map, HRESULT hr, const char *key, bool *out);
 
 /* ---- sets ---- */
 HRESULT set_create(struct object **out);
-/* Security of the set that the XML defines; from memory_alloc. OPENPLA_E_MALFORMED_XML also where what stands there is
-   no descriptor. */
+/* The Security of the set that the XML defines; from memory_alloc. OPENPLA_E_MALFORMED_XML also if it is not a valid
+   descriptor. */
 HRESULT set_security_of_xml(const char *xml, size_t size, char **security);
-HRESULT set_put_value(struct object *set, const char *key, const char *value); /* NULL value removes */
-/* The same for a value that may be an XML fragment (<Value type="document">). */
+HRESULT set_put_value(struct object *set, const char *key, const char *value); /* value NULL: removes the key */
+/* set_put_value for a value that may be an XML fragment (<Value type="document">). */
 HRESULT set_put_value_as(struct object *set, const char *key, const char *value, bool document);
 HRESULT set_get_value(struct object *set, const char *key, char **value);
-/* Copies what validation finds into `issues` (a plaValidation map): MS-PLA 2.2.2.11. Fails only for what makes Commit
-   itself fail. */
+/* Adds the findings of validation to `issues`, a plaValidation map (MS-PLA 2.2.2.11). Fails only for what must make
+   Commit fail. */
 HRESULT set_validate(struct object *set, struct object *issues);
-/* Collectors of a kind, schedules and the like in one collection, and values: Windows' sets have tens. XML with more is
-   not read. */
+/* Limit for the items of one class in a collection and for the values of a set. Windows' sets have tens. XML with
+   more is rejected. */
 #define SET_ITEMS_MAX QUOTA_NUMBER_items
-/* E_INVALIDARG for a set that, once stored, nobody could read again. */
+/* E_INVALIDARG for a set that would be too large to be read back from the store. */
 HRESULT set_check_limits(struct object *set);
 
-/* RootPath, with its variables as they were put; its default where it is empty. Borrowed from the set. */
+/* RootPath with its variables unexpanded, or its default if it is empty. Borrowed from the set. */
 const char *set_root(const struct data_collector_set *set);
-/* Whether a start creates the folder where it is missing: below %systemdrive%\PerfLogs, where published templates and
-   Windows' own wizard have theirs; elsewhere a mistyped path must not make folders. `root` has no variables. */
+/* Whether a start creates RootPath if it is missing. Only below %systemdrive%\PerfLogs, where published templates
+   and Windows' wizard put their data; elsewhere a mistyped path must not create folders. `root` has no variables. */
 bool set_creates_root(const char *root);
-/* Folder and file of a run: serial number and moment as given. *out from memory_alloc. The folder lies below RootPath,
-   the file below the folder: E_INVALIDARG else. */
+/* Output folder and file of a run for the given serial number and time. *out from memory_alloc. E_INVALIDARG unless
+   the folder is below RootPath and the file below the folder. */
 struct name_context;
 HRESULT set_output_folder(struct object *set, const struct name_context *context, char **out);
 HRESULT collector_output_file(struct object *collector, const char *folder, const struct name_context *context,
                               char **out);
-/* What Commit asks of them: E_INVALIDARG with a text that names property and value when Subdirectory, FileName or one
-   of their patterns leads out of its folder (DECISIONS 36), as both functions above say too. */
+/* Commit's check of the same: E_INVALIDARG names property and value if Subdirectory, FileName or one of their
+   patterns leaves its folder (DECISIONS 36). */
 HRESULT set_check_output(struct object *set);
-/* The context for a run that starts now. context->computer is from memory_alloc: name_context_free. */
+/* The context of a run that starts now. Free with name_context_free. */
 HRESULT name_context_now(uint32_t serial_number, struct name_context *out);
 void name_context_free(struct name_context *context);
 
 /* ---- XML: parse, fill defaults, validate, format; behaviour 18 ---- */
-/* Reads set XML into `set`: elements that are there replace what the set has; bad values become the default and an
-   issue, unknown elements an issue. OPENPLA_E_MALFORMED_XML with line and reason leaves the set as it was. */
+/* Reads set XML into `set`. Present elements replace the set's values; an invalid value becomes the default and an
+   issue; an unknown element becomes an issue. OPENPLA_E_MALFORMED_XML, with line and reason, leaves the set
+   unchanged. */
 HRESULT set_from_xml(struct object *set, const char *xml, size_t size, struct object *issues);
-/* The same from what our own engine says of a live session or a set for the next start: the session's figures are
-   taken, and names and sizes that no client could put. */
+/* set_from_xml for XML that our own engine wrote about a live session or a set for the next start: also takes the
+   session's statistics, and names and sizes that a client could not put. */
 HRESULT set_from_own_xml(struct object *set, const char *xml, size_t size);
-/* A new set with what the XML says, its issues dropped. *out is NULL on failure. */
+/* Creates a set from the XML and drops its issues. *out is NULL on failure. */
 HRESULT set_create_from_xml(const char *xml, size_t size, struct object **out);
 HRESULT collector_from_xml(struct object *collector, const char *xml, size_t size, struct object *issues);
-/* A new collector of the kind that the root element names. */
+/* Creates a collector of the class that the root element names. */
 HRESULT collector_create_from_xml(struct object *beside, const char *xml, size_t size, struct object *issues,
                                   struct object **out);
-/* Elements that a real export has and that nothing is made of: they are no issue. NULL at the end. */
+/* Elements of real exports that have no meaning here and are not reported. Terminated by NULL. */
 extern const char *const xml_ignored_elements[];
-/* Dates and times as set XML has them: m/d/yyyy and h:mm:ss AM/PM; read in ISO form too. Values are DATEs. */
+/* Dates and times as in set XML: m/d/yyyy and h:mm:ss AM/PM; ISO forms are read too. Values are DATEs. */
 bool date_from_text(const char *text, double *out);
 bool time_from_text(const char *text, double *out);
 char *date_to_text(double date); /* from memory_alloc */
 char *time_to_text(double time);
-/* UTF-8, no declaration, empty elements as <X/>. *xml from memory_alloc. */
+/* UTF-8 without a declaration; empty elements as <X/>. *xml from memory_alloc. */
 HRESULT object_to_xml(struct object *o, char **xml, size_t *size);
-/* What another object must be given to commit the same set: without what is only shown, and without the live state but
-   what was put (DECISIONS 13). `secrets`: with the passwords of data sources. Asks nothing of the set's verbs. */
+/* The XML that another process needs to commit the same set: without values that are only shown, and without live
+   state except what was put (DECISIONS 13). `secrets`: includes the passwords of data sources. Does not call the
+   set's verbs. */
 HRESULT set_to_commit_xml(struct object *set, bool secrets, char **xml, size_t *size);
-/* What the store keeps: without asking what runs left, which is kept apart from the definition. */
+/* The XML for the store, without live state, which is kept in the run record. */
 HRESULT set_to_stored_xml(struct object *set, char **xml, size_t *size);
 
 /* ---- thresholds of alerts: <counter path><operator><number> (MS-PLA 3.2.4.8; behaviour 12) ---- */
@@ -414,19 +420,19 @@ struct alert_threshold {
     char operator_; /* '<' or '>' */
     double value;
 };
-/* Taken apart from the right, for a counter's name may hold < and >. E_INVALIDARG with the text. */
+/* Parsed from the right, because a counter name may contain < and >. E_INVALIDARG names the string. */
 HRESULT alert_threshold_parse(const char *text, struct alert_threshold *out);
 
-/* ---- trace providers of the kernel, which no manifest registers (behaviour 10) ---- */
+/* ---- the kernel's event providers, which no manifest registers (behaviour 10) ---- */
 
 struct kernel_provider {
     GUID guid;
     const char *name;
-    const char *session; /* the one that can have it */
+    const char *session; /* the only session that can enable it */
 };
 enum { KERNEL_PROVIDERS = 2 };
 extern const struct kernel_provider kernel_providers[KERNEL_PROVIDERS];
-/* NULL: it is none of the kernel's. */
+/* NULL: not one of the kernel's event providers. */
 const struct kernel_provider *kernel_provider_find(const GUID *guid);
 
 #endif

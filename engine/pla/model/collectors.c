@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The collectors of counters, alerts, configurations and API traces: what their rows leave to code. Traces have a file
-   of their own. MS-PLA 3.2.4.6 to 3.2.4.8, 3.2.4.10. */
+/* The collectors of counters, alerts, configurations and API traces: hooks of their rows and their validation. Trace
+   collectors are in trace_data_collector.c. MS-PLA 3.2.4.6 to 3.2.4.8, 3.2.4.10. */
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -24,7 +24,7 @@ static HRESULT counters_check_source(struct object *o, const struct property *p,
     return FAILED(hr) ? error_prefix(hr, "%s", p->name) : S_OK;
 }
 
-/* Without what is secret in it, which nobody reads back (MS-PLA has it nowhere else to be put). */
+/* Returns the data source without its secrets, which cannot be read back. MS-PLA has no other property for them. */
 static HRESULT counters_get_source(struct object *o, const struct property *p, struct value *out)
 {
     struct sql_source source;
@@ -74,7 +74,7 @@ static HRESULT counters_get_display_names(struct object *o, const struct propert
 #define ROWS      "engine/pla/performance_counter_collector.def"
 #include "engine/pla/model/class_rows.inc"
 
-/* What the log's format asks of the collector's rows, by FileFormat. */
+/* What the log format means for the collector's rows, by FileFormat. */
 static const struct log_rules {
     const char *extension;
     bool is_file, appends;
@@ -102,16 +102,16 @@ static HRESULT performance_counter_validate(const struct validation *v, struct o
     size_t names = c->CounterDisplayNames.count, counters = c->PerformanceCounters.count;
     char why[96];
     (void)o;
-    snprintf(why, sizeof why, "%u names for %u counters: none is shown", (unsigned)names, (unsigned)counters);
+    snprintf(why, sizeof why, "%u names for %u counters: no name is shown", (unsigned)names, (unsigned)counters);
     HRESULT hr =
         names && names != counters ? validation_report(v, PLA_S_PROPERTY_IGNORED, "CounterDisplayNames", why) : S_OK;
     if (SUCCEEDED(hr) && rules_of(copy)->is_file)
         return collector_validate_log(v, (const struct data_collector *)c, rules_of(copy)->appends);
     if (SUCCEEDED(hr))
-        hr = validation_unused(v, unused, "an SQL log is no file");
+        hr = validation_unused(v, unused, "an SQL log is not a file");
     return FAILED(hr) || c->DataSourceName[0]
                ? hr
-               : validation_report(v, PLA_E_PROPERTY_CONFLICT, "DataSourceName", "an SQL log needs a data source");
+               : validation_report(v, PLA_E_PROPERTY_CONFLICT, "DataSourceName", "an SQL log requires a data source");
 }
 
 const struct class performance_counter_collector_class = {
@@ -125,7 +125,7 @@ const struct class performance_counter_collector_class = {
 
 /* ---- alerts and their thresholds: MS-PLA 3.2.4.8 ---- */
 
-/* A decimal number and nothing else: strtod alone would take hexadecimal, "inf" and "nan". */
+/* Parses a decimal number only: strtod would also accept hexadecimal, "inf" and "nan". */
 static bool parse_number(const char *text, double *out)
 {
     char *end;
@@ -142,7 +142,9 @@ HRESULT alert_threshold_parse(const char *text, struct alert_threshold *out)
     const char *less = strrchr(text, '<'), *greater = strrchr(text, '>');
     const char *at = !less || (greater && greater > less) ? greater : less;
     if (!at || at == text || text[0] != '\\' || !parse_number(at + 1, &out->value))
-        return error_set(E_INVALIDARG, "'%.200s' is no threshold: counter path, > or <, number", text);
+        return error_set(E_INVALIDARG,
+                         "invalid threshold '%.200s': expected <counter path> followed by '>' or '<' and a number",
+                         text);
     size_t length = (size_t)(at - text);
     while (length && strchr(" \t", text[length - 1]))
         length--;
@@ -151,7 +153,8 @@ HRESULT alert_threshold_parse(const char *text, struct alert_threshold *out)
     return out->path ? S_OK : E_OUTOFMEMORY;
 }
 
-/* What two thresholds have in common that are one, however they are written: blanks, 5 and 5.0. */
+/* Adds the canonical form of a threshold, so that equal thresholds compare equal whatever their blanks and number
+   format. */
 static HRESULT add_threshold(const char *text, struct texts *out)
 {
     struct alert_threshold threshold;
@@ -199,16 +202,16 @@ static HRESULT alert_get_display_names(struct object *o, const struct property *
 static HRESULT alert_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     const struct alert_collector *c = (const struct alert_collector *)copy;
-    static const char no_file[] = "an alert has no file on Windows; here it is about the log of alerts alone";
+    static const char no_file[] = "on Windows an alert has no file; here this applies to the alert log only";
     const struct finding findings[] = {
         {true, PLA_S_PROPERTY_IGNORED, "FileName", no_file},
         {true, PLA_S_PROPERTY_IGNORED, "FileNameFormat", no_file},
         {true, PLA_S_PROPERTY_IGNORED, "FileNameFormatPattern", no_file},
         {true, PLA_S_PROPERTY_IGNORED, "LogAppend", no_file},
-        {true, PLA_S_PROPERTY_IGNORED, "LogCircular", "a log of alerts that is full begins anew by itself"},
+        {true, PLA_S_PROPERTY_IGNORED, "LogCircular", "a full alert log always starts over"},
         {true, PLA_S_PROPERTY_IGNORED, "LogOverwrite", no_file},
-        {!c->AlertThresholds.count, PLA_E_PROPERTY_CONFLICT, "AlertThresholds", "there is no threshold to watch"},
-        {!c->Task[0], PLA_S_PROPERTY_IGNORED, "TaskArguments", "there is no Task"},
+        {!c->AlertThresholds.count, PLA_E_PROPERTY_CONFLICT, "AlertThresholds", "no threshold is set"},
+        {!c->Task[0], PLA_S_PROPERTY_IGNORED, "TaskArguments", "no Task is set"},
     };
     (void)o;
     return validation_report_all(v, findings, sizeof findings / sizeof findings[0]);
@@ -219,7 +222,7 @@ const struct class alert_collector_class = {
     CLASS_ROWS(alert_collector, IAlertDataCollector),
     .created = collector_created,
     .read_live = collector_read_live,
-    .extension = ".csv", /* its log of alerts */
+    .extension = ".csv", /* its alert log */
     .validate = alert_validate,
 };
 
@@ -267,7 +270,7 @@ const struct class configuration_collector_class = {
 #define ROWS      "engine/pla/api_tracing_collector.def"
 #include "engine/pla/model/class_rows.inc"
 
-/* "C:\..." on Windows, "/..." too where the host has such paths. */
+/* "C:\..." on Windows; also "/..." on hosts with such paths. */
 static bool is_full_path(const char *path)
 {
     return (path[0] && path[1] == ':' && (path[2] == '\\' || path[2] == '/')) || path[0] == '/';
@@ -276,19 +279,18 @@ static bool is_full_path(const char *path)
 static HRESULT validate_program(const struct validation *v, const char *path)
 {
     if (!path[0])
-        return validation_report(v, PLA_E_PROPERTY_CONFLICT, "ExePath", "there is no program");
+        return validation_report(v, PLA_E_PROPERTY_CONFLICT, "ExePath", "no program is set");
     if (!strncmp(path, "\\\\", 2) || !strncmp(path, "//", 2))
         return validation_report(v, PLA_E_NETWORK_EXE_NOT_VALID, "ExePath", "the program is on another machine");
     if (!is_full_path(path))
-        return validation_report(v, PLA_E_EXE_FULL_PATH_REQUIRED, "ExePath",
-                                 "the program is not named with its full path");
+        return validation_report(v, PLA_E_EXE_FULL_PATH_REQUIRED, "ExePath", "the program's full path is required");
     return file_exists(path) ? S_OK
-                             : validation_report(v, PLA_E_EXE_PATH_NOT_VALID, "ExePath", "there is no such program");
+                             : validation_report(v, PLA_E_EXE_PATH_NOT_VALID, "ExePath", "the program does not exist");
 }
 
 static HRESULT api_tracing_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
-    /* FileName is ignored too; Windows does not report it (MS-PLA note 3). */
+    /* Windows ignores FileName too but does not report it (MS-PLA note 3). */
     static const char *const unused[] = {"FileNameFormat", "FileNameFormatPattern", "LogAppend",
                                          "LogOverwrite",   "LogCircular",           NULL};
     const struct api_tracing_collector *c = (const struct api_tracing_collector *)copy;
@@ -298,7 +300,7 @@ static HRESULT api_tracing_validate(const struct validation *v, struct object *o
     if (SUCCEEDED(hr) && both)
         hr = error_set(PLA_E_CONFLICT_INCL_EXCL_API, "IncludeApis and ExcludeApis: '%s' is in both", both);
     if (SUCCEEDED(hr))
-        hr = validation_unused(v, unused, "the log is LogFilePath");
+        hr = validation_unused(v, unused, "the log file is LogFilePath");
     if (FAILED(hr))
         return hr;
     char *program = host_expand_environment(c->ExePath);

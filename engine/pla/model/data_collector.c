@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all kinds of collector share, and the collection that a set keeps them in. MS-PLA 3.2.4.5, 3.2.4.15. */
+/* What all kinds of collector share, and a set's collection of collectors (MS-PLA 3.2.4.5, 3.2.4.15). */
 #include "engine/base/file.h"
 #include "engine/base/memory.h"
 #include "engine/pla/model/name_pattern.h"
@@ -16,14 +16,14 @@ struct data_collector *collector_of(struct object *collector)
 #define BEGINS_AS_ALL_DO(kind, I)                                                                                      \
     _Static_assert(offsetof(struct kind, Index) == offsetof(struct data_collector, Index) &&                           \
                        (int)I##_Index == (int)IPerformanceCounterDataCollector_Index,                                  \
-                   "its rows do not begin with those of data_collector.def")
+                   "its rows must begin with those of data_collector.def")
 BEGINS_AS_ALL_DO(performance_counter_collector, IPerformanceCounterDataCollector);
 BEGINS_AS_ALL_DO(trace_data_collector, ITraceDataCollector);
 BEGINS_AS_ALL_DO(configuration_collector, IConfigurationDataCollector);
 BEGINS_AS_ALL_DO(alert_collector, IAlertDataCollector);
 BEGINS_AS_ALL_DO(api_tracing_collector, IApiTracingDataCollector);
 
-/* By DataCollectorType. */
+/* Indexed by DataCollectorType. */
 static const struct class *const classes[] = {&performance_counter_collector_class, &trace_data_collector_class,
                                               &configuration_collector_class,       &alert_collector_class,
                                               &api_tracing_collector_class,         NULL};
@@ -33,7 +33,7 @@ const struct class *collector_class(uint32_t type)
     return type < sizeof classes / sizeof classes[0] ? classes[type] : NULL;
 }
 
-/* The set above a collector, under the lock, not counted. */
+/* The set of a collector, borrowed; under the lock. */
 static struct object *set_above(struct object *collector)
 {
     return collector->parent ? collector->parent->parent : NULL;
@@ -55,7 +55,7 @@ static struct items *siblings(struct object *collector)
     return &((struct collection *)collector->parent)->items;
 }
 
-/* Whether another collector of the collection has the name; under the lock. */
+/* Whether another collector of the collection has the name. Under the lock. */
 static bool name_taken(const struct items *items, const struct object *but, const char *name)
 {
     for (size_t i = 0; i < items->count; i++)
@@ -64,8 +64,8 @@ static bool name_taken(const struct items *items, const struct object *but, cons
     return false;
 }
 
-/* A collector that was never named gets the name that Windows' own wizard would give it. One of the numbers up to one
-   more than there are collectors is free. From memory_alloc. */
+/* Names an unnamed collector as Windows' wizard does. Of the numbers up to the count of collectors plus one, at
+   least one is free. From memory_alloc. */
 static char *free_name(const struct items *items)
 {
     static const char stem[] = "DataCollector";
@@ -85,8 +85,8 @@ static char *free_name(const struct items *items)
     return text_format("%s%02u", stem, (unsigned)free);
 }
 
-/* Names that blanks around them alone tell apart would be one file on Windows, and one name in XML that others write.
-   Nothing else that is blank may be in a name. */
+/* Removes leading and trailing blanks: names that differ only in them would be the same file on Windows and the same
+   name in XML that others write. Other white space is not allowed in a name. */
 static size_t name_trim_blanks(const char **name)
 {
     *name += strspn(*name, " ");
@@ -118,7 +118,7 @@ HRESULT check_visible_name(const struct property *p, const char *name, size_t mo
                          length, most);
     if (text_has_bidi_control(name))
         return error_set(E_INVALIDARG,
-                         "%s: '%.100s' holds a bidirectional control character, which can make it look like another "
+                         "%s: '%.100s' contains a bidirectional control character, which can make it look like another "
                          "name",
                          p->name, name);
     return S_OK;
@@ -129,7 +129,8 @@ HRESULT collector_check_name(struct object *o, const struct property *p, const s
     for (const char *c = in->text; *c; c++)
         if ((unsigned char)*c < ' ')
             return error_set(E_INVALIDARG, "%s: a collector's name must not hold control characters", p->name);
-    HRESULT hr = check_visible_name(p, in->text, PATH_NAME_MAX); /* it is the file's, where none was put */
+    HRESULT hr =
+        check_visible_name(p, in->text, PATH_NAME_MAX); /* the name is also the file's name unless FileName was put */
     if (FAILED(hr))
         return hr;
     const char *from = in->text;
@@ -140,7 +141,7 @@ HRESULT collector_check_name(struct object *o, const struct property *p, const s
     object_lock(o);
     bool taken = o->parent && name_taken(siblings(o), o, name);
     object_unlock(o);
-    hr = taken ? error_set(PLA_E_DC_ALREADY_EXISTS, "%s: the set has a data collector '%s' already", p->name, name)
+    hr = taken ? error_set(PLA_E_DC_ALREADY_EXISTS, "%s: the set already has a data collector '%s'", p->name, name)
                : S_OK;
     memory_free(name);
     return hr;
@@ -155,11 +156,11 @@ HRESULT collector_check_file_name(struct object *o, const struct property *p, co
 {
     (void)o;
     const char *c = in->text + strspn(in->text, ". ");
-    bool folder = in->text[0] && !*c; /* "." and "..", and with more dots and blanks on Windows */
+    bool folder = in->text[0] && !*c; /* "." and "..", and on Windows also with more dots and blanks */
     while (*c && is_file_character(*c))
         c++;
     if (*c || folder)
-        return error_set(E_INVALIDARG, "%s: '%s' is no file name (no \\ / : * ? \" < > | and no path)", p->name,
+        return error_set(E_INVALIDARG, "%s: '%s' is not a file name (no \\ / : * ? \" < > | and no path)", p->name,
                          in->text);
     return check_visible_name(p, in->text, PATH_NAME_MAX);
 }
@@ -169,11 +170,11 @@ char *collector_file_base(const struct object *o)
     const struct data_collector *c = (const struct data_collector *)o;
     char *base = text_copy(c->FileName[0] ? c->FileName : c->Name);
     for (char *at = base; at && *at; at++)
-        if (!is_file_character(*at)) /* a name may hold what a file's may not */
+        if (!is_file_character(*at)) /* a name may contain characters that a file name may not */
             *at = '_';
-    if (base && !base[strspn(base, ". ")]) /* nor is it a folder's */
+    if (base && !base[strspn(base, ". ")]) /* nor may it be a folder's name */
         memset(base, '_', strlen(base));
-    if (base && !c->FileName[0] && path_is_device_name(base)) /* nor a device's */
+    if (base && !c->FileName[0] && path_is_device_name(base)) /* nor that of a device */
         base[0] = '_';
     return base;
 }
@@ -220,7 +221,7 @@ HRESULT collector_read_live(struct object *o, unsigned parts, struct set_live *o
     return hr;
 }
 
-/* The file of the latest run as its record has it. */
+/* The file of the latest run, from its record. */
 HRESULT collector_get_latest(struct object *o, const struct property *p, const struct set_live *live, struct value *out)
 {
     struct value index = {.kind = PROPERTY_I32};
@@ -267,7 +268,7 @@ HRESULT collector_created(struct object *o)
     return S_OK;
 }
 
-/* Display texts that stand beside a list one by one; the list's own texts where their number does not fit. */
+/* Pairs the display strings with the list's items; uses the items themselves if the counts differ. */
 HRESULT collector_get_display_texts(struct object *o, const struct texts *shown, const struct texts *list,
                                     struct value *out)
 {
@@ -285,13 +286,13 @@ HRESULT check_no_empty_item(const struct property *p, const struct texts *list)
     return S_OK;
 }
 
-/* Texts that were met, each in the first free place from its hash on; most places are free. */
+/* A hash table of strings with open addressing; most slots are free. */
 struct met {
     uint64_t hash;
     const char *text;
 };
 
-/* Places for `count` texts, a power of two of them; NULL when out of memory. */
+/* Allocates slots for `count` strings, a power of two; NULL when out of memory. */
 static struct met *places_for(size_t count, size_t *places)
 {
     *places = 4;
@@ -300,7 +301,7 @@ static struct met *places_for(size_t count, size_t *places)
     return memory_zero(*places, sizeof(struct met));
 }
 
-/* The place of the text: where it was met, or free. */
+/* The slot of the string: its own, or a free one. */
 static struct met *place_of(struct met *met, size_t places, struct met text)
 {
     size_t at = text.hash & (places - 1);
@@ -318,7 +319,7 @@ HRESULT check_no_duplicates(const struct property *p, const struct texts *list)
         const struct met text = {text_hash_nocase(list->items[i]), list->items[i]};
         struct met *place = place_of(met, places, text);
         if (place->text)
-            hr = error_set(PLA_E_NO_DUPLICATES, "%s: '%s' is there twice", p->name, place->text);
+            hr = error_set(PLA_E_NO_DUPLICATES, "%s: duplicate item '%s'", p->name, place->text);
         *place = text;
     }
     memory_free(met);
@@ -343,13 +344,13 @@ HRESULT texts_common(const struct texts *a, const struct texts *b, const char **
     return met ? S_OK : E_OUTOFMEMORY;
 }
 
-/* ---- what Commit tells ---- */
+/* ---- validation ---- */
 
 HRESULT collector_validate_name(const struct validation *v, const struct data_collector *c)
 {
     bool missing = (c->FileNameFormat & FORMAT_PATTERN) && !c->FileNameFormatPattern[0];
     return missing ? validation_report(v, PLA_E_PROPERTY_CONFLICT, "FileNameFormatPattern",
-                                       "FileNameFormat asks for a pattern and there is none")
+                                       "FileNameFormat requires a pattern, but none is set")
                    : S_OK;
 }
 
@@ -357,14 +358,13 @@ HRESULT collector_validate_log(const struct validation *v, const struct data_col
 {
     bool limited = v->set->SegmentMaxSize != 0, replaces_file = c->LogOverwrite || c->LogCircular;
     const struct finding findings[] = {
-        {!c->LogCircular && !limited, PLA_S_PROPERTY_IGNORED, "LogCircular",
-         "without SegmentMaxSize no file is circular"},
-        {c->LogCircular && !limited, PLA_E_PROPERTY_CONFLICT, "LogCircular", "a circular file needs SegmentMaxSize"},
-        {!appends, PLA_S_PROPERTY_IGNORED, "LogAppend", "this log format does not append"},
+        {!c->LogCircular && !limited, PLA_S_PROPERTY_IGNORED, "LogCircular", "a circular file requires SegmentMaxSize"},
+        {c->LogCircular && !limited, PLA_E_PROPERTY_CONFLICT, "LogCircular", "a circular file requires SegmentMaxSize"},
+        {!appends, PLA_S_PROPERTY_IGNORED, "LogAppend", "this log format cannot be appended to"},
         {replaces_file && !c->LogAppend, PLA_S_PROPERTY_IGNORED, "LogAppend",
-         "a file that is overwritten or circular is not appended to"},
+         "an overwritten or circular file is not appended to"},
         {replaces_file && c->LogAppend, PLA_E_PROPERTY_CONFLICT, "LogAppend",
-         "a file cannot be appended to and overwritten or circular"},
+         "a file cannot be both appended to and overwritten or circular"},
     };
     HRESULT hr = collector_validate_name(v, c);
     return FAILED(hr) ? hr : validation_report_all(v, findings, sizeof findings / sizeof findings[0]);
@@ -380,7 +380,7 @@ static HRESULT collection_check_name(struct object *collection, struct object *i
         return error_set(PLA_E_DCS_SINGLETON_REQUIRED, "Add: a set of this namespace has one data collector");
     if (collector_of(item)->Name[0]) {
         if (name_taken(items, item, collector_of(item)->Name))
-            return error_set(PLA_E_DC_ALREADY_EXISTS, "Add: the set has a data collector '%s' already",
+            return error_set(PLA_E_DC_ALREADY_EXISTS, "Add: the set already has a data collector '%s'",
                              collector_of(item)->Name);
         return S_OK;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The data collector set: what its rows leave to code, whether it can be stored and read again, and its Security out of
-   XML. MS-PLA 3.2.4.1. */
+/* The data collector set: hooks of its rows, its limits in the store, and reading its Security from XML (MS-PLA
+   3.2.4.1). */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/base/security.h"
@@ -20,7 +20,7 @@ struct data_collector_set *set_of(struct object *set)
 
 /* ---- hooks of the rows ---- */
 
-/* Name and namespace if the set is bound, copied under the lock; *name is NULL if it is not. */
+/* Copies name and namespace of a bound set under the lock; *name is NULL for an unbound set. */
 static HRESULT bound_name(struct data_collector_set *set, const char **space, char **name)
 {
     HRESULT hr = S_OK;
@@ -47,11 +47,12 @@ static HRESULT read_live(struct object *o, unsigned parts, struct set_live *out)
         if (FAILED(hr))
             return hr;
     }
-    /* What was put since the last Query stands over what a run left; so does what no run has written yet. */
+    /* A value put since the last Query overrides the run record; so does the object's value while no run has written
+       one. */
     object_lock(o);
     if (!name || set->serial_put || !out->serial_number)
         out->serial_number = set->SerialNumber;
-    if (set->serial_put) { /* the folder is named by it */
+    if (set->serial_put) { /* the folder's name depends on it */
         memory_free(out->next_folder);
         out->next_folder = NULL;
     }
@@ -110,8 +111,8 @@ static HRESULT set_get_output_location(struct object *o, const struct property *
     return hr;
 }
 
-/* The text that a reference @binary,#id stands for; the reference itself where this host has it not: a template of
-   another machine must not fail for that (behaviour 5). */
+/* Resolves a reference @binary,#id to its string. An unknown reference stays as it is, because a template of another
+   machine must not fail for it (behaviour 5). */
 static HRESULT set_get_resolved(struct object *o, const struct property *p, struct value *out)
 {
     HRESULT hr = object_get_field(o, p, out);
@@ -135,7 +136,7 @@ static HRESULT set_get_display_name(struct object *o, const struct property *p, 
     return object_get_field(o, &o->class->properties[IDataCollectorSet_DisplayName], out);
 }
 
-/* In XML the unresolved form wins when it names a resource (behaviour 5). */
+/* In XML the unresolved form takes precedence if it is a reference (behaviour 5). */
 static HRESULT read_unresolved(struct object *o, int index, const char *text)
 {
     return text[0] == '@' ? object_put_text(o, &o->class->properties[index], text) : S_OK;
@@ -177,7 +178,7 @@ static HRESULT set_check_keywords(struct object *o, const struct property *p, co
 {
     (void)o;
     if (in->texts.count > 256)
-        return error_set(E_INVALIDARG, "%s: %u are more than 256", p->name, (unsigned)in->texts.count);
+        return error_set(E_INVALIDARG, "%s: %u keywords: at most 256 are allowed", p->name, (unsigned)in->texts.count);
     for (size_t i = 0; i < in->texts.count; i++) {
         const char *word = in->texts.items[i];
         size_t length = text_utf16_length(word);
@@ -192,7 +193,7 @@ static HRESULT set_check_security(struct object *o, const struct property *p, co
     struct sddl descriptor;
     const char *why;
     (void)o;
-    if (!in->text[0]) /* as in published templates: the default */
+    if (!in->text[0]) /* published templates leave it empty: the default */
         return S_OK;
     HRESULT hr = sddl_read(in->text, &descriptor, &why);
     sddl_free(&descriptor);
@@ -229,7 +230,7 @@ static void values_free(struct user_value *values, size_t count)
     memory_free(values);
 }
 
-#define PAIR 64 /* bytes that a pair takes beside its texts, about */
+#define PAIR 64 /* approximate bytes of a pair besides its strings */
 
 static int64_t pair_bytes(const char *key, const char *value)
 {
@@ -294,7 +295,7 @@ static void set_exchanged(struct object *a_, struct object *b_)
     b->latest_put = latest_put;
 }
 
-/* Tells of user values that are not stored as they are (DECISIONS 3). */
+/* Reports user values that are not stored unchanged (DECISIONS 3). */
 static HRESULT validate_values(const struct validation *v, const struct data_collector_set *set)
 {
     HRESULT hr = S_OK;
@@ -303,7 +304,7 @@ static HRESULT validate_values(const struct validation *v, const struct data_col
             continue;
         char *key = text_format("Value[%s]", set->values[i].key);
         hr = key ? issues_add(v->issues, E_INVALIDARG, key,
-                              "it holds characters that XML cannot, which are stored as U+FFFD")
+                              "contains characters that XML cannot represent, which are stored as U+FFFD")
                  : E_OUTOFMEMORY;
         memory_free(key);
     }
@@ -330,7 +331,7 @@ static HRESULT set_rules(const struct validation *v, struct object *o, const str
 {
     const struct data_collector_set *set = (const struct data_collector_set *)copy;
     const struct finding findings[] = {
-        {!set->Task[0], PLA_S_PROPERTY_IGNORED, "TaskArguments", "there is no Task"},
+        {!set->Task[0], PLA_S_PROPERTY_IGNORED, "TaskArguments", "no Task is set"},
         {!(set->SubdirectoryFormat & FORMAT_PATTERN), PLA_S_PROPERTY_IGNORED, "SubdirectoryFormatPattern",
          "SubdirectoryFormat does not ask for a pattern"},
     };
@@ -442,7 +443,7 @@ HRESULT set_get_value(struct object *o, const char *key, char **value)
         *value = text_copy(found->value);
         hr = *value ? S_OK : E_OUTOFMEMORY;
     } else {
-        hr = error_set(E_INVALIDARG, "GetValue: no value has the key '%s'", key);
+        hr = error_set(E_INVALIDARG, "GetValue: the set has no value '%s'", key);
     }
     object_unlock(o);
     return hr;
@@ -450,12 +451,12 @@ HRESULT set_get_value(struct object *o, const char *key, char **value)
 
 /* ---- limits of a stored set ---- */
 
-/* The reader limits what a document may hold (xml_document.c, xml_read.c); what clients put is not limited. A set that
-   the reader would refuse must not be stored. */
+/* The reader limits the size of documents (xml_document.c, xml_read.c), but clients may put more than that. A set
+   that the reader would reject must not be stored. */
 
-/* Bytes up to which no bound can be reached, even if each has to be escaped and the text is written twice. */
+/* Below this many bytes no limit can be reached, even if every character is escaped and the text is written twice. */
 #define SURELY_SMALL (256u << 10)
-/* Bytes that stand for the tags of an element, and of an object. */
+/* Estimated bytes for the tags of an element and of an object. */
 #define TAGS_SIZE    24
 #define OBJECT_SIZE  64
 
@@ -467,7 +468,7 @@ static size_t texts_size(const struct texts *list)
     return size;
 }
 
-/* The object's own texts. */
+/* The strings of the object itself. */
 static size_t own_size(struct object *o)
 {
     size_t size = OBJECT_SIZE;
@@ -487,12 +488,12 @@ static size_t own_size(struct object *o)
 static HRESULT check_count(size_t count, const char *what)
 {
     return count > SET_ITEMS_MAX
-               ? error_set(E_INVALIDARG, "the set cannot be stored: %u of the element %s are more than %u",
+               ? error_set(E_INVALIDARG, "cannot store the set: %u '%s' elements: at most %u are allowed",
                            (unsigned)count, what, SET_ITEMS_MAX)
                : S_OK;
 }
 
-/* Holds the collections at `o` and below against their limit, and adds up what all takes. */
+/* Checks the collections at `o` and below against their limit, and adds up the size of everything. */
 static HRESULT set_measure_size(struct object *o, size_t *size)
 {
     struct object **items = NULL;
@@ -539,7 +540,7 @@ static HRESULT read_again(struct object *set)
     memory_free(xml);
     if (hr != OPENPLA_E_MALFORMED_XML)
         return hr;
-    return error_set(E_INVALIDARG, "the set cannot be stored: %s", error_text(hr));
+    return error_set(E_INVALIDARG, "cannot store the set: %s", error_text(hr));
 }
 
 HRESULT set_check_limits(struct object *set)
@@ -553,7 +554,7 @@ HRESULT set_check_limits(struct object *set)
 
 /* ---- Security out of XML ---- */
 
-/* Whether what stands there for Security could not be taken: a set that says nothing clear is nobody's. */
+/* Fails if Security could not be read. A set without a valid Security has no owner. */
 static HRESULT check_issues(struct object *issues)
 {
     struct object **items;

@@ -22,10 +22,10 @@ const struct class folder_action_collection_class = {
     .item_classes = action_items,
 };
 
-/* Bytes of tags without which nothing is nested too deep. */
+/* XML shorter than this cannot be nested too deeply. */
 #define SURELY_FLAT 1024
 
-/* A document's depth is bounded: what is deepest alone must not be too deep in the set's, below three elements. */
+/* Checks the depth as it will be within the set's XML, three elements down. */
 static HRESULT check_depth(const char *xml)
 {
     struct text_buffer b = {0};

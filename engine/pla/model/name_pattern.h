@@ -7,20 +7,20 @@
 #include "engine/base/text.h"
 
 struct name_context {
-    struct calendar_time local; /* the moment the name is for */
+    struct calendar_time local; /* the time that the name is computed for */
     int zone_offset_minutes;    /* local - UTC */
     uint32_t serial_number;
     const char *computer;
 };
 
-/* Expands a pattern of 2.2.3.1. OPENPLA_E_BAD_PATTERN, with a text naming pattern and letter, for an unescaped unknown
+/* Expands a pattern of MS-PLA 2.2.3.1. OPENPLA_E_BAD_PATTERN, naming pattern and letter, for an unescaped unknown
    letter; E_OUTOFMEMORY. *out from memory_alloc. */
 HRESULT name_pattern_expand(const char *pattern, const struct name_context *context, char **out);
-/* base with the decorations that the AutoPathFormat bits ask for, in 2.2.2.1's order. */
+/* Adds the decorations of the AutoPathFormat bits to `base`, in the order of MS-PLA 2.2.2.1. */
 HRESULT name_decorate(const char *base, uint32_t format, const char *pattern, const struct name_context *context,
                       char **out);
-/* The same for a file: decorations go before `extension` (".blg"); base may carry that extension already, any other
-   ending is part of the base once a decoration applies and stands as it is without one. */
+/* name_decorate for a file: decorations go before `extension` (".blg"). `base` may already end with that extension.
+   Another ending is treated as part of the base if a decoration applies, else it stays the file's extension. */
 HRESULT name_decorate_file(const char *base, const char *extension, uint32_t format, const char *pattern,
                            const struct name_context *context, char **out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects made of property rows: their locks, their life, getting and putting. */
+/* Objects made of property rows: locks, life cycle, get and put, collections. */
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
@@ -9,9 +9,9 @@
 
 /* ---- locks, and reading numbers without them ---- */
 
-/* A set's tree takes one of these at creation and keeps it. They are never freed, so an object's lock can be taken
-   without knowing whether the object has just moved to another tree; two sets on one lock merely wait for each other.
-   `turns` counts how often the lock was entered and left, so it is odd while somebody holds it. */
+/* A set's tree takes one of these locks at creation and keeps it. Locks are never freed, so an object's lock can be
+   taken without knowing whether the object has just moved to another tree. Two sets that share a lock only wait for
+   each other. `turns` counts entries and exits, so it is odd while the lock is held. */
 #define LOCK_COUNT 64
 static struct {
     struct host_lock lock;
@@ -22,7 +22,7 @@ static atomic_uint next_lock;
 static void object_lock_enter(unsigned index)
 {
     host_lock_enter(&locks[index].lock);
-    /* Only who holds the lock writes it. */
+    /* Only the holder of the lock writes it. */
     atomic_store_explicit(&locks[index].turns, atomic_load_explicit(&locks[index].turns, memory_order_relaxed) + 1,
                           memory_order_relaxed);
 }
@@ -34,7 +34,7 @@ static void leave(unsigned index)
     host_lock_leave(&locks[index].lock);
 }
 
-/* A new object's lock: that of the object `beside`, or the next. */
+/* The lock of a new object: that of `beside`, or the next one. */
 static unsigned object_lock_choose(const struct object *beside)
 {
     return beside ? atomic_load(&beside->lock) : atomic_fetch_add(&next_lock, 1) % LOCK_COUNT;
@@ -56,7 +56,7 @@ void object_unlock(struct object *o)
     leave(atomic_load(&o->lock));
 }
 
-/* Two objects that may belong to different trees: the lower lock first. */
+/* For two objects that may belong to different trees: takes the lower lock first. */
 struct object_locks {
     unsigned first, second;
 };
@@ -82,15 +82,15 @@ static struct object_locks object_lock_both(struct object *a, struct object *b)
     }
 }
 
-/* Kinds whose field is atomic, a bit each. */
+/* The kinds with an atomic field, one bit each. */
 #define NUMBERS                                                                                                        \
     (1u << PROPERTY_BOOL | 1u << PROPERTY_I32 | 1u << PROPERTY_U32 | 1u << PROPERTY_ENUM | 1u << PROPERTY_FLAGS)
 
-/* Why no lock is needed: if `turns` is even before and the same after, nobody held the lock in between, so the value is
-   what a reader that took the lock then would have got, and two gets in a row see a change of many rows in the same
-   order as under it. Whoever writes the field stores `turns`, odd, before; the field's store releases that and its load
-   here acquires it, so a value that is seen is never older than the `turns` loaded behind it. The object has that lock
-   all the time: to give it another takes that lock too (change_lock), which `turns` shows. */
+/* Why this needs no lock: if `turns` is even before and unchanged after, nobody held the lock in between. The value
+   is then what a reader with the lock would have got, and two gets see changes of several rows in the same order as
+   under the lock. A writer stores an odd `turns` before it stores the field; the field's store releases it and the
+   load here acquires it, so the value is never older than the `turns` loaded after it. The object keeps its lock
+   meanwhile: change_lock takes that lock too, which `turns` shows. */
 bool object_get_number(const struct object *o, const struct property *p, uint32_t *out)
 {
     if (!(NUMBERS >> p->kind & 1) || p->get || p->get_live || p->put)
@@ -106,8 +106,8 @@ bool object_get_number(const struct object *o, const struct property *p, uint32_
     return atomic_load_explicit(&locks[index].turns, memory_order_relaxed) == turns;
 }
 
-/* DATEs of 1601-01-01 and of the day behind 9999-12-31 (MS-OAUT 2.2.25): the years that set XML has. A time of day may
-   come with any DATE, which begin with the year 100. */
+/* DATEs of 1601-01-01 and of the day after 9999-12-31 (MS-OAUT 2.2.25), the years that set XML supports. A time of
+   day may have any DATE from the year 100. */
 #define DATE_FIRST -109205.0
 #define DATE_END   2958466.0
 #define TIME_FIRST -657435.0
@@ -127,13 +127,14 @@ static struct items *items_of(const struct object *o)
     return o->class->items ? (struct items *)((char *)o + o->class->items) : NULL;
 }
 
-/* A field is what the union in a value is. */
+/* A field has the representation of the union in a value. */
 static char *union_of(struct value *v)
 {
     return (char *)v + offsetof(struct value, boolean);
 }
 
-/* Under the lock. What was put past exchange_field is not counted, so less may be held than is given back. */
+/* Under the lock. Values stored without exchange_field are not charged, so `counted` can be less than what is
+   returned. */
 static void count_held(struct object *o, int64_t bytes)
 {
     if (o->counted + bytes < 0)
@@ -146,7 +147,7 @@ static void object_exchange_value(struct object *o, const struct property *p, st
 
 void object_count(struct object *o, int64_t bytes)
 {
-    if (!o->share) /* Windows' activation makes objects before anybody knows for whom */
+    if (!o->share) /* Windows' COM activation creates objects before the client is known */
         o->share = memory_share_reference(memory_share_served());
     if (o->share)
         count_held(o, bytes);
@@ -162,7 +163,7 @@ static void exchange_field(struct object *o, const struct property *p, struct va
         object_count(o, before - (int64_t)value_bytes(v));
 }
 
-/* Numbers are stored whole, for object_get_number. */
+/* Numbers are exchanged atomically, for object_get_number. */
 static void object_exchange_value(struct object *o, const struct property *p, struct value *v)
 {
     char *f = field(o, p), *held = union_of(v);
@@ -181,7 +182,7 @@ static void object_exchange_value(struct object *o, const struct property *p, st
     }
     for (size_t i = 0; i < value_size(p->kind); i++) {
         char byte = f[i];
-        f[i] = held[i]; /* NOLINT(clang-analyzer-core.uninitialized.Assign): what fills an empty value comes back */
+        f[i] = held[i]; /* NOLINT(clang-analyzer-core.uninitialized.Assign): returns what filled an empty value */
         held[i] = byte;
     }
 }
@@ -194,7 +195,7 @@ static HRESULT read_field(const struct object *o, const struct property *p, stru
     return value_copy(out, &v);
 }
 
-/* A row's list default: items with ';' between them. */
+/* A row's list default: items separated by ';'. */
 static HRESULT default_list(const char *text, struct texts *out)
 {
     HRESULT hr = S_OK;
@@ -281,7 +282,7 @@ HRESULT object_room(struct object *o, size_t bytes)
     if (!share)
         return S_OK;
     object_lock(o);
-    share = o->share ? o->share : share; /* it goes with the object */
+    share = o->share ? o->share : share; /* it lives as long as the object */
     object_unlock(o);
     return memory_share_room(share, bytes);
 }
@@ -321,7 +322,7 @@ bool object_try_reference(struct object *o)
     return false;
 }
 
-/* Items of a collection that does not adopt belong to nobody, or to another. */
+/* Clears the parent. Items of a collection that does not adopt have no parent or another one. */
 static void disown(struct object *collection, struct object *item)
 {
     if (item->parent == collection)
@@ -432,23 +433,24 @@ static HRESULT object_check_value(struct object *o, const struct property *p, co
         break;
     case PROPERTY_ENUM:
         if (!enumeration_has(p->enumeration, in->u32))
-            return error_set(E_INVALIDARG, "%s: %d is no value of %s", p->name, (int)in->u32, p->enumeration->name);
+            return error_set(E_INVALIDARG, "%s: invalid value %d: not in %s", p->name, (int)in->u32,
+                             p->enumeration->name);
         break;
     case PROPERTY_BYTES:
         if ((int64_t)in->bytes.count > p->max)
-            return error_set(E_INVALIDARG, "%s: %u bytes are more than %lld", p->name, (unsigned)in->bytes.count,
+            return error_set(E_INVALIDARG, "%s: %u bytes: at most %lld are allowed", p->name, (unsigned)in->bytes.count,
                              (long long)p->max);
         break;
     case PROPERTY_DATE:
     case PROPERTY_TIME:
         if (in->variant.type != VARIANT_EMPTY && in->variant.type != VARIANT_DATE)
-            return error_set(E_INVALIDARG, "%s: a VARIANT of type %d is neither a date nor empty", p->name,
+            return error_set(E_INVALIDARG, "%s: a VARIANT of type %d is not a date and not empty", p->name,
                              (int)in->variant.type);
         if (in->variant.type == VARIANT_DATE &&
             !(in->variant.real < DATE_END &&
               in->variant.real > (p->kind == PROPERTY_TIME ? TIME_FIRST : DATE_FIRST - 1)))
-            return error_set(E_INVALIDARG, "%s: %g is no date of the years %d to 9999", p->name, in->variant.real,
-                             p->kind == PROPERTY_TIME ? 100 : 1601);
+            return error_set(E_INVALIDARG, "%s: invalid date %g: expected a year from %d to 9999", p->name,
+                             in->variant.real, p->kind == PROPERTY_TIME ? 100 : 1601);
         break;
     default:
         break;
@@ -456,7 +458,7 @@ static HRESULT object_check_value(struct object *o, const struct property *p, co
     return p->check ? p->check(o, p, in) : S_OK;
 }
 
-/* Puts *v into the field, past all checks; what was there is freed. */
+/* Replaces the field without checks and frees the old value. */
 static void replace_field(struct object *o, const struct property *p, struct value *v, void (*changed)(struct object *))
 {
     object_lock(o);
@@ -479,7 +481,7 @@ HRESULT object_give(struct object *o, const struct property *p, struct value *v)
         return hr;
     if (p->kind == PROPERTY_FLAGS)
         v->u32 &= enumeration_mask(p->enumeration);
-    /* A DATE counts days: the whole part is the day, what is behind the point the time of day (MS-OAUT 2.2.25). */
+    /* A DATE counts days: the integer part is the day, the fraction the time of day (MS-OAUT 2.2.25). */
     if (p->kind == PROPERTY_DATE)
         v->variant.real = trunc(v->variant.real);
     if (p->kind == PROPERTY_TIME)
@@ -529,7 +531,7 @@ const struct property *class_property(const struct class *class, const char *nam
     return NULL;
 }
 
-/* ---- what somebody chose ---- */
+/* ---- chosen rows ---- */
 
 bool object_row_is_chosen(struct object *o, const struct property *p)
 {
@@ -542,8 +544,8 @@ bool object_row_is_chosen(struct object *o, const struct property *p)
     return chosen;
 }
 
-/* Whether the row shows the same without what its field holds: its default, or what its getter puts in that one's
-   place, as the collector's name for FileName. The object is nobody else's yet. */
+/* Whether the row would show the same value without its field: the default, or what the getter shows in its place,
+   such as the collector's name for FileName. No other thread may use the object. */
 static HRESULT shows_default(struct object *o, const struct property *p, bool *same)
 {
     struct value held = {.kind = p->kind}, usual, shown = {.kind = p->kind};
@@ -578,7 +580,7 @@ HRESULT object_forget_defaults(struct object *o)
     return hr;
 }
 
-/* Copies the values of rows, and those of child objects that are elements of their own; under the lock of `from`. */
+/* Copies the rows and those of child objects that are stored; under the lock of `from`. */
 static HRESULT copy_values(const struct object *from, struct object *to)
 {
     HRESULT hr = S_OK;
@@ -647,7 +649,8 @@ static void object_take_rows(struct object *o, struct object *from, bool all)
         exchange_field(from, p, &v);
         exchange_field(o, p, &v);
         o->rows_chosen = (o->rows_chosen & ~(1ull << i)) | (from->rows_chosen & 1ull << i);
-        if (p->changed) /* a row that hangs on this one stands behind it, so it is taken after what this clears */
+        if (p->changed) /* a row that depends on this one comes later in the table, so it is taken after this clears it
+                         */
             p->changed(o);
     }
     if (items_of(o) && (all || from->items_read))
@@ -707,7 +710,7 @@ HRESULT collection_item(struct object *collection, size_t index, struct object *
     return hr;
 }
 
-/* Gives o and everything below it another lock; the caller holds both. */
+/* Gives `o` and everything below it another lock; the caller holds both. */
 static void change_lock(struct object *o, unsigned lock)
 {
     struct items *items = items_of(o);
@@ -736,10 +739,10 @@ HRESULT collection_add(struct object *collection, struct object *item)
     struct object_locks held = object_lock_both(collection, item);
     HRESULT hr = S_OK;
     if (collection->class->adopts && item->parent)
-        hr = error_set(E_INVALIDARG, "%s: the %s is in a collection already", collection->class->name,
+        hr = error_set(E_INVALIDARG, "%s: the %s is already in a collection", collection->class->name,
                        item->class->name);
     if (SUCCEEDED(hr) && !collection_takes(collection->class, item->class))
-        hr = error_set(E_INVALIDARG, "%s: a %s does not belong into it", collection->class->name, item->class->name);
+        hr = error_set(E_INVALIDARG, "%s: does not accept a %s", collection->class->name, item->class->name);
     if (SUCCEEDED(hr) && collection->class->admit)
         hr = collection->class->admit(collection, item);
     if (SUCCEEDED(hr) && !memory_grow((void **)&items->list, &items->capacity, items->count + 1, sizeof items->list[0]))
@@ -789,7 +792,7 @@ HRESULT collection_remove_object(struct object *collection, struct object *item)
             found = take_out(collection, items, i);
     object_unlock(collection);
     object_release(found);
-    return found ? S_OK : error_set(E_INVALIDARG, "%s: the object is not in it", collection->class->name);
+    return found ? S_OK : error_set(E_INVALIDARG, "%s: the object is not in the collection", collection->class->name);
 }
 
 void collection_clear(struct object *collection)

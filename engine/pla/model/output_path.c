@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a run writes: the folder of a set, the file of a collector, and the pattern language of their names. Behaviour
-   7. */
+/* Output locations of a run: the set's folder, a collector's file, and the pattern language of their names
+   (behaviour 7). */
 #include "engine/base/file.h"
 #include "engine/base/host.h"
 #include "engine/base/memory.h"
@@ -28,20 +28,20 @@ void name_context_free(struct name_context *context)
     context->computer = NULL;
 }
 
-/* Why what was made of a name and a pattern cannot be used; NULL: it can. */
+/* Why the expanded name is invalid; NULL: it is valid. */
 static const char *fault_of(const char *made, bool file)
 {
     const char *fault = path_names_fault(made);
     if (fault)
         return fault;
     if (strpbrk(made, "*?\"<>|"))
-        return "file systems do not take * ? \" < > | in a name";
+        return "file systems do not allow * ? \" < > | in a name";
     if (file && strpbrk(made, "\\/"))
-        return "a file's name holds no other folder";
+        return "a file name cannot contain a folder";
     return text_has_bidi_control(made) ? "a bidirectional control character can make it look like another name" : NULL;
 }
 
-/* What a property and its pattern have made of a name must lie below `where`, on every host (DECISIONS 36). */
+/* Checks that the name expanded from a property and its pattern is below `where` on every host (DECISIONS 36). */
 static HRESULT check_stays(const char *made, const char *value, const char *pattern, const char *property, bool file)
 {
     const char *where = file ? "the set's folder" : "RootPath";
@@ -49,8 +49,8 @@ static HRESULT check_stays(const char *made, const char *value, const char *patt
     if (!fault)
         return S_OK;
     if (own)
-        return error_set(E_INVALIDARG, "%s: \"%.300s\" names no place below %s: %s", property, value, where, own);
-    return error_set(E_INVALIDARG, "%sFormatPattern: \"%.300s\" makes \"%.300s\", which names no place below %s: %s",
+        return error_set(E_INVALIDARG, "%s: \"%.300s\" is not below %s: %s", property, value, where, own);
+    return error_set(E_INVALIDARG, "%sFormatPattern: \"%.300s\" expands to \"%.300s\", which is not below %s: %s",
                      property, pattern, made, where, fault);
 }
 
@@ -59,7 +59,7 @@ const char *set_root(const struct data_collector_set *set)
     return set->RootPath[0] ? set->RootPath : data_collector_set_class.properties[IDataCollectorSet_RootPath].text;
 }
 
-/* Whether `path` lies below `folder`, by its text. */
+/* Whether `path` is below `folder`, compared as strings. */
 static bool is_below(const char *path, const char *folder)
 {
     char *head = text_copy_n(path, strnlen(path, strlen(folder)));
@@ -94,7 +94,7 @@ HRESULT set_output_folder(struct object *o, const struct name_context *context, 
     if (FAILED(hr) && hr != E_OUTOFMEMORY)
         hr = error_prefix(hr, "SubdirectoryFormatPattern");
     if (SUCCEEDED(hr) && fault)
-        hr = error_set(E_INVALIDARG, "RootPath: \"%.300s\" is no folder: %s", root, fault);
+        hr = error_set(E_INVALIDARG, "RootPath: \"%.300s\" is not a valid folder: %s", root, fault);
     if (SUCCEEDED(hr))
         hr = check_stays(folder, base, pattern, "Subdirectory", false);
     if (SUCCEEDED(hr)) {
@@ -137,7 +137,7 @@ HRESULT collector_output_file(struct object *o, const char *folder, const struct
     return hr;
 }
 
-/* One whose pattern is none is told in the map and fails at the start; so is one that no run would use. */
+/* An invalid pattern is reported by validation and fails at the start, as does one that no run would use. */
 static HRESULT check_files(struct object *set, const struct name_context *context)
 {
     struct object **list;
@@ -168,19 +168,19 @@ HRESULT set_check_output(struct object *set)
     return hr;
 }
 
-/* ---- patterns, and the order and separators of the decorations ---- */
+/* ---- patterns, order and separators of decorations ---- */
 
 /* AutoPathFormat bits, MS-PLA 2.2.2.1. */
 #define FORMAT_PATTERN  0x0001u
 #define FORMAT_COMPUTER 0x0002u
 
-/* Names are English on every host: a log's name must not change with the locale of the account that runs the set. */
+/* Names are English on every host: a log's name must not depend on the locale of the account that runs the set. */
 static const char *const day_names[7] = {"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
 static const char *const month_names[12] = {"January", "February", "March",     "April",   "May",      "June",
                                             "July",    "August",   "September", "October", "November", "December"};
 
-/* The fixed decorations behind the pattern, in 2.2.2.1's order. Their "_" is what real logs show for the serial number
-   (six digits, although the specification writes five N); the dates are separated alike. */
+/* The fixed decorations after the pattern, in the order of MS-PLA 2.2.2.1. Real logs show "_" before the serial
+   number (six digits, although the specification writes five N); dates are separated the same way. */
 static const struct decoration {
     uint32_t bit;
     const char *pattern;
@@ -194,8 +194,8 @@ static int twelve_hour(int hour)
     return hour % 12 == 0 ? 12 : hour % 12;
 }
 
-/* Whole hours. Windows puts two minus signs before a positive offset (MS-PLA note <6>), and names made on both must
-   sort together, so the same is done here. */
+/* Whole hours. Windows writes two minus signs before a positive offset (MS-PLA note <6>). This does the same, so
+   that names from both systems sort together. */
 static void add_zone(struct text_buffer *b, size_t run, int offset_minutes)
 {
     int hours = offset_minutes / 60;
@@ -203,8 +203,8 @@ static void add_zone(struct text_buffer *b, size_t run, int offset_minutes)
     text_buffer_format(b, "%0*d", run >= 2 ? 2 : 1, abs(hours));
 }
 
-/* Adds what a run of one letter stands for; a run longer than the letter's longest form means that form.
-   False: the letter is unknown. */
+/* Adds the expansion of a run of one letter; a run longer than the letter's longest form means that form. False:
+   unknown letter. */
 static bool add_letters(struct text_buffer *b, char letter, size_t run, const struct name_context *c)
 {
     int digits = run >= 2 ? 2 : 1;
@@ -259,14 +259,14 @@ static bool add_letters(struct text_buffer *b, char letter, size_t run, const st
     }
 }
 
-/* The documentation writes some letters in both cases ("Tt", "SS", "Z"); those mean the same. */
+/* The documentation uses both cases for some letters ("Tt", "SS", "Z"); they mean the same. */
 static char same_letter(char c)
 {
     return (char)(c == 'T' ? 't' : c == 'S' ? 's' : c == 'Z' ? 'z' : c);
 }
 
-/* Letters need to be known or escaped; other ASCII characters stand for themselves, as the comma and the colon of the
-   specification's own example do. */
+/* A letter must be known or escaped. Other ASCII characters are literal, such as the comma and colon in the
+   specification's example. */
 static bool needs_escape(unsigned char c)
 {
     return c >= 0x80 || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '\\';
@@ -302,8 +302,9 @@ HRESULT name_pattern_expand(const char *pattern, const struct name_context *cont
             continue;
         }
         if (needs_escape((unsigned char)*at)) {
-            HRESULT hr = error_set(OPENPLA_E_BAD_PATTERN, "pattern \"%s\": \"%.*s\" means nothing and is not escaped",
-                                   pattern, (int)bytes, at);
+            HRESULT hr =
+                error_set(OPENPLA_E_BAD_PATTERN, "pattern \"%s\": \"%.*s\" is not a pattern letter and is not escaped",
+                          pattern, (int)bytes, at);
             text_buffer_free(&b);
             return hr;
         }
@@ -314,7 +315,7 @@ HRESULT name_pattern_expand(const char *pattern, const struct name_context *cont
     return *out ? S_OK : E_OUTOFMEMORY;
 }
 
-/* Adds the expanded pattern; a separator goes before it unless nothing of the name stands there yet. */
+/* Adds the expanded pattern, preceded by a separator unless the name is still empty. */
 static HRESULT add_decoration(struct text_buffer *b, const char *separator, const char *pattern,
                               const struct name_context *context)
 {
@@ -346,7 +347,7 @@ HRESULT name_decorate(const char *base, uint32_t format, const char *pattern, co
         return hr;
     if (!name)
         return E_OUTOFMEMORY;
-    /* An empty name stays empty: exported sets with plaComputer and nothing else have no subfolder. */
+    /* An empty name stays empty: exported sets with only plaComputer have no subfolder. */
     if ((format & FORMAT_COMPUTER) && *name) {
         char *prefixed = text_format("%s_%s", context->computer, name);
         memory_free(name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What one property is: the row that its line in a .def file becomes. Everything that walks properties walks these. */
+/* Describes one property: the row that a line of a .def file becomes. Everything that enumerates properties uses
+   these rows. */
 #ifndef OPENPLA_PROPERTY_H
 #define OPENPLA_PROPERTY_H
 
@@ -56,7 +57,8 @@ struct variant {
 };
 HRESULT variant_copy(struct variant *to, const struct variant *from);
 void variant_free(struct variant *v);
-/* An integer from an integral variant, a real without fraction or a text of digits. DISP_E_TYPEMISMATCH, _OVERFLOW. */
+/* Converts an integral variant, a real without a fraction or a string of digits. DISP_E_TYPEMISMATCH,
+   DISP_E_OVERFLOW. */
 HRESULT variant_to_i64(const struct variant *v, int64_t *out);
 
 struct bytes {
@@ -65,7 +67,7 @@ struct bytes {
 };
 HRESULT bytes_copy(struct bytes *to, const struct bytes *from);
 
-/* One property's value on its way in or out. What it owns is freed by value_free. */
+/* The value of one property. value_free frees what it owns. */
 struct value {
     enum property_kind kind;
     union {
@@ -82,10 +84,10 @@ struct value {
     };
 };
 size_t value_size(enum property_kind kind); /* bytes of the union's member */
-size_t value_bytes(const struct value *v);  /* of memory beside it, about; 0 for an object */
+size_t value_bytes(const struct value *v);  /* approximate heap bytes that it owns; 0 for an object */
 /* *to is empty on failure. */
 HRESULT value_copy(struct value *to, const struct value *from);
-/* Of values of one kind. An object equals itself alone. */
+/* Compares two values of one kind. Objects are compared by identity. */
 bool value_equal(const struct value *a, const struct value *b);
 void value_free(struct value *v);
 
@@ -106,15 +108,15 @@ uint32_t enumeration_mask(const struct enumeration *e); /* all its bits */
 enum property_access {
     ACCESS_RO,  /* get only */
     ACCESS_RW,  /* get and put */
-    ACCESS_NONE /* not a member of the interface; lives in XML only */
+    ACCESS_NONE /* not a member of the interface; exists in XML only */
 };
 enum property_xml {
     XML_HIDDEN, /* not in XML */
-    XML_SHOWN,  /* written; on input recognised and left alone */
+    XML_SHOWN,  /* written; ignored on input */
     XML_STORED, /* written and read */
-    XML_ITEMS,  /* a collection whose items are written and read as elements of their own */
-    XML_INSIDE, /* text that is XML: what is inside the element */
-    XML_WHOLE   /* text that is XML: the element with what is inside */
+    XML_ITEMS,  /* a collection whose items are elements of the parent */
+    XML_INSIDE, /* string with XML: the contents of the element */
+    XML_WHOLE   /* string with XML: the element with its contents */
 };
 
 struct property {
@@ -123,42 +125,42 @@ struct property {
     enum property_access access;
     enum property_xml xml_use;
     const char *xml;      /* element name */
-    bool not_in_sessions; /* no element in a set of live trace sessions, as in exports */
-    bool figure;          /* of a live session: taken from what our own server says of one, where it is only shown */
+    bool not_in_sessions; /* no element in a set of live trace sessions, as in Windows' exports */
+    bool figure;          /* statistic of a live session: read only from our own server's XML */
     bool if_any;          /* no element when it is 0 */
-    bool bits;            /* of a U32: bits, which scripts write as a negative number when the highest is set */
-    bool secret;          /* the getter leaves out what nobody is to read */
+    bool bits;            /* of a U32: a bit mask, which scripts write as a negative number if the highest bit is set */
+    bool secret;          /* the getter removes secrets */
     bool lenient;         /* text that UTF-8 cannot hold becomes U+FFFD instead of failing (DECISIONS 3) */
     const char *alias;    /* another name it is read under, or NULL (DECISIONS 6) */
     size_t offset;        /* of the field in the object's struct */
     int64_t number;       /* default of numbers */
-    const char *text;     /* default of texts; of lists: the items with ';' between them */
-    int64_t min, max;     /* of I32 and U32; max of BYTES is their number */
+    const char *text;     /* default of strings; of lists: items separated by ';' */
+    int64_t min, max;     /* of I32 and U32; for BYTES, max is the number of bytes */
     const struct enumeration *enumeration;
-    /* Hooks; NULL where the row is regular. They run without the object's lock. *out is empty and of the row's kind. */
+    /* Hooks; NULL for a regular row. Called without the object's lock. *out is empty and has the row's kind. */
     HRESULT (*get)(struct object *o, const struct property *p, struct value *out);
-    /* In place of get, for what hangs on runs; `live` is NULL when nobody is to be asked, and for what is in no set. */
+    /* Replaces `get` for live properties. `live` is NULL if live state must not be read or the object is in no set. */
     HRESULT (*get_live)(struct object *o, const struct property *p, const struct set_live *live, struct value *out);
-    unsigned live_parts; /* bits of enum set_live_part that get_live looks at */
-    HRESULT (*check)(struct object *o, const struct property *p, const struct value *in); /* refuses a put */
-    void (*changed)(struct object *o); /* after a put or a value read from XML, under the lock */
-    /* Whether the field stands for itself (it was put); else a run's record does. Under the lock. NULL: always. */
+    unsigned live_parts; /* bits of enum set_live_part that get_live uses */
+    HRESULT (*check)(struct object *o, const struct property *p, const struct value *in); /* rejects a value */
+    void (*changed)(struct object *o); /* after a put or a value from XML; under the lock */
+    /* Whether the field was put and so overrides the run record. Under the lock. NULL: always. */
     bool (*put)(const struct object *o);
-    /* Takes an element's text where the row is SHOWN only; NULL: such an element is left alone. */
+    /* Reads the element of a SHOWN row; NULL: the element is ignored. */
     HRESULT (*read)(struct object *o, const struct property *p, const char *text);
-    bool counter_paths; /* of TEXTS: an item read from XML gets the first backslash that its path lacks */
+    bool counter_paths; /* of TEXTS: adds the missing first backslash to a path read from XML */
     const char *doc;
 };
 
-/* Whether a negative number that is put stands for the 32 bits it has: of bits and of enumerations, which are signed in
-   COM; elsewhere it would become a number of four thousand millions. */
+/* Whether a negative number is accepted as its 32 bits: for bit masks and enumerations, which are signed in COM. For
+   other rows it would become a number above 2^31. */
 static inline bool property_takes_negative(const struct property *p)
 {
     return p->kind != PROPERTY_U32 || p->bits;
 }
 
-/* How a .def file's columns become fields and row members. Numbers of up to 32 bits are atomic: see object_get_number.
- */
+/* Turns the columns of a .def file into fields and row members. Numbers of up to 32 bits are atomic
+   (object_get_number). */
 #define FIELD_BOOL(Name)                        _Atomic bool Name;
 #define FIELD_I32(Name)                         _Atomic int32_t Name;
 #define FIELD_U32(Name)                         _Atomic uint32_t Name;
@@ -219,7 +221,7 @@ static inline bool property_takes_negative(const struct property *p)
 #define PLAIN
 #define CLASS_JOIN_(a, b) a##b
 #define CLASS_JOIN(a, b)  CLASS_JOIN_(a, b)
-/* What struct class says of the rows that class_rows.inc has made. */
+/* The members of struct class that describe the rows of class_rows.inc. */
 #define CLASS_ROWS(Class, Interface)                                                                                   \
     .size = sizeof(struct Class), .properties = Class##_rows, .property_count = Interface##_count
 /* The row of a property of struct CLASS. */

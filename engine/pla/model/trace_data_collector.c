@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace data collector: what its rows leave to code. MS-PLA 3.2.4.9. */
+/* The trace data collector: hooks of its rows and its validation (MS-PLA 3.2.4.9). */
 #include "engine/pla/model.h"
 #include "engine/pla/model/validate.h"
 
-/* *name is static text: the session of the first of the collector's providers that is the kernel's, else NULL. */
+/* *name: static string, the session of the collector's first kernel provider; NULL: it has none. */
 static HRESULT kernel_session(struct object *o, const char **name)
 {
     struct object **providers;
@@ -11,7 +11,7 @@ static HRESULT kernel_session(struct object *o, const char **name)
     *name = NULL;
     HRESULT hr = collection_snapshot(((struct trace_data_collector *)o)->TraceDataProviders, &providers, &count);
     for (size_t i = 0; SUCCEEDED(hr) && !*name && i < count; i++) {
-        struct value guid; /* no memory is needed: it cannot fail */
+        struct value guid; /* a GUID needs no allocation: cannot fail */
         object_get_field(providers[i], &trace_data_provider_class.properties[ITraceDataProvider_Guid], &guid);
         const struct kernel_provider *kernel = kernel_provider_find(&guid.guid);
         *name = kernel ? kernel->session : NULL;
@@ -20,8 +20,8 @@ static HRESULT kernel_session(struct object *o, const char **name)
     return hr;
 }
 
-/* Such a session has a name of its own (EVENT_TRACE_SYSTEM_LOGGER_MODE); all others of the kernel's have the kernel's.
- */
+/* System loggers (EVENT_TRACE_SYSTEM_LOGGER_MODE) choose their name; other sessions of kernel events have the
+   kernel's. */
 static bool is_system_logger(struct object *o)
 {
     return (((struct trace_data_collector *)o)->ExtendedModes & 0x02000000u) != 0;
@@ -42,7 +42,7 @@ static HRESULT trace_get_session_name(struct object *o, const struct property *p
     return out->text ? S_OK : E_OUTOFMEMORY;
 }
 
-#define SESSION_NAME_MAX 1024 /* UTF-16 units, as StartTrace takes them */
+#define SESSION_NAME_MAX 1024 /* UTF-16 units, the limit of StartTrace */
 
 static HRESULT trace_check_session_name(struct object *o, const struct property *p, const struct value *in)
 {
@@ -69,7 +69,7 @@ static bool guid_repeats(struct object *const *providers, size_t count, GUID *wh
     const struct property *p = &trace_data_provider_class.properties[ITraceDataProvider_Guid];
     for (size_t i = 0; i < count; i++) {
         struct value a, b;
-        object_get_field(providers[i], p, &a); /* no memory is needed: it cannot fail */
+        object_get_field(providers[i], p, &a); /* a GUID needs no allocation: cannot fail */
         for (size_t k = 0; k < i; k++) {
             object_get_field(providers[k], p, &b);
             *which = a.guid;
@@ -114,7 +114,7 @@ static HRESULT validate_session_name(const struct validation *v, struct object *
     HRESULT hr = object_get_field(o, &o->class->properties[ITraceDataCollector_SessionName], &put);
     if (SUCCEEDED(hr) && put.text[0] && !is_system_logger(o) && !text_equal_nocase(put.text, kernel))
         hr = validation_report(v, PLA_S_PROPERTY_IGNORED, "SessionName",
-                               "the kernel's events have a session's name of theirs");
+                               "the session of kernel events has a fixed name");
     value_free(&put);
     return hr;
 }
@@ -125,25 +125,25 @@ static HRESULT validate_providers(const struct validation *v, struct object *o)
     HRESULT hr = kernel_session(o, &kernel);
     if (SUCCEEDED(hr) && kernel && collection_count(((struct trace_data_collector *)o)->TraceDataProviders) > 1)
         hr = validation_report(v, PLA_E_PROPERTY_CONFLICT, "TraceDataProviders",
-                               "the kernel's trace has no other provider");
+                               "a kernel trace cannot have another provider");
     if (SUCCEEDED(hr) && kernel)
         hr = validate_session_name(v, o, kernel);
     if (SUCCEEDED(hr))
         hr = trace_check_providers(o);
-    /* A GUID that was put after the provider was added: only one of the two would be stored. */
+    /* The GUID was put after the provider was added: only one of the two would be stored. */
     return hr == PLA_E_NO_DUPLICATES
                ? validation_report(v, hr, "TraceDataProviders", "two providers have the same GUID")
                : hr;
 }
 
-/* Sessions that are sets have no segments, whatever is put. */
+/* Trace sessions as sets have no segments, whatever Segment says. */
 static HRESULT validate_room(const struct validation *v)
 {
     const struct validation of_set = {.unused = v->unused, .unused_count = v->unused_count};
     return validation_skips(&of_set, "Segment")
                ? S_OK
                : validation_report(v, PLA_S_PROPERTY_IGNORED, "PreallocateFile",
-                                   "this version takes no room ahead for the files of segments");
+                                   "this version does not preallocate the files of segments");
 }
 
 static HRESULT trace_collector_validate(const struct validation *v, struct object *o, const struct object *copy)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace data provider, the collection of them, and the providers of the kernel. MS-PLA 3.2.4.11, 3.2.4.13. */
+/* The event provider of a trace data collector, the collection of them, and the kernel's event providers (MS-PLA
+   3.2.4.11, 3.2.4.13). */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 #include "engine/pla/model/validate.h"
@@ -21,17 +22,17 @@ static HRESULT create_map(struct object *o, uint32_t type, const char *descripti
 static HRESULT trace_provider_created(struct object *o)
 {
     struct trace_data_provider *p = (struct trace_data_provider *)o;
-    HRESULT hr = create_map(o, 1, "The events of this level and of those below it are collected", &p->Level);
+    HRESULT hr = create_map(o, 1, "Events of this level and below are collected", &p->Level);
     if (SUCCEEDED(hr))
         hr = create_map(o, 2, "An event is collected if it has one of these keywords", &p->KeywordsAny);
     if (SUCCEEDED(hr))
         hr = create_map(o, 2, "An event is collected if it has all of these keywords", &p->KeywordsAll);
     if (SUCCEEDED(hr))
-        hr = create_map(o, 2, "What is collected with each event besides", &p->Properties);
+        hr = create_map(o, 2, "Additional data that is collected with each event", &p->Properties);
     return hr;
 }
 
-/* What ETW has room for, of maps whose values have fewer than 64 bits. */
+/* ETW's limits for maps whose values have fewer than 64 bits. */
 static const struct map_limit {
     int row;
     uint64_t most;
@@ -67,7 +68,7 @@ static HRESULT report_value(const struct validation *v, const struct property *p
     return validation_report(v, hr, p->name, why.text);
 }
 
-/* KeywordsAny of the kernel's provider are 32-bit flags, each by itself in a flag array (MS-PLA 2.2.2.11, note 2). */
+/* The kernel provider's KeywordsAny are 32-bit flags, single items of a flag array (MS-PLA 2.2.2.11, note 2). */
 static HRESULT validate_kernel(const struct validation *v, const struct trace_data_provider *p)
 {
     uint64_t *values, most = 0;
@@ -80,7 +81,7 @@ static HRESULT validate_kernel(const struct validation *v, const struct trace_da
                          : hr;
 }
 
-/* Items have any value when they are put, before anybody knows what they are for; a session would fail its start. */
+/* Items accept any value when they are put, because their purpose is not known yet; the session would fail to start. */
 static HRESULT trace_provider_validate(const struct validation *v, struct object *o, const struct object *copy)
 {
     HRESULT hr = S_OK;
@@ -103,8 +104,7 @@ const struct class trace_data_provider_class = {
     .validate = trace_provider_validate,
 };
 
-/* A provider is in a collection once (MS-PLA 2.2.1); providers that have no GUID yet are not held against each other.
- */
+/* A collection has an event provider only once (MS-PLA 2.2.1). Providers without a GUID are not compared. */
 static HRESULT trace_provider_check_guid(struct object *collection, struct object *item)
 {
     static const GUID none;
@@ -114,7 +114,7 @@ static HRESULT trace_provider_check_guid(struct object *collection, struct objec
         if (!guid_equal(guid, &none) && guid_equal(guid, &((struct trace_data_provider *)items->list[i])->Guid)) {
             char text[39];
             text_from_guid(guid, text);
-            return error_set(PLA_E_NO_DUPLICATES, "Add: the provider %s is in the collection already", text);
+            return error_set(PLA_E_NO_DUPLICATES, "Add: the provider %s is already in the collection", text);
         }
     return S_OK;
 }
@@ -128,7 +128,7 @@ const struct class trace_data_provider_collection_class = {
     .admit = trace_provider_check_guid,
 };
 
-/* ---- providers of the kernel ---- */
+/* ---- the kernel's event providers ---- */
 
 const struct kernel_provider kernel_providers[KERNEL_PROVIDERS] = {
     {{0x9E814AAD, 0x3204, 0x11D2, {0x9A, 0x82, 0x00, 0x60, 0x08, 0xA8, 0x69, 0x39}},

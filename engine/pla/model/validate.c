@@ -19,7 +19,7 @@ static bool is_chosen(const struct validation *v, const char *property)
     return !p || object_row_is_chosen(v->rows, p);
 }
 
-/* The reason of `unused` for a property of the object that is validated; NULL: it is used. */
+/* The reason in `unused` for a property of the validated object; NULL: it is used. */
 static const char *why_unused(const struct validation *v, const char *property)
 {
     const size_t length = strlen(key_path(v));
@@ -65,15 +65,15 @@ HRESULT validation_unused(const struct validation *v, const char *const *propert
     return hr;
 }
 
-/* ---- what holds for the rows of every class ---- */
+/* ---- rules for the rows of every class ---- */
 
 static const void *field(const struct object *o, const struct property *p)
 {
     return (const char *)o + p->offset;
 }
 
-/* A pattern that no name can be made of: reported now, an error at the start. Its row is behind the one that asks for
-   it. */
+/* A pattern that cannot be expanded: reported here, an error at the start. The pattern's row follows that of its
+   format. */
 static HRESULT check_pattern(const struct validation *v, const struct object *copy, const struct property *format)
 {
     struct name_context context = {.local = {2005, 1, 31, 1, 31, 4, 20, 0, 0}, .serial_number = 1, .computer = "X"};
@@ -97,15 +97,15 @@ static HRESULT check_characters(const struct validation *v, const struct object 
     for (size_t i = 0; i < all->count; i++)
         if (!xml_holds(all->items[i]))
             return validation_report(v, E_INVALIDARG, p->name,
-                                     "it holds characters that XML cannot, which are stored as U+FFFD");
+                                     "contains characters that XML cannot represent, which are stored as U+FFFD");
     return S_OK;
 }
 
-/* ---- the walk ---- */
+/* ---- walking the objects ---- */
 
 static HRESULT object_validate(const struct validation *v, struct object *o, const struct object *copy);
 
-/* Takes over the path; NULL: memory was out for it. */
+/* Takes over `path`; NULL: out of memory. */
 static HRESULT validate_child(const struct validation *v, char *path, struct object *o)
 {
     struct object *copy = NULL;
@@ -126,7 +126,7 @@ static HRESULT validate_items(const struct validation *v, struct object *collect
     size_t count;
     HRESULT hr = collection_snapshot(collection, &list, &count);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++) {
-        /* The index counts from one within the item's kind (behaviour 6). */
+        /* The index counts from one within the item's class (behaviour 6). */
         unsigned n = 1;
         for (size_t k = 0; k < i; k++)
             n += list[k]->class == list[i]->class;
@@ -136,7 +136,7 @@ static HRESULT validate_items(const struct validation *v, struct object *collect
     return hr;
 }
 
-/* What a row holds, unless its namespace has no use for it. Maps of values are the host's own texts. */
+/* Validates a child object unless its namespace does not use it. Value maps contain the host's own strings. */
 static HRESULT validate_held(const struct validation *v, struct object *held, const struct property *p)
 {
     if (held->class == &value_map_class || validation_skips(v, p->name))
@@ -146,7 +146,7 @@ static HRESULT validate_held(const struct validation *v, struct object *held, co
     return validate_child(v, text_format("%s%s/", key_path(v), p->name), held);
 }
 
-/* Items of a collection are the object's own: a copy has none. */
+/* Checks the items of the object itself: a copy has none. */
 static HRESULT report_unused(const struct validation *v, struct object *o)
 {
     HRESULT hr = S_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values on their way in and out of objects, and the enumerations they are held against. */
+/* Values of properties, and the enumerations that they are checked against. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 #include "engine/pla/model/property.h"
@@ -94,7 +94,7 @@ HRESULT variant_to_i64(const struct variant *v, int64_t *out)
         *out = v->real < 0 ? (int64_t)v->real : (int64_t)(uint64_t)v->real; /* from 2^63 on: the same 64 bits */
         return S_OK;
     case VARIANT_TEXT:
-        /* Blanks around a number are for files, where people set them; here they are part of a text. */
+        /* Leading and trailing blanks are accepted in files that people edit; here they are part of the string. */
         return is_bare_number(v->text) && text_to_integer(v->text, out)
                    ? S_OK
                    : error_set(DISP_E_TYPEMISMATCH, "'%s' is not an integer", v->text);
@@ -184,7 +184,7 @@ bool value_equal(const struct value *a, const struct value *b)
     return false;
 }
 
-#define BLOCK 16 /* bytes that each piece of memory takes beside its own, about */
+#define BLOCK 16 /* approximate overhead of one allocation in bytes */
 
 static size_t text_bytes(const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Value maps and their items: MS-PLA 2.2.2.11, 3.2.4.17, 3.2.4.18; and the maps that report issues. */
+/* Value maps and their items (MS-PLA 2.2.2.11, 3.2.4.17, 3.2.4.18), and the maps that report issues. */
 #include "engine/base/memory.h"
 #include "engine/pla/model.h"
 
@@ -20,7 +20,7 @@ const struct class value_map_item_class = {
     CLASS_ROWS(value_map_item, IValueMapItem),
 };
 
-/* The value among a map's elements; writing it is the formatter's, reading it makes an item where none is given. */
+/* The map's Value in XML: written from the items; when read, it creates an item if the XML has none. */
 static HRESULT map_read_value(struct object *map, const struct property *p, struct value *out)
 {
     (void)p;
@@ -37,7 +37,7 @@ static HRESULT map_take_value(struct object *map, const struct property *p, cons
         return error_set(DISP_E_TYPEMISMATCH, "'%.100s' is not an integer", text);
     if (!v.integer)
         return S_OK;
-    map->items_read = true; /* items that follow take this one's place */
+    map->items_read = true; /* items that follow replace it */
     return value_map_put_value(map, &v);
 }
 
@@ -47,10 +47,10 @@ static HRESULT map_take_value(struct object *map, const struct property *p, cons
 #include "engine/pla/model/class_rows.inc"
 static const struct class *const map_items[] = {&value_map_item_class, NULL};
 
-/* The values of ValueMapType (MS-PLA 2.2.2.11). */
+/* Values of ValueMapType (MS-PLA 2.2.2.11). */
 enum { TYPE_INDEX = 1, TYPE_FLAG = 2, TYPE_FLAG_ARRAY = 3, TYPE_VALIDATION = 4 };
 
-/* An item is for the map it is in, unless somebody said what it is for. XML does not say. */
+/* An item gets the type of its map unless a client set its type. XML does not contain the type. */
 static HRESULT map_admit(struct object *map, struct object *item)
 {
     if (!(item->rows_put >> IValueMapItem_ValueMapType & 1))
@@ -86,13 +86,13 @@ static void item_enable(struct object *item, bool enabled)
     object_put(item, &value_map_item_rows[IValueMapItem_Enabled], &v);
 }
 
-/* A flag array holds ULONGs (MS-PLA 2.2.2.11), of which scripts write those from 0x80000000 on as negative numbers. */
+/* A flag array holds ULONGs (MS-PLA 2.2.2.11). Scripts write values from 0x80000000 as negative numbers. */
 static int64_t as_flag(uint32_t type, int64_t number)
 {
     return type == TYPE_FLAG_ARRAY && number < 0 && number >= INT32_MIN ? (uint32_t)number : number;
 }
 
-/* The item's value as an integer; S_FALSE when it is none. */
+/* The item's value as an integer; S_FALSE: it is not one. */
 static HRESULT item_integer(struct object *item, uint32_t type, int64_t *out)
 {
     struct value v;
@@ -145,7 +145,7 @@ HRESULT value_map_get_value(struct object *map, struct variant *out)
         hr = item_integer(items[i], type, &n);
         if (hr == S_OK)
             all |= n;
-        /* The first enabled item is the value, but for flags, which are combined. */
+        /* The first enabled item is the value, except for flags, which are combined. */
         if (hr == S_OK && type != TYPE_FLAG)
             break;
     }
@@ -184,13 +184,13 @@ HRESULT value_map_enabled(struct object *map, uint64_t **values, size_t *count)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* The item whose key is `key`, a reference; NULL: there is none. */
+/* The item with that key, as a reference; NULL: not found. */
 static HRESULT find_key(struct object *map, const char *key, struct object **out)
 {
     struct object **items;
     size_t count;
     *out = NULL;
-    if (!key[0]) /* what a number added has no key either */
+    if (!key[0]) /* items made from numbers have empty keys */
         return S_OK;
     HRESULT hr = collection_snapshot(map, &items, &count);
     for (size_t i = 0; SUCCEEDED(hr) && !*out && i < count; i++) {
@@ -204,7 +204,7 @@ static HRESULT find_key(struct object *map, const char *key, struct object **out
     return hr;
 }
 
-/* What is put as the map's value: an integer, or the key of an item (MS-PLA 3.2.4.18), which stands for its value. */
+/* Converts the value put: an integer, or an item's key (MS-PLA 3.2.4.18), which means its value. */
 static HRESULT wanted_value(struct object *map, uint32_t type, const struct variant *in, int64_t *out)
 {
     struct object *named = NULL;
@@ -222,7 +222,7 @@ static HRESULT wanted_value(struct object *map, uint32_t type, const struct vari
     if (hr != S_FALSE)
         return hr;
     return in->type == VARIANT_TEXT
-               ? error_set(no_integer, "Value: '%s' is no number and no key of an item with one", in->text)
+               ? error_set(no_integer, "Value: '%s' is neither a number nor the key of an item with a number", in->text)
                : error_prefix(no_integer, "Value");
 }
 
@@ -258,7 +258,7 @@ HRESULT value_map_put_value(struct object *map, const struct variant *in)
             enable[i] = matched = true;
         }
     }
-    /* What no item stands for is added as an item without a name; only then do the others change. */
+    /* Bits or a number that no item has become an item without a name; the other items change only after that. */
     if (SUCCEEDED(hr) && (type == TYPE_FLAG ? left != 0 : !matched))
         hr = add_number(map, type == TYPE_FLAG ? (int64_t)left : wanted);
     for (size_t i = 0; SUCCEEDED(hr) && i < count; i++)
@@ -268,7 +268,7 @@ HRESULT value_map_put_value(struct object *map, const struct variant *in)
     return FAILED(hr) ? hr : S_OK;
 }
 
-/* Enables the item whose key is `key`. */
+/* Enables the item with that key. */
 static HRESULT enable_key(struct object *map, const char *key)
 {
     struct object *item;
@@ -276,7 +276,7 @@ static HRESULT enable_key(struct object *map, const char *key)
     if (FAILED(hr))
         return hr;
     if (!item)
-        return error_set(E_INVALIDARG, "Add: '%s' is no number and no key of this map", key);
+        return error_set(E_INVALIDARG, "Add: '%s' is neither a number nor a key of this map", key);
     item_enable(item, true);
     object_release(item);
     return S_OK;
@@ -293,7 +293,7 @@ HRESULT value_map_add_value(struct object *map, const struct variant *in)
     return SUCCEEDED(hr) ? add_number(map, number) : hr;
 }
 
-/* Enables the item with the number; one without a name is added where there is none. */
+/* Enables the item with that number; adds one without a name if there is none. */
 static HRESULT enable_number(struct object *map, uint32_t type, int64_t number)
 {
     struct object **items;
@@ -311,7 +311,7 @@ static HRESULT enable_number(struct object *map, uint32_t type, int64_t number)
     return FAILED(hr) || found ? hr : add_number(map, number);
 }
 
-/* Gives a map the value of another one: of a flag array each item, as they are not combined. */
+/* Copies the value of another map; for a flag array item by item, because they are not combined. */
 static HRESULT carry_value(struct object *map, struct object *from)
 {
     struct object **items;

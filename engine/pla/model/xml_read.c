@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From XML to objects: the first of the four steps parse, defaults, validate, format. behaviour 18. */
+/* Reads XML into objects: the first of the four steps parse, defaults, validate, format (behaviour 18). */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/pla/model.h"
@@ -8,29 +8,29 @@
 #include <ctype.h>
 #include <string.h>
 
-#define MAX_ROWS     64    /* more rows than any class has */
-#define MAX_NAMES    160   /* more than such a class has names for its elements */
-#define MAX_ISSUES   4096  /* told of one document */
-#define MAX_BAD_LIST 4096u /* items of a list with errors that are tried one by one */
+#define MAX_ROWS     64    /* more than the rows of any class */
+#define MAX_NAMES    160   /* more than the element names of such a class */
+#define MAX_ISSUES   4096  /* reported for one document */
+#define MAX_BAD_LIST 4096u /* items of an invalid list that are tried one by one */
 
-/* What the elements of one name are to the object. */
+/* What the elements of one name mean for the object. */
 struct element {
-    const xmlChar *name; /* the document's one copy of it */
+    const xmlChar *name; /* the document's interned string */
     enum { ELEMENT_UNKNOWN, ELEMENT_ROW, ELEMENT_ITEM, ELEMENT_USER_VALUE, ELEMENT_NOISE } what;
     size_t row;                /* of ELEMENT_ROW */
     struct object *collection; /* of ELEMENT_ITEM */
     const struct class *class; /* of its item */
-    unsigned count;            /* met so far */
+    unsigned count;            /* elements so far */
 };
 struct reading {
     const struct xml_document *document;
     struct object *object;
     struct object *issues;
-    const char *path; /* put before a property's name in an issue's key */
+    const char *path; /* prefix of a property's name in an issue's key */
     struct list_seen {
-        bool seen; /* the elements of a list replace what the object had */
+        bool seen; /* the list's elements replace the object's values */
         size_t count;
-        struct text_buffer texts; /* one behind the other, each with its NUL */
+        struct text_buffer texts; /* concatenated, each with its NUL */
     } lists[MAX_ROWS];            /* per row */
     struct element elements[MAX_NAMES], unknown, *latest;
     size_t element_count;
@@ -39,18 +39,18 @@ struct reading {
 static HRESULT reading_add_issue(const struct reading *r, HRESULT found, const char *element, const char *text)
 {
     char key[512];
-    if (!r->issues) /* nobody wants to know */
+    if (!r->issues) /* issues are not collected */
         return S_OK;
     size_t reported = collection_count(r->issues);
     if (reported > MAX_ISSUES)
         return S_OK;
     if (reported == MAX_ISSUES)
-        return issues_add(r->issues, PLA_S_PROPERTY_IGNORED, r->path, "there is more, which is not told one by one");
+        return issues_add(r->issues, PLA_S_PROPERTY_IGNORED, r->path, "more issues follow, which are not listed");
     snprintf(key, sizeof key, "%s%s", r->path, element);
     return issues_add(r->issues, found, key, text);
 }
 
-/* The same with the text that goes with `found`. */
+/* Adds an issue with the error text of `found`. */
 static HRESULT issue_of(const struct reading *r, HRESULT found, const char *element)
 {
     struct error_kept why = error_keep(found);
@@ -70,7 +70,7 @@ static bool text_to_bool(const char *text, bool *out)
     return true;
 }
 
-/* Hexadecimal digits, two a byte, in place of the text itself, which is as long at least. */
+/* Decodes two hexadecimal digits per byte, in place. */
 static bool scan_bytes(char *text, struct bytes *out)
 {
     static const char digits[] = "0123456789abcdef";
@@ -90,7 +90,7 @@ static bool scan_bytes(char *text, struct bytes *out)
     return true;
 }
 
-/* The value that `text` stands for; false when it stands for none. A text and bytes are `text` itself. */
+/* Parses `text`; false if it is invalid. A string or bytes use `text` itself. */
 static bool value_scan_text(const struct property *p, char *text, struct value *v)
 {
     int64_t n;
@@ -143,7 +143,7 @@ static HRESULT give_own(struct object *o, const struct property *p, struct value
     return S_OK;
 }
 
-/* Takes *text over where it becomes the value itself: it is NULL then. */
+/* Sets *text to NULL if it becomes the value itself. */
 static HRESULT take_text(struct reading *r, const struct property *p, char **text)
 {
     struct value v;
@@ -152,7 +152,7 @@ static HRESULT take_text(struct reading *r, const struct property *p, char **tex
     if (!*text[0] && (p->kind != PROPERTY_TEXT || !p->text[0]))
         return object_put_default(r->object, p);
     if (!value_scan_text(p, *text, &v))
-        return error_set(E_INVALIDARG, "%s: '%.100s' is no value for it; the default is used", p->name, *text);
+        return error_set(E_INVALIDARG, "%s: invalid value '%.100s' (the default is used)", p->name, *text);
     HRESULT hr = r->document->own ? give_own(r->object, p, &v) : object_give(r->object, p, &v);
     if (SUCCEEDED(hr) && (p->kind == PROPERTY_TEXT || p->kind == PROPERTY_BYTES))
         *text = NULL;
@@ -171,7 +171,7 @@ static HRESULT element_text(const struct reading *r, xmlNodePtr node, enum prope
     return *text ? S_OK : E_OUTOFMEMORY;
 }
 
-/* "Object\Counter", as templates written by hand have it, is "\Object\Counter" (DECISIONS 34). */
+/* Hand-written templates have "Object\Counter" for "\Object\Counter" (DECISIONS 34). */
 static void add_first_backslash(struct text_buffer *b, size_t from)
 {
     const size_t length = b->length - from;
@@ -211,12 +211,12 @@ static HRESULT read_property(struct reading *r, size_t row, xmlNodePtr node)
     memory_free(text);
     if (SUCCEEDED(hr) || hr == E_OUTOFMEMORY)
         return hr;
-    /* What cannot be taken becomes the default, and an issue (behaviour 18). */
+    /* An invalid value becomes the default and an issue (behaviour 18). */
     hr = issue_of(r, hr, (const char *)node->name);
     return SUCCEEDED(hr) && p->xml_use != XML_SHOWN ? object_put_default(r->object, p) : hr;
 }
 
-/* Puts a list that is not right as a whole: what can be taken of it is, and what cannot is an issue each. */
+/* Puts the valid items of an invalid list; each invalid item becomes an issue. */
 static HRESULT put_list_piecewise(struct reading *r, const struct property *p, const struct texts *list)
 {
     struct value v = {.kind = PROPERTY_TEXTS};
@@ -231,8 +231,7 @@ static HRESULT put_list_piecewise(struct reading *r, const struct property *p, c
     }
     if (SUCCEEDED(hr) && list->count > MAX_BAD_LIST) {
         char text[96];
-        snprintf(text, sizeof text, "of a list with mistakes, what follows the first %u items is ignored",
-                 MAX_BAD_LIST);
+        snprintf(text, sizeof text, "the list has errors: the items after the first %u are ignored", MAX_BAD_LIST);
         hr = reading_add_issue(r, PLA_S_PROPERTY_IGNORED, p->xml, text);
     }
     if (SUCCEEDED(hr))
@@ -253,7 +252,7 @@ static HRESULT put_list(struct reading *r, const struct property *p, const struc
     return hr;
 }
 
-/* The lists, each put whole; `hr` is what reading them came to. */
+/* Puts each list as a whole; `hr` is the result of reading them. */
 static HRESULT put_lists(struct reading *r, HRESULT hr)
 {
     for (size_t row = 0; row < r->object->class->property_count; row++) {
@@ -279,8 +278,7 @@ static bool find_row(const struct class *class, const char *element, size_t *row
 
 static HRESULT read_unknown(const struct reading *r, xmlNodePtr node)
 {
-    return reading_add_issue(r, PLA_S_PROPERTY_IGNORED, (const char *)node->name,
-                             "the element is not known and is ignored");
+    return reading_add_issue(r, PLA_S_PROPERTY_IGNORED, (const char *)node->name, "unknown element, ignored");
 }
 
 const char *const xml_ignored_elements[] = {"Index", "OutputLocation", "n", "IsKernelTrace", "Server", NULL};
@@ -293,7 +291,7 @@ static bool is_known_noise(const char *element)
     return false;
 }
 
-/* The class among a collection's that has the element's name. */
+/* The class in a collection that has the element's name. */
 static const struct class *item_class(const struct class *collection, const char *element)
 {
     for (const struct class *const *c = collection->item_classes; c && *c; c++)
@@ -305,7 +303,7 @@ static const struct class *item_class(const struct class *collection, const char
 static HRESULT read_object(const struct xml_document *document, struct object *draft, xmlNodePtr root, const char *path,
                            struct object *issues);
 
-/* One item of a collection, new from its element. */
+/* Creates one item of a collection from its element. */
 static HRESULT read_item(const struct reading *r, const struct element *e, xmlNodePtr node)
 {
     struct object *item;
@@ -320,7 +318,7 @@ static HRESULT read_item(const struct reading *r, const struct element *e, xmlNo
     hr = read_object(r->document, item, node, path, r->issues);
     if (SUCCEEDED(hr)) {
         hr = collection_add(e->collection, item);
-        /* A second one of the name, or of the GUID, of which a collector that is read alone says that it cannot be
+        /* A duplicate name or GUID: an issue, except that a collector that is read alone rejects a duplicate GUID
            (MS-PLA 2.2.1). */
         if (FAILED(hr) && hr != E_OUTOFMEMORY && !(hr == PLA_E_NO_DUPLICATES && r->path[0] == '/')) {
             const struct reading of_item = {.issues = r->issues, .path = path};
@@ -351,7 +349,7 @@ static HRESULT read_user_value(const struct reading *r, xmlNodePtr node)
     return hr;
 }
 
-/* Items of the object, and of its collections that have no element of their own. */
+/* Finds an item class of the object, or of one of its collections whose items are elements of the object itself. */
 static bool find_item(struct object *o, const char *name, struct element *e)
 {
     e->collection = o;
@@ -366,7 +364,7 @@ static bool find_item(struct object *o, const char *name, struct element *e)
     return e->class;
 }
 
-/* Many elements of one name follow one another. */
+/* Elements of one name usually follow one another. */
 static struct element *element_of(struct reading *r, const xmlChar *name)
 {
     struct element e = {.name = name};
@@ -395,7 +393,7 @@ static HRESULT read_element(struct reading *r, struct element *e, xmlNodePtr nod
 {
     const struct property *p = e->what == ELEMENT_ROW ? &r->object->class->properties[e->row] : NULL;
     if ((e->what == ELEMENT_ITEM || e->what == ELEMENT_USER_VALUE) && e->count++ == SET_ITEMS_MAX)
-        return error_set(OPENPLA_E_MALFORMED_XML, "the XML is not taken: line %ld: more than %d elements '%s'",
+        return error_set(OPENPLA_E_MALFORMED_XML, "cannot read the XML: line %ld: more than %d '%s' elements",
                          xmlGetLineNo(node), SET_ITEMS_MAX, (const char *)e->name);
     switch (e->what) {
     case ELEMENT_ITEM:
@@ -417,7 +415,7 @@ static HRESULT read_element(struct reading *r, struct element *e, xmlNodePtr nod
     return read_property(r, e->row, node);
 }
 
-/* Whether the element's row is not stored itself and is read for the sake of another one. */
+/* Whether the row is not stored itself and is read to change another one. */
 static bool changes_another(const struct reading *r, const struct element *e)
 {
     return e->what == ELEMENT_ROW && r->object->class->properties[e->row].read;
@@ -435,7 +433,7 @@ static HRESULT read_object(const struct xml_document *document, struct object *d
     r->object = draft;
     r->issues = issues;
     r->path = path;
-    /* What changes another row's value stands over it, in whatever order the two come. */
+    /* An element that changes another row overrides it, in whichever order they come. */
     for (int pass = 0; pass < 1 + left; pass++)
         for (xmlNodePtr n = root->children; SUCCEEDED(hr) && n; n = n->next) {
             struct element *e = n->type == XML_ELEMENT_NODE ? element_of(r, n->name) : NULL;
@@ -446,7 +444,7 @@ static HRESULT read_object(const struct xml_document *document, struct object *d
         }
     hr = put_lists(r, hr);
     if (document->own)
-        draft->rows_chosen = 0; /* it is what the session is */
+        draft->rows_chosen = 0; /* the values are those of the session */
     else if (SUCCEEDED(hr))
         hr = object_forget_defaults(draft);
     memory_free(r);
@@ -455,7 +453,7 @@ static HRESULT read_object(const struct xml_document *document, struct object *d
 
 /* ---- documents of sets and collectors ---- */
 
-/* Reads the document into a draft of `o`, which takes it over when all has gone well. */
+/* Reads the document into a draft of `o`; `o` takes it over if all succeeds. */
 static HRESULT read_document(struct object *o, const struct xml_document *document, const char *path,
                              struct object *issues)
 {
@@ -466,7 +464,7 @@ static HRESULT read_document(struct object *o, const struct xml_document *docume
     if (FAILED(hr))
         return hr;
     hr = read_object(document, draft, document->root, path, issues);
-    /* The draft stands alone, so a collector's name is held against its set's others only now. */
+    /* The draft is in no set, so the collector's name is checked against the others of the set only here. */
     if (SUCCEEDED(hr) && collection_takes(&data_collector_collection_class, o->class)) {
         const struct property *p = class_property(o->class, "Name");
         struct value name;
@@ -538,7 +536,7 @@ static HRESULT create_collector(struct object *beside, const struct xml_document
     const char *root = (const char *)document->root->name;
     const struct class *class = item_class(&data_collector_collection_class, root);
     if (!class)
-        return error_set(OPENPLA_E_MALFORMED_XML, "the root element is '%.100s', which is no data collector's", root);
+        return error_set(OPENPLA_E_MALFORMED_XML, "the root element '%.100s' is not a data collector", root);
     HRESULT hr = object_create(class, beside, out);
     if (SUCCEEDED(hr))
         hr = read_collector(*out, document, issues);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From objects to XML: the format step. Element order is row order; empty elements are <X/>. behaviour 18. */
+/* Writes objects as XML: the format step. Elements are in the order of rows; empty elements are <X/> (behaviour 18). */
 #include "engine/base/memory.h"
 #include "engine/base/xml_document.h"
 #include "engine/base/xml_text.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define USUAL_SIZE 8192 /* bytes; a longer text makes room for itself */
+#define USUAL_SIZE 8192 /* initial buffer size in bytes */
 
 static void write_number(struct text_buffer *b, const char *element, int64_t n)
 {
@@ -17,7 +17,7 @@ static void write_number(struct text_buffer *b, const char *element, int64_t n)
     xml_add_element(b, element, text);
 }
 
-/* A map's values are decimal in an index map and hexadecimal in the others, as exports have them. */
+/* Values in an index map are decimal, in other maps hexadecimal, as in exports. */
 static void write_variant(struct text_buffer *b, const char *element, const struct variant *v, bool hexadecimal)
 {
     char text[64] = "";
@@ -64,7 +64,7 @@ static void write_text(struct text_buffer *b, const struct property *p, const ch
         xml_add_element(b, p->xml, text);
         return;
     }
-    /* It is XML already; it was checked when it was put. */
+    /* It is XML that was checked when it was put. */
     if (p->xml_use == XML_INSIDE)
         xml_start_element(b, p->xml);
     text_buffer_add(b, xml_without_prologue(text));
@@ -76,16 +76,16 @@ static void write_texts(struct text_buffer *b, const struct property *p, const s
 {
     for (size_t i = 0; i < list->count; i++)
         xml_add_element(b, p->xml, list->items[i]);
-    if (!list->count && p->text) /* else its default would come back */
+    if (!list->count && p->text) /* otherwise the default would return when it is read */
         xml_add_element(b, p->xml, "");
 }
 
-/* What is being written, and what runs left of the set it belongs to, read once. */
+/* The output, and the live state of the set, read once. */
 struct writing {
     struct text_buffer text;
-    const struct set_live *live; /* NULL: nobody is asked */
-    bool for_commit;             /* by another object: set_to_commit_xml */
-    bool secrets;                /* with what is secret in data sources */
+    const struct set_live *live; /* NULL: live state is not read */
+    bool for_commit;             /* for another object: set_to_commit_xml */
+    bool secrets;                /* includes the secrets of data sources */
 };
 
 static HRESULT write_contents(struct writing *w, struct object *o, bool hexadecimal);
@@ -145,7 +145,7 @@ static HRESULT write_value(struct writing *w, const struct property *p, const st
     return E_UNEXPECTED;
 }
 
-/* A list as the field has it, without a copy. */
+/* Writes a list directly from its field, without a copy. */
 static void write_list(struct writing *w, struct object *o, const struct property *p)
 {
     object_lock(o);
@@ -162,7 +162,8 @@ static HRESULT write_property(struct writing *w, struct object *o, const struct 
     }
     HRESULT hr = w->secrets && p->secret ? object_get_field(o, p, &v) : object_get_with(o, p, w->live, &v);
     if (FAILED(hr) && p->xml_use == XML_SHOWN && hr != E_OUTOFMEMORY) {
-        /* What is only shown must not stand in the way: a location with a bad pattern is shown empty. */
+        /* An error in a value that is only shown must not fail the whole: a location with a bad pattern is written
+           empty. */
         error_clear();
         xml_add_element(&w->text, p->xml, "");
         return S_OK;
@@ -197,7 +198,7 @@ static void write_user_values(struct text_buffer *b, struct data_collector_set *
     object_unlock(&set->object);
 }
 
-/* What a commit does not say: what is only shown, and what a run's record says while nothing was put. */
+/* Whether a commit omits the row: it is only shown, or the run record has its value and nothing was put. */
 static bool row_is_omitted(struct object *o, const struct property *p)
 {
     if (p->xml_use == XML_SHOWN)
@@ -222,7 +223,7 @@ static HRESULT write_object(struct writing *w, struct object *o, const char *ele
     return hr;
 }
 
-/* What is inside an object's element: its rows, its own items, and a set's user values. */
+/* The contents of an object's element: rows, items, and a set's user values. */
 static HRESULT write_contents(struct writing *w, struct object *o, bool hexadecimal)
 {
     HRESULT hr = S_OK;
@@ -277,7 +278,7 @@ HRESULT object_to_xml(struct object *o, char **xml, size_t *size)
         o, SET_LIVE_STATUS | SET_LIVE_SERIAL_NUMBER | SET_LIVE_LOCATION | SET_LIVE_FILES | SET_LIVE_NEXT_FOLDER, &live);
     if (FAILED(hr) && hr != PLA_E_DCS_NOT_FOUND)
         return hr;
-    if (hr == PLA_E_DCS_NOT_FOUND) /* a collector in no set: what it holds itself */
+    if (hr == PLA_E_DCS_NOT_FOUND) /* a collector in no set has only its own values */
         error_clear();
     hr = to_xml(o, (struct writing){.live = hr == S_OK ? &live : NULL}, xml, size);
     set_live_free(&live);
